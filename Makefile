@@ -1,0 +1,79 @@
+# Every target sets up what it needs in .venv first. `make help` lists them.
+
+PYTHON ?= python3
+VEHICLE ?= multirotor
+ARGS ?=
+
+VENV := .venv
+BIN := $(VENV)/bin
+LOG := $(VENV)/set_up.log
+PIP := $(BIN)/python -m pip install --disable-pip-version-check --no-input
+
+# A sourced ROS 2 distribution must not leak into the environment, nor the library path of an outer Python that has
+# ROS 2 from wheels.
+unexport PYTHONPATH PYTHONHOME AMENT_PREFIX_PATH CMAKE_PREFIX_PATH COLCON_PREFIX_PATH LD_LIBRARY_PATH
+unexport RMW_IMPLEMENTATION ROS_DISTRO ROS_VERSION ROS_PYTHON_VERSION VIRTUAL_ENV _ROS_WHEELS_BOOTSTRAP_COMPLETE
+
+STRICT := $(wildcard $(addprefix rosflight_py_sim/,physics sensing firmware autopilot protocols))
+INTERFACES := rosflight_msgs/CMakeLists.txt rosflight_msgs/package.xml rosflight_msgs/pyproject.toml \
+	$(wildcard rosflight_msgs/cmake/* rosflight_msgs/msg/* rosflight_msgs/srv/*)
+
+.DELETE_ON_ERROR:
+.PHONY: help fly test lint bench lock clean
+.DEFAULT_GOAL := help
+
+help:  ## what there is to make
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
+	@echo "  Variables: VEHICLE=$(VEHICLE), ARGS for the program or for pytest, PYTHON=$(PYTHON)"
+
+fly: $(VENV)/.project  ## fly a square with the whole node graph in one process
+	@$(BIN)/rosflight_py_sim fly --vehicle $(VEHICLE) $(ARGS)
+
+lint: $(VENV)/.project  ## format and lint check, types
+	@$(BIN)/ruff format --check --output-format concise . || { echo "make: run $(BIN)/ruff format ." >&2; exit 1; }
+	@$(BIN)/ruff check --output-format concise .
+	@$(BIN)/mypy --strict $(STRICT)
+	@$(BIN)/mypy rosflight_py_sim benchmarks
+
+test: export ROS_AUTOMATIC_DISCOVERY_RANGE := LOCALHOST
+test: lint  ## lint, then the whole test suite
+	@$(BIN)/python -m pytest $(ARGS)
+
+bench: export ROS_AUTOMATIC_DISCOVERY_RANGE := LOCALHOST
+bench: $(VENV)/.project  ## print the speed table
+	@$(BIN)/python -m benchmarks $(ARGS)
+
+lock: $(VENV)/.project  ## pin the newest allowed versions of everything in requirements.lock
+	@$(PIP) --quiet uv
+	@$(BIN)/python tools/build_requirements.py | $(BIN)/python -m uv pip compile --quiet --no-config --upgrade \
+		--universal --python-version 3.10 --generate-hashes --all-extras --custom-compile-command "make lock" \
+		--output-file requirements.lock setup.py rosflight_msgs/pyproject.toml -
+
+clean:  ## remove the environment and everything that was built
+	@rm -rf $(VENV) build install log dist *.egg-info rosflight_msgs/build rosflight_msgs/dist \
+		.mypy_cache .ruff_cache .pytest_cache .hypothesis
+	@find rosflight_py_sim test benchmarks tools -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# $(call step,what it does,command): one line on the screen, the rest in the log, the log's end if it fails.
+define step
+	@echo "$(1)"
+	@{ $(2); } >> $(LOG) 2>&1 || { tail -n 25 $(LOG) >&2; echo "make: that failed; all of it is in $(LOG)" >&2; exit 1; }
+endef
+
+$(VENV)/.created:
+	@$(PYTHON) tools/check_machine.py
+	@echo "Setting up $(VENV) with $$($(PYTHON) --version); once, for a few minutes"
+	@$(PYTHON) -m venv --clear $(VENV)
+	@touch $@
+
+$(VENV)/.packages: requirements.lock $(VENV)/.created
+	$(call step,  installing the packages of requirements.lock (ROS 2 among them),$(PIP) --require-hashes -r requirements.lock)
+	@touch $@
+
+$(VENV)/.rosflight_msgs: $(INTERFACES) $(VENV)/.packages
+	$(call step,  building rosflight_msgs (about a minute),$(PIP) --no-build-isolation --no-deps --force-reinstall ./rosflight_msgs)
+	@touch $@
+
+$(VENV)/.project: setup.py setup.cfg package.xml $(VENV)/.rosflight_msgs
+	$(call step,  installing rosflight_py_sim so that edits count,$(PIP) --no-build-isolation --no-deps --editable .)
+	@touch $@

@@ -1,0 +1,24 @@
+"""What setup.cfg cannot say: above all the files that ROS 2 tools look for under share/."""
+
+from pathlib import Path
+
+from setuptools import setup
+
+SHARE = Path("share/rosflight_py_sim")
+
+
+def shared_files(folder: str, pattern: str) -> list[tuple[str, list[str]]]:
+    """Destination folder and source files, for every file below `folder` that matches."""
+    paths = sorted(path for path in Path(folder).rglob(pattern) if path.is_file())
+    return [(str(SHARE / path.parent), [str(path)]) for path in paths]
+
+
+setup(
+    python_requires=">=3.10",  # setup.cfg would make an object of it, which colcon cannot read
+    data_files=[
+        ("share/ament_index/resource_index/packages", ["resource/rosflight_py_sim"]),
+        (str(SHARE), ["package.xml"]),
+        *shared_files("config", "*.yaml"),
+        *shared_files("launch", "*.launch.py"),
+    ],
+)
