@@ -1,0 +1,196 @@
+"""Parameter tables: every number of a vehicle, sensor or node, stated once.
+
+A module that has parameters lists them in one `ParameterTable`. The ROS descriptor, the check of a given value,
+the error text and the page in docs/ all come from that table. Nothing here knows ROS.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+Scalar: TypeAlias = bool | int | float | str
+Value: TypeAlias = Scalar | list[bool] | list[int] | list[float] | list[str]
+Values: TypeAlias = Mapping[str, Value]
+
+
+def number(values: Values, name: str) -> float:
+    """A numeric parameter's value as a float.
+
+    Raises:
+        TypeError: the parameter is a text or a list.
+    """
+    value = values[name]
+    if isinstance(value, (str, list)):
+        raise TypeError(f"parameter '{name}' is not a number: {value!r}")
+    return float(value)
+
+
+class ParameterError(ValueError):
+    """A parameter that cannot be accepted; the text names it, what was given and what is allowed."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter: its name, type (that of the default), unit, range and meaning.
+
+    `default` fixes the type. A list default means a list of that element type (an empty list needs
+    `element`); `length` fixes how many elements it must have. `minimum` and `maximum` bound each number;
+    with `above_minimum` the minimum itself is excluded. `required` means that no default stands in when
+    nothing was given.
+    """
+
+    name: str
+    default: Value
+    text: str
+    unit: str = ""
+    minimum: float = -math.inf
+    maximum: float = math.inf
+    above_minimum: bool = False
+    choices: tuple[str, ...] = ()
+    length: int | None = None
+    required: bool = False
+    read_only: bool = False
+    element: type[bool] | type[int] | type[float] | type[str] = float
+
+    @property
+    def scalar_type(self) -> type[bool] | type[int] | type[float] | type[str]:
+        """Python type of the value, or of one element of it."""
+        if isinstance(self.default, list):
+            return type(self.default[0]) if self.default else self.element
+        return type(self.default)
+
+    @property
+    def type_name(self) -> str:
+        """Type in words, as it appears in errors and in docs/."""
+        name = {bool: "boolean", int: "integer", float: "number", str: "text"}[self.scalar_type]
+        if not isinstance(self.default, list):
+            return name
+        count = "" if self.length is None else f"{self.length} "
+        return f"list of {count}{name}s" if name != "text" else f"list of {count}texts"
+
+    @property
+    def allowed(self) -> str:
+        """What is allowed, in words, without the type: '> 0 kg', 'from 0 to 1', 'one of wall, paced'."""
+        unit = f" {self.unit}" if self.unit else ""
+        if self.choices:
+            return "one of " + ", ".join(self.choices)
+        lower = math.isfinite(self.minimum)
+        upper = math.isfinite(self.maximum)
+        if self.above_minimum and lower:
+            bound = f"greater than {self.minimum:g}{unit}"
+            return bound + (f" and at most {self.maximum:g}{unit}" if upper else "")
+        if lower and upper:
+            return f"from {self.minimum:g} to {self.maximum:g}{unit}"
+        if lower:
+            return f"at least {self.minimum:g}{unit}"
+        if upper:
+            return f"at most {self.maximum:g}{unit}"
+        return ""
+
+    def checked(self, value: object) -> Value:
+        """The value in this parameter's type.
+
+        An integer is taken where a number is asked for, a whole number where an integer is.
+
+        Raises:
+            ParameterError: wrong type, wrong length, not finite, or out of range.
+        """
+        if isinstance(self.default, list):
+            if isinstance(value, (str, bytes)) or not hasattr(value, "__iter__"):
+                raise self._error(value)
+            elements = [self._scalar(element, value) for element in value]
+            if self.length is not None and len(elements) != self.length:
+                raise self._error(value, f"{len(elements)} elements given")
+            return elements  # type: ignore[return-value]
+        return self._scalar(value, value)
+
+    def _scalar(self, value: object, given: object) -> Scalar:
+        kind = self.scalar_type
+        if kind is bool or kind is str:
+            if not isinstance(value, kind):
+                raise self._error(given)
+            if self.choices and value not in self.choices:
+                raise self._error(given)
+            return value
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise self._error(given)
+        if not math.isfinite(value) or (kind is int and value != int(value)):
+            raise self._error(given)
+        too_low = value <= self.minimum if self.above_minimum else value < self.minimum
+        if too_low or value > self.maximum:
+            raise self._error(given)
+        return kind(value)
+
+    def _error(self, given: object, detail: str = "") -> ParameterError:
+        allowed = f", {self.allowed}" if self.allowed else ""
+        if not self.allowed and self.scalar_type is float:
+            allowed = f", finite{' ' + self.unit if self.unit else ''}"
+        detail = f" ({detail})" if detail else ""
+        return ParameterError(f"parameter '{self.name}': {given!r} given{detail}; allowed: {self.type_name}{allowed}")
+
+
+class ParameterTable:
+    """An ordered set of parameters; tables add up with `+`."""
+
+    def __init__(self, *parameters: Parameter) -> None:
+        self._parameters = {parameter.name: parameter for parameter in parameters}
+        if len(self._parameters) != len(parameters):
+            raise ValueError("a parameter is listed twice")
+
+    def __iter__(self) -> Iterator[Parameter]:
+        return iter(self._parameters.values())
+
+    def __len__(self) -> int:
+        return len(self._parameters)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._parameters
+
+    def __getitem__(self, name: str) -> Parameter:
+        try:
+            return self._parameters[name]
+        except KeyError:
+            raise ParameterError(self.unknown(name)) from None
+
+    def __add__(self, other: ParameterTable) -> ParameterTable:
+        return ParameterTable(*{**self._parameters, **other._parameters}.values())
+
+    def unknown(self, name: str) -> str:
+        """Error text for a name that is not in the table, with the nearest names that are."""
+        near = difflib.get_close_matches(name, self._parameters, n=3, cutoff=0.6)
+        hint = f"; did you mean {' or '.join(repr(n) for n in near)}?" if near else ""
+        return f"there is no parameter '{name}'{hint}"
+
+    def defaults(self) -> dict[str, Value]:
+        """Every parameter's default (required ones included: tests and tools start from these)."""
+        return {p.name: list(p.default) if isinstance(p.default, list) else p.default for p in self}  # type: ignore[misc]
+
+    def checked(self, given: Values) -> dict[str, Value]:
+        """All values of the table: those given, checked, and the defaults of the others.
+
+        Raises:
+            ParameterError: an unknown name, a missing required parameter, or a value that is not allowed.
+        """
+        for name in given:
+            if name not in self:
+                raise ParameterError(self.unknown(name))
+        values = self.defaults()
+        for parameter in self:
+            if parameter.name in given:
+                values[parameter.name] = parameter.checked(given[parameter.name])
+            elif parameter.required:
+                raise self.missing(parameter)
+        return values
+
+    @staticmethod
+    def missing(parameter: Parameter) -> ParameterError:
+        """The error for a required parameter that nobody gave."""
+        allowed = f", {parameter.allowed}" if parameter.allowed else ""
+        return ParameterError(
+            f"parameter '{parameter.name}' is missing; it is required: {parameter.type_name}{allowed}"
+            f" ({parameter.text})"
+        )

@@ -1,0 +1,74 @@
+"""Battery of the powertrain: voltage from the state of charge, sag under the load of the motors."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosflight_py_sim.jit import kernel
+from rosflight_py_sim.parameters import Parameter, ParameterTable
+from rosflight_py_sim.physics.propulsion import motor_current
+
+BATTERY_PARAMETERS = ParameterTable(
+    Parameter("V_max", 24.0, "voltage of the full battery", "V", minimum=0.0, above_minimum=True, required=True),
+    Parameter("battery_capacity_mah", 0.0, "charge of the full battery; 0: never empties", "mA h", minimum=0.0),
+    Parameter("battery_internal_resistance", 0.0, "series resistance of battery and wires", "ohm", minimum=0.0),
+)
+
+
+@kernel
+def cell_voltage(state_of_charge: float) -> float:
+    """Open-circuit voltage (V) of one lithium-polymer cell, state of charge from 0 to 1.
+
+    Chen and Rincon-Mora, Accurate electrical battery model capable of predicting runtime and I-V performance, IEEE
+    Trans. Energy Conversion 21(2), 2006, eq. 2. Valid at room temperature, without hysteresis.
+    """
+    s = state_of_charge
+    return -1.031 * math.exp(-35.0 * s) + 3.685 + s * (0.2156 + s * (-0.1178 + s * 0.3201))
+
+
+@kernel
+def open_circuit_voltage(state_of_charge: float, full_voltage: float) -> float:
+    """Voltage (V) without load: the cell's curve scaled to `full_voltage` at full charge, where it is met exactly."""
+    return full_voltage * (cell_voltage(min(1.0, max(0.0, state_of_charge))) / cell_voltage(1.0))
+
+
+@kernel
+def battery_load(
+    voltage: float, throttles: NDArray[np.float64], speeds: NDArray[np.float64], resistance: float, constant: float
+) -> float:
+    """Current (A) that all motors draw from a battery at `voltage`: throttle times motor current, by energy balance."""
+    total = 0.0
+    for i in range(speeds.shape[0]):
+        total += throttles[i] * motor_current(throttles[i] * voltage, speeds[i], resistance, constant)
+    return total
+
+
+@kernel
+def loaded_voltage(
+    open_circuit: float,
+    internal_resistance: float,
+    throttles: NDArray[np.float64],
+    speeds: NDArray[np.float64],
+    resistance: float,
+    constant: float,
+) -> float:
+    """Voltage (V) at which battery and motors agree: V = V_oc - R_i I(V), with I(V) of `battery_load`.
+
+    I(V) rises and is convex and piecewise linear, so Newton's method from V_oc comes down to the solution without
+    passing it, at the latest once every motor's piece has been visited.
+    """
+    voltage = open_circuit
+    for _ in range(speeds.shape[0] + 1):
+        slope = 0.0
+        for i in range(speeds.shape[0]):
+            if throttles[i] * voltage > constant * speeds[i]:
+                slope += throttles[i] * throttles[i] / resistance
+        excess = voltage + internal_resistance * battery_load(voltage, throttles, speeds, resistance, constant)
+        change = (excess - open_circuit) / (1.0 + internal_resistance * slope)
+        voltage -= change
+        if abs(change) <= 1e-12 * open_circuit:
+            break
+    return max(0.0, voltage)

@@ -1,0 +1,100 @@
+"""Dryden turbulence of MIL-F-8785C, sampled exactly, so that a changed rate changes nothing but the sampling.
+
+Shaping filters for an airspeed V, scale length L, intensity s and time constant T = L / V (MIL-F-8785C, 3.7.1.2 and
+3.7.2; in this form McLean, Automatic Flight Control Systems, section 9.6):
+
+    longitudinal  H(s) = s_u sqrt(2 T_u / pi) / (1 + T_u s)
+    lateral, vertical  H(s) = s_v sqrt(T_v / pi) (1 + sqrt(3) T_v s) / (1 + T_v s)^2
+
+The filters run with unit variance in time scaled by T, where their transition matrix and the covariance of the noise
+over a step are known in closed form; the intensity multiplies the output. So the variance is s^2 for every step and
+stays it while height and airspeed change. Rotational gusts are left out.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosflight_py_sim.jit import kernel
+
+FOOT = 0.3048
+"""m."""
+SQRT3 = math.sqrt(3.0)
+
+
+@kernel
+def scales(height: float, wind_speed_20ft: float, intensity: float) -> tuple[float, float, float, float]:
+    """Scale length (m) and intensity (m/s), first horizontal, then vertical, at `height` above the ground (m).
+
+    Below 1000 ft (and from 10 ft, below which they are held) by height and the wind at 20 ft (3.7.3.4): L_w = h,
+    L_u = h / (0.177 + 0.000823 h)^1.2, s_w = 0.1 W_20, s_u = s_w / (0.177 + 0.000823 h)^0.4, h in ft. Above 2000 ft
+    1750 ft and `intensity` in all directions; linear between.
+    """
+    feet = max(10.0, height / FOOT)
+    low = min(feet, 1000.0)
+    shape = 0.177 + 0.000823 * low
+    length, length_w = low / math.pow(shape, 1.2), low
+    sigma_w = 0.1 * wind_speed_20ft
+    sigma = sigma_w / math.pow(shape, 0.4)
+    blend = min(1.0, max(0.0, (feet - 1000.0) / 1000.0))
+    length, length_w = length + blend * (1750.0 - length), length_w + blend * (1750.0 - length_w)
+    sigma, sigma_w = sigma + blend * (intensity - sigma), sigma_w + blend * (intensity - sigma_w)
+    return length * FOOT, sigma, length_w * FOOT, sigma_w
+
+
+@kernel
+def moment(order: int, tau: float) -> float:
+    """Integral of s^order exp(-2 s) from 0 to tau, order 0 to 2; by series where the closed form would cancel."""
+    if tau < 0.1:
+        total = 0.0
+        term = math.pow(tau, order + 1)
+        for k in range(12):
+            total += term / (order + k + 1)
+            term *= -2.0 * tau / (k + 1)
+        return total
+    decay = math.exp(-2.0 * tau)
+    if order == 0:
+        return 0.5 * (1.0 - decay)
+    if order == 1:
+        return 0.25 - decay * (0.5 * tau + 0.25)
+    return 0.25 - decay * (0.5 * tau * tau + 0.5 * tau + 0.25)
+
+
+@kernel
+def second_order(tau: float, filters: NDArray[np.float64], normals: NDArray[np.float64], first: int) -> float:
+    """Advance the filter (1 + sqrt(3) s) / (1 + s)^2, states `first` and the next, by tau = dt / T; its output."""
+    decay = math.exp(-tau)
+    q11, q12, q22 = moment(0, tau), moment(1, tau), moment(2, tau)
+    l11 = math.sqrt(q11)
+    l21 = q12 / l11 if l11 > 0.0 else 0.0
+    l22 = math.sqrt(max(0.0, q22 - l21 * l21))
+    x, y = filters[first], filters[first + 1]
+    new_x: float = decay * x + l11 * normals[first]
+    new_y: float = decay * (tau * x + y) + l21 * normals[first] + l22 * normals[first + 1]
+    filters[first], filters[first + 1] = new_x, new_y
+    return SQRT3 * new_x + (1.0 - SQRT3) * new_y
+
+
+@kernel
+def dryden_velocity(
+    height: float,
+    airspeed: float,
+    wind_speed_20ft: float,
+    intensity: float,
+    dt: float,
+    filters: NDArray[np.float64],
+    normals: NDArray[np.float64],
+) -> tuple[float, float, float]:
+    """Advance the filters by dt (s); turbulence (m/s) along, across and down.
+
+    `filters` (5,): one state along, two across, two down. `normals` (5,): independent standard normal numbers.
+    """
+    length, sigma, length_w, sigma_w = scales(height, wind_speed_20ft, intensity)
+    tau, tau_w = dt * airspeed / length, dt * airspeed / length_w
+    filters[0] = math.exp(-tau) * filters[0] + math.sqrt(-math.expm1(-2.0 * tau)) * normals[0]
+    across = second_order(tau, filters, normals, 1)
+    down = second_order(tau_w, filters, normals, 3)
+    return sigma * filters[0], sigma * across, sigma_w * down

@@ -1,0 +1,317 @@
+"""Forces and moments of a multirotor: rotors, battery, drag, ground effect.
+
+Beard and McLain, Small Unmanned Aircraft, section 4.3, and its supplement on multirotors (chapter 14), as flown by
+ROSflight, for any number, position, tilt and spin of equal rotors:
+
+    T = C_T rho D^4 Omega^2 / (4 pi^2),   Q = C_Q rho D^5 Omega^2 / (4 pi^2)
+    F = sum T_i a_i - sum T_i CD_induced (V - (V a_i) a_i) - rho A_c CD |V| V / 2 - (0, 0, ground effect)
+    M = sum r_i x T_i a_i + direction_i Q_i a_i
+
+with a_i the thrust axis and r_i the place of rotor i and V the velocity through the air, in body axes. The rotor speed
+follows the one at which motor and propeller are in balance with the first-order lag `motor_time_constant`. The ground
+effect is a polynomial of the height above the origin, a force along body -z at whatever attitude, never negative (it
+is meant for level flight). Not modelled: inflow from body rates, blade flapping moments, interaction between rotors,
+gyroscopic moments of the rotors.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosflight_py_sim.jit import kernel
+from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values, number
+from rosflight_py_sim.physics.atmosphere import density
+from rosflight_py_sim.physics.battery import BATTERY_PARAMETERS, battery_load, loaded_voltage, open_circuit_voltage
+from rosflight_py_sim.physics.propulsion import coefficient, steady_rotor_speed
+from rosflight_py_sim.physics.rotations import rotate_to_body
+
+OUTPUTS = 14
+
+MULTIROTOR_PARAMETERS = BATTERY_PARAMETERS + ParameterTable(
+    Parameter(
+        "num_rotors", 4, "number of rotors; rotor i turns with output i", minimum=1, maximum=OUTPUTS, required=True
+    ),
+    Parameter(
+        "rotor_positions",
+        [],
+        "places of the rotors, x y z each, in body axes from the centre of mass; "
+        "given, they stand in for rotor_dists and rotor_radial_angles",
+        "m",
+    ),
+    Parameter("rotor_dists", [], "distances of the rotors from the centre of mass, in the body xy plane", "m"),
+    Parameter("rotor_radial_angles", [], "azimuths of the rotors, from the nose, clockwise seen from above", "deg"),
+    Parameter(
+        "rotor_tilts",
+        [],
+        "tilts of the rotors, roll and pitch each (pitch first, then roll about the tilted x "
+        "axis: positive roll tips the thrust right, positive pitch back); none: all straight up",
+        "deg",
+    ),
+    Parameter(
+        "rotor_rotation_directions",
+        [-1, 1, -1, 1],
+        "senses of rotation: 1 or -1; the propeller of a 1 turns the vehicle by its torque to the left",
+        minimum=-1,
+        maximum=1,
+        required=True,
+    ),
+    Parameter("CT_0", 0.08729101, "thrust coefficient at standstill", required=True),
+    Parameter("CT_1", -0.11006411, "thrust coefficient, linear in the advance ratio", required=True),
+    Parameter("CT_2", -0.12928596, "thrust coefficient, quadratic in the advance ratio", required=True),
+    Parameter("CQ_0", 0.00428594, "torque coefficient at standstill", minimum=0.0, above_minimum=True, required=True),
+    Parameter("CQ_1", 0.00146105, "torque coefficient, linear in the advance ratio", required=True),
+    Parameter("CQ_2", -0.01440988, "torque coefficient, quadratic in the advance ratio", required=True),
+    Parameter("D_prop", 0.381, "propeller diameter", "m", minimum=0.0, above_minimum=True, required=True),
+    Parameter("R_motor", 0.042, "winding resistance of a motor", "ohm", minimum=0.0, above_minimum=True, required=True),
+    Parameter("I_0", 1.5, "no-load current of a motor", "A", minimum=0.0, required=True),
+    Parameter(
+        "KQ",
+        0.028937,
+        "torque constant of a motor, equal to its back-emf constant in V s/rad",
+        "N m/A",
+        minimum=0.0,
+        above_minimum=True,
+        required=True,
+    ),
+    Parameter("motor_time_constant", 0.03, "time constant of the rotor speed's lag; 0: none", "s", minimum=0.0),
+    Parameter("CD", 2.05, "drag coefficient of the body", minimum=0.0, required=True),
+    Parameter(
+        "A_c", 0.04, "cross-section of the body that the drag coefficient refers to", "m^2", minimum=0.0, required=True
+    ),
+    Parameter(
+        "CD_induced",
+        0.05,
+        "rotor drag per thrust and airspeed across the rotor axis",
+        "s/m",
+        minimum=0.0,
+        required=True,
+    ),
+    Parameter(
+        "ground_effect",
+        [0.0, 0.0, 0.0, 0.0, 0.0],
+        "force of the ground effect: polynomial of the height above the origin (m), fourth power first",
+        "N",
+        length=5,
+    ),
+    Parameter("use_standard_atmosphere", True, "air density by altitude; otherwise it is rho everywhere"),
+    Parameter("rho", 1.225, "air density where use_standard_atmosphere is off", "kg/m^3", minimum=0.0),
+    Parameter(
+        "origin_altitude", 1387.0, "altitude of the origin above mean sea level", "m", minimum=-5000.0, maximum=20000.0
+    ),
+)
+
+SCALARS = (
+    "CT_0",
+    "CT_1",
+    "CT_2",
+    "CQ_0",
+    "CQ_1",
+    "CQ_2",
+    "D_prop",
+    "R_motor",
+    "I_0",
+    "KQ",
+    "CD",
+    "A_c",
+    "CD_induced",
+    "V_max",
+    "battery_internal_resistance",
+    "rho",
+    "origin_altitude",
+    "motor_time_constant",
+)
+STANDARD_ATMOSPHERE = len(SCALARS)
+CAPACITY = STANDARD_ATMOSPHERE + 1
+GROUND_EFFECT = CAPACITY + 1
+
+VOLTAGE, CURRENT, CHARGE_DRAWN = range(3)
+
+
+@kernel
+def multirotor_wrench(
+    truth: NDArray[np.float64],
+    wind_ned: NDArray[np.float64],
+    pwm_us: NDArray[np.float64],
+    dt: float,
+    vehicle: NDArray[np.float64],
+    rotors: NDArray[np.float64],
+    throttles: NDArray[np.float64],
+    speeds: NDArray[np.float64],
+    battery: NDArray[np.float64],
+    wrench: NDArray[np.float64],
+) -> None:
+    """Advance rotors and battery by dt and write the wrench (6,).
+
+    `vehicle`: the SCALARS in that order, then the standard atmosphere (0 or 1), the capacity (A s) and the five ground
+    effect coefficients. `rotors` (n, 7): place, thrust axis, direction. `battery`: voltage, current, charge drawn.
+    """
+    ct_0, ct_1, ct_2, cq_0, cq_1, cq_2 = vehicle[0], vehicle[1], vehicle[2], vehicle[3], vehicle[4], vehicle[5]
+    diameter, resistance, no_load, constant = vehicle[6], vehicle[7], vehicle[8], vehicle[9]
+    rho = vehicle[15]
+    if vehicle[STANDARD_ATMOSPHERE] != 0.0:
+        rho = density(vehicle[16] - truth[2])
+    wx, wy, wz = rotate_to_body(truth[3], truth[4], truth[5], truth[6], wind_ned[0], wind_ned[1], wind_ned[2])
+    u, v, w = truth[7] - wx, truth[8] - wy, truth[9] - wz
+
+    count = rotors.shape[0]
+    for i in range(count):
+        throttles[i] = min(1.0, max(0.0, (pwm_us[i] - 1000.0) / 1000.0))
+    voltage = vehicle[13]
+    capacity = vehicle[CAPACITY]
+    if capacity > 0.0:
+        voltage = open_circuit_voltage(1.0 - battery[CHARGE_DRAWN] / capacity, voltage)
+    if vehicle[14] > 0.0:
+        voltage = loaded_voltage(voltage, vehicle[14], throttles, speeds, resistance, constant)
+    lag = vehicle[17]
+    follow = 1.0 - math.exp(-dt / lag) if lag > 0.0 else 1.0
+
+    drag = 0.5 * rho * vehicle[11] * vehicle[10] * math.sqrt(u * u + v * v + w * w)
+    fx, fy, fz = -drag * u, -drag * v, -drag * w
+    mx, my, mz = 0.0, 0.0, 0.0
+    thrust_scale = rho * diameter**4 / (4.0 * math.pi**2)
+    for i in range(count):
+        x, y, z = rotors[i, 0], rotors[i, 1], rotors[i, 2]
+        ax, ay, az = rotors[i, 3], rotors[i, 4], rotors[i, 5]
+        along = u * ax + v * ay + w * az
+        inflow = max(0.0, along)
+        balance = steady_rotor_speed(
+            throttles[i] * voltage, inflow, rho, diameter, cq_0, cq_1, cq_2, resistance, no_load, constant
+        )
+        speed = balance if follow == 1.0 else speeds[i] + follow * (balance - speeds[i])
+        speeds[i] = speed
+        advance_ratio = 2.0 * math.pi * inflow / (speed * diameter)
+        thrust = coefficient(advance_ratio, ct_0, ct_1, ct_2) * thrust_scale * speed * speed
+        torque = coefficient(advance_ratio, cq_0, cq_1, cq_2) * thrust_scale * diameter * speed * speed
+        tx, ty, tz = thrust * ax, thrust * ay, thrust * az
+        side = thrust * vehicle[12]
+        fx += tx - side * (u - along * ax)
+        fy += ty - side * (v - along * ay)
+        fz += tz - side * (w - along * az)
+        turn = rotors[i, 6] * torque
+        mx += y * tz - z * ty + turn * ax
+        my += z * tx - x * tz + turn * ay
+        mz += x * ty - y * tx + turn * az
+    height = -truth[2]
+    lift = 0.0
+    for k in range(5):
+        lift = lift * height + vehicle[GROUND_EFFECT + k]
+    wrench[0], wrench[1], wrench[2] = fx, fy, fz - max(0.0, lift)
+    wrench[3], wrench[4], wrench[5] = mx, my, mz
+
+    current = battery_load(voltage, throttles, speeds, resistance, constant)
+    battery[VOLTAGE] = voltage
+    battery[CURRENT] = current
+    if capacity > 0.0:
+        battery[CHARGE_DRAWN] = min(capacity, battery[CHARGE_DRAWN] + current * dt)
+
+
+class Multirotor:
+    """Forces and moments of a multirotor from its truth state, the wind and the outputs of the flight controller.
+
+    `values` holds MULTIROTOR_PARAMETERS. Raises ParameterError when a list of the rotors has not the length that
+    `num_rotors` asks for, or a direction is neither 1 nor -1.
+    """
+
+    def __init__(self, values: Values) -> None:
+        self._rotors = rotor_geometry(values)
+        count = len(self._rotors)
+        ground_effect = np.array(values["ground_effect"], dtype=np.float64)
+        self._vehicle = np.array(
+            [
+                *(number(values, name) for name in SCALARS),
+                float(bool(values["use_standard_atmosphere"])),
+                3.6 * number(values, "battery_capacity_mah"),
+                *ground_effect,
+            ]
+        )
+        self._throttles = np.zeros(count)
+        self._speeds = np.zeros(count)
+        self._battery = np.array([self._vehicle[SCALARS.index("V_max")], 0.0, 0.0])
+        self._wrench = np.zeros(6)
+
+    def update(
+        self, truth: NDArray[np.float64], wind_ned: NDArray[np.float64], pwm_us: NDArray[np.float64], dt: float
+    ) -> NDArray[np.float64]:
+        """Wrench (6,), N and N m in body axes, without gravity and contact, after the rotors have turned on by dt (s).
+
+        `truth` (19,), `wind_ned` (3,) m/s, `pwm_us` (14,) pulse widths in us: 1000 to 2000 is throttle 0 to 1 of the
+        rotor of that number. The array returned is written anew by the next call.
+        """
+        multirotor_wrench(
+            truth,
+            wind_ned,
+            pwm_us,
+            dt,
+            self._vehicle,
+            self._rotors,
+            self._throttles,
+            self._speeds,
+            self._battery,
+            self._wrench,
+        )
+        return self._wrench
+
+    @property
+    def rotor_speeds(self) -> NDArray[np.float64]:
+        """Rotor speeds (n,), rad/s, written anew by each update."""
+        return self._speeds
+
+    @property
+    def battery_voltage(self) -> float:
+        """Voltage at the battery's terminals (V)."""
+        return float(self._battery[VOLTAGE])
+
+    @property
+    def current_a(self) -> float:
+        """Current that all motors together draw from the battery (A)."""
+        return float(self._battery[CURRENT])
+
+    @property
+    def charge_drawn_ah(self) -> float:
+        """Charge drawn from the battery so far (A h), at most its capacity; 0 for a battery that never empties."""
+        return float(self._battery[CHARGE_DRAWN]) / 3600.0
+
+    def adopt(self, other: Multirotor) -> None:
+        """Go on from the rotor speeds and the battery charge of another multirotor; rotors it has not stand still."""
+        count = min(len(self._speeds), len(other._speeds))
+        self._speeds[:] = 0.0
+        self._speeds[:count] = other._speeds[:count]
+        self._battery[:] = other._battery
+
+
+def rotor_geometry(values: Values) -> NDArray[np.float64]:
+    """Rotors (n, 7): place in body axes (m), thrust axis (unit), direction of rotation."""
+    count = int(number(values, "num_rotors"))
+
+    def listed(name: str, per_rotor: int) -> NDArray[np.float64]:
+        given = np.array(values[name], dtype=np.float64)
+        if len(given) != count * per_rotor:
+            raise ParameterError(
+                f"parameter '{name}': {len(given)} numbers given; allowed: {count * per_rotor}, "
+                f"{per_rotor} for each of the {count} rotors of num_rotors"
+            )
+        return given.reshape(count, per_rotor)
+
+    rotors = np.zeros((count, 7))
+    if values["rotor_positions"]:
+        rotors[:, 0:3] = listed("rotor_positions", 3)
+    else:
+        distance = listed("rotor_dists", 1)[:, 0]
+        azimuth = np.radians(listed("rotor_radial_angles", 1)[:, 0])
+        rotors[:, 0], rotors[:, 1] = distance * np.cos(azimuth), distance * np.sin(azimuth)
+    rotors[:, 5] = -1.0
+    if values["rotor_tilts"]:
+        roll, pitch = np.radians(listed("rotor_tilts", 2)).T
+        rotors[:, 3] = -np.sin(pitch) * np.cos(roll)
+        rotors[:, 4] = np.sin(roll)
+        rotors[:, 5] = -np.cos(pitch) * np.cos(roll)
+    rotors[:, 6] = listed("rotor_rotation_directions", 1)[:, 0]
+    if np.any(np.abs(rotors[:, 6]) != 1.0):
+        raise ParameterError(
+            f"parameter 'rotor_rotation_directions': {values['rotor_rotation_directions']!r} given; "
+            "allowed: 1 or -1 for each rotor"
+        )
+    return rotors

@@ -1,0 +1,27 @@
+"""Standard normal numbers for kernels, drawn in blocks because a single draw costs more than the kernel."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+ROWS = 1024
+
+
+class NormalDraws:
+    """Hands out rows of `width` independent standard normal numbers from `rng`, the same for the same seed."""
+
+    def __init__(self, rng: np.random.Generator, width: int) -> None:
+        self._rng = rng
+        self._block = np.empty((ROWS, width))
+        self._rows: list[NDArray[np.float64]] = list(self._block)
+        self._next = ROWS
+
+    def next(self) -> NDArray[np.float64]:
+        """The next row (width,); it stays valid until ROWS more have been asked for at most."""
+        if self._next == ROWS:
+            self._rng.standard_normal(out=self._block)
+            self._next = 0
+        row = self._rows[self._next]
+        self._next += 1
+        return row

@@ -1,0 +1,117 @@
+"""One step of the truth state: how it is divided, what counts as diverged, and the kernel that does it."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosflight_py_sim.jit import kernel
+from rosflight_py_sim.physics.contact import ALTITUDE, deepest_penetration, update_anchors
+from rosflight_py_sim.physics.rigid_body import GRAVITY, MASS, derivative, runge_kutta_step
+from rosflight_py_sim.physics.rotations import rotate_to_body, rotate_to_inertial
+
+LARGEST_POSITION = 1e8
+LARGEST_VELOCITY = 1e5
+LARGEST_BODY_RATE = 1e4
+"""Beyond these (m, m/s, rad/s) a state counts as diverged."""
+
+RADIUS, CONTACT_RATE = 20, 21
+
+QUANTITIES = (
+    ("", 0, 0),
+    ("position", 0, 3),
+    ("attitude", 3, 7),
+    ("velocity", 7, 10),
+    ("body rate", 10, 13),
+    ("acceleration", 13, 16),
+    ("angular acceleration", 16, 19),
+    ("force", 0, 3),
+    ("moment", 3, 6),
+)
+
+
+@kernel
+def load_state(truth: NDArray[np.float64], state: NDArray[np.float64]) -> None:
+    """Working state (13,) of `rigid_body.py` from the truth state (19,)."""
+    for i in range(13):
+        state[i] = truth[i]
+    state[7], state[8], state[9] = rotate_to_inertial(
+        truth[3], truth[4], truth[5], truth[6], truth[7], truth[8], truth[9]
+    )
+
+
+@kernel
+def store_state(state: NDArray[np.float64], rate: NDArray[np.float64], truth: NDArray[np.float64]) -> int:
+    """Truth state from the working state and its derivative; the index in QUANTITIES of what diverged, or 0.
+
+    When something has diverged the truth is left as it was.
+    """
+    for i in range(13):
+        if not math.isfinite(state[i]):
+            return 1 if i < 3 else (2 if i < 7 else (3 if i < 10 else 4))
+        if not math.isfinite(rate[i]) and i >= 7:
+            return 5 if i < 10 else 6
+    for i in range(3):
+        if abs(state[i]) > LARGEST_POSITION:
+            return 1
+        if abs(state[7 + i]) > LARGEST_VELOCITY:
+            return 3
+        if abs(state[10 + i]) > LARGEST_BODY_RATE:
+            return 4
+    qw, qx, qy, qz = state[3], state[4], state[5], state[6]
+    for i in range(13):
+        truth[i] = state[i]
+    truth[7], truth[8], truth[9] = rotate_to_body(qw, qx, qy, qz, state[7], state[8], state[9])
+    truth[13], truth[14], truth[15] = rotate_to_body(qw, qx, qy, qz, rate[7], rate[8], rate[9])
+    truth[16], truth[17], truth[18] = rate[10], rate[11], rate[12]
+    return 0
+
+
+@kernel
+def advance(
+    truth: NDArray[np.float64],
+    wrench: NDArray[np.float64],
+    dt: float,
+    body: NDArray[np.float64],
+    points: NDArray[np.float64],
+    ground: NDArray[np.float64],
+    work: NDArray[np.float64],
+) -> int:
+    """Advance the truth state by dt; the index in QUANTITIES of what diverged, or 0.
+
+    The step is divided where the body turns by more than 0.2 rad in it, and, while any point may touch the ground in
+    it, so that the fastest contact rate times a substep stays below 1 (the method is stable to 2.78).
+    """
+    state = work[0]
+    load_state(truth, state)
+    for i in range(6):
+        if not math.isfinite(wrench[i]):
+            return 7 if i < 3 else 8
+    turn = math.sqrt(state[10] ** 2 + state[11] ** 2 + state[12] ** 2)
+    substeps = max(1.0, math.ceil(dt * turn / 0.2))
+    touching = False
+    if points.shape[0] > 0:
+        speed = math.sqrt(state[7] ** 2 + state[8] ** 2 + state[9] ** 2) + turn * body[RADIUS]
+        push = math.sqrt(wrench[0] ** 2 + wrench[1] ** 2 + wrench[2] ** 2) / body[MASS] + body[GRAVITY]
+        reach = 2.0 * (speed + push * dt) * dt
+        if state[2] + ground[ALTITUDE] + body[RADIUS] + reach > 0.0:
+            touching = deepest_penetration(state, points, ground) + reach > 0.0
+    if touching:
+        substeps = max(substeps, math.ceil(dt * body[CONTACT_RATE]))
+    substep = dt / substeps
+    for _ in range(int(substeps)):
+        runge_kutta_step(
+            work,
+            wrench,
+            substep,
+            body,
+            touching,
+            points,
+            ground,
+        )
+        if touching:
+            update_anchors(state, points, ground)
+    derivative(state, wrench, body, touching, points, ground, work[2])
+    return store_state(state, work[2], truth)

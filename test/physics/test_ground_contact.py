@@ -1,0 +1,174 @@
+"""Standing, dropping, sliding and tumbling on the ground."""
+
+import math
+
+import numpy as np
+import pytest
+
+from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS, VehicleDynamics
+from rosflight_py_sim.physics.rotations import euler_from_quaternion, quaternion_from_euler, rotate_to_inertial
+
+NO_FORCE = np.zeros(6)
+STEPS = (0.0005, 0.0025, 0.01)
+
+
+def vehicle(**values):
+    given = {"mass": 3.5, "Jxx": 0.08, "Jyy": 0.08, "Jzz": 0.12, **values}
+    return VehicleDynamics(DYNAMICS_PARAMETERS.checked(given))
+
+
+def run(body, seconds, dt=0.0025, wrench=NO_FORCE):
+    for _ in range(round(seconds / dt)):
+        body.step(wrench, dt)
+
+
+def angle_between(truth, other):
+    return 2.0 * math.acos(min(1.0, abs(float(truth[3:7] @ other[3:7]))))
+
+
+@pytest.mark.parametrize("side_force", [0.0, 1.3])
+def test_vehicle_at_rest_stays_at_rest_for_ten_minutes(side_force):
+    # 1.3 N is the drag of the multirotor's body in 5 m/s of wind.
+    body = vehicle()
+    wrench = np.array([0.0, side_force, 0.0, 0.0, 0.0, 0.0])
+    run(body, 600.0, wrench=wrench)
+    assert np.linalg.norm(body.truth[:3] - body.initial_truth[:3]) < 1e-3
+    assert angle_between(body.truth, body.initial_truth) < math.radians(0.1)
+
+
+def test_unsteady_side_force_below_friction_does_not_make_the_vehicle_creep():
+    body = vehicle()
+    wrench = np.zeros(6)
+    for k in range(40000):
+        wrench[0] = 5.0 * math.sin(0.003 * k)
+        wrench[1] = 5.0 + 3.0 * math.sin(0.05 * k)
+        body.step(wrench, 0.0025)
+    assert np.linalg.norm(body.truth[:2]) < 1e-3
+
+
+def test_vehicle_at_rest_feels_no_acceleration():
+    body = vehicle()
+    run(body, 1.0)
+    # A depth of 0.6 mm is known to 1e-17 m beside positions of 0.1 m; times stiffness over mass, 1.6e4 /s^2.
+    assert np.max(np.abs(body.truth[13:19])) < 1e-11
+
+
+def test_vehicle_sinks_in_at_rest_as_its_contact_frequency_says():
+    body = vehicle()
+    assert 0.1 + body.initial_truth[2] == pytest.approx(9.81 / (2 * math.pi * 20.0) ** 2, rel=1e-9)
+
+
+@pytest.mark.parametrize("dt", STEPS)
+@pytest.mark.parametrize("speed", [0.5, 5.0, 20.0])
+def test_dropped_vehicle_stays_above_ground_bounces_little_and_settles(dt, speed):
+    body = vehicle()
+    start = body.initial_truth.copy()
+    start[2] -= 0.3
+    start[9] = speed
+    body.set_truth(start)
+    lowest, rebound = -np.inf, 0.0
+    for _ in range(round(3.0 / dt)):
+        body.step(NO_FORCE, dt)
+        lowest = max(lowest, body.truth[2])
+        rebound = min(rebound, body.truth[9])
+    impact = math.sqrt(speed**2 + 2 * 9.81 * 0.3)
+    # The feet may sink in, the centre of mass 0.1 m above them may not; a damping ratio of 0.7 leaves a fifth.
+    assert lowest < 0.0
+    assert -rebound < 0.3 * impact
+    assert body.truth[:13] == pytest.approx(body.initial_truth[:13], abs=1e-9)
+
+
+@pytest.mark.parametrize("dt", STEPS)
+def test_tumbling_vehicle_settles_above_ground(dt):
+    generator = np.random.default_rng(3)
+    for _ in range(4):
+        body = vehicle()
+        quaternion = generator.standard_normal(4)
+        start = np.zeros(19)
+        start[2] = -1.0
+        start[3:7] = quaternion / np.linalg.norm(quaternion)
+        start[7:10] = generator.uniform(-5.0, 5.0, 3)
+        start[10:13] = generator.uniform(-10.0, 10.0, 3)
+        body.set_truth(start)
+        lowest = -np.inf
+        for _ in range(round(8.0 / dt)):
+            body.step(NO_FORCE, dt)
+            lowest = max(lowest, body.truth[2])
+        assert lowest < 0.0
+        assert np.max(np.abs(body.truth[7:19])) < 1e-6
+
+
+def test_sliding_vehicle_stops_after_the_way_of_coulomb_friction():
+    # Feet at the height of the centre of mass, so that braking does not load the front feet.
+    points = [0.2, 0.2, 0.0, 0.2, -0.2, 0.0, -0.2, 0.2, 0.0, -0.2, -0.2, 0.0]
+    body = vehicle(contact_points=points, contact_friction=0.5)
+    start = body.initial_truth.copy()
+    start[7] = 3.0
+    body.set_truth(start)
+    run(body, 2.0)
+    # v^2 / (2 mu g), less than the anchors' elastic millimetre off.
+    assert body.truth[0] == pytest.approx(3.0**2 / (2 * 0.5 * 9.81), abs=1e-3)
+    assert np.linalg.norm(body.truth[7:10]) < 1e-6
+
+
+def test_force_above_friction_moves_the_vehicle_by_the_difference():
+    points = [0.2, 0.2, 0.0, 0.2, -0.2, 0.0, -0.2, 0.2, 0.0, -0.2, -0.2, 0.0]
+    body = vehicle(contact_points=points, contact_friction=0.5)
+    force = 1.2 * 0.5 * 3.5 * 9.81
+    run(body, 2.0, wrench=np.array([force, 0.0, 0.0, 0.0, 0.0, 0.0]))
+    # 0.2 mu g over 2 s; the anchors stretch first, for about a hundredth of a second.
+    assert body.truth[7] == pytest.approx(0.2 * 0.5 * 9.81 * 2.0, rel=0.01)
+
+
+def test_vehicle_stands_on_three_wheels_with_its_nose_up():
+    tail_dragger = [0.3, 0.5, 0.4, 0.3, -0.5, 0.4, -1.0, 0.0, 0.1]
+    body = vehicle(Jxx=0.25, Jyy=0.4, Jzz=0.6, contact_points=tail_dragger)
+    _, pitch, _ = euler_from_quaternion(*body.initial_truth[3:7])
+    assert pitch == pytest.approx(math.atan2(0.3, 1.3), abs=0.01)
+    run(body, 5.0)
+    assert body.truth[:13] == pytest.approx(body.initial_truth[:13], abs=1e-8)
+
+
+@pytest.mark.parametrize(("mass", "inertia"), [(0.03, 1.5e-5), (3.5, 1e-3), (500.0, 80.0)])
+def test_contact_suits_vehicles_of_any_mass(mass, inertia):
+    body = vehicle(mass=mass, Jxx=inertia, Jyy=inertia, Jzz=1.5 * inertia)
+    start = body.initial_truth.copy()
+    start[2] -= 0.5
+    start[3:7] = quaternion_from_euler(0.4, 0.3, 1.0)
+    body.set_truth(start)
+    run(body, 4.0)
+    assert np.max(np.abs(body.truth[7:19])) < 1e-6
+    assert body.truth[2] == pytest.approx(body.initial_truth[2], abs=1e-6)
+
+
+def test_vehicle_put_below_ground_is_lifted_and_does_not_shoot_up():
+    body = vehicle()
+    buried = body.initial_truth.copy()
+    buried[2] = 5.0
+    body.set_truth(buried)
+    assert body.truth[2] == pytest.approx(body.initial_truth[2], abs=1e-12)
+    run(body, 1.0)
+    assert body.truth[:13] == pytest.approx(body.initial_truth[:13], abs=1e-9)
+
+
+def test_ground_may_lie_above_the_origin():
+    body = vehicle(ground_altitude=12.0)
+    assert body.initial_truth[2] == pytest.approx(vehicle().initial_truth[2] - 12.0, abs=1e-12)
+
+
+def test_contact_survives_a_change_of_parameters():
+    old = vehicle()
+    force = np.array([10.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+    run(old, 1.0, wrench=force)
+    new = vehicle(gravity=9.80665)
+    new.adopt(old)
+    run(new, 1.0, wrench=force)
+    assert new.truth[0] == pytest.approx(old.truth[0], abs=1e-5)
+
+
+def test_thrust_above_weight_lifts_off():
+    body = vehicle()
+    run(body, 1.0, wrench=np.array([0.0, 0.0, -2.0 * 3.5 * 9.81, 0.0, 0.0, 0.0]))
+    # From the ground's support of one weight the first hundredths of a second are quicker by the spring's 0.6 mm.
+    assert body.truth[2] == pytest.approx(body.initial_truth[2] - 0.5 * 9.81, abs=0.1)
+    assert rotate_to_inertial(*body.truth[3:7], 0.0, 0.0, 1.0) == pytest.approx((0.0, 0.0, 1.0), abs=1e-12)

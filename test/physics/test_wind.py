@@ -1,0 +1,181 @@
+"""Steady wind, gusts and Dryden turbulence: shapes, variances, spectra."""
+
+import math
+
+import numpy as np
+import pytest
+
+from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.physics import dryden
+from rosflight_py_sim.physics.wind import WIND_PARAMETERS, Wind
+
+
+def wind(seed=1, **values):
+    return Wind(WIND_PARAMETERS.checked({"sim_has_wind": True, **values}), np.random.default_rng(seed))
+
+
+def truth(height=50.0, velocity=(0, 0, 0)):
+    state = np.zeros(19)
+    state[2] = -height
+    state[3] = 1.0
+    state[7:10] = velocity
+    return state
+
+
+def series(air, seconds, dt, state):
+    samples = np.empty((round(seconds / dt), 3))
+    for sample in samples:
+        air.step(state, dt)
+        sample[:] = air.wind_ned
+    return samples
+
+
+def test_no_wind_unless_asked_for():
+    given = {"wind_has_gusts": True, "turbulence_model": "dryden_8785c", "discrete_gust_velocity": [5.0, 0.0, 0.0]}
+    air = wind(sim_has_wind=False, discrete_gust_time=0.0, **given)
+    assert not series(air, 10.0, 0.01, truth()).any()
+
+
+def test_steady_wind_is_the_one_given():
+    air = wind(use_random_wind=False, steady_state_wind=[3.0, -4.0, 0.5])
+    assert series(air, 0.1, 0.01, truth())[-1].tolist() == [3.0, -4.0, 0.5]
+
+
+def test_random_steady_wind_has_the_mean_and_spread_given():
+    given = {"random_wind_mean": [2.0, 0.0, -1.0], "random_wind_std_dev": [0.5, 1.0, 0.0]}
+    drawn = np.array([wind(seed, **given).wind_ned for seed in range(2000)])
+    # Five standard errors of 2000 draws.
+    assert drawn.mean(axis=0) == pytest.approx([2.0, 0.0, -1.0], abs=5 * 1.0 / math.sqrt(2000))
+    assert drawn.std(axis=0) == pytest.approx([0.5, 1.0, 0.0], abs=5 * 1.0 / math.sqrt(4000))
+
+
+def test_same_seed_gives_the_same_wind_and_another_seed_another():
+    given = {"wind_has_gusts": True, "turbulence_model": "dryden_8785c"}
+    first, second, other = (series(wind(seed, **given), 20.0, 0.01, truth()) for seed in (1, 1, 2))
+    assert np.array_equal(first, second)
+    assert not np.array_equal(first, other)
+
+
+def test_random_gust_is_one_full_cosine_wave_along_the_wind():
+    air = wind(
+        use_random_wind=False,
+        steady_state_wind=[3.0, 4.0, 0.0],
+        wind_has_gusts=True,
+        interoccurance_time_gust_s=100.0,
+        gust_magnitude_mean=2.0,
+        gust_magnitude_std_dev=0.0,
+        gust_duration_limits=[4.0, 4.0],
+        gust_dir_std_dev=0.0,
+    )
+    strength = (series(air, 400.0, 0.01, truth()) - np.array([3.0, 4.0, 0.0])) @ np.array([0.6, 0.8, 0.0])
+    start = int(np.flatnonzero(strength > 0.0)[0])
+    time = 0.01 * (1 + np.arange(398))
+    assert strength[start : start + 398] == pytest.approx(1.0 - np.cos(2 * math.pi * time / 4.0), abs=1e-9)
+
+
+def test_random_gusts_come_as_often_as_asked_at_any_rate():
+    for dt in (0.05, 0.005):
+        air = wind(
+            random_wind_std_dev=[0.0, 0.0, 0.0],
+            wind_has_gusts=True,
+            interoccurance_time_gust_s=2.0,
+            gust_magnitude_mean=1.0,
+            gust_magnitude_std_dev=0.0,
+            gust_duration_limits=[1.0, 1.0],
+        )
+        samples = series(air, 1500.0, dt, truth())
+        # In a calm the directions are independent: each gust adds 3/8 of its squared peak for 1 s every 2 s.
+        assert np.mean(np.sum(samples**2, axis=1)) == pytest.approx(0.5 * 3.0 / 8.0, rel=0.25)
+
+
+def test_discrete_gust_builds_up_over_its_length_and_stays():
+    air = wind(
+        random_wind_std_dev=[0.0, 0.0, 0.0],
+        discrete_gust_velocity=[0.0, 6.0, -2.0],
+        discrete_gust_length=40.0,
+        discrete_gust_time=1.0,
+    )
+    samples = series(air, 6.0, 0.01, truth(velocity=(10.0, 0.0, 0.0)))
+    way = np.clip(10.0 * (0.01 * (1 + np.arange(600)) - 1.0), 0.0, 40.0)
+    shape = 0.5 * (1 - np.cos(math.pi * way / 40.0))
+    assert samples == pytest.approx(shape[:, None] * np.array([0.0, 6.0, -2.0]), abs=1e-9)
+
+
+def test_gust_durations_in_the_wrong_order_are_refused():
+    with pytest.raises(ParameterError, match="gust_duration_limits"):
+        wind(gust_duration_limits=[5.0, 0.5])
+
+
+def test_turbulence_scales_are_those_of_the_specification():
+    feet = 0.3048
+    length, sigma, length_w, sigma_w = dryden.scales(200 * feet, 10.0, 3.0)
+    shape = 0.177 + 0.000823 * 200
+    assert (length, length_w) == pytest.approx((200 / shape**1.2 * feet, 200 * feet), rel=1e-12)
+    assert (sigma, sigma_w) == pytest.approx((1.0 / shape**0.4, 1.0), rel=1e-12)
+    # At 1000 ft the low-altitude formulas are isotropic, by construction of the specification.
+    assert dryden.scales(1000 * feet, 10.0, 3.0) == pytest.approx((1000 * feet, 1.0, 1000 * feet, 1.0), rel=1e-12)
+    assert dryden.scales(1500 * feet, 10.0, 3.0) == pytest.approx((1375 * feet, 2.0, 1375 * feet, 2.0), rel=1e-12)
+    assert dryden.scales(9000 * feet, 10.0, 3.0) == pytest.approx((1750 * feet, 3.0, 1750 * feet, 3.0), rel=1e-12)
+
+
+@pytest.mark.parametrize("dt", [0.02, 0.2])
+def test_turbulence_has_the_variance_of_the_specification_at_any_rate(dt):
+    still = {"random_wind_std_dev": [0.0, 0.0, 0.0], "turbulence_model": "dryden_8785c"}
+    state = truth(height=20.0, velocity=(40.0, 0.0, 0.0))
+    _, sigma, _, sigma_w = dryden.scales(20.0, 7.7, 1.5)
+    samples = series(wind(turbulence_wind_speed_20ft=7.7, **still), 4000.0, dt, state)
+    # About 4000 s over a scale of 170 m at 40 m/s: 1000 and more independent samples, so 5 sigma is 20 %.
+    assert samples.var(axis=0) == pytest.approx([sigma**2, sigma**2, sigma_w**2], rel=0.2)
+
+
+@pytest.mark.parametrize("dt", [0.01, 0.04])
+def test_turbulence_has_the_spectrum_of_the_specification_at_any_rate(dt):
+    still = {"random_wind_std_dev": [0.0, 0.0, 0.0], "turbulence_model": "dryden_8785c"}
+    speed, height = 30.0, 15.0
+    length, sigma, length_w, sigma_w = dryden.scales(height, 7.7, 1.5)
+    samples = series(wind(turbulence_wind_speed_20ft=7.7, **still), 1600.0, dt, truth(height, (speed, 0.0, 0.0)))
+    segments = samples.reshape(40, -1, 3)
+    window = np.hanning(segments.shape[1])[:, None]
+    spectrum = np.abs(np.fft.rfft(segments * window, axis=1)) ** 2
+    density = 2.0 * dt * spectrum.mean(axis=0) / np.sum(window**2)
+    frequency = np.fft.rfftfreq(segments.shape[1], dt)
+    for low, high in ((0.1, 0.2), (0.3, 0.6), (1.0, 2.0)):
+        band = (frequency >= low) & (frequency < high)
+        scaled = 2 * math.pi * frequency[band] * length / speed
+        along = 4 * sigma**2 * length / speed / (1 + scaled**2)
+        assert density[band, 0].mean() == pytest.approx(along.mean(), rel=0.25)
+        for axis, scale, intensity in ((1, length, sigma), (2, length_w, sigma_w)):
+            scaled = 2 * math.pi * frequency[band] * scale / speed
+            across = 2 * intensity**2 * scale / speed * (1 + 3 * scaled**2) / (1 + scaled**2) ** 2
+            # 40 segments of 4 or more bins each, 160 values of an exponential distribution: 3 sigma is 24 %.
+            assert density[band, axis].mean() == pytest.approx(across.mean(), rel=0.25)
+
+
+@pytest.mark.parametrize("tau", [1e-6, 1e-3, 0.099, 0.101, 3.0])
+def test_noise_over_a_step_has_the_covariance_of_the_stationary_filter(tau):
+    stationary = np.array([[0.5, 0.25], [0.25, 0.25]])
+    transition = math.exp(-tau) * np.array([[1.0, 0.0], [tau, 1.0]])
+    expected = stationary - transition @ stationary @ transition.T
+    found = np.array([[dryden.moment(0, tau), dryden.moment(1, tau)], [dryden.moment(1, tau), dryden.moment(2, tau)]])
+    # The difference of two numbers near 1 is known to rounding.
+    assert found == pytest.approx(expected, abs=1e-15)
+
+
+def test_wind_goes_on_when_parameters_change():
+    given = {"wind_has_gusts": True, "turbulence_model": "dryden_8785c"}
+    old = wind(**given)
+    series(old, 20.0, 0.01, truth())
+    new = wind(seed=7, turbulence_wind_speed_20ft=8.0, **given)
+    new.adopt(old)
+    assert np.array_equal(new.wind_ned, old.wind_ned)
+    before = new.wind_ned.copy()
+    new.step(truth(), 0.001)
+    # A millisecond changes turbulence of 1 m/s and gusts by centimetres a second; a new start would by metres.
+    assert np.linalg.norm(new.wind_ned - before) < 0.3
+
+
+def test_newly_given_steady_wind_replaces_the_old():
+    old = wind()
+    new = wind(use_random_wind=False, steady_state_wind=[5.0, 0.0, 0.0])
+    new.adopt(old)
+    assert new.wind_ned.tolist() == [5.0, 0.0, 0.0]

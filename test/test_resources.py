@@ -1,0 +1,83 @@
+"""The package finds its configuration files wherever it was installed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import rosflight_py_sim
+from rosflight_py_sim.resources import PACKAGE, share_directory
+
+MANIFEST = f"<package><name>{PACKAGE}</name></package>"
+
+
+def installed_package(prefix: Path, library: str) -> Path:
+    """A file of a package below `prefix`, laid out as an installer would."""
+    module = prefix / library / PACKAGE / "resources.py"
+    module.parent.mkdir(parents=True)
+    module.touch()
+    return module
+
+
+def shared(prefix: Path) -> Path:
+    share = prefix / "share" / PACKAGE
+    share.mkdir(parents=True)
+    (share / "package.xml").write_text(MANIFEST, encoding="utf-8")
+    return share
+
+
+def test_share_directory_of_the_running_package_holds_its_manifest() -> None:
+    assert f"<name>{PACKAGE}</name>" in (share_directory() / "package.xml").read_text(encoding="utf-8")
+
+
+def test_share_directory_does_not_depend_on_the_working_directory(tmp_path: Path) -> None:
+    code = "from rosflight_py_sim.resources import share_directory; print(share_directory())"
+    environment = {**os.environ, "PYTHONPATH": str(Path(rosflight_py_sim.__path__[0]).parent)}
+    answer = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, env=environment, check=True, capture_output=True, text=True
+    )
+    assert answer.stdout.strip() == str(share_directory())
+
+
+@pytest.mark.parametrize(
+    "library", ["lib/python3.12/site-packages", "local/lib/python3.12/dist-packages", "lib/python3/dist-packages"]
+)
+def test_installed_package_uses_the_share_folder_of_its_own_prefix(tmp_path: Path, library: str) -> None:
+    module = installed_package(tmp_path / "prefix", library)
+    share = shared(tmp_path / "prefix")
+    assert share_directory(module) == share
+
+
+def test_source_tree_is_preferred_to_the_prefix_above_it(tmp_path: Path) -> None:
+    source = tmp_path / "src"
+    module = source / PACKAGE / "resources.py"
+    module.parent.mkdir(parents=True)
+    module.touch()
+    (source / "package.xml").write_text(MANIFEST, encoding="utf-8")
+    shared(tmp_path)
+    assert share_directory(module) == source
+
+
+def test_manifest_of_another_package_above_the_code_is_not_taken_for_ours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere = tmp_path / "data_prefix"
+    share = shared(elsewhere)
+    marker = elsewhere / "share/ament_index/resource_index/packages" / PACKAGE
+    marker.parent.mkdir(parents=True)
+    marker.touch()
+    monkeypatch.setenv("AMENT_PREFIX_PATH", str(elsewhere))
+    module = installed_package(tmp_path / "code_prefix", "lib/python3.12/site-packages")
+    (module.parent.parent / "package.xml").write_text("<package><name>other</name></package>", encoding="utf-8")
+    assert share_directory(module) == share
+
+
+def test_missing_data_is_an_error_that_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AMENT_PREFIX_PATH", str(tmp_path))
+    module = installed_package(tmp_path / "prefix", "lib/python3.12/site-packages")
+    with pytest.raises(FileNotFoundError, match="install the package again"):
+        share_directory(module)
