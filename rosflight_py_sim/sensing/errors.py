@@ -1,0 +1,209 @@
+"""The error of a measurement: white noise, turn-on bias and bias walk, in continuous-time units.
+
+Each measured channel reads truth + b + n with
+
+- n, white noise of density N (unit/sqrt(Hz)): a sample that averages over dt deviates by N / sqrt(dt);
+- b = b0 + x, where b0 is drawn once, uniformly within +-bias_range;
+- x, a first-order Gauss-Markov process dx = -k x dt + K dW (K in unit/sqrt(s)), discretised exactly:
+  x(t + dt) = exp(-k dt) x(t) + K sqrt((1 - exp(-2 k dt)) / (2 k)) w, w standard normal. It starts from its
+  stationary distribution, of deviation K / sqrt(2 k). For k = 0 it is a random walk that starts at zero.
+
+None of the three depends on the sampling rate. In the Allan deviation they are the angle (velocity) random walk
+N / sqrt(tau), the correlated noise of time constant 1/k, and the rate random walk K sqrt(tau / 3): IEEE Std 952-1997,
+annex C; R. Beard and T. McLain, Small Unmanned Aircraft, section 7.5 (their GPS error is such a process).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosflight_py_sim.jit import kernel
+from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
+
+# Columns of the channel array that the kernels work on; one row a channel.
+NOISE_DENSITY, BIAS_RANGE, WALK_DENSITY, DECAY_RATE, TURN_ON, UNIT_WALK, BIAS, ERROR = range(8)
+
+
+@dataclass(frozen=True)
+class ErrorTerms:
+    """The four numbers of one channel: N (unit/sqrt(Hz)), bias range (unit), K (unit/sqrt(s)) and k (1/s)."""
+
+    noise_density: float = 0.0
+    bias_range: float = 0.0
+    walk_density: float = 0.0
+    decay_rate: float = 0.0
+
+    @property
+    def walk_deviation(self) -> float:
+        """Stationary standard deviation of the bias walk; infinite for a random walk."""
+        if self.walk_density == 0.0:
+            return 0.0
+        return self.walk_density / math.sqrt(2.0 * self.decay_rate) if self.decay_rate > 0.0 else math.inf
+
+
+@dataclass(frozen=True)
+class ErrorSource:
+    """Names and defaults of one sensor's error parameters, and how the terms follow from their values.
+
+    ROSflight states deviations per sample at its default rate f (`rate`, Hz). These names stay, and the densities
+    follow from them: N = stdev / sqrt(f); a bias that ROSflight steps by its walk deviation each sample has
+    K = walk_stdev sqrt(f); one that it drives with white noise of that deviation, multiplied by the period
+    (`walk_drives`), has K = walk_stdev / sqrt(f). A density parameter greater than 0 wins over the ROSflight name.
+    Where ROSflight has no name (`stdev` or `walk_stdev` is None) there is the density alone.
+    """
+
+    sensor: str
+    quantity: str
+    unit: str
+    rate: float
+    stdev: float | None = None
+    noise_density: float = 0.0
+    bias_range: float = 0.0
+    walk_stdev: float | None = None
+    walk_name: str = ""
+    walk_drives: bool = False
+    decay_rate: float = 0.0
+    decay_name: str = ""
+
+    def parameters(self) -> ParameterTable:
+        """The table of this sensor's error parameters."""
+        derived = f" (0: from {self.sensor}_stdev)" if self.stdev is not None else ""
+        rows = [
+            Parameter(
+                f"{self.sensor}_noise_density",
+                self.noise_density,
+                f"White noise density of the {self.quantity}{derived}",
+                f"{self.unit}/sqrt(Hz)",
+                minimum=0.0,
+            ),
+            Parameter(
+                f"{self.sensor}_bias_range",
+                self.bias_range,
+                f"The constant bias of the {self.quantity} is drawn within plus or minus this",
+                self.unit,
+                minimum=0.0,
+            ),
+            Parameter(
+                f"{self.sensor}_bias_walk_density",
+                0.0,
+                f"Density of the noise that drives the bias walk of the {self.quantity}"
+                + (f" (0: from {self._walk_name})" if self.walk_stdev is not None else ""),
+                f"{self.unit}/sqrt(s)",
+                minimum=0.0,
+            ),
+            Parameter(
+                self._decay_name,
+                self.decay_rate,
+                f"Inverse time constant of the bias walk of the {self.quantity} (0: a random walk)",
+                "1/s",
+                minimum=0.0,
+            ),
+        ]
+        if self.stdev is not None:
+            text = f"White noise of the {self.quantity}, deviation of a sample at {self.rate:g} Hz"
+            rows.insert(0, Parameter(f"{self.sensor}_stdev", self.stdev, text, self.unit, minimum=0.0))
+        if self.walk_stdev is not None:
+            text = f"Bias walk of the {self.quantity}, deviation of " + (
+                f"the driving noise at {self.rate:g} Hz" if self.walk_drives else f"a step at {self.rate:g} Hz"
+            )
+            unit = f"{self.unit}/s" if self.walk_drives else self.unit
+            rows.append(Parameter(self._walk_name, self.walk_stdev, text, unit, minimum=0.0))
+        return ParameterTable(*rows)
+
+    def terms(self, values: Values) -> ErrorTerms:
+        """The continuous-time terms that the (checked) values give."""
+        noise = number(values, f"{self.sensor}_noise_density")
+        if noise == 0.0 and self.stdev is not None:
+            noise = number(values, f"{self.sensor}_stdev") / math.sqrt(self.rate)
+        walk = number(values, f"{self.sensor}_bias_walk_density")
+        if walk == 0.0 and self.walk_stdev is not None:
+            scale = 1.0 / math.sqrt(self.rate) if self.walk_drives else math.sqrt(self.rate)
+            walk = number(values, self._walk_name) * scale
+        bias_range = number(values, f"{self.sensor}_bias_range")
+        return ErrorTerms(noise, bias_range, walk, number(values, self._decay_name))
+
+    @property
+    def _walk_name(self) -> str:
+        return self.walk_name or f"{self.sensor}_bias_walk_stdev"
+
+    @property
+    def _decay_name(self) -> str:
+        return self.decay_name or f"k_{self.sensor}"
+
+
+class NormalBlock:
+    """Standard normals drawn many rows at a time: one call of the generator costs as much as hundreds of numbers."""
+
+    ROWS = 256
+
+    def __init__(self, rng: np.random.Generator, width: int) -> None:
+        self.values: NDArray[np.float64] = np.empty((self.ROWS, width))
+        self._rng = rng
+        self._next = self.ROWS
+
+    def row(self) -> int:
+        """Index of a row of `values` not handed out before."""
+        row = self._next
+        if row == self.ROWS:
+            self._rng.standard_normal(out=self.values)
+            row = 0
+        self._next = row + 1
+        return row
+
+
+class ErrorModel:
+    """The errors of a sensor's channels: parameters and state, which `advance_errors` works on.
+
+    `channels` has one row a channel and the columns named above; `normals` holds two numbers a channel and sample.
+    The walk is kept for a density of one, and the turn-on bias for a range of one, so that new parameter values
+    scale the errors of a running sensor rather than draw others.
+    """
+
+    def __init__(self, terms: Sequence[ErrorTerms], rng: np.random.Generator) -> None:
+        self.channels: NDArray[np.float64] = np.zeros((len(terms), 8))
+        turn_on = rng.uniform(-1.0, 1.0, len(terms))
+        start = rng.standard_normal(len(terms))
+        for row, term in enumerate(terms):
+            walk = start[row] / math.sqrt(2.0 * term.decay_rate) if term.decay_rate > 0.0 else 0.0
+            bias = term.bias_range * turn_on[row] + term.walk_density * walk
+            numbers = (term.noise_density, term.bias_range, term.walk_density, term.decay_rate)
+            self.channels[row] = (*numbers, turn_on[row], walk, bias, bias)
+        self.normals = NormalBlock(rng, 2 * len(terms))
+
+    def adopt(self, other: ErrorModel) -> None:
+        """Go on with another model's turn-on draw, walk and random numbers."""
+        channels = self.channels
+        channels[:, TURN_ON] = other.channels[:, TURN_ON]
+        channels[:, UNIT_WALK] = other.channels[:, UNIT_WALK]
+        channels[:, BIAS] = channels[:, BIAS_RANGE] * channels[:, TURN_ON]
+        channels[:, BIAS] += channels[:, WALK_DENSITY] * channels[:, UNIT_WALK]
+        self.normals = other.normals
+
+
+@kernel
+def advance_errors(channels: NDArray[np.float64], normals: NDArray[np.float64], row: int, dt: float) -> None:
+    """Carry every channel's walk on by dt (s) and fill its BIAS and ERROR (bias + white noise) columns.
+
+    Raises:
+        ValueError: dt is not greater than 0.
+    """
+    if not dt > 0.0:
+        raise ValueError("the time between two samples must be greater than 0 s")
+    for channel in range(channels.shape[0]):
+        decay = channels[channel, DECAY_RATE]
+        if decay > 0.0:
+            walk = math.exp(-decay * dt) * channels[channel, UNIT_WALK]
+            walk += math.sqrt(-math.expm1(-2.0 * decay * dt) / (2.0 * decay)) * normals[row, 2 * channel]
+        else:
+            walk = channels[channel, UNIT_WALK] + math.sqrt(dt) * normals[row, 2 * channel]
+        bias = channels[channel, BIAS_RANGE] * channels[channel, TURN_ON] + channels[channel, WALK_DENSITY] * walk
+        channels[channel, UNIT_WALK] = walk
+        channels[channel, BIAS] = bias
+        channels[channel, ERROR] = (
+            bias + channels[channel, NOISE_DENSITY] / math.sqrt(dt) * normals[row, 2 * channel + 1]
+        )

@@ -1,0 +1,117 @@
+"""Gyro and accelerometer: body rate and specific force with the errors of a small MEMS unit.
+
+The accelerometer measures what its proof mass feels, the specific force f = a - g (Beard and McLain, Small Unmanned
+Aircraft, section 7.1): 0 in free fall, (0, 0, -g) at rest. The gyro measures the body rate (section 7.2). The gyro's
+bias has a third part beside those of `errors`: one that decays as the sensor warms up, x0 exp(-t / tau), as ROSflight
+has it.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosflight_py_sim.jit import kernel
+from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
+from rosflight_py_sim.physics.rotations import rotate_to_body
+from rosflight_py_sim.sensing.errors import BIAS, ERROR, ErrorModel, ErrorSource, advance_errors
+from rosflight_py_sim.sensing.site import IMU_RATE, SITE_PARAMETERS
+
+_GYRO = ErrorSource(
+    "gyro",
+    "angular rate",
+    "rad/s",
+    IMU_RATE,
+    stdev=0.00226,
+    bias_range=0.25,
+    walk_stdev=0.033,
+    walk_drives=True,
+    decay_rate=20.0,
+)
+_ACCELEROMETER = ErrorSource("acc", "specific force", "m/s^2", IMU_RATE, stdev=0.2, bias_range=0.6, walk_stdev=0.00001)
+_WARM_UP = ("gyro_bias_model_x0", "gyro_bias_model_y0", "gyro_bias_model_z0")
+
+PARAMETERS = (
+    ParameterTable(SITE_PARAMETERS["gravity"])
+    + _GYRO.parameters()
+    + _ACCELEROMETER.parameters()
+    + ParameterTable(
+        Parameter(_WARM_UP[0], 0.003, "Roll rate bias at switch-on that decays as the gyro warms up", "rad/s"),
+        Parameter(_WARM_UP[1], -0.002, "Pitch rate bias at switch-on that decays as the gyro warms up", "rad/s"),
+        Parameter(_WARM_UP[2], 0.001, "Yaw rate bias at switch-on that decays as the gyro warms up", "rad/s"),
+        Parameter(
+            "gyro_bias_model_tau",
+            400.0,
+            "Time constant of the gyro's warm-up",
+            "s",
+            minimum=0.0,
+            above_minimum=True,
+        ),
+    )
+)
+
+
+class InertialSensor:
+    """Three-axis gyro and accelerometer at the centre of mass, aligned with the body axes.
+
+    After `sample`: `accel` (3,) specific force (m/s^2) and `gyro` (3,) angular rate (rad/s) as measured, body axes;
+    `accel_bias` and `gyro_bias` (3,) the true biases in that measurement. The four arrays are views of the sensor's
+    state: the next sample overwrites them.
+    """
+
+    def __init__(self, values: Values, rng: np.random.Generator) -> None:
+        self._errors = ErrorModel([_ACCELEROMETER.terms(values)] * 3 + [_GYRO.terms(values)] * 3, rng)
+        self._gravity = number(values, "gravity")
+        self._warm_up = np.array([*(number(values, name) for name in _WARM_UP), number(values, "gyro_bias_model_tau")])
+        # Six measurements, six biases, and the part of the warm-up that is left.
+        self._state: NDArray[np.float64] = np.zeros(13)
+        self._state[12] = 1.0
+        self.accel = self._state[0:3]
+        self.gyro = self._state[3:6]
+        self.accel_bias = self._state[6:9]
+        self.gyro_bias = self._state[9:12]
+        self._fill_biases()
+
+    def adopt(self, other: InertialSensor) -> None:
+        """Carry on another sensor's errors, warm-up and last measurement."""
+        self._errors.adopt(other._errors)
+        self._state[:] = other._state
+        self._fill_biases()
+
+    def sample(self, truth: NDArray[np.float64], dt: float) -> None:
+        """Measure; `truth` is the truth vector (19,), dt the time since the last sample (s, > 0)."""
+        errors = self._errors
+        normals = errors.normals
+        row = normals.row()
+        sample_inertial(truth, self._gravity, dt, self._warm_up, errors.channels, normals.values, row, self._state)
+
+    def _fill_biases(self) -> None:
+        self._state[6:12] = self._errors.channels[:, BIAS]
+        self._state[9:12] += self._state[12] * self._warm_up[0:3]
+
+
+@kernel
+def sample_inertial(
+    truth: NDArray[np.float64],
+    gravity: float,
+    dt: float,
+    warm_up: NDArray[np.float64],
+    channels: NDArray[np.float64],
+    normals: NDArray[np.float64],
+    row: int,
+    state: NDArray[np.float64],
+) -> None:
+    """One measurement into `state`: accelerometer, gyro, their biases, and the part of the warm-up that is left."""
+    advance_errors(channels, normals, row, dt)
+    left = state[12] * math.exp(-dt / warm_up[3])
+    state[12] = left
+    gx, gy, gz = rotate_to_body(truth[3], truth[4], truth[5], truth[6], 0.0, 0.0, gravity)
+    state[0] = truth[13] - gx + channels[0, ERROR]
+    state[1] = truth[14] - gy + channels[1, ERROR]
+    state[2] = truth[15] - gz + channels[2, ERROR]
+    for axis in range(3):
+        state[3 + axis] = truth[10 + axis] + left * warm_up[axis] + channels[3 + axis, ERROR]
+        state[6 + axis] = channels[axis, BIAS]
+        state[9 + axis] = left * warm_up[axis] + channels[3 + axis, BIAS]

@@ -1,0 +1,55 @@
+"""What the sensors share: the launch site, gravity, and how often each is sampled."""
+
+from __future__ import annotations
+
+from rosflight_py_sim.parameters import Parameter, ParameterTable
+
+SITE_PARAMETERS = ParameterTable(
+    Parameter("origin_latitude", 40.2463724, "Geodetic latitude of the NED origin", "deg", minimum=-90.0, maximum=90.0),
+    Parameter("origin_longitude", -111.6474138, "Longitude of the NED origin", "deg", minimum=-180.0, maximum=180.0),
+    Parameter(
+        "origin_altitude",
+        1387.0,
+        "Altitude of the NED origin above mean sea level",
+        "m",
+        minimum=-1000.0,
+        maximum=20000.0,
+    ),
+    Parameter(
+        "gravity", 9.81, "Gravity at the launch site, the same as in the dynamics", "m/s^2", minimum=0.0, maximum=30.0
+    ),
+)
+
+IMU_RATE = 400.0
+IMU_TEMPERATURE_RATE = 50.0
+MAG_RATE = 50.0
+BARO_RATE = 100.0
+GNSS_RATE = 10.0
+RANGE_RATE = 20.0
+DIFF_PRESSURE_RATE = 100.0
+BATTERY_RATE = 200.0
+
+
+def _rate(sensor: str, default: float, text: str) -> Parameter:
+    return Parameter(
+        f"{sensor}_update_frequency",
+        default,
+        f"How often {text}",
+        "Hz",
+        minimum=0.0,
+        above_minimum=True,
+        maximum=10000.0,
+        read_only=True,
+    )
+
+
+RATE_PARAMETERS = ParameterTable(
+    _rate("imu", IMU_RATE, "gyro and accelerometer are sampled (in lockstep: at every step)"),
+    _rate("imu_temperature", IMU_TEMPERATURE_RATE, "the IMU's temperature is sampled"),
+    _rate("mag", MAG_RATE, "the magnetometer is sampled"),
+    _rate("baro", BARO_RATE, "the barometer is sampled"),
+    _rate("gnss", GNSS_RATE, "the GNSS receiver reports"),
+    _rate("range", RANGE_RATE, "the range finder is sampled"),
+    _rate("diff_pressure", DIFF_PRESSURE_RATE, "the differential pressure is sampled"),
+    _rate("battery", BATTERY_RATE, "battery voltage and current are sampled"),
+)

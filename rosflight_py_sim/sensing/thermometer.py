@@ -1,0 +1,89 @@
+"""Temperature of the inertial unit: the ambient air and its own heat, through one thermal lag.
+
+tau dT/dt = T_ambient + self-heating - T, starting cold, at ambient; the air's temperature is that of the standard
+atmosphere. The default self-heating gives 27 deg C at the default origin, ROSflight's constant.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosflight_py_sim.jit import kernel
+from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
+from rosflight_py_sim.physics.atmosphere import temperature
+from rosflight_py_sim.sensing.errors import ERROR, ErrorModel, ErrorSource, advance_errors
+from rosflight_py_sim.sensing.site import IMU_TEMPERATURE_RATE
+
+_ERRORS = ErrorSource(
+    "imu_temperature", "IMU temperature", "K", IMU_TEMPERATURE_RATE, noise_density=0.0025, bias_range=1.0
+)
+
+PARAMETERS = _ERRORS.parameters() + ParameterTable(
+    Parameter("imu_self_heating", 21.0, "Temperature of the warm IMU above the air's", "K", minimum=0.0, maximum=100.0),
+    Parameter(
+        "imu_thermal_time_constant",
+        120.0,
+        "Time constant with which the IMU's temperature follows",
+        "s",
+        minimum=0.0,
+        above_minimum=True,
+    ),
+)
+
+
+class Thermometer:
+    """Thermometer inside the IMU."""
+
+    def __init__(self, values: Values, rng: np.random.Generator) -> None:
+        self._errors = ErrorModel([_ERRORS.terms(values)], rng)
+        self._self_heating = number(values, "imu_self_heating")
+        self._time_constant = number(values, "imu_thermal_time_constant")
+        # NaN until the first sample tells how warm the air is.
+        self._state: NDArray[np.float64] = np.full(1, math.nan)
+
+    def adopt(self, other: Thermometer) -> None:
+        """Carry on another thermometer's errors and temperature."""
+        self._errors.adopt(other._errors)
+        self._state[:] = other._state
+
+    def sample(self, altitude_msl_m: float, dt: float) -> float:
+        """Measured temperature (K), at this altitude, dt (s, > 0) after the last sample."""
+        errors = self._errors
+        normals = errors.normals
+        row = normals.row()
+        return sample_temperature(
+            altitude_msl_m,
+            dt,
+            self._self_heating,
+            self._time_constant,
+            errors.channels,
+            normals.values,
+            row,
+            self._state,
+        )
+
+
+@kernel
+def sample_temperature(
+    altitude_msl_m: float,
+    dt: float,
+    self_heating: float,
+    time_constant: float,
+    channels: NDArray[np.float64],
+    normals: NDArray[np.float64],
+    row: int,
+    state: NDArray[np.float64],
+) -> float:
+    """Carry the true temperature state[0] (K; NaN: just switched on) on by dt and measure it.
+
+    The step is exact for a constant ambient.
+    """
+    advance_errors(channels, normals, row, dt)
+    ambient = temperature(altitude_msl_m)
+    if math.isnan(state[0]):
+        state[0] = ambient
+    state[0] -= (state[0] - ambient - self_heating) * -math.expm1(-dt / time_constant)
+    return float(state[0] + channels[0, ERROR])

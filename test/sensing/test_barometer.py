@@ -1,0 +1,83 @@
+"""Barometer: the standard atmosphere with errors in pressure."""
+
+import math
+
+import numpy as np
+import pytest
+
+from rosflight_py_sim.sensing import SENSOR_PARAMETERS, Barometer
+
+QUIET = {"baro_stdev": 0.0, "baro_bias_range": 0.0, "baro_bias_walk_stdev": 0.0}
+
+
+def barometer(seed=0, **given):
+    return Barometer(SENSOR_PARAMETERS.checked(given), np.random.default_rng(seed))
+
+
+def truth(down=0.0):
+    vector = np.zeros(19)
+    vector[2], vector[3] = down, 1.0
+    return vector
+
+
+# U.S. Standard Atmosphere 1976, table I: geometric altitude (m), temperature (K), pressure (Pa).
+@pytest.mark.parametrize(
+    ("altitude", "temperature", "pressure"),
+    [(0.0, 288.150, 101325.0), (1000.0, 281.651, 89876.0), (5000.0, 255.676, 54048.0), (10000.0, 223.252, 26500.0)],
+)
+def test_reads_the_standard_atmosphere(altitude, temperature, pressure):
+    sensor = barometer(**QUIET, origin_altitude=200.0)
+    sensor.sample(truth(200.0 - altitude), 0.01)
+    # The table has five digits.
+    assert sensor.pressure_pa == pytest.approx(pressure, rel=3e-5)
+    assert sensor.temperature_k == pytest.approx(temperature, abs=1e-3)
+    assert sensor.altitude_m == pytest.approx(altitude, abs=1e-6)
+
+
+def test_climb_of_one_meter_lowers_the_pressure_by_the_weight_of_the_air():
+    sensor = barometer(**QUIET, origin_altitude=0.0)
+    sensor.sample(truth(-0.5), 0.01)
+    above = sensor.pressure_pa
+    sensor.sample(truth(0.5), 0.01)
+    # rho g = 1.225 * 9.80665, symmetric difference at sea level.
+    assert sensor.pressure_pa - above == pytest.approx(1.225 * 9.80665, rel=1e-4)
+
+
+def test_pressure_altitude_carries_the_pressure_error():
+    sensor = barometer(baro_stdev=0.0, baro_bias_walk_stdev=0.0, origin_altitude=0.0)
+    quiet = barometer(**QUIET, origin_altitude=0.0)
+    sensor.sample(truth(), 0.01)
+    quiet.sample(truth(), 0.01)
+    bias = sensor.pressure_pa - quiet.pressure_pa
+    assert 0.0 < abs(bias) <= 500.0
+    # The gradient rho g changes by 0.5 % over 500 Pa.
+    assert sensor.altitude_m == pytest.approx(-bias / (1.225 * 9.80665), rel=0.005)
+
+
+@pytest.mark.parametrize("rate", [25.0, 100.0])
+def test_noise_density_is_the_same_at_every_rate(rate):
+    sensor = barometer(baro_bias_range=0.0, baro_bias_walk_stdev=0.0)
+    readings = []
+    for _ in range(5000):
+        sensor.sample(truth(), 1.0 / rate)
+        readings.append(sensor.pressure_pa)
+    # 4 Pa a sample at 100 Hz; 5,000 values: relative standard error 1 %; 4.5 of them.
+    assert np.std(readings) == pytest.approx(4.0 * math.sqrt(rate / 100.0), rel=0.045)
+
+
+def test_reading_stays_positive_whatever_the_error():
+    sensor = barometer(baro_stdev=1e6)
+    for _ in range(200):
+        sensor.sample(truth(), 0.01)
+        assert sensor.pressure_pa > 0.0
+        assert math.isfinite(sensor.altitude_m)
+
+
+def test_adopting_barometer_keeps_the_bias_and_the_last_reading():
+    first = barometer(1, baro_stdev=0.0, baro_bias_walk_stdev=0.0)
+    first.sample(truth(), 0.01)
+    heir = barometer(2, baro_stdev=0.0, baro_bias_walk_stdev=0.0)
+    heir.adopt(first)
+    assert (heir.pressure_pa, heir.altitude_m) == (first.pressure_pa, first.altitude_m)
+    heir.sample(truth(), 0.01)
+    assert heir.pressure_pa == pytest.approx(first.pressure_pa, abs=1e-9)

@@ -1,0 +1,76 @@
+"""Pitot tube: dynamic pressure of the air from ahead."""
+
+import math
+
+import numpy as np
+import pytest
+
+from rosflight_py_sim.physics.atmosphere import density, temperature
+from rosflight_py_sim.sensing import SENSOR_PARAMETERS, PitotTube
+
+QUIET = {"airspeed_stdev": 0.0, "airspeed_bias_range": 0.0, "airspeed_bias_walk_stdev": 0.0}
+CALM = np.zeros(3)
+
+
+def pitot_tube(seed=0, **given):
+    return PitotTube(SENSOR_PARAMETERS.checked(given), np.random.default_rng(seed))
+
+
+def truth(velocity_body=(0.0, 0.0, 0.0), down=0.0, yaw=0.0):
+    vector = np.zeros(19)
+    vector[2] = down
+    vector[3], vector[6] = math.cos(0.5 * yaw), math.sin(0.5 * yaw)
+    vector[7:10] = velocity_body
+    return vector
+
+
+def test_pressure_is_half_rho_v_squared_at_sea_level():
+    sensor = pitot_tube(**QUIET, origin_altitude=0.0)
+    sensor.sample(truth((20.0, 0.0, 0.0)), CALM, 0.01)
+    # 1.225 kg/m^3 is the standard's density to four digits.
+    assert sensor.differential_pressure_pa == pytest.approx(0.5 * 1.225 * 20.0**2, rel=1e-4)
+    assert sensor.airspeed_mps == pytest.approx(20.0, rel=1e-12)
+
+
+def test_density_and_temperature_are_those_of_the_altitude():
+    sensor = pitot_tube(**QUIET, origin_altitude=1000.0)
+    sensor.sample(truth((20.0, 0.0, 0.0), down=-2000.0), CALM, 0.01)
+    assert sensor.differential_pressure_pa == pytest.approx(0.5 * density(3000.0) * 400.0, rel=1e-12)
+    assert sensor.temperature_k == pytest.approx(temperature(3000.0), rel=1e-12)
+    assert sensor.airspeed_mps == pytest.approx(20.0, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("yaw_deg", "wind", "airspeed"),
+    [(0.0, (-5.0, 0.0, 0.0), 20.0), (90.0, (0.0, 5.0, 0.0), 10.0), (90.0, (5.0, 0.0, 0.0), 15.0)],
+)
+def test_wind_along_the_nose_counts(yaw_deg, wind, airspeed):
+    sensor = pitot_tube(**QUIET)
+    sensor.sample(truth((15.0, 0.0, 0.0), yaw=math.radians(yaw_deg)), np.array(wind), 0.01)
+    assert sensor.airspeed_mps == pytest.approx(airspeed, rel=1e-9)
+
+
+def test_air_from_behind_or_aside_makes_no_pressure():
+    sensor = pitot_tube(**QUIET)
+    sensor.sample(truth((-8.0, 0.0, 0.0)), CALM, 0.01)
+    assert sensor.differential_pressure_pa == 0.0
+    sensor.sample(truth((0.0, 5.0, 3.0)), CALM, 0.01)
+    assert sensor.differential_pressure_pa == 0.0
+
+
+def test_negative_pressure_means_negative_airspeed():
+    sensor = pitot_tube(airspeed_stdev=5.0)
+    for _ in range(100):
+        sensor.sample(truth(), CALM, 0.01)
+        assert math.copysign(1.0, sensor.airspeed_mps) == math.copysign(1.0, sensor.differential_pressure_pa)
+
+
+@pytest.mark.parametrize("rate", [25.0, 100.0])
+def test_noise_density_is_the_same_at_every_rate(rate):
+    sensor = pitot_tube(airspeed_bias_range=0.0, airspeed_bias_walk_stdev=0.0)
+    pressures = []
+    for _ in range(5000):
+        sensor.sample(truth(), CALM, 1.0 / rate)
+        pressures.append(sensor.differential_pressure_pa)
+    # 5,000 values: relative standard error 1 %; 4.5 of them.
+    assert np.std(pressures) == pytest.approx(1.15 * math.sqrt(rate / 100.0), rel=0.045)

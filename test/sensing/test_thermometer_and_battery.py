@@ -1,0 +1,77 @@
+"""IMU temperature and battery monitor."""
+
+import math
+
+import numpy as np
+import pytest
+
+from rosflight_py_sim.physics.atmosphere import temperature
+from rosflight_py_sim.sensing import SENSOR_PARAMETERS, BatteryMonitor, Thermometer
+
+QUIET = {"imu_temperature_noise_density": 0.0, "imu_temperature_bias_range": 0.0}
+
+
+def thermometer(seed=0, **given):
+    return Thermometer(SENSOR_PARAMETERS.checked(given), np.random.default_rng(seed))
+
+
+def battery_monitor(seed=0, **given):
+    return BatteryMonitor(SENSOR_PARAMETERS.checked(given), np.random.default_rng(seed))
+
+
+@pytest.mark.parametrize("dt", [0.0025, 0.1, 12.0])
+def test_imu_warms_up_from_ambient_with_its_time_constant_at_every_rate(dt):
+    sensor = thermometer(**QUIET)
+    for _ in range(round(120.0 / dt)):
+        reading = sensor.sample(1000.0, dt)
+    assert reading == pytest.approx(temperature(1000.0) + 21.0 * (1.0 - math.exp(-1.0)), rel=1e-9)
+
+
+def test_warm_imu_at_the_default_origin_reads_rosflights_constant():
+    reading = thermometer(**QUIET).sample(1387.0, 1e6)
+    assert reading == pytest.approx(273.15 + 27.0, abs=0.1)
+
+
+def test_temperature_noise_and_bias_are_those_of_the_parameters():
+    sensor = thermometer(imu_self_heating=0.0)
+    readings = np.array([sensor.sample(0.0, 0.0025) for _ in range(5000)]) - 288.15
+    # 5,000 values: relative standard error 1 %; 4.5 of them.
+    assert readings.std() == pytest.approx(0.0025 * 20.0, rel=0.045)
+    assert 0.0 < abs(readings.mean()) <= 1.0
+
+
+def test_adopting_thermometer_stays_warm():
+    first = thermometer(**QUIET)
+    warm = first.sample(0.0, 1e6)
+    heir = thermometer(**QUIET)
+    heir.adopt(first)
+    assert heir.sample(0.0, 0.0025) == pytest.approx(warm, abs=1e-9)
+
+
+def test_battery_without_noise_reads_the_truth():
+    sensor = battery_monitor(battery_stdev=0.0, battery_bias_range=0.0)
+    sensor.sample(22.2, 13.5, 0.005)
+    assert sensor.voltage == 22.2
+    # The current's noise has no ROSflight name: its density of 0.007 A/sqrt(Hz) is 0.1 A at 200 Hz; 6 of them.
+    assert sensor.current == pytest.approx(13.5, abs=0.6)
+
+
+@pytest.mark.parametrize("rate", [50.0, 200.0])
+def test_battery_noise_has_the_same_density_at_every_rate(rate):
+    sensor = battery_monitor()
+    readings = []
+    for _ in range(5000):
+        sensor.sample(22.2, 13.5, 1.0 / rate)
+        readings.append((sensor.voltage, sensor.current))
+    # 5,000 values: relative standard error 1 %; 4.5 of them.
+    expected = [0.3 * math.sqrt(rate / 200.0), 0.007 * math.sqrt(rate)]
+    assert np.std(readings, axis=0) == pytest.approx(expected, rel=0.045)
+    assert np.mean(readings, axis=0) == pytest.approx([22.2, 13.5], abs=0.02)
+
+
+def test_adopting_monitor_keeps_the_last_reading():
+    first = battery_monitor()
+    first.sample(22.2, 13.5, 0.005)
+    heir = battery_monitor(9)
+    heir.adopt(first)
+    assert (heir.voltage, heir.current) == (first.voltage, first.current)
