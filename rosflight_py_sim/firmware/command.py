@@ -1,0 +1,252 @@
+"""Which command flies the vehicle: the pilot's, the companion computer's, or the failsafe's, axis by axis."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from enum import IntEnum, IntFlag
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosflight_py_sim.firmware.parameters import FirmwareParameters
+from rosflight_py_sim.firmware.rc import Receiver, Stick, Switch
+
+COMMANDS = 10
+FX, FY, FZ, QX, QY, QZ = range(6)
+MUXED = 6
+"""Commands that the pilot can take over; the four spare ones are the companion computer's."""
+
+
+class CommandType(IntEnum):
+    """How the value of one axis is meant."""
+
+    RATE = 0
+    ANGLE = 1
+    THROTTLE = 2
+    PASS_THROUGH = 3
+
+
+class CommandMode(IntEnum):
+    """`mode` of a command message, and `control_mode` of the status."""
+
+    PASS_THROUGH = 0
+    ROLLRATE_PITCHRATE_YAWRATE_THROTTLE = 1
+    ROLL_PITCH_YAWRATE_THROTTLE = 2
+
+
+class Override(IntFlag):
+    """Bits of `rc_override`: why the pilot's command counts."""
+
+    NONE = 0x0
+    ATT_SWITCH = 0x1
+    THR_SWITCH = 0x2
+    X = 0x4
+    Y = 0x8
+    Z = 0x10
+    T = 0x20
+    OFFBOARD_X_INACTIVE = 0x40
+    OFFBOARD_Y_INACTIVE = 0x80
+    OFFBOARD_Z_INACTIVE = 0x100
+    OFFBOARD_T_INACTIVE = 0x200
+
+
+# Plain numbers from here on: enumerations cost too much in code that runs with every frame and command.
+_ATT_SWITCH, _THR_SWITCH = int(Override.ATT_SWITCH), int(Override.THR_SWITCH)
+_T, _T_INACTIVE = int(Override.T), int(Override.OFFBOARD_T_INACTIVE)
+_X = _ATT_SWITCH | int(Override.X | Override.OFFBOARD_X_INACTIVE)
+_Y = _ATT_SWITCH | int(Override.Y | Override.OFFBOARD_Y_INACTIVE)
+_Z = _ATT_SWITCH | int(Override.Z | Override.OFFBOARD_Z_INACTIVE)
+THROTTLE_OVERRIDDEN = _THR_SWITCH | _T | _T_INACTIVE
+ATTITUDE_OVERRIDDEN = _X | _Y | _Z
+_CHANNEL_OVERRIDDEN = (THROTTLE_OVERRIDDEN, THROTTLE_OVERRIDDEN, THROTTLE_OVERRIDDEN, _X, _Y, _Z)
+_STICK_X, _STICK_Y, _STICK_Z, _STICK_F = int(Stick.X), int(Stick.Y), int(Stick.Z), int(Stick.F)
+_STICKS = (
+    (QX, _STICK_X, int(Override.X), int(Override.OFFBOARD_X_INACTIVE)),
+    (QY, _STICK_Y, int(Override.Y), int(Override.OFFBOARD_Y_INACTIVE)),
+    (QZ, _STICK_Z, int(Override.Z), int(Override.OFFBOARD_Z_INACTIVE)),
+)
+_ATTITUDE_OVERRIDE, _THROTTLE_OVERRIDE = int(Switch.ATTITUDE_OVERRIDE), int(Switch.THROTTLE_OVERRIDE)
+_ATTITUDE_TYPE = int(Switch.ATTITUDE_TYPE)
+
+_RATE, _ANGLE = float(CommandType.RATE), float(CommandType.ANGLE)
+_THROTTLE, _PASS_THROUGH = float(CommandType.THROTTLE), float(CommandType.PASS_THROUGH)
+_RATES = (_THROTTLE, _THROTTLE, _THROTTLE, _RATE, _RATE, _RATE, *[_PASS_THROUGH] * 4)
+_ANGLES = (_THROTTLE, _THROTTLE, _THROTTLE, _ANGLE, _ANGLE, _RATE, *[_PASS_THROUGH] * 4)
+_ALL_PASS_THROUGH = (_PASS_THROUGH,) * COMMANDS
+_MODE_TYPES = {
+    int(CommandMode.PASS_THROUGH): _ALL_PASS_THROUGH,
+    int(CommandMode.ROLLRATE_PITCHRATE_YAWRATE_THROTTLE): _RATES,
+    int(CommandMode.ROLL_PITCH_YAWRATE_THROTTLE): _ANGLES,
+}
+
+_MODE_PASS_THROUGH, _MODE_RATES, _MODE_ANGLES = _MODE_TYPES
+
+PARAMETERS_USED = frozenset(
+    [
+        *("FIXED_WING", "FAILSAFE_THR", "RC_F_AXIS", "RC_ATT_MODE", "RC_MAX_ROLL", "RC_MAX_PITCH", "RC_MAX_ROLLRATE"),
+        *("RC_MAX_PITCHRATE", "RC_MAX_YAWRATE", "RC_OVRD_DEV", "RC_OVRD_LAG_T", "TAKE_MIN_THR", "OFFBOARD_TIMEOUT"),
+    ]
+)
+"""Parameters after whose change `configure` must run."""
+
+
+class CommandMux:
+    """Combines the commands.
+
+    `combined` (2, 10) holds what the controller is to do: row 0 the ten values, row 1 their `CommandType`.
+    `rc_override` is the bit field of the status. `due_us` is when the result may change without any new input: an
+    offboard command or a stick's lag runs out.
+    """
+
+    def __init__(self, parameters: FirmwareParameters, receiver: Receiver) -> None:
+        self.combined: NDArray[np.float64] = np.zeros((2, COMMANDS))
+        self._values = [0.0] * COMMANDS
+        self._types = list(_ANGLES)
+        self.combined[1] = self._types
+        self.rc_override = int(Override.NONE)
+        self.failsafe_is_valid = True
+        self.due_us: float = math.inf
+        self._parameters = parameters
+        self._receiver = receiver
+        self._rc_values = [0.0] * COMMANDS
+        self._rc_types = _ANGLES
+        self._offboard_values = [0.0] * COMMANDS
+        self._offboard_types = _ANGLES
+        self._offboard_active = [False] * COMMANDS
+        self._offboard_time_us = 0
+        self._deviation_us: list[float] = [-math.inf] * MUXED
+        self.configure()
+        self.rc_override = self._override(0)
+
+    def configure(self) -> None:
+        """Read the scales and rules from the parameters."""
+        get = self._parameters.__getitem__
+        self._fixed_wing = bool(get("FIXED_WING"))
+        self._throttle_axis = int(get("RC_F_AXIS"))
+        self._angle_sticks = bool(get("RC_ATT_MODE"))
+        self._max_angles = (float(get("RC_MAX_ROLL")), float(get("RC_MAX_PITCH")))
+        self._max_rates = (float(get("RC_MAX_ROLLRATE")), float(get("RC_MAX_PITCHRATE")))
+        self._max_yaw_rate = float(get("RC_MAX_YAWRATE"))
+        self._deviation = float(get("RC_OVRD_DEV"))
+        self._lag_us = int(get("RC_OVRD_LAG_T")) * 1000
+        self._take_lower_throttle = bool(get("TAKE_MIN_THR"))
+        self._timeout_us = int(get("OFFBOARD_TIMEOUT")) * 1000
+        throttle = float(get("FAILSAFE_THR"))
+        # A fixed wing glides in failsafe, so it needs no throttle for it.
+        self.failsafe_is_valid = self._fixed_wing or 0.0 <= throttle <= 1.0
+        self._failsafe_throttle = throttle if self.failsafe_is_valid and not self._fixed_wing else 0.0
+
+    @property
+    def offboard_active(self) -> bool:
+        """Whether a command of the companion computer is in force on any axis."""
+        return True in self._offboard_active[:MUXED]
+
+    @property
+    def control_mode(self) -> int:
+        """How roll is being commanded, a `CommandMode`."""
+        roll = self._types[QX]
+        if self._fixed_wing or roll == _PASS_THROUGH:
+            return _MODE_PASS_THROUGH
+        return _MODE_ANGLES if roll == _ANGLE else _MODE_RATES
+
+    def set_offboard(self, time_us: int, mode: int, ignore: int, values: Sequence[float]) -> None:
+        """Take a command of the companion computer.
+
+        Raises:
+            ValueError: an unknown mode, not ten values, or one that is not finite; the old command stays.
+        """
+        types = _MODE_TYPES.get(mode)
+        if types is None:
+            raise ValueError(f"command mode {mode} given; allowed: {', '.join(f'{int(m)}' for m in CommandMode)}")
+        floats = [float(value) for value in values]
+        if len(floats) != COMMANDS:
+            raise ValueError(f"a command has {COMMANDS} values, {len(floats)} given")
+        if not all(map(math.isfinite, floats)):
+            raise ValueError(f"a command must be finite: {floats}")
+        self._offboard_values = floats
+        self._offboard_types = types
+        self._offboard_active = [not ignore >> i & 1 for i in range(COMMANDS)]
+        self._offboard_time_us = time_us
+
+    def clock_went_back(self) -> None:
+        """Drop the offboard command and the sticks' lags."""
+        self._offboard_active = [False] * COMMANDS
+        self._deviation_us = [-math.inf] * MUXED
+
+    def fail_safe(self) -> None:
+        """Command level flight at FAILSAFE_THR (fixed wing: everything at zero)."""
+        self._values = [0.0] * COMMANDS
+        self._types = list(_ALL_PASS_THROUGH if self._fixed_wing else _ANGLES)
+        self._values[self._throttle_axis] = self._failsafe_throttle
+        self.combined[:] = self._values, self._types
+
+    def run(self, time_us: int) -> None:
+        """Interpret the sticks and combine them with the offboard command."""
+        self._interpret_sticks()
+        if time_us > self._offboard_time_us + self._timeout_us:
+            self._offboard_active = [False] * COMMANDS
+        override = self._override(time_us)
+        self.rc_override = override
+        values, types = self._offboard_values.copy(), list(self._offboard_types)
+        for axis in range(MUXED):
+            if override & _CHANNEL_OVERRIDDEN[axis]:
+                values[axis], types[axis] = self._rc_values[axis], self._rc_types[axis]
+        self._values = values
+        self.combined[0] = values
+        if types != self._types:
+            self._types = types
+            self.combined[1] = types
+        self.due_us = self._next_change_us(time_us)
+
+    def _interpret_sticks(self) -> None:
+        receiver = self._receiver
+        sticks, values = receiver.sticks, self._rc_values
+        values[FX] = values[FY] = values[FZ] = 0.0
+        values[self._throttle_axis] = sticks[_STICK_F]
+        roll, pitch, yaw = sticks[_STICK_X], sticks[_STICK_Y], sticks[_STICK_Z]
+        if self._fixed_wing:
+            values[QX], values[QY], values[QZ] = roll, pitch, yaw
+            self._rc_types = _ALL_PASS_THROUGH
+            return
+        by_switch = receiver.mapped[_ATTITUDE_TYPE]
+        angle = receiver.switches[_ATTITUDE_TYPE] if by_switch else self._angle_sticks
+        scale = self._max_angles if angle else self._max_rates
+        values[QX], values[QY], values[QZ] = roll * scale[0], pitch * scale[1], yaw * self._max_yaw_rate
+        self._rc_types = _ANGLES if angle else _RATES
+
+    def _override(self, time_us: int) -> int:
+        receiver = self._receiver
+        override = 0
+        if receiver.switches[_ATTITUDE_OVERRIDE]:
+            override |= _ATT_SWITCH
+        if receiver.switches[_THROTTLE_OVERRIDE]:
+            override |= _THR_SWITCH
+        for axis, stick, moved, inactive in _STICKS:
+            if self._stick_deviates(time_us, axis, receiver.sticks[stick]):
+                override |= moved
+            if not self._offboard_active[axis]:
+                override |= inactive
+        axis = self._throttle_axis
+        if not self._offboard_active[axis]:
+            override |= _T_INACTIVE
+        if self._take_lower_throttle and self._rc_values[axis] < self._offboard_values[axis]:
+            override |= _T
+        return override
+
+    def _stick_deviates(self, time_us: int, axis: int, deflection: float) -> bool:
+        if time_us < self._deviation_us[axis] + self._lag_us:
+            return True
+        if abs(deflection) > self._deviation:
+            self._deviation_us[axis] = time_us
+            return True
+        return False
+
+    def _next_change_us(self, time_us: int) -> float:
+        due = math.inf
+        if True in self._offboard_active:
+            due = self._offboard_time_us + self._timeout_us + 1
+        for last in self._deviation_us:
+            if last + self._lag_us > time_us:
+                due = min(due, last + self._lag_us)
+        return due

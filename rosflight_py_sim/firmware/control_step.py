@@ -1,0 +1,111 @@
+"""The numeric part of a pass, from the IMU sample to the pulse widths, as one kernel call."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosflight_py_sim.firmware import controller, estimator, mixer, sensors
+from rosflight_py_sim.firmware.parameters import FirmwareParameters
+from rosflight_py_sim.jit import kernel
+
+UNHEALTHY_ESTIMATE = 1
+"""Finding: the accelerometer has not been usable for too long."""
+
+SUSPICIOUS_MIXER = 2
+"""Finding: a motor setting of more than SUSPICIOUS_OUTPUT before scaling."""
+
+SUSPICIOUS_OUTPUT = 2.0
+
+# Where the settings of each part begin in the one array that the kernel takes: unpacking an array costs as much time
+# as much of the arithmetic.
+_ESTIMATOR = sensors.IMU_SETTINGS_SIZE
+_CONTROLLER = _ESTIMATOR + estimator.SETTINGS_SIZE
+_MIXER = _CONTROLLER + controller.SETTINGS_SIZE
+_WATCH = _MIXER + mixer.SETTINGS_SIZE
+
+PARAMETERS_USED = (
+    sensors.IMU_PARAMETERS | estimator.PARAMETERS_USED | controller.PARAMETERS_USED | mixer.PARAMETERS_USED
+)
+
+
+def control_settings(parameters: FirmwareParameters) -> NDArray[np.float64]:
+    """The parameters that the kernel needs, part after part; last, whether the accelerometer is watched."""
+    # A fixed wing pulls more or less than 1 g for minutes, in a turn.
+    watch = bool(parameters["FILT_USE_ACC"]) and not parameters["FIXED_WING"]
+    return np.concatenate(
+        [
+            sensors.imu_settings(parameters),
+            estimator.estimator_settings(parameters),
+            controller.controller_settings(parameters),
+            mixer.mixer_settings(parameters),
+            [float(watch)],
+        ]
+    )
+
+
+@kernel
+def control_step(
+    settings: NDArray[np.float64],
+    sample: NDArray[np.float64],
+    imu: NDArray[np.float64],
+    estimate: NDArray[np.float64],
+    memory: NDArray[np.float64],
+    command: NDArray[np.float64],
+    matrix: NDArray[np.float64],
+    channels: NDArray[np.float64],
+    raw: NDArray[np.float64],
+    pwm: NDArray[np.float64],
+    time_s: float,
+    dt: float,
+    armed: bool,
+    mixer_is_valid: bool,
+    air_density: float,
+    voltage: float,
+) -> int:
+    """From an IMU sample to PWM; the findings as bits: UNHEALTHY_ESTIMATE, SUSPICIOUS_MIXER.
+
+    Args:
+        settings: as `control_settings` makes them.
+        sample: (7,) accelerometer (m/s^2), gyro (rad/s), temperature (K), sensor axes.
+        imu: (2, 3) set: corrected accelerometer and gyro, body axes.
+        estimate: state of the estimator, updated.
+        memory: memory of the controller's loops, updated.
+        command: (2, 10) values and types.
+        matrix: (10, 10) mixing matrix in force.
+        channels: (4, 14) output types, auxiliary types, auxiliary values; row 3 is room for the controller's output.
+        raw: (14,) set: outputs 0..1.
+        pwm: (14,) set: outputs 1000..2000 us.
+        time_s: time since the start (s).
+        dt: time since the previous sample (s).
+        armed: motors and integrators only run while armed.
+        mixer_is_valid: without a valid mixer the outputs stay as they are.
+        air_density: kg/m^3.
+        voltage: V.
+    """
+    sensors.correct_imu(settings[:_ESTIMATOR], sample, imu[0], imu[1])
+    estimator.estimator_step(settings[_ESTIMATOR:_CONTROLLER], estimate, imu[0], imu[1], time_s, dt)
+    output = channels[3]
+    controller.controller_step(settings[_CONTROLLER:_MIXER], memory, estimate, command, output, armed, air_density, dt)
+    greatest = 0.0
+    if mixer_is_valid:
+        greatest = mixer.mixer_step(
+            settings[_MIXER:_WATCH],
+            matrix,
+            channels[0],
+            channels[1],
+            channels[2],
+            output,
+            raw,
+            armed,
+            air_density,
+            voltage,
+        )
+    for i in range(mixer.OUTPUTS):
+        pwm[i] = 1000.0 + 1000.0 * min(1.0, max(0.0, raw[i]))
+    findings = 0
+    if settings[_WATCH] != 0.0 and time_s - estimate[estimator.LAST_ACCEL] > estimator.UNHEALTHY_AFTER_S:
+        findings |= UNHEALTHY_ESTIMATE
+    if greatest > SUSPICIOUS_OUTPUT:
+        findings |= SUSPICIOUS_MIXER
+    return findings

@@ -1,0 +1,248 @@
+"""Attitude from gyros and accelerometer: a Mahony complementary filter on SO(3).
+
+R. Mahony, T. Hamel, J.-M. Pflimlin, Nonlinear complementary filters on the special orthogonal group, IEEE Transactions
+on Automatic Control 53 (2008), eq. 45-47; rate interpolation and matrix exponential after R. Casey, Attitude
+representation and kinematic propagation for low-cost UAVs (2013), eq. 12 and 14.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosflight_py_sim.firmware.parameters import FirmwareParameters
+from rosflight_py_sim.jit import kernel
+
+STANDARD_GRAVITY = 9.80665
+"""m/s^2"""
+
+UNHEALTHY_AFTER_S = 0.5
+"""Time without a usable accelerometer after which the estimate is not trusted."""
+
+# Places in the state array.
+ATTITUDE = 0  # quaternion w x y z, body to inertial
+EULER = 4  # roll, pitch, yaw (rad)
+RATE = 7  # low-passed gyro less the estimated bias (rad/s)
+BIAS = 10  # estimated gyro bias (rad/s)
+GYRO = 13  # low-passed gyro (rad/s)
+ACCEL = 16  # low-passed accelerometer (m/s^2)
+GYRO_1 = 19  # low-passed gyro one step ago (rad/s)
+GYRO_2 = 22  # and two steps ago (rad/s)
+LAST_ACCEL = 25  # when the accelerometer was last usable (s)
+LAST_EXTERNAL = 26  # when an external attitude was last used (s)
+INITIALIZED = 27  # 0 until the first sample
+EXTERNAL_GIVEN = 28  # 1 while an external attitude waits to be used
+EXTERNAL = 29  # that attitude, quaternion w x y z
+STATE_SIZE = 33
+
+# Places in the settings array.
+KP_ACCEL, KP_EXTERNAL, KI, INIT_TIME, MARGIN, USE_ACCEL, QUADRATIC, MATRIX_EXPONENTIAL = range(8)
+GYRO_XY_LOW_PASS, GYRO_Z_LOW_PASS, ACCEL_LOW_PASS = range(8, 11)
+_SETTINGS = (
+    *("FILT_ACC_KP", "FILT_EXT_KP", "FILT_KI", "FILT_INIT_T", "FILT_ACC_MARGIN", "FILT_USE_ACC", "FILT_QUAD_INT"),
+    *("FILT_MAT_EXP", "GYRO_XY_LPF", "GYRO_Z_LPF", "ACC_LPF"),
+)
+SETTINGS_SIZE = len(_SETTINGS)
+PARAMETERS_USED = frozenset(_SETTINGS)
+
+
+def estimator_settings(parameters: FirmwareParameters) -> NDArray[np.float64]:
+    """The parameters that the kernel needs, in its order."""
+    settings = np.array([float(parameters[name]) for name in _SETTINGS])
+    settings[INIT_TIME] *= 1e-3
+    return settings
+
+
+def new_estimator_state() -> NDArray[np.float64]:
+    """Level, at rest, no bias."""
+    state = np.zeros(STATE_SIZE)
+    reset_estimator(state)
+    return state
+
+
+def reset_estimator(state: NDArray[np.float64]) -> None:
+    """Back to level, at rest, no bias; the clocks go on."""
+    state[:LAST_ACCEL] = 0.0
+    state[ATTITUDE] = 1.0
+    state[ACCEL + 2] = -STANDARD_GRAVITY
+    state[EXTERNAL_GIVEN] = 0.0
+
+
+@kernel
+def estimator_step(
+    settings: NDArray[np.float64],
+    state: NDArray[np.float64],
+    accel: NDArray[np.float64],
+    gyro: NDArray[np.float64],
+    time_s: float,
+    dt: float,
+) -> None:
+    """One IMU sample: low-pass, correct, integrate.
+
+    Args:
+        settings: as `estimator_settings` makes them.
+        state: (STATE_SIZE,), updated in place.
+        accel: (3,) specific force, body axes (m/s^2).
+        gyro: (3,) angular rate, body axes (rad/s).
+        time_s: time since the controller started (s).
+        dt: time since the previous sample (s).
+    """
+    if state[INITIALIZED] == 0.0:
+        state[LAST_ACCEL] = time_s
+        state[LAST_EXTERNAL] = time_s
+        state[INITIALIZED] = 1.0
+        return
+    _low_pass(settings, state, accel, gyro)
+
+    kp = 0.0
+    ki = settings[KI]
+    ex, ey, ez = 0.0, 0.0, 0.0
+    if settings[USE_ACCEL] != 0.0 and _near_one_g(state, settings[MARGIN]):
+        ex, ey, ez = accel_correction(state)
+        kp = settings[KP_ACCEL]
+        state[LAST_ACCEL] = time_s
+    if state[EXTERNAL_GIVEN] != 0.0:
+        # External attitudes come more rarely than IMU samples: this one stands for the time since the last.
+        ex, ey, ez = external_correction(state)
+        scale = (time_s - state[LAST_EXTERNAL]) / dt if dt > 0.0 else 0.0
+        ex, ey, ez = ex * scale, ey * scale, ez * scale
+        kp = settings[KP_EXTERNAL]
+        state[LAST_EXTERNAL] = time_s
+        state[EXTERNAL_GIVEN] = 0.0
+    if time_s < settings[INIT_TIME]:
+        kp = settings[KP_ACCEL] * 10.0
+        ki = settings[KI] * 10.0
+
+    # Eq. 47b.
+    state[BIAS] -= ki * ex * dt
+    state[BIAS + 1] -= ki * ey * dt
+    state[BIAS + 2] -= ki * ez * dt
+    p, q, r = _interpolated_rate(settings, state)
+    # The argument of eq. 47a.
+    p += kp * ex - state[BIAS]
+    q += kp * ey - state[BIAS + 1]
+    r += kp * ez - state[BIAS + 2]
+    integrate_rate(state, p, q, r, dt, settings[MATRIX_EXPONENTIAL] != 0.0)
+    _euler_angles(state)
+    for i in range(3):
+        state[RATE + i] = state[GYRO + i] - state[BIAS + i]
+
+
+@kernel
+def _low_pass(
+    settings: NDArray[np.float64],
+    state: NDArray[np.float64],
+    accel: NDArray[np.float64],
+    gyro: NDArray[np.float64],
+) -> None:
+    a = settings[ACCEL_LOW_PASS]
+    for i in range(3):
+        g = settings[GYRO_Z_LOW_PASS] if i == 2 else settings[GYRO_XY_LOW_PASS]
+        state[ACCEL + i] = (1.0 - a) * accel[i] + a * state[ACCEL + i]
+        state[GYRO + i] = (1.0 - g) * gyro[i] + g * state[GYRO + i]
+
+
+@kernel
+def _near_one_g(state: NDArray[np.float64], margin: float) -> bool:
+    x, y, z = state[ACCEL], state[ACCEL + 1], state[ACCEL + 2]
+    square = (x * x + y * y + z * z) / (STANDARD_GRAVITY * STANDARD_GRAVITY)
+    lower = (1.0 - margin) * (1.0 - margin)
+    upper = (1.0 + margin) * (1.0 + margin)
+    return bool(lower < square < upper)
+
+
+@kernel
+def accel_correction(state: NDArray[np.float64]) -> tuple[float, float, float]:
+    """Rate (rad/s for a unit gain) that turns the estimated vertical towards the measured one.
+
+    The cross product of the measured and the estimated direction of the specific force at rest, both in body axes
+    (Mahony et al., eq. 45 and the explicit filter of section V). It is the same at every heading.
+    """
+    x, y, z = state[ACCEL], state[ACCEL + 1], state[ACCEL + 2]
+    norm = math.sqrt(x * x + y * y + z * z)
+    x, y, z = x / norm, y / norm, z / norm
+    qw, qx, qy, qz = state[ATTITUDE], state[ATTITUDE + 1], state[ATTITUDE + 2], state[ATTITUDE + 3]
+    # Up (0, 0, -1) of the inertial frame, in body axes.
+    ux = -2.0 * (qx * qz - qw * qy)
+    uy = -2.0 * (qy * qz + qw * qx)
+    uz = -(1.0 - 2.0 * (qx * qx + qy * qy))
+    return y * uz - z * uy, z * ux - x * uz, x * uy - y * ux
+
+
+@kernel
+def external_correction(state: NDArray[np.float64]) -> tuple[float, float, float]:
+    """Rate (rad/s for a unit gain) that turns the estimate towards the external attitude.
+
+    The sum of the cross products of the inertial axes as the external attitude and as the estimate see them in
+    body axes.
+    """
+    ax, ay, az = 0.0, 0.0, 0.0
+    for i in range(3):
+        ex, ey, ez = _inertial_axis(state, EXTERNAL, i)
+        hx, hy, hz = _inertial_axis(state, ATTITUDE, i)
+        ax += ey * hz - ez * hy
+        ay += ez * hx - ex * hz
+        az += ex * hy - ey * hx
+    return ax, ay, az
+
+
+@kernel
+def _inertial_axis(state: NDArray[np.float64], at: int, axis: int) -> tuple[float, float, float]:
+    """Row `axis` of the rotation matrix of the quaternion at `at`: that inertial axis in body axes."""
+    w, x, y, z = state[at], state[at + 1], state[at + 2], state[at + 3]
+    if axis == 0:
+        return 1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - z * w), 2.0 * (x * z + y * w)
+    if axis == 1:
+        return 2.0 * (x * y + z * w), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - x * w)
+    return 2.0 * (x * z - y * w), 2.0 * (y * z + x * w), 1.0 - 2.0 * (x * x + y * y)
+
+
+@kernel
+def _interpolated_rate(settings: NDArray[np.float64], state: NDArray[np.float64]) -> tuple[float, float, float]:
+    """Mean rate over the step from the parabola through three samples (Casey, eq. 14), or the last sample."""
+    p, q, r = state[GYRO], state[GYRO + 1], state[GYRO + 2]
+    if settings[QUADRATIC] == 0.0:
+        return p, q, r
+    mean_p = (5.0 * p + 8.0 * state[GYRO_1] - state[GYRO_2]) / 12.0
+    mean_q = (5.0 * q + 8.0 * state[GYRO_1 + 1] - state[GYRO_2 + 1]) / 12.0
+    mean_r = (5.0 * r + 8.0 * state[GYRO_1 + 2] - state[GYRO_2 + 2]) / 12.0
+    for i in range(3):
+        state[GYRO_2 + i] = state[GYRO_1 + i]
+        state[GYRO_1 + i] = state[GYRO + i]
+    return mean_p, mean_q, mean_r
+
+
+@kernel
+def integrate_rate(
+    state: NDArray[np.float64], p: float, q: float, r: float, dt: float, matrix_exponential: bool
+) -> None:
+    """Turn the attitude by a constant body rate: exactly (Casey, eq. 12) or by Euler's rule; unit, w >= 0."""
+    rate = math.sqrt(p * p + q * q + r * r)
+    if rate == 0.0:
+        return
+    cosine, sine = 1.0, 0.5 * dt
+    if matrix_exponential:
+        cosine, sine = math.cos(0.5 * rate * dt), math.sin(0.5 * rate * dt) / rate
+    qw, qx, qy, qz = state[ATTITUDE], state[ATTITUDE + 1], state[ATTITUDE + 2], state[ATTITUDE + 3]
+    w = cosine * qw + sine * (-p * qx - q * qy - r * qz)
+    x = cosine * qx + sine * (p * qw + r * qy - q * qz)
+    y = cosine * qy + sine * (q * qw - r * qx + p * qz)
+    z = cosine * qz + sine * (r * qw + q * qx - p * qy)
+    scale = 1.0 / math.sqrt(w * w + x * x + y * y + z * z)
+    if w < 0.0:
+        scale = -scale
+    state[ATTITUDE] = w * scale
+    state[ATTITUDE + 1] = x * scale
+    state[ATTITUDE + 2] = y * scale
+    state[ATTITUDE + 3] = z * scale
+
+
+@kernel
+def _euler_angles(state: NDArray[np.float64]) -> None:
+    w, x, y, z = state[ATTITUDE], state[ATTITUDE + 1], state[ATTITUDE + 2], state[ATTITUDE + 3]
+    state[EULER] = math.atan2(2.0 * (w * x + y * z), 1.0 - 2.0 * (x * x + y * y))
+    # Rounding may carry the sine past 1 at a pitch of 90 degrees.
+    state[EULER + 1] = math.asin(min(1.0, max(-1.0, 2.0 * (w * y - z * x))))
+    state[EULER + 2] = math.atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))

@@ -1,0 +1,149 @@
+"""From forces and torques to the outputs: mixing matrices, motor model, saturation.
+
+A mixing matrix has the rows Fx, Fy, Fz, Qx, Qy, Qz and four spare ones, and a column for each of ten outputs: output j
+is the sum over i of command i times element (i, j), the parameter PRI_MIXER_i_j. Outputs 10 to 13
+belong to auxiliary commands alone.
+"""
+
+from __future__ import annotations
+
+import math
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosflight_py_sim.firmware.command import QX, QY, QZ
+from rosflight_py_sim.firmware.controller import LEAST_MOTOR_CONSTANT
+from rosflight_py_sim.firmware.parameter_table import MIXER_OUTPUTS, MIXER_ROWS
+from rosflight_py_sim.firmware.parameters import FirmwareParameters
+from rosflight_py_sim.jit import kernel
+
+OUTPUTS = 14
+LEAST_VOLTAGE = 1e-4
+"""V; below it there is no battery to drive a motor."""
+
+
+class OutputType(IntEnum):
+    """What is connected to an output."""
+
+    AUX = 0
+    SERVO = 1
+    MOTOR = 2
+    GPIO = 3
+
+
+# Places in the settings array.
+RESISTANCE, KV, NO_LOAD_CURRENT, DIAMETER, CQ = range(5)
+IDLE, SPIN_WHEN_ARMED, USE_MOTOR_MODEL, FIXED_WING, THROTTLE_AXIS = range(5, 10)
+SIGN_AILERON, SIGN_ELEVATOR, SIGN_RUDDER = range(10, 13)
+_SETTINGS = (
+    *("MOTOR_RESISTANCE", "MOTOR_KV", "NO_LOAD_CURRENT", "PROP_DIAMETER", "PROP_CQ", "MOTOR_IDLE_THR"),
+    *("ARM_SPIN_MOTORS", "USE_MOTOR_PARAM", "FIXED_WING", "RC_F_AXIS", "REV_AILERON", "REV_ELEVATOR", "REV_RUDDER"),
+)
+SETTINGS_SIZE = len(_SETTINGS)
+PARAMETERS_USED = frozenset(_SETTINGS)
+
+_AUX = int(OutputType.AUX)
+_SERVO = int(OutputType.SERVO)
+_MOTOR = int(OutputType.MOTOR)
+
+
+def mixer_settings(parameters: FirmwareParameters) -> NDArray[np.float64]:
+    """The parameters that the kernel needs, in its order."""
+    settings = np.array([float(parameters[name]) for name in _SETTINGS])
+    settings[SIGN_AILERON:] = np.where(settings[SIGN_AILERON:] != 0.0, -1.0, 1.0)
+    return settings
+
+
+@kernel
+def throttle_for_speed(
+    settings: NDArray[np.float64], squared_speed: float, air_density: float, voltage: float
+) -> float:
+    """Throttle (share of the battery's voltage) at which a motor turns its propeller at a speed.
+
+    V = rho D^5 C_Q R w^2 / (4 pi^2 K_Q) + R i_0 + K_V w with K_Q = K_V (R. Beard, T. McLain, Small Unmanned
+    Aircraft, eq. 4.19 and the propeller's torque at no airspeed).
+
+    Args:
+        settings: as `mixer_settings` makes them.
+        squared_speed: (rad/s)^2; a negative one counts as zero.
+        air_density: kg/m^3.
+        voltage: of the battery (V).
+    """
+    square = max(squared_speed, 0.0)
+    r, kv = settings[RESISTANCE], settings[KV]
+    torque_term = air_density * settings[DIAMETER] ** 5 * settings[CQ] * r / (4.0 * math.pi**2 * kv)
+    return float((torque_term * square + r * settings[NO_LOAD_CURRENT] + kv * math.sqrt(square)) / voltage)
+
+
+@kernel
+def mixer_step(
+    settings: NDArray[np.float64],
+    matrix: NDArray[np.float64],
+    types: NDArray[np.float64],
+    aux_types: NDArray[np.float64],
+    aux_values: NDArray[np.float64],
+    command: NDArray[np.float64],
+    raw: NDArray[np.float64],
+    armed: bool,
+    air_density: float,
+    voltage: float,
+) -> float:
+    """One pass: mix, scale, limit; the greatest motor setting before scaling.
+
+    Args:
+        settings: as `mixer_settings` makes them.
+        matrix: (10, 10) row, output.
+        types: (14,) `OutputType` of each output; aux outputs follow the auxiliary command.
+        aux_types: (14,) `OutputType` of the auxiliary command, 0 where it has none.
+        aux_values: (14,) servo -1..1, motor 0..1.
+        command: (10,) output of the controller; the reversal of the surfaces and the yaw cut change it.
+        raw: (14,) set: servos and motors 0..1. An output of neither kind keeps its value.
+        armed: motors stand still unless armed.
+        air_density: kg/m^3.
+        voltage: of the battery (V).
+    """
+    fixed_wing = settings[FIXED_WING] != 0.0
+    model = settings[USE_MOTOR_MODEL] != 0.0 and not fixed_wing
+    if fixed_wing:
+        command[QX] *= settings[SIGN_AILERON]
+        command[QY] *= settings[SIGN_ELEVATOR]
+        command[QZ] *= settings[SIGN_RUDDER]
+    elif abs(command[int(settings[THROTTLE_AXIS])]) < settings[IDLE]:
+        # A yaw stick in the arming corner must not spin up motors.
+        command[QZ] = 0.0
+
+    greatest = 0.0
+    for j in range(MIXER_OUTPUTS):
+        value = 0.0
+        for i in range(MIXER_ROWS):
+            value += command[i] * matrix[i, j]
+        if types[j] == _MOTOR:
+            if model:
+                if settings[KV] < LEAST_MOTOR_CONSTANT or voltage < LEAST_VOLTAGE:
+                    value = 0.0
+                else:
+                    value = throttle_for_speed(settings, value, air_density, voltage)
+            greatest = max(greatest, abs(value))
+        raw[j] = value if types[j] == _MOTOR or types[j] == _SERVO else raw[j]
+
+    # All motors are scaled alike, so that much thrust does not drown the torques.
+    scale = 1.0 / greatest if greatest > 1.0 and not fixed_wing else 1.0
+    for j in range(OUTPUTS):
+        kind = types[j]
+        value = raw[j] * scale if kind == _MOTOR else raw[j]
+        if kind == _AUX:
+            kind = aux_types[j]
+            value = aux_values[j]
+        if kind == _SERVO:
+            raw[j] = 0.5 + 0.5 * min(1.0, max(-1.0, value))
+        elif kind == _MOTOR:
+            raw[j] = _motor_limits(settings, value) if armed else 0.0
+    return greatest
+
+
+@kernel
+def _motor_limits(settings: NDArray[np.float64], value: float) -> float:
+    least = settings[IDLE] if settings[SPIN_WHEN_ARMED] != 0.0 else 0.0
+    return float(min(1.0, max(least, value)))

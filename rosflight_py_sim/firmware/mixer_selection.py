@@ -1,0 +1,159 @@
+"""Which mixing matrix is in force, and whether it can fly the vehicle.
+
+The parameters PRI_MIXER_i_j and SEC_MIXER_i_j are the one place where matrices live: choosing a ready-made mixer writes
+it there, as ROSflight does, and so does the mirroring of the primary mixer where there is no secondary one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosflight_py_sim.firmware.canned_mixers import Mixer, MixerChoice, canned_mixer
+from rosflight_py_sim.firmware.command import ATTITUDE_OVERRIDDEN, FX, MUXED, QX, QY, QZ, THROTTLE_OVERRIDDEN
+from rosflight_py_sim.firmware.mixer import OutputType
+from rosflight_py_sim.firmware.parameter_table import MIXER_OUTPUTS, MIXER_ROWS
+from rosflight_py_sim.firmware.parameters import FirmwareParameters
+from rosflight_py_sim.firmware.state_machine import Log, Severity
+
+CHOICE_PARAMETERS = frozenset(["PRIMARY_MIXER", "SECONDARY_MIXER", "USE_MOTOR_PARAM", "RC_F_AXIS", "FIXED_WING"])
+"""Parameters after whose change `install` must run."""
+
+ELEMENT_PREFIXES = ("PRI_MIXER_", "SEC_MIXER_")
+"""Parameters whose changes `element_changed` wants to know."""
+
+_AXIS_NAMES = ("Fx", "Fy", "Fz", "Qx", "Qy", "Qz")
+_PRIMARY, _SECONDARY = "PRI_MIXER", "SEC_MIXER"
+
+
+class MixerSelection:
+    """The primary mixer (the pilot's), the secondary one (the companion computer's), and what they make together.
+
+    `matrix` is the (10, 10) matrix in force, `types` the (14,) output types, `fault` why the primary mixer cannot
+    be used, empty where it can.
+    """
+
+    def __init__(self, parameters: FirmwareParameters, log: Log, types: NDArray[np.float64]) -> None:
+        self.matrix: NDArray[np.float64] = np.zeros((MIXER_ROWS, MIXER_OUTPUTS))
+        self.types = types
+        self.fault = ""
+        self._parameters = parameters
+        self._log = log
+        self._override = ATTITUDE_OVERRIDDEN | THROTTLE_OVERRIDDEN
+        self._installing = False
+        self.install()
+
+    def install(self) -> None:
+        """Put the chosen mixers into the parameters and the matrices in force."""
+        parameters = self._parameters
+        primary = MixerChoice(int(parameters["PRIMARY_MIXER"]))
+        secondary = MixerChoice(int(parameters["SECONDARY_MIXER"]))
+        self._installing = True
+        try:
+            if primary not in (MixerChoice.NONE, MixerChoice.CUSTOM):
+                mixer = canned_mixer(primary)
+                _store_header(parameters, mixer)
+                _store_matrix(parameters, _PRIMARY, mixer.matrix)
+                self._warn_of_odd_choice(primary)
+            if secondary is MixerChoice.NONE:
+                _store_matrix(parameters, _SECONDARY, _stored_matrix(parameters, _PRIMARY))
+            elif secondary is not MixerChoice.CUSTOM:
+                _store_matrix(parameters, _SECONDARY, canned_mixer(secondary).matrix)
+        finally:
+            self._installing = False
+        self._read()
+
+    def element_changed(self) -> None:
+        """Follow parameters of a matrix, or of an output's type, that were set."""
+        if self._installing:
+            return
+        if self._parameters["SECONDARY_MIXER"] == MixerChoice.NONE:
+            self._installing = True
+            try:
+                _store_matrix(self._parameters, _SECONDARY, _stored_matrix(self._parameters, _PRIMARY))
+            finally:
+                self._installing = False
+        self._read()
+
+    def select(self, override: int) -> None:
+        """Rows of the primary matrix where the pilot commands by `rc_override`, of the secondary elsewhere."""
+        if override == self._override:
+            return
+        self._override = override
+        self._combine()
+
+    def _combine(self) -> None:
+        override = self._override
+        torques = self._primary if override & ATTITUDE_OVERRIDDEN else self._secondary
+        forces = self._primary if override & THROTTLE_OVERRIDDEN else self._secondary
+        self.matrix[:QX] = forces[:QX]
+        self.matrix[QX:MUXED] = torques[QX:MUXED]
+        self.matrix[MUXED:] = self._primary[MUXED:]
+
+    def _read(self) -> None:
+        # All of it, because a file sets all its values before it tells of the first.
+        self._primary = _stored_matrix(self._parameters, _PRIMARY)
+        self._secondary = _stored_matrix(self._parameters, _SECONDARY)
+        self.types[:MIXER_OUTPUTS] = [float(self._parameters[f"PRI_MIXER_OUT_{i}"]) for i in range(MIXER_OUTPUTS)]
+        self._check()
+        self._combine()
+
+    def _check(self) -> None:
+        parameters = self._parameters
+        choice = MixerChoice(int(parameters["PRIMARY_MIXER"]))
+        fault = ""
+        if choice is MixerChoice.NONE:
+            fault = "PRIMARY_MIXER is not set"
+        elif choice is MixerChoice.CUSTOM:
+            rows = commanded_axes_without_rank(
+                self._primary, self.types, int(parameters["RC_F_AXIS"]), bool(parameters["FIXED_WING"])
+            )
+            if rows:
+                fault = f"the custom mixer cannot command {', '.join(_AXIS_NAMES[row] for row in rows)} independently"
+        self.fault = fault
+
+    def _warn_of_odd_choice(self, choice: MixerChoice) -> None:
+        if choice in (MixerChoice.FIXED_WING, MixerChoice.INVERTED_V_TAIL):
+            if self._parameters["RC_F_AXIS"] != FX:
+                self._log(Severity.WARNING, f"mixer {choice.name} has its throttle on Fx, but RC_F_AXIS is not 0")
+        elif self._parameters["USE_MOTOR_PARAM"]:
+            self._log(Severity.WARNING, f"mixer {choice.name} gives throttle settings, but USE_MOTOR_PARAM is 1")
+
+
+def commanded_axes_without_rank(
+    matrix: NDArray[np.float64], types: NDArray[np.float64], throttle_axis: int, fixed_wing: bool
+) -> Sequence[int]:
+    """The rows that a mixer cannot command one apart from the other; empty for a mixer that can fly.
+
+    A multirotor needs thrust and three torques. A fixed wing needs thrust, and may leave out torques (a flying
+    wing has no rudder), but those it has must be independent.
+    """
+    mixed = matrix[:, (types[:MIXER_OUTPUTS] == OutputType.SERVO) | (types[:MIXER_OUTPUTS] == OutputType.MOTOR)]
+    rows = [throttle_axis, QX, QY, QZ]
+    if fixed_wing:
+        rows = [row for row in rows if row == throttle_axis or np.any(mixed[row] != 0.0)]
+    chosen = mixed[rows]
+    norms = np.linalg.norm(chosen, axis=1)
+    if np.any(norms == 0.0):
+        return [row for row, norm in zip(rows, norms, strict=True) if norm == 0.0]
+    # Rows differ by orders of magnitude (N against N m), so the rank is that of the directions.
+    rank = np.linalg.matrix_rank(chosen / norms[:, None], tol=1e-6)
+    return [] if rank == len(rows) else rows
+
+
+def _stored_matrix(parameters: FirmwareParameters, prefix: str) -> NDArray[np.float64]:
+    return np.array([[float(parameters[f"{prefix}_{i}_{j}"]) for j in range(MIXER_OUTPUTS)] for i in range(MIXER_ROWS)])
+
+
+def _store_matrix(parameters: FirmwareParameters, prefix: str, matrix: NDArray[np.float64]) -> None:
+    parameters.restore(
+        {f"{prefix}_{i}_{j}": float(matrix[i, j]) for i in range(MIXER_ROWS) for j in range(MIXER_OUTPUTS)}
+    )
+
+
+def _store_header(parameters: FirmwareParameters, mixer: Mixer) -> None:
+    values: dict[str, int | float] = {f"PRI_MIXER_OUT_{i}": int(kind) for i, kind in enumerate(mixer.types)}
+    values.update({f"PRI_MIXER_PWM_{i}": rate for i, rate in enumerate(mixer.rates)})
+    parameters.restore(values)

@@ -1,0 +1,205 @@
+"""The flight controller's parameters as a store: get, set, save and load, with whoever wants to know being told.
+
+Files are ROSflight's: a YAML list of {name, type, value}, the type 6 for a whole number and 9 for a number.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import os
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from rosflight_py_sim.firmware.parameter_table import PARAMETERS, FirmwareParameter
+
+Number = int | float
+
+_TABLE: dict[str, FirmwareParameter] = {parameter.name: parameter for parameter in PARAMETERS}
+_FILE_TYPES: dict[type[int] | type[float], int] = {int: 6, float: 9}
+
+
+class UnknownFirmwareParameter(ValueError):  # noqa: N818 - reads as what is wrong
+    """There is no parameter of that name."""
+
+
+class FirmwareParameterOutOfRange(ValueError):  # noqa: N818 - reads as what is wrong
+    """The value is not one that the parameter takes; the text names the parameter, the value and what is allowed."""
+
+
+class ParameterFileError(ValueError):
+    """A parameter file that cannot be taken; the text names the file, the line where there is one, and the reason."""
+
+
+class FirmwareParameters:
+    """Every parameter of the flight controller, at its default to begin with.
+
+    `types` is the type, int or float, of each. `unsaved` tells whether a value changed since the last `save`.
+    The functions in `on_change` are called with the name of each parameter that changed, after it changed.
+    """
+
+    types: Mapping[str, type[int] | type[float]] = {p.name: p.type for p in PARAMETERS}
+
+    def __init__(self) -> None:
+        self._values: dict[str, Number] = {p.name: p.default for p in PARAMETERS}
+        self.unsaved = False
+        self.on_change: list[Callable[[str], None]] = []
+
+    def __contains__(self, name: object) -> bool:
+        return name in _TABLE
+
+    def __getitem__(self, name: str) -> Number:
+        try:
+            return self._values[name]
+        except KeyError:
+            raise UnknownFirmwareParameter(_unknown(name)) from None
+
+    def get(self, name: str) -> Number | None:
+        """The value, or None where there is no such parameter."""
+        return self._values.get(name)
+
+    def names(self) -> tuple[str, ...]:
+        """All names, in the order of the table."""
+        return tuple(_TABLE)
+
+    def set(self, name: str, value: float) -> bool:
+        """Set a parameter; whether that changed it. A whole number is asked for where the type is int.
+
+        Raises:
+            UnknownFirmwareParameter: there is no such parameter.
+            FirmwareParameterOutOfRange: the value is not allowed; the old one stays.
+        """
+        checked = _checked(name, value)
+        if checked == self._values[name]:
+            return False
+        self._values[name] = checked
+        self.unsaved = True
+        self._tell(name)
+        return True
+
+    def snapshot(self) -> dict[str, Number]:
+        """A copy of all values."""
+        return dict(self._values)
+
+    def restore(self, values: Mapping[str, Number]) -> None:
+        """Set the values given, all or (on an error) none; others stay.
+
+        Raises:
+            UnknownFirmwareParameter, FirmwareParameterOutOfRange: as `set`.
+        """
+        checked = {name: _checked(name, value) for name, value in values.items()}
+        changed = [name for name, value in checked.items() if value != self._values[name]]
+        self._values.update(checked)
+        if changed:
+            self.unsaved = True
+        for name in changed:
+            self._tell(name)
+
+    def export(self, path: str | os.PathLike[str]) -> None:
+        """Write every value to a file, whole or not at all (a new file takes the old one's place).
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        target = Path(path)
+        lines = [
+            f"- {{name: {name}, type: {_FILE_TYPES[self.types[name]]}, value: {value!r}}}\n"
+            for name, value in sorted(self._values.items())
+        ]
+        # In the same folder, because a rename is only atomic within one file system.
+        unfinished = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+        try:
+            with unfinished.open("w", encoding="utf-8") as file:
+                file.writelines(lines)
+                file.flush()
+                os.fsync(file.fileno())
+            unfinished.replace(target)
+        finally:
+            unfinished.unlink(missing_ok=True)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """`export`, after which nothing counts as unsaved."""
+        self.export(path)
+        self.unsaved = False
+
+    def load(self, path: str | os.PathLike[str]) -> None:
+        """Set the values of a file, all or (on an error) none; parameters it does not list stay.
+
+        Raises:
+            ParameterFileError: not readable, not a list of {name, type, value}, or a name, type or value
+                that is not allowed.
+        """
+        self.restore(dict(_read(Path(path))))
+
+    def _tell(self, name: str) -> None:
+        for told in self.on_change:
+            told(name)
+
+
+def _unknown(name: str) -> str:
+    near = difflib.get_close_matches(name, _TABLE, n=3, cutoff=0.7)
+    hint = f"; did you mean {' or '.join(near)}?" if near else ""
+    return f"there is no firmware parameter '{name}'{hint}"
+
+
+def _checked(name: str, value: float) -> Number:
+    parameter = _TABLE.get(name)
+    if parameter is None:
+        raise UnknownFirmwareParameter(_unknown(name))
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not parameter.accepts(number):
+        raise FirmwareParameterOutOfRange(f"firmware parameter '{name}': {value!r} given; allowed: {parameter.allowed}")
+    return parameter.type(number)
+
+
+def _read(path: Path) -> Iterator[tuple[str, Number]]:
+    # The tree of nodes is used, not plain values: nodes know their line.
+    try:
+        root = yaml.compose(path.read_text(encoding="utf-8"), Loader=yaml.SafeLoader)
+    except (OSError, UnicodeDecodeError) as error:
+        raise ParameterFileError(f"{path}: {error}") from error
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f", line {mark.line + 1}" if mark is not None else ""
+        reason = getattr(error, "problem", None) or str(error)
+        raise ParameterFileError(f"{path}{line}: not YAML: {reason}") from error
+    if not isinstance(root, yaml.SequenceNode):
+        raise ParameterFileError(f"{path}: a list of {{name, type, value}} is wanted")
+    seen: dict[str, int] = {}
+    for item in root.value:
+        line_number = item.start_mark.line + 1
+        try:
+            name, value = _entry(item)
+            if name in seen:
+                raise ValueError(f"'{name}' is in line {seen[name]} already")
+        except ValueError as error:
+            raise ParameterFileError(f"{path}, line {line_number}: {error}") from error
+        seen[name] = line_number
+        yield name, value
+
+
+def _entry(item: Any) -> tuple[str, Number]:
+    """Name and checked value of one list entry; ValueError with the reason."""
+    if not isinstance(item, yaml.MappingNode):
+        raise ValueError("an entry {name, type, value} is wanted")
+    fields = {key.value: node.value for key, node in item.value if isinstance(node, yaml.ScalarNode)}
+    for key in ("name", "type", "value"):
+        if key not in fields:
+            raise ValueError(f"the entry has no '{key}'")
+    name = str(fields["name"])
+    if name not in _TABLE:
+        raise ValueError(_unknown(name))
+    expected = _FILE_TYPES[_TABLE[name].type]
+    if fields["type"] != str(expected):
+        raise ValueError(f"'{name}' is of type {expected}, the file says {fields['type']}")
+    try:
+        value = float(fields["value"])
+    except ValueError:
+        raise ValueError(f"the value of '{name}' is not a number: {fields['value']!r}") from None
+    return name, _checked(name, value)

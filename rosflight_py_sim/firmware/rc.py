@@ -1,0 +1,174 @@
+"""The receiver: channels to sticks and switches, loss of signal, and the arm and disarm gestures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import IntEnum
+
+from rosflight_py_sim.firmware.parameters import FirmwareParameters
+from rosflight_py_sim.firmware.state_machine import ErrorFlag, Event, Log, Severity, StateMachine
+
+RC_CHANNELS = 8
+RC_TIMEOUT_US = 100_000
+"""Age of the last frame at which the signal counts as lost."""
+
+GESTURE_TIME_US = 1_000_000
+"""How long the sticks must be held in the corner to arm or disarm."""
+
+
+class Stick(IntEnum):
+    """Index into `Receiver.sticks`."""
+
+    X = 0
+    Y = 1
+    Z = 2
+    F = 3
+
+
+class Switch(IntEnum):
+    """Index into `Receiver.switches`."""
+
+    ARM = 0
+    ATTITUDE_OVERRIDE = 1
+    THROTTLE_OVERRIDE = 2
+    ATTITUDE_TYPE = 3
+
+
+_Z, _F, _ARM = int(Stick.Z), int(Stick.F), int(Switch.ARM)
+_RC_LOST = int(ErrorFlag.RC_LOST)
+
+_SWITCH_CHANNELS = {
+    Switch.ARM: "RC_ARM_CHN",
+    Switch.ATTITUDE_OVERRIDE: "RC_ATT_OVRD_CHN",
+    Switch.THROTTLE_OVERRIDE: "RC_THR_OVRD_CHN",
+    Switch.ATTITUDE_TYPE: "RC_ATT_CTRL_CHN",
+}
+MAPPING_PARAMETERS = frozenset(
+    [
+        *_SWITCH_CHANNELS.values(),
+        *("RC_X_CHN", "RC_Y_CHN", "RC_Z_CHN", "RC_F_CHN", "RC_NUM_CHN", "RC_ARM_THRESHOLD"),
+        *(f"SWITCH_{i}_DIR" for i in range(5, 9)),
+    ]
+)
+"""Parameters after whose change `configure` must run."""
+
+
+class Receiver:
+    """Sticks and switches of the transmitter.
+
+    `sticks` are -1..1 (x, y, z) and 0..1 (throttle), `switches` on or off, `mapped` whether a switch has a channel.
+    They keep their last values while the signal is lost.
+    """
+
+    def __init__(self, parameters: FirmwareParameters, state_machine: StateMachine, log: Log) -> None:
+        self.sticks = [0.0, 0.0, 0.0, 0.0]
+        self.switches = [False] * len(Switch)
+        self.mapped = [False] * len(Switch)
+        self.channels: list[float] = [0.0] * RC_CHANNELS
+        self.last_frame_us: int | None = None
+        self.new_frame = False
+        self._parameters = parameters
+        self._state_machine = state_machine
+        self._log = log
+        self._gesture_us = 0
+        self._previous_pass_us: int | None = None
+        self.configure()
+
+    def configure(self) -> None:
+        """Read the channel assignment from the parameters."""
+        get = self._parameters.__getitem__
+        self._stick_channels = [int(get(f"RC_{axis}_CHN")) for axis in "XYZF"]
+        self._count = int(get("RC_NUM_CHN"))
+        self._threshold = float(get("RC_ARM_THRESHOLD"))
+        self._switch_channels = [int(get(name)) for name in _SWITCH_CHANNELS.values()]
+        self._reversed = [False] * len(Switch)
+        for switch, channel in enumerate(self._switch_channels):
+            mapped = 4 <= channel < self._count
+            self.mapped[switch] = mapped
+            self._reversed[switch] = mapped and get(f"SWITCH_{channel + 1}_DIR") < 0
+
+    def receive(self, time_us: int, channels_us: Sequence[int]) -> None:
+        """Take a frame: eight pulse widths, 1000 to 2000 us.
+
+        Raises:
+            ValueError: not eight channels.
+        """
+        if len(channels_us) != RC_CHANNELS:
+            raise ValueError(f"an RC frame has {RC_CHANNELS} channels, {len(channels_us)} given")
+        self.channels = [(width - 1000) / 1000.0 for width in channels_us]
+        self.last_frame_us = time_us
+        self.new_frame = True
+
+    def run(self, time_us: int, start_us: int) -> bool:
+        """Interpret the last frame; whether the signal is there.
+
+        Args:
+            time_us: time of the pass.
+            start_us: when the controller started, from which a signal that never came is missed.
+        """
+        if self.lost(time_us, start_us):
+            self._state_machine.handle(Event.RC_LOST)
+            return False
+        if self.last_frame_us is None:
+            return False
+        machine = self._state_machine
+        # Asked here, because handling an event with every frame costs more than all the rest.
+        if machine.failsafe or machine.errors & _RC_LOST:
+            machine.handle(Event.RC_FOUND)
+        values = self.channels
+        x, y, z, f = self._stick_channels
+        self.sticks = [2.0 * values[x] - 1.0, 2.0 * values[y] - 1.0, 2.0 * values[z] - 1.0, values[f]]
+        for switch, channel in enumerate(self._switch_channels):
+            if not self.mapped[switch]:
+                self.switches[switch] = False
+            elif self._reversed[switch]:
+                self.switches[switch] = values[channel] < 0.2
+            else:
+                self.switches[switch] = values[channel] >= 0.8
+        self._look_for_arming(time_us)
+        return True
+
+    def lost(self, time_us: int, start_us: int) -> bool:
+        """Whether no frame came for RC_TIMEOUT_US, or the last one has a pulse outside 750 to 2250 us."""
+        since = start_us if self.last_frame_us is None else self.last_frame_us
+        if time_us - since > RC_TIMEOUT_US:
+            return True
+        if self.last_frame_us is None:
+            return False
+        used = self.channels[: self._count]
+        return min(used) < -0.25 or max(used) > 1.25
+
+    def clock_went_back(self, time_us: int) -> None:
+        """Count the age of the last frame from now."""
+        if self.last_frame_us is not None:
+            self.last_frame_us = min(self.last_frame_us, time_us)
+        self._previous_pass_us = None
+
+    def throttle_stick_is_low(self) -> bool:
+        """Whether the throttle stick is below RC_ARM_THRESHOLD."""
+        return self.sticks[_F] < self._threshold
+
+    def log_mapping(self) -> None:
+        """Tell which switch is on which channel."""
+        for switch, mapped in zip(Switch, self.mapped, strict=True):
+            name = switch.name.lower().replace("_", " ")
+            where = f"on RC channel {self._switch_channels[switch]}" if mapped else "not mapped"
+            self._log(Severity.INFO, f"{name} switch: {where}")
+
+    def _look_for_arming(self, time_us: int) -> None:
+        elapsed = 0 if self._previous_pass_us is None else time_us - self._previous_pass_us
+        self._previous_pass_us = time_us
+        machine = self._state_machine
+        if self.mapped[_ARM]:
+            if self.switches[_ARM] is not machine.armed:
+                machine.handle(Event.REQUEST_DISARM if machine.armed else Event.REQUEST_ARM)
+            return
+        direction = -1.0 if machine.armed else 1.0
+        held = self.throttle_stick_is_low() and direction * self.sticks[_Z] > 1.0 - self._threshold
+        self._gesture_us = self._gesture_us + elapsed if held else 0
+        if self._gesture_us > GESTURE_TIME_US:
+            if machine.armed:
+                self._gesture_us = 0
+                machine.handle(Event.REQUEST_DISARM)
+            else:
+                machine.handle(Event.REQUEST_ARM)

@@ -1,0 +1,239 @@
+"""Corrections of what the sensors say, and the calibrations that find them.
+
+The corrected IMU sample is what estimator and autopilot see: mounting rotation, temperature and bias taken out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosflight_py_sim.firmware.estimator import STANDARD_GRAVITY
+from rosflight_py_sim.firmware.parameters import FirmwareParameters
+from rosflight_py_sim.firmware.state_machine import Event, Log, Severity
+from rosflight_py_sim.jit import kernel
+
+SEA_LEVEL_PRESSURE = 101325.0
+"""Pa, International Standard Atmosphere."""
+
+SEA_LEVEL_DENSITY = 1.225
+"""kg/m^3, International Standard Atmosphere."""
+
+# Exponents and scale of the standard troposphere, as the flight controller rounds them.
+_ALTITUDE_EXPONENT = 0.190326730028458
+_ALTITUDE_SCALE_M = 44318.1386038261
+_DENSITY_EXPONENT = 0.809736894596450
+
+CALIBRATION_SAMPLES = 1000
+GREATEST_GYRO_BIAS = 1.0
+"""rad/s"""
+
+GREATEST_ACCEL_BIAS = 3.0
+"""m/s^2"""
+
+GREATEST_ACCEL_SPREAD = 1.0
+"""m/s^2, length of the difference of the greatest and the least block mean while calibrating."""
+
+SPREAD_BLOCK = 50
+"""Samples to a block: the noise of single samples would look like movement."""
+
+# Places in the IMU settings array.
+ROTATION = 0  # nine elements, row by row
+ACCEL_BIAS = 9
+ACCEL_TEMPERATURE = 12
+GYRO_BIAS = 15
+IMU_SETTINGS_SIZE = 18
+
+_ACCEL_BIASES = ("ACC_X_BIAS", "ACC_Y_BIAS", "ACC_Z_BIAS")
+_GYRO_BIASES = ("GYRO_X_BIAS", "GYRO_Y_BIAS", "GYRO_Z_BIAS")
+_TEMPERATURE_TERMS = ("ACC_X_TEMP_COMP", "ACC_Y_TEMP_COMP", "ACC_Z_TEMP_COMP")
+IMU_BIASES = (*_ACCEL_BIASES, *_GYRO_BIASES)
+IMU_PARAMETERS = frozenset([*IMU_BIASES, *_TEMPERATURE_TERMS, "IMU_ROLL", "IMU_PITCH", "IMU_YAW"])
+MAG_PARAMETERS = frozenset(
+    [
+        *("MAG_ROLL", "MAG_PITCH", "MAG_YAW", "MAG_X_BIAS", "MAG_Y_BIAS", "MAG_Z_BIAS"),
+        *(f"MAG_CAL_A{i}{j}" for i in range(3) for j in range(3)),
+    ]
+)
+
+
+def mounting_rotation(roll_deg: float, pitch_deg: float, yaw_deg: float) -> NDArray[np.float64]:
+    """Matrix (3, 3) that the firmware applies to a sensor's sample for its mounting angles.
+
+    The transpose of the rotation matrix of the roll, pitch and yaw angles (yaw first): the angles are those of
+    the vehicle's axes as seen from the sensor's.
+    """
+    roll, pitch, yaw = np.radians([roll_deg, pitch_deg, yaw_deg])
+    cr, sr, cp, sp, cy, sy = (f(a) for a in (roll, pitch, yaw) for f in (math.cos, math.sin))
+    return np.array(
+        [
+            [cp * cy, cp * sy, -sp],
+            [sr * sp * cy - cr * sy, sr * sp * sy + cr * cy, sr * cp],
+            [cr * sp * cy + sr * sy, cr * sp * sy - sr * cy, cr * cp],
+        ]
+    )
+
+
+def imu_settings(parameters: FirmwareParameters) -> NDArray[np.float64]:
+    """Mounting and corrections of the IMU, in the kernel's order."""
+    get = parameters.__getitem__
+    settings = np.zeros(IMU_SETTINGS_SIZE)
+    settings[:9] = mounting_rotation(get("IMU_ROLL"), get("IMU_PITCH"), get("IMU_YAW")).ravel()
+    names = (*_ACCEL_BIASES, *_TEMPERATURE_TERMS, *_GYRO_BIASES)
+    settings[ACCEL_BIAS:] = [float(get(name)) for name in names]
+    return settings
+
+
+@kernel
+def correct_imu(
+    settings: NDArray[np.float64],
+    sample: NDArray[np.float64],
+    accel: NDArray[np.float64],
+    gyro: NDArray[np.float64],
+) -> None:
+    """Rotate a sample (accelerometer, gyro, temperature in K: seven numbers) into body axes and take biases out."""
+    for i in range(3):
+        a, g = 0.0, 0.0
+        for j in range(3):
+            a += settings[ROTATION + 3 * i + j] * sample[j]
+            g += settings[ROTATION + 3 * i + j] * sample[3 + j]
+        accel[i] = a - (settings[ACCEL_TEMPERATURE + i] * sample[6] + settings[ACCEL_BIAS + i])
+        gyro[i] = g - settings[GYRO_BIAS + i]
+
+
+def pressure_altitude(pressure_pa: float) -> float:
+    """Altitude (m) in the standard atmosphere; valid in the troposphere."""
+    return float((1.0 - (pressure_pa / SEA_LEVEL_PRESSURE) ** _ALTITUDE_EXPONENT) * _ALTITUDE_SCALE_M)
+
+
+def density_from_pressure(pressure_pa: float) -> float:
+    """Air density (kg/m^3) in the standard atmosphere where it has this pressure."""
+    return float(SEA_LEVEL_DENSITY * (pressure_pa / SEA_LEVEL_PRESSURE) ** _DENSITY_EXPONENT)
+
+
+def indicated_airspeed(differential_pressure_pa: float) -> float:
+    """Indicated airspeed (m/s), with the sign of the pressure."""
+    speed = math.sqrt(abs(differential_pressure_pa) / (0.5 * SEA_LEVEL_DENSITY))
+    return math.copysign(speed, differential_pressure_pa)
+
+
+class Magnetometer:
+    """Mounting, hard-iron and soft-iron correction."""
+
+    def __init__(self, parameters: FirmwareParameters) -> None:
+        self.field: NDArray[np.float64] = np.zeros(3)
+        self._parameters = parameters
+        self.configure()
+
+    def configure(self) -> None:
+        """Read the corrections from the parameters."""
+        get = self._parameters.__getitem__
+        self._rotation = mounting_rotation(get("MAG_ROLL"), get("MAG_PITCH"), get("MAG_YAW"))
+        self._offset = np.array([float(get(f"MAG_{axis}_BIAS")) for axis in "XYZ"])
+        self._matrix = np.array([[float(get(f"MAG_CAL_A{i}{j}")) for j in range(3)] for i in range(3)])
+
+    def receive(self, flux: Sequence[float]) -> None:
+        """Take a sample (T, sensor axes)."""
+        self.field[:] = self._matrix @ (self._rotation @ np.asarray(flux, dtype=np.float64) - self._offset)
+
+
+class Battery:
+    """Voltage (V) and current (A) after multipliers and low-pass; both zero until the first sample."""
+
+    def __init__(self, parameters: FirmwareParameters) -> None:
+        self.voltage = 0.0
+        self.current = 0.0
+        self._parameters = parameters
+        self._previous = (float(parameters["BATT_VOLT_MAX"]), 0.0)
+
+    def receive(self, voltage: float, current: float) -> None:
+        """Take a sample; the voltage's low-pass starts from BATT_VOLT_MAX."""
+        get = self._parameters.__getitem__
+        old_voltage, old_current = self._previous
+        keep = get("BATT_VOLT_LPF")
+        self.voltage = voltage * get("BATT_VOLT_MULT") * (1.0 - keep) + old_voltage * keep
+        keep = get("BATT_CURR_LPF")
+        self.current = current * get("BATT_CURR_MULT") * (1.0 - keep) + old_current * keep
+        self._previous = (self.voltage, self.current)
+
+
+class ImuCalibration:
+    """Averages gyros, or gyros and accelerometer, at rest and level, and stores the means as biases.
+
+    `gyro_done` and `accel_done` are called when a calibration ends well, before the state machine is told.
+    """
+
+    def __init__(
+        self,
+        parameters: FirmwareParameters,
+        handle: Callable[[Event], None],
+        log: Log,
+        gyro_done: Callable[[], None],
+        accel_done: Callable[[], None],
+    ) -> None:
+        self._parameters = parameters
+        self._handle = handle
+        self._log = log
+        self._gyro_done = gyro_done
+        self._accel_done = accel_done
+        self._gyro: list[NDArray[np.float64]] | None = None
+        self._accel: list[NDArray[np.float64]] | None = None
+
+    @property
+    def running(self) -> bool:
+        """Whether samples are being taken."""
+        return self._gyro is not None or self._accel is not None
+
+    def start_gyro(self) -> None:
+        """Begin with the gyros; their biases are zero until it ends."""
+        self._gyro = []
+        self._parameters.restore(dict.fromkeys(_GYRO_BIASES, 0.0))
+
+    def start(self) -> None:
+        """Begin with gyros and accelerometer."""
+        self.start_gyro()
+        self._accel = []
+        self._parameters.restore(dict.fromkeys(_ACCEL_BIASES, 0.0))
+
+    def take(self, rotation: NDArray[np.float64], sample: NDArray[np.float64]) -> None:
+        """Take one raw sample (accelerometer, gyro, temperature) while running."""
+        if self._accel is not None:
+            self._accel.append(np.append(rotation @ sample[:3], sample[6]))
+            if len(self._accel) == CALIBRATION_SAMPLES:
+                samples, self._accel = np.array(self._accel), None
+                self._finish_accel(samples)
+        if self._gyro is not None:
+            self._gyro.append(rotation @ sample[3:6])
+            if len(self._gyro) == CALIBRATION_SAMPLES:
+                bias, self._gyro = np.mean(self._gyro, axis=0), None
+                self._finish_gyro(bias)
+
+    def _finish_gyro(self, bias: NDArray[np.float64]) -> None:
+        if np.linalg.norm(bias) >= GREATEST_GYRO_BIAS:
+            self._log(Severity.ERROR, "gyro calibration: too much movement")
+            self._handle(Event.CALIBRATION_FAILED)
+            return
+        self._parameters.restore(dict(zip(_GYRO_BIASES, map(float, bias), strict=True)))
+        self._gyro_done()
+        self._handle(Event.CALIBRATION_COMPLETE)
+
+    def _finish_accel(self, samples: NDArray[np.float64]) -> None:
+        accel, temperature = samples[:, :3], samples[:, 3]
+        blocks = accel.reshape(-1, SPREAD_BLOCK, 3).mean(axis=1)
+        if np.linalg.norm(np.ptp(blocks, axis=0)) > GREATEST_ACCEL_SPREAD:
+            self._log(Severity.ERROR, "IMU calibration: too much movement")
+            return
+        per_kelvin = np.array([float(self._parameters[name]) for name in _TEMPERATURE_TERMS])
+        bias = np.mean(accel, axis=0) - per_kelvin * np.mean(temperature)
+        bias[2] += STANDARD_GRAVITY
+        # Each component has the parameter's range beside the length.
+        if np.linalg.norm(bias) >= GREATEST_ACCEL_BIAS or np.max(np.abs(bias)) > 2.0:
+            norm = np.linalg.norm(bias)
+            self._log(Severity.ERROR, f"IMU calibration: an accelerometer bias of {norm:.3f} m/s^2; is it level?")
+            return
+        self._parameters.restore(dict(zip(_ACCEL_BIASES, map(float, bias), strict=True)))
+        self._accel_done()
+        self._log(Severity.INFO, "IMU calibrated")

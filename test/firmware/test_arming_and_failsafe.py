@@ -1,0 +1,237 @@
+"""Arming by switch and by sticks, loss of the signal, and what the outputs do meanwhile."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rosflight_py_sim.firmware import ErrorFlag, State
+
+STICK_ARMING = {"RC_ARM_CHN": -1}
+
+
+def test_disarmed_motors_stand_still_at_1000_us_whatever_is_commanded(make_bench) -> None:
+    bench = make_bench()
+    bench.sticks(roll=1.0, throttle=1.0)
+    bench.command = (2, 0, [0, 0, 0.8, 0.2, 0, 0, 0, 0, 0, 0])
+    assert np.array_equal(bench.run(0.5), np.full(14, 1000.0))
+
+
+def test_arm_switch_arms_and_disarms(make_bench) -> None:
+    bench = make_bench()
+    bench.arm()
+    assert bench.firmware.status.armed
+    # MOTOR_IDLE_THR of 0.1 by default.
+    assert bench.run(0.1)[:4] == pytest.approx([1100.0] * 4, abs=1e-9)
+    bench.switch(4, False)
+    assert np.array_equal(bench.run(0.05), np.full(14, 1000.0))
+    assert bench.firmware.state_machine.state is State.PREFLIGHT
+
+
+def test_high_throttle_stick_prevents_arming(make_bench) -> None:
+    bench = make_bench()
+    bench.sticks(throttle=0.2)
+    bench.run(0.1)
+    bench.switch(4, True)
+    bench.run(0.1)
+    assert not bench.firmware.status.armed
+    assert bench.heard("throttle stick is not low")
+    bench.sticks(throttle=0.1)
+    bench.run(0.1)
+    assert bench.firmware.status.armed
+
+
+def test_arming_needs_the_throttle_override_where_the_lower_throttle_is_not_taken(make_bench) -> None:
+    bench = make_bench(TAKE_MIN_THR=0)
+    bench.run(0.1)
+    bench.switch(4, True)
+    bench.run(0.1)
+    assert not bench.firmware.status.armed
+    assert bench.heard("override switch is off")
+    bench.switch(5, True)
+    bench.run(0.1)
+    assert bench.firmware.status.armed
+
+
+def test_sticks_arm_after_a_second_in_the_corner_and_disarm_in_the_other(make_bench) -> None:
+    bench = make_bench(**STICK_ARMING)
+    bench.run(0.1)
+    bench.sticks(yaw=1.0)
+    bench.run(0.95)
+    assert not bench.firmware.status.armed
+    bench.run(0.15)
+    assert bench.firmware.status.armed
+    bench.sticks()
+    bench.run(0.1)
+    bench.sticks(yaw=-1.0)
+    bench.run(0.95)
+    assert bench.firmware.status.armed
+    bench.run(0.15)
+    assert not bench.firmware.status.armed
+
+
+def test_leaving_the_corner_starts_the_second_again(make_bench) -> None:
+    bench = make_bench(**STICK_ARMING)
+    bench.sticks(yaw=1.0)
+    bench.run(0.9)
+    bench.sticks()
+    bench.run(0.1)
+    bench.sticks(yaw=1.0)
+    bench.run(0.9)
+    assert not bench.firmware.status.armed
+
+
+@pytest.mark.parametrize(
+    ("parameters", "flag", "reason"),
+    [
+        ({"PRIMARY_MIXER": 255}, ErrorFlag.INVALID_MIXER, "invalid mixer"),
+        ({"GYRO_X_BIAS": 0.0}, ErrorFlag.UNCALIBRATED_IMU, "not calibrated"),
+        ({"FAILSAFE_THR": -1.0}, ErrorFlag.INVALID_FAILSAFE, "FAILSAFE_THR"),
+    ],
+)
+def test_wrong_set_up_is_an_error_that_prevents_arming(make_bench, parameters, flag, reason) -> None:
+    bench = make_bench(**parameters)
+    assert bench.firmware.status.error_code == flag
+    bench.run(0.1)
+    bench.switch(4, True)
+    bench.run(0.1)
+    assert not bench.firmware.status.armed
+    assert bench.heard(reason)
+
+
+def test_error_of_the_set_up_ends_when_the_parameter_is_mended(make_bench) -> None:
+    bench = make_bench(FAILSAFE_THR=-1.0, PRIMARY_MIXER=255, GYRO_X_BIAS=0.0)
+    wrong = ErrorFlag.INVALID_FAILSAFE | ErrorFlag.INVALID_MIXER | ErrorFlag.UNCALIBRATED_IMU
+    assert bench.firmware.status.error_code == wrong
+    bench.parameters.set("FAILSAFE_THR", 0.2)
+    bench.parameters.set("PRIMARY_MIXER", 1)
+    bench.parameters.set("ACC_Z_BIAS", 0.01)
+    assert bench.firmware.status.error_code == 0
+    assert bench.firmware.state_machine.state is State.PREFLIGHT
+
+
+def test_no_frame_from_the_start_is_a_lost_signal(make_bench) -> None:
+    bench = make_bench()
+    bench.rc = None
+    bench.run(0.1)
+    assert bench.firmware.status.error_code == 0
+    bench.run(0.01)
+    assert bench.firmware.status.error_code == ErrorFlag.RC_LOST
+
+
+def test_signal_lost_for_100_ms_while_armed_is_failsafe_and_ends_with_the_signal(make_bench) -> None:
+    bench = make_bench(RC_MAX_THR=1.0)
+    bench.arm()
+    bench.sticks(roll=0.5, throttle=0.6)
+    bench.run(0.5)
+    rc, bench.rc = bench.rc, None
+    bench.run(0.08)
+    assert not bench.firmware.status.failsafe
+    bench.run(0.04)
+    status = bench.firmware.status
+    assert status.failsafe
+    assert status.armed
+    assert status.error_code == ErrorFlag.RC_LOST
+    # Level at FAILSAFE_THR: the vehicle is level and at rest, so all four motors get it.
+    assert bench.run(0.1)[:4] == pytest.approx([1300.0] * 4, abs=1e-6)
+    bench.rc = rc
+    bench.run(0.05)
+    assert not status.failsafe
+    assert status.armed
+    assert status.error_code == 0
+    assert bench.firmware.state_machine.state is State.ARMED
+
+
+def test_fixed_wing_glides_in_failsafe(make_bench) -> None:
+    bench = make_bench(FIXED_WING=1, PRIMARY_MIXER=9, RC_F_AXIS=0, FAILSAFE_THR=-1, ARM_SPIN_MOTORS=0)
+    assert bench.firmware.status.error_code == 0
+    bench.arm()
+    bench.sticks(roll=0.5, throttle=0.8)
+    assert bench.run(0.1)[4] == pytest.approx(1800.0)
+    bench.rc = None
+    pwm = bench.run(0.2)
+    assert pwm[:3] == pytest.approx([1500.0] * 3)
+    assert pwm[4] == 1000.0
+
+
+def test_pulse_outside_the_valid_range_is_a_lost_signal(make_bench) -> None:
+    bench = make_bench()
+    bench.run(0.1)
+    bench.rc[7] = 700
+    bench.run(0.05)
+    assert bench.firmware.status.error_code == ErrorFlag.RC_LOST
+    bench.rc[7] = 1000
+    bench.run(0.05)
+    assert bench.firmware.status.error_code == 0
+
+
+def test_time_going_backwards_is_an_error_until_it_goes_on(make_bench) -> None:
+    bench = make_bench()
+    bench.run(0.2)
+    seen = []
+    for back in (100_000, 0, 2500, 5000):
+        time_us = bench.time_us - 100_000 + back if back == 100_000 else bench.time_us - 50_000 + back
+        bench.firmware.receive_imu(time_us, bench.accel, bench.gyro, 290.0)
+        bench.firmware.step(time_us)
+        seen.append(bench.firmware.status.error_code & ErrorFlag.TIME_GOING_BACKWARDS)
+    assert seen == [0, ErrorFlag.TIME_GOING_BACKWARDS, 0, 0]
+
+
+def test_offboard_command_does_not_outlive_a_clock_that_restarts(make_bench) -> None:
+    bench = make_bench()
+    bench.arm()
+    bench.run(10.0)
+    bench.command = (2, 0, [0, 0, 0.5, 0, 0, 0, 0, 0, 0, 0])
+    bench.run(0.1)
+    assert bench.firmware.status.offboard
+    bench.command = None
+    bench.time_us = 0
+    bench.run(0.2)
+    assert not bench.firmware.status.offboard
+
+
+def test_imu_that_falls_silent_is_an_error(make_bench) -> None:
+    bench = make_bench()
+    bench.run(0.1)
+    silent_us = bench.time_us
+    for time_us in range(silent_us, silent_us + 1_100_000, 10_000):
+        bench.firmware.receive_rc(time_us, bench.rc)
+        bench.firmware.step(time_us)
+    assert bench.firmware.status.error_code == ErrorFlag.IMU_NOT_RESPONDING
+    bench.time_us = silent_us + 1_100_000
+    bench.run(0.1)
+    assert bench.firmware.status.error_code == 0
+
+
+def test_sample_that_is_not_finite_is_refused_and_counted(make_bench) -> None:
+    bench = make_bench()
+    bench.run(0.1)
+    bench.gyro = (0.0, float("nan"), 0.0)
+    bench.run(0.025)
+    assert bench.firmware.status.num_errors == 10
+    assert np.isfinite(bench.firmware.attitude).all()
+
+
+def test_gyros_are_calibrated_on_arming_where_wanted(make_bench) -> None:
+    bench = make_bench(ARM_CAL_GYRO=1, ACC_X_BIAS=0.001)
+    bench.gyro = (0.02, -0.01, 0.005)
+    bench.run(0.1)
+    bench.switch(4, True)
+    bench.run(2.0)
+    assert bench.firmware.state_machine.state is State.CALIBRATING
+    assert bench.firmware.calibrating
+    # 1000 samples at 400 Hz are 2.5 s.
+    bench.run(0.6)
+    assert bench.firmware.state_machine.state is State.ARMED
+    found = [bench.parameters[f"GYRO_{axis}_BIAS"] for axis in "XYZ"]
+    assert found == pytest.approx(bench.gyro, abs=1e-12)
+
+
+def test_status_change_is_flagged_once(make_bench) -> None:
+    bench = make_bench()
+    bench.run(0.1)
+    bench.firmware.status_changed = False
+    bench.run(0.1)
+    assert not bench.firmware.status_changed
+    bench.arm()
+    assert bench.firmware.status_changed

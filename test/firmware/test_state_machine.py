@@ -1,0 +1,148 @@
+"""Every row of the transition table, and that there are no others."""
+
+from __future__ import annotations
+
+import pytest
+
+from rosflight_py_sim.firmware.state_machine import (
+    TRANSITIONS,
+    Condition,
+    ErrorFlag,
+    Event,
+    Severity,
+    State,
+    StateMachine,
+    Transition,
+)
+
+REACH: dict[State, list[Event]] = {
+    State.INIT: [],
+    State.PREFLIGHT: [Event.INITIALIZED],
+    State.ERROR: [Event.INITIALIZED, Event.RC_LOST],
+    State.CALIBRATING: [Event.INITIALIZED, Event.REQUEST_ARM],
+    State.ARMED: [Event.INITIALIZED, Event.REQUEST_ARM],
+    State.FAILSAFE: [Event.INITIALIZED, Event.REQUEST_ARM, Event.RC_LOST],
+}
+
+
+class Around:
+    def __init__(self) -> None:
+        self.time_us = 0
+        self.low = True
+        self.guarded = True
+        self.calibrate = False
+        self.started = 0
+        self.told: list[str] = []
+
+    def throttle_stick_is_low(self) -> bool:
+        return self.low
+
+    def throttle_is_guarded(self) -> bool:
+        return self.guarded
+
+    def wants_gyro_calibration(self) -> bool:
+        return self.calibrate
+
+    def start_gyro_calibration(self) -> None:
+        self.started += 1
+
+    def log(self, severity: Severity, text: str) -> None:
+        self.told.append(text)
+
+
+def machine_in(state: State) -> tuple[StateMachine, Around]:
+    around = Around()
+    around.calibrate = state is State.CALIBRATING
+    machine = StateMachine(around)
+    for event in REACH[state]:
+        machine.handle(event)
+    assert machine.state is state
+    return machine, around
+
+
+def settle(state: State, errors: int) -> State:
+    """Where a row's target ends up once the errors that its actions raised are processed."""
+    if errors and state in (State.PREFLIGHT, State.CALIBRATING):
+        return State.ERROR
+    if not errors and state is State.ERROR:
+        return State.PREFLIGHT
+    return state
+
+
+@pytest.mark.parametrize("row", TRANSITIONS, ids=lambda row: f"{row.state.name}-{row.event.name}-{row.condition.name}")
+def test_row_leads_to_its_target(row: Transition) -> None:
+    machine, around = machine_in(row.state)
+    around.low = row.condition is not Condition.THROTTLE_HIGH
+    around.guarded = row.condition is not Condition.NO_THROTTLE_GUARD
+    around.calibrate = row.condition is Condition.GYRO_CALIBRATION_WANTED
+    if row.condition is Condition.HAS_ERROR:
+        machine.raise_error(ErrorFlag.UNHEALTHY_ESTIMATOR)
+    if row.event is Event.NO_ERROR:
+        machine.errors = 0
+    if row.event is Event.ERROR:
+        machine.errors = int(ErrorFlag.INVALID_MIXER)
+    machine.handle(row.event)
+    assert machine.state is settle(row.target, machine.errors)
+    assert machine.armed is (machine.state in (State.ARMED, State.FAILSAFE))
+    if row.target is State.CALIBRATING and row.state is State.PREFLIGHT:
+        assert around.started == 1
+
+
+@pytest.mark.parametrize("state", State)
+@pytest.mark.parametrize("event", Event)
+def test_event_without_a_row_changes_nothing(state: State, event: Event) -> None:
+    if any(row.state is state and row.event is event for row in TRANSITIONS):
+        return
+    machine, around = machine_in(state)
+    machine.changed = False
+    before = (machine.state, machine.armed, machine.failsafe, machine.error, machine.errors)
+    machine.handle(event)
+    assert (machine.state, machine.armed, machine.failsafe, machine.error, machine.errors) == before
+    assert not machine.changed
+    assert not around.told
+
+
+@pytest.mark.parametrize("flag", [flag for flag in ErrorFlag if flag])
+def test_each_error_prevents_arming_and_its_reason_is_told_once_a_second(flag: ErrorFlag) -> None:
+    machine, around = machine_in(State.PREFLIGHT)
+    machine.raise_error(flag)
+    for around.time_us in range(0, 1_500_000, 20_000):
+        machine.handle(Event.REQUEST_ARM)
+    assert machine.state is State.ERROR
+    assert not machine.armed
+    assert len(around.told) == 2
+    machine.clear_error(flag)
+    machine.handle(Event.REQUEST_ARM)
+    assert machine.state is State.ARMED
+
+
+def test_error_while_armed_keeps_flying_and_lands_in_error() -> None:
+    machine, _ = machine_in(State.ARMED)
+    machine.raise_error(ErrorFlag.UNHEALTHY_ESTIMATOR)
+    assert machine.state is State.ARMED
+    assert machine.error
+    machine.handle(Event.REQUEST_DISARM)
+    assert machine.state is State.ERROR
+    machine.clear_error(ErrorFlag.UNHEALTHY_ESTIMATOR)
+    assert machine.state is State.PREFLIGHT
+
+
+def test_failsafe_ends_with_the_signal_and_its_error() -> None:
+    machine, _ = machine_in(State.FAILSAFE)
+    assert machine.failsafe
+    assert machine.errors == ErrorFlag.RC_LOST
+    machine.handle(Event.RC_FOUND)
+    assert machine.state is State.ARMED
+    assert not machine.failsafe
+    assert machine.errors == 0
+    assert not machine.error
+
+
+def test_disarmed_in_failsafe_needs_the_signal_before_preflight() -> None:
+    machine, _ = machine_in(State.FAILSAFE)
+    machine.handle(Event.REQUEST_DISARM)
+    assert machine.state is State.ERROR
+    assert not machine.armed
+    machine.handle(Event.RC_FOUND)
+    assert machine.state is State.PREFLIGHT
+    assert not machine.failsafe
