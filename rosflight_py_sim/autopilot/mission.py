@@ -1,0 +1,193 @@
+"""The mission: take off, fly a square, land; a state machine in simulated time that yields setpoints."""
+
+from __future__ import annotations
+
+import enum
+import math
+from collections.abc import Sequence
+from typing import cast
+
+from rosflight_py_sim.autopilot.setpoint import Setpoint, Vector3
+from rosflight_py_sim.autopilot.straight_leg import StraightLeg
+from rosflight_py_sim.parameters import Parameter, ParameterTable, Values
+
+MISSION_PARAMETERS = ParameterTable(
+    Parameter(
+        "square_height", 5.0, "height of the square over the place of take-off", "m", minimum=0.0, above_minimum=True
+    ),
+    Parameter("square_side", 10.0, "length of a side of the square", "m", minimum=0.0, above_minimum=True),
+    Parameter("square_speed", 2.0, "speed along a side", "m/s", minimum=0.0, above_minimum=True),
+    Parameter(
+        "square_acceleration",
+        1.0,
+        "greatest acceleration along a side, in climb and in descent",
+        "m/s^2",
+        minimum=0.0,
+        above_minimum=True,
+    ),
+    Parameter("corner_pause", 0.5, "stop at each corner, and after take-off", "s", minimum=0.0),
+    Parameter("arrival_radius", 1.0, "a corner counts as reached within this distance", "m", minimum=0.05),
+    Parameter("climb_speed", 1.5, "speed of the take-off", "m/s", minimum=0.0, above_minimum=True),
+    Parameter("descent_speed", 1.0, "speed of the descent", "m/s", minimum=0.0, above_minimum=True),
+    Parameter("landing_height", 1.0, "height under which the descent slows down", "m", minimum=0.0),
+    Parameter("landing_speed", 0.4, "speed of the last part of the descent", "m/s", minimum=0.0, above_minimum=True),
+    Parameter("touch_down_height", 0.15, "height under which the vehicle may have landed", "m", minimum=0.0),
+    Parameter("touch_down_speed", 0.2, "it has landed when its vertical speed stays below this", "m/s", minimum=0.0),
+    Parameter("touch_down_time", 0.1, "for this long", "s", minimum=0.0),
+)
+
+
+class Phase(enum.IntEnum):
+    """Where in the mission the vehicle is; the numbers are those of the flight log."""
+
+    WAIT = 0
+    TAKE_OFF = 1
+    SIDE_1 = 2
+    SIDE_2 = 3
+    SIDE_3 = 4
+    SIDE_4 = 5
+    LAND = 6
+    DONE = 7
+
+    @property
+    def label(self) -> str:
+        """The phase in words."""
+        return self.name.lower().replace("_", " ")
+
+    @property
+    def on_square(self) -> bool:
+        """Whether this is one of the four sides."""
+        return Phase.SIDE_1 <= self <= Phase.SIDE_4
+
+
+class Mission:
+    """Take off to a height, fly a square clockwise as seen from above (first north), land where it began.
+
+    It waits until `start`. From then on each call of `setpoint` moves it through its phases by time and by where the
+    vehicle is: a side ends when its time is over and the vehicle is near the corner, so a vehicle that wind has held
+    back is not left behind; the landing ends when the vehicle stays low and still. The nose keeps the direction it
+    had on the ground.
+    """
+
+    def __init__(self, values: Values) -> None:
+        """`values` holds every parameter of MISSION_PARAMETERS, checked; it may hold others."""
+        number = {p.name: float(cast(float, values[p.name])) for p in MISSION_PARAMETERS}
+        self._number = number
+        self._phase = Phase.WAIT
+        self._progress = 0.0
+        self._yaw_rad = 0.0
+        self._home: Vector3 = (0.0, 0.0, 0.0)
+        self._corners = self._square(self._home)
+        self._legs: list[tuple[Phase, StraightLeg, float]] = []
+        self._leg_index = 0
+        self._leg_start_s = 0.0
+        self._nominal_before: list[float] = []
+        self._nominal_total = 1.0
+        self._still_since_s = math.inf
+
+    @property
+    def phase(self) -> Phase:
+        """The phase that the last call of `setpoint` was in."""
+        return self._phase
+
+    @property
+    def progress(self) -> float:
+        """Share of the mission that is over, 0 to 1; it never falls and is 1 when the mission is done."""
+        return self._progress
+
+    @property
+    def thrust_on(self) -> bool:
+        """Whether the vehicle flies or shall fly; otherwise motors should idle and integrators be reset."""
+        return self._phase not in (Phase.WAIT, Phase.DONE)
+
+    @property
+    def corners_ned(self) -> tuple[Vector3, Vector3, Vector3, Vector3]:
+        """The corners of the square (m), in the order in which they are flown, beginning over the take-off."""
+        return self._corners
+
+    @property
+    def nominal_duration_s(self) -> float:
+        """How long the mission takes when no corner has to be waited for; 0 before the start."""
+        return self._nominal_total if self._legs else 0.0
+
+    def start(self, time_s: float, position_ned: Sequence[float], yaw_rad: float) -> None:
+        """Begin to take off from `position_ned` (m), where the vehicle stands with its nose at `yaw_rad`.
+
+        Raises:
+            RuntimeError: the mission has begun already.
+        """
+        if self._phase is not Phase.WAIT:
+            raise RuntimeError(f"the mission has begun already: {self._phase.label}")
+        north, east, down = map(float, position_ned)
+        self._home = (north, east, down)
+        self._yaw_rad = float(yaw_rad)
+        self._corners = self._square(self._home)
+        self._legs = self._planned()
+        durations = [leg.duration + pause for _, leg, pause in self._legs]
+        self._nominal_before = [sum(durations[:i]) for i in range(len(durations))]
+        self._nominal_total = sum(durations)
+        self._leg_index = 0
+        self._leg_start_s = time_s
+        self._still_since_s = math.inf
+        self._phase = Phase.TAKE_OFF
+
+    def setpoint(self, time_s: float, position_ned: Sequence[float], velocity_ned: Sequence[float]) -> Setpoint:
+        """The setpoint for the simulated time `time_s`, given the vehicle's position (m) and velocity (m/s)."""
+        north, east, down = map(float, position_ned)
+        if not self.thrust_on:
+            return Setpoint((north, east, down), yaw_rad=self._yaw_rad)
+
+        if self._phase is Phase.LAND and self._has_landed(time_s, down, float(velocity_ned[2])):
+            self._phase = Phase.DONE
+            self._progress = 1.0
+            return Setpoint((north, east, down), yaw_rad=self._yaw_rad)
+
+        _, leg, pause = self._legs[self._leg_index]
+        elapsed = time_s - self._leg_start_s
+        time_over = elapsed >= leg.duration + pause and self._leg_index + 1 < len(self._legs)
+        if time_over and math.dist((north, east, down), leg.end_ned) <= self._number["arrival_radius"]:
+            self._leg_index += 1
+            self._phase, leg, pause = self._legs[self._leg_index]
+            self._leg_start_s = time_s
+            elapsed = 0.0
+        self._advance_progress(elapsed, leg.duration + pause)
+        position, velocity, acceleration = leg.at(elapsed)
+        return Setpoint(position, velocity, self._yaw_rad, acceleration)
+
+    def _square(self, home: Vector3) -> tuple[Vector3, Vector3, Vector3, Vector3]:
+        north, east, down = home
+        side = self._number["square_side"]
+        level = down - self._number["square_height"]
+        return (
+            (north, east, level),
+            (north + side, east, level),
+            (north + side, east + side, level),
+            (north, east + side, level),
+        )
+
+    def _planned(self) -> list[tuple[Phase, StraightLeg, float]]:
+        number, corners = self._number, self._corners
+        pause, acceleration = number["corner_pause"], number["square_acceleration"]
+        legs = [(Phase.TAKE_OFF, StraightLeg(self._home, corners[0], number["climb_speed"], acceleration), pause)]
+        for side in range(4):
+            leg = StraightLeg(corners[side], corners[(side + 1) % 4], number["square_speed"], acceleration)
+            legs.append((Phase(Phase.SIDE_1 + side), leg, pause))
+        north, east, ground = self._home
+        slow_from = (north, east, max(ground - number["landing_height"], corners[0][2]))
+        # The last leg aims below the ground, so that the vehicle presses on until it touches.
+        below = (north, east, ground + 1.0)
+        legs.append((Phase.LAND, StraightLeg(corners[0], slow_from, number["descent_speed"], acceleration), 0.0))
+        legs.append((Phase.LAND, StraightLeg(slow_from, below, number["landing_speed"], acceleration), 0.0))
+        return legs
+
+    def _has_landed(self, time_s: float, down: float, climb_rate_down: float) -> bool:
+        low = self._home[2] - down < self._number["touch_down_height"]
+        if not low or abs(climb_rate_down) >= self._number["touch_down_speed"]:
+            self._still_since_s = math.inf
+            return False
+        self._still_since_s = min(self._still_since_s, time_s)
+        return time_s - self._still_since_s >= self._number["touch_down_time"]
+
+    def _advance_progress(self, elapsed: float, nominal: float) -> None:
+        done = self._nominal_before[self._leg_index] + min(elapsed, nominal)
+        self._progress = max(self._progress, min(done / self._nominal_total, 0.999))

@@ -1,0 +1,242 @@
+"""Cascaded position controller for multirotors: position to velocity to attitude and thrust."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple, cast
+
+from rosflight_py_sim.autopilot.setpoint import Setpoint
+from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values
+
+POSITION_CONTROLLER_PARAMETERS = ParameterTable(
+    Parameter("mass", 3.5, "mass of the vehicle", "kg", minimum=0.0, above_minimum=True),
+    Parameter("gravity", 9.81, "gravitational acceleration", "m/s^2", minimum=0.0, above_minimum=True),
+    Parameter(
+        "max_thrust",
+        76.4,
+        "thrust at throttle 1: the firmware's RC_MAX_THR times the thrust of all motors at BATT_VOLT_MAX",
+        "N",
+        minimum=0.0,
+        above_minimum=True,
+    ),
+    Parameter("min_throttle", 0.12, "least throttle in flight, which keeps attitude control", minimum=0.0, maximum=1.0),
+    Parameter(
+        "spool_up_time", 1.0, "time after a reset in which the throttle allowed rises from 0 to 1", "s", minimum=0.0
+    ),
+    Parameter("max_tilt", 0.7, "largest angle between thrust and the vertical", "rad", minimum=0.01, maximum=1.4),
+    Parameter("max_speed", 8.0, "largest commanded horizontal speed", "m/s", minimum=0.0, above_minimum=True),
+    Parameter("max_climb_speed", 3.0, "largest commanded climb speed", "m/s", minimum=0.0, above_minimum=True),
+    Parameter("max_descent_speed", 2.0, "largest commanded descent speed", "m/s", minimum=0.0, above_minimum=True),
+    Parameter(
+        "max_acceleration", 7.0, "largest commanded horizontal acceleration", "m/s^2", minimum=0.0, above_minimum=True
+    ),
+    Parameter("max_yaw_rate", 1.0, "largest commanded yaw rate", "rad/s", minimum=0.0, above_minimum=True),
+    Parameter("horizontal_position_gain", 1.1, "wanted speed per distance, north and east", "1/s", minimum=0.0),
+    Parameter("horizontal_velocity_gain", 3.0, "acceleration per speed error, north and east", "1/s", minimum=0.0),
+    Parameter(
+        "horizontal_integral_gain", 1.5, "acceleration per integrated speed error, north and east", "1/s^2", minimum=0.0
+    ),
+    Parameter("vertical_position_gain", 1.5, "wanted speed per distance, down", "1/s", minimum=0.0),
+    Parameter("vertical_velocity_gain", 4.0, "acceleration per speed error, down", "1/s", minimum=0.0),
+    Parameter("vertical_integral_gain", 2.5, "acceleration per integrated speed error, down", "1/s^2", minimum=0.0),
+    Parameter("max_integral", 6.0, "largest acceleration of each integrator", "m/s^2", minimum=0.0),
+    Parameter("yaw_gain", 1.5, "yaw rate per yaw error", "1/s", minimum=0.0),
+)
+
+
+class AttitudeCommand(NamedTuple):
+    """Roll and pitch angle (rad), yaw rate (rad/s) and throttle (0 to 1), as ROSflight's
+    MODE_ROLL_PITCH_YAWRATE_THROTTLE takes them (u[3], u[4], u[5] and u[2]).
+    """
+
+    roll_rad: float
+    pitch_rad: float
+    yaw_rate_rps: float
+    throttle: float
+
+
+IDLE = AttitudeCommand(0.0, 0.0, 0.0, 0.0)
+"""Level, without thrust: for a vehicle that waits on the ground."""
+
+
+class PositionController:
+    """Position to velocity to attitude for a multirotor whose firmware holds roll, pitch, yaw rate and throttle.
+
+    With the reference r, v_r, a_r and the state p, v (NED):
+
+        v_c = v_r + k_p (r - p)                                   limited in speed, climb and descent
+        a_c = a_r + k_v (v_c - v) + i,    di/dt = k_i (v_c - v)    limited in tilt, thrust and acceleration
+        T b_3 = m (g e_3 - a_c)
+
+    The last line, Newton's law for a thrust T along -b_3 (b_3 is the body's down axis), gives the thrust and the
+    wanted direction of b_3. The construction is that of D. Mellinger and V. Kumar, "Minimum snap trajectory
+    generation and control for quadrotors", ICRA 2011, sec. IV, and of T. Lee, M. Leok and N. McClamroch, "Geometric
+    tracking control of a quadrotor UAV on SE(3)", CDC 2010, sec. III, with a cascade in place of their sum of
+    position and velocity terms, so that speed can be limited. With n = b_3 seen from axes turned by the yaw angle,
+    n = (sin(theta) cos(phi), -sin(phi), cos(theta) cos(phi)), so phi = -asin(n_y) and theta = atan2(n_x, n_z)
+    (rotation by yaw, pitch, roll: Beard and McLain, Small Unmanned Aircraft, ch. 2).
+
+    Far from the reference, k_p gives way to the speed from which half of max_acceleration comes to rest in time,
+    sqrt(2 a (d - a / (2 k_p^2))), which meets the line k_p d smoothly at d = a / k_p^2.
+
+    The integrators carry wind, drag and an error of mass or thrust. They stop winding up by back-calculation with
+    the tracking time k_v / k_i (K. Astrom and T. Hagglund, Advanced PID Control, 2006, sec. 3.5). Vertical comes
+    first: what thrust is left after holding the height is used for the horizontal acceleration.
+
+    Valid while the attitude loop is several times faster than k_v, and tilt stays below 90 degrees. With ROSflight's
+    multirotor (attitude poles at 9.7 rad/s, rotor lag 0.03 s, 10 ms of delay) the default horizontal gains leave a
+    damping ratio above 0.4 and a greatest sensitivity of about 2.2.
+    """
+
+    def __init__(self, values: Values) -> None:
+        """`values` holds every parameter of POSITION_CONTROLLER_PARAMETERS, checked; it may hold others.
+
+        Raises:
+            ParameterError: the thrust at throttle 1 does not lift the mass, or min_throttle does.
+        """
+        number = {p.name: float(cast(float, values[p.name])) for p in POSITION_CONTROLLER_PARAMETERS}
+        self._gravity = number["gravity"]
+        self._throttle_per_acceleration = number["mass"] / number["max_thrust"]
+        self._least = number["min_throttle"] / self._throttle_per_acceleration
+        self._most = 1.0 / self._throttle_per_acceleration
+        if self._most <= self._gravity:
+            weight = number["mass"] * self._gravity
+            raise ParameterError(
+                f"parameter 'max_thrust': {number['max_thrust']:g} given; "
+                f"allowed: greater than the weight, {weight:g} N"
+            )
+        if self._least >= self._gravity:
+            hover = self._gravity * self._throttle_per_acceleration
+            raise ParameterError(
+                f"parameter 'min_throttle': {number['min_throttle']:g} given; "
+                f"allowed: less than the throttle in hover, {hover:.3g}"
+            )
+        self._max_tilt_tangent = math.tan(number["max_tilt"])
+        self._max_speed = number["max_speed"]
+        self._max_climb_speed = number["max_climb_speed"]
+        self._max_descent_speed = number["max_descent_speed"]
+        self._max_acceleration = number["max_acceleration"]
+        self._max_yaw_rate = number["max_yaw_rate"]
+        self._max_integral = number["max_integral"]
+        self._horizontal_gains = tuple(
+            number[f"horizontal_{name}_gain"] for name in ("position", "velocity", "integral")
+        )
+        self._vertical_gains = tuple(number[f"vertical_{name}_gain"] for name in ("position", "velocity", "integral"))
+        self._yaw_gain = number["yaw_gain"]
+        self._integral = (0.0, 0.0, 0.0)
+        self._spool_up_time = number["spool_up_time"]
+        self._age_s = 0.0
+
+    @property
+    def disturbance_ned(self) -> tuple[float, float, float]:
+        """Acceleration (m/s^2) that the integrators add now: the negative of the disturbance they have found."""
+        return self._integral
+
+    def reset(self) -> None:
+        """Forget the integrators, and let the throttle rise anew: before a take-off."""
+        self._integral = (0.0, 0.0, 0.0)
+        self._age_s = 0.0
+
+    def adopt(self, other: PositionController) -> None:
+        """Carry on from `other`, after a change of parameters."""
+        self._age_s = other._age_s
+        limit = self._max_integral
+        north, east, down = other._integral
+        self._integral = (_within(north, limit), _within(east, limit), _within(down, limit))
+
+    def update(
+        self,
+        position_ned: Sequence[float],
+        velocity_ned: Sequence[float],
+        yaw_rad: float,
+        setpoint: Setpoint,
+        dt: float,
+    ) -> AttitudeCommand:
+        """The command for the next `dt` seconds, from position (m), velocity over ground (m/s) and yaw (rad).
+
+        Raises:
+            ValueError: a position, velocity or yaw that is not finite; the controller is left as it was.
+        """
+        position = tuple(map(float, position_ned))
+        velocity = tuple(map(float, velocity_ned))
+        yaw = float(yaw_rad)
+        if not all(map(math.isfinite, (*position, *velocity, yaw))):
+            raise ValueError(f"state is not finite: position {position}, velocity {velocity}, yaw {yaw}")
+
+        _, gain_v, gain_i = self._horizontal_gains
+        gain_p_down, gain_v_down, gain_i_down = self._vertical_gains
+        wanted, reference, feedforward = setpoint.position_ned, setpoint.velocity_ned, setpoint.acceleration_ned
+
+        north_e, east_e = wanted[0] - position[0], wanted[1] - position[1]
+        approach = self._approach_rate(math.hypot(north_e, east_e))
+        north_c = reference[0] + approach * north_e
+        east_c = reference[1] + approach * east_e
+        down_c = reference[2] + gain_p_down * (wanted[2] - position[2])
+        north_c, east_c = _within_circle(north_c, east_c, self._max_speed)
+        down_c = min(max(down_c, -self._max_climb_speed), self._max_descent_speed)
+
+        error = (north_c - velocity[0], east_c - velocity[1], down_c - velocity[2])
+        asked_north = feedforward[0] + gain_v * error[0] + self._integral[0]
+        asked_east = feedforward[1] + gain_v * error[1] + self._integral[1]
+        asked_down = feedforward[2] + gain_v_down * error[2] + self._integral[2]
+
+        self._age_s += dt
+        ceiling = min(self._age_s / self._spool_up_time, 1.0) if self._spool_up_time > 0.0 else 1.0
+        lift = min(max(self._gravity - asked_down, self._least), self._most)
+        room = min(
+            self._max_acceleration,
+            lift * self._max_tilt_tangent,
+            math.sqrt(max(self._most * self._most - lift * lift, 0.0)),
+        )
+        if ceiling < self._gravity * self._throttle_per_acceleration:
+            # It cannot have left the ground: tilting would only press a foot into it.
+            room = 0.0
+        north, east = _within_circle(asked_north, asked_east, room)
+        down = self._gravity - lift
+
+        self._integral = (
+            self._integrated(self._integral[0], error[0], north - asked_north, gain_v, gain_i, dt),
+            self._integrated(self._integral[1], error[1], east - asked_east, gain_v, gain_i, dt),
+            self._integrated(self._integral[2], error[2], down - asked_down, gain_v_down, gain_i_down, dt),
+        )
+
+        specific_thrust = math.sqrt(north * north + east * east + lift * lift)
+        cos_yaw, sin_yaw = math.cos(yaw), math.sin(yaw)
+        n_x = -(cos_yaw * north + sin_yaw * east) / specific_thrust
+        n_y = -(-sin_yaw * north + cos_yaw * east) / specific_thrust
+        return AttitudeCommand(
+            roll_rad=-math.asin(min(max(n_y, -1.0), 1.0)),
+            pitch_rad=math.atan2(n_x, lift / specific_thrust),
+            yaw_rate_rps=_within(self._yaw_gain * wrap_angle(setpoint.yaw_rad - yaw), self._max_yaw_rate),
+            throttle=min(specific_thrust * self._throttle_per_acceleration, ceiling),
+        )
+
+    def _approach_rate(self, distance: float) -> float:
+        """Wanted speed per distance (1/s): k_p when near, and further out what half the acceleration can brake."""
+        gain, braking = self._horizontal_gains[0], 0.5 * self._max_acceleration
+        if gain * gain * distance <= braking:
+            return gain
+        return math.sqrt(braking * (2.0 * distance - braking / (gain * gain))) / distance
+
+    def _integrated(
+        self, integral: float, error: float, cut: float, velocity_gain: float, integral_gain: float, dt: float
+    ) -> float:
+        back = cut / velocity_gain if velocity_gain > 0.0 else 0.0
+        return _within(integral + integral_gain * (error + back) * dt, self._max_integral)
+
+
+def wrap_angle(angle_rad: float) -> float:
+    """The same direction as `angle_rad`, from -pi to pi."""
+    return math.remainder(angle_rad, 2.0 * math.pi)
+
+
+def _within(value: float, limit: float) -> float:
+    return min(max(value, -limit), limit)
+
+
+def _within_circle(x: float, y: float, radius: float) -> tuple[float, float]:
+    length = math.hypot(x, y)
+    if length <= radius:
+        return x, y
+    return x * radius / length, y * radius / length

@@ -1,0 +1,30 @@
+"""docs/autopilot.md lists the parameters of the code, and its example runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rosflight_py_sim.autopilot.mission import MISSION_PARAMETERS
+from rosflight_py_sim.autopilot.position_controller import POSITION_CONTROLLER_PARAMETERS
+from rosflight_py_sim.parameters import Parameter
+
+PAGE = (Path(__file__).parents[2] / "docs" / "autopilot.md").read_text(encoding="utf-8")
+ROWS = [line for line in PAGE.splitlines() if line.startswith("| `")]
+PARAMETERS = [*MISSION_PARAMETERS, *POSITION_CONTROLLER_PARAMETERS]
+
+
+@pytest.mark.parametrize("parameter", PARAMETERS, ids=lambda parameter: parameter.name)
+def test_parameter_is_on_the_page_as_it_is_in_the_code(parameter: Parameter) -> None:
+    row = f"| `{parameter.name}` | {parameter.default:g} | {parameter.unit} | {parameter.allowed} | {parameter.text} |"
+    assert row in ROWS
+
+
+def test_page_lists_no_other_parameter_and_none_twice() -> None:
+    assert len(ROWS) == len(PARAMETERS)
+
+
+def test_example_of_the_page_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    exec(compile(PAGE.split("```python")[1].split("```")[0], "docs/autopilot.md", "exec"), {})
+    assert capsys.readouterr().out.startswith("take off AttitudeCommand(")
