@@ -1,0 +1,161 @@
+"""The columns of a flight: what was true, wanted, commanded and drawn from the battery, step by step."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from rosflight_py_sim.autopilot.mission import Phase
+from rosflight_py_sim.autopilot.setpoint import Setpoint
+
+Array = npt.NDArray[np.float64]
+
+_TIME, _TRUTH, _SETPOINT, _WIND, _VOLTAGE, _CURRENT, _PHASE, _MOTORS = 0, 1, 20, 23, 26, 27, 28, 29
+
+
+class FlightLog:
+    """Rows of a flight, kept in one growing table; each property is a view of its columns, n rows long.
+
+    Appending costs about a microsecond, and the table doubles when it is full, so that a step pays nothing more.
+    """
+
+    def __init__(self, motor_count: int, capacity: int = 4096) -> None:
+        """`motor_count` is how many of the outputs are motors; `capacity` is how many rows there is room for at first.
+
+        Raises:
+            ValueError: no motor, or no room.
+        """
+        if motor_count < 1 or capacity < 1:
+            raise ValueError(f"motor_count {motor_count} and capacity {capacity} given; allowed: at least 1")
+        self.motor_count = motor_count
+        self._rows = np.empty((capacity, _MOTORS + motor_count))
+        self._count = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    def append(
+        self,
+        time_s: float,
+        truth: Array,
+        setpoint: Setpoint,
+        motor_commands: Sequence[float] | Array,
+        wind_ned: Sequence[float] | Array,
+        battery_voltage: float,
+        battery_current: float,
+        phase: Phase,
+    ) -> None:
+        """Add one row.
+
+        `truth` is the truth vector (19): position NED, quaternion, velocity and rates in body axes, accelerations.
+        `motor_commands` are 0 to 1, one a motor; `wind_ned` m/s; battery in V and A. Time must not run backwards.
+
+        Raises:
+            ValueError: an array of another length, or a time before the last one; nothing is added.
+        """
+        if self._count and time_s < self._rows[self._count - 1, _TIME]:
+            raise ValueError(f"time {time_s} s is before the last row's {self._rows[self._count - 1, _TIME]} s")
+        if len(truth) != 19 or len(motor_commands) != self.motor_count:
+            raise ValueError(
+                f"{len(truth)} truth values and {len(motor_commands)} motor commands given; "
+                f"allowed: 19 and {self.motor_count}"
+            )
+        if self._count == len(self._rows):
+            self._rows = np.concatenate((self._rows, np.empty_like(self._rows)))
+        row = self._rows[self._count]
+        row[_TIME] = time_s
+        row[_TRUTH:_SETPOINT] = truth
+        row[_SETPOINT:_WIND] = setpoint.position_ned
+        row[_WIND:_VOLTAGE] = wind_ned
+        row[_VOLTAGE] = battery_voltage
+        row[_CURRENT] = battery_current
+        row[_PHASE] = phase
+        row[_MOTORS:] = motor_commands
+        self._count += 1
+
+    @property
+    def time_s(self) -> Array:
+        """Simulated time, s; shape (n,)."""
+        return self._column(_TIME)
+
+    @property
+    def truth(self) -> Array:
+        """Truth vectors; shape (n, 19)."""
+        return self._columns(_TRUTH, _SETPOINT)
+
+    @property
+    def position_ned(self) -> Array:
+        """True position, m; shape (n, 3)."""
+        return self._columns(_TRUTH, _TRUTH + 3)
+
+    @property
+    def velocity_body(self) -> Array:
+        """True velocity over ground in body axes, m/s; shape (n, 3)."""
+        return self._columns(_TRUTH + 7, _TRUTH + 10)
+
+    @property
+    def velocity_ned(self) -> Array:
+        """True velocity over ground, NED, m/s; shape (n, 3), made anew at each access."""
+        w, x, y, z = self._columns(_TRUTH + 3, _TRUTH + 7).T
+        u, v, s = self.velocity_body.T
+        return np.stack(
+            (
+                (1.0 - 2.0 * (y * y + z * z)) * u + 2.0 * (x * y - w * z) * v + 2.0 * (x * z + w * y) * s,
+                2.0 * (x * y + w * z) * u + (1.0 - 2.0 * (x * x + z * z)) * v + 2.0 * (y * z - w * x) * s,
+                2.0 * (x * z - w * y) * u + 2.0 * (y * z + w * x) * v + (1.0 - 2.0 * (x * x + y * y)) * s,
+            ),
+            axis=1,
+        )
+
+    @property
+    def euler(self) -> Array:
+        """True roll, pitch and yaw, rad; shape (n, 3), made anew at each access (Beard and McLain, app. B)."""
+        w, x, y, z = self._columns(_TRUTH + 3, _TRUTH + 7).T
+        roll = np.arctan2(2.0 * (w * x + y * z), w * w - x * x - y * y + z * z)
+        pitch = np.arcsin(np.clip(2.0 * (w * y - x * z), -1.0, 1.0))
+        yaw = np.arctan2(2.0 * (w * z + x * y), w * w + x * x - y * y - z * z)
+        return np.stack((roll, pitch, yaw), axis=1)
+
+    @property
+    def setpoint_ned(self) -> Array:
+        """Position of the moving reference, m; shape (n, 3)."""
+        return self._columns(_SETPOINT, _WIND)
+
+    @property
+    def wind_ned(self) -> Array:
+        """Velocity of the air over the ground, m/s; shape (n, 3)."""
+        return self._columns(_WIND, _VOLTAGE)
+
+    @property
+    def battery_voltage(self) -> Array:
+        """Voltage of the battery, V; shape (n,)."""
+        return self._column(_VOLTAGE)
+
+    @property
+    def battery_current(self) -> Array:
+        """Current out of the battery, A; shape (n,)."""
+        return self._column(_CURRENT)
+
+    @property
+    def phase(self) -> npt.NDArray[np.int64]:
+        """Number of the mission's `Phase`; shape (n,)."""
+        return self._column(_PHASE).astype(np.int64)
+
+    @property
+    def motor_commands(self) -> Array:
+        """Motor commands, 0 to 1; shape (n, motors)."""
+        return self._columns(_MOTORS, _MOTORS + self.motor_count)
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether every number of the log is finite."""
+        return math.isfinite(float(np.sum(self._rows[: self._count])))
+
+    def _column(self, index: int) -> Array:
+        return self._rows[: self._count, index]
+
+    def _columns(self, first: int, end: int) -> Array:
+        return self._rows[: self._count, first:end]

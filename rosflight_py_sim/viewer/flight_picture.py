@@ -1,0 +1,253 @@
+"""The picture of a flight: its path from above and its time series on one page."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rosflight_py_sim.autopilot.mission import Phase
+from rosflight_py_sim.recording.flight_log import Array, FlightLog
+from rosflight_py_sim.recording.flight_summary import FlightSummary, reference_error, tracking_error
+from rosflight_py_sim.viewer.summary_table import CALM, wind_text
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# The colours of M. Okabe and K. Ito (Color Universal Design, 2008), which all kinds of colour vision tell apart.
+BLUE, ORANGE, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
+SKY, AMBER, BLACK, GREY = "#56B4E9", "#E69F00", "#222222", "#8A8A8A"
+MOTOR_COLOURS = (BLUE, AMBER, GREEN, PURPLE, SKY, ORANGE, BLACK, GREY)
+# Lines of a panel differ in their dashes too, for a print without colour.
+DASHES = ("-", "--", "-.", ":")
+
+STYLE = {
+    "font.size": 10,
+    "axes.titlesize": 11,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": GREY,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#E4E4E4",
+    "grid.linewidth": 0.8,
+    "legend.frameon": False,
+    "legend.fontsize": 9,
+    "lines.linewidth": 1.4,
+}
+PLOT_POINTS = 4000
+
+
+def draw_flight(log: FlightLog, summary: FlightSummary, path: Path | str) -> Path:
+    """Draw the flight as a PNG of 1600 by 1000 pixels at `path` (folders are made) and return where it is.
+
+    Raises:
+        ModuleNotFoundError: matplotlib is not installed; the text says how to install it.
+        ValueError: fewer than two rows in the log.
+    """
+    try:
+        import matplotlib
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ModuleNotFoundError as missing:
+        raise ModuleNotFoundError(
+            f"the picture of a flight needs matplotlib ({missing}): pip install 'rosflight_py_sim[plot]'",
+            name=missing.name,
+        ) from missing
+    if len(log) < 2:
+        raise ValueError(f"{len(log)} rows in the log; a picture needs at least 2")
+
+    with matplotlib.rc_context(STYLE):
+        figure = Figure(figsize=(16.0, 10.0), dpi=100)
+        canvas = FigureCanvasAgg(figure)
+        _title(figure, summary)
+        grid = figure.add_gridspec(
+            4, 2, left=0.05, right=0.955, top=0.88, bottom=0.06, hspace=0.4, wspace=0.13, width_ratios=(0.8, 1.0)
+        )
+        # Every row of a 400 Hz log would only thicken the lines.
+        rows = np.unique(np.linspace(0, len(log) - 1, min(len(log), PLOT_POINTS)).astype(int))
+        time = log.time_s[rows] - log.time_s[0]
+        _draw_path(figure.add_subplot(grid[0:3, 0]), log, summary, rows)
+        first = figure.add_subplot(grid[0, 1])
+        shared = [figure.add_subplot(grid[row, 1], sharex=first) for row in (1, 2, 3)]
+        error_axes = figure.add_subplot(grid[3, 0], sharex=first)
+        _draw_height(first, log, summary, rows, time)
+        _draw_attitude(shared[0], log, rows, time)
+        _draw_motors(shared[1], log, rows, time)
+        _draw_battery(shared[2], log, rows, time)
+        _draw_error(error_axes, log, summary, rows, time)
+        for axes in (first, *shared, error_axes):
+            _mark_phases(axes, log, named=axes is first)
+            axes.set_xlim(0.0, float(time[-1]))
+        for axes in (shared[2], error_axes):
+            axes.set_xlabel("simulated time (s)")
+        path = Path(path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        canvas.print_png(str(path))
+    return path
+
+
+def _title(figure: Figure, summary: FlightSummary) -> None:
+    figure.text(0.05, 0.962, f"Flight of {summary.vehicle}", fontsize=17, fontweight="bold", color=BLACK)
+    pace = "" if summary.real_time_factor is None else f" at {summary.real_time_factor:.1f} times real time"
+    facts = [
+        f"{summary.duration_s:.1f} s{pace}",
+        f"{summary.path_length_m:.0f} m flown",
+        f"tracking error {summary.tracking_error_rms_m:.2f} m RMS, {summary.tracking_error_max_m:.2f} m max",
+        "no wind" if summary.max_wind_speed_mps < CALM else f"wind {wind_text(summary)}",
+        f"battery {summary.battery_used_mah:.0f} mAh",
+    ]
+    if not summary.completed:
+        facts.insert(0, "not completed")
+    figure.text(0.05, 0.932, "   |   ".join(facts), fontsize=11, color="#444444")
+
+
+def _draw_path(axes: Axes, log: FlightLog, summary: FlightSummary, rows: Any) -> None:
+    corners = np.asarray([*summary.corners_ned, summary.corners_ned[0]])
+    north, east = log.position_ned[rows, 0], log.position_ned[rows, 1]
+    axes.plot(corners[:, 1], corners[:, 0], color=GREY, linestyle="--", linewidth=1.3, label="square to fly")
+    axes.plot(east, north, color=BLUE, linewidth=1.8, label="true path")
+    axes.plot(east[0], north[0], "o", color=GREEN, markersize=10, label="start", zorder=4)
+    axes.plot(east[-1], north[-1], "X", color=ORANGE, markersize=10, markeredgecolor="white", label="end", zorder=5)
+
+    reach = _frame(axes, np.r_[north, corners[:, 0]], np.r_[east, corners[:, 1]])
+    axes.set_title("Path from above")
+    axes.set_xlabel("east (m)")
+    axes.set_ylabel("north (m)")
+    for side in range(4):
+        _draw_direction(axes, corners[side], corners[side + 1], reach)
+    _draw_wind(axes, summary, corners, reach)
+    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 0.0), ncols=4)
+
+
+def _frame(axes: Axes, north: Array, east: Array) -> float:
+    """Fit the axes to all points at one scale for both directions, with a margin; the greater extent (m)."""
+    panel_ratio = axes.bbox.width / axes.bbox.height
+    extent_north, extent_east = float(np.ptp(north)), float(np.ptp(east))
+    reach = max(extent_north, extent_east, 1.0)
+    half = 0.5 * max(extent_north + 0.32 * reach, (extent_east + 0.2 * reach) / panel_ratio)
+    # The legend lies below the path, so the path sits a little above the middle.
+    centre_north = 0.5 * float(north.max() + north.min()) - 0.04 * reach
+    centre_east = 0.5 * float(east.max() + east.min())
+    axes.set_xlim(centre_east - half * panel_ratio, centre_east + half * panel_ratio)
+    axes.set_ylim(centre_north - half, centre_north + half)
+    axes.set_aspect("equal", adjustable="box")
+    return reach
+
+
+def _draw_direction(axes: Axes, start: Array, end: Array, reach: float) -> None:
+    """An arrow head inside the square that says which way the side is flown."""
+    along = (end - start)[:2] / max(float(np.linalg.norm((end - start)[:2])), 1e-9)
+    inward = np.array([-along[1], along[0]])
+    centre = (start + end)[:2] / 2.0 + 0.04 * reach * inward
+    tail, head = centre - 0.04 * reach * along, centre + 0.04 * reach * along
+    axes.annotate("", xy=(head[1], head[0]), xytext=(tail[1], tail[0]), arrowprops={"arrowstyle": "->", "color": GREY})
+
+
+def _draw_wind(axes: Axes, summary: FlightSummary, corners: Array, reach: float) -> None:
+    centre_north, centre_east = corners[:4, :2].mean(axis=0)
+    if summary.max_wind_speed_mps < CALM:
+        axes.text(centre_east, centre_north, "no wind", ha="center", va="center", color=GREY)
+        return
+    towards = summary.mean_wind_from_rad + math.pi
+    half = 0.09 * reach
+    d_north, d_east = half * math.cos(towards), half * math.sin(towards)
+    axes.annotate(
+        "",
+        xy=(centre_east + d_east, centre_north + d_north),
+        xytext=(centre_east - d_east, centre_north - d_north),
+        arrowprops={"arrowstyle": "-|>", "color": ORANGE, "linewidth": 2.5, "mutation_scale": 22},
+    )
+    words = f"wind {summary.mean_wind_speed_mps:.1f} m/s\nup to {summary.max_wind_speed_mps:.1f} m/s"
+    axes.text(centre_east, centre_north - 0.13 * reach, words, ha="center", va="top", color=ORANGE)
+
+
+def _draw_height(axes: Axes, log: FlightLog, summary: FlightSummary, rows: Any, time: Array) -> None:
+    ground = log.position_ned[0, 2]
+    reference = ground - log.setpoint_ned[rows, 2]
+    # The landing aims below the ground on purpose; the picture ends at it.
+    axes.plot(time, np.maximum(reference, 0.0), color=GREY, linestyle="--", label="reference")
+    axes.plot(time, ground - log.position_ned[rows, 2], color=BLUE, label="true")
+    axes.set_ylabel("height (m)")
+    axes.set_title("Height over the place of take-off", pad=18)
+    axes.set_ylim(bottom=-0.05 * summary.max_height_m - 0.01, top=1.12 * summary.max_height_m + 0.1)
+    axes.legend(loc="lower center", ncols=2)
+
+
+def _draw_attitude(axes: Axes, log: FlightLog, rows: Any, time: Array) -> None:
+    angles = np.degrees(np.unwrap(log.euler, axis=0))[rows]
+    for index, (name, colour) in enumerate((("roll", BLUE), ("pitch", ORANGE), ("yaw", BLACK))):
+        axes.plot(time, angles[:, index], color=colour, label=name, linewidth=1.2)
+    axes.set_ylabel("angle (deg)")
+    axes.set_title("Attitude")
+    axes.legend(loc="lower right", bbox_to_anchor=(1.0, 0.97), ncols=3)
+
+
+def _draw_motors(axes: Axes, log: FlightLog, rows: Any, time: Array) -> None:
+    for motor in range(log.motor_count):
+        colour = MOTOR_COLOURS[motor % len(MOTOR_COLOURS)]
+        dash = DASHES[motor // len(MOTOR_COLOURS) % len(DASHES)]
+        percent = 100.0 * log.motor_commands[rows, motor]
+        axes.plot(time, percent, color=colour, linestyle=dash, label=f"motor {motor + 1}", linewidth=1.0, alpha=0.9)
+    axes.set_ylim(0.0, max(10.0, 1.2 * 100.0 * float(log.motor_commands.max())))
+    axes.set_ylabel("command (%)")
+    axes.set_title("Motors")
+    axes.legend(
+        loc="lower right",
+        bbox_to_anchor=(1.0, 0.97),
+        ncols=4 if log.motor_count <= 4 else 8,
+        fontsize=9 if log.motor_count <= 4 else 7,
+    )
+
+
+def _draw_battery(axes: Axes, log: FlightLog, rows: Any, time: Array) -> None:
+    axes.plot(time, log.battery_voltage[rows], color=BLUE)
+    axes.set_ylabel("voltage (V)", color=BLUE)
+    axes.tick_params(axis="y", labelcolor=BLUE)
+    right = axes.twinx()
+    right.plot(time, log.battery_current[rows], color=ORANGE, linewidth=1.0)
+    right.set_ylabel("current (A)", color=ORANGE)
+    right.tick_params(axis="y", labelcolor=ORANGE)
+    # A touch-down lasts a few milliseconds and draws ten times the current of flight, which it would flatten.
+    peak, usual = float(log.battery_current.max()), float(np.percentile(log.battery_current, 99.0))
+    cut = peak > 2.0 * usual > 0.0
+    right.set_ylim(0.0, 1.5 * usual if cut else max(1.15 * peak, 1.0))
+    axes.set_title(f"Battery (current peaks at {peak:.0f} A)" if cut else "Battery")
+    right.grid(visible=False)
+
+
+def _draw_error(axes: Axes, log: FlightLog, summary: FlightSummary, rows: Any, time: Array) -> None:
+    error = tracking_error(log, summary.corners_ned)[rows]
+    axes.plot(time, reference_error(log)[rows], color=AMBER, linewidth=1.2, label="from the moving reference")
+    axes.plot(time, error, color=BLUE, label="from the side")
+    if not math.isnan(summary.tracking_error_rms_m):
+        axes.axhline(summary.tracking_error_rms_m, color=BLUE, linestyle=":", linewidth=1.2, label="its RMS")
+        axes.set_ylim(0.0, 1.25 * max(summary.reference_error_max_m, summary.tracking_error_max_m, 0.04))
+    axes.set_ylabel("distance (m)")
+    axes.set_title("Tracking error")
+    axes.legend(loc="lower right", bbox_to_anchor=(1.0, 0.97), ncols=3)
+
+
+def _mark_phases(axes: Axes, log: FlightLog, named: bool) -> None:
+    phase, time = log.phase, log.time_s - log.time_s[0]
+    starts = np.flatnonzero(np.r_[True, np.diff(phase) != 0])
+    ends = np.r_[starts[1:], len(phase) - 1]
+    for start, end in zip(starts, ends, strict=True):
+        if start > 0:
+            axes.axvline(time[start], color="#BBBBBB", linewidth=0.8, zorder=0.5)
+        if named and time[end] - time[start] > 0.045 * time[-1]:
+            axes.text(
+                (time[start] + time[end]) / 2.0,
+                1.02,
+                Phase(int(phase[start])).label,
+                transform=axes.get_xaxis_transform(),
+                ha="center",
+                va="bottom",
+                fontsize=9,
+                color="#666666",
+            )

@@ -1,0 +1,64 @@
+"""The table that ends a flight in the terminal."""
+
+from __future__ import annotations
+
+import math
+
+from rich.console import Console
+from rich.table import Table
+
+from rosflight_py_sim.recording.flight_summary import FlightSummary
+
+CALM = 1e-6
+"""Greatest wind (m/s) of a flight that counts as one without wind."""
+
+
+def print_summary(summary: FlightSummary, console: Console) -> None:
+    """Print `summary` as a table of two columns on `console`."""
+    table = Table(title=f"Flight of {summary.vehicle}", show_header=False, title_justify="left")
+    table.add_column(style="bold")
+    table.add_column()
+    for name, value in summary_rows(summary):
+        table.add_row(name, value)
+    console.print(table)
+
+
+def summary_rows(summary: FlightSummary) -> list[tuple[str, str]]:
+    """The rows of the table: a name and a text with its unit."""
+    s = summary
+    rows = [("mission", "completed" if s.completed else "not completed"), ("simulated time", f"{s.duration_s:.1f} s")]
+    if s.wall_duration_s is not None and s.real_time_factor is not None:
+        rows.append(("wall time", f"{s.wall_duration_s:.1f} s"))
+        rows.append(("real-time factor", f"{s.real_time_factor:.1f}"))
+    rows += [
+        ("path length", f"{s.path_length_m:.1f} m"),
+        ("tracking error", _rms_and_max(s.tracking_error_rms_m, s.tracking_error_max_m)),
+        ("distance to moving reference", _rms_and_max(s.reference_error_rms_m, s.reference_error_max_m)),
+        ("height error", _rms_and_max(s.height_error_rms_m, s.height_error_max_m)),
+        ("fastest, most tilted", f"{s.max_speed_mps:.1f} m/s, {math.degrees(s.max_tilt_rad):.1f} deg"),
+        ("landing", f"{s.landing_distance_m:.2f} m from the start, {_number(s.touch_down_speed_mps, 'm/s')}"),
+        ("wind", wind_text(s)),
+        (
+            "battery",
+            f"{s.battery_voltage_start:.2f} V to {s.battery_voltage_end:.2f} V, {s.battery_used_mah:.0f} mAh, "
+            f"mean {s.mean_current_a:.1f} A, max {s.max_current_a:.1f} A",
+        ),
+    ]
+    return rows
+
+
+def wind_text(summary: FlightSummary) -> str:
+    """Wind in words: speed, and where it comes from in degrees from north."""
+    if summary.max_wind_speed_mps < CALM:
+        return "none"
+    from_deg = math.degrees(summary.mean_wind_from_rad)
+    mean, largest = summary.mean_wind_speed_mps, summary.max_wind_speed_mps
+    return f"mean {mean:.1f} m/s from {from_deg:03.0f} deg, max {largest:.1f} m/s"
+
+
+def _rms_and_max(rms: float, largest: float) -> str:
+    return f"{_number(rms, 'm')} RMS, {_number(largest, 'm')} max"
+
+
+def _number(value: float, unit: str) -> str:
+    return "not reached" if math.isnan(value) else f"{value:.2f} {unit}"

@@ -1,0 +1,162 @@
+"""The flight log's columns and what is summed up from them."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from rosflight_py_sim.autopilot.mission import Phase
+from rosflight_py_sim.autopilot.setpoint import Setpoint
+from rosflight_py_sim.recording.flight_log import FlightLog
+from rosflight_py_sim.recording.flight_summary import distance_to_segment, reference_error, summarise, tracking_error
+
+CORNERS = ((0.0, 0.0, -5.0), (10.0, 0.0, -5.0), (10.0, 10.0, -5.0), (0.0, 10.0, -5.0))
+LEVEL = (1.0, 0.0, 0.0, 0.0)
+
+
+def truth(
+    position: tuple[float, float, float], quaternion: tuple[float, ...] = LEVEL, velocity: float = 0.0
+) -> np.ndarray:
+    return np.array([*position, *quaternion, velocity, 0.0, 0.0, *[0.0] * 9])
+
+
+def append(
+    log: FlightLog,
+    time: float,
+    position: tuple[float, float, float],
+    phase: Phase,
+    wanted: object = None,
+    **other: object,
+) -> None:
+    row = {"truth": truth(position), "motor_commands": [0.4] * 4, "wind_ned": (3.0, -4.0, 0.0), "battery_current": 18.0}
+    row.update(other)
+    setpoint = Setpoint(position if wanted is None else wanted)
+    log.append(time_s=time, setpoint=setpoint, battery_voltage=24.0 - 0.01 * time, phase=phase, **row)
+
+
+def square_flight(offset: float = 0.3, dt: float = 0.1) -> FlightLog:
+    """A flight whose sides run `offset` metres outside the square and 0.4 m too low, wanted on the square."""
+    log = FlightLog(4, capacity=8)
+    append(log, 0.0, (0.0, 0.0, 0.0), Phase.TAKE_OFF)
+    time = dt
+    for side in range(4):
+        start, end = np.array(CORNERS[side]), np.array(CORNERS[(side + 1) % 4])
+        along = (end - start) / 10.0
+        outward = np.array([along[1], -along[0], 0.0])
+        for distance in np.arange(0.0, 10.0, 0.2):
+            wanted = start + along * distance
+            position = wanted + offset * outward + [0.0, 0.0, 0.4]
+            append(log, time, tuple(position), Phase(Phase.SIDE_1 + side), tuple(wanted))
+            time += dt
+    append(log, time, (0.1, 0.0, 0.0), Phase.DONE)
+    return log
+
+
+def test_rows_come_back_as_columns_however_often_the_table_grows() -> None:
+    log = FlightLog(2, capacity=1)
+    for k in range(100):
+        setpoint = Setpoint((k + 0.1, k + 0.2, k + 0.3))
+        log.append(0.01 * k, np.arange(19.0) + k, setpoint, [0.1, 0.2], (1.0, 2.0, 3.0), 24.0, 5.0, Phase.SIDE_2)
+    assert len(log) == 100
+    assert log.truth.shape == (100, 19)
+    assert np.array_equal(log.truth[:, 0], np.arange(100.0))
+    assert np.array_equal(log.truth[99], np.arange(19.0) + 99)
+    assert np.array_equal(log.setpoint_ned[7], [7.1, 7.2, 7.3])
+    assert np.array_equal(log.motor_commands[50], [0.1, 0.2])
+    assert np.array_equal(log.wind_ned[50], [1.0, 2.0, 3.0])
+    assert (log.battery_voltage[3], log.battery_current[3], log.phase[3]) == (24.0, 5.0, Phase.SIDE_2)
+    assert np.array_equal(log.time_s, 0.01 * np.arange(100))
+
+
+@pytest.mark.parametrize(("roll", "pitch", "yaw"), [(0.3, -0.2, 1.4), (-1.0, 0.7, -3.0), (0.0, 0.0, 0.0)])
+def test_euler_angles_and_velocity_follow_the_quaternion(roll: float, pitch: float, yaw: float) -> None:
+    cr, sr, cp, sp, cy, sy = (f(a / 2) for a in (roll, pitch, yaw) for f in (math.cos, math.sin))
+    quaternion = (
+        cy * cp * cr + sy * sp * sr,
+        cy * cp * sr - sy * sp * cr,
+        cy * sp * cr + sy * cp * sr,
+        sy * cp * cr - cy * sp * sr,
+    )
+    log = FlightLog(4)
+    append(log, 0.0, (0.0, 0.0, 0.0), Phase.WAIT, truth=truth((0.0, 0.0, 0.0), quaternion, velocity=2.0))
+    assert log.euler[0] == pytest.approx([roll, pitch, yaw], abs=1e-12)
+    nose = [math.cos(pitch) * math.cos(yaw), math.cos(pitch) * math.sin(yaw), -math.sin(pitch)]
+    assert log.velocity_ned[0] == pytest.approx(2.0 * np.array(nose), abs=1e-12)
+
+
+def test_rows_of_wrong_shape_or_time_are_refused_and_nothing_is_added() -> None:
+    log = FlightLog(4)
+    append(log, 1.0, (0.0, 0.0, 0.0), Phase.WAIT)
+    with pytest.raises(ValueError, match="before the last row"):
+        append(log, 0.9, (0.0, 0.0, 0.0), Phase.WAIT)
+    with pytest.raises(ValueError, match="19 truth values and 3 motor commands given; allowed: 19 and 4"):
+        append(log, 1.1, (0.0, 0.0, 0.0), Phase.WAIT, motor_commands=[0.1] * 3)
+    with pytest.raises(ValueError, match="motor_count 0"):
+        FlightLog(0)
+    assert len(log) == 1
+
+
+def test_distance_to_a_segment_is_to_its_nearest_point() -> None:
+    points = np.array([[5.0, 3.0, 4.0], [-3.0, 4.0, 0.0], [13.0, 0.0, -4.0], [2.0, 0.0, 0.0]])
+    distances = distance_to_segment(points, np.zeros(3), np.array([10.0, 0.0, 0.0]))
+    assert distances == pytest.approx([5.0, 5.0, 5.0, 0.0], abs=1e-12)
+
+
+def test_tracking_error_counts_height_and_only_the_square() -> None:
+    log = square_flight()
+    error = tracking_error(log, CORNERS)
+    assert np.isnan(error[[0, -1]]).all()
+    assert error[1:-1] == pytest.approx(np.full(len(log) - 2, 0.5), abs=1e-12)
+
+
+def test_reference_error_does_not_depend_on_how_long_a_setpoint_is_held() -> None:
+    log = FlightLog(4)
+    for k in range(400):
+        held = k - k % 4
+        append(log, 0.0025 * k, (0.005 * k, 0.2, -5.0), Phase.SIDE_1, (0.005 * held, 0.0, -5.0))
+    # The last three rows hold the last setpoint, and nothing tells where the reference went.
+    assert reference_error(log)[:-3] == pytest.approx(np.full(397, 0.2), abs=1e-12)
+
+
+def test_summary_states_what_was_flown() -> None:
+    log = square_flight()
+    summary = summarise(log, CORNERS, "multirotor", wall_duration_s=2.0)
+    assert summary.completed
+    assert summary.duration_s == pytest.approx(20.1)
+    assert summary.real_time_factor == pytest.approx(10.05)
+    assert summary.tracking_error_rms_m == pytest.approx(0.5)
+    assert summary.tracking_error_max_m == pytest.approx(0.5)
+    assert summary.height_error_max_m == pytest.approx(0.4)
+    assert summary.max_height_m == pytest.approx(4.6)
+    assert summary.mean_wind_speed_mps == pytest.approx(5.0)
+    # Air that moves 3 north and -4 east comes from the south-east: 126.87 deg.
+    assert math.degrees(summary.mean_wind_from_rad) == pytest.approx(180.0 - 53.1301, abs=1e-3)
+    assert summary.battery_used_mah == pytest.approx(18.0 * 20.1 / 3.6)
+    assert summary.mean_current_a == pytest.approx(18.0)
+    assert summary.battery_voltage_start - summary.battery_voltage_end == pytest.approx(0.201)
+    assert summary.landing_distance_m == pytest.approx(0.1)
+
+
+def test_a_flight_that_never_reached_the_square_is_summed_up_as_such() -> None:
+    log = FlightLog(4)
+    for k in range(10):
+        append(log, 0.1 * k, (0.0, 0.0, -0.1 * k), Phase.TAKE_OFF)
+    summary = summarise(log, CORNERS, "multirotor")
+    assert not summary.completed
+    assert math.isnan(summary.tracking_error_rms_m)
+    assert summary.real_time_factor is None
+    assert summary.path_length_m == pytest.approx(0.9)
+
+
+def test_what_cannot_be_summed_up_is_refused() -> None:
+    log = FlightLog(4)
+    append(log, 0.0, (0.0, 0.0, 0.0), Phase.WAIT)
+    with pytest.raises(ValueError, match="1 rows"):
+        summarise(log, CORNERS, "multirotor")
+    append(log, 0.1, (math.nan, 0.0, 0.0), Phase.WAIT)
+    with pytest.raises(ValueError, match="not finite"):
+        summarise(log, CORNERS, "multirotor")
+    with pytest.raises(ValueError, match="3 corners given; allowed: 4"):
+        tracking_error(log, CORNERS[:3])

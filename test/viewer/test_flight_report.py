@@ -1,0 +1,84 @@
+"""The picture and the table of a flight."""
+
+from __future__ import annotations
+
+import builtins
+import io
+import struct
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from rosflight_py_sim.autopilot.mission import Phase
+from rosflight_py_sim.autopilot.setpoint import Setpoint
+from rosflight_py_sim.recording.flight_log import FlightLog
+from rosflight_py_sim.recording.flight_summary import FlightSummary, summarise
+from rosflight_py_sim.viewer.flight_picture import draw_flight
+from rosflight_py_sim.viewer.summary_table import print_summary, wind_text
+
+CORNERS = ((0.0, 0.0, -5.0), (10.0, 0.0, -5.0), (10.0, 10.0, -5.0), (0.0, 10.0, -5.0))
+
+
+def short_flight(wind: float = 5.0, last: Phase = Phase.DONE) -> tuple[FlightLog, FlightSummary]:
+    log = FlightLog(4)
+    for k in range(200):
+        truth = np.array([0.05 * k, 0.1, -5.0, 1.0, *[0.0] * 15])
+        phase = last if k == 199 else Phase.SIDE_1
+        log.append(0.1 * k, truth, Setpoint((0.05 * k, 0.0, -5.0)), [0.4] * 4, (wind, 0.0, 0.0), 24.0, 20.0, phase)
+    return log, summarise(log, CORNERS, "test vehicle", 4.0)
+
+
+@pytest.mark.parametrize(("wind", "last"), [(5.0, Phase.DONE), (0.0, Phase.SIDE_1)])
+def test_picture_is_a_png_of_1600_by_1000_in_a_folder_of_its_own(tmp_path: Path, wind: float, last: Phase) -> None:
+    pytest.importorskip("matplotlib")
+    path = draw_flight(*short_flight(wind, last), tmp_path / "flights" / "one.png")
+    head = path.read_bytes()[:24]
+    assert head[:8] == b"\x89PNG\r\n\x1a\n"
+    assert struct.unpack(">II", head[16:24]) == (1600, 1000)
+
+
+def test_picture_leaves_the_settings_of_matplotlib_alone(tmp_path: Path) -> None:
+    matplotlib = pytest.importorskip("matplotlib")
+    before = dict(matplotlib.rcParams)
+    draw_flight(*short_flight(), tmp_path / "one.png")
+    assert dict(matplotlib.rcParams) == before
+
+
+def test_picture_without_matplotlib_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    original = builtins.__import__
+
+    def without_matplotlib(name: str, *args: Any, **keywords: Any) -> Any:
+        if name.split(".")[0] == "matplotlib":
+            raise ModuleNotFoundError("No module named 'matplotlib'", name="matplotlib")
+        return original(name, *args, **keywords)
+
+    monkeypatch.setattr(builtins, "__import__", without_matplotlib)
+    for name in [name for name in sys.modules if name.split(".")[0] == "matplotlib"]:
+        monkeypatch.delitem(sys.modules, name)
+    with pytest.raises(ModuleNotFoundError, match=r"pip install 'rosflight_py_sim\[plot\]'"):
+        draw_flight(*short_flight(), tmp_path / "one.png")
+
+
+def test_table_names_the_figures_with_their_units() -> None:
+    text = io.StringIO()
+    print_summary(short_flight()[1], Console(file=text, width=120))
+    for part in ("test vehicle", "completed", "19.9 s", "4.0 s", "0.10 m RMS", "mean 5.0 m/s from 180 deg", "111 mAh"):
+        assert part in text.getvalue()
+
+
+def test_table_of_a_flight_without_square_or_wind_says_so() -> None:
+    log = FlightLog(4)
+    for k in range(3):
+        truth = np.array([0.0, 0.0, 0.0, 1.0, *[0.0] * 15])
+        log.append(0.1 * k, truth, Setpoint((0.0, 0.0, 0.0)), [0.0] * 4, (0.0, 0.0, 0.0), 24.0, 0.0, Phase.WAIT)
+    summary = summarise(log, CORNERS, "test vehicle")
+    text = io.StringIO()
+    print_summary(summary, Console(file=text, width=120))
+    assert "not completed" in text.getvalue()
+    assert "not reached" in text.getvalue()
+    assert "real-time" not in text.getvalue()
+    assert wind_text(summary) == "none"
