@@ -1,0 +1,154 @@
+"""Contract of dynamics: whoever holds the true state of the vehicle and moves it on."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+from geometry_msgs.msg import Vector3Stamped, WrenchStamped
+from numpy.typing import NDArray
+from rosflight_msgs.srv import SetSimState
+from std_msgs.msg import Float64, String
+
+from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED
+from rosflight_py_sim.interfaces.simulation_node import TIME_MODE, SimulationNode
+from rosflight_py_sim.interfaces.vehicle_state import TRUTH_WIRE, truth_numbers, truth_of_message
+from rosflight_py_sim.interfaces.wire import NANOSECONDS, WireFormat
+from rosflight_py_sim.parameters import ParameterTable
+from rosflight_py_sim.physics.dynamics import StateDivergedError
+
+WRENCH_WIRE = WireFormat(WrenchStamped, frame_id="body")
+WIND_WIRE = WireFormat(Vector3Stamped, frame_id="NED")
+
+# Without lockstep a longer gap between two wrenches is a pause (a node was stopped), not a step.
+LONGEST_STEP_NS = NANOSECONDS // 10
+
+
+class DynamicsInterface(SimulationNode, ABC):
+    """Answers each wrench with the truth state and the wind; offers dynamics/set_sim_state.
+
+    In lockstep a wrench stamped t moves the state from t to t plus the step that sim/step_size tells. In the other
+    time modes it moves the state from the stamp of the wrench before to t. A stamp that was answered before is
+    answered with the present state.
+
+    When the derived class raises StateDivergedError, the state stays as it was, sim/fault tells what happened (which
+    pauses the time manager), and no wrench counts until dynamics/set_sim_state has set a good state.
+    """
+
+    DEFAULT_NAME: ClassVar[str] = "dynamics"
+    PARAMETERS: ClassVar[ParameterTable] = ParameterTable(TIME_MODE)
+
+    def __init__(self, **arguments: Any) -> None:
+        """Create topics and service, and publish the initial state."""
+        self._diverged = False
+        self._time_ns = 0
+        self._step_ns = 0
+        self._held: bytes | None = None
+        self._wrench = np.zeros(6)
+        super().__init__(**arguments)
+        self._lockstep = self.values["time_mode"] == "lockstep"
+        self._send_wind = self.publisher("sim/truth_wind", WIND_WIRE, LATCHED)
+        self._send_truth = self.publisher("sim/truth_state", TRUTH_WIRE, LATCHED)
+        self._fault = self.create_publisher(String, "sim/fault", LATCHED)
+        self.create_service(SetSimState, "dynamics/set_sim_state", self._set_sim_state)
+        if self._lockstep:
+            self.follow_stamps()
+            self.create_subscription(Float64, "sim/step_size", self._on_step_size, LATCHED)
+        else:
+            self._time_ns = self.get_clock().now().nanoseconds
+        self._publish()
+        self.listen("sim/forces_and_moments", WrenchStamped, self._on_wrench, CHAIN)
+
+    @abstractmethod
+    def apply_forces_and_torques(self, wrench: NDArray[np.float64], dt: float) -> None:
+        """Move the state on by `dt` seconds under a wrench that is constant over it.
+
+        Args:
+            wrench: force (N) and moment (N m) in body axes, gravity and contact excluded, (6,).
+            dt: s, greater than 0.
+
+        Raises:
+            StateDivergedError: the new state is not finite; the old one has been kept.
+        """
+
+    @abstractmethod
+    def compute_truth(self) -> NDArray[np.float64]:
+        """Truth vector (19,): see VehicleState."""
+
+    @abstractmethod
+    def compute_wind_truth(self) -> NDArray[np.float64]:
+        """Velocity of the air over the ground at the vehicle, NED, m/s (3,)."""
+
+    @abstractmethod
+    def set_sim_state(self, truth: NDArray[np.float64]) -> None:
+        """Take over a state; accelerations may be recomputed.
+
+        Args:
+            truth: (19,), as in VehicleState.
+
+        Raises:
+            ValueError: the state is refused; the text says why, and the old state has been kept.
+        """
+
+    def _on_step_size(self, message: Float64) -> None:
+        self._step_ns = round(message.data * NANOSECONDS)
+        if self._held is not None:
+            held, self._held = self._held, None
+            self._on_wrench(held)
+
+    def _on_wrench(self, message: bytes) -> None:
+        m = WRENCH_WIRE.decode(message)
+        self._wrench[:] = m[2:]
+        stamp = m[0] * NANOSECONDS + m[1]
+        self.tell_time(stamp)
+        if self._lockstep:
+            if self._step_ns == 0:
+                self._held = message
+                return
+            step_ns, end_ns = self._step_ns, stamp + self._step_ns
+            repeated = end_ns <= self._time_ns
+        else:
+            step_ns, end_ns = stamp - self._time_ns, stamp
+            repeated = step_ns == 0
+            if not 0 < step_ns <= LONGEST_STEP_NS:
+                step_ns = 0
+        if not repeated and not self._advance(step_ns / NANOSECONDS, end_ns):
+            return
+        self._publish()
+
+    def _advance(self, dt: float, end_ns: int) -> bool:
+        """Move the state on by `dt` to `end_ns`; False when it has diverged."""
+        if self._diverged:
+            return False
+        try:
+            if dt > 0.0:
+                self.apply_forces_and_torques(self._wrench, dt)
+        except StateDivergedError as error:
+            self._diverged = True
+            text = f"{error} at {end_ns / NANOSECONDS:.6g} s; the state before it is kept: set a good one with "
+            text += "dynamics/set_sim_state and resume with time_manager/toggle_pause"
+            self.get_logger().error(text)
+            self._fault.publish(String(data=text))
+            return False
+        self._time_ns = end_ns
+        return True
+
+    def _publish(self) -> None:
+        self._send_wind(self._time_ns, *self.compute_wind_truth().tolist())
+        self._send_truth(self._time_ns, *truth_numbers(self.compute_truth()))
+
+    def _set_sim_state(self, request: SetSimState.Request, response: SetSimState.Response) -> SetSimState.Response:
+        try:
+            self.set_sim_state(truth_of_message(request.state))
+        except ValueError as error:
+            response.message = str(error)
+            self.get_logger().warning(f"set_sim_state refused: {error}")
+            return response
+        if self._diverged:
+            self._diverged = False
+            self._fault.publish(String())
+        self._publish()
+        response.success = True
+        response.message = f"state set at {self._time_ns / NANOSECONDS:.6g} s"
+        return response

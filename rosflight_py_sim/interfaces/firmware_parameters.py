@@ -1,0 +1,95 @@
+"""Asking the flight controller for its parameters, without ever waiting for the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from rclpy.task import Future
+from rosflight_msgs.srv import ParamGet
+from std_srvs.srv import Trigger
+
+from rosflight_py_sim.interfaces.simulation_node import SimulationNode
+
+# A query unanswered for this long is lost (the flight controller was restarted): all is asked anew.
+_PATIENCE_S = 1.0
+
+MIXER_OUTPUTS = 10
+
+
+def mixer_parameter_names() -> list[str]:
+    """Names of the parameters that describe the mixer, in the order in which ROSflight's nodes ask for them."""
+    outputs = range(MIXER_OUTPUTS)
+    matrices = [f"{which}_MIXER_{row}_{column}" for which in ("PRI", "SEC") for row in outputs for column in outputs]
+    return ["PRIMARY_MIXER", "SECONDARY_MIXER", *(f"PRI_MIXER_OUT_{i}" for i in outputs), *matrices]
+
+
+class FirmwareParameterReader:
+    """Reads a list of firmware parameters through all_params_received and param_get, one call at a time.
+
+    `on_read` gets the values, by name, once all have been answered. Parameters that the firmware does not know are
+    left out, with a warning. A call of `read` while a reading is under way starts it over.
+    """
+
+    def __init__(self, node: SimulationNode, names: Sequence[str], on_read: Callable[[dict[str, float]], None]) -> None:
+        """Begin to read as soon as the flight controller is there."""
+        self._node = node
+        self._names = names
+        self._on_read = on_read
+        self._values: dict[str, float] = {}
+        self._run = 0
+        self._reading = False
+        self._progress = False
+        self._check = node.create_client(Trigger, "all_params_received")
+        self._get = node.create_client(ParamGet, "param_get")
+        self._timer = node.create_system_timer(_PATIENCE_S, self._on_timer, autostart=False)
+        self.read()
+
+    def read(self) -> None:
+        """Read all parameters (again)."""
+        self._run += 1
+        self._values = {}
+        self._reading = True
+        self._progress = True
+        self._timer.reset()
+        if self._check.service_is_ready() and self._get.service_is_ready():
+            self._ask(self._check, Trigger.Request(), self._on_checked)
+
+    def _on_timer(self) -> None:
+        if not self._reading:
+            self._timer.cancel()
+        elif self._progress:
+            self._progress = False
+        else:
+            self.read()
+
+    def _ask(self, client: Any, request: Any, on_answer: Callable[[Any], None]) -> None:
+        run = self._run
+
+        def done(future: Future[Any]) -> None:
+            if run == self._run:
+                self._progress = True
+                on_answer(future.result())
+
+        client.call_async(request).add_done_callback(done)
+
+    def _on_checked(self, answer: Trigger.Response) -> None:
+        # Not all parameters there yet: the timer asks again.
+        if answer.success:
+            self._ask_next(0)
+
+    def _ask_next(self, index: int) -> None:
+        if index == len(self._names):
+            self._reading = False
+            self._on_read(self._values)
+            return
+        name = self._names[index]
+
+        def on_value(answer: ParamGet.Response) -> None:
+            if answer.exists:
+                self._values[name] = answer.value
+            else:
+                self._node.get_logger().warning(f"the flight controller has no parameter '{name}'")
+            self._ask_next(index + 1)
+
+        self._ask(self._get, ParamGet.Request(name=name), on_value)

@@ -1,0 +1,151 @@
+"""Contract of forces and moments: whoever turns actuator commands and air flow into a wrench."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+from geometry_msgs.msg import Vector3Stamped
+from numpy.typing import NDArray
+from rosflight_msgs.msg import BatteryStatus, PwmOutput, SimState
+from std_msgs.msg import Bool
+
+from rosflight_py_sim.interfaces.dynamics_interface import LONGEST_STEP_NS, WIND_WIRE, WRENCH_WIRE
+from rosflight_py_sim.interfaces.firmware_parameters import FirmwareParameterReader, mixer_parameter_names
+from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED
+from rosflight_py_sim.interfaces.simulation_node import TIME_MODE, SimulationNode
+from rosflight_py_sim.interfaces.ticks import Schedule
+from rosflight_py_sim.interfaces.vehicle_state import VehicleState
+from rosflight_py_sim.interfaces.wire import NANOSECONDS, WireFormat
+from rosflight_py_sim.parameters import Parameter, ParameterTable, number
+
+OUTPUTS = 14
+PWM_WIRE = WireFormat(PwmOutput)
+BATTERY_WIRE = WireFormat(BatteryStatus)
+
+FORCES_AND_MOMENTS_PARAMETERS = ParameterTable(
+    TIME_MODE,
+    Parameter(
+        "truth_battery_frequency",
+        50.0,
+        "Rate at which the true battery state is published",
+        "Hz",
+        minimum=0.1,
+        maximum=1000.0,
+        read_only=True,
+    ),
+)
+
+
+class ForcesAndMomentsInterface(SimulationNode, ABC):
+    """Answers each sim/pwm_output with sim/forces_and_moments.
+
+    In lockstep the answer to a PWM message stamped t is computed from the truth state and the wind of t; a stamp that
+    was answered before gets the same answer again. In the other time modes the newest state and wind serve.
+
+    Attributes:
+        firmware_parameters: what the flight controller answered to the queries for the mixer parameters; filled in
+            before `get_firmware_parameters` is called, which happens at the start and after each change of parameters.
+    """
+
+    DEFAULT_NAME: ClassVar[str] = "forces_and_moments"
+    PARAMETERS: ClassVar[ParameterTable] = FORCES_AND_MOMENTS_PARAMETERS
+
+    def __init__(self, **arguments: Any) -> None:
+        """Create topics, and begin to ask the flight controller for its mixer."""
+        self._state = VehicleState()
+        self._wind_ned = np.zeros(3)
+        self._wind_ns = -1
+        self._pwm_us = np.full(OUTPUTS, 1000.0)
+        self._waiting_ns = -1
+        self._answered_ns = -1
+        self._answer_is_stale = False
+        self._wrench: list[float] = [0.0] * 6
+        self.firmware_parameters: dict[str, float] = {}
+        super().__init__(**arguments)
+        self._lockstep = self.values["time_mode"] == "lockstep"
+        self._send = self.publisher("sim/forces_and_moments", WRENCH_WIRE, CHAIN)
+        self._send_battery = self.publisher("sim/truth_battery", BATTERY_WIRE, CHAIN)
+        self._battery_schedule = Schedule(number(self.values, "truth_battery_frequency"))
+        if self._lockstep:
+            self.follow_stamps()
+        state_qos = LATCHED if self._lockstep else CHAIN
+        self.listen("sim/truth_wind", Vector3Stamped, self._on_wind, state_qos)
+        self.listen("sim/truth_state", SimState, self._on_truth, state_qos)
+        self.listen("sim/pwm_output", PwmOutput, self._on_pwm, CHAIN)
+        self._reader = FirmwareParameterReader(self, mixer_parameter_names(), self._on_firmware_parameters)
+        self.create_subscription(Bool, "status/params_changed", self._on_params_changed, CHAIN)
+
+    @abstractmethod
+    def update_forces_and_torques(
+        self, state: VehicleState, wind_ned: NDArray[np.float64], pwm_us: NDArray[np.float64], dt: float
+    ) -> NDArray[np.float64]:
+        """Wrench on the vehicle, gravity and contact excluded.
+
+        Args:
+            state: truth state of the vehicle.
+            wind_ned: velocity of the air over the ground, NED, m/s (3,).
+            pwm_us: pulse width of each output of the flight controller, us (14,).
+            dt: time since the call before, s; 0 at the first.
+
+        Returns:
+            Force (N) and moment (N m) in body axes (6,).
+        """
+
+    @abstractmethod
+    def get_firmware_parameters(self) -> None:
+        """Take what the model needs from `firmware_parameters`."""
+
+    def publish_battery(self, time_ns: int, voltage: float, current: float) -> None:
+        """Publish the true battery state (V, A) on sim/truth_battery when it is due."""
+        if self._battery_schedule.due(time_ns):
+            self._send_battery(time_ns, voltage, current)
+
+    def _on_truth(self, message: bytes) -> None:
+        self._state.read(message)
+        # A state of a time that was answered is one that was set: the wrench of the old one may have been the fault.
+        if self._state.time_ns == self._answered_ns:
+            self._answer_is_stale = True
+        if self._lockstep and self._waiting_ns == self._state.time_ns == self._wind_ns:
+            self._answer()
+
+    def _on_wind(self, message: bytes) -> None:
+        m = WIND_WIRE.decode(message)
+        self._wind_ned[:] = m[2:]
+        self._wind_ns = m[0] * NANOSECONDS + m[1]
+        if self._lockstep and self._waiting_ns == self._state.time_ns == self._wind_ns:
+            self._answer()
+
+    def _on_pwm(self, message: bytes) -> None:
+        m = PWM_WIRE.decode(message)
+        stamp = m[0] * NANOSECONDS + m[1]
+        if stamp == self._answered_ns and not (self._lockstep and self._answer_is_stale):
+            self._send(stamp, *self._wrench)
+            return
+        self.tell_time(stamp)
+        self._pwm_us[:] = m[2:]
+        # Asked a second time, the companion is lost (its node was restarted): the newest state must do.
+        asked_again = stamp == self._waiting_ns
+        self._waiting_ns = stamp
+        if not self._lockstep or asked_again or stamp == self._state.time_ns == self._wind_ns:
+            self._answer()
+
+    def _answer(self) -> None:
+        stamp = self._waiting_ns
+        elapsed_ns = stamp - self._answered_ns
+        if self._answered_ns < 0 or not 0 < elapsed_ns <= LONGEST_STEP_NS:
+            elapsed_ns = 0
+        wrench = self.update_forces_and_torques(self._state, self._wind_ned, self._pwm_us, elapsed_ns / NANOSECONDS)
+        self._wrench = wrench.tolist()
+        self._waiting_ns, self._answered_ns = -1, stamp
+        self._answer_is_stale = False
+        self._send(stamp, *self._wrench)
+
+    def _on_params_changed(self, message: Bool) -> None:
+        if message.data:
+            self._reader.read()
+
+    def _on_firmware_parameters(self, values: dict[str, float]) -> None:
+        self.firmware_parameters = values
+        self.get_firmware_parameters()

@@ -1,0 +1,144 @@
+"""Reading parameters out of ROS arguments and files, beyond what rcl does.
+
+rcl gives a node the values that match its name, and leaves three things to wish for: ROSflight's files name nodes by
+their executables (`/standalone_dynamics`), whatever the node is called; a misspelt name is dropped without a word; and
+`-p NAME:=VALUE` loses to any section of a file that names the node. Here later arguments are stronger, whatever they
+match by, and within one file the node's own name is stronger than its other names, and these than `/**`.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from rosflight_py_sim.parameters import ParameterError
+
+
+def files_of_arguments(arguments: Iterable[str]) -> list[str]:
+    """Parameter files that ROS arguments name with --params-file."""
+    given = list(arguments)
+    return [value for flag, value in itertools.pairwise(given) if flag == "--params-file"]
+
+
+def values_of_arguments(
+    arguments: Iterable[str], node_name: str, namespace: str, aliases: Sequence[str]
+) -> dict[str, Any]:
+    """Values that ROS arguments give a node, through files (--params-file) and one by one (-p).
+
+    Args:
+        arguments: as given to rclpy.init.
+        node_name: of the node, after remapping.
+        namespace: of the node.
+        aliases: other names in files that speak to the node, the strongest first.
+
+    Raises:
+        ParameterError: as `named_values`.
+    """
+    values: dict[str, Any] = {}
+    for flag, word in itertools.pairwise(arguments):
+        if flag == "--params-file":
+            values.update(wildcard_values(word))
+            for name in (*reversed(aliases), node_name):
+                values.update(named_values(word, name, namespace))
+        elif flag in ("-p", "--param"):
+            target, _, text = word.partition(":=")
+            node, _, parameter = target.rpartition(":")
+            if not node or node.rpartition("/")[2] in (node_name, *aliases):
+                values[parameter] = _as_rcl_reads(yaml.safe_load(text))
+    return values
+
+
+def check_files(files: Iterable[str]) -> None:
+    """Read the parameter files for the sake of a readable error: rcl's names lines of its own sources.
+
+    Raises:
+        ParameterError: a file cannot be read, is not YAML, or is not a parameter file.
+    """
+    for file in files:
+        for _ in _sections(file):
+            pass
+
+
+def named_values(file: str, node_name: str, namespace: str) -> dict[str, Any]:
+    """Values of those sections of a parameter file that name this node (wildcards for its namespace included).
+
+    A section for every node, `/**`, does not name one.
+
+    Raises:
+        ParameterError: the file cannot be read, is not YAML, or is not a parameter file.
+    """
+    path = f"{namespace.rstrip('/')}/{node_name}"
+    own = {path, path.lstrip("/"), f"/**/{node_name}", f"/*/{node_name}", f"/{node_name}", node_name}
+    values: dict[str, Any] = {}
+    for section, content in _sections(file):
+        if section in own:
+            values.update(_flat(content))
+    return values
+
+
+def wildcard_values(file: str) -> dict[str, Any]:
+    """Values of the sections of a parameter file that speak to every node.
+
+    Raises:
+        ParameterError: as `named_values`.
+    """
+    values: dict[str, Any] = {}
+    for section, content in _sections(file):
+        if section == "/**":
+            values.update(_flat(content))
+    return values
+
+
+def _sections(file: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    try:
+        document = yaml.safe_load(Path(file).read_text(encoding="utf-8")) or {}
+    except OSError as error:
+        raise ParameterError(f"parameter file '{file}': {error.strerror}") from error
+    except (UnicodeDecodeError, yaml.YAMLError) as error:
+        text = " ".join(str(error).split())
+        if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark is not None:
+            text = f"line {error.problem_mark.line + 1}: {error.problem}"
+        raise ParameterError(f"parameter file '{file}' is not YAML: {text}") from error
+    yield from _descend(document, "", file)
+
+
+def _descend(content: Any, path: str, file: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    if not isinstance(content, dict):
+        where = f"section '{path}'" if path else "it"
+        raise ParameterError(f"parameter file '{file}': {where} holds no 'ros__parameters'")
+    for name, inner in content.items():
+        if name == "ros__parameters":
+            if not isinstance(inner, (dict, type(None))):
+                raise ParameterError(
+                    f"parameter file '{file}': 'ros__parameters' of '{path}' holds no names and values"
+                )
+            yield path, inner or {}
+        else:
+            yield from _descend(inner, f"{path}/{str(name).strip('/')}" if path else str(name), file)
+
+
+def _flat(values: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for name, value in values.items():
+        if isinstance(value, dict):
+            flat.update(_flat(value, f"{prefix}{name}."))
+        else:
+            flat[f"{prefix}{name}"] = _as_rcl_reads(value)
+    return flat
+
+
+def _as_rcl_reads(value: Any) -> Any:
+    """A value as rcl reads it: `1e-5` is a number there, while PyYAML asks for a point in it."""
+    if isinstance(value, list):
+        return [_as_rcl_reads(element) for element in value]
+    if isinstance(value, str) and _EXPONENT.fullmatch(value):
+        return float(value)
+    return value
+
+
+_EXPONENT = re.compile(r"[-+]?\d+[eE][-+]?\d+")

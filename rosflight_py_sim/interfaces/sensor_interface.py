@@ -1,0 +1,290 @@
+"""Contract of the sensors: whoever turns truth into measurements."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from geometry_msgs.msg import Vector3Stamped
+from numpy.typing import NDArray
+from rosflight_msgs.msg import GNSS, Airspeed, Barometer, BatteryStatus, SimState
+from sensor_msgs.msg import Imu, MagneticField, Range, Temperature
+
+from rosflight_py_sim.interfaces.dynamics_interface import WIND_WIRE
+from rosflight_py_sim.interfaces.forces_and_moments_interface import BATTERY_WIRE
+from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED
+from rosflight_py_sim.interfaces.simulation_node import TIME_MODE, SimulationNode
+from rosflight_py_sim.interfaces.ticks import Schedule, listen_to_clock, start_ticks
+from rosflight_py_sim.interfaces.vehicle_state import VehicleState
+from rosflight_py_sim.interfaces.wire import NANOSECONDS, WireFormat
+from rosflight_py_sim.parameters import ParameterTable, number
+from rosflight_py_sim.sensing.site import RATE_PARAMETERS
+
+IMU_WIRE = WireFormat(Imu, frame_id="body")
+TEMPERATURE_WIRE = WireFormat(Temperature, frame_id="body")
+MAG_WIRE = WireFormat(MagneticField, frame_id="body")
+BARO_WIRE = WireFormat(Barometer)
+GNSS_WIRE = WireFormat(GNSS)
+RANGE_WIRE = WireFormat(Range, frame_id="body")
+AIRSPEED_WIRE = WireFormat(Airspeed)
+
+IMU_GYRO, IMU_ACCEL = slice(15, 18), slice(27, 30)
+"""Angular velocity and linear acceleration in what `IMU_WIRE.decode` gives."""
+
+ZERO_CELSIUS_K = 273.15
+
+Vector = NDArray[np.float64]
+
+
+class ImuReading(NamedTuple):
+    """Specific force (m/s^2) and angular rate (rad/s) in body axes, (3,) each."""
+
+    accel: Vector
+    gyro: Vector
+
+
+class BarometerReading(NamedTuple):
+    """Pressure altitude (m MSL), static pressure (Pa) and temperature (K)."""
+
+    altitude: float
+    pressure: float
+    temperature: float
+
+
+class GnssReading(NamedTuple):
+    """A fix: type (see rosflight_msgs/GNSS), satellites, position (deg, m MSL), velocity NED (m/s), accuracies."""
+
+    fix_type: int
+    satellites: int
+    latitude_deg: float
+    longitude_deg: float
+    altitude_msl_m: float
+    horizontal_accuracy: float
+    vertical_accuracy: float
+    velocity_ned: Vector
+    speed_accuracy: float
+
+
+class RangeReading(NamedTuple):
+    """Distance along the beam (m; +inf beyond the maximum, -inf below the minimum: REP 117), limits, beam width."""
+
+    distance: float
+    minimum: float
+    maximum: float
+    field_of_view: float
+
+
+class AirspeedReading(NamedTuple):
+    """Airspeed (m/s), differential pressure (Pa) and temperature (K)."""
+
+    velocity: float
+    differential_pressure: float
+    temperature: float
+
+
+class BatteryReading(NamedTuple):
+    """Voltage (V) and current (A)."""
+
+    voltage: float
+    current: float
+
+
+class SensorInterface(SimulationNode, ABC):
+    """Samples every sensor at its rate and publishes what it reads, the IMU last.
+
+    In lockstep each time on /clock is answered with the IMU, sampled from the truth state of that time, after the
+    other sensors that are due; a time that was answered before gets the same IMU message again. In the other time modes
+    the rates drive a timer and the newest state serves. Each `..._update` method reads one sensor; `dt` is the time
+    since it was read before, s.
+
+    Attributes:
+        battery: true voltage (V) and current (A) as last heard on sim/truth_battery; None until then.
+        wind_ned: velocity of the air over the ground, NED, m/s (3,).
+    """
+
+    DEFAULT_NAME: ClassVar[str] = "sensors"
+    PARAMETERS: ClassVar[ParameterTable] = ParameterTable(TIME_MODE) + RATE_PARAMETERS
+
+    def __init__(self, **arguments: Any) -> None:
+        """Create topics and start sampling."""
+        self.wind_ned = np.zeros(3)
+        self.battery: BatteryReading | None = None
+        self._state = VehicleState()
+        self._wind_ns = -1
+        self._waiting_ns = -1
+        self._answered_ns = -1
+        self._imu_numbers: list[float] = []
+        super().__init__(**arguments)
+        self._lockstep = self.values["time_mode"] == "lockstep"
+        self._slow = [
+            _Sampling(self._rate(name), publish)
+            for name, publish in (
+                ("gnss", self._publish_gnss),
+                ("mag", self._publish_mag),
+                ("baro", self._publish_baro),
+                ("diff_pressure", self._publish_diff_pressure),
+                ("range", self._publish_range),
+                ("battery", self._publish_battery),
+                ("imu_temperature", self._publish_imu_temperature),
+            )
+        ]
+        self._imu = _Sampling(self._rate("imu"), self._publish_imu)
+        self._send_imu = self.publisher("sim/sensors/imu/data", IMU_WIRE, CHAIN)
+        self._send_temperature = self.publisher("sim/sensors/imu/temperature", TEMPERATURE_WIRE, CHAIN)
+        self._send_mag = self.publisher("sim/sensors/mag", MAG_WIRE, CHAIN)
+        self._send_baro = self.publisher("sim/sensors/baro", BARO_WIRE, CHAIN)
+        self._send_gnss = self.publisher("sim/sensors/gnss", GNSS_WIRE, CHAIN)
+        self._send_diff_pressure = self.publisher("sim/sensors/diff_pressure", AIRSPEED_WIRE, CHAIN)
+        self._send_range = self.publisher("sim/sensors/range", RANGE_WIRE, CHAIN)
+        self._send_battery = self.publisher("sim/sensors/battery", BATTERY_WIRE, CHAIN)
+        self._send_bias = self.publisher("sim/truth_imu_bias", IMU_WIRE, CHAIN)
+        state_qos = LATCHED if self._lockstep else CHAIN
+        self.listen("sim/truth_battery", BatteryStatus, self._on_battery, CHAIN)
+        self.listen("sim/truth_wind", Vector3Stamped, self._on_wind, state_qos)
+        self.listen("sim/truth_state", SimState, self._on_truth, state_qos)
+        if self._lockstep:
+            listen_to_clock(self, self._on_clock)
+        else:
+            start_ticks(self, self._rate("imu"), self._on_tick)
+
+    @abstractmethod
+    def imu_update(self, state: VehicleState, dt: float) -> ImuReading:
+        """Read accelerometer and gyroscope."""
+
+    @abstractmethod
+    def imu_temperature_update(self, state: VehicleState, dt: float) -> float:
+        """Read the IMU's thermometer, K."""
+
+    @abstractmethod
+    def mag_update(self, state: VehicleState, dt: float) -> Vector:
+        """Read the magnetometer: magnetic flux density in body axes, T (3,)."""
+
+    @abstractmethod
+    def baro_update(self, state: VehicleState, dt: float) -> BarometerReading:
+        """Read the barometer."""
+
+    @abstractmethod
+    def gnss_update(self, state: VehicleState, dt: float) -> GnssReading:
+        """Read the GNSS receiver."""
+
+    @abstractmethod
+    def sonar_update(self, state: VehicleState, dt: float) -> RangeReading:
+        """Read the range finder."""
+
+    @abstractmethod
+    def diff_pressure_update(self, state: VehicleState, dt: float) -> AirspeedReading:
+        """Read the Pitot tube."""
+
+    @abstractmethod
+    def battery_update(self, state: VehicleState, dt: float) -> BatteryReading:
+        """Read the battery monitor."""
+
+    def imu_bias(self) -> ImuReading | None:
+        """True biases of the IMU, for sim/truth_imu_bias; None where the model has none."""
+        return None
+
+    def _rate(self, sensor: str) -> float:
+        return number(self.values, f"{sensor}_update_frequency")
+
+    def _on_battery(self, message: bytes) -> None:
+        m = BATTERY_WIRE.decode(message)
+        self.battery = BatteryReading(m[2], m[3])
+
+    def _on_wind(self, message: bytes) -> None:
+        m = WIND_WIRE.decode(message)
+        self.wind_ned[:] = m[2:]
+        self._wind_ns = m[0] * NANOSECONDS + m[1]
+        if self._lockstep and self._waiting_ns == self._state.time_ns == self._wind_ns:
+            self._answer()
+
+    def _on_truth(self, message: bytes) -> None:
+        self._state.read(message)
+        if self._lockstep and self._waiting_ns == self._state.time_ns == self._wind_ns:
+            self._answer()
+
+    def _on_clock(self, time_ns: int) -> None:
+        if time_ns == self._answered_ns:
+            self._send_imu(time_ns, *self._imu_numbers)
+            return
+        # Asked a second time, the state of that time is lost (its node was restarted): the newest one must do.
+        asked_again = time_ns == self._waiting_ns and self._state.time_ns >= 0
+        self._waiting_ns = time_ns
+        if asked_again or time_ns == self._state.time_ns == self._wind_ns:
+            self._answer()
+
+    def _answer(self) -> None:
+        time_ns, self._waiting_ns = self._waiting_ns, -1
+        self._on_tick(time_ns)
+
+    def _on_tick(self, time_ns: int) -> None:
+        """Sample what is due at `time_ns`, and the IMU."""
+        if self._state.time_ns < 0:
+            return
+        for sensor in self._slow:
+            if sensor.schedule.due(time_ns):
+                sensor.sample(time_ns)
+        self._imu.sample(time_ns)
+
+    def _publish_imu(self, time_ns: int, dt: float) -> None:
+        accel, gyro = self.imu_update(self._state, dt)
+        self._answered_ns = time_ns
+        self._imu_numbers = _imu_numbers(gyro, accel)
+        self._send_imu(time_ns, *self._imu_numbers)
+
+    def _publish_imu_temperature(self, time_ns: int, dt: float) -> None:
+        self._send_temperature(time_ns, self.imu_temperature_update(self._state, dt) - ZERO_CELSIUS_K, 0.0)
+        bias = self.imu_bias()
+        if bias is not None:
+            self._send_bias(time_ns, *_imu_numbers(bias.gyro, bias.accel))
+
+    def _publish_mag(self, time_ns: int, dt: float) -> None:
+        self._send_mag(time_ns, *self.mag_update(self._state, dt).tolist(), *_UNKNOWN)
+
+    def _publish_baro(self, time_ns: int, dt: float) -> None:
+        self._send_baro(time_ns, *self.baro_update(self._state, dt))
+
+    def _publish_gnss(self, time_ns: int, dt: float) -> None:
+        r = self.gnss_update(self._state, dt)
+        position = (r.latitude_deg, r.longitude_deg, r.altitude_msl_m)
+        accuracy = (r.horizontal_accuracy, r.vertical_accuracy)
+        velocity = (*r.velocity_ned.tolist(), r.speed_accuracy)
+        unix = divmod(time_ns, NANOSECONDS)
+        self._send_gnss(time_ns, r.fix_type, r.satellites, *position, *accuracy, *velocity, *unix)
+
+    def _publish_range(self, time_ns: int, dt: float) -> None:
+        r = self.sonar_update(self._state, dt)
+        self._send_range(time_ns, Range.ULTRASOUND, r.field_of_view, r.minimum, r.maximum, r.distance, 0.0)
+
+    def _publish_diff_pressure(self, time_ns: int, dt: float) -> None:
+        self._send_diff_pressure(time_ns, *self.diff_pressure_update(self._state, dt))
+
+    def _publish_battery(self, time_ns: int, dt: float) -> None:
+        self._send_battery(time_ns, *self.battery_update(self._state, dt))
+
+
+class _Sampling:
+    """When one sensor is due, and how long ago it was read."""
+
+    def __init__(self, rate_hz: float, publish: Callable[[int, float], None]) -> None:
+        self.schedule = Schedule(rate_hz)
+        self._publish = publish
+        self._period_s = 1.0 / rate_hz
+        self._last_ns = -1
+
+    def sample(self, time_ns: int) -> None:
+        """Read and publish; the first reading counts as one period after another."""
+        known = 0 <= self._last_ns < time_ns
+        elapsed = (time_ns - self._last_ns) / NANOSECONDS if known else self._period_s
+        self._last_ns = time_ns
+        self._publish(time_ns, elapsed)
+
+
+_UNKNOWN = (0.0,) * 9
+_NO_ORIENTATION = (0.0, 0.0, 0.0, 1.0, -1.0, *(0.0,) * 8)
+
+
+def _imu_numbers(gyro: Vector, accel: Vector) -> list[float]:
+    """Numbers of a sensor_msgs/Imu message without orientation, in field order."""
+    return [*_NO_ORIENTATION, *gyro.tolist(), *_UNKNOWN, *accel.tolist(), *_UNKNOWN]

@@ -1,0 +1,205 @@
+"""What every node of the simulator has in common: parameters from a table, and quick publishing.
+
+A derived class names its table and fills in `configure`, which is given all values, checked, once at start-up and
+again at each change. Everything else about parameters (descriptors, ranges, refusal with a reason, the other
+parameter files' node names, misspelt names) happens here.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, ClassVar
+
+from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor, SetParametersResult
+from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
+from rclpy.parameter import Parameter as RosParameter
+from rclpy.qos import QoSProfile
+from rclpy.time import Time
+from rclpy.timer import Timer
+
+from rosflight_py_sim.interfaces.parameter_files import files_of_arguments, named_values, values_of_arguments
+from rosflight_py_sim.interfaces.wire import WireFormat
+from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value
+
+TIME_MODE = Parameter(
+    "time_mode",
+    "wall",
+    "Who advances the simulation: wall (timers on the node's time, which use_sim_time chooses), paced (timers on "
+    "/clock) or lockstep (one step per /clock message, when the step before is complete)",
+    choices=("wall", "paced", "lockstep"),
+    read_only=True,
+)
+
+# rcl's own and those that rclpy declares by itself.
+_NOT_OURS = ("use_sim_time", "start_type_description_service", "qos_overrides")
+
+# Two names closer than this are taken for a slip of the pen.
+_NEAR = 0.8
+
+
+def _descriptor(parameter: Parameter) -> ParameterDescriptor:
+    unit = f" [{parameter.unit}]" if parameter.unit else ""
+    descriptor = ParameterDescriptor(
+        description=f"{parameter.text}{unit}",
+        additional_constraints=f"{parameter.type_name}{', ' + parameter.allowed if parameter.allowed else ''}",
+        read_only=parameter.read_only,
+        dynamic_typing=True,
+    )
+    if isinstance(parameter.default, (list, str, bool)) or parameter.above_minimum:
+        return descriptor
+    if math.isfinite(parameter.minimum) or math.isfinite(parameter.maximum):
+        if parameter.scalar_type is int:
+            top = int(parameter.maximum) if math.isfinite(parameter.maximum) else 2**63 - 1
+            bottom = int(parameter.minimum) if math.isfinite(parameter.minimum) else -(2**63)
+            descriptor.integer_range = [IntegerRange(from_value=bottom, to_value=top)]
+        else:
+            descriptor.floating_point_range = [
+                FloatingPointRange(from_value=parameter.minimum, to_value=parameter.maximum)
+            ]
+    return descriptor
+
+
+def drop_clock_subscription(node: Node) -> None:
+    """Destroy the subscription to /clock that rclpy gives every node with use_sim_time; its time stays simulated."""
+    for subscription in [s for s in node.subscriptions if s.topic_name == "/clock" and not s.raw]:
+        node.destroy_subscription(subscription)
+
+
+class SimulationNode(Node):
+    """A node whose parameters come from one table.
+
+    Class attributes:
+        DEFAULT_NAME: node name where nobody gives one.
+        ALIASES: further node names whose sections in parameter files speak to this node, weakest last
+            (ROSflight's files name nodes by their executables).
+        PARAMETERS: the table.
+
+    Raises:
+        ParameterError: at construction, for a missing, misspelt or unacceptable parameter.
+    """
+
+    DEFAULT_NAME: ClassVar[str]
+    ALIASES: ClassVar[tuple[str, ...]] = ()
+    PARAMETERS: ClassVar[ParameterTable] = ParameterTable()
+
+    def __init__(
+        self,
+        *,
+        arguments: Sequence[str] = (),
+        shared_names: Iterable[str] = (),
+        **node_arguments: Any,
+    ) -> None:
+        """Declare and check all parameters, then configure.
+
+        Args:
+            arguments: ROS arguments, already given to rclpy, whose parameters are read as `parameter_files` says.
+            shared_names: names known to other nodes, which a wildcard section may therefore hold; looked at only when
+                a name is in doubt.
+            node_arguments: passed to rclpy.node.Node (namespace, context, parameter_overrides, ...).
+        """
+        super().__init__(self.DEFAULT_NAME, **node_arguments)
+        self.follows_stamps = False
+        self.values: dict[str, Value] = {}
+        self._refuse_misspelt(files_of_arguments(arguments), shared_names)
+        # What rcl knows, by whatever way it was told; rclpy has no public way to ask for it.
+        given = {name: parameter.value for name, parameter in self._parameter_overrides.items()}
+        given |= values_of_arguments(arguments, self.get_name(), self.get_namespace(), self.ALIASES)
+        given |= {parameter.name: parameter.value for parameter in node_arguments.get("parameter_overrides") or ()}
+        for parameter in self.PARAMETERS:
+            self._declare(parameter, given)
+        self.configure(self.values)
+        self.add_on_set_parameters_callback(self._on_set_parameters)
+
+    def configure(self, values: dict[str, Value]) -> None:
+        """Build what depends on parameters; called at start-up and at every change.
+
+        Must build everything new before it replaces anything, so that a refusal leaves the node as it was.
+
+        Raises:
+            ParameterError: the values do not fit together.
+        """
+
+    def _refuse_misspelt(self, files: Sequence[str], shared_names: Iterable[str]) -> None:
+        """Refuse names nobody knows: any in a section that names this node, near misses in a wildcard section."""
+        named = {
+            name
+            for file in files
+            for node_name in (self.get_name(), *self.ALIASES)
+            for name in named_values(file, node_name, self.get_namespace())
+        }
+        for name in sorted(named | set(self._parameter_overrides)):
+            if name in self.PARAMETERS or name.split(".")[0] in _NOT_OURS:
+                continue
+            near = difflib.get_close_matches(name, [p.name for p in self.PARAMETERS], n=1, cutoff=_NEAR)
+            if name in named or (near and name not in shared_names):
+                raise ParameterError(self.PARAMETERS.unknown(name))
+
+    def _declare(self, parameter: Parameter, given: dict[str, Any]) -> None:
+        name = parameter.name
+        if parameter.required and name not in given:
+            raise self.PARAMETERS.missing(parameter)
+        self.values[name] = parameter.checked(given.get(name, parameter.default))
+        self.declare_parameter(name, self.values[name], _descriptor(parameter), ignore_override=True)
+
+    def set_parameters(self, parameter_list: list[RosParameter[Any]]) -> list[SetParametersResult]:
+        """Set each parameter by itself; a refusal says what was given and what is allowed."""
+        return [self.set_parameters_atomically([parameter]) for parameter in parameter_list]
+
+    def set_parameters_atomically(self, parameter_list: list[RosParameter[Any]]) -> SetParametersResult:
+        """Set all or none; a refusal says what was given and what is allowed."""
+        # rclpy checks ranges before it asks anyone, with a poorer text: so the table is asked first.
+        try:
+            for parameter in parameter_list:
+                if not self.has_parameter(parameter.name):
+                    raise ParameterError(self.PARAMETERS.unknown(parameter.name))
+                if parameter.name in self.PARAMETERS:
+                    self.PARAMETERS[parameter.name].checked(parameter.value)
+        except ParameterError as error:
+            return SetParametersResult(successful=False, reason=str(error))
+        return super().set_parameters_atomically(parameter_list)
+
+    def _on_set_parameters(self, changes: list[RosParameter[Any]]) -> SetParametersResult:
+        known = {change.name: change.value for change in changes if change.name in self.PARAMETERS}
+        values = {**self.values, **{name: self.PARAMETERS[name].checked(value) for name, value in known.items()}}
+        try:
+            if values != self.values:
+                self.configure(values)
+        except ParameterError as error:
+            return SetParametersResult(successful=False, reason=str(error))
+        self.values = values
+        return SetParametersResult(successful=True)
+
+    def publisher(self, topic: str, wire: WireFormat, qos: QoSProfile) -> Callable[..., None]:
+        """A function (time_ns, *numbers) that publishes on `topic`."""
+        publish = self.create_publisher(wire.message_type, topic, qos).publish
+        encode = wire.encode
+
+        def send(time_ns: int, *values: float) -> None:
+            publish(encode(time_ns, *values))
+
+        return send
+
+    def listen(self, topic: str, message_type: Any, callback: Callable[[bytes], None], qos: QoSProfile) -> None:
+        """Subscribe `callback` to the serialised messages of `topic`."""
+        self.create_subscription(message_type, topic, callback, qos, raw=True)
+
+    def follow_stamps(self) -> None:
+        """Let the node's clock follow what `tell_time` is told, in the place of a subscription to /clock of its own.
+
+        For nodes that hear of each step's time anyway: the subscription would wake the process once more a step.
+        """
+        if self.get_parameter("use_sim_time").value:
+            drop_clock_subscription(self)
+            self.follows_stamps = True
+
+    def tell_time(self, time_ns: int) -> None:
+        """Set the node's clock, where it follows stamps."""
+        if self.follows_stamps:
+            self.get_clock().set_ros_time_override(Time(nanoseconds=time_ns, clock_type=ClockType.ROS_TIME))
+
+    def create_system_timer(self, period_s: float, callback: Callable[[], None], *, autostart: bool = True) -> Timer:
+        """A timer that goes on when the simulation's time stands still."""
+        return self.create_timer(period_s, callback, clock=Clock(clock_type=ClockType.STEADY_TIME), autostart=autostart)

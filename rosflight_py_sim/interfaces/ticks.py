@@ -1,0 +1,68 @@
+"""Regular calls in simulation time: from the system clock, or from /clock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rosgraph_msgs.msg import Clock
+
+from rosflight_py_sim.interfaces.qos import CHAIN
+from rosflight_py_sim.interfaces.simulation_node import SimulationNode
+from rosflight_py_sim.interfaces.wire import NANOSECONDS, stamp_ns
+from rosflight_py_sim.parameters import ParameterError
+
+
+class Schedule:
+    """Says when something with a rate is due, on the grid of the first time that was asked about."""
+
+    def __init__(self, rate_hz: float) -> None:
+        self._period_ns = round(NANOSECONDS / rate_hz)
+        self._next_ns: int | None = None
+        self._last_ns = 0
+
+    def due(self, time_ns: int) -> bool:
+        """True once per period; a time before the last one starts the grid anew."""
+        if self._next_ns is None or time_ns < self._last_ns:
+            self._next_ns = time_ns
+        self._last_ns = time_ns
+        if time_ns < self._next_ns:
+            return False
+        # Missed periods are skipped, not caught up with.
+        self._next_ns += self._period_ns * (1 + (time_ns - self._next_ns) // self._period_ns)
+        return True
+
+
+def listen_to_clock(node: SimulationNode, on_time: Callable[[int], None]) -> None:
+    """Call `on_time` with the time, ns, of every /clock message, repeated ones included."""
+
+    def on_clock(message: bytes) -> None:
+        time_ns = stamp_ns(message)
+        node.tell_time(time_ns)
+        on_time(time_ns)
+
+    node.follow_stamps()
+    node.listen("/clock", Clock, on_clock, CHAIN)
+
+
+def start_ticks(node: SimulationNode, rate_hz: float, on_tick: Callable[[int], None]) -> None:
+    """Call `on_tick` with the time, ns, `rate_hz` times a second of the node's time.
+
+    Without use_sim_time a timer on system time calls; with it the /clock messages do, also in time mode `wall`, so that
+    launch files which know only use_sim_time, as ROSflight's, need no other word.
+
+    Raises:
+        ParameterError: time mode `paced` without use_sim_time.
+    """
+    if not node.get_parameter("use_sim_time").value:
+        if node.values["time_mode"] == "paced":
+            raise ParameterError("parameter 'use_sim_time': False given; with time_mode 'paced' allowed: true")
+        clock = node.get_clock()
+        node.create_timer(1.0 / rate_hz, lambda: on_tick(clock.now().nanoseconds))
+        return
+    schedule = Schedule(rate_hz)
+
+    def on_time(time_ns: int) -> None:
+        if schedule.due(time_ns):
+            on_tick(time_ns)
+
+    listen_to_clock(node, on_time)

@@ -1,0 +1,123 @@
+"""Contract of the time manager: whoever decides what time it is in the simulation."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
+
+from rclpy.task import Future
+from rosgraph_msgs.msg import Clock
+from std_msgs.msg import String
+from std_srvs.srv import Trigger
+
+from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED
+from rosflight_py_sim.interfaces.simulation_node import SimulationNode
+from rosflight_py_sim.interfaces.wire import NANOSECONDS, encode_clock
+from rosflight_py_sim.parameters import Parameter, ParameterTable, number
+
+TIME_MANAGER_PARAMETERS = ParameterTable(
+    Parameter(
+        "real_time_multiplier", 1.0, "Simulated seconds per second of system time", minimum=0.0, above_minimum=True
+    ),
+    Parameter("step_count", 1, "Steps that one call of time_manager/step advances", minimum=1, maximum=1e9),
+)
+
+
+class TimeManagerInterface(SimulationNode, ABC):
+    """Publishes /clock; offers time_manager/toggle_pause and time_manager/step.
+
+    A derived class calls `advance` whenever a new time is due and `may_advance` allows it, and `answer_step` when what
+    followed from it is done. It fills in
+    `update_time`, which moves its time on, and `get_seconds` and `get_nanoseconds`, which tell it.
+    A fault that a node reports on sim/fault pauses the simulation.
+    """
+
+    DEFAULT_NAME: ClassVar[str] = "time_manager"
+    PARAMETERS: ClassVar[ParameterTable] = TIME_MANAGER_PARAMETERS
+
+    def __init__(self, **arguments: Any) -> None:
+        """Create the clock publisher and the services."""
+        self.paused = False
+        self._steps_left = 0
+        self._stepped: Future[None] | None = None
+        super().__init__(**arguments)
+        self.follow_stamps()
+        self._publish = self.create_publisher(Clock, "/clock", CHAIN).publish
+        self.create_service(Trigger, "time_manager/toggle_pause", self._toggle_pause)
+        self.create_service(Trigger, "time_manager/step", self._step)
+        self.create_subscription(String, "sim/fault", self._on_fault, LATCHED)
+
+    @abstractmethod
+    def update_time(self) -> None:
+        """Move the simulation's time on to the next instant."""
+
+    @abstractmethod
+    def get_seconds(self) -> int:
+        """Whole seconds of the simulation's time."""
+
+    @abstractmethod
+    def get_nanoseconds(self) -> int:
+        """Nanoseconds of the simulation's time beyond the whole seconds."""
+
+    def on_resume(self) -> None:
+        """Called when a pause ends or steps are asked for, so that a held-back step can go on."""
+
+    @property
+    def may_advance(self) -> bool:
+        """Whether time may move on: not paused, or paused with steps still to do."""
+        return not self.paused or self._steps_left > 0
+
+    def advance(self) -> None:
+        """Move time on by one and publish it."""
+        self.update_time()
+        self.publish_time()
+        if self._steps_left > 0:
+            self._steps_left -= 1
+
+    def publish_time(self) -> None:
+        """Publish the present time, again if it was published before."""
+        time_ns = self.get_seconds() * NANOSECONDS + self.get_nanoseconds()
+        self.tell_time(time_ns)
+        self._publish(encode_clock(time_ns))
+
+    def answer_step(self) -> None:
+        """Answer the caller of time_manager/step if the last step asked for has been taken."""
+        if self._stepped is not None and self._steps_left == 0:
+            self._stepped.set_result(None)
+            self._stepped = None
+
+    def _time_text(self) -> str:
+        return f"{self.get_seconds() + self.get_nanoseconds() / NANOSECONDS:.6g} s"
+
+    def _toggle_pause(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        self.paused = not self.paused
+        response.success = True
+        response.message = f"{'paused' if self.paused else 'running'} at {self._time_text()}"
+        self.get_logger().info(response.message)
+        if not self.paused:
+            self._steps_left = 0
+            self.answer_step()
+            self.on_resume()
+        return response
+
+    async def _step(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        if not self.paused:
+            response.message = "the simulation is running; pause it with time_manager/toggle_pause before stepping"
+            return response
+        if self._stepped is not None:
+            response.message = "the steps of an earlier call are not complete yet"
+            return response
+        count = int(number(self.values, "step_count"))
+        self._steps_left = count
+        stepped: Future[None] = Future()
+        self._stepped = stepped
+        self.on_resume()
+        await stepped
+        response.success = True
+        response.message = f"advanced {count} step{'s' if count > 1 else ''}, to {self._time_text()}"
+        return response
+
+    def _on_fault(self, message: String) -> None:
+        if message.data and not self.paused:
+            self.paused = True
+            self.get_logger().error(f"paused at {self._time_text()}: {message.data}")

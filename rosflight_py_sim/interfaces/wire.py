@@ -1,0 +1,127 @@
+"""Fast coding of fixed-size messages.
+
+Filling and converting a rclpy message object costs several times as much as moving it through DDS. Every message
+on the step's path is a header followed by numbers only, so its bytes on the wire have one layout for a given
+frame_id. `WireFormat` works that layout out from the message type itself and codes it with one `struct` call;
+publishers and subscriptions then carry the serialised bytes, which rclpy takes and gives as they are. What travels is
+the same message: any other node, in C++ or Python, sees no difference.
+
+Source of the layout: OMG DDSI-RTPS 2.5, 10.5 (plain CDR, XCDR version 1): a 4-byte encapsulation, then each
+primitive aligned to its own size, counted from after the encapsulation.
+"""
+
+from __future__ import annotations
+
+import importlib
+import struct
+from functools import lru_cache
+from typing import Any
+
+from rosidl_parser.definition import Array, BasicType, NamespacedType
+
+NANOSECONDS = 1_000_000_000
+_LITTLE_ENDIAN = b"\x00\x01\x00\x00"
+_CODES = {
+    "boolean": ("?", 1),
+    "octet": ("B", 1),
+    "uint8": ("B", 1),
+    "int8": ("b", 1),
+    "uint16": ("H", 2),
+    "int16": ("h", 2),
+    "uint32": ("I", 4),
+    "int32": ("i", 4),
+    "uint64": ("Q", 8),
+    "int64": ("q", 8),
+    "float": ("f", 4),
+    "double": ("d", 8),
+}
+
+
+class WireFormatError(ValueError):
+    """Bytes that are not the little-endian CDR of the expected message, or a type without a fixed layout."""
+
+
+def _primitives(slot_type: Any) -> list[str]:
+    """Names of the primitive types that a field consists of, in order."""
+    if isinstance(slot_type, BasicType):
+        return [slot_type.typename]
+    if isinstance(slot_type, Array):
+        return _primitives(slot_type.value_type) * slot_type.size
+    if isinstance(slot_type, NamespacedType):
+        module = importlib.import_module(".".join(slot_type.namespaces))
+        message_type = getattr(module, slot_type.name)
+        return [name for inner in message_type.SLOT_TYPES for name in _primitives(inner)]
+    raise WireFormatError(f"a field of type {slot_type} has no fixed size")
+
+
+def _format(primitives: list[str], offset: int) -> str:
+    """struct format of the primitives when the first may begin `offset` bytes into the CDR body."""
+    parts = []
+    for name in primitives:
+        code, size = _CODES[name]
+        padding = -offset % size
+        if padding:
+            parts.append(f"{padding}x")
+        parts.append(code)
+        offset += padding + size
+    return "".join(parts)
+
+
+class WireFormat:
+    """Codes one message type that is a `std_msgs/Header` followed by numbers.
+
+    `fields` is how many numbers follow the header. Times are integer nanoseconds.
+    """
+
+    def __init__(self, message_type: Any, frame_id: str = "") -> None:
+        header, *rest = message_type.SLOT_TYPES
+        if not (isinstance(header, NamespacedType) and header.name == "Header"):
+            raise WireFormatError(f"{message_type.__name__} does not begin with a header")
+        self.message_type = message_type
+        self._primitives = [name for slot in rest for name in _primitives(slot)]
+        self.fields = len(self._primitives)
+        self._frame = frame_id.encode() + b"\x00"
+        length = len(self._frame)
+        self._encode = struct.Struct(f"<4siII{length}s" + _format(self._primitives, 12 + length)).pack
+        self._decoder = lru_cache(maxsize=8)(self._make_decoder)
+
+    def _make_decoder(self, frame_length: int) -> Any:
+        return struct.Struct(f"<4xiI4x{frame_length}x" + _format(self._primitives, 12 + frame_length)).unpack_from
+
+    def encode(self, time_ns: int, *values: float) -> bytes:
+        """Serialised message with the stamp `time_ns` and the numbers in field order."""
+        seconds, nanoseconds = divmod(time_ns, NANOSECONDS)
+        return self._encode(_LITTLE_ENDIAN, seconds, nanoseconds, len(self._frame), self._frame, *values)
+
+    def decode(self, message: bytes) -> tuple[Any, ...]:
+        """(stamp seconds, stamp nanoseconds, numbers in field order) of a serialised message.
+
+        Raises:
+            WireFormatError: not little-endian CDR of this type.
+        """
+        if message[1:2] != b"\x01":
+            raise WireFormatError(
+                f"{self.message_type.__name__}: encapsulation {message[:2]!r} is not little-endian CDR"
+            )
+        try:
+            unpacked: tuple[Any, ...] = self._decoder(int.from_bytes(message[12:16], "little"))(message)
+        except struct.error as error:
+            raise WireFormatError(f"{self.message_type.__name__}: {error}") from error
+        return unpacked
+
+
+_STAMP = struct.Struct("<iI").unpack_from
+
+
+def stamp_ns(message: bytes) -> int:
+    """Stamp, in nanoseconds, of a serialised message that begins with a header or a time."""
+    seconds, nanoseconds = _STAMP(message, 4)
+    return int(seconds * NANOSECONDS + nanoseconds)
+
+
+_CLOCK = struct.Struct("<4siI").pack
+
+
+def encode_clock(time_ns: int) -> bytes:
+    """Serialised rosgraph_msgs/Clock."""
+    return _CLOCK(_LITTLE_ENDIAN, *divmod(time_ns, NANOSECONDS))

@@ -1,0 +1,52 @@
+"""The three ways in which a simulation's time passes, and how launch arguments choose one."""
+
+from __future__ import annotations
+
+from rosflight_py_sim.parameters import ParameterError
+
+TIME_MODES = ("wall", "paced", "lockstep")
+
+TIME_MANAGERS = {"lockstep": "lockstep_time_manager", "paced": "standalone_time_manager"}
+"""Executable of the time manager of each time mode that has one."""
+
+_BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
+
+
+def boolean(name: str, text: str) -> bool:
+    """Truth value of a launch argument, in any case of letters.
+
+    Raises:
+        ParameterError: neither true nor false.
+    """
+    try:
+        return _BOOLEANS[text.lower()]
+    except KeyError:
+        raise ParameterError(f"launch argument '{name}': '{text}' given; allowed: true, false") from None
+
+
+def chosen_time_mode(time_mode: str, use_sim_time: str, *, composed: bool) -> str:
+    """Time mode that the launch arguments ask for; an empty text is an argument that was not given.
+
+    use_sim_time alone chooses as ROSflight's launch files do: false wall, true paced. The composed graph runs in
+    lockstep unless it is asked for another mode.
+
+    Raises:
+        ParameterError: an argument is not one of its allowed texts, or the two contradict each other.
+    """
+    if time_mode and time_mode not in TIME_MODES:
+        raise ParameterError(f"launch argument 'time_mode': '{time_mode}' given; allowed: {', '.join(TIME_MODES)}")
+    if not use_sim_time:
+        return time_mode or ("lockstep" if composed else "wall")
+    simulated = boolean("use_sim_time", use_sim_time)
+    if not time_mode:
+        if not simulated:
+            return "wall"
+        return "lockstep" if composed else "paced"
+    if simulated == (time_mode == "wall"):
+        runs_on = "system time" if time_mode == "wall" else "simulated time"
+        allowed = "paced or lockstep" if simulated else "wall"
+        raise ParameterError(
+            f"launch arguments use_sim_time:={use_sim_time} and time_mode:={time_mode} contradict each other: "
+            f"{time_mode} runs on {runs_on}; leave use_sim_time out, or choose time_mode:={allowed}"
+        )
+    return time_mode

@@ -1,0 +1,68 @@
+"""Which of several values a node gets."""
+
+from pathlib import Path
+
+import pytest
+
+from rosflight_py_sim.interfaces.parameter_files import files_of_arguments, values_of_arguments
+from rosflight_py_sim.parameters import ParameterError
+
+FILE = """
+/**: {ros__parameters: {mass: 1.0, gravity: 9.0, rho: 1e-1}}
+/standalone_dynamics: {ros__parameters: {mass: 2.0, Jxx: 0.2}}
+/**/dynamics: {ros__parameters: {Jxx: 0.3}}
+/sensors: {ros__parameters: {gravity: 1.0}}
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> str:
+    path = tmp_path / "vehicle.yaml"
+    path.write_text(FILE)
+    return str(path)
+
+
+def of_dynamics(*arguments: str) -> dict[str, object]:
+    return values_of_arguments(["--ros-args", *arguments], "dynamics", "/", ("standalone_dynamics",))
+
+
+def test_own_name_is_stronger_than_other_names_and_these_than_everyones(file: str) -> None:
+    assert of_dynamics("--params-file", file) == {"mass": 2.0, "gravity": 9.0, "rho": 0.1, "Jxx": 0.3}
+
+
+def test_value_after_a_file_is_stronger_than_any_section_of_it(file: str) -> None:
+    values = of_dynamics("--params-file", file, "-p", "Jxx:=0.5", "-p", "dynamics:mass:=4")
+    assert (values["Jxx"], values["mass"]) == (0.5, 4)
+
+
+def test_file_after_a_value_is_stronger_than_the_value(file: str) -> None:
+    assert of_dynamics("-p", "Jxx:=0.5", "--params-file", file)["Jxx"] == 0.3
+
+
+def test_value_for_another_node_does_not_count(file: str) -> None:
+    assert of_dynamics("-p", "sensors:gravity:=1.0") == {}
+
+
+def test_numbers_read_as_rcl_reads_them() -> None:
+    values = of_dynamics("-p", "a:=1e-5", "-p", "b:=true", "-p", "c:=[1, 2e1]", "-p", "d:=text")
+    assert values == {"a": 1e-5, "b": True, "c": [1, 20.0], "d": "text"}
+
+
+def test_namespace_of_the_section_must_be_the_nodes(tmp_path: Path) -> None:
+    path = tmp_path / "two.yaml"
+    path.write_text("/one/dynamics: {ros__parameters: {mass: 1.0}}\n/two: {dynamics: {ros__parameters: {mass: 2.0}}}\n")
+    arguments = ["--params-file", str(path)]
+    assert files_of_arguments(arguments) == [str(path)]
+    assert values_of_arguments(arguments, "dynamics", "/one", ()) == {"mass": 1.0}
+    assert values_of_arguments(arguments, "dynamics", "/two", ()) == {"mass": 2.0}
+    assert values_of_arguments(arguments, "dynamics", "/", ()) == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"), [("a: [", "is not YAML"), ("- 1", "ros__parameters"), ("a: 1", "ros__parameters")]
+)
+def test_file_that_is_no_parameter_file_is_refused(tmp_path: Path, text: str, said: str) -> None:
+    path = tmp_path / "bad.yaml"
+    path.write_text(text)
+    with pytest.raises(ParameterError, match=said):
+        of_dynamics("--params-file", str(path))

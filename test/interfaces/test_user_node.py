@@ -1,0 +1,95 @@
+"""A node of a user's own package takes the place of one of ours: the balloon of docs/examples, in processes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+import rclpy
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rosflight_msgs.msg import SimState
+
+from rosflight_py_sim.interfaces.qos import CHAIN
+from rosflight_py_sim.interfaces.vehicle_state import VehicleState
+
+EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "my_forces_and_moments"
+PARAMETERS = EXAMPLE / "config" / "balloon.yaml"
+NODES = ("standalone_sensors", "sil_board", "standalone_dynamics", "lockstep_time_manager")
+
+MASS, GRAVITY, BUOYANCY, DRAG, STIFFNESS, LENGTH = 1.0, 9.81, 15.0, 3.0, 100.0, 2.0
+WIND_EAST = 1.0
+
+SETTLED_S = 7.0
+PATIENCE_S = 90.0
+
+
+@pytest.fixture
+def graph(ros_domain: int) -> Iterator[list[subprocess.Popen[bytes]]]:
+    """The balloon and the nodes around it, unlimited in speed."""
+    programs = [["-m", f"rosflight_py_sim.nodes.{node}"] for node in NODES]
+    programs.append([str(EXAMPLE / "my_forces_and_moments" / "balloon.py")])
+    ros = ["--ros-args", "--params-file", str(PARAMETERS), "-p", "time_mode:=lockstep", "-p", "use_sim_time:=true"]
+    ros += ["-p", "real_time_multiplier:=0.0", "-p", "step_size:=0.005", "-p", f"drag:={DRAG}"]
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(Path(__file__).parents[2]),
+    }
+    processes = [subprocess.Popen([sys.executable, *program, *ros], env=environment) for program in programs]
+    try:
+        yield processes
+    finally:
+        for process in processes:
+            process.send_signal(signal.SIGTERM)
+        for process in processes:
+            try:
+                process.wait(10.0)
+            except subprocess.TimeoutExpired:
+                process.kill()
+
+
+def truth_at(seconds: float, processes: list[subprocess.Popen[bytes]]) -> VehicleState:
+    """First truth state from that time on."""
+    context = rclpy.Context()
+    rclpy.init(context=context)
+    listener = Node("listener", context=context)
+    state = VehicleState()
+    listener.create_subscription(SimState, "sim/truth_state", state.read, CHAIN, raw=True)
+    executor = SingleThreadedExecutor(context=context)
+    executor.add_node(listener)
+    give_up = time.monotonic() + PATIENCE_S
+    try:
+        while state.time_s < seconds:
+            assert time.monotonic() < give_up, f"the simulation is at {state.time_s} s only"
+            ended = [process.args for process in processes if process.poll() is not None]
+            assert not ended, f"ended by themselves: {ended}"
+            executor.spin_once(timeout_sec=0.2)
+    finally:
+        listener.destroy_node()
+        rclpy.shutdown(context=context)
+    return state
+
+
+def test_balloon_of_a_users_package_leans_on_its_string_as_its_forces_say(
+    graph: list[subprocess.Popen[bytes]],
+) -> None:
+    state = truth_at(SETTLED_S, graph)
+
+    # At rest the string pulls against lift, weight and wind, so it lies along their sum.
+    pull = np.array([0.0, DRAG * WIND_EAST, MASS * GRAVITY - BUOYANCY])
+    stretched = LENGTH + float(np.linalg.norm(pull)) / STIFFNESS
+    expected = stretched * pull / float(np.linalg.norm(pull))
+    # Swing and string die away with the time constant 2 m / DRAG = 0.67 s: after 7 s, 3e-5 m is left of 1 m.
+    # The wrench is held over a step, which changes the way there, not the rest.
+    # The string swings at 10 rad/s, so the velocity may be ten times as many m/s.
+    np.testing.assert_allclose(state.position_ned, expected, atol=1e-4)
+    np.testing.assert_allclose(state.velocity_body, 0.0, atol=2e-3)
+    # Lifting off in the wind tilts it a little, for good; the spin dies away with J / spin_drag = 0.5 s.
+    np.testing.assert_allclose(state.angular_velocity, 0.0, atol=1e-5)
