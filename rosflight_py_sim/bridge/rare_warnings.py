@@ -1,0 +1,24 @@
+"""Warnings about what may happen thousands of times a second."""
+
+from __future__ import annotations
+
+import time
+
+from rosflight_py_sim.bridge.front_end_interface import Logger
+
+_INTERVAL_S = 1.0
+
+
+class RareWarnings:
+    """Logs at most one warning a second, whatever it is about; the counts that it is told say how many there were."""
+
+    def __init__(self, logger: Logger) -> None:
+        self._logger = logger
+        self._next_s: float | None = None
+
+    def __call__(self, name: str, text: str, count: int) -> None:
+        """Log `text` and the count of its kind so far, unless something was logged less than a second ago."""
+        now_s = time.monotonic()
+        if self._next_s is None or now_s >= self._next_s:
+            self._next_s = now_s + _INTERVAL_S
+            self._logger.warning(f"{text} ({name}: {count} so far)")

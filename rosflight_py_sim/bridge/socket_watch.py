@@ -1,0 +1,56 @@
+"""Waiting for a socket without keeping anybody waiting."""
+
+from __future__ import annotations
+
+import os
+import select
+import threading
+from collections.abc import Callable
+
+
+class SocketWatch:
+    """Calls a function, from a thread of its own, when a file descriptor becomes readable: once each time it is armed.
+
+    The thread reads nothing, so no datagram is ever held in two places, and it sleeps while nobody waits: a flood
+    stays in the kernel's buffer, which is bounded.
+    """
+
+    def __init__(self, fileno: int, on_readable: Callable[[], None]) -> None:
+        """Start the thread, unarmed."""
+        self._on_readable = on_readable
+        self._closing = False
+        self._armed = False
+        self._go = threading.Lock()
+        self._go.acquire()
+        self._end_seen, self._end = os.pipe()
+        self._poll = select.poll()
+        self._poll.register(fileno, select.POLLIN)
+        self._poll.register(self._end_seen, select.POLLIN)
+        self._thread = threading.Thread(target=self._run, name="socket_watch", daemon=True)
+        self._thread.start()
+
+    def arm(self) -> None:
+        """Have the function called when there is something to read, or at once if there already is."""
+        if not self._armed:
+            self._armed = True
+            self._go.release()
+
+    def close(self) -> None:
+        """End the thread; may be called again. The descriptor must still be open."""
+        if self._closing:
+            return
+        self._closing = True
+        os.write(self._end, b"\0")
+        self.arm()
+        self._thread.join()
+        os.close(self._end)
+        os.close(self._end_seen)
+
+    def _run(self) -> None:
+        while True:
+            self._go.acquire()
+            self._poll.poll()
+            if self._closing:
+                return
+            self._armed = False
+            self._on_readable()

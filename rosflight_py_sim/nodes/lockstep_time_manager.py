@@ -1,0 +1,148 @@
+"""Time manager that advances one step when the step before is complete (time mode `lockstep`)."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, ClassVar
+
+from rclpy.timer import Timer
+from rosflight_msgs.msg import SimState
+from std_msgs.msg import Float64, String
+
+from rosflight_py_sim.interfaces.qos import LATCHED
+from rosflight_py_sim.interfaces.time_manager_interface import TIME_MANAGER_PARAMETERS, TimeManagerInterface
+from rosflight_py_sim.interfaces.wire import NANOSECONDS, stamp_ns
+from rosflight_py_sim.nodes.running import run
+from rosflight_py_sim.parameters import Parameter, ParameterTable, Value, number
+
+# A simulation that fell behind by more than this goes on at its pace instead of sprinting.
+_CATCH_UP_S = 0.1
+
+# Publishing a step this much early is closer to the truth than a timer can be.
+_EARLY_S = 50e-6
+
+
+class LockstepTimeManager(TimeManagerInterface):
+    """Publishes t(k+1) when the truth state of t(k+1) has come in: slow machines slow down and change nothing.
+
+    The length of a step is told to dynamics on sim/step_size (s, latched); the time itself follows the stamp of the
+    truth state, so the manager may be stopped and started again. When no step has been completed for stall_timeout,
+    the present time is published again, and every node answers it with its last answer. A node that waits for somebody
+    outside of the graph says so on sim/waiting_for, and then nothing is missing.
+    """
+
+    PARAMETERS: ClassVar[ParameterTable] = TIME_MANAGER_PARAMETERS + ParameterTable(
+        Parameter(
+            "real_time_multiplier",
+            1.0,
+            "Simulated seconds per second of system time at the most; 0: as fast as the machine allows",
+            minimum=0.0,
+        ),
+        Parameter("step_size", 0.0025, "Simulated time of one step", "s", minimum=1e-4, maximum=0.02),
+        Parameter(
+            "stall_timeout", 0.25, "System time without a completed step after which the time is repeated", "s", 0.01
+        ),
+    )
+
+    def __init__(self, **arguments: Any) -> None:
+        """Wait for the first truth state."""
+        self._time_ns = -1
+        self._ready_ns = -1
+        self._repeats = 0
+        self._waiting_for = ""
+        self._stall_timer: Timer | None = None
+        super().__init__(**arguments)
+        self._pace_timer = self.create_system_timer(1.0, self._on_pace_timer, autostart=False)
+        self.create_subscription(String, "sim/waiting_for", self._on_waiting_for, LATCHED)
+        self.listen("sim/truth_state", SimState, self._on_truth, LATCHED)
+
+    def configure(self, values: dict[str, Value]) -> None:
+        """Set step, pace and patience."""
+        if self._stall_timer is None:
+            self._step_size = self.create_publisher(Float64, "sim/step_size", LATCHED)
+        else:
+            self.destroy_timer(self._stall_timer)
+        self._step_size.publish(Float64(data=values["step_size"]))
+        self._multiplier = number(values, "real_time_multiplier")
+        self._stall_timer = self.create_system_timer(number(values, "stall_timeout"), self._on_stall_timer)
+        self._anchor()
+
+    def update_time(self) -> None:
+        """Move on to the time of the newest truth state."""
+        self._time_ns = self._ready_ns
+
+    def get_seconds(self) -> int:
+        """Whole seconds of the simulation's time."""
+        return max(self._time_ns, 0) // NANOSECONDS
+
+    def get_nanoseconds(self) -> int:
+        """Nanoseconds beyond the whole seconds."""
+        return max(self._time_ns, 0) % NANOSECONDS
+
+    def on_resume(self) -> None:
+        """Take the step that was held back."""
+        self._anchor()
+        self._repeats = 0
+        if self._ready_ns > self._time_ns:
+            self._go()
+
+    def _anchor(self) -> None:
+        self._anchor_wall_s = time.monotonic()
+        self._anchor_time_ns = self._time_ns
+
+    def _on_truth(self, message: bytes) -> None:
+        stamp = stamp_ns(message)
+        if stamp > self._ready_ns:
+            if self._time_ns < 0:
+                # The pace begins with the first step, not with the process.
+                self._anchor()
+            self._ready_ns = stamp
+            self._repeats = 0
+            self.answer_step()
+            self._go()
+
+    def _go(self) -> None:
+        if not self.may_advance:
+            return
+        if self._multiplier == 0.0 or self.paused:
+            self.advance()
+            return
+        due_s = (self._ready_ns - self._anchor_time_ns) / NANOSECONDS / self._multiplier
+        wait_s = self._anchor_wall_s + due_s - time.monotonic()
+        if wait_s > _EARLY_S:
+            self._pace_timer.timer_period_ns = int(wait_s * NANOSECONDS)
+            self._pace_timer.reset()
+            return
+        if wait_s < -_CATCH_UP_S:
+            self._anchor()
+        self.advance()
+
+    def _on_pace_timer(self) -> None:
+        self._pace_timer.cancel()
+        if self._ready_ns > self._time_ns and self.may_advance:
+            self.advance()
+
+    def _on_waiting_for(self, message: String) -> None:
+        self._waiting_for = message.data
+
+    def _on_stall_timer(self) -> None:
+        held_back = self._ready_ns > self._time_ns
+        if held_back or self._time_ns < 0:
+            return
+        self._repeats += 1
+        if self._repeats > 1:
+            self.publish_time()
+        if self._repeats == 40 and not self._waiting_for:
+            self.get_logger().warning(
+                f"no sim/truth_state after {self._time_text()}: a node of the step is missing or still starting "
+                "(sensors, sil_board, forces_and_moments or dynamics)"
+            )
+
+
+def main() -> None:
+    """Run the node."""
+    run(LockstepTimeManager)
+
+
+if __name__ == "__main__":
+    main()

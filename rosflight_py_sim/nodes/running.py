@@ -1,0 +1,184 @@
+"""Running one node as a process: arguments, signals, exit codes."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import re
+import signal
+import sys
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from importlib import import_module
+
+import rclpy
+from rclpy.exceptions import NameValidationException
+from rclpy.executors import Executor, SingleThreadedExecutor
+from rclpy.impl.implementation_singleton import rclpy_implementation
+from rclpy.signals import SignalHandlerOptions
+from rclpy.utilities import remove_ros_args
+
+from rosflight_py_sim.interfaces.parameter_files import check_files, files_of_arguments
+from rosflight_py_sim.interfaces.simulation_node import SimulationNode
+from rosflight_py_sim.parameters import ParameterError, ParameterTable
+
+NODE_CLASSES = {
+    "standalone_time_manager": "StandaloneTimeManager",
+    "lockstep_time_manager": "LockstepTimeManager",
+    "standalone_sensors": "StandaloneSensors",
+    "multirotor_forces_and_moments": "MultirotorForcesAndMoments",
+    "standalone_dynamics": "StandaloneDynamics",
+    "rc": "Rc",
+    "sil_board": "SilBoard",
+    "autopilot": "Autopilot",
+    "bridge": "Bridge",
+}
+"""Executable (and module) to class, for all nodes of the package."""
+
+# Long enough to cost nothing, short enough that a signal is answered at once.
+_PATIENCE_S = 0.2
+
+_REFUSALS = (rclpy_implementation.RCLError, rclpy_implementation.UnknownROSArgsError, NameValidationException)
+
+
+def node_class(executable: str) -> type[SimulationNode]:
+    """Class of a node by the name of its executable."""
+    module = import_module(f"rosflight_py_sim.nodes.{executable}")
+    found: type[SimulationNode] = getattr(module, NODE_CLASSES[executable])
+    return found
+
+
+class SharedNames(Iterable[str]):
+    """Names of the parameters of all nodes; the modules are loaded only when somebody asks."""
+
+    def __iter__(self) -> Iterator[str]:
+        """All names."""
+        return (p.name for executable in NODE_CLASSES for p in node_class(executable).PARAMETERS)
+
+
+def make_executor() -> Executor:
+    """The fastest executor that the distribution has."""
+    try:
+        from rclpy.experimental.events_executor import EventsExecutor
+    except ImportError:
+        return SingleThreadedExecutor()
+    return EventsExecutor()
+
+
+def help_text(name: str, cls: type[SimulationNode]) -> str:
+    """Usage of an executable: what the node does, and its parameters."""
+    summary = (cls.__doc__ or "").strip().splitlines()[0]
+    lines = [f"usage: {name} [--help] [--ros-args ...]", "", summary, "", "parameters:"]
+    lines += parameter_lines(cls.PARAMETERS)
+    lines += ["", "  --ros-args -p NAME:=VALUE sets one, --params-file FILE many; `ros2 param describe` tells more."]
+    return "\n".join(lines)
+
+
+def parameter_lines(table: ParameterTable) -> list[str]:
+    """One line a parameter: name, default, unit."""
+    lines = []
+    for p in table:
+        default = "required" if p.required else str(p.default)
+        if len(default) > 40:
+            default = default[:37] + "..."
+        lines.append(f"  {p.name:32s} {default}{' ' + p.unit if p.unit and not p.required else ''}")
+    return lines
+
+
+def run(cls: type[SimulationNode], arguments: Sequence[str] | None = None) -> None:
+    """Run a node until a signal ends it, and exit: 0 after a signal, 1 when a parameter is wrong.
+
+    Args:
+        cls: class of the node.
+        arguments: command line, program name first; sys.argv where None.
+    """
+    argv = list(sys.argv if arguments is None else arguments)
+    with noted_signals() as signals:
+        try:
+            code = _run(cls, argv, signals)
+        except ParameterError as error:
+            print(f"{cls.DEFAULT_NAME}: {error}", file=sys.stderr)
+            code = 1
+        finally:
+            rclpy.try_shutdown()
+    sys.exit(code)
+
+
+def _run(cls: type[SimulationNode], argv: list[str], signals: list[int]) -> int:
+    name = argv[0].rsplit("/", 1)[-1].removesuffix(".py")
+    rest = ordinary_arguments(argv)
+    if rest:
+        asked = rest in (["--help"], ["-h"])
+        print(help_text(name, cls) if asked else f"{name}: unknown arguments {rest}; see {name} --help")
+        return 0 if asked else 2
+    initialise(argv)
+    with refusals_of_ros():
+        node = cls(arguments=argv, shared_names=SharedNames())
+    executor = make_executor()
+    executor.add_node(node)
+    settle()
+    # spin() of the EventsExecutor answers neither signals nor timers; spin_once does, at the same speed.
+    while not signals:
+        executor.spin_once(timeout_sec=_PATIENCE_S)
+    executor.remove_node(node)
+    node.destroy_node()
+    return 0
+
+
+def ordinary_arguments(argv: list[str]) -> list[str]:
+    """What of a command line is not for ROS, without the program's name.
+
+    Raises:
+        ParameterError: ROS refuses its part, a parameter file among it.
+    """
+    check_files(files_of_arguments(argv))
+    with refusals_of_ros():
+        rest: list[str] = remove_ros_args(argv)[1:]
+    return rest
+
+
+def initialise(argv: list[str]) -> None:
+    """Initialise rclpy with a command line that `ordinary_arguments` has looked at.
+
+    Raises:
+        ParameterError: ROS refuses it.
+    """
+    # A client that ended before its answer came is no news; one that lives has a time limit of its own.
+    warnings.filterwarnings("ignore", "failed to send response", RuntimeWarning)
+    with refusals_of_ros():
+        # rclpy's own handler would shut the context down under the callbacks' feet.
+        rclpy.init(args=argv, signal_handler_options=SignalHandlerOptions.NO)
+
+
+@contextlib.contextmanager
+def refusals_of_ros() -> Iterator[None]:
+    """Turn what ROS refuses (arguments, names, a domain) into a ParameterError of one line."""
+    try:
+        yield
+    except _REFUSALS as error:
+        # Where in rcl's sources it was noticed helps nobody here.
+        text = re.sub(r", at \S+:\d+", "", str(error))
+        if isinstance(error, rclpy_implementation.UnknownROSArgsError):
+            text = f"unknown ROS arguments {text}"
+        raise ParameterError(" ".join(text.split())) from error
+
+
+@contextlib.contextmanager
+def noted_signals() -> Iterator[list[int]]:
+    """While it lasts, SIGINT and SIGTERM only append their number to the list that this yields.
+
+    After the first the process is on its way out: later ones change nothing, also when this is over.
+    """
+    received: list[int] = []
+    old = {number: signal.signal(number, lambda n, _: received.append(n)) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield received
+    finally:
+        for number, handler in old.items():
+            signal.signal(number, signal.SIG_IGN if received else handler)
+
+
+def settle() -> None:
+    """Spare the garbage collector what exists by now: it lives as long as the process."""
+    gc.collect()
+    gc.freeze()

@@ -1,0 +1,88 @@
+"""Rigid body, gravity, ground contact and wind."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosflight_py_sim.interfaces.dynamics_interface import DynamicsInterface
+from rosflight_py_sim.interfaces.simulation_node import TIME_MODE
+from rosflight_py_sim.nodes.running import run
+from rosflight_py_sim.parameters import Parameter, ParameterTable, Value, number
+from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS, VehicleDynamics
+from rosflight_py_sim.physics.wind import WIND_PARAMETERS, Wind
+
+SEED = Parameter(
+    "seed",
+    0,
+    "Seed of this node's random numbers; the same seed gives the same run",
+    minimum=0,
+    maximum=2**31 - 1,
+    read_only=True,
+)
+
+
+class StandaloneDynamics(DynamicsInterface):
+    """Moves a rigid body over flat ground, in a wind of its own making (Beard and McLain, chapters 3 and 4.4)."""
+
+    ALIASES: ClassVar[tuple[str, ...]] = ("standalone_dynamics",)
+    PARAMETERS: ClassVar[ParameterTable] = ParameterTable(TIME_MODE, SEED) + DYNAMICS_PARAMETERS + WIND_PARAMETERS
+
+    def __init__(self, **arguments: Any) -> None:
+        """Put the vehicle on the ground."""
+        self._body: VehicleDynamics | None = None
+        self._wind: Wind | None = None
+        super().__init__(**arguments)
+
+    def configure(self, values: dict[str, Value]) -> None:
+        """Build body and wind, which go on from where the old ones were."""
+        body = VehicleDynamics(values)
+        wind = Wind(values, np.random.default_rng([int(number(values, "seed")), _WIND_STREAM]))
+        if self._body is not None and self._wind is not None:
+            body.adopt(self._body)
+            wind.adopt(self._wind)
+        self._body, self._wind = body, wind
+
+    @property
+    def body(self) -> VehicleDynamics:
+        """The body; there from the first `configure` on."""
+        assert self._body is not None
+        return self._body
+
+    @property
+    def wind(self) -> Wind:
+        """The wind; there from the first `configure` on."""
+        assert self._wind is not None
+        return self._wind
+
+    def apply_forces_and_torques(self, wrench: NDArray[np.float64], dt: float) -> None:
+        """Move body and wind on."""
+        self.body.step(wrench, dt)
+        self.wind.step(self.body.truth, dt)
+
+    def compute_truth(self) -> NDArray[np.float64]:
+        """Truth vector of the body."""
+        return self.body.truth
+
+    def compute_wind_truth(self) -> NDArray[np.float64]:
+        """Wind at the vehicle."""
+        return self.wind.wind_ned
+
+    def set_sim_state(self, truth: NDArray[np.float64]) -> None:
+        """Put the body into the state."""
+        self.body.set_truth(truth)
+
+
+# One seed serves several nodes: each draws from a stream of its own.
+_WIND_STREAM = 1
+
+
+def main() -> None:
+    """Run the node."""
+    run(StandaloneDynamics)
+
+
+if __name__ == "__main__":
+    main()

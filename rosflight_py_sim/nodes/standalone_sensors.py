@@ -1,0 +1,151 @@
+"""The sensors of a small unmanned vehicle, with their errors."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosflight_py_sim.interfaces.sensor_interface import (
+    AirspeedReading,
+    BarometerReading,
+    BatteryReading,
+    GnssReading,
+    ImuReading,
+    RangeReading,
+    SensorInterface,
+)
+from rosflight_py_sim.interfaces.vehicle_state import VehicleState
+from rosflight_py_sim.nodes.running import run
+from rosflight_py_sim.nodes.standalone_dynamics import SEED
+from rosflight_py_sim.parameters import ParameterTable, Value, number
+from rosflight_py_sim.sensing import (
+    SENSOR_PARAMETERS,
+    Barometer,
+    BatteryMonitor,
+    GnssReceiver,
+    InertialSensor,
+    Magnetometer,
+    PitotTube,
+    RangeFinder,
+    Thermometer,
+)
+
+# One seed serves several nodes: each draws from a stream of its own.
+_SENSOR_STREAM = 2
+
+
+class _Sensors:
+    """One of each, with a stream of random numbers of its own."""
+
+    def __init__(self, values: dict[str, Value]) -> None:
+        streams = np.random.default_rng([int(number(values, "seed")), _SENSOR_STREAM]).spawn(8)
+        self.inertial = InertialSensor(values, streams[0])
+        self.thermometer = Thermometer(values, streams[1])
+        self.magnetometer = Magnetometer(values, streams[2])
+        self.barometer = Barometer(values, streams[3])
+        self.gnss = GnssReceiver(values, streams[4])
+        self.range_finder = RangeFinder(values, streams[5])
+        self.pitot = PitotTube(values, streams[6])
+        self.battery = BatteryMonitor(values, streams[7])
+
+    def adopt(self, other: _Sensors) -> None:
+        """Go on with the errors of others."""
+        for name, sensor in vars(self).items():
+            sensor.adopt(vars(other)[name])
+
+
+class StandaloneSensors(SensorInterface):
+    """Noise, biases and bias walks on every reading (Beard and McLain, chapter 7), repeatable by the seed."""
+
+    ALIASES: ClassVar[tuple[str, ...]] = ("standalone_sensors",)
+    PARAMETERS: ClassVar[ParameterTable] = SensorInterface.PARAMETERS + ParameterTable(SEED) + SENSOR_PARAMETERS
+
+    def __init__(self, **arguments: Any) -> None:
+        """Build the sensors."""
+        self._sensors: _Sensors | None = None
+        super().__init__(**arguments)
+
+    def configure(self, values: dict[str, Value]) -> None:
+        """Build the sensors, whose errors go on from where the old ones were."""
+        new = _Sensors(values)
+        if self._sensors is not None:
+            new.adopt(self._sensors)
+        self._sensors = new
+        self._origin_altitude = number(values, "origin_altitude")
+
+    @property
+    def sensors(self) -> _Sensors:
+        """The sensors; there from the first `configure` on."""
+        assert self._sensors is not None
+        return self._sensors
+
+    def imu_update(self, state: VehicleState, dt: float) -> ImuReading:
+        """Read accelerometer and gyroscope."""
+        inertial = self.sensors.inertial
+        inertial.sample(state.truth, dt)
+        return ImuReading(inertial.accel, inertial.gyro)
+
+    def imu_bias(self) -> ImuReading:
+        """True biases of the IMU."""
+        inertial = self.sensors.inertial
+        return ImuReading(inertial.accel_bias, inertial.gyro_bias)
+
+    def imu_temperature_update(self, state: VehicleState, dt: float) -> float:
+        """Read the IMU's thermometer."""
+        return self.sensors.thermometer.sample(self._origin_altitude - float(state.truth[2]), dt)
+
+    def mag_update(self, state: VehicleState, dt: float) -> NDArray[np.float64]:
+        """Read the magnetometer."""
+        return self.sensors.magnetometer.sample(state.truth, dt)
+
+    def baro_update(self, state: VehicleState, dt: float) -> BarometerReading:
+        """Read the barometer."""
+        barometer = self.sensors.barometer
+        barometer.sample(state.truth, dt)
+        return BarometerReading(barometer.altitude_m, barometer.pressure_pa, barometer.temperature_k)
+
+    def gnss_update(self, state: VehicleState, dt: float) -> GnssReading:
+        """Read the GNSS receiver."""
+        gnss = self.sensors.gnss
+        gnss.sample(state.truth, state.time_ns, dt)
+        return GnssReading(
+            gnss.fix_type,
+            gnss.num_satellites,
+            gnss.latitude_deg,
+            gnss.longitude_deg,
+            gnss.altitude_msl_m,
+            gnss.horizontal_accuracy,
+            gnss.vertical_accuracy,
+            gnss.velocity_ned,
+            gnss.speed_accuracy,
+        )
+
+    def sonar_update(self, state: VehicleState, dt: float) -> RangeReading:
+        """Read the range finder."""
+        finder = self.sensors.range_finder
+        distance = finder.sample(state.truth, dt)
+        return RangeReading(distance, finder.min_range, finder.max_range, finder.field_of_view)
+
+    def diff_pressure_update(self, state: VehicleState, dt: float) -> AirspeedReading:
+        """Read the Pitot tube."""
+        pitot = self.sensors.pitot
+        pitot.sample(state.truth, self.wind_ned, dt)
+        return AirspeedReading(pitot.airspeed_mps, pitot.differential_pressure_pa, pitot.temperature_k)
+
+    def battery_update(self, state: VehicleState, dt: float) -> BatteryReading:
+        """Read the battery monitor."""
+        monitor = self.sensors.battery
+        true = self.battery or BatteryReading(number(self.values, "battery_voltage"), 0.0)
+        monitor.sample(true.voltage, true.current, dt)
+        return BatteryReading(monitor.voltage, monitor.current)
+
+
+def main() -> None:
+    """Run the node."""
+    run(StandaloneSensors)
+
+
+if __name__ == "__main__":
+    main()

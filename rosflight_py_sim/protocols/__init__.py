@@ -1,0 +1,1 @@
+"""Other simulators' protocols: bytes to dataclasses and back, one module each, without ROS and without sockets."""

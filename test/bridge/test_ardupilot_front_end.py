@@ -1,0 +1,325 @@
+"""The ArduPilot front-end on a real socket, with snapshots in the place of a simulation."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import math
+import socket
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+
+from rosflight_py_sim.bridge import ardupilot_front_end, rare_warnings
+from rosflight_py_sim.bridge.ardupilot_front_end import ArduPilotFrontEnd
+from rosflight_py_sim.bridge.front_end_interface import Snapshot
+from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.protocols.ardupilot_json import Reply, ServoFrame, decode_reply, encode_frame
+
+STEP_NS = 2_500_000
+
+
+class LoggedLines:
+    """A logger that keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.infos: list[str] = []
+        self.warnings: list[str] = []
+
+    def info(self, message: str) -> None:
+        self.infos.append(message)
+
+    def warning(self, message: str) -> None:
+        self.warnings.append(message)
+
+
+class Client:
+    """ArduPilot's side of the socket."""
+
+    def __init__(self, port: int) -> None:
+        self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._socket.setblocking(False)
+        self._to = ("127.0.0.1", port)
+
+    def send(self, count: int, us: int = 1500, *, rate: int = 400, channels: int = 16) -> None:
+        self.send_bytes(encode_frame(ServoFrame(rate, count, (us,) * channels)))
+
+    def send_bytes(self, datagram: bytes) -> None:
+        self._socket.sendto(datagram, self._to)
+
+    def received(self) -> list[bytes]:
+        """All that has come since the last call; what was sent over loopback is there at once."""
+        datagrams = []
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                datagrams.append(self._socket.recv(4096))
+        return datagrams
+
+    def reply(self) -> Reply:
+        (datagram,) = self.received()
+        return decode_reply(datagram)
+
+    def close(self) -> None:
+        self._socket.close()
+
+
+def snapshot(step: int, *, truth: np.ndarray | None = None) -> Snapshot:
+    if truth is None:
+        truth = np.zeros(19)
+        truth[3] = 1.0
+    return Snapshot(step * STEP_NS, truth, (1.0, -2.0, 0.5), (0.0, 0.0, 0.0), (0.0, 0.0, -9.81))
+
+
+def free_port() -> int:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@dataclasses.dataclass
+class Bench:
+    front_end: ArduPilotFrontEnd
+    log: LoggedLines
+    port: int
+    new_client: Callable[[], Client]
+    client: Client
+    now_s: float = 100.0
+
+
+@pytest.fixture
+def bench(monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
+    """An open front-end, whose clock stands still until the test moves `now_s`, and a client."""
+    port, log = free_port(), LoggedLines()
+    values = ArduPilotFrontEnd.PARAMETERS.checked({"ardupilot.port": port})
+    front_end = ArduPilotFrontEnd(values, log)
+    front_end.open()
+    with contextlib.ExitStack() as closing:
+        closing.callback(front_end.close)
+
+        def new_client() -> Client:
+            client = Client(port)
+            closing.callback(client.close)
+            return client
+
+        made = Bench(front_end, log, port, new_client, new_client())
+        for module in (ardupilot_front_end, rare_warnings):
+            monkeypatch.setattr(module.time, "monotonic", lambda: made.now_s)
+        yield made
+
+
+def test_nothing_is_commanded_and_sent_before_the_first_frame(bench: Bench) -> None:
+    assert bench.front_end.exchange(snapshot(0)) is None
+    assert bench.front_end.exchange(snapshot(0)) is None
+    assert bench.client.received() == []
+
+
+@pytest.mark.parametrize("channels", [16, 32])
+def test_frame_commands_the_step_and_the_snapshot_after_it_is_the_reply(bench: Bench, channels: int) -> None:
+    bench.client.send(7, 1234, channels=channels)
+    assert bench.front_end.exchange(snapshot(4)) == [1234] * 14
+    assert bench.client.received() == []
+    assert bench.front_end.exchange(snapshot(5)) is None
+    reply = bench.client.reply()
+    assert reply.timestamp == 5 * 0.0025
+    assert reply.accel_body == (0.0, 0.0, -9.81)
+    assert reply.velocity_wind == (1.0, -2.0, 0.5)
+
+
+def test_reply_turns_the_truth_into_ned(bench: Bench) -> None:
+    truth = np.zeros(19)
+    half = math.sqrt(0.5)
+    truth[0:3] = 10.0, -20.0, -30.0
+    truth[3:7] = half, 0.0, 0.0, half  # nose to the east
+    truth[7:10] = 5.0, 1.0, -2.0
+    bench.client.send(1)
+    bench.front_end.exchange(snapshot(0))
+    bench.front_end.exchange(snapshot(1, truth=truth))
+    reply = bench.client.reply()
+    assert reply.position_ned == (10.0, -20.0, -30.0)
+    # To the nine digits of the line.
+    assert reply.velocity_ned == pytest.approx((-1.0, 5.0, -2.0), abs=1e-8)
+    assert reply.attitude == pytest.approx((0.0, 0.0, math.pi / 2), abs=1e-8)
+    assert reply.quaternion == pytest.approx((half, 0.0, 0.0, half), abs=1e-8)
+
+
+def test_channel_without_output_gets_the_neutral_value(bench: Bench) -> None:
+    bench.client.send_bytes(encode_frame(ServoFrame(400, 1, (0, 1600, *[0] * 14))))
+    assert bench.front_end.exchange(snapshot(0)) == [1000, 1600, *[1000] * 12]
+
+
+def test_repeated_frame_gets_the_same_bytes_and_moves_nothing(bench: Bench) -> None:
+    bench.client.send(1)
+    bench.front_end.exchange(snapshot(0))
+    bench.front_end.exchange(snapshot(1))
+    (first,) = bench.client.received()
+    bench.client.send(1, 1900)
+    assert bench.front_end.exchange(snapshot(1)) is None
+    assert bench.client.received() == [first]
+    assert bench.front_end.counters == {"steps": 1, "duplicates": 1}
+
+
+def test_repetitions_during_the_step_are_not_answered_twice(bench: Bench) -> None:
+    bench.client.send(1)
+    bench.front_end.exchange(snapshot(0))
+    for _ in range(3):
+        bench.client.send(1)
+    assert bench.front_end.exchange(snapshot(1)) is None
+    assert len(bench.client.received()) == 1
+    assert bench.front_end.exchange(snapshot(1)) is None
+    assert bench.client.received() == []
+    assert bench.front_end.counters["duplicates"] == 3
+
+
+def test_repetitions_that_queued_up_after_the_reply_are_answered_once(bench: Bench) -> None:
+    bench.client.send(1)
+    bench.front_end.exchange(snapshot(0))
+    bench.front_end.exchange(snapshot(1))
+    bench.client.received()
+    for _ in range(5):
+        bench.client.send(1)
+    bench.front_end.exchange(snapshot(1))
+    assert len(bench.client.received()) == 1
+
+
+def test_repetition_before_the_next_frame_is_passed_over(bench: Bench) -> None:
+    bench.client.send(1)
+    bench.front_end.exchange(snapshot(0))
+    bench.front_end.exchange(snapshot(1))
+    bench.client.received()
+    bench.client.send(1)
+    bench.client.send(2, 1700)
+    assert bench.front_end.exchange(snapshot(1)) == [1700] * 14
+    assert bench.client.received() == []
+
+
+def test_frames_sent_ahead_are_a_step_each(bench: Bench) -> None:
+    for count in range(1, 6):
+        bench.client.send(count, 1500 + count)
+    commands = [bench.front_end.exchange(snapshot(step)) for step in range(6)]
+    assert commands == [[1500 + count] * 14 for count in range(1, 6)] + [None]
+    timestamps = [decode_reply(datagram).timestamp for datagram in bench.client.received()]
+    assert timestamps == [step * 0.0025 for step in range(1, 6)]
+
+
+def test_gap_in_the_count_is_a_step_and_counted(bench: Bench) -> None:
+    for step, count in enumerate((10, 11, 15)):
+        bench.client.send(count)
+        assert bench.front_end.exchange(snapshot(step)) is not None
+    assert bench.front_end.counters["lost_frames"] == 3
+    assert bench.log.warnings == ["lost 3 frames of ArduPilot between 11 and 15 (lost_frames: 3 so far)"]
+
+
+def test_count_that_wraps_round_is_no_gap_and_no_restart(bench: Bench) -> None:
+    for step, count in enumerate((2**32 - 1, 0, 1)):
+        bench.client.send(count)
+        assert bench.front_end.exchange(snapshot(step)) is not None
+    assert bench.front_end.counters == {"steps": 3}
+
+
+def test_count_that_goes_back_is_a_restart_and_a_step(bench: Bench) -> None:
+    for step, count in enumerate((5000, 0, 1)):
+        bench.client.send(count)
+        assert bench.front_end.exchange(snapshot(step)) is not None
+    assert bench.front_end.counters == {"steps": 3, "restarts": 1}
+    assert bench.log.infos[-1] == "ArduPilot restarted: frame 0 after 5000"
+
+
+def test_garbage_is_counted_by_kind_and_does_not_keep_the_frame_from_counting(bench: Bench) -> None:
+    good = encode_frame(ServoFrame(400, 1, (1500,) * 16))
+    for datagram in (b"", b"\x1a\x48", good[:-1], good + b"\0", b"\0" * 40, b"{}" * 600):
+        bench.client.send_bytes(datagram)
+    bench.client.send(1, rate=0)
+    bench.client.send_bytes(good)
+    assert bench.front_end.exchange(snapshot(0)) == [1500] * 14
+    assert bench.front_end.counters == {"steps": 1, "wrong_length": 4, "wrong_magic": 2, "zero_frame_rate": 1}
+
+
+def test_garbage_is_logged_once_a_second_at_most(bench: Bench) -> None:
+    for _ in range(50):
+        bench.client.send_bytes(b"garbage" * 3)
+        bench.front_end.exchange(snapshot(0))
+    assert len(bench.log.warnings) == 1
+    bench.now_s += 1.0
+    bench.client.send_bytes(b"garbage" * 3)
+    bench.front_end.exchange(snapshot(0))
+    assert len(bench.log.warnings) == 2
+    assert bench.log.warnings[1].endswith("(wrong_magic: 51 so far)")
+
+
+def test_second_client_is_refused_while_the_first_lives(bench: Bench) -> None:
+    bench.client.send(1)
+    bench.front_end.exchange(snapshot(0))
+    second = bench.new_client()
+    second.send(1)
+    second.send(2)
+    assert bench.front_end.exchange(snapshot(1)) is None
+    assert second.received() == []
+    assert len(bench.client.received()) == 1
+    assert bench.front_end.counters["refused_frames"] == 2
+    assert "a second ArduPilot" in bench.log.warnings[0]
+
+
+def test_second_client_takes_over_when_the_first_has_been_silent(bench: Bench) -> None:
+    bench.client.send(900)
+    bench.front_end.exchange(snapshot(0))
+    bench.front_end.exchange(snapshot(1))
+    second = bench.new_client()
+    bench.now_s += 2.9
+    second.send(0)
+    assert bench.front_end.exchange(snapshot(1)) is None
+    bench.now_s += 0.1
+    second.send(0)
+    assert bench.front_end.exchange(snapshot(1)) is not None
+    bench.front_end.exchange(snapshot(2))
+    assert len(second.received()) == 1
+    assert bench.front_end.counters["restarts"] == 1
+
+
+def test_long_step_is_no_silence_of_the_partner(bench: Bench) -> None:
+    bench.client.send(1)
+    bench.front_end.exchange(snapshot(0))
+    bench.now_s += 60.0
+    bench.new_client().send(1)
+    assert bench.front_end.exchange(snapshot(1)) is None
+    assert bench.front_end.counters["refused_frames"] == 1
+
+
+def test_rate_that_disagrees_with_the_step_is_warned_of_once_with_both(bench: Bench) -> None:
+    for count in range(5):
+        bench.client.send(count, rate=1200)
+        bench.front_end.exchange(snapshot(count))
+    assert len(bench.log.warnings) == 1
+    assert "1200 Hz" in bench.log.warnings[0] and "0.0025 s, 400 Hz" in bench.log.warnings[0]
+
+
+def test_rate_of_the_step_is_not_warned_of(bench: Bench) -> None:
+    for count in range(5):
+        bench.client.send(count, rate=401)
+        bench.front_end.exchange(snapshot(count))
+    assert bench.log.warnings == []
+
+
+def test_state_that_is_not_finite_is_never_sent(bench: Bench) -> None:
+    bench.client.send(1)
+    bench.front_end.exchange(snapshot(0))
+    bench.front_end.exchange(snapshot(1, truth=np.full(19, math.nan)))
+    bench.client.send(1)
+    bench.front_end.exchange(snapshot(1))
+    assert bench.client.received() == []
+    assert bench.front_end.counters["unsent_replies"] == 1
+    assert "finite" in bench.log.warnings[0]
+
+
+def test_port_in_use_is_refused_by_name(bench: Bench) -> None:
+    other = ArduPilotFrontEnd(bench.front_end.values, bench.log)
+    with pytest.raises(ParameterError, match=rf"'ardupilot.port': 127.0.0.1:{bench.port} given.*in use"):
+        other.open()
+
+
+def test_closed_port_can_be_used_again(bench: Bench) -> None:
+    bench.front_end.close()
+    bench.front_end.close()
+    other = ArduPilotFrontEnd(bench.front_end.values, bench.log)
+    other.open()
+    other.close()

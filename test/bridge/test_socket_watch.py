@@ -1,0 +1,77 @@
+"""The thread that waits for a socket."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from rosflight_py_sim.bridge.socket_watch import SocketWatch
+
+# Far beyond what waking a thread takes on a busy machine.
+PATIENCE_S = 20.0
+
+
+class Watched:
+    """A pipe and a watch on it."""
+
+    def __init__(self) -> None:
+        self.reader, self.writer = os.pipe()
+        self.calls = threading.Semaphore(0)
+        self.watch = SocketWatch(self.reader, self.calls.release)
+
+    def called(self, patience_s: float = PATIENCE_S) -> bool:
+        return self.calls.acquire(timeout=patience_s)
+
+
+@pytest.fixture
+def watched() -> Iterator[Watched]:
+    made = Watched()
+    yield made
+    made.watch.close()
+    os.close(made.reader)
+    os.close(made.writer)
+
+
+def test_armed_watch_calls_when_something_comes(watched: Watched) -> None:
+    watched.watch.arm()
+    assert not watched.called(0.05)
+    os.write(watched.writer, b"x")
+    assert watched.called()
+
+
+def test_watch_calls_at_once_for_what_is_already_there(watched: Watched) -> None:
+    os.write(watched.writer, b"x")
+    assert not watched.called(0.05)
+    watched.watch.arm()
+    assert watched.called()
+
+
+def test_watch_calls_once_each_time_it_is_armed(watched: Watched) -> None:
+    os.write(watched.writer, b"x")
+    for _ in range(3):
+        watched.watch.arm()
+        assert watched.called()
+        assert not watched.called(0.05)
+
+
+def test_arming_twice_is_arming_once(watched: Watched) -> None:
+    watched.watch.arm()
+    watched.watch.arm()
+    os.write(watched.writer, b"x")
+    assert watched.called()
+    assert not watched.called(0.05)
+
+
+@pytest.mark.parametrize("armed", [False, True])
+def test_closing_ends_the_thread(watched: Watched, armed: bool) -> None:
+    if armed:
+        watched.watch.arm()
+        time.sleep(0.05)
+    watched.watch.close()
+    watched.watch.close()
+    assert not any(thread.name == "socket_watch" for thread in threading.enumerate())
+    assert not watched.called(0.0)

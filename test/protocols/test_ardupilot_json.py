@@ -1,0 +1,262 @@
+"""ArduPilot's servo frames and reply lines, byte for byte."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import struct
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rosflight_py_sim.protocols.ardupilot_json import (
+    Battery,
+    FrameLengthError,
+    FrameRateError,
+    MagicError,
+    ProtocolError,
+    Reply,
+    ReplyError,
+    ServoFrame,
+    Windvane,
+    decode_frame,
+    decode_reply,
+    encode_frame,
+    encode_reply,
+)
+
+PAGE_EXAMPLE = (
+    b'\n{"timestamp":2500,"imu":{"gyro":[0,0,0],"accel_body":[0,0,0]},'
+    b'"position":[0,0,0],"attitude":[0,0,0],"velocity":[0,0,0]}\n'
+)
+ZERO = (0.0, 0.0, 0.0)
+AT_REST = Reply(1.0, ZERO, (0.0, 0.0, -9.81), ZERO, ZERO, quaternion=(1.0, 0.0, 0.0, 0.0))
+FULL = Reply(
+    timestamp=0.0025,
+    gyro=(0.125, -0.25, 0.5),
+    accel_body=(1.0, 2.0, -9.75),
+    position_ned=(1.5, -2.5, -10.25),
+    velocity_ned=(3.0, -4.0, 0.75),
+    attitude=(0.25, -0.125, 1.5),
+    quaternion=(0.5, -0.5, 0.5, -0.5),
+    ranges=(1.25, 2.5, 3.75, 4.0, 5.0, 6.0),
+    windvane=Windvane(0.75, 6.5),
+    velocity_wind=(3.25, 0.0, -0.75),
+    airspeed=18.5,
+    rc_us=tuple(range(1000, 2200, 100)),
+    battery=Battery(50.5, 64.25),
+)
+
+# Exactly representable in the 9 digits that all but time and position are written with.
+single = st.floats(-1e4, 1e4, width=32).map(lambda x: float(f"{x:.9g}"))
+exact = st.floats(-1e7, 1e7)
+us = st.integers(0, 65535)
+
+
+def vectors(of: Any, length: int = 3) -> Any:
+    return st.tuples(*[of] * length)
+
+
+frames = st.builds(
+    ServoFrame,
+    st.integers(1, 65535),
+    st.integers(0, 2**32 - 1),
+    st.sampled_from((16, 32)).flatmap(lambda n: vectors(us, n)),
+)
+replies = st.builds(
+    Reply,
+    st.floats(0, 1e8),
+    vectors(single),
+    vectors(single),
+    vectors(exact),
+    vectors(single),
+    attitude=st.none() | vectors(single),
+    quaternion=vectors(single, 4),
+    ranges=st.lists(single, max_size=6).map(tuple),
+    windvane=st.none() | st.builds(Windvane, single, single),
+    velocity_wind=st.none() | vectors(single),
+    airspeed=st.none() | single,
+    rc_us=st.lists(us, max_size=12).map(tuple),
+    battery=st.none() | st.builds(Battery, single, single),
+)
+
+
+def test_frame_of_16_channels_has_the_bytes_of_the_page() -> None:
+    pwm = tuple(range(1000, 1016))
+    golden = bytes.fromhex("1a48b00401020000") + b"".join(p.to_bytes(2, "little") for p in pwm)
+    assert len(golden) == 40
+    assert decode_frame(golden) == ServoFrame(1200, 513, pwm)
+    assert encode_frame(ServoFrame(1200, 513, pwm)) == golden
+
+
+def test_frame_of_32_channels_has_the_bytes_of_the_page() -> None:
+    pwm = tuple(range(1000, 1032))
+    golden = bytes.fromhex("81739001ffffffff") + b"".join(p.to_bytes(2, "little") for p in pwm)
+    assert len(golden) == 72
+    assert decode_frame(golden) == ServoFrame(400, 2**32 - 1, pwm)
+    assert encode_frame(ServoFrame(400, 2**32 - 1, pwm)) == golden
+
+
+@given(frames)
+def test_frame_survives_the_round_trip(frame: ServoFrame) -> None:
+    assert decode_frame(encode_frame(frame)) == frame
+
+
+@pytest.mark.parametrize("length", [0, 1, 7, 8, 39, 41, 72, 1500])
+def test_frame_of_a_wrong_length_is_refused_with_both_lengths(length: int) -> None:
+    datagram = (struct.pack("<HHI", 18458, 400, 1) + bytes(1500))[:length]
+    with pytest.raises(
+        FrameLengthError, match=rf"{length} bytes.*40 bytes with magic 18458.*72 bytes with magic 29569"
+    ):
+        decode_frame(datagram)
+
+
+def test_frame_of_32_channels_under_the_magic_of_16_is_refused() -> None:
+    datagram = encode_frame(ServoFrame(400, 1, (1000,) * 32))
+    with pytest.raises(FrameLengthError):
+        decode_frame(struct.pack("<H", 18458) + datagram[2:])
+
+
+def test_big_endian_frame_is_refused_by_its_magic() -> None:
+    with pytest.raises(MagicError, match=r"magic 6728; allowed: .*18458"):
+        decode_frame(struct.pack(">HHI16H", 18458, 400, 1, *[1000] * 16))
+
+
+def test_frame_rate_0_is_refused() -> None:
+    with pytest.raises(FrameRateError, match="frame_rate 0; allowed: 1 to 65535 Hz"):
+        decode_frame(encode_frame(ServoFrame(0, 1, (1000,) * 16)))
+
+
+@given(st.binary(max_size=100))
+def test_any_bytes_are_a_frame_or_a_protocol_error(datagram: bytes) -> None:
+    try:
+        frame = decode_frame(datagram)
+    except ProtocolError:
+        return
+    assert encode_frame(frame) == datagram
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        ServoFrame(400, 1, (1000,) * 14),
+        ServoFrame(70000, 1, (1000,) * 16),
+        ServoFrame(400, -1, (1000,) * 16),
+        ServoFrame(400, 1, (-1,) * 16),
+    ],
+)
+def test_frame_that_does_not_fit_is_not_encoded(frame: ServoFrame) -> None:
+    with pytest.raises(ProtocolError):
+        encode_frame(frame)
+
+
+def test_example_line_of_the_page_is_read() -> None:
+    assert decode_reply(PAGE_EXAMPLE) == Reply(2500.0, ZERO, ZERO, ZERO, ZERO, attitude=ZERO)
+
+
+def test_line_with_the_fields_of_the_pages_example_differs_only_in_their_order() -> None:
+    line = encode_reply(decode_reply(PAGE_EXAMPLE))
+    assert sorted(line) == sorted(PAGE_EXAMPLE)
+    assert json.loads(line) == json.loads(PAGE_EXAMPLE)
+
+
+def test_line_with_every_field_has_these_bytes() -> None:
+    assert encode_reply(FULL) == (
+        b'\n{"timestamp":0.0025000000000000001,"imu":{"gyro":[0.125,-0.25,0.5],"accel_body":[1,2,-9.75]},'
+        b'"position":[1.5,-2.5,-10.25],"velocity":[3,-4,0.75],"attitude":[0.25,-0.125,1.5],'
+        b'"quaternion":[0.5,-0.5,0.5,-0.5],"rng_1":1.25,"rng_2":2.5,"rng_3":3.75,"rng_4":4,"rng_5":5,"rng_6":6,'
+        b'"windvane":{"direction":0.75,"speed":6.5},"velocity_wind":[3.25,0,-0.75],"airspeed":18.5,'
+        b'"rc":{"rc_1":1000,"rc_2":1100,"rc_3":1200,"rc_4":1300,"rc_5":1400,"rc_6":1500,"rc_7":1600,"rc_8":1700,'
+        b'"rc_9":1800,"rc_10":1900,"rc_11":2000,"rc_12":2100},"battery":{"voltage":50.5,"current":64.25}}\n'
+    )
+
+
+@given(replies)
+def test_reply_survives_the_round_trip(reply: Reply) -> None:
+    assert decode_reply(encode_reply(reply)) == reply
+
+
+@given(st.floats(0, 1e8), vectors(exact))
+def test_time_and_position_keep_every_bit(timestamp: float, position: tuple[float, float, float]) -> None:
+    read = decode_reply(encode_reply(dataclasses.replace(AT_REST, timestamp=timestamp, position_ned=position)))
+    assert (read.timestamp, read.position_ned) == (timestamp, position)
+
+
+@given(vectors(st.floats(-1e4, 1e4)))
+def test_other_numbers_keep_single_precision(velocity: tuple[float, float, float]) -> None:
+    read = decode_reply(encode_reply(dataclasses.replace(AT_REST, velocity_ned=velocity)))
+    # Nine significant digits are within half a unit of the ninth.
+    assert read.velocity_ned == pytest.approx(velocity, rel=5e-9, abs=0.0)
+
+
+@given(replies)
+def test_line_is_one_line_without_spaces_and_bare_points(reply: Reply) -> None:
+    line = encode_reply(reply)
+    assert line.count(b"\n") == 2 and line[:2] == b"\n{" and line[-2:] == b"}\n"
+    assert b" " not in line and all(mark + b"." not in line for mark in (b",", b":", b"[", b"-"))
+
+
+def number_behind(line: bytes, section: str, name: str) -> float:
+    """The first number behind the first occurrence of a name: ArduPilot's way to read, quotes not looked for."""
+    text = line.decode()
+    at = text.index(section) + len(section) if section else 0
+    at = text.index(name, at) + len(name) + 2
+    text = text[at:].lstrip("[")
+    length = next(i for i, c in enumerate(text) if c not in "+-.0123456789e")
+    return float(text[:length])
+
+
+@given(replies)
+def test_first_occurrence_of_each_name_is_its_own_field(reply: Reply) -> None:
+    line, strict = encode_reply(reply), json.loads(encode_reply(reply))
+    for section, value in strict.items():
+        members = value if isinstance(value, dict) else {section: value}
+        for name, member in members.items():
+            first = member[0] if isinstance(member, list) else member
+            assert number_behind(line, section if isinstance(value, dict) else "", name) == first, name
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf, 1e9, -1e300])
+@pytest.mark.parametrize("field", ["gyro", "accel_body", "position_ned", "velocity_ned", "velocity_wind"])
+def test_number_that_would_abort_ardupilot_is_never_encoded(field: str, number: float) -> None:
+    with pytest.raises(ReplyError, match="allowed: finite numbers"):
+        encode_reply(dataclasses.replace(FULL, **{field: (0.0, number, 0.0)}))
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        ({"quaternion": None}, "without attitude and quaternion"),
+        ({"ranges": (1.0,) * 7}, "7 ranges; allowed: at most 6"),
+        ({"rc_us": (1500,) * 13}, "13 RC channels; allowed: at most 12"),
+    ],
+)
+def test_reply_that_the_page_does_not_allow_is_not_encoded(change: dict[str, Any], text: str) -> None:
+    with pytest.raises(ReplyError, match=text):
+        encode_reply(dataclasses.replace(AT_REST, **change))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "text"),
+    [
+        (b"\n{", b"{", "line feed"),
+        (b"}\n", b"}", "line feed"),
+        (b'"timestamp":1,', b"", "'timestamp': None; allowed: a number"),
+        (b'"timestamp":1,', b'"timestamp":true,', "'timestamp': True; allowed: a number"),
+        (b'"timestamp":1,', b'"timestamp":NaN,', "NaN is no number of JSON"),
+        (b'"position":[0,0,0]', b'"position":[0,0]', "'position': .*a list of 3 numbers"),
+        (b'"gyro":[0,0,0],', b"", "'imu': .*an object with gyro and accel_body"),
+        (b'"quaternion":[1,0,0,0]', b'"rng_2":1', "without attitude and quaternion"),
+        (b'"quaternion"', b'"rng_2":1,"quaternion"', "no 'rng_1', but one beyond it"),
+        (b'"quaternion"', b'"rc":{"rc_2":1500},"quaternion"', "'rc': .*rc_1"),
+        (b'"quaternion"', b'"quaternion', "is no JSON"),
+    ],
+)
+def test_malformed_line_is_refused_with_the_reason(old: bytes, new: bytes, text: str) -> None:
+    line = encode_reply(AT_REST)
+    assert line.count(old) == 1
+    with pytest.raises(ReplyError, match=text):
+        decode_reply(line.replace(old, new))
