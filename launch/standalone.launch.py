@@ -1,0 +1,199 @@
+"""The node graph that all vehicles share; a vehicle's launch file includes it with the vehicle's name.
+
+Arguments left empty are not passed on, so that the parameter files, and then the nodes' own defaults, speak.
+"""
+
+import difflib
+from pathlib import Path
+from typing import Any
+
+import yaml
+from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
+from launch.actions import DeclareLaunchArgument, EmitEvent, OpaqueFunction
+from launch.events import Shutdown
+from launch.events.process import ProcessExited
+from launch.logging import get_logger
+from launch_ros.actions import Node
+
+from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.time_modes import TIME_MANAGERS, boolean, chosen_time_mode
+from rosflight_py_sim.vehicles import VEHICLES, Vehicle, vehicle
+
+ARGUMENTS = [
+    DeclareLaunchArgument("vehicle", choices=list(VEHICLES), description="Which vehicle to simulate."),
+    DeclareLaunchArgument(
+        "time_mode",
+        default_value="",
+        choices=["", "wall", "paced", "lockstep"],
+        description="Who advances time: wall (timers on system time), paced (/clock at a fixed rate) or lockstep (each "
+        "step when the one before is complete; repeatable). Empty: as use_sim_time says.",
+    ),
+    DeclareLaunchArgument(
+        "use_sim_time",
+        default_value="",
+        description="Without time_mode: false chooses wall, true chooses paced (composed: lockstep). Empty: wall "
+        "(composed: lockstep), or whatever time_mode needs.",
+    ),
+    DeclareLaunchArgument(
+        "real_time_multiplier",
+        default_value="",
+        description="Simulated seconds per second, in paced and lockstep; 0 in lockstep: as fast as the machine "
+        "allows. Empty: as the parameter file says, or 1.",
+    ),
+    DeclareLaunchArgument(
+        "seed",
+        default_value="",
+        description="Seed of all random numbers; in lockstep the same seed gives the same flight. Empty: as the "
+        "parameter file says, or 0.",
+    ),
+    DeclareLaunchArgument(
+        "dynamics_param_file",
+        default_value="",
+        description="Parameters of all nodes, in the place of the vehicle's own file in share/rosflight_py_sim/config; "
+        "ROSflight's files work too.",
+    ),
+    DeclareLaunchArgument(
+        "firmware_param_file",
+        default_value="",
+        description="Parameters that the flight controller starts with (ROSflight's YAML list), in the place of the "
+        "vehicle's own file in share/rosflight_py_sim/config.",
+    ),
+    DeclareLaunchArgument(
+        "use_vimfly", default_value="false", description="Whether the rc node takes the sticks from the keyboard."
+    ),
+    DeclareLaunchArgument(
+        "autopilot", default_value="false", description="Whether to add the autopilot, which flies a square on call."
+    ),
+    DeclareLaunchArgument(
+        "composed", default_value="false", description="Whether all nodes run in one process; by default in lockstep."
+    ),
+    DeclareLaunchArgument(
+        "leave_out",
+        default_value="",
+        description="Names of nodes not to start, with commas, because you start your own in their place.",
+    ),
+    DeclareLaunchArgument(
+        "namespace", default_value="", description="Namespace of all nodes; /clock stays outside of it."
+    ),
+    DeclareLaunchArgument(
+        "log_level",
+        default_value="info",
+        choices=["debug", "info", "warn", "error", "fatal"],
+        description="What the nodes log: this level and worse.",
+    ),
+]
+
+# A configuration closer than this to an argument's name is taken for a slip of the pen.
+_NEAR = 0.85
+
+
+def generate_launch_description() -> LaunchDescription:
+    """Arguments, and the nodes that they ask for."""
+    return LaunchDescription([*ARGUMENTS, OpaqueFunction(function=_graph)])
+
+
+def _graph(context: LaunchContext) -> list[LaunchDescriptionEntity]:
+    given = {argument.name: context.launch_configurations[argument.name] for argument in ARGUMENTS}
+    _warn_of_misspelt(context)
+    composed = boolean("composed", given["composed"])
+    time_mode = chosen_time_mode(given["time_mode"], given["use_sim_time"], composed=composed)
+    if time_mode == "wall" and given["real_time_multiplier"]:
+        raise ParameterError(
+            f"launch argument 'real_time_multiplier': '{given['real_time_multiplier']}' given; with time_mode wall "
+            "time passes as on the system's clock: leave it out, or choose time_mode:=paced or lockstep"
+        )
+    for name in ("dynamics_param_file", "firmware_param_file"):
+        if given[name] and not Path(given[name]).is_file():
+            raise ParameterError(f"launch argument '{name}': there is no file '{given[name]}'")
+    if composed:
+        return [_one_process(given, time_mode)]
+    return _processes(given, time_mode, vehicle(given["vehicle"]))
+
+
+def _processes(given: dict[str, str], time_mode: str, chosen: Vehicle) -> list[LaunchDescriptionEntity]:
+    parameter_file = given["dynamics_param_file"] or str(chosen.parameter_file)
+    mode = {"time_mode": time_mode}
+    pace = _numbers(given, "real_time_multiplier")
+    seed = _numbers(given, "seed")
+    board = {"firmware_param_file": given["firmware_param_file"] or str(chosen.firmware_file)}
+    switches = {"use_vimfly": boolean("use_vimfly", given["use_vimfly"])}
+
+    def node(name: str, executable: str, parameters: dict[str, Any]) -> Node:
+        return Node(
+            package="rosflight_py_sim",
+            executable=executable,
+            # With its full name given, the parameters are stronger than every section of the file.
+            name=name,
+            namespace=given["namespace"] or "/",
+            parameters=[parameter_file, {"use_sim_time": time_mode != "wall", **parameters}],
+            ros_arguments=["--log-level", given["log_level"]],
+            output="screen",
+            emulate_tty=True,
+            on_exit=_end_if_refused,
+        )
+
+    nodes = {
+        "rc": node("rc", "rc", {**mode, **switches}),
+        "sensors": node("sensors", "standalone_sensors", {**mode, **seed}),
+        "sil_board": node("sil_board", "sil_board", {**mode, **board}),
+        "forces_and_moments": node("forces_and_moments", chosen.forces_and_moments, mode),
+        "dynamics": node("dynamics", "standalone_dynamics", {**mode, **seed}),
+    }
+    if boolean("autopilot", given["autopilot"]):
+        nodes["autopilot"] = node("autopilot", "autopilot", {})
+    if time_mode in TIME_MANAGERS:
+        nodes["time_manager"] = node("time_manager", TIME_MANAGERS[time_mode], pace)
+    left_out = {name.strip() for name in given["leave_out"].split(",") if name.strip()}
+    unknown = ", ".join(sorted(left_out - set(nodes)))
+    if unknown:
+        raise ParameterError(f"launch argument 'leave_out': '{unknown}' given; allowed: {', '.join(nodes)}")
+    return [action for name, action in nodes.items() if name not in left_out]
+
+
+def _one_process(given: dict[str, str], time_mode: str) -> Node:
+    for name, why in (("leave_out", "all nodes run in one process"), ("use_vimfly", "the process has no keyboard")):
+        if given[name] not in ("", "false"):
+            raise ParameterError(f"launch arguments composed:=true and {name}:={given[name]} exclude each other: {why}")
+    options = {
+        "--vehicle": given["vehicle"],
+        "--time-mode": time_mode,
+        "--real-time-multiplier": given["real_time_multiplier"],
+        "--seed": given["seed"],
+        "--vehicle-file": given["dynamics_param_file"],
+        "--firmware-file": given["firmware_param_file"],
+        "--namespace": given["namespace"],
+    }
+    arguments = [word for option, value in options.items() if value for word in (option, value)]
+    if boolean("autopilot", given["autopilot"]):
+        arguments.append("--autopilot")
+    return Node(
+        package="rosflight_py_sim",
+        executable="rosflight_py_sim",
+        arguments=["sim", "--launched", *arguments],
+        ros_arguments=["--log-level", given["log_level"]],
+        output="screen",
+        emulate_tty=True,
+        on_exit=_end_if_refused,
+    )
+
+
+def _numbers(given: dict[str, str], name: str) -> dict[str, Any]:
+    """The argument as a parameter, if it was given; what is no number is for the node to refuse."""
+    return {name: yaml.safe_load(given[name])} if given[name] else {}
+
+
+def _end_if_refused(event: ProcessExited, context: LaunchContext) -> EmitEvent | None:
+    """End the launch when a node refuses its parameters; after a kill the others wait for it to come back."""
+    if event.returncode <= 0 or context.is_shutdown:
+        return None
+    return EmitEvent(event=Shutdown(reason=f"{event.process_name} ended with {event.returncode}"))
+
+
+def _warn_of_misspelt(context: LaunchContext) -> None:
+    names = [argument.name for argument in ARGUMENTS]
+    for configuration in context.launch_configurations:
+        near = difflib.get_close_matches(configuration, names, n=1, cutoff=_NEAR)
+        if near and configuration not in names:
+            get_logger("rosflight_py_sim").warning(
+                f"there is no launch argument '{configuration}'; did you mean '{near[0]}'?"
+            )

@@ -1,0 +1,182 @@
+"""The command `rosflight_py_sim`: the whole simulation in one process, without launch files."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from rosflight_py_sim import __version__
+from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.resources import share_directory
+from rosflight_py_sim.vehicles import VEHICLES, Vehicle, vehicle
+
+INTERRUPTED = 130
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command and exit: 0 when all went well, 1 on a refused parameter or a failed flight, 130 on Ctrl-C."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    cut = given.index("--ros-args") if "--ros-args" in given else len(given)
+    options = _parser().parse_args(given[:cut])
+    options.ros_arguments = given[cut:]
+    # The simulation stays on this machine unless the user says otherwise.
+    os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    try:
+        sys.exit(options.command(options))
+    except ParameterError as error:
+        print(f"rosflight_py_sim: {error}", file=sys.stderr)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        # An impatient second Ctrl-C must not change the exit code.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        sys.exit(INTERRUPTED)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="rosflight_py_sim", description="A flight simulator that is a ROS 2 node graph."
+    )
+    parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument("--vehicle", default="multirotor", metavar="NAME", help=f"one of: {', '.join(VEHICLES)}")
+    common.add_argument(
+        "--params-file",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="parameters over the vehicle's own, in ROS 2's YAML format; may be given again",
+    )
+    common.add_argument(
+        "--vehicle-file", type=_file, metavar="FILE", help="parameters in the place of the vehicle's own file"
+    )
+    common.add_argument(
+        "--firmware-file",
+        type=_file,
+        metavar="FILE",
+        help="flight controller's parameters in the place of its own file",
+    )
+    common.add_argument("--seed", type=int, metavar="N", help="seed of all random numbers")
+    common.add_argument("--namespace", default="", metavar="NS", help="namespace of the vehicle's nodes")
+
+    sim = commands.add_parser(
+        "sim",
+        parents=[common],
+        help="run the graph until Ctrl-C",
+        description="Run all nodes in one process until Ctrl-C.",
+        epilog="Everything after --ros-args goes to ROS: -p NAME:=VALUE, -r OLD:=NEW, --log-level LEVEL.",
+    )
+    sim.add_argument(
+        "--real-time-multiplier",
+        type=float,
+        default=1.0,
+        metavar="X",
+        help="simulated seconds per second (default 1; 0: as fast as the machine allows, in lockstep)",
+    )
+    sim.add_argument("--time-mode", default="lockstep", choices=("lockstep", "paced", "wall"), help="default: lockstep")
+    sim.add_argument("--autopilot", action="store_true", help="add the autopilot node")
+    sim.add_argument(
+        "--flight-controller",
+        default="sil_board",
+        choices=("sil_board", "bridge"),
+        help="what answers the sensors with servo outputs: sil_board, the ROSflight firmware (default), or bridge, a "
+        "program that speaks another simulator's protocol, such as ArduPilot",
+    )
+    sim.add_argument("--duration", type=float, metavar="S", help="stop after so many simulated seconds")
+    sim.add_argument("--launched", action="store_true", help="Ctrl-C is no failure (exit code 0), as ros2 launch wants")
+    sim.set_defaults(command=_sim)
+
+    fly = commands.add_parser(
+        "fly",
+        parents=[common],
+        help="fly a square, show what happened",
+        description="Take off, fly a square in wind, land; print a summary and draw a picture.",
+        epilog="Everything after --ros-args goes to ROS.",
+    )
+    fly.add_argument(
+        "--real-time-multiplier", type=float, default=0.0, metavar="X", help="default 0: as fast as possible"
+    )
+    fly.add_argument("--calm", action="store_true", help="no wind (default: 4 m/s and turbulence, config/wind.yaml)")
+    fly.add_argument(
+        "--output", type=Path, default=Path("flights"), metavar="DIR", help="folder for pictures (default: flights)"
+    )
+    fly.set_defaults(command=_fly)
+    return parser
+
+
+def _file(text: str) -> Path:
+    path = Path(text).absolute()
+    if not path.is_file():
+        raise argparse.ArgumentTypeError(f"there is no file '{text}'")
+    return path
+
+
+def _chosen(options: argparse.Namespace) -> Vehicle:
+    """The vehicle, with the files that were given in the place of its own (an absolute path stands for itself)."""
+    chosen = vehicle(options.vehicle)
+    return replace(
+        chosen,
+        parameters=str(options.vehicle_file or chosen.parameters),
+        firmware=str(options.firmware_file or chosen.firmware),
+    )
+
+
+def _settings(options: argparse.Namespace) -> dict[str, Any]:
+    settings: dict[str, Any] = {"real_time_multiplier": float(options.real_time_multiplier)}
+    if options.seed is not None:
+        settings["seed"] = options.seed
+    return settings
+
+
+def _sim(options: argparse.Namespace) -> int:
+    from rosflight_py_sim.composition import ComposedGraph, simulation_arguments
+
+    chosen = _chosen(options)
+    settings = _settings(options)
+    if options.time_mode == "wall":
+        del settings["real_time_multiplier"]
+    graph = ComposedGraph(
+        chosen,
+        arguments=simulation_arguments(chosen, options.params_file, settings, options.ros_arguments),
+        time_mode=options.time_mode,
+        namespace=options.namespace,
+        executables=["autopilot"] if options.autopilot else [],
+        flight_controller=options.flight_controller,
+    )
+    print(f"{chosen.name} is running ({options.time_mode}); Ctrl-C ends it", flush=True)
+    clock = graph.nodes[0].get_clock()
+    limit_ns = float("inf") if options.duration is None else clock.now().nanoseconds + options.duration * 1e9
+    try:
+        graph.spin(lambda: clock.now().nanoseconds < limit_ns)
+    except KeyboardInterrupt:
+        if not options.launched:
+            raise
+    finally:
+        graph.close()
+    return 0
+
+
+def _fly(options: argparse.Namespace) -> int:
+    from rosflight_py_sim.flight import fly
+
+    wind = [] if options.calm else [str(share_directory() / "config" / "wind.yaml")]
+
+    return fly(
+        _chosen(options),
+        files=[*wind, *options.params_file],
+        settings=_settings(options),
+        ros_arguments=options.ros_arguments,
+        namespace=options.namespace,
+        output=options.output,
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,218 @@
+"""What the tests of the running graph share: a ROS domain for each test, and graphs that live as long as a test."""
+
+from __future__ import annotations
+
+import gc
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rcl_interfaces.srv import SetParameters
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from rclpy.qos import QoSProfile
+from rosflight_msgs.msg import SimState, Status
+from rosflight_msgs.srv import ParamGet, ParamSet, SetSimState
+from rosgraph_msgs.msg import Clock
+from std_srvs.srv import Trigger
+
+from rosflight_py_sim.composition import ComposedGraph, simulation_arguments
+from rosflight_py_sim.interfaces.qos import CHAIN
+from rosflight_py_sim.interfaces.simulation_node import SimulationNode
+from rosflight_py_sim.nodes.running import node_class
+from rosflight_py_sim.vehicles import vehicle
+
+# System time after which a condition that has not come true is taken for one that never will.
+PATIENCE_S = 30.0
+
+_PROJECT = Path(__file__).parents[2]
+
+
+def nanoseconds(stamp: Any) -> int:
+    """A builtin_interfaces/Time in ns."""
+    return int(stamp.sec * 10**9 + stamp.nanosec)
+
+
+class Graph(ComposedGraph):
+    """A composed graph of the multirotor with a node of the test's own, `tester`, that hears and calls.
+
+    Attributes:
+        truth: the newest truth state.
+        status: the newest status of the flight controller.
+    """
+
+    def __init__(self, *arguments: str, files: Sequence[str] = (), multiplier: float = 0.0, **options: Any) -> None:
+        chosen = vehicle("multirotor")
+        settings = {} if options.get("time_mode") == "wall" else {"real_time_multiplier": multiplier}
+        super().__init__(chosen, arguments=simulation_arguments(chosen, files, settings, arguments), **options)
+        self.tester = Node("tester", namespace=options.get("namespace", ""))
+        self.include(self.tester)
+        self._clients: dict[str, Any] = {}
+        self._clock = Clock()
+        self.truth = SimState()
+        self.status = Status()
+        self.tester.create_subscription(SimState, "sim/truth_state", self._on_truth, CHAIN)
+        self.tester.create_subscription(Status, "status", self._on_status, CHAIN)
+        self.tester.create_subscription(Clock, "/clock", self._on_clock, CHAIN)
+
+    def _on_truth(self, message: SimState) -> None:
+        self.truth = message
+
+    def _on_clock(self, message: Clock) -> None:
+        self._clock = message
+
+    def _on_status(self, message: Status) -> None:
+        self.status = message
+
+    @property
+    def time_ns(self) -> int:
+        """Simulated time of the newest truth state, ns."""
+        return nanoseconds(self.truth.header.stamp)
+
+    @property
+    def time_s(self) -> float:
+        """Simulated time of the newest truth state, s."""
+        return self.time_ns * 1e-9
+
+    def include(self, node: Node) -> None:
+        """Let a node take part."""
+        self.adopt(node)
+        self.executor.add_node(node)
+
+    def remove(self, node: Node) -> None:
+        """Take a node out of the graph, as if its process had ended."""
+        self.executor.remove_node(node)
+        self.nodes.remove(node)
+        node.destroy_node()
+
+    def node(self, name: str) -> Any:
+        """The node of that name."""
+        return next(node for node in self.nodes if node.get_name() == name)
+
+    def hear(self, topic: str, message_type: Any, qos: QoSProfile = CHAIN) -> list[Any]:
+        """The list that every message of a topic is appended to from now on."""
+        heard: list[Any] = []
+        self.tester.create_subscription(message_type, topic, heard.append, qos)
+        return heard
+
+    def spin_until(self, condition: Callable[[], object], what: str = "the condition") -> None:
+        """Run until the condition holds; fail when it does not within PATIENCE_S of system time."""
+        end = time.monotonic() + PATIENCE_S
+        while not condition():
+            if time.monotonic() > end:
+                pytest.fail(f"{what} did not come true within {PATIENCE_S:g} s, at {self.time_s:g} s: {self.status}")
+            self.executor.spin_once(timeout_sec=0.01)
+
+    def spin_for(self, seconds: float) -> None:
+        """Run for so much simulated time."""
+        end = self.time_s + seconds - 1e-9
+        self.spin_until(lambda: self.time_s >= end, f"{seconds:g} s of simulated time")
+
+    def idle(self, seconds: float) -> None:
+        """Run for so much system time: long enough for whatever is under way to arrive."""
+        end = time.monotonic() + seconds
+        self.spin_until(lambda: time.monotonic() > end)
+
+    def ready(self) -> Graph:
+        """Run until the chain works and the flight controller hears RC."""
+        self.spin_until(lambda: self.time_ns > 0 and self._clock.clock.nanosec, "time that goes on")
+        self.spin_until(lambda: self.status.header.stamp.nanosec and not self.status.error_code & 0x04, "RC")
+        return self
+
+    def call(self, service: str, service_type: Any = Trigger, **fields: Any) -> Any:
+        """Answer of a service."""
+        if service not in self._clients:
+            self._clients[service] = self.tester.create_client(service_type, service)
+        client = self._clients[service]
+        self.spin_until(client.service_is_ready, f"service {service}")
+        future = client.call_async(service_type.Request(**fields))
+        self.spin_until(future.done, f"an answer of {service}")
+        return future.result()
+
+    def set_firmware(self, **parameters: float) -> None:
+        """Set parameters of the flight controller."""
+        for name, value in parameters.items():
+            assert self.call("param_set", ParamSet, name=name, value=float(value)).exists
+
+    def firmware(self, name: str) -> float:
+        """A parameter of the flight controller."""
+        return float(self.call("param_get", ParamGet, name=name).value)
+
+    def pause(self) -> None:
+        """Pause, and wait until the step under way is over."""
+        assert self.call("time_manager/toggle_pause").message.startswith("paused")
+        self.spin_until(lambda: self.time_ns > nanoseconds(self._clock.clock), "the end of the step")
+
+    def set_state(self, state: SimState) -> None:
+        """Set the truth state, and wait for it on the topic."""
+        answer = self.call("dynamics/set_sim_state", SetSimState, state=state)
+        assert answer.success, answer.message
+        self.spin_until(lambda: self.truth.pose.position == state.pose.position, "the state that was set")
+
+    def step(self) -> None:
+        """Take one step of a paused simulation."""
+        before = self.time_ns
+        assert self.call("time_manager/step").success
+        self.spin_until(lambda: self.time_ns > before, "the step")
+
+    def set_parameter(self, node: str, name: str, value: Any) -> None:
+        """Change a parameter of a node."""
+        changes = [Parameter(name, value=value).to_parameter_msg()]
+        result = self.call(f"{node}/set_parameters", SetParameters, parameters=changes).results[0]
+        assert result.successful, result.reason
+
+    def calibrate(self) -> None:
+        """Calibrate the IMU, and wait until that is done."""
+        assert self.call("calibrate_imu").success
+        self.spin_until(lambda: not self.status.error_code & 0x20, "the calibration")
+
+    def arm(self) -> None:
+        """Calibrate and arm."""
+        self.ready()
+        self.calibrate()
+        assert self.call("toggle_arm").success
+        self.spin_until(lambda: self.status.armed, "armed")
+
+
+@pytest.fixture
+def graph(ros_domain: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Graph]]:
+    """A function that makes a Graph; `classes` puts classes of the test in the place of executables."""
+    made: list[Graph] = []
+
+    def make(*arguments: str, classes: Mapping[str, type[SimulationNode]] | None = None, **options: Any) -> Graph:
+        own = classes or {}
+        monkeypatch.setattr("rosflight_py_sim.composition.node_class", lambda name: own.get(name) or node_class(name))
+        made.append(Graph(*arguments, **options))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.close()
+    made.clear()
+    # The graph keeps its objects from the collector; participants live until they are collected.
+    gc.unfreeze()
+    gc.collect()
+
+
+@pytest.fixture
+def command_line(ros_domain: int, tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """A function that runs a Python program of the project to its end, in a folder of its own."""
+
+    def run(*arguments: str, patience_s: float = 90.0, **environment: str) -> subprocess.CompletedProcess[str]:
+        variables = {**os.environ, "PYTHONPATH": str(_PROJECT), "COLUMNS": "120", **environment}
+        return subprocess.run(
+            [sys.executable, *arguments],
+            cwd=tmp_path,
+            env=variables,
+            capture_output=True,
+            text=True,
+            timeout=patience_s,
+            check=False,
+        )
+
+    return run

@@ -1,0 +1,270 @@
+"""A client of ArduPilot's protocol flies the composed graph through the bridge."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rosflight_msgs.msg import PwmOutput, SimState
+from std_msgs.msg import String
+
+from rosflight_py_sim.interfaces.qos import LATCHED
+from rosflight_py_sim.interfaces.wire import NANOSECONDS
+from rosflight_py_sim.protocols.ardupilot_json import Reply, ServoFrame, decode_reply, encode_frame
+
+STEP_S = 0.0025
+
+
+class ArduPilotClient:
+    """ArduPilot's side of the socket, in front of a graph that runs in the same thread."""
+
+    def __init__(self, graph: Any, port: int) -> None:
+        self.graph = graph
+        self.count = 0
+        self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._socket.setblocking(False)
+        self._to = ("127.0.0.1", port)
+
+    def send_bytes(self, datagram: bytes) -> None:
+        self._socket.sendto(datagram, self._to)
+
+    def send(self, us: int = 1000) -> None:
+        """Send the frame of the present count."""
+        self.send_bytes(encode_frame(ServoFrame(400, self.count, (us,) * 16)))
+
+    def received(self) -> bytes | None:
+        """What has come, if anything."""
+        try:
+            return self._socket.recv(4096)
+        except BlockingIOError:
+            return None
+
+    def answer(self) -> bytes:
+        """Run the graph until an answer has come."""
+        answers: list[bytes] = []
+
+        def come() -> bool:
+            datagram = self.received()
+            if datagram is not None:
+                answers.append(datagram)
+            return bool(answers)
+
+        self.graph.spin_until(come, f"an answer to frame {self.count}")
+        return answers[0]
+
+    def step(self, us: int = 1000) -> Reply:
+        """Send the next frame; the answer to it."""
+        self.count += 1
+        self.send(us)
+        return decode_reply(self.answer())
+
+    def close(self) -> None:
+        self._socket.close()
+
+
+@pytest.fixture
+def port() -> int:
+    """A UDP port that nobody uses."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@pytest.fixture
+def bridged(graph: Callable[..., Any], port: int) -> Any:
+    """A graph with the bridge in the flight controller's place, as fast as the machine allows."""
+    return graph("-p", f"ardupilot.port:={port}", flight_controller="bridge")
+
+
+@pytest.fixture
+def new_client(bridged: Any, port: int) -> Iterator[Callable[[], ArduPilotClient]]:
+    """A function that makes a client."""
+    made: list[ArduPilotClient] = []
+
+    def make() -> ArduPilotClient:
+        made.append(ArduPilotClient(bridged, port))
+        return made[-1]
+
+    yield make
+    for client in made:
+        client.close()
+
+
+@pytest.fixture
+def client(new_client: Callable[[], ArduPilotClient]) -> ArduPilotClient:
+    """A client that has flown its first step."""
+    made = new_client()
+    made.step()
+    return made
+
+
+def seconds(stamp: Any) -> float:
+    return float(stamp.sec + stamp.nanosec / NANOSECONDS)
+
+
+def test_first_frame_is_answered_with_the_vehicle_at_rest(
+    bridged: Any, new_client: Callable[[], ArduPilotClient]
+) -> None:
+    reply = new_client().step()
+    assert reply.timestamp == STEP_S
+    # The skids are 0.12 m below the centre of mass, and sink in by less than a millimetre.
+    assert reply.position_ned == pytest.approx((0.0, 0.0, -0.12), abs=1e-3)
+    assert reply.quaternion == pytest.approx((1.0, 0.0, 0.0, 0.0), abs=1e-3)
+    # Six deviations of the accelerometer's noise and its greatest bias.
+    assert reply.accel_body == pytest.approx((0.0, 0.0, -9.81), abs=6 * 0.2 + 0.6)
+
+
+def test_n_frames_are_n_steps_and_the_timestamp_advances_by_the_step(bridged: Any, client: ArduPilotClient) -> None:
+    pwm: list[PwmOutput] = bridged.hear("sim/pwm_output", PwmOutput)
+    bridged.spin_until(lambda: bridged.tester.count_publishers("sim/pwm_output"), "discovery")
+    timestamps = [client.step(1200).timestamp for _ in range(200)]
+    bridged.idle(0.1)
+    # The first step was that of the fixture; time is a whole number of nanoseconds.
+    assert timestamps == [round((i + 2) * STEP_S, 9) for i in range(200)]
+    assert bridged.time_s == pytest.approx(201 * STEP_S, abs=1e-9)
+    assert bridged.node("bridge").front_end.counters == {"steps": 201}
+    stamps = {seconds(message.header.stamp) for message in pwm if message.values[0] == 1200}
+    assert stamps <= {round((i + 1) * STEP_S, 9) for i in range(200)}
+    assert max(stamps) == 200 * STEP_S
+
+
+def test_reply_is_the_truth_after_the_step(bridged: Any, client: ArduPilotClient) -> None:
+    truths: list[SimState] = bridged.hear("sim/truth_state", SimState)
+    for _ in range(100):
+        reply = client.step(1900)
+    bridged.idle(0.1)
+    truth = truths[-1]
+    assert seconds(truth.header.stamp) == reply.timestamp
+    p = truth.pose.position
+    assert reply.position_ned == (p.x, p.y, p.z)
+
+
+def test_power_lifts_the_vehicle_and_the_reply_says_so_in_ned(bridged: Any, client: ArduPilotClient) -> None:
+    first = client.step(1000)
+    for _ in range(400):
+        reply = client.step(1700)
+    assert reply.timestamp - first.timestamp == pytest.approx(1.0, abs=1e-9)
+    assert reply.position_ned[2] < first.position_ned[2] - 0.5
+    assert reply.velocity_ned[2] < -0.5
+    assert bridged.truth.pose.position.z < -0.5
+    # It goes straight up, as all rotors turn alike.
+    assert reply.position_ned[:2] == pytest.approx((0.0, 0.0), abs=0.05)
+
+
+def test_repeated_frame_gets_the_same_answer_and_no_step(bridged: Any, client: ArduPilotClient) -> None:
+    client.count += 1
+    client.send(1300)
+    answer, time_s = client.answer(), bridged.time_s
+    for _ in range(3):
+        client.send(1300)
+        assert client.answer() == answer
+    bridged.idle(0.1)
+    assert bridged.time_s == time_s
+    assert client.received() is None
+    assert bridged.node("bridge").front_end.counters["duplicates"] == 3
+
+
+def test_gap_in_the_count_is_one_step_and_counted(bridged: Any, client: ArduPilotClient) -> None:
+    before = client.step().timestamp
+    client.count += 4
+    assert client.step().timestamp == pytest.approx(before + STEP_S, abs=1e-9)
+    assert bridged.node("bridge").front_end.counters["lost_frames"] == 4
+
+
+def test_flight_goes_on_through_garbage(bridged: Any, client: ArduPilotClient) -> None:
+    for step in range(50):
+        for datagram in (b"", b"\0" * 40, b"nonsense", bytes([0x1A, 0x48]) + b"\xff" * 37):
+            client.send_bytes(datagram)
+        assert client.step().timestamp == round((step + 2) * STEP_S, 9)
+    counters = bridged.node("bridge").front_end.counters
+    assert (counters["wrong_length"], counters["wrong_magic"]) == (100, 100)
+
+
+def test_second_client_is_refused_and_disturbs_nothing(
+    bridged: Any, client: ArduPilotClient, new_client: Callable[[], ArduPilotClient]
+) -> None:
+    second = new_client()
+    for step in range(50):
+        second.count += 1
+        second.send(2000)
+        assert client.step().timestamp == round((step + 2) * STEP_S, 9)
+    bridged.idle(0.1)
+    assert second.received() is None
+    assert bridged.node("bridge").front_end.counters["refused_frames"] == 50
+
+
+def test_graph_holds_still_for_a_silent_client_and_goes_on_with_it(bridged: Any, client: ArduPilotClient) -> None:
+    waiting: list[String] = bridged.hear("sim/waiting_for", String, LATCHED)
+    pwm: list[PwmOutput] = bridged.hear("sim/pwm_output", PwmOutput)
+    time_s = client.step().timestamp
+    # Long enough for the time to be repeated ten times by the time manager.
+    bridged.idle(2.6)
+    assert bridged.time_s == time_s
+    assert waiting and waiting[-1].data.startswith("ArduPilot on UDP 127.0.0.1:")
+    assert {seconds(m.header.stamp) for m in pwm} <= {time_s - STEP_S}
+    for i in range(20):
+        assert client.step(1400).timestamp == pytest.approx(time_s + (i + 1) * STEP_S, abs=1e-9)
+    bridged.spin_until(lambda: waiting[-1].data == "", "word that nobody is waited for")
+    assert bridged.node("bridge").front_end.counters == {"steps": 22}
+
+
+def test_restarted_bridge_takes_up_where_the_old_one_was(
+    bridged: Any, client: ArduPilotClient, new_client: Callable[[], ArduPilotClient]
+) -> None:
+    time_s = client.step().timestamp
+    bridged.remove(bridged.node("bridge"))
+    bridged.executor.add_node(bridged.add("bridge", namespace=""))
+    assert client.step().timestamp == pytest.approx(time_s + STEP_S, abs=1e-9)
+    assert client.step().timestamp == pytest.approx(time_s + 2 * STEP_S, abs=1e-9)
+
+
+def test_removed_bridge_frees_its_port_and_ends_its_thread(bridged: Any, client: ArduPilotClient, port: int) -> None:
+    bridged.remove(bridged.node("bridge"))
+    assert not any(thread.name == "socket_watch" for thread in threading.enumerate())
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.bind(("127.0.0.1", port))
+
+
+@pytest.mark.parametrize("time_mode", ["wall", "paced"])
+def test_bridge_refuses_a_time_that_does_not_wait(command_line: Callable[..., Any], time_mode: str) -> None:
+    options = ("--flight-controller", "bridge", "--time-mode", time_mode)
+    ended = command_line("-m", "rosflight_py_sim.cli", "sim", *options)
+    assert ended.returncode == 1
+    assert (
+        ended.stderr
+        == f"rosflight_py_sim: parameter 'time_mode': '{time_mode}' given; allowed: text, one of lockstep\n"
+    )
+
+
+def test_command_waits_for_ardupilot_and_ends_on_ctrl_c(ros_domain: int, port: int, tmp_path: Path) -> None:
+    project = Path(__file__).parents[2]
+    options = ["sim", "--flight-controller", "bridge", "--ros-args", "-p", f"ardupilot.port:={port}"]
+    log = tmp_path / "log"
+    with log.open("w") as output:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "rosflight_py_sim.cli", *options],
+            cwd=project,
+            stdout=output,
+            stderr=output,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        )
+        try:
+            end = time.monotonic() + 30.0
+            while "waiting for ArduPilot" not in log.read_text():
+                assert process.poll() is None and time.monotonic() < end, log.read_text()
+                time.sleep(0.05)
+            process.send_signal(signal.SIGINT)
+            assert process.wait(timeout=30.0) == 130
+        finally:
+            process.kill()
+            process.wait()
+    assert log.read_text().count("waiting for ArduPilot") == 1
+    assert "Traceback" not in log.read_text()

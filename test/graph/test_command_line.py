@@ -1,0 +1,107 @@
+"""The command rosflight_py_sim, run as users run it."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+PROGRAM = ("-m", "rosflight_py_sim.cli")
+WIND = Path(__file__).parents[2] / "config" / "wind.yaml"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--help"], ["sim", "fly", "COMMAND"]),
+        (["sim", "--help"], ["--time-mode", "--duration", "--real-time-multiplier", "--params-file", "--ros-args"]),
+        (["fly", "--help"], ["--output", "--seed", "--vehicle", "multirotor"]),
+        (["--version"], ["rosflight_py_sim 0."]),
+    ],
+)
+def test_help_is_given(command_line: Run, arguments: list[str], words: list[str]) -> None:
+    result = command_line(*PROGRAM, *arguments)
+    assert result.returncode == 0
+    for word in words:
+        assert word in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        ([], 2, ["COMMAND"]),
+        (["hover"], 2, ["hover"]),
+        (["sim", "--vehicle", "balloon"], 1, ["vehicle 'balloon' given", "allowed: multirotor"]),
+        (["sim", "--params-file", "/no/such.yaml"], 1, ["'/no/such.yaml'", "No such file"]),
+        (["sim", "--seed", "-4"], 1, ["'seed'", "-4 given", "from 0"]),
+        (["sim", "--ros-args", "-p", "mass:=0.0"], 1, ["'mass'", "0.0 given", "greater than 0 kg"]),
+        (["sim", "--ros-args", "-p", "dynamics:masss:=1.0"], 1, ["no parameter 'masss'", "'mass'"]),
+        (["sim", "--ros-args", "-p", "step_size:=9.0"], 1, ["'step_size'", "9.0 given", "0.02 s"]),
+        (["sim", "--real-time-multiplier", "-1"], 1, ["'real_time_multiplier'", "-1.0 given", "at least 0"]),
+        (["sim", "--time-mode", "slow"], 2, ["slow", "lockstep", "paced", "wall"]),
+        (["sim", "--firmware-file", "/no/such.yaml"], 2, ["/no/such.yaml"]),
+        (["fly", "--ros-args", "-p", "square_side:=-1.0"], 1, ["'square_side'", "-1.0 given", "m"]),
+    ],
+)
+def test_what_cannot_be_is_refused_in_words(
+    command_line: Run, arguments: list[str], code: int, words: list[str]
+) -> None:
+    result = command_line(*PROGRAM, *arguments)
+    assert result.returncode == code, result.stdout + result.stderr
+    for word in words:
+        assert word in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize("mode", ["lockstep", "paced", "wall"])
+def test_sim_ends_after_its_duration(command_line: Run, mode: str) -> None:
+    pace = {"lockstep": ["--real-time-multiplier", "0"], "paced": ["--real-time-multiplier", "2"], "wall": []}
+    result = command_line(*PROGRAM, "sim", "--duration", "1", "--time-mode", mode, *pace[mode])
+    assert result.returncode == 0, result.stderr
+    assert f"multirotor is running ({mode})" in result.stdout
+    assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("wind", "limit_m"),
+    # What is asked of the flight, as root mean square: half a metre in calm air, a metre in turbulent wind.
+    [("calm", 0.5), ("turbulent", 1.0)],
+)
+def test_fly_flies_the_square_and_shows_it(command_line: Run, tmp_path: Path, wind: str, limit_m: float) -> None:
+    calm = tmp_path / "calm.yaml"
+    calm.write_text("/**/dynamics:\n  ros__parameters: {sim_has_wind: false, turbulence_model: none}\n")
+    file = calm if wind == "calm" else WIND
+    result = command_line(
+        *PROGRAM,
+        "fly",
+        "--output",
+        "shown",
+        "--params-file",
+        str(file),
+        "--seed",
+        "3",
+        "--namespace",
+        "uav",
+        patience_s=110,
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "Traceback" not in result.stderr
+    error = re.search(r"racking error.*?([0-9.]+) m", result.stdout)
+    assert error is not None, result.stdout
+    assert float(error[1]) < limit_m
+    for word in ("completed", "simulated time", "real-time factor", "battery"):
+        assert word in result.stdout.lower()
+    pictures = list((tmp_path / "shown").glob("*.png"))
+    assert len(pictures) == 1
+    assert str(pictures[0].resolve()) in result.stdout
+    from matplotlib.image import imread
+
+    pixels = imread(pictures[0])
+    assert min(pixels.shape[:2]) > 300
+    # Lines and texts on a background: many colours, and not the background alone.
+    assert 0.01 < (pixels[..., :3].min(axis=2) < 0.7).mean() < 0.9

@@ -1,0 +1,52 @@
+"""Loss of the transmitter, and who is in command."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from rosflight_msgs.msg import Command, Status
+
+RC_LOST = 0x04
+
+
+def command(throttle: float) -> Command:
+    message = Command(mode=Command.MODE_ROLL_PITCH_YAWRATE_THROTTLE)
+    message.u = [0.0, 0.0, throttle, *(0.0,) * 7]
+    return message
+
+
+def test_without_rc_frames_the_vehicle_goes_into_failsafe_and_comes_back_with_them(graph: Callable[..., Any]) -> None:
+    g = graph()
+    g.arm()
+    status = g.hear("status", Status)
+    g.remove(g.node("rc"))
+    lost_s = g.time_s
+    g.spin_until(lambda: g.status.failsafe, "failsafe")
+    # 100 ms without a frame, of which up to 20 have passed; and a few steps for messages that were under way.
+    assert 0.08 <= g.status.header.stamp.sec + g.status.header.stamp.nanosec * 1e-9 - lost_s <= 0.12
+    assert g.status.error_code & RC_LOST
+    assert g.status.armed
+    again = g.add("rc", namespace="")
+    # Its switches are where a new transmitter's are; the arm switch must still be on for the vehicle to go on.
+    g.executor.add_node(again)
+    assert g.call("toggle_arm").success
+    g.spin_until(lambda: not g.status.failsafe, "the end of failsafe")
+    assert not g.status.error_code & RC_LOST
+    assert any(message.failsafe for message in status)
+
+
+def test_the_override_switch_hands_over_between_rc_and_computer(graph: Callable[..., Any]) -> None:
+    g = graph()
+    g.arm()
+    publisher = g.tester.create_publisher(Command, "command", 1)
+    g.tester.create_timer(0.01, lambda: publisher.publish(command(0.4)))
+    g.spin_for(0.5)
+    assert g.status.rc_override & Status.OVERRIDE_ATT_SWITCH
+    assert g.status.rc_override & Status.OVERRIDE_THR_SWITCH
+    g.call("toggle_override")
+    g.spin_until(lambda: g.status.offboard and g.status.rc_override == 0, "the computer in command")
+    g.spin_until(lambda: max(g.node("sil_board")._pwm[:4]) > 1300, "the computer's throttle")
+    g.call("toggle_override")
+    g.spin_until(lambda: g.status.rc_override & Status.OVERRIDE_THR_SWITCH, "RC in command")
+    g.spin_until(lambda: max(g.node("sil_board")._pwm[:4]) < 1200, "the throttle stick, which is low")

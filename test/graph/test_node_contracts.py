@@ -1,0 +1,49 @@
+"""The contract of each module: what a derived class must fill in, and that nothing else is asked of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from rosflight_py_sim.interfaces.dynamics_interface import DynamicsInterface
+from rosflight_py_sim.interfaces.forces_and_moments_interface import ForcesAndMomentsInterface
+from rosflight_py_sim.interfaces.sensor_interface import SensorInterface
+from rosflight_py_sim.interfaces.time_manager_interface import TimeManagerInterface
+
+CONTRACTS: dict[type[Any], set[str]] = {
+    TimeManagerInterface: {"update_time", "get_seconds", "get_nanoseconds"},
+    SensorInterface: {
+        "imu_update",
+        "imu_temperature_update",
+        "mag_update",
+        "baro_update",
+        "gnss_update",
+        "sonar_update",
+        "diff_pressure_update",
+        "battery_update",
+    },
+    ForcesAndMomentsInterface: {"update_forces_and_torques", "get_firmware_parameters"},
+    DynamicsInterface: {"apply_forces_and_torques", "compute_truth", "compute_wind_truth", "set_sim_state"},
+}
+NAMES = {
+    TimeManagerInterface: "time_manager",
+    SensorInterface: "sensors",
+    ForcesAndMomentsInterface: "forces_and_moments",
+    DynamicsInterface: "dynamics",
+}
+
+
+@pytest.mark.parametrize("interface", CONTRACTS)
+def test_the_abstract_methods_are_those_of_the_contract(interface: type[Any]) -> None:
+    assert interface.__abstractmethods__ == CONTRACTS[interface]
+    assert NAMES[interface] == interface.DEFAULT_NAME
+
+
+@pytest.mark.parametrize(
+    ("interface", "missing"), [(interface, name) for interface, names in CONTRACTS.items() for name in sorted(names)]
+)
+def test_a_class_that_lacks_a_method_cannot_be_constructed(interface: type[Any], missing: str) -> None:
+    filled = {name: lambda self, *_: None for name in CONTRACTS[interface] - {missing}}
+    with pytest.raises(TypeError, match=rf"abstract class Incomplete .*'?{missing}'?"):
+        type("Incomplete", (interface,), filled)()

@@ -1,0 +1,271 @@
+"""Parameters of the nodes: described, refused with a reason, and changed while the simulation goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import rclpy
+from rcl_interfaces.srv import DescribeParameters, GetParameters, SetParameters, SetParametersAtomically
+from rclpy.parameter import Parameter
+from rclpy.signals import SignalHandlerOptions
+from rosflight_msgs.msg import SimState
+from sensor_msgs.msg import Imu
+
+from rosflight_py_sim.interfaces.simulation_node import SimulationNode
+from rosflight_py_sim.nodes.running import NODE_CLASSES, SharedNames, node_class
+from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.vehicles import vehicle
+
+VEHICLE_FILE = str(vehicle("multirotor").parameter_file)
+
+DYNAMICS = {"mass": 3.5, "Jxx": 0.08, "Jyy": 0.08, "Jzz": 0.12}
+ROTORS = {
+    "num_rotors": 2,
+    "rotor_dists": [0.2, 0.2],
+    "rotor_radial_angles": [90.0, 270.0],
+    "rotor_rotation_directions": [1, -1],
+    "V_max": 25.0,
+    "CT_0": 0.09,
+    "CT_1": -0.1,
+    "CT_2": -0.1,
+    "CQ_0": 0.004,
+    "CQ_1": 0.001,
+    "CQ_2": -0.01,
+    "D_prop": 0.38,
+    "R_motor": 0.04,
+    "I_0": 1.5,
+    "KQ": 0.03,
+    "CD": 2.0,
+    "A_c": 0.04,
+    "CD_induced": 0.05,
+}
+NEEDED: dict[str, dict[str, Any]] = {"standalone_dynamics": DYNAMICS, "multirotor_forces_and_moments": ROTORS}
+
+Start = Callable[..., SimulationNode]
+
+
+@pytest.fixture
+def start(ros_domain: int) -> Iterator[Start]:
+    """A function that starts one node: executable, parameter files, ROS arguments, and values given in code."""
+    nodes: list[SimulationNode] = []
+
+    def construct(executable: str, *files: str, arguments: tuple[str, ...] = (), **values: Any) -> SimulationNode:
+        given = ["--ros-args", *(part for file in files for part in ("--params-file", file)), *arguments]
+        rclpy.init(args=["test", *given], signal_handler_options=SignalHandlerOptions.NO)
+        overrides = [Parameter(name, value=value) for name, value in values.items()]
+        nodes.append(
+            node_class(executable)(
+                arguments=given,
+                shared_names=SharedNames(),
+                parameter_overrides=overrides,
+            )
+        )
+        return nodes[-1]
+
+    yield construct
+    for node in nodes:
+        node.destroy_node()
+    rclpy.try_shutdown()
+
+
+@pytest.mark.parametrize("executable", NODE_CLASSES)
+def test_every_parameter_is_described_with_text_unit_and_range(start: Start, executable: str) -> None:
+    node = start(executable, **NEEDED.get(executable, {}))
+    assert len(node.PARAMETERS) > 0
+    for parameter in node.PARAMETERS:
+        descriptor = node.describe_parameter(parameter.name)
+        assert parameter.text
+        assert parameter.text in descriptor.description
+        assert f"[{parameter.unit}]" in descriptor.description or not parameter.unit
+        assert parameter.type_name in descriptor.additional_constraints
+        assert parameter.allowed in descriptor.additional_constraints
+        assert descriptor.read_only is parameter.read_only
+        for allowed in (*descriptor.floating_point_range, *descriptor.integer_range):
+            assert parameter.minimum in (allowed.from_value, float("-inf"))
+            assert parameter.maximum in (allowed.to_value, float("inf"))
+
+
+def without(values: dict[str, Any], name: str) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if key != name}
+
+
+DYN, ROT, SEN = "standalone_dynamics", "multirotor_forces_and_moments", "standalone_sensors"
+BAD = {
+    "missing": (DYN, without(DYNAMICS, "mass"), ["'mass' is missing", "required", "greater than 0", "kg"]),
+    "missing_rotors": (ROT, without(ROTORS, "D_prop"), ["'D_prop' is missing", "greater than 0 m"]),
+    "mass_0": (DYN, {**DYNAMICS, "mass": 0.0}, ["'mass'", "0.0 given", "greater than 0 kg"]),
+    "mass_negative": (DYN, {**DYNAMICS, "mass": -1.0}, ["'mass'", "-1.0 given", "greater than 0 kg"]),
+    "mass_nan": (DYN, {**DYNAMICS, "mass": float("nan")}, ["'mass'", "nan given"]),
+    "mass_text": (DYN, {**DYNAMICS, "mass": "heavy"}, ["'mass'", "'heavy' given", "number"]),
+    "inertia": (DYN, {**DYNAMICS, "Jxy": 0.2}, ["Jxy 0.2", "positive definite"]),
+    "vector_too_short": (DYN, {**DYNAMICS, "steady_state_wind": [1.0, 2.0]}, ["'steady_state_wind'", "2 elements"]),
+    "contact_points": (DYN, {**DYNAMICS, "contact_points": [0.0, 0.1]}, ["'contact_points'", "2 numbers"]),
+    "choice": (DYN, {**DYNAMICS, "turbulence_model": "karman"}, ["'turbulence_model'", "'karman'", "dryden_8785c"]),
+    "time_mode": (DYN, {**DYNAMICS, "time_mode": "fast"}, ["'time_mode'", "'fast'", "wall, paced, lockstep"]),
+    "rotor_lists": (ROT, {**ROTORS, "rotor_dists": [0.2]}, ["'rotor_dists'", "1 numbers given", "allowed: 2"]),
+    "rotor_directions": (ROT, {**ROTORS, "rotor_rotation_directions": [1, 2]}, ["'rotor_rotation_directions'", "2"]),
+    "rotor_count": (ROT, {**ROTORS, "num_rotors": 3}, ["rotor", "3"]),
+    "whole_number": (ROT, {**ROTORS, "num_rotors": 2.5}, ["'num_rotors'", "2.5 given", "integer"]),
+    "rate": (SEN, {"imu_update_frequency": 0.0}, ["'imu_update_frequency'", "0.0 given", "Hz"]),
+    "stdev": (SEN, {"gyro_stdev": -1.0}, ["'gyro_stdev'", "-1.0 given", "at least 0"]),
+    "boolean": ("sil_board", {"use_timer": "yes"}, ["'use_timer'", "'yes' given", "boolean"]),
+    "no_file": ("sil_board", {"firmware_param_file": "/no/such"}, ["/no/such"]),
+    "vimfly": ("rc", {"use_vimfly": True}, ["'use_vimfly'", "True given", "false"]),
+    "multiplier": ("standalone_time_manager", {"real_time_multiplier": 0.0}, ["'real_time_multiplier'", "than 0"]),
+    "step_size": ("lockstep_time_manager", {"step_size": 1.0}, ["'step_size'", "1.0 given", "0.02 s"]),
+    "misspelt": ("rc", {"rc_freqency": 50.0}, ["no parameter 'rc_freqency'", "'rc_frequency'"]),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_a_bad_value_at_the_start_is_refused_by_name_value_and_what_is_allowed(start: Start, case: str) -> None:
+    executable, values, words = BAD[case]
+    with pytest.raises(ParameterError) as refusal:
+        start(executable, **values)
+    for word in words:
+        assert word in str(refusal.value)
+
+
+def parameter_file(folder: Path, section: str, text: str) -> str:
+    path = folder / "parameters.yaml"
+    path.write_text(f"{section}:\n  ros__parameters:\n    {text}\n")
+    return str(path)
+
+
+@pytest.mark.parametrize("section", ["dynamics", "/dynamics", "/**/dynamics", "/standalone_dynamics"])
+def test_a_misspelt_name_in_a_section_of_the_node_is_refused(start: Start, tmp_path: Path, section: str) -> None:
+    with pytest.raises(ParameterError, match=r"no parameter 'masss'; did you mean 'mass'"):
+        start(DYN, VEHICLE_FILE, parameter_file(tmp_path, section, "masss: 2.0"))
+
+
+def test_an_unknown_name_in_a_section_of_the_node_is_refused(start: Start, tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match=r"no parameter 'wingspan'"):
+        start(DYN, VEHICLE_FILE, parameter_file(tmp_path, "/**/dynamics", "wingspan: 2.0"))
+
+
+def test_a_near_miss_in_a_wildcard_section_is_refused(start: Start, tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match=r"no parameter 'gravty'; did you mean 'gravity'"):
+        start(DYN, VEHICLE_FILE, parameter_file(tmp_path, "/**", "gravty: 9.0"))
+
+
+def test_what_other_nodes_know_may_stand_in_a_wildcard_section(start: Start, tmp_path: Path) -> None:
+    assert start(DYN, VEHICLE_FILE, parameter_file(tmp_path, "/**", "gyro_stdev: 0.1")).values["mass"] == 3.5
+
+
+def test_rosflights_section_names_and_whole_numbers_are_taken(start: Start, tmp_path: Path) -> None:
+    node = start(DYN, VEHICLE_FILE, parameter_file(tmp_path, "/standalone_dynamics", "Jxx: 2"))
+    assert node.values["Jxx"] == 2.0
+    assert isinstance(node.get_parameter("Jxx").value, float)
+
+
+def test_the_nodes_own_section_is_stronger_than_rosflights(start: Start, tmp_path: Path) -> None:
+    path = tmp_path / "both.yaml"
+    path.write_text(
+        "/standalone_dynamics:\n  ros__parameters: {Jxx: 0.2, Jyy: 0.3}\ndynamics:\n  ros__parameters: {Jxx: 0.4}\n"
+    )
+    node = start(DYN, str(path), arguments=("-p", "mass:=1", "-p", "Jzz:=0.3"))
+    assert [node.values[name] for name in ("mass", "Jxx", "Jyy", "Jzz")] == [1.0, 0.4, 0.3, 0.3]
+
+
+def test_a_later_file_is_stronger_under_whichever_name(start: Start, tmp_path: Path) -> None:
+    rosflights, ours = tmp_path / "rosflights.yaml", tmp_path / "ours.yaml"
+    rosflights.write_text("/standalone_dynamics:\n  ros__parameters: {mass: 1.5, Jxx: 0.2, Jyy: 0.3}\n")
+    ours.write_text("/**/dynamics:\n  ros__parameters: {Jxx: 0.4}\n")
+    node = start(DYN, VEHICLE_FILE, str(rosflights), str(ours), arguments=("-p", "Jyy:=0.5"))
+    assert [node.values[name] for name in ("mass", "Jxx", "Jyy", "Jzz")] == [1.5, 0.4, 0.5, 0.12]
+
+
+def sent(**values: Any) -> list[Any]:
+    return [Parameter(name, value=value).to_parameter_msg() for name, value in values.items()]
+
+
+REFUSED = {
+    "mass_0": ("dynamics", {"mass": 0.0}, ["'mass'", "0.0 given", "greater than 0 kg"]),
+    "mass_text": ("dynamics", {"mass": "heavy"}, ["'mass'", "'heavy' given", "number"]),
+    "inertia": ("dynamics", {"Jxy": 0.5}, ["Jxy 0.5", "positive definite"]),
+    "lists": ("forces_and_moments", {"rotor_dists": [0.2]}, ["'rotor_dists'", "1 numbers given", "allowed: 4"]),
+    "read_only": ("dynamics", {"seed": 4}, ["seed", "read-only"]),
+    "range": ("sensors", {"gyro_stdev": -1.0}, ["'gyro_stdev'", "-1.0 given", "at least 0"]),
+    "step": ("time_manager", {"step_size": 5.0}, ["'step_size'", "5.0 given", "0.02 s"]),
+    "unknown": ("dynamics", {"masss": 5.0}, ["no parameter 'masss'", "'mass'"]),
+}
+
+
+def test_a_refused_change_tells_why_and_changes_nothing(graph: Callable[..., Any]) -> None:
+    g = graph().ready()
+    for name, values, words in REFUSED.values():
+        before = dict(g.node(name).values)
+        told = g.call(f"{name}/get_parameters", GetParameters, names=list(values)).values
+        for service, service_type in (
+            ("set_parameters", SetParameters),
+            ("set_parameters_atomically", SetParametersAtomically),
+        ):
+            answer = g.call(f"{name}/{service}", service_type, parameters=sent(**values))
+            result = answer.result if service.endswith("atomically") else answer.results[0]
+            assert not result.successful
+            for word in words:
+                assert word in result.reason, f"{result.reason!r} lacks {word!r}"
+        assert g.node(name).values == before
+        assert g.call(f"{name}/get_parameters", GetParameters, names=list(values)).values == told
+
+
+def test_of_several_changes_at_once_all_or_none_are_made(graph: Callable[..., Any]) -> None:
+    g = graph()
+    parameters = sent(mass=4.0, gravity=-1.0)
+    answer = g.call("dynamics/set_parameters_atomically", SetParametersAtomically, parameters=parameters)
+    assert not answer.result.successful
+    assert "'gravity'" in answer.result.reason
+    assert g.node("dynamics").values["mass"] == g.node("dynamics").get_parameter("mass").value == 3.5
+    one_by_one = g.call("dynamics/set_parameters", SetParameters, parameters=parameters).results
+    assert [result.successful for result in one_by_one] == [True, False]
+    assert g.node("dynamics").values["mass"] == g.node("dynamics").get_parameter("mass").value == 4.0
+
+
+def test_descriptors_are_told_by_the_service(graph: Callable[..., Any]) -> None:
+    answer = graph().call("dynamics/describe_parameters", DescribeParameters, names=["mass", "Jxy"])
+    assert answer.descriptors[0].additional_constraints == "number, greater than 0 kg"
+    assert answer.descriptors[1].description.endswith("[kg m^2]")
+
+
+def falling() -> SimState:
+    """A level vehicle, high up, that falls at 20 m/s."""
+    state = SimState()
+    state.pose.position.z, state.pose.orientation.w, state.twist.linear.z = -1000.0, 1.0, 20.0
+    return state
+
+
+def test_a_changed_mass_counts_and_the_state_goes_on(graph: Callable[..., Any]) -> None:
+    g = graph().ready()
+    g.pause()
+    g.set_state(falling())
+    g.step()
+    light, time_s = g.truth, g.time_s
+    assert g.call("dynamics/set_parameters", SetParameters, parameters=sent(mass=7)).results[0].successful
+    assert g.node("dynamics").values["mass"] == 7.0
+    g.step()
+    heavy = g.truth
+    assert g.time_s == pytest.approx(time_s + 0.0025, abs=1e-9)
+    assert heavy.twist.linear.z == pytest.approx(light.twist.linear.z, abs=0.03)
+    # The drag is the same but for what the speed changed in one step, and moves twice the mass.
+    drag = [9.81 - truth.acceleration.linear.z for truth in (light, heavy)]
+    assert drag[0] > 1.0
+    assert drag[1] == pytest.approx(drag[0] / 2, rel=0.01)
+
+
+def test_changed_sensor_noise_counts_and_the_bias_goes_on(graph: Callable[..., Any]) -> None:
+    g = graph().ready()
+    g.pause()
+    bias = list(g.node("sensors").imu_bias().accel)
+    answer = g.call("sensors/set_parameters", SetParameters, parameters=sent(acc_stdev=0.0))
+    assert answer.results[0].successful
+    assert list(g.node("sensors").imu_bias().accel) == bias
+    imu = g.hear("sim/sensors/imu/data", Imu)
+    g.call("time_manager/toggle_pause")
+    g.spin_until(lambda: len(imu) > 20)
+    for axis, of_bias in zip("xy", bias, strict=False):
+        readings = [getattr(message.linear_acceleration, axis) for message in imu[-10:]]
+        # A level vehicle at rest that reads without noise reads its bias, which walks 1e-5 m/s^2 in a second.
+        assert readings == pytest.approx([of_bias] * 10, abs=1e-4)

@@ -1,0 +1,261 @@
+"""The services of the simulator and of the flight controller, called as a person would."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rosflight_msgs.msg import PwmOutput, RCRaw, SimState
+from rosflight_msgs.srv import ParamFile, ParamGet, ParamSet, SetSimState
+from rosgraph_msgs.msg import Clock
+from std_msgs.msg import Bool, String
+
+from rosflight_py_sim.interfaces.qos import LATCHED
+
+MakeGraph = Callable[..., Any]
+
+
+def nanoseconds(stamp: Any) -> int:
+    return int(stamp.sec * 10**9 + stamp.nanosec)
+
+
+def test_time_stands_still_in_a_pause_and_goes_on_after_it(graph: MakeGraph) -> None:
+    g = graph().ready()
+    g.pause()
+    clock = g.hear("/clock", Clock)
+    time_s = g.time_s
+    g.idle(0.6)
+    assert not clock
+    assert g.time_s == time_s
+    answer = g.call("time_manager/toggle_pause")
+    assert answer.success
+    assert answer.message.startswith("running at ")
+    g.spin_for(0.1)
+
+
+def test_one_step_moves_time_on_by_the_step_size(graph: MakeGraph) -> None:
+    g = graph().ready()
+    g.pause()
+    clock = g.hear("/clock", Clock)
+    before = g.time_ns
+    answer = g.call("time_manager/step")
+    assert answer.success
+    assert answer.message.startswith("advanced 1 step, to ")
+    g.spin_until(lambda: g.time_ns > before)
+    g.idle(0.05)
+    assert [nanoseconds(message.clock) for message in clock] == [before]
+    assert g.time_ns == before + 2_500_000
+
+
+def test_step_count_steps_are_taken_and_no_more(graph: MakeGraph) -> None:
+    g = graph().ready()
+    g.pause()
+    g.set_parameter("time_manager", "step_count", 40)
+    clock = g.hear("/clock", Clock)
+    before = g.time_ns
+    for turn in (1, 2):
+        assert g.call("time_manager/step").message.startswith("advanced 40 steps, to ")
+        g.spin_until(lambda turn=turn: g.time_ns >= before + turn * 100_000_000)
+        g.idle(0.05)
+        assert g.time_ns == before + turn * 100_000_000
+        assert len(clock) >= 1
+        assert nanoseconds(clock[-1].clock) == before + turn * 100_000_000 - 2_500_000
+
+
+def test_steps_are_refused_while_the_simulation_runs(graph: MakeGraph) -> None:
+    answer = graph().ready().call("time_manager/step")
+    assert not answer.success
+    assert "pause it with time_manager/toggle_pause" in answer.message
+
+
+def test_arm_and_override_switches_move_their_channels(graph: MakeGraph) -> None:
+    g = graph().ready()
+    rc = g.hear("sim/RC", RCRaw)
+    g.spin_until(lambda: rc)
+    assert list(rc[-1].values) == [1500, 1500, 1000, 1500, 1000, 2000, 2000, 1500]
+    for service, channel, name, pulses in (
+        ("toggle_arm", 4, "arm", [(2000, "on"), (1000, "off")]),
+        ("toggle_override", 5, "override", [(1000, "off"), (2000, "on")]),
+    ):
+        for pulse, word in pulses:
+            answer = g.call(service)
+            assert answer.success
+            assert answer.message == f"{name} switch {word}"
+            heard = len(rc)
+            g.spin_until(lambda heard=heard: len(rc) > heard + 1)
+            assert rc[-1].values[channel] == pulse
+
+
+def test_arming_needs_a_calibrated_imu_and_the_override_switch(graph: MakeGraph) -> None:
+    g = graph().ready()
+    assert g.status.error_code & 0x20
+    g.call("toggle_arm")
+    g.spin_for(0.3)
+    assert not g.status.armed
+    g.call("toggle_arm")
+    g.calibrate()
+    g.call("toggle_override")
+    g.spin_for(0.1)
+    g.call("toggle_arm")
+    g.spin_for(0.3)
+    assert not g.status.armed
+    g.call("toggle_override")
+    g.spin_until(lambda: g.status.armed, "armed")
+    g.call("toggle_arm")
+    g.spin_until(lambda: not g.status.armed, "disarmed")
+
+
+def test_the_imu_cannot_be_calibrated_while_armed(graph: MakeGraph) -> None:
+    g = graph()
+    g.arm()
+    answer = g.call("calibrate_imu")
+    assert not answer.success
+    assert answer.message == "refused while armed"
+
+
+def state(height_m: float = 50.0, **quaternion: float) -> SimState:
+    message = SimState()
+    message.pose.position.x, message.pose.position.z = 3.0, -height_m
+    message.pose.orientation.w = 1.0
+    for name, value in quaternion.items():
+        setattr(message.pose.orientation, name, value)
+    message.twist.linear.x = 2.0
+    message.twist.angular.z = 0.5
+    return message
+
+
+def test_the_state_is_what_was_set(graph: MakeGraph) -> None:
+    g = graph().ready()
+    g.pause()
+    time_s = g.time_s
+    half = math.sqrt(0.5)
+    wanted = state(w=half, z=half)
+    g.set_state(wanted)
+    assert g.time_s == time_s
+    linear, angular = g.truth.twist.linear, g.truth.twist.angular
+    assert (linear.x, linear.y, linear.z) == pytest.approx((2.0, 0.0, 0.0), abs=1e-12)
+    assert (angular.x, angular.y, angular.z) == (0.0, 0.0, 0.5)
+    assert g.truth.pose.orientation.w == pytest.approx(half, abs=1e-15)
+    assert g.truth.pose.orientation.z == pytest.approx(half, abs=1e-15)
+    g.step()
+    # East at 2 m/s after a turn to the right by 90 degrees.
+    assert g.truth.pose.position.y == pytest.approx(2.0 * 0.0025, rel=0.01)
+
+
+def test_a_quaternion_off_by_less_than_a_per_cent_is_normalised(graph: MakeGraph) -> None:
+    g = graph().ready()
+    g.pause()
+    g.set_state(state(w=0.6 * 1.005, y=0.8 * 1.005))
+    q = g.truth.pose.orientation
+    assert (q.w, q.x, q.y, q.z) == pytest.approx((0.6, 0.0, 0.8, 0.0), abs=1e-12)
+
+
+def bad_states() -> dict[str, tuple[SimState, str]]:
+    found = {
+        "zero quaternion": (state(w=0.0), "quaternion"),
+        "long quaternion": (state(w=1.02), "quaternion"),
+        "nan quaternion": (state(w=math.nan), "attitude"),
+        "infinite quaternion": (state(x=math.inf), "attitude"),
+        "infinite position": (state(height_m=math.inf), "position"),
+    }
+    velocity, rate = state(), state()
+    velocity.twist.linear.y = math.nan
+    rate.twist.angular.x = -math.inf
+    return {**found, "nan velocity": (velocity, "velocity"), "infinite body rate": (rate, "body rate")}
+
+
+def test_bad_states_are_refused_with_the_reason_and_change_nothing(graph: MakeGraph) -> None:
+    g = graph().ready()
+    g.pause()
+    before = list(g.node("dynamics").body.truth)
+    for name, (bad, word) in bad_states().items():
+        answer = g.call("dynamics/set_sim_state", SetSimState, state=bad)
+        assert not answer.success, name
+        assert word in answer.message, name
+        assert list(g.node("dynamics").body.truth) == before, name
+
+
+def test_firmware_parameters_are_read_set_and_refused(graph: MakeGraph) -> None:
+    g = graph().ready()
+    changed = g.hear("status/params_changed", Bool)
+    unsaved = g.hear("status/unsaved_params", Bool, LATCHED)
+    assert g.call("param_get", ParamGet, name="RC_MAX_ROLL").exists
+    assert not g.call("param_get", ParamGet, name="RC_MAX_ROL").exists
+    assert not g.call("param_set", ParamSet, name="RC_MAX_ROL", value=1.0).exists
+    g.set_firmware(RC_MAX_ROLL=0.5)
+    assert g.firmware("RC_MAX_ROLL") == 0.5
+    g.spin_until(lambda: changed and unsaved and unsaved[-1].data)
+    g.set_firmware(RC_MAX_ROLL=-3000.0)
+    assert g.firmware("RC_MAX_ROLL") == 0.5
+    assert g.call("param_write").success
+    g.spin_until(lambda: not unsaved[-1].data)
+    assert g.call("all_params_received").success
+
+
+def test_firmware_parameters_go_to_a_file_and_come_back(graph: MakeGraph, tmp_path: Path) -> None:
+    g = graph().ready()
+    file = str(tmp_path / "firmware.yaml")
+    g.set_firmware(PID_ROLL_RATE_P=1.25)
+    assert g.call("param_save_to_file", ParamFile, filename=file).success
+    g.set_firmware(PID_ROLL_RATE_P=0.5)
+    assert g.call("param_load_from_file", ParamFile, filename=file).success
+    assert g.firmware("PID_ROLL_RATE_P") == 1.25
+    bad = tmp_path / "bad.yaml"
+    bad.write_text("- {name: PID_ROLL_RATE_P, type: 9, value: 0.75}\n- {name: NO_SUCH, type: 9, value: 1.0}\n")
+    for name in (str(bad), str(tmp_path / "none.yaml"), str(tmp_path)):
+        assert not g.call("param_load_from_file", ParamFile, filename=name).success
+    assert g.firmware("PID_ROLL_RATE_P") == 1.25
+    for name in (str(tmp_path / "no" / "such" / "folder.yaml"), str(tmp_path)):
+        assert not g.call("param_save_to_file", ParamFile, filename=name).success
+
+
+def test_written_parameters_outlive_the_node(graph: MakeGraph, tmp_path: Path) -> None:
+    storage = tmp_path / "board.yaml"
+    g = graph("-p", f"param_storage_file:={storage}").ready()
+    g.set_firmware(RC_MAX_ROLL=0.25)
+    assert g.call("param_write").message == f"saved to {storage}"
+    g.remove(g.node("sil_board"))
+    again = g.add("sil_board", namespace="")
+    g.executor.add_node(again)
+    assert g.firmware("RC_MAX_ROLL") == 0.25
+
+
+@pytest.mark.parametrize("service", ["sil_board/run", "rosflight_sil/take_sim_step"])
+def test_without_its_timer_the_firmware_runs_once_a_call(graph: MakeGraph, service: str) -> None:
+    g = graph().ready()
+    refusal = g.call(service)
+    assert not refusal.success
+    assert "use_timer" in refusal.message
+    g.set_parameter("sil_board", "use_timer", False)
+    g.idle(0.1)
+    pwm = g.hear("sim/pwm_output", PwmOutput)
+    before = g.time_ns
+    for step in range(1, 6):
+        answer = g.call(service)
+        assert answer.success, answer.message
+        g.spin_until(lambda step=step: g.time_ns == before + step * 2_500_000)
+        g.idle(0.02)
+        assert len(pwm) == step
+        assert g.time_ns == before + step * 2_500_000
+    g.set_parameter("sil_board", "use_timer", True)
+    g.spin_for(0.1)
+
+
+def test_the_autopilot_starts_once(graph: MakeGraph) -> None:
+    g = graph(executables=["autopilot"])
+    phases = g.hear("autopilot/phase", String, LATCHED)
+    g.arm()
+    g.call("toggle_override")
+    g.spin_until(lambda: g.status.offboard, "offboard")
+    answer = g.call("autopilot/start")
+    assert answer.success
+    assert answer.message.startswith("taking off")
+    again = g.call("autopilot/start")
+    assert not again.success
+    assert "under way" in again.message
+    g.spin_until(lambda: g.truth.pose.position.z < -1.0, "a height of 1 m")
+    assert phases[0].data == "wait"
+    assert phases[-1].data == "take-off" or len(phases) > 1

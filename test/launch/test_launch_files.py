@@ -1,0 +1,284 @@
+"""Launch files: what they name exists, and where launch_ros is installed they run."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from rosflight_py_sim.nodes import sil_board as node_module
+from rosflight_py_sim.nodes.running import NODE_CLASSES, node_class
+from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.resources import share_directory
+from rosflight_py_sim.time_modes import TIME_MANAGERS, TIME_MODES, chosen_time_mode
+from rosflight_py_sim.vehicles import VEHICLES
+
+LAUNCH = share_directory() / "launch"
+GRAPH = LAUNCH / "standalone.launch.py"
+
+HAS_LAUNCH = importlib.util.find_spec("launch_ros") is not None
+WITH_LAUNCH = pytest.mark.skipif(not HAS_LAUNCH, reason="launch_ros is not installed")
+
+ROSFLIGHT_ARGUMENTS = {"use_sim_time", "use_vimfly", "dynamics_param_file"}
+
+
+def calls(file: Path, name: str) -> list[ast.Call]:
+    """Calls of that function or class in a file."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    return [n for n in ast.walk(tree) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id == name]
+
+
+def literals(nodes: list[ast.expr]) -> list[str]:
+    return [n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)]
+
+
+def arguments() -> dict[str, dict[str, ast.expr]]:
+    """Declared launch arguments, with the keywords of each declaration."""
+    declared = calls(GRAPH, "DeclareLaunchArgument")
+    return {literals(c.args)[0]: {str(k.arg): k.value for k in c.keywords} for c in declared}
+
+
+@pytest.mark.parametrize("name", VEHICLES)
+def test_each_vehicle_has_a_launch_file_that_includes_the_common_graph_with_its_name(name: str) -> None:
+    file = LAUNCH / f"{name}_standalone.launch.py"
+    words = {n.value for n in ast.walk(ast.parse(file.read_text(encoding="utf-8"))) if isinstance(n, ast.Constant)}
+    assert {GRAPH.name, "vehicle", name} <= words
+    assert calls(file, "IncludeLaunchDescription")
+
+
+@pytest.mark.parametrize("vehicle", VEHICLES.values(), ids=list(VEHICLES))
+def test_files_and_physics_of_each_vehicle_exist(vehicle: object) -> None:
+    from rosflight_py_sim.vehicles import Vehicle
+
+    assert isinstance(vehicle, Vehicle)
+    assert vehicle.parameter_file.is_file()
+    assert vehicle.firmware_file.is_file()
+    assert vehicle.forces_and_moments in NODE_CLASSES
+
+
+def test_each_node_of_the_graph_is_an_executable_under_its_default_name_with_parameters_that_it_has() -> None:
+    (function,) = [
+        n
+        for n in ast.walk(ast.parse(GRAPH.read_text(encoding="utf-8")))
+        if isinstance(n, ast.FunctionDef) and n.name == "_processes"
+    ]
+    # What each set of parameters holds is named where it is made.
+    sets = {
+        "mode": {"time_mode"},
+        "pace": {"real_time_multiplier"},
+        "seed": {"seed"},
+        "board": {"firmware_param_file"},
+        "switches": {"use_vimfly"},
+    }
+    made = {
+        target.id: {word for word in literals(list(ast.walk(n.value))) if word.isidentifier()}  # type: ignore[arg-type]
+        for n in ast.walk(function)
+        if isinstance(n, ast.Assign)
+        for target in n.targets
+        if isinstance(target, ast.Name) and target.id in sets
+    }
+    assert made.keys() == sets.keys()
+    assert all(names <= made[key] for key, names in sets.items())
+
+    seen = set()
+    for call in [n for n in ast.walk(function) if isinstance(n, ast.Call) and ast.unparse(n.func) == "node"]:
+        name, executable, parameters = call.args
+        assert isinstance(name, ast.Constant)
+        if isinstance(executable, ast.Constant):
+            classes = [node_class(str(executable.value))]
+        elif ast.unparse(executable) == "chosen.forces_and_moments":
+            classes = [node_class(vehicle.forces_and_moments) for vehicle in VEHICLES.values()]
+        else:
+            assert ast.unparse(executable) == "TIME_MANAGERS[time_mode]"
+            classes = [node_class(executable) for executable in TIME_MANAGERS.values()]
+        given = {n.id for n in ast.walk(parameters) if isinstance(n, ast.Name)}
+        for cls in classes:
+            assert name.value == cls.DEFAULT_NAME
+            assert all(parameter in cls.PARAMETERS for key in given for parameter in sets[key])
+            # A node with a time mode must be told which.
+            assert ("time_mode" in cls.PARAMETERS) == ("mode" in given)
+        seen.add(name.value)
+    # The bridge takes the flight controller's place in a graph of its own.
+    assert seen == {node_class(executable).DEFAULT_NAME for executable in NODE_CLASSES} - {"bridge"}
+
+
+def test_options_given_to_the_composed_run_are_options_of_the_command() -> None:
+    from rosflight_py_sim.cli import _parser
+
+    (function,) = [
+        n
+        for n in ast.walk(ast.parse(GRAPH.read_text(encoding="utf-8")))
+        if isinstance(n, ast.FunctionDef) and n.name == "_one_process"
+    ]
+    words = literals([n for n in ast.walk(function) if isinstance(n, ast.expr)])
+    options = [word for word in words if word.startswith("--") and word != "--log-level"]
+    assert {"--vehicle", "--launched", "--autopilot"} <= set(options)
+    values = {"--vehicle": "multirotor", "--time-mode": "paced", "--real-time-multiplier": "1", "--seed": "1"}
+    values |= {"--vehicle-file": __file__, "--firmware-file": __file__, "--namespace": "a"}
+    given = [word for option in options for word in (option, *filter(None, [values.get(option)]))]
+    parsed = vars(_parser().parse_args(["sim", *given]))
+    assert {option[2:].replace("-", "_") for option in options} <= set(parsed)
+
+
+def test_each_argument_is_described_and_rosflights_are_there() -> None:
+    declared = arguments()
+    assert set(declared) >= ROSFLIGHT_ARGUMENTS | {"time_mode", "composed", "namespace", "log_level"}
+    for name, keywords in declared.items():
+        description = ast.literal_eval(keywords["description"])
+        assert len(description) > 20, name
+        assert description.endswith("."), name
+
+
+def test_services_that_prepare_the_firmware_are_services_of_the_board() -> None:
+    board = Path(node_module.__file__).read_text(encoding="utf-8")
+    called = [literals(call.args)[0] for call in calls(LAUNCH / "multirotor_init_firmware.launch.py", "_call")]
+    assert called == ["param_load_from_file", "calibrate_imu", "param_write"]
+    assert all(f'"{service}"' in board for service in called)
+
+
+def test_time_modes_offered_are_those_that_there_are() -> None:
+    assert ast.literal_eval(arguments()["time_mode"]["choices"]) == ["", *TIME_MODES]
+
+
+def test_each_argument_stands_in_the_launch_page() -> None:
+    page = (share_directory() / "docs" / "launch.md").read_text(encoding="utf-8")
+    assert [name for name in arguments() if f"| `{name}` |" not in page and name != "vehicle"] == []
+
+
+@pytest.mark.parametrize(
+    ("time_mode", "use_sim_time", "composed", "expected"),
+    [
+        ("", "", False, "wall"),
+        ("", "false", False, "wall"),
+        ("", "true", False, "paced"),
+        ("", "True", False, "paced"),
+        ("", "", True, "lockstep"),
+        ("", "true", True, "lockstep"),
+        ("", "false", True, "wall"),
+        ("lockstep", "", False, "lockstep"),
+        ("lockstep", "true", False, "lockstep"),
+        ("paced", "", True, "paced"),
+        ("wall", "false", False, "wall"),
+        ("wall", "", True, "wall"),
+    ],
+)
+def test_time_mode_follows_from_the_arguments(time_mode: str, use_sim_time: str, composed: bool, expected: str) -> None:
+    assert chosen_time_mode(time_mode, use_sim_time, composed=composed) == expected
+
+
+@pytest.mark.parametrize(("time_mode", "use_sim_time"), [("lockstep", "false"), ("paced", "false"), ("wall", "true")])
+def test_time_mode_that_contradicts_use_sim_time_is_refused(time_mode: str, use_sim_time: str) -> None:
+    with pytest.raises(ParameterError, match=f"use_sim_time:={use_sim_time} and time_mode:={time_mode} contradict"):
+        chosen_time_mode(time_mode, use_sim_time, composed=False)
+
+
+def test_use_sim_time_is_true_or_false() -> None:
+    with pytest.raises(ParameterError, match="'use_sim_time': 'maybe' given; allowed: true, false"):
+        chosen_time_mode("", "maybe", composed=False)
+
+
+# From here on by running them.
+
+PATIENCE_S = 60.0
+
+
+def launched(*given: str) -> subprocess.Popen[str]:
+    """The launch file in a process of its own, which Ctrl-C reaches whatever the shell of the tests did with it."""
+    program = (
+        "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "from launch import LaunchDescription, LaunchService\n"
+        "from launch.actions import IncludeLaunchDescription\n"
+        "from launch.launch_description_sources import PythonLaunchDescriptionSource\n"
+        "service = LaunchService(argv=sys.argv[2:])\n"
+        "pairs = [tuple(argument.split(':=', 1)) for argument in sys.argv[2:]]\n"
+        "source = PythonLaunchDescriptionSource(sys.argv[1])\n"
+        "service.include_launch_description(LaunchDescription(\n"
+        "    [IncludeLaunchDescription(source, launch_arguments=pairs)]))\n"
+        "sys.exit(service.run())\n"
+    )
+    return subprocess.Popen(
+        [sys.executable, "-c", program, str(LAUNCH / "multirotor_standalone.launch.py"), *given],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def wait_for_truth(process: subprocess.Popen[str], topic: str, seconds: float) -> None:
+    """Return once the truth state has advanced by that much simulated time."""
+    import rclpy
+    from rclpy.executors import SingleThreadedExecutor
+    from rclpy.node import Node
+    from rosflight_msgs.msg import SimState
+
+    from rosflight_py_sim.interfaces.qos import CHAIN
+    from rosflight_py_sim.interfaces.vehicle_state import VehicleState
+
+    context = rclpy.Context()
+    rclpy.init(context=context)
+    listener = Node("launch_listener", context=context)
+    state = VehicleState()
+    listener.create_subscription(SimState, topic, state.read, CHAIN, raw=True)
+    executor = SingleThreadedExecutor(context=context)
+    executor.add_node(listener)
+    first, give_up = -1.0, time.monotonic() + PATIENCE_S
+    try:
+        while first < 0.0 or state.time_s < first + seconds:
+            assert process.poll() is None, process.communicate()[0]
+            assert time.monotonic() < give_up, f"the truth state stands at {state.time_s} s"
+            executor.spin_once(timeout_sec=0.2)
+            if first < 0.0 <= state.time_s:
+                first = state.time_s
+    finally:
+        listener.destroy_node()
+        rclpy.shutdown(context=context)
+
+
+@pytest.mark.usefixtures("ros_domain")
+@WITH_LAUNCH
+@pytest.mark.parametrize(
+    ("given", "topic"),
+    [
+        ((), "sim/truth_state"),
+        (("use_sim_time:=true",), "sim/truth_state"),
+        (("time_mode:=lockstep", "namespace:=one"), "one/sim/truth_state"),
+        (("composed:=true", "seed:=3"), "sim/truth_state"),
+    ],
+    ids=["wall", "paced", "lockstep", "composed"],
+)
+def test_launched_graph_runs_and_ends_quietly_on_an_interrupt(given: tuple[str, ...], topic: str) -> None:
+    process = launched(*given)
+    try:
+        wait_for_truth(process, topic, 0.5)
+        process.send_signal(signal.SIGINT)
+        output, _ = process.communicate(timeout=30.0)
+    finally:
+        process.kill()
+    assert process.returncode == 0, output
+    assert "Traceback" not in output
+    assert "process has died" not in output
+    assert output.count("process has finished cleanly") == output.count("process started"), output
+
+
+@pytest.mark.usefixtures("ros_domain")
+@WITH_LAUNCH
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        (("time_mode:=lockstep", "use_sim_time:=false"), "contradict each other"),
+        (("time_mode:=locked",), "time_mode"),
+        (("dynamics_param_file:=/no/such.yaml",), "there is no file '/no/such.yaml'"),
+        (("leave_out:=sensor",), "'sensor' given; allowed: rc, sensors"),
+        (("real_time_multiplier:=2",), "leave it out, or choose time_mode:=paced or lockstep"),
+        (("use_sim_time:=true", "real_time_multiplier:=-1"), "'real_time_multiplier': -1 given; allowed"),
+    ],
+)
+def test_bad_launch_argument_ends_the_launch_with_its_reason(given: tuple[str, ...], text: str) -> None:
+    output, _ = launched(*given).communicate(timeout=60.0)
+    assert text in output

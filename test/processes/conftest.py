@@ -1,0 +1,303 @@
+"""What the tests of separate processes share: a ROS domain each, processes that end with the test, an observer."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import rclpy
+from rclpy.context import Context
+from rclpy.executors import Executor, SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.qos import QoSProfile, ReliabilityPolicy
+from rosflight_msgs.msg import SimState
+from std_srvs.srv import Trigger
+
+from rosflight_py_sim.interfaces.wire import NANOSECONDS, stamp_ns
+from rosflight_py_sim.vehicles import vehicle
+
+# System time after which a condition that has not come true is taken for one that never will: a start takes 1 to 2 s
+# on an idle machine, several times that when kernels must be compiled or tests run side by side.
+PATIENCE_S = 40.0
+
+PROJECT = Path(__file__).parents[2]
+MULTIROTOR = vehicle("multirotor")
+TIME_MANAGERS = {"lockstep": "lockstep_time_manager", "paced": "standalone_time_manager"}
+CHAIN_NODES = ("standalone_dynamics", "multirotor_forces_and_moments", "sil_board", "standalone_sensors", "rc")
+
+_LOG_LINE = re.compile(r"\[(DEBUG|INFO|WARN|ERROR|FATAL)\] \[\d+\.\d+\] \[")
+
+
+ClaimDomain = Callable[[], AbstractContextManager[int]]
+
+
+class Program:
+    """A running process of the package, with what it writes to stderr."""
+
+    def __init__(self, module: str, arguments: list[str], environment: dict[str, str], folder: Path) -> None:
+        self.name = module.rsplit(".", 1)[-1]
+        self._stderr = Path(tempfile.mkstemp(prefix=f"{self.name}-", suffix=".stderr", dir=folder)[1])
+        self._stdout = self._stderr.with_suffix(".stdout")
+        with self._stderr.open("w") as stderr, self._stdout.open("w") as stdout:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", module, *arguments],
+                env=environment,
+                cwd=folder,
+                stdout=stdout,
+                stderr=stderr,
+                start_new_session=True,
+            )
+
+    @property
+    def stderr(self) -> str:
+        """What it has written to stderr so far."""
+        return self._stderr.read_text()
+
+    @property
+    def stdout(self) -> str:
+        """What it has written to stdout so far."""
+        return self._stdout.read_text()
+
+    @property
+    def complaints(self) -> list[str]:
+        """Lines on stderr that are not log lines of ROS."""
+        return [line for line in self.stderr.splitlines() if not _LOG_LINE.match(line)]
+
+    def signal(self, number: int) -> None:
+        self.process.send_signal(number)
+
+    def wait(self, timeout: float = PATIENCE_S) -> int:
+        """Its exit code."""
+        return self.process.wait(timeout)
+
+    def kill(self) -> None:
+        """End it as the kernel does when memory runs out."""
+        self.process.kill()
+        self.process.wait()
+
+
+class Observer:
+    """A node of the test in the domain of the processes: it hears every truth state, waits and calls services.
+
+    Attributes:
+        stamps: of all truth states heard, ns.
+    """
+
+    def __init__(self, domain: int, namespace: str = "", truth: str = "sim/truth_state") -> None:
+        self.context = Context()
+        rclpy.init(context=self.context, domain_id=domain, args=[])
+        self.node = Node("observer", namespace=namespace, context=self.context)
+        self.executor = _executor(self.context)
+        self.executor.add_node(self.node)
+        self.stamps: list[int] = []
+        deep = QoSProfile(depth=10000, reliability=ReliabilityPolicy.RELIABLE)
+        self.node.create_subscription(SimState, truth, lambda m: self.stamps.append(stamp_ns(m)), deep, raw=True)
+
+    @property
+    def time_s(self) -> float:
+        """Simulated time of the newest truth state, s."""
+        return self.stamps[-1] / NANOSECONDS if self.stamps else -1.0
+
+    def add(self, node: Node) -> None:
+        """Let another node of the test run too; it is destroyed with the observer."""
+        self.executor.add_node(node)
+
+    def wait_for(self, condition: Callable[[], bool], what: str, timeout: float = PATIENCE_S) -> None:
+        """Run until the condition holds."""
+        end = time.monotonic() + timeout
+        while not condition():
+            assert time.monotonic() < end, f"not within {timeout} s: {what} (truth at {self.time_s} s)"
+            self.executor.spin_once(timeout_sec=0.05)
+
+    def spin(self, seconds: float) -> None:
+        """Run for a while of system time."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            self.executor.spin_once(timeout_sec=0.02)
+
+    def wait_for_advance(self, seconds: float, what: str = "time goes on") -> None:
+        """Run until so many simulated seconds have passed since now."""
+        self.wait_for(lambda: bool(self.stamps), what)
+        began = self.time_s
+        self.wait_for(lambda: self.time_s >= began + seconds, what)
+
+    def call(self, service_type: Any, name: str, request: Any) -> Any:
+        """What a service answers."""
+        client = self.node.create_client(service_type, name)
+        self.wait_for(client.service_is_ready, f"service {name}")
+        future = client.call_async(request)
+        self.wait_for(future.done, f"answer of {name}")
+        self.node.destroy_client(client)
+        return future.result()
+
+    def trigger(self, name: str) -> str:
+        """Call a service that takes nothing; its message, when it succeeds."""
+        answer = self.call(Trigger, name, Trigger.Request())
+        assert answer.success, f"{name}: {answer.message}"
+        return str(answer.message)
+
+    def is_there(self, node_name: str) -> bool:
+        """Whether a node of that name is in the graph."""
+        return node_name in self.node.get_node_names()
+
+    def close(self) -> None:
+        self.executor.shutdown()
+        self.node.destroy_node()
+        rclpy.try_shutdown(context=self.context)
+
+
+def _executor(context: Context) -> Executor:
+    try:
+        from rclpy.experimental.events_executor import EventsExecutor
+    except ImportError:
+        return SingleThreadedExecutor(context=context)
+    return EventsExecutor(context=context)
+
+
+class Processes:
+    """Starts programs and observers in one domain, and ends them all."""
+
+    def __init__(self, domain: int, folder: Path) -> None:
+        self.domain = domain
+        self.folder = folder
+        self.programs: dict[str, Program] = {}
+        self.all: list[Program] = []
+        self._observers: list[Observer] = []
+        self._environment = {**os.environ, "ROS_DOMAIN_ID": str(domain)}
+        self._environment["PYTHONPATH"] = os.pathsep.join(
+            filter(None, (str(PROJECT), self._environment.get("PYTHONPATH")))
+        )
+
+    def run(self, module: str, *arguments: str) -> Program:
+        """Start a module of the package as a program."""
+        program = Program(f"rosflight_py_sim.{module}", list(arguments), self._environment, self.folder)
+        self.all.append(program)
+        return program
+
+    def node(self, executable: str, *ros_arguments: str) -> Program:
+        """Start a node."""
+        program = self.run(f"nodes.{executable}", "--ros-args", *ros_arguments)
+        self.programs[executable] = program
+        return program
+
+    def observer(self, **options: Any) -> Observer:
+        """A node of the test's own in the domain."""
+        observer = Observer(self.domain, **options)
+        self._observers.append(observer)
+        return observer
+
+    def close(self) -> None:
+        """End everything by its process id; nothing may be left."""
+        for program in self.all:
+            if program.process.poll() is None:
+                program.kill()
+        for observer in self._observers:
+            observer.close()
+        left = [p.name for p in self.all if p.process.poll() is None or _group_lives(p.process.pid)]
+        assert not left, f"left behind: {left}"
+
+
+def _group_lives(process_group: int) -> bool:
+    try:
+        os.killpg(process_group, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+class SimulationProcesses(Processes):
+    """The multirotor's nodes, a process each.
+
+    Attributes:
+        time_mode: wall, paced or lockstep.
+        nodes: executables of all nodes, the time manager last.
+    """
+
+    def __init__(self, domain: int, folder: Path, time_mode: str, multiplier: float, *extra: str) -> None:
+        super().__init__(domain, folder)
+        self.time_mode = time_mode
+        self.multiplier = multiplier
+        manager = TIME_MANAGERS.get(time_mode)
+        self.nodes = [*CHAIN_NODES, *([manager] if manager else [])]
+        self._extra = extra
+
+    def start(self, executable: str, *ros_arguments: str) -> Program:
+        """Start one of the nodes with the multirotor's parameters."""
+        arguments = ["--params-file", str(MULTIROTOR.parameter_file), "-p", f"time_mode:={self.time_mode}"]
+        arguments += ["-p", f"use_sim_time:={'false' if self.time_mode == 'wall' else 'true'}"]
+        if executable == "sil_board":
+            arguments += ["-p", f"firmware_param_file:={MULTIROTOR.firmware_file}"]
+        if executable in TIME_MANAGERS.values():
+            arguments += ["-p", f"real_time_multiplier:={self.multiplier}"]
+        return self.node(executable, *arguments, *ros_arguments, *self._extra)
+
+    def start_all(self) -> None:
+        """Start all nodes."""
+        for executable in self.nodes:
+            self.start(executable)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _signals_as_in_a_terminal() -> None:
+    """A background job of a shell ignores SIGINT, and its children would with it; SIGTERM must end the fixtures too."""
+    signal.signal(signal.SIGTERM, lambda *_: pytest.exit("SIGTERM"))
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(scope="module")
+def start_simulation(
+    tmp_path_factory: pytest.TempPathFactory, claim_domain: ClaimDomain
+) -> Iterator[Callable[..., SimulationProcesses]]:
+    """A function (time_mode, multiplier, *ROS arguments of all nodes) that starts the graph, until the module ends."""
+    with simulations(tmp_path_factory.mktemp("processes"), claim_domain) as start:
+        yield start
+
+
+@contextmanager
+def simulations(folder: Path, claim_domain: ClaimDomain) -> Iterator[Callable[..., SimulationProcesses]]:
+    """As the fixture `start_simulation`, for shorter."""
+    with pytest.MonkeyPatch.context() as patch, claim_domain() as domain:
+        patch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+        started: list[SimulationProcesses] = []
+
+        def start(time_mode: str, multiplier: float = 1.0, *ros_arguments: str) -> SimulationProcesses:
+            simulation = SimulationProcesses(domain, folder, time_mode, multiplier, *ros_arguments)
+            started.append(simulation)
+            simulation.start_all()
+            return simulation
+
+        try:
+            yield start
+        finally:
+            for simulation in started:
+                simulation.close()
+
+
+@pytest.fixture
+def processes(tmp_path: Path, claim_domain: ClaimDomain) -> Iterator[Processes]:
+    """Programs of one test, in a domain of their own."""
+    with pytest.MonkeyPatch.context() as patch, claim_domain() as domain:
+        patch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+        started = Processes(domain, tmp_path)
+        try:
+            yield started
+        finally:
+            started.close()
+
+
+@pytest.fixture
+def simulate(tmp_path: Path, claim_domain: ClaimDomain) -> Iterator[Callable[..., SimulationProcesses]]:
+    """As `start_simulation`, until the test ends."""
+    with simulations(tmp_path, claim_domain) as start:
+        yield start

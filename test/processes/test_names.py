@@ -1,0 +1,43 @@
+"""Namespaces, node names and topics of processes can be remapped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from rcl_interfaces.srv import GetParameters
+
+pytestmark = pytest.mark.timeout(120)
+
+
+def test_vehicle_lives_in_a_namespace_beside_another(simulate: Callable[..., Any]) -> None:
+    first = simulate("paced", 1.0, "-r", "__ns:=/uav1")
+    observer = first.observer(namespace="/uav1")
+    observer.wait_for_advance(0.2)
+    wanted = {(n, "/uav1") for n in ("dynamics", "sensors", "sil_board", "rc", "forces_and_moments")}
+    # Names travel by a topic of their own, behind the data.
+    observer.wait_for(lambda: wanted <= set(observer.node.get_node_names_and_namespaces()), "all names are known")
+    assert not [t for t, _ in observer.node.get_topic_names_and_types() if t.startswith("/sim/")]
+    observer.trigger("toggle_arm")
+
+    # A second vehicle follows the clock of the first one's time manager.
+    for executable in first.nodes:
+        if not executable.endswith("time_manager"):
+            first.start(executable, "-r", "__ns:=/uav2")
+    other = first.observer(namespace="/uav2")
+    other.wait_for_advance(0.2, "the second vehicle moves")
+    observer.wait_for_advance(0.2, "the first one goes on")
+
+
+def test_node_and_topic_can_have_other_names(simulate: Callable[..., Any]) -> None:
+    simulation = simulate("lockstep", 1.0, "-r", "sim/truth_state:=other/truth")
+    simulation.programs["rc"].kill()
+    simulation.start("rc", "-r", "__node:=my_transmitter")
+    observer = simulation.observer(truth="other/truth")
+    observer.wait_for_advance(0.3)
+    assert not observer.node.get_publishers_info_by_topic("sim/truth_state")
+    observer.wait_for(lambda: observer.is_there("my_transmitter"), "the renamed node")
+    request = GetParameters.Request(names=["rc_frequency"])
+    answer = observer.call(GetParameters, "my_transmitter/get_parameters", request)
+    assert answer.values[0].double_value == 50.0

@@ -1,0 +1,84 @@
+"""A node that cannot take what it is given says so in one line and exits with 1."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.timeout(60)
+
+
+@pytest.mark.parametrize(
+    ("executable", "arguments", "told"),
+    [
+        ("lockstep_time_manager", ["-p", "step_size:=0.5"], "'step_size': 0.5 given; allowed: number, from 0.0001 to"),
+        ("lockstep_time_manager", ["-p", "step_sise:=0.005"], "no parameter 'step_sise'; did you mean 'step_size'"),
+        ("standalone_time_manager", ["-p", "real_time_multiplier:=0.0"], "'real_time_multiplier': 0.0 given; allowed"),
+        ("standalone_sensors", ["-p", "imu_update_frequency:=fast"], "'imu_update_frequency': 'fast' given; allowed"),
+        ("standalone_sensors", ["-p", "gyro_stdef:=0.1"], "no parameter 'gyro_stdef'; did you mean 'gyro_stdev'"),
+        ("multirotor_forces_and_moments", [], "is missing; it is required"),
+        ("standalone_dynamics", ["-p", "mass:=-1.0"], "'mass': -1.0 given; allowed: number, greater than 0 kg"),
+        ("standalone_dynamics", [], "is missing; it is required"),
+        ("standalone_dynamics", ["-p", "time_mode:=lock"], "'time_mode': 'lock' given; allowed: text, one of wall"),
+        ("rc", ["-p", "rc_frequency:=0.5"], "'rc_frequency': 0.5 given; allowed: number, from 1 to 400 Hz"),
+        ("rc", ["-p", "time_mode:=paced"], "'use_sim_time': False given; with time_mode 'paced' allowed: true"),
+        ("sil_board", ["-p", "firmware_param_file:=/no/such.yaml"], "/no/such.yaml"),
+        ("autopilot", ["-p", "square_speed:=0.0"], "'square_speed': 0.0 given; allowed: number, greater than 0 m/s"),
+        ("rc", ["--params-file", "/no/such.yaml"], "parameter file '/no/such.yaml': No such file or directory"),
+        ("rc", ["-p", "rc_frequency"], "Couldn't parse parameter override rule: '-p rc_frequency'"),
+        ("rc", ["-r", "__ns:=/not-a-name"], "Couldn't parse remap rule: '-r __ns:=/not-a-name'"),
+        ("rc", ["--no-such-option"], "unknown ROS arguments ['--no-such-option']"),
+    ],
+)
+def test_node_names_what_it_refuses_and_exits_with_1(
+    processes: Any, executable: str, arguments: list[str], told: str
+) -> None:
+    program = processes.node(executable, *arguments)
+    assert program.wait() == 1
+    assert len(program.complaints) == 1, program.stderr
+    assert told in program.complaints[0]
+
+
+FILES = {
+    "not YAML": ("/**:\n  ros__parameters: [1\n", "is not YAML: line 3: expected"),
+    "no parameters": ("/**:\n  rc_frequency: 3\n", "section '/**/rc_frequency' holds no 'ros__parameters'"),
+    "a number": ("/**:\n  ros__parameters: 3\n", "'ros__parameters' of '/**' holds no names and values"),
+    "misspelt": ("rc:\n  ros__parameters:\n    rc_frequenzy: 50.0\n", "no parameter 'rc_frequenzy'; did you mean"),
+}
+
+
+@pytest.mark.parametrize(("text", "told"), FILES.values(), ids=FILES)
+@pytest.mark.parametrize("module", ["nodes.rc", "cli"])
+def test_parameter_file_that_is_none_is_told_in_one_line(
+    processes: Any, tmp_path: Path, module: str, text: str, told: str
+) -> None:
+    file = tmp_path / "given.yaml"
+    file.write_text(text)
+    before = ["sim"] if module == "cli" else []
+    program = processes.run(module, *before, "--ros-args", "--params-file", str(file))
+    assert program.wait() == 1
+    assert len(program.complaints) == 1, program.stderr
+    assert told in program.complaints[0]
+    if "misspelt" not in told and "no parameter" not in told:
+        assert str(file) in program.complaints[0]
+
+
+def test_runner_refuses_a_namespace_that_ros_does_not_know(processes: Any) -> None:
+    program = processes.run("cli", "sim", "--namespace", "not-a-name")
+    assert program.wait() == 1
+    assert len(program.complaints) == 1 and "Invalid namespace" in program.complaints[0]
+
+
+def test_refused_parameter_file_of_a_node_in_a_running_graph_leaves_the_others_running(
+    simulate: Callable[..., Any],
+) -> None:
+    simulation = simulate("lockstep", 1.0)
+    observer = simulation.observer()
+    observer.wait_for_advance(0.1)
+    simulation.programs["rc"].kill()
+    refused = simulation.start("rc", "-p", "rc_frequency:=0.5")
+    assert refused.wait() == 1
+    observer.wait_for_advance(0.2)

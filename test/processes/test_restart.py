@@ -1,0 +1,89 @@
+"""Any one node may die and be started again, in every time mode: the graph goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from geometry_msgs.msg import WrenchStamped
+from rosflight_msgs.msg import PwmOutput, RCRaw, SimState, Status
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import Imu
+
+from rosflight_py_sim.interfaces.qos import CHAIN
+
+pytestmark = pytest.mark.timeout(120)
+
+# What a node sends shows that it is back; of which the graph would still list a killed node's name for a while.
+SENDS = {
+    "standalone_dynamics": (SimState, "sim/truth_state"),
+    "multirotor_forces_and_moments": (WrenchStamped, "sim/forces_and_moments"),
+    "sil_board": (PwmOutput, "sim/pwm_output"),
+    "standalone_sensors": (Imu, "sim/sensors/imu/data"),
+    "rc": (RCRaw, "sim/RC"),
+    "standalone_time_manager": (Clock, "/clock"),
+    "lockstep_time_manager": (Clock, "/clock"),
+}
+
+STEPS = 40
+
+
+@pytest.fixture(scope="module", params=["wall", "paced", "lockstep"])
+def running(request: pytest.FixtureRequest, start_simulation: Callable[..., Any]) -> Any:
+    simulation = start_simulation(request.param)
+    observer = simulation.observer()
+    observer.wait_for_advance(0.2, "the graph starts")
+    yield simulation, observer
+    simulation.close()
+
+
+def restart(simulation: Any, observer: Any, executable: str) -> None:
+    """Kill a node, let the others miss it, start it again, and wait until it speaks."""
+    simulation.programs[executable].kill()
+    observer.spin(0.3)
+    heard: list[bytes] = []
+    subscription = observer.node.create_subscription(*SENDS[executable], heard.append, CHAIN, raw=True)
+    # A latched message of the dead may still arrive.
+    observer.spin(0.1)
+    heard.clear()
+    simulation.start(executable)
+    observer.wait_for(lambda: bool(heard), f"{executable} speaks again")
+    observer.node.destroy_subscription(subscription)
+
+
+def test_graph_goes_on_after_each_node_was_killed_and_started_again(running: Any) -> None:
+    simulation, observer = running
+    for executable in simulation.nodes:
+        restart(simulation, observer, executable)
+        heard = len(observer.stamps)
+        observer.wait_for(lambda n=heard + STEPS: len(observer.stamps) > n, f"steps after {executable} came back")
+        steps = [b - a for a, b in pairwise(observer.stamps[heard:])]
+        assert sum(steps) > 0, executable
+        # The state of dynamics dies with it, time included; no other node may turn time back.
+        if executable != "standalone_dynamics":
+            assert min(steps) >= 0, executable
+
+
+def test_restarted_flight_controller_is_disarmed_and_arms_again(running: Any) -> None:
+    simulation, observer = running
+    heard: list[Status] = []
+    subscription = observer.node.create_subscription(Status, "status", heard.append, CHAIN)
+    observer.wait_for(lambda: bool(heard), "status")
+    observer.trigger("calibrate_imu")
+    observer.wait_for(lambda: heard[-1].error_code == 0, "calibrated")
+    observer.trigger("toggle_arm")
+    observer.wait_for(lambda: heard[-1].armed, "armed")
+    restart(simulation, observer, "sil_board")
+    observer.wait_for(lambda: not heard[-1].armed, "disarmed by the restart")
+    # The arm switch is still on: it must be moved to arm again.
+    observer.trigger("calibrate_imu")
+    observer.wait_for(lambda: heard[-1].error_code == 0, "calibrated again")
+    observer.wait_for_advance(0.3)
+    observer.trigger("toggle_arm")
+    observer.wait_for_advance(0.3)
+    observer.trigger("toggle_arm")
+    observer.wait_for(lambda: heard[-1].armed, "armed again")
+    observer.trigger("toggle_arm")
+    observer.node.destroy_subscription(subscription)

@@ -1,0 +1,122 @@
+"""Ctrl-C and SIGTERM end every process at once and quietly, whatever it is doing."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from rclpy.node import Node
+from std_msgs.msg import String
+from std_srvs.srv import Trigger
+
+from rosflight_py_sim.interfaces.qos import LATCHED
+
+pytestmark = pytest.mark.timeout(120)
+
+NODES = ["lockstep_time_manager", "standalone_time_manager", "standalone_sensors", "multirotor_forces_and_moments"]
+NODES += ["standalone_dynamics", "rc", "sil_board", "autopilot"]
+
+
+def assert_ended_well(program: Any, code: int = 0) -> None:
+    assert program.wait() == code, program.stderr
+    assert program.complaints == [], program.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("time_mode", ["wall", "paced", "lockstep"])
+def test_signal_ends_each_process_of_a_running_graph(
+    simulate: Callable[..., Any], time_mode: str, number: signal.Signals
+) -> None:
+    simulation = simulate(time_mode)
+    simulation.start("autopilot")
+    observer = simulation.observer()
+    observer.wait_for_advance(0.1)
+    observer.wait_for(lambda: observer.is_there("autopilot"), "autopilot")
+    # One by one: the later ones end while the graph is stalled.
+    for program in simulation.programs.values():
+        program.signal(number)
+        assert_ended_well(program)
+
+
+def test_signal_ends_nodes_that_wait_for_the_others(processes: Any) -> None:
+    observer = processes.observer()
+    programs = {}
+    for executable, node_name in (("lockstep_time_manager", "time_manager"), ("rc", "rc"), ("sil_board", "sil_board")):
+        programs[node_name] = processes.node(executable)
+    for node_name, program in programs.items():
+        observer.wait_for(lambda n=node_name: observer.is_there(n), node_name)
+        program.signal(signal.SIGINT)
+    for program in programs.values():
+        assert_ended_well(program)
+
+
+def test_signal_ends_a_paused_time_manager_that_owes_an_answer(simulate: Callable[..., Any]) -> None:
+    simulation = simulate("lockstep")
+    observer = simulation.observer()
+    observer.wait_for_advance(0.1)
+    observer.trigger("time_manager/toggle_pause")
+    simulation.programs["standalone_dynamics"].kill()
+    client = observer.node.create_client(Trigger, "time_manager/step")
+    observer.wait_for(client.service_is_ready, "time_manager/step")
+    future = client.call_async(Trigger.Request())
+    observer.spin(0.5)
+    assert not future.done()
+    simulation.programs["lockstep_time_manager"].signal(signal.SIGINT)
+    assert_ended_well(simulation.programs["lockstep_time_manager"])
+
+
+# Python itself, before it has come to the package, answers signals in its own way.
+@pytest.mark.parametrize("delay_s", [0.35, 0.5, 0.65, 0.8, 1.0, 1.3])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signal_during_start_up_ends_a_node_quietly(processes: Any, number: signal.Signals, delay_s: float) -> None:
+    started = [processes.node(executable) for executable in ("rc", "sil_board")]
+    time.sleep(delay_s)
+    for program in started:
+        program.signal(number)
+    for program in started:
+        assert_ended_well(program)
+
+
+def test_second_signal_changes_nothing(processes: Any) -> None:
+    observer = processes.observer()
+    for executable in ("rc", "sil_board"):
+        program = processes.node(executable)
+        observer.wait_for(lambda n=executable: observer.is_there(n), executable)
+        program.signal(signal.SIGINT)
+        time.sleep(0.02)
+        program.signal(signal.SIGINT)
+        time.sleep(0.05)
+        if program.process.poll() is None:
+            program.signal(signal.SIGTERM)
+        assert_ended_well(program)
+
+
+def test_ctrl_c_ends_the_runner_with_130_and_no_traceback(processes: Any) -> None:
+    observer = processes.observer()
+    program = processes.run("cli", "sim")
+    observer.wait_for_advance(0.2)
+    program.signal(signal.SIGINT)
+    time.sleep(0.05)
+    if program.process.poll() is None:
+        program.signal(signal.SIGINT)
+    assert_ended_well(program, 130)
+
+
+def test_ctrl_c_in_mid_flight_leaves_no_traceback_and_a_whole_line(processes: Any) -> None:
+    observer = processes.observer()
+    program = processes.run("cli", "fly", "--real-time-multiplier", "1")
+    heard: list[str] = []
+    _listen_to_phase(observer.node, heard)
+    observer.wait_for(lambda: "take off" in heard, "take-off")
+    observer.wait_for_advance(0.5)
+    program.signal(signal.SIGINT)
+    assert_ended_well(program, 130)
+    assert "Traceback" not in program.stdout
+    assert program.stdout == "" or program.stdout.endswith("\n")
+
+
+def _listen_to_phase(node: Node, heard: list[str]) -> None:
+    node.create_subscription(String, "autopilot/phase", lambda m: heard.append(m.data), LATCHED)

@@ -1,0 +1,143 @@
+"""The graph as separate processes in each time mode: how its time passes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
+from rcl_interfaces.srv import DescribeParameters, GetParameters, SetParameters
+from rosflight_msgs.msg import SimState
+from rosflight_msgs.srv import SetSimState
+
+from rosflight_py_sim.interfaces.wire import NANOSECONDS
+
+pytestmark = pytest.mark.timeout(120)
+
+STEP_NS = 2_500_000
+
+
+@pytest.fixture(scope="module", params=["wall", "paced", "lockstep"])
+def running(request: pytest.FixtureRequest, start_simulation: Callable[..., Any]) -> Any:
+    simulation = start_simulation(request.param)
+    observer = simulation.observer()
+    observer.wait_for_advance(0.5, "the graph starts")
+    yield simulation, observer
+    simulation.close()
+
+
+def number(value: float) -> ParameterValue:
+    return ParameterValue(type=ParameterType.PARAMETER_DOUBLE, double_value=value)
+
+
+def set_number(observer: Any, node: str, name: str, value: float) -> Any:
+    request = SetParameters.Request(parameters=[Parameter(name=name, value=number(value))])
+    return observer.call(SetParameters, f"{node}/set_parameters", request).results[0]
+
+
+def test_truth_advances_with_stamps_of_the_modes_own_clock(running: Any) -> None:
+    simulation, observer = running
+    observer.wait_for_advance(0.2)
+    heard = len(observer.stamps)
+    observer.wait_for_advance(1.0)
+    steps = [b - a for a, b in pairwise(observer.stamps[heard:])]
+    assert min(steps) >= 0
+    if simulation.time_mode == "lockstep":
+        assert set(steps) == {STEP_NS}
+    elif simulation.time_mode == "paced":
+        assert {step % STEP_NS for step in steps} == {0}
+    else:
+        assert abs(observer.time_s - time.time()) < 5.0
+
+
+def test_parameters_of_a_process_can_be_read_described_and_set(running: Any) -> None:
+    _, observer = running
+    answer = observer.call(GetParameters, "dynamics/get_parameters", GetParameters.Request(names=["mass"]))
+    assert answer.values[0].double_value == 3.5
+    described = observer.call(
+        DescribeParameters, "dynamics/describe_parameters", DescribeParameters.Request(names=["mass"])
+    )
+    assert "kg" in described.descriptors[0].description
+    assert set_number(observer, "dynamics", "mass", 3.6).successful
+    answer = observer.call(GetParameters, "dynamics/get_parameters", GetParameters.Request(names=["mass"]))
+    assert answer.values[0].double_value == 3.6
+    assert set_number(observer, "dynamics", "mass", 3.5).successful
+
+
+def test_refused_parameter_tells_the_caller_why_and_changes_nothing(running: Any) -> None:
+    _, observer = running
+    refused = set_number(observer, "dynamics", "mass", -1.0)
+    assert not refused.successful
+    assert refused.reason == "parameter 'mass': -1.0 given; allowed: number, greater than 0 kg"
+    answer = observer.call(GetParameters, "dynamics/get_parameters", GetParameters.Request(names=["mass"]))
+    assert answer.values[0].double_value == 3.5
+    refused = set_number(observer, "sensors", "imu_update_frequency", 10.0)
+    assert not refused.successful and refused.reason  # it is read once, at the start
+
+
+def test_state_set_from_another_process_is_refused_with_a_reason_when_it_is_none(running: Any) -> None:
+    _, observer = running
+    state = SimState()
+    state.pose.orientation.w = 0.0
+    answer = observer.call(SetSimState, "dynamics/set_sim_state", SetSimState.Request(state=state))
+    assert not answer.success and "quaternion" in answer.message
+    observer.wait_for_advance(0.1)
+
+
+def test_pause_holds_time_step_advances_it_and_resume_lets_it_go(running: Any) -> None:
+    simulation, observer = running
+    if simulation.time_mode == "wall":
+        assert not observer.is_there("time_manager")
+        return
+    observer.trigger("time_manager/toggle_pause")
+    observer.spin(0.3)
+    held = observer.stamps[-1]
+    observer.spin(0.5)
+    assert observer.stamps[-1] == held
+    count = SetParameters.Request(
+        parameters=[
+            Parameter(name="step_count", value=ParameterValue(type=ParameterType.PARAMETER_INTEGER, integer_value=4))
+        ]
+    )
+    assert observer.call(SetParameters, "time_manager/set_parameters", count).results[0].successful
+    observer.trigger("time_manager/step")
+    observer.spin(0.3)
+    assert observer.stamps[-1] == held + 4 * STEP_NS
+    observer.trigger("time_manager/step")
+    observer.spin(0.3)
+    assert observer.stamps[-1] == held + 8 * STEP_NS
+    observer.trigger("time_manager/toggle_pause")
+    observer.wait_for_advance(0.2)
+
+
+@pytest.mark.parametrize("multiplier", [2.0, 0.5])
+def test_time_passes_at_the_multiplier(running: Any, multiplier: float) -> None:
+    simulation, observer = running
+    if simulation.time_mode == "wall":
+        refused = set_number(observer, "dynamics", "real_time_multiplier", multiplier)
+        assert not refused.successful
+        return
+    assert set_number(observer, "time_manager", "real_time_multiplier", multiplier).successful
+    observer.spin(0.3)
+    began, simulated = time.monotonic(), observer.time_s
+    observer.spin(2.0)
+    pace = (observer.time_s - simulated) / (time.monotonic() - began)
+    assert set_number(observer, "time_manager", "real_time_multiplier", 1.0).successful
+    # Coarse: other programs may hold the machine back, but nothing may make time run too fast.
+    assert 0.1 * multiplier < pace < 1.1 * multiplier
+
+
+def test_lockstep_as_fast_as_it_goes_loses_no_step(running: Any) -> None:
+    simulation, observer = running
+    if simulation.time_mode != "lockstep":
+        pytest.skip("only lockstep promises every step")
+    assert set_number(observer, "time_manager", "real_time_multiplier", 0.0).successful
+    heard = len(observer.stamps)
+    observer.wait_for_advance(5.0)
+    assert set_number(observer, "time_manager", "real_time_multiplier", 1.0).successful
+    steps = [b - a for a, b in pairwise(observer.stamps[heard:])]
+    assert set(steps) == {STEP_NS}
+    assert len(steps) >= 5.0 * NANOSECONDS / STEP_NS - 2
