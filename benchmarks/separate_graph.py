@@ -1,0 +1,120 @@
+"""The whole graph with a process for each node, lockstep: steps, lost steps, CPU and memory of each node."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+
+import rclpy
+from rclpy.node import Node
+from rclpy.qos import QoSProfile, ReliabilityPolicy
+from rosflight_msgs.msg import SimState
+
+from rosflight_py_sim.interfaces.wire import stamp_ns
+from rosflight_py_sim.nodes.running import make_executor, settle
+from rosflight_py_sim.vehicles import vehicle
+
+START_UP_S = 60.0
+WARM_UP_S = 3.0
+STEP_NS = 2_500_000
+
+
+@dataclass
+class SeparateRun:
+    """What one run showed.
+
+    Attributes:
+        rate: steps per second of system time.
+        steps: steps seen.
+        lost: steps whose truth state never came.
+        cpu: share of a core of each node.
+        memory_mib: resident memory of each node.
+    """
+
+    rate: float = 0.0
+    steps: int = 0
+    lost: int = 0
+    cpu: dict[str, float] = field(default_factory=dict)
+    memory_mib: dict[str, float] = field(default_factory=dict)
+
+
+def _cpu_seconds(pid: int) -> float:
+    with open(f"/proc/{pid}/stat", encoding="ascii") as stat:  # noqa: PTH123
+        user, system = stat.read().rsplit(")", 1)[1].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+
+def _memory_mib(pid: int) -> float:
+    with open(f"/proc/{pid}/statm", encoding="ascii") as statm:  # noqa: PTH123
+        return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
+def separate_run(multiplier: float = 0.0, duration_s: float = 5.0, name: str = "multirotor") -> SeparateRun:
+    """Run the graph held to `multiplier` times real time (0: unlimited) and watch the truth state."""
+    chosen = vehicle(name)
+    executables = [
+        "standalone_sensors",
+        "sil_board",
+        chosen.forces_and_moments,
+        "standalone_dynamics",
+        "rc",
+        "lockstep_time_manager",
+    ]
+    common = ["--ros-args", "--params-file", str(chosen.parameter_file), "--log-level", "warn"]
+    common += ["-p", "use_sim_time:=true", "-p", "time_mode:=lockstep", "-p", f"real_time_multiplier:={multiplier}"]
+    common += ["-p", f"firmware_param_file:={chosen.firmware_file}"]
+    processes = {
+        executable: subprocess.Popen([sys.executable, "-m", f"rosflight_py_sim.nodes.{executable}", *common])
+        for executable in executables
+    }
+    try:
+        return _watch(processes, duration_s)
+    finally:
+        for process in processes.values():
+            process.terminate()
+        for process in processes.values():
+            process.wait(timeout=20.0)
+
+
+def _watch(processes: dict[str, subprocess.Popen[bytes]], duration_s: float) -> SeparateRun:
+    stamps: list[int] = []
+    rclpy.init()
+    node = Node("watcher")
+    deep = QoSProfile(depth=1000, reliability=ReliabilityPolicy.RELIABLE)
+    node.create_subscription(SimState, "sim/truth_state", lambda m: stamps.append(stamp_ns(m)), deep, raw=True)
+    executor = make_executor()
+    executor.add_node(node)
+    settle()
+
+    def spin_for(seconds: float) -> None:
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            executor.spin_once(timeout_sec=0.05)
+
+    end = time.monotonic() + START_UP_S
+    while (not stamps or stamps[-1] < 400 * STEP_NS) and time.monotonic() < end:
+        spin_for(0.1)
+    spin_for(WARM_UP_S)
+    result = SeparateRun()
+    before = {name: _cpu_seconds(process.pid) for name, process in processes.items()}
+    first, began = len(stamps), time.monotonic()
+    spin_for(duration_s)
+    elapsed = time.monotonic() - began
+    seen = sorted(set(stamps[first:]))
+    result.steps = len(seen)
+    result.rate = (seen[-1] - seen[0]) / STEP_NS / elapsed if seen else 0.0
+    result.lost = (seen[-1] - seen[0]) // STEP_NS + 1 - len(seen) if seen else 0
+    for name, process in processes.items():
+        result.cpu[name] = (_cpu_seconds(process.pid) - before[name]) / elapsed
+        result.memory_mib[name] = _memory_mib(process.pid)
+    executor.remove_node(node)
+    node.destroy_node()
+    rclpy.try_shutdown()
+    return result
+
+
+if __name__ == "__main__":
+    print(separate_run())

@@ -1,0 +1,1 @@
+"""A vehicle of one's own: a balloon on a string."""

@@ -1,0 +1,59 @@
+"""Forces and moments of a balloon on a string, in the place of the multirotor's."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from rosflight_py_sim.interfaces.forces_and_moments_interface import (
+    FORCES_AND_MOMENTS_PARAMETERS,
+    ForcesAndMomentsInterface,
+)
+from rosflight_py_sim.interfaces.vehicle_state import VehicleState
+from rosflight_py_sim.nodes.running import run
+from rosflight_py_sim.parameters import Parameter, ParameterTable
+from rosflight_py_sim.physics.rotations import rotate_to_body, rotate_to_inertial
+
+BALLOON_PARAMETERS = ParameterTable(
+    Parameter("buoyancy", 15.0, "Lift of the gas", "N", minimum=0.0),
+    Parameter("drag", 2.0, "Drag per speed through the air", "N s/m", minimum=0.0),
+    Parameter("spin_drag", 0.1, "Moment against the rotation, per rate", "N m s", minimum=0.0),
+    Parameter("string_length", 2.0, "Length of the string, which holds the balloon to the origin", "m", minimum=0.0),
+    Parameter("string_stiffness", 100.0, "Force per stretch of the string", "N/m", minimum=0.0),
+    Parameter("fan_thrust", 4.0, "Thrust to the front when the first output is at 2000 us", "N", minimum=0.0),
+)
+
+
+class Balloon(ForcesAndMomentsInterface):
+    """A balloon on a string, with a fan on the first output of the flight controller."""
+
+    PARAMETERS: ClassVar[ParameterTable] = FORCES_AND_MOMENTS_PARAMETERS + BALLOON_PARAMETERS
+
+    def configure(self, values: dict[str, Any]) -> None:
+        """Take over the parameters, at the start and whenever `ros2 param set` changes one."""
+        self._p = {p.name: float(values[p.name]) for p in BALLOON_PARAMETERS}
+
+    def update_forces_and_torques(
+        self, state: VehicleState, wind_ned: NDArray[np.float64], pwm_us: NDArray[np.float64], dt: float
+    ) -> NDArray[np.float64]:
+        """Buoyancy, drag, string and fan; gravity and the ground are added by the dynamics node."""
+        p, attitude = self._p, state.quaternion.tolist()
+        velocity_ned = np.array(rotate_to_inertial(*attitude, *state.velocity_body.tolist()))
+        force_ned = np.array([0.0, 0.0, -p["buoyancy"]]) + p["drag"] * (wind_ned - velocity_ned)
+        distance = float(np.linalg.norm(state.position_ned))
+        if distance > p["string_length"]:
+            force_ned -= p["string_stiffness"] * (distance - p["string_length"]) * state.position_ned / distance
+        force_body = np.array(rotate_to_body(*attitude, *force_ned.tolist()))
+        force_body[0] += p["fan_thrust"] * (pwm_us[0] - 1000.0) / 1000.0
+        return np.concatenate([force_body, -p["spin_drag"] * state.angular_velocity])
+
+    def get_firmware_parameters(self) -> None:
+        """The balloon does not care how the flight controller mixes."""
+
+
+def main() -> None:
+    """Run the node."""
+    run(Balloon)
+
+
+if __name__ == "__main__":
+    main()

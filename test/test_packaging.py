@@ -1,0 +1,53 @@
+"""What pip, colcon and make each read about this package agrees."""
+
+from __future__ import annotations
+
+import configparser
+import importlib.util
+import re
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+
+import rosflight_py_sim
+
+ROOT = Path(__file__).parents[1]
+
+
+def setup_cfg() -> configparser.ConfigParser:
+    parser = configparser.ConfigParser(interpolation=None)
+    parser.read(ROOT / "setup.cfg", encoding="utf-8")
+    return parser
+
+
+def console_scripts() -> list[str]:
+    return setup_cfg()["options.entry_points"]["console_scripts"].strip().splitlines()
+
+
+@pytest.mark.parametrize("line", console_scripts())
+def test_executable_leads_to_a_module_with_that_function(line: str) -> None:
+    match = re.fullmatch(r"\w+ = ([\w.]+):(\w+)", line)
+    assert match is not None
+    module, function = match.groups()
+    spec = importlib.util.find_spec(module)
+    assert spec is not None and spec.origin is not None, f"{module} does not exist"
+    assert re.search(rf"^def {function}\(|^{function} = ", Path(spec.origin).read_text(encoding="utf-8"), re.MULTILINE)
+
+
+def test_version_is_the_same_wherever_it_is_written() -> None:
+    manifest = ElementTree.parse(ROOT / "package.xml").findtext("version")
+    assert manifest == setup_cfg()["metadata"]["version"] == rosflight_py_sim.__version__
+
+
+def test_lock_file_pins_each_requirement_with_a_hash() -> None:
+    lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+    pinned = dict(re.findall(r"^([a-z0-9-]+)==(?:.*\\\n)((?:    --hash=sha256:[0-9a-f]{64}.*\n)+)", lock, re.MULTILINE))
+    asked = setup_cfg()["options"]["install_requires"] + "".join(setup_cfg()["options.extras_require"].values())
+    names = {re.split(r"[\[<>=~]", line)[0].lower().replace("_", "-") for line in asked.split()}
+    assert names <= pinned.keys()
+
+
+def test_lock_file_names_no_place_of_the_machine_that_wrote_it() -> None:
+    lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+    assert not re.search(r"^\s*--(?!hash=)|://| @ |^/", lock, re.MULTILINE)
