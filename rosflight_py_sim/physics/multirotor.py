@@ -23,14 +23,27 @@ from numpy.typing import NDArray
 
 from rosflight_py_sim.jit import kernel
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values, number
-from rosflight_py_sim.physics.atmosphere import density
-from rosflight_py_sim.physics.battery import BATTERY_PARAMETERS, battery_load, loaded_voltage, open_circuit_voltage
-from rosflight_py_sim.physics.propulsion import coefficient, steady_rotor_speed
+from rosflight_py_sim.physics.battery import BATTERY_PARAMETERS
+from rosflight_py_sim.physics.powertrain import (
+    AIR_PARAMETERS,
+    CHARGE_DRAWN,
+    CURRENT,
+    POWERTRAIN_PARAMETERS,
+    VOLTAGE,
+    air_density,
+    balanced_speed,
+    followed_share,
+    full_battery,
+    load_battery,
+    powertrain_numbers,
+    propeller_load,
+    supply_voltage,
+)
 from rosflight_py_sim.physics.rotations import rotate_to_body
 
 OUTPUTS = 14
 
-MULTIROTOR_PARAMETERS = BATTERY_PARAMETERS + ParameterTable(
+_AIRFRAME_PARAMETERS = ParameterTable(
     Parameter(
         "num_rotors", 4, "number of rotors; rotor i turns with output i", minimum=1, maximum=OUTPUTS, required=True
     ),
@@ -58,25 +71,6 @@ MULTIROTOR_PARAMETERS = BATTERY_PARAMETERS + ParameterTable(
         maximum=1,
         required=True,
     ),
-    Parameter("CT_0", 0.08729101, "thrust coefficient at standstill", required=True),
-    Parameter("CT_1", -0.11006411, "thrust coefficient, linear in the advance ratio", required=True),
-    Parameter("CT_2", -0.12928596, "thrust coefficient, quadratic in the advance ratio", required=True),
-    Parameter("CQ_0", 0.00428594, "torque coefficient at standstill", minimum=0.0, above_minimum=True, required=True),
-    Parameter("CQ_1", 0.00146105, "torque coefficient, linear in the advance ratio", required=True),
-    Parameter("CQ_2", -0.01440988, "torque coefficient, quadratic in the advance ratio", required=True),
-    Parameter("D_prop", 0.381, "propeller diameter", "m", minimum=0.0, above_minimum=True, required=True),
-    Parameter("R_motor", 0.042, "winding resistance of a motor", "ohm", minimum=0.0, above_minimum=True, required=True),
-    Parameter("I_0", 1.5, "no-load current of a motor", "A", minimum=0.0, required=True),
-    Parameter(
-        "KQ",
-        0.028937,
-        "torque constant of a motor, equal to its back-emf constant in V s/rad",
-        "N m/A",
-        minimum=0.0,
-        above_minimum=True,
-        required=True,
-    ),
-    Parameter("motor_time_constant", 0.03, "time constant of the rotor speed's lag; 0: none", "s", minimum=0.0),
     Parameter("CD", 2.05, "drag coefficient of the body", minimum=0.0, required=True),
     Parameter(
         "A_c", 0.04, "cross-section of the body that the drag coefficient refers to", "m^2", minimum=0.0, required=True
@@ -96,38 +90,12 @@ MULTIROTOR_PARAMETERS = BATTERY_PARAMETERS + ParameterTable(
         "N",
         length=5,
     ),
-    Parameter("use_standard_atmosphere", True, "air density by altitude; otherwise it is rho everywhere"),
-    Parameter("rho", 1.225, "air density where use_standard_atmosphere is off", "kg/m^3", minimum=0.0),
-    Parameter(
-        "origin_altitude", 1387.0, "altitude of the origin above mean sea level", "m", minimum=-5000.0, maximum=20000.0
-    ),
 )
 
-SCALARS = (
-    "CT_0",
-    "CT_1",
-    "CT_2",
-    "CQ_0",
-    "CQ_1",
-    "CQ_2",
-    "D_prop",
-    "R_motor",
-    "I_0",
-    "KQ",
-    "CD",
-    "A_c",
-    "CD_induced",
-    "V_max",
-    "battery_internal_resistance",
-    "rho",
-    "origin_altitude",
-    "motor_time_constant",
-)
-STANDARD_ATMOSPHERE = len(SCALARS)
-CAPACITY = STANDARD_ATMOSPHERE + 1
-GROUND_EFFECT = CAPACITY + 1
+MULTIROTOR_PARAMETERS = BATTERY_PARAMETERS + _AIRFRAME_PARAMETERS + POWERTRAIN_PARAMETERS + AIR_PARAMETERS
 
-VOLTAGE, CURRENT, CHARGE_DRAWN = range(3)
+_BODY = ("CD", "A_c", "CD_induced")
+DRAG_COEFFICIENT, DRAG_AREA, ROTOR_DRAG, GROUND_EFFECT = range(4)
 
 
 @kernel
@@ -136,7 +104,8 @@ def multirotor_wrench(
     wind_ned: NDArray[np.float64],
     pwm_us: NDArray[np.float64],
     dt: float,
-    vehicle: NDArray[np.float64],
+    body: NDArray[np.float64],
+    powertrain: NDArray[np.float64],
     rotors: NDArray[np.float64],
     throttles: NDArray[np.float64],
     speeds: NDArray[np.float64],
@@ -145,48 +114,31 @@ def multirotor_wrench(
 ) -> None:
     """Advance rotors and battery by dt and write the wrench (6,).
 
-    `vehicle`: the SCALARS in that order, then the standard atmosphere (0 or 1), the capacity (A s) and the five ground
-    effect coefficients. `rotors` (n, 7): place, thrust axis, direction. `battery`: voltage, current, charge drawn.
+    `body`: drag coefficient, area (m^2), rotor drag (s/m), then the five ground effect coefficients. `rotors` (n, 7):
+    place, thrust axis, direction. The rest as in `powertrain.py`.
     """
-    ct_0, ct_1, ct_2, cq_0, cq_1, cq_2 = vehicle[0], vehicle[1], vehicle[2], vehicle[3], vehicle[4], vehicle[5]
-    diameter, resistance, no_load, constant = vehicle[6], vehicle[7], vehicle[8], vehicle[9]
-    rho = vehicle[15]
-    if vehicle[STANDARD_ATMOSPHERE] != 0.0:
-        rho = density(vehicle[16] - truth[2])
+    air = air_density(powertrain, truth[2])
     wx, wy, wz = rotate_to_body(truth[3], truth[4], truth[5], truth[6], wind_ned[0], wind_ned[1], wind_ned[2])
     u, v, w = truth[7] - wx, truth[8] - wy, truth[9] - wz
 
     count = rotors.shape[0]
     for i in range(count):
         throttles[i] = min(1.0, max(0.0, (pwm_us[i] - 1000.0) / 1000.0))
-    voltage = vehicle[13]
-    capacity = vehicle[CAPACITY]
-    if capacity > 0.0:
-        voltage = open_circuit_voltage(1.0 - battery[CHARGE_DRAWN] / capacity, voltage)
-    if vehicle[14] > 0.0:
-        voltage = loaded_voltage(voltage, vehicle[14], throttles, speeds, resistance, constant)
-    lag = vehicle[17]
-    follow = 1.0 - math.exp(-dt / lag) if lag > 0.0 else 1.0
+    voltage = supply_voltage(powertrain, battery, throttles, speeds)
+    follow = followed_share(powertrain, dt)
 
-    drag = 0.5 * rho * vehicle[11] * vehicle[10] * math.sqrt(u * u + v * v + w * w)
+    drag = 0.5 * air * body[DRAG_AREA] * body[DRAG_COEFFICIENT] * math.sqrt(u * u + v * v + w * w)
     fx, fy, fz = -drag * u, -drag * v, -drag * w
     mx, my, mz = 0.0, 0.0, 0.0
-    thrust_scale = rho * diameter**4 / (4.0 * math.pi**2)
     for i in range(count):
         x, y, z = rotors[i, 0], rotors[i, 1], rotors[i, 2]
         ax, ay, az = rotors[i, 3], rotors[i, 4], rotors[i, 5]
         along = u * ax + v * ay + w * az
         inflow = max(0.0, along)
-        balance = steady_rotor_speed(
-            throttles[i] * voltage, inflow, rho, diameter, cq_0, cq_1, cq_2, resistance, no_load, constant
-        )
-        speed = balance if follow == 1.0 else speeds[i] + follow * (balance - speeds[i])
-        speeds[i] = speed
-        advance_ratio = 2.0 * math.pi * inflow / (speed * diameter)
-        thrust = coefficient(advance_ratio, ct_0, ct_1, ct_2) * thrust_scale * speed * speed
-        torque = coefficient(advance_ratio, cq_0, cq_1, cq_2) * thrust_scale * diameter * speed * speed
+        speeds[i] += follow * (balanced_speed(powertrain, throttles[i] * voltage, inflow, air) - speeds[i])
+        thrust, torque = propeller_load(powertrain, speeds[i], inflow, air, True)
         tx, ty, tz = thrust * ax, thrust * ay, thrust * az
-        side = thrust * vehicle[12]
+        side = thrust * body[ROTOR_DRAG]
         fx += tx - side * (u - along * ax)
         fy += ty - side * (v - along * ay)
         fz += tz - side * (w - along * az)
@@ -197,15 +149,11 @@ def multirotor_wrench(
     height = -truth[2]
     lift = 0.0
     for k in range(5):
-        lift = lift * height + vehicle[GROUND_EFFECT + k]
+        lift = lift * height + body[GROUND_EFFECT + k]
     wrench[0], wrench[1], wrench[2] = fx, fy, fz - max(0.0, lift)
     wrench[3], wrench[4], wrench[5] = mx, my, mz
 
-    current = battery_load(voltage, throttles, speeds, resistance, constant)
-    battery[VOLTAGE] = voltage
-    battery[CURRENT] = current
-    if capacity > 0.0:
-        battery[CHARGE_DRAWN] = min(capacity, battery[CHARGE_DRAWN] + current * dt)
+    load_battery(powertrain, battery, voltage, throttles, speeds, dt)
 
 
 class Multirotor:
@@ -219,17 +167,11 @@ class Multirotor:
         self._rotors = rotor_geometry(values)
         count = len(self._rotors)
         ground_effect = np.array(values["ground_effect"], dtype=np.float64)
-        self._vehicle = np.array(
-            [
-                *(number(values, name) for name in SCALARS),
-                float(bool(values["use_standard_atmosphere"])),
-                3.6 * number(values, "battery_capacity_mah"),
-                *ground_effect,
-            ]
-        )
+        self._body = np.array([*(number(values, name) for name in _BODY), *ground_effect])
+        self._powertrain = powertrain_numbers(values)
         self._throttles = np.zeros(count)
         self._speeds = np.zeros(count)
-        self._battery = np.array([self._vehicle[SCALARS.index("V_max")], 0.0, 0.0])
+        self._battery = full_battery(self._powertrain)
         self._wrench = np.zeros(6)
 
     def update(
@@ -245,7 +187,8 @@ class Multirotor:
             wind_ned,
             pwm_us,
             dt,
-            self._vehicle,
+            self._body,
+            self._powertrain,
             self._rotors,
             self._throttles,
             self._speeds,

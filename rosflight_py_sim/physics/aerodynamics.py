@@ -1,0 +1,172 @@
+"""Aerodynamic forces and moments of an aircraft with wings and three control surfaces.
+
+Beard and McLain, Small Unmanned Aircraft, chapter 4, with every coefficient linear in all that it may depend on:
+
+    C = C_O + C_alpha a + C_beta beta + (C_p b p + C_q c q + C_r b r) / 2V + C_delta_a da + C_delta_e de + C_delta_r dr
+
+for C of C_L, C_D, C_Y, C_ell, C_m and C_n, with lift that stalls and drag that comes of lift (eq. 4.9 to 4.11):
+
+    C_L: (1 - sigma) (C_L_O + C_L_alpha alpha) + 2 sigma sgn(alpha) sin^2(alpha) cos(alpha) replaces its first two terms
+    C_D: (C_L_O + C_L_alpha a)^2 / (pi e AR) is added
+    sigma = (1 + e^-M(alpha-alpha0) + e^M(alpha+alpha0)) / ((1 + e^-M(alpha-alpha0)) (1 + e^M(alpha+alpha0)))
+
+V is the airspeed, alpha = atan2(w, u) and beta = asin(v / V) are the angles of attack and sideslip; lift and drag turn
+into body axes by alpha (eq. 4.18 and 4.19). a is alpha, and goes over into sin alpha with the stall: linear terms
+belong to attached flow, and would grow without sense when the air comes from the side or from behind.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosflight_py_sim.jit import kernel
+from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
+
+# Rows and columns of the derivatives, with the values of ROSflight's anaconda.
+COEFFICIENTS = ("C_L", "C_D", "C_Y", "C_ell", "C_m", "C_n")
+CAUSES = ("O", "alpha", "beta", "p", "q", "r", "delta_a", "delta_e", "delta_r")
+_ANACONDA = (
+    (0.506, 5.61, 0.0, 0.0, 7.95, 0.0, 0.0, 0.13, 0.0),
+    (0.043, 0.03, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0135, 0.0),
+    (0.0, 0.0, -0.98, 0.0, 0.0, 0.0, 0.075, 0.0, 0.19),
+    (0.0, 0.0, -0.13, -0.51, 0.0, 0.25, 0.17, 0.0, 0.0024),
+    (0.135, -2.74, 0.0, 0.0, -38.21, 0.0, 0.0, -0.99, 0.0),
+    (0.0, 0.0, 0.1301, -0.0364, 0.0, -0.1541, -0.011, 0.0, -0.069),
+)
+_MEANS = ("lift", "drag", "side force", "rolling moment", "pitching moment", "yawing moment")
+_OF = (
+    "without angles, rates and deflections",
+    "by the angle of attack",
+    "by the sideslip angle",
+    "by the roll rate times b/2V",
+    "by the pitch rate times c/2V",
+    "by the yaw rate times b/2V",
+    "by the aileron's deflection",
+    "by the elevator's deflection",
+    "by the rudder's deflection",
+)
+
+AERODYNAMIC_PARAMETERS = ParameterTable(
+    Parameter("wing_s", 0.52, "area of the wing", "m^2", minimum=0.0, above_minimum=True, required=True),
+    Parameter("wing_b", 2.08, "span of the wing", "m", minimum=0.0, above_minimum=True, required=True),
+    Parameter("wing_c", 0.235, "mean chord of the wing", "m", minimum=0.0, above_minimum=True, required=True),
+    Parameter(
+        "wing_M",
+        50.0,
+        "how suddenly the wing stalls: rate of the sigmoid",
+        "1/rad",
+        minimum=0.0,
+        maximum=500.0,
+        required=True,
+    ),
+    Parameter(
+        "wing_epsilon",
+        0.9,
+        "Oswald's efficiency factor, of the induced drag",
+        minimum=0.0,
+        above_minimum=True,
+        required=True,
+    ),
+    Parameter(
+        "wing_alpha0",
+        0.2618,
+        "angle of attack at which the wing is half stalled; beyond pi: it never stalls",
+        "rad",
+        minimum=0.0,
+        maximum=100.0,
+        required=True,
+    ),
+    *(
+        Parameter(
+            f"{coefficient}_{cause}",
+            _ANACONDA[i][j],
+            f"{_MEANS[i]} coefficient {_OF[j]}",
+            "1/rad" if cause == "alpha" or cause == "beta" or cause.startswith("delta") else "",
+            required=True,
+        )
+        for i, coefficient in enumerate(COEFFICIENTS)
+        for j, cause in enumerate(CAUSES)
+    ),
+)
+
+_AIRFRAME = ("wing_s", "wing_b", "wing_c", "wing_M", "wing_alpha0")
+AREA, SPAN, CHORD, STALL_RATE, STALL_ANGLE, INDUCED = range(6)
+
+NO_LIMIT = 700.0
+"""exp of more than this overflows."""
+
+
+@kernel
+def stalled_share(alpha: float, rate: float, stall_angle: float) -> float:
+    """How far the flow has separated, 0 to 1, at an angle of attack (rad): eq. 4.10, written so as not to overflow."""
+    below = 1.0 / (1.0 + math.exp(min(NO_LIMIT, rate * (alpha - stall_angle))))
+    above = 1.0 / (1.0 + math.exp(min(NO_LIMIT, -rate * (alpha + stall_angle))))
+    return 1.0 - below * above
+
+
+@kernel
+def aerodynamic_wrench(
+    truth: NDArray[np.float64],
+    airspeed: float,
+    u: float,
+    v: float,
+    w: float,
+    air: float,
+    deflections: NDArray[np.float64],
+    airframe: NDArray[np.float64],
+    derivatives: NDArray[np.float64],
+    causes: NDArray[np.float64],
+    wrench: NDArray[np.float64],
+) -> None:
+    """Write the wrench (6,) of the airframe.
+
+    `u`, `v`, `w`: velocity through the air, body axes (m/s). `deflections` (3,): rad. `airframe`: AREA (m^2), SPAN (m),
+    CHORD (m), STALL_RATE (1/rad), STALL_ANGLE (rad), INDUCED (pi e AR). `derivatives` (6, 9): COEFFICIENTS by CAUSES.
+    `causes` (9,) is room to work in: each cause times the dynamic pressure, so that an airspeed of 0 divides nothing.
+    """
+    alpha = math.atan2(w, u)
+    beta = math.asin(min(1.0, max(-1.0, v / airspeed))) if airspeed > 0.0 else 0.0
+    sigma = stalled_share(alpha, airframe[STALL_RATE], airframe[STALL_ANGLE])
+    sine, cosine = math.sin(alpha), math.cos(alpha)
+    bounded = alpha + sigma * (sine - alpha)
+    pressure = 0.5 * air * airspeed * airspeed
+    half_damping = 0.25 * air * airspeed
+    causes[0] = pressure
+    causes[1] = pressure * bounded
+    causes[2] = pressure * beta
+    causes[3] = half_damping * airframe[SPAN] * truth[10]
+    causes[4] = half_damping * airframe[CHORD] * truth[11]
+    causes[5] = half_damping * airframe[SPAN] * truth[12]
+    for k in range(3):
+        causes[6 + k] = pressure * deflections[k]
+    for i in range(6):
+        total = 0.0
+        for k in range(2 if i == 0 else 0, 9):
+            total += derivatives[i, k] * causes[k]
+        wrench[i] = airframe[AREA] * total
+    attached = derivatives[0, 0] + derivatives[0, 1] * alpha
+    plate = math.copysign(2.0 * sine * sine, alpha) * cosine
+    lift = wrench[0] + airframe[AREA] * pressure * ((1.0 - sigma) * attached + sigma * plate)
+    polar = derivatives[0, 0] + derivatives[0, 1] * bounded
+    drag = wrench[1] + airframe[AREA] * pressure * polar * polar / airframe[INDUCED]
+    wrench[1] = wrench[2]
+    wrench[0] = lift * sine - drag * cosine
+    wrench[2] = -lift * cosine - drag * sine
+    wrench[3] *= airframe[SPAN]
+    wrench[4] *= airframe[CHORD]
+    wrench[5] *= airframe[SPAN]
+
+
+def airframe_numbers(values: Values) -> NDArray[np.float64]:
+    """The `airframe` array of the kernel."""
+    aspect_ratio = number(values, "wing_b") ** 2 / number(values, "wing_s")
+    induced = math.pi * number(values, "wing_epsilon") * aspect_ratio
+    return np.array([*(number(values, name) for name in _AIRFRAME), induced])
+
+
+def derivative_numbers(values: Values) -> NDArray[np.float64]:
+    """The `derivatives` array of the kernel."""
+    return np.array([[number(values, f"{coefficient}_{cause}") for cause in CAUSES] for coefficient in COEFFICIENTS])

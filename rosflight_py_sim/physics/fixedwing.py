@@ -1,0 +1,290 @@
+"""Forces and moments of a fixed-wing aircraft: airframe, servos, one propeller, battery.
+
+The airframe is that of `aerodynamics.py`. Each control surface follows its command with a first-order lag, solved
+exactly for whatever step is taken. The propeller (Beard and McLain, Small Unmanned Aircraft, section 4.3) turns on the
+x axis: thrust along x, and its torque about -x. Not modelled: the slipstream, unsteady flow, the ground's influence,
+gyroscopic moments of the propeller, compressibility.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosflight_py_sim.jit import kernel
+from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
+from rosflight_py_sim.physics.aerodynamics import (
+    AERODYNAMIC_PARAMETERS,
+    aerodynamic_wrench,
+    airframe_numbers,
+    derivative_numbers,
+)
+from rosflight_py_sim.physics.battery import BATTERY_PARAMETERS
+from rosflight_py_sim.physics.powertrain import (
+    AIR_PARAMETERS,
+    CHARGE_DRAWN,
+    CURRENT,
+    POWERTRAIN_PARAMETERS,
+    VOLTAGE,
+    air_density,
+    balanced_speed,
+    followed_share,
+    full_battery,
+    load_battery,
+    powertrain_numbers,
+    propeller_load,
+    supply_voltage,
+)
+from rosflight_py_sim.physics.rotations import rotate_to_body
+
+OUTPUTS = 14
+SURFACES = ("aileron", "elevator", "rudder")
+AILERON, ELEVATOR, RUDDER, THROTTLE = range(4)
+
+FIXEDWING_PARAMETERS = (
+    AERODYNAMIC_PARAMETERS
+    + ParameterTable(
+        *(
+            Parameter(
+                f"max_{surface}_deflection_angle",
+                40.0,
+                f"deflection of the {surface} at full command",
+                "deg",
+                minimum=0.0,
+                maximum=90.0,
+            )
+            for surface in SURFACES
+        ),
+        Parameter("servo_tau", 0.01, "time constant of the lag of the control surfaces; 0: none", "s", minimum=0.0),
+        Parameter(
+            "propeller_inflow",
+            "axial",
+            "speed of the air that the propeller meets: axial (along its axis, not below 0) or airspeed (all of it, as "
+            "ROSflight has it)",
+            choices=("axial", "airspeed"),
+        ),
+        Parameter(
+            "propeller_brakes",
+            False,
+            "whether a propeller that the air drives brakes, by its quadratics beyond their range as ROSflight has it; "
+            "otherwise its coefficients stay above 0",
+        ),
+        Parameter("KV", 560.0, "speed constant of the motor in rpm/V: ROSflight lists it, KQ is what counts", "rpm/V"),
+        Parameter("servo_refresh_rate", 0.003, "ROSflight's step of the servo lag: here it is the step taken", "s"),
+        Parameter("mass", 4.5, "ROSflight's files name it here too: the mass that counts is that of dynamics", "kg"),
+    )
+    + POWERTRAIN_PARAMETERS
+    + BATTERY_PARAMETERS
+    + AIR_PARAMETERS
+)
+
+SERVO_LAG, AXIAL_INFLOW, LIMITED = range(3)
+
+
+@kernel
+def fixedwing_wrench(
+    truth: NDArray[np.float64],
+    wind_ned: NDArray[np.float64],
+    dt: float,
+    airframe: NDArray[np.float64],
+    derivatives: NDArray[np.float64],
+    fittings: NDArray[np.float64],
+    powertrain: NDArray[np.float64],
+    targets: NDArray[np.float64],
+    deflections: NDArray[np.float64],
+    throttles: NDArray[np.float64],
+    speeds: NDArray[np.float64],
+    battery: NDArray[np.float64],
+    causes: NDArray[np.float64],
+    wrench: NDArray[np.float64],
+) -> None:
+    """Advance surfaces, propeller and battery by dt (s; infinite: to the end) and write the wrench (6,).
+
+    `airframe` and `derivatives` as in `aerodynamics.py`; `fittings`: SERVO_LAG (s) and two switches; `targets` (3,):
+    where the surfaces are sent (rad), `deflections` (3,): where they are; `causes` (9,) is room to work in.
+    """
+    lag = fittings[SERVO_LAG]
+    follow = 1.0 - math.exp(-dt / lag) if lag > 0.0 else 1.0
+    for k in range(3):
+        deflections[k] += follow * (targets[k] - deflections[k])
+    wx, wy, wz = rotate_to_body(truth[3], truth[4], truth[5], truth[6], wind_ned[0], wind_ned[1], wind_ned[2])
+    u, v, w = truth[7] - wx, truth[8] - wy, truth[9] - wz
+    airspeed = math.sqrt(u * u + v * v + w * w)
+    air = air_density(powertrain, truth[2])
+    aerodynamic_wrench(truth, airspeed, u, v, w, air, deflections, airframe, derivatives, causes, wrench)
+
+    inflow = max(0.0, u) if fittings[AXIAL_INFLOW] != 0.0 else airspeed
+    voltage = supply_voltage(powertrain, battery, throttles, speeds)
+    balance = balanced_speed(powertrain, throttles[0] * voltage, inflow, air)
+    speeds[0] += followed_share(powertrain, dt) * (balance - speeds[0])
+    thrust, torque = propeller_load(powertrain, speeds[0], inflow, air, fittings[LIMITED] != 0.0)
+    wrench[0] += thrust
+    wrench[3] -= torque
+    load_battery(powertrain, battery, voltage, throttles, speeds, dt)
+
+
+@kernel
+def unmix(
+    mixer: NDArray[np.float64],
+    pwm_us: NDArray[np.float64],
+    limits: NDArray[np.float64],
+    targets: NDArray[np.float64],
+    throttles: NDArray[np.float64],
+) -> None:
+    """Write where the outputs send surfaces (rad, within `limits`) and throttle (0 to 1); `mixer` as in `set_mixer`."""
+    for k in range(4):
+        command = mixer[k, OUTPUTS]
+        for j in range(OUTPUTS):
+            command += mixer[k, j] * pwm_us[j]
+        if k == THROTTLE:
+            throttles[0] = min(1.0, max(0.0, command))
+        else:
+            targets[k] = limits[k] * min(1.0, max(-1.0, command))
+
+
+def direct_mixer(aileron: int = 0, elevator: int = 1, rudder: int = 2, throttle: int = 4) -> NDArray[np.float64]:
+    """The mixer (4, 15) of a vehicle with one output for each surface; ROSflight's standard places."""
+    mixer = np.zeros((4, OUTPUTS + 1))
+    for row, output in ((AILERON, aileron), (ELEVATOR, elevator), (RUDDER, rudder)):
+        mixer[row, output], mixer[row, OUTPUTS] = 1.0 / 500.0, -3.0
+    mixer[THROTTLE, throttle], mixer[THROTTLE, OUTPUTS] = 1.0 / 1000.0, -1.0
+    return mixer
+
+
+class FixedWing:
+    """Forces and moments of a fixed wing from its truth state, the wind and the outputs of the flight controller.
+
+    `values` holds FIXEDWING_PARAMETERS.
+    """
+
+    def __init__(self, values: Values) -> None:
+        self._airframe = airframe_numbers(values)
+        self._derivatives = derivative_numbers(values)
+        self._fittings = np.array(
+            [
+                number(values, "servo_tau"),
+                float(values["propeller_inflow"] == "axial"),
+                float(not values["propeller_brakes"]),
+            ]
+        )
+        self._limits = np.radians([number(values, f"max_{surface}_deflection_angle") for surface in SURFACES])
+        self._powertrain = powertrain_numbers(values)
+        self._mixer = direct_mixer()
+        self._targets = np.zeros(3)
+        self._deflections = np.zeros(3)
+        self._throttles = np.zeros(1)
+        self._speeds = np.zeros(1)
+        self._battery = full_battery(self._powertrain)
+        self._causes = np.zeros(9)
+        self._wrench = np.zeros(6)
+
+    def set_mixer(self, mixer: NDArray[np.float64]) -> None:
+        """Say how outputs move the surfaces.
+
+        `mixer` (4, 15): aileron, elevator, rudder (-1 to 1) and throttle (0 to 1) are each a sum of the 14 pulse widths
+        (us) times the row's first elements, plus its last. See `direct_mixer` and `firmware.unmixing`.
+        """
+        if mixer.shape != (4, OUTPUTS + 1) or not np.all(np.isfinite(mixer)):
+            raise ValueError(f"a mixer is 4 by {OUTPUTS + 1} finite numbers, {mixer!r} given")
+        self._mixer = np.array(mixer, dtype=np.float64)
+
+    def update(
+        self, truth: NDArray[np.float64], wind_ned: NDArray[np.float64], pwm_us: NDArray[np.float64], dt: float
+    ) -> NDArray[np.float64]:
+        """Wrench (6,), N and N m in body axes, without gravity and contact, after surfaces and propeller moved for dt.
+
+        `truth` (19,), `wind_ned` (3,) m/s, `pwm_us` (14,) pulse widths in us, `dt` in s. The array returned is written
+        anew by the next call.
+        """
+        unmix(self._mixer, pwm_us, self._limits, self._targets, self._throttles)
+        fixedwing_wrench(
+            truth,
+            wind_ned,
+            dt,
+            self._airframe,
+            self._derivatives,
+            self._fittings,
+            self._powertrain,
+            self._targets,
+            self._deflections,
+            self._throttles,
+            self._speeds,
+            self._battery,
+            self._causes,
+            self._wrench,
+        )
+        return self._wrench
+
+    def steady_wrench(
+        self,
+        truth: NDArray[np.float64],
+        wind_ned: NDArray[np.float64],
+        aileron_rad: float,
+        elevator_rad: float,
+        rudder_rad: float,
+        throttle: float,
+    ) -> NDArray[np.float64]:
+        """Wrench (6,) once surfaces, propeller and battery have settled; nothing of the vehicle's state changes.
+
+        Deflections are taken as given, also beyond their limits; `throttle` is a share, 0 to 1. A new array.
+        """
+        deflections = np.array([aileron_rad, elevator_rad, rudder_rad])
+        throttles, speeds, battery = np.array([throttle]), self._speeds.copy(), self._battery.copy()
+        wrench = np.zeros(6)
+        # Speed and voltage depend on one another; each round brings them closer by a factor below 1/2 in practice.
+        for _ in range(200):
+            before = speeds[0]
+            battery[CHARGE_DRAWN] = self._battery[CHARGE_DRAWN]
+            fixedwing_wrench(
+                truth,
+                wind_ned,
+                math.inf,
+                self._airframe,
+                self._derivatives,
+                self._fittings,
+                self._powertrain,
+                deflections,
+                deflections,
+                throttles,
+                speeds,
+                battery,
+                self._causes,
+                wrench,
+            )
+            if abs(speeds[0] - before) <= 1e-13 * abs(before):
+                break
+        return wrench
+
+    @property
+    def deflections(self) -> NDArray[np.float64]:
+        """Deflections of aileron, elevator and rudder (3,), rad, written anew by each update."""
+        return self._deflections
+
+    @property
+    def propeller_speed(self) -> float:
+        """Speed of the propeller (rad/s)."""
+        return float(self._speeds[0])
+
+    @property
+    def battery_voltage(self) -> float:
+        """Voltage at the battery's terminals (V)."""
+        return float(self._battery[VOLTAGE])
+
+    @property
+    def current_a(self) -> float:
+        """Current that the motor draws from the battery (A)."""
+        return float(self._battery[CURRENT])
+
+    @property
+    def charge_drawn_ah(self) -> float:
+        """Charge drawn from the battery so far (A h), at most its capacity; 0 for a battery that never empties."""
+        return float(self._battery[CHARGE_DRAWN]) / 3600.0
+
+    def adopt(self, other: FixedWing) -> None:
+        """Go on from the surfaces, the propeller, the battery and the mixer of another fixed wing."""
+        self._mixer = other._mixer
+        self._deflections[:] = other._deflections
+        self._speeds[:] = other._speeds
+        self._battery[:] = other._battery
