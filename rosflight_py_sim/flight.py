@@ -46,10 +46,10 @@ class FlightRecorder(Node):
     Messages are kept as they come and read only when a row is due: most of them never are.
     """
 
-    def __init__(self, motors: int, **arguments: Any) -> None:
+    def __init__(self, motors: Sequence[int], **arguments: Any) -> None:
         """Listen."""
         super().__init__("flight_recorder", **arguments)
-        self.log = FlightLog(motors)
+        self.log = FlightLog(len(motors))
         self.progress = 0.0
         self.wall_s = 0.0
         self._began_s = 0.0
@@ -88,9 +88,9 @@ class FlightRecorder(Node):
         self._state.read(message)
         wind = WIND_WIRE.decode(self._newest["sim/truth_wind"])[2:]
         voltage, current = BATTERY_WIRE.decode(self._newest["sim/truth_battery"])[2:4]
-        pwm_us = PWM_WIRE.decode(self._newest["sim/pwm_output"])[2 : 2 + self._motors]
+        pwm_us = PWM_WIRE.decode(self._newest["sim/pwm_output"])[2:]
         setpoint = Setpoint(SETPOINT_WIRE.decode(self._newest["autopilot/setpoint"])[2:5])
-        commands = [(us - 1000.0) / 1000.0 for us in pwm_us]
+        commands = [(pwm_us[motor] - 1000.0) / 1000.0 for motor in self._motors]
         self._began_s = self._began_s or time.monotonic()
         self.wall_s = time.monotonic() - self._began_s
         state = self._state

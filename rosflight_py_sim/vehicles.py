@@ -18,14 +18,14 @@ class Vehicle:
         forces_and_moments: executable of its forces and moments.
         parameters: file in config/ with the parameters of all nodes.
         firmware: file in config/ with the flight controller's parameters.
-        motors: number of motors, which are the first outputs of the flight controller.
+        motors: outputs of the flight controller that turn motors, counted from 0.
     """
 
     name: str
     forces_and_moments: str
     parameters: str
     firmware: str
-    motors: int
+    motors: tuple[int, ...]
 
     @property
     def parameter_file(self) -> Path:
@@ -38,12 +38,22 @@ class Vehicle:
         return share_directory() / "config" / self.firmware
 
 
+def _fixedwing(name: str, parameters: str) -> Vehicle:
+    return Vehicle(name, "fixedwing_forces_and_moments", parameters, "fixedwing_firmware.yaml", (4,))
+
+
 VEHICLES = {
     vehicle.name: vehicle
     for vehicle in [
-        Vehicle("multirotor", "multirotor_forces_and_moments", "multirotor.yaml", "multirotor_firmware.yaml", 4),
+        Vehicle(
+            "multirotor", "multirotor_forces_and_moments", "multirotor.yaml", "multirotor_firmware.yaml", (0, 1, 2, 3)
+        ),
+        _fixedwing("fixedwing", "anaconda.yaml"),
+        _fixedwing("anaconda", "anaconda.yaml"),
+        _fixedwing("aerosonde", "aerosonde.yaml"),
     ]
 }
+"""By name; "fixedwing" is the one that ROSflight flies by that name."""
 
 
 def vehicle(name: str) -> Vehicle:

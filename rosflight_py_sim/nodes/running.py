@@ -27,6 +27,7 @@ NODE_CLASSES = {
     "lockstep_time_manager": "LockstepTimeManager",
     "standalone_sensors": "StandaloneSensors",
     "multirotor_forces_and_moments": "MultirotorForcesAndMoments",
+    "fixedwing_forces_and_moments": "FixedwingForcesAndMoments",
     "standalone_dynamics": "StandaloneDynamics",
     "rc": "Rc",
     "sil_board": "SilBoard",

@@ -10,8 +10,11 @@ from numpy.typing import NDArray
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values, number
 from rosflight_py_sim.physics.contact import (
     ANCHORED,
+    DOES_NOT_ROLL,
     EAST,
     NORTH,
+    POINT_SIZE,
+    ROLLING,
     deepest_penetration,
     fastest_contact_rate,
     update_anchors,
@@ -66,6 +69,12 @@ DYNAMICS_PARAMETERS = ParameterTable(
         maximum=2.0,
     ),
     Parameter("contact_friction", 0.6, "Coulomb friction coefficient of the points on the ground", minimum=0.0),
+    Parameter(
+        "contact_rolling_friction",
+        [],
+        "friction coefficient of each point along body x, for wheels; points beyond the end of the list do not roll",
+        minimum=0.0,
+    ),
 )
 
 
@@ -163,7 +172,7 @@ class VehicleDynamics:
         self.truth[:] = other.truth
         self._lift()
         if np.array_equal(self._points[:, :3], other._points[:, :3]):
-            self._points[:] = other._points
+            self._points[:, NORTH:ROLLING] = other._points[:, NORTH:ROLLING]
         else:
             self._points[:, ANCHORED] = 0.0
         self._refresh()
@@ -244,14 +253,22 @@ def inertia_matrix(values: Values) -> NDArray[np.float64]:
 
 
 def contact_points(values: Values) -> NDArray[np.float64]:
-    """Contact points (n, 6) of `contact.py`, none without ground contact; ParameterError for a broken list."""
+    """Contact points (n, 7) of `contact.py`, none without ground contact; ParameterError for a broken list."""
     if not values["ground_contact"]:
-        return np.zeros((0, 6))
+        return np.zeros((0, POINT_SIZE))
     flat = np.array(values["contact_points"], dtype=np.float64)
     if len(flat) == 0 or len(flat) % 3 != 0:
         raise ParameterError(
             f"parameter 'contact_points': {len(flat)} numbers given; allowed: x y z for each point, at least one point"
         )
-    points = np.zeros((len(flat) // 3, 6))
+    points = np.zeros((len(flat) // 3, POINT_SIZE))
     points[:, :3] = flat.reshape(-1, 3)
+    rolling = np.array(values["contact_rolling_friction"], dtype=np.float64)
+    if len(rolling) > len(points):
+        raise ParameterError(
+            f"parameter 'contact_rolling_friction': {len(rolling)} numbers given; allowed: at most {len(points)}, one "
+            "for each of contact_points"
+        )
+    points[:, ROLLING] = DOES_NOT_ROLL
+    points[: len(rolling), ROLLING] = rolling
     return points

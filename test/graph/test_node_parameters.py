@@ -17,6 +17,7 @@ from sensor_msgs.msg import Imu
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.nodes.running import NODE_CLASSES, SharedNames, node_class
 from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.physics.fixedwing import FIXEDWING_PARAMETERS
 from rosflight_py_sim.vehicles import vehicle
 
 VEHICLE_FILE = str(vehicle("multirotor").parameter_file)
@@ -42,7 +43,11 @@ ROTORS = {
     "A_c": 0.04,
     "CD_induced": 0.05,
 }
-NEEDED: dict[str, dict[str, Any]] = {"standalone_dynamics": DYNAMICS, "multirotor_forces_and_moments": ROTORS}
+NEEDED: dict[str, dict[str, Any]] = {
+    "standalone_dynamics": DYNAMICS,
+    "multirotor_forces_and_moments": ROTORS,
+    "fixedwing_forces_and_moments": {p.name: p.default for p in FIXEDWING_PARAMETERS if p.required},
+}
 
 Start = Callable[..., SimulationNode]
 

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS, VehicleDynamics
 from rosflight_py_sim.physics.rotations import euler_from_quaternion, quaternion_from_euler, rotate_to_inertial
 
@@ -172,3 +173,60 @@ def test_thrust_above_weight_lifts_off():
     # From the ground's support of one weight the first hundredths of a second are quicker by the spring's 0.6 mm.
     assert body.truth[2] == pytest.approx(body.initial_truth[2] - 0.5 * 9.81, abs=0.1)
     assert rotate_to_inertial(*body.truth[3:7], 0.0, 0.0, 1.0) == pytest.approx((0.0, 0.0, 1.0), abs=1e-12)
+
+
+WHEELS = {
+    "Jxx": 0.25,
+    "Jyy": 0.4,
+    "Jzz": 0.6,
+    "contact_points": [-0.1, 0.3, 0.2, -0.1, -0.3, 0.2, 0.4, 0.0, 0.2],
+    "contact_rolling_friction": [0.05, 0.05, 0.05],
+}
+
+
+def rolling(speed_north, speed_east=0.0, yaw=0.0, **values):
+    body = vehicle(**{**WHEELS, **values})
+    start = body.initial_truth.copy()
+    start[3:7] = quaternion_from_euler(*euler_from_quaternion(*start[3:7])[:2], yaw)
+    start[7] = math.cos(yaw) * speed_north + math.sin(yaw) * speed_east
+    start[8] = -math.sin(yaw) * speed_north + math.cos(yaw) * speed_east
+    body.set_truth(start)
+    return body
+
+
+@pytest.mark.parametrize("yaw", [0.0, 2.0])
+def test_wheels_roll_out_by_their_own_friction(yaw):
+    body = rolling(3.0 * math.cos(yaw), 3.0 * math.sin(yaw), yaw)
+    run(body, 2.0)
+    # Pitch settles to the braking within the first tenths, which moves the centre of mass by millimetres.
+    assert np.linalg.norm(body.truth[7:10]) == pytest.approx(3.0 - 2.0 * 0.05 * 9.81, rel=0.01)
+    assert body.truth[:2] @ (-math.sin(yaw), math.cos(yaw)) == pytest.approx(0.0, abs=1e-3)
+    run(body, 6.0)
+    assert np.linalg.norm(body.truth[7:10]) < 1e-6
+
+
+def test_wheels_do_not_roll_sideways():
+    body = rolling(0.0)
+    force = 0.5 * 0.6 * 3.5 * 9.81
+    run(body, 10.0, wrench=np.array([0.0, force, 0.0, 0.0, 0.0, 0.0]))
+    assert np.linalg.norm(body.truth[:2]) < 0.01
+
+
+def test_wheels_keep_their_side_force_while_they_roll():
+    body = rolling(5.0, contact_rolling_friction=[0.0, 0.0, 0.0])
+    run(body, 3.0, wrench=np.array([0.0, 5.0, 0.0, 0.0, 0.0, 0.0]))
+    assert body.truth[0] == pytest.approx(15.0, rel=0.01)
+    assert abs(body.truth[1]) < 0.05
+
+
+def test_vehicle_on_wheels_at_rest_stays_at_rest_for_ten_minutes():
+    body = vehicle(**WHEELS)
+    # Less than the 1.7 N at which it begins to roll.
+    run(body, 600.0, wrench=np.array([1.0, 1.0, 0.0, 0.0, 0.0, 0.0]))
+    assert np.linalg.norm(body.truth[:3] - body.initial_truth[:3]) < 1e-3
+    assert angle_between(body.truth, body.initial_truth) < math.radians(0.1)
+
+
+def test_more_rolling_frictions_than_points_are_refused():
+    with pytest.raises(ParameterError, match=r"contact_rolling_friction.*4 numbers given; allowed: at most 3"):
+        vehicle(**{**WHEELS, "contact_rolling_friction": [0.1] * 4})

@@ -1,0 +1,56 @@
+"""From the outputs back to surfaces and throttle: what a mixer says about how an aircraft is built.
+
+The firmware's mixer makes every output a sum of commands (`mixer.py`). A fixed wing built for that mixer moves its
+surfaces by the inverse: the commands that, mixed, fit the outputs best (least squares, the shortest where several do).
+The primary mixer describes the aircraft; a secondary one only drives the same servos in another way. A
+reversal (REV_AILERON ...) is applied to the command before the mixer, for a surface that moves the other way than its
+command: it belongs to the aircraft, and is not undone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosflight_py_sim.firmware.command import FX, QX, QY, QZ
+from rosflight_py_sim.firmware.mixer import OUTPUTS, OutputType
+from rosflight_py_sim.firmware.parameter_table import MIXER_OUTPUTS, MIXER_ROWS
+
+_ROWS = (QX, QY, QZ, FX)
+THROTTLE_ROW = _ROWS.index(FX)
+# Half of the travel, and the middle (us); a motor's travel begins at its middle.
+_PULSES = {OutputType.SERVO: (500.0, 1500.0), OutputType.MOTOR: (1000.0, 1000.0)}
+# Rows of a mixer that are this much smaller than others are rounding.
+_NEGLIGIBLE = 1e-9
+
+
+def unmixer(matrix: NDArray[np.float64], types: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Aileron, elevator, rudder and throttle as sums of the pulse widths (4, 15).
+
+    Each row: a factor for each of the 14 outputs (1/us), and what is added. Commands that the mixer has not stay 0.
+
+    Args:
+        matrix: (10, 10) row, output.
+        types: (10,) `OutputType`; outputs that are neither servo nor motor play no part.
+    """
+    driven = [j for j in range(MIXER_OUTPUTS) if types[j] in _PULSES]
+    inverse = np.linalg.pinv(matrix[:, driven].T, rcond=_NEGLIGIBLE)[_ROWS, :]
+    sums = np.zeros((len(_ROWS), OUTPUTS + 1))
+    for column, j in enumerate(driven):
+        travel, middle = _PULSES[OutputType(int(types[j]))]
+        sums[:, j] = inverse[:, column] / travel
+        sums[:, OUTPUTS] -= inverse[:, column] * middle / travel
+    return sums
+
+
+def unmixer_of_parameters(values: Mapping[str, float]) -> NDArray[np.float64]:
+    """The `unmixer` of the primary mixer that the flight controller's parameters hold.
+
+    Raises:
+        KeyError: one of PRI_MIXER_i_j and PRI_MIXER_OUT_j is missing.
+    """
+    outputs = range(MIXER_OUTPUTS)
+    matrix = np.array([[values[f"PRI_MIXER_{i}_{j}"] for j in outputs] for i in range(MIXER_ROWS)])
+    return unmixer(matrix, np.array([values[f"PRI_MIXER_OUT_{j}"] for j in outputs]))
