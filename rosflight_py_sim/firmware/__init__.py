@@ -1,22 +1,27 @@
 """The flight controller that the sil_board node runs: ROSflight's behaviour, parameters and states, without ROS.
 
 `Firmware` is the controller: sensors, RC frames and commands in, PWM out, one `step` an IMU sample, time given from
-outside. `FirmwareParameters` are its parameters. Everything else here is a part of them.
+outside. `FirmwareParameters` are its parameters, `Board` keeps them and starts it again. Everything else here is a part
+of them.
 """
 
+from rosflight_py_sim.firmware.board import Board
 from rosflight_py_sim.firmware.canned_mixers import MixerChoice
 from rosflight_py_sim.firmware.command import CommandMode, CommandType, Override
-from rosflight_py_sim.firmware.firmware import Firmware, Status
+from rosflight_py_sim.firmware.firmware import Firmware
 from rosflight_py_sim.firmware.mixer import OutputType
+from rosflight_py_sim.firmware.mixing_report import mixing_report
 from rosflight_py_sim.firmware.parameters import (
     FirmwareParameterOutOfRange,
     FirmwareParameters,
     ParameterFileError,
     UnknownFirmwareParameter,
 )
-from rosflight_py_sim.firmware.state_machine import ErrorFlag, Severity, State
+from rosflight_py_sim.firmware.state_machine import ErrorFlag, Refused, Severity, State
+from rosflight_py_sim.firmware.status import Status
 
 __all__ = [
+    "Board",
     "CommandMode",
     "CommandType",
     "ErrorFlag",
@@ -27,8 +32,10 @@ __all__ = [
     "OutputType",
     "Override",
     "ParameterFileError",
+    "Refused",
     "Severity",
     "State",
     "Status",
     "UnknownFirmwareParameter",
+    "mixing_report",
 ]

@@ -150,6 +150,12 @@ class CommandMux:
             return _MODE_PASS_THROUGH
         return _MODE_ANGLES if roll == _ANGLE else _MODE_RATES
 
+    @property
+    def pilot_command(self) -> tuple[Sequence[float], Sequence[float]]:
+        """What the sticks command: ten values and their `CommandType`s."""
+        self._interpret_sticks()
+        return self._rc_values, self._rc_types
+
     def set_offboard(self, time_us: int, mode: int, ignore: int, values: Sequence[float]) -> None:
         """Take a command of the companion computer.
 

@@ -7,6 +7,7 @@ USE_MOTOR_PARAM says so.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,6 +63,28 @@ def controller_settings(parameters: FirmwareParameters) -> NDArray[np.float64]:
     settings[VOLTAGE_TERM] = no_load_current * resistance - float(parameters["BATT_VOLT_MAX"])
     settings[THRUST_TERM] = diameter**4 * ct / (4.0 * math.pi**2) * parameters["NUM_MOTORS"]
     return settings
+
+
+def trimmed_torques(
+    parameters: FirmwareParameters, values: Sequence[float], types: Sequence[float]
+) -> dict[str, float]:
+    """The parameters X_EQ_TORQUE to Z_EQ_TORQUE that give, sticks centred, what the sticks give now, level and at rest.
+
+    Args:
+        parameters: gains, and the torques in force.
+        values: (10,) what the sticks command.
+        types: (10,) their `CommandType`s.
+    """
+    torques = {}
+    for axis, name, angle in (("X", "ROLL", True), ("Y", "PITCH", True), ("Z", "YAW", False)):
+        at = QX + "XYZ".index(axis)
+        gain = 1.0
+        if types[at] == _RATE:
+            gain = parameters[f"PID_{name}_RATE_P"]
+        elif angle and types[at] == _ANGLE:
+            gain = parameters[f"PID_{name}_ANG_P"]
+        torques[f"{axis}_EQ_TORQUE"] = parameters[f"{axis}_EQ_TORQUE"] + gain * values[at]
+    return torques
 
 
 def new_controller_memory() -> NDArray[np.float64]:

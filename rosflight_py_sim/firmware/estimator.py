@@ -8,6 +8,7 @@ representation and kinematic propagation for low-cost UAVs (2013), eq. 12 and 14
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,6 +69,20 @@ def reset_estimator(state: NDArray[np.float64]) -> None:
     state[ATTITUDE] = 1.0
     state[ACCEL + 2] = -STANDARD_GRAVITY
     state[EXTERNAL_GIVEN] = 0.0
+
+
+def give_external_attitude(state: NDArray[np.float64], quaternion_wxyz: Sequence[float]) -> None:
+    """Put an attitude (body to inertial) in wait for the next step, normalised.
+
+    Raises:
+        ValueError: not finite, or zero.
+    """
+    quaternion = np.array(quaternion_wxyz, dtype=np.float64)
+    norm = float(np.linalg.norm(quaternion))
+    if quaternion.shape != (4,) or not math.isfinite(norm) or norm < 1e-6:
+        raise ValueError(f"{quaternion_wxyz} is no rotation")
+    state[EXTERNAL : EXTERNAL + 4] = quaternion / norm
+    state[EXTERNAL_GIVEN] = 1.0
 
 
 @kernel

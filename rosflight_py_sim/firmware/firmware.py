@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.firmware import command as commands
-from rosflight_py_sim.firmware import controller, estimator, rc, sensors
+from rosflight_py_sim.firmware import controller, estimator, mixer, rc, sensors
+from rosflight_py_sim.firmware.calibrations import Calibrations
 from rosflight_py_sim.firmware.control_step import PARAMETERS_USED as KERNEL_PARAMETERS
 from rosflight_py_sim.firmware.control_step import (
     SUSPICIOUS_MIXER,
@@ -23,90 +24,34 @@ from rosflight_py_sim.firmware.control_step import (
     control_settings,
     control_step,
 )
-from rosflight_py_sim.firmware.mixer import OUTPUTS
 from rosflight_py_sim.firmware.mixer_selection import CHOICE_PARAMETERS, ELEMENT_PREFIXES, MixerSelection
 from rosflight_py_sim.firmware.parameters import FirmwareParameters
+from rosflight_py_sim.firmware.slow_sensors import SlowSensors
 from rosflight_py_sim.firmware.state_machine import ErrorFlag, Event, Log, Severity, StateMachine
+from rosflight_py_sim.firmware.status import Status
+from rosflight_py_sim.firmware.surroundings import FirmwareSurroundings
 
 IMU_TIMEOUT_US = 1_000_000
 """Time without an IMU sample after which the IMU counts as not responding."""
-
-
-class Status:
-    """What the controller reports about itself; the fields are those of rosflight_msgs/Status.
-
-    `num_errors` counts IMU samples that were refused. `loop_time_us` stays 0 unless the caller measures it: the
-    controller's clock stands still during a pass.
-    """
-
-    __slots__ = (
-        "armed",
-        "control_mode",
-        "error_code",
-        "failsafe",
-        "loop_time_us",
-        "num_errors",
-        "offboard",
-        "rc_override",
-    )
-
-    def __init__(self) -> None:
-        self.armed = False
-        self.failsafe = False
-        self.rc_override = 0
-        self.offboard = False
-        self.control_mode = 0
-        self.error_code = 0
-        self.num_errors = 0
-        self.loop_time_us = 0
-
-
-class _Surroundings:
-    """What the state machine asks, answered from the controller's parts."""
-
-    def __init__(self, firmware: Firmware) -> None:
-        self.time_us = 0
-        self._firmware = firmware
-
-    def throttle_stick_is_low(self) -> bool:
-        return self._firmware.receiver.throttle_stick_is_low()
-
-    def throttle_is_guarded(self) -> bool:
-        switch = self._firmware.receiver.switches[rc.Switch.THROTTLE_OVERRIDE]
-        return switch or bool(self._firmware.parameters["TAKE_MIN_THR"])
-
-    def wants_gyro_calibration(self) -> bool:
-        return bool(self._firmware.parameters["ARM_CAL_GYRO"])
-
-    def start_gyro_calibration(self) -> None:
-        self._firmware.calibrate_gyro()
-
-    def log(self, severity: Severity, text: str) -> None:
-        self._firmware.log(severity, text)
 
 
 def _silent(severity: Severity, text: str) -> None:
     """Stands in where nobody wants the log."""
 
 
-class Firmware:
+class Firmware(SlowSensors):
     """The flight controller.
 
     Time is given in whole microseconds of any epoch; the first time given counts as the start. `status_changed` is
     set when the status changes in a way that is reported at once; whoever reports it clears it.
 
-    Attributes:
+    Attributes (and those of SlowSensors):
         attitude: (4,) quaternion w x y z, body to inertial.
         euler: (3,) roll, pitch, yaw (rad).
         angular_velocity: (3,) filtered, bias taken out, body axes (rad/s).
         imu_accel, imu_gyro: (3,) corrected sample, body axes (m/s^2, rad/s).
         imu_temperature: K.
         outputs: (14,) raw outputs 0..1.
-        altitude: pressure altitude (m), baro_pressure (Pa), baro_temperature (K).
-        airspeed: indicated (m/s), diff_pressure (Pa), diff_pressure_temperature (K).
-        air_density: from the barometer (kg/m^3).
-        range: of the range finder (m).
-        magnetic_field: (3,) corrected, body axes (T).
     The arrays are views that the next `step` changes.
     """
 
@@ -120,15 +65,19 @@ class Firmware:
         self.status = Status()
         self.status_changed = True
 
-        self._surroundings = _Surroundings(self)
-        self.state_machine = StateMachine(self._surroundings)
+        self.state_machine = StateMachine(FirmwareSurroundings(self))
         self.receiver = rc.Receiver(self.parameters, self.state_machine, self.log)
         self.command = commands.CommandMux(self.parameters, self.receiver)
-        self.battery = sensors.Battery(self.parameters)
-        self._magnetometer = sensors.Magnetometer(self.parameters)
-        self._calibration = sensors.ImuCalibration(
-            self.parameters, self.state_machine.handle, self.log, self._forget_gyro_bias, self._accel_calibrated
+        self.calibrations = Calibrations(
+            self.parameters,
+            self.state_machine,
+            self.receiver,
+            self.command,
+            self.log,
+            self._forget_gyro_bias,
+            self._accel_calibrated,
         )
+        super().__init__()
 
         self._start_us: int | None = None
         self._imu_time_us = 0
@@ -141,10 +90,10 @@ class Firmware:
         self._imu: NDArray[np.float64] = np.zeros((2, 3))
         self._estimate = estimator.new_estimator_state()
         self._memory = controller.new_controller_memory()
-        self._channels: NDArray[np.float64] = np.zeros((4, OUTPUTS))
+        self._channels: NDArray[np.float64] = np.zeros((4, mixer.OUTPUTS))
         self._mixers = MixerSelection(self.parameters, self.log, self._channels[0])
-        self.outputs: NDArray[np.float64] = np.zeros(OUTPUTS)
-        self._pwm: NDArray[np.float64] = np.full(OUTPUTS, 1000.0)
+        self.outputs: NDArray[np.float64] = np.zeros(mixer.OUTPUTS)
+        self._pwm: NDArray[np.float64] = np.full(mixer.OUTPUTS, 1000.0)
 
         self.attitude = self._estimate[estimator.ATTITUDE : estimator.ATTITUDE + 4]
         self.euler = self._estimate[estimator.EULER : estimator.EULER + 3]
@@ -152,15 +101,6 @@ class Firmware:
         self.imu_accel = self._imu[0]
         self.imu_gyro = self._imu[1]
         self.imu_temperature = 0.0
-        self.magnetic_field = self._magnetometer.field
-        self.air_density = sensors.SEA_LEVEL_DENSITY
-        self.altitude = 0.0
-        self.baro_pressure = 0.0
-        self.baro_temperature = 0.0
-        self.airspeed = 0.0
-        self.diff_pressure = 0.0
-        self.diff_pressure_temperature = 0.0
-        self.range = 0.0
 
         self._settings = control_settings(self.parameters)
         self._check_mixer()
@@ -194,37 +134,6 @@ class Firmware:
         self._imu_time_us = time_us
         self._new_imu = True
 
-    def receive_mag(self, flux: Sequence[float]) -> None:
-        """Take a magnetometer sample (T, sensor axes)."""
-        self._magnetometer.receive(flux)
-
-    def receive_baro(self, pressure_pa: float, temperature_k: float) -> None:
-        """Take a barometer sample; air density and altitude follow. A pressure that is not positive is dropped."""
-        if not 0.0 < pressure_pa < math.inf:
-            return
-        self.baro_pressure = pressure_pa
-        self.baro_temperature = temperature_k
-        self.altitude = sensors.pressure_altitude(pressure_pa)
-        self.air_density = sensors.density_from_pressure(pressure_pa)
-
-    def receive_diff_pressure(self, pressure_pa: float, temperature_k: float) -> None:
-        """Take a differential pressure; the airspeed follows. One that is not finite is dropped."""
-        if not math.isfinite(pressure_pa):
-            return
-        self.diff_pressure = pressure_pa - float(self.parameters["DIFF_PRESS_BIAS"])
-        self.diff_pressure_temperature = temperature_k
-        self.airspeed = sensors.indicated_airspeed(self.diff_pressure)
-
-    def receive_range(self, distance_m: float) -> None:
-        """Take a distance of the range finder."""
-        self.range = distance_m
-
-    def receive_battery(self, voltage: float, current: float) -> None:
-        """Take voltage (V) and current (A); a pair that is not finite is dropped."""
-        if not math.isfinite(voltage + current):
-            return
-        self.battery.receive(voltage, current)
-
     def receive_rc(self, time_us: int, channels_us: Sequence[int]) -> None:
         """Take an RC frame: eight pulse widths (us).
 
@@ -250,50 +159,49 @@ class Firmware:
 
         They reach the outputs that the mixer leaves free. A wrong one is dropped and logged.
         """
-        kinds = np.array(types, dtype=np.float64)
-        settings = np.array(values, dtype=np.float64)
-        if kinds.shape != (OUTPUTS,) or settings.shape != (OUTPUTS,):
-            self.log(Severity.WARNING, f"auxiliary command dropped: {OUTPUTS} types and values are wanted")
-            return
-        if not np.isin(kinds, (0, 1, 2)).all() or not np.isfinite(settings).all():
-            self.log(Severity.WARNING, "auxiliary command dropped: types are 0, 1 or 2, values finite")
-            return
-        self._channels[1] = kinds
-        self._channels[2] = np.where(kinds == 0, 0.0, settings)
+        try:
+            mixer.set_aux_command(self._channels, types, values)
+        except ValueError as error:
+            self.log(Severity.WARNING, f"auxiliary command dropped: {error}")
 
     def set_external_attitude(self, quaternion_wxyz: Sequence[float]) -> None:
         """Take an attitude (body to inertial) from outside, which the next pass corrects the estimate with.
 
         One that is not finite or zero is dropped and logged; others are normalised.
         """
-        quaternion = np.array(quaternion_wxyz, dtype=np.float64)
-        norm = float(np.linalg.norm(quaternion))
-        if quaternion.shape != (4,) or not math.isfinite(norm) or norm < 1e-6:
-            self.log(Severity.WARNING, f"external attitude dropped: {quaternion_wxyz} is no rotation")
-            return
-        self._estimate[estimator.EXTERNAL : estimator.EXTERNAL + 4] = quaternion / norm
-        self._estimate[estimator.EXTERNAL_GIVEN] = 1.0
+        try:
+            estimator.give_external_attitude(self._estimate, quaternion_wxyz)
+        except ValueError as error:
+            self.log(Severity.WARNING, f"external attitude dropped: {error}")
 
     @property
     def calibrating(self) -> bool:
         """Whether a calibration of gyros or accelerometer is running."""
-        return self._calibration.running
+        return self.calibrations.imu.running
 
-    def calibrate_imu(self) -> bool:
-        """Start to average gyros and accelerometer, which must be at rest and level; False, with a log, while armed."""
-        if self.state_machine.armed:
-            self.log(Severity.ERROR, "cannot calibrate the IMU while armed")
-            return False
-        self._calibration.start()
-        return True
+    def calibrate_imu(self) -> str:
+        """Start to average gyros and accelerometer; what to do now.
 
-    def calibrate_gyro(self) -> bool:
-        """Start to average the gyros, which must be at rest; False, with a log, while armed."""
-        if self.state_machine.armed:
-            self.log(Severity.ERROR, "cannot calibrate the gyros while armed")
-            return False
-        self._calibration.start_gyro()
-        return True
+        Raises:
+            Refused: armed.
+        """
+        return self.calibrations.start_imu()
+
+    def calibrate_gyro(self) -> str:
+        """Start to average the gyros; what to do now.
+
+        Raises:
+            Refused: armed.
+        """
+        return self.calibrations.start_gyro()
+
+    def calibrate_rc_trim(self) -> str:
+        """Let the equilibrium torques be what the sticks command now, level and at rest; what was set.
+
+        Raises:
+            Refused: armed, no RC signal, or a torque out of range.
+        """
+        return self.calibrations.trim_from_rc()
 
     def step(self, time_us: int) -> NDArray[np.float64]:
         """One pass of the main loop.
@@ -305,9 +213,9 @@ class Firmware:
         if self._start_us is None:
             self._start_us = time_us
             self._rc_due_us = time_us + rc.RC_TIMEOUT_US + 1
-        elif time_us < self._surroundings.time_us:
+        elif time_us < self.time_us:
             self._clock_went_back(time_us)
-        self._surroundings.time_us = time_us
+        self.time_us = time_us
         machine = self.state_machine
         if self._new_imu:
             self._new_imu = False
@@ -328,8 +236,8 @@ class Firmware:
         self._last_imu_us = now
         if machine.errors:
             machine.clear_error(ErrorFlag.IMU_NOT_RESPONDING)
-        if self._calibration.running:
-            self._calibration.take(self._settings[:9].reshape(3, 3), self._sample)
+        if self.calibrations.imu.running:
+            self.calibrations.imu.take(self._settings[:9].reshape(3, 3), self._sample)
         if last is None or now == last:
             return
         if now < last:
@@ -441,19 +349,6 @@ class Firmware:
         self.state_machine.clear_error(ErrorFlag.UNCALIBRATED_IMU)
 
     def _update_status(self) -> None:
-        status, machine = self.status, self.state_machine
-        armed, failsafe, errors = machine.armed, machine.failsafe, int(machine.errors)
-        override, offboard = self.command.rc_override, self.command.offboard_active
-        mode = self.command.control_mode
-        machine.changed = False
-        if (
-            status.armed is not armed
-            or status.failsafe is not failsafe
-            or status.error_code != errors
-            or status.rc_override != override
-            or status.offboard is not offboard
-            or status.control_mode != mode
-        ):
-            status.armed, status.failsafe, status.error_code = armed, failsafe, errors
-            status.rc_override, status.offboard, status.control_mode = override, offboard, mode
+        self.state_machine.changed = False
+        if self.status.follow(self.state_machine, self.command):
             self.status_changed = True

@@ -8,6 +8,7 @@ belong to auxiliary commands alone.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from enum import IntEnum
 
 import numpy as np
@@ -54,6 +55,22 @@ def mixer_settings(parameters: FirmwareParameters) -> NDArray[np.float64]:
     settings = np.array([float(parameters[name]) for name in _SETTINGS])
     settings[SIGN_AILERON:] = np.where(settings[SIGN_AILERON:] != 0.0, -1.0, 1.0)
     return settings
+
+
+def set_aux_command(channels: NDArray[np.float64], types: Sequence[int], values: Sequence[float]) -> None:
+    """Set rows 1 and 2 of the channels (types, values) from an auxiliary command.
+
+    Raises:
+        ValueError: not fourteen of each, a type other than off, servo and motor, or a value that is not finite.
+    """
+    kinds = np.array(types, dtype=np.float64)
+    settings = np.array(values, dtype=np.float64)
+    if kinds.shape != (OUTPUTS,) or settings.shape != (OUTPUTS,):
+        raise ValueError(f"{OUTPUTS} types and values are wanted")
+    if not np.isin(kinds, (_AUX, _SERVO, _MOTOR)).all() or not np.isfinite(settings).all():
+        raise ValueError("types are 0, 1 or 2, values finite")
+    channels[1] = kinds
+    channels[2] = np.where(kinds == _AUX, 0.0, settings)
 
 
 @kernel

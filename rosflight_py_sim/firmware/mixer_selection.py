@@ -31,8 +31,8 @@ _PRIMARY, _SECONDARY = "PRI_MIXER", "SEC_MIXER"
 class MixerSelection:
     """The primary mixer (the pilot's), the secondary one (the companion computer's), and what they make together.
 
-    `matrix` is the (10, 10) matrix in force, `types` the (14,) output types, `fault` why the primary mixer cannot
-    be used, empty where it can.
+    `matrix` is the (10, 10) matrix in force, `types` the (14,) output types, `fault` why a mixer cannot be used,
+    empty where both can.
     """
 
     def __init__(self, parameters: FirmwareParameters, log: Log, types: NDArray[np.float64]) -> None:
@@ -102,17 +102,18 @@ class MixerSelection:
 
     def _check(self) -> None:
         parameters = self._parameters
-        choice = MixerChoice(int(parameters["PRIMARY_MIXER"]))
-        fault = ""
-        if choice is MixerChoice.NONE:
-            fault = "PRIMARY_MIXER is not set"
-        elif choice is MixerChoice.CUSTOM:
-            rows = commanded_axes_without_rank(
-                self._primary, self.types, int(parameters["RC_F_AXIS"]), bool(parameters["FIXED_WING"])
-            )
-            if rows:
-                fault = f"the custom mixer cannot command {', '.join(_AXIS_NAMES[row] for row in rows)} independently"
-        self.fault = fault
+        self.fault = ""
+        if parameters["PRIMARY_MIXER"] == MixerChoice.NONE:
+            self.fault = "PRIMARY_MIXER is not set"
+            return
+        axis, fixed_wing = int(parameters["RC_F_AXIS"]), bool(parameters["FIXED_WING"])
+        for name, matrix in (("PRIMARY_MIXER", self._primary), ("SECONDARY_MIXER", self._secondary)):
+            if parameters[name] == MixerChoice.CUSTOM:
+                rows = commanded_axes_without_rank(matrix, self.types, axis, fixed_wing)
+                if rows:
+                    axes = ", ".join(_AXIS_NAMES[row] for row in rows)
+                    self.fault = f"the custom {name} cannot command {axes} independently"
+                    return
 
     def _warn_of_odd_choice(self, choice: MixerChoice) -> None:
         if choice in (MixerChoice.FIXED_WING, MixerChoice.INVERTED_V_TAIL):

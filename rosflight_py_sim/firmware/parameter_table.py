@@ -13,6 +13,8 @@ from dataclasses import dataclass
 MIXER_ROWS = 10
 MIXER_OUTPUTS = 10
 NO_MIXER = 255
+SINGLE_PRECISION = 2.0**-24
+"""Greatest relative error of a number that was rounded to single precision."""
 
 
 @dataclass(frozen=True)
@@ -46,10 +48,16 @@ class FirmwareParameter:
         return words + "".join(f", or {value:g}" for value in dict.fromkeys(extra))
 
     def accepts(self, value: float) -> bool:
-        """Whether the value may be set: finite, whole for an int, in the range or one of the values beside it."""
+        """Whether the value may be set: finite, whole for an int, in the range or one of the values beside it.
+
+        ROSflight keeps single-precision numbers: its files hold 3.1415901 for a parameter whose greatest value is
+        3.14159.
+        """
         if not math.isfinite(value) or (self.type is int and value != int(value)):
             return False
-        return self.minimum <= value <= self.maximum or value == self.default or value in self.also_allowed
+        lower = self.minimum - SINGLE_PRECISION * abs(self.minimum)
+        upper = self.maximum + SINGLE_PRECISION * abs(self.maximum)
+        return lower <= value <= upper or value == self.default or value in self.also_allowed
 
 
 def _p(

@@ -106,7 +106,7 @@ class FirmwareParameters:
         """
         target = Path(path)
         lines = [
-            f"- {{name: {name}, type: {_FILE_TYPES[self.types[name]]}, value: {value!r}}}\n"
+            f"- {{name: {name}, type: {_FILE_TYPES[self.types[name]]}, value: {_text(value)}}}\n"
             for name, value in sorted(self._values.items())
         ]
         # In the same folder, because a rename is only atomic within one file system.
@@ -117,6 +117,7 @@ class FirmwareParameters:
                 file.flush()
                 os.fsync(file.fileno())
             unfinished.replace(target)
+            _sync_folder(target.parent)
         finally:
             unfinished.unlink(missing_ok=True)
 
@@ -137,6 +138,21 @@ class FirmwareParameters:
     def _tell(self, name: str) -> None:
         for told in self.on_change:
             told(name)
+
+
+def _text(value: Number) -> str:
+    """Shortest text that reads back as the value, and as a number by YAML 1.1 too, which wants 1.0e-07 for 1e-07."""
+    text = repr(value)
+    return text.replace("e", ".0e") if "e" in text and "." not in text else text
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a rename last through a power cut."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _unknown(name: str) -> str:

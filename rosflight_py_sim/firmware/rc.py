@@ -138,6 +138,11 @@ class Receiver:
         used = self.channels[: self._count]
         return min(used) < -0.25 or max(used) > 1.25
 
+    @property
+    def signal_is_lost(self) -> bool:
+        """Whether the sticks are unknown: no frame came yet, or the signal counts as lost."""
+        return self.last_frame_us is None or bool(self._state_machine.errors & _RC_LOST)
+
     def clock_went_back(self, time_us: int) -> None:
         """Count the age of the last frame from now."""
         if self.last_frame_us is not None:

@@ -1,4 +1,4 @@
-"""Corrections of what the sensors say, and the calibrations that find them.
+"""Corrections of what the sensors say: mounting, biases, scales, low-pass.
 
 The corrected IMU sample is what estimator and autopilot see: mounting rotation, temperature and bias taken out.
 """
@@ -6,14 +6,12 @@ The corrected IMU sample is what estimator and autopilot see: mounting rotation,
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rosflight_py_sim.firmware.estimator import STANDARD_GRAVITY
 from rosflight_py_sim.firmware.parameters import FirmwareParameters
-from rosflight_py_sim.firmware.state_machine import Event, Log, Severity
 from rosflight_py_sim.jit import kernel
 
 SEA_LEVEL_PRESSURE = 101325.0
@@ -27,19 +25,6 @@ _ALTITUDE_EXPONENT = 0.190326730028458
 _ALTITUDE_SCALE_M = 44318.1386038261
 _DENSITY_EXPONENT = 0.809736894596450
 
-CALIBRATION_SAMPLES = 1000
-GREATEST_GYRO_BIAS = 1.0
-"""rad/s"""
-
-GREATEST_ACCEL_BIAS = 3.0
-"""m/s^2"""
-
-GREATEST_ACCEL_SPREAD = 1.0
-"""m/s^2, length of the difference of the greatest and the least block mean while calibrating."""
-
-SPREAD_BLOCK = 50
-"""Samples to a block: the noise of single samples would look like movement."""
-
 # Places in the IMU settings array.
 ROTATION = 0  # nine elements, row by row
 ACCEL_BIAS = 9
@@ -47,11 +32,11 @@ ACCEL_TEMPERATURE = 12
 GYRO_BIAS = 15
 IMU_SETTINGS_SIZE = 18
 
-_ACCEL_BIASES = ("ACC_X_BIAS", "ACC_Y_BIAS", "ACC_Z_BIAS")
-_GYRO_BIASES = ("GYRO_X_BIAS", "GYRO_Y_BIAS", "GYRO_Z_BIAS")
-_TEMPERATURE_TERMS = ("ACC_X_TEMP_COMP", "ACC_Y_TEMP_COMP", "ACC_Z_TEMP_COMP")
-IMU_BIASES = (*_ACCEL_BIASES, *_GYRO_BIASES)
-IMU_PARAMETERS = frozenset([*IMU_BIASES, *_TEMPERATURE_TERMS, "IMU_ROLL", "IMU_PITCH", "IMU_YAW"])
+ACCEL_BIASES = ("ACC_X_BIAS", "ACC_Y_BIAS", "ACC_Z_BIAS")
+GYRO_BIASES = ("GYRO_X_BIAS", "GYRO_Y_BIAS", "GYRO_Z_BIAS")
+TEMPERATURE_TERMS = ("ACC_X_TEMP_COMP", "ACC_Y_TEMP_COMP", "ACC_Z_TEMP_COMP")
+IMU_BIASES = (*ACCEL_BIASES, *GYRO_BIASES)
+IMU_PARAMETERS = frozenset([*IMU_BIASES, *TEMPERATURE_TERMS, "IMU_ROLL", "IMU_PITCH", "IMU_YAW"])
 MAG_PARAMETERS = frozenset(
     [
         *("MAG_ROLL", "MAG_PITCH", "MAG_YAW", "MAG_X_BIAS", "MAG_Y_BIAS", "MAG_Z_BIAS"),
@@ -82,7 +67,7 @@ def imu_settings(parameters: FirmwareParameters) -> NDArray[np.float64]:
     get = parameters.__getitem__
     settings = np.zeros(IMU_SETTINGS_SIZE)
     settings[:9] = mounting_rotation(get("IMU_ROLL"), get("IMU_PITCH"), get("IMU_YAW")).ravel()
-    names = (*_ACCEL_BIASES, *_TEMPERATURE_TERMS, *_GYRO_BIASES)
+    names = (*ACCEL_BIASES, *TEMPERATURE_TERMS, *GYRO_BIASES)
     settings[ACCEL_BIAS:] = [float(get(name)) for name in names]
     return settings
 
@@ -121,10 +106,11 @@ def indicated_airspeed(differential_pressure_pa: float) -> float:
 
 
 class Magnetometer:
-    """Mounting, hard-iron and soft-iron correction."""
+    """Mounting, hard-iron and soft-iron correction; `uncorrected` has the mounting alone."""
 
     def __init__(self, parameters: FirmwareParameters) -> None:
         self.field: NDArray[np.float64] = np.zeros(3)
+        self.uncorrected: NDArray[np.float64] = np.zeros(3)
         self._parameters = parameters
         self.configure()
 
@@ -137,7 +123,8 @@ class Magnetometer:
 
     def receive(self, flux: Sequence[float]) -> None:
         """Take a sample (T, sensor axes)."""
-        self.field[:] = self._matrix @ (self._rotation @ np.asarray(flux, dtype=np.float64) - self._offset)
+        self.uncorrected[:] = self._rotation @ np.asarray(flux, dtype=np.float64)
+        self.field[:] = self._matrix @ (self.uncorrected - self._offset)
 
 
 class Battery:
@@ -158,82 +145,3 @@ class Battery:
         keep = get("BATT_CURR_LPF")
         self.current = current * get("BATT_CURR_MULT") * (1.0 - keep) + old_current * keep
         self._previous = (self.voltage, self.current)
-
-
-class ImuCalibration:
-    """Averages gyros, or gyros and accelerometer, at rest and level, and stores the means as biases.
-
-    `gyro_done` and `accel_done` are called when a calibration ends well, before the state machine is told.
-    """
-
-    def __init__(
-        self,
-        parameters: FirmwareParameters,
-        handle: Callable[[Event], None],
-        log: Log,
-        gyro_done: Callable[[], None],
-        accel_done: Callable[[], None],
-    ) -> None:
-        self._parameters = parameters
-        self._handle = handle
-        self._log = log
-        self._gyro_done = gyro_done
-        self._accel_done = accel_done
-        self._gyro: list[NDArray[np.float64]] | None = None
-        self._accel: list[NDArray[np.float64]] | None = None
-
-    @property
-    def running(self) -> bool:
-        """Whether samples are being taken."""
-        return self._gyro is not None or self._accel is not None
-
-    def start_gyro(self) -> None:
-        """Begin with the gyros; their biases are zero until it ends."""
-        self._gyro = []
-        self._parameters.restore(dict.fromkeys(_GYRO_BIASES, 0.0))
-
-    def start(self) -> None:
-        """Begin with gyros and accelerometer."""
-        self.start_gyro()
-        self._accel = []
-        self._parameters.restore(dict.fromkeys(_ACCEL_BIASES, 0.0))
-
-    def take(self, rotation: NDArray[np.float64], sample: NDArray[np.float64]) -> None:
-        """Take one raw sample (accelerometer, gyro, temperature) while running."""
-        if self._accel is not None:
-            self._accel.append(np.append(rotation @ sample[:3], sample[6]))
-            if len(self._accel) == CALIBRATION_SAMPLES:
-                samples, self._accel = np.array(self._accel), None
-                self._finish_accel(samples)
-        if self._gyro is not None:
-            self._gyro.append(rotation @ sample[3:6])
-            if len(self._gyro) == CALIBRATION_SAMPLES:
-                bias, self._gyro = np.mean(self._gyro, axis=0), None
-                self._finish_gyro(bias)
-
-    def _finish_gyro(self, bias: NDArray[np.float64]) -> None:
-        if np.linalg.norm(bias) >= GREATEST_GYRO_BIAS:
-            self._log(Severity.ERROR, "gyro calibration: too much movement")
-            self._handle(Event.CALIBRATION_FAILED)
-            return
-        self._parameters.restore(dict(zip(_GYRO_BIASES, map(float, bias), strict=True)))
-        self._gyro_done()
-        self._handle(Event.CALIBRATION_COMPLETE)
-
-    def _finish_accel(self, samples: NDArray[np.float64]) -> None:
-        accel, temperature = samples[:, :3], samples[:, 3]
-        blocks = accel.reshape(-1, SPREAD_BLOCK, 3).mean(axis=1)
-        if np.linalg.norm(np.ptp(blocks, axis=0)) > GREATEST_ACCEL_SPREAD:
-            self._log(Severity.ERROR, "IMU calibration: too much movement")
-            return
-        per_kelvin = np.array([float(self._parameters[name]) for name in _TEMPERATURE_TERMS])
-        bias = np.mean(accel, axis=0) - per_kelvin * np.mean(temperature)
-        bias[2] += STANDARD_GRAVITY
-        # Each component has the parameter's range beside the length.
-        if np.linalg.norm(bias) >= GREATEST_ACCEL_BIAS or np.max(np.abs(bias)) > 2.0:
-            norm = np.linalg.norm(bias)
-            self._log(Severity.ERROR, f"IMU calibration: an accelerometer bias of {norm:.3f} m/s^2; is it level?")
-            return
-        self._parameters.restore(dict(zip(_ACCEL_BIASES, map(float, bias), strict=True)))
-        self._accel_done()
-        self._log(Severity.INFO, "IMU calibrated")

@@ -28,6 +28,10 @@ class Severity(IntEnum):
 Log = Callable[[Severity, str], None]
 
 
+class Refused(ValueError):  # noqa: N818 - reads as what happened
+    """What was asked for is not done in this state; the text says why."""
+
+
 class ErrorFlag(IntFlag):
     """Bits of `error_code`; any of them prevents arming."""
 
@@ -41,8 +45,13 @@ class ErrorFlag(IntFlag):
     BUFFER_OVERRUN = 0x40
     INVALID_FAILSAFE = 0x80
 
+    @property
+    def reason(self) -> str:
+        """What is wrong, in words; for a single bit."""
+        return _REASONS[self]
 
-ARMING_REFUSALS: dict[ErrorFlag, str] = {
+
+_REASONS: dict[ErrorFlag, str] = {
     ErrorFlag.INVALID_MIXER: "invalid mixer",
     ErrorFlag.IMU_NOT_RESPONDING: "the IMU does not respond",
     ErrorFlag.RC_LOST: "no RC signal",
@@ -151,7 +160,9 @@ TRANSITIONS: tuple[Transition, ...] = (
 class Surroundings(Protocol):
     """What the state machine asks of the flight controller around it."""
 
-    time_us: int
+    @property
+    def time_us(self) -> int:
+        """Time of the pass."""
 
     def throttle_stick_is_low(self) -> bool:
         """Whether the throttle stick is below RC_ARM_THRESHOLD."""
@@ -223,6 +234,17 @@ class StateMachine:
                     self._process_errors()
                 return
 
+    def refuse_while_armed(self, what: str) -> None:
+        """Tell, and raise, where `what` was asked for while armed.
+
+        Raises:
+            Refused: the vehicle is armed.
+        """
+        if self.armed:
+            text = f"{what}: refused while armed"
+            self._surroundings.log(Severity.ERROR, text)
+            raise Refused(text)
+
     def raise_error(self, flag: ErrorFlag) -> None:
         """Set an error bit."""
         if not self.errors & flag:
@@ -251,9 +273,9 @@ class StateMachine:
         if self._next_refusal_us is not None and now < self._next_refusal_us:
             return
         self._next_refusal_us = now + ARMING_REFUSAL_PERIOD_US
-        for flag, reason in ARMING_REFUSALS.items():
+        for flag in ErrorFlag:
             if self.errors & flag:
-                self._surroundings.log(Severity.ERROR, f"cannot arm: {reason}")
+                self._surroundings.log(Severity.ERROR, f"cannot arm: {flag.reason}")
 
 
 _ROWS: dict[tuple[State, Event], tuple[Transition, ...]] = {

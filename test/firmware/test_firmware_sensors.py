@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from rosflight_py_sim.firmware import ErrorFlag
+from rosflight_py_sim.firmware import ErrorFlag, Refused
 from rosflight_py_sim.firmware import sensors as s
 
 AXES = "XYZ"
@@ -93,7 +93,8 @@ def test_noise_of_the_default_sensor_does_not_spoil_the_calibration(make_bench) 
 def test_calibration_is_refused_while_armed(make_bench) -> None:
     bench = make_bench()
     bench.arm()
-    assert not bench.firmware.calibrate_imu()
+    with pytest.raises(Refused, match="IMU calibration: refused while armed"):
+        bench.firmware.calibrate_imu()
     assert not bench.firmware.calibrating
     assert bench.heard("while armed")
 

@@ -108,14 +108,6 @@ def test_arming_needs_a_calibrated_imu_and_the_override_switch(graph: MakeGraph)
     g.spin_until(lambda: not g.status.armed, "disarmed")
 
 
-def test_the_imu_cannot_be_calibrated_while_armed(graph: MakeGraph) -> None:
-    g = graph()
-    g.arm()
-    answer = g.call("calibrate_imu")
-    assert not answer.success
-    assert answer.message == "refused while armed"
-
-
 def state(height_m: float = 50.0, **quaternion: float) -> SimState:
     message = SimState()
     message.pose.position.x, message.pose.position.z = 3.0, -height_m

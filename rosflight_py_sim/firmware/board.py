@@ -1,0 +1,82 @@
+"""The board that the flight controller runs on: its memory, and switching it off and on again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rosflight_py_sim.firmware.firmware import Firmware
+from rosflight_py_sim.firmware.parameters import FirmwareParameters, Number
+from rosflight_py_sim.firmware.state_machine import Log
+
+
+class Board:
+    """Holds `firmware`, which a reboot replaces.
+
+    The memory is a file, or without one lasts as long as the object. A start takes the parameters' defaults, then those
+    of the initial file, then those of the memory.
+
+    Attributes:
+        firmware: the flight controller that runs.
+        reboots: how often it was started again.
+        parameters_changed: set when a parameter changes, and by a reboot; whoever reports it clears it.
+    """
+
+    def __init__(self, initial: Path | None, storage: Path | None, log: Log) -> None:
+        """Start.
+
+        Raises:
+            ParameterFileError: of the initial file or the memory.
+        """
+        self._initial = initial
+        self._storage = storage
+        self._written: dict[str, Number] = {}
+        self._log = log
+        self.reboots = 0
+        self.firmware = self._started()
+
+    def _started(self) -> Firmware:
+        parameters = FirmwareParameters()
+        if self._initial is not None:
+            parameters.load(self._initial)
+        if self._storage is not None and self._storage.exists():
+            parameters.load(self._storage)
+        parameters.restore(self._written)
+        firmware = Firmware(parameters, self._log)
+        # A start would bring the same values again.
+        parameters.unsaved = False
+        parameters.on_change.append(self._note_change)
+        self.parameters_changed = True
+        return firmware
+
+    def _note_change(self, name: str) -> None:
+        self.parameters_changed = True
+
+    def write(self) -> str:
+        """Put the parameters into the memory; where they are.
+
+        Raises:
+            Refused: armed.
+            OSError: the file cannot be written; the old one stays.
+        """
+        firmware = self.firmware
+        firmware.state_machine.refuse_while_armed("writing parameters")
+        if self._storage is None:
+            self._written = firmware.parameters.snapshot()
+            firmware.parameters.unsaved = False
+            return "kept as long as the node runs; set param_storage_file to keep them in a file"
+        firmware.parameters.save(self._storage)
+        return f"saved to {self._storage}"
+
+    def reboot(self) -> str:
+        """Start anew: all state is lost, and parameters that were not written.
+
+        Raises:
+            Refused: armed.
+            ParameterFileError: the parameters cannot be read; all stays as it is.
+        """
+        old = self.firmware
+        old.state_machine.refuse_while_armed("reboot")
+        lost = old.parameters.unsaved
+        self.firmware = self._started()
+        self.reboots += 1
+        return "rebooted; parameters that were not written are lost" if lost else "rebooted"

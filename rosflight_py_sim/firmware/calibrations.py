@@ -1,0 +1,112 @@
+"""Every calibration that can be asked for: when it is refused, and what it stores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rosflight_py_sim.firmware.command import CommandMux
+from rosflight_py_sim.firmware.controller import trimmed_torques
+from rosflight_py_sim.firmware.imu_calibration import CALIBRATION_SAMPLES, ImuCalibration
+from rosflight_py_sim.firmware.mag_calibration import DIRECTIONS, MagCalibration
+from rosflight_py_sim.firmware.parameters import FirmwareParameterOutOfRange, FirmwareParameters
+from rosflight_py_sim.firmware.pressure_calibration import READINGS, READINGS_LET_PASS, PressureCalibration
+from rosflight_py_sim.firmware.rc import Receiver
+from rosflight_py_sim.firmware.sensors import pressure_altitude
+from rosflight_py_sim.firmware.state_machine import Log, Refused, Severity, StateMachine
+
+GREATEST_BARO_VARIANCE = 25.0
+"""Pa^2, about 0.4 m of height."""
+
+GREATEST_DIFF_PRESSURE_VARIANCE = 100.0
+"""Pa^2"""
+
+
+class Calibrations:
+    """Starts calibrations on request; each request returns what to do now.
+
+    Those that take samples end by themselves and tell in the log how it went; parameters change only on success.
+    Every request raises `Refused` while armed.
+    """
+
+    def __init__(
+        self,
+        parameters: FirmwareParameters,
+        machine: StateMachine,
+        receiver: Receiver,
+        command: CommandMux,
+        log: Log,
+        gyro_done: Callable[[], None],
+        accel_done: Callable[[], None],
+    ) -> None:
+        self.imu = ImuCalibration(parameters, machine.handle, log, gyro_done, accel_done)
+        self.mag = MagCalibration(parameters, log)
+        self.baro = PressureCalibration("barometer", GREATEST_BARO_VARIANCE, log, self._store_ground)
+        self.airspeed = PressureCalibration("airspeed", GREATEST_DIFF_PRESSURE_VARIANCE, log, self._store_offset)
+        self._parameters = parameters
+        self._machine = machine
+        self._receiver = receiver
+        self._command = command
+        self._log = log
+
+    def start_imu(self) -> str:
+        """Average gyros and accelerometer."""
+        self._machine.refuse_while_armed("IMU calibration")
+        self.imu.start()
+        return f"calibrating with the next {CALIBRATION_SAMPLES} samples: keep the vehicle still and level"
+
+    def start_gyro(self) -> str:
+        """Average the gyros."""
+        self._machine.refuse_while_armed("gyro calibration")
+        self.imu.start_gyro()
+        return f"calibrating with the next {CALIBRATION_SAMPLES} samples: keep the vehicle still"
+
+    def start_mag(self, time_us: int, sampled: bool) -> str:
+        """Gather the magnetometer's samples of all directions."""
+        self._ask_for_samples("magnetometer calibration", sampled)
+        self.mag.start(time_us)
+        return f"calibrating: turn the vehicle until all {len(DIRECTIONS)} directions were seen; the log tells how many"
+
+    def start_baro(self, time_us: int, sampled: bool) -> str:
+        """Average the pressure at the ground."""
+        self._ask_for_samples("barometer calibration", sampled)
+        self.baro.start(time_us)
+        return f"calibrating with {READINGS_LET_PASS + READINGS} readings: keep the vehicle on the ground"
+
+    def start_airspeed(self, time_us: int, sampled: bool) -> str:
+        """Average the differential pressure in still air."""
+        self._ask_for_samples("airspeed calibration", sampled)
+        self.airspeed.start(time_us)
+        return f"calibrating with {READINGS_LET_PASS + READINGS} readings: keep wind off the pitot tube"
+
+    def trim_from_rc(self) -> str:
+        """Let the equilibrium torques be what the sticks command now."""
+        self._machine.refuse_while_armed("RC trim")
+        if self._receiver.signal_is_lost:
+            self._refuse("RC trim: refused without an RC signal")
+        torques = trimmed_torques(self._parameters, *self._command.pilot_command)
+        try:
+            self._parameters.restore(torques)
+        except FirmwareParameterOutOfRange as error:
+            self._refuse(f"RC trim: {error}")
+        told = ", ".join(f"{name} {value:.4g}" for name, value in torques.items())
+        text = f"RC trim taken: {told}; now centre the trims of the transmitter"
+        self._log(Severity.INFO, text)
+        return text
+
+    def _ask_for_samples(self, what: str, sampled: bool) -> None:
+        self._machine.refuse_while_armed(what)
+        if not sampled:
+            self._refuse(f"{what}: refused, for no sample has come yet")
+
+    def _refuse(self, text: str) -> None:
+        self._log(Severity.ERROR, text)
+        raise Refused(text)
+
+    def _store_ground(self, pressure_pa: float) -> str:
+        altitude = pressure_altitude(pressure_pa)
+        self._parameters.restore({"BARO_BIAS": pressure_pa, "GROUND_LEVEL": altitude})
+        return f"{pressure_pa:.1f} Pa, {altitude:.1f} m at the ground"
+
+    def _store_offset(self, pressure_pa: float) -> str:
+        self._parameters.restore({"DIFF_PRESS_BIAS": pressure_pa})
+        return f"offset {pressure_pa:.3g} Pa"

@@ -1,0 +1,110 @@
+"""Calibration of the magnetometer: samples of all directions, an ellipsoid through them, MAG_CAL_A* and MAG_*_BIAS."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosflight_py_sim.firmware.ellipsoid import Ellipsoid, fit_ellipsoid
+from rosflight_py_sim.firmware.parameters import FirmwareParameters
+from rosflight_py_sim.firmware.state_machine import Log, Severity
+
+TIME_LIMIT_US = 300_000_000
+SAMPLES_PER_DIRECTION = 10
+CHECK_EVERY = 50
+"""Samples between two looks at the coverage: a second at the default rate."""
+
+GREATEST_RESIDUAL = 0.2
+"""Root mean square distance from the fitted ellipsoid, share of its radius; the default noise gives 0.06."""
+
+_GOLDEN = (1.0 + math.sqrt(5.0)) / 2.0
+
+
+def _directions() -> NDArray[np.float64]:
+    """The corners of a dodecahedron, evenly spread: (20, 3), unit vectors."""
+    signs = (-1.0, 1.0)
+    corners = [list(corner) for corner in itertools.product(signs, repeat=3)]
+    for a, b in itertools.product(signs, repeat=2):
+        short, long = a / _GOLDEN, b * _GOLDEN
+        corners += [[0.0, short, long], [short, long, 0.0], [long, 0.0, short]]
+    return np.array(corners) / math.sqrt(3.0)
+
+
+DIRECTIONS = _directions()
+
+
+def covered_directions(unit_samples: NDArray[np.float64]) -> int:
+    """How many of the twenty directions have their share of samples, each sample counting for the nearest one."""
+    nearest = np.argmax(unit_samples @ DIRECTIONS.T, axis=1)
+    counts = np.bincount(nearest, minlength=len(DIRECTIONS))
+    return int(np.count_nonzero(counts >= SAMPLES_PER_DIRECTION))
+
+
+class MagCalibration:
+    """Gathers samples while the vehicle is turned about, and ends by itself once every direction was seen.
+
+    The parameters change only when it ends well. It gives up after 300 s.
+    """
+
+    def __init__(self, parameters: FirmwareParameters, log: Log) -> None:
+        self._parameters = parameters
+        self._log = log
+        self._samples: list[NDArray[np.float64]] | None = None
+        self._start_us = 0
+        self._told = 0
+
+    @property
+    def running(self) -> bool:
+        """Whether samples are being gathered."""
+        return self._samples is not None
+
+    def start(self, time_us: int) -> None:
+        """Begin, or begin anew."""
+        self._samples, self._start_us, self._told = [], time_us, 0
+
+    def take(self, time_us: int, flux: NDArray[np.float64]) -> None:
+        """Take a sample (T, body axes, uncorrected) while running."""
+        assert self._samples is not None
+        if np.isfinite(flux).all():
+            self._samples.append(flux.copy())
+            if len(self._samples) % CHECK_EVERY == 0:
+                self._look(np.array(self._samples))
+        if self.running and time_us - self._start_us > TIME_LIMIT_US:
+            self._samples = None
+            text = f"magnetometer calibration given up: {self._told} of {len(DIRECTIONS)} directions seen in 300 s"
+            self._log(Severity.ERROR, f"{text}; the old values stay")
+
+    def _look(self, samples: NDArray[np.float64]) -> None:
+        """Finish when all directions are covered, or tell how many are."""
+        fit = fit_ellipsoid(samples)
+        if fit is None:
+            # Good enough to show progress, not to end on.
+            offset = samples - 0.5 * (samples.min(axis=0) + samples.max(axis=0))
+            unit = offset / np.maximum(np.linalg.norm(offset, axis=1, keepdims=True), 1e-300)
+        else:
+            unit = fit.on_unit_sphere(samples)
+        covered = covered_directions(unit)
+        if covered == len(DIRECTIONS) and fit is not None:
+            residual = float(np.sqrt(np.mean((np.linalg.norm(unit, axis=1) - 1.0) ** 2)))
+            if residual < GREATEST_RESIDUAL:
+                self._finish(fit, residual)
+                return
+        if covered >= self._told + len(DIRECTIONS) // 5:
+            self._told = covered
+            self._log(Severity.INFO, f"magnetometer calibration: {covered} of {len(DIRECTIONS)} directions")
+
+    def _finish(self, fit: Ellipsoid, residual: float) -> None:
+        self._samples = None
+        values = {f"MAG_CAL_A{i}{j}": float(fit.matrix[i, j]) for i in range(3) for j in range(3)}
+        values |= {f"MAG_{axis}_BIAS": float(offset) for axis, offset in zip("XYZ", fit.centre, strict=True)}
+        self._parameters.restore(values)
+        offset = ", ".join(f"{1e6 * value:.2f}" for value in fit.centre)
+        stretch = np.linalg.eigvalsh(fit.matrix)
+        self._log(
+            Severity.INFO,
+            f"magnetometer calibrated: offset ({offset}) uT, longest to shortest axis {stretch[2] / stretch[0]:.3f}, "
+            f"{1e6 * residual * fit.radius:.2f} uT RMS from the ellipsoid",
+        )

@@ -1,0 +1,62 @@
+"""Calibration of a pressure sensor at rest: the mean of some readings, if they are quiet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from rosflight_py_sim.firmware.state_machine import Log, Severity
+
+READINGS_LET_PASS = 128
+READINGS = 127
+LEAST_INTERVAL_US = 20_000
+"""Readings that follow sooner than this are not counted."""
+
+
+class PressureCalibration:
+    """Lets 128 readings pass and averages the next 127, more than 20 ms apart: 8 s at 100 Hz.
+
+    `store` gets the mean and returns what to tell; a ValueError of it is told as the reason of the failure.
+    """
+
+    def __init__(self, what: str, greatest_variance: float, log: Log, store: Callable[[float], str]) -> None:
+        """`greatest_variance` is in Pa^2: more than that is taken for movement or wind."""
+        self._what = what
+        self._greatest_variance = greatest_variance
+        self._log = log
+        self._store = store
+        self._readings: list[float] | None = None
+        self._last_us = 0
+
+    @property
+    def running(self) -> bool:
+        """Whether readings are being taken."""
+        return self._readings is not None
+
+    def start(self, time_us: int) -> None:
+        """Begin, or begin anew."""
+        self._readings, self._last_us = [], time_us
+
+    def take(self, time_us: int, pressure_pa: float) -> None:
+        """Take a reading while running."""
+        assert self._readings is not None
+        # A clock that was set back must not make it wait for the old time.
+        if 0 <= time_us - self._last_us <= LEAST_INTERVAL_US:
+            return
+        self._last_us = time_us
+        self._readings.append(pressure_pa)
+        if len(self._readings) == READINGS_LET_PASS + READINGS:
+            readings, self._readings = np.array(self._readings[READINGS_LET_PASS:]), None
+            self._finish(float(readings.mean()), float(readings.var(ddof=1)))
+
+    def _finish(self, mean: float, variance: float) -> None:
+        if variance >= self._greatest_variance:
+            reason = f"a variance of {variance:.3g} Pa^2 is too much movement (allowed: {self._greatest_variance:g})"
+        else:
+            try:
+                self._log(Severity.INFO, f"{self._what} calibrated: {self._store(mean)}")
+                return
+            except ValueError as error:
+                reason = str(error)
+        self._log(Severity.ERROR, f"{self._what} calibration failed: {reason}; the old value stays")

@@ -1,0 +1,72 @@
+"""What rosflight_io tells of the flight controller: status, errors, changed and unsaved parameters, version."""
+
+from __future__ import annotations
+
+from rosflight_msgs.msg import Error, Status
+from std_msgs.msg import Bool, String
+
+from rosflight_py_sim import __version__
+from rosflight_py_sim.firmware import Board, ErrorFlag
+from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED, LATCHED_LIST
+from rosflight_py_sim.interfaces.simulation_node import SimulationNode
+from rosflight_py_sim.interfaces.ticks import Schedule
+from rosflight_py_sim.interfaces.wire import NANOSECONDS, WireFormat
+
+STATUS_WIRE = WireFormat(Status)
+
+_STATUS_RATE_HZ = 10.0
+
+
+class StatusReports:
+    """Publishes status at 10 Hz and on change, and with it what else has changed.
+
+    Each error bit that is newly set is an Error on status/rosflight_errors.
+    """
+
+    def __init__(self, node: SimulationNode, board: Board) -> None:
+        """Create the topics, and publish the version."""
+        self._board = board
+        self._schedule = Schedule(_STATUS_RATE_HZ)
+        self._told_errors = 0
+        self._told_unsaved: bool | None = None
+        self._send_status = node.publisher("status", STATUS_WIRE, CHAIN)
+        self._params_changed = node.create_publisher(Bool, "status/params_changed", CHAIN)
+        self._unsaved_params = node.create_publisher(Bool, "status/unsaved_params", LATCHED)
+        self._errors = node.create_publisher(Error, "status/rosflight_errors", LATCHED_LIST)
+        node.create_publisher(String, "version", LATCHED).publish(String(data=f"rosflight_py_sim {__version__}"))
+
+    def report(self, time_ns: int) -> None:
+        """Publish what is due after a pass of the firmware."""
+        firmware = self._board.firmware
+        if not (self._schedule.due(time_ns) or firmware.status_changed):
+            return
+        firmware.status_changed = False
+        s = firmware.status
+        self._send_status(
+            time_ns,
+            s.armed,
+            s.failsafe,
+            s.rc_override,
+            s.offboard,
+            s.control_mode,
+            s.error_code & 0xFF,
+            s.num_errors & 0x7FFF,
+            min(s.loop_time_us, 0x7FFF),
+        )
+        if s.error_code != self._told_errors:
+            self._tell_errors(time_ns, s.error_code)
+        if self._board.parameters_changed:
+            self._board.parameters_changed = False
+            self._params_changed.publish(Bool(data=True))
+        if self._told_unsaved is not firmware.parameters.unsaved:
+            self._told_unsaved = firmware.parameters.unsaved
+            self._unsaved_params.publish(Bool(data=self._told_unsaved))
+
+    def _tell_errors(self, time_ns: int, errors: int) -> None:
+        new = ErrorFlag(errors & ~self._told_errors)
+        self._told_errors = errors
+        for flag in ErrorFlag:
+            if flag & new:
+                message = Error(error_message=flag.reason, error_code=errors, reset_count=self._board.reboots)
+                message.header.stamp.sec, message.header.stamp.nanosec = divmod(time_ns, NANOSECONDS)
+                self._errors.publish(message)

@@ -1,0 +1,148 @@
+"""The services that make the flight controller do something: calibrations, memory, reboot, mixers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from rosflight_msgs.msg import Error, SimState
+from rosflight_msgs.srv import SetSimState
+from std_msgs.msg import Bool, String
+
+from rosflight_py_sim.interfaces.qos import LATCHED, LATCHED_LIST
+
+MakeGraph = Callable[..., Any]
+
+CALIBRATIONS = ("calibrate_imu", "calibrate_mag", "calibrate_baro", "calibrate_airspeed", "calibrate_rc_trim")
+
+
+def test_calibrations_reboot_and_memory_are_refused_while_armed_with_the_reason(graph: MakeGraph) -> None:
+    g = graph()
+    g.arm()
+    for service in (*CALIBRATIONS, "reboot", "param_write"):
+        answer = g.call(service)
+        assert not answer.success, service
+        assert answer.message.endswith("refused while armed"), service
+    g.spin_for(0.1)
+    assert g.status.armed
+
+
+def test_pressure_sensors_are_calibrated_in_simulated_seconds(graph: MakeGraph) -> None:
+    g = graph().ready()
+    unsaved = g.hear("status/unsaved_params", Bool, LATCHED)
+    g.spin_until(lambda: unsaved and not unsaved[-1].data)
+    start = g.time_s
+    for service in ("calibrate_baro", "calibrate_airspeed"):
+        answer = g.call(service)
+        assert answer.success, answer.message
+        assert "255 readings" in answer.message
+    g.spin_until(lambda: g.firmware("BARO_BIAS") and g.firmware("DIFF_PRESS_BIAS"), "the calibrations")
+    # 255 readings at 100 Hz, of which every third is more than 20 ms after the one before.
+    assert 7.6 < g.time_s - start < 9.0
+    # The site of the default configuration lies at 1387 m; a bias of 500 Pa is 47 m there.
+    assert g.firmware("GROUND_LEVEL") == pytest.approx(1387.0, abs=60.0)
+    assert g.firmware("BARO_BIAS") == pytest.approx(85_700.0, abs=600.0)
+    g.spin_until(lambda: unsaved[-1].data, "unsaved parameters")
+
+
+def test_magnetometer_is_calibrated_while_the_vehicle_is_turned_about(graph: MakeGraph) -> None:
+    g = graph().ready()
+    assert "turn the vehicle" in g.call("calibrate_mag").message
+    generator = np.random.default_rng(4)
+    for _ in range(300):
+        if g.firmware("MAG_CAL_A00") != 1.0:
+            break
+        state = SimState()
+        state.pose.position.z = -200.0
+        q = generator.normal(size=4)
+        q /= np.linalg.norm(q)
+        o = state.pose.orientation
+        o.w, o.x, o.y, o.z = q.tolist()
+        assert g.call("dynamics/set_sim_state", SetSimState, state=state).success
+        g.spin_for(0.1)
+    matrix = np.array([[g.firmware(f"MAG_CAL_A{i}{j}") for j in range(3)] for i in range(3)])
+    # The simulated sensor has noise alone: 3 of 50 uT, over hundreds of samples.
+    assert matrix == pytest.approx(np.eye(3), abs=0.05)
+    assert [g.firmware(f"MAG_{a}_BIAS") for a in "XYZ"] == pytest.approx([0.0] * 3, abs=2e-6)
+    assert not np.array_equal(matrix, np.eye(3))
+
+
+def test_reboot_is_a_start_and_the_simulation_goes_on(graph: MakeGraph) -> None:
+    g = graph()
+    g.arm()
+    g.call("toggle_arm")
+    g.spin_until(lambda: not g.status.armed, "disarmed")
+    errors = g.hear("status/rosflight_errors", Error, LATCHED_LIST)
+    unsaved = g.hear("status/unsaved_params", Bool, LATCHED)
+    changed = g.hear("status/params_changed", Bool)
+    version = g.hear("version", String, LATCHED)
+    g.spin_until(lambda: errors and unsaved and version, "what is latched")
+    assert errors[0].reset_count == 0
+    assert {message.error_message for message in errors} >= {"the IMU is not calibrated"}
+
+    g.set_firmware(PID_TAU=0.06)
+    answer = g.call("param_write")
+    assert answer.success
+    g.set_firmware(PID_TAU=0.07, RC_MAX_ROLL=0.5)
+    g.spin_until(lambda: unsaved[-1].data, "unsaved parameters")
+    gyro_bias = g.firmware("GYRO_X_BIAS")
+    del changed[:]
+    answer = g.call("reboot")
+    assert answer.success
+    assert "not written are lost" in answer.message
+    g.spin_until(lambda: not unsaved[-1].data and changed, "reports after the reboot")
+    assert g.firmware("PID_TAU") == 0.06
+    assert g.firmware("RC_MAX_ROLL") != 0.5
+    # Written with the rest, so it is calibrated after the start.
+    assert g.firmware("GYRO_X_BIAS") == gyro_bias
+    g.spin_for(0.2)
+    assert not g.status.error_code
+    g.call("toggle_arm")
+    g.spin_until(lambda: g.status.armed, "armed after a reboot")
+
+
+def test_reboot_without_written_parameters_asks_for_a_calibration_again(graph: MakeGraph) -> None:
+    g = graph().ready()
+    errors = g.hear("status/rosflight_errors", Error, LATCHED_LIST)
+    g.calibrate()
+    assert g.call("reboot").success
+    g.spin_until(lambda: g.status.error_code & 0x20, "the uncalibrated IMU")
+    g.spin_until(lambda: errors and errors[-1].reset_count == 1, "the error's report")
+    assert errors[-1].error_message == "the IMU is not calibrated"
+    assert errors[-1].error_code & 0x20
+    g.calibrate()
+
+
+def test_reboot_with_a_damaged_memory_changes_nothing(graph: MakeGraph, tmp_path: Path) -> None:
+    memory = tmp_path / "memory.yaml"
+    g = graph("-p", f"sil_board:param_storage_file:={memory}").ready()
+    g.set_firmware(PID_TAU=0.06)
+    assert g.call("param_write").success
+    memory.write_text("- {name: PID_TAU, type: 9}\n")
+    g.set_firmware(PID_TAU=0.08)
+    answer = g.call("reboot")
+    assert not answer.success
+    assert f"{memory}, line 1: the entry has no 'value'" in answer.message
+    assert g.firmware("PID_TAU") == 0.08
+    g.spin_for(0.1)
+
+
+def test_there_is_no_bootloader(graph: MakeGraph) -> None:
+    answer = graph().ready().call("reboot_to_bootloader")
+    assert not answer.success
+    assert "no bootloader in simulation" in answer.message
+
+
+def test_mixing_matrices_are_printed(graph: MakeGraph) -> None:
+    answer = graph().ready().call("print_mixing_matrix")
+    assert answer.success
+    lines = answer.message.splitlines()
+    assert lines[0].split() == ["output", "0", "1", "2", "3"]
+    assert lines[1].split() == ["type", *["motor"] * 4]
+    assert lines[2] == "primary, for the pilot: PRIMARY_MIXER 11 (custom)"
+    assert lines[5].split() == ["Fz", *["-5814.8"] * 4]
+    assert lines[9] == "secondary, for the companion computer: SECONDARY_MIXER 255 (none)"
+    assert lines[12] == lines[5]
