@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple, cast
 
+from rosflight_py_sim.autopilot.loops import within, wrap_angle
 from rosflight_py_sim.autopilot.setpoint import Setpoint
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values
 
@@ -143,7 +144,7 @@ class PositionController:
         self._age_s = other._age_s
         limit = self._max_integral
         north, east, down = other._integral
-        self._integral = (_within(north, limit), _within(east, limit), _within(down, limit))
+        self._integral = (within(north, limit), within(east, limit), within(down, limit))
 
     def update(
         self,
@@ -208,7 +209,7 @@ class PositionController:
         return AttitudeCommand(
             roll_rad=-math.asin(min(max(n_y, -1.0), 1.0)),
             pitch_rad=math.atan2(n_x, lift / specific_thrust),
-            yaw_rate_rps=_within(self._yaw_gain * wrap_angle(setpoint.yaw_rad - yaw), self._max_yaw_rate),
+            yaw_rate_rps=within(self._yaw_gain * wrap_angle(setpoint.yaw_rad - yaw), self._max_yaw_rate),
             throttle=min(specific_thrust * self._throttle_per_acceleration, ceiling),
         )
 
@@ -223,16 +224,7 @@ class PositionController:
         self, integral: float, error: float, cut: float, velocity_gain: float, integral_gain: float, dt: float
     ) -> float:
         back = cut / velocity_gain if velocity_gain > 0.0 else 0.0
-        return _within(integral + integral_gain * (error + back) * dt, self._max_integral)
-
-
-def wrap_angle(angle_rad: float) -> float:
-    """The same direction as `angle_rad`, from -pi to pi."""
-    return math.remainder(angle_rad, 2.0 * math.pi)
-
-
-def _within(value: float, limit: float) -> float:
-    return min(max(value, -limit), limit)
+        return within(integral + integral_gain * (error + back) * dt, self._max_integral)
 
 
 def _within_circle(x: float, y: float, radius: float) -> tuple[float, float]:

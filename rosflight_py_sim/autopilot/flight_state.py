@@ -1,0 +1,58 @@
+"""What the loops of a fixed-wing autopilot measure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from rosflight_py_sim.autopilot.setpoint import Vector3
+from rosflight_py_sim.physics.rotations import euler_from_quaternion, rotate_to_inertial
+
+
+class FlightState(NamedTuple):
+    """Position (NED, m), attitude (rad), body rates (rad/s), course over ground (rad), speeds (m/s)."""
+
+    position_ned: Vector3
+    roll: float
+    pitch: float
+    yaw: float
+    roll_rate: float
+    pitch_rate: float
+    yaw_rate: float
+    course: float
+    ground_speed: float
+    airspeed: float
+
+    @property
+    def height(self) -> float:
+        """Height above the origin, m."""
+        return -self.position_ned[2]
+
+
+# Slower over ground than this (m/s), the nose tells where a vehicle goes; its course would be noise.
+_STANDING = 0.5
+
+
+def flight_state(truth: Sequence[float], wind_ned: Sequence[float]) -> FlightState:
+    """Of a truth state (19), as physics/rigid_body.py orders it, and the wind (3), m/s.
+
+    Airspeed is the length of the velocity through the air, course the direction of the horizontal velocity over ground
+    (Beard and McLain, Small Unmanned Aircraft, 2012, eq. 2.6 and fig. 2.10).
+    """
+    north, east, down, w, x, y, z, u, v, s, p, q, r = truth[:13]
+    to_north, to_east, to_down = rotate_to_inertial(w, x, y, z, u, v, s)
+    roll, pitch, yaw = euler_from_quaternion(w, x, y, z)
+    ground_speed = math.hypot(to_north, to_east)
+    return FlightState(
+        (north, east, down),
+        roll,
+        pitch,
+        yaw,
+        p,
+        q,
+        r,
+        math.atan2(to_east, to_north) if ground_speed > _STANDING else yaw,
+        ground_speed,
+        math.dist((to_north, to_east, to_down), wind_ned),
+    )

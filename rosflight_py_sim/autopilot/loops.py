@@ -1,0 +1,53 @@
+"""The loop that every part of the fixed wing's autopilot is made of, and what angles need."""
+
+from __future__ import annotations
+
+import math
+
+
+class PiLoop:
+    """Proportional-integral loop with limits: u = k_p e + k_i int(e), within [low, high].
+
+    Beat and limit as in Beard and McLain, Small Unmanned Aircraft (2012), sec. 6.5 (digital PID loops; trapezoidal
+    integration). The integrator stands still while the output is at a limit and the error would push it further in:
+    conditional integration (K. Astrom and T. Hagglund, Advanced PID Control, 2006, sec. 3.5), which unlike the book's
+    back-calculation leaves the integrator alone when a step of the command alone meets the limit.
+    """
+
+    def __init__(self, proportional: float, integral: float, low: float, high: float) -> None:
+        """Gains (output per error, and per error and second) and the limits of the output."""
+        self._proportional, self._integral = proportional, integral
+        self._low, self._high = low, high
+        self._sum = 0.0
+        self._last_error: float | None = None
+
+    @property
+    def integrated(self) -> float:
+        """What the integrator adds to the output."""
+        return self._sum
+
+    def reset(self, integrated: float = 0.0) -> None:
+        """Start anew, with the integrator adding `integrated` to the output."""
+        self._sum = min(max(integrated, self._low), self._high)
+        self._last_error = None
+
+    def update(self, error: float, dt: float, feed_forward: float = 0.0) -> float:
+        """The output for `error`, `dt` seconds after the last call."""
+        before = error if self._last_error is None else self._last_error
+        self._last_error = error
+        grown = self._sum + self._integral * 0.5 * (error + before) * dt
+        wanted = feed_forward + self._proportional * error + grown
+        output = min(max(wanted, self._low), self._high)
+        if output == wanted or (wanted - output) * error * self._integral <= 0.0:
+            self._sum = min(max(grown, self._low), self._high)
+        return output
+
+
+def wrap_angle(angle_rad: float) -> float:
+    """The same direction as `angle_rad`, from -pi to pi."""
+    return math.remainder(angle_rad, 2.0 * math.pi)
+
+
+def within(value: float, limit: float) -> float:
+    """`value`, cut to at most `limit` either way."""
+    return min(max(value, -limit), limit)

@@ -1,0 +1,100 @@
+"""Which segment of a path is being flown, and what it asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from rosflight_py_sim.autopilot.loops import wrap_angle
+from rosflight_py_sim.autopilot.path_segments import Arc, FieldGains, Segment
+from rosflight_py_sim.autopilot.setpoint import Vector3
+
+
+class Guidance(NamedTuple):
+    """What path following asks of the autopilot.
+
+    Attributes:
+        course: rad over ground, within pi of the present one.
+        height: m above the origin.
+        airspeed: m/s.
+        curvature: of the path, 1/m, positive to the right: the roll angle that a turn needs is fed forward.
+        nearest_ned: point of the path abreast of the vehicle, m.
+    """
+
+    course: float
+    height: float
+    airspeed: float
+    curvature: float
+    nearest_ned: Vector3
+
+
+class PathManager:
+    """Walks along the segments of a path: chapter 11 of Beard and McLain, algorithms 5, 6 and 8 in one.
+
+    A segment is over when the vehicle crosses the half-plane at its end. For an arc that is the ray from the centre
+    through its end; how far round the vehicle has come is counted from the arc's beginning, so that an arc of more
+    than half a turn, behind whose half-plane the vehicle starts on the wrong side, needs no states of its own, and an
+    orbit is an arc of several turns. The last segment is followed for ever.
+    """
+
+    def __init__(self, path: Sequence[Segment]) -> None:
+        """`path` holds at least one segment."""
+        self._path = tuple(path)
+        self._index = 0
+        self._turned = 0.0
+        self._last_angle: float | None = None
+        lengths = [segment.length for segment in self._path]
+        self._before = [sum(lengths[:index]) for index in range(len(lengths))]
+        self.length = sum(lengths)
+        self.is_over = False
+
+    @property
+    def path(self) -> tuple[Segment, ...]:
+        """All segments."""
+        return self._path
+
+    @property
+    def index(self) -> int:
+        """Number of the segment that is being flown, from 0."""
+        return self._index
+
+    @property
+    def on_last(self) -> bool:
+        """Whether that is the last one."""
+        return self._index == len(self._path) - 1
+
+    def travelled(self, position_ned: Vector3) -> float:
+        """Length of the path (m) that is behind the vehicle."""
+        segment = self._path[self._index]
+        along = segment.radius * self._turned if isinstance(segment, Arc) else segment.along(position_ned)
+        return self._before[self._index] + min(max(along, 0.0), segment.length)
+
+    def update(self, position_ned: Vector3, course: float, gains: FieldGains) -> Guidance:
+        """Go on to the segment that is due, and ask for what leads onto it."""
+        while self._has_passed(position_ned):
+            if self.on_last:
+                self.is_over = True
+                break
+            self._index += 1
+            self._turned = 0.0
+            self._last_angle = None
+        segment = self._path[self._index]
+        nearest = segment.nearest(position_ned)
+        return Guidance(
+            course=segment.commanded_course(position_ned, course, gains),
+            height=-nearest[2],
+            airspeed=segment.airspeed,
+            curvature=segment.curvature,
+            nearest_ned=nearest,
+        )
+
+    def _has_passed(self, position_ned: Vector3) -> bool:
+        segment = self._path[self._index]
+        if not isinstance(segment, Arc):
+            return segment.is_over(position_ned)
+        angle = segment.angle(position_ned)
+        before = segment.start_angle if self._last_angle is None else self._last_angle
+        self._turned += segment.turn * wrap_angle(angle - before)
+        self._last_angle = angle
+        # On the very ray rounding decides; a nanoradian short of it counts as there.
+        return self._turned >= segment.sweep - 1e-9

@@ -1,0 +1,192 @@
+"""From waypoints to a path: lines and arcs that follow each other without a gap."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+from rosflight_py_sim.autopilot.dubins import UnreachableError, shortest_dubins_path
+from rosflight_py_sim.autopilot.loops import wrap_angle
+from rosflight_py_sim.autopilot.path_segments import Arc, Horizontal, Line, Segment
+from rosflight_py_sim.autopilot.setpoint import Vector3
+from rosflight_py_sim.autopilot.waypoints import FlightPlan, Waypoint, WaypointError
+
+# Corners that turn by less than this (rad) are none.
+_STRAIGHT = 1e-6
+
+
+def planned_path(plan: FlightPlan) -> tuple[Segment, ...]:
+    """Segments from the first waypoint to the loiter, which is the last of them.
+
+    Arcs are level, at the height of their waypoint; lines do the climbing between them. A loiter with a centre of its
+    own is met along the tangent from the last waypoint, as if the tangent's end were one more waypoint.
+
+    Raises:
+        WaypointError: a turn that cannot be flown, or a last waypoint inside the loiter's circle.
+    """
+    points = list(plan.waypoints)
+    if plan.loiter.centre is not None:
+        points.append(_tangent_point(points[-1], plan))
+    segments = {"line": _lines, "fillet": _fillets, "dubins": _dubins}[plan.path_type](points, plan.radius)
+    return (*segments, _loiter(segments, points[-1], plan))
+
+
+def joined_path(plan: FlightPlan, position_ned: Vector3, course: float) -> tuple[Segment, ...]:
+    """The planned path with the way to it in front: from `position_ned` (m), where the vehicle flies at `course` (rad).
+
+    The vehicle's place is one more waypoint. Where it is too near, or placed such that the first turn cannot be flown,
+    a straight line leads to the first waypoint and the vehicle finds onto the path there as best it can.
+
+    Raises:
+        WaypointError: as of `planned_path`.
+    """
+    path = planned_path(plan)
+    here = Waypoint(position_ned, plan.waypoints[0].airspeed, course)
+    try:
+        return planned_path(replace(plan, waypoints=(here, *plan.waypoints)))
+    except WaypointError:
+        start = path[0].point(0.0)
+        if math.dist(start[:2], position_ned[:2]) < 1e-3:
+            return path
+    onward = path[0].point(min(1.0, path[0].length))
+    normal = _bisector(_direction(position_ned, start), _direction(start, onward))
+    return (Line(position_ned, start, normal, here.airspeed), *path)
+
+
+def sampled(path: Sequence[Segment], spacing: float) -> list[Vector3]:
+    """Points along the path at most `spacing` metres apart, ends of segments among them; orbits once round."""
+    points: list[Vector3] = []
+    for segment in path:
+        length = segment.length
+        if isinstance(segment, Arc):
+            length = min(length, 2.0 * math.pi * segment.radius)
+        steps = max(1, math.ceil(length / spacing))
+        points += [segment.point(length * k / steps) for k in range(steps + 1)]
+    return [point for k, point in enumerate(points) if k == 0 or point != points[k - 1]]
+
+
+def _lines(points: Sequence[Waypoint], radius: float) -> list[Segment]:
+    """Corner to corner; each line ends at the plane that halves the corner (algorithm 5, eq. 11.1)."""
+    directions = [_direction(a.position_ned, b.position_ned) for a, b in itertools.pairwise(points)]
+    lines: list[Segment] = []
+    for index, direction in enumerate(directions):
+        onward = directions[index + 1] if index + 1 < len(directions) else direction
+        start, end = points[index].position_ned, points[index + 1]
+        lines.append(Line(start, end.position_ned, _bisector(direction, onward), end.airspeed))
+    return lines
+
+
+def _fillets(points: Sequence[Waypoint], radius: float) -> list[Segment]:
+    """Lines whose corners are rounded by arcs that touch both (algorithm 6; eq. 11.2 to 11.4).
+
+    An arc of radius R in a corner of the angle rho between the legs begins and ends R / tan(rho / 2) from it.
+    """
+    directions = [_direction(a.position_ned, b.position_ned) for a, b in itertools.pairwise(points)]
+    turns = [_turn_angle(a, b) for a, b in itertools.pairwise(directions)]
+    # With the course changing by the angle c = pi - rho, R / tan(rho / 2) is R tan(c / 2).
+    cuts = [0.0, *(radius * math.tan(abs(turn) / 2.0) if abs(turn) > _STRAIGHT else 0.0 for turn in turns), 0.0]
+    segments: list[Segment] = []
+    for index, (north, east) in enumerate(directions):
+        start, end = points[index].position_ned, points[index + 1].position_ned
+        before, after = cuts[index], cuts[index + 1]
+        length = math.dist(start[:2], end[:2])
+        if before + after > length:
+            raise WaypointError(
+                f"waypoints {index + 1} and {index + 2} are {length:.1f} m apart; allowed for fillets of {radius:g} m "
+                f"at their corners: at least {before + after:.1f} m"
+            )
+        speed = points[index + 1].airspeed
+        enter = (start[0] + before * north, start[1] + before * east, start[2])
+        leave = (end[0] - after * north, end[1] - after * east, end[2])
+        segments.append(Line(enter, leave, (north, east), speed))
+        if after > 0.0:
+            turn = int(math.copysign(1.0, turns[index]))
+            centre = (leave[0] - turn * radius * east, leave[1] + turn * radius * north, end[2])
+            course = math.atan2(east, north)
+            segments.append(Arc(centre, radius, turn, course - turn * math.pi / 2.0, abs(turns[index]), speed))
+    return segments
+
+
+def _dubins(points: Sequence[Waypoint], radius: float) -> list[Segment]:
+    """From course to course by Dubins paths (algorithm 8); where none is given, it is towards the next point."""
+    courses = [_course(points, index) for index in range(len(points))]
+    segments: list[Segment] = []
+    for index, (start, end) in enumerate(itertools.pairwise(points)):
+        (n0, e0, d0), (n1, e1, d1) = start.position_ned, end.position_ned
+        try:
+            path = shortest_dubins_path((n0, e0), courses[index], (n1, e1), courses[index + 1], radius)
+        except UnreachableError as error:
+            raise WaypointError(f"waypoints {index + 1} and {index + 2} are {error}") from error
+        speed = end.airspeed
+        first = Arc((*path.first_centre, d0), radius, path.first_turn, path.first_start, path.first_sweep, speed)
+        last = Arc((*path.last_centre, d1), radius, path.last_turn, path.last_start, path.last_sweep, speed)
+        leave, enter = first.point(first.length), last.point(0.0)
+        pieces: list[Segment] = [first, last]
+        if path.straight > 1e-6:
+            pieces.insert(1, Line(leave, enter, _direction(leave, enter), speed))
+        segments += [piece for piece in pieces if piece.length > 1e-6]
+    return segments
+
+
+def _loiter(segments: Sequence[Segment], last: Waypoint, plan: FlightPlan) -> Arc:
+    """The circle at the end, which the path runs into."""
+    loiter = plan.loiter
+    end = segments[-1]
+    course = end.course if isinstance(end, Line) else end.start_angle + end.turn * (end.sweep + math.pi / 2.0)
+    north, east, down = last.position_ned
+    centre = loiter.centre or (
+        north - loiter.turn * loiter.radius * math.sin(course),
+        east + loiter.turn * loiter.radius * math.cos(course),
+    )
+    down = down if loiter.height is None else -loiter.height
+    start = course - loiter.turn * math.pi / 2.0
+    sweep = 2.0 * math.pi * loiter.turns
+    return Arc((*centre, down), loiter.radius, loiter.turn, start, sweep, last.airspeed)
+
+
+def _tangent_point(last: Waypoint, plan: FlightPlan) -> Waypoint:
+    """Where the tangent from the last waypoint meets the loiter's circle, in its sense of turning."""
+    loiter = plan.loiter
+    assert loiter.centre is not None
+    north, east = loiter.centre[0] - last.position_ned[0], loiter.centre[1] - last.position_ned[1]
+    apart = math.hypot(north, east)
+    if apart <= loiter.radius + 1e-3:
+        raise WaypointError(
+            f"the last waypoint is {apart:.1f} m from the centre of the loiter; allowed: more than its radius, "
+            f"{loiter.radius:g} m"
+        )
+    # The centre lies to the right of the tangent where the circle is flown clockwise.
+    course = math.atan2(east, north) - loiter.turn * math.asin(loiter.radius / apart)
+    along = math.sqrt(apart * apart - loiter.radius * loiter.radius)
+    down = last.position_ned[2] if loiter.height is None else -loiter.height
+    place = (last.position_ned[0] + along * math.cos(course), last.position_ned[1] + along * math.sin(course), down)
+    return Waypoint(place, last.airspeed, course)
+
+
+def _course(points: Sequence[Waypoint], index: int) -> float:
+    given = points[index].course
+    if given is not None:
+        return given
+    a, b = (index, index + 1) if index + 1 < len(points) else (index - 1, index)
+    north, east = _direction(points[a].position_ned, points[b].position_ned)
+    return math.atan2(east, north)
+
+
+def _direction(start: Vector3, end: Vector3) -> Horizontal:
+    north, east = end[0] - start[0], end[1] - start[1]
+    length = math.hypot(north, east)
+    return north / length, east / length
+
+
+def _turn_angle(before: Horizontal, after: Horizontal) -> float:
+    """Change of course from one direction to the other, rad, positive to the right."""
+    return wrap_angle(math.atan2(after[1], after[0]) - math.atan2(before[1], before[0]))
+
+
+def _bisector(before: Horizontal, after: Horizontal) -> Horizontal:
+    """Normal of the plane that halves a corner: (q_{i-1} + q_i) / |...| of eq. 11.1; for a turn back, q_{i-1}."""
+    north, east = before[0] + after[0], before[1] + after[1]
+    length = math.hypot(north, east)
+    return (north / length, east / length) if length > 1e-6 else before

@@ -1,0 +1,166 @@
+"""Paths of waypoints: no gaps, no kinks, the right radii, and refusals that name the reason."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rosflight_py_sim.autopilot.path_planning import joined_path, planned_path, sampled
+from rosflight_py_sim.autopilot.path_segments import Arc, Line, Segment
+from rosflight_py_sim.autopilot.waypoints import FlightPlan, Loiter, Waypoint, WaypointError
+
+RADIUS = 60.0
+
+
+def plan(path_type: str, *places: tuple[float, float, float], **other: object) -> FlightPlan:
+    loiter = Loiter(**{"radius": RADIUS, **other})  # type: ignore[arg-type]
+    return FlightPlan(tuple(Waypoint(place, 18.0) for place in places), path_type, RADIUS, loiter)
+
+
+CORNER = ((0.0, 0.0, -50.0), (400.0, 0.0, -60.0), (400.0, 400.0, -70.0))
+
+
+def course(segment: Segment, along: float) -> float:
+    before, after = segment.point(max(along - 1e-4, 0.0)), segment.point(min(along + 1e-4, segment.length))
+    return math.atan2(after[1] - before[1], after[0] - before[0])
+
+
+def gaps_and_kinks(path: tuple[Segment, ...]) -> tuple[float, float]:
+    """The widest gap (m) and the sharpest kink (rad) between neighbours."""
+    gap = kink = 0.0
+    for before, after in itertools.pairwise(path):
+        gap = max(gap, math.dist(before.point(before.length), after.point(0.0)))
+        turn = course(after, 0.0) - course(before, before.length)
+        kink = max(kink, abs(math.remainder(turn, math.tau)))
+    return gap, kink
+
+
+polylines = st.lists(
+    st.tuples(st.floats(-1.0, 1.0), st.floats(500.0, 900.0), st.floats(-20.0, 20.0)), min_size=2, max_size=5
+)
+
+
+def places(turns: list[tuple[float, float, float]]) -> list[tuple[float, float, float]]:
+    """A polyline of legs of 500 to 900 m whose corners turn by at most a radian."""
+    found, heading = [(0.0, 0.0, -100.0)], 0.0
+    for turn, length, climb in turns:
+        heading += turn
+        north, east, down = found[-1]
+        found.append((north + length * math.cos(heading), east + length * math.sin(heading), down + climb))
+    return found
+
+
+@given(polylines, st.sampled_from(["fillet", "dubins"]))
+@settings(max_examples=100, deadline=None)
+def test_fillets_and_dubins_paths_have_neither_gaps_nor_kinks(
+    turns: list[tuple[float, float, float]], path_type: str
+) -> None:
+    path = planned_path(plan(path_type, *places(turns)))
+    gap, kink = gaps_and_kinks(path)
+    assert gap < 1e-6
+    # Courses are read off points 0.1 mm apart.
+    assert kink < 1e-4
+
+
+@given(polylines)
+@settings(max_examples=50, deadline=None)
+def test_fillets_touch_both_legs_and_shorten_the_way_as_the_book_says(turns: list[tuple[float, float, float]]) -> None:
+    corners = places(turns)
+    path = planned_path(plan("fillet", *corners))[:-1]
+    length = sum(math.dist(a[:2], b[:2]) for a, b in itertools.pairwise(corners))
+    for turn, *_ in turns[1:]:
+        between = math.pi - abs(turn)
+        # Sec. 11.1: R (pi - rho) - 2 R / tan(rho / 2) for each corner.
+        length += RADIUS * (math.pi - between) - 2.0 * RADIUS / math.tan(between / 2.0)
+    assert sum(segment.length for segment in path) == pytest.approx(length, abs=1e-6)
+    assert all(segment.radius == RADIUS for segment in path if isinstance(segment, Arc))
+
+
+def test_a_fillet_of_a_right_angle_begins_and_ends_a_radius_before_and_after_the_corner() -> None:
+    first, arc, last, _ = planned_path(plan("fillet", *CORNER))
+    assert isinstance(arc, Arc)
+    assert first.point(first.length) == pytest.approx((340.0, 0.0, -60.0))
+    assert arc.centre_ned == pytest.approx((340.0, 60.0, -60.0))
+    assert (arc.turn, arc.sweep) == (1, pytest.approx(math.pi / 2.0))
+    assert last.point(0.0) == pytest.approx((400.0, 60.0, -60.0))
+
+
+def test_straight_legs_end_at_the_plane_that_halves_the_corner() -> None:
+    first = planned_path(plan("line", *CORNER))[0]
+    assert isinstance(first, Line)
+    assert first.end_normal == pytest.approx((math.sqrt(0.5), math.sqrt(0.5)))
+    assert not first.is_over((399.0, -0.5, -60.0))
+    # Far off to the side it is over, too: no waypoint has to be hit.
+    assert first.is_over((300.0, 101.0, -60.0))
+
+
+def test_a_straight_line_through_a_waypoint_has_no_arc() -> None:
+    path = planned_path(plan("fillet", (0.0, 0.0, -50.0), (200.0, 0.0, -50.0), (400.0, 0.0, -50.0)))
+    assert [type(segment) for segment in path] == [Line, Line, Arc]
+
+
+@pytest.mark.parametrize("path_type", ["line", "fillet", "dubins"])
+@pytest.mark.parametrize("turn", [1, -1])
+def test_a_loiter_with_a_centre_is_met_along_its_tangent(path_type: str, turn: int) -> None:
+    path = planned_path(plan(path_type, *CORNER, centre=(700.0, 900.0), height=90.0, turn=turn, turns=2.0))
+    loiter = path[-1]
+    assert isinstance(loiter, Arc)
+    assert loiter.centre_ned == (700.0, 900.0, -90.0)
+    assert loiter.sweep == pytest.approx(4.0 * math.pi)
+    assert math.dist(path[-2].point(path[-2].length), loiter.point(0.0)) < 1e-6
+    assert math.cos(course(path[-2], path[-2].length) - course(loiter, 0.0)) == pytest.approx(1.0, abs=1e-6)
+
+
+def test_a_loiter_without_a_centre_continues_the_path() -> None:
+    loiter = planned_path(plan("fillet", *CORNER, turn=-1))[-1]
+    assert isinstance(loiter, Arc)
+    assert loiter.point(0.0) == pytest.approx(CORNER[-1])
+    assert loiter.centre_ned == pytest.approx((460.0, 400.0, -70.0))
+
+
+def test_the_way_to_the_path_is_planned_like_a_leg_where_that_can_be() -> None:
+    path = joined_path(plan("fillet", *CORNER), (-200.0, -300.0, -30.0), 0.0)
+    assert path[0].point(0.0) == (-200.0, -300.0, -30.0)
+    assert max(gaps_and_kinks(path)) < 1e-4
+    near = joined_path(plan("fillet", *CORNER), (30.0, 30.0, -30.0), 0.0)
+    assert [type(segment) for segment in near[:2]] == [Line, Line]
+    assert gaps_and_kinks(near)[0] < 1e-6
+
+
+def test_samples_are_no_further_apart_than_asked_and_hold_the_corners() -> None:
+    points = sampled(planned_path(plan("line", *CORNER)), 7.0)
+    assert max(math.dist(a, b) for a, b in itertools.pairwise(points)) <= 7.1
+    assert all(corner in points for corner in CORNER)
+
+
+def test_legs_too_short_for_their_fillets_are_refused_by_name() -> None:
+    tight = ((0.0, 0.0, -50.0), (400.0, 0.0, -50.0), (400.0, 100.0, -50.0), (0.0, 100.0, -50.0))
+    with pytest.raises(WaypointError, match=r"waypoints 2 and 3 are 100\.0 m apart; allowed for fillets of 60 m.*120"):
+        planned_path(plan("fillet", *tight))
+    with pytest.raises(WaypointError, match=r"waypoints 1 and 2 are 400\.0 m apart"):
+        planned_path(plan("fillet", (0.0, 0.0, -50.0), (400.0, 0.0, -50.0), (0.0, 1e-9, -50.0)))
+
+
+def test_dubins_points_closer_than_three_radii_are_refused_by_name() -> None:
+    with pytest.raises(WaypointError, match=r"waypoints 2 and 3 are 100\.0 m apart.*at least 3 radii, 180 m"):
+        planned_path(plan("dubins", (0.0, 0.0, -50.0), (400.0, 0.0, -50.0), (400.0, 100.0, -50.0)))
+
+
+def test_a_last_waypoint_inside_the_loiter_is_refused() -> None:
+    with pytest.raises(
+        WaypointError, match=r"30\.0 m from the centre of the loiter; allowed: more than its radius, 60"
+    ):
+        planned_path(plan("line", *CORNER, centre=(400.0, 430.0)))
+
+
+def test_courses_given_are_the_courses_of_a_dubins_path() -> None:
+    given_plan = plan("dubins", *CORNER)
+    points = tuple(replace(point, course=0.3 * k) for k, point in enumerate(given_plan.waypoints))
+    path = planned_path(replace(given_plan, waypoints=points))
+    assert course(path[0], 0.0) == pytest.approx(0.0, abs=1e-4)
+    assert course(path[-2], path[-2].length) == pytest.approx(0.6, abs=1e-4)

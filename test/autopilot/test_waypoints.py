@@ -1,0 +1,81 @@
+"""Waypoint lists: what a file may say, and what is refused with which reason."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from rosflight_py_sim.autopilot.waypoints import WaypointError, flight_plan, read_flight_plan
+
+
+def content(**changes: Any) -> dict[str, Any]:
+    whole = {
+        "path": "fillet",
+        "radius": 60.0,
+        "airspeed": 18.0,
+        "waypoints": [{"ned": [0, 0, -50]}, {"ned": [300.0, 0.0, -60.0], "airspeed": 20.0, "course_deg": 90.0}],
+        "loiter": {"turns": 2, "direction": "left"},
+    }
+    return {key: value for key, value in {**whole, **changes}.items() if value is not None}
+
+
+def test_a_file_says_places_speeds_courses_and_the_loiter(tmp_path: Path) -> None:
+    file = tmp_path / "plan.yaml"
+    file.write_text(yaml.safe_dump(content()), encoding="utf-8")
+    plan = read_flight_plan(file)
+    first, second = plan.waypoints
+    assert (first.position_ned, first.airspeed, first.course) == ((0.0, 0.0, -50.0), 18.0, None)
+    assert (second.position_ned, second.airspeed) == ((300.0, 0.0, -60.0), 20.0)
+    assert second.course == pytest.approx(math.pi / 2.0)
+    assert (plan.path_type, plan.radius) == ("fillet", 60.0)
+    loiter = plan.loiter
+    assert (loiter.radius, loiter.turns, loiter.turn, loiter.centre, loiter.height) == (60.0, 2.0, -1, None, None)
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"waypoints": []}, "0 waypoints given; allowed: at least 2"),
+        ({"waypoints": [{"ned": [0, 0, -50]}]}, "1 waypoints given; allowed: at least 2"),
+        ({"waypoints": [{"ned": [0, 0, -50]}, {"ned": [1, math.nan, -50]}]}, "waypoint 2: ned nan given"),
+        ({"waypoints": [{"ned": [0, 0, -50]}, {"ned": [1, math.inf, -50]}]}, "waypoint 2: ned inf given"),
+        ({"waypoints": [{"ned": [0, 0]}, {"ned": [1, 2, 3]}]}, r"waypoint 1: ned \[0, 0\] given; allowed: a list of 3"),
+        ({"waypoints": [{"ned": [0, 0, "up"]}]}, "waypoint 1: ned 'up' given; allowed: a finite number"),
+        ({"waypoints": [{"ned": [5, 5, -50]}, {"ned": [5, 5, -80]}]}, "waypoint 2 is over the place of waypoint 1"),
+        ({"waypoints": [{"place": [0, 0, 0]}]}, "waypoint 1: key 'place' given; allowed: ned, airspeed, course_deg"),
+        ({"waypoints": [{"ned": [0, 0, -5], "airspeed": -3}]}, None),
+        ({"waypoints": 3}, "waypoints: 3 given; allowed: a list"),
+        ({"waypoints": [7, 8]}, "waypoint 1: 7 given"),
+        ({"path": "spline"}, "path 'spline' given; allowed: line, fillet, dubins"),
+        ({"radius": 0.0}, "radius 0 given"),
+        ({"radius": math.nan}, "radius nan given"),
+        ({"airspeed": 0.0}, "waypoint 1: airspeed 0 given"),
+        ({"airspeed": None}, "key 'airspeed' is missing"),
+        ({"speed": 3}, "key 'speed' given; allowed: path, radius, airspeed, waypoints, loiter"),
+        ({"loiter": {"turns": -1}}, "loiter turns -1 given"),
+        ({"loiter": {"radius": 0}}, "loiter radius 0 given"),
+        ({"loiter": {"direction": "up"}}, "direction 'up' given; allowed: right, left"),
+        ({"loiter": {"centre": [1, 2, 3]}}, "centre .* given; allowed: a list of 2"),
+        ({"loiter": {"height": math.nan}}, "height nan given"),
+    ],
+)
+def test_what_cannot_be_flown_is_refused_with_the_reason(changes: dict[str, Any], reason: str | None) -> None:
+    with pytest.raises(WaypointError, match=reason):
+        flight_plan(content(**changes))
+
+
+@pytest.mark.parametrize("text", ["path: [", "- 1\n- 2\n", "", "\x00"])
+def test_a_file_that_is_no_plan_is_refused_by_its_name(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "odd.yaml"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(WaypointError, match=r"waypoint file '.*odd\.yaml'"):
+        read_flight_plan(file)
+
+
+def test_a_file_that_is_not_there_is_refused_by_its_name(tmp_path: Path) -> None:
+    with pytest.raises(WaypointError, match=r"waypoint file '.*none\.yaml' cannot be read"):
+        read_flight_plan(tmp_path / "none.yaml")
