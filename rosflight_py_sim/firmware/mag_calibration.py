@@ -68,10 +68,9 @@ class MagCalibration:
     def take(self, time_us: int, flux: NDArray[np.float64]) -> None:
         """Take a sample (T, body axes, uncorrected) while running."""
         assert self._samples is not None
-        if np.isfinite(flux).all():
-            self._samples.append(flux.copy())
-            if len(self._samples) % CHECK_EVERY == 0:
-                self._look(np.array(self._samples))
+        self._samples.append(flux.copy())
+        if len(self._samples) % CHECK_EVERY == 0:
+            self._look(np.array(self._samples))
         if self.running and time_us - self._start_us > TIME_LIMIT_US:
             self._samples = None
             text = f"magnetometer calibration given up: {self._told} of {len(DIRECTIONS)} directions seen in 300 s"

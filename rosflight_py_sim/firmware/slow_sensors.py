@@ -13,7 +13,7 @@ from rosflight_py_sim.firmware.parameters import FirmwareParameters
 class SlowSensors:
     """Barometer, airspeed, range finder, magnetometer and battery.
 
-    Samples that are not finite are dropped.
+    Samples that are not finite are dropped, but for distances, of which infinity is one.
 
     Attributes:
         altitude: pressure altitude (m), baro_pressure (Pa), baro_temperature (K).
@@ -45,6 +45,8 @@ class SlowSensors:
 
     def receive_mag(self, flux: Sequence[float]) -> None:
         """Take a magnetometer sample (T, sensor axes)."""
+        if not math.isfinite(sum(flux)):
+            return
         self._mag_sampled = True
         self._magnetometer.receive(flux)
         calibration = self.calibrations.mag

@@ -192,16 +192,3 @@ def test_rc_trim_is_refused_without_signal_or_beyond_the_range(make_bench) -> No
     bench.run(0.2)
     with pytest.raises(Refused, match="without an RC signal"):
         bench.firmware.calibrate_rc_trim()
-
-
-def test_gyro_calibration_on_arming_keeps_the_accelerometer_biases(make_bench) -> None:
-    bench = make_bench(ARM_CAL_GYRO=1, ACC_X_BIAS=0.3)
-    bench.gyro = (0.02, 0.0, -0.01)
-    bench.run(0.1)
-    bench.switch(4, True)
-    bench.run(2.0)
-    assert not bench.firmware.status.armed
-    bench.run(0.7)
-    assert bench.firmware.status.armed
-    assert [bench.parameters[f"GYRO_{a}_BIAS"] for a in "XYZ"] == pytest.approx(bench.gyro, abs=1e-12)
-    assert bench.parameters["ACC_X_BIAS"] == 0.3

@@ -154,6 +154,8 @@ def test_samples_that_are_not_finite_do_not_stay_in_the_filters(make_bench) -> N
     bench.firmware.receive_battery(20.0, math.inf)
     bench.firmware.receive_diff_pressure(math.nan, 290.0)
     bench.firmware.receive_baro(math.nan, 290.0)
+    bench.firmware.receive_mag([math.nan, 0.0, 0.0])
+    assert bench.firmware.magnetic_field.tolist() == [0.0, 0.0, 0.0]
     assert (bench.firmware.battery.voltage, bench.firmware.airspeed, bench.firmware.air_density) == (0.0, 0.0, 1.225)
 
 

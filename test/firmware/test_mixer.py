@@ -234,6 +234,23 @@ def test_custom_mixer_that_cannot_command_an_axis_is_an_error(make_bench, row: i
     assert bench.firmware.status.error_code == 0
 
 
+def test_custom_mixer_of_the_computer_must_command_the_axes_too(make_bench) -> None:
+    bench = make_bench()
+    bench.parameters.set("SECONDARY_MIXER", 11)
+    assert bench.firmware.status.error_code == 0
+    for j in range(4):
+        bench.parameters.set(f"SEC_MIXER_5_{j}", 0.0)
+    assert bench.firmware.status.error_code == ErrorFlag.INVALID_MIXER
+    assert bench.heard("the custom SECONDARY_MIXER cannot command Qz independently")
+    bench.run(0.1)
+    bench.switch(4, True)
+    bench.run(0.1)
+    assert not bench.firmware.status.armed
+    bench.parameters.set("SECONDARY_MIXER", 255)
+    bench.run(0.1)
+    assert bench.firmware.status.armed
+
+
 def test_fixed_wing_custom_mixer_may_leave_out_the_rudder(make_bench) -> None:
     bench = make_bench(FIXED_WING=1, PRIMARY_MIXER=9, RC_F_AXIS=0)
     bench.parameters.set("PRIMARY_MIXER", 11)

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rcl_interfaces.msg import Log
+from rclpy.qos import QoSProfile
 from rosflight_msgs.msg import PwmOutput, RCRaw, SimState
 from rosflight_msgs.srv import ParamFile, ParamGet, ParamSet, SetSimState
 from rosgraph_msgs.msg import Clock
@@ -180,8 +182,20 @@ def test_firmware_parameters_are_read_set_and_refused(graph: MakeGraph) -> None:
     g.set_firmware(RC_MAX_ROLL=0.5)
     assert g.firmware("RC_MAX_ROLL") == 0.5
     g.spin_until(lambda: changed and unsaved and unsaved[-1].data)
-    g.set_firmware(RC_MAX_ROLL=-3000.0)
-    assert g.firmware("RC_MAX_ROLL") == 0.5
+    log = g.hear("/rosout", Log, QoSProfile(depth=100))
+    g.spin_until(lambda: g.tester.count_publishers("/rosout") > 1)
+    for name, value, allowed in (
+        ("RC_MAX_ROLL", -3000.0, "a number from 0 to 3.14159"),
+        ("RC_MAX_ROLL", math.nan, "a number from 0 to 3.14159"),
+        ("PRI_MIXER_0_0", math.inf, "a number, finite"),
+        ("RC_NUM_CHN", 6.5, "a whole number from 1 to 8"),
+    ):
+        before = g.firmware(name)
+        # The parameter exists, though the value is refused.
+        assert g.call("param_set", ParamSet, name=name, value=value).exists
+        assert g.firmware(name) == before
+        text = f"param_set refused: firmware parameter '{name}': {value} given; allowed: {allowed}"
+        g.spin_until(lambda text=text: any(line.msg == text for line in log), text)
     assert g.call("param_write").success
     g.spin_until(lambda: not unsaved[-1].data)
     assert g.call("all_params_received").success
@@ -195,10 +209,14 @@ def test_firmware_parameters_go_to_a_file_and_come_back(graph: MakeGraph, tmp_pa
     g.set_firmware(PID_ROLL_RATE_P=0.5)
     assert g.call("param_load_from_file", ParamFile, filename=file).success
     assert g.firmware("PID_ROLL_RATE_P") == 1.25
+    log = g.hear("/rosout", Log, QoSProfile(depth=100))
+    g.spin_until(lambda: g.tester.count_publishers("/rosout") > 1)
     bad = tmp_path / "bad.yaml"
     bad.write_text("- {name: PID_ROLL_RATE_P, type: 9, value: 0.75}\n- {name: NO_SUCH, type: 9, value: 1.0}\n")
     for name in (str(bad), str(tmp_path / "none.yaml"), str(tmp_path)):
         assert not g.call("param_load_from_file", ParamFile, filename=name).success
+        g.spin_until(lambda name=name: any(f"not loaded: {name}" in line.msg for line in log), "the reason")
+    assert any(f"{bad}, line 2: there is no firmware parameter 'NO_SUCH'" in line.msg for line in log)
     assert g.firmware("PID_ROLL_RATE_P") == 1.25
     for name in (str(tmp_path / "no" / "such" / "folder.yaml"), str(tmp_path)):
         assert not g.call("param_save_to_file", ParamFile, filename=name).success
