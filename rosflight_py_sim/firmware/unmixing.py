@@ -36,7 +36,10 @@ def unmixer(matrix: NDArray[np.float64], types: NDArray[np.float64]) -> NDArray[
         types: (10,) `OutputType`; outputs that are neither servo nor motor play no part.
     """
     driven = [j for j in range(MIXER_OUTPUTS) if types[j] in _PULSES]
-    inverse = np.linalg.pinv(matrix[:, driven].T, rcond=_NEGLIGIBLE)[_ROWS, :]
+    mixed = np.any(matrix[:, driven] != 0.0, axis=1)
+    inverse = np.zeros((MIXER_ROWS, len(driven)))
+    inverse[mixed] = np.linalg.pinv(matrix[np.ix_(mixed, driven)].T, rcond=_NEGLIGIBLE)
+    inverse = inverse[_ROWS, :]
     sums = np.zeros((len(_ROWS), OUTPUTS + 1))
     for column, j in enumerate(driven):
         travel, middle = _PULSES[OutputType(int(types[j]))]

@@ -133,12 +133,13 @@ def _flat(values: dict[str, Any], prefix: str = "") -> dict[str, Any]:
 
 
 def _as_rcl_reads(value: Any) -> Any:
-    """A value as rcl reads it: `1e-5` is a number there, while PyYAML asks for a point in it."""
+    """A value as rcl reads it: `1e-5` and `-.5` are numbers there, while PyYAML asks for a point or a digit more."""
     if isinstance(value, list):
         return [_as_rcl_reads(element) for element in value]
-    if isinstance(value, str) and _EXPONENT.fullmatch(value):
+    # A text that PyYAML would have taken for a number stood in quotes.
+    if isinstance(value, str) and _NUMBER.fullmatch(value) and isinstance(yaml.safe_load(value), str):
         return float(value)
     return value
 
 
-_EXPONENT = re.compile(r"[-+]?\d+[eE][-+]?\d+")
+_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")

@@ -258,6 +258,11 @@ class FixedWing:
         return wrench
 
     @property
+    def mixer(self) -> NDArray[np.float64]:
+        """How outputs move the surfaces (4, 15), see `set_mixer`."""
+        return self._mixer
+
+    @property
     def deflections(self) -> NDArray[np.float64]:
         """Deflections of aileron, elevator and rudder (3,), rad, written anew by each update."""
         return self._deflections

@@ -39,15 +39,22 @@ def nanoseconds(stamp: Any) -> int:
 
 
 class Graph(ComposedGraph):
-    """A composed graph of the multirotor with a node of the test's own, `tester`, that hears and calls.
+    """A composed graph of a vehicle with a node of the test's own, `tester`, that hears and calls.
 
     Attributes:
         truth: the newest truth state.
         status: the newest status of the flight controller.
     """
 
-    def __init__(self, *arguments: str, files: Sequence[str] = (), multiplier: float = 0.0, **options: Any) -> None:
-        chosen = vehicle("multirotor")
+    def __init__(
+        self,
+        *arguments: str,
+        files: Sequence[str] = (),
+        multiplier: float = 0.0,
+        vehicle_name: str = "multirotor",
+        **options: Any,
+    ) -> None:
+        chosen = vehicle(vehicle_name)
         settings = {} if options.get("time_mode") == "wall" else {"real_time_multiplier": multiplier}
         super().__init__(chosen, arguments=simulation_arguments(chosen, files, settings, arguments), **options)
         self.tester = Node("tester", namespace=options.get("namespace", ""))

@@ -44,8 +44,10 @@ def test_value_for_another_node_does_not_count(file: str) -> None:
 
 
 def test_numbers_read_as_rcl_reads_them() -> None:
-    values = of_dynamics("-p", "a:=1e-5", "-p", "b:=true", "-p", "c:=[1, 2e1]", "-p", "d:=text")
-    assert values == {"a": 1e-5, "b": True, "c": [1, 20.0], "d": "text"}
+    values = of_dynamics(
+        "-p", "a:=1e-5", "-p", "b:=true", "-p", "c:=[1, 2e1, -.5, .5E3]", "-p", "d:=text", "-p", "e:='12'"
+    )
+    assert values == {"a": 1e-5, "b": True, "c": [1, 20.0, -0.5, 500.0], "d": "text", "e": "12"}
 
 
 def test_namespace_of_the_section_must_be_the_nodes(tmp_path: Path) -> None:

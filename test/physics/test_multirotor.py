@@ -1,9 +1,7 @@
-"""Rotors, battery and drag: against ROSflight's C++ model and against closed forms."""
+"""Rotors, battery and drag against closed forms."""
 
-import csv
 import itertools
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,8 +11,6 @@ from rosflight_py_sim.physics import atmosphere
 from rosflight_py_sim.physics.battery import open_circuit_voltage
 from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS, VehicleDynamics
 from rosflight_py_sim.physics.multirotor import MULTIROTOR_PARAMETERS, Multirotor
-
-RECORDED = Path(__file__).parents[1] / "data" / "cpp_forces" / "multirotor.csv"
 
 QUAD = {
     "num_rotors": 4,
@@ -66,27 +62,6 @@ def settled(multirotor, state, pwm, wind=CALM):
     for _ in range(400):
         wrench = multirotor.update(state, wind, pwm, 0.0025)
     return wrench.copy()
-
-
-def test_wrench_is_that_of_the_cpp_model():
-    azimuth = np.radians(QUAD["rotor_radial_angles"]).astype(np.float32)
-    places = np.stack([0.25 * np.cos(azimuth), 0.25 * np.sin(azimuth), 0.0 * azimuth], axis=1, dtype=np.float64)
-    multirotor = quad(rotor_positions=places.ravel().tolist(), **AS_ROSFLIGHT)
-    with RECORDED.open() as file:
-        rows = [{name: float(number) for name, number in row.items()} for row in csv.DictReader(file)]
-    assert len(rows) == 400
-    for row in rows:
-        state = np.zeros(19)
-        state[:13] = list(row.values())[:13]
-        wind = np.array([row["wind_n"], row["wind_e"], row["wind_d"]])
-        pwm = np.full(14, 1000.0)
-        pwm[:5] = [row[f"pwm{i}"] for i in range(5)]
-        wrench = multirotor.update(state, wind, pwm, 0.0025)
-        force = np.array([row["fx"], row["fy"], row["fz"]])
-        moment = np.array([row["mx"], row["my"], row["mz"]])
-        assert np.linalg.norm(wrench[:3] - force) < 1e-9 * np.linalg.norm(force)
-        # With its arms, through single-precision sine and cosine, which numpy rounds in its own way.
-        assert np.linalg.norm(wrench[3:] - moment) < 1e-7 * 0.25 * np.linalg.norm(force)
 
 
 def test_motor_and_propeller_are_in_balance():

@@ -1,0 +1,127 @@
+"""The wrenches of ROSflight's C++ nodes, 400 of each vehicle, with what is meant to differ switched to match.
+
+What is switched, and why it differs otherwise, is in docs/physics.md; `test_difference` measures each.
+"""
+
+import csv
+import math
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+from rosflight_py_sim.physics.fixedwing import FIXEDWING_PARAMETERS, FixedWing
+from rosflight_py_sim.physics.multirotor import MULTIROTOR_PARAMETERS, Multirotor
+
+DATA = Path(__file__).parents[1] / "data" / "cpp_forces"
+DT = 0.0025
+
+
+@cache
+def values_of(vehicle):
+    """ROSflight's parameters of a vehicle's forces and moments."""
+    sections = yaml.safe_load((DATA / "vehicle_values.yaml").read_text())[f"{vehicle}_dynamics"]
+    (own,) = [name for name in sections if name.endswith("_forces_and_moments")]
+    return {
+        name: value
+        for section in ("/**", own)
+        for name, value in sections[section]["ros__parameters"].items()
+        if not (vehicle == "multirotor" and name == "mass")
+    }
+
+
+@cache
+def recorded(vehicle):
+    """Truth (19,), wind (3,), pulse widths (14,) and wrench (6,) of each row."""
+    rows = []
+    with (DATA / f"{vehicle}.csv").open() as file:
+        for row in csv.DictReader(file):
+            numbers = np.array([float(number) for number in row.values()])
+            truth, pwm = np.zeros(19), np.full(14, 1000.0)
+            truth[:13], pwm[:5] = numbers[:13], numbers[16:21]
+            rows.append((truth, numbers[13:16], pwm, numbers[21:27]))
+    return rows
+
+
+def errors(model, vehicle):
+    """Relative errors of force and moment (n, 2)."""
+    found = []
+    for truth, wind, pwm, expected in recorded(vehicle):
+        error = model.update(truth, wind, pwm, DT) - expected
+        found.append([np.linalg.norm(error[part]) / np.linalg.norm(expected[part]) for part in (FORCE, MOMENT)])
+    return np.array(found)
+
+
+FORCE, MOMENT = slice(0, 3), slice(3, 6)
+
+COMMON = {"use_standard_atmosphere": False, "motor_time_constant": 0.0}
+
+
+def as_cpp(vehicle):
+    """Values that make our fixed wing ROSflight's."""
+    values = values_of(vehicle)
+    return {
+        **values,
+        **COMMON,
+        "servo_tau": 0.0,
+        # The wing never stalls.
+        "wing_alpha0": 10.0,
+        # 3.14159 and 0.9 stand in the source.
+        "wing_epsilon": 0.9 * 3.14159 / math.pi,
+        "C_D_O": values["C_D_p"],
+        "C_D_alpha": 0.0,
+        "C_D_p": 0.0,
+        "propeller_inflow": "airspeed",
+        "propeller_brakes": True,
+    }
+
+
+def fixedwing(values):
+    return FixedWing(FIXEDWING_PARAMETERS.checked(values))
+
+
+@pytest.mark.parametrize("vehicle", ["anaconda", "aerosonde"])
+def test_fixedwing_wrench_is_that_of_the_cpp_node(vehicle):
+    found = errors(fixedwing(as_cpp(vehicle)), vehicle)
+    assert found.shape == (400, 2)
+    assert np.max(found) < 1e-9
+
+
+def test_multirotor_wrench_is_that_of_the_cpp_node():
+    values = values_of("multirotor")
+    # Its arms go through single-precision sine and cosine.
+    azimuth = np.radians(values["rotor_radial_angles"]).astype(np.float32)
+    places = np.stack([0.25 * np.cos(azimuth), 0.25 * np.sin(azimuth), 0.0 * azimuth], axis=1, dtype=np.float64)
+    given = {**values, **COMMON, "rotor_positions": places.ravel().tolist()}
+    found = errors(Multirotor(MULTIROTOR_PARAMETERS.checked(given)), "multirotor")
+    assert found.shape == (400, 2)
+    assert np.max(found[:, 0]) < 1e-9
+    assert np.max(found[:, 1]) < 1e-6
+
+
+OURS = {
+    "stall": ("wing_alpha0",),
+    "oswald": ("wing_epsilon",),
+    "drag": ("C_D_O", "C_D_alpha", "C_D_p"),
+    "inflow": ("propeller_inflow",),
+    "brakes": ("propeller_brakes",),
+    "atmosphere": ("use_standard_atmosphere",),
+    "servo": ("servo_tau",),
+    "motor": ("motor_time_constant",),
+}
+
+
+@pytest.mark.parametrize("vehicle", ["anaconda", "aerosonde"])
+@pytest.mark.parametrize("difference", OURS)
+def test_difference(vehicle, difference):
+    """Each switch has an effect of its own; run with -s to see how much."""
+    ours = FIXEDWING_PARAMETERS.defaults() | values_of(vehicle)
+    values = {**as_cpp(vehicle), **{name: ours[name] for name in OURS[difference]}}
+    found = errors(fixedwing(values), vehicle)
+    median, largest = np.median(found, axis=0), np.max(found, axis=0)
+    print(
+        f"{vehicle} {difference}: force {median[0]:.1e} to {largest[0]:.1e}, moment {median[1]:.1e} to {largest[1]:.1e}"
+    )
+    assert np.max(found) > 1e-7

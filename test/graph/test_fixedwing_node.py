@@ -1,0 +1,125 @@
+"""The fixed wing's node: ROSflight's parameter files, and surfaces that follow the flight controller's mixer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+from rosflight_msgs.msg import Command, PwmOutput
+
+from rosflight_py_sim.firmware.canned_mixers import MixerChoice, canned_mixer
+from rosflight_py_sim.firmware.unmixing import unmixer
+from rosflight_py_sim.interfaces.qos import CHAIN
+from rosflight_py_sim.nodes.fixedwing_forces_and_moments import FixedwingForcesAndMoments
+from rosflight_py_sim.physics.fixedwing import direct_mixer
+
+VALUES = yaml.safe_load(
+    (Path(__file__).parents[1] / "data" / "cpp_forces" / "vehicle_values.yaml").read_text(encoding="utf-8")
+)
+
+STICKS = {"aileron": 0.3, "elevator": 0.2, "rudder": -0.1}
+# The anaconda's elevator is reversed (REV_ELEVATOR).
+DEFLECTIONS = np.radians(40.0) * np.array([0.3, -0.2, -0.1])
+
+
+def rosflight_file(vehicle: str, *, spelt: Callable[[str], str] = str) -> str:
+    return spelt(yaml.safe_dump(VALUES[f"{vehicle}_dynamics"], default_flow_style=None))
+
+
+def as_people_write(text: str) -> str:
+    """Numbers without the zero before their point, as stand in ROSflight's files."""
+    return re.sub(r"(?<= )(-?)0\.(\d+)", r"\1.\2", text)
+
+
+@pytest.mark.parametrize("vehicle", ["anaconda", "aerosonde"])
+@pytest.mark.parametrize("spelt", [str, as_people_write])
+def test_rosflights_parameter_file_is_taken_as_it_is(
+    graph: Callable[..., Any], tmp_path: Path, vehicle: str, spelt: Callable[[str], str]
+) -> None:
+    file = tmp_path / f"{vehicle}_dynamics.yaml"
+    file.write_text(rosflight_file(vehicle, spelt=spelt))
+    assert (" -.99" in file.read_text()) == (spelt is as_people_write)
+    g = graph(vehicle_name=vehicle, files=[str(file)])
+    values = g.node("forces_and_moments").values
+    sections = VALUES[f"{vehicle}_dynamics"]
+    for name, value in sections["/fixedwing_forces_and_moments"]["ros__parameters"].items():
+        assert values[name] == pytest.approx(value), name
+    for name, value in sections["/standalone_dynamics"]["ros__parameters"].items():
+        assert g.node("dynamics").values[name] == value
+    g.ready()
+
+
+def test_before_the_flight_controller_tells_its_mixer_surfaces_follow_the_vehicles_own(
+    graph: Callable[..., Any],
+) -> None:
+    class Deaf(FixedwingForcesAndMoments):
+        def get_firmware_parameters(self) -> None:
+            """Nothing."""
+
+    g = graph(vehicle_name="anaconda", classes={"fixedwing_forces_and_moments": Deaf}).ready()
+    tail = canned_mixer(MixerChoice.INVERTED_V_TAIL)
+    expected = unmixer(tail.matrix, np.array(tail.types, dtype=np.float64))
+    assert np.array_equal(g.node("forces_and_moments").vehicle.mixer, expected)
+
+
+def test_surfaces_follow_commands_through_every_mixer_also_when_it_changes(graph: Callable[..., Any]) -> None:
+    g = graph(vehicle_name="anaconda").ready()
+    plane = g.node("forces_and_moments").vehicle
+    publisher = g.tester.create_publisher(Command, "command", CHAIN)
+    command = Command(mode=Command.MODE_PASS_THROUGH)
+    command.u = [0.0, 0.0, 0.0, *STICKS.values(), 0.0, 0.0, 0.0, 0.0]
+    g.tester.create_timer(0.01, lambda: publisher.publish(command))
+    pwm = g.hear("sim/pwm_output", PwmOutput)
+
+    def outputs(*numbers: int) -> list[int]:
+        return [int(pwm[-1].values[i]) for i in numbers]
+
+    def settled() -> bool:
+        return bool(np.allclose(plane.deflections, DEFLECTIONS, rtol=0.0, atol=2e-3))
+
+    # Pulse widths are whole microseconds: half of one is 0.001 of the travel, 0.0007 rad.
+    g.call("toggle_override")
+    g.spin_until(settled, "deflections through the V-tail")
+    tail = outputs(0, 1, 2)
+    assert tail == pytest.approx([1650, 1525, 1425], abs=1)
+
+    g.set_firmware(PRIMARY_MIXER=9)
+    g.spin_until(lambda: outputs(0, 1, 2) != tail and settled(), "deflections through the standard mixer")
+    assert outputs(0, 1, 2) == pytest.approx([1650, 1400, 1450], abs=1)
+    assert plane.mixer == pytest.approx(direct_mixer(), abs=1e-12)
+
+    # Ailerons on two servos, half of the travel; the elevator on output 6, turned round.
+    elements = {"3_0": 0.5, "3_3": -0.5, "4_1": 0.0, "4_6": -1.0, "5_2": 1.0, "0_4": 1.0}
+    types = {0: 1, 1: 0, 2: 1, 3: 1, 4: 2, 6: 1}
+    g.set_firmware(
+        PRIMARY_MIXER=11,
+        **{f"PRI_MIXER_{place}": value for place, value in elements.items()},
+        **{f"PRI_MIXER_OUT_{output}": kind for output, kind in types.items()},
+    )
+    g.spin_until(lambda: outputs(6) == [1600] and plane.mixer[1, 6] != 0.0 and settled(), "the custom mixer")
+    assert outputs(0, 3, 6, 2) == pytest.approx([1575, 1425, 1600, 1450], abs=1)
+
+
+def test_mixer_without_throttle_is_told_and_leaves_the_motor_still(graph: Callable[..., Any]) -> None:
+    g = graph(vehicle_name="anaconda").ready()
+    plane = g.node("forces_and_moments").vehicle
+    g.set_firmware(PRIMARY_MIXER=2)
+    g.spin_until(lambda: not np.any(plane.mixer[3]), "the quadcopter's mixer")
+    g.spin_for(0.1)
+    assert plane.current_a == 0.0
+
+
+def test_changed_parameters_of_the_aircraft_keep_its_mixer_and_its_motion(graph: Callable[..., Any]) -> None:
+    g = graph(vehicle_name="anaconda").ready()
+    node = g.node("forces_and_moments")
+    g.set_firmware(PRIMARY_MIXER=9)
+    g.spin_until(lambda: node.vehicle.mixer[1, 1] == pytest.approx(1 / 500), "the standard mixer")
+    before = node.vehicle
+    g.set_parameter("forces_and_moments", "C_L_O", 0.4)
+    assert node.vehicle is not before
+    assert np.array_equal(node.vehicle.mixer, before.mixer)
