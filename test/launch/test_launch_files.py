@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from rosflight_py_sim.nodes import sil_board as node_module
+from rosflight_py_sim import interfaces
 from rosflight_py_sim.nodes.running import NODE_CLASSES, node_class
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.resources import share_directory
@@ -137,7 +137,7 @@ def test_each_argument_is_described_and_rosflights_are_there() -> None:
 
 @pytest.mark.parametrize("name", ["multirotor", "fixedwing"])
 def test_services_that_prepare_the_firmware_are_services_of_the_board(name: str) -> None:
-    board = Path(node_module.__file__).read_text(encoding="utf-8")
+    board = "".join(path.read_text(encoding="utf-8") for path in Path(interfaces.__path__[0]).glob("rosflight_io_*.py"))
     called = [literals(call.args)[0] for call in calls(LAUNCH / f"{name}_init_firmware.launch.py", "_call")]
     assert called == ["param_load_from_file", "calibrate_imu", "param_write"]
     assert all(f'"{service}"' in board for service in called)
