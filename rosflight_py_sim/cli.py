@@ -14,6 +14,7 @@ from typing import Any
 from rosflight_py_sim import __version__
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.resources import share_directory
+from rosflight_py_sim.trim_command import add_trim_parser
 from rosflight_py_sim.vehicles import VEHICLES, Vehicle, vehicle
 
 INTERRUPTED = 130
@@ -108,6 +109,7 @@ def _parser() -> argparse.ArgumentParser:
         "--output", type=Path, default=Path("flights"), metavar="DIR", help="folder for pictures (default: flights)"
     )
     fly.set_defaults(command=_fly)
+    add_trim_parser(commands, list(VEHICLES))
     return parser
 
 

@@ -68,3 +68,20 @@ def truth_of_message(message: SimState) -> NDArray[np.float64]:
         message.acceleration.angular,
     ]
     return np.array([p.x, p.y, p.z, q.w, q.x, q.y, q.z, *(c for v in parts for c in (v.x, v.y, v.z))])
+
+
+def message_of_truth(truth: NDArray[np.float64]) -> SimState:
+    """SimState message, without a stamp, of a truth vector (19,)."""
+    message = SimState()
+    p, q = message.pose.position, message.pose.orientation
+    n: list[float] = truth.tolist()
+    p.x, p.y, p.z, q.w, q.x, q.y, q.z = n[:7]
+    parts = [
+        message.twist.linear,
+        message.twist.angular,
+        message.acceleration.linear,
+        message.acceleration.angular,
+    ]
+    for i, v in enumerate(parts):
+        v.x, v.y, v.z = n[7 + 3 * i : 10 + 3 * i]
+    return message

@@ -197,6 +197,35 @@ class Multirotor:
         )
         return self._wrench
 
+    def steady_wrench(
+        self, truth: NDArray[np.float64], wind_ned: NDArray[np.float64], throttles: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Wrench (6,) once rotors and battery have settled at `throttles` (n,), 0 to 1; the vehicle's state stays.
+
+        A new array.
+        """
+        pwm_us = 1000.0 + 1000.0 * throttles
+        work, speeds, wrench = self._throttles.copy(), self._speeds.copy(), np.zeros(6)
+        # Speeds and voltage depend on one another; each round brings them closer by a factor below 1/2 in practice.
+        for _ in range(200):
+            before = speeds.copy()
+            multirotor_wrench(
+                truth,
+                wind_ned,
+                pwm_us,
+                math.inf,
+                self._body,
+                self._powertrain,
+                self._rotors,
+                work,
+                speeds,
+                self._battery.copy(),
+                wrench,
+            )
+            if np.all(np.abs(speeds - before) <= 1e-13 * before):
+                break
+        return wrench
+
     @property
     def rotor_speeds(self) -> NDArray[np.float64]:
         """Rotor speeds (n,), rad/s, written anew by each update."""

@@ -1,0 +1,63 @@
+"""What trim and linearisation ask of a vehicle: the wrench of steady flight, its inputs, and the rigid body.
+
+Any model that can tell its wrench with all lags settled can be trimmed and linearised; nothing here knows which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosflight_py_sim.parameters import Values, number
+from rosflight_py_sim.physics.dynamics import inertia_matrix
+from rosflight_py_sim.physics.rigid_body import derivative
+from rosflight_py_sim.physics.truth_step import load_state, store_state
+
+Array: TypeAlias = NDArray[np.float64]
+SteadyWrench: TypeAlias = Callable[[Array, Array], Array]
+"""(truth (19,), inputs (n,)) to the wrench (6,) in still air: N and N m in body axes, without gravity and contact."""
+
+
+@dataclass(frozen=True)
+class ModelInput:
+    """One input of a vehicle: its range, and a value from which a search may start. An angle is in rad."""
+
+    name: str
+    minimum: float
+    maximum: float
+    start: float
+    is_angle: bool = False
+
+
+class SteadyModel:
+    """A vehicle in still air, as far as steady flight and small motions about it are concerned.
+
+    `values` holds the mass, the inertia and gravity as DYNAMICS_PARAMETERS name them. The motion is that of
+    `rigid_body.py`, with no ground to touch.
+    """
+
+    def __init__(self, values: Values, inputs: Sequence[ModelInput], wrench: SteadyWrench) -> None:
+        self.inputs = tuple(inputs)
+        self.mass = number(values, "mass")
+        self.gravity = number(values, "gravity")
+        inertia = inertia_matrix(values)
+        self._wrench = wrench
+        self._body = np.array([self.mass, self.gravity, *inertia.ravel(), *np.linalg.inv(inertia).ravel()])
+        self._points, self._ground = np.zeros((0, 6)), np.zeros(4)
+        self._state, self._rate = np.zeros(13), np.zeros(13)
+
+    def wrench(self, truth: Array, inputs: Array) -> Array:
+        """A copy of the model's wrench (6,) at `truth` (19,), of which the accelerations are not looked at."""
+        return np.array(self._wrench(truth, inputs), dtype=np.float64)
+
+    def derivative(self, truth: Array, inputs: Array) -> Array:
+        """d/dt (13,) of position, quaternion, velocity in NED axes and body rates; fills in truth[13:19]."""
+        wrench = self.wrench(truth, inputs)
+        load_state(truth, self._state)
+        derivative(self._state, wrench, self._body, False, self._points, self._ground, self._rate)
+        store_state(self._state, self._rate, truth)
+        return self._rate.copy()

@@ -1,0 +1,82 @@
+"""The command `rosflight_py_sim trim`, run as users run it, with and without a simulation to set."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from rosflight_msgs.msg import SimState
+
+from rosflight_py_sim.interfaces.vehicle_state import message_of_truth, truth_of_message
+
+
+def test_trim_is_shown_with_state_inputs_outputs_and_modes(processes: Any) -> None:
+    program = processes.run("cli", "trim", "--vehicle", "anaconda", "--airspeed", "20", "--turn-radius", "inf")
+    assert program.wait() == 0, program.stderr
+    for words in ("Trim of anaconda", "elevator", "throttle", "output 4", "short period", "phugoid", "spiral"):
+        assert words in program.stdout, program.stdout
+    assert not program.complaints
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "told"),
+    [
+        (["--airspeed", "90"], 1, "anaconda, airspeed 90 m/s, flight-path angle 0 deg, turn radius inf m"),
+        (["--airspeed", "20", "--turn-radius", "0"], 1, "turn-radius 0 given; allowed: metres other than 0, or inf"),
+        (["--airspeed", "20", "--ros-args", "-p", "mass:=-1.0"], 1, "'mass': -1.0 given; allowed"),
+        (["--airspeed", "20", "--params-file", "/no/such.yaml"], 1, "'/no/such.yaml': No such file"),
+        ([], 2, "--airspeed"),
+    ],
+)
+def test_what_cannot_be_trimmed_is_refused_in_words(processes: Any, arguments: list[str], code: int, told: str) -> None:
+    program = processes.run("cli", "trim", "--vehicle", "anaconda", *arguments)
+    assert program.wait() == code
+    assert told in program.stderr
+    assert "Traceback" not in program.stderr
+
+
+def test_parameter_files_and_single_values_count(processes: Any, tmp_path: Path) -> None:
+    file = tmp_path / "light.yaml"
+    file.write_text("/**:\n  ros__parameters: {mass: 1.0}\n")
+
+    def throttle(*arguments: str) -> float:
+        program = processes.run("cli", "trim", "--airspeed", "0", *arguments)
+        assert program.wait() == 0, program.stderr
+        row = next(line for line in program.stdout.splitlines() if "motor 0" in line)
+        return float(row.split("│")[2])
+
+    own, light = throttle(), throttle("--params-file", str(file))
+    heavy = throttle("--params-file", str(file), "--ros-args", "-p", "mass:=3.5")
+    assert light < own
+    assert heavy == own
+
+
+def test_running_simulation_is_put_into_the_trimmed_state(processes: Any) -> None:
+    processes.run("cli", "sim", "--namespace", "uav", "--ros-args", "-p", "real_time_multiplier:=0.02")
+    observer = processes.observer(namespace="uav")
+    heights: list[float] = []
+    observer.node.create_subscription(SimState, "sim/truth_state", lambda m: heights.append(-m.pose.position.z), 10)
+    observer.wait_for(lambda: bool(heights), "the simulation's first state")
+    assert max(heights) < 1.0
+    arguments = ("--airspeed", "6", "--altitude", "80", "--namespace", "uav", "--set")
+    program = processes.run("cli", "trim", *arguments)
+    observer.wait_for(lambda: heights[-1] > 75.0, "the trimmed state on the topic")
+    observer.wait_for(lambda: program.process.poll() is not None, "the end of the command")
+    assert program.wait() == 0, program.stderr
+    assert "state set at" in program.stdout
+
+
+def test_without_a_simulation_setting_ends_with_the_reason(processes: Any) -> None:
+    # A name of its own, for machines on which somebody uses the domain in spite of all.
+    program = processes.run("cli", "trim", "--airspeed", "6", "--set", "--namespace", "nobody_is_here")
+    assert program.wait() == 1
+    assert "nobody offers /nobody_is_here/dynamics/set_sim_state" in program.stderr
+    assert "Traceback" not in program.stderr
+
+
+def test_message_carries_the_truth_vector_there_and_back() -> None:
+    truth = np.arange(19.0) / 7.0 + math.pi
+    assert truth_of_message(message_of_truth(truth)) == pytest.approx(truth, abs=0.0)
