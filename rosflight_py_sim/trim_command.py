@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 
 PATIENCE_S = 10.0
 """System time after which no simulation counts as running, or a running one as not answering."""
+
+ASK_AGAIN_S = 2.0
+"""System time after which an answer counts as lost."""
 
 SLOWEST = 1e-3
 """1/s: a mode slower than this counts as neutral."""
@@ -210,8 +214,12 @@ def _call(node: object, truth: Array, patience_s: float) -> SetSimState.Response
             f"no simulation to set: nobody offers {service} within {patience_s:g} s "
             "(is it running, in this ROS_DOMAIN_ID and --namespace?)"
         )
-    future = client.call_async(SetSimState.Request(state=message_of_truth(truth)))
-    rclpy.spin_until_future_complete(node, future, timeout_sec=patience_s)
-    if not future.done():
-        raise ParameterError(f"{service} gave no answer within {patience_s:g} s")
-    return future.result()
+    end = time.monotonic() + patience_s
+    while time.monotonic() < end:
+        # An answer is lost where the service has not discovered the client as yet; asking again does no harm.
+        future = client.call_async(SetSimState.Request(state=message_of_truth(truth)))
+        rclpy.spin_until_future_complete(node, future, timeout_sec=ASK_AGAIN_S)
+        if future.done():
+            return future.result()
+        client.remove_pending_request(future)
+    raise ParameterError(f"{service} gave no answer within {patience_s:g} s")

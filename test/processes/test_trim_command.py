@@ -60,7 +60,7 @@ def test_running_simulation_is_put_into_the_trimmed_state(processes: Any) -> Non
     heights: list[float] = []
     observer.node.create_subscription(SimState, "sim/truth_state", lambda m: heights.append(-m.pose.position.z), 10)
     observer.wait_for(lambda: bool(heights), "the simulation's first state")
-    assert max(heights) < 1.0
+    assert max(heights) < 1.0, "on the ground to begin with"
     arguments = ("--airspeed", "6", "--altitude", "80", "--namespace", "uav", "--set")
     program = processes.run("cli", "trim", *arguments)
     observer.wait_for(lambda: heights[-1] > 75.0, "the trimmed state on the topic")
