@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 
-from rosflight_py_sim.composition import ComposedGraph, simulation_arguments
+from rosflight_py_sim.composition import ComposedGraph
+from rosflight_py_sim.fleet import Member
 from rosflight_py_sim.vehicles import vehicle
 
 WARM_UP_S = 3.0
@@ -12,9 +13,8 @@ WARM_UP_S = 3.0
 
 def composed_rate(name: str = "multirotor", duration_s: float = 5.0) -> float:
     """Steps per second of system time, every sensor at its default rate."""
-    chosen = vehicle(name)
     settings = {"real_time_multiplier": 0.0}
-    graph = ComposedGraph(chosen, arguments=simulation_arguments(chosen, [], settings, ["--log-level", "warn"]))
+    graph = ComposedGraph([Member(vehicle(name))], settings=settings, arguments=["--log-level", "warn"])
     clock = graph.nodes[0].get_clock()
 
     def run_for(seconds: float) -> float:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from rosflight_py_sim import __version__
+from rosflight_py_sim.fleet import FLEET_PARAMETERS, Member, fleet
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.resources import share_directory
 from rosflight_py_sim.trim_command import add_trim_parser
@@ -90,6 +91,19 @@ def _parser() -> argparse.ArgumentParser:
         help="what answers the sensors with servo outputs: sil_board, the ROSflight firmware (default), or bridge, a "
         "program that speaks another simulator's protocol, such as ArduPilot",
     )
+    sim.add_argument(
+        "--count",
+        type=int,
+        metavar="N",
+        help="so many vehicles, in the namespaces NAME_1 to NAME_N, with seeds from --seed",
+    )
+    sim.add_argument(
+        "--spacing",
+        type=float,
+        default=FLEET_PARAMETERS["spacing"].default,
+        metavar="M",
+        help="distance between their starting points, m (default %(default)g)",
+    )
     sim.add_argument("--duration", type=float, metavar="S", help="stop after so many simulated seconds")
     sim.add_argument("--launched", action="store_true", help="Ctrl-C is no failure (exit code 0), as ros2 launch wants")
     sim.set_defaults(command=_sim)
@@ -130,6 +144,12 @@ def _chosen(options: argparse.Namespace) -> Vehicle:
     )
 
 
+def _members(options: argparse.Namespace, chosen: Vehicle) -> list[Member]:
+    if options.count is None:
+        return [Member(chosen)]
+    return fleet(chosen, count=options.count, spacing=options.spacing, seed=options.seed or 0)
+
+
 def _settings(options: argparse.Namespace) -> dict[str, Any]:
     settings: dict[str, Any] = {"real_time_multiplier": float(options.real_time_multiplier)}
     if options.seed is not None:
@@ -138,21 +158,26 @@ def _settings(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _sim(options: argparse.Namespace) -> int:
-    from rosflight_py_sim.composition import ComposedGraph, simulation_arguments
+    from rosflight_py_sim.composition import ComposedGraph
 
     chosen = _chosen(options)
     settings = _settings(options)
     if options.time_mode == "wall":
         del settings["real_time_multiplier"]
+    members = _members(options, chosen)
     graph = ComposedGraph(
-        chosen,
-        arguments=simulation_arguments(chosen, options.params_file, settings, options.ros_arguments),
+        members,
+        files=options.params_file,
+        settings=settings,
+        arguments=options.ros_arguments,
         time_mode=options.time_mode,
         namespace=options.namespace,
         executables=["autopilot"] if options.autopilot else [],
         flight_controller=options.flight_controller,
     )
-    print(f"{chosen.name} is running ({options.time_mode}); Ctrl-C ends it", flush=True)
+    names = ", ".join(member.namespace or chosen.name for member in members)
+    are = "are" if len(members) > 1 else "is"
+    print(f"{names} {are} running ({options.time_mode}); Ctrl-C ends it", flush=True)
     clock = graph.nodes[0].get_clock()
     limit_ns = float("inf") if options.duration is None else clock.now().nanoseconds + options.duration * 1e9
     try:

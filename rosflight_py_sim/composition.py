@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import rclpy
@@ -13,6 +13,7 @@ from rclpy.parameter import Parameter
 from rclpy.time_source import TimeSource
 from rclpy.validate_namespace import validate_namespace
 
+from rosflight_py_sim.fleet import Member
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode, drop_clock_subscription
 from rosflight_py_sim.nodes.running import (
     SharedNames,
@@ -26,28 +27,9 @@ from rosflight_py_sim.nodes.running import (
 )
 from rosflight_py_sim.parameters import Value
 from rosflight_py_sim.time_modes import TIME_MANAGERS
-from rosflight_py_sim.vehicles import Vehicle
 
 # A wait this long is answered by a look at whether to go on.
 _PATIENCE_S = 0.1
-
-
-def simulation_arguments(
-    vehicle: Vehicle, files: Sequence[str], settings: dict[str, Any], arguments: Sequence[str]
-) -> list[str]:
-    """ROS arguments of the composed graph: the vehicle's file, the user's files, single settings, the user's own.
-
-    Later ones are stronger. `settings` are parameters of every node that has them.
-    """
-    ros = ["--ros-args"]
-    for file in [str(vehicle.parameter_file), *files]:
-        ros += ["--params-file", file]
-    for name, value in settings.items():
-        ros += ["-p", f"{name}:={value}"]
-    user = list(arguments)
-    if user and user[0] == "--ros-args":
-        user = user[1:]
-    return ros + user
 
 
 class ComposedGraph:
@@ -55,13 +37,18 @@ class ComposedGraph:
 
     Every message still goes through DDS, so other processes see and drive the graph as if each node were a process.
     The nodes that do not follow the step's stamps share one subscription to /clock.
+
+    Each node takes its parameters from these, the later the stronger: its vehicle's file, `files`, `settings`, what is
+    set for its vehicle alone, `arguments`. The time manager counts as the first vehicle's.
     """
 
     def __init__(
         self,
-        vehicle: Vehicle,
+        vehicles: Sequence[Member],
         *,
-        arguments: Sequence[str],
+        files: Sequence[str] = (),
+        settings: Mapping[str, Value] | None = None,
+        arguments: Sequence[str] = (),
         time_mode: str = "lockstep",
         namespace: str = "",
         executables: Iterable[str] = (),
@@ -71,25 +58,26 @@ class ComposedGraph:
         """Initialise rclpy with `arguments` and create the nodes.
 
         Args:
-            vehicle: which physics and firmware.
-            arguments: ROS arguments, as of `simulation_arguments`.
+            vehicles: at least one.
+            files: parameter files for all nodes.
+            settings: parameters of every node that has them.
+            arguments: ROS arguments for all nodes, with or without --ros-args before them.
             time_mode: wall, paced or lockstep.
             namespace: of all nodes; /clock stays outside of it.
-            executables: further nodes of this package.
+            executables: further nodes of this package, for each vehicle.
             flight_controller: executable of the node that answers the IMU with PWM.
             dynamics: executable of the dynamics node.
 
         Raises:
             ParameterError: a node refuses its parameters, or ROS its arguments.
         """
-        argv = [sys.argv[0], *arguments]
-        ordinary_arguments(argv)
+        given = [_arguments(member, files, settings or {}, arguments) for member in vehicles]
+        for one in given:
+            ordinary_arguments([sys.argv[0], *one])
         with refusals_of_ros():
             validate_namespace(f"/{namespace.lstrip('/')}")
-        initialise(argv)
+        initialise([sys.argv[0], *_for_ros(arguments)])
         self.nodes: list[Node] = []
-        # First, so that the user's own is stronger.
-        self._arguments = ["-p", f"firmware_param_file:={vehicle.firmware_file}", *arguments]
         self._simulated = time_mode != "wall"
         self._time_source: TimeSource | None = None
         if self._simulated:
@@ -99,26 +87,28 @@ class ComposedGraph:
             self._time_source = TimeSource()
             self.adopt(self._host)
             self._time_source.attach_node(self._host)
-        self._time_mode = Parameter("time_mode", value=time_mode)
-        chain = ["rc", "standalone_sensors", flight_controller, vehicle.forces_and_moments, dynamics, *executables]
-        for executable in chain:
-            self.add(executable, namespace=namespace)
+        own: dict[str, Any] = {"time_mode": time_mode, "vehicles": [member.namespace for member in vehicles]}
+        for member, words in zip(vehicles, given, strict=True):
+            forces = member.vehicle.forces_and_moments
+            for executable in ["rc", "standalone_sensors", flight_controller, forces, dynamics, *executables]:
+                self._add(executable, "/".join(filter(None, (namespace, member.namespace))), words, own)
         self.executor: Executor = make_executor()
         for node in self.nodes:
             self.executor.add_node(node)
         # Last: it starts the simulation, which all others must be ready for.
         if self._simulated:
-            self.executor.add_node(self.add(TIME_MANAGERS[time_mode], namespace=namespace))
+            self.executor.add_node(self._add(TIME_MANAGERS[time_mode], namespace, given[0], own))
 
-    def add(self, executable: str, *, namespace: str) -> SimulationNode:
-        """Create a node of the package."""
+    def _add(self, executable: str, namespace: str, arguments: list[str], own: dict[str, Any]) -> SimulationNode:
+        """Create a node of the package; of `own` it takes the parameters that it has."""
         cls = node_class(executable)
-        own = [self._time_mode] if "time_mode" in cls.PARAMETERS else []
+        overrides = {"use_sim_time": self._simulated} | {n: v for n, v in own.items() if n in cls.PARAMETERS}
         node = cls(
-            arguments=self._arguments,
+            arguments=arguments,
+            cli_args=arguments,
             shared_names=SharedNames(),
             namespace=namespace,
-            parameter_overrides=[*own, Parameter("use_sim_time", value=self._simulated)],
+            parameter_overrides=[Parameter(name, value=value) for name, value in overrides.items()],
         )
         self.adopt(node)
         return node
@@ -160,3 +150,19 @@ class ComposedGraph:
             self.executor.remove_node(node)
             node.destroy_node()
         rclpy.try_shutdown()
+
+
+def _arguments(
+    member: Member, files: Sequence[str], settings: Mapping[str, Value], arguments: Sequence[str]
+) -> list[str]:
+    """ROS arguments of one vehicle's nodes; later ones are stronger."""
+    words = ["--ros-args", "-p", f"firmware_param_file:={member.vehicle.firmware_file}"]
+    for file in [str(member.vehicle.parameter_file), *files]:
+        words += ["--params-file", file]
+    for name, value in {**settings, **member.settings}.items():
+        words += ["-p", f"{name}:={value}"]
+    return words + _for_ros(arguments)[1:]
+
+
+def _for_ros(arguments: Sequence[str]) -> list[str]:
+    return ["--ros-args", *(arguments[1:] if arguments[:1] == ["--ros-args"] else arguments)]

@@ -17,7 +17,8 @@ from std_msgs.msg import Float64, String
 
 from rosflight_py_sim.autopilot.mission import MISSION_PARAMETERS, Mission, Phase
 from rosflight_py_sim.autopilot.setpoint import Setpoint
-from rosflight_py_sim.composition import ComposedGraph, simulation_arguments
+from rosflight_py_sim.composition import ComposedGraph
+from rosflight_py_sim.fleet import Member
 from rosflight_py_sim.interfaces.dynamics_interface import WIND_WIRE
 from rosflight_py_sim.interfaces.forces_and_moments_interface import BATTERY_WIRE, PWM_WIRE
 from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED
@@ -109,8 +110,10 @@ def fly(
     """Fly the mission and show it; the exit code: 0 flown, 1 given up."""
     console = Console()
     graph = ComposedGraph(
-        vehicle,
-        arguments=simulation_arguments(vehicle, files, settings, ros_arguments),
+        [Member(vehicle)],
+        files=files,
+        settings=settings,
+        arguments=ros_arguments,
         namespace=namespace,
         executables=["autopilot"],
     )

@@ -26,7 +26,8 @@ from matplotlib.patches import FancyBboxPatch
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 
-from rosflight_py_sim.composition import ComposedGraph, simulation_arguments
+from rosflight_py_sim.composition import ComposedGraph
+from rosflight_py_sim.fleet import Member
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.wire import NANOSECONDS
 from rosflight_py_sim.vehicles import vehicle
@@ -59,9 +60,8 @@ class Topic:
 
 def live_topics() -> list[Topic]:
     """Topics of the composed graph with the autopilot, in lockstep, as fast as the machine allows."""
-    chosen = vehicle("multirotor")
-    settings = {"real_time_multiplier": 0.0}
-    graph = ComposedGraph(chosen, arguments=simulation_arguments(chosen, [], settings, []), executables=["autopilot"])
+    members = [Member(vehicle("multirotor"))]
+    graph = ComposedGraph(members, settings={"real_time_multiplier": 0.0}, executables=["autopilot"])
     try:
         listener = Node("graph_listener")
         graph.adopt(listener)

@@ -48,7 +48,7 @@ def values_of_arguments(
         elif flag in ("-p", "--param"):
             target, _, text = word.partition(":=")
             node, _, parameter = target.rpartition(":")
-            if not node or node.rpartition("/")[2] in (node_name, *aliases):
+            if not node or any(node in _names(name, namespace) for name in (node_name, *aliases)):
                 values[parameter] = _as_rcl_reads(yaml.safe_load(text))
     return values
 
@@ -72,13 +72,18 @@ def named_values(file: str, node_name: str, namespace: str) -> dict[str, Any]:
     Raises:
         ParameterError: the file cannot be read, is not YAML, or is not a parameter file.
     """
-    path = f"{namespace.rstrip('/')}/{node_name}"
-    own = {path, path.lstrip("/"), f"/**/{node_name}", f"/*/{node_name}", f"/{node_name}", node_name}
+    own = _names(node_name, namespace)
     values: dict[str, Any] = {}
     for section, content in _sections(file):
         if section in own:
             values.update(_flat(content))
     return values
+
+
+def _names(node_name: str, namespace: str) -> set[str]:
+    """All by which a node may be called."""
+    path = f"{namespace.rstrip('/')}/{node_name}"
+    return {path, path.lstrip("/"), f"/**/{node_name}", f"/*/{node_name}", f"/{node_name}", node_name}
 
 
 def wildcard_values(file: str) -> dict[str, Any]:

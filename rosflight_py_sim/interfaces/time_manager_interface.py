@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import partial
 from typing import Any, ClassVar
 
+from rclpy.exceptions import InvalidTopicNameException
 from rclpy.task import Future
+from rclpy.validate_topic_name import validate_topic_name
 from rosgraph_msgs.msg import Clock
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
@@ -13,11 +16,17 @@ from std_srvs.srv import Trigger
 from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.wire import NANOSECONDS, encode_clock
-from rosflight_py_sim.parameters import Parameter, ParameterTable, number
+from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value, number
 
 TIME_MANAGER_PARAMETERS = ParameterTable(
     Parameter(
         "real_time_multiplier", 1.0, "Simulated seconds per second of system time", minimum=0.0, above_minimum=True
+    ),
+    Parameter(
+        "vehicles",
+        [""],
+        "Namespaces of the vehicles whose time this is, from the time manager's own; empty text: its own",
+        read_only=True,
     ),
     Parameter("step_count", 1, "Steps that one call of time_manager/step advances", minimum=1, maximum=1e9),
 )
@@ -29,7 +38,11 @@ class TimeManagerInterface(SimulationNode, ABC):
     A derived class calls `advance` whenever a new time is due and `may_advance` allows it, and `answer_step` when what
     followed from it is done. It fills in
     `update_time`, which moves its time on, and `get_seconds` and `get_nanoseconds`, which tell it.
-    A fault that a node reports on sim/fault pauses the simulation.
+    A fault that a node of any of the `vehicles` reports on sim/fault pauses the simulation.
+
+    Attributes:
+        paused: whether time stands still.
+        vehicles: namespaces of the vehicles, from the node's own.
     """
 
     DEFAULT_NAME: ClassVar[str] = "time_manager"
@@ -38,6 +51,7 @@ class TimeManagerInterface(SimulationNode, ABC):
     def __init__(self, **arguments: Any) -> None:
         """Create the clock publisher and the services."""
         self.paused = False
+        self.vehicles: list[str] = []
         self._steps_left = 0
         self._stepped: Future[None] | None = None
         super().__init__(**arguments)
@@ -45,7 +59,12 @@ class TimeManagerInterface(SimulationNode, ABC):
         self._publish = self.create_publisher(Clock, "/clock", CHAIN).publish
         self.create_service(Trigger, "time_manager/toggle_pause", self._toggle_pause)
         self.create_service(Trigger, "time_manager/step", self._step)
-        self.create_subscription(String, "sim/fault", self._on_fault, LATCHED)
+        for vehicle in self.vehicles:
+            self.create_subscription(String, topic_of(vehicle, "sim/fault"), partial(self._on_fault, vehicle), LATCHED)
+
+    def configure(self, values: dict[str, Value]) -> None:
+        """Look at the names of the vehicles; a derived class calls this first."""
+        self.vehicles = _namespaces(values["vehicles"])
 
     @abstractmethod
     def update_time(self) -> None:
@@ -117,7 +136,30 @@ class TimeManagerInterface(SimulationNode, ABC):
         response.message = f"advanced {count} step{'s' if count > 1 else ''}, to {self._time_text()}"
         return response
 
-    def _on_fault(self, message: String) -> None:
-        if message.data and not self.paused:
+    def _on_fault(self, vehicle: str, message: String) -> None:
+        if message.data:
             self.paused = True
-            self.get_logger().error(f"paused at {self._time_text()}: {message.data}")
+            whose = f"{vehicle}: " if vehicle else ""
+            self.get_logger().error(f"paused at {self._time_text()}: {whose}{message.data}")
+
+
+def topic_of(vehicle: str, topic: str) -> str:
+    """Name of a vehicle's topic, from the time manager's namespace."""
+    return f"{vehicle}/{topic}" if vehicle else topic
+
+
+def _namespaces(given: Value) -> list[str]:
+    """The parameter `vehicles`, checked.
+
+    Raises:
+        ParameterError: it is empty, names one twice, or holds what cannot be a namespace.
+    """
+    names = [str(name) for name in given] if isinstance(given, list) else []
+    try:
+        for name in names:
+            validate_topic_name(topic_of(name, "sim/fault"))
+    except InvalidTopicNameException as error:
+        raise ParameterError(f"parameter 'vehicles': {given!r} given; allowed: namespaces ({error})") from error
+    if not names or len(set(names)) < len(names):
+        raise ParameterError(f"parameter 'vehicles': {given!r} given; allowed: at least one namespace, each once")
+    return names

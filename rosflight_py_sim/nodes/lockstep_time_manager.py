@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import Any, ClassVar
 
 from rclpy.timer import Timer
@@ -10,7 +11,7 @@ from rosflight_msgs.msg import SimState
 from std_msgs.msg import Float64, String
 
 from rosflight_py_sim.interfaces.qos import LATCHED
-from rosflight_py_sim.interfaces.time_manager_interface import TIME_MANAGER_PARAMETERS, TimeManagerInterface
+from rosflight_py_sim.interfaces.time_manager_interface import TIME_MANAGER_PARAMETERS, TimeManagerInterface, topic_of
 from rosflight_py_sim.interfaces.wire import NANOSECONDS, stamp_ns
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Value, number
@@ -21,14 +22,35 @@ _CATCH_UP_S = 0.1
 # Publishing a step this much early is closer to the truth than a timer can be.
 _EARLY_S = 50e-6
 
+# The time is repeated this often before somebody is called missing.
+_PATIENCE = 40
+
+
+class _Vehicle:
+    """What the time manager knows of one vehicle.
+
+    Attributes:
+        truth_topic: name of its truth state's topic.
+        ready_ns: stamp of its newest truth state.
+        waiting_for: who holds it up, from outside of the graph.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.truth_topic = topic_of(name, "sim/truth_state")
+        self.ready_ns = -1
+        self.waiting_for = ""
+
+    def on_waiting_for(self, message: String) -> None:
+        self.waiting_for = message.data
+
 
 class LockstepTimeManager(TimeManagerInterface):
-    """Publishes t(k+1) when the truth state of t(k+1) has come in: slow machines slow down and change nothing.
+    """Publishes t(k+1) when the truth state of t(k+1) has come in from each vehicle: slow machines change nothing.
 
-    The length of a step is told to dynamics on sim/step_size (s, latched); the time itself follows the stamp of the
-    truth state, so the manager may be stopped and started again. When no step has been completed for stall_timeout,
-    the present time is published again, and every node answers it with its last answer. A node that waits for somebody
-    outside of the graph says so on sim/waiting_for, and then nothing is missing.
+    The length of a step is told to dynamics on sim/step_size (s, latched); the time itself follows the stamps of the
+    truth states, so the manager may be stopped and started again. When no step has been completed for stall_timeout,
+    the present time is published again, and every node answers it with its last answer. A vehicle of which a node waits
+    for somebody outside of the graph says so on sim/waiting_for, and then nothing is missing.
     """
 
     PARAMETERS: ClassVar[ParameterTable] = TIME_MANAGER_PARAMETERS + ParameterTable(
@@ -45,31 +67,41 @@ class LockstepTimeManager(TimeManagerInterface):
     )
 
     def __init__(self, **arguments: Any) -> None:
-        """Wait for the first truth state."""
+        """Wait for the first truth state of each vehicle."""
         self._time_ns = -1
         self._ready_ns = -1
         self._repeats = 0
-        self._waiting_for = ""
         self._stall_timer: Timer | None = None
+        self._told_step_size = 0.0
         super().__init__(**arguments)
         self._pace_timer = self.create_system_timer(1.0, self._on_pace_timer, autostart=False)
-        self.create_subscription(String, "sim/waiting_for", self._on_waiting_for, LATCHED)
-        self.listen("sim/truth_state", SimState, self._on_truth, LATCHED)
+        for name, vehicle in zip(self.vehicles, self._all, strict=True):
+            self.create_subscription(String, topic_of(name, "sim/waiting_for"), vehicle.on_waiting_for, LATCHED)
+            self.listen(vehicle.truth_topic, SimState, partial(self._on_truth, vehicle), LATCHED)
 
     def configure(self, values: dict[str, Value]) -> None:
         """Set step, pace and patience."""
+        super().configure(values)
         if self._stall_timer is None:
-            self._step_size = self.create_publisher(Float64, "sim/step_size", LATCHED)
+            self._all = [_Vehicle(name) for name in self.vehicles]
+            self._behind = set(self._all)
+            self._step_sizes = [
+                self.create_publisher(Float64, topic_of(name, "sim/step_size"), LATCHED) for name in self.vehicles
+            ]
         else:
             self.destroy_timer(self._stall_timer)
-        self._step_size.publish(Float64(data=values["step_size"]))
+        self._step_size = number(values, "step_size")
         self._multiplier = number(values, "real_time_multiplier")
         self._stall_timer = self.create_system_timer(number(values, "stall_timeout"), self._on_stall_timer)
+        # Amid a step it would reach some vehicles before they take it and others after.
+        if self._time_ns < 0 or not self._behind:
+            self._tell_step_size()
         self._anchor()
 
     def update_time(self) -> None:
-        """Move on to the time of the newest truth state."""
+        """Move on to the time of the newest truth states."""
         self._time_ns = self._ready_ns
+        self._behind.update(v for v in self._all if v.ready_ns <= self._time_ns)
 
     def get_seconds(self) -> int:
         """Whole seconds of the simulation's time."""
@@ -83,23 +115,39 @@ class LockstepTimeManager(TimeManagerInterface):
         """Take the step that was held back."""
         self._anchor()
         self._repeats = 0
-        if self._ready_ns > self._time_ns:
+        if not self._behind:
             self._go()
+
+    def _tell_step_size(self) -> None:
+        self._told_step_size = self._step_size
+        for publisher in self._step_sizes:
+            publisher.publish(Float64(data=self._step_size))
 
     def _anchor(self) -> None:
         self._anchor_wall_s = time.monotonic()
         self._anchor_time_ns = self._time_ns
 
-    def _on_truth(self, message: bytes) -> None:
+    def _on_truth(self, vehicle: _Vehicle, message: bytes) -> None:
         stamp = stamp_ns(message)
-        if stamp > self._ready_ns:
-            if self._time_ns < 0:
-                # The pace begins with the first step, not with the process.
-                self._anchor()
-            self._ready_ns = stamp
-            self._repeats = 0
-            self.answer_step()
-            self._go()
+        if stamp > vehicle.ready_ns:
+            vehicle.ready_ns = stamp
+            self._behind.discard(vehicle)
+            if not self._behind:
+                self._complete()
+
+    def _complete(self) -> None:
+        if self._time_ns < 0:
+            # The pace begins with the first step, not with the process.
+            self._anchor()
+        stamps = [vehicle.ready_ns for vehicle in self._all]
+        # They differ only where manager or dynamics have been started anew. Vehicles one step ahead wait for the
+        # others; one that begins again at 0 is taken along from the time of the others.
+        self._ready_ns = max(min(stamps), max(stamps) - round(self._told_step_size * NANOSECONDS))
+        if self._told_step_size != self._step_size:
+            self._tell_step_size()
+        self._repeats = 0
+        self.answer_step()
+        self._go()
 
     def _go(self) -> None:
         if not self.may_advance:
@@ -119,22 +167,19 @@ class LockstepTimeManager(TimeManagerInterface):
 
     def _on_pace_timer(self) -> None:
         self._pace_timer.cancel()
-        if self._ready_ns > self._time_ns and self.may_advance:
+        if not self._behind and self.may_advance:
             self.advance()
 
-    def _on_waiting_for(self, message: String) -> None:
-        self._waiting_for = message.data
-
     def _on_stall_timer(self) -> None:
-        held_back = self._ready_ns > self._time_ns
-        if held_back or self._time_ns < 0:
+        if not self._behind:
             return
         self._repeats += 1
-        if self._repeats > 1:
+        if self._repeats > 1 and self._time_ns >= 0:
             self.publish_time()
-        if self._repeats == 40 and not self._waiting_for:
+        missing = [v.truth_topic for v in self._all if v in self._behind and not v.waiting_for]
+        if self._repeats == _PATIENCE and missing:
             self.get_logger().warning(
-                f"no sim/truth_state after {self._time_text()}: a node of the step is missing or still starting "
+                f"no {', '.join(missing)} after {self._time_text()}: a node of the step is missing or still starting "
                 "(sensors, sil_board, forces_and_moments or dynamics)"
             )
 

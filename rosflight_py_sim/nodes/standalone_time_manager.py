@@ -9,7 +9,7 @@ from rclpy.timer import Timer
 from rosflight_msgs.msg import SimState
 
 from rosflight_py_sim.interfaces.qos import LATCHED
-from rosflight_py_sim.interfaces.time_manager_interface import TIME_MANAGER_PARAMETERS, TimeManagerInterface
+from rosflight_py_sim.interfaces.time_manager_interface import TIME_MANAGER_PARAMETERS, TimeManagerInterface, topic_of
 from rosflight_py_sim.interfaces.wire import NANOSECONDS, stamp_ns
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Value, number
@@ -47,11 +47,13 @@ class StandaloneTimeManager(TimeManagerInterface):
         self._under_way = False
         self._started_s = time.monotonic()
         super().__init__(**arguments)
-        self.listen("sim/truth_state", SimState, self._on_truth, LATCHED)
+        for vehicle in self.vehicles:
+            self.listen(topic_of(vehicle, "sim/truth_state"), SimState, self._on_truth, LATCHED)
         self._anchor()
 
     def configure(self, values: dict[str, Value]) -> None:
         """Set interval and pace."""
+        super().configure(values)
         self._interval_ns = round(number(values, "default_pub_rate_us") * 1e3)
         self._multiplier = number(values, "real_time_multiplier")
         if self._timer is not None:

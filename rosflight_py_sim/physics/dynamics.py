@@ -35,6 +35,17 @@ FEET_AND_ROTOR_TIPS: list[float] = [
     *(0.2, 0.2, -0.1, 0.2, -0.2, -0.1, -0.2, 0.2, -0.1, -0.2, -0.2, -0.1),
 ]
 
+INITIAL_POSITION = Parameter(
+    "initial_position",
+    [0.0, 0.0],
+    "where the vehicle stands at the start: north and east of the origin",
+    "m",
+    minimum=-LARGEST_POSITION,
+    maximum=LARGEST_POSITION,
+    length=2,
+    read_only=True,
+)
+
 DYNAMICS_PARAMETERS = ParameterTable(
     Parameter("mass", 3.5, "mass of the vehicle", "kg", minimum=0.0, above_minimum=True, required=True),
     Parameter("Jxx", 0.08, "inertia about the body x axis", "kg m^2", minimum=0.0, above_minimum=True, required=True),
@@ -44,6 +55,7 @@ DYNAMICS_PARAMETERS = ParameterTable(
     Parameter("Jxz", 0.0, "element xz of the inertia matrix (the matrix takes it as it is, without a minus)", "kg m^2"),
     Parameter("Jyz", 0.0, "element yz of the inertia matrix (the matrix takes it as it is, without a minus)", "kg m^2"),
     Parameter("gravity", 9.81, "acceleration of free fall", "m/s^2", minimum=0.0),
+    INITIAL_POSITION,
     Parameter("ground_contact", True, "whether there is ground to stand on"),
     Parameter("ground_altitude", 0.0, "height of the ground above the origin of the inertial frame", "m"),
     Parameter(
@@ -101,7 +113,7 @@ class VehicleDynamics:
     truth: NDArray[np.float64]
     """(19,) truth state, see the package; changed in place by `step`."""
     initial_truth: NDArray[np.float64]
-    """(19,) the vehicle at rest on the ground above the origin, settled (at the origin where there is no ground)."""
+    """(19,) the vehicle at rest on the ground at `initial_position`, settled (at height 0 where there is no ground)."""
 
     def __init__(self, values: Values) -> None:
         mass = number(values, "mass")
@@ -125,8 +137,7 @@ class VehicleDynamics:
         self._resting_depth = 0.0
         if standing:
             self._settle(values)
-        else:
-            self._refresh()
+        self._move_to(np.array(values["initial_position"], dtype=np.float64))
         self.initial_truth = self.truth.copy()
 
     def step(self, wrench: NDArray[np.float64], dt: float) -> None:
@@ -225,10 +236,14 @@ class VehicleDynamics:
                 "comes to rest within a minute"
             )
         self.truth[7:13] = 0.0
-        self._points[:, NORTH : EAST + 1] -= self.truth[:2]
-        self.truth[:2] = 0.0
-        self._refresh()
+        load_state(self.truth, self._work[0])
         self._resting_depth = max(0.0, deepest_penetration(self._work[0], self._points, self._ground))
+
+    def _move_to(self, position: NDArray[np.float64]) -> None:
+        """Shift the vehicle, and what it is anchored to, to another place (2,) on the ground."""
+        self._points[:, NORTH : EAST + 1] += position - self.truth[:2]
+        self.truth[:2] = position
+        self._refresh()
 
 
 _INERTIA = ("Jxx", "Jyy", "Jzz", "Jxy", "Jxz", "Jyz")

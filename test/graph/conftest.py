@@ -21,7 +21,8 @@ from rosflight_msgs.srv import ParamGet, ParamSet, SetSimState
 from rosgraph_msgs.msg import Clock
 from std_srvs.srv import Trigger
 
-from rosflight_py_sim.composition import ComposedGraph, simulation_arguments
+from rosflight_py_sim.composition import ComposedGraph
+from rosflight_py_sim.fleet import Member
 from rosflight_py_sim.interfaces.qos import CHAIN
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.nodes.running import node_class
@@ -41,6 +42,8 @@ def nanoseconds(stamp: Any) -> int:
 class Graph(ComposedGraph):
     """A composed graph of a vehicle with a node of the test's own, `tester`, that hears and calls.
 
+    Of a fleet, which `vehicles` names, the tester hears the first.
+
     Attributes:
         truth: the newest truth state.
         status: the newest status of the flight controller.
@@ -49,15 +52,17 @@ class Graph(ComposedGraph):
     def __init__(
         self,
         *arguments: str,
-        files: Sequence[str] = (),
-        multiplier: float = 0.0,
+        vehicles: Sequence[Member] = (),
         vehicle_name: str = "multirotor",
+        multiplier: float = 0.0,
         **options: Any,
     ) -> None:
-        chosen = vehicle(vehicle_name)
+        members = vehicles or [Member(vehicle(vehicle_name))]
         settings = {} if options.get("time_mode") == "wall" else {"real_time_multiplier": multiplier}
-        super().__init__(chosen, arguments=simulation_arguments(chosen, files, settings, arguments), **options)
-        self.tester = Node("tester", namespace=options.get("namespace", ""))
+        super().__init__(members, settings=settings, arguments=arguments, **options)
+        self.tester = Node(
+            "tester", namespace="/".join((options.get("namespace", ""), members[0].namespace)).strip("/")
+        )
         self.include(self.tester)
         self._clients: dict[str, Any] = {}
         self._clock = Clock()

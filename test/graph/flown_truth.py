@@ -13,7 +13,8 @@ import sys
 from rclpy.node import Node
 from rosflight_msgs.msg import SimState
 
-from rosflight_py_sim.composition import ComposedGraph, simulation_arguments
+from rosflight_py_sim.composition import ComposedGraph
+from rosflight_py_sim.fleet import Member
 from rosflight_py_sim.interfaces.qos import CHAIN
 from rosflight_py_sim.interfaces.wire import NANOSECONDS, stamp_ns
 from rosflight_py_sim.nodes.pilot import Pilot
@@ -47,10 +48,10 @@ class TruthHash(Node):
 
 def main() -> None:
     seconds, arguments = int(sys.argv[1]), sys.argv[2:]
-    chosen = vehicle("multirotor")
     graph = ComposedGraph(
-        chosen,
-        arguments=simulation_arguments(chosen, [], {"real_time_multiplier": 0.0}, arguments),
+        [Member(vehicle("multirotor"))],
+        settings={"real_time_multiplier": 0.0},
+        arguments=arguments,
         executables=["autopilot"],
     )
     truth, pilot = TruthHash(seconds), Pilot()

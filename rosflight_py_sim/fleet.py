@@ -1,0 +1,43 @@
+"""The vehicles of one simulation: what each is called, where it stands at the start, which random numbers it draws."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from rosflight_py_sim.parameters import Parameter, ParameterTable, Value
+from rosflight_py_sim.vehicles import Vehicle
+
+FLEET_PARAMETERS = ParameterTable(
+    Parameter("count", 2, "Number of vehicles", minimum=1, maximum=100),
+    Parameter("spacing", 20.0, "Distance from one vehicle's start to the next one's, along east", "m", 0.0, 1e4),
+    Parameter("seed", 0, "Seed of the first vehicle; each further one has the next", minimum=0, maximum=2**31 - 101),
+)
+
+
+@dataclass(frozen=True)
+class Member:
+    """One vehicle of a simulation.
+
+    Attributes:
+        vehicle: which physics and firmware.
+        namespace: of its nodes, from the simulation's own; a vehicle that is alone needs none.
+        settings: parameters of its nodes that are its alone.
+    """
+
+    vehicle: Vehicle
+    namespace: str = ""
+    settings: Mapping[str, Value] = field(default_factory=dict)
+
+
+def fleet(vehicle: Vehicle, *, count: int, spacing: float, seed: int) -> list[Member]:
+    """Vehicles of one kind in a row from the origin to the east, in the namespaces NAME_1, NAME_2 and so on.
+
+    Raises:
+        ParameterError: an argument is not as FLEET_PARAMETERS allow.
+    """
+    FLEET_PARAMETERS.checked({"count": count, "spacing": spacing, "seed": seed})
+    return [
+        Member(vehicle, f"{vehicle.name}_{k + 1}", {"seed": seed + k, "initial_position": [0.0, k * spacing]})
+        for k in range(count)
+    ]
