@@ -8,6 +8,7 @@ import os
 from pathlib import Path
 
 import pytest
+import yaml
 
 from rosflight_py_sim.firmware import (
     FirmwareParameterOutOfRange,
@@ -108,6 +109,22 @@ def test_saved_file_loads_back_to_the_same_values(tmp_path: Path) -> None:
     assert other.snapshot() == parameters.snapshot()
     assert [file.name for file in tmp_path.iterdir()] == ["parameters.yaml"]
     assert "{name: PRIMARY_MIXER, type: 6, value: 11}" in file.read_text()
+
+
+def test_saved_file_reads_as_rosflight_reads_it(tmp_path: Path) -> None:
+    """A list of maps with name, type and value in this order, sorted by name; numbers by anyone's YAML."""
+    parameters = FirmwareParameters()
+    parameters.restore({"PRI_MIXER_2_0": -1e-7, "PRI_MIXER_2_1": 1e22, "MAG_X_BIAS": 1.25e-05, "GYRO_X_BIAS": 1e-12})
+    file = tmp_path / "parameters.yaml"
+    parameters.save(file)
+    entries = yaml.safe_load(file.read_text())
+    assert [entry["name"] for entry in entries] == sorted(parameters.names())
+    for entry in entries:
+        assert list(entry) == ["name", "type", "value"]
+        kind = {6: int, 9: float}[entry["type"]]
+        assert kind is parameters.types[entry["name"]]
+        assert type(entry["value"]) is kind, entry
+        assert entry["value"] == parameters[entry["name"]]
 
 
 def test_failed_save_leaves_the_old_file_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
