@@ -14,6 +14,7 @@ import numpy as np
 from rosflight_py_sim.jit import COMPILED
 from rosflight_py_sim.physics import atmosphere
 from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS, VehicleDynamics
+from rosflight_py_sim.physics.fixedwing import FIXEDWING_PARAMETERS, FixedWing
 from rosflight_py_sim.physics.multirotor import MULTIROTOR_PARAMETERS, Multirotor
 from rosflight_py_sim.physics.wind import WIND_PARAMETERS, Wind
 
@@ -26,15 +27,33 @@ air = Wind(WIND_PARAMETERS.checked({
     "sim_has_wind": True, "wind_has_gusts": True, "interoccurance_time_gust_s": 0.1,
     "turbulence_model": "dryden_8785c", "discrete_gust_velocity": [1.0, 2.0, 0.0], "discrete_gust_time": 0.1,
 }), np.random.default_rng(5))
+plane = FixedWing(FIXEDWING_PARAMETERS.checked({
+    **FIXEDWING_PARAMETERS.defaults(), "battery_capacity_mah": 1000.0, "battery_internal_resistance": 0.02,
+}))
+glider = VehicleDynamics(DYNAMICS_PARAMETERS.checked({
+    **DYNAMICS_PARAMETERS.defaults(), "contact_points": [-0.1, 0.3, 0.2, -0.1, -0.3, 0.2, 0.4, 0.0, 0.2],
+    "contact_rolling_friction": [0.05, 0.05, 0.05], "mass": 4.5, "Jxx": 0.25, "Jyy": 0.38, "Jzz": 0.62,
+}))
+# Rolling on its wheels at first, in the air from the middle on.
+start = glider.initial_truth.copy()
+start[7] = 8.0
+glider.set_truth(start)
 pwm = np.full(14, 1000.0)
 rows = []
 for k in range(300):
     pwm[:4] = 1600.0 + 20.0 * np.sin(0.05 * k + np.arange(4)) if k < 150 else 1000.0
     air.step(body.truth, 0.0025)
     body.step(rotors.update(body.truth, air.wind_ned, pwm, 0.0025), 0.0025)
-    rows.append([*body.truth, *air.wind_ned, rotors.current_a, rotors.battery_voltage])
+    sticks = np.full(14, 1500.0)
+    sticks[:5] = 1600.0, 1300.0, 1550.0, 1500.0, 1900.0
+    if k == 150:
+        start[2], start[7], start[9] = -50.0, 12.0, 4.0
+        glider.set_truth(start)
+    glider.step(plane.update(glider.truth, air.wind_ned, sticks, 0.0025), 0.0025)
+    rows.append([*body.truth, *air.wind_ned, rotors.current_a, rotors.battery_voltage, *glider.truth[:13],
+        *plane.steady_wrench(glider.truth, air.wind_ned, 0.1, 0.2, -0.1, 0.7), plane.current_a, plane.battery_voltage])
 altitude = body.truth[2] + 12000.0
-rows.append([atmosphere.pressure(altitude), atmosphere.speed_of_sound(altitude), float(COMPILED)] + [0.0] * 21)
+rows.append([atmosphere.pressure(altitude), atmosphere.speed_of_sound(altitude), float(COMPILED)] + [0.0] * 42)
 print("\\n".join(" ".join(number.hex() for number in map(float, row)) for row in rows))
 """
 
@@ -50,7 +69,7 @@ def test_compiled_flight_equals_plain_flight():
     compiled, plain = flown("0"), flown("1")
     assert compiled[-1, 2] == 1.0
     assert plain[-1, 2] == 0.0
-    assert compiled.shape == plain.shape == (301, 24)
+    assert compiled.shape == plain.shape == (301, 45)
     # Powers and exponentials may differ in their last bit, which the stiff ground turns into more acceleration.
     assert np.delete(compiled[:-1], range(13, 19), axis=1) == pytest.approx(
         np.delete(plain[:-1], range(13, 19), axis=1), rel=1e-12, abs=1e-12
