@@ -15,12 +15,19 @@ from launch.events.process import ProcessExited
 from launch.logging import get_logger
 from launch_ros.actions import Node
 
+from rosflight_py_sim.nodes.running import node_class
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.time_modes import TIME_MANAGERS, boolean, chosen_time_mode
-from rosflight_py_sim.vehicles import VEHICLES, Vehicle, vehicle
+from rosflight_py_sim.vehicles import DYNAMICS, STANDALONE, VEHICLES, Vehicle, vehicle
 
 ARGUMENTS = [
     DeclareLaunchArgument("vehicle", choices=list(VEHICLES), description="Which vehicle to simulate."),
+    DeclareLaunchArgument(
+        "dynamics",
+        default_value=STANDALONE,
+        choices=list(DYNAMICS),
+        description="Who moves the vehicle: the nodes of this package (standalone), or an aircraft of JSBSim.",
+    ),
     DeclareLaunchArgument(
         "time_mode",
         default_value="",
@@ -107,7 +114,7 @@ def _graph(context: LaunchContext) -> list[LaunchDescriptionEntity]:
             raise ParameterError(f"launch argument '{name}': there is no file '{given[name]}'")
     if composed:
         return [_one_process(given, time_mode)]
-    return _processes(given, time_mode, vehicle(given["vehicle"]))
+    return _processes(given, time_mode, vehicle(given["vehicle"], given["dynamics"]))
 
 
 def _processes(given: dict[str, str], time_mode: str, chosen: Vehicle) -> list[LaunchDescriptionEntity]:
@@ -137,7 +144,7 @@ def _processes(given: dict[str, str], time_mode: str, chosen: Vehicle) -> list[L
         "sensors": node("sensors", "standalone_sensors", {**mode, **seed}),
         "sil_board": node("sil_board", "sil_board", {**mode, **board}),
         "forces_and_moments": node("forces_and_moments", chosen.forces_and_moments, mode),
-        "dynamics": node("dynamics", "standalone_dynamics", {**mode, **seed}),
+        "dynamics": node("dynamics", chosen.dynamics, {**mode, **seed}),
     }
     if boolean("autopilot", given["autopilot"]):
         nodes["autopilot"] = node("autopilot", "autopilot", {})
@@ -147,7 +154,8 @@ def _processes(given: dict[str, str], time_mode: str, chosen: Vehicle) -> list[L
     unknown = ", ".join(sorted(left_out - set(nodes)))
     if unknown:
         raise ParameterError(f"launch argument 'leave_out': '{unknown}' given; allowed: {', '.join(nodes)}")
-    return [action for name, action in nodes.items() if name not in left_out]
+    filled = set(node_class(chosen.dynamics).FILLS)
+    return [action for name, action in nodes.items() if name not in left_out | filled]
 
 
 def _one_process(given: dict[str, str], time_mode: str) -> Node:
@@ -156,6 +164,7 @@ def _one_process(given: dict[str, str], time_mode: str) -> Node:
             raise ParameterError(f"launch arguments composed:=true and {name}:={given[name]} exclude each other: {why}")
     options = {
         "--vehicle": given["vehicle"],
+        "--dynamics": given["dynamics"],
         "--time-mode": time_mode,
         "--real-time-multiplier": given["real_time_multiplier"],
         "--seed": given["seed"],

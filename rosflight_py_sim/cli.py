@@ -16,7 +16,7 @@ from rosflight_py_sim.fleet import FLEET_PARAMETERS, Member, fleet
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.resources import share_directory
 from rosflight_py_sim.trim_command import add_trim_parser
-from rosflight_py_sim.vehicles import VEHICLES, Vehicle, vehicle
+from rosflight_py_sim.vehicles import DYNAMICS, STANDALONE, VEHICLES, Vehicle, vehicle
 
 INTERRUPTED = 130
 
@@ -49,6 +49,12 @@ def _parser() -> argparse.ArgumentParser:
 
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument("--vehicle", default="multirotor", metavar="NAME", help=f"one of: {', '.join(VEHICLES)}")
+    common.add_argument(
+        "--dynamics",
+        default=STANDALONE,
+        choices=DYNAMICS,
+        help="who moves the vehicle: the nodes of this package (standalone, default), or an aircraft of JSBSim",
+    )
     common.add_argument(
         "--params-file",
         action="append",
@@ -136,7 +142,7 @@ def _file(text: str) -> Path:
 
 def _chosen(options: argparse.Namespace) -> Vehicle:
     """The vehicle, with the files that were given in the place of its own (an absolute path stands for itself)."""
-    chosen = vehicle(options.vehicle)
+    chosen = vehicle(options.vehicle, options.dynamics)
     return replace(
         chosen,
         parameters=str(options.vehicle_file or chosen.parameters),

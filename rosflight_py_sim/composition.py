@@ -17,6 +17,7 @@ from rosflight_py_sim.fleet import Member
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode, drop_clock_subscription
 from rosflight_py_sim.nodes.running import (
     SharedNames,
+    chosen_nodes,
     initialise,
     make_executor,
     node_class,
@@ -53,7 +54,6 @@ class ComposedGraph:
         namespace: str = "",
         executables: Iterable[str] = (),
         flight_controller: str = "sil_board",
-        dynamics: str = "standalone_dynamics",
     ) -> None:
         """Initialise rclpy with `arguments` and create the nodes.
 
@@ -66,7 +66,6 @@ class ComposedGraph:
             namespace: of all nodes; /clock stays outside of it.
             executables: further nodes of this package, for each vehicle.
             flight_controller: executable of the node that answers the IMU with PWM.
-            dynamics: executable of the dynamics node.
 
         Raises:
             ParameterError: a node refuses its parameters, or ROS its arguments.
@@ -89,8 +88,9 @@ class ComposedGraph:
             self._time_source.attach_node(self._host)
         own: dict[str, Any] = {"time_mode": time_mode, "vehicles": [member.namespace for member in vehicles]}
         for member, words in zip(vehicles, given, strict=True):
-            forces = member.vehicle.forces_and_moments
-            for executable in ["rc", "standalone_sensors", flight_controller, forces, dynamics, *executables]:
+            physics = [member.vehicle.forces_and_moments, member.vehicle.dynamics]
+            places = ["rc", "standalone_sensors", "sil_board", *physics, flight_controller, *executables]
+            for executable in chosen_nodes(places).values():
                 self._add(executable, "/".join(filter(None, (namespace, member.namespace))), words, own)
         self.executor: Executor = make_executor()
         for node in self.nodes:

@@ -19,6 +19,7 @@ class Vehicle:
         parameters: file in config/ with the parameters of all nodes.
         firmware: file in config/ with the flight controller's parameters.
         motors: outputs of the flight controller that turn motors, counted from 0.
+        dynamics: executable of its dynamics.
     """
 
     name: str
@@ -26,6 +27,7 @@ class Vehicle:
     parameters: str
     firmware: str
     motors: tuple[int, ...]
+    dynamics: str = "standalone_dynamics"
 
     @property
     def parameter_file(self) -> Path:
@@ -55,14 +57,28 @@ VEHICLES = {
 }
 """By name; "fixedwing" is the one that ROSflight flies by that name."""
 
+FLOWN_BY_OTHERS = {
+    ("fixedwing", "jsbsim"): Vehicle(
+        "fixedwing", "fixedwing_forces_and_moments", "jsbsim.yaml", "jsbsim_firmware.yaml", (4,), "jsbsim_dynamics"
+    ),
+}
+"""Vehicle and dynamics to what takes the vehicle's place then."""
 
-def vehicle(name: str) -> Vehicle:
-    """The vehicle of that name.
+STANDALONE = "standalone"
+DYNAMICS = (STANDALONE, *sorted({dynamics for _, dynamics in FLOWN_BY_OTHERS}))
+"""Names of the dynamics, as users type them."""
+
+
+def vehicle(name: str, dynamics: str = STANDALONE) -> Vehicle:
+    """The vehicle of that name, moved by the dynamics of that name.
 
     Raises:
         ParameterError: there is none.
     """
+    known = {(name, STANDALONE): one for name, one in VEHICLES.items()} | FLOWN_BY_OTHERS
     try:
-        return VEHICLES[name]
+        return known[name, dynamics]
     except KeyError:
-        raise ParameterError(f"vehicle '{name}' given; allowed: {', '.join(VEHICLES)}") from None
+        given = name if dynamics == STANDALONE else f"{name} by {dynamics}"
+        others = [f"{one} by {other}" for one, other in FLOWN_BY_OTHERS]
+        raise ParameterError(f"vehicle '{given}' given; allowed: {', '.join([*VEHICLES, *others])}") from None

@@ -1,8 +1,13 @@
-"""Contract of dynamics: whoever holds the true state of the vehicle and moves it on."""
+"""Contract of dynamics: whoever holds the true state of the vehicle and moves it on.
+
+What drives it is a wrench (DynamicsInterface) or, where forces are the state's own business, the outputs of the flight
+controller (`flight_model_interface.py`); TruthInterface is what both have in common.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,23 +26,27 @@ from rosflight_py_sim.physics.dynamics import StateDivergedError
 WRENCH_WIRE = WireFormat(WrenchStamped, frame_id="body")
 WIND_WIRE = WireFormat(Vector3Stamped, frame_id="NED")
 
-# Without lockstep a longer gap between two wrenches is a pause (a node was stopped), not a step.
+# Without lockstep a longer gap between two messages is a pause (a node was stopped), not a step.
 LONGEST_STEP_NS = NANOSECONDS // 10
 
 
-class DynamicsInterface(SimulationNode, ABC):
-    """Answers each wrench with the truth state and the wind; offers dynamics/set_sim_state.
+class TruthInterface(SimulationNode, ABC):
+    """Answers each message that drives it with the truth state and the wind; offers dynamics/set_sim_state.
 
-    In lockstep a wrench stamped t moves the state from t to t plus the step that sim/step_size tells. In the other
-    time modes it moves the state from the stamp of the wrench before to t. A stamp that was answered before is
-    answered with the present state.
+    What drives it is for the derived interface to say, in `DRIVEN_BY`. In lockstep a message stamped t moves the state
+    from t to t plus the step that sim/step_size tells. In the other time modes it moves the state from the stamp of
+    the message before to t. A stamp that was answered before is answered with the present state.
 
     When the derived class raises StateDivergedError, the state stays as it was, sim/fault tells what happened (which
-    pauses the time manager), and no wrench counts until dynamics/set_sim_state has set a good state.
+    pauses the time manager), and no message counts until dynamics/set_sim_state has set a good state.
+
+    Class attributes:
+        DRIVEN_BY: topic and wire format of the message that a step begins with.
     """
 
     DEFAULT_NAME: ClassVar[str] = "dynamics"
     PARAMETERS: ClassVar[ParameterTable] = ParameterTable(TIME_MODE)
+    DRIVEN_BY: ClassVar[tuple[str, WireFormat]]
 
     def __init__(self, **arguments: Any) -> None:
         """Create topics and service, and publish the initial state."""
@@ -45,7 +54,6 @@ class DynamicsInterface(SimulationNode, ABC):
         self._time_ns = 0
         self._step_ns = 0
         self._held: bytes | None = None
-        self._wrench = np.zeros(6)
         super().__init__(**arguments)
         self._lockstep = self.values["time_mode"] == "lockstep"
         self._send_wind = self.publisher("sim/truth_wind", WIND_WIRE, LATCHED)
@@ -58,14 +66,15 @@ class DynamicsInterface(SimulationNode, ABC):
         else:
             self._time_ns = self.get_clock().now().nanoseconds
         self._publish()
-        self.listen("sim/forces_and_moments", WrenchStamped, self._on_wrench, CHAIN)
+        topic, self._wire = self.DRIVEN_BY
+        self.listen(topic, self._wire.message_type, self._on_driven, CHAIN)
 
     @abstractmethod
-    def apply_forces_and_torques(self, wrench: NDArray[np.float64], dt: float) -> None:
-        """Move the state on by `dt` seconds under a wrench that is constant over it.
+    def move(self, numbers: Sequence[float], dt: float) -> None:
+        """Move the state on.
 
         Args:
-            wrench: force (N) and moment (N m) in body axes, gravity and contact excluded, (6,).
+            numbers: those of the message that drives the step, in field order.
             dt: s, greater than 0.
 
         Raises:
@@ -91,15 +100,17 @@ class DynamicsInterface(SimulationNode, ABC):
             ValueError: the state is refused; the text says why, and the old state has been kept.
         """
 
+    def publish_forces(self, stamp_ns: int) -> None:
+        """Publish what else is to be told of the step that a message stamped `stamp_ns` drove; by default nothing."""
+
     def _on_step_size(self, message: Float64) -> None:
         self._step_ns = round(message.data * NANOSECONDS)
         if self._held is not None:
             held, self._held = self._held, None
-            self._on_wrench(held)
+            self._on_driven(held)
 
-    def _on_wrench(self, message: bytes) -> None:
-        m = WRENCH_WIRE.decode(message)
-        self._wrench[:] = m[2:]
+    def _on_driven(self, message: bytes) -> None:
+        m = self._wire.decode(message)
         stamp = m[0] * NANOSECONDS + m[1]
         self.tell_time(stamp)
         if self._lockstep:
@@ -113,17 +124,18 @@ class DynamicsInterface(SimulationNode, ABC):
             repeated = step_ns == 0
             if not 0 < step_ns <= LONGEST_STEP_NS:
                 step_ns = 0
-        if not repeated and not self._advance(step_ns / NANOSECONDS, end_ns):
+        if not repeated and not self._advance(m[2:], step_ns / NANOSECONDS, end_ns):
             return
+        self.publish_forces(stamp)
         self._publish()
 
-    def _advance(self, dt: float, end_ns: int) -> bool:
+    def _advance(self, numbers: Sequence[float], dt: float, end_ns: int) -> bool:
         """Move the state on by `dt` to `end_ns`; False when it has diverged."""
         if self._diverged:
             return False
         try:
             if dt > 0.0:
-                self.apply_forces_and_torques(self._wrench, dt)
+                self.move(numbers, dt)
         except StateDivergedError as error:
             self._diverged = True
             text = f"{error} at {end_ns / NANOSECONDS:.6g} s; the state before it is kept: set a good one with "
@@ -152,3 +164,31 @@ class DynamicsInterface(SimulationNode, ABC):
         response.success = True
         response.message = f"state set at {self._time_ns / NANOSECONDS:.6g} s"
         return response
+
+
+class DynamicsInterface(TruthInterface):
+    """Answers each wrench on sim/forces_and_moments with the truth state and the wind."""
+
+    DRIVEN_BY: ClassVar[tuple[str, WireFormat]] = ("sim/forces_and_moments", WRENCH_WIRE)
+
+    def __init__(self, **arguments: Any) -> None:
+        """Create topics and service, and publish the initial state."""
+        self._wrench = np.zeros(6)
+        super().__init__(**arguments)
+
+    @abstractmethod
+    def apply_forces_and_torques(self, wrench: NDArray[np.float64], dt: float) -> None:
+        """Move the state on by `dt` seconds under a wrench that is constant over it.
+
+        Args:
+            wrench: force (N) and moment (N m) in body axes, gravity and contact excluded, (6,).
+            dt: s, greater than 0.
+
+        Raises:
+            StateDivergedError: the new state is not finite; the old one has been kept.
+        """
+
+    def move(self, numbers: Sequence[float], dt: float) -> None:
+        """Move the state on under the wrench."""
+        self._wrench[:] = numbers
+        self.apply_forces_and_torques(self._wrench, dt)

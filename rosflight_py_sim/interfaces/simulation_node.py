@@ -75,6 +75,7 @@ class SimulationNode(Node):
         DEFAULT_NAME: node name where nobody gives one.
         ALIASES: further node names whose sections in parameter files speak to this node, weakest last
             (ROSflight's files name nodes by their executables).
+        FILLS: default names of the nodes in whose place this one stands, besides the one of its own name.
         PARAMETERS: the table.
 
     Raises:
@@ -83,6 +84,7 @@ class SimulationNode(Node):
 
     DEFAULT_NAME: ClassVar[str]
     ALIASES: ClassVar[tuple[str, ...]] = ()
+    FILLS: ClassVar[tuple[str, ...]] = ()
     PARAMETERS: ClassVar[ParameterTable] = ParameterTable()
 
     def __init__(

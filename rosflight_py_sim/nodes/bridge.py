@@ -39,6 +39,7 @@ class Bridge(SimulationNode):
     """
 
     DEFAULT_NAME: ClassVar[str] = "bridge"
+    FILLS: ClassVar[tuple[str, ...]] = ("sil_board",)
     PARAMETERS: ClassVar[ParameterTable] = sum(
         (front_end.PARAMETERS for front_end in FRONT_ENDS.values()),
         start=ParameterTable(

@@ -29,6 +29,7 @@ NODE_CLASSES = {
     "multirotor_forces_and_moments": "MultirotorForcesAndMoments",
     "fixedwing_forces_and_moments": "FixedwingForcesAndMoments",
     "standalone_dynamics": "StandaloneDynamics",
+    "jsbsim_dynamics": "JsbsimDynamics",
     "rc": "Rc",
     "sil_board": "SilBoard",
     "autopilot": "Autopilot",
@@ -47,6 +48,17 @@ def node_class(executable: str) -> type[SimulationNode]:
     module = import_module(f"rosflight_py_sim.nodes.{executable}")
     found: type[SimulationNode] = getattr(module, NODE_CLASSES[executable])
     return found
+
+
+def chosen_nodes(executables: Iterable[str]) -> dict[str, str]:
+    """Name to executable of the nodes of a simulation: each takes the places that it fills from those before it."""
+    chosen: dict[str, str] = {}
+    for executable in executables:
+        cls = node_class(executable)
+        filled = {cls.DEFAULT_NAME, *cls.FILLS}
+        chosen = {name: other for name, other in chosen.items() if name not in filled}
+        chosen[cls.DEFAULT_NAME] = executable
+    return chosen
 
 
 class SharedNames(Iterable[str]):

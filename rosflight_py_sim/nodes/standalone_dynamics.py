@@ -39,7 +39,7 @@ class StandaloneDynamics(DynamicsInterface):
     def configure(self, values: dict[str, Value]) -> None:
         """Build body and wind, which go on from where the old ones were."""
         body = VehicleDynamics(values)
-        wind = Wind(values, np.random.default_rng([int(number(values, "seed")), _WIND_STREAM]))
+        wind = Wind(values, np.random.default_rng([int(number(values, "seed")), WIND_STREAM]))
         if self._body is not None and self._wind is not None:
             body.adopt(self._body)
             wind.adopt(self._wind)
@@ -76,7 +76,7 @@ class StandaloneDynamics(DynamicsInterface):
 
 
 # One seed serves several nodes: each draws from a stream of its own.
-_WIND_STREAM = 1
+WIND_STREAM = 1
 
 
 def main() -> None:

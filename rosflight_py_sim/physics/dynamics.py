@@ -154,24 +154,10 @@ class VehicleDynamics:
     def set_truth(self, truth: NDArray[np.float64]) -> None:
         """Take over a state (19,); its accelerations are computed anew, under the wrench of the last step.
 
-        A quaternion less than 1 % off unit length is normalised. A vehicle that is deeper in the ground than it rests
-        is lifted to that depth, so that it does not shoot up. Raises ValueError with the reason for a state that is
-        not finite, beyond the limits of `truth_step.py`, or whose quaternion is further off; nothing is changed then.
+        A vehicle that is deeper in the ground than it rests is lifted to that depth, so that it does not shoot up.
+        Raises ValueError for a state that `checked_truth` refuses; nothing is changed then.
         """
-        new = np.array(truth, dtype=np.float64)
-        if new.shape != (19,):
-            raise ValueError(f"a truth state has 19 elements, {new.shape} given")
-        limits = {"position": LARGEST_POSITION, "velocity": LARGEST_VELOCITY, "body rate": LARGEST_BODY_RATE}
-        for name, first, last in QUANTITIES[1:5]:
-            part = new[first:last]
-            if not np.all(np.isfinite(part)):
-                raise ValueError(f"{name} is not finite: {part.tolist()}")
-            if np.max(np.abs(part)) > limits.get(name, math.inf):
-                raise ValueError(f"{name} is beyond {limits[name]:g}: {part.tolist()}")
-        norm = float(np.linalg.norm(new[3:7]))
-        if abs(norm - 1.0) >= 0.01:
-            raise ValueError(f"the quaternion has length {norm:.6g}; allowed: 1, at most 1 % off")
-        new[3:7] /= norm
+        new = checked_truth(truth)
         self.truth[:] = new
         self._lift()
         self._points[:, ANCHORED] = 0.0
@@ -244,6 +230,29 @@ class VehicleDynamics:
         self._points[:, NORTH : EAST + 1] += position - self.truth[:2]
         self.truth[:2] = position
         self._refresh()
+
+
+def checked_truth(truth: NDArray[np.float64]) -> NDArray[np.float64]:
+    """A copy of a truth state (19,), its quaternion normalised.
+
+    Raises ValueError with the reason for a state that is not finite, beyond the limits of `truth_step.py`, or whose
+    quaternion is 1 % or more off unit length.
+    """
+    new = np.array(truth, dtype=np.float64)
+    if new.shape != (19,):
+        raise ValueError(f"a truth state has 19 elements, {new.shape} given")
+    limits = {"position": LARGEST_POSITION, "velocity": LARGEST_VELOCITY, "body rate": LARGEST_BODY_RATE}
+    for name, first, last in QUANTITIES[1:5]:
+        part = new[first:last]
+        if not np.all(np.isfinite(part)):
+            raise ValueError(f"{name} is not finite: {part.tolist()}")
+        if np.max(np.abs(part)) > limits.get(name, math.inf):
+            raise ValueError(f"{name} is beyond {limits[name]:g}: {part.tolist()}")
+    norm = float(np.linalg.norm(new[3:7]))
+    if abs(norm - 1.0) >= 0.01:
+        raise ValueError(f"the quaternion has length {norm:.6g}; allowed: 1, at most 1 % off")
+    new[3:7] /= norm
+    return new
 
 
 _INERTIA = ("Jxx", "Jyy", "Jzz", "Jxy", "Jxz", "Jyz")

@@ -54,10 +54,11 @@ class Graph(ComposedGraph):
         *arguments: str,
         vehicles: Sequence[Member] = (),
         vehicle_name: str = "multirotor",
+        dynamics: str = "standalone",
         multiplier: float = 0.0,
         **options: Any,
     ) -> None:
-        members = vehicles or [Member(vehicle(vehicle_name))]
+        members = vehicles or [Member(vehicle(vehicle_name, dynamics))]
         settings = {} if options.get("time_mode") == "wall" else {"real_time_multiplier": multiplier}
         super().__init__(members, settings=settings, arguments=arguments, **options)
         self.tester = Node(

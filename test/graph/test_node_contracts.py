@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from rosflight_py_sim.interfaces.dynamics_interface import DynamicsInterface
+from rosflight_py_sim.interfaces.flight_model_interface import FlightModelInterface
 from rosflight_py_sim.interfaces.forces_and_moments_interface import ForcesAndMomentsInterface
 from rosflight_py_sim.interfaces.sensor_interface import SensorInterface
 from rosflight_py_sim.interfaces.time_manager_interface import TimeManagerInterface
@@ -25,12 +26,22 @@ CONTRACTS: dict[type[Any], set[str]] = {
     },
     ForcesAndMomentsInterface: {"update_forces_and_torques", "get_firmware_parameters"},
     DynamicsInterface: {"apply_forces_and_torques", "compute_truth", "compute_wind_truth", "set_sim_state"},
+    FlightModelInterface: {
+        "fly",
+        "compute_forces_and_torques",
+        "compute_battery",
+        "get_firmware_parameters",
+        "compute_truth",
+        "compute_wind_truth",
+        "set_sim_state",
+    },
 }
 NAMES = {
     TimeManagerInterface: "time_manager",
     SensorInterface: "sensors",
     ForcesAndMomentsInterface: "forces_and_moments",
     DynamicsInterface: "dynamics",
+    FlightModelInterface: "dynamics",
 }
 
 

@@ -17,7 +17,9 @@ from rosflight_py_sim.nodes.running import NODE_CLASSES, node_class
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.resources import share_directory
 from rosflight_py_sim.time_modes import TIME_MANAGERS, TIME_MODES, chosen_time_mode
-from rosflight_py_sim.vehicles import VEHICLES
+from rosflight_py_sim.vehicles import FLOWN_BY_OTHERS, STANDALONE, VEHICLES, Vehicle
+
+ALL = {(name, STANDALONE): vehicle for name, vehicle in VEHICLES.items()} | FLOWN_BY_OTHERS
 
 LAUNCH = share_directory() / "launch"
 GRAPH = LAUNCH / "standalone.launch.py"
@@ -44,6 +46,16 @@ def arguments() -> dict[str, dict[str, ast.expr]]:
     return {literals(c.args)[0]: {str(k.arg): k.value for k in c.keywords} for c in declared}
 
 
+@pytest.mark.parametrize(("name", "dynamics"), FLOWN_BY_OTHERS)
+def test_vehicles_flown_by_other_dynamics_have_a_launch_file_that_includes_the_common_graph(
+    name: str, dynamics: str
+) -> None:
+    file = LAUNCH / f"{name}_{dynamics}.launch.py"
+    words = {n.value for n in ast.walk(ast.parse(file.read_text(encoding="utf-8"))) if isinstance(n, ast.Constant)}
+    assert {GRAPH.name, "vehicle", name, "dynamics", dynamics} <= words
+    assert calls(file, "IncludeLaunchDescription")
+
+
 @pytest.mark.parametrize("name", ["multirotor", "fixedwing"])
 def test_vehicles_that_rosflight_has_a_launch_file_for_have_one_that_includes_the_common_graph(name: str) -> None:
     file = LAUNCH / f"{name}_standalone.launch.py"
@@ -52,11 +64,8 @@ def test_vehicles_that_rosflight_has_a_launch_file_for_have_one_that_includes_th
     assert calls(file, "IncludeLaunchDescription")
 
 
-@pytest.mark.parametrize("vehicle", VEHICLES.values(), ids=list(VEHICLES))
-def test_files_and_physics_of_each_vehicle_exist(vehicle: object) -> None:
-    from rosflight_py_sim.vehicles import Vehicle
-
-    assert isinstance(vehicle, Vehicle)
+@pytest.mark.parametrize("vehicle", ALL.values(), ids=["-".join(names) for names in ALL])
+def test_files_and_physics_of_each_vehicle_exist(vehicle: Vehicle) -> None:
     assert vehicle.parameter_file.is_file()
     assert vehicle.firmware_file.is_file()
     assert vehicle.forces_and_moments in NODE_CLASSES
@@ -94,6 +103,8 @@ def test_each_node_of_the_graph_is_an_executable_under_its_default_name_with_par
             classes = [node_class(str(executable.value))]
         elif ast.unparse(executable) == "chosen.forces_and_moments":
             classes = [node_class(vehicle.forces_and_moments) for vehicle in VEHICLES.values()]
+        elif ast.unparse(executable) == "chosen.dynamics":
+            classes = [node_class(vehicle.dynamics) for vehicle in ALL.values()]
         else:
             assert ast.unparse(executable) == "TIME_MANAGERS[time_mode]"
             classes = [node_class(executable) for executable in TIME_MANAGERS.values()]
@@ -120,7 +131,7 @@ def test_options_given_to_the_composed_run_are_options_of_the_command() -> None:
     options = [word for word in words if word.startswith("--") and word != "--log-level"]
     assert {"--vehicle", "--launched", "--autopilot"} <= set(options)
     values = {"--vehicle": "multirotor", "--time-mode": "paced", "--real-time-multiplier": "1", "--seed": "1"}
-    values |= {"--vehicle-file": __file__, "--firmware-file": __file__, "--namespace": "a"}
+    values |= {"--vehicle-file": __file__, "--firmware-file": __file__, "--namespace": "a", "--dynamics": STANDALONE}
     given = [word for option in options for word in (option, *filter(None, [values.get(option)]))]
     parsed = vars(_parser().parse_args(["sim", *given]))
     assert {option[2:].replace("-", "_") for option in options} <= set(parsed)

@@ -1,0 +1,93 @@
+"""Contract of a whole flight model: forces and moments and dynamics in one node."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from std_msgs.msg import Bool
+
+from rosflight_py_sim.interfaces.dynamics_interface import WRENCH_WIRE, TruthInterface
+from rosflight_py_sim.interfaces.firmware_parameters import FirmwareParameterReader, mixer_parameter_names
+from rosflight_py_sim.interfaces.forces_and_moments_interface import (
+    BATTERY_WIRE,
+    FORCES_AND_MOMENTS_PARAMETERS,
+    OUTPUTS,
+    PWM_WIRE,
+)
+from rosflight_py_sim.interfaces.qos import CHAIN
+from rosflight_py_sim.interfaces.ticks import Schedule
+from rosflight_py_sim.interfaces.wire import WireFormat
+from rosflight_py_sim.parameters import ParameterTable, number
+
+
+class FlightModelInterface(TruthInterface):
+    """Answers each sim/pwm_output with the truth state and the wind, and with the wrench for those who listen to it.
+
+    For models that cannot be taken apart into a wrench and a rigid body. A node that derives from it fills two places
+    of the chain, forces_and_moments and dynamics.
+
+    Attributes:
+        firmware_parameters: as in ForcesAndMomentsInterface.
+    """
+
+    FILLS: ClassVar[tuple[str, ...]] = ("forces_and_moments",)
+    PARAMETERS: ClassVar[ParameterTable] = FORCES_AND_MOMENTS_PARAMETERS
+    DRIVEN_BY: ClassVar[tuple[str, WireFormat]] = ("sim/pwm_output", PWM_WIRE)
+
+    def __init__(self, **arguments: Any) -> None:
+        """Create topics and service, publish the initial state, and begin to ask for the mixer."""
+        self._pwm_us = np.full(OUTPUTS, 1000.0)
+        self.firmware_parameters: dict[str, float] = {}
+        super().__init__(**arguments)
+        self._send_wrench = self.publisher("sim/forces_and_moments", WRENCH_WIRE, CHAIN)
+        self._send_battery = self.publisher("sim/truth_battery", BATTERY_WIRE, CHAIN)
+        self._battery_schedule = Schedule(number(self.values, "truth_battery_frequency"))
+        self._reader = FirmwareParameterReader(self, mixer_parameter_names(), self._on_firmware_parameters)
+        self.create_subscription(Bool, "status/params_changed", self._on_params_changed, CHAIN)
+
+    @abstractmethod
+    def fly(self, pwm_us: NDArray[np.float64], dt: float) -> None:
+        """Move the state on.
+
+        Args:
+            pwm_us: pulse width of each output of the flight controller, us (14,), constant over `dt`.
+            dt: s, greater than 0.
+
+        Raises:
+            StateDivergedError: the new state is not finite; the old one has been kept.
+        """
+
+    @abstractmethod
+    def compute_forces_and_torques(self) -> NDArray[np.float64]:
+        """Force (N) and moment (N m) on the vehicle in body axes, gravity and contact excluded, (6,)."""
+
+    @abstractmethod
+    def compute_battery(self) -> tuple[float, float]:
+        """True voltage (V) and current (A) of what feeds the flight controller."""
+
+    @abstractmethod
+    def get_firmware_parameters(self) -> None:
+        """Take what the model needs from `firmware_parameters`."""
+
+    def move(self, numbers: Sequence[float], dt: float) -> None:
+        """Move the state on under the outputs of the flight controller."""
+        self._pwm_us[:] = numbers
+        self.fly(self._pwm_us, dt)
+
+    def publish_forces(self, stamp_ns: int) -> None:
+        """Publish the wrench, with the stamp of the outputs, and the battery when it is due."""
+        self._send_wrench(stamp_ns, *self.compute_forces_and_torques().tolist())
+        if self._battery_schedule.due(stamp_ns):
+            self._send_battery(stamp_ns, *self.compute_battery())
+
+    def _on_params_changed(self, message: Bool) -> None:
+        if message.data:
+            self._reader.read()
+
+    def _on_firmware_parameters(self, values: dict[str, float]) -> None:
+        self.firmware_parameters = values
+        self.get_firmware_parameters()

@@ -1,0 +1,117 @@
+"""An aircraft of the JSBSim library in the place of forces_and_moments and dynamics."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosflight_py_sim.firmware.unmixing import unmixer_of_parameters
+from rosflight_py_sim.interfaces.flight_model_interface import FlightModelInterface
+from rosflight_py_sim.nodes.running import run
+from rosflight_py_sim.nodes.standalone_dynamics import SEED, WIND_STREAM
+from rosflight_py_sim.parameters import Parameter, ParameterTable, Value, number
+from rosflight_py_sim.physics.fixedwing import OUTPUTS, direct_mixer
+from rosflight_py_sim.physics.jsbsim_aircraft import JSBSIM_PARAMETERS, JsbsimAircraft
+from rosflight_py_sim.physics.wind import WIND_PARAMETERS, Wind
+from rosflight_py_sim.sensing.site import SITE_PARAMETERS
+
+_ORIGIN = ("origin_latitude", "origin_longitude", "origin_altitude")
+
+_SUPPLY = ParameterTable(
+    Parameter(
+        "supply_voltage", 14.0, "voltage of the aircraft's bus, which feeds the flight controller", "V", minimum=0.0
+    ),
+    Parameter("supply_current", 5.0, "current that the flight controller and the servos draw", "A", minimum=0.0),
+)
+
+
+class JsbsimDynamics(FlightModelInterface):
+    """Flies an aircraft of the jsbsim package, with its own engine, landing gear and round earth, in our wind."""
+
+    ALIASES: ClassVar[tuple[str, ...]] = ("jsbsim_dynamics",)
+    PARAMETERS: ClassVar[ParameterTable] = (
+        FlightModelInterface.PARAMETERS
+        + ParameterTable(SEED, *(SITE_PARAMETERS[name] for name in _ORIGIN))
+        + JSBSIM_PARAMETERS
+        + _SUPPLY
+        + WIND_PARAMETERS
+    )
+
+    def __init__(self, **arguments: Any) -> None:
+        """Put the aircraft on the ground, its engine idling."""
+        self._aircraft: JsbsimAircraft | None = None
+        self._wind: Wind | None = None
+        self._mixer = direct_mixer()
+        super().__init__(**arguments)
+
+    def configure(self, values: dict[str, Value]) -> None:
+        """Build the wind, which goes on from the old one, and at the start the aircraft."""
+        wind = Wind(values, np.random.default_rng([int(number(values, "seed")), WIND_STREAM]))
+        aircraft = self._aircraft or JsbsimAircraft(values)
+        if self._wind is not None:
+            wind.adopt(self._wind)
+        aircraft.set_brake_throttle(number(values, "brake_throttle"))
+        aircraft.set_wind(wind.wind_ned)
+        self._aircraft, self._wind = aircraft, wind
+        self._supply = number(values, "supply_voltage"), number(values, "supply_current")
+
+    @property
+    def aircraft(self) -> JsbsimAircraft:
+        """The aircraft; there from the first `configure` on."""
+        assert self._aircraft is not None
+        return self._aircraft
+
+    @property
+    def wind(self) -> Wind:
+        """The wind; there from the first `configure` on."""
+        assert self._wind is not None
+        return self._wind
+
+    def fly(self, pwm_us: NDArray[np.float64], dt: float) -> None:
+        """Move aircraft and wind on."""
+        aircraft, wind = self.aircraft, self.wind
+        mixer = self._mixer
+        aircraft.set_controls(*(mixer[:, :OUTPUTS] @ pwm_us + mixer[:, OUTPUTS]).tolist())
+        aircraft.step(dt)
+        wind.step(aircraft.truth, dt)
+        aircraft.set_wind(wind.wind_ned)
+
+    def compute_truth(self) -> NDArray[np.float64]:
+        """Truth vector of the aircraft."""
+        return self.aircraft.truth
+
+    def compute_wind_truth(self) -> NDArray[np.float64]:
+        """Wind at the aircraft."""
+        return self.wind.wind_ned
+
+    def compute_forces_and_torques(self) -> NDArray[np.float64]:
+        """Wrench of the air and the propellers."""
+        return self.aircraft.wrench()
+
+    def compute_battery(self) -> tuple[float, float]:
+        """The engine burns fuel: what a battery monitor sees is the bus that its alternator holds up."""
+        return self._supply
+
+    def set_sim_state(self, truth: NDArray[np.float64]) -> None:
+        """Put the aircraft into the state; its engine keeps running."""
+        self.aircraft.set_truth(truth)
+
+    def get_firmware_parameters(self) -> None:
+        """Move the surfaces as the primary mixer asks."""
+        try:
+            self._mixer = unmixer_of_parameters(self.firmware_parameters)
+        except KeyError as error:
+            self.get_logger().warning(
+                f"the flight controller has no parameter {error}: surfaces keep to the mixer they had"
+            )
+
+
+def main() -> None:
+    """Run the node."""
+    run(JsbsimDynamics)
+
+
+if __name__ == "__main__":
+    main()

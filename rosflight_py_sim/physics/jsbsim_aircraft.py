@@ -1,0 +1,374 @@
+"""An aircraft of the JSBSim library behind the frames and units of this project.
+
+J. Berndt, "JSBSim: An Open Source Flight Dynamics Model in C++", AIAA 2004-4923. JSBSim reckons in feet, pounds and
+slugs, over the round earth of WGS-84 that turns, with gravity by latitude and height. What it says is turned into the
+truth state here, and nowhere else:
+
+- Position is made flat along meridian and parallel: north = (M + h0) (latitude - latitude0), east = (N + h0)
+  cos(latitude0) (longitude - longitude0), down = h0 - height, with M and N the radii of curvature of the ellipsoid in
+  the meridian and in the prime vertical at the origin (NIMA TR 8350.2, 2000, section 4). So down is minus the height
+  above the flat ground everywhere, and level flight stays level. Distances east are right to 0.1 % up to 7 km north or
+  south of the origin at 40 degrees of latitude.
+- Attitude is that towards the local north, east and down, which turns with the earth's curvature (0.16 mrad a km).
+- Velocity and body rates are those relative to the turning earth.
+- Acceleration is the sum of all forces over mass in body axes, gravity and ground contact included. JSBSim gives
+  du/dt in the axes that turn with the body and the earth: a = du/dt + (w + 2 W) x u, with w the rate relative to the
+  earth, W the earth's (Stevens and Lewis, Aircraft Control and Simulation, 2nd ed., eq. 1.4-2, 1.5-1); gravity
+  includes the centrifugal acceleration, so that a vehicle at rest has a = 0. The velocity of the truth state thus
+  changes by the Coriolis acceleration besides: 0.007 m/s^2 at 50 m/s.
+
+An output of 1 deflects as in Beard and McLain: aileron rolls right, elevator pitches down, rudder yaws left; these are
+JSBSim's own signs.
+"""
+
+from __future__ import annotations
+
+import math
+import shutil
+from importlib import import_module
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values, number
+from rosflight_py_sim.physics.dynamics import INITIAL_POSITION, StateDivergedError, checked_truth
+from rosflight_py_sim.physics.rotations import euler_from_quaternion, quaternion_from_euler
+from rosflight_py_sim.physics.truth_step import LARGEST_BODY_RATE, LARGEST_POSITION, LARGEST_VELOCITY, QUANTITIES
+
+FOOT = 0.3048
+POUND_FORCE = 4.4482216152605
+SLUG = POUND_FORCE / FOOT
+FOOT_POUND = FOOT * POUND_FORCE
+"""JSBSim's units in m, N, kg and N m; the foot and the pound are exact by definition (NIST SP 811, appendix B.8)."""
+
+JSBSIM_PARAMETERS = ParameterTable(
+    Parameter("aircraft", "c172p", "aircraft of the jsbsim package", read_only=True),
+    Parameter(
+        "jsbsim_rate",
+        800.0,
+        "rate of JSBSim's own steps; a step of the simulation takes as many whole ones as are due",
+        "Hz",
+        minimum=100.0,
+        maximum=10000.0,
+        read_only=True,
+    ),
+    Parameter(
+        "brake_throttle", 0.02, "throttle below which the wheel brakes are on; 0: never", minimum=0.0, maximum=1.0
+    ),
+    INITIAL_POSITION,
+)
+
+_NANOSECONDS = 1_000_000_000
+_RESTING_S = 8.0
+_SEMI_MAJOR, _FLATTENING = 6378137.0, 1.0 / 298.257223563
+_BRAKES = ("fcs/left-brake-cmd-norm", "fcs/right-brake-cmd-norm", "fcs/center-brake-cmd-norm")
+
+_STATE = (
+    *("position/lat-geod-rad", "position/long-gc-rad", "position/geod-alt-ft"),
+    *("attitude/phi-rad", "attitude/theta-rad", "attitude/psi-rad"),
+    *("velocities/u-fps", "velocities/v-fps", "velocities/w-fps"),
+    *("velocities/p-rad_sec", "velocities/q-rad_sec", "velocities/r-rad_sec"),
+    *("velocities/pi-rad_sec", "velocities/qi-rad_sec", "velocities/ri-rad_sec"),
+    *("accelerations/udot-ft_sec2", "accelerations/vdot-ft_sec2", "accelerations/wdot-ft_sec2"),
+    *("accelerations/pdot-rad_sec2", "accelerations/qdot-rad_sec2", "accelerations/rdot-rad_sec2"),
+)
+_FORCES = [f"forces/fb{axis}-{part}-lbs" for part in ("aero", "prop") for axis in "xyz"]
+_MOMENTS = [f"moments/{axis}-{part}-lbsft" for part in ("aero", "prop") for axis in "lmn"]
+_WIND = [f"atmosphere/wind-{axis}-fps" for axis in ("north", "east", "down")]
+_CONTROLS = [f"fcs/{control}-cmd-norm" for control in ("aileron", "elevator", "rudder")]
+
+
+def jsbsim_module() -> Any:
+    """The package jsbsim; ParameterError where it is not installed."""
+    try:
+        return import_module("jsbsim")
+    except ImportError as error:
+        raise ParameterError(f"the aircraft of JSBSim need the package jsbsim (pip install jsbsim): {error}") from error
+
+
+def aircraft_names() -> list[str]:
+    """Aircraft that the installed jsbsim package carries."""
+    folder = Path(jsbsim_module().get_default_root_dir()) / "aircraft"
+    return sorted(path.name for path in folder.iterdir() if (path / f"{path.name}.xml").is_file())
+
+
+class AircraftStoppedError(StateDivergedError):
+    """JSBSim would not go on; the text says what it said."""
+
+    def __init__(self, reason: str) -> None:
+        ArithmeticError.__init__(self, f"JSBSim has stopped: {reason}")
+        self.quantity = "JSBSim"
+        self.value = math.nan
+
+
+class JsbsimAircraft:
+    """One aircraft of JSBSim with its engine running, on and above flat ground at the origin's altitude.
+
+    `values` holds JSBSIM_PARAMETERS and the origin of SITE_PARAMETERS. Raises ParameterError for an aircraft that does
+    not exist, that JSBSim cannot load, or whose engines do not run.
+    """
+
+    truth: NDArray[np.float64]
+    """(19,) truth state, see the package; changed in place."""
+    initial_truth: NDArray[np.float64]
+    """(19,) at rest on its wheels at `initial_position`, nose north, brakes on, engine idling."""
+    messages: list[str]
+    """What JSBSim had to say, warnings and worse; the caller may empty it."""
+
+    def __init__(self, values: Values) -> None:
+        self.truth = np.zeros(19)
+        self.truth[3] = 1.0
+        self.messages = []
+        self._name = str(values["aircraft"])
+        self._latitude = math.radians(number(values, "origin_latitude"))
+        self._longitude = math.radians(number(values, "origin_longitude"))
+        self._altitude = number(values, "origin_altitude")
+        self._per_latitude, self._per_longitude = radii_of_curvature(self._latitude, self._altitude)
+        self._step_ns = round(_NANOSECONDS / number(values, "jsbsim_rate"))
+        self._left_ns = 0
+        self._brake_throttle = number(values, "brake_throttle")
+        self._initial_position = np.array(values["initial_position"], dtype=np.float64)
+        self._wind = np.zeros(3)
+        self._throttle = 0.0
+        self._stopped = False
+        names = aircraft_names()
+        if self._name not in names:
+            raise ParameterError(f"parameter 'aircraft': {self._name!r} given; allowed: one of {', '.join(names)}")
+        try:
+            self._load()
+        except (RuntimeError, StateDivergedError) as error:
+            raise ParameterError(f"parameter 'aircraft': JSBSim cannot fly {self._name!r}: {error}") from error
+        self.initial_truth = self.truth.copy()
+
+    def set_controls(self, aileron: float, elevator: float, rudder: float, throttle: float) -> None:
+        """Set what the pilot would: surfaces from -1 to 1, throttle from 0 to 1; brakes by the throttle."""
+        for node, value in zip(self._controls, (aileron, elevator, rudder), strict=True):
+            node.set_double_value(min(1.0, max(-1.0, value)))
+        self._throttle = min(1.0, max(0.0, throttle))
+        for node in self._throttles:
+            node.set_double_value(self._throttle)
+        brake = 1.0 if self._throttle < self._brake_throttle else 0.0
+        for node in self._brakes:
+            node.set_double_value(brake)
+
+    def set_brake_throttle(self, throttle: float) -> None:
+        """Change the throttle below which the brakes are on."""
+        self._brake_throttle = throttle
+
+    def set_wind(self, wind_ned: NDArray[np.float64]) -> None:
+        """Set the velocity of the air over the ground, NED, m/s (3,)."""
+        self._wind[:] = wind_ned
+        for node, value in zip(self._winds, wind_ned.tolist(), strict=True):
+            node.set_double_value(value / FOOT)
+
+    def step(self, dt: float) -> None:
+        """Advance by dt (s) in whole steps of JSBSim; what remains is carried over to the next call.
+
+        Raises StateDivergedError and keeps the last good truth when the state stops being finite, leaves the limits of
+        `truth_step.py`, or JSBSim stops by itself (it does after a hard crash). Until `set_truth` it fails again then.
+        """
+        if self._stopped:
+            raise AircraftStoppedError("no good state has been set since")
+        self._left_ns += round(dt * _NANOSECONDS)
+        steps, self._left_ns = divmod(self._left_ns, self._step_ns)
+        run = self._fdm.run
+        for _ in range(steps):
+            try:
+                going = run()
+            except (RuntimeError, ArithmeticError) as error:
+                raise self._stop(AircraftStoppedError(str(error))) from error
+            if not going or self._fdm.integration_suspended():
+                raise self._stop(AircraftStoppedError("; ".join(self.messages[-3:]) or "it gives no reason"))
+        self._read()
+
+    def set_truth(self, truth: NDArray[np.float64]) -> None:
+        """Take over position, attitude, velocity and body rates of a state (19,); engine and fuel stay as they are.
+
+        Accelerations are computed anew, by the air flow of the new state. A vehicle whose centre of mass is lower than
+        it stands on its wheels is lifted onto them. Raises ValueError for a state that `checked_truth` refuses; nothing
+        is changed then.
+        """
+        new = checked_truth(truth)
+        if self._stopped:
+            self._load()
+        self._place(new)
+
+    def wrench(self) -> NDArray[np.float64]:
+        """Aerodynamic and propulsive force (N) and moment (N m) about the centre of mass in body axes (6,)."""
+        force = [node.get_double_value() for node in self._forces]
+        moment = [node.get_double_value() for node in self._moments]
+        parts = [*(a + p for a, p in zip(force[:3], force[3:], strict=True))]
+        turns = [*(a + p for a, p in zip(moment[:3], moment[3:], strict=True))]
+        return np.array([*(f * POUND_FORCE for f in parts), *(m * FOOT_POUND for m in turns)])
+
+    @property
+    def mass(self) -> float:
+        """Mass with the fuel that is left, kg."""
+        return float(self._fdm["inertia/mass-slugs"]) * SLUG
+
+    def property(self, name: str) -> float:
+        """A property of JSBSim, in its own unit.
+
+        Raises:
+            KeyError: it has none of that name.
+        """
+        return float(self._fdm[name])
+
+    def _load(self) -> None:
+        """A new JSBSim, which has come to rest on its wheels at its place."""
+        jsbsim = jsbsim_module()
+        self.messages.clear()
+        jsbsim.set_logger(_collector(jsbsim, self.messages))
+        fdm = jsbsim.FGFDMExec(None)
+        fdm.set_debug_level(0)
+        _load_without_side_effects(fdm, self._name)
+        fdm.set_dt(self._step_ns / _NANOSECONDS)
+        self._fdm = fdm
+        self._stopped, self._left_ns = False, 0
+        self._bind()
+        fdm["ic/lat-geod-rad"], fdm["ic/long-gc-rad"] = self._latitude, self._longitude
+        fdm["ic/terrain-elevation-ft"] = self._altitude / FOOT
+        fdm["ic/h-agl-ft"] = 5.0
+        fdm.run_ic()
+        self._start_engines()
+        self.set_controls(0.0, 0.0, 0.0, 0.0)
+        for node in self._brakes:
+            node.set_double_value(1.0)
+        self._resting_down = 0.0
+        for _ in range(round(_RESTING_S * _NANOSECONDS / self._step_ns)):
+            fdm.run()
+        self._read()
+        self._resting_down = float(self.truth[2])
+        roll, pitch = (fdm[f"attitude/{angle}-rad"] for angle in ("phi", "theta"))
+        rest = np.zeros(19)
+        rest[:3] = *self._initial_position, self._resting_down
+        rest[3:7] = quaternion_from_euler(roll, pitch, 0.0)
+        self._place(rest)
+
+    def _bind(self) -> None:
+        """Look up the properties of each step, once."""
+        node = self._fdm.get_property_manager().get_node
+        self._state = [node(name) for name in _STATE]
+        self._forces = [node(name) for name in _FORCES]
+        self._moments = [node(name) for name in _MOMENTS]
+        self._winds = [node(name) for name in _WIND]
+        self._controls = [node(name) for name in _CONTROLS]
+        self._brakes = [node(name) for name in _BRAKES]
+        count = self._fdm.get_propulsion().get_num_engines()
+        self._throttles = [node(f"fcs/throttle-cmd-norm[{i}]") for i in range(count)]
+
+    def _start_engines(self) -> None:
+        count = self._fdm.get_propulsion().get_num_engines()
+        for i in range(count):
+            self._fdm[f"fcs/mixture-cmd-norm[{i}]"] = 1.0
+            self._fdm[f"fcs/advance-cmd-norm[{i}]"] = 1.0
+        if count:
+            self._fdm.get_propulsion().init_running(-1)
+        for i in range(count):
+            if not self._fdm[f"propulsion/engine[{i}]/set-running"]:
+                raise RuntimeError(f"engine {i} does not start")
+
+    def _place(self, truth: NDArray[np.float64]) -> None:
+        fdm = self._fdm
+        north, east, down = truth[:3].tolist()
+        roll, pitch, yaw = euler_from_quaternion(*truth[3:7].tolist())
+        fdm["ic/lat-geod-rad"] = self._latitude + north / self._per_latitude
+        fdm["ic/long-gc-rad"] = self._longitude + east / self._per_longitude
+        fdm["ic/terrain-elevation-ft"] = self._altitude / FOOT
+        fdm["ic/h-agl-ft"] = -min(down, self._resting_down) / FOOT
+        fdm["ic/phi-rad"], fdm["ic/theta-rad"], fdm["ic/psi-true-rad"] = roll, pitch, yaw
+        for axis, speed, rate, value in zip("uvw", truth[7:10].tolist(), "pqr", truth[10:13].tolist(), strict=True):
+            fdm[f"ic/{axis}-fps"] = speed / FOOT
+            fdm[f"ic/{rate}-rad_sec"] = value
+        fdm.run_ic()
+        # That has forgotten the wind, which the forces on the new state depend on.
+        self.set_wind(self._wind)
+        fdm.suspend_integration()
+        fdm.run()
+        fdm.resume_integration()
+        self._read()
+
+    def _read(self) -> None:
+        """Take the truth over from JSBSim, in our frames and units."""
+        latitude, longitude, height, roll, pitch, yaw, *rest = [node.get_double_value() for node in self._state]
+        u, v, w, p, q, r, pi, qi, ri, du, dv, dw, dp, dq, dr = rest
+        new = [
+            (latitude - self._latitude) * self._per_latitude,
+            math.remainder(longitude - self._longitude, 2.0 * math.pi) * self._per_longitude,
+            self._altitude - height * FOOT,
+            *quaternion_from_euler(roll, pitch, yaw),
+            *(u * FOOT, v * FOOT, w * FOOT, p, q, r),
+        ]
+        # w + 2 W, where the inertial rate is w + W.
+        x, y, z = 2.0 * pi - p, 2.0 * qi - q, 2.0 * ri - r
+        new += [(du + y * w - z * v) * FOOT, (dv + z * u - x * w) * FOOT, (dw + x * v - y * u) * FOOT, dp, dq, dr]
+        for index, value in enumerate(new):
+            if not abs(value) <= _LIMITS[index]:
+                raise self._stop(StateDivergedError(_NAMES[index], value))
+        if sum(a * b for a, b in zip(new[3:7], self.truth[3:7].tolist(), strict=True)) < 0.0:
+            new[3:7] = [-element for element in new[3:7]]
+        self.truth[:] = new
+
+    def _stop(self, error: StateDivergedError) -> StateDivergedError:
+        self._stopped = True
+        return error
+
+
+_NAMES = [next(name for name, first, last in QUANTITIES[1:7] if first <= i < last) for i in range(19)]
+_LIMIT = {"position": LARGEST_POSITION, "velocity": LARGEST_VELOCITY, "body rate": LARGEST_BODY_RATE}
+_LIMITS = [_LIMIT.get(name, 1e300) for name in _NAMES]
+
+
+def radii_of_curvature(latitude: float, altitude: float) -> tuple[float, float]:
+    """Metres north per radian of latitude and east per radian of longitude, at a place (rad, m above the ellipsoid)."""
+    eccentricity_squared = _FLATTENING * (2.0 - _FLATTENING)
+    part = 1.0 - eccentricity_squared * math.sin(latitude) ** 2
+    meridian = _SEMI_MAJOR * (1.0 - eccentricity_squared) / part**1.5
+    prime_vertical = _SEMI_MAJOR / math.sqrt(part)
+    return meridian + altitude, (prime_vertical + altitude) * math.cos(latitude)
+
+
+def _load_without_side_effects(fdm: Any, name: str) -> None:
+    """Load an aircraft of the package, less the files that it would write and the sockets that it would open."""
+    root = Path(fdm.get_root_dir())
+    with TemporaryDirectory() as folder:
+        copy = Path(shutil.copytree(root / "aircraft" / name, Path(folder) / name)) / f"{name}.xml"
+        tree = ElementTree.parse(copy)
+        for element in [e for kind in ("input", "output") for e in tree.getroot().findall(kind)]:
+            tree.getroot().remove(element)
+        tree.write(copy)
+        if not fdm.load_model_with_paths(name, folder, str(root / "engine"), str(root / "systems")):
+            raise RuntimeError("it cannot be loaded")
+
+
+def _collector(jsbsim: Any, lines: list[str]) -> Any:
+    """A logger for JSBSim that keeps warnings and worse, and drops the banner and the rest."""
+
+    class Collector(jsbsim.FGLogger):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self._text = ""
+            self._counts = False
+
+        def set_level(self, level: Any) -> None:
+            self._text = ""
+            self._counts = jsbsim.LogLevel.WARN <= level <= jsbsim.LogLevel.FATAL
+
+        def file_location(self, filename: str, line: int) -> None:
+            self._text += f"{Path(filename).name}, line {line}: "
+
+        def message(self, message: str) -> None:
+            self._text += message
+
+        def format(self, format: Any) -> None:  # noqa: A002 (JSBSim's name for it)
+            """Colours are of no use here."""
+
+        def flush(self) -> None:
+            if self._counts and len(lines) < 100:
+                lines.append(" ".join(self._text.split()))
+
+    return Collector()

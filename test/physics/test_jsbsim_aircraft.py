@@ -1,0 +1,269 @@
+"""JSBSim behind our frames and units: what holds of the c172p of its package, and of the way to and fro."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+pytest.importorskip("jsbsim")
+
+from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.physics.dynamics import StateDivergedError
+from rosflight_py_sim.physics.jsbsim_aircraft import (
+    FOOT,
+    FOOT_POUND,
+    JSBSIM_PARAMETERS,
+    POUND_FORCE,
+    SLUG,
+    JsbsimAircraft,
+    aircraft_names,
+    radii_of_curvature,
+)
+from rosflight_py_sim.physics.rotations import quaternion_from_euler, rotate_to_body, rotate_to_inertial
+from rosflight_py_sim.sensing.geodetic import ned_to_geodetic, tangent_plane
+from rosflight_py_sim.sensing.site import SITE_PARAMETERS
+
+STEP = 1.0 / 800.0
+EARTH_RATE = 7.292115e-5
+
+
+def aircraft(**values: Any) -> JsbsimAircraft:
+    return JsbsimAircraft({**JSBSIM_PARAMETERS.defaults(), **SITE_PARAMETERS.defaults(), **values})
+
+
+def in_flight(height: float = 300.0, speed: float = 50.0, yaw: float = 0.4) -> NDArray[np.float64]:
+    truth = np.zeros(19)
+    truth[:3] = 120.0, -80.0, -height
+    truth[3:7] = quaternion_from_euler(0.1, 0.05, yaw)
+    truth[7:10] = speed, 0.5, 1.5
+    truth[10:13] = 0.01, -0.02, 0.03
+    return truth
+
+
+def velocity_ned(truth: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.array(rotate_to_inertial(*truth[3:7].tolist(), *truth[7:10].tolist()))
+
+
+def acceleration_ned(truth: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.array(rotate_to_inertial(*truth[3:7].tolist(), *truth[13:16].tolist()))
+
+
+@pytest.fixture(scope="module")
+def flown() -> JsbsimAircraft:
+    """One aircraft for the tests that begin by setting the state."""
+    return aircraft()
+
+
+def test_units_are_those_of_the_treaty() -> None:
+    assert FOOT == 0.3048
+    # A pound of mass, 0.45359237 kg, weighs a pound of force in standard gravity.
+    assert pytest.approx(0.45359237 * 9.80665, rel=1e-15) == POUND_FORCE
+    assert pytest.approx(0.45359237 * 9.80665 / 0.3048, rel=1e-15) == SLUG
+    assert pytest.approx(FOOT * POUND_FORCE, rel=1e-15) == FOOT_POUND
+
+
+def test_vehicle_at_rest_stays_at_rest_and_feels_one_g() -> None:
+    parked = aircraft()
+    np.testing.assert_array_equal(parked.truth, parked.initial_truth)
+    # Latitudes in radians resolve a nanometre.
+    np.testing.assert_allclose(parked.truth[:2], 0.0, atol=1e-8)
+    for _ in range(400):
+        parked.step(0.0025)
+    # It still settles by less than a millimetre, and its engine shakes it by less than that.
+    np.testing.assert_allclose(parked.truth[:3], parked.initial_truth[:3], atol=1e-3)
+    np.testing.assert_allclose(parked.truth[7:16], 0.0, atol=1e-3)
+    force = np.array([parked.property(f"forces/fb{axis}-total-lbs") for axis in "xyz"]) * POUND_FORCE
+    # WGS-84's normal gravity (Somigliana, with the free-air gradient) at 40.246 degrees and 1387 m: 9.7977 m/s^2.
+    assert np.linalg.norm(force) / parked.mass == pytest.approx(9.7977, abs=1e-3)
+
+
+def test_the_engine_runs_from_the_start_and_the_brakes_hold_until_the_throttle_opens() -> None:
+    parked = aircraft()
+    assert parked.property("propulsion/engine/engine-rpm") > 500.0
+    for _ in range(200):
+        parked.step(0.0025)
+    assert parked.truth[0] == pytest.approx(0.0, abs=1e-3)
+    parked.set_controls(0.0, 0.0, 0.0, 1.0)
+    for _ in range(1200):
+        parked.step(0.0025)
+    assert parked.truth[0] > 2.0
+    assert parked.truth[7] > 2.0
+
+
+def test_a_state_that_is_set_comes_back_and_the_engine_goes_on(flown: JsbsimAircraft) -> None:
+    truth, rpm = in_flight(), flown.property("propulsion/engine/engine-rpm")
+    flown.set_truth(truth)
+    # Feet and geocentric radii cost nine digits of the position.
+    np.testing.assert_allclose(flown.truth[:3], truth[:3], atol=1e-6)
+    np.testing.assert_allclose(flown.truth[3:13], truth[3:13], atol=1e-12)
+    assert flown.property("propulsion/engine/engine-rpm") == pytest.approx(rpm, rel=1e-6)
+    flown.set_controls(0.0, 0.0, 0.0, 1.0)
+    for _ in range(400):
+        flown.step(0.0025)
+    assert flown.property("propulsion/engine/engine-rpm") > 1200.0
+
+
+def test_a_state_that_makes_no_sense_is_refused_and_changes_nothing(flown: JsbsimAircraft) -> None:
+    flown.set_truth(in_flight())
+    before = flown.truth.copy()
+    for index, value in ((0, math.nan), (7, 1e6), (3, 3.0)):
+        wrong = in_flight()
+        wrong[index] = value
+        with pytest.raises(ValueError, match=r"finite|beyond|length"):
+            flown.set_truth(wrong)
+    np.testing.assert_array_equal(flown.truth, before)
+
+
+def test_a_vehicle_set_below_the_ground_stands_on_its_wheels(flown: JsbsimAircraft) -> None:
+    below = np.zeros(19)
+    below[2:4] = 50.0, 1.0
+    flown.set_truth(below)
+    assert flown.truth[2] == pytest.approx(flown.initial_truth[2], abs=1e-6)
+
+
+def test_position_attitude_and_velocity_move_as_their_rates_say(flown: JsbsimAircraft) -> None:
+    flown.set_truth(in_flight())
+    flown.set_controls(0.1, -0.05, 0.02, 0.7)
+    for _ in range(80):
+        flown.step(STEP)
+    steps = 8
+    before = flown.truth.copy()
+    states = [before]
+    for _ in range(steps):
+        flown.step(STEP)
+        states.append(flown.truth.copy())
+    after, dt = flown.truth, steps * STEP
+    mean = (
+        np.mean([velocity_ned(s) for s in states[:-1]], axis=0),
+        np.mean([velocity_ned(s) for s in states[1:]], axis=0),
+    )
+    # The trapezoid of the velocity; longitude and latitude bend by 2e-5 at 120 m from the origin.
+    np.testing.assert_allclose((after[:3] - before[:3]) / dt, 0.5 * (mean[0] + mean[1]), atol=3e-3)
+    north, east = velocity_ned(before)[:2]
+    down = velocity_ned(before)[2]
+    latitude = math.radians(40.2463724)
+    # -2 W x v: W points along the earth's axis, NED (cos, 0, -sin).
+    coriolis = -2.0 * EARTH_RATE * np.cross([math.cos(latitude), 0.0, -math.sin(latitude)], [north, east, down])
+    accelerations = np.mean([acceleration_ned(s) for s in states], axis=0)
+    change = (velocity_ned(after) - velocity_ned(before)) / dt
+    # JSBSim integrates by Adams and Bashforth: its steps lag what it reports by half a step of jerk.
+    np.testing.assert_allclose(change, accelerations + coriolis, atol=0.02)
+    rates = np.mean([s[16:19] for s in states], axis=0)
+    np.testing.assert_allclose((after[10:13] - before[10:13]) / dt, rates, atol=0.01)
+
+
+def test_accelerations_are_all_forces_over_mass(flown: JsbsimAircraft) -> None:
+    flown.set_truth(in_flight())
+    for _ in range(40):
+        flown.step(STEP)
+    gravity = np.array(rotate_to_body(*flown.truth[3:7].tolist(), 0.0, 0.0, 9.7968))
+    # Gravity 300 m up is 9.7968 m/s^2; in the air the wrench is all there is besides.
+    np.testing.assert_allclose(flown.truth[13:16], flown.wrench()[:3] / flown.mass + gravity, atol=1e-3)
+
+
+def test_the_wind_triangle_closes(flown: JsbsimAircraft) -> None:
+    wind = np.array([3.0, -5.0, 1.0])
+    flown.set_truth(in_flight())
+    flown.set_wind(wind)
+    flown.step(STEP)
+    through_the_air = FOOT * np.array([flown.property(f"velocities/{axis}-aero-fps") for axis in "uvw"])
+    expected = flown.truth[7:10] - np.array(rotate_to_body(*flown.truth[3:7].tolist(), *wind.tolist()))
+    np.testing.assert_allclose(through_the_air, expected, atol=1e-9)
+    # It survives a new state, whose accelerations know of it.
+    flown.set_truth(in_flight())
+    still = flown.truth[13:16].copy()
+    assert flown.property("atmosphere/total-wind-east-fps") * FOOT == pytest.approx(-5.0)
+    flown.set_wind(np.zeros(3))
+    flown.set_truth(in_flight())
+    assert np.linalg.norm(flown.truth[13:16] - still) > 0.5
+
+
+def test_surfaces_turn_the_aircraft_as_in_beard_and_mclain(flown: JsbsimAircraft) -> None:
+    def rates(*surfaces: float) -> NDArray[np.float64]:
+        flown.set_truth(in_flight())
+        flown.set_controls(*surfaces, 0.6)
+        for _ in range(160):
+            flown.step(0.0025)
+        return flown.truth[10:13].copy()
+
+    level = rates(0.0, 0.0, 0.0)
+    assert rates(0.4, 0.0, 0.0)[0] > level[0] + 0.1
+    assert rates(0.0, 0.4, 0.0)[1] < level[1] - 0.1
+    assert rates(0.0, 0.0, 0.4)[2] < level[2] - 0.05
+
+
+def test_an_outstretched_flight_keeps_to_flat_ground() -> None:
+    north, east = radii_of_curvature(math.radians(40.2463724), 1387.0)
+    frame = tangent_plane(40.2463724, -111.6474138, 1387.0)
+    latitude, longitude, _ = ned_to_geodetic(frame, 100.0, 200.0, 0.0)
+    # Near the origin the two ways to make the earth flat agree: within 1e-4 of 200 m.
+    assert math.radians(latitude - 40.2463724) * north == pytest.approx(100.0, abs=0.01)
+    assert math.radians(longitude + 111.6474138) * east == pytest.approx(200.0, abs=0.01)
+    far = aircraft()
+    placed = in_flight(height=100.0)
+    placed[:2] = 5000.0, -3000.0
+    far.set_truth(placed)
+    assert far.property("position/h-agl-ft") * FOOT == pytest.approx(100.0, abs=1e-3)
+    np.testing.assert_allclose(far.truth[:3], placed[:3], atol=1e-6)
+
+
+def test_two_aircraft_in_one_process_fly_the_same_and_do_not_disturb_one_another() -> None:
+    alone = aircraft()
+    for _ in range(200):
+        alone.step(0.0025)
+    first, second = aircraft(), aircraft(initial_position=[10.0, 30.0])
+    np.testing.assert_allclose(second.initial_truth[:3], [10.0, 30.0, first.initial_truth[2]], atol=1e-6)
+    second.set_truth(in_flight())
+    for _ in range(200):
+        second.step(0.0025)
+        first.step(0.0025)
+    np.testing.assert_array_equal(first.truth, alone.truth)
+    assert second.truth[2] < -200.0
+
+
+def test_what_does_not_fill_a_step_is_carried_over() -> None:
+    whole, parts = aircraft(), aircraft()
+    for _ in range(30):
+        whole.step(0.0025)
+    for _ in range(25):
+        parts.step(0.003)
+    np.testing.assert_array_equal(whole.truth, parts.truth)
+
+
+def test_a_state_that_diverges_is_told_and_a_good_one_heals(flown: JsbsimAircraft) -> None:
+    wild = in_flight()
+    wild[10:13] = 9e3
+    flown.set_truth(in_flight())
+    with pytest.raises(StateDivergedError):
+        flown.set_truth(wild)
+        for _ in range(4000):
+            flown.step(0.0025)
+    assert np.all(np.isfinite(flown.truth))
+    with pytest.raises(StateDivergedError):
+        flown.step(0.0025)
+    flown.set_truth(in_flight())
+    flown.step(0.0025)
+    np.testing.assert_allclose(flown.truth[:3], in_flight()[:3], atol=0.2)
+
+
+def test_an_aircraft_that_is_not_there_or_does_not_fly_is_refused() -> None:
+    assert "c172p" in aircraft_names()
+    with pytest.raises(ParameterError, match=r"'aircraft': 'c152' given; allowed: one of .*c172p"):
+        aircraft(aircraft="c152")
+    with pytest.raises(ParameterError, match="cannot fly 'minisgs'"):
+        aircraft(aircraft="minisgs")
+
+
+def test_loading_says_nothing_and_leaves_no_file(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("c172p", "c172x"):
+        aircraft(aircraft=name)
+    assert capfd.readouterr() == ("", "")
+    assert list(tmp_path.iterdir()) == []
