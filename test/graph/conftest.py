@@ -47,6 +47,7 @@ class Graph(ComposedGraph):
     Attributes:
         truth: the newest truth state.
         status: the newest status of the flight controller.
+        time_manager: full name of the time manager.
     """
 
     def __init__(
@@ -65,6 +66,7 @@ class Graph(ComposedGraph):
             "tester", namespace="/".join((options.get("namespace", ""), members[0].namespace)).strip("/")
         )
         self.include(self.tester)
+        self.time_manager = f"/{options.get('namespace', '')}/time_manager".replace("//", "/")
         self._clients: dict[str, Any] = {}
         self._clock = Clock()
         self.truth = SimState()
@@ -158,7 +160,7 @@ class Graph(ComposedGraph):
 
     def pause(self) -> None:
         """Pause, and wait until the step under way is over."""
-        assert self.call("time_manager/toggle_pause").message.startswith("paused")
+        assert self.call(f"{self.time_manager}/toggle_pause").message.startswith("paused")
         self.spin_until(lambda: self.time_ns > nanoseconds(self._clock.clock), "the end of the step")
 
     def set_state(self, state: SimState) -> None:
@@ -170,7 +172,7 @@ class Graph(ComposedGraph):
     def step(self) -> None:
         """Take one step of a paused simulation."""
         before = self.time_ns
-        assert self.call("time_manager/step").success
+        assert self.call(f"{self.time_manager}/step").success
         self.spin_until(lambda: self.time_ns > before, "the step")
 
     def set_parameter(self, node: str, name: str, value: Any) -> None:

@@ -1,20 +1,21 @@
 """Fly the beginning of the mission in a composed graph and print a hash of all truth states, second by second.
 
-    python flown_truth.py SECONDS [ROS ARGUMENTS]
+    python flown_truth.py SECONDS [--count COUNT] [ROS ARGUMENTS]
 
-A program of its own because two runs are only independent in two processes.
+With a count, a fleet of so many flies, and each line begins with the vehicle's namespace. A program of its own because
+two runs are only independent in two processes.
 """
 
 from __future__ import annotations
 
+import argparse
 import hashlib
-import sys
 
 from rclpy.node import Node
 from rosflight_msgs.msg import SimState
 
 from rosflight_py_sim.composition import ComposedGraph
-from rosflight_py_sim.fleet import Member
+from rosflight_py_sim.fleet import Member, fleet
 from rosflight_py_sim.interfaces.qos import CHAIN
 from rosflight_py_sim.interfaces.wire import NANOSECONDS, stamp_ns
 from rosflight_py_sim.nodes.pilot import Pilot
@@ -24,8 +25,9 @@ from rosflight_py_sim.vehicles import vehicle
 class TruthHash(Node):
     """Hashes every truth state from the first stamp on; prints the hash at each full second."""
 
-    def __init__(self, seconds: int) -> None:
-        super().__init__("truth_hash")
+    def __init__(self, seconds: int, namespace: str) -> None:
+        super().__init__("truth_hash", namespace=namespace)
+        self.prefix = f"{namespace} " if namespace else ""
         self.done = False
         self._seconds = seconds
         self._digest = hashlib.sha256()
@@ -42,27 +44,35 @@ class TruthHash(Node):
         self._last_ns = stamp
         self._digest.update(bytes(message))
         if stamp % NANOSECONDS == 0:
-            print(f"{stamp // NANOSECONDS} {self._digest.hexdigest()}", flush=True)
+            print(f"{self.prefix}{stamp // NANOSECONDS} {self._digest.hexdigest()}", flush=True)
             self.done = stamp // NANOSECONDS >= self._seconds
 
 
 def main() -> None:
-    seconds, arguments = int(sys.argv[1]), sys.argv[2:]
+    parser = argparse.ArgumentParser(allow_abbrev=False)
+    parser.add_argument("seconds", type=int)
+    parser.add_argument("--count", type=int)
+    options, arguments = parser.parse_known_args()
+    chosen = vehicle("multirotor")
+    members = [Member(chosen)]
+    if options.count is not None:
+        members = fleet(chosen, count=options.count, spacing=20.0, seed=7)
     graph = ComposedGraph(
-        [Member(vehicle("multirotor"))],
+        members,
         settings={"real_time_multiplier": 0.0},
         arguments=arguments,
         executables=["autopilot"],
     )
-    truth, pilot = TruthHash(seconds), Pilot()
-    for node in (truth, pilot):
+    pairs = [(TruthHash(options.seconds, m.namespace), Pilot(namespace=m.namespace)) for m in members]
+    for node in (node for pair in pairs for node in pair):
         graph.adopt(node)
         graph.executor.add_node(node)
     try:
-        graph.spin(lambda: not truth.done and pilot.failure is None)
+        graph.spin(lambda: not all(truth.done or pilot.failure for truth, pilot in pairs))
     finally:
         graph.close()
-    print(pilot.doing if pilot.failure is None else f"failure: {pilot.failure}")
+    for truth, pilot in pairs:
+        print(truth.prefix + (pilot.doing if pilot.failure is None else f"failure: {pilot.failure}"))
 
 
 if __name__ == "__main__":

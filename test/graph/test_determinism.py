@@ -29,3 +29,17 @@ def test_a_seed_gives_the_same_flight_bit_for_bit_and_another_seed_another(comma
     other = flown(command_line, 8)
     assert len(other) == len(first)
     assert all(line not in first for line in other[1:-1])
+
+
+def test_each_vehicle_of_a_fleet_flies_as_it_does_alone_with_the_same_seed_and_start(command_line: Run) -> None:
+    seconds = "6"
+    result = command_line(PROGRAM, seconds, "--count", "2", "--params-file", WIND)
+    assert result.returncode == 0, result.stderr
+    together = result.stdout.splitlines()
+    assert len(together) == 2 * (int(seconds) + 1)
+    for k in (0, 1):
+        start = f"initial_position:=[0.0, {20.0 * k}]"
+        alone = command_line(PROGRAM, seconds, "--params-file", WIND, "-p", f"seed:={7 + k}", "-p", start)
+        assert alone.returncode == 0, alone.stderr
+        name = f"multirotor_{k + 1} "
+        assert [line.removeprefix(name) for line in together if line.startswith(name)] == alone.stdout.splitlines()

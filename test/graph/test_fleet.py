@@ -1,0 +1,175 @@
+"""Several vehicles: a namespace, a seed and a starting point each, and one time for all."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from rcl_interfaces.msg import Log
+from rosflight_msgs.msg import SimState
+from rosflight_msgs.srv import SetSimState
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import Imu
+
+from rosflight_py_sim.fleet import fleet
+from rosflight_py_sim.interfaces.vehicle_state import VehicleState
+from rosflight_py_sim.nodes.multirotor_forces_and_moments import MultirotorForcesAndMoments
+from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.vehicles import vehicle
+
+MakeGraph = Callable[..., Any]
+
+STEP_NS = 2_500_000
+# Deep enough for all that comes while a test looks elsewhere.
+DEEP = 1000
+
+
+def two(**options: Any) -> list[Any]:
+    return fleet(vehicle("multirotor"), **{"count": 2, "spacing": 30.0, "seed": 5, **options})
+
+
+def stamp_of(message: Any) -> int:
+    stamp = message.clock if isinstance(message, Clock) else message.header.stamp
+    return int(stamp.sec * 10**9 + stamp.nanosec)
+
+
+def test_each_vehicle_has_its_namespace_its_seed_and_its_place() -> None:
+    members = two(count=3)
+    assert [m.namespace for m in members] == ["multirotor_1", "multirotor_2", "multirotor_3"]
+    assert [m.settings["seed"] for m in members] == [5, 6, 7]
+    assert [m.settings["initial_position"] for m in members] == [[0.0, 0.0], [0.0, 30.0], [0.0, 60.0]]
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [({"count": 0}, "'count': 0 given"), ({"spacing": -1.0}, "'spacing': -1.0 given"), ({"seed": -2}, "'seed': -2")],
+)
+def test_fleets_that_cannot_be_are_refused(given: dict[str, Any], text: str) -> None:
+    with pytest.raises(ParameterError, match=text):
+        two(**given)
+
+
+@pytest.mark.parametrize(
+    "names", [[], ["a", "a"], ["no good"]], ids=["nobody", "one of them twice", "what is no namespace"]
+)
+def test_a_time_manager_refuses_to_keep_time_for(ros_domain: int, names: list[str]) -> None:
+    import rclpy
+    from rclpy.parameter import Parameter
+
+    from rosflight_py_sim.nodes.lockstep_time_manager import LockstepTimeManager
+
+    rclpy.init()
+    try:
+        given = Parameter("vehicles", Parameter.Type.STRING_ARRAY, names)
+        with pytest.raises(ParameterError, match="'vehicles'"):
+            LockstepTimeManager(parameter_overrides=[given])
+    finally:
+        rclpy.shutdown()
+
+
+def test_vehicles_differ_in_noise_and_place_and_share_the_time(graph: MakeGraph) -> None:
+    g = graph(vehicles=two(), namespace="swarm").ready()
+    nodes = {(n.get_namespace(), n.get_name()) for n in g.nodes}
+    for name in ("sensors", "sil_board", "forces_and_moments", "dynamics", "rc"):
+        assert {("/swarm/multirotor_1", name), ("/swarm/multirotor_2", name)} <= nodes
+    assert [namespace for namespace, name in nodes if name == "time_manager"] == ["/swarm"]
+
+    g.pause()
+    order: list[tuple[str, int]] = []
+    readings: dict[str, list[Any]] = {"1": [], "2": []}
+    g.tester.create_subscription(Clock, "/clock", lambda m: order.append(("clock", stamp_of(m))), 10)
+    states = {}
+    for k in "12":
+        around = f"/swarm/multirotor_{k}/sim"
+
+        def on_truth(message: SimState, k: str = k) -> None:
+            states[k] = message.pose.position
+            order.append((k, stamp_of(message)))
+
+        g.tester.create_subscription(SimState, f"{around}/truth_state", on_truth, 10)
+        g.tester.create_subscription(Imu, f"{around}/sensors/imu/data", readings[k].append, 10)
+    g.idle(0.3)
+    order.clear()
+    began_ns = g.time_ns
+    g.set_parameter(g.time_manager, "step_count", 20)
+    assert g.call(f"{g.time_manager}/step").success
+    g.spin_until(lambda: len(order) == 60, "20 steps of both")
+    for k in range(20):
+        clock, *truths = order[3 * k : 3 * k + 3]
+        assert clock == ("clock", began_ns + k * STEP_NS)
+        assert sorted(truths) == [("1", clock[1] + STEP_NS), ("2", clock[1] + STEP_NS)]
+    assert states["1"].y == pytest.approx(0.0, abs=0.1)
+    assert states["2"].y == pytest.approx(30.0, abs=0.1)
+    by_stamp = {stamp_of(m): m.linear_acceleration for m in readings["1"]}
+    assert all(by_stamp[stamp_of(m)] != m.linear_acceleration for m in readings["2"])
+
+
+def test_a_step_size_changed_on_the_way_keeps_the_vehicles_together(graph: MakeGraph) -> None:
+    g = graph(vehicles=two()).ready()
+    stamps: dict[str, set[int]] = {"1": set(), "2": set()}
+    for k, heard in stamps.items():
+        g.tester.create_subscription(
+            SimState, f"/multirotor_{k}/sim/truth_state", lambda m, heard=heard: heard.add(stamp_of(m)), DEEP
+        )
+    g.spin_until(lambda: all(stamps.values()))
+    for size in (0.005, 0.001, 0.0025):
+        g.set_parameter(g.time_manager, "step_size", size)
+        g.spin_for(0.1)
+    g.pause()
+    g.idle(0.1)
+    began = max(min(heard) for heard in stamps.values())
+    one, other = ({stamp for stamp in heard if stamp >= began} for heard in stamps.values())
+    assert one == other
+
+
+class FailingForces(MultirotorForcesAndMoments):
+    """Forces of which those of one vehicle can be told to go wrong."""
+
+    failing = ""
+
+    def update_forces_and_torques(
+        self, state: VehicleState, wind_ned: NDArray[np.float64], pwm_us: NDArray[np.float64], dt: float
+    ) -> NDArray[np.float64]:
+        wrench = super().update_forces_and_torques(state, wind_ned, pwm_us, dt)
+        if self.failing == self.get_namespace():
+            wrench[0] = math.nan
+        return wrench
+
+
+def test_a_vehicle_that_diverges_pauses_all_and_is_named(graph: MakeGraph, monkeypatch: pytest.MonkeyPatch) -> None:
+    g = graph(vehicles=two(), classes={"multirotor_forces_and_moments": FailingForces}).ready()
+    log = g.hear("/rosout", Log)
+    g.spin_for(0.1)
+    monkeypatch.setattr(FailingForces, "failing", "/multirotor_2")
+    g.spin_until(lambda: g.node("time_manager").paused, "a pause")
+    g.spin_until(lambda: any("paused at" in m.msg for m in log), "the report")
+    (report,) = [m.msg for m in log if m.msg.startswith("paused at")]
+    assert ": multirotor_2: force has diverged" in report
+
+    monkeypatch.setattr(FailingForces, "failing", "")
+    good = SimState()
+    good.pose.position.z, good.pose.orientation.w = -20.0, 1.0
+    assert g.call("/multirotor_2/dynamics/set_sim_state", SetSimState, state=good).success
+    assert g.call(f"{g.time_manager}/toggle_pause").message.startswith("running")
+    g.spin_for(0.1)
+
+
+def test_a_vehicle_whose_node_is_missing_stops_all_and_is_named(graph: MakeGraph) -> None:
+    g = graph("-p", "stall_timeout:=0.02", vehicles=two()).ready()
+    log = g.hear("/rosout", Log)
+    g.spin_for(0.1)
+    # In a pause no message is under way to what goes.
+    g.pause()
+    g.idle(0.1)
+    g.remove(next(n for n in g.nodes if (n.get_namespace(), n.get_name()) == ("/multirotor_2", "sensors")))
+    assert g.call(f"{g.time_manager}/toggle_pause").message.startswith("running")
+    g.spin_until(lambda: any("is missing" in m.msg for m in log), "the report")
+    (report,) = [m.msg for m in log if "is missing" in m.msg]
+    assert report.startswith("no multirotor_2/sim/truth_state after ")
+    time_ns = g.time_ns
+    g.idle(0.2)
+    assert g.time_ns == time_ns
