@@ -79,7 +79,7 @@ def test_each_output_is_answered_with_the_wrench_of_its_time_and_the_truth_a_ste
     pwm, wrench = g.hear("sim/pwm_output", PwmOutput), g.hear("sim/forces_and_moments", WrenchStamped)
     truth, wind = g.hear("sim/truth_state", SimState), g.hear("sim/truth_wind", Vector3Stamped)
     battery, imu = g.hear("sim/truth_battery", BatteryStatus), g.hear("sim/sensors/imu/data", Imu)
-    g.spin_for(0.5)
+    g.spin_until(lambda: all((pwm, wrench, truth, wind, battery, imu)), "each topic")
     g.pause()
     for _ in range(3):
         now = g.time_ns
