@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rosflight_py_sim.firmware.firmware import Firmware
 from rosflight_py_sim.firmware.parameters import FirmwareParameters, Number
-from rosflight_py_sim.firmware.state_machine import Log
+from rosflight_py_sim.firmware.state_machine import Log, Severity
 
 
 class Board:
@@ -79,4 +79,6 @@ class Board:
         lost = old.parameters.unsaved
         self.firmware = self._started()
         self.reboots += 1
-        return "rebooted; parameters that were not written are lost" if lost else "rebooted"
+        text = "rebooted; parameters that were not written are lost" if lost else "rebooted"
+        self._log(Severity.INFO, text)
+        return text

@@ -24,9 +24,9 @@ from rosflight_py_sim.firmware.control_step import (
     control_settings,
     control_step,
 )
+from rosflight_py_sim.firmware.inputs import Inputs
 from rosflight_py_sim.firmware.mixer_selection import CHOICE_PARAMETERS, ELEMENT_PREFIXES, MixerSelection
 from rosflight_py_sim.firmware.parameters import FirmwareParameters
-from rosflight_py_sim.firmware.slow_sensors import SlowSensors
 from rosflight_py_sim.firmware.state_machine import ErrorFlag, Event, Log, Severity, StateMachine
 from rosflight_py_sim.firmware.status import Status
 from rosflight_py_sim.firmware.surroundings import FirmwareSurroundings
@@ -39,13 +39,13 @@ def _silent(severity: Severity, text: str) -> None:
     """Stands in where nobody wants the log."""
 
 
-class Firmware(SlowSensors):
+class Firmware(Inputs):
     """The flight controller.
 
     Time is given in whole microseconds of any epoch; the first time given counts as the start. `status_changed` is
     set when the status changes in a way that is reported at once; whoever reports it clears it.
 
-    Attributes (and those of SlowSensors):
+    Attributes (and those of Inputs):
         attitude: (4,) quaternion w x y z, body to inertial.
         euler: (3,) roll, pitch, yaw (rad).
         angular_velocity: (3,) filtered, bias taken out, body axes (rad/s).
@@ -133,75 +133,6 @@ class Firmware(SlowSensors):
         self.imu_temperature = temperature_k
         self._imu_time_us = time_us
         self._new_imu = True
-
-    def receive_rc(self, time_us: int, channels_us: Sequence[int]) -> None:
-        """Take an RC frame: eight pulse widths (us).
-
-        Raises:
-            ValueError: not eight channels.
-        """
-        self.receiver.receive(time_us, channels_us)
-
-    def set_command(self, time_us: int, mode: int, ignore: int, values: Sequence[float]) -> None:
-        """Take a command of the companion computer: `CommandMode`, bits of values to ignore, ten values.
-
-        A command with an unknown mode or values that are not finite is dropped and logged; the old one goes stale.
-        """
-        try:
-            self.command.set_offboard(time_us, mode, ignore, values)
-        except ValueError as error:
-            self.log(Severity.WARNING, f"command dropped: {error}")
-            return
-        self.command.due_us = -math.inf
-
-    def set_aux_command(self, types: Sequence[int], values: Sequence[float]) -> None:
-        """Take fourteen auxiliary outputs: types 0 off, 1 servo (-1..1), 2 motor (0..1), and values.
-
-        They reach the outputs that the mixer leaves free. A wrong one is dropped and logged.
-        """
-        try:
-            mixer.set_aux_command(self._channels, types, values)
-        except ValueError as error:
-            self.log(Severity.WARNING, f"auxiliary command dropped: {error}")
-
-    def set_external_attitude(self, quaternion_wxyz: Sequence[float]) -> None:
-        """Take an attitude (body to inertial) from outside, which the next pass corrects the estimate with.
-
-        One that is not finite or zero is dropped and logged; others are normalised.
-        """
-        try:
-            estimator.give_external_attitude(self._estimate, quaternion_wxyz)
-        except ValueError as error:
-            self.log(Severity.WARNING, f"external attitude dropped: {error}")
-
-    @property
-    def calibrating(self) -> bool:
-        """Whether a calibration of gyros or accelerometer is running."""
-        return self.calibrations.imu.running
-
-    def calibrate_imu(self) -> str:
-        """Start to average gyros and accelerometer; what to do now.
-
-        Raises:
-            Refused: armed.
-        """
-        return self.calibrations.start_imu()
-
-    def calibrate_gyro(self) -> str:
-        """Start to average the gyros; what to do now.
-
-        Raises:
-            Refused: armed.
-        """
-        return self.calibrations.start_gyro()
-
-    def calibrate_rc_trim(self) -> str:
-        """Let the equilibrium torques be what the sticks command now, level and at rest; what was set.
-
-        Raises:
-            Refused: armed, no RC signal, or a torque out of range.
-        """
-        return self.calibrations.trim_from_rc()
 
     def step(self, time_us: int) -> NDArray[np.float64]:
         """One pass of the main loop.

@@ -18,7 +18,7 @@ CHECK_EVERY = 50
 """Samples between two looks at the coverage: a second at the default rate."""
 
 GREATEST_RESIDUAL = 0.2
-"""Root mean square distance from the fitted ellipsoid, share of its radius; the default noise gives 0.06."""
+"""Root mean square distance from the fitted ellipsoid, share of its radius; the simulated sensor gives 0.002."""
 
 _GOLDEN = (1.0 + math.sqrt(5.0)) / 2.0
 

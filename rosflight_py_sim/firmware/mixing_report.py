@@ -20,12 +20,15 @@ def mixing_report(parameters: FirmwareParameters) -> str:
         ("secondary, for the companion computer", "SECONDARY_MIXER", "SEC_MIXER"),
     ):
         chosen = MixerChoice(int(parameters[choice]))
-        lines.append(f"{title}: {choice} {chosen.value} ({chosen.name.lower()})")
+        name = chosen.name.lower()
+        if chosen is MixerChoice.NONE and prefix == "SEC_MIXER":
+            name = "none, so the primary"
+        lines.append(f"{title}: {choice} {chosen.value} ({name})")
         for i in range(MIXER_ROWS):
             row = [float(parameters[f"{prefix}_{i}_{j}"]) for j in outputs]
             if i < len(_ROWS) or any(row):
-                name = _ROWS[i] if i < len(_ROWS) else f"spare {i}"
-                lines.append(_line(name, [f"{value:.5g}" for value in row]))
+                axis = _ROWS[i] if i < len(_ROWS) else f"spare {i}"
+                lines.append(_line(axis, [f"{value:.5g}" for value in row]))
     return "\n".join(lines)
 
 

@@ -75,9 +75,9 @@ def test_magnetometer_is_calibrated_by_the_example_that_turns_the_vehicle_about(
             break
         node.hold(generator.normal(size=4).tolist())
     matrix = np.array([[g.firmware(f"MAG_CAL_A{i}{j}") for j in range(3)] for i in range(3)])
-    # The simulated sensor has noise alone: 3 of 50 uT, over hundreds of samples.
-    assert matrix == pytest.approx(np.eye(3), abs=0.05)
-    assert [g.firmware(f"MAG_{a}_BIAS") for a in "XYZ"] == pytest.approx([0.0] * 3, abs=2e-6)
+    # The simulated sensor has noise alone, of 0.1 in 50 uT.
+    assert matrix == pytest.approx(np.eye(3), abs=0.01)
+    assert [g.firmware(f"MAG_{a}_BIAS") for a in "XYZ"] == pytest.approx([0.0] * 3, abs=0.5e-6)
     assert not np.array_equal(matrix, np.eye(3))
 
 
@@ -155,7 +155,7 @@ def test_mixing_matrices_are_printed(graph: MakeGraph) -> None:
     assert lines[1].split() == ["type", *["motor"] * 4]
     assert lines[2] == "primary, for the pilot: PRIMARY_MIXER 11 (custom)"
     assert lines[5].split() == ["Fz", *["-5814.8"] * 4]
-    assert lines[9] == "secondary, for the companion computer: SECONDARY_MIXER 255 (none)"
+    assert lines[9] == "secondary, for the companion computer: SECONDARY_MIXER 255 (none, so the primary)"
     assert lines[12] == lines[5]
 
 

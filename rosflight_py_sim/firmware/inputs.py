@@ -1,17 +1,23 @@
-"""The sensors beside the IMU: what came last, corrected, and what calibrates itself with it."""
+"""What comes in beside the IMU's samples: other sensors, RC frames, commands, requests to calibrate."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 
-from rosflight_py_sim.firmware import sensors
+import numpy as np
+from numpy.typing import NDArray
+
+from rosflight_py_sim.firmware import estimator, mixer, sensors
 from rosflight_py_sim.firmware.calibrations import Calibrations
+from rosflight_py_sim.firmware.command import CommandMux
 from rosflight_py_sim.firmware.parameters import FirmwareParameters
+from rosflight_py_sim.firmware.rc import Receiver
+from rosflight_py_sim.firmware.state_machine import Log, Severity
 
 
-class SlowSensors:
-    """Barometer, airspeed, range finder, magnetometer and battery.
+class Inputs:
+    """The inputs of a flight controller, which is to have the parts that are named first.
 
     Samples that are not finite are dropped, but for distances, of which infinity is one.
 
@@ -25,8 +31,13 @@ class SlowSensors:
         time_us: of the last pass.
     """
 
+    log: Log
     parameters: FirmwareParameters
+    receiver: Receiver
+    command: CommandMux
     calibrations: Calibrations
+    _channels: NDArray[np.float64]
+    _estimate: NDArray[np.float64]
 
     def __init__(self) -> None:
         self.battery = sensors.Battery(self.parameters)
@@ -86,6 +97,75 @@ class SlowSensors:
         if not math.isfinite(voltage + current):
             return
         self.battery.receive(voltage, current)
+
+    def receive_rc(self, time_us: int, channels_us: Sequence[int]) -> None:
+        """Take an RC frame: eight pulse widths (us).
+
+        Raises:
+            ValueError: not eight channels.
+        """
+        self.receiver.receive(time_us, channels_us)
+
+    def set_command(self, time_us: int, mode: int, ignore: int, values: Sequence[float]) -> None:
+        """Take a command of the companion computer: `CommandMode`, bits of values to ignore, ten values.
+
+        A command with an unknown mode or values that are not finite is dropped and logged; the old one goes stale.
+        """
+        try:
+            self.command.set_offboard(time_us, mode, ignore, values)
+        except ValueError as error:
+            self.log(Severity.WARNING, f"command dropped: {error}")
+            return
+        self.command.due_us = -math.inf
+
+    def set_aux_command(self, types: Sequence[int], values: Sequence[float]) -> None:
+        """Take fourteen auxiliary outputs: types 0 off, 1 servo (-1..1), 2 motor (0..1), and values.
+
+        They reach the outputs that the mixer leaves free. A wrong one is dropped and logged.
+        """
+        try:
+            mixer.set_aux_command(self._channels, types, values)
+        except ValueError as error:
+            self.log(Severity.WARNING, f"auxiliary command dropped: {error}")
+
+    def set_external_attitude(self, quaternion_wxyz: Sequence[float]) -> None:
+        """Take an attitude (body to inertial) from outside, which the next pass corrects the estimate with.
+
+        One that is not finite or zero is dropped and logged; others are normalised.
+        """
+        try:
+            estimator.give_external_attitude(self._estimate, quaternion_wxyz)
+        except ValueError as error:
+            self.log(Severity.WARNING, f"external attitude dropped: {error}")
+
+    @property
+    def calibrating(self) -> bool:
+        """Whether a calibration of gyros or accelerometer is running."""
+        return self.calibrations.imu.running
+
+    def calibrate_imu(self) -> str:
+        """Start to average gyros and accelerometer; what to do now.
+
+        Raises:
+            Refused: armed.
+        """
+        return self.calibrations.start_imu()
+
+    def calibrate_gyro(self) -> str:
+        """Start to average the gyros; what to do now.
+
+        Raises:
+            Refused: armed.
+        """
+        return self.calibrations.start_gyro()
+
+    def calibrate_rc_trim(self) -> str:
+        """Let the equilibrium torques be what the sticks command now, level and at rest; what was set.
+
+        Raises:
+            Refused: armed, no RC signal, or a torque out of range.
+        """
+        return self.calibrations.trim_from_rc()
 
     def calibrate_mag(self) -> str:
         """Start to gather magnetometer samples of all directions; what to do now.
