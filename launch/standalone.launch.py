@@ -65,9 +65,7 @@ ARGUMENTS = [
         description="Parameters that the flight controller starts with (ROSflight's YAML list), in the place of the "
         "vehicle's own file in share/rosflight_py_sim/config.",
     ),
-    DeclareLaunchArgument(
-        "use_vimfly", default_value="false", description="Whether the rc node takes the sticks from the keyboard."
-    ),
+    DeclareLaunchArgument("use_vimfly", default_value="false", description="Whether the keyboard moves the sticks."),
     DeclareLaunchArgument(
         "autopilot", default_value="false", description="Whether to add the autopilot, which flies a square on call."
     ),
@@ -159,9 +157,11 @@ def _processes(given: dict[str, str], time_mode: str, chosen: Vehicle) -> list[L
 
 
 def _one_process(given: dict[str, str], time_mode: str) -> Node:
-    for name, why in (("leave_out", "all nodes run in one process"), ("use_vimfly", "the process has no keyboard")):
-        if given[name] not in ("", "false"):
-            raise ParameterError(f"launch arguments composed:=true and {name}:={given[name]} exclude each other: {why}")
+    if given["leave_out"]:
+        raise ParameterError(
+            f"launch arguments composed:=true and leave_out:={given['leave_out']} exclude each other: all nodes run in "
+            "one process"
+        )
     options = {
         "--vehicle": given["vehicle"],
         "--dynamics": given["dynamics"],
@@ -175,6 +175,8 @@ def _one_process(given: dict[str, str], time_mode: str) -> Node:
     arguments = [word for option, value in options.items() if value for word in (option, value)]
     if boolean("autopilot", given["autopilot"]):
         arguments.append("--autopilot")
+    if boolean("use_vimfly", given["use_vimfly"]):
+        arguments.append("--keyboard")
     return Node(
         package="rosflight_py_sim",
         executable="rosflight_py_sim",

@@ -110,6 +110,11 @@ def _parser() -> argparse.ArgumentParser:
         metavar="M",
         help="distance between their starting points, m (default %(default)g)",
     )
+    sim.add_argument(
+        "--keyboard",
+        action="store_true",
+        help="fly with the keyboard, in a window or in this terminal (default: with a joystick, if one is plugged in)",
+    )
     sim.add_argument("--duration", type=float, metavar="S", help="stop after so many simulated seconds")
     sim.add_argument("--launched", action="store_true", help="Ctrl-C is no failure (exit code 0), as ros2 launch wants")
     sim.set_defaults(command=_sim)
@@ -130,6 +135,15 @@ def _parser() -> argparse.ArgumentParser:
     )
     fly.set_defaults(command=_fly)
     add_trim_parser(commands, list(VEHICLES))
+
+    joysticks = commands.add_parser(
+        "joysticks",
+        help="list what is plugged in, for writing a mapping",
+        description="List the joysticks that are plugged in, and the mapping of each.",
+    )
+    joysticks.add_argument("--watch", action="store_true", help="show axes and pressed buttons until Ctrl-C")
+    joysticks.add_argument("--mapping-file", type=_file, metavar="FILE", help="mappings of your own, which come first")
+    joysticks.set_defaults(command=_joysticks)
     return parser
 
 
@@ -171,6 +185,8 @@ def _sim(options: argparse.Namespace) -> int:
     if options.time_mode == "wall":
         del settings["real_time_multiplier"]
     members = _members(options, chosen)
+    if options.keyboard:
+        settings["use_vimfly"] = True
     graph = ComposedGraph(
         members,
         files=options.params_file,
@@ -180,6 +196,8 @@ def _sim(options: argparse.Namespace) -> int:
         namespace=options.namespace,
         executables=["autopilot"] if options.autopilot else [],
         flight_controller=options.flight_controller,
+        # One joystick is not meant to fly a whole fleet.
+        transmitter="auto" if len(members) == 1 else "none",
     )
     names = ", ".join(member.namespace or chosen.name for member in members)
     are = "are" if len(members) > 1 else "is"
@@ -209,6 +227,19 @@ def _fly(options: argparse.Namespace) -> int:
         namespace=options.namespace,
         output=options.output,
     )
+
+
+def _joysticks(options: argparse.Namespace) -> int:
+    from rosflight_py_sim.transmitter.listing import list_joysticks
+    from rosflight_py_sim.transmitter.mapping import MappingError, all_mappings
+    from rosflight_py_sim.transmitter.sdl import NoPygameError
+
+    try:
+        list_joysticks(all_mappings(options.mapping_file), watch=options.watch)
+    except (MappingError, NoPygameError) as error:
+        print(f"rosflight_py_sim: {error}", file=sys.stderr)
+        return 1
+    return 0
 
 
 if __name__ == "__main__":

@@ -54,6 +54,7 @@ class ComposedGraph:
         namespace: str = "",
         executables: Iterable[str] = (),
         flight_controller: str = "sil_board",
+        transmitter: str = "none",
     ) -> None:
         """Initialise rclpy with `arguments` and create the nodes.
 
@@ -66,11 +67,13 @@ class ComposedGraph:
             namespace: of all nodes; /clock stays outside of it.
             executables: further nodes of this package, for each vehicle.
             flight_controller: executable of the node that answers the IMU with PWM.
+            transmitter: parameter `device` of rc where the arguments do not give it.
 
         Raises:
             ParameterError: a node refuses its parameters, or ROS its arguments.
         """
-        given = [_arguments(member, files, settings or {}, arguments) for member in vehicles]
+        defaults = {"device": transmitter}
+        given = [_arguments(member, defaults, files, settings or {}, arguments) for member in vehicles]
         for one in given:
             ordinary_arguments([sys.argv[0], *one])
         with refusals_of_ros():
@@ -87,6 +90,7 @@ class ComposedGraph:
             self.adopt(self._host)
             self._time_source.attach_node(self._host)
         own: dict[str, Any] = {"time_mode": time_mode, "vehicles": [member.namespace for member in vehicles]}
+        self._first, self._own = given[0], own
         for member, words in zip(vehicles, given, strict=True):
             physics = [member.vehicle.forces_and_moments, member.vehicle.dynamics]
             places = ["rc", "standalone_sensors", "sil_board", *physics, flight_controller, *executables]
@@ -98,6 +102,10 @@ class ComposedGraph:
         # Last: it starts the simulation, which all others must be ready for.
         if self._simulated:
             self.executor.add_node(self._add(TIME_MANAGERS[time_mode], namespace, given[0], own))
+
+    def add(self, executable: str, *, namespace: str) -> SimulationNode:
+        """Create one more node of the package, with the parameters of the first vehicle's."""
+        return self._add(executable, namespace, self._first, self._own)
 
     def _add(self, executable: str, namespace: str, arguments: list[str], own: dict[str, Any]) -> SimulationNode:
         """Create a node of the package; of `own` it takes the parameters that it has."""
@@ -153,10 +161,16 @@ class ComposedGraph:
 
 
 def _arguments(
-    member: Member, files: Sequence[str], settings: Mapping[str, Value], arguments: Sequence[str]
+    member: Member,
+    defaults: Mapping[str, Value],
+    files: Sequence[str],
+    settings: Mapping[str, Value],
+    arguments: Sequence[str],
 ) -> list[str]:
     """ROS arguments of one vehicle's nodes; later ones are stronger."""
-    words = ["--ros-args", "-p", f"firmware_param_file:={member.vehicle.firmware_file}"]
+    words = ["--ros-args"]
+    for name, value in {"firmware_param_file": str(member.vehicle.firmware_file), **defaults}.items():
+        words += ["-p", f"{name}:={value}"]
     for file in [str(member.vehicle.parameter_file), *files]:
         words += ["--params-file", file]
     for name, value in {**settings, **member.settings}.items():

@@ -1,7 +1,8 @@
-"""What tests of running nodes share: a ROS domain that is theirs alone."""
+"""What tests share: a ROS domain that is theirs alone, and joysticks that nobody has plugged in."""
 
 from __future__ import annotations
 
+import ctypes
 import fcntl
 import os
 import socket
@@ -12,18 +13,25 @@ from pathlib import Path
 
 import pytest
 
+from rosflight_py_sim.transmitter.sdl import SdlSession
+
 # Those whose ports are out of the way of the ports that Linux hands out by itself; the rarely used ones first.
 _DOMAINS = (*range(215, 232), *range(1, 102))
+_PARTICIPANTS = 16
 _had: list[int] = []
 
 
 def _in_use(domain: int) -> bool:
-    """Whether this machine has a DDS participant in the domain, by the port of the first one (DDSI-RTPS 2.5, 9.6.2)."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        try:
-            probe.bind(("", 7400 + 250 * domain + 10))
-        except OSError:
-            return True
+    """Whether this machine has a DDS participant in the domain, by the ports of the first ones (DDSI-RTPS 2.5, 9.6.2).
+
+    Not of the very first alone: what a failed test has left behind may have been a later one.
+    """
+    for participant in range(_PARTICIPANTS):
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            try:
+                probe.bind(("", 7400 + 250 * domain + 10 + 2 * participant))
+            except OSError:
+                return True
     return False
 
 
@@ -60,3 +68,78 @@ def ros_domain(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
         monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
         monkeypatch.setenv("ROS_DOMAIN_ID", str(domain))
         yield domain
+
+
+class _Description(ctypes.Structure):
+    """SDL_VirtualJoystickDesc of SDL 2."""
+
+    _fields_ = (
+        *(
+            (name, ctypes.c_uint16)
+            for name in ("version", "type", "axes", "buttons", "hats", "vendor", "product", "pad")
+        ),
+        *((name, ctypes.c_uint32) for name in ("button_mask", "axis_mask")),
+        ("name", ctypes.c_char_p),
+        *((name, ctypes.c_void_p) for name in ("data", "update", "player", "rumble", "triggers", "led", "effect")),
+    )
+
+
+class VirtualJoystick:
+    """A joystick of SDL's virtual driver, which reaches the program by the way of a real one."""
+
+    def __init__(self, sdl: ctypes.CDLL, name: str, axes: int, buttons: int) -> None:
+        self._sdl = sdl
+        self._description = _Description(version=1, axes=axes, buttons=buttons, name=name.encode())
+        self._axes = [0] * axes
+        self._buttons = [0] * buttons
+        self._open: ctypes.c_void_p | None = None
+        self._instance = -1
+
+    def plug_in(self) -> None:
+        index = self._sdl.SDL_JoystickAttachVirtualEx(ctypes.byref(self._description))
+        assert index >= 0
+        self._instance = self._sdl.SDL_JoystickGetDeviceInstanceID(index)
+        self._open = ctypes.c_void_p(self._sdl.SDL_JoystickOpen(index))
+        for axis, value in enumerate(self._axes):
+            self._sdl.SDL_JoystickSetVirtualAxis(self._open, axis, ctypes.c_int16(value))
+        for button, pressed in enumerate(self._buttons):
+            self._sdl.SDL_JoystickSetVirtualButton(self._open, button, ctypes.c_uint8(pressed))
+
+    def unplug(self) -> None:
+        if self._open is None:
+            return
+        indices = range(self._sdl.SDL_NumJoysticks())
+        index = next(i for i in indices if self._sdl.SDL_JoystickGetDeviceInstanceID(i) == self._instance)
+        assert self._sdl.SDL_JoystickDetachVirtual(index) == 0
+        self._sdl.SDL_JoystickClose(self._open)
+        self._open = None
+
+    def axis(self, number: int, position: float) -> None:
+        """Move an axis, from -1 to 1."""
+        self._axes[number] = round(position * 32767)
+        if self._open is not None:
+            self._sdl.SDL_JoystickSetVirtualAxis(self._open, number, ctypes.c_int16(self._axes[number]))
+
+    def button(self, number: int, *, pressed: bool) -> None:
+        self._buttons[number] = int(pressed)
+        if self._open is not None:
+            self._sdl.SDL_JoystickSetVirtualButton(self._open, number, ctypes.c_uint8(int(pressed)))
+
+
+@pytest.fixture
+def virtual_joystick() -> Iterator[Callable[..., VirtualJoystick]]:
+    """A function (name, axes, buttons) that makes a joystick, not yet plugged in."""
+    session = SdlSession(lambda event: None, display=False)
+    loaded = {line.split()[-1] for line in Path("/proc/self/maps").read_text().splitlines() if "/libSDL2-2" in line}
+    sdl = ctypes.CDLL(loaded.pop())
+    sdl.SDL_JoystickOpen.restype = ctypes.c_void_p
+    made: list[VirtualJoystick] = []
+
+    def make(name: str = "OpenTX RM TX16S Joystick", axes: int = 8, buttons: int = 24) -> VirtualJoystick:
+        made.append(VirtualJoystick(sdl, name, axes, buttons))
+        return made[-1]
+
+    yield make
+    for joystick in made:
+        joystick.unplug()
+    session.close()

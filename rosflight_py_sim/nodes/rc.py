@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import time
+from pathlib import Path
 from typing import Any, ClassVar
 
+from rclpy.service import Service
 from rosflight_msgs.msg import RCRaw
 from std_srvs.srv import Trigger
 
@@ -13,52 +16,176 @@ from rosflight_py_sim.interfaces.ticks import start_ticks
 from rosflight_py_sim.interfaces.wire import WireFormat
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value, number
+from rosflight_py_sim.transmitter import joystick
+from rosflight_py_sim.transmitter.channels import ARM, HIGH, LOW, OVERRIDE, Transmitter, frame_at_rest
+from rosflight_py_sim.transmitter.keyboard import LAYOUTS
+from rosflight_py_sim.transmitter.mapping import Mapping, MappingError, all_mappings
+from rosflight_py_sim.transmitter.opening import KEYBOARDS, NoKeyboardError, open_keyboard
+from rosflight_py_sim.transmitter.sdl import NoPygameError
 
 RC_WIRE = WireFormat(RCRaw)
 
-LOW, CENTRE, HIGH = 1000, 1500, 2000
-
-ROLL, PITCH, THROTTLE, YAW, ARM, OVERRIDE, ATTITUDE_TYPE, SPARE = range(8)
+# System time: a hand is as quick in a simulation that runs slowly or stands still.
+_POLL_PERIOD_S = 0.01
+_LOOK_PERIOD_S = 1.0
 
 
 class Rc(SimulationNode):
-    """Publishes sim/RC without a transmitter: sticks centred, throttle low, switches moved by services.
+    """Publishes sim/RC from a joystick, from the keyboard, or with sticks at rest and switches moved by services.
 
-    toggle_arm moves the arm switch, toggle_override the switch that lets RC override the commands of a computer (on at
-    the start, as arming needs it).
+    The services toggle_arm and toggle_override exist only while neither joystick nor keyboard flies; toggle_override
+    moves the switch that lets RC override the commands of a computer (on at the start, as arming needs it).
+    A joystick that is unplugged is a transmitter that is lost: no frames come until one is plugged in again.
     """
 
     DEFAULT_NAME: ClassVar[str] = "rc"
     PARAMETERS: ClassVar[ParameterTable] = ParameterTable(
         TIME_MODE,
-        Parameter("use_vimfly", False, "Fly with the keyboard; this version has no keyboard flying", read_only=True),
+        Parameter(
+            "device",
+            "auto",
+            "What moves the sticks: a joystick, the keyboard, none (services move the switches), or auto: a joystick "
+            "as soon as one is plugged in, until then none",
+            choices=("auto", "none", "joystick", "keyboard"),
+            read_only=True,
+        ),
+        Parameter("use_vimfly", False, "ROSflight's name for device keyboard", read_only=True),
+        Parameter(
+            "mapping_file",
+            "",
+            "Joystick mappings of your own, which come before those of config/joysticks.yaml",
+            read_only=True,
+        ),
+        Parameter("joystick_name", "", "Take only a joystick whose name has this text in it", read_only=True),
+        Parameter(
+            "joystick_index",
+            joystick.ANY,
+            "Take only the joystick of this number, counted from 0; -1: any",
+            minimum=joystick.ANY,
+            maximum=99,
+            read_only=True,
+        ),
+        Parameter(
+            "keyboard",
+            "auto",
+            "Where keys are heard: in a window, in the terminal, or auto: a window where there is a display",
+            choices=KEYBOARDS,
+            read_only=True,
+        ),
+        Parameter(
+            "keyboard_layout", "vimfly", "Which keys do what: see docs/rc.md", choices=tuple(LAYOUTS), read_only=True
+        ),
         Parameter("rc_frequency", 50.0, "Rate of RC frames", "Hz", minimum=1.0, maximum=400.0, read_only=True),
     )
 
+    # Here because a node that refuses its parameters is destroyed, too.
+    _transmitter: Transmitter | None = None
+
     def __init__(self, **arguments: Any) -> None:
-        """Create topic and services and start sending frames."""
+        """Open the device, create topic and services and start sending frames."""
         super().__init__(**arguments)
-        self._channels = [CENTRE] * 8
-        self._channels[THROTTLE] = LOW
-        self._channels[ARM] = LOW
-        self._channels[OVERRIDE] = HIGH
-        self._channels[ATTITUDE_TYPE] = HIGH
+        self._mappings = self._load_mappings()
+        self._at_rest = frame_at_rest()
+        self._switch_services: list[Service] = []
         self._send = self.publisher("sim/RC", RC_WIRE, CHAIN)
-        self.create_service(Trigger, "toggle_arm", self._toggle_arm)
-        self.create_service(Trigger, "toggle_override", self._toggle_override)
         start_ticks(self, number(self.values, "rc_frequency"), self._on_tick)
+        self._open_device()
 
     def configure(self, values: dict[str, Value]) -> None:
-        """Refuse what this version cannot do."""
-        if values["use_vimfly"]:
-            raise ParameterError("parameter 'use_vimfly': True given; allowed: false (no keyboard flying yet)")
+        """Refuse a device that use_vimfly contradicts."""
+        if values["use_vimfly"] and values["device"] == "joystick":
+            raise ParameterError("parameter 'device': 'joystick' given; with use_vimfly allowed: keyboard, or nothing")
+
+    def destroy_node(self) -> None:
+        """Let go of the device, too."""
+        if self._transmitter is not None:
+            self._transmitter.close()
+        super().destroy_node()
+
+    def _load_mappings(self) -> list[Mapping]:
+        own = str(self.values["mapping_file"])
+        try:
+            return all_mappings(Path(own) if own else None)
+        except MappingError as error:
+            raise ParameterError(f"parameter 'mapping_file': {error}") from error
+
+    # The device.
+
+    def _open_device(self) -> None:
+        device = "keyboard" if self.values["use_vimfly"] else self.values["device"]
+        try:
+            if device == "keyboard":
+                kind, layout = str(self.values["keyboard"]), str(self.values["keyboard_layout"])
+                self._fly_by(open_keyboard(kind, layout, self.get_logger()))
+            elif device == "joystick":
+                self._fly_by(self._open_joystick())
+        except NoKeyboardError as error:
+            raise ParameterError(f"the keyboard cannot fly: {error}") from error
+        except NoPygameError as error:
+            raise ParameterError(f"parameter 'device': 'joystick' given, but {error}") from error
+        if device == "joystick" and self._transmitter is not None and not self._transmitter.is_present:
+            self.get_logger().warning("no joystick to fly by: no RC frames until one is plugged in")
+        if device in ("none", "auto"):
+            self._create_services()
+        if device == "auto":
+            self._look_timer = self.create_system_timer(_LOOK_PERIOD_S, self._look_for_joystick)
+            self._look_for_joystick()
+
+    def _open_joystick(self) -> Transmitter:
+        return joystick.JoystickTransmitter(
+            self._mappings,
+            self.get_logger(),
+            part_of_name=str(self.values["joystick_name"]),
+            index=int(number(self.values, "joystick_index")),
+        )
+
+    def _look_for_joystick(self) -> None:
+        """Load pygame only when there is something for it to read."""
+        devices = joystick.joystick_devices()
+        if not devices:
+            return
+        self._look_timer.cancel()
+        try:
+            self._fly_by(self._open_joystick())
+        except NoPygameError as error:
+            self.get_logger().info(f"{devices[0]} may be a joystick, but {error}")
+
+    def _fly_by(self, transmitter: Transmitter) -> None:
+        self._transmitter = transmitter
+        self._poll()
+        self.create_system_timer(_POLL_PERIOD_S, self._poll)
+
+    def _poll(self) -> None:
+        transmitter = self._transmitter
+        if transmitter is None:
+            return
+        transmitter.poll(time.monotonic())
+        if self._switch_services and transmitter.is_present:
+            self._destroy_services()
 
     def _on_tick(self, time_ns: int) -> None:
-        self._send(time_ns, *self._channels)
+        transmitter = self._transmitter
+        # Without services, the device alone has the say, also when it says nothing.
+        frame = self._at_rest if self._switch_services or transmitter is None else transmitter.frame
+        if frame is not None:
+            self._send(time_ns, *frame)
+
+    # Without a device.
+
+    def _create_services(self) -> None:
+        self._switch_services = [
+            self.create_service(Trigger, "toggle_arm", self._toggle_arm),
+            self.create_service(Trigger, "toggle_override", self._toggle_override),
+        ]
+
+    def _destroy_services(self) -> None:
+        for service in self._switch_services:
+            self.destroy_service(service)
+        self._switch_services = []
 
     def _toggle(self, channel: int, name: str, response: Trigger.Response) -> Trigger.Response:
-        on = self._channels[channel] != HIGH
-        self._channels[channel] = HIGH if on else LOW
+        on = self._at_rest[channel] != HIGH
+        self._at_rest[channel] = HIGH if on else LOW
         response.success = True
         response.message = f"{name} switch {'on' if on else 'off'}"
         return response

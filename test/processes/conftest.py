@@ -237,6 +237,9 @@ class SimulationProcesses(Processes):
         arguments += ["-p", f"use_sim_time:={'false' if self.time_mode == 'wall' else 'true'}"]
         if executable == "sil_board":
             arguments += ["-p", f"firmware_param_file:={MULTIROTOR.firmware_file}"]
+        if executable == "rc":
+            # Whatever is plugged into the machine of the tests.
+            arguments += ["-p", "device:=none"]
         if executable in TIME_MANAGERS.values():
             arguments += ["-p", f"real_time_multiplier:={self.multiplier}"]
         return self.node(executable, *arguments, *ros_arguments, *self._extra)

@@ -1,0 +1,47 @@
+"""Opening the device that was asked for."""
+
+from __future__ import annotations
+
+import os
+
+from rosflight_py_sim.transmitter.channels import Log, Transmitter
+from rosflight_py_sim.transmitter.sdl import NoDisplayError, NoPygameError
+from rosflight_py_sim.transmitter.terminal import KeyboardTerminal, NoTerminalError
+
+KEYBOARDS = ("auto", "window", "terminal")
+
+# Drivers of SDL that show nothing and hear no key.
+_BLIND = ("dummy", "offscreen")
+
+
+class NoKeyboardError(RuntimeError):
+    """The keyboard cannot fly; the text names what was tried, and what is missing."""
+
+
+def open_keyboard(kind: str, layout: str, log: Log) -> Transmitter:
+    """The keyboard as transmitter: `kind` is window, terminal, or auto, a window where there is a display.
+
+    Raises:
+        NoKeyboardError: it cannot be had.
+    """
+    reasons = []
+    if kind == "window" or (kind == "auto" and _has_display()):
+        from rosflight_py_sim.transmitter.window import KeyboardWindow, WindowIsTakenError
+
+        try:
+            return KeyboardWindow(layout, log)
+        except (NoPygameError, NoDisplayError, WindowIsTakenError) as error:
+            reasons.append(f"no window: {error}")
+    elif kind == "auto":
+        reasons.append("no window: there is no display (neither DISPLAY nor WAYLAND_DISPLAY is set)")
+    if kind in ("terminal", "auto"):
+        try:
+            return KeyboardTerminal(layout, log)
+        except NoTerminalError as error:
+            reasons.append(f"no terminal: {error}")
+    raise NoKeyboardError("; ".join(reasons))
+
+
+def _has_display() -> bool:
+    driver = os.environ.get("SDL_VIDEODRIVER", "")
+    return driver not in _BLIND and any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))

@@ -1,0 +1,101 @@
+"""SDL through pygame, of which a process has one: loaded when first needed, its events told to all who asked."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+_HINTS = {
+    "PYGAME_HIDE_SUPPORT_PROMPT": "1",
+    # Ctrl-C is for the program to answer.
+    "SDL_NO_SIGNAL_HANDLERS": "1",
+    "SDL_JOYSTICK_ALLOW_BACKGROUND_EVENTS": "1",
+    # Two drivers number an Xbox pad's axes in two ways; this chooses the kernel's.
+    "SDL_JOYSTICK_HIDAPI_XBOX": "0",
+    # A hidden window that is drawn by OpenGL may wait for the screen for ever.
+    "SDL_FRAMEBUFFER_ACCELERATION": "0",
+}
+
+
+class NoPygameError(RuntimeError):
+    """pygame is not installed."""
+
+
+class NoDisplayError(RuntimeError):
+    """SDL cannot open a window; the text says why."""
+
+
+class SdlSession:
+    """A share in SDL: `on_event` hears every event that any share's `pump` takes in.
+
+    Attributes:
+        pygame: the module.
+
+    Raises:
+        NoPygameError: pygame is not installed.
+        NoDisplayError: a display was asked for, and there is none.
+    """
+
+    _shares: ClassVar[list[SdlSession]] = []
+
+    def __init__(self, on_event: Callable[[Any], None], *, display: bool) -> None:
+        """Start what is needed of SDL: joysticks always, a display where asked for; never sound."""
+        self.pygame = _load_pygame()
+        self._on_event = on_event
+        self._has_display = display
+        self._start_display(wanted=display)
+        self.pygame.joystick.init()
+        self._shares.append(self)
+
+    def pump(self) -> None:
+        """Let SDL look at its devices, and tell what happened."""
+        for event in self.pygame.event.get():
+            for share in tuple(self._shares):
+                share._on_event(event)
+
+    def close(self) -> None:
+        """Give the share back; its window closes, and SDL ends with the last one."""
+        if self not in self._shares:
+            return
+        self._shares.remove(self)
+        if self._has_display or not self._shares:
+            self.pygame.display.quit()
+        if self._shares:
+            self._start_display(wanted=False)
+        else:
+            self.pygame.joystick.quit()
+
+    def _start_display(self, *, wanted: bool) -> None:
+        display = self.pygame.display
+        if display.get_init():
+            if not wanted or display.get_driver() != "dummy" or os.environ.get("SDL_VIDEODRIVER") == "dummy":
+                return
+            display.quit()
+        # SDL has no events without a video driver; the dummy one needs no display.
+        given = os.environ.get("SDL_VIDEODRIVER")
+        if not wanted:
+            os.environ["SDL_VIDEODRIVER"] = "dummy"
+        try:
+            display.init()
+        except self.pygame.error as error:
+            raise NoDisplayError(str(error)) from error
+        finally:
+            if given is None:
+                os.environ.pop("SDL_VIDEODRIVER", None)
+            else:
+                os.environ["SDL_VIDEODRIVER"] = given
+
+
+def _load_pygame() -> Any:
+    for name, value in _HINTS.items():
+        os.environ.setdefault(name, value)
+    try:
+        import pygame
+    except ImportError as error:
+        if error.name != "pygame":
+            raise
+        raise NoPygameError(
+            "pygame is not installed; `pip install pygame-ce` (or this package's extra 'joystick') brings it"
+        ) from error
+    return pygame
