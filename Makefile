@@ -19,7 +19,7 @@ INTERFACES := rosflight_msgs/CMakeLists.txt rosflight_msgs/package.xml rosflight
 	$(wildcard rosflight_msgs/cmake/* rosflight_msgs/msg/* rosflight_msgs/srv/*)
 
 .DELETE_ON_ERROR:
-.PHONY: help fly test lint bench lock clean
+.PHONY: help fly test lint bench fidelity lock clean
 .DEFAULT_GOAL := help
 
 help:  ## what there is to make
@@ -42,6 +42,9 @@ test: lint  ## lint, then the whole test suite
 bench: export ROS_AUTOMATIC_DISCOVERY_RANGE := LOCALHOST
 bench: $(VENV)/.project  ## print the speed table
 	@$(BIN)/python -m benchmarks $(ARGS)
+
+fidelity: $(VENV)/.project  ## draw the physics beside the book's equations
+	@$(BIN)/python test/fidelity/draw.py $(ARGS)
 
 lock: $(VENV)/.project  ## pin the newest allowed versions of everything in requirements.lock
 	@$(PIP) --quiet uv

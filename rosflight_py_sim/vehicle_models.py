@@ -15,7 +15,7 @@ from rosflight_py_sim.firmware.mixer_selection import MixerSelection
 from rosflight_py_sim.firmware.parameter_table import MIXER_OUTPUTS, MIXER_ROWS
 from rosflight_py_sim.firmware.parameters import FirmwareParameters
 from rosflight_py_sim.interfaces.parameter_files import check_files, files_of_arguments, values_of_arguments
-from rosflight_py_sim.parameters import ParameterTable, Value, number
+from rosflight_py_sim.parameters import ParameterError, ParameterTable, Value, number
 from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS
 from rosflight_py_sim.physics.fixedwing import FIXEDWING_PARAMETERS, SURFACES, FixedWing
 from rosflight_py_sim.physics.multirotor import MULTIROTOR_PARAMETERS, Multirotor
@@ -99,6 +99,11 @@ def steady_vehicle(vehicle: Vehicle, arguments: Sequence[str], namespace: str = 
         ParameterError: a file that is none, or a parameter that is missing or not allowed.
     """
     executable = vehicle.forces_and_moments
+    if executable not in STEADY_PHYSICS:
+        raise ParameterError(
+            f"vehicle '{vehicle.name}' given, whose forces come from {executable}; allowed to be trimmed: vehicles of "
+            f"{' or '.join(STEADY_PHYSICS)}"
+        )
     physics = STEADY_PHYSICS[executable]
     check_files(files_of_arguments(arguments))
     forces = given_values(physics.parameters, arguments, "forces_and_moments", namespace, executable)

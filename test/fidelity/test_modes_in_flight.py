@@ -1,0 +1,27 @@
+"""The eigenvalues of the linear model are those that flights of the nonlinear model show."""
+
+import pytest
+from aircraft import ALTITUDE, CRUISE, NAMES, Aircraft
+from mode_identification import FINE, GRAPH, seen_modes
+
+from rosflight_py_sim.physics.trim import FlightCondition
+
+MODES = {"short period", "phugoid", "dutch roll", "roll", "spiral"}
+
+
+@pytest.mark.parametrize("radius", [float("inf"), 200.0], ids=["straight", "turn"])
+@pytest.mark.parametrize("name", NAMES)
+def test_modes_seen_in_flight_are_those_of_the_linear_model(name: str, radius: float) -> None:
+    condition = FlightCondition(CRUISE[name], 0.0, radius, ALTITUDE)
+    seen = seen_modes(Aircraft(name), condition, FINE)
+    assert {one.mode.name for one in seen} == MODES
+    # The linear model knows no lag of the motor (0.1 s), no change of density with height, and no held wrench.
+    assert {one.mode.name: one.error for one in seen} == pytest.approx(dict.fromkeys(MODES, 0.0), abs=0.02)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_step_of_the_graph_shifts_modes_by_no_more_than_its_held_wrench(name: str) -> None:
+    for one in seen_modes(Aircraft(name), FlightCondition(CRUISE[name], altitude=ALTITUDE), GRAPH):
+        # A wrench held over a step acts half a step late: s becomes ln(1 + s dt) / dt, relatively s dt / 2 more.
+        held = 0.5 * GRAPH * abs(one.mode.eigenvalue)
+        assert one.error < 0.01 + 1.1 * held, one.mode.name

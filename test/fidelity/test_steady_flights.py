@@ -1,0 +1,93 @@
+"""Glide, stall, steady turn and energy are what the equations of flight say."""
+
+import math
+
+import book_equations as book
+import numpy as np
+import pytest
+from aircraft import ALTITUDE, CRUISE, NAMES, WITHOUT_PROPELLER, Aircraft
+from steady_flights import energy_balance, glide, glide_trim, stall, turn
+
+from rosflight_py_sim.physics.trim import FlightCondition
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_glide_without_propeller_goes_as_far_as_lift_to_drag_says(name: str) -> None:
+    aircraft = Aircraft(name, **WITHOUT_PROPELLER)
+    flown = glide(aircraft, CRUISE[name])
+    # The flight stays in its trim to rounding; the stall's blend leaves 1e-7.
+    assert flown.flown_ratio == pytest.approx(flown.lift_to_drag, rel=1e-6)
+    expected = book.trim(aircraft.parameters, CRUISE[name], None, math.inf, powered=False)
+    assert glide_trim(aircraft, CRUISE[name]).condition.flight_path_angle == pytest.approx(expected.climb, abs=1e-6)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_idling_propeller_changes_the_glide_by_little_and_a_braking_one_by_much(name: str) -> None:
+    free = glide(Aircraft(name, **WITHOUT_PROPELLER), CRUISE[name]).flown_ratio
+    own = {"use_standard_atmosphere": False, "rho": WITHOUT_PROPELLER["rho"]}
+    idling = glide(Aircraft(name, **own), CRUISE[name]).flown_ratio
+    # Its coefficients are cut off at 1e-4, so what is left is a thrust of some thousandths of the drag.
+    assert free < idling < 1.02 * free
+
+
+def test_braking_propeller_spoils_the_glide() -> None:
+    own = {"use_standard_atmosphere": False, "rho": WITHOUT_PROPELLER["rho"]}
+    free = glide(Aircraft("aerosonde", **WITHOUT_PROPELLER), 25.0).flown_ratio
+    braking = glide(Aircraft("aerosonde", **own, propeller_brakes=True), 25.0).flown_ratio
+    assert braking < 0.7 * free
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_wing_stalls_near_its_stall_angle_and_becomes_a_plate(name: str) -> None:
+    parameters = Aircraft(name).parameters
+    polar = stall(name)
+    # The same formula (eq. 4.9), twice.
+    assert polar.lift == pytest.approx(polar.book_lift, abs=1e-6)
+    peak = int(np.argmax(polar.lift))
+    # The blend takes the lift away over some 1/M, beginning before its middle.
+    assert parameters["wing_alpha0"] - 4.0 / parameters["wing_M"] < polar.alpha[peak] < parameters["wing_alpha0"]
+    beyond = polar.alpha > parameters["wing_alpha0"] + 10.0 / parameters["wing_M"]
+    # e^-10 of the lift of attached flow.
+    assert polar.lift[beyond] == pytest.approx(polar.plate_lift[beyond], abs=1e-3)
+    after = int(np.argmin(np.abs(polar.alpha - polar.alpha[peak] - math.radians(8.0))))
+    assert polar.lift[after] < 0.6 * polar.lift[peak]
+    rising = polar.alpha > polar.alpha[peak]
+    assert np.all(np.diff(polar.drag[rising]) > 0.0)
+    # Attached flow has the book's polar; separated flow does not follow its parabola to where it has no sense.
+    attached = polar.alpha < polar.alpha[peak] - 4.0 / parameters["wing_M"]
+    assert polar.drag[attached] == pytest.approx(polar.book_drag[attached], rel=2e-3)
+    assert np.all(polar.drag[beyond] < polar.book_drag[beyond])
+    plate = np.abs(polar.alpha - math.radians(80.0)) < math.radians(10.0)
+    assert np.all(polar.drag[plate] > 1.0)
+    assert np.all(polar.lift[plate] < polar.drag[plate])
+
+
+@pytest.mark.parametrize("radius", [150.0, -100.0])
+@pytest.mark.parametrize("name", NAMES)
+def test_trimmed_turn_is_steady_and_coordinated(name: str, radius: float) -> None:
+    airspeed = CRUISE[name]
+    flown = turn(Aircraft(name), FlightCondition(airspeed, 0.0, radius, ALTITUDE))
+    gravity = 9.81
+    # Rounding, grown by an unstable spiral over 20 s.
+    assert flown.radius == pytest.approx(abs(radius), rel=1e-6)
+    assert flown.height_drift < 1e-3
+    assert flown.rate == pytest.approx(airspeed / radius, rel=1e-6)
+    # Forces without a side component carry the weight and bend the path: exact for the load factor, and for the bank
+    # but for its being measured about the fuselage, which is pitched by some degrees.
+    assert flown.load_factor == pytest.approx(math.hypot(1.0, airspeed**2 / radius / gravity), rel=1e-6)
+    pitch = flown.flight.euler[0, 1]
+    slack = 1.0 / math.cos(pitch) - 1.0 + 1e-3
+    assert flown.rate == pytest.approx(gravity * math.tan(flown.bank) / airspeed, rel=slack)
+    assert flown.load_factor == pytest.approx(1.0 / math.cos(flown.bank), rel=slack)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_gliding_flight_loses_the_energy_that_the_drag_takes(name: str) -> None:
+    balance = energy_balance(name, CRUISE[name])
+    # It is a flight in which much is exchanged: a tenth of the airspeed and more.
+    assert np.ptp(balance.flight.speed) > 0.1 * CRUISE[name]
+    lost = abs(balance.energy[-1])
+    # The wrench is held over each step, so its work is late by half a step: 4e-5 at 400 Hz, falling with the step.
+    assert np.max(np.abs(balance.energy - balance.work)) < 2e-4 * lost
+    # Lift does no work; the moments' work is what is left between drag and all.
+    assert np.max(np.abs(balance.work - balance.work_of_drag)) < 1e-3 * lost

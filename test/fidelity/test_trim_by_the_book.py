@@ -1,0 +1,62 @@
+"""Trim of the package beside two others: the book's equations written down anew, and the book's authors' numbers."""
+
+import math
+from pathlib import Path
+
+import book_equations as book
+import numpy as np
+import pytest
+import yaml
+from aircraft import ALTITUDE, AS_THE_BOOK, CRUISE, NAMES, Aircraft
+
+from rosflight_py_sim.physics.linearisation import linearise
+from rosflight_py_sim.physics.trim import FlightCondition, trim
+
+CONDITIONS = {
+    "level": (0.0, math.inf),
+    "climb": (math.radians(3.0), math.inf),
+    "right turn": (0.0, 150.0),
+    "climbing left turn": (math.radians(2.0), -200.0),
+}
+
+RECORDED = yaml.safe_load(Path(__file__).with_name("mavsim_aerosonde.yaml").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(("climb", "radius"), CONDITIONS.values(), ids=CONDITIONS)
+@pytest.mark.parametrize("name", NAMES)
+def test_trim_is_that_of_the_books_equations(name: str, climb: float, radius: float) -> None:
+    aircraft = Aircraft(name, **AS_THE_BOOK)
+    found = trim(aircraft.model, FlightCondition(CRUISE[name], climb, radius, ALTITUDE))
+    expected = book.trim(aircraft.parameters, CRUISE[name], climb, radius)
+    # Past the stall's blend (1e-9 here) both solve the same equations; Newton's method stops at 1e-12.
+    assert found.alpha == pytest.approx(expected.alpha, abs=1e-8)
+    assert found.beta == pytest.approx(expected.beta, abs=1e-8)
+    assert found.euler[:2] == pytest.approx([expected.phi, expected.theta], abs=1e-8)
+    inputs = [expected.aileron, expected.elevator, expected.rudder, expected.throttle]
+    assert found.inputs == pytest.approx(inputs, abs=1e-8)
+
+
+def test_trim_of_the_aerosonde_is_that_of_the_books_authors() -> None:
+    aircraft = Aircraft("aerosonde", **AS_THE_BOOK, **RECORDED["parameters"])
+    found = trim(aircraft.model, FlightCondition(25.0, altitude=100.0))
+    # What their minimiser leaves over, 0.01 m/s^2 and 3e-4 rad/s^2, over the derivatives by w (4.5), elevator (36),
+    # aileron (131), rudder (25) and throttle (8).
+    assert found.truth[7:10] == pytest.approx(RECORDED["velocity"], abs=3.5e-3)
+    assert found.inputs[1] == pytest.approx(RECORDED["elevator"], abs=4e-4)
+    assert found.inputs[0] == pytest.approx(RECORDED["aileron"], abs=1e-4)
+    assert found.inputs[2] == pytest.approx(RECORDED["rudder"], abs=1.5e-4)
+    assert found.inputs[3] == pytest.approx(RECORDED["throttle"], abs=2e-4)
+
+
+@pytest.mark.parametrize("block", ["longitudinal", "lateral"])
+def test_linear_models_of_the_aerosonde_are_those_of_the_books_authors(block: str) -> None:
+    aircraft = Aircraft("aerosonde", **AS_THE_BOOK, **RECORDED["parameters"])
+    found = trim(aircraft.model, FlightCondition(25.0, altitude=100.0))
+    a, _ = linearise(aircraft.model, found).__getattribute__(block)
+    # Their differences are one-sided with steps of 0.01: 0.005 times the second derivatives, g sin(theta) first.
+    assert a == pytest.approx(np.array(RECORDED[block]), rel=3e-3, abs=0.05)
+    ours, theirs = (
+        np.sort_complex(np.linalg.eigvals(m)[np.abs(np.linalg.eigvals(m)) > 0.3]) for m in (a, RECORDED[block])
+    )
+    # Both phugoids, dutch rolls and so on, within the effect of those steps.
+    assert ours == pytest.approx(theirs, rel=0.02)
