@@ -135,3 +135,21 @@ def test_changed_parameters_of_the_aircraft_keep_its_mixer_and_its_motion(graph:
     g.set_parameter("forces_and_moments", "C_L_O", 0.4)
     assert node.vehicle is not before
     assert np.array_equal(node.vehicle.mixer, before.mixer)
+
+
+def test_armed_aircraft_rolls_and_takes_off_on_throttle_and_elevator(graph: Callable[..., Any]) -> None:
+    g = graph(vehicle_name="anaconda")
+    g.arm()
+    publisher = g.tester.create_publisher(Command, "command", CHAIN)
+    command = Command(mode=Command.MODE_PASS_THROUGH)
+    # Full throttle; a pitch command of a tenth pulls the nose up.
+    command.u = [1.0, 0.0, 0.0, 0.0, 0.1, 0.0, 0.0, 0.0, 0.0, 0.0]
+    g.tester.create_timer(0.01, lambda: publisher.publish(command))
+    g.call("toggle_override")
+    ground = g.truth.pose.position.z
+    g.spin_until(lambda: g.truth.twist.linear.x > 12.0, "take-off speed")
+    assert g.truth.pose.position.z == pytest.approx(ground, abs=0.05)
+    assert abs(g.truth.pose.position.y) < 0.5
+    g.spin_until(lambda: g.truth.pose.position.z < ground - 2.0, "the climb")
+    assert g.truth.pose.position.x < 100.0
+    assert g.truth.pose.orientation.y > 0.0
