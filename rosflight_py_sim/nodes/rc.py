@@ -124,7 +124,9 @@ class Rc(SimulationNode):
         except NoPygameError as error:
             raise ParameterError(f"parameter 'device': 'joystick' given, but {error}") from error
         if device == "joystick" and self._transmitter is not None and not self._transmitter.is_present:
-            self.get_logger().warning("no joystick to fly by: no RC frames until one is plugged in")
+            found = ", ".join(str(path) for path in joystick.joystick_devices())
+            hint = f" (there is {found}: may this user read it?)" if found else ""
+            self.get_logger().warning(f"no joystick to fly by: no RC frames until one is plugged in{hint}")
         if device in ("none", "auto"):
             self._create_services()
         if device == "auto":

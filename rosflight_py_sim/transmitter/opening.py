@@ -30,7 +30,9 @@ def open_keyboard(kind: str, layout: str, log: Log) -> Transmitter:
 
         try:
             return KeyboardWindow(layout, log)
-        except (NoPygameError, NoDisplayError, WindowIsTakenError) as error:
+        except WindowIsTakenError as error:
+            raise NoKeyboardError(str(error)) from error
+        except (NoPygameError, NoDisplayError) as error:
             reasons.append(f"no window: {error}")
     elif kind == "auto":
         reasons.append("no window: there is no display (neither DISPLAY nor WAYLAND_DISPLAY is set)")

@@ -59,12 +59,12 @@ class SdlSession:
         if self not in self._shares:
             return
         self._shares.remove(self)
-        if self._has_display or not self._shares:
-            self.pygame.display.quit()
-        if self._shares:
-            self._start_display(wanted=False)
-        else:
+        if not self._shares:
             self.pygame.joystick.quit()
+            self.pygame.display.quit()
+        elif self._has_display and not any(share._has_display for share in self._shares):
+            self.pygame.display.quit()
+            self._start_display(wanted=False)
 
     def _start_display(self, *, wanted: bool) -> None:
         display = self.pygame.display

@@ -10,7 +10,7 @@ import sys
 import termios
 from collections.abc import Iterator
 from types import FrameType
-from typing import Any
+from typing import Any, ClassVar
 
 from rosflight_py_sim.transmitter.channels import ARM, ATTITUDE_TYPE, OVERRIDE, PITCH, ROLL, YAW, Log
 from rosflight_py_sim.transmitter.keyboard import LAYOUTS, Action, KeyboardSticks, keys_of
@@ -102,7 +102,11 @@ class KeyboardTerminal:
 class _Terminal:
     """The terminal on standard input without lines and echo, until closed."""
 
+    _is_taken: ClassVar[bool] = False
+
     def __init__(self) -> None:
+        if _Terminal._is_taken:
+            raise NoTerminalError("one flies in it already")
         try:
             self._input = sys.stdin.fileno()
             name = os.ttyname(self._input)
@@ -124,7 +128,7 @@ class _Terminal:
         # A program that is stopped in the background would leave the shell with a terminal like this.
         after[6][termios.VSUSP] = b"\0"
         termios.tcsetattr(self._input, termios.TCSANOW, after)
-        self._is_open = True
+        self._is_open = _Terminal._is_taken = True
         atexit.register(self.close)
         self._old_handlers = {number: signal.signal(number, self._on_deadly_signal) for number in _DEADLY}
 
@@ -146,7 +150,7 @@ class _Terminal:
         """Put the terminal back."""
         if not self._is_open:
             return
-        self._is_open = False
+        self._is_open = _Terminal._is_taken = False
         atexit.unregister(self.close)
         with contextlib.suppress(termios.error):
             termios.tcsetattr(self._input, termios.TCSANOW, self._before)

@@ -40,7 +40,7 @@ class KeyboardWindow:
         pygame = self._sdl.pygame
         if pygame.display.get_surface() is not None:
             self._sdl.close()
-            raise WindowIsTakenError("this process has a keyboard window already, and can have no second one")
+            raise WindowIsTakenError("one flies in a window of this process already, and there is no second window")
         # Only now do names of keys exist.
         self._actions = {pygame.key.key_code(name): action for name, action in self._layout.items()}
         try:

@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+from rosflight_py_sim.transmitter import opening
 from rosflight_py_sim.transmitter.channels import ARM, LOW, ROLL, THROTTLE, frame_at_rest
 from rosflight_py_sim.transmitter.joystick import JoystickTransmitter
 from rosflight_py_sim.transmitter.mapping import all_mappings
+from rosflight_py_sim.transmitter.opening import NoKeyboardError, open_keyboard
 from rosflight_py_sim.transmitter.sdl import NoDisplayError
 from rosflight_py_sim.transmitter.window import KeyboardWindow, WindowIsTakenError
 
@@ -102,11 +104,17 @@ def test_the_picture_shows_sticks_switches_and_keys(window: KeyboardWindow) -> N
     assert len(set(pictures)) == 4
 
 
-def test_a_process_has_one_window(window: KeyboardWindow, log: Any) -> None:
+def test_a_process_has_one_window(window: KeyboardWindow, log: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(WindowIsTakenError, match="already"):
         KeyboardWindow("wasd", log)
     window.poll(0.0)
     assert window.frame == frame_at_rest()
+    assert picture()
+    for kind in ("window", "auto"):
+        monkeypatch.setenv("DISPLAY", ":987")
+        monkeypatch.setattr(opening, "_BLIND", ())
+        with pytest.raises(NoKeyboardError, match="already"):
+            open_keyboard(kind, "vimfly", log)
 
 
 def test_a_joystick_beside_the_window_goes_on_when_the_window_is_closed(
