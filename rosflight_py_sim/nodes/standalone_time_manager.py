@@ -17,8 +17,11 @@ from rosflight_py_sim.parameters import Parameter, ParameterTable, Value, number
 # After a longer hold-up (a stopped process, a laptop's lid) time goes on from where it was.
 _CATCH_UP_NS = NANOSECONDS // 10
 
-# How long to wait for word of a simulation that is already under way.
+# How long to wait for word of a simulation that is already under way: from dynamics that are there, whose state is
+# latched (ours) or comes with the clock alone (ROSflight's), and for anybody at all. A process that missed the others'
+# first words hears of them 3 s later.
 _ARRIVAL_S = 2.0
+_LONELY_S = 7.0
 
 
 class StandaloneTimeManager(TimeManagerInterface):
@@ -45,7 +48,8 @@ class StandaloneTimeManager(TimeManagerInterface):
         self._time_ns = 0
         self._timer: Timer | None = None
         self._under_way = False
-        self._started_s = time.monotonic()
+        self._wait_until_s = time.monotonic() + _LONELY_S
+        self._dynamics_is_there = False
         super().__init__(**arguments)
         for vehicle in self.vehicles:
             self.listen(topic_of(vehicle, "sim/truth_state"), SimState, self._on_truth, LATCHED)
@@ -83,7 +87,7 @@ class StandaloneTimeManager(TimeManagerInterface):
 
     def _on_timer(self) -> None:
         if not self._under_way:
-            if time.monotonic() - self._started_s < _ARRIVAL_S:
+            if not self._waited():
                 return
             self._begin(0)
         if not self.may_advance:
@@ -101,6 +105,14 @@ class StandaloneTimeManager(TimeManagerInterface):
         while not self.paused and 2 * behind_ns >= self._interval_ns:
             self.advance()
             behind_ns -= self._interval_ns
+
+    def _waited(self) -> bool:
+        """Whether word of a simulation under way would have come by now."""
+        now_s = time.monotonic()
+        if not self._dynamics_is_there and self.count_publishers("sim/truth_state"):
+            self._dynamics_is_there = True
+            self._wait_until_s = now_s + _ARRIVAL_S
+        return now_s >= self._wait_until_s
 
     def _on_truth(self, message: bytes) -> None:
         if not self._under_way:
