@@ -20,13 +20,15 @@ _STATUS_RATE_HZ = 10.0
 class StatusReports:
     """Publishes status at 10 Hz and on change, and with it what else has changed.
 
-    Each error bit that is newly set is an Error on status/rosflight_errors.
+    Each error bit that is newly set is an Error on status/rosflight_errors. Arming, failsafe and errors are logged.
     """
 
     def __init__(self, node: SimulationNode, board: Board) -> None:
         """Create the topics, and publish the version."""
         self._board = board
         self._schedule = Schedule(_STATUS_RATE_HZ)
+        self._logger = node.get_logger()
+        self._told_armed = self._told_failsafe = False
         self._told_errors = 0
         self._told_unsaved: bool | None = None
         self._send_status = node.publisher("status", STATUS_WIRE, CHAIN)
@@ -53,8 +55,14 @@ class StatusReports:
             s.num_errors & 0x7FFF,
             min(s.loop_time_us, 0x7FFF),
         )
+        if s.armed is not self._told_armed:
+            self._told_armed = s.armed
+            self._logger.info("armed" if s.armed else "disarmed")
+        if s.failsafe is not self._told_failsafe:
+            self._told_failsafe = s.failsafe
+            self._logger.warning("failsafe" if s.failsafe else "failsafe has ended")
         if s.error_code != self._told_errors:
-            self._tell_errors(time_ns, s.error_code)
+            self._tell_errors(time_ns, s.error_code, s.armed)
         if self._board.parameters_changed:
             self._board.parameters_changed = False
             self._params_changed.publish(Bool(data=True))
@@ -62,11 +70,18 @@ class StatusReports:
             self._told_unsaved = firmware.parameters.unsaved
             self._unsaved_params.publish(Bool(data=self._told_unsaved))
 
-    def _tell_errors(self, time_ns: int, errors: int) -> None:
-        new = ErrorFlag(errors & ~self._told_errors)
+    def _tell_errors(self, time_ns: int, errors: int, armed: bool) -> None:
+        new, ended = errors & ~self._told_errors, self._told_errors & ~errors
         self._told_errors = errors
         for flag in ErrorFlag:
+            if flag & ended:
+                self._logger.info(f"error has ended: {flag.reason}")
             if flag & new:
+                # On the ground an error is a step of the preparations.
+                if armed:
+                    self._logger.error(f"error: {flag.reason}")
+                else:
+                    self._logger.info(f"error: {flag.reason}")
                 message = Error(error_message=flag.reason, error_code=errors, reset_count=self._board.reboots)
                 message.header.stamp.sec, message.header.stamp.nanosec = divmod(time_ns, NANOSECONDS)
                 self._errors.publish(message)
