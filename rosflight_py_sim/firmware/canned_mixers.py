@@ -89,8 +89,10 @@ def canned_mixer(choice: MixerChoice) -> Mixer:
         count = len(ROTOR_AZIMUTHS[choice])
         inverse = np.linalg.pinv(rotor_geometry(choice), rcond=NEGLIGIBLE).T.astype(np.float64)
         inverse[np.abs(inverse) < NEGLIGIBLE] = 0.0
-        fast = 490.0
-        return Mixer((motor,) * count + (aux,) * (10 - count), (fast,) * count + (50.0,) * (10 - count), inverse)
+        # As in ROSflight: by banks of four outputs.
+        fast = 4 if count <= 4 else 8
+        rates = (490.0,) * fast + (50.0,) * (MIXER_OUTPUTS - fast)
+        return Mixer((motor,) * count + (aux,) * (MIXER_OUTPUTS - count), rates, inverse)
     if choice is MixerChoice.ESC_CALIBRATION:
         matrix[FZ] = -1.0
         return Mixer((motor,) * MIXER_OUTPUTS, slow, matrix)

@@ -73,6 +73,15 @@ def test_quad_x_is_rosflights_matrix() -> None:
     assert canned_mixer(MixerChoice.QUADCOPTER_X).matrix[2:6, :4] == pytest.approx(np.array(expected))
 
 
+@pytest.mark.parametrize(
+    ("choice", "fast"),
+    [(MixerChoice.QUADCOPTER_PLUS, 4), (MixerChoice.HEX_X, 8), (MixerChoice.Y6, 8), (MixerChoice.X8, 8)],
+)
+def test_pwm_rates_are_those_of_rosflight(make_bench, choice: MixerChoice, fast: int) -> None:
+    parameters = make_bench(PRIMARY_MIXER=choice).parameters
+    assert [parameters[f"PRI_MIXER_PWM_{j}"] for j in range(10)] == [490.0] * fast + [50.0] * (10 - fast)
+
+
 def test_inverted_v_tail_moves_both_surfaces() -> None:
     mixer = canned_mixer(MixerChoice.INVERTED_V_TAIL)
     raw = Mixing(mixer.matrix, list(mixer.types), FIXED_WING=1).step([0.5, 0, 0, 0.2, 0.4, 0.6])
