@@ -2,32 +2,74 @@
 
 from __future__ import annotations
 
+import argparse
+import cProfile
+import pstats
 import time
+from dataclasses import dataclass
 
 from rosflight_py_sim.composition import ComposedGraph
-from rosflight_py_sim.fleet import Member
-from rosflight_py_sim.vehicles import vehicle
+from rosflight_py_sim.fleet import Member, fleet
+from rosflight_py_sim.parameters import number
+from rosflight_py_sim.vehicles import VEHICLES, vehicle
 
 WARM_UP_S = 3.0
 
 
-def composed_rate(name: str = "multirotor", duration_s: float = 5.0) -> float:
-    """Steps per second of system time, every sensor at its default rate."""
-    settings = {"real_time_multiplier": 0.0}
-    graph = ComposedGraph([Member(vehicle(name))], settings=settings, arguments=["--log-level", "warn"])
+@dataclass
+class ComposedRun:
+    """What one run showed.
+
+    Attributes:
+        rate: steps per second of system time; a step moves all vehicles.
+        cpu_us: processor time of a step and vehicle, which other work on the machine changes less, us.
+    """
+
+    rate: float
+    cpu_us: float
+
+
+def composed_run(
+    name: str = "multirotor", count: int = 1, duration_s: float = 5.0, profile: bool = False
+) -> ComposedRun:
+    """Run `count` vehicles, every sensor at its default rate."""
+    chosen = vehicle(name)
+    members = [Member(chosen)] if count == 1 else fleet(chosen, count=count, spacing=20.0, seed=0)
+    graph = ComposedGraph(members, settings={"real_time_multiplier": 0.0}, arguments=["--log-level", "warn"])
     clock = graph.nodes[0].get_clock()
 
-    def run_for(seconds: float) -> float:
-        began, began_ns = time.monotonic(), clock.now().nanoseconds
+    def run_for(seconds: float) -> ComposedRun:
+        step_ns = 1e9 * number(graph.values_of("time_manager"), "step_size")
+        began, began_cpu, began_ns = time.monotonic(), time.process_time(), clock.now().nanoseconds
         graph.spin(lambda: time.monotonic() - began < seconds)
-        return (clock.now().nanoseconds - began_ns) / (time.monotonic() - began)
+        steps = (clock.now().nanoseconds - began_ns) / step_ns
+        cpu_s = time.process_time() - began_cpu
+        return ComposedRun(steps / (time.monotonic() - began), 1e6 * cpu_s / steps / count)
 
+    # The first step may have to wait for compilation.
+    began = time.monotonic()
+    graph.spin(lambda: clock.now().nanoseconds == 0 and time.monotonic() - began < 60.0)
     run_for(WARM_UP_S)
-    step_ns = 1e9 * float(graph.values_of("time_manager")["step_size"])  # type: ignore[arg-type]
-    rate = run_for(duration_s) / step_ns
+    if profile:
+        with cProfile.Profile() as profiler:
+            run_for(duration_s)
+        pstats.Stats(profiler).sort_stats("tottime").print_stats(45)
+    run = run_for(duration_s)
     graph.close()
-    return rate
+    return run
+
+
+def main() -> None:
+    """Measure one vehicle or a fleet."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.composed_graph", description=__doc__)
+    parser.add_argument("--vehicle", default="multirotor", help=f"one of: {', '.join(VEHICLES)}")
+    parser.add_argument("--count", type=int, default=1, help="number of vehicles (default 1)")
+    parser.add_argument("--seconds", type=float, default=5.0, help="length of the measurement (default 5)")
+    parser.add_argument("--profile", action="store_true", help="show where the time goes, too")
+    options = parser.parse_args()
+    run = composed_run(options.vehicle, options.count, options.seconds, options.profile)
+    print(f"{run.rate:.0f} steps/s, {run.cpu_us:.0f} us of processor time a vehicle and step")
 
 
 if __name__ == "__main__":
-    print(f"{composed_rate():.0f} steps/s")
+    main()

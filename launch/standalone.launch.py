@@ -15,6 +15,7 @@ from launch.events.process import ProcessExited
 from launch.logging import get_logger
 from launch_ros.actions import Node
 
+from rosflight_py_sim.fleet import FLEET_PARAMETERS, Member, fleet
 from rosflight_py_sim.nodes.running import node_class
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.time_modes import TIME_MANAGERS, boolean, chosen_time_mode
@@ -81,6 +82,16 @@ ARGUMENTS = [
         "namespace", default_value="", description="Namespace of all nodes; /clock stays outside of it."
     ),
     DeclareLaunchArgument(
+        "count",
+        default_value="",
+        description="Number of vehicles, in the namespaces NAME_1, NAME_2 and so on. Empty: one, without a namespace.",
+    ),
+    DeclareLaunchArgument(
+        "spacing",
+        default_value=str(FLEET_PARAMETERS["spacing"].default),
+        description="With count: distance from one vehicle's start to the next one's, along east, in metres.",
+    ),
+    DeclareLaunchArgument(
         "log_level",
         default_value="info",
         choices=["debug", "info", "warn", "error", "fatal"],
@@ -112,24 +123,31 @@ def _graph(context: LaunchContext) -> list[LaunchDescriptionEntity]:
             raise ParameterError(f"launch argument '{name}': there is no file '{given[name]}'")
     if composed:
         return [_one_process(given, time_mode)]
-    return _processes(given, time_mode, vehicle(given["vehicle"], given["dynamics"]))
+    return _processes(given, time_mode, _members(given, vehicle(given["vehicle"], given["dynamics"])))
 
 
-def _processes(given: dict[str, str], time_mode: str, chosen: Vehicle) -> list[LaunchDescriptionEntity]:
+def _members(given: dict[str, str], chosen: Vehicle) -> list[Member]:
+    if not given["count"]:
+        return [Member(chosen, settings=_numbers(given, "seed"))]
+    return fleet(chosen, **{name: yaml.safe_load(given[name] or "0") for name in ("count", "spacing", "seed")})
+
+
+def _processes(given: dict[str, str], time_mode: str, members: list[Member]) -> list[LaunchDescriptionEntity]:
+    chosen = members[0].vehicle
     parameter_file = given["dynamics_param_file"] or str(chosen.parameter_file)
     mode = {"time_mode": time_mode}
     pace = _numbers(given, "real_time_multiplier")
-    seed = _numbers(given, "seed")
+    vehicles = {"vehicles": [member.namespace for member in members]}
     board = {"firmware_param_file": given["firmware_param_file"] or str(chosen.firmware_file)}
     switches = {"use_vimfly": boolean("use_vimfly", given["use_vimfly"])}
 
-    def node(name: str, executable: str, parameters: dict[str, Any]) -> Node:
+    def node(name: str, executable: str, parameters: dict[str, Any], at: str) -> Node:
         return Node(
             package="rosflight_py_sim",
             executable=executable,
             # With its full name given, the parameters are stronger than every section of the file.
             name=name,
-            namespace=given["namespace"] or "/",
+            namespace="/".join(filter(None, (given["namespace"], at))) or "/",
             parameters=[parameter_file, {"use_sim_time": time_mode != "wall", **parameters}],
             ros_arguments=["--log-level", given["log_level"]],
             output="screen",
@@ -137,23 +155,33 @@ def _processes(given: dict[str, str], time_mode: str, chosen: Vehicle) -> list[L
             on_exit=_end_if_refused,
         )
 
-    nodes = {
-        "rc": node("rc", "rc", {**mode, **switches}),
-        "sensors": node("sensors", "standalone_sensors", {**mode, **seed}),
-        "sil_board": node("sil_board", "sil_board", {**mode, **board}),
-        "forces_and_moments": node("forces_and_moments", chosen.forces_and_moments, mode),
-        "dynamics": node("dynamics", chosen.dynamics, {**mode, **seed}),
-    }
-    if boolean("autopilot", given["autopilot"]):
-        nodes["autopilot"] = node("autopilot", "autopilot", {})
+    nodes: dict[str, Node] = {}
+    for member in members:
+        at = member.namespace
+        seed = {name: value for name, value in member.settings.items() if name == "seed"}
+        start = {name: value for name, value in member.settings.items() if name == "initial_position"}
+        own = {
+            "rc": node("rc", "rc", {**mode, **switches}, at),
+            "sensors": node("sensors", "standalone_sensors", {**mode, **seed}, at),
+            "sil_board": node("sil_board", "sil_board", {**mode, **board}, at),
+            "forces_and_moments": node("forces_and_moments", chosen.forces_and_moments, mode, at),
+            "dynamics": node("dynamics", chosen.dynamics, {**mode, **seed, **start}, at),
+        }
+        if boolean("autopilot", given["autopilot"]):
+            own["autopilot"] = node("autopilot", "autopilot", {}, at)
+        nodes |= {f"{at}/{name}".lstrip("/"): one for name, one in own.items()}
     if time_mode in TIME_MANAGERS:
-        nodes["time_manager"] = node("time_manager", TIME_MANAGERS[time_mode], pace)
+        nodes["time_manager"] = node("time_manager", TIME_MANAGERS[time_mode], {**pace, **vehicles}, "")
     left_out = {name.strip() for name in given["leave_out"].split(",") if name.strip()}
-    unknown = ", ".join(sorted(left_out - set(nodes)))
+    unknown = ", ".join(sorted(left_out - set(nodes) - set(map(_bare, nodes))))
     if unknown:
         raise ParameterError(f"launch argument 'leave_out': '{unknown}' given; allowed: {', '.join(nodes)}")
     filled = set(node_class(chosen.dynamics).FILLS)
-    return [action for name, action in nodes.items() if name not in left_out | filled]
+    return [action for name, action in nodes.items() if not {name, _bare(name)} & (left_out | filled)]
+
+
+def _bare(name: str) -> str:
+    return name.rpartition("/")[2]
 
 
 def _one_process(given: dict[str, str], time_mode: str) -> Node:
@@ -171,6 +199,8 @@ def _one_process(given: dict[str, str], time_mode: str) -> Node:
         "--vehicle-file": given["dynamics_param_file"],
         "--firmware-file": given["firmware_param_file"],
         "--namespace": given["namespace"],
+        "--count": given["count"],
+        "--spacing": given["spacing"],
     }
     arguments = [word for option, value in options.items() if value for word in (option, value)]
     if boolean("autopilot", given["autopilot"]):

@@ -99,9 +99,20 @@ def wildcard_values(file: str) -> dict[str, Any]:
     return values
 
 
+class _Loader(yaml.SafeLoader):
+    """Takes lists as launch_ros writes them, with the tag of a Python tuple; rcl does not look at tags."""
+
+
+def _list(loader: _Loader, node: yaml.SequenceNode) -> list[Any]:
+    return loader.construct_sequence(node)
+
+
+_Loader.add_constructor("tag:yaml.org,2002:python/tuple", _list)
+
+
 def _sections(file: str) -> Iterator[tuple[str, dict[str, Any]]]:
     try:
-        document = yaml.safe_load(Path(file).read_text(encoding="utf-8")) or {}
+        document = yaml.load(Path(file).read_text(encoding="utf-8"), _Loader) or {}
     except OSError as error:
         raise ParameterError(f"parameter file '{file}': {error.strerror}") from error
     except (UnicodeDecodeError, yaml.YAMLError) as error:

@@ -68,3 +68,14 @@ def test_file_that_is_no_parameter_file_is_refused(tmp_path: Path, text: str, sa
     path.write_text(text)
     with pytest.raises(ParameterError, match=said):
         of_dynamics("--params-file", str(path))
+
+
+def test_a_list_is_read_as_launch_ros_writes_it(tmp_path: Path) -> None:
+    file = tmp_path / "launch_params"
+    file.write_text("/dynamics:\n  ros__parameters:\n    wind: !!python/tuple\n    - 1.0\n    - 2.0\n")
+    assert of_dynamics("--params-file", str(file)) == {"wind": [1.0, 2.0]}
+
+
+def test_a_single_value_for_a_node_of_another_namespace_is_not_for_this_one() -> None:
+    given = ["--ros-args", "-p", "/two/dynamics:mass:=2.0", "-p", "/one/dynamics:mass:=1.0", "-p", "dynamics:Jxx:=0.3"]
+    assert values_of_arguments(given, "dynamics", "/one", ()) == {"mass": 1.0, "Jxx": 0.3}

@@ -71,6 +71,13 @@ def test_files_and_physics_of_each_vehicle_exist(vehicle: Vehicle) -> None:
     assert vehicle.forces_and_moments in NODE_CLASSES
 
 
+def test_fleet_includes_the_common_graph_and_changes_defaults_of_arguments_that_it_has() -> None:
+    file = LAUNCH / "fleet.launch.py"
+    assert calls(file, "IncludeLaunchDescription")
+    declared = {literals(call.args)[0] for call in calls(file, "DeclareLaunchArgument")}
+    assert {"vehicle", "count"} <= declared <= set(arguments())
+
+
 def test_each_node_of_the_graph_is_an_executable_under_its_default_name_with_parameters_that_it_has() -> None:
     (function,) = [
         n
@@ -82,6 +89,8 @@ def test_each_node_of_the_graph_is_an_executable_under_its_default_name_with_par
         "mode": {"time_mode"},
         "pace": {"real_time_multiplier"},
         "seed": {"seed"},
+        "start": {"initial_position"},
+        "vehicles": {"vehicles"},
         "board": {"firmware_param_file"},
         "switches": {"use_vimfly"},
     }
@@ -97,7 +106,7 @@ def test_each_node_of_the_graph_is_an_executable_under_its_default_name_with_par
 
     seen = set()
     for call in [n for n in ast.walk(function) if isinstance(n, ast.Call) and ast.unparse(n.func) == "node"]:
-        name, executable, parameters = call.args
+        name, executable, parameters, _ = call.args
         assert isinstance(name, ast.Constant)
         if isinstance(executable, ast.Constant):
             classes = [node_class(str(executable.value))]
@@ -131,7 +140,14 @@ def test_options_given_to_the_composed_run_are_options_of_the_command() -> None:
     options = [word for word in words if word.startswith("--") and word != "--log-level"]
     assert {"--vehicle", "--launched", "--autopilot"} <= set(options)
     values = {"--vehicle": "multirotor", "--time-mode": "paced", "--real-time-multiplier": "1", "--seed": "1"}
-    values |= {"--vehicle-file": __file__, "--firmware-file": __file__, "--namespace": "a", "--dynamics": STANDALONE}
+    values |= {
+        "--vehicle-file": __file__,
+        "--firmware-file": __file__,
+        "--namespace": "a",
+        "--count": "2",
+        "--spacing": "5",
+        "--dynamics": STANDALONE,
+    }
     given = [word for option in options for word in (option, *filter(None, [values.get(option)]))]
     parsed = vars(_parser().parse_args(["sim", *given]))
     assert {option[2:].replace("-", "_") for option in options} <= set(parsed)
@@ -261,8 +277,9 @@ def wait_for_truth(process: subprocess.Popen[str], topic: str, seconds: float) -
         (("use_sim_time:=true",), "sim/truth_state"),
         (("time_mode:=lockstep", "namespace:=one"), "one/sim/truth_state"),
         (("composed:=true", "seed:=3"), "sim/truth_state"),
+        (("time_mode:=lockstep", "count:=2"), "multirotor_2/sim/truth_state"),
     ],
-    ids=["wall", "paced", "lockstep", "composed"],
+    ids=["wall", "paced", "lockstep", "composed", "fleet"],
 )
 def test_launched_graph_runs_and_ends_quietly_on_an_interrupt(given: tuple[str, ...], topic: str) -> None:
     process = launched(*given)
@@ -287,6 +304,7 @@ def test_launched_graph_runs_and_ends_quietly_on_an_interrupt(given: tuple[str, 
         (("time_mode:=locked",), "time_mode"),
         (("dynamics_param_file:=/no/such.yaml",), "there is no file '/no/such.yaml'"),
         (("leave_out:=sensor",), "'sensor' given; allowed: rc, sensors"),
+        (("count:=0",), "'count': 0 given; allowed: integer, from 1 to 100"),
         (("real_time_multiplier:=2",), "leave it out, or choose time_mode:=paced or lockstep"),
         (("use_sim_time:=true", "real_time_multiplier:=-1"), "'real_time_multiplier': -1 given; allowed"),
     ],
