@@ -1,6 +1,6 @@
-"""The speed table: ratios to a bare chain of rclpy nodes measured in the same run, by turns.
+"""The speed tables: ratios to a bare chain of rclpy nodes measured in the same run, by turns.
 
-Every figure is taken several times, each beside its yardstick, in processes of their own; the table shows medians.
+Every figure is taken several times, each beside its yardstick, in processes of their own; the tables show medians.
 Absolute numbers drift with the machine and its other work, the ratios far less.
 """
 
@@ -19,7 +19,19 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from rosflight_py_sim.vehicles import FLOWN_BY_OTHERS, STANDALONE, VEHICLES
+
 LIMIT_S = 600.0
+
+COUNTS = (2, 4, 8)
+"""Sizes of the fleets that are measured, beside the vehicle that is alone."""
+
+# One row where several names stand for the same vehicle.
+_SAME = {(one.forces_and_moments, one.parameters): (name, STANDALONE) for name, one in VEHICLES.items()}
+CONFIGURATIONS = [*_SAME.values(), *FLOWN_BY_OTHERS]
+"""(vehicle, dynamics) of all vehicles."""
+
+PARTS = ("no-ros", "vehicles", "fleets", "processes", "paced")
 
 
 def measured(expression: str, module: str) -> Any:
@@ -39,45 +51,92 @@ def by_turns(runs: int, subject: Callable[[], float], yardstick: Callable[[], fl
     return statistics.median(p[0] for p in pairs), statistics.median(p[1] for p in pairs), statistics.median(ratios)
 
 
+def composed(name: str, dynamics: str, count: int, seconds: float) -> float:
+    """Steps per second of so many vehicles in one process."""
+    return float(measured(f"composed_run({name!r}, {dynamics!r}, {count}, {seconds})", "composed_graph")["rate"])
+
+
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Print the speed table.")
-    parser.add_argument("--runs", type=int, default=3, help="how often each figure is taken (default 3)")
-    parser.add_argument("--seconds", type=float, default=5.0, help="length of one measurement (default 5)")
-    parser.add_argument("--paced-seconds", type=float, default=60.0, help="length of the paced run (default 60)")
-    options = parser.parse_args()
+    options = _parser().parse_args()
     os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
     os.environ.setdefault("ROS_DOMAIN_ID", str(os.getpid() % 100 + 1))
     console = Console()
-    seconds = options.seconds
-
     console.print(f"Python {platform.python_version()}, {os.cpu_count()} cores; medians of {options.runs} runs\n")
-    alone = statistics.median(measured("hovering_rate()", "closed_loop") for _ in range(options.runs))
-    composed = by_turns(
-        options.runs,
-        lambda: float(measured(f"composed_rate(duration_s={seconds})", "composed_graph")),
-        lambda: float(measured(f"composed_rate(duration_s={seconds})", "bare_chain")),
-    )
-    separate = by_turns(
-        options.runs,
-        lambda: float(measured(f"separate_run(0.0, {seconds})", "separate_graph")["rate"]),
-        lambda: float(measured(f"separate_rate(duration_s={seconds})", "bare_chain")),
-    )
-    paced = measured(f"separate_run(1.0, {options.paced_seconds})", "separate_graph")
+    chosen = [one for one in CONFIGURATIONS if options.vehicle in (None, one[0])]
+    if {"no-ros", "vehicles", "processes"} & set(options.parts):
+        console.print(_steps(options, chosen))
+    if "fleets" in options.parts:
+        console.print(_fleets(options, chosen))
+    if "paced" in options.parts:
+        _print_paced(options, console)
 
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Print the speed tables.")
+    parser.add_argument("parts", nargs="*", default=PARTS, metavar="PART", help=f"of: {', '.join(PARTS)}; default: all")
+    parser.add_argument("--vehicle", choices=list(dict.fromkeys(name for name, _ in CONFIGURATIONS)), help="this alone")
+    parser.add_argument("--runs", type=int, default=3, help="how often each figure is taken (default 3)")
+    parser.add_argument("--seconds", type=float, default=5.0, help="length of one measurement (default 5)")
+    parser.add_argument("--paced-seconds", type=float, default=60.0, help="length of the paced run (default 60)")
+    return parser
+
+
+def _steps(options: argparse.Namespace, chosen: list[tuple[str, str]]) -> Table:
+    runs, seconds = options.runs, options.seconds
     table = Table(title="Steps per second at 400 Hz, every sensor at its default rate")
     for column in ("", "simulator", "bare rclpy chain", "ratio", "wanted", "real-time factor"):
         table.add_column(column, justify="left" if not column else "right")
-    table.add_row(
-        "physics, sensors and firmware, no ROS", f"{alone:,.0f}", "", "", "50,000 steps/s", f"{alone / 400:.0f}"
-    )
-    for name, (rate, bare, ratio), wanted in (
-        ("whole graph, one process, lockstep", composed, "0.5"),
-        ("whole graph, a process a node, lockstep", separate, "0.6"),
-    ):
-        table.add_row(name, f"{rate:,.0f}", f"{bare:,.0f}", f"{ratio:.2f}", wanted, f"{rate / 400:.1f}")
-    console.print(table)
 
+    def add(name: str, figures: tuple[float, float, float], wanted: str) -> None:
+        rate, bare, ratio = figures
+        table.add_row(name, f"{rate:,.0f}", f"{bare:,.0f}", f"{ratio:.2f}", wanted, f"{rate / 400:.1f}")
+
+    if "no-ros" in options.parts:
+        alone = statistics.median(measured("hovering_rate()", "closed_loop") for _ in range(runs))
+        table.add_row(
+            "multirotor without ROS: physics, sensors, firmware",
+            *(f"{alone:,.0f}", "", "", "50,000 steps/s", f"{alone / 400:.0f}"),
+        )
+    if "vehicles" in options.parts:
+        for name, dynamics in chosen:
+            figures = by_turns(
+                runs,
+                lambda name=name, dynamics=dynamics: composed(name, dynamics, 1, seconds),  # type: ignore[misc]
+                lambda: float(measured(f"composed_rate(duration_s={seconds})", "bare_chain")),
+            )
+            by = "" if dynamics == STANDALONE else f" by {dynamics}"
+            add(f"{name}{by}, one process, lockstep", figures, "0.5")
+    if "processes" in options.parts:
+        figures = by_turns(
+            runs,
+            lambda: float(measured(f"separate_run(0.0, {seconds})", "separate_graph")["rate"]),
+            lambda: float(measured(f"separate_rate(duration_s={seconds})", "bare_chain")),
+        )
+        add("multirotor, a process a node, lockstep", figures, "0.6")
+    return table
+
+
+def _fleets(options: argparse.Namespace, chosen: list[tuple[str, str]]) -> Table:
+    table = Table(title="Several vehicles in one process, lockstep")
+    for column in ("", "vehicles", "steps/s", "vehicle steps/s", "cost of a vehicle, to one alone", "wanted"):
+        table.add_column(column, justify="left" if not column else "right")
+    for name, dynamics in chosen:
+        for count in COUNTS:
+            rate, _, ratio = by_turns(
+                options.runs,
+                lambda count=count, n=name, d=dynamics: composed(n, d, count, options.seconds),  # type: ignore[misc]
+                lambda n=name, d=dynamics: composed(n, d, 1, options.seconds),  # type: ignore[misc]
+            )
+            by = "" if dynamics == STANDALONE else f" by {dynamics}"
+            cost = 1.0 / (count * ratio)
+            table.add_row(f"{name}{by}", str(count), f"{rate:,.0f}", f"{count * rate:,.0f}", f"{cost:.2f}", "1")
+        table.add_section()
+    return table
+
+
+def _print_paced(options: argparse.Namespace, console: Console) -> None:
+    paced = measured(f"separate_run(1.0, {options.paced_seconds})", "separate_graph")
     nodes = Table(title=f"A process a node, held to real time for {options.paced_seconds:.0f} s")
     for column in ("node", "CPU (% of a core)", "memory (MiB)"):
         nodes.add_column(column, justify="left" if column == "node" else "right")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from rosflight_py_sim.composition import ComposedGraph
 from rosflight_py_sim.fleet import Member, fleet
 from rosflight_py_sim.parameters import number
-from rosflight_py_sim.vehicles import VEHICLES, vehicle
+from rosflight_py_sim.vehicles import DYNAMICS, STANDALONE, VEHICLES, vehicle
 
 WARM_UP_S = 3.0
 
@@ -30,10 +30,14 @@ class ComposedRun:
 
 
 def composed_run(
-    name: str = "multirotor", count: int = 1, duration_s: float = 5.0, profile: bool = False
+    name: str = "multirotor",
+    dynamics: str = STANDALONE,
+    count: int = 1,
+    duration_s: float = 5.0,
+    profile: bool = False,
 ) -> ComposedRun:
     """Run `count` vehicles, every sensor at its default rate."""
-    chosen = vehicle(name)
+    chosen = vehicle(name, dynamics)
     members = [Member(chosen)] if count == 1 else fleet(chosen, count=count, spacing=20.0, seed=0)
     graph = ComposedGraph(members, settings={"real_time_multiplier": 0.0}, arguments=["--log-level", "warn"])
     clock = graph.nodes[0].get_clock()
@@ -63,11 +67,12 @@ def main() -> None:
     """Measure one vehicle or a fleet."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.composed_graph", description=__doc__)
     parser.add_argument("--vehicle", default="multirotor", help=f"one of: {', '.join(VEHICLES)}")
+    parser.add_argument("--dynamics", default=STANDALONE, choices=DYNAMICS)
     parser.add_argument("--count", type=int, default=1, help="number of vehicles (default 1)")
     parser.add_argument("--seconds", type=float, default=5.0, help="length of the measurement (default 5)")
     parser.add_argument("--profile", action="store_true", help="show where the time goes, too")
     options = parser.parse_args()
-    run = composed_run(options.vehicle, options.count, options.seconds, options.profile)
+    run = composed_run(options.vehicle, options.dynamics, options.count, options.seconds, options.profile)
     print(f"{run.rate:.0f} steps/s, {run.cpu_us:.0f} us of processor time a vehicle and step")
 
 
