@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
-import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
@@ -16,16 +14,7 @@ from rosflight_py_sim.physics.linearisation import Mode, linearise
 from rosflight_py_sim.physics.steady_model import Array
 from rosflight_py_sim.physics.trim import FlightCondition, Trim, trim
 from rosflight_py_sim.vehicle_models import SteadyVehicle, steady_vehicle
-from rosflight_py_sim.vehicles import Vehicle
-
-if TYPE_CHECKING:
-    from rosflight_msgs.srv import SetSimState
-
-PATIENCE_S = 10.0
-"""System time after which no simulation counts as running, or a running one as not answering."""
-
-ASK_AGAIN_S = 2.0
-"""System time after which an answer counts as lost."""
+from rosflight_py_sim.vehicles import Vehicle, vehicle
 
 SLOWEST = 1e-3
 """1/s: a mode slower than this counts as neutral."""
@@ -65,8 +54,6 @@ def add_trim_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser
 
 
 def _run(options: argparse.Namespace) -> int:
-    from rosflight_py_sim.vehicles import vehicle
-
     chosen = vehicle(options.vehicle)
     condition = FlightCondition(
         options.airspeed, math.radians(options.flight_path_angle), options.turn_radius, options.altitude
@@ -78,6 +65,8 @@ def _run(options: argparse.Namespace) -> int:
         raise ParameterError(f"{chosen.name}, {error}") from None
     print_trim(chosen.name, steady, trimmed, Console())
     if options.set:
+        from rosflight_py_sim.set_state_client import set_state
+
         print(set_state(trimmed.truth, options.namespace, options.ros_arguments))
     return 0
 
@@ -161,7 +150,7 @@ def _mode_table(modes: Sequence[Mode]) -> Table:
 def _time_constant(mode: Mode) -> str:
     if abs(mode.eigenvalue.real) < SLOWEST:
         return "neutral"
-    return f"{'' if mode.time_constant > 0.0 else 'grows '}{abs(mode.time_constant):.3f} s"
+    return f"{'' if mode.time_constant > 0.0 else 'grows '}{abs(mode.time_constant):.3g} s"
 
 
 def _angle(radians: float) -> str:
@@ -171,55 +160,3 @@ def _angle(radians: float) -> str:
 def _numbers(values: Sequence[float] | Array, digits: int = 3) -> str:
     # Adding 0 makes a zero of a negative zero.
     return ", ".join(f"{round(float(value), digits) + 0.0:.{digits}f}" for value in values)
-
-
-def set_state(truth: Array, namespace: str, ros_arguments: Sequence[str], patience_s: float = PATIENCE_S) -> str:
-    """Put the running simulation into a state (19,) through dynamics/set_sim_state; what the service says.
-
-    Raises:
-        ParameterError: no simulation offers the service, it does not answer, or it refuses the state.
-    """
-    import rclpy
-    from rclpy.node import Node
-
-    from rosflight_py_sim.nodes.running import initialise, refusals_of_ros
-
-    initialise(["rosflight_py_sim", *ros_arguments])
-    try:
-        with refusals_of_ros():
-            node = Node("trim", namespace=namespace)
-        try:
-            answer = _call(node, truth, patience_s)
-        finally:
-            node.destroy_node()
-    finally:
-        rclpy.try_shutdown()
-    if not answer.success:
-        raise ParameterError(f"the simulation refuses the state: {answer.message}")
-    return str(answer.message)
-
-
-def _call(node: object, truth: Array, patience_s: float) -> SetSimState.Response:
-    import rclpy
-    from rclpy.node import Node
-    from rosflight_msgs.srv import SetSimState
-
-    from rosflight_py_sim.interfaces.vehicle_state import message_of_truth
-
-    assert isinstance(node, Node)
-    client = node.create_client(SetSimState, "dynamics/set_sim_state")
-    service = node.resolve_service_name("dynamics/set_sim_state")
-    if not client.wait_for_service(timeout_sec=patience_s):
-        raise ParameterError(
-            f"no simulation to set: nobody offers {service} within {patience_s:g} s "
-            "(is it running, in this ROS_DOMAIN_ID and --namespace?)"
-        )
-    end = time.monotonic() + patience_s
-    while time.monotonic() < end:
-        # An answer is lost where the service has not discovered the client as yet; asking again does no harm.
-        future = client.call_async(SetSimState.Request(state=message_of_truth(truth)))
-        rclpy.spin_until_future_complete(node, future, timeout_sec=ASK_AGAIN_S)
-        if future.done():
-            return future.result()
-        client.remove_pending_request(future)
-    raise ParameterError(f"{service} gave no answer within {patience_s:g} s")

@@ -77,12 +77,12 @@ class LinearModel:
 
     @property
     def longitudinal(self) -> tuple[Array, Array]:
-        """A (5, 5) and B (5, n) over LONGITUDINAL: the book's eq. 5.51, with all inputs as columns."""
+        """A (5, 5) and B (5, n) over LONGITUDINAL, as the book's section 5.5 has them, with all inputs as columns."""
         return self._block(LONGITUDINAL)
 
     @property
     def lateral(self) -> tuple[Array, Array]:
-        """A (5, 5) and B (5, n) over LATERAL: the book's eq. 5.44, with all inputs as columns."""
+        """A (5, 5) and B (5, n) over LATERAL, as the book's section 5.5 has them, with all inputs as columns."""
         return self._block(LATERAL)
 
     def _block(self, names: tuple[str, ...]) -> tuple[Array, Array]:

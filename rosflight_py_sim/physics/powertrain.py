@@ -162,5 +162,6 @@ def load_battery(
     current = battery_load(voltage, throttles, speeds, powertrain[RESISTANCE], powertrain[TORQUE_CONSTANT])
     battery[VOLTAGE] = voltage
     battery[CURRENT] = current
-    if powertrain[CAPACITY] > 0.0:
+    # No current draws nothing, also for ever: dt may be infinite.
+    if powertrain[CAPACITY] > 0.0 and current > 0.0:
         battery[CHARGE_DRAWN] = min(powertrain[CAPACITY], battery[CHARGE_DRAWN] + current * dt)

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.physics.fixedwing import FIXEDWING_PARAMETERS
 from rosflight_py_sim.physics.linearisation import LATERAL, LONGITUDINAL, STATES, linearise, truth_of
+from rosflight_py_sim.physics.powertrain import full_battery, load_battery, powertrain_numbers
 from rosflight_py_sim.physics.rotations import rotate_to_inertial
 from rosflight_py_sim.physics.trim import CONVERGED, FlightCondition, TrimError, trim
 from rosflight_py_sim.vehicle_models import SteadyVehicle, steady_vehicle
@@ -156,3 +158,11 @@ def test_pulse_widths_of_an_inverted_v_tail_bring_the_surfaces_where_they_were_a
     assert (pulses[1] - 1500.0) + (pulses[2] - 1500.0) == pytest.approx(500.0 * 0.05 / limit)
     assert (pulses[2] - pulses[1]) == pytest.approx(500.0 * -0.2 / limit)
     assert pulses[4] == pytest.approx(1600.0)
+
+
+def test_stopped_motor_draws_no_charge_however_long() -> None:
+    values = {**FIXEDWING_PARAMETERS.defaults(), "battery_capacity_mah": 1000.0}
+    powertrain = powertrain_numbers(values)
+    battery, still = full_battery(powertrain), np.zeros(1)
+    load_battery(powertrain, battery, 24.0, still, still, math.inf)
+    assert battery.tolist() == [24.0, 0.0, 0.0]

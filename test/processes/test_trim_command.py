@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +69,16 @@ def test_running_simulation_is_put_into_the_trimmed_state(processes: Any) -> Non
     observer.wait_for(lambda: program.process.poll() is not None, "the end of the command")
     assert program.wait() == 0, program.stderr
     assert "state set at" in program.stdout
+
+
+def test_trim_needs_no_ros(tmp_path: Path) -> None:
+    program = (
+        "import sys; sys.modules.update(dict.fromkeys(['rclpy', 'rosflight_msgs', 'std_msgs', 'geometry_msgs']));"
+        "from rosflight_py_sim.cli import main; main(['trim', '--airspeed', '0'])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=100)
+    assert done.returncode == 0, done.stderr
+    assert "Trim of multirotor" in done.stdout
 
 
 def test_without_a_simulation_setting_ends_with_the_reason(processes: Any) -> None:
