@@ -130,7 +130,7 @@ def _input_table(steady: SteadyVehicle, trimmed: Trim) -> Table:
 
 def _mode_table(modes: Sequence[Mode]) -> Table:
     table = Table(title="Modes", title_justify="left")
-    for heading in ("mode", "eigenvalue 1/s", "rad/s", "damping", "period", "time constant"):
+    for heading in ("mode", "eigenvalue 1/s", "rad/s", "damping", "period", "time to 1/e"):
         table.add_column(heading, justify="left" if heading == "mode" else "right", no_wrap=True)
     for mode in modes:
         value = mode.eigenvalue

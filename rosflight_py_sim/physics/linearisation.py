@@ -28,6 +28,7 @@ _STEPS = np.array([1.0, 1.0, 1.0, 1e-4, 1e-4, 1e-4, 1e-5, 1e-5, 1e-5, 1e-5, 1e-5
 """m, m/s, rad, rad/s: the difference's error is of the square of these, its rounding 1e-14 over them."""
 _INPUT_STEP = 1e-5
 _MOVING = [STATES.index(name) for name in ("u", "v", "w", "phi", "theta", "p", "q", "r")]
+_LONGITUDINAL_NAMES = ("short period", "phugoid", "longitudinal")
 _NEUTRAL = 1e-6
 """rad/s: eigenvalues below it are zeros."""
 
@@ -94,18 +95,12 @@ class LinearModel:
     def modes(self) -> list[Mode]:
         """The modes, longitudinal ones first, in each group the fastest first."""
         values, shapes = np.linalg.eig(self.a[np.ix_(_MOVING, _MOVING)])
-        modes = []
-        for value, shape in zip(values, shapes.T, strict=True):
-            if value.imag >= 0.0:
-                modes.append(Mode("", complex(value), shape))
-        groups = {"longitudinal": [], "lateral": []}  # type: dict[str, list[Mode]]
-        for mode in sorted(modes, key=lambda m: -abs(m.eigenvalue)):
-            groups["lateral" if self._is_lateral(mode) else "longitudinal"].append(mode)
-        return [
-            Mode(name, mode.eigenvalue, mode.shape)
-            for group, members in groups.items()
-            for name, mode in zip(_names(group, members), members, strict=True)
-        ]
+        modes = [Mode("", complex(s), shape) for s, shape in zip(values, shapes.T, strict=True) if s.imag >= 0.0]
+        modes.sort(key=lambda mode: -abs(mode.eigenvalue))
+        lateral = [self._is_lateral(mode) for mode in modes]
+        names = _aeroplane_names(modes, lateral) or ["lateral" if side else "longitudinal" for side in lateral]
+        named = [Mode(name, mode.eigenvalue, mode.shape) for name, mode in zip(names, modes, strict=True)]
+        return sorted(named, key=lambda mode: mode.name not in _LONGITUDINAL_NAMES)
 
     def _is_lateral(self, mode: Mode) -> bool:
         u, v, w, phi, theta, p, q, r = np.abs(mode.shape)
@@ -115,15 +110,21 @@ class LinearModel:
         return bool(lateral > longitudinal)
 
 
-def _names(group: str, modes: list[Mode]) -> list[str]:
-    """Names of the modes of a group, fastest first, where there are as many of each kind as an aeroplane has."""
-    swings = [mode.eigenvalue.imag > 0.0 for mode in modes]
-    if group == "longitudinal" and swings == [True, True]:
-        return ["short period", "phugoid"]
-    if group == "lateral" and sorted(swings) == [False, False, True]:
-        aperiodic = iter(("roll", "spiral"))
-        return ["dutch roll" if swing else next(aperiodic) for swing in swings]
-    return [group] * len(modes)
+def _aeroplane_names(modes: list[Mode], lateral: list[bool]) -> list[str]:
+    """Names of the modes, fastest first, where the motion is that of an aeroplane, straight or in a turn; else none.
+
+    That is: two aperiodic modes, the faster of which is lateral, and three oscillations, of which the slowest is the
+    phugoid and one of the others is lateral. In a turn the slow ones are a mixture, which their shapes do not name.
+    """
+    swinging = [k for k, mode in enumerate(modes) if mode.eigenvalue.imag > 0.0]
+    aperiodic = [k for k in range(len(modes)) if k not in swinging]
+    if len(swinging) != 3 or len(aperiodic) != 2 or not lateral[aperiodic[0]]:
+        return []
+    if lateral[swinging[0]] == lateral[swinging[1]]:
+        return []
+    names = {aperiodic[0]: "roll", aperiodic[1]: "spiral", swinging[2]: "phugoid"}
+    names.update({k: "dutch roll" if lateral[k] else "short period" for k in swinging[:2]})
+    return [names[k] for k in range(len(modes))]
 
 
 def linearise(model: SteadyModel, trimmed: Trim) -> LinearModel:

@@ -138,8 +138,18 @@ def test_blocks_have_the_kinematics_of_the_book_and_modes_are_those_of_an_aeropl
     a, _ = linear.lateral
     assert a[LATERAL.index("phi"), LATERAL.index("p")] == pytest.approx(1.0, abs=1e-8)
     assert linear.a.shape == (len(STATES), len(STATES))
-    names = [mode.name for mode in linear.modes]
-    assert sorted(names) == ["dutch roll", "phugoid", "roll", "short period", "spiral"]
+
+
+@pytest.mark.parametrize("radius", [math.inf, 90.0, -60.0])
+@pytest.mark.parametrize("name", ["anaconda", "aerosonde"])
+def test_modes_are_those_of_an_aeroplane_also_in_a_turn(name: str, radius: float) -> None:
+    model = made(name).model
+    linear = linearise(model, trim(model, FlightCondition(22.0, 0.0, radius, 50.0)))
+    modes = {mode.name: mode for mode in linear.modes}
+    assert list(modes)[:2] == ["short period", "phugoid"]
+    assert set(modes) == {"short period", "phugoid", "dutch roll", "roll", "spiral"}
+    assert modes["phugoid"].natural_frequency < modes["dutch roll"].natural_frequency
+    assert modes["spiral"].natural_frequency < modes["roll"].natural_frequency
 
 
 def test_modes_of_a_hover_carry_no_names_of_an_aeroplane() -> None:
