@@ -57,7 +57,11 @@ JSBSIM_PARAMETERS = ParameterTable(
         read_only=True,
     ),
     Parameter(
-        "brake_throttle", 0.02, "throttle below which the wheel brakes are on; 0: never", minimum=0.0, maximum=1.0
+        "brake_throttle",
+        0.02,
+        "throttle below which the wheel brakes are on, and chocks stay where the aircraft starts; 0: none of it",
+        minimum=0.0,
+        maximum=1.0,
     ),
     INITIAL_POSITION,
 )
@@ -115,7 +119,7 @@ class JsbsimAircraft:
     truth: NDArray[np.float64]
     """(19,) truth state, see the package; changed in place."""
     initial_truth: NDArray[np.float64]
-    """(19,) at rest on its wheels at `initial_position`, nose north, brakes on, engine idling."""
+    """(19,) at rest on its wheels at `initial_position`, nose north, chocks and brakes on, engine idling."""
     messages: list[str]
     """What JSBSim had to say, warnings and worse; the caller may empty it."""
 
@@ -134,6 +138,7 @@ class JsbsimAircraft:
         self._initial_position = np.array(values["initial_position"], dtype=np.float64)
         self._wind = np.zeros(3)
         self._throttle = 0.0
+        self._chocked = False
         self._stopped = False
         names = aircraft_names()
         if self._name not in names:
@@ -145,15 +150,17 @@ class JsbsimAircraft:
         self.initial_truth = self.truth.copy()
 
     def set_controls(self, aileron: float, elevator: float, rudder: float, throttle: float) -> None:
-        """Set what the pilot would: surfaces from -1 to 1, throttle from 0 to 1; brakes by the throttle."""
+        """Set what the pilot would: surfaces from -1 to 1, throttle from 0 to 1; brakes and chocks by the throttle."""
         for node, value in zip(self._controls, (aileron, elevator, rudder), strict=True):
             node.set_double_value(min(1.0, max(-1.0, value)))
         self._throttle = min(1.0, max(0.0, throttle))
         for node in self._throttles:
             node.set_double_value(self._throttle)
-        brake = 1.0 if self._throttle < self._brake_throttle else 0.0
+        braking = self._throttle < self._brake_throttle
         for node in self._brakes:
-            node.set_double_value(brake)
+            node.set_double_value(float(braking))
+        # Without chocks the wheels' friction model rocks a parked aircraft in gusts, too much for calibrating an IMU.
+        self._set_chocks(self._chocked and braking)
 
     def set_brake_throttle(self, throttle: float) -> None:
         """Change the throttle below which the brakes are on."""
@@ -195,6 +202,7 @@ class JsbsimAircraft:
         new = checked_truth(truth)
         if self._stopped:
             self._load()
+        self._set_chocks(False)
         self._place(new)
 
     def wrench(self) -> NDArray[np.float64]:
@@ -248,6 +256,11 @@ class JsbsimAircraft:
         rest[:3] = *self._initial_position, self._resting_down
         rest[3:7] = quaternion_from_euler(roll, pitch, 0.0)
         self._place(rest)
+        self._set_chocks(True)
+
+    def _set_chocks(self, chocked: bool) -> None:
+        self._chocked = chocked
+        self._hold_down.set_double_value(float(chocked))
 
     def _bind(self) -> None:
         """Look up the properties of each step, once."""
@@ -258,6 +271,7 @@ class JsbsimAircraft:
         self._winds = [node(name) for name in _WIND]
         self._controls = [node(name) for name in _CONTROLS]
         self._brakes = [node(name) for name in _BRAKES]
+        self._hold_down = node("forces/hold-down")
         count = self._fdm.get_propulsion().get_num_engines()
         self._throttles = [node(f"fcs/throttle-cmd-norm[{i}]") for i in range(count)]
 
