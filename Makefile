@@ -26,7 +26,7 @@ help:  ## what there is to make
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
 	@echo "  Variables: VEHICLE=$(VEHICLE), ARGS for the program or for pytest, PYTHON=$(PYTHON)"
 
-fly: $(VENV)/.project  ## fly a square with the whole node graph in one process
+fly: $(VENV)/.project  ## fly a mission with the whole node graph in one process
 	@$(BIN)/rosflight_py_sim fly --vehicle $(VEHICLE) $(ARGS)
 
 lint: $(VENV)/.project  ## format and lint check, types

@@ -203,7 +203,7 @@ def fly_mission(
         RuntimeError: the mission is not done after `limit_s` seconds.
     """
     loop.arm()
-    log = FlightLog(4, capacity=1 << 15)
+    log = FlightLog(VEHICLE.actuators, Phase, capacity=1 << 15)
     mission.start(loop.time_s, loop.truth[0:3].tolist(), loop.yaw_rad)
     controller.reset()
     for k in range(round(limit_s / STEP_S)):
@@ -218,7 +218,7 @@ def fly_mission(
         log.append(
             loop.time_s,
             loop.truth,
-            setpoint,
+            setpoint.position_ned,
             (loop.pwm[:4] - 1000.0) * 1e-3,
             loop.wind.wind_ned,
             loop.multirotor.battery_voltage,

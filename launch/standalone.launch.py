@@ -68,7 +68,7 @@ ARGUMENTS = [
     ),
     DeclareLaunchArgument("use_vimfly", default_value="false", description="Whether the keyboard moves the sticks."),
     DeclareLaunchArgument(
-        "autopilot", default_value="false", description="Whether to add the autopilot, which flies a square on call."
+        "autopilot", default_value="false", description="Whether to add the autopilot, which flies a mission on call."
     ),
     DeclareLaunchArgument(
         "composed", default_value="false", description="Whether all nodes run in one process; by default in lockstep."
@@ -168,7 +168,7 @@ def _processes(given: dict[str, str], time_mode: str, members: list[Member]) -> 
             "dynamics": node("dynamics", chosen.dynamics, {**mode, **seed, **start}, at),
         }
         if boolean("autopilot", given["autopilot"]):
-            own["autopilot"] = node("autopilot", "autopilot", {}, at)
+            own["autopilot"] = node("autopilot", chosen.autopilot, {}, at)
         nodes |= {f"{at}/{name}".lstrip("/"): one for name, one in own.items()}
     if time_mode in TIME_MANAGERS:
         nodes["time_manager"] = node("time_manager", TIME_MANAGERS[time_mode], {**pace, **vehicles}, "")

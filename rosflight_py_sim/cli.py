@@ -122,8 +122,9 @@ def _parser() -> argparse.ArgumentParser:
     fly = commands.add_parser(
         "fly",
         parents=[common],
-        help="fly a square, show what happened",
-        description="Take off, fly a square in wind, land; print a summary and draw a picture.",
+        help="fly a mission, show what happened",
+        description="Take off in wind and fly the vehicle's mission (a multirotor's is a square and a landing, a fixed "
+        "wing's waypoints and a loiter); print a summary and draw a picture.",
         epilog="Everything after --ros-args goes to ROS.",
     )
     fly.add_argument(
@@ -194,7 +195,7 @@ def _sim(options: argparse.Namespace) -> int:
         arguments=options.ros_arguments,
         time_mode=options.time_mode,
         namespace=options.namespace,
-        executables=["autopilot"] if options.autopilot else [],
+        executables=[chosen.autopilot] if options.autopilot else [],
         flight_controller=options.flight_controller,
         # One joystick is not meant to fly a whole fleet.
         transmitter="auto" if len(members) == 1 else "none",

@@ -9,24 +9,24 @@ from pathlib import Path
 from typing import Any
 
 from geometry_msgs.msg import PoseStamped, Vector3Stamped
+from nav_msgs.msg import Path as PathMessage
 from rclpy.node import Node
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rosflight_msgs.msg import BatteryStatus, PwmOutput, SimState
 from std_msgs.msg import Float64, String
 
-from rosflight_py_sim.autopilot.mission import MISSION_PARAMETERS, Mission, Phase
-from rosflight_py_sim.autopilot.setpoint import Setpoint
 from rosflight_py_sim.composition import ComposedGraph
 from rosflight_py_sim.fleet import Member
+from rosflight_py_sim.interfaces.autopilot_interface import SETPOINT_WIRE, AutopilotInterface
 from rosflight_py_sim.interfaces.dynamics_interface import WIND_WIRE
 from rosflight_py_sim.interfaces.forces_and_moments_interface import BATTERY_WIRE, PWM_WIRE
 from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED
 from rosflight_py_sim.interfaces.ticks import Schedule
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.interfaces.wire import stamp_ns
-from rosflight_py_sim.nodes.autopilot import SETPOINT_WIRE
 from rosflight_py_sim.nodes.pilot import Pilot
+from rosflight_py_sim.nodes.running import node_class
 from rosflight_py_sim.recording.flight_log import FlightLog
 from rosflight_py_sim.recording.flight_summary import FlightSummary, summarise
 from rosflight_py_sim.vehicles import Vehicle
@@ -38,8 +38,6 @@ LOG_RATE_HZ = 50.0
 # The bar is redrawn this often on the wall clock: a terminal costs more than a step.
 _REDRAW_S = 0.1
 
-_PHASES = {phase.label: phase for phase in Phase}
-
 
 class FlightRecorder(Node):
     """Writes the flight down, 50 times a simulated second, from the topics that anybody can hear.
@@ -47,18 +45,21 @@ class FlightRecorder(Node):
     Messages are kept as they come and read only when a row is due: most of them never are.
     """
 
-    def __init__(self, motors: Sequence[int], **arguments: Any) -> None:
+    def __init__(self, vehicle: Vehicle, **arguments: Any) -> None:
         """Listen."""
         super().__init__("flight_recorder", **arguments)
-        self.log = FlightLog(len(motors))
+        phases = autopilot_class(vehicle).PHASES
+        self.log = FlightLog(vehicle.actuators, phases)
+        self.path_ned: list[tuple[float, float, float]] = []
         self.progress = 0.0
         self.wall_s = 0.0
         self._began_s = 0.0
-        self._motors = motors
         self._schedule = Schedule(LOG_RATE_HZ)
         self._state = VehicleState()
         self._newest: dict[str, bytes] = {}
-        self._phase = Phase.WAIT
+        self._actuators = vehicle.actuators
+        self._phases = {phase.label: phase for phase in phases}
+        self._waiting = self._phase = phases(0)
         for topic, message_type in (
             ("sim/truth_wind", Vector3Stamped),
             ("sim/truth_battery", BatteryStatus),
@@ -68,6 +69,7 @@ class FlightRecorder(Node):
             self._keep(topic, message_type)
         self.create_subscription(SimState, "sim/truth_state", self._on_truth, CHAIN, raw=True)
         self.create_subscription(String, "autopilot/phase", self._on_phase, LATCHED)
+        self.create_subscription(PathMessage, "autopilot/path", self._on_path, LATCHED)
         self.create_subscription(Float64, "autopilot/progress", self._on_progress, CHAIN)
 
     def _keep(self, topic: str, message_type: Any) -> None:
@@ -77,21 +79,25 @@ class FlightRecorder(Node):
         self.create_subscription(message_type, topic, keep, CHAIN, raw=True)
 
     def _on_phase(self, message: String) -> None:
-        self._phase = _PHASES[message.data]
+        self._phase = self._phases[message.data]
+
+    def _on_path(self, message: PathMessage) -> None:
+        places = [stamped.pose.position for stamped in message.poses]
+        self.path_ned = [(place.x, place.y, place.z) for place in places]
 
     def _on_progress(self, message: Float64) -> None:
         self.progress = message.data
 
     def _on_truth(self, message: bytes) -> None:
-        flying = self._phase is not Phase.WAIT and len(self._newest) == 4
+        flying = self._phase is not self._waiting and len(self._newest) == 4
         if not flying or not self._schedule.due(stamp_ns(message)):
             return
         self._state.read(message)
         wind = WIND_WIRE.decode(self._newest["sim/truth_wind"])[2:]
         voltage, current = BATTERY_WIRE.decode(self._newest["sim/truth_battery"])[2:4]
         pwm_us = PWM_WIRE.decode(self._newest["sim/pwm_output"])[2:]
-        setpoint = Setpoint(SETPOINT_WIRE.decode(self._newest["autopilot/setpoint"])[2:5])
-        commands = [(pwm_us[motor] - 1000.0) / 1000.0 for motor in self._motors]
+        setpoint = SETPOINT_WIRE.decode(self._newest["autopilot/setpoint"])[2:5]
+        commands = [actuator.command(pwm_us[actuator.output]) for actuator in self._actuators]
         self._began_s = self._began_s or time.monotonic()
         self.wall_s = time.monotonic() - self._began_s
         state = self._state
@@ -115,14 +121,13 @@ def fly(
         settings=settings,
         arguments=ros_arguments,
         namespace=namespace,
-        executables=["autopilot"],
+        executables=[vehicle.autopilot],
     )
-    recorder = FlightRecorder(vehicle.motors, namespace=namespace)
-    pilot = Pilot(namespace=namespace)
+    recorder = FlightRecorder(vehicle, namespace=namespace)
+    pilot = Pilot(lands=autopilot_class(vehicle).LANDS, namespace=namespace)
     for node in (recorder, pilot):
         graph.adopt(node)
         graph.executor.add_node(node)
-    mission = Mission({p.name: graph.values_of("autopilot")[p.name] for p in MISSION_PARAMETERS})
     try:
         _spin(graph, recorder, pilot, console)
     finally:
@@ -130,11 +135,17 @@ def fly(
     if pilot.failure is not None or not pilot.done:
         console.print(f"[red]given up[/red] while {pilot.failure or pilot.doing}", highlight=False)
         return 1
-    mission.start(0.0, recorder.log.position_ned[0], float(recorder.log.euler[0, 2]))
-    summary = summarise(recorder.log, mission.corners_ned, vehicle.name, recorder.wall_s)
+    summary = summarise(recorder.log, recorder.path_ned, vehicle.name, recorder.wall_s)
     print_summary(summary, console)
     console.print(f"picture: {_draw(recorder.log, summary, output)}", highlight=False, soft_wrap=True)
     return 0
+
+
+def autopilot_class(vehicle: Vehicle) -> type[AutopilotInterface]:
+    """Class of the vehicle's autopilot."""
+    cls = node_class(vehicle.autopilot)
+    assert issubclass(cls, AutopilotInterface)
+    return cls
 
 
 def _spin(graph: ComposedGraph, recorder: FlightRecorder, pilot: Pilot, console: Console) -> None:

@@ -10,6 +10,33 @@ from rosflight_py_sim.resources import share_directory
 
 
 @dataclass(frozen=True)
+class Actuator:
+    """What an output of the flight controller moves.
+
+    Attributes:
+        name: in words.
+        output: number of the output, from 0.
+        is_motor: whether it turns a motor (1000 to 2000 us are 0 to 1); else a servo (1500 +/- 500 us are -1 to 1).
+    """
+
+    name: str
+    output: int
+    is_motor: bool
+
+    def command(self, pulse_us: float) -> float:
+        """What a pulse width asks for: 0 to 1 of a motor, -1 to 1 of a servo."""
+        return (pulse_us - 1000.0) / 1000.0 if self.is_motor else (pulse_us - 1500.0) / 500.0
+
+
+def _motor(name: str, output: int) -> Actuator:
+    return Actuator(name, output, is_motor=True)
+
+
+def _servo(name: str, output: int) -> Actuator:
+    return Actuator(name, output, is_motor=False)
+
+
+@dataclass(frozen=True)
 class Vehicle:
     """One vehicle.
 
@@ -18,7 +45,8 @@ class Vehicle:
         forces_and_moments: executable of its forces and moments.
         parameters: file in config/ with the parameters of all nodes.
         firmware: file in config/ with the flight controller's parameters.
-        motors: outputs of the flight controller that turn motors, counted from 0.
+        autopilot: executable of its autopilot.
+        actuators: what the outputs of the flight controller move.
         dynamics: executable of its dynamics.
     """
 
@@ -26,7 +54,8 @@ class Vehicle:
     forces_and_moments: str
     parameters: str
     firmware: str
-    motors: tuple[int, ...]
+    autopilot: str
+    actuators: tuple[Actuator, ...]
     dynamics: str = "standalone_dynamics"
 
     @property
@@ -40,15 +69,26 @@ class Vehicle:
         return share_directory() / "config" / self.firmware
 
 
+MOTORS = tuple(_motor(f"motor {index + 1}", index) for index in range(4))
+V_TAIL = (_servo("aileron", 0), _servo("left tail", 1), _servo("right tail", 2), _motor("motor", 4))
+STANDARD = (_servo("aileron", 0), _servo("elevator", 1), _servo("rudder", 2), _motor("motor", 4))
+
+
 def _fixedwing(name: str, parameters: str) -> Vehicle:
-    return Vehicle(name, "fixedwing_forces_and_moments", parameters, "fixedwing_firmware.yaml", (4,))
+    files = (parameters, "fixedwing_firmware.yaml")
+    return Vehicle(name, "fixedwing_forces_and_moments", *files, "fixedwing_autopilot", V_TAIL)
 
 
 VEHICLES = {
     vehicle.name: vehicle
     for vehicle in [
         Vehicle(
-            "multirotor", "multirotor_forces_and_moments", "multirotor.yaml", "multirotor_firmware.yaml", (0, 1, 2, 3)
+            "multirotor",
+            "multirotor_forces_and_moments",
+            "multirotor.yaml",
+            "multirotor_firmware.yaml",
+            "autopilot",
+            MOTORS,
         ),
         _fixedwing("fixedwing", "anaconda.yaml"),
         _fixedwing("anaconda", "anaconda.yaml"),
@@ -59,7 +99,13 @@ VEHICLES = {
 
 FLOWN_BY_OTHERS = {
     ("fixedwing", "jsbsim"): Vehicle(
-        "fixedwing", "fixedwing_forces_and_moments", "jsbsim.yaml", "jsbsim_firmware.yaml", (4,), "jsbsim_dynamics"
+        "fixedwing",
+        "fixedwing_forces_and_moments",
+        "jsbsim.yaml",
+        "jsbsim_firmware.yaml",
+        "fixedwing_autopilot",
+        STANDARD,
+        "jsbsim_dynamics",
     ),
 }
 """Vehicle and dynamics to what takes the vehicle's place then."""

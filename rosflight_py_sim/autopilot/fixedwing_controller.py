@@ -15,37 +15,38 @@ ROTATION_AIRSPEED = Parameter("rotation_airspeed", 13.0, "airspeed at which the 
 FIXEDWING_CONTROLLER_PARAMETERS = ParameterTable(
     Parameter(
         "design_airspeed",
-        20.0,
+        18.0,
         "airspeed that the gains are for",
         "m/s",
         minimum=0.0,
         above_minimum=True,
-        required=True,
     ),
-    Parameter("trim_throttle", 0.4, "throttle of level flight at design_airspeed", minimum=0.0, maximum=1.0),
-    Parameter("trim_elevator", 0.0, "elevator of level flight at design_airspeed", "rad"),
-    Parameter("trim_pitch", 0.0, "pitch angle of level flight at design_airspeed", "rad"),
+    Parameter("trim_throttle", 0.603, "throttle of level flight at design_airspeed", minimum=0.0, maximum=1.0),
+    Parameter("trim_elevator", 0.154, "elevator of level flight at design_airspeed", "rad"),
+    Parameter("trim_pitch", -0.00641, "pitch angle of level flight at design_airspeed", "rad"),
     Parameter("max_aileron", 0.7, "deflection at full command", "rad", minimum=0.0, above_minimum=True),
     Parameter("max_elevator", 0.7, "deflection at full command", "rad", minimum=0.0, above_minimum=True),
     Parameter("max_rudder", 0.7, "deflection at full command", "rad", minimum=0.0, above_minimum=True),
     Parameter("max_roll", 0.8, "largest commanded roll angle", "rad", minimum=0.05, maximum=1.4),
     Parameter("max_pitch", 0.44, "largest commanded pitch angle, up and down", "rad", minimum=0.05, maximum=1.2),
-    Parameter("roll_gain", 1.0, "aileron per roll error", minimum=0.0),
+    Parameter("roll_gain", 1.17, "aileron per roll error", minimum=0.0),
     Parameter("roll_rate_gain", 0.0, "aileron per roll rate", "s", minimum=0.0),
-    Parameter("course_gain", 1.5, "roll angle per course error", minimum=0.0),
-    Parameter("course_integral_gain", 0.3, "roll angle per integrated course error", "1/s", minimum=0.0),
-    Parameter("yaw_damper_gain", 0.2, "rudder per yaw rate, washed out", "s", minimum=0.0),
+    Parameter("course_gain", 2.2, "roll angle per course error", minimum=0.0),
+    Parameter("course_integral_gain", 0.459, "roll angle per integrated course error", "1/s", minimum=0.0),
+    Parameter("yaw_damper_gain", 0.0925, "rudder per yaw rate, washed out", "s", minimum=0.0),
     Parameter("yaw_damper_washout", 0.5, "corner of the yaw damper's high-pass filter", "rad/s", minimum=0.01),
     Parameter("pitch_gain", 1.0, "elevator per pitch error", minimum=0.0),
-    Parameter("pitch_rate_gain", 0.1, "elevator per pitch rate", "s", minimum=0.0),
-    Parameter("height_gain", 0.05, "pitch angle per height error", "rad/m", minimum=0.0),
-    Parameter("height_integral_gain", 0.01, "pitch angle per integrated height error", "rad/m/s", minimum=0.0),
-    Parameter("throttle_gain", 0.1, "throttle per airspeed error", "s/m", minimum=0.0),
-    Parameter("throttle_integral_gain", 0.03, "throttle per integrated airspeed error", "1/m", minimum=0.0),
-    Parameter("climb_speed_gain", 0.05, "pitch angle per airspeed error, in climb and descent", "rad s/m", minimum=0.0),
+    Parameter("pitch_rate_gain", 0.217, "elevator per pitch rate", "s", minimum=0.0),
+    Parameter("height_gain", 0.126, "pitch angle per height error", "rad/m", minimum=0.0),
+    Parameter("height_integral_gain", 0.0188, "pitch angle per integrated height error", "rad/m/s", minimum=0.0),
+    Parameter("throttle_gain", 0.0546, "throttle per airspeed error", "s/m", minimum=0.0),
+    Parameter("throttle_integral_gain", 0.0185, "throttle per integrated airspeed error", "1/m", minimum=0.0),
+    Parameter(
+        "climb_speed_gain", 0.206, "pitch angle per airspeed error, in climb and descent", "rad s/m", minimum=0.0
+    ),
     Parameter(
         "climb_speed_integral_gain",
-        0.02,
+        0.096,
         "pitch angle per integrated airspeed error, in climb and descent",
         "rad/m",
         minimum=0.0,
@@ -57,6 +58,7 @@ FIXEDWING_CONTROLLER_PARAMETERS = ParameterTable(
         "m",
         minimum=0.5,
     ),
+    Parameter("spool_up_time", 1.0, "time in which the throttle rises to 1 before the roll", "s", minimum=0.01),
     Parameter("take_off_pitch", 0.2, "pitch angle after rotation", "rad", minimum=0.0, maximum=0.8),
     ROTATION_AIRSPEED,
     Parameter("steering_gain", 1.0, "rudder per heading error on the ground", minimum=0.0),
@@ -126,6 +128,7 @@ class FixedwingController:
         self._throttle = PiLoop(n["throttle_gain"], n["throttle_integral_gain"], 0.0, 1.0)
         self._climb_speed = PiLoop(n["climb_speed_gain"], n["climb_speed_integral_gain"], -pitch, pitch)
         self._slow_yaw_rate = 0.0
+        self._spool = 0.0
         self._zone = Zone.HOLD
         self.reset()
 
@@ -138,12 +141,12 @@ class FixedwingController:
         """Forget what the integrators and the filter have gathered: before a take-off."""
         self._course.reset()
         self._enter(Zone.HOLD, self._number["trim_pitch"], self._number["trim_throttle"])
-        self._slow_yaw_rate = 0.0
+        self._slow_yaw_rate = self._spool = 0.0
 
     def adopt(self, other: FixedwingController) -> None:
         """Carry on from `other`, after a change of parameters."""
         self._zone = other._zone
-        self._slow_yaw_rate = other._slow_yaw_rate
+        self._slow_yaw_rate, self._spool = other._slow_yaw_rate, other._spool
         for name in ("_course", "_height", "_throttle", "_climb_speed"):
             getattr(self, name).reset(getattr(other, name).integrated)
 
@@ -156,7 +159,8 @@ class FixedwingController:
         steering = -n["steering_gain"] * wrap_angle(heading - state.yaw)
         self._damper(state, dt)
         self._enter(Zone.CLIMB, pitch, 1.0)
-        return self._command(state, 0.0, pitch, 1.0, steering + n["yaw_damper_gain"] * state.yaw_rate)
+        self._spool = min(1.0, self._spool + dt / n["spool_up_time"])
+        return self._command(state, 0.0, pitch, self._spool, steering + n["yaw_damper_gain"] * state.yaw_rate)
 
     def fly(
         self, state: FlightState, course: float, height: float, airspeed: float, curvature: float, dt: float

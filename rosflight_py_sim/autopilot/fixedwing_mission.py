@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import enum
 import math
 
 from rosflight_py_sim.autopilot.fixedwing_controller import (
@@ -12,6 +11,7 @@ from rosflight_py_sim.autopilot.fixedwing_controller import (
     SurfaceCommand,
 )
 from rosflight_py_sim.autopilot.flight_state import FlightState
+from rosflight_py_sim.autopilot.mission_phase import MissionPhase
 from rosflight_py_sim.autopilot.path_manager import PathManager
 from rosflight_py_sim.autopilot.path_planning import joined_path, planned_path
 from rosflight_py_sim.autopilot.path_segments import FieldGains, Segment
@@ -35,7 +35,7 @@ FIXEDWING_MISSION_PARAMETERS = ParameterTable(
 )
 
 
-class FixedwingPhase(enum.IntEnum):
+class FixedwingPhase(MissionPhase):
     """Where in the mission the vehicle is; the numbers are those of the flight log."""
 
     WAIT = 0
@@ -44,11 +44,6 @@ class FixedwingPhase(enum.IntEnum):
     WAYPOINTS = 3
     LOITER = 4
     DONE = 5
-
-    @property
-    def label(self) -> str:
-        """The phase in words."""
-        return self.name.lower().replace("_", " ")
 
     @property
     def on_path(self) -> bool:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import enum
 import math
 from collections.abc import Sequence
 from typing import cast
 
+from rosflight_py_sim.autopilot.mission_phase import MissionPhase
 from rosflight_py_sim.autopilot.setpoint import Setpoint, Vector3
 from rosflight_py_sim.autopilot.straight_leg import StraightLeg
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Values
@@ -37,7 +37,7 @@ MISSION_PARAMETERS = ParameterTable(
 )
 
 
-class Phase(enum.IntEnum):
+class Phase(MissionPhase):
     """Where in the mission the vehicle is; the numbers are those of the flight log."""
 
     WAIT = 0
@@ -50,12 +50,7 @@ class Phase(enum.IntEnum):
     DONE = 7
 
     @property
-    def label(self) -> str:
-        """The phase in words."""
-        return self.name.lower().replace("_", " ")
-
-    @property
-    def on_square(self) -> bool:
+    def on_path(self) -> bool:
         """Whether this is one of the four sides."""
         return Phase.SIDE_1 <= self <= Phase.SIDE_4
 

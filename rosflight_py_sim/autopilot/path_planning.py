@@ -55,14 +55,14 @@ def joined_path(plan: FlightPlan, position_ned: Vector3, course: float) -> tuple
     return (Line(position_ned, start, normal, here.airspeed), *path)
 
 
-def sampled(path: Sequence[Segment], spacing: float) -> list[Vector3]:
-    """Points along the path at most `spacing` metres apart, ends of segments among them; orbits once round."""
+def polyline(path: Sequence[Segment], spacing: float) -> list[Vector3]:
+    """Points along the path: the ends of lines, and arcs at most `spacing` metres apart; orbits go round once."""
     points: list[Vector3] = []
     for segment in path:
-        length = segment.length
+        length, steps = segment.length, 1
         if isinstance(segment, Arc):
             length = min(length, 2.0 * math.pi * segment.radius)
-        steps = max(1, math.ceil(length / spacing))
+            steps = max(1, math.ceil(length / spacing))
         points += [segment.point(length * k / steps) for k in range(steps + 1)]
     return [point for k, point in enumerate(points) if k == 0 or point != points[k - 1]]
 

@@ -25,15 +25,18 @@ class FlightAbortedError(RuntimeError):
 class Pilot(Node):
     """Flies the autopilot's mission through the services that a person would call, one after the other.
 
+    A vehicle that has landed is disarmed; one that circles in the air is left to its autopilot.
+
     Attributes:
         doing: what the pilot is doing, for people to read.
-        done: whether the mission has been flown and the vehicle is disarmed.
+        done: whether the mission has been flown, and what landed is disarmed.
         failure: why the flight was given up, if it was.
     """
 
-    def __init__(self, **arguments: Any) -> None:
-        """Begin as soon as the flight controller reports its status."""
+    def __init__(self, *, lands: bool, **arguments: Any) -> None:
+        """Begin as soon as the flight controller reports its status; `lands` is whether the mission ends on ground."""
         super().__init__("pilot", **arguments)
+        self._lands = lands
         self.doing = "starting (compiles the first time)"
         self.done = False
         self.failure: FlightAbortedError | None = None
@@ -62,9 +65,10 @@ class Pilot(Node):
         yield lambda: bool(self._status.offboard)
         yield "autopilot/start"
         yield lambda: self._phase == "done"
-        self.doing = "disarming"
-        yield "toggle_arm"
-        yield lambda: not self._status.armed
+        if self._lands:
+            self.doing = "disarming"
+            yield "toggle_arm"
+            yield lambda: not self._status.armed
         self.doing = "done"
 
     def _on_phase(self, message: String) -> None:

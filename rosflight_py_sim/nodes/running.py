@@ -33,6 +33,7 @@ NODE_CLASSES = {
     "rc": "Rc",
     "sil_board": "SilBoard",
     "autopilot": "Autopilot",
+    "fixedwing_autopilot": "FixedwingAutopilot",
     "bridge": "Bridge",
 }
 """Executable (and module) to class, for all nodes of the package."""

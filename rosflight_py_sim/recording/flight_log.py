@@ -8,12 +8,13 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from rosflight_py_sim.autopilot.mission import Phase
-from rosflight_py_sim.autopilot.setpoint import Setpoint
+from rosflight_py_sim.autopilot.mission_phase import MissionPhase
+from rosflight_py_sim.autopilot.setpoint import Vector3
+from rosflight_py_sim.vehicles import Actuator
 
 Array = npt.NDArray[np.float64]
 
-_TIME, _TRUTH, _SETPOINT, _WIND, _VOLTAGE, _CURRENT, _PHASE, _MOTORS = 0, 1, 20, 23, 26, 27, 28, 29
+_TIME, _TRUTH, _SETPOINT, _WIND, _VOLTAGE, _CURRENT, _PHASE, _ACTUATORS = 0, 1, 20, 23, 26, 27, 28, 29
 
 
 class FlightLog:
@@ -22,16 +23,17 @@ class FlightLog:
     Appending costs about a microsecond, and the table doubles when it is full, so that a step pays nothing more.
     """
 
-    def __init__(self, motor_count: int, capacity: int = 4096) -> None:
-        """`motor_count` is how many of the outputs are motors; `capacity` is how many rows there is room for at first.
+    def __init__(self, actuators: Sequence[Actuator], phases: type[MissionPhase], capacity: int = 4096) -> None:
+        """`actuators` and `phases` are the vehicle's and its mission's; `capacity` is how many rows fit in at first.
 
         Raises:
-            ValueError: no motor, or no room.
+            ValueError: no actuator, or no room.
         """
-        if motor_count < 1 or capacity < 1:
-            raise ValueError(f"motor_count {motor_count} and capacity {capacity} given; allowed: at least 1")
-        self.motor_count = motor_count
-        self._rows = np.empty((capacity, _MOTORS + motor_count))
+        if not actuators or capacity < 1:
+            raise ValueError(f"{len(actuators)} actuators and capacity {capacity} given; allowed: at least 1")
+        self.actuators = tuple(actuators)
+        self.phases = phases
+        self._rows = np.empty((capacity, _ACTUATORS + len(actuators)))
         self._count = 0
 
     def __len__(self) -> int:
@@ -41,39 +43,40 @@ class FlightLog:
         self,
         time_s: float,
         truth: Array,
-        setpoint: Setpoint,
-        motor_commands: Sequence[float] | Array,
+        setpoint_ned: Vector3,
+        actuator_commands: Sequence[float] | Array,
         wind_ned: Sequence[float] | Array,
         battery_voltage: float,
         battery_current: float,
-        phase: Phase,
+        phase: MissionPhase,
     ) -> None:
         """Add one row.
 
         `truth` is the truth vector (19): position NED, quaternion, velocity and rates in body axes, accelerations.
-        `motor_commands` are 0 to 1, one a motor; `wind_ned` m/s; battery in V and A. Time must not run backwards.
+        `setpoint_ned` is where the vehicle should be, m. `actuator_commands` are 0 to 1 for a motor and -1 to 1 for a
+        servo; `wind_ned` m/s; battery in V and A. Time must not run backwards.
 
         Raises:
             ValueError: an array of another length, or a time before the last one; nothing is added.
         """
         if self._count and time_s < self._rows[self._count - 1, _TIME]:
             raise ValueError(f"time {time_s} s is before the last row's {self._rows[self._count - 1, _TIME]} s")
-        if len(truth) != 19 or len(motor_commands) != self.motor_count:
+        if len(truth) != 19 or len(actuator_commands) != len(self.actuators):
             raise ValueError(
-                f"{len(truth)} truth values and {len(motor_commands)} motor commands given; "
-                f"allowed: 19 and {self.motor_count}"
+                f"{len(truth)} truth values and {len(actuator_commands)} actuator commands given; "
+                f"allowed: 19 and {len(self.actuators)}"
             )
         if self._count == len(self._rows):
             self._rows = np.concatenate((self._rows, np.empty_like(self._rows)))
         row = self._rows[self._count]
         row[_TIME] = time_s
         row[_TRUTH:_SETPOINT] = truth
-        row[_SETPOINT:_WIND] = setpoint.position_ned
+        row[_SETPOINT:_WIND] = setpoint_ned
         row[_WIND:_VOLTAGE] = wind_ned
         row[_VOLTAGE] = battery_voltage
         row[_CURRENT] = battery_current
         row[_PHASE] = phase
-        row[_MOTORS:] = motor_commands
+        row[_ACTUATORS:] = actuator_commands
         self._count += 1
 
     @property
@@ -121,7 +124,7 @@ class FlightLog:
 
     @property
     def setpoint_ned(self) -> Array:
-        """Position of the moving reference, m; shape (n, 3)."""
+        """Where the autopilot wanted the vehicle, m; shape (n, 3)."""
         return self._columns(_SETPOINT, _WIND)
 
     @property
@@ -141,13 +144,29 @@ class FlightLog:
 
     @property
     def phase(self) -> npt.NDArray[np.int64]:
-        """Number of the mission's `Phase`; shape (n,)."""
+        """Number of the mission's phase; shape (n,)."""
         return self._column(_PHASE).astype(np.int64)
 
     @property
-    def motor_commands(self) -> Array:
-        """Motor commands, 0 to 1; shape (n, motors)."""
-        return self._columns(_MOTORS, _MOTORS + self.motor_count)
+    def on_path(self) -> npt.NDArray[np.bool_]:
+        """Whether the vehicle was following its planned path; shape (n,)."""
+        following = [phase.value for phase in self.phases if phase.on_path]
+        return np.isin(self.phase, following)
+
+    @property
+    def is_completed(self) -> bool:
+        """Whether the last row is of the mission's last phase."""
+        return len(self) > 0 and int(self.phase[-1]) == max(self.phases)
+
+    @property
+    def airspeed(self) -> Array:
+        """Speed through the air, m/s; shape (n,), made anew at each access."""
+        return np.asarray(np.linalg.norm(self.velocity_ned - self.wind_ned, axis=1))
+
+    @property
+    def actuator_commands(self) -> Array:
+        """Commands of the actuators, 0 to 1 for a motor, -1 to 1 for a servo; shape (n, actuators)."""
+        return self._columns(_ACTUATORS, _ACTUATORS + len(self.actuators))
 
     @property
     def is_finite(self) -> bool:

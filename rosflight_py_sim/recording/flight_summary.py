@@ -1,31 +1,36 @@
-"""The numbers that sum up a flight of the square mission."""
+"""The numbers that sum up a flight along a planned path."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from rosflight_py_sim.autopilot.mission import Phase
-from rosflight_py_sim.autopilot.setpoint import Vector3
 from rosflight_py_sim.recording.flight_log import FlightLog
 
 Array = npt.NDArray[np.float64]
 
+# A vehicle that ends lower than this over its start (m) has landed.
+_ON_GROUND_M = 0.5
+
 
 @dataclass(frozen=True)
 class FlightSummary:
-    """One flight in numbers. What belongs to the square is NaN when the flight has not reached it.
+    """One flight in numbers. What belongs to the path is NaN when the flight has not reached it.
 
-    `tracking_error_*` is the distance of the true position from the side being flown, height included;
-    `reference_error_*` the distance from the moving setpoint; `height_error_*` the vertical part of the former.
+    `tracking_error_*` is the distance of the true position from the planned path, height included, while the vehicle
+    follows it; `height_error_*` its vertical part; `reference_error_*` the distance from the setpoint, which
+    moves along by itself where a vehicle can stop. One with wings (`has_wings`: servos move its surfaces) has an
+    airspeed instead. `landing_distance_m` and `touch_down_speed_mps` are NaN for a flight that ends in the air.
     """
 
     vehicle: str
-    corners_ned: tuple[Vector3, ...]
+    path_ned: Array
+    has_wings: bool
     completed: bool
+    landed: bool
     duration_s: float
     wall_duration_s: float | None
     path_length_m: float
@@ -36,7 +41,10 @@ class FlightSummary:
     height_error_rms_m: float
     height_error_max_m: float
     max_height_m: float
+    end_height_m: float
     max_speed_mps: float
+    min_airspeed_mps: float
+    max_airspeed_mps: float
     max_tilt_rad: float
     touch_down_speed_mps: float
     landing_distance_m: float
@@ -55,93 +63,110 @@ class FlightSummary:
         return self.duration_s / self.wall_duration_s if self.wall_duration_s else None
 
 
-def tracking_error(log: FlightLog, corners_ned: Sequence[Vector3]) -> Array:
-    """Distance (m) of each row's true position from the side being flown; NaN in rows off the square; shape (n,).
+def path_deviation(log: FlightLog, path_ned: Array) -> Array:
+    """From the nearest point of the path to each row's true position, NED (m); NaN in rows off the path; (n, 3).
 
-    The distance is to the nearest point of the segment between the two corners, in three dimensions.
+    `path_ned` (m, 3) is a polyline; nearest is counted in three dimensions.
 
     Raises:
-        ValueError: not four corners.
+        ValueError: fewer than two points.
     """
-    if len(corners_ned) != 4:
-        raise ValueError(f"{len(corners_ned)} corners given; allowed: 4")
-    position, phase = log.position_ned, log.phase
-    error = np.full(len(log), np.nan)
-    for side in range(4):
-        rows = phase == Phase.SIDE_1 + side
-        if rows.any():
-            start, end = np.asarray(corners_ned[side]), np.asarray(corners_ned[(side + 1) % 4])
-            error[rows] = distance_to_segment(position[rows], start, end)
-    return error
+    if len(path_ned) < 2:
+        raise ValueError(f"{len(path_ned)} points given; allowed: at least 2")
+    on_path = log.on_path
+    points = log.position_ned[on_path]
+    best = np.full(len(points), np.inf)
+    deviation = np.full((len(points), 3), np.nan)
+    for start, end in itertools.pairwise(path_ned):
+        away = points - nearest_on_segment(points, start, end)
+        distance = np.linalg.norm(away, axis=1)
+        nearer = distance < best
+        best[nearer] = distance[nearer]
+        deviation[nearer] = away[nearer]
+    whole = np.full((len(log), 3), np.nan)
+    whole[on_path] = deviation
+    return whole
+
+
+def tracking_error(log: FlightLog, path_ned: Array) -> Array:
+    """Distance (m) of each row's true position from the planned path; NaN in rows off the path; shape (n,)."""
+    return np.asarray(np.linalg.norm(path_deviation(log, path_ned), axis=1))
 
 
 def reference_error(log: FlightLog) -> Array:
-    """Distance (m) of each row's true position from the moving reference; NaN in rows off the square; shape (n,).
+    """Distance (m) of each row's true position from the setpoint; NaN in rows off the path; shape (n,).
 
-    A log may hold each setpoint over several rows, until the next one; the reference is taken to move evenly between
+    A log may hold each setpoint over several rows, until the next one; the setpoint is taken to move evenly between
     the rows at which it changed.
     """
     time, setpoint = log.time_s, log.setpoint_ned
     changed = np.flatnonzero(np.r_[True, np.any(np.diff(setpoint, axis=0) != 0.0, axis=1)])
     reference = np.stack([np.interp(time, time[changed], setpoint[changed, axis]) for axis in range(3)], axis=1)
     error = np.asarray(np.linalg.norm(log.position_ned - reference, axis=1))
-    phase = log.phase
-    error[(phase < Phase.SIDE_1) | (phase > Phase.SIDE_4)] = np.nan
+    error[~log.on_path] = np.nan
     return error
 
 
-def distance_to_segment(points: Array, start: Array, end: Array) -> Array:
-    """Distance (m) of each of `points` (n, 3) to the nearest point of the segment from `start` to `end` (3)."""
+def nearest_on_segment(points: Array, start: Array, end: Array) -> Array:
+    """The points of the segment from `start` to `end` (3) nearest to each of `points` (n, 3)."""
     along = end - start
     share = np.clip((points - start) @ along / max(float(along @ along), 1e-12), 0.0, 1.0)
     nearest: Array = start + share[:, None] * along
-    return np.asarray(np.linalg.norm(points - nearest, axis=1))
+    return nearest
 
 
 def summarise(
-    log: FlightLog, corners_ned: Sequence[Vector3], vehicle: str, wall_duration_s: float | None = None
+    log: FlightLog, path_ned: npt.ArrayLike, vehicle: str, wall_duration_s: float | None = None
 ) -> FlightSummary:
-    """Sum up `log`, a flight of the square with these four corners.
+    """Sum up `log`, a flight along the polyline `path_ned` (m, 3).
 
     The battery's charge is the integral of the current by the trapezoidal rule; the touch-down speed is the greatest
     sink rate in the last 0.1 m of the landing.
 
     Raises:
-        ValueError: fewer than two rows, values that are not finite, or not four corners.
+        ValueError: fewer than two rows or points, or values that are not finite.
     """
     if len(log) < 2:
         raise ValueError(f"{len(log)} rows in the log; a summary needs at least 2")
     if not log.is_finite:
         raise ValueError("the log holds values that are not finite")
-    error = tracking_error(log, corners_ned)
-    square = ~np.isnan(error)
-    time, position, phase = log.time_s, log.position_ned, log.phase
+    path = np.asarray(path_ned, dtype=np.float64)
+    on_path = log.on_path
+    deviation = path_deviation(log, path)[on_path]
+    error, height_error = np.linalg.norm(deviation, axis=1), np.abs(deviation[:, 2])
+    time, position, airspeed = log.time_s, log.position_ned, log.airspeed
     step = np.diff(time)
     wind_speed = np.linalg.norm(log.wind_ned, axis=1)
     wind_north, wind_east, _ = log.wind_ned.mean(axis=0)
-    moving_error = reference_error(log)[square]
-    height_error = np.abs(position[:, 2] - corners_ned[0][2])[square]
+    moving_error = reference_error(log)[on_path]
     roll, pitch, _ = log.euler.T
     current = log.battery_current
     charge_coulomb = float(np.sum(0.5 * (current[1:] + current[:-1]) * step))
+    end_height = float(position[0, 2] - position[-1, 2])
+    landed = end_height < _ON_GROUND_M
     return FlightSummary(
         vehicle=vehicle,
-        corners_ned=tuple(corners_ned),
-        completed=bool(phase[-1] == Phase.DONE),
+        path_ned=path,
+        has_wings=not all(actuator.is_motor for actuator in log.actuators),
+        completed=log.is_completed,
+        landed=landed,
         duration_s=float(time[-1] - time[0]),
         wall_duration_s=wall_duration_s,
         path_length_m=float(np.sum(np.linalg.norm(np.diff(position, axis=0), axis=1))),
-        tracking_error_rms_m=_rms(error[square]),
-        tracking_error_max_m=_largest(error[square]),
+        tracking_error_rms_m=_rms(error),
+        tracking_error_max_m=_largest(error),
         reference_error_rms_m=_rms(moving_error),
         reference_error_max_m=_largest(moving_error),
         height_error_rms_m=_rms(height_error),
         height_error_max_m=_largest(height_error),
         max_height_m=float(position[0, 2] - position[:, 2].min()),
+        end_height_m=end_height,
         max_speed_mps=float(np.linalg.norm(log.velocity_body, axis=1).max()),
+        min_airspeed_mps=-_largest(-airspeed[on_path]),
+        max_airspeed_mps=_largest(airspeed[on_path]),
         max_tilt_rad=float(np.arccos(np.clip(np.cos(roll) * np.cos(pitch), -1.0, 1.0)).max()),
-        touch_down_speed_mps=_touch_down_speed(log),
-        landing_distance_m=float(np.linalg.norm(position[-1, :2] - position[0, :2])),
+        touch_down_speed_mps=_touch_down_speed(log) if landed else float("nan"),
+        landing_distance_m=float(np.linalg.norm(position[-1, :2] - position[0, :2])) if landed else float("nan"),
         mean_wind_speed_mps=float(wind_speed.mean()),
         max_wind_speed_mps=float(wind_speed.max()),
         mean_wind_from_rad=float(np.arctan2(-wind_east, -wind_north) % (2.0 * np.pi)),
@@ -154,8 +179,11 @@ def summarise(
 
 
 def _touch_down_speed(log: FlightLog) -> float:
+    """Greatest sink rate (m/s) of the last descent from 0.1 m over the start, after the path has been flown."""
     position = log.position_ned
-    rows = (log.phase == Phase.LAND) & (position[:, 2] > position[0, 2] - 0.1)
+    flown = np.flatnonzero(log.on_path)
+    rows = position[:, 2] > position[0, 2] - 0.1
+    rows[: flown[-1] if len(flown) else len(rows)] = False
     return _largest(log.velocity_ned[rows, 2])
 
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rosflight_py_sim.autopilot.mission import Phase
 from rosflight_py_sim.recording.flight_log import Array, FlightLog
-from rosflight_py_sim.recording.flight_summary import FlightSummary, reference_error, tracking_error
+from rosflight_py_sim.recording.flight_summary import FlightSummary, path_deviation, reference_error, tracking_error
 from rosflight_py_sim.viewer.summary_table import CALM, wind_text
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 # The colours of M. Okabe and K. Ito (Color Universal Design, 2008), which all kinds of colour vision tell apart.
 BLUE, ORANGE, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
 SKY, AMBER, BLACK, GREY = "#56B4E9", "#E69F00", "#222222", "#8A8A8A"
-MOTOR_COLOURS = (BLUE, AMBER, GREEN, PURPLE, SKY, ORANGE, BLACK, GREY)
+ACTUATOR_COLOURS = (BLUE, AMBER, GREEN, PURPLE, SKY, ORANGE, BLACK, GREY)
 # Lines of a panel differ in their dashes too, for a print without colour.
 DASHES = ("-", "--", "-.", ":")
 
@@ -41,6 +41,8 @@ STYLE = {
     "lines.linewidth": 1.4,
 }
 PLOT_POINTS = 4000
+# Legs longer than this share of the path's extent get an arrow.
+_LONG_LEG = 0.2
 
 
 def draw_flight(log: FlightLog, summary: FlightSummary, path: Path | str) -> Path:
@@ -66,25 +68,27 @@ def draw_flight(log: FlightLog, summary: FlightSummary, path: Path | str) -> Pat
         figure = Figure(figsize=(16.0, 10.0), dpi=100)
         canvas = FigureCanvasAgg(figure)
         _title(figure, summary)
-        grid = figure.add_gridspec(
-            4, 2, left=0.05, right=0.955, top=0.88, bottom=0.06, hspace=0.4, wspace=0.13, width_ratios=(0.8, 1.0)
-        )
+        panels = [_draw_attitude, _draw_actuators, _draw_battery]
+        if summary.has_wings:
+            panels.insert(0, _draw_airspeed)
+        edges = {"top": 0.88, "bottom": 0.06, "hspace": 0.4}
+        left = figure.add_gridspec(4, 1, left=0.05, right=0.43, **edges)
+        right = figure.add_gridspec(len(panels) + 1, 1, left=0.485, right=0.955, **edges)
         # Every row of a 400 Hz log would only thicken the lines.
         rows = np.unique(np.linspace(0, len(log) - 1, min(len(log), PLOT_POINTS)).astype(int))
         time = log.time_s[rows] - log.time_s[0]
-        _draw_path(figure.add_subplot(grid[0:3, 0]), log, summary, rows)
-        first = figure.add_subplot(grid[0, 1])
-        shared = [figure.add_subplot(grid[row, 1], sharex=first) for row in (1, 2, 3)]
-        error_axes = figure.add_subplot(grid[3, 0], sharex=first)
+        _draw_path(figure.add_subplot(left[0:3]), log, summary, rows)
+        first = figure.add_subplot(right[0])
         _draw_height(first, log, summary, rows, time)
-        _draw_attitude(shared[0], log, rows, time)
-        _draw_motors(shared[1], log, rows, time)
-        _draw_battery(shared[2], log, rows, time)
+        shared = [figure.add_subplot(right[row], sharex=first) for row in range(1, len(panels) + 1)]
+        for draw, axes in zip(panels, shared, strict=True):
+            draw(axes, log, rows, time)
+        error_axes = figure.add_subplot(left[3], sharex=first)
         _draw_error(error_axes, log, summary, rows, time)
         for axes in (first, *shared, error_axes):
             _mark_phases(axes, log, named=axes is first)
             axes.set_xlim(0.0, float(time[-1]))
-        for axes in (shared[2], error_axes):
+        for axes in (shared[-1], error_axes):
             axes.set_xlabel("simulated time (s)")
         path = Path(path)
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -108,20 +112,22 @@ def _title(figure: Figure, summary: FlightSummary) -> None:
 
 
 def _draw_path(axes: Axes, log: FlightLog, summary: FlightSummary, rows: Any) -> None:
-    corners = np.asarray([*summary.corners_ned, summary.corners_ned[0]])
+    path = summary.path_ned
     north, east = log.position_ned[rows, 0], log.position_ned[rows, 1]
-    axes.plot(corners[:, 1], corners[:, 0], color=GREY, linestyle="--", linewidth=1.3, label="square to fly")
+    axes.plot(path[:, 1], path[:, 0], color=GREY, linestyle="--", linewidth=1.3, label="planned path")
     axes.plot(east, north, color=BLUE, linewidth=1.8, label="true path")
     axes.plot(east[0], north[0], "o", color=GREEN, markersize=10, label="start", zorder=4)
     axes.plot(east[-1], north[-1], "X", color=ORANGE, markersize=10, markeredgecolor="white", label="end", zorder=5)
 
-    reach = _frame(axes, np.r_[north, corners[:, 0]], np.r_[east, corners[:, 1]])
+    reach = _frame(axes, np.r_[north, path[:, 0]], np.r_[east, path[:, 1]])
     axes.set_title("Path from above")
     axes.set_xlabel("east (m)")
     axes.set_ylabel("north (m)")
-    for side in range(4):
-        _draw_direction(axes, corners[side], corners[side + 1], reach)
-    _draw_wind(axes, summary, corners, reach)
+    for start, end in itertools.pairwise(path):
+        # Where the path turns, arrows would crowd.
+        if np.linalg.norm((end - start)[:2]) > _LONG_LEG * reach:
+            _draw_direction(axes, start, end, reach)
+    _draw_wind(axes, summary, reach)
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 0.0), ncols=4)
 
 
@@ -141,7 +147,7 @@ def _frame(axes: Axes, north: Array, east: Array) -> float:
 
 
 def _draw_direction(axes: Axes, start: Array, end: Array, reach: float) -> None:
-    """An arrow head inside the square that says which way the side is flown."""
+    """An arrow beside a leg, to its right, that says which way it is flown."""
     along = (end - start)[:2] / max(float(np.linalg.norm((end - start)[:2])), 1e-9)
     inward = np.array([-along[1], along[0]])
     centre = (start + end)[:2] / 2.0 + 0.04 * reach * inward
@@ -149,8 +155,9 @@ def _draw_direction(axes: Axes, start: Array, end: Array, reach: float) -> None:
     axes.annotate("", xy=(head[1], head[0]), xytext=(tail[1], tail[0]), arrowprops={"arrowstyle": "->", "color": GREY})
 
 
-def _draw_wind(axes: Axes, summary: FlightSummary, corners: Array, reach: float) -> None:
-    centre_north, centre_east = corners[:4, :2].mean(axis=0)
+def _draw_wind(axes: Axes, summary: FlightSummary, reach: float) -> None:
+    north, east, _ = summary.path_ned.T
+    centre_north, centre_east = 0.5 * (north.min() + north.max()), 0.5 * (east.min() + east.max())
     if summary.max_wind_speed_mps < CALM:
         axes.text(centre_east, centre_north, "no wind", ha="center", va="center", color=GREY)
         return
@@ -171,7 +178,7 @@ def _draw_height(axes: Axes, log: FlightLog, summary: FlightSummary, rows: Any, 
     ground = log.position_ned[0, 2]
     reference = ground - log.setpoint_ned[rows, 2]
     # The landing aims below the ground on purpose; the picture ends at it.
-    axes.plot(time, np.maximum(reference, 0.0), color=GREY, linestyle="--", label="reference")
+    axes.plot(time, np.maximum(reference, 0.0), color=GREY, linestyle="--", label="wanted")
     axes.plot(time, ground - log.position_ned[rows, 2], color=BLUE, label="true")
     axes.set_ylabel("height (m)")
     axes.set_title("Height over the place of take-off", pad=18)
@@ -180,7 +187,9 @@ def _draw_height(axes: Axes, log: FlightLog, summary: FlightSummary, rows: Any, 
 
 
 def _draw_attitude(axes: Axes, log: FlightLog, rows: Any, time: Array) -> None:
-    angles = np.degrees(np.unwrap(log.euler, axis=0))[rows]
+    angles = np.degrees(log.euler)[rows]
+    # A yaw that goes on through 180 degrees comes back at -180: there the line is cut.
+    angles[1:][np.abs(np.diff(angles[:, 2])) > 180.0, 2] = np.nan
     for index, (name, colour) in enumerate((("roll", BLUE), ("pitch", ORANGE), ("yaw", BLACK))):
         axes.plot(time, angles[:, index], color=colour, label=name, linewidth=1.2)
     axes.set_ylabel("angle (deg)")
@@ -188,20 +197,32 @@ def _draw_attitude(axes: Axes, log: FlightLog, rows: Any, time: Array) -> None:
     axes.legend(loc="lower right", bbox_to_anchor=(1.0, 0.97), ncols=3)
 
 
-def _draw_motors(axes: Axes, log: FlightLog, rows: Any, time: Array) -> None:
-    for motor in range(log.motor_count):
-        colour = MOTOR_COLOURS[motor % len(MOTOR_COLOURS)]
-        dash = DASHES[motor // len(MOTOR_COLOURS) % len(DASHES)]
-        percent = 100.0 * log.motor_commands[rows, motor]
-        axes.plot(time, percent, color=colour, linestyle=dash, label=f"motor {motor + 1}", linewidth=1.0, alpha=0.9)
-    axes.set_ylim(0.0, max(10.0, 1.2 * 100.0 * float(log.motor_commands.max())))
+def _draw_airspeed(axes: Axes, log: FlightLog, rows: Any, time: Array) -> None:
+    airspeed = log.airspeed
+    axes.plot(time, np.linalg.norm(log.velocity_body[rows], axis=1), color=AMBER, linewidth=1.2, label="over ground")
+    axes.plot(time, airspeed[rows], color=BLUE, label="through the air")
+    axes.set_ylim(0.0, 1.25 * max(1.0, float(airspeed.max())))
+    axes.set_ylabel("speed (m/s)")
+    axes.set_title("Speed")
+    axes.legend(loc="lower right", bbox_to_anchor=(1.0, 0.97), ncols=2)
+
+
+def _draw_actuators(axes: Axes, log: FlightLog, rows: Any, time: Array) -> None:
+    count = len(log.actuators)
+    for index, actuator in enumerate(log.actuators):
+        colour = ACTUATOR_COLOURS[index % len(ACTUATOR_COLOURS)]
+        dash = DASHES[index // len(ACTUATOR_COLOURS) % len(DASHES)]
+        percent = 100.0 * log.actuator_commands[rows, index]
+        axes.plot(time, percent, color=colour, linestyle=dash, label=actuator.name, linewidth=1.0, alpha=0.9)
+    low = 100.0 * min(0.0, float(log.actuator_commands.min()))
+    axes.set_ylim(1.1 * low, max(10.0, 1.2 * 100.0 * float(log.actuator_commands.max())))
     axes.set_ylabel("command (%)")
-    axes.set_title("Motors")
+    axes.set_title("Motors" if all(actuator.is_motor for actuator in log.actuators) else "Surfaces and motor")
     axes.legend(
         loc="lower right",
         bbox_to_anchor=(1.0, 0.97),
-        ncols=4 if log.motor_count <= 4 else 8,
-        fontsize=9 if log.motor_count <= 4 else 7,
+        ncols=4 if count <= 4 else 8,
+        fontsize=9 if count <= 4 else 7,
     )
 
 
@@ -222,12 +243,17 @@ def _draw_battery(axes: Axes, log: FlightLog, rows: Any, time: Array) -> None:
 
 
 def _draw_error(axes: Axes, log: FlightLog, summary: FlightSummary, rows: Any, time: Array) -> None:
-    error = tracking_error(log, summary.corners_ned)[rows]
-    axes.plot(time, reference_error(log)[rows], color=AMBER, linewidth=1.2, label="from the moving reference")
-    axes.plot(time, error, color=BLUE, label="from the side")
+    error, largest = tracking_error(log, summary.path_ned)[rows], summary.tracking_error_max_m
+    if summary.has_wings:
+        height = np.abs(path_deviation(log, summary.path_ned)[rows, 2])
+        axes.plot(time, height, color=AMBER, linewidth=1.2, label="its height alone")
+    else:
+        largest = max(largest, summary.reference_error_max_m)
+        axes.plot(time, reference_error(log)[rows], color=AMBER, linewidth=1.2, label="from the moving reference")
+    axes.plot(time, error, color=BLUE, label="from the path")
     if not math.isnan(summary.tracking_error_rms_m):
         axes.axhline(summary.tracking_error_rms_m, color=BLUE, linestyle=":", linewidth=1.2, label="its RMS")
-        axes.set_ylim(0.0, 1.25 * max(summary.reference_error_max_m, summary.tracking_error_max_m, 0.04))
+        axes.set_ylim(0.0, 1.25 * max(largest, 0.04))
     axes.set_ylabel("distance (m)")
     axes.set_title("Tracking error")
     axes.legend(loc="lower right", bbox_to_anchor=(1.0, 0.97), ncols=3)
@@ -244,7 +270,7 @@ def _mark_phases(axes: Axes, log: FlightLog, named: bool) -> None:
             axes.text(
                 (time[start] + time[end]) / 2.0,
                 1.02,
-                Phase(int(phase[start])).label,
+                log.phases(int(phase[start])).label,
                 transform=axes.get_xaxis_transform(),
                 ha="center",
                 va="bottom",

@@ -33,10 +33,10 @@ def summary_rows(summary: FlightSummary) -> list[tuple[str, str]]:
     rows += [
         ("path length", f"{s.path_length_m:.1f} m"),
         ("tracking error", _rms_and_max(s.tracking_error_rms_m, s.tracking_error_max_m)),
-        ("distance to moving reference", _rms_and_max(s.reference_error_rms_m, s.reference_error_max_m)),
+        _wanted_row(s),
         ("height error", _rms_and_max(s.height_error_rms_m, s.height_error_max_m)),
         ("fastest, most tilted", f"{s.max_speed_mps:.1f} m/s, {math.degrees(s.max_tilt_rad):.1f} deg"),
-        ("landing", f"{s.landing_distance_m:.2f} m from the start, {_number(s.touch_down_speed_mps, 'm/s')}"),
+        _end_row(s),
         ("wind", wind_text(s)),
         (
             "battery",
@@ -45,6 +45,19 @@ def summary_rows(summary: FlightSummary) -> list[tuple[str, str]]:
         ),
     ]
     return rows
+
+
+def _wanted_row(s: FlightSummary) -> tuple[str, str]:
+    """What is held on the path besides it: an airspeed on wings, else the place that a moving reference has."""
+    if not s.has_wings:
+        return "distance to moving reference", _rms_and_max(s.reference_error_rms_m, s.reference_error_max_m)
+    return "airspeed on the path", f"{_number(s.min_airspeed_mps, 'm/s')} to {_number(s.max_airspeed_mps, 'm/s')}"
+
+
+def _end_row(s: FlightSummary) -> tuple[str, str]:
+    if s.landed:
+        return "landing", f"{s.landing_distance_m:.2f} m from the start, {_number(s.touch_down_speed_mps, 'm/s')}"
+    return "at the end", f"in the air, {s.end_height_m:.1f} m over the start"
 
 
 def wind_text(summary: FlightSummary) -> str:

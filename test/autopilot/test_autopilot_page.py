@@ -5,14 +5,24 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import yaml
 
+from rosflight_py_sim.autopilot.fixedwing_controller import FIXEDWING_CONTROLLER_PARAMETERS
+from rosflight_py_sim.autopilot.fixedwing_mission import FIXEDWING_MISSION_PARAMETERS
 from rosflight_py_sim.autopilot.mission import MISSION_PARAMETERS
+from rosflight_py_sim.autopilot.path_planning import planned_path
+from rosflight_py_sim.autopilot.path_segments import Arc
 from rosflight_py_sim.autopilot.position_controller import POSITION_CONTROLLER_PARAMETERS
+from rosflight_py_sim.autopilot.waypoints import flight_plan
 from rosflight_py_sim.parameters import Parameter
 
 PAGE = (Path(__file__).parents[2] / "docs" / "autopilot.md").read_text(encoding="utf-8")
 ROWS = [line for line in PAGE.splitlines() if line.startswith("| `")]
-PARAMETERS = [*MISSION_PARAMETERS, *POSITION_CONTROLLER_PARAMETERS]
+PARAMETERS = [
+    *MISSION_PARAMETERS,
+    *POSITION_CONTROLLER_PARAMETERS,
+    *(FIXEDWING_MISSION_PARAMETERS + FIXEDWING_CONTROLLER_PARAMETERS),
+]
 
 
 @pytest.mark.parametrize("parameter", PARAMETERS, ids=lambda parameter: parameter.name)
@@ -23,6 +33,12 @@ def test_parameter_is_on_the_page_as_it_is_in_the_code(parameter: Parameter) -> 
 
 def test_page_lists_no_other_parameter_and_none_twice() -> None:
     assert len(ROWS) == len(PARAMETERS)
+
+
+def test_waypoint_file_of_the_page_can_be_flown() -> None:
+    text = PAGE.split("```yaml")[1].split("```")[0]
+    path = planned_path(flight_plan(yaml.safe_load(text)))
+    assert isinstance(path[-1], Arc)
 
 
 def test_example_of_the_page_runs(capsys: pytest.CaptureFixture[str]) -> None:

@@ -64,7 +64,7 @@ def test_the_square_is_flown_through_its_corners_at_its_height_above_the_start()
     subject = mission(square_side=4.0, square_height=3.0)
     rows = fly(subject, ground=0.25)
     assert subject.corners_ned == ((0.0, 0.0, -2.75), (4.0, 0.0, -2.75), (4.0, 4.0, -2.75), (0.0, 4.0, -2.75))
-    on_square = [setpoint for _, phase, setpoint, _ in rows if phase.on_square]
+    on_square = [setpoint for _, phase, setpoint, _ in rows if phase.on_path]
     for corner in subject.corners_ned:
         assert any(setpoint.position_ned == pytest.approx(corner, abs=1e-12) for setpoint in on_square)
     assert {setpoint.position_ned[2] for setpoint in on_square} == {-2.75}
@@ -120,4 +120,4 @@ def test_a_low_vehicle_that_still_sinks_has_not_landed() -> None:
 
 def test_labels_are_words() -> None:
     assert [phase.label for phase in (Phase.TAKE_OFF, Phase.SIDE_3)] == ["take off", "side 3"]
-    assert [phase for phase in Phase if phase.on_square] == [Phase.SIDE_1, Phase.SIDE_2, Phase.SIDE_3, Phase.SIDE_4]
+    assert [phase for phase in Phase if phase.on_path] == [Phase.SIDE_1, Phase.SIDE_2, Phase.SIDE_3, Phase.SIDE_4]

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rosflight_py_sim.autopilot.path_planning import joined_path, planned_path, sampled
+from rosflight_py_sim.autopilot.path_planning import joined_path, planned_path, polyline
 from rosflight_py_sim.autopilot.path_segments import Arc, Line, Segment
 from rosflight_py_sim.autopilot.waypoints import FlightPlan, Loiter, Waypoint, WaypointError
 
@@ -132,10 +132,12 @@ def test_the_way_to_the_path_is_planned_like_a_leg_where_that_can_be() -> None:
     assert gaps_and_kinks(near)[0] < 1e-6
 
 
-def test_samples_are_no_further_apart_than_asked_and_hold_the_corners() -> None:
-    points = sampled(planned_path(plan("line", *CORNER)), 7.0)
-    assert max(math.dist(a, b) for a, b in itertools.pairwise(points)) <= 7.1
-    assert all(corner in points for corner in CORNER)
+def test_the_polyline_of_a_path_holds_its_corners_and_follows_its_arcs() -> None:
+    points = polyline(planned_path(plan("line", *CORNER)), 7.0)
+    assert points[:3] == list(CORNER)
+    # The loiter, of 60 m radius, is gone round once; the chord of an arc of 7 m is hardly shorter.
+    assert len(points) == 3 + math.ceil(math.tau * RADIUS / 7.0)
+    assert all(6.9 < math.dist(a, b) < 7.0 for a, b in itertools.pairwise(points[2:]))
 
 
 def test_legs_too_short_for_their_fillets_are_refused_by_name() -> None:

@@ -1,6 +1,6 @@
 """Fly the beginning of the mission in a composed graph and print a hash of all truth states, second by second.
 
-    python flown_truth.py SECONDS [--count COUNT] [ROS ARGUMENTS]
+    python flown_truth.py VEHICLE SECONDS [--count COUNT] [ROS ARGUMENTS]
 
 With a count, a fleet of so many flies, and each line begins with the vehicle's namespace. A program of its own because
 two runs are only independent in two processes.
@@ -16,6 +16,7 @@ from rosflight_msgs.msg import SimState
 
 from rosflight_py_sim.composition import ComposedGraph
 from rosflight_py_sim.fleet import Member, fleet
+from rosflight_py_sim.flight import autopilot_class
 from rosflight_py_sim.interfaces.qos import CHAIN
 from rosflight_py_sim.interfaces.wire import NANOSECONDS, stamp_ns
 from rosflight_py_sim.nodes.pilot import Pilot
@@ -50,10 +51,11 @@ class TruthHash(Node):
 
 def main() -> None:
     parser = argparse.ArgumentParser(allow_abbrev=False)
+    parser.add_argument("vehicle", type=vehicle)
     parser.add_argument("seconds", type=int)
     parser.add_argument("--count", type=int)
     options, arguments = parser.parse_known_args()
-    chosen = vehicle("multirotor")
+    chosen, lands = options.vehicle, autopilot_class(options.vehicle).LANDS
     members = [Member(chosen)]
     if options.count is not None:
         members = fleet(chosen, count=options.count, spacing=20.0, seed=7)
@@ -61,9 +63,9 @@ def main() -> None:
         members,
         settings={"real_time_multiplier": 0.0},
         arguments=arguments,
-        executables=["autopilot"],
+        executables=[chosen.autopilot],
     )
-    pairs = [(TruthHash(options.seconds, m.namespace), Pilot(namespace=m.namespace)) for m in members]
+    pairs = [(TruthHash(options.seconds, m.namespace), Pilot(lands=lands, namespace=m.namespace)) for m in members]
     for node in (node for pair in pairs for node in pair):
         graph.adopt(node)
         graph.executor.add_node(node)

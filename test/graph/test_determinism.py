@@ -6,40 +6,45 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-SECONDS = "10"
+import pytest
+
+SECONDS = "12"
 PROGRAM = str(Path(__file__).with_name("flown_truth.py"))
 WIND = str(Path(__file__).parents[2] / "config" / "wind.yaml")
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
-def flown(run: Run, seed: int) -> list[str]:
+def flown(run: Run, vehicle: str, seed: int) -> list[str]:
     """Hash of all truth states at each full second, and what the pilot was doing at the end."""
-    result = run(PROGRAM, SECONDS, "--params-file", WIND, "-p", f"seed:={seed}")
+    result = run(PROGRAM, vehicle, SECONDS, "--params-file", WIND, "-p", f"seed:={seed}")
     assert result.returncode == 0, result.stderr
     return result.stdout.splitlines()
 
 
-def test_a_seed_gives_the_same_flight_bit_for_bit_and_another_seed_another(command_line: Run) -> None:
-    first = flown(command_line, 7)
+@pytest.mark.parametrize(("vehicle", "doing"), [("multirotor", "side"), ("fixedwing", "waypoints")])
+def test_a_seed_gives_the_same_flight_bit_for_bit_and_another_seed_another(
+    command_line: Run, vehicle: str, doing: str
+) -> None:
+    first = flown(command_line, vehicle, 7)
     assert len(first) == int(SECONDS) + 1
     # The vehicle is in the air and under the autopilot by then.
-    assert first[-1].startswith("side")
-    assert flown(command_line, 7) == first
-    other = flown(command_line, 8)
+    assert first[-1].startswith(doing)
+    assert flown(command_line, vehicle, 7) == first
+    other = flown(command_line, vehicle, 8)
     assert len(other) == len(first)
     assert all(line not in first for line in other[1:-1])
 
 
 def test_each_vehicle_of_a_fleet_flies_as_it_does_alone_with_the_same_seed_and_start(command_line: Run) -> None:
     seconds = "6"
-    result = command_line(PROGRAM, seconds, "--count", "2", "--params-file", WIND)
+    result = command_line(PROGRAM, "multirotor", seconds, "--count", "2", "--params-file", WIND)
     assert result.returncode == 0, result.stderr
     together = result.stdout.splitlines()
     assert len(together) == 2 * (int(seconds) + 1)
     for k in (0, 1):
         start = f"initial_position:=[0.0, {20.0 * k}]"
-        alone = command_line(PROGRAM, seconds, "--params-file", WIND, "-p", f"seed:={7 + k}", "-p", start)
+        alone = command_line(PROGRAM, "multirotor", seconds, "--params-file", WIND, "-p", f"seed:={7 + k}", "-p", start)
         assert alone.returncode == 0, alone.stderr
         name = f"multirotor_{k + 1} "
         assert [line.removeprefix(name) for line in together if line.startswith(name)] == alone.stdout.splitlines()

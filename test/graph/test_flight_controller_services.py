@@ -14,6 +14,7 @@ from rosflight_msgs.msg import Error
 from std_msgs.msg import Bool, String
 
 from rosflight_py_sim.interfaces.qos import LATCHED, LATCHED_LIST
+from rosflight_py_sim.parameters import ParameterError
 
 MakeGraph = Callable[..., Any]
 
@@ -167,13 +168,9 @@ def test_time_of_a_pass_is_measured_on_system_time(graph: MakeGraph) -> None:
     g.spin_until(lambda: g.status.loop_time_us > 0, "a measured pass")
 
 
-def test_damaged_memory_ends_the_start_with_file_line_and_reason(
-    command_line: Callable[..., Any], tmp_path: Path
-) -> None:
+def test_damaged_memory_ends_the_start_with_file_line_and_reason(graph: MakeGraph, tmp_path: Path) -> None:
     memory = tmp_path / "memory.yaml"
     memory.write_text("- {name: PID_TAU, type: 9, value: 0.1}\n- {name: SERVO_1, type: 6, value: 1}\n")
-    node = "rosflight_py_sim.nodes.sil_board"
-    done = command_line("-m", node, "--ros-args", "-p", f"param_storage_file:={memory}")
-    assert done.returncode == 1
-    assert f"{memory}, line 2: there is no firmware parameter 'SERVO_1'" in done.stderr
+    with pytest.raises(ParameterError, match=rf"{memory}, line 2: there is no firmware parameter 'SERVO_1'"):
+        graph("-p", f"sil_board:param_storage_file:={memory}")
     assert "SERVO_1" in memory.read_text()

@@ -114,6 +114,8 @@ def test_each_node_of_the_graph_is_an_executable_under_its_default_name_with_par
             classes = [node_class(vehicle.forces_and_moments) for vehicle in VEHICLES.values()]
         elif ast.unparse(executable) == "chosen.dynamics":
             classes = [node_class(vehicle.dynamics) for vehicle in ALL.values()]
+        elif ast.unparse(executable) == "chosen.autopilot":
+            classes = [node_class(vehicle.autopilot) for vehicle in ALL.values()]
         else:
             assert ast.unparse(executable) == "TIME_MANAGERS[time_mode]"
             classes = [node_class(executable) for executable in TIME_MANAGERS.values()]

@@ -7,12 +7,14 @@ import math
 import numpy as np
 import pytest
 
+from rosflight_py_sim.autopilot.fixedwing_mission import FixedwingPhase
 from rosflight_py_sim.autopilot.mission import Phase
-from rosflight_py_sim.autopilot.setpoint import Setpoint
 from rosflight_py_sim.recording.flight_log import FlightLog
-from rosflight_py_sim.recording.flight_summary import distance_to_segment, reference_error, summarise, tracking_error
+from rosflight_py_sim.recording.flight_summary import nearest_on_segment, reference_error, summarise, tracking_error
+from rosflight_py_sim.vehicles import MOTORS, V_TAIL, vehicle
 
 CORNERS = ((0.0, 0.0, -5.0), (10.0, 0.0, -5.0), (10.0, 10.0, -5.0), (0.0, 10.0, -5.0))
+SQUARE = np.array((*CORNERS, CORNERS[0]))
 LEVEL = (1.0, 0.0, 0.0, 0.0)
 
 
@@ -30,15 +32,20 @@ def append(
     wanted: object = None,
     **other: object,
 ) -> None:
-    row = {"truth": truth(position), "motor_commands": [0.4] * 4, "wind_ned": (3.0, -4.0, 0.0), "battery_current": 18.0}
+    row = {
+        "truth": truth(position),
+        "actuator_commands": [0.4] * 4,
+        "wind_ned": (3.0, -4.0, 0.0),
+        "battery_current": 18.0,
+    }
     row.update(other)
-    setpoint = Setpoint(position if wanted is None else wanted)
-    log.append(time_s=time, setpoint=setpoint, battery_voltage=24.0 - 0.01 * time, phase=phase, **row)
+    setpoint = position if wanted is None else wanted
+    log.append(time_s=time, setpoint_ned=setpoint, battery_voltage=24.0 - 0.01 * time, phase=phase, **row)
 
 
 def square_flight(offset: float = 0.3, dt: float = 0.1) -> FlightLog:
     """A flight whose sides run `offset` metres outside the square and 0.4 m too low, wanted on the square."""
-    log = FlightLog(4, capacity=8)
+    log = FlightLog(MOTORS, Phase, capacity=8)
     append(log, 0.0, (0.0, 0.0, 0.0), Phase.TAKE_OFF)
     time = dt
     for side in range(4):
@@ -55,16 +62,16 @@ def square_flight(offset: float = 0.3, dt: float = 0.1) -> FlightLog:
 
 
 def test_rows_come_back_as_columns_however_often_the_table_grows() -> None:
-    log = FlightLog(2, capacity=1)
+    log = FlightLog(MOTORS[:2], Phase, capacity=1)
     for k in range(100):
-        setpoint = Setpoint((k + 0.1, k + 0.2, k + 0.3))
+        setpoint = (k + 0.1, k + 0.2, k + 0.3)
         log.append(0.01 * k, np.arange(19.0) + k, setpoint, [0.1, 0.2], (1.0, 2.0, 3.0), 24.0, 5.0, Phase.SIDE_2)
     assert len(log) == 100
     assert log.truth.shape == (100, 19)
     assert np.array_equal(log.truth[:, 0], np.arange(100.0))
     assert np.array_equal(log.truth[99], np.arange(19.0) + 99)
     assert np.array_equal(log.setpoint_ned[7], [7.1, 7.2, 7.3])
-    assert np.array_equal(log.motor_commands[50], [0.1, 0.2])
+    assert np.array_equal(log.actuator_commands[50], [0.1, 0.2])
     assert np.array_equal(log.wind_ned[50], [1.0, 2.0, 3.0])
     assert (log.battery_voltage[3], log.battery_current[3], log.phase[3]) == (24.0, 5.0, Phase.SIDE_2)
     assert np.array_equal(log.time_s, 0.01 * np.arange(100))
@@ -79,7 +86,7 @@ def test_euler_angles_and_velocity_follow_the_quaternion(roll: float, pitch: flo
         cy * sp * cr + sy * cp * sr,
         sy * cp * cr - cy * sp * sr,
     )
-    log = FlightLog(4)
+    log = FlightLog(MOTORS, Phase)
     append(log, 0.0, (0.0, 0.0, 0.0), Phase.WAIT, truth=truth((0.0, 0.0, 0.0), quaternion, velocity=2.0))
     assert log.euler[0] == pytest.approx([roll, pitch, yaw], abs=1e-12)
     nose = [math.cos(pitch) * math.cos(yaw), math.cos(pitch) * math.sin(yaw), -math.sin(pitch)]
@@ -87,32 +94,33 @@ def test_euler_angles_and_velocity_follow_the_quaternion(roll: float, pitch: flo
 
 
 def test_rows_of_wrong_shape_or_time_are_refused_and_nothing_is_added() -> None:
-    log = FlightLog(4)
+    log = FlightLog(MOTORS, Phase)
     append(log, 1.0, (0.0, 0.0, 0.0), Phase.WAIT)
     with pytest.raises(ValueError, match="before the last row"):
         append(log, 0.9, (0.0, 0.0, 0.0), Phase.WAIT)
-    with pytest.raises(ValueError, match="19 truth values and 3 motor commands given; allowed: 19 and 4"):
-        append(log, 1.1, (0.0, 0.0, 0.0), Phase.WAIT, motor_commands=[0.1] * 3)
-    with pytest.raises(ValueError, match="motor_count 0"):
-        FlightLog(0)
+    with pytest.raises(ValueError, match="19 truth values and 3 actuator commands given; allowed: 19 and 4"):
+        append(log, 1.1, (0.0, 0.0, 0.0), Phase.WAIT, actuator_commands=[0.1] * 3)
+    with pytest.raises(ValueError, match="0 actuators"):
+        FlightLog((), Phase)
     assert len(log) == 1
 
 
 def test_distance_to_a_segment_is_to_its_nearest_point() -> None:
     points = np.array([[5.0, 3.0, 4.0], [-3.0, 4.0, 0.0], [13.0, 0.0, -4.0], [2.0, 0.0, 0.0]])
-    distances = distance_to_segment(points, np.zeros(3), np.array([10.0, 0.0, 0.0]))
+    nearest = nearest_on_segment(points, np.zeros(3), np.array([10.0, 0.0, 0.0]))
+    distances = np.linalg.norm(points - nearest, axis=1)
     assert distances == pytest.approx([5.0, 5.0, 5.0, 0.0], abs=1e-12)
 
 
 def test_tracking_error_counts_height_and_only_the_square() -> None:
     log = square_flight()
-    error = tracking_error(log, CORNERS)
+    error = tracking_error(log, SQUARE)
     assert np.isnan(error[[0, -1]]).all()
     assert error[1:-1] == pytest.approx(np.full(len(log) - 2, 0.5), abs=1e-12)
 
 
 def test_reference_error_does_not_depend_on_how_long_a_setpoint_is_held() -> None:
-    log = FlightLog(4)
+    log = FlightLog(MOTORS, Phase)
     for k in range(400):
         held = k - k % 4
         append(log, 0.0025 * k, (0.005 * k, 0.2, -5.0), Phase.SIDE_1, (0.005 * held, 0.0, -5.0))
@@ -122,7 +130,7 @@ def test_reference_error_does_not_depend_on_how_long_a_setpoint_is_held() -> Non
 
 def test_summary_states_what_was_flown() -> None:
     log = square_flight()
-    summary = summarise(log, CORNERS, "multirotor", wall_duration_s=2.0)
+    summary = summarise(log, SQUARE, "multirotor", wall_duration_s=2.0)
     assert summary.completed
     assert summary.duration_s == pytest.approx(20.1)
     assert summary.real_time_factor == pytest.approx(10.05)
@@ -140,10 +148,10 @@ def test_summary_states_what_was_flown() -> None:
 
 
 def test_a_flight_that_never_reached_the_square_is_summed_up_as_such() -> None:
-    log = FlightLog(4)
+    log = FlightLog(MOTORS, Phase)
     for k in range(10):
         append(log, 0.1 * k, (0.0, 0.0, -0.1 * k), Phase.TAKE_OFF)
-    summary = summarise(log, CORNERS, "multirotor")
+    summary = summarise(log, SQUARE, "multirotor")
     assert not summary.completed
     assert math.isnan(summary.tracking_error_rms_m)
     assert summary.real_time_factor is None
@@ -151,12 +159,42 @@ def test_a_flight_that_never_reached_the_square_is_summed_up_as_such() -> None:
 
 
 def test_what_cannot_be_summed_up_is_refused() -> None:
-    log = FlightLog(4)
+    log = FlightLog(MOTORS, Phase)
     append(log, 0.0, (0.0, 0.0, 0.0), Phase.WAIT)
     with pytest.raises(ValueError, match="1 rows"):
-        summarise(log, CORNERS, "multirotor")
+        summarise(log, SQUARE, "multirotor")
     append(log, 0.1, (math.nan, 0.0, 0.0), Phase.WAIT)
     with pytest.raises(ValueError, match="not finite"):
-        summarise(log, CORNERS, "multirotor")
-    with pytest.raises(ValueError, match="3 corners given; allowed: 4"):
-        tracking_error(log, CORNERS[:3])
+        summarise(log, SQUARE, "multirotor")
+    with pytest.raises(ValueError, match="1 points given; allowed: at least 2"):
+        tracking_error(log, np.zeros((1, 3)))
+
+
+def flight_on_wings(*heights: float) -> FlightLog:
+    """A northward flight at 20 m/s in 5 m/s of head wind, a row a second, along a path at 50 m height."""
+    log = FlightLog(V_TAIL, FixedwingPhase)
+    for k, height in enumerate(heights):
+        phase = FixedwingPhase.WAYPOINTS if 0 < k < len(heights) - 1 else FixedwingPhase(5 * (k > 0) + (k == 0))
+        row = truth((20.0 * k, 3.0, -height), velocity=20.0)
+        log.append(float(k), row, (20.0 * k, 0.0, -50.0), [0.1, -0.2, 0.3, 0.6], (-5.0, 0.0, 0.0), 24.0, 10.0, phase)
+    return log
+
+
+def test_a_flight_on_wings_is_summed_up_with_its_airspeed_and_without_a_landing() -> None:
+    summary = summarise(flight_on_wings(0.0, 54.0, 54.0, 54.0), [(0.0, 0.0, -50.0), (1e3, 0.0, -50.0)], "fixedwing")
+    assert summary.has_wings
+    assert summary.completed
+    assert not summary.landed
+    assert (summary.min_airspeed_mps, summary.max_airspeed_mps) == (25.0, 25.0)
+    assert summary.tracking_error_rms_m == pytest.approx(5.0)
+    assert summary.height_error_rms_m == pytest.approx(4.0)
+    assert summary.end_height_m == pytest.approx(54.0)
+    assert math.isnan(summary.landing_distance_m)
+    assert math.isnan(summary.touch_down_speed_mps)
+
+
+@pytest.mark.parametrize("name", ["multirotor", "fixedwing", "aerosonde"])
+def test_pulse_widths_are_logged_as_shares_of_what_an_actuator_can_do(name: str) -> None:
+    for actuator in vehicle(name).actuators:
+        low = 0.0 if actuator.is_motor else -1.0
+        assert (actuator.command(1000.0), actuator.command(2000.0)) == (low, 1.0)

@@ -13,23 +13,24 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+from rosflight_py_sim.autopilot.fixedwing_mission import FixedwingPhase
 from rosflight_py_sim.autopilot.mission import Phase
-from rosflight_py_sim.autopilot.setpoint import Setpoint
 from rosflight_py_sim.recording.flight_log import FlightLog
 from rosflight_py_sim.recording.flight_summary import FlightSummary, summarise
+from rosflight_py_sim.vehicles import MOTORS, V_TAIL
 from rosflight_py_sim.viewer.flight_picture import draw_flight
 from rosflight_py_sim.viewer.summary_table import print_summary, wind_text
 
-CORNERS = ((0.0, 0.0, -5.0), (10.0, 0.0, -5.0), (10.0, 10.0, -5.0), (0.0, 10.0, -5.0))
+SQUARE = ((0.0, 0.0, -5.0), (10.0, 0.0, -5.0), (10.0, 10.0, -5.0), (0.0, 10.0, -5.0), (0.0, 0.0, -5.0))
 
 
 def short_flight(wind: float = 5.0, last: Phase = Phase.DONE) -> tuple[FlightLog, FlightSummary]:
-    log = FlightLog(4)
+    log = FlightLog(MOTORS, Phase)
     for k in range(200):
         truth = np.array([0.05 * k, 0.1, -5.0, 1.0, *[0.0] * 15])
         phase = last if k == 199 else Phase.SIDE_1
-        log.append(0.1 * k, truth, Setpoint((0.05 * k, 0.0, -5.0)), [0.4] * 4, (wind, 0.0, 0.0), 24.0, 20.0, phase)
-    return log, summarise(log, CORNERS, "test vehicle", 4.0)
+        log.append(0.1 * k, truth, (0.05 * k, 0.0, -5.0), [0.4] * 4, (wind, 0.0, 0.0), 24.0, 20.0, phase)
+    return log, summarise(log, SQUARE, "test vehicle", 4.0)
 
 
 @pytest.mark.parametrize(("wind", "last"), [(5.0, Phase.DONE), (0.0, Phase.SIDE_1)])
@@ -71,14 +72,37 @@ def test_table_names_the_figures_with_their_units() -> None:
 
 
 def test_table_of_a_flight_without_square_or_wind_says_so() -> None:
-    log = FlightLog(4)
+    log = FlightLog(MOTORS, Phase)
     for k in range(3):
         truth = np.array([0.0, 0.0, 0.0, 1.0, *[0.0] * 15])
-        log.append(0.1 * k, truth, Setpoint((0.0, 0.0, 0.0)), [0.0] * 4, (0.0, 0.0, 0.0), 24.0, 0.0, Phase.WAIT)
-    summary = summarise(log, CORNERS, "test vehicle")
+        log.append(0.1 * k, truth, (0.0, 0.0, 0.0), [0.0] * 4, (0.0, 0.0, 0.0), 24.0, 0.0, Phase.WAIT)
+    summary = summarise(log, SQUARE, "test vehicle")
     text = io.StringIO()
     print_summary(summary, Console(file=text, width=120))
     assert "not completed" in text.getvalue()
     assert "not reached" in text.getvalue()
     assert "real-time" not in text.getvalue()
     assert wind_text(summary) == "none"
+
+
+def flight_on_wings() -> tuple[FlightLog, FlightSummary]:
+    log = FlightLog(V_TAIL, FixedwingPhase)
+    for k in range(100):
+        phase = FixedwingPhase.DONE if k == 99 else FixedwingPhase.WAYPOINTS
+        truth = np.array([4.0 * k, 1.0, -50.0 * (k > 0), 1.0, 0.0, 0.0, 0.0, 20.0, *[0.0] * 11])
+        log.append(0.2 * k, truth, (4.0 * k, 0.0, -50.0), [0.1, -0.2, 0.3, 0.6], (-5.0, 0.0, 0.0), 24.0, 10.0, phase)
+    return log, summarise(log, [(0.0, 0.0, -50.0), (400.0, 0.0, -50.0)], "aeroplane", 4.0)
+
+
+def test_picture_of_a_flight_on_wings_is_drawn(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    assert draw_flight(*flight_on_wings(), tmp_path / "one.png").stat().st_size > 10_000
+
+
+def test_table_of_a_flight_on_wings_tells_the_airspeed_and_that_it_ends_in_the_air() -> None:
+    text = io.StringIO()
+    print_summary(flight_on_wings()[1], Console(file=text, width=120))
+    assert "25.00 m/s to 25.00 m/s" in text.getvalue()
+    assert "in the air, 50.0 m over the start" in text.getvalue()
+    assert "moving reference" not in text.getvalue()
+    assert "landing" not in text.getvalue()

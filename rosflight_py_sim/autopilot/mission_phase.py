@@ -1,0 +1,22 @@
+"""What the phases of all missions have in common."""
+
+from __future__ import annotations
+
+import enum
+
+
+class MissionPhase(enum.IntEnum):
+    """A part of a mission; its number is that of the flight log.
+
+    Numbers rise in the order of the mission, from the wait before the start (0) to its end, named DONE.
+    """
+
+    @property
+    def label(self) -> str:
+        """The phase in words."""
+        return self.name.lower().replace("_", " ")
+
+    @property
+    def on_path(self) -> bool:
+        """Whether the vehicle follows its planned path in it."""
+        raise NotImplementedError

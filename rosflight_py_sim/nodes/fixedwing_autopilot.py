@@ -1,0 +1,181 @@
+"""The companion computer of a fixed wing: flies waypoints by commanding surfaces and throttle."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+from geometry_msgs.msg import Vector3Stamped
+from nav_msgs.msg import Path as PathMessage
+from rosflight_msgs.msg import Command
+
+from rosflight_py_sim.autopilot.fixedwing_controller import FIXEDWING_CONTROLLER_PARAMETERS, FixedwingController
+from rosflight_py_sim.autopilot.fixedwing_mission import FIXEDWING_MISSION_PARAMETERS, FixedwingMission, FixedwingPhase
+from rosflight_py_sim.autopilot.flight_state import flight_state
+from rosflight_py_sim.autopilot.path_planning import planned_path, polyline
+from rosflight_py_sim.autopilot.path_segments import Segment
+from rosflight_py_sim.autopilot.waypoints import FlightPlan, Waypoint, WaypointError, read_flight_plan
+from rosflight_py_sim.interfaces.autopilot_interface import AutopilotInterface, Guided
+from rosflight_py_sim.interfaces.dynamics_interface import WIND_WIRE
+from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED
+from rosflight_py_sim.interfaces.vehicle_state import VehicleState
+from rosflight_py_sim.nodes.running import run
+from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value
+from rosflight_py_sim.physics.rotations import euler_from_quaternion
+from rosflight_py_sim.resources import share_directory
+
+WAYPOINT_FILE = Parameter(
+    "waypoint_file",
+    "anaconda_waypoints.yaml",
+    "YAML file of waypoints (docs/autopilot.md): an absolute path, or the name of one in config/ of the share folder",
+)
+
+# Points of autopilot/path on an arc are so far apart: one of 60 m radius is drawn to within 5 cm.
+_SPACING_M = 5.0
+
+
+class FixedwingAutopilot(AutopilotInterface):
+    """Flies waypoints: publishes `command` from the true state and wind once autopilot/start has been called.
+
+    The list comes from the file `waypoint_file`, and from autopilot/waypoints (nav_msgs/Path, NED) while it runs. One
+    that cannot be flown is refused with the reason, and the present one stays. autopilot/setpoint is the point of the
+    path abreast of the vehicle.
+    """
+
+    PARAMETERS: ClassVar[ParameterTable] = (
+        AutopilotInterface.PARAMETERS
+        + ParameterTable(WAYPOINT_FILE)
+        + FIXEDWING_MISSION_PARAMETERS
+        + FIXEDWING_CONTROLLER_PARAMETERS
+    )
+    PHASES = FixedwingPhase
+    LANDS = False
+
+    def __init__(self, **arguments: Any) -> None:
+        """Read the waypoints and wait for the start."""
+        self._controller: FixedwingController | None = None
+        self._mission: FixedwingMission | None = None
+        self._plan: FlightPlan | None = None
+        self._file = ""
+        self._told: tuple[Segment, ...] = ()
+        self._wind_ned = (0.0, 0.0, 0.0)
+        super().__init__(**arguments)
+        self.listen("sim/truth_wind", Vector3Stamped, self._on_wind, LATCHED)
+        self.create_subscription(PathMessage, "autopilot/waypoints", self._on_waypoints, CHAIN)
+        self._tell_new_path()
+
+    def configure(self, values: dict[str, Value]) -> None:
+        """Build the controller, and read the waypoints where their file is another one."""
+        controller = FixedwingController(values)
+        file = str(values["waypoint_file"])
+        plan = _plan_of_file(file) if file != self._file else None
+        if self._mission is None:
+            assert plan is not None
+            self._mission = FixedwingMission(values, plan)
+        elif plan is not None:
+            self._mission.replace(plan)
+        if self._controller is not None:
+            controller.adopt(self._controller)
+        self._controller = controller
+        self._mission.configure(values)
+        self._plan, self._file = plan or self._plan, file
+
+    @property
+    def mission(self) -> FixedwingMission:
+        """The mission; there from the first `configure` on."""
+        assert self._mission is not None
+        return self._mission
+
+    @property
+    def phase(self) -> FixedwingPhase:
+        """Where in its mission the vehicle is."""
+        return self.mission.phase
+
+    @property
+    def progress(self) -> float:
+        """Share of the mission that is over, 0 to 1."""
+        return self.mission.progress
+
+    def start_mission(self, state: VehicleState) -> str:
+        """Take off; a vehicle that circles after its mission flies the waypoints once more.
+
+        Raises:
+            RuntimeError: the mission is under way.
+        """
+        mission = self.mission
+        if mission.phase is FixedwingPhase.DONE:
+            assert self._plan is not None
+            mission.replace(self._plan)
+            return "flying the waypoints once more"
+        mission.start(flight_state(state.truth.tolist(), self._wind_ned))
+        doing = "taking off" if mission.phase is FixedwingPhase.TAKE_OFF else "joining the path"
+        assert self._plan is not None
+        return f"{doing}, {len(self._plan.waypoints)} waypoints to fly"
+
+    def guide(self, state: VehicleState, dt: float) -> Guided:
+        """Surfaces and throttle that lead along the path."""
+        assert self._controller is not None
+        measured = flight_state(state.truth.tolist(), self._wind_ned)
+        c = self.mission.update(measured, self._controller, dt)
+        self._tell_new_path()
+        u = (c.throttle, 0.0, 0.0, c.aileron, c.elevator, c.rudder, 0.0, 0.0, 0.0, 0.0)
+        return Guided(Command.MODE_PASS_THROUGH, u, self.mission.wanted_ned, measured.course)
+
+    def _on_wind(self, message: bytes) -> None:
+        self._wind_ned = WIND_WIRE.decode(message)[2:5]
+
+    def _on_waypoints(self, message: PathMessage) -> None:
+        assert self._plan is not None
+        try:
+            plan = _plan_of_message(message, self._plan)
+            self.mission.replace(plan)
+        except WaypointError as error:
+            self.get_logger().error(f"autopilot/waypoints refused, the present ones stay: {error}")
+            return
+        self._plan = plan
+        self._tell_new_path()
+        self.get_logger().info(f"{len(plan.waypoints)} waypoints taken over")
+
+    def _tell_new_path(self) -> None:
+        path = self.mission.path
+        if path is not self._told:
+            self._told = path
+            self.tell_path(polyline(path, _SPACING_M))
+
+
+def _plan_of_file(name: str) -> FlightPlan:
+    path = Path(name) if Path(name).is_absolute() else share_directory() / "config" / name
+    try:
+        plan = read_flight_plan(path)
+        planned_path(plan)
+    except WaypointError as error:
+        raise ParameterError(f"parameter 'waypoint_file': {error}") from error
+    return plan
+
+
+def _plan_of_message(message: PathMessage, present: FlightPlan) -> FlightPlan:
+    """The present plan with other waypoints; the last one is loitered about where it is.
+
+    Raises:
+        WaypointError: the frame is not NED, or the points cannot be flown.
+    """
+    if message.header.frame_id not in ("", "NED"):
+        raise WaypointError(f"frame '{message.header.frame_id}' given; allowed: NED")
+    points = []
+    for stamped in message.poses:
+        p, q = stamped.pose.position, stamped.pose.orientation
+        # A quaternion of zeros leaves the course open.
+        course = euler_from_quaternion(q.w, q.x, q.y, q.z)[2] if math.hypot(q.w, q.x, q.y, q.z) > 0.0 else None
+        points.append(Waypoint((p.x, p.y, p.z), present.waypoints[0].airspeed, course))
+    return replace(present, waypoints=tuple(points), loiter=replace(present.loiter, centre=None, height=None))
+
+
+def main() -> None:
+    """Run the node."""
+    run(FixedwingAutopilot)
+
+
+if __name__ == "__main__":
+    main()
