@@ -1,0 +1,67 @@
+"""Two vehicles, a process a node, and one time manager: they keep in step, whoever is killed and started again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from rosflight_msgs.msg import SimState
+
+from rosflight_py_sim.interfaces.qos import CHAIN
+from rosflight_py_sim.interfaces.wire import stamp_ns
+from rosflight_py_sim.vehicles import vehicle
+
+pytestmark = pytest.mark.timeout(240)
+
+# Nine processes start on what may be two busy cores.
+PATIENCE_S = 120.0
+
+STEP_NS = 2_500_000
+VEHICLES = ("one", "two")
+NODES = ("standalone_dynamics", "multirotor_forces_and_moments", "sil_board", "standalone_sensors")
+
+
+def test_vehicles_in_processes_keep_in_step_whoever_is_killed_and_started_again(processes: Any) -> None:
+    multirotor = vehicle("multirotor")
+    common = ["--params-file", str(multirotor.parameter_file), "-p", "use_sim_time:=true"]
+
+    def start(namespace: str, executable: str) -> Any:
+        own = ["-r", f"__ns:=/{namespace}", "-p", "time_mode:=lockstep"]
+        return processes.node(executable, *common, *own)
+
+    def start_manager() -> Any:
+        return processes.node("lockstep_time_manager", *common, "-p", "vehicles:=[one, two]")
+
+    newest = dict.fromkeys(VEHICLES, -1)
+    observer = processes.observer(truth="one/sim/truth_state")
+    for name in VEHICLES:
+
+        def hear(message: bytes, name: str = name) -> None:
+            newest[name] = stamp_ns(message)
+
+        observer.node.create_subscription(SimState, f"{name}/sim/truth_state", hear, CHAIN, raw=True)
+
+    def wait_for_both(what: str) -> None:
+        target = max(newest.values()) + 100 * STEP_NS
+        observer.wait_for(lambda: min(newest.values()) >= target, what, PATIENCE_S)
+
+    programs = {(name, executable): start(name, executable) for name in VEHICLES for executable in NODES}
+    manager = start_manager()
+    wait_for_both("both vehicles fly")
+
+    programs["two", "sil_board"].kill()
+    # What was under way may still arrive: they have stopped when a while has brought nothing.
+    observer.spin(0.5)
+    before = dict(newest)
+    observer.spin(0.5)
+    assert newest == before
+    assert abs(newest["one"] - newest["two"]) <= STEP_NS
+    start("two", "sil_board")
+    wait_for_both("both go on after a flight controller came back")
+
+    manager.kill()
+    observer.spin(0.5)
+    before = dict(newest)
+    start_manager()
+    wait_for_both("both go on after the time manager came back")
+    assert min(newest.values()) > max(before.values())
