@@ -23,8 +23,8 @@ from rosflight_py_sim.vehicles import FLOWN_BY_OTHERS, STANDALONE, VEHICLES
 
 LIMIT_S = 600.0
 
-COUNTS = (2, 4, 8)
-"""Sizes of the fleets that are measured, beside the vehicle that is alone."""
+COUNTS = (1, 2, 4, 8)
+"""Numbers of vehicles in one process that are measured, each round beside the vehicle that is alone."""
 
 # One row where several names stand for the same vehicle.
 _SAME = {(one.forces_and_moments, one.parameters): (name, STANDALONE) for name, one in VEHICLES.items()}
@@ -67,7 +67,7 @@ def main() -> None:
     if {"no-ros", "vehicles", "processes"} & set(options.parts):
         console.print(_steps(options, chosen))
     if "fleets" in options.parts:
-        console.print(_fleets(options, chosen))
+        console.print(_fleets(options, chosen if options.vehicle else chosen[:1]))
     if "paced" in options.parts:
         _print_paced(options, console)
 
@@ -122,14 +122,13 @@ def _fleets(options: argparse.Namespace, chosen: list[tuple[str, str]]) -> Table
     for column in ("", "vehicles", "steps/s", "vehicle steps/s", "cost of a vehicle, to one alone", "wanted"):
         table.add_column(column, justify="left" if not column else "right")
     for name, dynamics in chosen:
+        rounds = [
+            {count: composed(name, dynamics, count, options.seconds) for count in COUNTS} for _ in range(options.runs)
+        ]
+        by = "" if dynamics == STANDALONE else f" by {dynamics}"
         for count in COUNTS:
-            rate, _, ratio = by_turns(
-                options.runs,
-                lambda count=count, n=name, d=dynamics: composed(n, d, count, options.seconds),  # type: ignore[misc]
-                lambda n=name, d=dynamics: composed(n, d, 1, options.seconds),  # type: ignore[misc]
-            )
-            by = "" if dynamics == STANDALONE else f" by {dynamics}"
-            cost = 1.0 / (count * ratio)
+            rate = statistics.median(one[count] for one in rounds)
+            cost = statistics.median(one[1] / one[count] / count for one in rounds)
             table.add_row(f"{name}{by}", str(count), f"{rate:,.0f}", f"{count * rate:,.0f}", f"{cost:.2f}", "1")
         table.add_section()
     return table

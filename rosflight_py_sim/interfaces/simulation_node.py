@@ -10,6 +10,7 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from typing import Any, ClassVar
 
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor, SetParametersResult
@@ -60,6 +61,12 @@ def _descriptor(parameter: Parameter) -> ParameterDescriptor:
                 FloatingPointRange(from_value=parameter.minimum, to_value=parameter.maximum)
             ]
     return descriptor
+
+
+@lru_cache(maxsize=4)
+def _ros_time(time_ns: int) -> Time:
+    """The nodes of a process are told the same time one after the other."""
+    return Time(nanoseconds=time_ns, clock_type=ClockType.ROS_TIME)
 
 
 def drop_clock_subscription(node: Node) -> None:
@@ -200,7 +207,7 @@ class SimulationNode(Node):
     def tell_time(self, time_ns: int) -> None:
         """Set the node's clock, where it follows stamps."""
         if self.follows_stamps:
-            self.get_clock().set_ros_time_override(Time(nanoseconds=time_ns, clock_type=ClockType.ROS_TIME))
+            self.get_clock().set_ros_time_override(_ros_time(time_ns))
 
     def create_system_timer(self, period_s: float, callback: Callable[[], None], *, autostart: bool = True) -> Timer:
         """A timer that goes on when the simulation's time stands still."""
