@@ -5,6 +5,7 @@ from pathlib import Path
 from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription
 from launch.launch_description_sources import PythonLaunchDescriptionSource
+from launch.substitutions import LaunchConfiguration
 
 from rosflight_py_sim.fleet import FLEET_PARAMETERS
 from rosflight_py_sim.vehicles import VEHICLES
@@ -26,6 +27,6 @@ def generate_launch_description() -> LaunchDescription:
             DeclareLaunchArgument(
                 "composed", default_value="true", description="Whether all nodes of all vehicles run in one process."
             ),
-            IncludeLaunchDescription(graph),
+            IncludeLaunchDescription(graph, launch_arguments=[("vehicle", LaunchConfiguration("vehicle"))]),
         ]
     )

@@ -218,8 +218,8 @@ def test_use_sim_time_is_true_or_false() -> None:
 PATIENCE_S = 60.0
 
 
-def launched(*given: str) -> subprocess.Popen[str]:
-    """The launch file in a process of its own, which Ctrl-C reaches whatever the shell of the tests did with it."""
+def launched(*given: str, file: str = "multirotor_standalone.launch.py") -> subprocess.Popen[str]:
+    """A launch file in a process of its own, which Ctrl-C reaches whatever the shell of the tests did with it."""
     program = (
         "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "from launch import LaunchDescription, LaunchService\n"
@@ -233,7 +233,7 @@ def launched(*given: str) -> subprocess.Popen[str]:
         "sys.exit(service.run())\n"
     )
     return subprocess.Popen(
-        [sys.executable, "-c", program, str(LAUNCH / "multirotor_standalone.launch.py"), *given],
+        [sys.executable, "-c", program, str(LAUNCH / file), *given],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -273,18 +273,19 @@ def wait_for_truth(process: subprocess.Popen[str], topic: str, seconds: float) -
 @pytest.mark.usefixtures("ros_domain")
 @WITH_LAUNCH
 @pytest.mark.parametrize(
-    ("given", "topic"),
+    ("file", "given", "topic"),
     [
-        ((), "sim/truth_state"),
-        (("use_sim_time:=true",), "sim/truth_state"),
-        (("time_mode:=lockstep", "namespace:=one"), "one/sim/truth_state"),
-        (("composed:=true", "seed:=3"), "sim/truth_state"),
-        (("time_mode:=lockstep", "count:=2"), "multirotor_2/sim/truth_state"),
+        ("multirotor_standalone", (), "sim/truth_state"),
+        ("multirotor_standalone", ("use_sim_time:=true",), "sim/truth_state"),
+        ("multirotor_standalone", ("time_mode:=lockstep", "namespace:=one"), "one/sim/truth_state"),
+        ("multirotor_standalone", ("composed:=true", "seed:=3"), "sim/truth_state"),
+        ("fleet", ("composed:=false",), "multirotor_2/sim/truth_state"),
+        ("fleet", ("count:=3", "vehicle:=multirotor", "namespace:=swarm"), "swarm/multirotor_3/sim/truth_state"),
     ],
-    ids=["wall", "paced", "lockstep", "composed", "fleet"],
+    ids=["wall", "paced", "lockstep", "composed", "fleet", "composed fleet"],
 )
-def test_launched_graph_runs_and_ends_quietly_on_an_interrupt(given: tuple[str, ...], topic: str) -> None:
-    process = launched(*given)
+def test_launched_graph_runs_and_ends_quietly_on_an_interrupt(file: str, given: tuple[str, ...], topic: str) -> None:
+    process = launched(*given, file=f"{file}.launch.py")
     try:
         wait_for_truth(process, topic, 0.5)
         process.send_signal(signal.SIGINT)
