@@ -130,6 +130,22 @@ def test_each_node_of_the_graph_is_an_executable_under_its_default_name_with_par
     assert seen == {node_class(executable).DEFAULT_NAME for executable in NODE_CLASSES} - {"bridge"}
 
 
+def test_example_of_a_users_package_swaps_its_own_executable_in_by_arguments_that_there_are() -> None:
+    package = share_directory() / "docs" / "examples" / "my_forces_and_moments"
+    file = package / "launch" / "balloon.launch.py"
+    assert (LAUNCH / "multirotor_standalone.launch.py").name in file.read_text(encoding="utf-8")
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    # The node's own parameters are spelt as the launch arguments of the same meaning.
+    pairs = [pair for n in ast.walk(tree) if isinstance(n, ast.Dict) for pair in zip(n.keys, n.values, strict=True)]
+    given = {ast.literal_eval(key): value for key, value in pairs if key is not None}
+    assert {"leave_out", "time_mode"} <= set(given) <= set(arguments())
+    (node,) = calls(file, "Node")
+    own = {str(k.arg): k.value for k in node.keywords}
+    assert ast.literal_eval(own["name"]) == ast.literal_eval(given["leave_out"]) == "forces_and_moments"
+    setup = (package / "setup.py").read_text(encoding="utf-8")
+    assert f'"{ast.literal_eval(own["executable"])} = {ast.literal_eval(own["package"])}.balloon:main"' in setup
+
+
 def test_options_given_to_the_composed_run_are_options_of_the_command() -> None:
     from rosflight_py_sim.cli import _parser
 
