@@ -1,6 +1,6 @@
 """Fly the beginning of the mission in a composed graph and print a hash of all truth states, second by second.
 
-    python flown_truth.py VEHICLE SECONDS [--count COUNT] [ROS ARGUMENTS]
+    python flown_truth.py VEHICLE SECONDS [--dynamics DYNAMICS] [--count COUNT] [ROS ARGUMENTS]
 
 With a count, a fleet of so many flies, and each line begins with the vehicle's namespace. A program of its own because
 two runs are only independent in two processes.
@@ -20,7 +20,7 @@ from rosflight_py_sim.flight import autopilot_class
 from rosflight_py_sim.interfaces.qos import CHAIN
 from rosflight_py_sim.interfaces.wire import NANOSECONDS, stamp_ns
 from rosflight_py_sim.nodes.pilot import Pilot
-from rosflight_py_sim.vehicles import vehicle
+from rosflight_py_sim.vehicles import STANDALONE, vehicle
 
 
 class TruthHash(Node):
@@ -51,11 +51,13 @@ class TruthHash(Node):
 
 def main() -> None:
     parser = argparse.ArgumentParser(allow_abbrev=False)
-    parser.add_argument("vehicle", type=vehicle)
+    parser.add_argument("vehicle")
     parser.add_argument("seconds", type=int)
+    parser.add_argument("--dynamics", default=STANDALONE)
     parser.add_argument("--count", type=int)
     options, arguments = parser.parse_known_args()
-    chosen, lands = options.vehicle, autopilot_class(options.vehicle).LANDS
+    chosen = vehicle(options.vehicle, options.dynamics)
+    lands = autopilot_class(chosen).LANDS
     members = [Member(chosen)]
     if options.count is not None:
         members = fleet(chosen, count=options.count, spacing=20.0, seed=7)
