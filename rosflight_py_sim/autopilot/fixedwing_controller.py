@@ -61,7 +61,7 @@ FIXEDWING_CONTROLLER_PARAMETERS = ParameterTable(
     Parameter("spool_up_time", 1.0, "time in which the throttle rises to 1 before the roll", "s", minimum=0.01),
     Parameter("take_off_pitch", 0.2, "pitch angle after rotation", "rad", minimum=0.0, maximum=0.8),
     ROTATION_AIRSPEED,
-    Parameter("steering_gain", 1.0, "rudder per heading error on the ground", minimum=0.0),
+    Parameter("steering_gain", 2.0, "rudder per heading error on the ground", minimum=0.0),
     Parameter("aileron_sign", 1.0, "1 where a positive command gives a positive deflection, else -1", minimum=-1.0),
     Parameter("elevator_sign", -1.0, "the same of the elevator: REV_ELEVATOR turns it round", minimum=-1.0),
     Parameter("rudder_sign", 1.0, "the same of the rudder", minimum=-1.0),

@@ -1,0 +1,143 @@
+"""The fixed wing's autopilot in the real graph: a flight in wind, and waypoint lists that are taken or refused."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from geometry_msgs.msg import PoseStamped
+from nav_msgs.msg import Path as PathMessage
+from rcl_interfaces.srv import SetParameters
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from std_msgs.msg import String
+
+from rosflight_py_sim.composition import ComposedGraph
+from rosflight_py_sim.fleet import Member
+from rosflight_py_sim.flight import FlightRecorder
+from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED
+from rosflight_py_sim.nodes.pilot import Pilot
+from rosflight_py_sim.recording.flight_summary import summarise
+from rosflight_py_sim.vehicles import vehicle
+
+WIND = str(Path(__file__).parents[2] / "config" / "wind.yaml")
+AIRCRAFT = vehicle("fixedwing")
+
+# A lap of 60 s of simulated time: as short as a path with fillets, climbs and a loiter can be.
+SHORT = """
+path: fillet
+radius: 60.0
+airspeed: 18.0
+waypoints:
+  - ned: [250.0, 0.0, -50.0]
+  - ned: [250.0, 200.0, -55.0]
+  - ned: [100.0, 200.0, -50.0]
+loiter: {turns: 0.5}
+"""
+
+
+class AircraftGraph(ComposedGraph):
+    """A composed graph of the fixed wing and its autopilot, as fast as the machine allows."""
+
+    def __init__(self, *arguments: str) -> None:
+        super().__init__(
+            [Member(AIRCRAFT)],
+            files=[WIND],
+            settings={"real_time_multiplier": 0.0},
+            arguments=arguments,
+            executables=[AIRCRAFT.autopilot],
+        )
+
+    def include(self, node: Node) -> Node:
+        self.adopt(node)
+        self.executor.add_node(node)
+        return node
+
+    def spin_until(self, condition: Callable[[], object], what: str, patience_s: float) -> None:
+        end = time.monotonic() + patience_s
+        while not condition():
+            assert time.monotonic() < end, f"{what} did not come within {patience_s:g} s"
+            self.executor.spin_once(timeout_sec=0.01)
+
+
+@pytest.mark.timeout(400)
+def test_waypoints_are_flown_in_wind_through_the_flight_controller(ros_domain: int, tmp_path: Path) -> None:
+    (tmp_path / "short.yaml").write_text(SHORT, encoding="utf-8")
+    graph = AircraftGraph("--ros-args", "-p", f"waypoint_file:={tmp_path / 'short.yaml'}", "-p", "seed:=4")
+    try:
+        recorder, pilot = FlightRecorder(AIRCRAFT), Pilot(lands=False)
+        graph.include(recorder)
+        graph.include(pilot)
+        graph.spin_until(lambda: pilot.done or pilot.failure is not None, "the end of the flight", 300.0)
+        armed = pilot._status.armed
+    finally:
+        graph.close()
+    assert pilot.failure is None
+    summary = summarise(recorder.log, recorder.path_ned, "fixedwing")
+    assert summary.completed
+    # It is left circling, armed: an aircraft cannot be switched off in the air.
+    assert armed
+    assert not summary.landed
+    assert summary.end_height_m == pytest.approx(50.0, abs=4.0)
+    assert 3.0 < summary.mean_wind_speed_mps < 6.0
+    # Most of it is the beginning, where a climb of 8 m/s must end, and the lap is short: 3.1 m RMS seen. One that
+    # did not follow its path would be off by the size of the circuit.
+    assert summary.tracking_error_rms_m < 5.0
+    assert summary.tracking_error_max_m < 20.0
+
+
+def waypoints(*places: tuple[float, float, float], frame: str = "NED") -> PathMessage:
+    message = PathMessage()
+    message.header.frame_id = frame
+    for north, east, down in places:
+        pose = PoseStamped()
+        pose.pose.position.x, pose.pose.position.y, pose.pose.position.z = north, east, down
+        message.poses.append(pose)
+    return message
+
+
+def test_lists_that_cannot_be_flown_are_refused_and_the_present_one_stays(ros_domain: int, tmp_path: Path) -> None:
+    graph = AircraftGraph()
+    try:
+        tester = graph.include(Node("tester"))
+        paths: list[PathMessage] = []
+        tester.create_subscription(PathMessage, "autopilot/path", paths.append, LATCHED)
+        phases: list[String] = []
+        tester.create_subscription(String, "autopilot/phase", phases.append, LATCHED)
+        send = tester.create_publisher(PathMessage, "autopilot/waypoints", CHAIN)
+        graph.spin_until(lambda: paths and send.get_subscription_count(), "the planned path", 60.0)
+        before = paths[-1]
+        told: list[str] = []
+        autopilot = next(node for node in graph.nodes if node.get_name() == "autopilot")
+        autopilot.get_logger().error = told.append  # type: ignore[method-assign]
+        for message, reason in (
+            (waypoints((0.0, 0.0, -50.0)), "1 waypoints given; allowed: at least 2"),
+            (waypoints((0.0, 0.0, -50.0), (float("nan"), 0.0, -50.0)), "finite"),
+            (waypoints((0.0, 0.0, -50.0), (0.0, 0.0, -60.0)), "over the place of waypoint 1"),
+            (
+                waypoints((0.0, 0.0, -50.0), (300.0, 0.0, -50.0), (300.0, 20.0, -50.0), (0.0, 20.0, -50.0)),
+                "20.0 m apart",
+            ),
+            (waypoints((0.0, 0.0, -50.0), (300.0, 0.0, -50.0), frame="map"), "frame 'map' given; allowed: NED"),
+        ):
+            count = len(told)
+            send.publish(message)
+            graph.spin_until(lambda count=count: len(told) > count, reason, 30.0)  # type: ignore[misc]
+            assert reason in told[-1]
+            assert "the present ones stay" in told[-1]
+        client = tester.create_client(SetParameters, "autopilot/set_parameters")
+        graph.spin_until(client.service_is_ready, "the parameter service", 30.0)
+        change = Parameter("waypoint_file", value=str(tmp_path / "none.yaml")).to_parameter_msg()
+        future = client.call_async(SetParameters.Request(parameters=[change]))
+        graph.spin_until(future.done, "an answer", 30.0)
+        (result,) = future.result().results
+        assert not result.successful
+        assert "none.yaml' cannot be read" in result.reason
+        assert paths[-1] is before
+        send.publish(waypoints((0.0, 0.0, -50.0), (300.0, 0.0, -50.0)))
+        graph.spin_until(lambda: paths[-1] is not before, "the new path", 30.0)
+        assert [p.pose.position.x for p in paths[-1].poses[:2]] == [0.0, 300.0]
+    finally:
+        graph.close()
