@@ -82,35 +82,42 @@ class ComposedGraph:
         self.nodes: list[Node] = []
         self._simulated = time_mode != "wall"
         self._time_source: TimeSource | None = None
-        if self._simulated:
-            self._host = Node(
-                "rosflight_py_sim", namespace=namespace, parameter_overrides=[Parameter("use_sim_time", value=True)]
-            )
-            self._time_source = TimeSource()
-            self.adopt(self._host)
-            self._time_source.attach_node(self._host)
-        own: dict[str, Any] = {"time_mode": time_mode, "vehicles": [member.namespace for member in vehicles]}
-        self._first, self._own = given[0], own
-        for member, words in zip(vehicles, given, strict=True):
-            physics = [member.vehicle.forces_and_moments, member.vehicle.dynamics]
-            places = ["rc", "standalone_sensors", "sil_board", *physics, flight_controller, *executables]
-            for executable in chosen_nodes(places).values():
-                self._add(executable, "/".join(filter(None, (namespace, member.namespace))), words, own)
+        self._own: dict[str, Any] = {"time_mode": time_mode, "vehicles": [member.namespace for member in vehicles]}
+        self._first = given[0]
         self.executor: Executor = make_executor()
-        for node in self.nodes:
-            self.executor.add_node(node)
-        # Last: it starts the simulation, which all others must be ready for.
-        if self._simulated:
-            self.executor.add_node(self._add(TIME_MANAGERS[time_mode], namespace, given[0], own))
+        try:
+            if self._simulated:
+                self._share_clock(namespace)
+            for member, words in zip(vehicles, given, strict=True):
+                physics = [member.vehicle.forces_and_moments, member.vehicle.dynamics]
+                places = ["rc", "standalone_sensors", "sil_board", *physics, flight_controller, *executables]
+                for executable in chosen_nodes(places).values():
+                    self._add(executable, "/".join(filter(None, (namespace, member.namespace))), words)
+            for node in self.nodes:
+                self.executor.add_node(node)
+            # Last: it starts the simulation, which all others must be ready for.
+            if self._simulated:
+                self.executor.add_node(self._add(TIME_MANAGERS[time_mode], namespace, given[0]))
+        except Exception:
+            self.close()
+            raise
+
+    def _share_clock(self, namespace: str) -> None:
+        host = Node(
+            "rosflight_py_sim", namespace=namespace, parameter_overrides=[Parameter("use_sim_time", value=True)]
+        )
+        self._time_source = TimeSource()
+        self.adopt(host)
+        self._time_source.attach_node(host)
 
     def add(self, executable: str, *, namespace: str) -> SimulationNode:
         """Create one more node of the package, with the parameters of the first vehicle's."""
-        return self._add(executable, namespace, self._first, self._own)
+        return self._add(executable, namespace, self._first)
 
-    def _add(self, executable: str, namespace: str, arguments: list[str], own: dict[str, Any]) -> SimulationNode:
-        """Create a node of the package; of `own` it takes the parameters that it has."""
+    def _add(self, executable: str, namespace: str, arguments: list[str]) -> SimulationNode:
+        """Create a node of the package, with those of the graph's own parameters that it has."""
         cls = node_class(executable)
-        overrides = {"use_sim_time": self._simulated} | {n: v for n, v in own.items() if n in cls.PARAMETERS}
+        overrides = {"use_sim_time": self._simulated} | {n: v for n, v in self._own.items() if n in cls.PARAMETERS}
         node = cls(
             arguments=arguments,
             cli_args=arguments,

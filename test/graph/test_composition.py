@@ -1,0 +1,23 @@
+"""The composed graph is there whole, or not at all."""
+
+from __future__ import annotations
+
+import pytest
+import rclpy
+
+from rosflight_py_sim.composition import ComposedGraph
+from rosflight_py_sim.fleet import Member
+from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.vehicles import vehicle
+
+
+def test_a_refused_graph_leaves_room_for_the_next(ros_domain: int) -> None:
+    members = [Member(vehicle("multirotor"))]
+    with pytest.raises(ParameterError, match=r"'mass': -3\.0 given"):
+        ComposedGraph(members, arguments=["-p", "mass:=-3.0"])
+    assert not rclpy.ok()
+    graph = ComposedGraph(members)
+    try:
+        assert {"dynamics", "sil_board", "time_manager"} <= {node.get_name() for node in graph.nodes}
+    finally:
+        graph.close()
