@@ -157,7 +157,8 @@ def _spin(graph: ComposedGraph, recorder: FlightRecorder, pilot: Pilot, console:
         def go_on() -> bool:
             nonlocal redraw_s
             now_s = time.monotonic()
-            over = pilot.done or pilot.failure is not None
+            # The log has its last row a moment after the pilot has heard of the end.
+            over = (pilot.done and recorder.log.is_completed) or pilot.failure is not None
             if over or now_s > redraw_s:
                 redraw_s = now_s + _REDRAW_S
                 progress.update(task, description=pilot.doing, completed=1.0 if pilot.done else recorder.progress)

@@ -70,7 +70,9 @@ def test_waypoints_are_flown_in_wind_through_the_flight_controller(ros_domain: i
         recorder, pilot = FlightRecorder(AIRCRAFT), Pilot(lands=False)
         graph.include(recorder)
         graph.include(pilot)
-        graph.spin_until(lambda: pilot.done or pilot.failure is not None, "the end of the flight", 300.0)
+        graph.spin_until(
+            lambda: (pilot.done and recorder.log.is_completed) or pilot.failure, "the end of the flight", 300.0
+        )
         armed = pilot._status.armed
     finally:
         graph.close()
