@@ -119,7 +119,8 @@ def fly(
         [Member(vehicle)],
         files=files,
         settings=settings,
-        arguments=ros_arguments,
+        # What the nodes say at INFO would break the progress bar; the user's own level is stronger.
+        arguments=["--log-level", "warn", *ros_arguments[1:]],
         namespace=namespace,
         executables=[vehicle.autopilot],
     )
