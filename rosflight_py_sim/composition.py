@@ -164,6 +164,8 @@ class ComposedGraph:
         for node in reversed(self.nodes):
             self.executor.remove_node(node)
             node.destroy_node()
+        # Or it would go on holding what it has heard of, and with that the nodes.
+        self.executor.shutdown()
         rclpy.try_shutdown()
 
 

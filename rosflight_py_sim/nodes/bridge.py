@@ -56,6 +56,9 @@ class Bridge(SimulationNode):
         ),
     )
 
+    # Here because a node that refuses its parameters is destroyed, too.
+    _listens = False
+
     def __init__(self, **arguments: Any) -> None:
         """Open the front-end's sockets and wait for the first step."""
         super().__init__(**arguments)
@@ -72,6 +75,7 @@ class Bridge(SimulationNode):
         self.front_end = FRONT_ENDS[str(self.values["front_end"])](self.values, self.get_logger())
         self.front_end.open()
         self._watch = SocketWatch(self.front_end.fileno(), self._wake)
+        self._listens = True
         self.follow_stamps()
         self._send_pwm = self.publisher("sim/pwm_output", PWM_WIRE, CHAIN)
         self._waiting_for = self.create_publisher(String, "sim/waiting_for", LATCHED)
@@ -83,8 +87,9 @@ class Bridge(SimulationNode):
     def destroy_node(self) -> None:
         """Close the sockets, too."""
         self._pending = None
-        self._watch.close()
-        self.front_end.close()
+        if self._listens:
+            self._watch.close()
+            self.front_end.close()
         super().destroy_node()
 
     def _on_wind(self, message: bytes) -> None:

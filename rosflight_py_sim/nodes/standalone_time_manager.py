@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import time
 from typing import Any, ClassVar
 
+from rclpy.qos import DurabilityPolicy
 from rclpy.timer import Timer
 from rosflight_msgs.msg import SimState
 
@@ -17,9 +19,8 @@ from rosflight_py_sim.parameters import Parameter, ParameterTable, Value, number
 # After a longer hold-up (a stopped process, a laptop's lid) time goes on from where it was.
 _CATCH_UP_NS = NANOSECONDS // 10
 
-# How long to wait for word of a simulation that is already under way: from dynamics that are there, whose state is
-# latched (ours) or comes with the clock alone (ROSflight's), and for anybody at all. A process that missed the others'
-# first words hears of them 3 s later.
+# How long to wait for word of a simulation that is already under way: from dynamics whose state comes with the clock
+# alone (ROSflight's), and for anybody at all. A process that missed the others' first words hears of them 3 s later.
 _ARRIVAL_S = 2.0
 _LONELY_S = 7.0
 
@@ -109,9 +110,16 @@ class StandaloneTimeManager(TimeManagerInterface):
     def _waited(self) -> bool:
         """Whether word of a simulation under way would have come by now."""
         now_s = time.monotonic()
-        if not self._dynamics_is_there and self.count_publishers("sim/truth_state"):
-            self._dynamics_is_there = True
-            self._wait_until_s = now_s + _ARRIVAL_S
+        if not self._dynamics_is_there:
+            topics = [topic_of(vehicle, "sim/truth_state") for vehicle in self.vehicles]
+            sources = [source for topic in topics for source in self.get_publishers_info_by_topic(topic)]
+            latched = [s.qos_profile.durability is DurabilityPolicy.TRANSIENT_LOCAL for s in sources]
+            self._dynamics_is_there = bool(sources)
+            if any(latched):
+                # Its word is on the way, however slow the machine.
+                self._wait_until_s = math.inf
+            elif sources:
+                self._wait_until_s = now_s + _ARRIVAL_S
         return now_s >= self._wait_until_s
 
     def _on_truth(self, message: bytes) -> None:

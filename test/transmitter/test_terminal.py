@@ -6,7 +6,7 @@ import fcntl
 import os
 import pty
 import re
-import select
+import selectors
 import signal
 import subprocess
 import sys
@@ -61,15 +61,19 @@ class Session:
         end = time.monotonic() + PATIENCE_S
         assert self.process.stdout is not None
         pipe = self.process.stdout.fileno()
+        selector = selectors.DefaultSelector()
+        for descriptor in (pipe, self.terminal):
+            selector.register(descriptor, selectors.EVENT_READ)
         while not condition():
             assert time.monotonic() < end, (
                 f"not within {PATIENCE_S} s: {what}; told {self.told!r}, shown {self.shown!r}"
             )
-            ready, _, _ = select.select([pipe, self.terminal], [], [], 0.1)
+            ready = [key.fd for key, _ in selector.select(0.1)]
             if pipe in ready:
                 self.told += os.read(pipe, 4096).decode()
             if self.terminal in ready:
                 self.shown += os.read(self.terminal, 4096).decode()
+        selector.close()
 
     def is_as_before(self) -> bool:
         return termios.tcgetattr(self.terminal) == self.settings
