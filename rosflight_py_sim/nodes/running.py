@@ -20,6 +20,7 @@ from rclpy.utilities import remove_ros_args
 
 from rosflight_py_sim.interfaces.parameter_files import check_files, files_of_arguments
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
+from rosflight_py_sim.nodes.goodbye import leave_within
 from rosflight_py_sim.parameters import ParameterError, ParameterTable
 
 NODE_CLASSES = {
@@ -40,6 +41,9 @@ NODE_CLASSES = {
 
 # Long enough to cost nothing, short enough that a signal is answered at once.
 _PATIENCE_S = 0.2
+
+# Leaving takes some tenths of a second; ros2 launch waits 5 s before it says so more plainly.
+_GOODBYE_S = 3
 
 _REFUSALS = (rclpy_implementation.RCLError, rclpy_implementation.UnknownROSArgsError, NameValidationException)
 
@@ -134,6 +138,7 @@ def _run(cls: type[SimulationNode], argv: list[str], signals: list[int]) -> int:
     # spin() of the EventsExecutor answers neither signals nor timers; spin_once does, at the same speed.
     while not signals:
         executor.spin_once(timeout_sec=_PATIENCE_S)
+    leave_within(_GOODBYE_S)
     executor.remove_node(node)
     node.destroy_node()
     return 0

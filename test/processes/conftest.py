@@ -30,6 +30,9 @@ from rosflight_py_sim.vehicles import vehicle
 # on an idle machine, several times that when kernels must be compiled or tests run side by side.
 PATIENCE_S = 40.0
 
+# For processes that a test has no more use for.
+GOODBYE_S = 5.0
+
 PROJECT = Path(__file__).parents[2]
 MULTIROTOR = vehicle("multirotor")
 TIME_MANAGERS = {"lockstep": "lockstep_time_manager", "paced": "standalone_time_manager"}
@@ -198,8 +201,15 @@ class Processes:
 
     def close(self) -> None:
         """End everything by its process id; nothing may be left."""
-        for program in self.all:
-            if program.process.poll() is None:
+        running = [program for program in self.all if program.process.poll() is None]
+        # Asked first: a process that is killed leaves its shared memory to those that come after it.
+        for program in running:
+            program.signal(signal.SIGTERM)
+        end = time.monotonic() + GOODBYE_S
+        for program in running:
+            try:
+                program.wait(max(0.0, end - time.monotonic()))
+            except subprocess.TimeoutExpired:
                 program.kill()
         for observer in self._observers:
             observer.close()
@@ -248,6 +258,11 @@ class SimulationProcesses(Processes):
         """Start all nodes."""
         for executable in self.nodes:
             self.start(executable)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Restarts last: the processes killed there leave shared memory behind, which the other tests need not meet."""
+    items.sort(key=lambda item: item.path.stem == "test_restart")
 
 
 @pytest.fixture(scope="session", autouse=True)
