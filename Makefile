@@ -50,7 +50,7 @@ lock: $(VENV)/.project  ## pin the newest allowed versions of everything in requ
 	@$(PIP) --quiet uv
 	@$(BIN)/python tools/build_requirements.py | $(BIN)/python -m uv pip compile --quiet --no-config --upgrade \
 		--universal --python-version 3.10 --generate-hashes --all-extras --custom-compile-command "make lock" \
-		--output-file requirements.lock setup.py rosflight_msgs/pyproject.toml -
+		--override tools/lock_overrides.txt --output-file requirements.lock setup.py rosflight_msgs/pyproject.toml -
 
 clean:  ## remove the environment and everything that was built
 	@rm -rf $(VENV) build install log dist *.egg-info rosflight_msgs/build rosflight_msgs/dist \
@@ -70,7 +70,7 @@ $(VENV)/.created:
 	@touch $@
 
 $(VENV)/.packages: requirements.lock $(VENV)/.created
-	$(call step,  installing the packages of requirements.lock (ROS 2 among them),$(PIP) --require-hashes -r requirements.lock)
+	$(call step,  installing the packages of requirements.lock (ROS 2 among them),$(PIP) --no-deps --require-hashes -r requirements.lock)
 	@touch $@
 
 $(VENV)/.rosflight_msgs: $(INTERFACES) $(VENV)/.packages
