@@ -6,6 +6,7 @@ The firmware itself is in rosflight_py_sim.firmware and knows no ROS; this node 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -23,6 +24,7 @@ from rosflight_py_sim.interfaces.rosflight_io_sensors import SensorRelay
 from rosflight_py_sim.interfaces.rosflight_io_status import StatusReports
 from rosflight_py_sim.interfaces.sensor_interface import IMU_ACCEL, IMU_GYRO
 from rosflight_py_sim.interfaces.simulation_node import TIME_MODE, SimulationNode
+from rosflight_py_sim.interfaces.stamped_inputs import Companion, StampedInputs
 from rosflight_py_sim.interfaces.ticks import Schedule, start_ticks
 from rosflight_py_sim.interfaces.wire import NANOSECONDS, WireFormat
 from rosflight_py_sim.nodes.rc import RC_WIRE
@@ -41,32 +43,11 @@ _UNKNOWN = (0.0,) * 9
 _OUTPUT_RATE_HZ = 50.0
 
 
-class _Companion:
-    """A regular input whose sender the machine may hold up while steps go by: worth a step's waiting.
-
-    A sender counts as regular while it keeps an interval of at most 25 ms of simulated time, and as late 50 ms after it
-    was heard, half of what the firmware calls lost.
-    """
-
-    def __init__(self) -> None:
-        self._last_ns = 0
-        self._regular = False
-
-    def heard(self, time_ns: int) -> None:
-        self._regular = 0 <= time_ns - self._last_ns <= 25_000_000
-        self._last_ns = time_ns
-
-    def is_late(self, time_ns: int) -> bool:
-        return self._regular and time_ns - self._last_ns > 50_000_000
-
-    def give_up(self) -> None:
-        self._regular = False
-
-
 class SilBoard(SimulationNode):
     """Runs the firmware on each IMU message (lockstep) or on a timer, and publishes sim/pwm_output.
 
-    In lockstep an IMU message stamped t is answered with the PWM of t, and the same one again when it comes again. The
+    In lockstep an IMU message stamped t is answered with the PWM of t, and the same one again when it comes again. RC
+    frames and commands stamped t count from the next answer on, whether they come before that message or after. The
     answer waits for RC frames and commands that came regularly and are late, until the IMU message comes again: a
     process that the machine holds up must not look like a transmitter that is lost.
     With use_timer false the firmware runs only when sil_board/run (or rosflight_sil/take_sim_step) is called.
@@ -112,7 +93,8 @@ class SilBoard(SimulationNode):
 
         self._lockstep = self.values["time_mode"] == "lockstep"
         self._imu_ns = -1
-        self._transmitter, self._computer = _Companion(), _Companion()
+        self._transmitter, self._computer = Companion(), Companion()
+        self._inputs = StampedInputs()
         self._answered_ns = -1
         self._pwm = [1000] * 14
         self._imu_is_new = False
@@ -193,6 +175,7 @@ class SilBoard(SimulationNode):
     def _run(self, time_ns: int) -> None:
         firmware = self._board.firmware
         start = time.perf_counter_ns() if self._measures_loop_time else 0
+        self._inputs.deliver(time_ns)
         self._pwm = [round(us) for us in firmware.step(time_ns // 1000).tolist()]
         if self._measures_loop_time:
             firmware.status.loop_time_us = (time.perf_counter_ns() - start) // 1000
@@ -227,10 +210,16 @@ class SilBoard(SimulationNode):
 
     # Receiver and commands.
 
+    def _take(self, stamp_ns: int, act: Callable[[], None]) -> None:
+        if self._lockstep:
+            self._inputs.take(stamp_ns, self._answered_ns, act)
+        else:
+            act()
+
     def _on_rc(self, message: bytes) -> None:
         m = RC_WIRE.decode(message)
         stamp = m[0] * NANOSECONDS + m[1]
-        self._board.firmware.receive_rc(stamp // 1000, m[2:])
+        self._take(stamp, lambda: self._board.firmware.receive_rc(stamp // 1000, m[2:]))
         self._send_rc(stamp, *m[2:])
         self._transmitter.heard(stamp)
         self._answer_imu()
@@ -241,13 +230,15 @@ class SilBoard(SimulationNode):
 
     def _on_command(self, message: bytes) -> None:
         m = COMMAND_WIRE.decode(message)
-        self._board.firmware.set_command(self._now_us(), m[2], m[3], m[4:])
+        stamp = m[0] * NANOSECONDS + m[1]
+        self._take(stamp, lambda: self._board.firmware.set_command(self._now_us(), m[2], m[3], m[4:]))
         self._computer.heard(self._imu_ns)
         self._answer_imu()
 
     def _on_aux_command(self, message: bytes) -> None:
         m = AUX_COMMAND_WIRE.decode(message)
-        self._board.firmware.set_aux_command(m[2:16], m[16:30])
+        stamp = m[0] * NANOSECONDS + m[1]
+        self._take(stamp, lambda: self._board.firmware.set_aux_command(m[2:16], m[16:30]))
 
     def _on_external_attitude(self, message: bytes) -> None:
         m = ATTITUDE_WIRE.decode(message)

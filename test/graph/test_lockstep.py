@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from geometry_msgs.msg import WrenchStamped
-from rosflight_msgs.msg import PwmOutput, SimState
+from rosflight_msgs.msg import Command, PwmOutput, SimState
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Imu
 
@@ -87,6 +87,28 @@ def test_a_repeated_time_gets_the_same_answers_and_changes_nothing(graph: MakeGr
     before = g.time_ns
     g.step()
     assert g.time_ns == before + STEP_NS
+
+
+@pytest.mark.parametrize("comes_before_its_step", [True, False])
+def test_a_command_counts_from_the_step_after_its_stamp_in_whatever_order_the_two_come(
+    graph: MakeGraph, comes_before_its_step: bool
+) -> None:
+    g = graph().ready()
+    g.pause()
+    sender = g.tester.create_publisher(Command, "command", 1)
+    g.spin_until(sender.get_subscription_count, "the flight controller's subscription")
+    firmware = g.node("sil_board")._board.firmware
+    command = Command(mode=Command.MODE_ROLL_PITCH_YAWRATE_THROTTLE)
+    command.header.stamp.sec, command.header.stamp.nanosec = divmod(g.time_ns, 10**9)
+    if not comes_before_its_step:
+        g.step()
+    sender.publish(command)
+    g.idle(0.3)
+    if comes_before_its_step:
+        g.step()
+        assert not firmware.command.offboard_active
+    g.step()
+    assert firmware.command.offboard_active
 
 
 def test_the_step_size_can_be_changed_while_time_goes_on(graph: MakeGraph) -> None:
