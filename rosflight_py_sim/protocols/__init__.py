@@ -1,1 +1,1 @@
-"""Other simulators' protocols: bytes to dataclasses and back, one module each, without ROS and without sockets."""
+"""Other simulators' protocols: bytes to dataclasses and back, a module or package each, without ROS and sockets."""

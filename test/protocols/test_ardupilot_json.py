@@ -220,10 +220,17 @@ def test_first_occurrence_of_each_name_is_its_own_field(reply: Reply) -> None:
 
 
 @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf, 1e9, -1e300])
-@pytest.mark.parametrize("field", ["gyro", "accel_body", "position_ned", "velocity_ned", "velocity_wind"])
+@pytest.mark.parametrize("field", [f.name for f in dataclasses.fields(Reply)])
 def test_number_that_would_abort_ardupilot_is_never_encoded(field: str, number: float) -> None:
+    value = getattr(FULL, field)
+    if isinstance(value, float):
+        bad: Any = number
+    elif isinstance(value, tuple):
+        bad = (*value[:-1], number)
+    else:
+        bad = dataclasses.replace(value, **{dataclasses.fields(value)[-1].name: number})
     with pytest.raises(ReplyError, match="allowed: finite numbers"):
-        encode_reply(dataclasses.replace(FULL, **{field: (0.0, number, 0.0)}))
+        encode_reply(dataclasses.replace(FULL, **{field: bad}))
 
 
 @pytest.mark.parametrize(
@@ -237,6 +244,18 @@ def test_number_that_would_abort_ardupilot_is_never_encoded(field: str, number: 
 def test_reply_that_the_page_does_not_allow_is_not_encoded(change: dict[str, Any], text: str) -> None:
     with pytest.raises(ReplyError, match=text):
         encode_reply(dataclasses.replace(AT_REST, **change))
+
+
+@given(replies, st.data())
+def test_line_with_bytes_exchanged_is_a_reply_or_a_reply_error(reply: Reply, data: st.DataObject) -> None:
+    line = bytearray(encode_reply(reply))
+    for _ in range(data.draw(st.integers(1, 4))):
+        line[data.draw(st.integers(0, len(line) - 1))] = data.draw(st.sampled_from(b'\n"{}[]:,.-+0919eEtN \xff'))
+    try:
+        read = decode_reply(bytes(line))
+    except ReplyError:
+        return
+    assert all(math.isfinite(v) for v in (read.timestamp, *read.position_ned, *read.velocity_ned))
 
 
 @pytest.mark.parametrize(
@@ -253,6 +272,11 @@ def test_reply_that_the_page_does_not_allow_is_not_encoded(change: dict[str, Any
         (b'"quaternion"', b'"rng_2":1,"quaternion"', "no 'rng_1', but one beyond it"),
         (b'"quaternion"', b'"rc":{"rc_2":1500},"quaternion"', "'rc': .*rc_1"),
         (b'"quaternion"', b'"quaternion', "is no JSON"),
+        (b'"timestamp":1,', b'"timestamp":1e999,', "'timestamp': inf; allowed: a number of a magnitude below 1e"),
+        (b'"velocity":[0,', b'"velocity":[1' + b"0" * 400 + b",", "'velocity': .*a list of 3 numbers of a magnitude"),
+        (b'"timestamp":1,', b'"timestamp":1,"timestamp":2,', "a name comes twice"),
+        (b'"quaternion"', b'"x":' + b"[" * 100_000 + b',"quaternion"', "is no JSON"),
+        (b'"timestamp"', '"\N{MICRO SIGN}":1,"timestamp"'.encode(), "is no JSON"),
     ],
 )
 def test_malformed_line_is_refused_with_the_reason(old: bytes, new: bytes, text: str) -> None:

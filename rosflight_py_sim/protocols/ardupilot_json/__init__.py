@@ -1,0 +1,52 @@
+"""ArduPilot's JSON SITL interface: binary servo frames from ArduPilot, one line of JSON in answer to each.
+
+Source: ArduPilot, libraries/SITL/examples/JSON/readme.md.
+"""
+
+from __future__ import annotations
+
+from rosflight_py_sim.protocols.ardupilot_json.frames import (
+    CHANNELS_OF_MAGIC,
+    FrameLengthError,
+    FrameRateError,
+    MagicError,
+    ServoFrame,
+    decode_frame,
+    encode_frame,
+)
+from rosflight_py_sim.protocols.ardupilot_json.replies import (
+    LARGEST_NUMBER,
+    MOST_RANGES,
+    MOST_RC_CHANNELS,
+    Battery,
+    Quaternion,
+    Reply,
+    ReplyError,
+    Vector3,
+    Windvane,
+    decode_reply,
+    encode_reply,
+)
+from rosflight_py_sim.protocols.protocol_error import ProtocolError
+
+__all__ = [
+    "CHANNELS_OF_MAGIC",
+    "LARGEST_NUMBER",
+    "MOST_RANGES",
+    "MOST_RC_CHANNELS",
+    "Battery",
+    "FrameLengthError",
+    "FrameRateError",
+    "MagicError",
+    "ProtocolError",
+    "Quaternion",
+    "Reply",
+    "ReplyError",
+    "ServoFrame",
+    "Vector3",
+    "Windvane",
+    "decode_frame",
+    "decode_reply",
+    "encode_frame",
+    "encode_reply",
+]
