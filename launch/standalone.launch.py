@@ -16,7 +16,8 @@ from launch.logging import get_logger
 from launch_ros.actions import Node
 
 from rosflight_py_sim.fleet import FLEET_PARAMETERS, Member, fleet
-from rosflight_py_sim.nodes.running import node_class
+from rosflight_py_sim.flight_controllers import FLIGHT_CONTROLLERS, chosen_flight_controller
+from rosflight_py_sim.graph_plan import PlannedNode, planned_nodes
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.time_modes import TIME_MANAGERS, boolean, chosen_time_mode
 from rosflight_py_sim.vehicles import DYNAMICS, STANDALONE, VEHICLES, Vehicle, vehicle
@@ -28,6 +29,13 @@ ARGUMENTS = [
         default_value=STANDALONE,
         choices=list(DYNAMICS),
         description="Who moves the vehicle: the nodes of this package (standalone), or an aircraft of JSBSim.",
+    ),
+    DeclareLaunchArgument(
+        "flight_controller",
+        default_value="",
+        choices=["", *FLIGHT_CONTROLLERS],
+        description="What answers the sensors with servo outputs. Empty: the vehicle's own, which is sil_board (the "
+        "ROSflight firmware) for those that fly.",
     ),
     DeclareLaunchArgument(
         "time_mode",
@@ -134,50 +142,42 @@ def _members(given: dict[str, str], chosen: Vehicle) -> list[Member]:
 
 def _processes(given: dict[str, str], time_mode: str, members: list[Member]) -> list[LaunchDescriptionEntity]:
     chosen = members[0].vehicle
-    parameter_file = given["dynamics_param_file"] or str(chosen.parameter_file)
-    mode = {"time_mode": time_mode}
-    pace = _numbers(given, "real_time_multiplier")
-    vehicles = {"vehicles": [member.namespace for member in members]}
-    board = {"firmware_param_file": given["firmware_param_file"] or str(chosen.firmware_file)}
-    switches = {"use_vimfly": boolean("use_vimfly", given["use_vimfly"])}
+    controller = chosen_flight_controller(given["flight_controller"] or chosen.flight_controller)
+    files = [given["dynamics_param_file"] or str(chosen.parameter_file), *map(str, controller.files_for(chosen))]
+    shared = {
+        **controller.settings,
+        "time_mode": time_mode,
+        "use_vimfly": boolean("use_vimfly", given["use_vimfly"]),
+        "firmware_param_file": given["firmware_param_file"] or str(chosen.firmware_file),
+        "vehicles": [member.namespace for member in members],
+        **_numbers(given, "real_time_multiplier"),
+    }
 
-    def node(name: str, executable: str, parameters: dict[str, Any], at: str) -> Node:
+    def node(planned: PlannedNode) -> Node:
+        own = planned.own({**shared, **planned.member.settings})
         return Node(
             package="rosflight_py_sim",
-            executable=executable,
-            # With its full name given, the parameters are stronger than every section of the file.
-            name=name,
-            namespace="/".join(filter(None, (given["namespace"], at))) or "/",
-            parameters=[parameter_file, {"use_sim_time": time_mode != "wall", **parameters}],
+            executable=planned.executable,
+            # With its full name given, the parameters are stronger than every section of the files.
+            name=planned.name,
+            namespace="/".join(filter(None, (given["namespace"], planned.namespace))) or "/",
+            parameters=[*files, {"use_sim_time": time_mode != "wall", **own}],
             ros_arguments=["--log-level", given["log_level"]],
             output="screen",
             emulate_tty=True,
             on_exit=_end_if_refused,
         )
 
-    nodes: dict[str, Node] = {}
-    for member in members:
-        at = member.namespace
-        seed = {name: value for name, value in member.settings.items() if name == "seed"}
-        start = {name: value for name, value in member.settings.items() if name == "initial_position"}
-        own = {
-            "rc": node("rc", "rc", {**mode, **switches}, at),
-            "sensors": node("sensors", "standalone_sensors", {**mode, **seed}, at),
-            "sil_board": node("sil_board", "sil_board", {**mode, **board}, at),
-            "forces_and_moments": node("forces_and_moments", chosen.forces_and_moments, mode, at),
-            "dynamics": node("dynamics", chosen.dynamics, {**mode, **seed, **start}, at),
-        }
-        if boolean("autopilot", given["autopilot"]):
-            own["autopilot"] = node("autopilot", chosen.autopilot, {}, at)
-        nodes |= {f"{at}/{name}".lstrip("/"): one for name, one in own.items()}
+    autopilot = [chosen.autopilot] if boolean("autopilot", given["autopilot"]) else []
+    planned = planned_nodes(members, controller, autopilot)
     if time_mode in TIME_MANAGERS:
-        nodes["time_manager"] = node("time_manager", TIME_MANAGERS[time_mode], {**pace, **vehicles}, "")
+        planned.append(PlannedNode("time_manager", TIME_MANAGERS[time_mode], "", members[0]))
     left_out = {name.strip() for name in given["leave_out"].split(",") if name.strip()}
-    unknown = ", ".join(sorted(left_out - set(nodes) - set(map(_bare, nodes))))
+    names = [one.full_name for one in planned]
+    unknown = ", ".join(sorted(left_out - {*names, *map(_bare, names)}))
     if unknown:
-        raise ParameterError(f"launch argument 'leave_out': '{unknown}' given; allowed: {', '.join(nodes)}")
-    filled = set(node_class(chosen.dynamics).FILLS)
-    return [action for name, action in nodes.items() if not {name, _bare(name)} & (left_out | filled)]
+        raise ParameterError(f"launch argument 'leave_out': '{unknown}' given; allowed: {', '.join(names)}")
+    return [node(one) for one in planned if not {one.full_name, one.name} & left_out]
 
 
 def _bare(name: str) -> str:
@@ -193,6 +193,7 @@ def _one_process(given: dict[str, str], time_mode: str) -> Node:
     options = {
         "--vehicle": given["vehicle"],
         "--dynamics": given["dynamics"],
+        "--flight-controller": given["flight_controller"],
         "--time-mode": time_mode,
         "--real-time-multiplier": given["real_time_multiplier"],
         "--seed": given["seed"],

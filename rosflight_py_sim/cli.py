@@ -13,6 +13,7 @@ from typing import Any
 
 from rosflight_py_sim import __version__
 from rosflight_py_sim.fleet import FLEET_PARAMETERS, Member, fleet
+from rosflight_py_sim.flight_controllers import FLIGHT_CONTROLLERS
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.resources import share_directory
 from rosflight_py_sim.trim_command import add_trim_parser
@@ -92,10 +93,9 @@ def _parser() -> argparse.ArgumentParser:
     sim.add_argument("--autopilot", action="store_true", help="add the autopilot node")
     sim.add_argument(
         "--flight-controller",
-        default="sil_board",
-        choices=("sil_board", "bridge"),
-        help="what answers the sensors with servo outputs: sil_board, the ROSflight firmware (default), or bridge, a "
-        "program that speaks another simulator's protocol, such as ArduPilot",
+        choices=tuple(FLIGHT_CONTROLLERS),
+        help="what answers the sensors with servo outputs (default: the vehicle's own): "
+        + "; ".join(f"{one.name}, {one.text}" for one in FLIGHT_CONTROLLERS.values()),
     )
     sim.add_argument(
         "--count",

@@ -14,10 +14,11 @@ from rclpy.time_source import TimeSource
 from rclpy.validate_namespace import validate_namespace
 
 from rosflight_py_sim.fleet import Member
+from rosflight_py_sim.flight_controllers import FlightController, chosen_flight_controller
+from rosflight_py_sim.graph_plan import planned_nodes
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode, drop_clock_subscription
 from rosflight_py_sim.nodes.running import (
     SharedNames,
-    chosen_nodes,
     initialise,
     make_executor,
     node_class,
@@ -39,8 +40,9 @@ class ComposedGraph:
     Every message still goes through DDS, so other processes see and drive the graph as if each node were a process.
     The nodes that do not follow the step's stamps share one subscription to /clock.
 
-    Each node takes its parameters from these, the later the stronger: its vehicle's file, `files`, `settings`, what is
-    set for its vehicle alone, `arguments`. The time manager counts as the first vehicle's.
+    Each node takes its parameters from these, the later the stronger: its vehicle's file, the flight controller's for
+    that vehicle, `files`, `settings`, what is set for its vehicle alone, `arguments`. What serves all vehicles, as the
+    time manager does, counts as the first one's.
     """
 
     def __init__(
@@ -53,7 +55,7 @@ class ComposedGraph:
         time_mode: str = "lockstep",
         namespace: str = "",
         executables: Iterable[str] = (),
-        flight_controller: str = "sil_board",
+        flight_controller: str | None = None,
         transmitter: str = "none",
     ) -> None:
         """Initialise rclpy with `arguments` and create the nodes.
@@ -66,14 +68,15 @@ class ComposedGraph:
             time_mode: wall, paced or lockstep.
             namespace: of all nodes; /clock stays outside of it.
             executables: further nodes of this package, for each vehicle.
-            flight_controller: executable of the node that answers the IMU with PWM.
+            flight_controller: name of the flight controller; None: the first vehicle's own.
             transmitter: parameter `device` of rc where the arguments do not give it.
 
         Raises:
             ParameterError: a node refuses its parameters, or ROS its arguments.
         """
         defaults = {"device": transmitter}
-        given = [_arguments(member, defaults, files, settings or {}, arguments) for member in vehicles]
+        flown_by = chosen_flight_controller(flight_controller or vehicles[0].vehicle.flight_controller)
+        given = [_arguments(member, flown_by, defaults, files, settings or {}, arguments) for member in vehicles]
         for one in given:
             ordinary_arguments([sys.argv[0], *one])
         with refusals_of_ros():
@@ -88,11 +91,10 @@ class ComposedGraph:
         try:
             if self._simulated:
                 self._share_clock(namespace)
-            for member, words in zip(vehicles, given, strict=True):
-                physics = [member.vehicle.forces_and_moments, member.vehicle.dynamics]
-                places = ["rc", "standalone_sensors", "sil_board", *physics, flight_controller, *executables]
-                for executable in chosen_nodes(places).values():
-                    self._add(executable, "/".join(filter(None, (namespace, member.namespace))), words)
+            words = dict(zip((member.namespace for member in vehicles), given, strict=True))
+            for planned in planned_nodes(vehicles, flown_by, executables):
+                at = "/".join(filter(None, (namespace, planned.namespace)))
+                self._add(planned.executable, at, words[planned.member.namespace])
             for node in self.nodes:
                 self.executor.add_node(node)
             # Last: it starts the simulation, which all others must be ready for.
@@ -171,6 +173,7 @@ class ComposedGraph:
 
 def _arguments(
     member: Member,
+    controller: FlightController,
     defaults: Mapping[str, Value],
     files: Sequence[str],
     settings: Mapping[str, Value],
@@ -178,9 +181,10 @@ def _arguments(
 ) -> list[str]:
     """ROS arguments of one vehicle's nodes; later ones are stronger."""
     words = ["--ros-args"]
-    for name, value in {"firmware_param_file": str(member.vehicle.firmware_file), **defaults}.items():
+    weakest = {"firmware_param_file": str(member.vehicle.firmware_file), **controller.settings, **defaults}
+    for name, value in weakest.items():
         words += ["-p", f"{name}:={value}"]
-    for file in [str(member.vehicle.parameter_file), *files]:
+    for file in [str(member.vehicle.parameter_file), *map(str, controller.files_for(member.vehicle)), *files]:
         words += ["--params-file", file]
     for name, value in {**settings, **member.settings}.items():
         words += ["-p", f"{name}:={value}"]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from rosflight_py_sim.parameters import ParameterError
@@ -48,6 +49,9 @@ class Vehicle:
         autopilot: executable of its autopilot.
         actuators: what the outputs of the flight controller move.
         dynamics: executable of its dynamics.
+        flight_controller: who flies it unless another is asked for: a name of `FLIGHT_CONTROLLERS`.
+        flight_controller_files: name of a flight controller to a file in config/ with what it takes that this one flies
+            the vehicle.
     """
 
     name: str
@@ -57,6 +61,8 @@ class Vehicle:
     autopilot: str
     actuators: tuple[Actuator, ...]
     dynamics: str = "standalone_dynamics"
+    flight_controller: str = "sil_board"
+    flight_controller_files: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def parameter_file(self) -> Path:
@@ -76,7 +82,14 @@ STANDARD = (_servo("aileron", 0), _servo("elevator", 1), _servo("rudder", 2), _m
 
 def _fixedwing(name: str, parameters: str) -> Vehicle:
     files = (parameters, "fixedwing_firmware.yaml")
-    return Vehicle(name, "fixedwing_forces_and_moments", *files, "fixedwing_autopilot", V_TAIL)
+    return Vehicle(
+        name,
+        "fixedwing_forces_and_moments",
+        *files,
+        "fixedwing_autopilot",
+        V_TAIL,
+        flight_controller_files={"ardupilot": "ardupilot/fixedwing.yaml"},
+    )
 
 
 VEHICLES = {
@@ -89,6 +102,7 @@ VEHICLES = {
             "multirotor_firmware.yaml",
             "autopilot",
             MOTORS,
+            flight_controller_files={"ardupilot": "ardupilot/multirotor.yaml"},
         ),
         _fixedwing("fixedwing", "anaconda.yaml"),
         _fixedwing("anaconda", "anaconda.yaml"),

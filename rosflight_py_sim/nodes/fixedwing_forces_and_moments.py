@@ -17,6 +17,7 @@ from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Value, number
 from rosflight_py_sim.physics.fixedwing import FIXEDWING_PARAMETERS, FixedWing
+from rosflight_py_sim.physics.surface_mix import SURFACE_MIX_PARAMETERS, mixer_of_values
 
 DEFAULT_MIXER = Parameter(
     "default_mixer",
@@ -34,7 +35,7 @@ class FixedwingForcesAndMoments(ForcesAndMomentsInterface):
 
     ALIASES: ClassVar[tuple[str, ...]] = ("fixedwing_forces_and_moments",)
     PARAMETERS: ClassVar[ParameterTable] = (
-        FORCES_AND_MOMENTS_PARAMETERS + ParameterTable(DEFAULT_MIXER) + FIXEDWING_PARAMETERS
+        FORCES_AND_MOMENTS_PARAMETERS + ParameterTable(DEFAULT_MIXER) + SURFACE_MIX_PARAMETERS + FIXEDWING_PARAMETERS
     )
 
     def __init__(self, **arguments: Any) -> None:
@@ -45,12 +46,15 @@ class FixedwingForcesAndMoments(ForcesAndMomentsInterface):
     def configure(self, values: dict[str, Value]) -> None:
         """Build the vehicle, whose surfaces and propeller go on moving as they did."""
         vehicle = FixedWing(values)
+        own = mixer_of_values(values)
         if self._vehicle is not None:
             vehicle.adopt(self._vehicle)
+        elif own is not None:
+            vehicle.set_mixer(own)
         else:
             mixer = canned_mixer(MixerChoice(int(number(values, "default_mixer"))))
             vehicle.set_mixer(unmixer(mixer.matrix, np.array(mixer.types, dtype=np.float64)))
-        self._vehicle = vehicle
+        self._vehicle, self._has_own_mixer = vehicle, own is not None
 
     @property
     def vehicle(self) -> FixedWing:
@@ -68,7 +72,9 @@ class FixedwingForcesAndMoments(ForcesAndMomentsInterface):
         return wrench
 
     def get_firmware_parameters(self) -> None:
-        """Move the surfaces as the primary mixer asks."""
+        """Move the surfaces as the primary mixer asks, where the vehicle's own parameters do not say how."""
+        if self._has_own_mixer:
+            return
         try:
             mixer = unmixer_of_parameters(self.firmware_parameters)
         except KeyError as error:

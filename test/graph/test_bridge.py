@@ -81,7 +81,7 @@ def port() -> int:
 @pytest.fixture
 def bridged(graph: Callable[..., Any], port: int) -> Any:
     """A graph with the bridge in the flight controller's place, as fast as the machine allows."""
-    return graph("-p", f"ardupilot.port:={port}", flight_controller="bridge")
+    return graph("-p", f"ardupilot.port:={port}", flight_controller="ardupilot")
 
 
 @pytest.fixture
@@ -235,7 +235,7 @@ def test_removed_bridge_frees_its_port_and_ends_its_thread(bridged: Any, client:
 
 @pytest.mark.parametrize("time_mode", ["wall", "paced"])
 def test_bridge_refuses_a_time_that_does_not_wait(command_line: Callable[..., Any], time_mode: str) -> None:
-    options = ("--flight-controller", "bridge", "--time-mode", time_mode)
+    options = ("--flight-controller", "ardupilot", "--time-mode", time_mode)
     ended = command_line("-m", "rosflight_py_sim.cli", "sim", *options)
     assert ended.returncode == 1
     assert (
@@ -246,7 +246,7 @@ def test_bridge_refuses_a_time_that_does_not_wait(command_line: Callable[..., An
 
 def test_command_waits_for_ardupilot_and_ends_on_ctrl_c(ros_domain: int, port: int, tmp_path: Path) -> None:
     project = Path(__file__).parents[2]
-    options = ["sim", "--flight-controller", "bridge", "--ros-args", "-p", f"ardupilot.port:={port}"]
+    options = ["sim", "--flight-controller", "ardupilot", "--ros-args", "-p", f"ardupilot.port:={port}"]
     log = tmp_path / "log"
     with log.open("w") as output:
         process = subprocess.Popen(

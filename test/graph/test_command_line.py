@@ -43,6 +43,12 @@ def test_help_is_given(command_line: Run, arguments: list[str], words: list[str]
         (["sim", "--ros-args", "-p", "dynamics:masss:=1.0"], 1, ["no parameter 'masss'", "'mass'"]),
         (["sim", "--ros-args", "-p", "step_size:=9.0"], 1, ["'step_size'", "9.0 given", "0.02 s"]),
         (["sim", "--real-time-multiplier", "-1"], 1, ["'real_time_multiplier'", "-1.0 given", "at least 0"]),
+        (["sim", "--flight-controller", "px4"], 2, ["px4", "sil_board", "ardupilot"]),
+        (
+            ["sim", "--vehicle", "fixedwing", "--dynamics", "jsbsim", "--flight-controller", "ardupilot"],
+            1,
+            ["flight controller 'ardupilot' given for vehicle 'fixedwing'", "allowed: sil_board"],
+        ),
         (["sim", "--time-mode", "slow"], 2, ["slow", "lockstep", "paced", "wall"]),
         (["sim", "--firmware-file", "/no/such.yaml"], 2, ["/no/such.yaml"]),
         (["fly", "--ros-args", "-p", "square_side:=-1.0"], 1, ["'square_side'", "-1.0 given", "m"]),

@@ -11,8 +11,12 @@ import time
 from pathlib import Path
 
 import pytest
+import yaml
 
 from rosflight_py_sim import interfaces
+from rosflight_py_sim.fleet import Member
+from rosflight_py_sim.flight_controllers import FLIGHT_CONTROLLERS
+from rosflight_py_sim.graph_plan import PlannedNode, planned_nodes
 from rosflight_py_sim.nodes.running import NODE_CLASSES, node_class
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.resources import share_directory
@@ -78,56 +82,72 @@ def test_fleet_includes_the_common_graph_and_changes_defaults_of_arguments_that_
     assert {"vehicle", "count"} <= declared <= set(arguments())
 
 
-def test_each_node_of_the_graph_is_an_executable_under_its_default_name_with_parameters_that_it_has() -> None:
-    (function,) = [
-        n
-        for n in ast.walk(ast.parse(GRAPH.read_text(encoding="utf-8")))
-        if isinstance(n, ast.FunctionDef) and n.name == "_processes"
-    ]
-    # What each set of parameters holds is named where it is made.
-    sets = {
-        "mode": {"time_mode"},
-        "pace": {"real_time_multiplier"},
-        "seed": {"seed"},
-        "start": {"initial_position"},
-        "vehicles": {"vehicles"},
-        "board": {"firmware_param_file"},
-        "switches": {"use_vimfly"},
-    }
-    made = {
-        target.id: {word for word in literals(list(ast.walk(n.value))) if word.isidentifier()}  # type: ignore[arg-type]
-        for n in ast.walk(function)
-        if isinstance(n, ast.Assign)
-        for target in n.targets
-        if isinstance(target, ast.Name) and target.id in sets
-    }
-    assert made.keys() == sets.keys()
-    assert all(names <= made[key] for key, names in sets.items())
+PLANS = [
+    (vehicle, name)
+    for vehicle in ALL.values()
+    for name, controller in FLIGHT_CONTROLLERS.items()
+    if name in vehicle.flight_controller_files or not controller.needs_file
+]
 
-    seen = set()
-    for call in [n for n in ast.walk(function) if isinstance(n, ast.Call) and ast.unparse(n.func) == "node"]:
-        name, executable, parameters, _ = call.args
-        assert isinstance(name, ast.Constant)
-        if isinstance(executable, ast.Constant):
-            classes = [node_class(str(executable.value))]
-        elif ast.unparse(executable) == "chosen.forces_and_moments":
-            classes = [node_class(vehicle.forces_and_moments) for vehicle in VEHICLES.values()]
-        elif ast.unparse(executable) == "chosen.dynamics":
-            classes = [node_class(vehicle.dynamics) for vehicle in ALL.values()]
-        elif ast.unparse(executable) == "chosen.autopilot":
-            classes = [node_class(vehicle.autopilot) for vehicle in ALL.values()]
-        else:
-            assert ast.unparse(executable) == "TIME_MANAGERS[time_mode]"
-            classes = [node_class(executable) for executable in TIME_MANAGERS.values()]
-        given = {n.id for n in ast.walk(parameters) if isinstance(n, ast.Name)}
-        for cls in classes:
-            assert name.value == cls.DEFAULT_NAME
-            assert all(parameter in cls.PARAMETERS for key in given for parameter in sets[key])
-            # A node with a time mode must be told which.
-            assert ("time_mode" in cls.PARAMETERS) == ("mode" in given)
-        seen.add(name.value)
-    # The bridge takes the flight controller's place in a graph of its own.
-    assert seen == {node_class(executable).DEFAULT_NAME for executable in NODE_CLASSES} - {"bridge"}
+
+@pytest.mark.parametrize(("vehicle", "controller"), PLANS, ids=[f"{v.name}-{v.dynamics}-{c}" for v, c in PLANS])
+def test_planned_graph_has_each_place_once_with_parameters_that_its_node_has(vehicle: Vehicle, controller: str) -> None:
+    members = [Member(vehicle, namespace) for namespace in ("one", "two")]
+    planned = planned_nodes(members, FLIGHT_CONTROLLERS[controller], [vehicle.autopilot])
+    names = [node.full_name for node in planned]
+    assert len(names) == len(set(names))
+    assert {"one/rc", "two/rc", "one/sensors", "two/dynamics", "two/autopilot"} <= set(names)
+    cls = node_class(FLIGHT_CONTROLLERS[controller].executable)
+    assert sum(node.name == cls.DEFAULT_NAME for node in planned) == (1 if "vehicles" in cls.PARAMETERS else 2)
+    for node in planned:
+        assert node.name == node_class(node.executable).DEFAULT_NAME
+        assert node.own({"no_such": 1}) == {}
+        # A node with a time mode must be told which.
+        has_mode = "time_mode" in node_class(node.executable).PARAMETERS
+        assert node.own({"time_mode": "lockstep"}) == ({"time_mode": "lockstep"} if has_mode else {})
+
+
+def test_every_node_of_the_package_is_in_some_graph() -> None:
+    planned = {
+        node.executable
+        for vehicle, controller in PLANS
+        for node in planned_nodes([Member(vehicle)], FLIGHT_CONTROLLERS[controller], [vehicle.autopilot])
+    }
+    assert planned | set(TIME_MANAGERS.values()) == set(NODE_CLASSES)
+
+
+@pytest.mark.parametrize(("vehicle", "controller"), PLANS, ids=[f"{v.name}-{v.dynamics}-{c}" for v, c in PLANS])
+def test_files_of_a_flight_controller_exist_and_set_what_there_is(vehicle: Vehicle, controller: str) -> None:
+    planned = planned_nodes([Member(vehicle)], FLIGHT_CONTROLLERS[controller])
+    files = FLIGHT_CONTROLLERS[controller].files_for(vehicle)
+    assert bool(files) == FLIGHT_CONTROLLERS[controller].needs_file
+    for file in files:
+        assert_sections_suit(file, planned)
+
+
+def assert_sections_suit(file: Path, planned: list[PlannedNode]) -> None:
+    """Every section is a node's of the graph, and every name in it a parameter of that node that takes the value."""
+    executables = {node.name: node.executable for node in planned}
+    for section, content in yaml.safe_load(file.read_text(encoding="utf-8")).items():
+        table = node_class(executables[section.removeprefix("/**/")]).PARAMETERS
+        for name, value in content["ros__parameters"].items():
+            table[name].checked(value)
+
+
+def test_overlay_for_elevons_suits_the_fixed_wing() -> None:
+    planned = planned_nodes([Member(VEHICLES["fixedwing"])], FLIGHT_CONTROLLERS["ardupilot"])
+    assert_sections_suit(share_directory() / "config" / "ardupilot" / "elevon.yaml", planned)
+
+
+def test_flight_controller_that_a_vehicle_has_no_file_for_is_refused_in_words() -> None:
+    with pytest.raises(ParameterError, match=r"'ardupilot' given for vehicle 'fixedwing'.*allowed: sil_board"):
+        FLIGHT_CONTROLLERS["ardupilot"].files_for(FLOWN_BY_OTHERS["fixedwing", "jsbsim"])
+
+
+def test_each_vehicle_is_flown_by_a_flight_controller_that_there_is() -> None:
+    for vehicle in ALL.values():
+        assert {vehicle.flight_controller, *vehicle.flight_controller_files} <= set(FLIGHT_CONTROLLERS)
+        FLIGHT_CONTROLLERS[vehicle.flight_controller].files_for(vehicle)
 
 
 def test_example_of_a_users_package_swaps_its_own_executable_in_by_arguments_that_there_are() -> None:
@@ -165,6 +185,7 @@ def test_options_given_to_the_composed_run_are_options_of_the_command() -> None:
         "--count": "2",
         "--spacing": "5",
         "--dynamics": STANDALONE,
+        "--flight-controller": "sil_board",
     }
     given = [word for option in options for word in (option, *filter(None, [values.get(option)]))]
     parsed = vars(_parser().parse_args(["sim", *given]))
@@ -323,6 +344,7 @@ def test_launched_graph_runs_and_ends_quietly_on_an_interrupt(file: str, given: 
         (("time_mode:=locked",), "time_mode"),
         (("dynamics_param_file:=/no/such.yaml",), "there is no file '/no/such.yaml'"),
         (("leave_out:=sensor",), "'sensor' given; allowed: rc, sensors"),
+        (("flight_controller:=ardupilot",), "'time_mode': wall given; allowed: text, one of lockstep"),
         (("count:=0",), "'count': 0 given; allowed: integer, from 1 to 100"),
         (("real_time_multiplier:=2",), "leave it out, or choose time_mode:=paced or lockstep"),
         (("use_sim_time:=true", "real_time_multiplier:=-1"), "'real_time_multiplier': -1 given; allowed"),

@@ -1,0 +1,73 @@
+"""The flight controllers that come with the package: each is a node in the autopilot slot, and what it brings along."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rosflight_py_sim.parameters import ParameterError, Value
+from rosflight_py_sim.resources import share_directory
+from rosflight_py_sim.vehicles import Vehicle
+
+
+@dataclass(frozen=True)
+class FlightController:
+    """What answers the sensors with servo outputs.
+
+    Attributes:
+        name: as users type it.
+        executable: of its node.
+        text: what it is, in a few words.
+        settings: parameters of the nodes that go with it, as weak as a parameter file.
+        needs_file: whether it can fly only vehicles that have a parameter file for it.
+    """
+
+    name: str
+    executable: str
+    text: str
+    settings: Mapping[str, Value] = field(default_factory=dict)
+    needs_file: bool = False
+
+    def files_for(self, vehicle: Vehicle) -> list[Path]:
+        """Parameter files of all nodes that the vehicle needs to be flown by it; stronger than the vehicle's own.
+
+        Raises:
+            ParameterError: it needs one, and the vehicle has none.
+        """
+        file = vehicle.flight_controller_files.get(self.name)
+        if file is not None:
+            return [share_directory() / "config" / file]
+        if self.needs_file:
+            able = [
+                n for n, one in FLIGHT_CONTROLLERS.items() if not one.needs_file or n in vehicle.flight_controller_files
+            ]
+            raise ParameterError(
+                f"flight controller '{self.name}' given for vehicle '{vehicle.name}', which has no parameter file for "
+                f"it; allowed: {', '.join(able)}"
+            )
+        return []
+
+
+FLIGHT_CONTROLLERS = {
+    one.name: one
+    for one in [
+        FlightController("sil_board", "sil_board", "the ROSflight firmware"),
+        FlightController(
+            "ardupilot", "bridge", "ArduPilot, by its JSON interface", {"front_end": "ardupilot"}, needs_file=True
+        ),
+    ]
+}
+"""By name."""
+
+
+def chosen_flight_controller(name: str) -> FlightController:
+    """The flight controller of that name.
+
+    Raises:
+        ParameterError: there is none.
+    """
+    try:
+        return FLIGHT_CONTROLLERS[name]
+    except KeyError:
+        raise ParameterError(f"flight controller '{name}' given; allowed: {', '.join(FLIGHT_CONTROLLERS)}") from None

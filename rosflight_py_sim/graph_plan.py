@@ -1,0 +1,57 @@
+"""Which nodes a simulation is made of, for whoever starts them: in one process, or each as a process."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from rosflight_py_sim.fleet import Member
+from rosflight_py_sim.flight_controllers import FlightController
+from rosflight_py_sim.nodes.running import chosen_nodes, node_class
+from rosflight_py_sim.parameters import Value
+
+
+@dataclass(frozen=True)
+class PlannedNode:
+    """A node to start.
+
+    Attributes:
+        name: its name without namespaces.
+        executable: what to start.
+        namespace: from the simulation's own; empty for a node that serves all vehicles.
+        member: the vehicle whose it is; the first for a node that serves all.
+    """
+
+    name: str
+    executable: str
+    namespace: str
+    member: Member
+
+    @property
+    def full_name(self) -> str:
+        """Name from the simulation's namespace."""
+        return f"{self.namespace}/{self.name}".lstrip("/")
+
+    def own(self, values: Mapping[str, Value]) -> dict[str, Value]:
+        """Those of the parameters that the node has."""
+        table = node_class(self.executable).PARAMETERS
+        return {name: value for name, value in values.items() if name in table}
+
+
+def planned_nodes(
+    members: Sequence[Member], controller: FlightController, executables: Iterable[str] = ()
+) -> list[PlannedNode]:
+    """The nodes of a simulation, but for its time manager; `executables` are further ones of each vehicle.
+
+    A node that has the parameter `vehicles` serves all of them.
+    """
+    planned: dict[str, PlannedNode] = {}
+    further = list(executables)
+    for member in members:
+        physics = [member.vehicle.forces_and_moments, member.vehicle.dynamics]
+        places = ["rc", "standalone_sensors", "sil_board", *physics, controller.executable, *further]
+        for name, executable in chosen_nodes(places).items():
+            serves_all = "vehicles" in node_class(executable).PARAMETERS
+            node = PlannedNode(name, executable, "" if serves_all else member.namespace, member)
+            planned.setdefault(node.full_name, node)
+    return list(planned.values())

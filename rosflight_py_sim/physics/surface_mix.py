@@ -1,0 +1,57 @@
+"""Which outputs of the flight controller move which surface, as data: for flight controllers that cannot be asked.
+
+The command of a surface is the weighted sum of the outputs' servo commands, (pulse width - 1500 us) / 500 us, and the
+throttle that of their motor commands, (pulse width - 1000 us) / 1000 us. Elevons and V-tails are sums of two outputs,
+and a surface that moves the other way has a negative weight.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values
+
+OUTPUTS = 14
+# Row by row what a mixer (4, 15) moves; half of the travel and the middle, us.
+_COMMANDS = {
+    "aileron": (500.0, 1500.0),
+    "elevator": (500.0, 1500.0),
+    "rudder": (500.0, 1500.0),
+    "throttle": (1000.0, 1000.0),
+}
+
+SURFACE_MIX_PARAMETERS = ParameterTable(
+    *(
+        Parameter(
+            f"{name}_mix",
+            [],
+            f"Weight of each output, from output 0, in the {'throttle' if name == 'throttle' else f'{name} command'}; "
+            "outputs beyond the end have none. With all four lists empty, the flight controller's mixer tells",
+            minimum=-100.0,
+            maximum=100.0,
+            read_only=True,
+        )
+        for name in _COMMANDS
+    )
+)
+
+
+def mixer_of_values(values: Values) -> NDArray[np.float64] | None:
+    """The mixer (4, 15) that SURFACE_MIX_PARAMETERS give, see `FixedWing.set_mixer`; None when all of them are empty.
+
+    Raises:
+        ParameterError: more weights than outputs.
+    """
+    mixer = np.zeros((len(_COMMANDS), OUTPUTS + 1))
+    given = False
+    for row, (name, (travel, middle)) in enumerate(_COMMANDS.items()):
+        weights = np.array(values[f"{name}_mix"], dtype=np.float64)
+        if len(weights) > OUTPUTS:
+            raise ParameterError(
+                f"parameter '{name}_mix': {len(weights)} weights given; allowed: at most {OUTPUTS}, one for each output"
+            )
+        given = given or len(weights) > 0
+        mixer[row, : len(weights)] = weights / travel
+        mixer[row, OUTPUTS] = -weights.sum() * middle / travel
+    return mixer if given else None
