@@ -77,6 +77,10 @@ class Vehicle:
 
 MOTORS = tuple(_motor(f"motor {index + 1}", index) for index in range(4))
 V_TAIL = (_servo("aileron", 0), _servo("left tail", 1), _servo("right tail", 2), _motor("motor", 4))
+THRUSTERS = tuple(
+    _servo(f"{name} thruster", output) for output, name in enumerate(("left", "right", "side", "vertical"))
+)
+VECTORED_THRUSTERS = tuple(_servo(f"thruster {output + 1}", output) for output in range(6))
 STANDARD = (_servo("aileron", 0), _servo("elevator", 1), _servo("rudder", 2), _motor("motor", 4))
 
 
@@ -90,6 +94,11 @@ def _fixedwing(name: str, parameters: str) -> Vehicle:
         V_TAIL,
         flight_controller_files={"ardupilot": "ardupilot/fixedwing.yaml"},
     )
+
+
+def _underwater(name: str, thrusters: tuple[Actuator, ...]) -> Vehicle:
+    files = (f"{name}.yaml", f"{name}_firmware.yaml")
+    return Vehicle(name, "auv_forces_and_moments", *files, "autopilot", thrusters)
 
 
 VEHICLES = {
@@ -107,6 +116,8 @@ VEHICLES = {
         _fixedwing("fixedwing", "anaconda.yaml"),
         _fixedwing("anaconda", "anaconda.yaml"),
         _fixedwing("aerosonde", "aerosonde.yaml"),
+        _underwater("auv", THRUSTERS),
+        _underwater("bluerov2", VECTORED_THRUSTERS),
     ]
 }
 """By name; "fixedwing" is the one that ROSflight flies by that name."""

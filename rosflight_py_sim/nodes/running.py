@@ -29,6 +29,7 @@ NODE_CLASSES = {
     "standalone_sensors": "StandaloneSensors",
     "multirotor_forces_and_moments": "MultirotorForcesAndMoments",
     "fixedwing_forces_and_moments": "FixedwingForcesAndMoments",
+    "auv_forces_and_moments": "AuvForcesAndMoments",
     "standalone_dynamics": "StandaloneDynamics",
     "jsbsim_dynamics": "JsbsimDynamics",
     "rc": "Rc",

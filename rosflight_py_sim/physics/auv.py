@@ -1,0 +1,205 @@
+"""Forces and moments of an underwater vehicle: buoyancy, damping and thrusters.
+
+Fossen, Handbook of Marine Craft Hydrodynamics and Motion Control (Wiley, 2011), section 7.5: those terms of the
+equations of motion that depend on the present state alone, in body axes at the centre of mass:
+
+    buoyancy  -rho g V s (down), at the middle of the immersed part of the hull (section 4.1, eq. 4.1 to 4.6)
+    damping   -s (D + D_n |nu_r|) nu_r, component by component (section 6.4; diagonal D and D_n)
+    thrust    sum T_i a_i, with the moments r_i x T_i a_i
+
+nu_r is the velocity relative to the water, whose current is what the wind is in the air; s is the share of the hull
+under water. Added mass is no force here: it belongs to the inertia, see `rigid_body.py`. Weight comes from there too.
+Not modelled: lift and coupled damping, waves, the flow that thrusters induce, wind on what is out of the water.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosflight_py_sim.jit import kernel
+from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
+from rosflight_py_sim.physics.battery import BATTERY_PARAMETERS, open_circuit_voltage
+from rosflight_py_sim.physics.immersion import HULL_PARAMETERS, hull_numbers, immersed_part
+from rosflight_py_sim.physics.powertrain import CHARGE_DRAWN, CURRENT, VOLTAGE
+from rosflight_py_sim.physics.rotations import rotate_to_body
+from rosflight_py_sim.physics.thrusters import (
+    AXIS,
+    PLACE,
+    THRUSTER_PARAMETERS,
+    advance_thrust,
+    motor_current,
+    thruster_numbers,
+)
+
+WATER_DENSITY = Parameter("water_density", 1000.0, "density of the water", "kg/m^3", minimum=0.0, above_minimum=True)
+
+_BODY_PARAMETERS = ParameterTable(
+    WATER_DENSITY,
+    Parameter("gravity", 9.81, "acceleration of free fall", "m/s^2", minimum=0.0),
+    Parameter(
+        "displaced_volume", 0.0015, "volume of water that the whole hull displaces", "m^3", minimum=0.0, required=True
+    ),
+    Parameter(
+        "linear_damping",
+        [0.0] * 6,
+        "damping per speed, along and about the body axes: three in N s/m, three in N m s",
+        minimum=0.0,
+        length=6,
+        required=True,
+    ),
+    Parameter(
+        "quadratic_damping",
+        [0.0] * 6,
+        "damping per speed squared, along and about the body axes: three in N s^2/m^2, three in N m s^2",
+        minimum=0.0,
+        length=6,
+        required=True,
+    ),
+    Parameter("electronics_current", 0.0, "current that all but the thrusters draws", "A", minimum=0.0),
+)
+
+AUV_PARAMETERS = _BODY_PARAMETERS + HULL_PARAMETERS + THRUSTER_PARAMETERS + BATTERY_PARAMETERS
+
+FULL_BUOYANCY, LINEAR, QUADRATIC, PROPELLER, ELECTRONICS, FULL_VOLTAGE, CAPACITY, RESISTANCE = (
+    0,
+    1,
+    7,
+    13,
+    14,
+    15,
+    16,
+    17,
+)
+
+
+@kernel
+def auv_wrench(
+    truth: NDArray[np.float64],
+    current_ned: NDArray[np.float64],
+    pwm_us: NDArray[np.float64],
+    dt: float,
+    body: NDArray[np.float64],
+    hull: NDArray[np.float64],
+    thrusters: NDArray[np.float64],
+    thrusts: NDArray[np.float64],
+    battery: NDArray[np.float64],
+    wrench: NDArray[np.float64],
+) -> None:
+    """Advance thrusters and battery by dt and write the wrench (6,).
+
+    `body`: buoyancy of the whole hull (N), linear and quadratic damping (6 each), then diameter of the propellers (m),
+    electronics' current (A), and the battery's voltage (V), capacity (A s) and resistance (ohm). `hull` as in
+    `immersion.py`, `thrusters` (n, 13) as in `thrusters.py`, `thrusts` (n,) N, `battery` as in `powertrain.py`.
+    """
+    qw, qx, qy, qz = truth[3], truth[4], truth[5], truth[6]
+    share, bx, by, bz = immersed_part(truth, hull)
+    dx, dy, dz = rotate_to_body(qw, qx, qy, qz, 0.0, 0.0, 1.0)
+    lift = -body[FULL_BUOYANCY] * share
+    fx, fy, fz = lift * dx, lift * dy, lift * dz
+    wrench[0], wrench[1], wrench[2] = fx, fy, fz
+    wrench[3], wrench[4], wrench[5] = by * fz - bz * fy, bz * fx - bx * fz, bx * fy - by * fx
+    cx, cy, cz = rotate_to_body(qw, qx, qy, qz, current_ned[0], current_ned[1], current_ned[2])
+    for i in range(6):
+        speed = truth[7 + i] - (cx if i == 0 else (cy if i == 1 else (cz if i == 2 else 0.0)))
+        wrench[i] -= share * (body[LINEAR + i] + body[QUADRATIC + i] * abs(speed)) * speed
+    drawn = body[ELECTRONICS]
+    for k in range(thrusters.shape[0]):
+        thruster = thrusters[k]
+        thrusts[k] = advance_thrust(thruster, pwm_us[k], thrusts[k], dt)
+        drawn += motor_current(thruster, thrusts[k])
+        x, y, z = thruster[PLACE], thruster[PLACE + 1], thruster[PLACE + 2]
+        depth = truth[2] + dx * x + dy * y + dz * z
+        thrust = thrusts[k] * min(1.0, max(0.0, 0.5 + depth / body[PROPELLER]))
+        tx, ty, tz = thrust * thruster[AXIS], thrust * thruster[AXIS + 1], thrust * thruster[AXIS + 2]
+        wrench[0] += tx
+        wrench[1] += ty
+        wrench[2] += tz
+        wrench[3] += y * tz - z * ty
+        wrench[4] += z * tx - x * tz
+        wrench[5] += x * ty - y * tx
+    charge = 1.0
+    if body[CAPACITY] > 0.0:
+        battery[CHARGE_DRAWN] = min(body[CAPACITY], battery[CHARGE_DRAWN] + drawn * dt)
+        charge -= battery[CHARGE_DRAWN] / body[CAPACITY]
+    battery[CURRENT] = drawn
+    battery[VOLTAGE] = max(0.0, open_circuit_voltage(charge, body[FULL_VOLTAGE]) - body[RESISTANCE] * drawn)
+
+
+class Auv:
+    """Forces and moments of an underwater vehicle from its truth state, the current and the outputs.
+
+    `values` holds AUV_PARAMETERS. Raises ParameterError as `thruster_numbers` does.
+    """
+
+    def __init__(self, values: Values) -> None:
+        self._thrusters = thruster_numbers(values)
+        self._hull = hull_numbers(values)
+        buoyancy = number(values, "water_density") * number(values, "gravity") * number(values, "displaced_volume")
+        self._body = np.array(
+            [
+                buoyancy,
+                *values["linear_damping"],  # type: ignore[misc]
+                *values["quadratic_damping"],
+                number(values, "thruster_diameter"),
+                number(values, "electronics_current"),
+                number(values, "V_max"),
+                # mA h to A s.
+                number(values, "battery_capacity_mah") * 3.6,
+                number(values, "battery_internal_resistance"),
+            ],
+            dtype=np.float64,
+        )
+        self._thrusts = np.zeros(len(self._thrusters))
+        self._battery = np.zeros(3)
+        self._wrench = np.zeros(6)
+        self.reset()
+
+    def reset(self) -> None:
+        """Thrusters at rest, battery full."""
+        self._thrusts[:] = 0.0
+        self._battery[:] = 0.0
+        self._battery[VOLTAGE] = self._body[FULL_VOLTAGE]
+
+    def update(
+        self, truth: NDArray[np.float64], current_ned: NDArray[np.float64], pwm_us: NDArray[np.float64], dt: float
+    ) -> NDArray[np.float64]:
+        """Wrench (6,), N and N m in body axes, without weight, contact and added mass, after dt (s) more of thrust.
+
+        `truth` (19,), `current_ned` (3,) m/s, `pwm_us` (14,): 1500 +/- 500 us is -1 to 1 of the thruster of that
+        number, less than NO_PULSE_US none. The array returned is written anew by the next call.
+        """
+        auv_wrench(
+            truth,
+            current_ned,
+            pwm_us,
+            dt,
+            self._body,
+            self._hull,
+            self._thrusters,
+            self._thrusts,
+            self._battery,
+            self._wrench,
+        )
+        return self._wrench
+
+    @property
+    def thrusts(self) -> NDArray[np.float64]:
+        """Thrusts (n,), N, negative in reverse, as in water; written anew by each update."""
+        return self._thrusts
+
+    @property
+    def battery_voltage(self) -> float:
+        """Voltage at the battery's terminals (V)."""
+        return float(self._battery[VOLTAGE])
+
+    @property
+    def current_a(self) -> float:
+        """Current drawn from the battery (A)."""
+        return float(self._battery[CURRENT])
+
+    def adopt(self, other: Auv) -> None:
+        """Go on from the thrusts and the battery charge of another; thrusters it has not stand still."""
+        count = min(len(self._thrusts), len(other._thrusts))
+        self._thrusts[:count] = other._thrusts[:count]
+        self._battery[:] = other._battery

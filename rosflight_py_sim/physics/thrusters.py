@@ -1,0 +1,161 @@
+"""Thrusters under water: from a command to a thrust, with dead zone, saturation, lag and direction.
+
+A command u from -1 to 1 gives nothing up to the dead zone d and all from the saturation s on; between them
+
+    T = sign(u) T_full ((|u| - d) / (s - d))^n
+
+with T_full forward or in reverse; n is 1 for a controller that commands thrust and near 2 for one that commands speed,
+as a propeller's thrust at no speed of advance goes with its speed squared. The thrust follows with a first-order lag,
+solved exactly. A propeller that comes out of the water loses its thrust over its own diameter. The current that a motor
+draws goes with the power 3/2 of its thrust, as the power of an actuator disc does at no speed of advance. Not modelled:
+loss of thrust with the speed of advance, reaction torque, interaction, the battery's voltage.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosflight_py_sim.jit import kernel
+from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values, number
+
+OUTPUTS = 14
+
+NO_PULSE_US = 500.0
+"""A pulse shorter than this is none: the thruster stands still."""
+
+_EACH = "one number for all thrusters, or one for each"
+
+THRUSTER_PARAMETERS = ParameterTable(
+    Parameter(
+        "num_thrusters",
+        4,
+        "number of thrusters; thruster i turns with output i",
+        minimum=1,
+        maximum=OUTPUTS,
+        required=True,
+    ),
+    Parameter("thruster_positions", [], "places of the thrusters, x y z each, body axes from the centre of mass", "m"),
+    Parameter(
+        "thruster_directions",
+        [],
+        "directions in which a positive command pushes the vehicle, x y z each, of any length above 0",
+    ),
+    Parameter("thruster_forward_thrusts", [], f"thrust at full command; {_EACH}", "N", minimum=0.0, above_minimum=True),
+    Parameter(
+        "thruster_reverse_thrusts",
+        [],
+        f"thrust at full negative command; {_EACH}; none: as forward",
+        "N",
+        minimum=0.0,
+        above_minimum=True,
+    ),
+    Parameter(
+        "thruster_dead_zones", [0.0], f"command up to which a thruster stands still; {_EACH}", minimum=0.0, maximum=0.9
+    ),
+    Parameter(
+        "thruster_saturations",
+        [1.0],
+        f"command from which on a thruster gives all; {_EACH}",
+        minimum=0.0,
+        above_minimum=True,
+        maximum=1.0,
+    ),
+    Parameter(
+        "thruster_exponents",
+        [1.0],
+        f"power of the command with which the thrust grows; {_EACH}",
+        minimum=0.5,
+        maximum=3.0,
+    ),
+    Parameter(
+        "thruster_time_constants", [0.1], f"time constant of the thrust's lag, 0: none; {_EACH}", "s", minimum=0.0
+    ),
+    Parameter("thruster_full_currents", [0.0], f"current at full forward thrust; {_EACH}", "A", minimum=0.0),
+    Parameter("thruster_diameter", 0.05, "diameter of the propellers", "m", minimum=0.0, above_minimum=True),
+)
+
+THRUSTER_SIZE = 13
+PLACE, AXIS, FORWARD, REVERSE, DEAD_ZONE, SATURATION, EXPONENT, LAG, FULL_CURRENT = 0, 3, 6, 7, 8, 9, 10, 11, 12
+
+_COLUMNS = {
+    FORWARD: "thruster_forward_thrusts",
+    REVERSE: "thruster_reverse_thrusts",
+    DEAD_ZONE: "thruster_dead_zones",
+    SATURATION: "thruster_saturations",
+    EXPONENT: "thruster_exponents",
+    LAG: "thruster_time_constants",
+    FULL_CURRENT: "thruster_full_currents",
+}
+
+
+def thruster_numbers(values: Values) -> NDArray[np.float64]:
+    """The `thrusters` array (n, THRUSTER_SIZE) of the kernels.
+
+    Raises:
+        ParameterError: a list has not the length that `num_thrusters` asks for, a direction has no length, or a dead
+            zone reaches the saturation.
+    """
+    count = int(number(values, "num_thrusters"))
+    thrusters = np.zeros((count, THRUSTER_SIZE))
+    for first, name in ((PLACE, "thruster_positions"), (AXIS, "thruster_directions")):
+        given = np.array(values[name], dtype=np.float64)
+        if len(given) != 3 * count:
+            raise ParameterError(
+                f"parameter '{name}': {len(given)} numbers given; allowed: {3 * count}, x y z for each of the {count} "
+                "thrusters of num_thrusters"
+            )
+        thrusters[:, first : first + 3] = given.reshape(count, 3)
+    lengths = np.linalg.norm(thrusters[:, AXIS : AXIS + 3], axis=1)
+    if np.min(lengths) < 1e-6:
+        raise ParameterError(
+            f"parameter 'thruster_directions': {values['thruster_directions']!r} given; allowed: vectors of any length "
+            "above 0"
+        )
+    thrusters[:, AXIS : AXIS + 3] /= lengths[:, np.newaxis]
+    for column, name in _COLUMNS.items():
+        given = np.array(values[name], dtype=np.float64)
+        if name == "thruster_reverse_thrusts" and len(given) == 0:
+            given = thrusters[:, FORWARD]
+        if len(given) not in (1, count):
+            raise ParameterError(
+                f"parameter '{name}': {len(given)} numbers given; allowed: 1 for all, or {count}, one for each of "
+                "the thrusters of num_thrusters"
+            )
+        thrusters[:, column] = given
+    if np.any(thrusters[:, DEAD_ZONE] >= thrusters[:, SATURATION]):
+        raise ParameterError(
+            f"parameter 'thruster_dead_zones': {values['thruster_dead_zones']!r} given; allowed: less than "
+            f"thruster_saturations, {values['thruster_saturations']!r}"
+        )
+    return thrusters
+
+
+@kernel
+def settled_thrust(thruster: NDArray[np.float64], pulse_us: float) -> float:
+    """Thrust (N, negative in reverse) that a pulse width asks for, once the lag is over: 1500 +/- 500 us is -1 to 1."""
+    if pulse_us < NO_PULSE_US:
+        return 0.0
+    command = (pulse_us - 1500.0) / 500.0
+    share = (abs(command) - thruster[DEAD_ZONE]) / (thruster[SATURATION] - thruster[DEAD_ZONE])
+    if share <= 0.0:
+        return 0.0
+    part = min(1.0, share) ** thruster[EXPONENT]
+    return float(part * thruster[FORWARD] if command > 0.0 else -part * thruster[REVERSE])
+
+
+@kernel
+def advance_thrust(thruster: NDArray[np.float64], pulse_us: float, thrust: float, dt: float) -> float:
+    """The thrust (N) after dt (s): the exact solution of its first-order lag."""
+    settled = settled_thrust(thruster, pulse_us)
+    lag = thruster[LAG]
+    return settled + (thrust - settled) * (math.exp(-dt / lag) if lag > 0.0 else 0.0)
+
+
+@kernel
+def motor_current(thruster: NDArray[np.float64], thrust: float) -> float:
+    """Current (A) of a motor at a thrust (N)."""
+    full = thruster[FORWARD] if thrust >= 0.0 else thruster[REVERSE]
+    return float(thruster[FULL_CURRENT] * (abs(thrust) / full) ** 1.5)
