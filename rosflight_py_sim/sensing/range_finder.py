@@ -1,4 +1,7 @@
-"""Range finder: one beam along the body's z axis (down), over flat ground at the origin's level.
+"""Range finder: one beam along the body's z axis (down), in the world that the parameter `world` names.
+
+It meets the ground, the water's surface from either side, the pool's floor and walls, and whatever has a bulk. On dry
+land the reading is height / cos(tilt).
 
 The reading follows REP 117: a distance beyond the maximum, or no ground in the beam, reads +inf; a distance below the
 minimum reads -inf. Neither is a measurement.
@@ -16,6 +19,7 @@ from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTabl
 from rosflight_py_sim.physics.rotations import rotate_to_inertial
 from rosflight_py_sim.sensing.errors import ERROR, ErrorModel, ErrorSource, advance_errors
 from rosflight_py_sim.sensing.site import RANGE_RATE
+from rosflight_py_sim.world import WORLD, beam_boundary, beam_distance, part_array, world_of
 
 _ERRORS = ErrorSource("range", "distance", "m", RANGE_RATE, stdev=0.03)
 
@@ -32,6 +36,7 @@ PARAMETERS = _ERRORS.parameters() + ParameterTable(
         minimum=0.0,
         maximum=math.pi,
     ),
+    WORLD,
 )
 
 
@@ -39,7 +44,7 @@ class RangeFinder:
     """Downward range finder; `min_range`, `max_range` (m) and `field_of_view` (rad) are what its messages state.
 
     Raises:
-        ParameterError: range_min_range is not below range_max_range.
+        ParameterError: range_min_range is not below range_max_range; the world's file is not right.
     """
 
     def __init__(self, values: Values, rng: np.random.Generator) -> None:
@@ -52,6 +57,9 @@ class RangeFinder:
                 f"parameter 'range_min_range': {self.min_range:g} given; "
                 f"allowed: less than range_max_range, which is {self.max_range:g} m"
             )
+        world = world_of(values)
+        self._boundary = beam_boundary(world)
+        self._parts = part_array(world.objects)
 
     def adopt(self, other: RangeFinder) -> None:
         """Carry on another range finder's errors."""
@@ -62,12 +70,15 @@ class RangeFinder:
         errors = self._errors
         normals = errors.normals
         row = normals.row()
-        return sample_range(truth, self.min_range, self.max_range, dt, errors.channels, normals.values, row)
+        limits = (self.min_range, self.max_range)
+        return sample_range(truth, self._boundary, self._parts, *limits, dt, errors.channels, normals.values, row)
 
 
 @kernel
 def sample_range(
     truth: NDArray[np.float64],
+    boundary: NDArray[np.float64],
+    parts: NDArray[np.float64],
     min_range: float,
     max_range: float,
     dt: float,
@@ -75,12 +86,11 @@ def sample_range(
     normals: NDArray[np.float64],
     row: int,
 ) -> float:
-    """Distance to the ground plane along the beam: height / cos(tilt), with error, or +-inf out of range (m)."""
+    """Distance along the beam (`beam_distance`) with error, or +-inf out of range (m)."""
     advance_errors(channels, normals, row, dt)
-    _, _, cos_tilt = rotate_to_inertial(truth[3], truth[4], truth[5], truth[6], 0.0, 0.0, 1.0)
-    if cos_tilt <= 0.0:
-        return math.inf
-    distance = float(-truth[2] / cos_tilt + channels[0, ERROR])
+    along_n, along_e, along_d = rotate_to_inertial(truth[3], truth[4], truth[5], truth[6], 0.0, 0.0, 1.0)
+    distance = beam_distance(boundary, parts, truth[0], truth[1], truth[2], along_n, along_e, along_d)
+    distance += float(channels[0, ERROR])
     if distance > max_range:
         return math.inf
     if distance < min_range:

@@ -24,8 +24,8 @@ from rosflight_py_sim.sensing import (
 
 
 def all_readings():
-    """300 steps of every sensor along a turning path (more than one block of random numbers)."""
-    values = SENSOR_PARAMETERS.checked({})
+    """300 steps of every sensor along a turning path in and over a pool (more than one block of random numbers)."""
+    values = SENSOR_PARAMETERS.checked({"world": "pool"})
     rng = np.random.default_rng(11)
     kinds = (InertialSensor, Thermometer, Magnetometer, Barometer, GnssReceiver, RangeFinder, PitotTube, BatteryMonitor)
     inertial, thermometer, magnetometer, barometer, gnss, ranger, pitot, battery = (k(values, rng) for k in kinds)

@@ -1,0 +1,158 @@
+"""Reading a YAML file so that whatever is refused is refused with its path in the file and its line."""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+import yaml
+
+T = TypeVar("T")
+D = TypeVar("D")
+
+_LARGEST_FILE = 1_000_000
+_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
+
+
+class WorldError(ValueError):
+    """A world that cannot be taken; the text names file, line and key, what was given and what is allowed."""
+
+
+class Item:
+    """One value of a file, at its place."""
+
+    def __init__(self, file: Path, node: yaml.Node, path: str) -> None:
+        self._file = file
+        self._node = node
+        self._path = path
+
+    def refuse(self, allowed: str, given: str = "") -> WorldError:
+        """The error that says what is allowed here; `given` stands in for the value's own text."""
+        told = f"{given or _shown(self._node)} given; " if given or self._path else ""
+        return WorldError(f"{self._place}: {told}allowed: {allowed}")
+
+    @property
+    def _place(self) -> str:
+        place = f"{self._file}, line {self._node.start_mark.line + 1}"
+        return f"{place}: {self._path}" if self._path else place
+
+    def section(self, allowed: Sequence[str], required: Sequence[str] = ()) -> Section:
+        """The value as a mapping with these keys alone, the required ones among them."""
+        node = self._node
+        if not isinstance(node, yaml.MappingNode):
+            raise self.refuse(f"a mapping with {', '.join(allowed)}")
+        items: dict[str, Item] = {}
+        for key, value in node.value:
+            name = str(key.value) if isinstance(key, yaml.ScalarNode) else _shown(key)
+            path = f"{self._path}.{name}" if self._path else name
+            if name in items:
+                raise Item(self._file, key, path).refuse("each key once", "a second one")
+            if name not in allowed:
+                near = difflib.get_close_matches(name, allowed, n=1)
+                hint = f" (did you mean {near[0]}?)" if near else ""
+                raise Item(self._file, key, path).refuse(", ".join(allowed) + hint, "an unknown key")
+            items[name] = Item(self._file, value, path)
+        missing = [name for name in required if name not in items]
+        if missing:
+            raise self.refuse(f"only with the keys {', '.join(required)}", f"no {missing[0]}")
+        return Section(items)
+
+    def items(self) -> Iterator[Item]:
+        """The elements of a list."""
+        if not isinstance(self._node, yaml.SequenceNode):
+            raise self.refuse("a list")
+        for k, node in enumerate(self._node.value):
+            yield Item(self._file, node, f"{self._path}[{k}]")
+
+    def number(self, *, least: float = -math.inf, most: float = math.inf, above_least: bool = False) -> float:
+        """The value as a number."""
+        bounds = [f"greater than {least:g}" if above_least else f"at least {least:g}"] if least > -math.inf else []
+        bounds += [f"at most {most:g}"] if most < math.inf else []
+        allowed = " ".join(["a number", " and ".join(bounds)]).strip()
+        node = self._node
+        plain = isinstance(node, yaml.ScalarNode) and node.style is None
+        if not plain or not _NUMBER.fullmatch(node.value):
+            raise self.refuse(allowed)
+        value = float(node.value)
+        if not math.isfinite(value) or value < least or value > most or (above_least and value <= least):
+            raise self.refuse(allowed)
+        return value
+
+    def numbers(self, names: Sequence[str], one: Callable[[Item], float]) -> tuple[float, ...]:
+        """The value as a list of as many numbers as there are names, each read by `one`."""
+        if not isinstance(self._node, yaml.SequenceNode) or len(self._node.value) != len(names):
+            raise self.refuse(f"[{', '.join(names)}]")
+        return tuple(one(item) for item in self.items())
+
+    @property
+    def is_list(self) -> bool:
+        """Whether it is a list."""
+        return isinstance(self._node, yaml.SequenceNode)
+
+    def text(self) -> str:
+        """The value as a text that is not empty."""
+        if not isinstance(self._node, yaml.ScalarNode) or self._node.tag != "tag:yaml.org,2002:str":
+            raise self.refuse("a text")
+        value = str(self._node.value)
+        if not value.strip():
+            raise self.refuse("a text that is not empty")
+        return value
+
+    def choice(self, choices: Mapping[str, T]) -> T:
+        """What the name stands for."""
+        node = self._node
+        if not isinstance(node, yaml.ScalarNode) or node.value not in choices:
+            raise self.refuse(", ".join(choices))
+        return choices[node.value]
+
+
+class Section:
+    """The values of a mapping, by name."""
+
+    def __init__(self, items: Mapping[str, Item]) -> None:
+        self._items = items
+
+    def __getitem__(self, name: str) -> Item:
+        return self._items[name]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._items
+
+    def get(self, name: str, default: D) -> Item | D:
+        """The value of that name; the default where there is none."""
+        return self._items.get(name, default)
+
+    def read(self, name: str, one: Callable[[Item], T], default: D) -> T | D:
+        """The value as `one` reads it; the default where there is none."""
+        return one(self._items[name]) if name in self._items else default
+
+
+def read_file(file: Path) -> Item:
+    """The document in a file.
+
+    Raises:
+        WorldError: it cannot be read, or is no YAML.
+    """
+    try:
+        if file.stat().st_size > _LARGEST_FILE:
+            raise WorldError(f"{file}: larger than {_LARGEST_FILE} bytes")
+        node = yaml.compose(file.read_text(encoding="utf-8"), Loader=yaml.SafeLoader)
+    except (OSError, UnicodeDecodeError) as error:
+        raise WorldError(f"{file}: cannot be read: {error}") from error
+    except (yaml.YAMLError, RecursionError) as error:
+        raise WorldError(f"{file}: is no YAML: {' '.join(str(error).split())}") from error
+    if node is None:
+        raise WorldError(f"{file}: is empty")
+    return Item(file, node, "")
+
+
+def _shown(node: yaml.Node) -> str:
+    if isinstance(node, yaml.ScalarNode):
+        return repr(node.value) if node.style or not node.value else str(node.value)
+    if isinstance(node, yaml.SequenceNode) and all(isinstance(one, yaml.ScalarNode) for one in node.value):
+        return f"[{', '.join(_shown(one) for one in node.value)}]"
+    return "a list" if isinstance(node, yaml.SequenceNode) else "a mapping"
