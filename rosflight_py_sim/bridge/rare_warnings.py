@@ -16,9 +16,12 @@ class RareWarnings:
         self._logger = logger
         self._next_s: float | None = None
 
-    def __call__(self, name: str, text: str, count: int) -> None:
-        """Log `text` and the count of its kind so far, unless something was logged less than a second ago."""
+    def __call__(self, name: str, text: str, count: int, *details: object) -> None:
+        """Log `text` with the count of its kind so far, unless something was logged just now.
+
+        Where there are details, the text has places for them, as in `text % details`.
+        """
         now_s = time.monotonic()
         if self._next_s is None or now_s >= self._next_s:
             self._next_s = now_s + _INTERVAL_S
-            self._logger.warning(f"{text} ({name}: {count} so far)")
+            self._logger.warning(f"{text % details if details else text} ({name}: {count} so far)")

@@ -1,21 +1,21 @@
-"""Waiting for a socket without keeping anybody waiting."""
+"""Waiting for sockets without keeping anybody waiting."""
 
 from __future__ import annotations
 
 import os
 import select
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 
 class SocketWatch:
-    """Calls a function, from a thread of its own, when a file descriptor becomes readable: once each time it is armed.
+    """Calls a function, from a thread of its own, when a file descriptor is readable: once each time it is armed.
 
     The thread reads nothing, so no datagram is ever held in two places, and it sleeps while nobody waits: a flood
     stays in the kernel's buffer, which is bounded.
     """
 
-    def __init__(self, fileno: int, on_readable: Callable[[], None]) -> None:
+    def __init__(self, filenos: Iterable[int], on_readable: Callable[[], None]) -> None:
         """Start the thread, unarmed."""
         self._on_readable = on_readable
         self._closing = False
@@ -24,7 +24,8 @@ class SocketWatch:
         self._go.acquire()
         self._end_seen, self._end = os.pipe()
         self._poll = select.poll()
-        self._poll.register(fileno, select.POLLIN)
+        for fileno in filenos:
+            self._poll.register(fileno, select.POLLIN)
         self._poll.register(self._end_seen, select.POLLIN)
         self._thread = threading.Thread(target=self._run, name="socket_watch", daemon=True)
         self._thread.start()
@@ -36,7 +37,7 @@ class SocketWatch:
             self._go.release()
 
     def close(self) -> None:
-        """End the thread; may be called again. The descriptor must still be open."""
+        """End the thread; may be called again. The descriptors must still be open."""
         if self._closing:
             return
         self._closing = True

@@ -15,6 +15,7 @@ from geometry_msgs.msg import Vector3Stamped, WrenchStamped
 from numpy.typing import NDArray
 from rosflight_msgs.srv import SetSimState
 from std_msgs.msg import Float64, String
+from std_srvs.srv import Trigger
 
 from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED
 from rosflight_py_sim.interfaces.simulation_node import TIME_MODE, SimulationNode
@@ -31,14 +32,16 @@ LONGEST_STEP_NS = NANOSECONDS // 10
 
 
 class TruthInterface(SimulationNode, ABC):
-    """Answers each message that drives it with the truth state and the wind; offers dynamics/set_sim_state.
+    """Answers each message that drives it with the truth state and the wind.
+
+    Offers dynamics/set_sim_state, and dynamics/reset, which puts the vehicle back to its start while time goes on.
 
     What drives it is for the derived interface to say, in `DRIVEN_BY`. In lockstep a message stamped t moves the state
     from t to t plus the step that sim/step_size tells. In the other time modes it moves the state from the stamp of
     the message before to t. A stamp that was answered before is answered with the present state.
 
     When the derived class raises StateDivergedError, the state stays as it was, sim/fault tells what happened (which
-    pauses the time manager), and no message counts until dynamics/set_sim_state has set a good state.
+    pauses the time manager), and no message counts until one of the services has set a good state.
 
     Class attributes:
         DRIVEN_BY: topic and wire format of the message that a step begins with.
@@ -53,6 +56,7 @@ class TruthInterface(SimulationNode, ABC):
         self._diverged = False
         self._time_ns = 0
         self._step_ns = 0
+        self._driven_ns = -1
         self._held: bytes | None = None
         super().__init__(**arguments)
         self._lockstep = self.values["time_mode"] == "lockstep"
@@ -65,6 +69,8 @@ class TruthInterface(SimulationNode, ABC):
             self.create_subscription(Float64, "sim/step_size", self._on_step_size, LATCHED)
         else:
             self._time_ns = self.get_clock().now().nanoseconds
+        self.create_service(Trigger, "dynamics/reset", self._reset)
+        self._initial_truth = self.compute_truth().copy()
         self._publish()
         topic, self._wire = self.DRIVEN_BY
         self.listen(topic, self._wire.message_type, self._on_driven, CHAIN)
@@ -100,6 +106,13 @@ class TruthInterface(SimulationNode, ABC):
             ValueError: the state is refused; the text says why, and the old state has been kept.
         """
 
+    def start_over(self) -> None:
+        """Put the vehicle back to its start: by default, set the state that it had then.
+
+        A derived class puts back what else it holds of the vehicle, but not the weather.
+        """
+        self.set_sim_state(self._initial_truth)
+
     def publish_forces(self, stamp_ns: int) -> None:
         """Publish what else is to be told of the step that a message stamped `stamp_ns` drove; by default nothing."""
 
@@ -118,7 +131,8 @@ class TruthInterface(SimulationNode, ABC):
                 self._held = message
                 return
             step_ns, end_ns = self._step_ns, stamp + self._step_ns
-            repeated = end_ns <= self._time_ns
+            # The step may have become longer since the message came first.
+            repeated = end_ns <= self._time_ns or stamp == self._driven_ns
         else:
             step_ns, end_ns = stamp - self._time_ns, stamp
             repeated = step_ns == 0
@@ -126,6 +140,7 @@ class TruthInterface(SimulationNode, ABC):
                 step_ns = 0
         if not repeated and not self._advance(m[2:], step_ns / NANOSECONDS, end_ns):
             return
+        self._driven_ns = stamp
         self.publish_forces(stamp)
         self._publish()
 
@@ -157,13 +172,24 @@ class TruthInterface(SimulationNode, ABC):
             response.message = str(error)
             self.get_logger().warning(f"set_sim_state refused: {error}")
             return response
+        self._go_on_from_new_state()
+        response.success = True
+        response.message = f"state set at {self._time_ns / NANOSECONDS:.6g} s"
+        return response
+
+    def _reset(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        self.start_over()
+        self._go_on_from_new_state()
+        response.success = True
+        response.message = f"the vehicle is back at its start at {self._time_ns / NANOSECONDS:.6g} s"
+        self.get_logger().info(response.message)
+        return response
+
+    def _go_on_from_new_state(self) -> None:
         if self._diverged:
             self._diverged = False
             self._fault.publish(String())
         self._publish()
-        response.success = True
-        response.message = f"state set at {self._time_ns / NANOSECONDS:.6g} s"
-        return response
 
 
 class DynamicsInterface(TruthInterface):

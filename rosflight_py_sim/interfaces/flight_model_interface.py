@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from std_msgs.msg import Bool
+from std_srvs.srv import Trigger
 
 from rosflight_py_sim.interfaces.dynamics_interface import WRENCH_WIRE, TruthInterface
 from rosflight_py_sim.interfaces.firmware_parameters import FirmwareParameterReader, mixer_parameter_names
@@ -48,6 +49,7 @@ class FlightModelInterface(TruthInterface):
         self._battery_schedule = Schedule(number(self.values, "truth_battery_frequency"))
         self._reader = FirmwareParameterReader(self, mixer_parameter_names(), self._on_firmware_parameters)
         self.create_subscription(Bool, "status/params_changed", self._on_params_changed, CHAIN)
+        self.create_service(Trigger, "forces_and_moments/reset", self._reset_forces)
 
     @abstractmethod
     def fly(self, pwm_us: NDArray[np.float64], dt: float) -> None:
@@ -83,6 +85,12 @@ class FlightModelInterface(TruthInterface):
         self._send_wrench(stamp_ns, *self.compute_forces_and_torques().tolist())
         if self._battery_schedule.due(stamp_ns):
             self._send_battery(stamp_ns, *self.compute_battery())
+
+    @staticmethod
+    def _reset_forces(request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        response.success = True
+        response.message = "forces are the flight model's own: dynamics/reset puts them back, too"
+        return response
 
     def _on_params_changed(self, message: Bool) -> None:
         if message.data:

@@ -10,6 +10,7 @@ from geometry_msgs.msg import Vector3Stamped
 from numpy.typing import NDArray
 from rosflight_msgs.msg import BatteryStatus, PwmOutput, SimState
 from std_msgs.msg import Bool
+from std_srvs.srv import Trigger
 
 from rosflight_py_sim.interfaces.dynamics_interface import LONGEST_STEP_NS, WIND_WIRE, WRENCH_WIRE
 from rosflight_py_sim.interfaces.firmware_parameters import FirmwareParameterReader, mixer_parameter_names
@@ -40,6 +41,8 @@ FORCES_AND_MOMENTS_PARAMETERS = ParameterTable(
 
 class ForcesAndMomentsInterface(SimulationNode, ABC):
     """Answers each sim/pwm_output with sim/forces_and_moments.
+
+    Offers forces_and_moments/reset, which puts rotors, surfaces and battery back to what they were at the start.
 
     In lockstep the answer to a PWM message stamped t is computed from the truth state and the wind of t; a stamp that
     was answered before gets the same answer again. In the other time modes the newest state and wind serve.
@@ -76,6 +79,7 @@ class ForcesAndMomentsInterface(SimulationNode, ABC):
         self.listen("sim/pwm_output", PwmOutput, self._on_pwm, CHAIN)
         self._reader = FirmwareParameterReader(self, mixer_parameter_names(), self._on_firmware_parameters)
         self.create_subscription(Bool, "status/params_changed", self._on_params_changed, CHAIN)
+        self.create_service(Trigger, "forces_and_moments/reset", self._reset)
 
     @abstractmethod
     def update_forces_and_torques(
@@ -96,6 +100,9 @@ class ForcesAndMomentsInterface(SimulationNode, ABC):
     @abstractmethod
     def get_firmware_parameters(self) -> None:
         """Take what the model needs from `firmware_parameters`."""
+
+    def start_over(self) -> None:
+        """Put back to the start what the model remembers; by default nothing, as of a model without a memory."""
 
     def publish_battery(self, time_ns: int, voltage: float, current: float) -> None:
         """Publish the true battery state (V, A) on sim/truth_battery when it is due."""
@@ -141,6 +148,13 @@ class ForcesAndMomentsInterface(SimulationNode, ABC):
         self._waiting_ns, self._answered_ns = -1, stamp
         self._answer_is_stale = False
         self._send(stamp, *self._wrench)
+
+    def _reset(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        self.start_over()
+        self._answer_is_stale = True
+        response.success = True
+        response.message = "rotors, surfaces and battery are as at the start"
+        return response
 
     def _on_params_changed(self, message: Bool) -> None:
         if message.data:

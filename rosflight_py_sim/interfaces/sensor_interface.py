@@ -33,6 +33,9 @@ AIRSPEED_WIRE = WireFormat(Airspeed)
 IMU_GYRO, IMU_ACCEL = slice(15, 18), slice(27, 30)
 """Angular velocity and linear acceleration in what `IMU_WIRE.decode` gives."""
 
+RANGE_DISTANCE = 6
+"""The measured distance in what `RANGE_WIRE.decode` gives."""
+
 ZERO_CELSIUS_K = 273.15
 
 Vector = NDArray[np.float64]

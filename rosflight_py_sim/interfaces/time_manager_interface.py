@@ -18,16 +18,20 @@ from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.wire import NANOSECONDS, encode_clock
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value, number
 
+STEP_SIZE = Parameter("step_size", 0.0025, "Simulated time of one step", "s", minimum=1e-4, maximum=0.02)
+
+VEHICLES = Parameter(
+    "vehicles",
+    [""],
+    "Namespaces of the vehicles that the node serves, from its own; empty text: its own",
+    read_only=True,
+)
+
 TIME_MANAGER_PARAMETERS = ParameterTable(
     Parameter(
         "real_time_multiplier", 1.0, "Simulated seconds per second of system time", minimum=0.0, above_minimum=True
     ),
-    Parameter(
-        "vehicles",
-        [""],
-        "Namespaces of the vehicles whose time this is, from the time manager's own; empty text: its own",
-        read_only=True,
-    ),
+    VEHICLES,
     Parameter("step_count", 1, "Steps that one call of time_manager/step advances", minimum=1, maximum=1e9),
 )
 
@@ -64,7 +68,7 @@ class TimeManagerInterface(SimulationNode, ABC):
 
     def configure(self, values: dict[str, Value]) -> None:
         """Look at the names of the vehicles; a derived class calls this first."""
-        self.vehicles = _namespaces(values["vehicles"])
+        self.vehicles = vehicle_namespaces(values["vehicles"])
 
     @abstractmethod
     def update_time(self) -> None:
@@ -148,7 +152,7 @@ def topic_of(vehicle: str, topic: str) -> str:
     return f"{vehicle}/{topic}" if vehicle else topic
 
 
-def _namespaces(given: Value) -> list[str]:
+def vehicle_namespaces(given: Value) -> list[str]:
     """The parameter `vehicles`, checked.
 
     Raises:

@@ -71,6 +71,12 @@ class FixedwingForcesAndMoments(ForcesAndMomentsInterface):
         self.publish_battery(state.time_ns, vehicle.battery_voltage, vehicle.current_a)
         return wrench
 
+    def start_over(self) -> None:
+        """Centre the surfaces, stop the propeller and fill the battery; what moves what stays as it is."""
+        vehicle = FixedWing(self.values)
+        vehicle.set_mixer(self.vehicle.mixer)
+        self._vehicle = vehicle
+
     def get_firmware_parameters(self) -> None:
         """Move the surfaces as the primary mixer asks, where the vehicle's own parameters do not say how."""
         if self._has_own_mixer:

@@ -98,6 +98,10 @@ class JsbsimDynamics(FlightModelInterface):
         """Put the aircraft into the state; its engine keeps running."""
         self.aircraft.set_truth(truth)
 
+    def start_over(self) -> None:
+        """Put the aircraft back on its wheels, its engine idling; the wind blows on."""
+        self.aircraft.start_over()
+
     def get_firmware_parameters(self) -> None:
         """Move the surfaces as the primary mixer asks."""
         try:

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import math
 import time
 from functools import partial
 from typing import Any, ClassVar
 
+from rclpy.parameter import Parameter as RosParameter
 from rclpy.timer import Timer
 from rosflight_msgs.msg import SimState
 from std_msgs.msg import Float64, String
 
 from rosflight_py_sim.interfaces.qos import LATCHED
-from rosflight_py_sim.interfaces.time_manager_interface import TIME_MANAGER_PARAMETERS, TimeManagerInterface, topic_of
+from rosflight_py_sim.interfaces.time_manager_interface import (
+    STEP_SIZE,
+    TIME_MANAGER_PARAMETERS,
+    TimeManagerInterface,
+    topic_of,
+)
 from rosflight_py_sim.interfaces.wire import NANOSECONDS, stamp_ns
 from rosflight_py_sim.nodes.running import run
-from rosflight_py_sim.parameters import Parameter, ParameterTable, Value, number
+from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value, number
 
 # A simulation that fell behind by more than this goes on at its pace instead of sprinting.
 _CATCH_UP_S = 0.1
@@ -33,12 +40,14 @@ class _Vehicle:
         truth_topic: name of its truth state's topic.
         ready_ns: stamp of its newest truth state.
         waiting_for: who holds it up, from outside of the graph.
+        step_wish: the longest step that suits it, s.
     """
 
     def __init__(self, name: str) -> None:
         self.truth_topic = topic_of(name, "sim/truth_state")
         self.ready_ns = -1
         self.waiting_for = ""
+        self.step_wish = math.inf
 
     def on_waiting_for(self, message: String) -> None:
         self.waiting_for = message.data
@@ -51,6 +60,9 @@ class LockstepTimeManager(TimeManagerInterface):
     truth states, so the manager may be stopped and started again. When no step has been completed for stall_timeout,
     the present time is published again, and every node answers it with its last answer. A vehicle of which a node waits
     for somebody outside of the graph says so on sim/waiting_for, and then nothing is missing.
+
+    A vehicle may wish for a length of its steps on sim/step_wish (s, latched), before it takes a step: the shortest
+    wish becomes the parameter step_size, and sim/step_size answers at once.
     """
 
     PARAMETERS: ClassVar[ParameterTable] = TIME_MANAGER_PARAMETERS + ParameterTable(
@@ -60,7 +72,7 @@ class LockstepTimeManager(TimeManagerInterface):
             "Simulated seconds per second of system time at the most; 0: as fast as the machine allows",
             minimum=0.0,
         ),
-        Parameter("step_size", 0.0025, "Simulated time of one step", "s", minimum=1e-4, maximum=0.02),
+        STEP_SIZE,
         Parameter(
             "stall_timeout", 0.25, "System time without a completed step after which the time is repeated", "s", 0.01
         ),
@@ -77,6 +89,8 @@ class LockstepTimeManager(TimeManagerInterface):
         self._pace_timer = self.create_system_timer(1.0, self._on_pace_timer, autostart=False)
         for name, vehicle in zip(self.vehicles, self._all, strict=True):
             self.create_subscription(String, topic_of(name, "sim/waiting_for"), vehicle.on_waiting_for, LATCHED)
+            on_wish = partial(self._on_step_wish, vehicle)
+            self.create_subscription(Float64, topic_of(name, "sim/step_wish"), on_wish, LATCHED)
             self.listen(vehicle.truth_topic, SimState, partial(self._on_truth, vehicle), LATCHED)
 
     def configure(self, values: dict[str, Value]) -> None:
@@ -122,6 +136,19 @@ class LockstepTimeManager(TimeManagerInterface):
         self._told_step_size = self._step_size
         for publisher in self._step_sizes:
             publisher.publish(Float64(data=self._step_size))
+
+    def _on_step_wish(self, vehicle: _Vehicle, message: Float64) -> None:
+        try:
+            wish = STEP_SIZE.checked(message.data)
+        except ParameterError as error:
+            self.get_logger().warning(f"a wish on sim/step_wish is passed over: {error}")
+            return
+        vehicle.step_wish = float(wish)  # type: ignore[arg-type]
+        shortest = min(one.step_wish for one in self._all)
+        if shortest != self._step_size:
+            self.set_parameters([RosParameter("step_size", value=shortest)])
+        # Who wishes has not taken the step under way, nor let others take it.
+        self._tell_step_size()
 
     def _anchor(self) -> None:
         self._anchor_wall_s = time.monotonic()

@@ -45,6 +45,10 @@ class MultirotorForcesAndMoments(ForcesAndMomentsInterface):
         self.publish_battery(state.time_ns, vehicle.battery_voltage, vehicle.current_a)
         return wrench
 
+    def start_over(self) -> None:
+        """Let rotors stand still and fill the battery."""
+        self._vehicle = Multirotor(self.values)
+
     def get_firmware_parameters(self) -> None:
         """Each output of the flight controller is one motor: the mixer plays no part here."""
 

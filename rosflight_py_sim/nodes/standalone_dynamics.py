@@ -74,6 +74,10 @@ class StandaloneDynamics(DynamicsInterface):
         """Put the body into the state."""
         self.body.set_truth(truth)
 
+    def start_over(self) -> None:
+        """Put the body back on the ground; the wind blows on."""
+        self.body.start_over()
+
 
 # One seed serves several nodes: each draws from a stream of its own.
 WIND_STREAM = 1

@@ -163,6 +163,11 @@ class VehicleDynamics:
         self._points[:, ANCHORED] = 0.0
         self._refresh()
 
+    def start_over(self) -> None:
+        """Go back to `initial_truth`, under no wrench."""
+        self._wrench[:] = 0.0
+        self.set_truth(self.initial_truth)
+
     def adopt(self, other: VehicleDynamics) -> None:
         """Go on from the state of another vehicle, of the same kind or with changed parameters."""
         self._wrench[:] = other._wrench

@@ -205,6 +205,10 @@ class JsbsimAircraft:
         self._set_chocks(False)
         self._place(new)
 
+    def start_over(self) -> None:
+        """Be a new aircraft at `initial_truth`, with full tanks, in the wind of now."""
+        self._load()
+
     def wrench(self) -> NDArray[np.float64]:
         """Aerodynamic and propulsive force (N) and moment (N m) about the centre of mass in body axes (6,)."""
         force = [node.get_double_value() for node in self._forces]

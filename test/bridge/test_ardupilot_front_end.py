@@ -11,13 +11,14 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 
-from rosflight_py_sim.bridge import ardupilot_front_end, rare_warnings
+from rosflight_py_sim.bridge import ardupilot_link, peers, rare_warnings
 from rosflight_py_sim.bridge.ardupilot_front_end import ArduPilotFrontEnd
-from rosflight_py_sim.bridge.front_end_interface import Snapshot
+from rosflight_py_sim.bridge.front_end_interface import START_OVER, Snapshot
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.protocols.ardupilot_json import Reply, ServoFrame, decode_reply, encode_frame
 
 STEP_NS = 2_500_000
+REPEATED_AFTER_S = 1.1
 
 
 class LoggedLines:
@@ -103,23 +104,23 @@ def bench(monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
             return client
 
         made = Bench(front_end, log, port, new_client, new_client())
-        for module in (ardupilot_front_end, rare_warnings):
+        for module in (ardupilot_link, peers, rare_warnings):
             monkeypatch.setattr(module.time, "monotonic", lambda: made.now_s)
         yield made
 
 
 def test_nothing_is_commanded_and_sent_before_the_first_frame(bench: Bench) -> None:
-    assert bench.front_end.exchange(snapshot(0)) is None
-    assert bench.front_end.exchange(snapshot(0)) is None
+    assert bench.front_end.exchange(0, snapshot(0)) is None
+    assert bench.front_end.exchange(0, snapshot(0)) is None
     assert bench.client.received() == []
 
 
 @pytest.mark.parametrize("channels", [16, 32])
 def test_frame_commands_the_step_and_the_snapshot_after_it_is_the_reply(bench: Bench, channels: int) -> None:
     bench.client.send(7, 1234, channels=channels)
-    assert bench.front_end.exchange(snapshot(4)) == [1234] * 14
+    assert bench.front_end.exchange(0, snapshot(4)) == [1234] * 14
     assert bench.client.received() == []
-    assert bench.front_end.exchange(snapshot(5)) is None
+    assert bench.front_end.exchange(0, snapshot(5)) is None
     reply = bench.client.reply()
     assert reply.timestamp == 5 * 0.0025
     assert reply.accel_body == (0.0, 0.0, -9.81)
@@ -133,8 +134,8 @@ def test_reply_turns_the_truth_into_ned(bench: Bench) -> None:
     truth[3:7] = half, 0.0, 0.0, half  # nose to the east
     truth[7:10] = 5.0, 1.0, -2.0
     bench.client.send(1)
-    bench.front_end.exchange(snapshot(0))
-    bench.front_end.exchange(snapshot(1, truth=truth))
+    bench.front_end.exchange(0, snapshot(0))
+    bench.front_end.exchange(0, snapshot(1, truth=truth))
     reply = bench.client.reply()
     assert reply.position_ned == (10.0, -20.0, -30.0)
     # To the nine digits of the line.
@@ -145,58 +146,72 @@ def test_reply_turns_the_truth_into_ned(bench: Bench) -> None:
 
 def test_channel_without_output_gets_the_neutral_value(bench: Bench) -> None:
     bench.client.send_bytes(encode_frame(ServoFrame(400, 1, (0, 1600, *[0] * 14))))
-    assert bench.front_end.exchange(snapshot(0)) == [1000, 1600, *[1000] * 12]
+    assert bench.front_end.exchange(0, snapshot(0)) == [1000, 1600, *[1000] * 12]
 
 
 def test_repeated_frame_gets_the_same_bytes_and_moves_nothing(bench: Bench) -> None:
     bench.client.send(1)
-    bench.front_end.exchange(snapshot(0))
-    bench.front_end.exchange(snapshot(1))
+    bench.front_end.exchange(0, snapshot(0))
+    bench.front_end.exchange(0, snapshot(1))
     (first,) = bench.client.received()
+    bench.now_s += REPEATED_AFTER_S
     bench.client.send(1, 1900)
-    assert bench.front_end.exchange(snapshot(1)) is None
+    assert bench.front_end.exchange(0, snapshot(1)) is None
     assert bench.client.received() == [first]
     assert bench.front_end.counters == {"steps": 1, "duplicates": 1}
 
 
 def test_repetitions_during_the_step_are_not_answered_twice(bench: Bench) -> None:
     bench.client.send(1)
-    bench.front_end.exchange(snapshot(0))
+    bench.front_end.exchange(0, snapshot(0))
     for _ in range(3):
         bench.client.send(1)
-    assert bench.front_end.exchange(snapshot(1)) is None
+    assert bench.front_end.exchange(0, snapshot(1)) is None
     assert len(bench.client.received()) == 1
-    assert bench.front_end.exchange(snapshot(1)) is None
+    assert bench.front_end.exchange(0, snapshot(1)) is None
     assert bench.client.received() == []
     assert bench.front_end.counters["duplicates"] == 3
 
 
 def test_repetitions_that_queued_up_after_the_reply_are_answered_once(bench: Bench) -> None:
     bench.client.send(1)
-    bench.front_end.exchange(snapshot(0))
-    bench.front_end.exchange(snapshot(1))
+    bench.front_end.exchange(0, snapshot(0))
+    bench.front_end.exchange(0, snapshot(1))
     bench.client.received()
+    bench.now_s += REPEATED_AFTER_S
     for _ in range(5):
         bench.client.send(1)
-    bench.front_end.exchange(snapshot(1))
+    bench.front_end.exchange(0, snapshot(1))
     assert len(bench.client.received()) == 1
+
+
+def test_repetition_that_crossed_the_answer_gets_no_second_one(bench: Bench) -> None:
+    bench.client.send(1)
+    bench.front_end.exchange(0, snapshot(0))
+    bench.front_end.exchange(0, snapshot(1))
+    bench.client.received()
+    bench.client.send(1)
+    bench.now_s += 0.2
+    bench.front_end.exchange(0, snapshot(1))
+    assert bench.client.received() == []
+    assert bench.front_end.counters["duplicates"] == 1
 
 
 def test_repetition_before_the_next_frame_is_passed_over(bench: Bench) -> None:
     bench.client.send(1)
-    bench.front_end.exchange(snapshot(0))
-    bench.front_end.exchange(snapshot(1))
+    bench.front_end.exchange(0, snapshot(0))
+    bench.front_end.exchange(0, snapshot(1))
     bench.client.received()
     bench.client.send(1)
     bench.client.send(2, 1700)
-    assert bench.front_end.exchange(snapshot(1)) == [1700] * 14
+    assert bench.front_end.exchange(0, snapshot(1)) == [1700] * 14
     assert bench.client.received() == []
 
 
 def test_frames_sent_ahead_are_a_step_each(bench: Bench) -> None:
     for count in range(1, 6):
         bench.client.send(count, 1500 + count)
-    commands = [bench.front_end.exchange(snapshot(step)) for step in range(6)]
+    commands = [bench.front_end.exchange(0, snapshot(step)) for step in range(6)]
     assert commands == [[1500 + count] * 14 for count in range(1, 6)] + [None]
     timestamps = [decode_reply(datagram).timestamp for datagram in bench.client.received()]
     assert timestamps == [step * 0.0025 for step in range(1, 6)]
@@ -205,7 +220,7 @@ def test_frames_sent_ahead_are_a_step_each(bench: Bench) -> None:
 def test_gap_in_the_count_is_a_step_and_counted(bench: Bench) -> None:
     for step, count in enumerate((10, 11, 15)):
         bench.client.send(count)
-        assert bench.front_end.exchange(snapshot(step)) is not None
+        assert bench.front_end.exchange(0, snapshot(step)) is not None
     assert bench.front_end.counters["lost_frames"] == 3
     assert bench.log.warnings == ["lost 3 frames of ArduPilot between 11 and 15 (lost_frames: 3 so far)"]
 
@@ -213,16 +228,41 @@ def test_gap_in_the_count_is_a_step_and_counted(bench: Bench) -> None:
 def test_count_that_wraps_round_is_no_gap_and_no_restart(bench: Bench) -> None:
     for step, count in enumerate((2**32 - 1, 0, 1)):
         bench.client.send(count)
-        assert bench.front_end.exchange(snapshot(step)) is not None
+        assert bench.front_end.exchange(0, snapshot(step)) is not None
     assert bench.front_end.counters == {"steps": 3}
 
 
-def test_count_that_goes_back_is_a_restart_and_a_step(bench: Bench) -> None:
-    for step, count in enumerate((5000, 0, 1)):
-        bench.client.send(count)
-        assert bench.front_end.exchange(snapshot(step)) is not None
+def test_count_that_goes_back_starts_the_vehicle_over_before_it_commands_a_step(bench: Bench) -> None:
+    bench.client.send(5000)
+    bench.front_end.exchange(0, snapshot(0))
+    bench.front_end.exchange(0, snapshot(1))
+    bench.client.received()
+    bench.client.send(0, 1234)
+    assert bench.front_end.exchange(0, snapshot(1)) is START_OVER
+    assert bench.client.received() == []
+    assert bench.front_end.exchange(0, snapshot(1)) == [1234] * 14
+    bench.client.send(1)
+    assert bench.front_end.exchange(0, snapshot(2)) == [1500] * 14
+    assert bench.client.reply().timestamp == 2 * 0.0025
     assert bench.front_end.counters == {"steps": 3, "restarts": 1}
-    assert bench.log.infos[-1] == "ArduPilot restarted: frame 0 after 5000"
+    assert bench.log.infos[-1] == "ArduPilot restarted: frame 0 after 5000; the vehicle starts over"
+
+
+def test_restart_during_a_step_is_not_sent_the_answer_to_the_old_frame(bench: Bench) -> None:
+    bench.client.send(5000)
+    bench.front_end.exchange(0, snapshot(0))
+    bench.client.send(0)
+    assert bench.front_end.exchange(0, snapshot(1)) is START_OVER
+    assert bench.client.received() == []
+
+
+def test_frame_that_a_network_has_overtaken_is_no_restart(bench: Bench) -> None:
+    for step, count in enumerate((6, 7)):
+        bench.client.send(count)
+        bench.front_end.exchange(0, snapshot(step))
+    bench.client.send(6)
+    assert bench.front_end.exchange(0, snapshot(2)) is None
+    assert bench.front_end.counters == {"steps": 2, "late_frames": 1}
 
 
 def test_garbage_is_counted_by_kind_and_does_not_keep_the_frame_from_counting(bench: Bench) -> None:
@@ -231,29 +271,29 @@ def test_garbage_is_counted_by_kind_and_does_not_keep_the_frame_from_counting(be
         bench.client.send_bytes(datagram)
     bench.client.send(1, rate=0)
     bench.client.send_bytes(good)
-    assert bench.front_end.exchange(snapshot(0)) == [1500] * 14
+    assert bench.front_end.exchange(0, snapshot(0)) == [1500] * 14
     assert bench.front_end.counters == {"steps": 1, "wrong_length": 4, "wrong_magic": 2, "zero_frame_rate": 1}
 
 
 def test_garbage_is_logged_once_a_second_at_most(bench: Bench) -> None:
     for _ in range(50):
         bench.client.send_bytes(b"garbage" * 3)
-        bench.front_end.exchange(snapshot(0))
+        bench.front_end.exchange(0, snapshot(0))
     assert len(bench.log.warnings) == 1
     bench.now_s += 1.0
     bench.client.send_bytes(b"garbage" * 3)
-    bench.front_end.exchange(snapshot(0))
+    bench.front_end.exchange(0, snapshot(0))
     assert len(bench.log.warnings) == 2
     assert bench.log.warnings[1].endswith("(wrong_magic: 51 so far)")
 
 
 def test_second_client_is_refused_while_the_first_lives(bench: Bench) -> None:
     bench.client.send(1)
-    bench.front_end.exchange(snapshot(0))
+    bench.front_end.exchange(0, snapshot(0))
     second = bench.new_client()
     second.send(1)
     second.send(2)
-    assert bench.front_end.exchange(snapshot(1)) is None
+    assert bench.front_end.exchange(0, snapshot(1)) is None
     assert second.received() == []
     assert len(bench.client.received()) == 1
     assert bench.front_end.counters["refused_frames"] == 2
@@ -262,50 +302,47 @@ def test_second_client_is_refused_while_the_first_lives(bench: Bench) -> None:
 
 def test_second_client_takes_over_when_the_first_has_been_silent(bench: Bench) -> None:
     bench.client.send(900)
-    bench.front_end.exchange(snapshot(0))
-    bench.front_end.exchange(snapshot(1))
+    bench.front_end.exchange(0, snapshot(0))
+    bench.front_end.exchange(0, snapshot(1))
     second = bench.new_client()
-    bench.now_s += 2.9
+    bench.now_s += 1.9
     second.send(0)
-    assert bench.front_end.exchange(snapshot(1)) is None
+    assert bench.front_end.exchange(0, snapshot(1)) is None
     bench.now_s += 0.1
     second.send(0)
-    assert bench.front_end.exchange(snapshot(1)) is not None
-    bench.front_end.exchange(snapshot(2))
+    assert bench.front_end.exchange(0, snapshot(1)) is START_OVER
+    assert bench.front_end.exchange(0, snapshot(1)) is not None
+    bench.front_end.exchange(0, snapshot(2))
     assert len(second.received()) == 1
     assert bench.front_end.counters["restarts"] == 1
 
 
 def test_long_step_is_no_silence_of_the_partner(bench: Bench) -> None:
     bench.client.send(1)
-    bench.front_end.exchange(snapshot(0))
+    bench.front_end.exchange(0, snapshot(0))
     bench.now_s += 60.0
     bench.new_client().send(1)
-    assert bench.front_end.exchange(snapshot(1)) is None
+    assert bench.front_end.exchange(0, snapshot(1)) is None
     assert bench.front_end.counters["refused_frames"] == 1
 
 
-def test_rate_that_disagrees_with_the_step_is_warned_of_once_with_both(bench: Bench) -> None:
-    for count in range(5):
-        bench.client.send(count, rate=1200)
-        bench.front_end.exchange(snapshot(count))
-    assert len(bench.log.warnings) == 1
-    assert "1200 Hz" in bench.log.warnings[0] and "0.0025 s, 400 Hz" in bench.log.warnings[0]
-
-
-def test_rate_of_the_step_is_not_warned_of(bench: Bench) -> None:
-    for count in range(5):
-        bench.client.send(count, rate=401)
-        bench.front_end.exchange(snapshot(count))
-    assert bench.log.warnings == []
+@pytest.mark.parametrize(("rate", "step_s"), [(1200, 1 / 1200), (400, 0.0025), (100, 0.005)])
+def test_rate_of_the_frames_is_the_step_that_is_wished_for_up_to_the_longest(
+    bench: Bench, rate: int, step_s: float
+) -> None:
+    assert bench.front_end.wanted_step(0) is None
+    bench.client.send(1, rate=rate)
+    bench.front_end.exchange(0, snapshot(0))
+    assert bench.front_end.wanted_step(0) == step_s
 
 
 def test_state_that_is_not_finite_is_never_sent(bench: Bench) -> None:
     bench.client.send(1)
-    bench.front_end.exchange(snapshot(0))
-    bench.front_end.exchange(snapshot(1, truth=np.full(19, math.nan)))
+    bench.front_end.exchange(0, snapshot(0))
+    bench.front_end.exchange(0, snapshot(1, truth=np.full(19, math.nan)))
+    bench.now_s += REPEATED_AFTER_S
     bench.client.send(1)
-    bench.front_end.exchange(snapshot(1))
+    bench.front_end.exchange(0, snapshot(1))
     assert bench.client.received() == []
     assert bench.front_end.counters["unsent_replies"] == 1
     assert "finite" in bench.log.warnings[0]

@@ -21,7 +21,7 @@ class Watched:
     def __init__(self) -> None:
         self.reader, self.writer = os.pipe()
         self.calls = threading.Semaphore(0)
-        self.watch = SocketWatch(self.reader, self.calls.release)
+        self.watch = SocketWatch([self.reader], self.calls.release)
 
     def called(self, patience_s: float = PATIENCE_S) -> bool:
         return self.calls.acquire(timeout=patience_s)

@@ -1,0 +1,254 @@
+"""The conversation with one ArduPilot: one servo frame is one step, answered with the state after it."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections import Counter
+from typing import Literal
+
+from rosflight_py_sim.bridge.ardupilot_reply import ReplyMaker
+from rosflight_py_sim.bridge.front_end_interface import START_OVER, Answer, Logger, Snapshot
+from rosflight_py_sim.bridge.output_map import OutputMap
+from rosflight_py_sim.bridge.peers import Address, AllowedPeers, Partner, address_text
+from rosflight_py_sim.bridge.rare_warnings import RareWarnings
+from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.protocols.ardupilot_json import (
+    FrameLengthError,
+    FrameRateError,
+    MagicError,
+    ProtocolError,
+    ReplyError,
+    ServoFrame,
+    decode_frame,
+)
+
+# Datagrams looked at in one go: a flood must let the rest of the process have its turn.
+_MOST_DATAGRAMS = 256
+
+_LONGEST_DATAGRAM = 2048
+
+# A pause of the simulation lets repetitions pile up, and garbage must not push out the frame among it.
+_RECEIVE_BUFFER = 1 << 20
+
+_COUNTS = 2**32
+
+# ArduPilot repeats a frame after 1.1 s. A repetition that comes sooner has crossed the answer on its way, or was
+# doubled by the network: a second answer would put ArduPilot one frame behind for good.
+_CROSSING_S = 0.25
+
+# For so long after its last frame a second ArduPilot counts as being there.
+_REFUSED_S = 2.0
+
+_KINDS = {FrameLengthError: "wrong_length", MagicError: "wrong_magic", FrameRateError: "zero_frame_rate"}
+
+_Place = Literal["next", "repeated", "late", "restart"]
+
+
+class ArduPilotLink:
+    """Frame n of the partner commands a step, and the state after that step is its answer.
+
+    A frame that comes again (ArduPilot repeats it when it misses the answer) is answered with the same bytes and moves
+    nothing; repetitions that queued up while the step was under way are passed over. A lower count is a restart: the
+    vehicle starts over before the frame counts.
+
+    Who sends the first good frame is the partner; others are refused until it has been silent for a while.
+
+    Counters: see ArduPilotFrontEnd.
+    """
+
+    def __init__(
+        self,
+        own: Address,
+        *,
+        allowed: AllowedPeers,
+        silence_s: float,
+        outputs: OutputMap,
+        replies: ReplyMaker,
+        counters: Counter[str],
+        warn: RareWarnings,
+        logger: Logger,
+    ) -> None:
+        """Take what the front-end has read from its parameters; `open` opens the socket."""
+        self.own = own
+        self._allowed = allowed
+        self._partner = Partner(silence_s)
+        self._silence_s = silence_s
+        self._outputs, self._replies = outputs, replies
+        self._counters, self._warn, self._logger = counters, warn, logger
+        self._socket: socket.socket | None = None
+        self._frame: ServoFrame | None = None
+        self._frame_sender: Address | None = None
+        self._next: ServoFrame | None = None
+        self._start_over = False
+        self._step_is_under_way = False
+        self._answer = b""
+        self._answered_s = 0.0
+        self._refused: tuple[Address, float] | None = None
+
+    @property
+    def frame_rate(self) -> int | None:
+        """Rate that the last frame asks for, Hz."""
+        return None if self._frame is None else self._frame.frame_rate
+
+    @property
+    def refused(self) -> str:
+        """A second ArduPilot that is being refused; empty: none."""
+        if self._refused is None or time.monotonic() - self._refused[1] > _REFUSED_S:
+            return ""
+        return address_text(self._refused[0])
+
+    def open(self) -> None:
+        """Bind the socket.
+
+        Raises:
+            ParameterError: that cannot be.
+        """
+        self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._socket.setblocking(False)
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _RECEIVE_BUFFER)
+        try:
+            self._socket.bind(self.own)
+        except OSError as error:
+            self.close()
+            raise ParameterError(
+                f"parameters 'ardupilot.address' and 'ardupilot.port': {address_text(self.own)} given, which cannot be "
+                f"used: {error.strerror}; allowed: an address of this machine and a port that nobody uses"
+            ) from error
+
+    def close(self) -> None:
+        """Close the socket."""
+        if self._socket is not None:
+            self._socket.close()
+            self._socket = None
+
+    def fileno(self) -> int:
+        """Of the socket."""
+        assert self._socket is not None
+        return self._socket.fileno()
+
+    def exchange(self, snapshot: Snapshot) -> Answer:
+        """Answer the frame whose step led to this snapshot; the commands of the next one, if it has come."""
+        if self._step_is_under_way:
+            self._step_is_under_way = False
+            # Time spent in the step is no silence of the partner's.
+            self._partner.heard()
+            self._next = self._receive(answer_repetition=False)
+            if not self._start_over:
+                self._reply(snapshot)
+        if self._next is None:
+            self._next = self._receive(answer_repetition=True)
+        if self._next is None:
+            return None
+        if self._start_over:
+            self._start_over = False
+            return START_OVER
+        self._frame, self._next = self._next, None
+        self._step_is_under_way = True
+        self._counters["steps"] += 1
+        return self._outputs.outputs(self._frame.pwm_us)
+
+    def _receive(self, *, answer_repetition: bool) -> ServoFrame | None:
+        """The next frame that commands a step; what comes behind it stays in the socket."""
+        assert self._socket is not None
+        receive, partner = self._socket.recvfrom, self._partner
+        repeated = False
+        found = None
+        for _ in range(_MOST_DATAGRAMS):
+            try:
+                datagram, sender = receive(_LONGEST_DATAGRAM)
+            except BlockingIOError:
+                break
+            if sender != partner.address and sender not in self._allowed:
+                self._count("not_allowed", "%s:%s is none of ardupilot.allowed_peers", *sender)
+                continue
+            try:
+                frame = decode_frame(datagram)
+            except ProtocolError as error:
+                self._count(_KINDS[type(error)], "datagram of %s:%s passed over: %s", *sender, error)
+                continue
+            if sender == partner.address:
+                partner.heard()
+            elif not self._may_take_over(sender, frame):
+                continue
+            place = self._place_of(frame, sender)
+            if place == "next" or place == "restart":
+                self._start_over = place == "restart"
+                found = frame
+                break
+            repeated = repeated or place == "repeated"
+        if repeated and answer_repetition and found is None and time.monotonic() - self._answered_s >= _CROSSING_S:
+            self._send()
+        return found
+
+    def _may_take_over(self, sender: Address, frame: ServoFrame) -> bool:
+        partner = self._partner
+        if partner.lives and partner.address is not None:
+            self._refused = sender, time.monotonic()
+            self._count(
+                "refused_frames",
+                "a second ArduPilot at %s:%s is refused: the one at %s:%s flies; another may when that has been "
+                "silent for %g s",
+                *sender,
+                *partner.address,
+                self._silence_s,
+            )
+            return False
+        partner.take(sender)
+        self._refused = None
+        self._logger.info(
+            f"ArduPilot at {address_text(sender)} is connected: {len(frame.pwm_us)} channels, {frame.frame_rate} Hz, "
+            f"frame {frame.frame_count}"
+        )
+        return True
+
+    def _place_of(self, frame: ServoFrame, sender: Address) -> _Place:
+        """Where a frame stands in the order of its count; what that tells is counted."""
+        last, last_sender = self._frame, self._frame_sender
+        self._frame_sender = sender
+        if last is None:
+            return "next"
+        ahead = (frame.frame_count - last.frame_count) % _COUNTS
+        if ahead == 0:
+            self._counters["duplicates"] += 1
+            return "repeated"
+        if ahead == _COUNTS - 1 and sender == last_sender and frame.frame_count > 0:
+            # A network may change the order of two datagrams; who restarts begins at 0.
+            self._counters["late_frames"] += 1
+            return "late"
+        if ahead >= _COUNTS // 2:
+            self._counters["restarts"] += 1
+            self._logger.info(
+                f"ArduPilot restarted: frame {frame.frame_count} after {last.frame_count}; the vehicle starts over"
+            )
+            return "restart"
+        if ahead > 1:
+            text = f"lost {ahead - 1} frames of ArduPilot between {last.frame_count} and {frame.frame_count}"
+            self._counters["lost_frames"] += ahead - 2
+            self._count("lost_frames", text)
+        return "next"
+
+    def _count(self, kind: str, text: str, *details: object) -> None:
+        self._counters[kind] += 1
+        self._warn(kind, text, self._counters[kind], *details)
+
+    def _reply(self, snapshot: Snapshot) -> None:
+        """Make the answer to the frame whose step has been taken, and send it."""
+        try:
+            self._answer = self._replies.line(snapshot)
+        except ReplyError as error:
+            self._answer = b""
+            self._count("unsent_replies", f"no answer to ArduPilot: {error}")
+            return
+        self._send()
+
+    def _send(self) -> None:
+        to = self._partner.address
+        if not self._answer or to is None:
+            return
+        assert self._socket is not None
+        self._answered_s = time.monotonic()
+        try:
+            self._socket.sendto(self._answer, to)
+        except OSError as error:
+            self._count("unsent_replies", f"no answer to ArduPilot at {address_text(to)}: {error.strerror}")

@@ -1,0 +1,122 @@
+"""What ArduPilot is answered: a snapshot as a line of its protocol."""
+
+from __future__ import annotations
+
+import math
+
+from rosflight_py_sim.bridge.front_end_interface import Snapshot
+from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values
+from rosflight_py_sim.physics.rotations import euler_from_quaternion, rotate_to_inertial
+from rosflight_py_sim.protocols.ardupilot_json import Battery, Reply, Vector3, Windvane, encode_reply
+from rosflight_py_sim.transmitter.channels import frame_at_rest
+
+NANOSECONDS = 1_000_000_000
+
+REPLY_PARAMETERS = ParameterTable(
+    Parameter("ardupilot.attitude", True, "Whether the answer has the attitude as roll, pitch and yaw", read_only=True),
+    Parameter(
+        "ardupilot.quaternion",
+        True,
+        "Whether the answer has the attitude as a quaternion, which ArduPilot prefers",
+        read_only=True,
+    ),
+    Parameter("ardupilot.rng_1", True, "Whether the answer has the range finder's distance", read_only=True),
+    Parameter("ardupilot.windvane", True, "Whether the answer has the apparent wind", read_only=True),
+    Parameter("ardupilot.velocity_wind", True, "Whether the answer has the wind over ground", read_only=True),
+    Parameter("ardupilot.airspeed", True, "Whether the answer has the Pitot tube's airspeed", read_only=True),
+    Parameter(
+        "ardupilot.rc",
+        True,
+        "Whether the answer has the channels of the transmitter (sim/RC); false: ArduPilot gets them elsewhere, as "
+        "from MAVProxy's rc command",
+        read_only=True,
+    ),
+    Parameter("ardupilot.battery", True, "Whether the answer has the battery monitor's readings", read_only=True),
+)
+
+# ArduPilot keeps ranges in cm as 16 bits; this is beyond what any of its drivers takes for good.
+_BEYOND_RANGE_M = 655.0
+
+_AT_REST = tuple(frame_at_rest())
+
+# Below it a vane points anywhere.
+_CALM_MPS = 1e-6
+
+
+class ReplyMaker:
+    """Makes the answers that one parameter file asks for.
+
+    The fields are the same from the first answer on, as ArduPilot wants it: a sensor that has not been heard yet reads
+    0, and a transmitter is at rest until it has been heard.
+
+    Attributes:
+        wants: what the snapshots must hold, see FrontEndInterface.
+    """
+
+    def __init__(self, values: Values) -> None:
+        """Take the values of REPLY_PARAMETERS.
+
+        Raises:
+            ParameterError: without any attitude ArduPilot does not fly.
+        """
+        self._attitude, self._quaternion = bool(values["ardupilot.attitude"]), bool(values["ardupilot.quaternion"])
+        if not (self._attitude or self._quaternion):
+            raise ParameterError(
+                "parameters 'ardupilot.attitude' and 'ardupilot.quaternion': false given for both; allowed: true for "
+                "at least one of them"
+            )
+        self._range = bool(values["ardupilot.rng_1"])
+        self._windvane = bool(values["ardupilot.windvane"])
+        self._wind = bool(values["ardupilot.velocity_wind"])
+        self._airspeed = bool(values["ardupilot.airspeed"])
+        self._rc = bool(values["ardupilot.rc"])
+        self._battery = bool(values["ardupilot.battery"])
+        switches = {"range": self._range, "airspeed": self._airspeed, "battery": self._battery, "rc": self._rc}
+        self.wants = frozenset(name for name, wanted in switches.items() if wanted)
+
+    def line(self, snapshot: Snapshot) -> bytes:
+        """The answer, as one datagram.
+
+        Raises:
+            ReplyError: the state is not finite, or absurd.
+        """
+        north, east, down, w, x, y, z, u, v, w_down = snapshot.truth[:10].tolist()
+        velocity_ned = rotate_to_inertial(w, x, y, z, u, v, w_down)
+        euler = euler_from_quaternion(w, x, y, z)
+        reply = Reply(
+            snapshot.time_ns / NANOSECONDS,
+            snapshot.gyro,
+            snapshot.accel_body,
+            (north, east, down),
+            velocity_ned,
+        )
+        if self._attitude:
+            reply.attitude = euler
+        if self._quaternion:
+            reply.quaternion = (w, x, y, z)
+        if self._range:
+            reply.ranges = tuple(map(_finite_range, snapshot.ranges or (0.0,)))
+        if self._windvane:
+            reply.windvane = apparent_wind(velocity_ned, snapshot.wind_ned, euler[2])
+        if self._wind:
+            reply.velocity_wind = snapshot.wind_ned
+        if self._airspeed:
+            reply.airspeed = snapshot.airspeed or 0.0
+        if self._rc:
+            reply.rc_us = snapshot.rc_us or _AT_REST
+        if self._battery:
+            reply.battery = Battery(*(snapshot.battery or (0.0, 0.0)))
+        return encode_reply(reply)
+
+
+def apparent_wind(velocity_ned: Vector3, wind_ned: Vector3, yaw: float) -> Windvane:
+    """What a vane with an upright axis sees (m/s, rad): where the air comes from, clockwise from the nose."""
+    north, east = velocity_ned[0] - wind_ned[0], velocity_ned[1] - wind_ned[1]
+    speed = math.hypot(north, east)
+    direction = (math.atan2(east, north) - yaw) % (2.0 * math.pi) if speed > _CALM_MPS else 0.0
+    return Windvane(direction, speed)
+
+
+def _finite_range(distance_m: float) -> float:
+    """Distance with numbers in the place of the infinities of REP 117."""
+    return min(max(distance_m, 0.0), _BEYOND_RANGE_M)
