@@ -19,15 +19,18 @@ INTERFACES := rosflight_msgs/CMakeLists.txt rosflight_msgs/package.xml rosflight
 	$(wildcard rosflight_msgs/cmake/* rosflight_msgs/msg/* rosflight_msgs/srv/*)
 
 .DELETE_ON_ERROR:
-.PHONY: help fly test lint bench fidelity lock clean
+.PHONY: help fly fly-ardupilot test lint bench fidelity lock clean
 .DEFAULT_GOAL := help
 
 help:  ## what there is to make
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 	@echo "  Variables: VEHICLE=$(VEHICLE), ARGS for the program or for pytest, PYTHON=$(PYTHON)"
 
 fly: $(VENV)/.project  ## fly a mission with the whole node graph in one process
 	@$(BIN)/rosflight_py_sim fly --vehicle $(VEHICLE) $(ARGS)
+
+fly-ardupilot: $(VENV)/.project  ## let ArduPilot fly, which you start in another terminal
+	@$(BIN)/rosflight_py_sim sim --flight-controller ardupilot --vehicle $(VEHICLE) $(ARGS)
 
 lint: $(VENV)/.project  ## format and lint check, types
 	@$(BIN)/ruff format --check --output-format concise . || { echo "make: run $(BIN)/ruff format ." >&2; exit 1; }

@@ -19,6 +19,7 @@ setup(
         ("share/ament_index/resource_index/packages", ["resource/rosflight_py_sim"]),
         (str(SHARE), ["package.xml"]),
         *shared_files("config", "*.yaml"),
+        *shared_files("config", "*.parm"),
         *shared_files("launch", "*.launch.py"),
     ],
 )

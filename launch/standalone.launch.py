@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
-from launch.actions import DeclareLaunchArgument, EmitEvent, OpaqueFunction
+from launch.actions import DeclareLaunchArgument, EmitEvent, LogInfo, OpaqueFunction
 from launch.events import Shutdown
 from launch.events.process import ProcessExited
 from launch.logging import get_logger
@@ -69,6 +69,11 @@ ARGUMENTS = [
         "ROSflight's files work too.",
     ),
     DeclareLaunchArgument(
+        "params_file",
+        default_value="",
+        description="Parameters of all nodes over those of the vehicle's own file: files, with commas.",
+    ),
+    DeclareLaunchArgument(
         "firmware_param_file",
         default_value="",
         description="Parameters that the flight controller starts with (ROSflight's YAML list), in the place of the "
@@ -126,9 +131,10 @@ def _graph(context: LaunchContext) -> list[LaunchDescriptionEntity]:
             f"launch argument 'real_time_multiplier': '{given['real_time_multiplier']}' given; with time_mode wall "
             "time passes as on the system's clock: leave it out, or choose time_mode:=paced or lockstep"
         )
-    for name in ("dynamics_param_file", "firmware_param_file"):
-        if given[name] and not Path(given[name]).is_file():
-            raise ParameterError(f"launch argument '{name}': there is no file '{given[name]}'")
+    for name in ("dynamics_param_file", "params_file", "firmware_param_file"):
+        for file in _words(given[name]):
+            if not Path(file).is_file():
+                raise ParameterError(f"launch argument '{name}': there is no file '{file}'")
     if composed:
         return [_one_process(given, time_mode)]
     return _processes(given, time_mode, _members(given, vehicle(given["vehicle"], given["dynamics"])))
@@ -144,12 +150,15 @@ def _processes(given: dict[str, str], time_mode: str, members: list[Member]) -> 
     chosen = members[0].vehicle
     controller = chosen_flight_controller(given["flight_controller"] or chosen.flight_controller)
     files = [given["dynamics_param_file"] or str(chosen.parameter_file), *map(str, controller.files_for(chosen))]
+    files += _words(given["params_file"])
+    by_keyboard = boolean("use_vimfly", given["use_vimfly"])
     shared = {
         **controller.settings,
         "time_mode": time_mode,
-        "use_vimfly": boolean("use_vimfly", given["use_vimfly"]),
+        "use_vimfly": by_keyboard,
         "firmware_param_file": given["firmware_param_file"] or str(chosen.firmware_file),
         "vehicles": [member.namespace for member in members],
+        **({"ardupilot.rc": True} if by_keyboard else {}),
         **_numbers(given, "real_time_multiplier"),
     }
 
@@ -172,12 +181,18 @@ def _processes(given: dict[str, str], time_mode: str, members: list[Member]) -> 
     planned = planned_nodes(members, controller, autopilot)
     if time_mode in TIME_MANAGERS:
         planned.append(PlannedNode("time_manager", TIME_MANAGERS[time_mode], "", members[0]))
-    left_out = {name.strip() for name in given["leave_out"].split(",") if name.strip()}
+    left_out = set(_words(given["leave_out"]))
     names = [one.full_name for one in planned]
     unknown = ", ".join(sorted(left_out - {*names, *map(_bare, names)}))
     if unknown:
         raise ParameterError(f"launch argument 'leave_out': '{unknown}' given; allowed: {', '.join(names)}")
-    return [node(one) for one in planned if not {one.full_name, one.name} & left_out]
+    instructions = controller.instructions(chosen)
+    said = [LogInfo(msg=instructions)] if instructions else []
+    return said + [node(one) for one in planned if not {one.full_name, one.name} & left_out]
+
+
+def _words(text: str) -> list[str]:
+    return [word.strip() for word in text.split(",") if word.strip()]
 
 
 def _bare(name: str) -> str:
@@ -204,6 +219,8 @@ def _one_process(given: dict[str, str], time_mode: str) -> Node:
         "--spacing": given["spacing"],
     }
     arguments = [word for option, value in options.items() if value for word in (option, value)]
+    for file in _words(given["params_file"]):
+        arguments += ["--params-file", file]
     if boolean("autopilot", given["autopilot"]):
         arguments.append("--autopilot")
     if boolean("use_vimfly", given["use_vimfly"]):

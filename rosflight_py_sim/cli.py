@@ -13,7 +13,7 @@ from typing import Any
 
 from rosflight_py_sim import __version__
 from rosflight_py_sim.fleet import FLEET_PARAMETERS, Member, fleet
-from rosflight_py_sim.flight_controllers import FLIGHT_CONTROLLERS
+from rosflight_py_sim.flight_controllers import FLIGHT_CONTROLLERS, chosen_flight_controller
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.resources import share_directory
 from rosflight_py_sim.trim_command import add_trim_parser
@@ -187,7 +187,7 @@ def _sim(options: argparse.Namespace) -> int:
         del settings["real_time_multiplier"]
     members = _members(options, chosen)
     if options.keyboard:
-        settings["use_vimfly"] = True
+        settings |= {"use_vimfly": True, "ardupilot.rc": True}
     graph = ComposedGraph(
         members,
         files=options.params_file,
@@ -203,6 +203,9 @@ def _sim(options: argparse.Namespace) -> int:
     names = ", ".join(member.namespace or chosen.name for member in members)
     are = "are" if len(members) > 1 else "is"
     print(f"{names} {are} running ({options.time_mode}); Ctrl-C ends it", flush=True)
+    instructions = chosen_flight_controller(options.flight_controller or chosen.flight_controller).instructions(chosen)
+    if instructions:
+        print(instructions, flush=True)
     clock = graph.nodes[0].get_clock()
     limit_ns = float("inf") if options.duration is None else clock.now().nanoseconds + options.duration * 1e9
     try:

@@ -10,6 +10,8 @@ from rosflight_py_sim.parameters import ParameterError, Value
 from rosflight_py_sim.resources import share_directory
 from rosflight_py_sim.vehicles import Vehicle
 
+CONFIG = share_directory() / "config"
+
 
 @dataclass(frozen=True)
 class FlightController:
@@ -35,18 +37,21 @@ class FlightController:
         Raises:
             ParameterError: it needs one, and the vehicle has none.
         """
-        file = vehicle.flight_controller_files.get(self.name)
-        if file is not None:
-            return [share_directory() / "config" / file]
+        if self.name in vehicle.pairings:
+            return [CONFIG / vehicle.pairings[self.name].file]
         if self.needs_file:
-            able = [
-                n for n, one in FLIGHT_CONTROLLERS.items() if not one.needs_file or n in vehicle.flight_controller_files
-            ]
+            able = [name for name, one in FLIGHT_CONTROLLERS.items() if not one.needs_file or name in vehicle.pairings]
             raise ParameterError(
                 f"flight controller '{self.name}' given for vehicle '{vehicle.name}', which has no parameter file for "
                 f"it; allowed: {', '.join(able)}"
             )
         return []
+
+    def instructions(self, vehicle: Vehicle) -> str:
+        """What to do beside starting the simulation so that the vehicle flies, in one line; empty: nothing."""
+        if self.name not in vehicle.pairings or not vehicle.pairings[self.name].command:
+            return ""
+        return "in another terminal: " + vehicle.pairings[self.name].command.format(config=CONFIG)
 
 
 FLIGHT_CONTROLLERS = {
@@ -56,7 +61,6 @@ FLIGHT_CONTROLLERS = {
         FlightController(
             "ardupilot", "bridge", "ArduPilot, by its JSON interface", {"front_end": "ardupilot"}, needs_file=True
         ),
-        FlightController("hold", "auv_autopilot", "holds an underwater vehicle's depth and heading, by services"),
     ]
 }
 """By name."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from rosflight_py_sim.parameters import ParameterError
@@ -38,6 +38,19 @@ def _servo(name: str, output: int) -> Actuator:
 
 
 @dataclass(frozen=True)
+class Pairing:
+    """How a vehicle is flown by a flight controller that is not its own.
+
+    Attributes:
+        file: in config/, parameters of all nodes, over the vehicle's own.
+        command: what to type in another terminal; `{config}` stands for the folder.
+    """
+
+    file: str
+    command: str = ""
+
+
+@dataclass(frozen=True)
 class Vehicle:
     """One vehicle.
 
@@ -50,8 +63,7 @@ class Vehicle:
         actuators: what the outputs of the flight controller move.
         dynamics: executable of its dynamics.
         flight_controller: who flies it unless another is asked for: a name of `FLIGHT_CONTROLLERS`.
-        flight_controller_files: name of a flight controller to a file in config/ with what it takes that this one flies
-            the vehicle.
+        pairings: name of a flight controller to what it takes that this one flies the vehicle.
     """
 
     name: str
@@ -62,7 +74,7 @@ class Vehicle:
     actuators: tuple[Actuator, ...]
     dynamics: str = "standalone_dynamics"
     flight_controller: str = "sil_board"
-    flight_controller_files: Mapping[str, str] = field(default_factory=dict)
+    pairings: Mapping[str, Pairing] = field(default_factory=dict)
 
     @property
     def parameter_file(self) -> Path:
@@ -84,6 +96,12 @@ VECTORED_THRUSTERS = tuple(_servo(f"thruster {output + 1}", output) for output i
 STANDARD = (_servo("aileron", 0), _servo("elevator", 1), _servo("rudder", 2), _motor("motor", 4))
 
 
+def _ardupilot(file: str, program: str, frame: str, *parameters: str) -> dict[str, Pairing]:
+    words = [f"sim_vehicle.py -v {program} -f {frame} --model JSON:127.0.0.1"]
+    words += [f"--add-param-file={{config}}/ardupilot/{one}.parm" for one in parameters]
+    return {"ardupilot": Pairing(f"ardupilot/{file}.yaml", " ".join(words))}
+
+
 def _fixedwing(name: str, parameters: str) -> Vehicle:
     files = (parameters, "fixedwing_firmware.yaml")
     return Vehicle(
@@ -92,7 +110,7 @@ def _fixedwing(name: str, parameters: str) -> Vehicle:
         *files,
         "fixedwing_autopilot",
         V_TAIL,
-        flight_controller_files={"ardupilot": "ardupilot/fixedwing.yaml"},
+        pairings=_ardupilot("fixedwing", "ArduPlane", "plane", parameters.removesuffix(".yaml")),
     )
 
 
@@ -111,13 +129,16 @@ VEHICLES = {
             "multirotor_firmware.yaml",
             "autopilot",
             MOTORS,
-            flight_controller_files={"ardupilot": "ardupilot/multirotor.yaml"},
+            pairings=_ardupilot("multirotor", "ArduCopter", "X", "copter"),
         ),
         _fixedwing("fixedwing", "anaconda.yaml"),
         _fixedwing("anaconda", "anaconda.yaml"),
         _fixedwing("aerosonde", "aerosonde.yaml"),
         _underwater("auv", THRUSTERS),
-        _underwater("bluerov2", VECTORED_THRUSTERS),
+        replace(
+            _underwater("bluerov2", VECTORED_THRUSTERS),
+            pairings=_ardupilot("bluerov2", "ArduSub", "vectored", "sub"),
+        ),
     ]
 }
 """By name; "fixedwing" is the one that ROSflight flies by that name."""

@@ -5,14 +5,24 @@ from __future__ import annotations
 import math
 
 from rosflight_py_sim.bridge.front_end_interface import Snapshot
-from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values
-from rosflight_py_sim.physics.rotations import euler_from_quaternion, rotate_to_inertial
+from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values, number
+from rosflight_py_sim.physics.rotations import euler_from_quaternion, rotate_to_body, rotate_to_inertial
 from rosflight_py_sim.protocols.ardupilot_json import Battery, Reply, Vector3, Windvane, encode_reply
+from rosflight_py_sim.sensing.site import SITE_PARAMETERS
 from rosflight_py_sim.transmitter.channels import frame_at_rest
 
 NANOSECONDS = 1_000_000_000
 
 REPLY_PARAMETERS = ParameterTable(
+    Parameter(
+        "ardupilot.imu",
+        "truth",
+        "What the answer's gyro and accelerometer read: truth (ArduPilot adds noise and biases of an IMU itself), or "
+        "sensors (what the node sensors measures, with its noise and biases)",
+        choices=("truth", "sensors"),
+        read_only=True,
+    ),
+    SITE_PARAMETERS["gravity"],
     Parameter("ardupilot.attitude", True, "Whether the answer has the attitude as roll, pitch and yaw", read_only=True),
     Parameter(
         "ardupilot.quaternion",
@@ -65,6 +75,8 @@ class ReplyMaker:
                 "parameters 'ardupilot.attitude' and 'ardupilot.quaternion': false given for both; allowed: true for "
                 "at least one of them"
             )
+        self._true_imu = values["ardupilot.imu"] == "truth"
+        self._gravity = number(values, "gravity")
         self._range = bool(values["ardupilot.rng_1"])
         self._windvane = bool(values["ardupilot.windvane"])
         self._wind = bool(values["ardupilot.velocity_wind"])
@@ -83,13 +95,12 @@ class ReplyMaker:
         north, east, down, w, x, y, z, u, v, w_down = snapshot.truth[:10].tolist()
         velocity_ned = rotate_to_inertial(w, x, y, z, u, v, w_down)
         euler = euler_from_quaternion(w, x, y, z)
-        reply = Reply(
-            snapshot.time_ns / NANOSECONDS,
-            snapshot.gyro,
-            snapshot.accel_body,
-            (north, east, down),
-            velocity_ned,
-        )
+        gyro, accel_body = snapshot.gyro, snapshot.accel_body
+        if self._true_imu:
+            gyro, accel_body = true_imu(
+                snapshot.truth[10:16].tolist(), rotate_to_body(w, x, y, z, 0.0, 0.0, self._gravity)
+            )
+        reply = Reply(snapshot.time_ns / NANOSECONDS, gyro, accel_body, (north, east, down), velocity_ned)
         if self._attitude:
             reply.attitude = euler
         if self._quaternion:
@@ -107,6 +118,12 @@ class ReplyMaker:
         if self._battery:
             reply.battery = Battery(*(snapshot.battery or (0.0, 0.0)))
         return encode_reply(reply)
+
+
+def true_imu(motion: list[float], gravity_body: Vector3) -> tuple[Vector3, Vector3]:
+    """Angular rate (rad/s) and specific force (m/s^2) of a perfect IMU; `motion`: angular rate, then acceleration."""
+    p, q, r, ax, ay, az = motion
+    return (p, q, r), (ax - gravity_body[0], ay - gravity_body[1], az - gravity_body[2])
 
 
 def apparent_wind(velocity_ned: Vector3, wind_ned: Vector3, yaw: float) -> Windvane:

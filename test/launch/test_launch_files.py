@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import math
+import re
 import signal
+import socket
 import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -68,6 +72,25 @@ def test_vehicles_that_rosflight_has_a_launch_file_for_have_one_that_includes_th
     assert calls(file, "IncludeLaunchDescription")
 
 
+@pytest.mark.parametrize(("file", "names"), [("copter", {"multirotor"}), ("plane", set()), ("sub", {"bluerov2"})])
+def test_vehicles_for_ardupilot_have_a_launch_file_that_includes_the_common_graph_in_lockstep(
+    file: str, names: set[str]
+) -> None:
+    path = LAUNCH / f"ardupilot_{file}.launch.py"
+    words = {n.value for n in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(n, ast.Constant)}
+    assert {GRAPH.name, "vehicle", "flight_controller", "ardupilot", "time_mode", "lockstep"} | names <= words
+    assert calls(path, "IncludeLaunchDescription")
+    declared = {literals(call.args)[0]: {str(k.arg): k.value for k in call.keywords} for call in declarations(path)}
+    assert set(declared) - {"variant"} <= set(arguments())
+    if "vehicle" in declared:
+        offered = ast.literal_eval(declared["vehicle"]["choices"])
+        assert all("ardupilot" in VEHICLES[name].pairings for name in offered)
+
+
+def declarations(file: Path) -> list[ast.Call]:
+    return calls(file, "DeclareLaunchArgument")
+
+
 @pytest.mark.parametrize("vehicle", ALL.values(), ids=["-".join(names) for names in ALL])
 def test_files_and_physics_of_each_vehicle_exist(vehicle: Vehicle) -> None:
     assert vehicle.parameter_file.is_file()
@@ -86,7 +109,7 @@ PLANS = [
     (vehicle, name)
     for vehicle in ALL.values()
     for name, controller in FLIGHT_CONTROLLERS.items()
-    if name in vehicle.flight_controller_files or not controller.needs_file
+    if name in vehicle.pairings or not controller.needs_file
 ]
 
 
@@ -139,6 +162,39 @@ def test_overlay_for_elevons_suits_the_fixed_wing() -> None:
     assert_sections_suit(share_directory() / "config" / "ardupilot" / "elevon.yaml", planned)
 
 
+@pytest.mark.parametrize(
+    "vehicle", [one for one in ALL.values() if "ardupilot" in one.pairings], ids=lambda one: one.name
+)
+def test_what_to_type_for_ardupilot_names_files_that_there_are_and_no_parameter_twice(vehicle: Vehicle) -> None:
+    said = FLIGHT_CONTROLLERS["ardupilot"].instructions(vehicle)
+    assert said.startswith("in another terminal: sim_vehicle.py -v Ardu")
+    assert "--model JSON:127.0.0.1" in said
+    files = [Path(word.partition("=")[2]) for word in said.split() if word.startswith("--add-param-file=")]
+    assert files
+    for file in files:
+        assert_is_parameter_file_of_ardupilot(file)
+
+
+def assert_is_parameter_file_of_ardupilot(file: Path) -> None:
+    lines = [line for line in file.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
+    names = [line.split()[0] for line in lines]
+    assert len(names) == len(set(names)) > 0
+    for line in lines:
+        name, value = line.split()
+        # Sixteen characters is what ArduPilot's parameter protocol carries.
+        assert re.fullmatch(r"[A-Z][A-Z0-9_]{2,15}", name)
+        assert math.isfinite(float(value))
+
+
+def test_every_parameter_file_for_ardupilot_is_one() -> None:
+    files = sorted((share_directory() / "config" / "ardupilot").glob("*.parm"))
+    assert {"copter.parm", "anaconda.parm", "aerosonde.parm", "elevon.parm", "sub.parm"} <= {
+        file.name for file in files
+    }
+    for file in files:
+        assert_is_parameter_file_of_ardupilot(file)
+
+
 def test_flight_controller_that_a_vehicle_has_no_file_for_is_refused_in_words() -> None:
     with pytest.raises(ParameterError, match=r"'ardupilot' given for vehicle 'fixedwing'.*allowed: sil_board"):
         FLIGHT_CONTROLLERS["ardupilot"].files_for(FLOWN_BY_OTHERS["fixedwing", "jsbsim"])
@@ -146,7 +202,7 @@ def test_flight_controller_that_a_vehicle_has_no_file_for_is_refused_in_words() 
 
 def test_each_vehicle_is_flown_by_a_flight_controller_that_there_is() -> None:
     for vehicle in ALL.values():
-        assert {vehicle.flight_controller, *vehicle.flight_controller_files} <= set(FLIGHT_CONTROLLERS)
+        assert {vehicle.flight_controller, *vehicle.pairings} <= set(FLIGHT_CONTROLLERS)
         FLIGHT_CONTROLLERS[vehicle.flight_controller].files_for(vehicle)
 
 
@@ -186,6 +242,7 @@ def test_options_given_to_the_composed_run_are_options_of_the_command() -> None:
         "--spacing": "5",
         "--dynamics": STANDALONE,
         "--flight-controller": "sil_board",
+        "--params-file": __file__,
     }
     given = [word for option in options for word in (option, *filter(None, [values.get(option)]))]
     parsed = vars(_parser().parse_args(["sim", *given]))
@@ -255,7 +312,9 @@ def test_use_sim_time_is_true_or_false() -> None:
 PATIENCE_S = 60.0
 
 
-def launched(*given: str, file: str = "multirotor_standalone.launch.py") -> subprocess.Popen[str]:
+def launched(
+    *given: str, file: str = "multirotor_standalone.launch.py", output: Any = subprocess.PIPE
+) -> subprocess.Popen[str]:
     """A launch file in a process of its own, which Ctrl-C reaches whatever the shell of the tests did with it."""
     program = (
         "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
@@ -271,7 +330,7 @@ def launched(*given: str, file: str = "multirotor_standalone.launch.py") -> subp
     )
     return subprocess.Popen(
         [sys.executable, "-c", program, str(LAUNCH / file), *given],
-        stdout=subprocess.PIPE,
+        stdout=output,
         stderr=subprocess.STDOUT,
         text=True,
     )
@@ -338,11 +397,53 @@ def test_launched_graph_runs_and_ends_quietly_on_an_interrupt(file: str, given: 
 @pytest.mark.usefixtures("ros_domain")
 @WITH_LAUNCH
 @pytest.mark.parametrize(
+    ("file", "given"),
+    [
+        ("ardupilot_copter", ()),
+        ("ardupilot_copter", ("composed:=true",)),
+        ("ardupilot_plane", ("variant:=elevon", "vehicle:=aerosonde")),
+        ("ardupilot_plane", ("variant:=elevon", "composed:=true")),
+        ("ardupilot_sub", ("composed:=true",)),
+    ],
+    ids=["copter", "composed copter", "plane", "composed plane", "composed sub"],
+)
+def test_launched_graph_says_what_to_type_for_ardupilot_and_waits_for_it(
+    tmp_path: Path, file: str, given: tuple[str, ...]
+) -> None:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    own = tmp_path / "port.yaml"
+    own.write_text(f"/**/bridge:\n  ros__parameters:\n    ardupilot.port: {port}\n")
+    log = tmp_path / "log"
+    with log.open("w") as output:
+        process = launched(*given, f"params_file:={own}", file=f"{file}.launch.py", output=output)
+        try:
+            give_up = time.monotonic() + PATIENCE_S
+            while f"waiting for ArduPilot on UDP 127.0.0.1:{port}" not in log.read_text():
+                assert process.poll() is None and time.monotonic() < give_up, log.read_text()
+                time.sleep(0.1)
+            process.send_signal(signal.SIGINT)
+            process.wait(timeout=30.0)
+        finally:
+            process.kill()
+            process.wait()
+    text = log.read_text()
+    assert process.returncode == 0, text
+    assert "in another terminal: sim_vehicle.py -v Ardu" in text
+    assert "Traceback" not in text
+    assert "process has died" not in text
+
+
+@pytest.mark.usefixtures("ros_domain")
+@WITH_LAUNCH
+@pytest.mark.parametrize(
     ("given", "text"),
     [
         (("time_mode:=lockstep", "use_sim_time:=false"), "contradict each other"),
         (("time_mode:=locked",), "time_mode"),
         (("dynamics_param_file:=/no/such.yaml",), "there is no file '/no/such.yaml'"),
+        (("params_file:=/no/such.yaml",), "there is no file '/no/such.yaml'"),
         (("leave_out:=sensor",), "'sensor' given; allowed: rc, sensors"),
         (("flight_controller:=ardupilot",), "'time_mode': wall given; allowed: text, one of lockstep"),
         (("count:=0",), "'count': 0 given; allowed: integer, from 1 to 100"),

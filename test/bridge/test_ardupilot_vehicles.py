@@ -1,0 +1,164 @@
+"""Vehicles under ArduPilot: what its channels do to the vehicle, as ArduPilot means them.
+
+Motors and servos by ArduPilot's documentation (copter.ardupilot.org, Connect ESCs and Motors; plane.ardupilot.org,
+Normal, Elevon; ardusub.com, frames), where a greater servo output rolls right, pitches up and yaws right.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+from numpy.typing import NDArray
+
+from rosflight_py_sim.bridge.output_map import OutputMap
+from rosflight_py_sim.flight_controllers import CONFIG, FLIGHT_CONTROLLERS
+from rosflight_py_sim.parameters import ParameterTable
+from rosflight_py_sim.physics.auv import AUV_PARAMETERS, Auv
+from rosflight_py_sim.physics.fixedwing import FIXEDWING_PARAMETERS, FixedWing
+from rosflight_py_sim.physics.multirotor import MULTIROTOR_PARAMETERS, Multirotor
+from rosflight_py_sim.physics.surface_mix import SURFACE_MIX_PARAMETERS, mixer_of_values
+from rosflight_py_sim.vehicle_models import given_values
+from rosflight_py_sim.vehicles import vehicle
+
+CHANNELS = 16
+LONG_S = 10.0
+"""Enough for every lag to be over."""
+
+
+def files(name: str) -> list[Path]:
+    return [vehicle(name).parameter_file, *FLIGHT_CONTROLLERS["ardupilot"].files_for(vehicle(name))]
+
+
+def values(table: ParameterTable, paths: list[Path]) -> Any:
+    arguments = ["--ros-args", *(word for path in paths for word in ("--params-file", str(path)))]
+    return given_values(table, arguments, "forces_and_moments", "", "none")
+
+
+def outputs(name: str, channels_us: list[float]) -> NDArray[np.float64]:
+    """Outputs (14,) for these first channels of 16; ArduPilot says nothing on the others."""
+    bridge = yaml.safe_load(files(name)[1].read_text(encoding="utf-8"))["/**/bridge"]["ros__parameters"]
+    mapped = OutputMap("outputs", bridge["ardupilot.outputs"], bridge["ardupilot.no_output"], CHANNELS)
+    rest = (0,) * (CHANNELS - len(channels_us))
+    return np.array(mapped.outputs((*map(round, channels_us), *rest)), dtype=np.float64)
+
+
+def truth(*, forward: float = 0.0, down: float = -100.0) -> NDArray[np.float64]:
+    state = np.zeros(19)
+    state[2], state[3], state[7] = down, 1.0, forward
+    return state
+
+
+# ArduCopter's motors of quad x, 1 to 4: place (forward, right), and whether they turn counterclockwise.
+QUAD_X = [((1, 1), True), ((-1, -1), True), ((1, -1), False), ((-1, 1), False)]
+
+
+@pytest.mark.parametrize(
+    ("command", "axis"),
+    [((100.0, 0.0, 0.0), 0), ((0.0, 100.0, 0.0), 1), ((0.0, 0.0, 100.0), 2)],
+    ids=["roll", "pitch", "yaw"],
+)
+def test_quad_x_turns_the_way_that_arducopter_commands(command: tuple[float, float, float], axis: int) -> None:
+    roll, pitch, yaw = command
+    # More thrust on the left rolls right, in front pitches up; counterclockwise propellers turn the vehicle right.
+    channels = [
+        1500.0 - roll * right + pitch * forward + yaw * (1 if counterclockwise else -1)
+        for (forward, right), counterclockwise in QUAD_X
+    ]
+    copter = Multirotor(values(MULTIROTOR_PARAMETERS, files("multirotor")))
+    wrench = copter.update(truth(), np.zeros(3), outputs("multirotor", channels), LONG_S)
+    moments = wrench[3:]
+    assert wrench[2] < 0.0
+    assert moments[axis] > 0.01
+    # What is left of the others is rounding.
+    assert np.abs(np.delete(moments, axis)).max() < 1e-9 * abs(wrench[2])
+
+
+def plane_moments(name: str, channels: list[float], overlays: list[Path]) -> NDArray[np.float64]:
+    """Wrench of a plane in straight flight at 20 m/s."""
+    paths = [*files(name), *overlays]
+    plane = FixedWing(values(FIXEDWING_PARAMETERS, paths))
+    mixer = mixer_of_values(values(SURFACE_MIX_PARAMETERS, paths))
+    assert mixer is not None
+    plane.set_mixer(mixer)
+    # The battery's voltage is that of the motor's speed before.
+    for _ in range(100):
+        wrench = plane.update(truth(forward=20.0), np.zeros(3), outputs(name, channels), 0.02)
+    return wrench.copy()
+
+
+PLANES = ["anaconda", "aerosonde"]
+LEVEL = [1500.0, 1500.0, 1500.0, 1500.0]
+
+
+@pytest.mark.parametrize("name", PLANES)
+@pytest.mark.parametrize(("channel", "axis"), [(0, 3), (1, 4), (3, 5)], ids=["aileron", "elevator", "rudder"])
+def test_more_on_a_planes_channel_rolls_right_pitches_up_yaws_right(name: str, channel: int, axis: int) -> None:
+    moved = list(LEVEL)
+    moved[channel] += 200.0
+    change = plane_moments(name, moved, []) - plane_moments(name, LEVEL, [])
+    assert change[axis] > 0.1
+    # Ailerons yaw a little, and a rudder rolls; each mainly does what it is there for.
+    assert np.argmax(np.abs(change[3:])) == axis - 3
+
+
+@pytest.mark.parametrize("name", PLANES)
+def test_channel_three_is_the_throttle(name: str) -> None:
+    thrusts = [plane_moments(name, [1500.0, 1500.0, us, 1500.0], [])[0] for us in (1000.0, 1700.0, 2000.0)]
+    # A propeller that is too slow for 20 m/s does not pull.
+    assert thrusts[0] < thrusts[1] - 1.0 < thrusts[2] - 2.0
+
+
+ELEVON = [CONFIG / "ardupilot" / "elevon.yaml"]
+
+
+@pytest.mark.parametrize("name", PLANES)
+@pytest.mark.parametrize(
+    ("left", "right", "axis"), [(200.0, 200.0, 4), (-200.0, 200.0, 3)], ids=["both", "left down, right up"]
+)
+def test_elevons_pitch_up_together_and_roll_right_against_each_other(
+    name: str, left: float, right: float, axis: int
+) -> None:
+    # ArduPlane's SERVO1_FUNCTION 77 and SERVO2_FUNCTION 78: left is elevator - aileron, right their sum.
+    still = plane_moments(name, LEVEL, ELEVON)
+    change = plane_moments(name, [1500.0 + left, 1500.0 + right, 1500.0, 1500.0], ELEVON) - still
+    assert change[axis] > 0.1
+    # As much as aileron or elevator alone would do.
+    single = list(LEVEL)
+    single[axis - 3] += 200.0
+    plain = plane_moments(name, single, []) - plane_moments(name, LEVEL, [])
+    assert change[3:] == pytest.approx(plain[3:], rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", PLANES)
+def test_plane_with_elevons_has_no_rudder(name: str) -> None:
+    turned = plane_moments(name, [1500.0, 1500.0, 1500.0, 1900.0], ELEVON)
+    assert np.array_equal(turned, plane_moments(name, LEVEL, ELEVON))
+
+
+# ArduSub's frame "vectored", motors 1 to 6: what each counts in roll, yaw, down, forward, right.
+VECTORED = {
+    "roll": (3, [0, 0, 0, 0, 1, -1]),
+    "yaw": (5, [1, -1, -1, 1, 0, 0]),
+    "up": (2, [0, 0, 0, 0, -1, -1]),
+    "forward": (0, [-1, -1, 1, 1, 0, 0]),
+    "right": (1, [1, -1, 1, -1, 0, 0]),
+}
+
+
+@pytest.mark.parametrize("command", VECTORED)
+def test_vectored_frame_moves_the_way_that_ardusub_commands(command: str) -> None:
+    axis, factors = VECTORED[command]
+    sub = Auv(values(AUV_PARAMETERS, files("bluerov2")))
+
+    def wrench(size: float) -> NDArray[np.float64]:
+        channels = [1500.0 + size * factor for factor in factors]
+        return sub.update(truth(down=5.0), np.zeros(3), outputs("bluerov2", channels), LONG_S).copy()
+
+    change = wrench(200.0) - wrench(0.0)
+    assert change[axis] * (-1.0 if command == "up" else 1.0) > 1.0
+    # Thrusters give less in reverse than forward: a command has side effects, none as great as what is meant.
+    assert np.argmax(np.abs(change[:3] if axis < 3 else change[3:])) == axis % 3

@@ -1,0 +1,89 @@
+"""What ArduPilot is told of a vehicle that stands still: nothing moves, and the accelerometer reads one g."""
+
+from __future__ import annotations
+
+import math
+import socket
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from rosflight_py_sim.protocols.ardupilot_json import Reply, ServoFrame, decode_reply, encode_frame
+
+BREEZE = "sim_has_wind:=true", "use_random_wind:=false", "steady_state_wind:=[3.0, 4.0, 0.0]"
+G = 9.81
+
+
+@pytest.fixture
+def first_replies(graph: Callable[..., Any]) -> Iterator[Callable[..., list[Reply]]]:
+    """A function that gives the answers to the first n frames of an ArduPilot that is starting."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as own:
+
+        def run(count: int, *settings: str, vehicle: str, rate: int) -> list[Reply]:
+            with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+                probe.bind(("127.0.0.1", 0))
+                port = probe.getsockname()[1]
+            arguments = [word for one in (f"ardupilot.port:={port}", *settings) for word in ("-p", one)]
+            g = graph(*arguments, vehicle_name=vehicle, flight_controller="ardupilot")
+            own.setblocking(False)
+            answers: list[Reply] = []
+
+            def come() -> bool:
+                try:
+                    answers.append(decode_reply(own.recv(4096)))
+                except BlockingIOError:
+                    return False
+                return True
+
+            for number in range(1, count + 1):
+                # No outputs yet, as ArduPilot sends for its first two thousand frames.
+                own.sendto(encode_frame(ServoFrame(rate, number, (0,) * 16)), ("127.0.0.1", port))
+                g.spin_until(come, f"an answer to frame {number}")
+            return answers
+
+        yield run
+
+
+def assert_at_rest(replies: list[Reply], *, drift_m: float, rate: float, force: float) -> None:
+    north, east, down = replies[0].position_ned
+    for reply in replies:
+        assert math.dist(reply.position_ned, (north, east, down)) <= drift_m
+        assert max(map(abs, reply.gyro)) <= rate
+        assert abs(math.hypot(*reply.accel_body) - G) <= force
+        assert max(map(abs, reply.velocity_ned)) <= max(rate, 1e-9)
+
+
+@pytest.mark.parametrize("rate", [400, 1200])
+@pytest.mark.parametrize("vehicle", ["multirotor", "anaconda"])
+def test_vehicle_stands_still_from_the_first_answer_on(
+    first_replies: Callable[..., list[Reply]], vehicle: str, rate: int
+) -> None:
+    # It starts as it comes to rest; what is left is rounding, of the force to nine digits.
+    assert_at_rest(first_replies(rate, vehicle=vehicle, rate=rate), drift_m=1e-9, rate=1e-9, force=1e-7)
+
+
+@pytest.mark.parametrize("vehicle", ["multirotor", "anaconda"])
+def test_wind_that_sets_in_shakes_a_standing_vehicle_for_less_than_a_second(
+    first_replies: Callable[..., list[Reply]], vehicle: str
+) -> None:
+    replies = first_replies(800, *BREEZE, vehicle=vehicle, rate=400)
+    # Springs give way to 5 m/s: two millimetres and a quiver of the plane on its wheels.
+    assert_at_rest(replies, drift_m=0.005, rate=0.1, force=0.2)
+    assert_at_rest(replies[400:], drift_m=1e-4, rate=1e-4, force=1e-3)
+
+
+def test_sensors_imu_is_noisy_and_biased(first_replies: Callable[..., list[Reply]]) -> None:
+    replies = first_replies(200, "ardupilot.imu:=sensors", vehicle="multirotor", rate=400)
+    rolls = [reply.gyro[0] for reply in replies]
+    assert max(rolls) - min(rolls) > 0.01
+    assert len(set(rolls)) > 100
+
+
+def test_answer_has_the_wind_and_the_sensors_that_there_are(first_replies: Callable[..., list[Reply]]) -> None:
+    reply = first_replies(40, *BREEZE, vehicle="anaconda", rate=400)[-1]
+    assert reply.velocity_wind == pytest.approx((3.0, 4.0, 0.0), abs=1e-6)
+    assert reply.rc_us == ()
+    # The sensors' noise is small beside these bounds.
+    assert reply.ranges is not None and reply.ranges[0] < 1.0
+    assert reply.battery is not None and reply.battery.voltage == pytest.approx(24.0, abs=3.0)

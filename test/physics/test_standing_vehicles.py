@@ -1,0 +1,64 @@
+"""Vehicles that stand on the ground do not creep, not in wind either, for as long as a flight controller calibrates."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS, VehicleDynamics
+from rosflight_py_sim.physics.fixedwing import FIXEDWING_PARAMETERS, FixedWing
+from rosflight_py_sim.physics.multirotor import MULTIROTOR_PARAMETERS, Multirotor
+from rosflight_py_sim.physics.rotations import rotate_to_body
+from rosflight_py_sim.vehicle_models import given_values
+from rosflight_py_sim.vehicles import vehicle
+
+STEP_S, MINUTE_S, SETTLED_S = 0.0025, 60.0, 1.0
+G = 9.81
+CALM, BREEZE = (0.0, 0.0, 0.0), (3.0, 4.0, 0.0)
+
+
+def standing(name: str, wind_ned: tuple[float, float, float]) -> NDArray[np.float64]:
+    """A minute's truth states (n, 19), from the start on, with nothing on the outputs."""
+    arguments = ["--ros-args", "--params-file", str(vehicle(name).parameter_file)]
+    dynamics = VehicleDynamics(given_values(DYNAMICS_PARAMETERS, arguments, "dynamics", "", "none"))
+    pwm_us = np.full(14, 1000.0)
+    forces: Multirotor | FixedWing
+    if vehicle(name).forces_and_moments.startswith("multirotor"):
+        forces = Multirotor(given_values(MULTIROTOR_PARAMETERS, arguments, "forces_and_moments", "", "none"))
+    else:
+        forces = FixedWing(given_values(FIXEDWING_PARAMETERS, arguments, "forces_and_moments", "", "none"))
+        # Surfaces centred; the throttle is on output 4.
+        pwm_us[:3] = 1500.0
+    wind = np.array(wind_ned)
+    states = [dynamics.truth.copy()]
+    for _ in range(round(MINUTE_S / STEP_S)):
+        dynamics.step(forces.update(dynamics.truth, wind, pwm_us, STEP_S), STEP_S)
+        states.append(dynamics.truth.copy())
+    return np.array(states)
+
+
+def specific_force_error(states: NDArray[np.float64]) -> float:
+    """How far the accelerometer is from one g at most (m/s^2)."""
+    forces = [state[13:16] - rotate_to_body(*state[3:7].tolist(), 0.0, 0.0, G) for state in states]
+    return float(np.abs(np.linalg.norm(forces, axis=1) - G).max())
+
+
+@pytest.mark.parametrize("name", ["multirotor", "anaconda", "aerosonde"])
+def test_at_rest_nothing_moves_from_the_first_step_on(name: str) -> None:
+    states = standing(name, CALM)
+    # Rounding, and what is left of the settling before the start.
+    assert np.ptp(states[:, 0:3], axis=0).max() < 1e-9
+    assert np.abs(states[:, 10:13]).max() < 1e-9
+    assert specific_force_error(states[::10]) < 1e-8
+
+
+@pytest.mark.parametrize("name", ["multirotor", "anaconda", "aerosonde"])
+def test_wind_makes_the_springs_give_way_and_nothing_creep(name: str) -> None:
+    states = standing(name, BREEZE)
+    settled = states[round(SETTLED_S / STEP_S) :]
+    # A 20 Hz spring under a force of tenths of the weight: millimetres at once, and then nothing more.
+    assert np.ptp(states[:, 0:3], axis=0).max() < 5e-3
+    assert np.ptp(settled[:, 0:3], axis=0).max() < 1e-6
+    assert np.abs(settled[:, 10:13]).max() < 1e-4
+    assert specific_force_error(settled[::10]) < 1e-3
