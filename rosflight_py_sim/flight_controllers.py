@@ -61,6 +61,7 @@ FLIGHT_CONTROLLERS = {
         FlightController(
             "ardupilot", "bridge", "ArduPilot, by its JSON interface", {"front_end": "ardupilot"}, needs_file=True
         ),
+        FlightController("hold", "auv_autopilot", "holds an underwater vehicle's depth and heading, by services"),
     ]
 }
 """By name."""

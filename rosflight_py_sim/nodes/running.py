@@ -36,6 +36,7 @@ NODE_CLASSES = {
     "sil_board": "SilBoard",
     "autopilot": "Autopilot",
     "fixedwing_autopilot": "FixedwingAutopilot",
+    "auv_autopilot": "AuvAutopilot",
     "bridge": "Bridge",
 }
 """Executable (and module) to class, for all nodes of the package."""

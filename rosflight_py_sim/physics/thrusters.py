@@ -147,6 +147,17 @@ def settled_thrust(thruster: NDArray[np.float64], pulse_us: float) -> float:
 
 
 @kernel
+def settled_command(thruster: NDArray[np.float64], thrust: float) -> float:
+    """Command (-1 to 1) that asks for a thrust (N): the inverse of `settled_thrust`, all where it asks for more."""
+    part = thrust / thruster[FORWARD] if thrust >= 0.0 else -thrust / thruster[REVERSE]
+    if part == 0.0:
+        return 0.0
+    share = min(1.0, part) ** (1.0 / thruster[EXPONENT])
+    command = thruster[DEAD_ZONE] + share * (thruster[SATURATION] - thruster[DEAD_ZONE])
+    return float(command if thrust >= 0.0 else -command)
+
+
+@kernel
 def advance_thrust(thruster: NDArray[np.float64], pulse_us: float, thrust: float, dt: float) -> float:
     """The thrust (N) after dt (s): the exact solution of its first-order lag."""
     settled = settled_thrust(thruster, pulse_us)

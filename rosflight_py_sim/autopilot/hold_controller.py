@@ -1,0 +1,158 @@
+"""Holds depth and heading of an underwater vehicle, and pushes it along as it is told."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from rosflight_py_sim.autopilot.loops import PiLoop, within, wrap_angle
+from rosflight_py_sim.autopilot.thruster_allocation import Array, Demand, ThrusterAllocation
+from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
+
+HOLD_CONTROLLER_PARAMETERS = ParameterTable(
+    Parameter("depth_frequency", 2.0, "Natural frequency of the depth loop", "rad/s", minimum=0.0, above_minimum=True),
+    Parameter("depth_damping", 1.0, "Damping ratio of the depth loop", minimum=0.3, maximum=3.0),
+    Parameter("yaw_frequency", 3.0, "Natural frequency of the yaw loop", "rad/s", minimum=0.0, above_minimum=True),
+    Parameter("yaw_damping", 1.0, "Damping ratio of the yaw loop", minimum=0.3, maximum=3.0),
+    Parameter(
+        "max_depth_rate",
+        0.25,
+        "Speed at which the wanted depth moves to a new one",
+        "m/s",
+        minimum=0.0,
+        above_minimum=True,
+    ),
+    Parameter(
+        "max_yaw_rate", 0.6, "Rate at which the wanted yaw moves to a new one", "rad/s", minimum=0.0, above_minimum=True
+    ),
+)
+
+
+class HeldBody(NamedTuple):
+    """What the loops need to know of the vehicle.
+
+    Attributes:
+        heave_mass: mass and added mass of vertical motion, kg.
+        heave_damping: linear and quadratic damping of it, N s/m and N s^2/m^2.
+        yaw_inertia: moment of inertia and added one about the vertical axis, kg m^2.
+        yaw_damping: linear and quadratic damping of turning, N m s and N m s^2.
+    """
+
+    heave_mass: float
+    heave_damping: tuple[float, float]
+    yaw_inertia: float
+    yaw_damping: tuple[float, float]
+
+
+class HoldSetpoint(NamedTuple):
+    """Depth (m under the surface) and yaw (rad from north) to hold; surge and sway as shares (-1 to 1) of the most."""
+
+    depth: float
+    yaw: float
+    surge: float = 0.0
+    sway: float = 0.0
+
+
+class Motion(NamedTuple):
+    """Depth (m), its rate (m/s, down), yaw (rad) and its rate (rad/s)."""
+
+    depth: float
+    depth_rate: float
+    yaw: float
+    yaw_rate: float
+
+
+class _PidLoop:
+    """PID loop whose gains follow from where its poles shall be, behind a reference of limited rate.
+
+    For m x'' + d x' = tau (T. Fossen, Handbook of Marine Craft Hydrodynamics and Motion Control, 2011, sec. 12.2, PID
+    pole placement, without a spring) at natural frequency w and damping ratio z:
+
+        K_p = m w^2,    K_d = 2 z w m - d,    K_i = K_p w / 10
+
+    and tau = K_p e + K_i int(e) + K_d e' + d r' + d_n |r'| r', e = r - x: the damping that the wanted motion meets, its
+    quadratic part too, is fed forward. A linear damping above 2 z w m needs no K_d: it is 0 then.
+
+    A step would saturate the thrusters, so the reference r moves to the set-point s by a model of its own (sec. 12.1):
+    r' = w (s - r) / 2, within a limited rate. The integrator stands still while the force is at its limit (`PiLoop`).
+    """
+
+    def __init__(
+        self, mass: float, damping: tuple[float, float], frequency: float, ratio: float, rate: float, limit: float
+    ) -> None:
+        proportional = mass * frequency**2
+        self._derivative = max(2.0 * ratio * frequency * mass - damping[0], 0.0)
+        self._loop = PiLoop(proportional, proportional * frequency / 10.0, -limit, limit)
+        self._linear, self._quadratic = damping
+        self._approach, self._rate = 0.5 * frequency, rate
+        self.reference = 0.0
+
+    def begin(self, reference: float, integrated: float = 0.0) -> None:
+        self.reference = reference
+        self._loop.reset(integrated)
+
+    @property
+    def integrated(self) -> float:
+        return self._loop.integrated
+
+    def update(self, way_to_go: float, error: float, rate: float, dt: float) -> float:
+        """Force for `error` from the reference, which is `way_to_go` from the set-point before it moves on."""
+        reference_rate = within(self._approach * way_to_go, self._rate) if dt > 0.0 else 0.0
+        move = reference_rate * dt
+        self.reference += move
+        drag = (self._linear + self._quadratic * abs(reference_rate)) * reference_rate
+        return self._loop.update(error + move, dt, self._derivative * (reference_rate - rate) + drag)
+
+
+class HoldController:
+    """Depth by heave and yaw by turning, each with a PID loop of its own; surge and sway as told, with what is left.
+
+    Valid near level: heave is taken for vertical, the yaw rate for the body's. The vehicle's buoyancy, a current's
+    push and a thruster's misalignment are found by the integrators.
+    """
+
+    def __init__(self, values: Values, body: HeldBody, allocation: ThrusterAllocation) -> None:
+        """`values` holds every parameter of HOLD_CONTROLLER_PARAMETERS, checked; it may hold others."""
+        self._allocate, self._limits = allocation, allocation.limits
+        self._depth = _PidLoop(
+            body.heave_mass,
+            body.heave_damping,
+            number(values, "depth_frequency"),
+            number(values, "depth_damping"),
+            number(values, "max_depth_rate"),
+            self._limits.heave,
+        )
+        self._yaw = _PidLoop(
+            body.yaw_inertia,
+            body.yaw_damping,
+            number(values, "yaw_frequency"),
+            number(values, "yaw_damping"),
+            number(values, "max_yaw_rate"),
+            self._limits.yaw,
+        )
+
+    def begin(self, motion: Motion) -> None:
+        """Start from where the vehicle is, without memory."""
+        self._depth.begin(motion.depth)
+        self._yaw.begin(motion.yaw)
+
+    def adopt(self, other: HoldController) -> None:
+        """Carry on from `other`, after a change of parameters."""
+        self._depth.begin(other._depth.reference, other._depth.integrated)
+        self._yaw.begin(other._yaw.reference, other._yaw.integrated)
+
+    def update(self, motion: Motion, setpoint: HoldSetpoint, dt: float) -> Array:
+        """Commands of the thrusters, -1 to 1, for the next `dt` seconds; with 0, after a gap, no integrator moves.
+
+        Raises:
+            ValueError: a motion that is not finite; the controller is left as it was.
+        """
+        if not all(map(math.isfinite, motion)):
+            raise ValueError(f"motion is not finite: {motion}")
+        depth, yaw = self._depth, self._yaw
+        heave = depth.update(setpoint.depth - depth.reference, depth.reference - motion.depth, motion.depth_rate, dt)
+        turn = yaw.update(
+            wrap_angle(setpoint.yaw - yaw.reference), wrap_angle(yaw.reference - motion.yaw), motion.yaw_rate, dt
+        )
+        surge, sway = setpoint.surge * self._limits.surge, setpoint.sway * self._limits.sway
+        return self._allocate(Demand(surge, sway, heave, turn))

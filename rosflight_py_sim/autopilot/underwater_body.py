@@ -1,0 +1,63 @@
+"""What the hold controller knows of the vehicle that it holds, from the vehicle's own parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from rosflight_py_sim.autopilot.hold_controller import HeldBody
+from rosflight_py_sim.autopilot.thruster_allocation import Array, ThrusterAllocation
+from rosflight_py_sim.parameters import ParameterTable, Values, number
+from rosflight_py_sim.physics.auv import AUV_PARAMETERS
+from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS
+from rosflight_py_sim.physics.thrusters import (
+    AXIS,
+    FORWARD,
+    PLACE,
+    REVERSE,
+    THRUSTER_PARAMETERS,
+    settled_command,
+    thruster_numbers,
+)
+
+UNDERWATER_BODY_PARAMETERS = (
+    ParameterTable(DYNAMICS_PARAMETERS["mass"], DYNAMICS_PARAMETERS["Jzz"])
+    + ParameterTable(AUV_PARAMETERS["linear_damping"], AUV_PARAMETERS["quadratic_damping"])
+    + THRUSTER_PARAMETERS
+)
+"""Those of dynamics and of forces and moments that the loops are designed from."""
+
+_HEAVE, _YAW = 2, 5
+
+
+class UnderwaterBody:
+    """Mass, damping and thrusters of a vehicle.
+
+    Attributes:
+        held: of vertical motion and of turning.
+        allocation: forces to shares of full thrust, the lesser one of forward and reverse.
+    """
+
+    def __init__(self, values: Values) -> None:
+        """`values` holds UNDERWATER_BODY_PARAMETERS.
+
+        Raises:
+            ParameterError: the lists do not fit together, or the thrusters cannot hold depth and yaw.
+        """
+        added = [0.0] * 6
+        linear, quadratic = (cast("Sequence[float]", values[f"{name}_damping"]) for name in ("linear", "quadratic"))
+        self.held = HeldBody(
+            heave_mass=number(values, "mass") + added[_HEAVE],
+            heave_damping=(linear[_HEAVE], quadratic[_HEAVE]),
+            yaw_inertia=number(values, "Jzz") + added[_YAW],
+            yaw_damping=(linear[_YAW], quadratic[_YAW]),
+        )
+        self._thrusters = thruster_numbers(values)
+        self._full = self._thrusters[:, [FORWARD, REVERSE]].min(axis=1)
+        places, axes = self._thrusters[:, PLACE : PLACE + 3], self._thrusters[:, AXIS : AXIS + 3]
+        self.allocation = ThrusterAllocation(places, axes, self._full)
+
+    def commands(self, shares: Array) -> list[float]:
+        """Commands (-1 to 1) for shares of full thrust: dead zones and curves of the thrusters undone."""
+        thrusts = shares * self._full
+        return [settled_command(thruster, thrust) for thruster, thrust in zip(self._thrusters, thrusts, strict=True)]

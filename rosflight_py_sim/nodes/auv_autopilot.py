@@ -1,0 +1,202 @@
+"""Holds an underwater vehicle for people without a client program: depth and heading, and thrust ahead and aside."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from rosflight_msgs.msg import SimState
+from sensor_msgs.msg import Imu
+from std_msgs.msg import Float64, String
+from std_srvs.srv import Trigger
+
+from rosflight_py_sim.autopilot.hold_controller import HOLD_CONTROLLER_PARAMETERS, HoldController, HoldSetpoint, Motion
+from rosflight_py_sim.autopilot.thruster_allocation import SURGE, SWAY
+from rosflight_py_sim.autopilot.underwater_body import UNDERWATER_BODY_PARAMETERS, UnderwaterBody
+from rosflight_py_sim.interfaces.dynamics_interface import LONGEST_STEP_NS
+from rosflight_py_sim.interfaces.forces_and_moments_interface import OUTPUTS, PWM_WIRE
+from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED
+from rosflight_py_sim.interfaces.simulation_node import TIME_MODE, SimulationNode
+from rosflight_py_sim.interfaces.ticks import start_ticks
+from rosflight_py_sim.interfaces.vehicle_state import VehicleState
+from rosflight_py_sim.interfaces.wire import NANOSECONDS, stamp_ns
+from rosflight_py_sim.nodes.running import run
+from rosflight_py_sim.parameters import Parameter, ParameterTable, Value, number
+from rosflight_py_sim.physics.rotations import euler_from_quaternion, rotate_to_inertial
+
+_STILL = [1500] * OUTPUTS
+
+
+class AuvAutopilot(SimulationNode):
+    """Fills the autopilot slot of an underwater vehicle: holds depth and yaw, and pushes ahead and aside as told.
+
+    It starts released, with the thrusters still. hold/here holds the depth and yaw of that moment; from then on
+    hold/depth (m), hold/yaw (rad from north), hold/surge and hold/sway (-1 to 1 of the most that the thrusters can) say
+    what else; hold/release lets go. A set-point that is not allowed is refused in the log, and the present one stays.
+    What it does is told on hold/doing.
+
+    The motion is the true one, as with the other autopilots. In lockstep an IMU message stamped t is answered with the
+    PWM for the truth of t, and the same one again when it comes again; otherwise a timer runs the controller.
+    """
+
+    DEFAULT_NAME: ClassVar[str] = "hold"
+    ALIASES: ClassVar[tuple[str, ...]] = ("auv_autopilot",)
+    FILLS: ClassVar[tuple[str, ...]] = ("sil_board",)
+    PARAMETERS: ClassVar[ParameterTable] = (
+        ParameterTable(
+            TIME_MODE,
+            Parameter(
+                "hold_frequency",
+                100.0,
+                "Rate of the controller (in lockstep it runs once a step)",
+                "Hz",
+                minimum=1.0,
+                maximum=1000.0,
+                read_only=True,
+            ),
+        )
+        + HOLD_CONTROLLER_PARAMETERS
+        + UNDERWATER_BODY_PARAMETERS
+    )
+
+    def __init__(self, **arguments: Any) -> None:
+        """Wait, with the thrusters still."""
+        self._controller: HoldController | None = None
+        self._body: UnderwaterBody | None = None
+        self._state = VehicleState()
+        self._setpoint: HoldSetpoint | None = None
+        self._imu_ns = self._answered_ns = -1
+        self._pwm = list(_STILL)
+        super().__init__(**arguments)
+        self._lockstep = self.values["time_mode"] == "lockstep"
+        self._send_pwm = self.publisher("sim/pwm_output", PWM_WIRE, CHAIN)
+        self._tell = self.create_publisher(String, "hold/doing", LATCHED).publish
+        self.create_service(Trigger, "hold/here", self._hold_here)
+        self.create_service(Trigger, "hold/release", self._release)
+        for name, low, high in (
+            ("depth", 0.0, math.inf),
+            ("yaw", -math.inf, math.inf),
+            ("surge", -1.0, 1.0),
+            ("sway", -1.0, 1.0),
+        ):
+            self.create_subscription(Float64, f"hold/{name}", self._takes(name, low, high), CHAIN)
+        self.listen("sim/truth_state", SimState, self._on_truth, LATCHED if self._lockstep else CHAIN)
+        if self._lockstep:
+            self.follow_stamps()
+            self.listen("sim/sensors/imu/data", Imu, self._on_imu, CHAIN)
+        else:
+            start_ticks(self, number(self.values, "hold_frequency"), self._run)
+        self._tell_doing()
+
+    def configure(self, values: dict[str, Value]) -> None:
+        """Build the controller, which carries on where the one before was."""
+        body = UnderwaterBody(values)
+        controller = HoldController(values, body.held, body.allocation)
+        if self._controller is not None:
+            controller.adopt(self._controller)
+        self._controller, self._body = controller, body
+
+    # Services and set-points.
+
+    def _hold_here(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        if self._state.time_ns < 0:
+            response.message = "no sim/truth_state yet"
+            return response
+        motion = self._motion()
+        assert self._controller is not None
+        self._controller.begin(motion)
+        self._setpoint = HoldSetpoint(max(motion.depth, 0.0), motion.yaw)
+        response.success, response.message = True, self._tell_doing()
+        return response
+
+    def _release(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        self._setpoint = None
+        response.success, response.message = True, self._tell_doing()
+        return response
+
+    def _takes(self, name: str, low: float, high: float) -> Callable[[Float64], None]:
+        """What takes the set-point of that name over."""
+
+        def take(message: Float64) -> None:
+            refusal = self._refusal(name, message.data, low, high)
+            if refusal:
+                self.get_logger().error(f"hold/{name} refused: {refusal}")
+            elif self._setpoint is not None:
+                self._setpoint = self._setpoint._replace(**{name: message.data})
+                self._tell_doing()
+
+        return take
+
+    def _refusal(self, name: str, given: float, low: float, high: float) -> str:
+        """Why the set-point cannot be taken; empty: it can."""
+        assert self._body is not None
+        if self._setpoint is None:
+            return "the vehicle is released; call hold/here first"
+        if not (math.isfinite(given) and low <= given <= high):
+            allowed = "at least 0 m" if name == "depth" else "any angle in rad" if name == "yaw" else "from -1 to 1"
+            return f"{given:g} given; allowed: {allowed}"
+        axis = {"surge": SURGE, "sway": SWAY}.get(name)
+        if axis is not None and given and not self._body.allocation.reachable[axis]:
+            return "the thrusters cannot push that way alone"
+        return ""
+
+    def _tell_doing(self) -> str:
+        held = self._setpoint
+        doing = "released, thrusters still"
+        if held is not None:
+            doing = f"holding {held.depth:.2f} m, {math.degrees(held.yaw):.0f} deg"
+            if held.surge or held.sway:
+                doing += f", surge {100.0 * held.surge:.0f} %, sway {100.0 * held.sway:.0f} %"
+        self._tell(String(data=doing))
+        return doing
+
+    # The chain.
+
+    def _on_truth(self, message: bytes) -> None:
+        self._state.read(message)
+        if self._lockstep and self._answered_ns != self._imu_ns == self._state.time_ns:
+            self._run(self._imu_ns)
+
+    def _on_imu(self, message: bytes) -> None:
+        stamp = stamp_ns(message)
+        if stamp == self._answered_ns:
+            self._send_pwm(stamp, *self._pwm)
+            return
+        # Asked a second time, the truth of that time is lost (a node was restarted): the newest one must do.
+        asked_again = stamp == self._imu_ns
+        self._imu_ns = stamp
+        self.tell_time(stamp)
+        if asked_again or stamp == self._state.time_ns:
+            self._run(stamp)
+
+    def _run(self, time_ns: int) -> None:
+        elapsed_ns = time_ns - self._answered_ns
+        # A longer gap, or time going back, is a restart of another node: integrators must not see it.
+        known = self._answered_ns >= 0 and 0 < elapsed_ns <= LONGEST_STEP_NS
+        self._answered_ns = time_ns
+        if self._setpoint is None:
+            self._pwm = list(_STILL)
+        else:
+            assert self._controller is not None
+            assert self._body is not None
+            shares = self._controller.update(self._motion(), self._setpoint, elapsed_ns / NANOSECONDS if known else 0.0)
+            commands = self._body.commands(shares)
+            self._pwm[: len(commands)] = [round(1500.0 + 500.0 * command) for command in commands]
+        self._send_pwm(time_ns, *self._pwm)
+
+    def _motion(self) -> Motion:
+        """Depth and yaw with their rates."""
+        quaternion = self._state.quaternion.tolist()
+        _, _, down_rate = rotate_to_inertial(*quaternion, *self._state.velocity_body.tolist())
+        _, _, yaw = euler_from_quaternion(*quaternion)
+        return Motion(float(self._state.position_ned[2]), down_rate, yaw, float(self._state.angular_velocity[2]))
+
+
+def main() -> None:
+    """Run the node."""
+    run(AuvAutopilot)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,120 @@
+"""The hold controller as a node, in the flight controller's place."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from rosflight_msgs.msg import PwmOutput
+from std_msgs.msg import Float64, String
+
+from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED
+
+GraphMaker = Callable[..., Any]
+
+
+def yaw_of(truth: Any) -> float:
+    q = truth.pose.orientation
+    return math.atan2(2.0 * (q.w * q.z + q.x * q.y), 1.0 - 2.0 * (q.y * q.y + q.z * q.z))
+
+
+class Pilot:
+    """Sets what to hold, as a person would with `ros2 topic pub`."""
+
+    def __init__(self, graph: Any) -> None:
+        self.graph = graph
+        self.doing = graph.hear("hold/doing", String, LATCHED)
+        names = ("depth", "yaw", "surge", "sway")
+        self._publishers = {n: graph.tester.create_publisher(Float64, f"hold/{n}", CHAIN) for n in names}
+        graph.spin_until(lambda: graph.time_ns > 0, "time that goes on")
+        for publisher in self._publishers.values():
+            graph.spin_until(lambda p=publisher: p.get_subscription_count(), "the set-points' listener")
+
+    def set(self, **setpoints: float) -> None:
+        for name, value in setpoints.items():
+            self._publishers[name].publish(Float64(data=value))
+
+    def wait_for(self, text: str) -> None:
+        self.graph.spin_until(lambda: self.doing and self.doing[-1].data == text, text)
+
+
+@pytest.mark.parametrize("name", ["auv", "bluerov2"])
+def test_depth_and_yaw_are_held_where_services_and_topics_say(graph: GraphMaker, name: str) -> None:
+    one = graph(vehicle_name=name, flight_controller="hold")
+    pilot = Pilot(one)
+    pilot.wait_for("released, thrusters still")
+    answer = one.call("hold/here")
+    assert answer.success
+    assert answer.message.startswith("holding 0.")
+    pilot.set(depth=1.0, yaw=-1.0)
+    pilot.wait_for("holding 1.00 m, -57 deg")
+    one.spin_until(lambda: abs(one.truth.pose.position.z - 1.0) < 0.05 and abs(yaw_of(one.truth) + 1.0) < 0.05)
+    pilot.set(surge=0.3)
+    pilot.wait_for("holding 1.00 m, -57 deg, surge 30 %, sway 0 %")
+    one.spin_until(lambda: one.truth.twist.linear.x > 0.1, "motion ahead")
+    assert one.call("hold/release").message == "released, thrusters still"
+    pwm = one.hear("sim/pwm_output", PwmOutput)
+    one.spin_until(lambda: len(pwm) > 2)
+    assert list(pwm[-1].values) == [1500] * 14
+
+
+def test_set_points_that_are_not_allowed_are_refused_and_the_present_ones_stay(graph: GraphMaker) -> None:
+    from rcl_interfaces.msg import Log
+
+    one = graph(vehicle_name="auv", flight_controller="hold")
+    pilot = Pilot(one)
+    log = one.hear("/rosout", Log)
+    one.spin_until(lambda: one.tester.count_publishers("/rosout") > 1)
+    refusals = {
+        "hold/depth refused: the vehicle is released; call hold/here first": {"depth": 1.0},
+        "hold/depth refused: -1 given; allowed: at least 0 m": {"depth": -1.0},
+        "hold/yaw refused: nan given; allowed: any angle in rad": {"yaw": math.nan},
+        "hold/surge refused: 1.5 given; allowed: from -1 to 1": {"surge": 1.5},
+        "hold/sway refused: -inf given; allowed: from -1 to 1": {"sway": -math.inf},
+    }
+    for text, setpoint in refusals.items():
+        pilot.set(**setpoint)
+        one.spin_until(lambda text=text: text in [m.msg for m in log], text)
+        one.call("hold/here")
+        held = pilot.doing[-1].data if pilot.doing else ""
+        assert "surge" not in held
+
+
+@pytest.mark.parametrize("mode", ["paced", "wall"])
+def test_it_holds_in_the_other_time_modes_too(graph: GraphMaker, mode: str) -> None:
+    pace = {"multiplier": 3.0} if mode == "paced" else {}
+    one = graph(vehicle_name="auv", flight_controller="hold", time_mode=mode, **pace)
+    pilot = Pilot(one)
+    assert one.call("hold/here").success
+    pilot.set(depth=0.6)
+    one.spin_until(lambda: one.truth.pose.position.z > 0.5, "half a metre of depth")
+
+
+def test_repeated_imu_message_gets_the_same_answer_again(graph: GraphMaker) -> None:
+    from sensor_msgs.msg import Imu
+
+    one = graph(vehicle_name="auv", flight_controller="hold")
+    Pilot(one)
+    assert one.call("hold/here").success
+    one.spin_for(0.5)
+    imu, pwm = one.hear("sim/sensors/imu/data", Imu), one.hear("sim/pwm_output", PwmOutput)
+    one.spin_until(lambda: imu and pwm and imu[-1].header.stamp == pwm[-1].header.stamp, "a step")
+    one.pause()
+    one.idle(0.1)
+    before, count = pwm[-1], len(pwm)
+    again = one.tester.create_publisher(Imu, "sim/sensors/imu/data", CHAIN)
+    one.spin_until(lambda: again.get_subscription_count() >= 2, "the listeners")
+    again.publish(imu[-1])
+    one.spin_until(lambda: len(pwm) > count, "the answer again")
+    assert pwm[-1] == before
+
+
+def test_parameters_of_the_loops_change_while_it_holds(graph: GraphMaker) -> None:
+    one = graph(vehicle_name="auv", flight_controller="hold")
+    pilot = Pilot(one)
+    one.call("hold/here")
+    one.set_parameter("hold", "depth_frequency", 2.5)
+    pilot.set(depth=0.8)
+    one.spin_until(lambda: abs(one.truth.pose.position.z - 0.8) < 0.05, "the new depth")
