@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,18 +9,14 @@ import numpy.typing as npt
 
 from rosflight_py_sim.autopilot.mission_phase import MissionPhase
 from rosflight_py_sim.autopilot.setpoint import Vector3
+from rosflight_py_sim.recording.state_log import Array, StateLog
 from rosflight_py_sim.vehicles import Actuator
 
-Array = npt.NDArray[np.float64]
 
-_TIME, _TRUTH, _SETPOINT, _WIND, _VOLTAGE, _CURRENT, _PHASE, _ACTUATORS = 0, 1, 20, 23, 26, 27, 28, 29
+class FlightLog(StateLog):
+    """Rows of a flight that an autopilot flies: what every log has, with setpoint, battery and phase."""
 
-
-class FlightLog:
-    """Rows of a flight, kept in one growing table; each property is a view of its columns, n rows long.
-
-    Appending costs about a microsecond, and the table doubles when it is full, so that a step pays nothing more.
-    """
+    OWN = 6
 
     def __init__(self, actuators: Sequence[Actuator], phases: type[MissionPhase], capacity: int = 4096) -> None:
         """`actuators` and `phases` are the vehicle's and its mission's; `capacity` is how many rows fit in at first.
@@ -29,15 +24,8 @@ class FlightLog:
         Raises:
             ValueError: no actuator, or no room.
         """
-        if not actuators or capacity < 1:
-            raise ValueError(f"{len(actuators)} actuators and capacity {capacity} given; allowed: at least 1")
-        self.actuators = tuple(actuators)
+        super().__init__(actuators, capacity)
         self.phases = phases
-        self._rows = np.empty((capacity, _ACTUATORS + len(actuators)))
-        self._count = 0
-
-    def __len__(self) -> int:
-        return self._count
 
     def append(
         self,
@@ -50,102 +38,40 @@ class FlightLog:
         battery_current: float,
         phase: MissionPhase,
     ) -> None:
-        """Add one row.
+        """Add one row, as `StateLog` says.
 
-        `truth` is the truth vector (19): position NED, quaternion, velocity and rates in body axes, accelerations.
-        `setpoint_ned` is where the vehicle should be, m. `actuator_commands` are 0 to 1 for a motor and -1 to 1 for a
-        servo; `wind_ned` m/s; battery in V and A. Time must not run backwards.
+        `setpoint_ned` is where the vehicle should be, m; battery in V and A.
 
         Raises:
             ValueError: an array of another length, or a time before the last one; nothing is added.
         """
-        if self._count and time_s < self._rows[self._count - 1, _TIME]:
-            raise ValueError(f"time {time_s} s is before the last row's {self._rows[self._count - 1, _TIME]} s")
-        if len(truth) != 19 or len(actuator_commands) != len(self.actuators):
-            raise ValueError(
-                f"{len(truth)} truth values and {len(actuator_commands)} actuator commands given; "
-                f"allowed: 19 and {len(self.actuators)}"
-            )
-        if self._count == len(self._rows):
-            self._rows = np.concatenate((self._rows, np.empty_like(self._rows)))
-        row = self._rows[self._count]
-        row[_TIME] = time_s
-        row[_TRUTH:_SETPOINT] = truth
-        row[_SETPOINT:_WIND] = setpoint_ned
-        row[_WIND:_VOLTAGE] = wind_ned
-        row[_VOLTAGE] = battery_voltage
-        row[_CURRENT] = battery_current
-        row[_PHASE] = phase
-        row[_ACTUATORS:] = actuator_commands
-        self._count += 1
-
-    @property
-    def time_s(self) -> Array:
-        """Simulated time, s; shape (n,)."""
-        return self._column(_TIME)
-
-    @property
-    def truth(self) -> Array:
-        """Truth vectors; shape (n, 19)."""
-        return self._columns(_TRUTH, _SETPOINT)
-
-    @property
-    def position_ned(self) -> Array:
-        """True position, m; shape (n, 3)."""
-        return self._columns(_TRUTH, _TRUTH + 3)
-
-    @property
-    def velocity_body(self) -> Array:
-        """True velocity over ground in body axes, m/s; shape (n, 3)."""
-        return self._columns(_TRUTH + 7, _TRUTH + 10)
-
-    @property
-    def velocity_ned(self) -> Array:
-        """True velocity over ground, NED, m/s; shape (n, 3), made anew at each access."""
-        w, x, y, z = self._columns(_TRUTH + 3, _TRUTH + 7).T
-        u, v, s = self.velocity_body.T
-        return np.stack(
-            (
-                (1.0 - 2.0 * (y * y + z * z)) * u + 2.0 * (x * y - w * z) * v + 2.0 * (x * z + w * y) * s,
-                2.0 * (x * y + w * z) * u + (1.0 - 2.0 * (x * x + z * z)) * v + 2.0 * (y * z - w * x) * s,
-                2.0 * (x * z - w * y) * u + 2.0 * (y * z + w * x) * v + (1.0 - 2.0 * (x * x + y * y)) * s,
-            ),
-            axis=1,
-        )
-
-    @property
-    def euler(self) -> Array:
-        """True roll, pitch and yaw, rad; shape (n, 3), made anew at each access (Beard and McLain, app. B)."""
-        w, x, y, z = self._columns(_TRUTH + 3, _TRUTH + 7).T
-        roll = np.arctan2(2.0 * (w * x + y * z), w * w - x * x - y * y + z * z)
-        pitch = np.arcsin(np.clip(2.0 * (w * y - x * z), -1.0, 1.0))
-        yaw = np.arctan2(2.0 * (w * z + x * y), w * w + x * x - y * y - z * z)
-        return np.stack((roll, pitch, yaw), axis=1)
+        own = (*setpoint_ned, battery_voltage, battery_current, phase)
+        self._add(time_s, truth, actuator_commands, wind_ned, own)
 
     @property
     def setpoint_ned(self) -> Array:
         """Where the autopilot wanted the vehicle, m; shape (n, 3)."""
-        return self._columns(_SETPOINT, _WIND)
+        return self._own(0, 3)
 
     @property
     def wind_ned(self) -> Array:
         """Velocity of the air over the ground, m/s; shape (n, 3)."""
-        return self._columns(_WIND, _VOLTAGE)
+        return self.flow_ned
 
     @property
     def battery_voltage(self) -> Array:
         """Voltage of the battery, V; shape (n,)."""
-        return self._column(_VOLTAGE)
+        return self._own(3, 4)[:, 0]
 
     @property
     def battery_current(self) -> Array:
         """Current out of the battery, A; shape (n,)."""
-        return self._column(_CURRENT)
+        return self._own(4, 5)[:, 0]
 
     @property
     def phase(self) -> npt.NDArray[np.int64]:
         """Number of the mission's phase; shape (n,)."""
-        return self._column(_PHASE).astype(np.int64)
+        return self._own(5, 6)[:, 0].astype(np.int64)
 
     @property
     def on_path(self) -> npt.NDArray[np.bool_]:
@@ -162,19 +88,3 @@ class FlightLog:
     def airspeed(self) -> Array:
         """Speed through the air, m/s; shape (n,), made anew at each access."""
         return np.asarray(np.linalg.norm(self.velocity_ned - self.wind_ned, axis=1))
-
-    @property
-    def actuator_commands(self) -> Array:
-        """Commands of the actuators, 0 to 1 for a motor, -1 to 1 for a servo; shape (n, actuators)."""
-        return self._columns(_ACTUATORS, _ACTUATORS + len(self.actuators))
-
-    @property
-    def is_finite(self) -> bool:
-        """Whether every number of the log is finite."""
-        return math.isfinite(float(np.sum(self._rows[: self._count])))
-
-    def _column(self, index: int) -> Array:
-        return self._rows[: self._count, index]
-
-    def _columns(self, first: int, end: int) -> Array:
-        return self._rows[: self._count, first:end]

@@ -1,0 +1,144 @@
+"""The columns that every log has: what was true and what was commanded, step by step."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from rosflight_py_sim.vehicles import Actuator
+
+Array = npt.NDArray[np.float64]
+
+_TIME, _TRUTH, _FLOW, _OWN = 0, 1, 20, 23
+
+
+class StateLog:
+    """Rows of time, truth, commands and flow, kept in one growing table; each property is a view, n rows long.
+
+    Appending costs about a microsecond, and the table doubles when it is full, so that a step pays nothing more.
+    A derived class has as many further columns as `OWN` says.
+    """
+
+    OWN: ClassVar[int] = 0
+
+    def __init__(self, actuators: Sequence[Actuator], capacity: int = 4096) -> None:
+        """`actuators` are the vehicle's; `capacity` is how many rows fit in at first.
+
+        Raises:
+            ValueError: no actuator, or no room.
+        """
+        if not actuators or capacity < 1:
+            raise ValueError(f"{len(actuators)} actuators and capacity {capacity} given; allowed: at least 1")
+        self.actuators = tuple(actuators)
+        self._commands = _OWN + self.OWN
+        self._rows = np.empty((capacity, self._commands + len(actuators)))
+        self._count = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    def _add(
+        self,
+        time_s: float,
+        truth: Array,
+        actuator_commands: Sequence[float] | Array,
+        flow_ned: Sequence[float] | Array,
+        own: Sequence[float] = (),
+    ) -> None:
+        """Add one row.
+
+        `truth` is the truth vector (19): position NED, quaternion, velocity and rates in body axes, accelerations.
+        `actuator_commands` are 0 to 1 for a motor and -1 to 1 for a servo; `flow_ned` is the velocity of air or water
+        over the ground, m/s; `own` are the derived class's columns. Time must not run backwards.
+
+        Raises:
+            ValueError: an array of another length, or a time before the last one; nothing is added.
+        """
+        if self._count and time_s < self._rows[self._count - 1, _TIME]:
+            raise ValueError(f"time {time_s} s is before the last row's {self._rows[self._count - 1, _TIME]} s")
+        if len(truth) != 19 or len(actuator_commands) != len(self.actuators):
+            raise ValueError(
+                f"{len(truth)} truth values and {len(actuator_commands)} actuator commands given; "
+                f"allowed: 19 and {len(self.actuators)}"
+            )
+        if self._count == len(self._rows):
+            self._rows = np.concatenate((self._rows, np.empty_like(self._rows)))
+        row = self._rows[self._count]
+        row[_TIME] = time_s
+        row[_TRUTH:_FLOW] = truth
+        row[_FLOW:_OWN] = flow_ned
+        row[_OWN : self._commands] = own
+        row[self._commands :] = actuator_commands
+        self._count += 1
+
+    @property
+    def time_s(self) -> Array:
+        """Simulated time, s; shape (n,)."""
+        return self._column(_TIME)
+
+    @property
+    def truth(self) -> Array:
+        """Truth vectors; shape (n, 19)."""
+        return self._columns(_TRUTH, _FLOW)
+
+    @property
+    def position_ned(self) -> Array:
+        """True position, m; shape (n, 3)."""
+        return self._columns(_TRUTH, _TRUTH + 3)
+
+    @property
+    def velocity_body(self) -> Array:
+        """True velocity over ground in body axes, m/s; shape (n, 3)."""
+        return self._columns(_TRUTH + 7, _TRUTH + 10)
+
+    @property
+    def velocity_ned(self) -> Array:
+        """True velocity over ground, NED, m/s; shape (n, 3), made anew at each access."""
+        w, x, y, z = self._columns(_TRUTH + 3, _TRUTH + 7).T
+        u, v, s = self.velocity_body.T
+        return np.stack(
+            (
+                (1.0 - 2.0 * (y * y + z * z)) * u + 2.0 * (x * y - w * z) * v + 2.0 * (x * z + w * y) * s,
+                2.0 * (x * y + w * z) * u + (1.0 - 2.0 * (x * x + z * z)) * v + 2.0 * (y * z - w * x) * s,
+                2.0 * (x * z - w * y) * u + 2.0 * (y * z + w * x) * v + (1.0 - 2.0 * (x * x + y * y)) * s,
+            ),
+            axis=1,
+        )
+
+    @property
+    def euler(self) -> Array:
+        """True roll, pitch and yaw, rad; shape (n, 3), made anew at each access (Beard and McLain, app. B)."""
+        w, x, y, z = self._columns(_TRUTH + 3, _TRUTH + 7).T
+        roll = np.arctan2(2.0 * (w * x + y * z), w * w - x * x - y * y + z * z)
+        pitch = np.arcsin(np.clip(2.0 * (w * y - x * z), -1.0, 1.0))
+        yaw = np.arctan2(2.0 * (w * z + x * y), w * w + x * x - y * y - z * z)
+        return np.stack((roll, pitch, yaw), axis=1)
+
+    @property
+    def flow_ned(self) -> Array:
+        """Velocity of the air or water over the ground, m/s; shape (n, 3)."""
+        return self._columns(_FLOW, _OWN)
+
+    @property
+    def actuator_commands(self) -> Array:
+        """Commands of the actuators, 0 to 1 for a motor, -1 to 1 for a servo; shape (n, actuators)."""
+        return self._columns(self._commands, self._commands + len(self.actuators))
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether every number of the log is finite."""
+        return math.isfinite(float(np.sum(self._rows[: self._count])))
+
+    def _own(self, first: int, end: int) -> Array:
+        """Columns of the derived class, counted from its first."""
+        return self._columns(_OWN + first, _OWN + end)
+
+    def _column(self, index: int) -> Array:
+        return self._rows[: self._count, index]
+
+    def _columns(self, first: int, end: int) -> Array:
+        return self._rows[: self._count, first:end]
