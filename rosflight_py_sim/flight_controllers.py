@@ -62,6 +62,9 @@ FLIGHT_CONTROLLERS = {
             "ardupilot", "bridge", "ArduPilot, by its JSON interface", {"front_end": "ardupilot"}, needs_file=True
         ),
         FlightController("hold", "auv_autopilot", "holds an underwater vehicle's depth and heading, by services"),
+        FlightController(
+            "zeromq", "bridge", "clients of the AUV protocol over ZeroMQ", {"front_end": "auv"}, needs_file=True
+        ),
     ]
 }
 """By name."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from rosflight_py_sim.parameters import ParameterError
@@ -114,9 +114,17 @@ def _fixedwing(name: str, parameters: str) -> Vehicle:
     )
 
 
-def _underwater(name: str, thrusters: tuple[Actuator, ...]) -> Vehicle:
+def _underwater(name: str, thrusters: tuple[Actuator, ...], **pairings: Pairing) -> Vehicle:
     files = (f"{name}.yaml", f"{name}_firmware.yaml")
-    return Vehicle(name, "auv_forces_and_moments", *files, "autopilot", thrusters)
+    return Vehicle(
+        name,
+        "auv_forces_and_moments",
+        *files,
+        "autopilot",
+        thrusters,
+        flight_controller="zeromq",
+        pairings={"zeromq": Pairing(f"zeromq/{name}.yaml"), **pairings},
+    )
 
 
 VEHICLES = {
@@ -135,10 +143,7 @@ VEHICLES = {
         _fixedwing("anaconda", "anaconda.yaml"),
         _fixedwing("aerosonde", "aerosonde.yaml"),
         _underwater("auv", THRUSTERS),
-        replace(
-            _underwater("bluerov2", VECTORED_THRUSTERS),
-            pairings=_ardupilot("bluerov2", "ArduSub", "vectored", "sub"),
-        ),
+        _underwater("bluerov2", VECTORED_THRUSTERS, **_ardupilot("bluerov2", "ArduSub", "vectored", "sub")),
     ]
 }
 """By name; "fixedwing" is the one that ROSflight flies by that name."""

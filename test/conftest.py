@@ -8,7 +8,7 @@ import os
 import socket
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -68,6 +68,20 @@ def ros_domain(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
         monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
         monkeypatch.setenv("ROS_DOMAIN_ID", str(domain))
         yield domain
+
+
+@pytest.fixture
+def tcp_ports() -> Callable[[int], list[int]]:
+    """A function that gives so many TCP ports which nobody uses."""
+
+    def find(count: int) -> list[int]:
+        with ExitStack() as probes:
+            made = [probes.enter_context(socket.socket()) for _ in range(count)]
+            for probe in made:
+                probe.bind(("127.0.0.1", 0))
+            return [int(probe.getsockname()[1]) for probe in made]
+
+    return find
 
 
 class _Description(ctypes.Structure):

@@ -19,6 +19,8 @@ PORTS_APART = 10
 
 _LAST_PORT = 65535
 
+_CHANNELS = [str(channel + 1) for channel in range(max(CHANNELS_OF_MAGIC.values()))]
+
 
 class ArduPilotFrontEnd(FrontEndInterface):
     """Takes ArduPilot's place in the loop: frame n commands a step, and the state after that step is its answer.
@@ -107,7 +109,7 @@ class ArduPilotFrontEnd(FrontEndInterface):
         self._max_step = number(values, "ardupilot.max_step")
         name = "ardupilot.outputs"
         texts, no_output = _texts(values, name), [int(us) for us in _texts(values, "ardupilot.no_output")]
-        outputs = OutputMap(name, texts, no_output, max(CHANNELS_OF_MAGIC.values()))
+        outputs = OutputMap(name, texts, no_output, _CHANNELS)
         allowed = AllowedPeers("ardupilot.allowed_peers", _texts(values, "ardupilot.allowed_peers"))
         replies = ReplyMaker(values)
         self.wants = replies.wants

@@ -12,13 +12,8 @@ CENTRE_US = 1500
 
 LARGEST_PULSE_US = 65535
 
-_ALLOWED = (
-    "a sum of channels about 1500 us, each a number from 1 up with an optional weight and * before it: '3' (channel 3 "
-    "as it is), '-2' (channel 2 reversed), '0.5*1-0.5*2', or empty text (no channel)"
-)
-
 _NUMBER = r"(?:\d+\.?\d*|\.\d+)"
-_TERM = re.compile(rf"\s*(?P<sign>[+-]?)\s*(?:(?P<weight>{_NUMBER})\s*\*\s*)?(?P<channel>\d+)\s*")
+_TERM = re.compile(rf"\s*(?P<sign>[+-]?)\s*(?:(?P<weight>{_NUMBER})\s*\*\s*)?(?P<channel>\w+)\s*")
 
 
 class OutputMap:
@@ -28,23 +23,29 @@ class OutputMap:
     `no_output` as long as one of its channels is 0 (no output yet), and where it has none.
     """
 
-    def __init__(self, name: str, texts: Sequence[str], no_output: Sequence[int], channels: int) -> None:
-        """Parse the texts of a parameter, one for each output, for a program that has at most so many channels.
+    def __init__(self, name: str, texts: Sequence[str], no_output: Sequence[int], channels: Sequence[str]) -> None:
+        """Parse the texts of a parameter for a program with channels of these names.
+
+        There is a text for each output; outputs beyond the last text have no channel.
 
         Raises:
-            ParameterError: there is a text that is no such sum, or one with a channel that there cannot be.
+            ParameterError: there are too many texts, or one that is no such sum, or has a channel that there is not.
         """
+        if len(texts) > OUTPUTS:
+            raise ParameterError(
+                f"parameter '{name}': {len(texts)} texts given; allowed: one for each of {OUTPUTS} outputs"
+            )
         self._no_output = list(no_output)
-        rows = [_parsed(name, number, text, channels) for number, text in enumerate(texts, start=1)]
-        self.weights = [[row.get(channel + 1, 0.0) for channel in range(channels)] for row in rows]
+        given = [_parsed(name, number, text, channels) for number, text in enumerate(texts, start=1)]
+        rows = given + [{}] * (OUTPUTS - len(given))
         plain = [len(row) == 1 and 1.0 in row.values() for row in rows]
         # Past the end of 16 channels there is silence, too.
         self._sources = [
-            next(iter(row)) - 1 if is_plain else channels for row, is_plain in zip(rows, plain, strict=True)
+            next(iter(row)) if is_plain else len(channels) for row, is_plain in zip(rows, plain, strict=True)
         ]
-        self._silent = (0,) * (channels + 1)
+        self._silent = (0,) * (len(channels) + 1)
         self._mixed = [
-            (output, [(channel - 1, weight) for channel, weight in row.items()])
+            (output, list(row.items()))
             for output, (row, is_plain) in enumerate(zip(rows, plain, strict=True))
             if row and not is_plain
         ]
@@ -60,19 +61,23 @@ class OutputMap:
         return outputs
 
 
-def _parsed(name: str, number: int, text: str, channels: int) -> dict[int, float]:
-    """Channel to weight."""
+def _parsed(name: str, number: int, text: str, channels: Sequence[str]) -> dict[int, float]:
+    """Index of a channel to its weight."""
     row: dict[int, float] = {}
     at = 0
     while at < len(text.rstrip()):
         term = _TERM.match(text, at)
         if term is None or (at and not term["sign"]):
-            raise ParameterError(f"parameter '{name}': {text!r} given for output {number}; allowed: {_ALLOWED}")
-        channel = int(term["channel"])
-        if not 1 <= channel <= channels:
             raise ParameterError(
-                f"parameter '{name}': {text!r} given for output {number}; allowed: channels from 1 to {channels}"
+                f"parameter '{name}': {text!r} given for output {number}; allowed: a sum of channels about 1500 us, "
+                f"each with an optional weight and * before it, as '{channels[2]}', '-{channels[1]}' (reversed) "
+                f"or '0.5*{channels[0]}-0.5*{channels[1]}', or empty text (no channel)"
             )
+        if term["channel"] not in channels:
+            numbered = channels[0].isdecimal()
+            allowed = f"from {channels[0]} to {channels[-1]}" if numbered else ", ".join(channels)
+            raise ParameterError(f"parameter '{name}': {text!r} given for output {number}; allowed: channels {allowed}")
+        channel = channels.index(term["channel"])
         weight = float(term["weight"] or 1.0) * (-1.0 if term["sign"] == "-" else 1.0)
         row[channel] = row.get(channel, 0.0) + weight
         at = term.end()

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from rosflight_py_sim.bridge.ardupilot_front_end import ArduPilotFrontEnd
+from rosflight_py_sim.bridge.auv_front_end import AuvFrontEnd
 from rosflight_py_sim.bridge.front_end_interface import START_OVER, FrontEndInterface, Snapshot
 from rosflight_py_sim.bridge.socket_watch import SocketWatch
 from rosflight_py_sim.interfaces.diagnostics import Diagnosis, Level, report_diagnostics
@@ -16,7 +17,7 @@ from rosflight_py_sim.nodes.bridged_vehicle import BridgedVehicle
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import Parameter, ParameterTable
 
-FRONT_ENDS: dict[str, type[FrontEndInterface]] = {"ardupilot": ArduPilotFrontEnd}
+FRONT_ENDS: dict[str, type[FrontEndInterface]] = {"ardupilot": ArduPilotFrontEnd, "auv": AuvFrontEnd}
 """Value of the parameter front_end to the class that speaks the protocol."""
 
 # A partner that has said nothing for one to two of these is being waited for.

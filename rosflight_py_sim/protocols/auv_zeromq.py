@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from rosflight_py_sim.physics.rotations import euler_from_quaternion
+from rosflight_py_sim.protocols.protocol_error import ProtocolError
 
 Vector3: TypeAlias = tuple[float, float, float]
 Quaternion: TypeAlias = tuple[float, float, float, float]
@@ -30,10 +31,6 @@ _LARGEST_SINGLE = (2.0 - 2.0**-23) * 2.0**127
 
 # A yaw this near to -180 deg would become just that in single precision.
 _LAST_BEFORE_HALF_TURN = -180.0 + 2.0**-17
-
-
-class ProtocolError(ValueError):
-    """What was received or is to be sent is not of the protocol; the text says what was wrong and what is allowed."""
 
 
 class CommandLengthError(ProtocolError):

@@ -25,6 +25,7 @@ from rosflight_py_sim.vehicle_models import given_values
 from rosflight_py_sim.vehicles import vehicle
 
 CHANNELS = 16
+NAMES = [str(channel + 1) for channel in range(CHANNELS)]
 LONG_S = 10.0
 """Enough for every lag to be over."""
 
@@ -41,7 +42,7 @@ def values(table: ParameterTable, paths: list[Path]) -> Any:
 def outputs(name: str, channels_us: list[float]) -> NDArray[np.float64]:
     """Outputs (14,) for these first channels of 16; ArduPilot says nothing on the others."""
     bridge = yaml.safe_load(files(name)[1].read_text(encoding="utf-8"))["/**/bridge"]["ros__parameters"]
-    mapped = OutputMap("outputs", bridge["ardupilot.outputs"], bridge["ardupilot.no_output"], CHANNELS)
+    mapped = OutputMap("outputs", bridge["ardupilot.outputs"], bridge["ardupilot.no_output"], NAMES)
     rest = (0,) * (CHANNELS - len(channels_us))
     return np.array(mapped.outputs((*map(round, channels_us), *rest)), dtype=np.float64)
 

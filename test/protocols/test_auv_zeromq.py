@@ -14,7 +14,6 @@ from rosflight_py_sim.protocols.auv_zeromq import (
     CommandLengthError,
     Images,
     ImagesError,
-    ProtocolError,
     Telemetry,
     TelemetryError,
     ThrusterCommand,
@@ -27,6 +26,7 @@ from rosflight_py_sim.protocols.auv_zeromq import (
     encode_thrusters,
     telemetry,
 )
+from rosflight_py_sim.protocols.protocol_error import ProtocolError
 
 LEVEL = (1.0, 0.0, 0.0, 0.0)
 

@@ -1,0 +1,268 @@
+"""The AUV protocol over ZeroMQ: thrusters as clients last said, telemetry and images for whoever listens."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from rosflight_py_sim.bridge.front_end_interface import FrontEndInterface, Logger, Snapshot
+from rosflight_py_sim.bridge.output_map import CENTRE_US, OUTPUTS, OutputMap
+from rosflight_py_sim.bridge.rare_warnings import RareWarnings
+from rosflight_py_sim.bridge.zeromq_sockets import ZeroMqSockets
+from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values, number
+from rosflight_py_sim.protocols.auv_zeromq import (
+    FULL_POWER,
+    LARGEST_ID,
+    CommandLengthError,
+    Images,
+    TelemetryError,
+    clamped,
+    decode_thrusters,
+    encode_images,
+    encode_telemetry,
+    telemetry,
+)
+
+NANOSECONDS = 1_000_000_000
+
+_LOWEST_US, _HIGHEST_US, _US_OF_PERCENT = 1000, 2000, 5
+
+THRUSTERS = ("left", "right", "side", "vertical")
+
+# Messages that wait for one subscriber, of each AUV: beyond them it misses some, and memory does not grow.
+_IMAGES_HELD = 4
+_TELEMETRY_HELD = 60
+
+# Simulated time after which a camera that has shown nothing is worth a line.
+_PATIENCE_NS = 3 * NANOSECONDS
+
+
+@dataclass
+class _Auv:
+    """One AUV: what its thrusters do, and what was last sent of it."""
+
+    auv_id: int
+    pwm_us: list[int]
+    powers: list[int] = field(default_factory=lambda: [0] * len(THRUSTERS))
+    tick: int = -1
+    began_ns: int = -1
+    front: bytes | None = None
+    bottom: bytes | None = None
+    told_of_images: bool = False
+
+
+class AuvFrontEnd(FrontEndInterface):
+    """Serves all AUVs of the simulation on one set of sockets, and never waits for anybody.
+
+    Thrusters hold their power until they are given another, so a client may be as slow as it likes, or absent.
+    Telemetry is counted in simulated time, as everything that a step does is: in real time it is as many messages a
+    second of wall time, and in a faster or slower simulation an AUV still moves as far between two messages. An image
+    message is sent when both cameras have a new image, so the cameras set its rate.
+
+    Counters: commands, wrong_length, multipart, unknown_id, out_of_range, telemetry_messages, image_messages,
+    unsent_telemetry.
+    """
+
+    PARAMETERS: ClassVar[ParameterTable] = ParameterTable(
+        Parameter(
+            "auv.address",
+            "127.0.0.1",
+            "Address of this machine on which AUV clients are served; 0.0.0.0: all of them",
+            read_only=True,
+        ),
+        *(
+            Parameter(f"auv.{name}_port", port, f"TCP port of {text}", minimum=1, maximum=65535, read_only=True)
+            for name, port, text in (
+                ("image", 5555, "the images (PUB)"),
+                ("thruster", 5556, "the thruster commands (PULL)"),
+                ("telemetry", 5557, "the telemetry (PUB)"),
+            )
+        ),
+        Parameter(
+            "auv.first_id",
+            0,
+            "Id of the first AUV in the protocol; the others have those after it",
+            minimum=0,
+            maximum=LARGEST_ID,
+            read_only=True,
+        ),
+        Parameter(
+            "auv.telemetry_rate",
+            60.0,
+            "Telemetry messages of each AUV in a second of simulated time, but at most one a step",
+            "Hz",
+            minimum=0.0,
+            maximum=1000.0,
+            above_minimum=True,
+            read_only=True,
+        ),
+        Parameter(
+            "auv.side_positive",
+            "right",
+            "Where a positive power of the side thruster pushes the AUV",
+            choices=("right", "left"),
+            read_only=True,
+        ),
+        Parameter(
+            "auv.z_axis",
+            "up",
+            "Where z of the telemetry points; it is 0 at the surface either way",
+            choices=("up", "down"),
+            read_only=True,
+        ),
+        Parameter(
+            "auv.outputs",
+            list(THRUSTERS),
+            "What each output gets: a sum of powers held to full power, as 'left' (the left thruster's power), '-left' "
+            "(reversed), '0.5*left-side', or empty text (no thruster: 1500 us)",
+            read_only=True,
+        ),
+    )
+
+    def __init__(self, values: Values, logger: Logger, vehicles: Sequence[str]) -> None:
+        """Take the parameters; `open` opens the sockets.
+
+        Raises:
+            ParameterError: outputs that are no sums of powers, or more AUVs than ids.
+        """
+        super().__init__(values, logger, vehicles)
+        self.wants = frozenset({"images"})
+        outputs = values["auv.outputs"]
+        assert isinstance(outputs, list)
+        texts = [str(text) for text in outputs]
+        self._outputs = OutputMap("auv.outputs", texts, [CENTRE_US] * OUTPUTS, THRUSTERS)
+        side = _US_OF_PERCENT if values["auv.side_positive"] == "right" else -_US_OF_PERCENT
+        self._us_of_percent = (_US_OF_PERCENT, _US_OF_PERCENT, side, _US_OF_PERCENT)
+        self._z_up = values["auv.z_axis"] == "up"
+        self._rate_hz = number(values, "auv.telemetry_rate")
+        self._address = str(values["auv.address"])
+        first = int(number(values, "auv.first_id"))
+        if first + len(vehicles) - 1 > LARGEST_ID:
+            raise ParameterError(
+                f"parameter 'auv.first_id': {first} given for {len(vehicles)} AUVs; allowed: at most "
+                f"{LARGEST_ID + 1 - len(vehicles)}, as ids end at {LARGEST_ID}"
+            )
+        self._auvs = [_Auv(first + index, self._pwm_us([0] * len(THRUSTERS))) for index in range(len(vehicles))]
+        self._by_id = {auv.auv_id: auv for auv in self._auvs}
+        self._warn = RareWarnings(logger)
+        self._sockets: ZeroMqSockets | None = None
+        self._time_ns = -1
+
+    def partner(self, vehicle: int) -> str:
+        """Where clients find the AUV."""
+        ports = "/".join(str(self._port(name)) for name in ("image", "thruster", "telemetry"))
+        return f"clients of AUV {self._auvs[vehicle].auv_id} on TCP {self._address}:{ports}"
+
+    def filenos(self) -> list[int]:
+        """None: the front-end always answers at once."""
+        return []
+
+    def open(self) -> None:
+        """Bind the three sockets."""
+        self._sockets = ZeroMqSockets("auv", self.values)
+        try:
+            self._images = self._sockets.publisher("image", _IMAGES_HELD * len(self._auvs))
+            self._thrusters = self._sockets.puller("thruster")
+            self._telemetry = self._sockets.publisher("telemetry", _TELEMETRY_HELD * len(self._auvs))
+        except ParameterError:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Close the sockets."""
+        if self._sockets is not None:
+            self._sockets.close()
+            self._sockets = None
+
+    def exchange(self, vehicle: int, snapshot: Snapshot) -> list[int]:
+        """Take in what clients have sent, tell them where the AUV is, and give its thrusters their powers."""
+        auv = self._auvs[vehicle]
+        # Once for all vehicles, so that commands sent together are obeyed in the same step.
+        if snapshot.time_ns != self._time_ns:
+            self._time_ns = snapshot.time_ns
+            self._take_commands()
+        self._send_telemetry(auv, snapshot)
+        self._send_images(auv, snapshot)
+        return auv.pwm_us
+
+    def _port(self, name: str) -> int:
+        return int(number(self.values, f"auv.{name}_port"))
+
+    def _take_commands(self) -> None:
+        for message in self._thrusters.messages():
+            if message is None:
+                self._pass_over("multipart", "thruster message of several frames; allowed: one")
+            else:
+                self._take(message)
+
+    def _take(self, message: bytes) -> None:
+        try:
+            command = decode_thrusters(message)
+        except CommandLengthError as error:
+            self._pass_over("wrong_length", str(error))
+            return
+        auv = self._by_id.get(command.auv_id)
+        if auv is None:
+            given = f"thruster message for AUV {command.auv_id}"
+            self._pass_over("unknown_id", f"{given}; allowed: {min(self._by_id)} to {max(self._by_id)}")
+            return
+        self.counters["commands"] += 1
+        powers = command.powers
+        asked = [old if power is None else power for power, old in zip(powers, auv.powers, strict=True)]
+        auv.powers = [clamped(power) for power in asked]
+        if auv.powers != asked:
+            text = f"powers {asked} of AUV {auv.auv_id} are clamped; allowed: -{FULL_POWER} to {FULL_POWER}"
+            self._count("out_of_range", text)
+        auv.pwm_us = self._pwm_us(auv.powers)
+
+    def _pwm_us(self, powers: list[int]) -> list[int]:
+        channels_us = (CENTRE_US + us * power for us, power in zip(self._us_of_percent, powers, strict=True))
+        return [min(max(us, _LOWEST_US), _HIGHEST_US) for us in self._outputs.outputs(tuple(channels_us))]
+
+    def _pass_over(self, kind: str, text: str) -> None:
+        self._count(kind, f"passed over: {text}")
+
+    def _count(self, kind: str, text: str) -> None:
+        self.counters[kind] += 1
+        self._warn(kind, text, self.counters[kind])
+
+    def _send_telemetry(self, auv: _Auv, snapshot: Snapshot) -> None:
+        tick = int(snapshot.time_ns * self._rate_hz // NANOSECONDS)
+        if tick == auv.tick:
+            return
+        auv.tick = tick
+        truth: list[float] = snapshot.truth.tolist()
+        w, x, y, z = truth[3:7]
+        where = telemetry((truth[0], truth[1], truth[2]), (w, x, y, z), z_up=self._z_up)
+        try:
+            frames = encode_telemetry(auv.auv_id, where)
+        except TelemetryError as error:
+            self._count("unsent_telemetry", f"no telemetry of AUV {auv.auv_id}: {error}")
+            return
+        self._telemetry.send(frames)
+        self.counters["telemetry_messages"] += 1
+
+    def _send_images(self, auv: _Auv, snapshot: Snapshot) -> None:
+        front, bottom = snapshot.images.get("front"), snapshot.images.get("bottom")
+        if not front or not bottom:
+            self._tell_of_images(auv, snapshot)
+            return
+        # The bridge keeps each image until the next one comes, so an image is new when it is another object.
+        if front is auv.front or bottom is auv.bottom:
+            return
+        auv.front, auv.bottom = front, bottom
+        self._images.send(encode_images(auv.auv_id, Images(front, bottom)))
+        self.counters["image_messages"] += 1
+
+    def _tell_of_images(self, auv: _Auv, snapshot: Snapshot) -> None:
+        if auv.began_ns < 0:
+            auv.began_ns = snapshot.time_ns
+        if auv.told_of_images or snapshot.time_ns - auv.began_ns < _PATIENCE_NS:
+            return
+        auv.told_of_images = True
+        silent = " and ".join(name for name in ("front", "bottom") if not snapshot.images.get(name))
+        self.logger.info(
+            f"no image of AUV {auv.auv_id} ({silent}) has come: nothing of it is sent on port {self._port('image')} "
+            "until there are both; the node 'camera' makes them"
+        )

@@ -1,0 +1,134 @@
+"""What the tests of front-ends share: an AUV front-end with snapshots in the place of a simulation, and clients."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import TypeAlias
+
+import numpy as np
+import pytest
+import zmq
+
+from rosflight_py_sim.bridge.auv_front_end import AuvFrontEnd
+from rosflight_py_sim.bridge.front_end_interface import Snapshot
+from rosflight_py_sim.parameters import Value
+from rosflight_py_sim.protocols.auv_zeromq import Telemetry, decode_telemetry
+
+STEP_NS = 2_500_000
+
+# Wall time after which a message that has not come is taken for one that never will.
+PATIENCE_S = 30.0
+
+Outputs: TypeAlias = "list[list[int]]"
+Socket: TypeAlias = "zmq.Socket[bytes]"
+
+
+class LoggedLines:
+    """A logger that keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.infos: list[str] = []
+        self.warnings: list[str] = []
+
+    def info(self, message: str) -> None:
+        self.infos.append(message)
+
+    def warning(self, message: str) -> None:
+        self.warnings.append(message)
+
+
+class AuvBench:
+    """A front-end that the test steps.
+
+    Attributes:
+        truth: of all vehicles, at rest at the surface until the test changes it.
+        images: newest JPEG of each camera.
+    """
+
+    def __init__(self, closing: contextlib.ExitStack, ports: list[int], vehicles: int = 1, **settings: Value) -> None:
+        names = ("image", "thruster", "telemetry")
+        self.settings: dict[str, Value] = {f"auv.{name}_port": port for name, port in zip(names, ports, strict=True)}
+        self.settings |= {f"auv.{name}": value for name, value in settings.items()}
+        self.log = LoggedLines()
+        self.truth = np.zeros(19)
+        self.truth[3] = 1.0
+        self.images: Mapping[str, bytes] = {}
+        self.vehicles = [f"auv_{i + 1}" for i in range(vehicles)]
+        self._steps = 0
+        self._closing = closing
+        self._context = closing.enter_context(zmq.Context())
+        self.open()
+
+    def open(self) -> None:
+        """Start the front-end, also again."""
+        self.front_end = AuvFrontEnd(AuvFrontEnd.PARAMETERS.checked(self.settings), self.log, self.vehicles)
+        self.front_end.open()
+        self._closing.callback(self.front_end.close)
+
+    def port(self, name: str) -> int:
+        return int(str(self.settings[f"auv.{name}_port"]))
+
+    def pusher(self) -> Socket:
+        """A client's end of the thrusters."""
+        return self._connected(zmq.PUSH, "thruster")
+
+    def subscriber(self, port: str, auv_id: int = 0) -> Socket:
+        """A client's end of images or telemetry."""
+        made = self._connected(zmq.SUB, port)
+        made.subscribe(bytes((auv_id,)))
+        return made
+
+    def _connected(self, kind: int, port: str) -> Socket:
+        made = self._closing.enter_context(self._context.socket(kind))
+        made.linger = 0
+        made.connect(f"tcp://127.0.0.1:{self.port(port)}")
+        return made
+
+    def step(self) -> Outputs:
+        """Show each vehicle the next step; the outputs of all."""
+        self._steps += 1
+        zero = (0.0, 0.0, 0.0)
+        made = Snapshot(self._steps * STEP_NS, self.truth, zero, zero, zero, images=self.images)
+        return [self.front_end.exchange(vehicle, made) for vehicle in range(len(self.vehicles))]
+
+    def step_until(self, condition: Callable[[], object]) -> Outputs:
+        """Take steps until the condition holds; the outputs of the last one."""
+        end = time.monotonic() + PATIENCE_S
+        while True:
+            outputs = self.step()
+            if condition():
+                return outputs
+            assert time.monotonic() < end, f"not within {PATIENCE_S} s; {self.front_end.counters}"
+
+    def step_until_counted(self, name: str, count: int) -> Outputs:
+        """Take steps until a counter has that value; the outputs of the last one."""
+        outputs = self.step_until(lambda: self.front_end.counters[name] >= count)
+        assert self.front_end.counters[name] == count
+        return outputs
+
+    def heard(self, subscriber: Socket) -> list[bytes]:
+        """Take steps until a message comes, and give its frames."""
+        self.step_until(lambda: subscriber.poll(1))
+        return subscriber.recv_multipart()
+
+    def telemetry(self, subscriber: Socket) -> tuple[int, Telemetry]:
+        """Take steps until telemetry comes that tells the present east, and give it."""
+        while True:
+            auv_id, where = decode_telemetry(self.heard(subscriber))
+            if where.x == np.float32(self.truth[1]):
+                return auv_id, where
+
+
+@pytest.fixture
+def new_auv_bench(tcp_ports: Callable[[int], list[int]]) -> Iterator[Callable[..., AuvBench]]:
+    """A function (number of AUVs, **parameters without 'auv.') that makes a bench."""
+    with contextlib.ExitStack() as closing:
+        yield lambda *arguments, **settings: AuvBench(closing, tcp_ports(3), *arguments, **settings)
+
+
+@pytest.fixture
+def auv_bench(new_auv_bench: Callable[..., AuvBench]) -> AuvBench:
+    """A bench of one AUV with default parameters but for the ports."""
+    return new_auv_bench()

@@ -1,0 +1,399 @@
+"""The AUV front-end on real sockets, with snapshots in the place of a simulation."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import random
+import resource
+import select
+import socket
+import struct
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import zmq
+
+from rosflight_py_sim.bridge.auv_front_end import AuvFrontEnd
+from rosflight_py_sim.parameters import ParameterError
+
+CENTRED = [1500] * 14
+
+
+def command(left: int, right: int, side: int, vertical: int, *, auv_id: int = 0) -> bytes:
+    """A message as clients pack it."""
+    return struct.pack("Bbbbb", auv_id, left, right, side, vertical)
+
+
+def test_thrusters_stand_still_before_the_first_command(auv_bench: Any) -> None:
+    assert auv_bench.step() == [CENTRED]
+    assert auv_bench.front_end.filenos() == []
+
+
+def test_command_moves_the_thrusters_until_the_next_one(auv_bench: Any) -> None:
+    pusher = auv_bench.pusher()
+    pusher.send(command(75, -50, 1, 100))
+    assert auv_bench.step_until_counted("commands", 1) == [[1875, 1250, 1505, 2000, *[1500] * 10]]
+    for _ in range(1000):
+        outputs = auv_bench.step()
+    assert outputs == [[1875, 1250, 1505, 2000, *[1500] * 10]]
+    pusher.send(command(0, 0, 0, 0))
+    assert auv_bench.step_until_counted("commands", 2) == [CENTRED]
+
+
+@pytest.mark.parametrize("kept", range(4))
+def test_minus_127_leaves_a_thruster_at_its_power(auv_bench: Any, kept: int) -> None:
+    pusher = auv_bench.pusher()
+    pusher.send(command(10, 20, 30, 40))
+    pusher.send(command(*(-127 if i == kept else -10 for i in range(4))))
+    (outputs,) = auv_bench.step_until_counted("commands", 2)
+    assert outputs[:4] == [(1550, 1600, 1650, 1700)[i] if i == kept else 1450 for i in range(4)]
+    assert auv_bench.front_end.counters["out_of_range"] == 0
+
+
+@pytest.mark.parametrize(("power", "us"), [(-128, 1000), (-126, 1000), (-101, 1000), (101, 2000), (127, 2000)])
+def test_power_beyond_full_is_clamped_and_counted_once(auv_bench: Any, power: int, us: int) -> None:
+    pusher = auv_bench.pusher()
+    pusher.send(command(power, 0, 0, 0))
+    pusher.send(command(-127, 0, 0, 0))
+    (outputs,) = auv_bench.step_until_counted("commands", 2)
+    assert outputs[:4] == [us, 1500, 1500, 1500]
+    assert auv_bench.front_end.counters["out_of_range"] == 1
+    assert auv_bench.log.warnings == [
+        f"powers [{power}, 0, 0, 0] of AUV 0 are clamped; allowed: -100 to 100 (out_of_range: 1 so far)"
+    ]
+
+
+def test_full_power_itself_is_in_range(auv_bench: Any) -> None:
+    auv_bench.pusher().send(command(-100, 100, -100, 100))
+    (outputs,) = auv_bench.step_until_counted("commands", 1)
+    assert outputs[:4] == [1000, 2000, 1000, 2000]
+    assert auv_bench.front_end.counters["out_of_range"] == 0
+
+
+def test_commands_are_taken_in_the_order_in_which_they_were_sent(auv_bench: Any) -> None:
+    pusher = auv_bench.pusher()
+    for power in range(100):
+        pusher.send(command(power, -127, -power, -127))
+    (outputs,) = auv_bench.step_until_counted("commands", 100)
+    assert outputs[:4] == [1995, 1500, 1005, 1500]
+
+
+def test_each_auv_hears_its_own_id(new_auv_bench: Callable[..., Any]) -> None:
+    bench = new_auv_bench(3, first_id=7)
+    pusher = bench.pusher()
+    for auv_id in (9, 7, 8, 6, 10):
+        pusher.send(command(auv_id, 0, 0, 0, auv_id=auv_id))
+    outputs = bench.step_until_counted("unknown_id", 2)
+    assert [us[0] for us in outputs] == [1535, 1540, 1545]
+    assert bench.log.warnings == [
+        "passed over: thruster message for AUV 6; allowed: 7 to 9 (unknown_id: 1 so far)",
+    ]
+
+
+def test_ids_must_suffice_for_all_auvs(new_auv_bench: Callable[..., Any]) -> None:
+    new_auv_bench(2, first_id=254)
+    with pytest.raises(ParameterError, match=r"'auv.first_id': 254 given for 3 AUVs; allowed: at most 253"):
+        new_auv_bench(3, first_id=254)
+
+
+def test_side_thruster_pushes_to_the_left_where_it_is_asked_to(new_auv_bench: Callable[..., Any]) -> None:
+    bench = new_auv_bench(side_positive="left")
+    bench.pusher().send(command(10, 20, 30, 40))
+    assert bench.step_until_counted("commands", 1)[0][:4] == [1550, 1600, 1350, 1700]
+
+
+def test_outputs_are_sums_of_the_powers(new_auv_bench: Callable[..., Any]) -> None:
+    bench = new_auv_bench(outputs=["right - side", "", "left + side"])
+    bench.pusher().send(command(10, 20, 30, 40))
+    assert bench.step_until_counted("commands", 1)[0][:4] == [1450, 1500, 1700, 1500]
+
+
+BAD = {
+    "wrong_length": [b"", b"\0", command(1, 1, 1, 1)[:4], command(1, 1, 1, 1) + b"\0", b"\0" * 70000],
+    "unknown_id": [command(1, 1, 1, 1, auv_id=1), command(1, 1, 1, 1, auv_id=255)],
+}
+
+
+@pytest.mark.parametrize(("kind", "message"), [(kind, message) for kind, some in BAD.items() for message in some])
+def test_bad_message_is_counted_and_changes_nothing(auv_bench: Any, kind: str, message: bytes) -> None:
+    pusher = auv_bench.pusher()
+    pusher.send(command(10, 20, 30, 40))
+    pusher.send(message)
+    outputs = auv_bench.step_until_counted(kind, 1)
+    assert outputs[0][:4] == [1550, 1600, 1650, 1700]
+    pusher.send(command(0, 0, 0, 0))
+    assert auv_bench.step_until_counted("commands", 2) == [CENTRED]
+    (warning,) = auv_bench.log.warnings
+    assert warning.startswith("passed over: thruster message ") and warning.endswith(f"({kind}: 1 so far)")
+
+
+@pytest.mark.parametrize("frames", [2, 3, 1000])
+def test_several_frames_are_one_bad_message_even_if_each_is_a_command(auv_bench: Any, frames: int) -> None:
+    pusher = auv_bench.pusher()
+    pusher.send_multipart([command(99, 99, 99, 99)] * frames)
+    pusher.send(command(10, 20, 30, 40))
+    assert auv_bench.step_until_counted("commands", 1)[0][:4] == [1550, 1600, 1650, 1700]
+    assert auv_bench.front_end.counters["multipart"] == 1
+
+
+def test_frame_of_more_than_a_megabyte_cuts_its_sender_off_and_no_other(auv_bench: Any) -> None:
+    huge, pusher = auv_bench.pusher(), auv_bench.pusher()
+    huge.send(b"\0" * (1 << 21))
+    pusher.send(command(10, 20, 30, 40))
+    auv_bench.step_until_counted("commands", 1)
+    # The one that was cut off connects again by itself.
+    auv_bench.step_until(lambda: huge.send(command(0, 0, 0, 0)) or auv_bench.front_end.counters["commands"] > 1)
+
+
+def test_flood_is_taken_in_portions_while_steps_go_on(auv_bench: Any) -> None:
+    count = 20_000
+    pusher = auv_bench.pusher()
+
+    def flood() -> None:
+        for i in range(count):
+            pusher.send(command(i % 100, 0, 0, 0))
+
+    sender = threading.Thread(target=flood)
+    sender.start()
+    most = 0
+    while auv_bench.front_end.counters["commands"] < count:
+        before = auv_bench.front_end.counters["commands"]
+        auv_bench.step()
+        most = max(most, auv_bench.front_end.counters["commands"] - before)
+    sender.join()
+    assert 1 < most <= 256
+
+
+def test_a_hundred_thousand_random_messages_change_only_what_they_may(auv_bench: Any) -> None:
+    count, seeded = 100_000, random.Random(1)
+    lengths = [*range(5), *[5] * 20, *range(6, 40), 300]
+    messages = [seeded.randbytes(seeded.choice(lengths)) for _ in range(count)]
+    pusher = auv_bench.pusher()
+    parts = 0
+
+    def send() -> None:
+        for i, message in enumerate(messages):
+            pusher.send(message, zmq.SNDMORE if i % 50 == 0 else 0)
+
+    sender = threading.Thread(target=send)
+    sender.start()
+    counters = auv_bench.front_end.counters
+    kinds = ("commands", "wrong_length", "unknown_id", "multipart")
+    # Each fiftieth begins a message of two frames.
+    parts = count - count // 50
+    began = time.monotonic()
+    auv_bench.step_until(lambda: sum(counters[kind] for kind in kinds) >= parts)
+    sender.join()
+    single = [message for i, message in enumerate(messages) if i % 50 > 1]
+    right = [message for message in single if len(message) == 5]
+    assert counters["multipart"] == count // 50
+    assert counters["wrong_length"] == len(single) - len(right)
+    assert counters["commands"] == sum(message[0] == 0 for message in right)
+    assert counters["unknown_id"] == len(right) - counters["commands"]
+    assert len(auv_bench.log.warnings) <= time.monotonic() - began + 1.0
+    pusher.send(command(10, 20, 30, 40))
+    assert auv_bench.step_until_counted("commands", counters["commands"] + 1)[0][:4] == [1550, 1600, 1650, 1700]
+
+
+@pytest.mark.parametrize("port", ["image", "thruster", "telemetry"])
+def test_bytes_that_are_no_zeromq_disturb_nobody(auv_bench: Any, port: str) -> None:
+    seeded = random.Random(2)
+    for _ in range(20):
+        with socket.create_connection(("127.0.0.1", auv_bench.port(port))) as stranger, contextlib.suppress(OSError):
+            stranger.sendall(seeded.randbytes(5000))
+        auv_bench.step()
+    auv_bench.pusher().send(command(10, 20, 30, 40))
+    assert auv_bench.step_until_counted("commands", 1)[0][:4] == [1550, 1600, 1650, 1700]
+    assert auv_bench.heard(auv_bench.subscriber("telemetry"))[0] == b"\0"
+
+
+def test_telemetry_is_where_the_auv_is(auv_bench: Any) -> None:
+    subscriber = auv_bench.subscriber("telemetry")
+    auv_bench.truth[0:3] = 1.5, -2.5, 3.5
+    auv_bench.truth[3:7] = 0.5**0.5, 0.0, 0.0, -(0.5**0.5)
+    auv_id, where = auv_bench.telemetry(subscriber)
+    assert (auv_id, where.x, where.y, where.z) == (0, -2.5, 1.5, -3.5)
+    # To a single's digits.
+    assert (where.yaw, where.pitch, where.roll) == pytest.approx((-90.0, 0.0, 0.0), abs=1e-5)
+
+
+def test_z_points_down_where_it_is_asked_to(new_auv_bench: Callable[..., Any]) -> None:
+    bench = new_auv_bench(z_axis="down")
+    bench.truth[1:3] = 1.0, 3.5
+    assert bench.telemetry(bench.subscriber("telemetry"))[1].z == 3.5
+
+
+@pytest.mark.parametrize(
+    ("settings", "rate"), [({}, 60), ({"telemetry_rate": 100.0}, 100), ({"telemetry_rate": 1000.0}, 400)]
+)
+def test_telemetry_has_its_rate_in_simulated_time_and_at_most_a_message_a_step(
+    new_auv_bench: Callable[..., Any], settings: dict[str, float], rate: int
+) -> None:
+    bench = new_auv_bench(2, **settings)
+    for _ in range(4000):
+        bench.step()
+    # 10 s of two AUVs; the first tick is that of the first step.
+    assert bench.front_end.counters["telemetry_messages"] == pytest.approx(2 * 10 * rate, abs=2)
+
+
+def test_subscriber_hears_the_auv_it_asked_for(new_auv_bench: Callable[..., Any]) -> None:
+    bench = new_auv_bench(2)
+    first, second = bench.subscriber("telemetry", 0), bench.subscriber("telemetry", 1)
+    for _ in range(20):
+        assert bench.heard(first)[0] == b"\0"
+        assert bench.heard(second)[0] == b"\1"
+
+
+def test_telemetry_that_is_no_number_is_counted_and_not_sent(auv_bench: Any) -> None:
+    auv_bench.truth[0] = float("nan")
+    auv_bench.step_until_counted("unsent_telemetry", 3)
+    assert auv_bench.front_end.counters["telemetry_messages"] == 0
+    assert "no telemetry of AUV 0" in auv_bench.log.warnings[0]
+
+
+def test_images_are_three_frames(auv_bench: Any) -> None:
+    subscriber = auv_bench.subscriber("image")
+    numbers = iter(range(10**6))
+
+    def heard() -> object:
+        number = next(numbers)
+        auv_bench.images = {"front": b"front %d" % number, "bottom": b"bottom %d" % number}
+        return subscriber.poll(1)
+
+    auv_bench.step_until(heard)
+    auv_id, front, bottom = subscriber.recv_multipart()
+    assert auv_id == b"\0"
+    assert front.startswith(b"front ") and bottom == front.replace(b"front", b"bottom")
+
+
+def test_images_go_out_when_both_cameras_have_a_new_one(auv_bench: Any) -> None:
+    counts = []
+    for front, bottom in (
+        (b"f1", None),
+        (b"f1", b"b1"),
+        (b"f2", b"b1"),
+        (b"f3", b"b1"),
+        (b"f3", b"b2"),
+        (b"f3", b"b3"),
+    ):
+        auv_bench.images = {"front": front} | ({"bottom": bottom} if bottom else {})
+        auv_bench.step()
+        counts.append(auv_bench.front_end.counters["image_messages"])
+    assert counts == [0, 1, 1, 1, 2, 2]
+
+
+@pytest.mark.parametrize(
+    ("images", "silent"),
+    [({}, "front and bottom"), ({"front": b"x"}, "bottom"), ({"front": b"", "bottom": b"x"}, "front")],
+)
+def test_that_there_are_no_images_is_told_once(auv_bench: Any, images: dict[str, bytes], silent: str) -> None:
+    auv_bench.images = images
+    for _ in range(4000):
+        auv_bench.step()
+    (line,) = auv_bench.log.infos
+    assert line.startswith(
+        f"no image of AUV 0 ({silent}) has come: nothing of it is sent on port {auv_bench.port('image')}"
+    )
+    assert auv_bench.front_end.counters["image_messages"] == 0
+
+
+RELUCTANT = """
+import sys, zmq
+context = zmq.Context()
+sockets = [context.socket(zmq.SUB) for _ in sys.argv[1:]]
+for made, port in zip(sockets, sys.argv[1:]):
+    made.subscribe(bytes([0]))
+    made.connect(f"tcp://127.0.0.1:{port}")
+for made in sockets:
+    made.recv_multipart()
+print("heard", flush=True)
+sys.stdin.read()
+"""
+
+
+def resident_mib() -> float:
+    """Memory of this process that is in use."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize() / 2**20
+
+
+def test_subscriber_that_stops_reading_costs_no_memory_in_ten_minutes(auv_bench: Any) -> None:
+    ports = [str(auv_bench.port(name)) for name in ("image", "telemetry")]
+    jpeg = random.Random(3).randbytes(20_000)
+    numbers = iter(range(10**6))
+
+    def fly(seconds: float) -> None:
+        for step in range(round(seconds * 400)):
+            if step % 13 == 0:  # about 30 Hz
+                number = next(numbers).to_bytes(4, "little")
+                auv_bench.images = {"front": number + jpeg, "bottom": number + jpeg}
+            auv_bench.step()
+
+    arguments = [sys.executable, "-c", RELUCTANT, *ports]
+    with subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as reluctant:
+        assert reluctant.stdout is not None
+        try:
+            while not select.select([reluctant.stdout], [], [], 0.0)[0]:
+                assert reluctant.poll() is None
+                fly(1.0)
+            fly(60.0)
+            before, counted = resident_mib(), auv_bench.front_end.counters.copy()
+            fly(600.0)
+            # 0.7 GiB went through; what the allocator keeps varies by a few MiB.
+            assert resident_mib() - before < 16.0
+        finally:
+            reluctant.terminate()
+    sent = auv_bench.front_end.counters - counted
+    assert (sent["telemetry_messages"], sent["image_messages"]) == (36_000, 18_462)
+
+
+def test_clients_whose_sockets_stay_open_find_the_server_that_was_started_again(auv_bench: Any) -> None:
+    pusher, subscriber = auv_bench.pusher(), auv_bench.subscriber("telemetry")
+    pusher.send(command(10, 20, 30, 40))
+    auv_bench.step_until_counted("commands", 1)
+    auv_bench.heard(subscriber)
+    for start in range(1, 4):
+        auv_bench.front_end.close()
+        auv_bench.open()
+        assert auv_bench.step() == [CENTRED]
+        auv_bench.truth[1] = start
+        assert auv_bench.telemetry(subscriber)[1].x == start
+        pusher.send(command(start, 0, 0, 0))
+        auv_bench.step_until(lambda start=start: auv_bench.step()[0][0] == 1500 + 5 * start)
+
+
+@pytest.mark.parametrize("port", ["image", "thruster", "telemetry"])
+def test_port_in_use_is_named_and_nothing_stays_bound(
+    new_auv_bench: Callable[..., Any], auv_bench: Any, port: str
+) -> None:
+    second = new_auv_bench()
+    second.front_end.close()
+    taken = auv_bench.port(port)
+    second.settings[f"auv.{port}_port"] = taken
+    with pytest.raises(ParameterError) as refusal:
+        second.open()
+    assert f"'auv.{port}_port': 127.0.0.1:{taken} given, which cannot be used: Address already in use" in str(
+        refusal.value
+    )
+    for name in {"image", "thruster", "telemetry"} - {port}:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", second.port(name)))
+
+
+@pytest.mark.parametrize("address", ["192.0.2.1", "nowhere.invalid", "", "1.2.3"])
+def test_address_that_is_not_of_this_machine_is_refused(new_auv_bench: Callable[..., Any], address: str) -> None:
+    with pytest.raises(ParameterError, match=r"'auv\.address' and 'auv.image_port'"):
+        new_auv_bench(address=address)
+
+
+def test_what_to_install_is_said_when_pyzmq_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "zmq", None)
+    front_end = AuvFrontEnd(AuvFrontEnd.PARAMETERS.defaults(), logging.getLogger(), [""])
+    with pytest.raises(ParameterError, match=r"'auv' given, which needs pyzmq.*: pip install pyzmq$"):
+        front_end.open()

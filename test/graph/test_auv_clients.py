@@ -1,0 +1,216 @@
+"""Programs of the AUV protocol's users, unchanged, against the simulated vehicles."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import zmq
+from rosflight_msgs.msg import PwmOutput, SimState
+
+from rosflight_py_sim.fleet import fleet
+from rosflight_py_sim.protocols.auv_zeromq import ThrusterCommand, decode_telemetry, encode_thrusters
+from rosflight_py_sim.vehicles import vehicle
+
+_PROJECT = Path(__file__).parents[2]
+CENTRED = [1500] * 14
+PAGES = {
+    "the page": _PROJECT / "test/data/auv_samples.md",
+    "this project's page": _PROJECT / "docs/auv_zeromq.md",
+}
+
+# Runs a sample as it is and tells some of its names; a sample that is over at once could lose what it has sent.
+RUN_AND_TELL = """
+import json, runpy, sys
+names = runpy.run_path(sys.argv[1])
+socket, context = (names.get(name) or names.get(name[:3].replace("con", "ctx")) for name in ("socket", "context"))
+socket.close()
+context.term()
+shapes = {name: list(value.shape) for name, value in names.items() if hasattr(value, "shape")}
+print(json.dumps({name: value for name, value in names.items() if isinstance(value, (int, float))} | shapes))
+"""
+
+
+def sample(page: Path, port: int) -> str:
+    """The sample of a page that talks to a port."""
+    found = [
+        text for text in re.findall(r"```(?:python)?\n(.*?)```", page.read_text("utf-8"), re.S) if f":{port}" in text
+    ]
+    assert len(found) == 1
+    return found[0]
+
+
+@pytest.fixture
+def auv(graph: Callable[..., Any], auv_ports: None) -> Any:
+    """The graph of one AUV on the protocol's own ports, in real time."""
+    made = graph("-p", "real_time_multiplier:=1.0", vehicle_name="auv", flight_controller="zeromq")
+    made.spin_until(lambda: made.time_s > 0.1, "time that goes on")
+    return made
+
+
+@pytest.fixture
+def run(auv: Any, tmp_path: Path) -> Callable[..., dict[str, Any]]:
+    """A function that runs a sample in a process of its own, while the graph runs; the numbers among its names."""
+
+    def run_it(text: str) -> dict[str, Any]:
+        file = tmp_path / "sample.py"
+        file.write_text(text, "utf-8")
+        arguments = [sys.executable, "-c", RUN_AND_TELL, str(file)]
+        with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+            try:
+                auv.spin_until(lambda: process.poll() is not None, "the end of the sample")
+            finally:
+                process.kill()
+            out, errors = process.communicate()
+        assert process.returncode == 0, errors
+        return dict(json.loads(out.splitlines()[-1]))
+
+    return run_it
+
+
+def put(graph: Any, north: float, east: float, down: float, yaw_deg: float) -> None:
+    """Put the vehicle somewhere, level and at rest."""
+    state = SimState()
+    state.pose.position.x, state.pose.position.y, state.pose.position.z = north, east, down
+    state.pose.orientation.w = math.cos(math.radians(yaw_deg) / 2)
+    state.pose.orientation.z = math.sin(math.radians(yaw_deg) / 2)
+    graph.set_state(state)
+
+
+@pytest.mark.parametrize("page", PAGES.values(), ids=PAGES)
+def test_sample_for_telemetry_tells_where_the_vehicle_is(
+    auv: Any, run: Callable[..., dict[str, Any]], page: Path
+) -> None:
+    put(auv, 1.0, -2.0, 1.5, 90.0)
+    told = run(sample(page, 5557))
+    assert (told["x"], told["y"], told["yaw"]) == pytest.approx((-2.0, 1.0, 90.0), abs=0.1)
+    # It rises at a few centimetres a second.
+    assert told["z"] == pytest.approx(-1.5, abs=0.7)
+    assert auv.truth.pose.position.z <= -told["z"] + 1e-3
+
+
+@pytest.mark.parametrize("page", PAGES.values(), ids=PAGES)
+def test_sample_for_thrusters_turns_the_vehicle_clockwise(
+    auv: Any, run: Callable[..., dict[str, Any]], page: Path
+) -> None:
+    pwm: list[PwmOutput] = auv.hear("sim/pwm_output", PwmOutput)
+    run(sample(page, 5556))
+    auv.spin_until(lambda: pwm and list(pwm[-1].values[:4]) == [1875, 1250, 1500, 1500], "75, -50, 0 and what it was")
+    auv.spin_until(lambda: auv.truth.twist.angular.z > 0.2, "a turn to the right")
+
+
+@pytest.fixture
+def naus(auv: Any) -> Iterator[Callable[[str], subprocess.Popen[str]]]:
+    """A function that starts a program with `auv`, naus's client of AUV 0, in a process of its own."""
+    started: list[subprocess.Popen[str]] = []
+
+    def start(*arguments: str) -> subprocess.Popen[str]:
+        pipe = subprocess.PIPE
+        started.append(subprocess.Popen([sys.executable, *arguments], stdout=pipe, stderr=pipe, stdin=pipe, text=True))
+        return started[-1]
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def test_naus_moves_the_thrusters_that_it_names_and_no_other(auv: Any, naus: Callable[..., Any]) -> None:
+    pwm: list[PwmOutput] = auv.hear("sim/pwm_output", PwmOutput)
+    program = naus(
+        "-c",
+        "import naus\nauv = naus.AUV(0)\nauv.set_motor_powers(left=20, right=-40, side=60, vertical=-100)\n"
+        "input()\nauv.set_motor_powers(side=-10)\ninput()",
+    )
+
+    def outputs() -> list[int]:
+        return list(pwm[-1].values[:4]) if pwm else []
+
+    auv.spin_until(lambda: outputs() == [1600, 1300, 1800, 1000], "the powers of the first call")
+    program.stdin.write("\n")
+    program.stdin.flush()
+    auv.spin_until(lambda: outputs() == [1600, 1300, 1450, 1000], "the power of the second call")
+
+
+def test_naus_reads_telemetry(auv: Any, naus: Callable[..., Any]) -> None:
+    put(auv, 2.0, -1.0, 1.0, -90.0)
+    program = naus(
+        "-c", "import naus, sys\nt = naus.AUV(0).get_telemetry()\nprint(t.x, t.y, t.z, t.yaw, t.pitch, t.roll)"
+    )
+    auv.spin_until(lambda: program.poll() is not None, "the end of the program")
+    x, y, z, yaw, pitch, roll = map(float, program.stdout.read().split())
+    assert (x, y, yaw) == pytest.approx((-1.0, 2.0, -90.0), abs=0.1)
+    assert z == pytest.approx(-1.0, abs=0.5)
+    assert (pitch, roll) == pytest.approx((0.0, 0.0), abs=2.0)
+
+
+def test_depth_and_heading_are_held_through_naus(auv: Any, naus: Callable[..., Any]) -> None:
+    speed = 3.0
+    put(auv, 0.0, 0.0, 1.0, 60.0)
+    auv.set_parameter(auv.time_manager, "real_time_multiplier", speed)
+    program = naus(str(Path(__file__).with_name("auv_pilot.py")), "1.5", "120", str(speed))
+
+    def errors() -> tuple[float, float]:
+        """Of depth (m) and heading (deg)."""
+        q = auv.truth.pose.orientation
+        yaw = math.degrees(math.atan2(2.0 * (q.w * q.z + q.x * q.y), q.w**2 + q.x**2 - q.y**2 - q.z**2))
+        return abs(auv.truth.pose.position.z - 1.5), abs((yaw - 120.0 + 180.0) % 360.0 - 180.0)
+
+    def near() -> bool:
+        assert program.poll() is None, program.stderr.read()
+        depth, heading = errors()
+        return depth < 0.1 and heading < 5.0
+
+    auv.spin_until(near, "1.5 m of depth and a heading of 120 deg")
+    # The momentum of the way there, then five seconds of rest.
+    auv.spin_for(5.0)
+    worst = [0.0, 0.0]
+
+    def watched() -> bool:
+        worst[:] = map(max, worst, errors())
+        return bool(auv.time_s >= end)
+
+    end = auv.time_s + 5.0
+    auv.spin_until(watched, "five seconds of holding")
+    # What is left of the buoyancy beside its estimate, and the dead zone of the thrusters.
+    assert worst[0] < 0.1
+    assert worst[1] < 5.0
+
+
+def test_two_auvs_share_the_sockets_by_their_ids(
+    graph: Callable[..., Any], tcp_ports: Callable[[int], list[int]]
+) -> None:
+    image, thruster, telemetry = tcp_ports(3)
+    ports = {"image": image, "thruster": thruster, "telemetry": telemetry}
+    arguments = [word for name, port in ports.items() for word in ("-p", f"auv.{name}_port:={port}")]
+    pair = graph(*arguments, vehicles=fleet(vehicle("auv"), count=2, spacing=3.0, seed=0), flight_controller="zeromq")
+    heard: dict[int, list[PwmOutput]] = {i: pair.hear(f"/auv_{i + 1}/sim/pwm_output", PwmOutput) for i in range(2)}
+    with zmq.Context() as context, context.socket(zmq.PUSH) as pusher, context.socket(zmq.SUB) as subscriber:
+        pusher.linger = subscriber.linger = 0
+        pusher.connect(f"tcp://127.0.0.1:{thruster}")
+        subscriber.subscribe(b"")
+        subscriber.connect(f"tcp://127.0.0.1:{telemetry}")
+        pusher.send(encode_thrusters(ThrusterCommand(1, 10, 20, 30, 40)))
+        pusher.send(encode_thrusters(ThrusterCommand(0, -50, -50, 0, 0)))
+        moved = [[1250, 1250, 1500, 1500], [1550, 1600, 1650, 1700]]
+        pair.spin_until(
+            lambda: all(heard[i] and list(heard[i][-1].values[:4]) == moved[i] for i in range(2)), "both commands"
+        )
+        east: dict[int, float] = {}
+
+        def told() -> bool:
+            while subscriber.poll(0):
+                auv_id, where = decode_telemetry(subscriber.recv_multipart())
+                east[auv_id] = where.x
+            return len(east) == 2
+
+        pair.spin_until(told, "telemetry of both")
+    assert sorted(east) == [0, 1]
+    assert east[1] - east[0] == pytest.approx(3.0, abs=1.0)

@@ -1,0 +1,104 @@
+"""The simulation as the server of AUV clients whose sockets are open before it, after it, and never read."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import resource
+import signal
+import socket
+import struct
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import zmq
+
+PATIENCE_S = 40.0
+STEP_S = 0.02
+
+
+@pytest.fixture
+def ports(tcp_ports: Callable[[int], list[int]]) -> dict[str, int]:
+    """Of images, thrusters and telemetry."""
+    return dict(zip(("image", "thruster", "telemetry"), tcp_ports(3), strict=True))
+
+
+@pytest.fixture
+def connect(ports: dict[str, int]) -> Iterator[Callable[[int, str], Any]]:
+    """A function (kind, port) that makes a socket of a client."""
+    with zmq.Context() as context, contextlib.ExitStack() as closing:
+
+        def make(kind: int, port: str) -> Any:
+            made = closing.enter_context(context.socket(kind))
+            made.linger = 0
+            if kind == zmq.SUB:
+                made.subscribe(b"\0")
+            made.connect(f"tcp://127.0.0.1:{ports[port]}")
+            return made
+
+        yield make
+
+
+def arguments(ports: dict[str, int]) -> list[str]:
+    return [word for name, port in ports.items() for word in ("-p", f"auv.{name}_port:={port}")]
+
+
+def telemetry(subscriber: Any) -> tuple[float, ...]:
+    """The next telemetry: x, y, z, yaw, pitch, roll."""
+    assert subscriber.poll(1000 * PATIENCE_S), "no telemetry"
+    _, data = subscriber.recv_multipart()
+    return struct.unpack("<6f", data)
+
+
+def test_client_whose_sockets_stay_open_finds_the_server_that_was_started_again(
+    processes: Any, ports: dict[str, int], connect: Callable[[int, str], Any]
+) -> None:
+    subscriber, pusher = connect(zmq.SUB, "telemetry"), connect(zmq.PUSH, "thruster")
+    for _ in range(2):
+        server = processes.run("cli", "sim", "--vehicle", "auv", "--ros-args", *arguments(ports))
+        before = telemetry(subscriber)
+        end = time.monotonic() + PATIENCE_S
+        yaw = before[3]
+        # A command a message: one that is sent while nobody is there may come late, or be lost with the connection.
+        while math.remainder(yaw - before[3], 360.0) < 10.0:
+            pusher.send(struct.pack("Bbbbb", 0, 100, -100, 0, 0))
+            yaw = telemetry(subscriber)[3]
+            assert time.monotonic() < end, "no turn to the right"
+        server.signal(signal.SIGTERM)
+        assert server.wait() == 130, server.stderr
+        while subscriber.poll(100):
+            subscriber.recv_multipart()
+
+
+def test_ten_minutes_beside_a_client_that_reads_nothing_cost_no_memory(
+    processes: Any, ports: dict[str, int], connect: Callable[[int, str], Any]
+) -> None:
+    observer = processes.observer()
+    pace = ["-p", "real_time_multiplier:=0.0", "-p", f"step_size:={STEP_S}"]
+    server = processes.run("cli", "sim", "--vehicle", "auv", "--ros-args", *arguments(ports), *pace)
+
+    def resident_mib() -> float:
+        pages = Path(f"/proc/{server.process.pid}/statm").read_text().split()[1]
+        return int(pages) * resource.getpagesize() / 2**20
+
+    slow = connect(zmq.SUB, "telemetry")
+    telemetry(slow)
+    observer.wait_for_advance(60.0)
+    before = resident_mib()
+    observer.wait_for_advance(600.0)
+    # The telemetry alone would be 4 MiB, at some 150 bytes of ZeroMQ's a message.
+    assert resident_mib() - before < 3.0
+
+
+@pytest.mark.parametrize("port", ["image", "thruster", "telemetry"])
+def test_port_in_use_is_named_and_the_node_exits_with_1(processes: Any, ports: dict[str, int], port: str) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", ports[port]))
+        other.listen()
+        program = processes.node("bridge", "-p", "use_sim_time:=true", "-p", "front_end:=auv", *arguments(ports))
+        assert program.wait() == 1
+    (line,) = program.complaints
+    assert f"'auv.{port}_port': 127.0.0.1:{ports[port]} given, which cannot be used: Address already in use" in line
