@@ -2,7 +2,7 @@
 
 `kernel` compiles a function with numba where numba is installed and leaves it as plain Python where it is
 not, so one source serves both; the tests hold the two equal. A kernel takes and returns floats, integers
-and float64 arrays only.
+and arrays of one type only: float64, or the pixels of a picture.
 
 Setting the environment variable ROSFLIGHT_PY_SIM_NO_JIT to 1 chooses plain Python even where numba is
 installed.
@@ -69,4 +69,12 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
     if not COMPILED:
         return function
     compiled: Callable[P, R] = numba.njit(cache=True, error_model="numpy")(function)
+    return compiled
+
+
+def kernel_part(function: Callable[P, R]) -> Callable[P, R]:
+    """As `kernel`, for a part of one kernel that is called at each turn of its loop: compiled into its caller."""
+    if not COMPILED:
+        return function
+    compiled: Callable[P, R] = numba.njit(cache=True, error_model="numpy", inline="always")(function)
     return compiled

@@ -1,0 +1,90 @@
+"""What is behind all objects: patterns of tiles and ground, the sky, waves seen from below.
+
+Patterns are functions of the place, so a picture depends on nothing but the camera's pose. Each is given the width of
+the spot that a pixel covers there, and fades where it is too fine to be seen.
+"""
+
+from __future__ import annotations
+
+import math
+
+from rosflight_py_sim.jit import kernel
+
+LAND, POOL, SEA = 0.0, 1.0, 2.0
+"""Kinds of backdrop."""
+
+_TILE = 0.5
+_TILES_PER_METRE = 2.0
+_JOINT = 0.015
+
+
+@kernel
+def sky(down: float) -> tuple[float, float, float]:
+    """Colour of the sky, blue green red, along a unit vector whose component down is given; level below the horizon."""
+    up = min(max(-down, 0.0), 1.0)
+    pale = (1.0 - up) * (1.0 - up)
+    return 235.0 - 5.0 * pale, 165.0 + 60.0 * pale, 105.0 + 105.0 * pale
+
+
+@kernel
+def tiles(a: float, b: float, width: float) -> float:
+    """Brightness of a tiled plane: darker joints, and a tone of its own for each tile."""
+    joints = 1.0 - (1.0 - _joints(a, width)) * (1.0 - _joints(b, width))
+    plain = min(width * _TILES_PER_METRE, 1.0)
+    tone = _noise(math.floor(a * _TILES_PER_METRE), math.floor(b * _TILES_PER_METRE)) - 0.5
+    return 1.0 - 0.3 * joints + 0.06 * (1.0 - plain) * tone
+
+
+@kernel
+def _joints(place: float, width: float) -> float:
+    """Share of joints in the spot about `place`: the mean of a pulse train over the spot's width."""
+    wide = max(width, 1e-4)
+    return (_joints_up_to(place + 0.5 * wide) - _joints_up_to(place - 0.5 * wide)) / wide
+
+
+@kernel
+def _joints_up_to(place: float) -> float:
+    """Integral of the pulse train from 0."""
+    whole = math.floor(place * _TILES_PER_METRE)
+    return whole * _JOINT + min(place - whole * _TILE, _JOINT)
+
+
+@kernel
+def ground(north: float, east: float, width: float) -> float:
+    """Brightness of natural ground: smooth noise at four scales."""
+    return (
+        1.0
+        + 0.25 * _smooth(north, east, 0.05, width)
+        + 0.25 * _smooth(north, east, 0.35, width)
+        + 0.25 * _smooth(north, east, 2.3, width)
+        + 0.25 * _smooth(north, east, 17.0, width)
+    )
+
+
+@kernel
+def ripples(north: float, east: float, distance: float) -> float:
+    """Small waves as seen from below, about 0, up to +-0.3."""
+    return 0.6 * _smooth(north + 0.7 * east, east - 0.4 * north, 0.6, 0.02 * distance)
+
+
+@kernel
+def _smooth(a: float, b: float, scale: float, width: float) -> float:
+    """Noise about 0, up to +-0.5: random values on a grid of `scale`, smoothly joined."""
+    seen = 1.0 - min(width / scale, 1.0)
+    if seen <= 0.0:
+        return 0.0
+    x, y = a / scale, b / scale
+    i, j = math.floor(x), math.floor(y)
+    p, q = x - i, y - j
+    p, q = p * p * (3.0 - 2.0 * p), q * q * (3.0 - 2.0 * q)
+    near = (1.0 - p) * _noise(i, j) + p * _noise(i + 1, j)
+    far = (1.0 - p) * _noise(i, j + 1) + p * _noise(i + 1, j + 1)
+    return seen * ((1.0 - q) * near + q * far - 0.5)
+
+
+@kernel
+def _noise(i: float, j: float) -> float:
+    """A number from 0 to 1 of its own for each pair of whole numbers."""
+    mixed = (int(i) * 374761393 + int(j) * 668265263) & 0xFFFFFFFF
+    mixed = ((mixed ^ (mixed >> 13)) * 1274126177) & 0xFFFFFFFF
+    return ((mixed ^ (mixed >> 16)) & 0xFFFF) / 65535.0

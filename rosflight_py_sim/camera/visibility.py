@@ -1,0 +1,151 @@
+"""Which face is seen at each place of a picture: Panda3D's software renderer.
+
+Each face is drawn in a colour that is its number, without light; what is seen there, and how far away, follows from the
+number exactly (`shading`). So one pass of the renderer gives colour and distance, of which tinydisplay, which needs
+neither a display nor OpenGL, could only give the first.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosflight_py_sim.camera.faces import Faces
+from rosflight_py_sim.camera.pinhole import Camera
+
+_NEAREST = 0.02
+_FARTHEST = 3000.0
+
+# Colours of three bytes; 0 is where no face is.
+_MOST_FACES = 2**24 - 1
+
+_SETTINGS = """
+load-display p3tinydisplay
+window-type none
+audio-library-name null
+notify-level error
+"""
+
+
+class NoPandaError(RuntimeError):
+    """Panda3D is not installed."""
+
+
+class FacePicture:
+    """Draws the numbers of faces, of one world, at one size of pictures.
+
+    All share the process's one graphics engine, in which only the picture that is asked for is active.
+
+    Raises:
+        NoPandaError: Panda3D is not installed, or cannot draw without a display.
+    """
+
+    _pipe: ClassVar[Any] = None
+
+    def __init__(self, faces: Faces, width: int, height: int) -> None:
+        self._core = core = _load_panda()
+        self._size = (width, height)
+        self._engine = core.GraphicsEngine.get_global_ptr()
+        self._buffer = self._engine.make_output(
+            self._offscreen_pipe(),
+            "camera",
+            0,
+            core.FrameBufferProperties(core.FrameBufferProperties.get_default()),
+            core.WindowProperties.size(width, height),
+            core.GraphicsPipe.BF_refuse_window,
+        )
+        if self._buffer is None:
+            raise NoPandaError("Panda3D's tinydisplay has made no picture in memory")
+        self._picture = core.Texture()
+        self._buffer.add_render_texture(self._picture, core.GraphicsOutput.RTM_copy_ram, core.GraphicsOutput.RTP_color)
+        self._buffer.set_clear_color((0.0, 0.0, 0.0, 0.0))
+        self._root = core.NodePath("world")
+        self._root.set_attrib(core.ColorAttrib.make_vertex())
+        self._root.attach_new_node(_geometry(core, faces))
+        self._camera = self._root.attach_new_node(core.Camera("camera"))
+        self._lens = core.PerspectiveLens()
+        self._lens.set_near_far(_NEAREST, _FARTHEST)
+        self._camera.node().set_lens(self._lens)
+        self._buffer.make_display_region().set_camera(self._camera)
+        self._buffer.set_active(False)
+
+    def draw(self, camera: Camera, position_ned: NDArray[np.float64], turned: NDArray[np.float64]) -> NDArray[np.uint32]:
+        """Numbers of faces (height, width), bottom row first, 0 where there is none; above 2^24 stands the opacity.
+
+        The array is a view, and holds until the next picture is drawn.
+        """
+        core = self._core
+        width, height = self._size
+        horizontal = 0.5 * camera.field_of_view
+        vertical = math.atan(math.tan(horizontal) * height / width)
+        self._lens.set_fov(math.degrees(2.0 * horizontal), math.degrees(2.0 * vertical))
+        # Panda3D's axes are right, forward, up; its inertial ones here east, north, up.
+        rows = [_east_north_up(axis) for axis in (turned[:, 0], turned[:, 2], -turned[:, 1], position_ned)]
+        matrix = [number for row, last in zip(rows, (0, 0, 0, 1), strict=True) for number in (*row, last)]
+        self._camera.set_mat(core.LMatrix4f(*matrix))
+        self._buffer.set_active(True)
+        self._engine.render_frame()
+        self._buffer.set_active(False)
+        return np.frombuffer(self._picture.get_ram_image(), "<u4").reshape(height, width)
+
+    def close(self) -> None:
+        """Give the memory back."""
+        self._engine.remove_window(self._buffer)
+        self._root.remove_node()
+
+    def _offscreen_pipe(self) -> Any:
+        if FacePicture._pipe is None:
+            selection = self._core.GraphicsPipeSelection.get_global_ptr()
+            FacePicture._pipe = selection.make_pipe("TinyOffscreenGraphicsPipe", "p3tinydisplay")
+        if FacePicture._pipe is None:
+            raise NoPandaError("this Panda3D has no tinydisplay; `pip install panda3d` brings one that has")
+        return FacePicture._pipe
+
+
+def _east_north_up(vector: NDArray[np.float64]) -> tuple[float, float, float]:
+    return float(vector[1]), float(vector[0]), -float(vector[2])
+
+
+def _geometry(core: Any, faces: Faces) -> Any:
+    """All faces in one piece; vertices are written as whole arrays, colours as bytes."""
+    counts = [len(corners) for corners in faces.corners]
+    assert len(counts) <= _MOST_FACES
+    total = sum(counts)
+    data = core.GeomVertexData("faces", core.GeomVertexFormat.get_v3c4(), core.Geom.UH_static)
+    data.set_num_rows(total)
+    vertex, colour = core.GeomVertexWriter(data, "vertex"), core.GeomVertexWriter(data, "color")
+    triangles = core.GeomTriangles(core.Geom.UH_static)
+    first = 0
+    for number, corners in enumerate(faces.corners, start=1):
+        shade = [((number >> shift) & 255) / 255.0 for shift in (16, 8, 0)]
+        for corner in corners:
+            vertex.add_data3(*_east_north_up(corner))
+            colour.add_data4(*shade, 1.0)
+        for k in range(1, len(corners) - 1):
+            triangles.add_vertices(first, first + k, first + k + 1)
+        first += len(corners)
+    geometry = core.Geom(data)
+    geometry.add_primitive(triangles)
+    node = core.GeomNode("faces")
+    node.add_geom(geometry)
+    return node
+
+
+def _load_panda() -> Any:
+    try:
+        from panda3d import core
+    except ImportError as error:
+        raise NoPandaError(
+            f"Panda3D, which draws the pictures, is not installed ({error}); `pip install panda3d` (or this package's "
+            "extra 'auv') brings it"
+        ) from error
+    if not _load_panda_once:
+        core.load_prc_file_data("", _SETTINGS)
+        _load_panda_once.append(True)
+    return core
+
+
+_load_panda_once: list[bool] = []
