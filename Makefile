@@ -14,7 +14,7 @@ PIP := $(BIN)/python -m pip install --disable-pip-version-check --no-input
 unexport PYTHONPATH PYTHONHOME AMENT_PREFIX_PATH CMAKE_PREFIX_PATH COLCON_PREFIX_PATH LD_LIBRARY_PATH
 unexport RMW_IMPLEMENTATION ROS_DISTRO ROS_VERSION ROS_PYTHON_VERSION VIRTUAL_ENV _ROS_WHEELS_BOOTSTRAP_COMPLETE
 
-STRICT := $(wildcard $(addprefix rosflight_py_sim/,physics sensing firmware autopilot protocols transmitter))
+STRICT := $(wildcard $(addprefix rosflight_py_sim/,physics sensing firmware autopilot protocols transmitter world camera))
 INTERFACES := rosflight_msgs/CMakeLists.txt rosflight_msgs/package.xml rosflight_msgs/pyproject.toml \
 	$(wildcard rosflight_msgs/cmake/* rosflight_msgs/msg/* rosflight_msgs/srv/*)
 

@@ -20,7 +20,7 @@ from rosflight_py_sim.flight_controllers import FLIGHT_CONTROLLERS, chosen_fligh
 from rosflight_py_sim.graph_plan import PlannedNode, planned_nodes
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.time_modes import TIME_MANAGERS, boolean, chosen_time_mode
-from rosflight_py_sim.vehicles import DYNAMICS, STANDALONE, VEHICLES, Vehicle, vehicle
+from rosflight_py_sim.vehicles import CAMERA, DYNAMICS, STANDALONE, VEHICLES, Vehicle, vehicle
 
 ARGUMENTS = [
     DeclareLaunchArgument("vehicle", choices=list(VEHICLES), description="Which vehicle to simulate."),
@@ -84,6 +84,12 @@ ARGUMENTS = [
         "autopilot", default_value="false", description="Whether to add the autopilot, which flies a mission on call."
     ),
     DeclareLaunchArgument(
+        "camera",
+        default_value="",
+        choices=["", "true", "false"],
+        description="Whether the vehicle has cameras. Empty: as it is, which is only under water.",
+    ),
+    DeclareLaunchArgument(
         "composed", default_value="false", description="Whether all nodes run in one process; by default in lockstep."
     ),
     DeclareLaunchArgument(
@@ -137,7 +143,10 @@ def _graph(context: LaunchContext) -> list[LaunchDescriptionEntity]:
                 raise ParameterError(f"launch argument '{name}': there is no file '{file}'")
     if composed:
         return [_one_process(given, time_mode)]
-    return _processes(given, time_mode, _members(given, vehicle(given["vehicle"], given["dynamics"])))
+    chosen = vehicle(given["vehicle"], given["dynamics"])
+    if given["camera"]:
+        chosen = chosen.carrying(CAMERA, boolean("camera", given["camera"]))
+    return _processes(given, time_mode, _members(given, chosen))
 
 
 def _members(given: dict[str, str], chosen: Vehicle) -> list[Member]:
@@ -223,6 +232,8 @@ def _one_process(given: dict[str, str], time_mode: str) -> Node:
         arguments += ["--params-file", file]
     if boolean("autopilot", given["autopilot"]):
         arguments.append("--autopilot")
+    if given["camera"]:
+        arguments.append("--camera" if boolean("camera", given["camera"]) else "--no-camera")
     if boolean("use_vimfly", given["use_vimfly"]):
         arguments.append("--keyboard")
     return Node(

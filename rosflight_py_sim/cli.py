@@ -17,7 +17,7 @@ from rosflight_py_sim.flight_controllers import FLIGHT_CONTROLLERS, chosen_fligh
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.resources import share_directory
 from rosflight_py_sim.trim_command import add_trim_parser
-from rosflight_py_sim.vehicles import DYNAMICS, STANDALONE, VEHICLES, Vehicle, vehicle
+from rosflight_py_sim.vehicles import CAMERA, DYNAMICS, STANDALONE, VEHICLES, Vehicle, vehicle
 
 INTERRUPTED = 130
 
@@ -71,6 +71,11 @@ def _parser() -> argparse.ArgumentParser:
         type=_file,
         metavar="FILE",
         help="flight controller's parameters in the place of its own file",
+    )
+    common.add_argument(
+        "--camera",
+        action=argparse.BooleanOptionalAction,
+        help="cameras on the vehicle, or none (default: as the vehicle has them, which is under water)",
     )
     common.add_argument("--seed", type=int, metavar="N", help="seed of all random numbers")
     common.add_argument("--namespace", default="", metavar="NS", help="namespace of the vehicle's nodes")
@@ -157,7 +162,7 @@ def _file(text: str) -> Path:
 
 def _chosen(options: argparse.Namespace) -> Vehicle:
     """The vehicle, with the files that were given in the place of its own (an absolute path stands for itself)."""
-    chosen = vehicle(options.vehicle, options.dynamics)
+    chosen = vehicle(options.vehicle, options.dynamics).carrying(CAMERA, options.camera)
     return replace(
         chosen,
         parameters=str(options.vehicle_file or chosen.parameters),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from rosflight_py_sim.parameters import ParameterError
@@ -64,6 +64,7 @@ class Vehicle:
         dynamics: executable of its dynamics.
         flight_controller: who flies it unless another is asked for: a name of `FLIGHT_CONTROLLERS`.
         pairings: name of a flight controller to what it takes that this one flies the vehicle.
+        companions: executables that it carries besides those that every vehicle has.
     """
 
     name: str
@@ -75,6 +76,7 @@ class Vehicle:
     dynamics: str = "standalone_dynamics"
     flight_controller: str = "sil_board"
     pairings: Mapping[str, Pairing] = field(default_factory=dict)
+    companions: tuple[str, ...] = ()
 
     @property
     def parameter_file(self) -> Path:
@@ -86,6 +88,16 @@ class Vehicle:
         """Parameter file of the flight controller."""
         return share_directory() / "config" / self.firmware
 
+    def carrying(self, companion: str, wanted: bool | None) -> Vehicle:
+        """The vehicle with or without a companion; None: as it is."""
+        if wanted is None:
+            return self
+        others = tuple(one for one in self.companions if one != companion)
+        return replace(self, companions=(*others, companion) if wanted else others)
+
+
+CAMERA = "camera"
+"""The companion that takes pictures."""
 
 MOTORS = tuple(_motor(f"motor {index + 1}", index) for index in range(4))
 V_TAIL = (_servo("aileron", 0), _servo("left tail", 1), _servo("right tail", 2), _motor("motor", 4))
@@ -124,6 +136,7 @@ def _underwater(name: str, thrusters: tuple[Actuator, ...], **pairings: Pairing)
         thrusters,
         flight_controller="zeromq",
         pairings={"zeromq": Pairing(f"zeromq/{name}.yaml"), **pairings},
+        companions=(CAMERA,),
     )
 
 

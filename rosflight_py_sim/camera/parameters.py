@@ -20,8 +20,8 @@ CAMERA_PARAMETERS = ParameterTable(
     Parameter(
         "camera_angles",
         [0.0, 0.0, 0.0, 0.0, -90.0, 0.0],
-        "How each is turned in the vehicle, roll pitch yaw after roll pitch yaw: 0 0 0 looks forward, 0 -90 0 down with "
-        "the picture's top forward",
+        "How each is turned in the vehicle, roll pitch yaw after roll pitch yaw: 0 0 0 looks forward, 0 -90 0 down, "
+        "with the picture's top forward",
         "deg",
         minimum=-360.0,
         maximum=360.0,
@@ -53,8 +53,8 @@ def cameras(values: Values) -> list[Camera]:
     for name in names:
         if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or "__" in name or names.count(name) > 1:
             raise ParameterError(
-                f"parameter 'camera_names': {names} given; allowed: different names of small letters, digits and single "
-                "underscores, a letter first"
+                f"parameter 'camera_names': {names} given; allowed: different names of small letters, digits and "
+                "single underscores, a letter first"
             )
     rows = {
         key: _rows(values, key, count, names)

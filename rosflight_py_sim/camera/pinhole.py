@@ -1,7 +1,7 @@
 """The pinhole camera: where in the picture a place appears.
 
-The camera's own axes are those of image processing (REP 103's optical frame): x to the right in the picture, y down in it,
-z along the line of sight. A place (x, y, z) appears at the pixel
+The camera's own axes are those of image processing (REP 103's optical frame): x to the right in the picture, y down in
+it, z along the line of sight. A place (x, y, z) appears at the pixel
 
     u = cx + f x / z,    v = cy + f y / z,    f = (width / 2) / tan(fov / 2),
 
@@ -30,8 +30,8 @@ class Camera:
     Attributes:
         name: as in topics.
         position_body: of the pinhole, body axes, m.
-        angles: roll, pitch, yaw of the camera in the body, rad. With none it looks forward and the picture's top is up; a
-            pitch of -90 degrees looks down, the picture's top forward.
+        angles: roll, pitch, yaw of the camera in the body, rad. With none it looks forward and the picture's top is up;
+            a pitch of -90 degrees looks down, the picture's top forward.
         field_of_view: from the picture's left edge to its right one, rad.
         width, height: of the picture, pixels.
     """

@@ -34,7 +34,10 @@ class Renderer:
         self._picture = np.zeros((height, width, 3), dtype=np.uint8)
 
     def render(self, camera: Camera, truth: NDArray[np.float64]) -> NDArray[np.uint8]:
-        """Picture (height, width, 3), blue green red, of a camera on a vehicle in a state (19,); overwritten by the next."""
+        """Picture (height, width, 3), blue green red, of a camera on a vehicle in a state (19,).
+
+        The next picture is written into the same array.
+        """
         position, turned = camera.pose(truth)
         numbers = self._numbers.draw(camera, position, turned)
         self._look_from(position, turned[:, 2])

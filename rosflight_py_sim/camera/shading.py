@@ -1,15 +1,15 @@
 """The colour of each pixel: what is seen there, through how much water.
 
-A ray goes from the pinhole through each pixel. Where the face of an object is seen, the ray meets the face's plane; else
-it meets floor, walls, ground or nothing. The surface of the water lies between where the ray crosses it. Along d metres of
-water each colour fades into the water's own by
+A ray goes from the pinhole through each pixel. Where the face of an object is seen, the ray meets the face's plane;
+else it meets floor, walls, ground or nothing. The surface of the water lies between where the ray crosses it. Along d
+metres of water each colour fades into the water's own by
 
     seen = exp(-a d) colour + (1 - exp(-a d)) water,
 
-the image formation of J. S. Jaffe, Computer modeling and the design of optimal underwater imaging systems, IEEE J. Oceanic
-Engineering 15 (1990), without forward scattering; a is `Water.attenuation`. Light does not fade with depth, and rays are
-not bent at the surface. From above, the surface mirrors the sky by Schlick's approximation of Fresnel's equations; from
-below, the sky is seen within the critical angle of 48.6 degrees, and the floor's image beyond.
+the image formation of J. S. Jaffe, Computer modeling and the design of optimal underwater imaging systems, IEEE J.
+Oceanic Engineering 15 (1990), without forward scattering; a is `Water.attenuation`. Light does not fade with depth, and
+rays are not bent at the surface. From above, the surface mirrors the sky by Schlick's approximation of Fresnel's
+equations; from below, the sky is seen within the critical angle of 48.6 degrees, and beyond it the floor's image.
 """
 
 from __future__ import annotations
@@ -60,7 +60,8 @@ def shade(
 ) -> None:
     """Fill `picture` (height, width, 3), blue green red, top row first.
 
-    `numbers` (samples height, samples width) holds face numbers, bottom row first, with one or two samples along each side of a pixel. Where the samples of a pixel see the same face its centre stands for all.
+    `numbers` (samples height, samples width) holds face numbers, bottom row first, with one or two samples along each
+    side of a pixel. Where the samples of a pixel see the same face its centre stands for all.
     """
     height, width = picture.shape[0], picture.shape[1]
     samples = numbers.shape[0] // height
@@ -96,7 +97,15 @@ def shade(
 
 @kernel_part
 def _seen(
-    number: int, faces: Array, position: Array, turned: Array, focal_length: float, scene: Array, remaining: Array, x: float, y: float
+    number: int,
+    faces: Array,
+    position: Array,
+    turned: Array,
+    focal_length: float,
+    scene: Array,
+    remaining: Array,
+    x: float,
+    y: float,
 ) -> tuple[float, float, float]:
     """Colour along the ray (x, y, 1) of the camera's axes, blue green red."""
     along_n = turned[0, 0] * x + turned[0, 1] * y + turned[0, 2]
@@ -208,7 +217,7 @@ def _surface_from_below(
     through = min(max(0.5 + steep, 0.0), 1.0)
     tone = 0.9 + 0.8 * wave
     sky_blue, sky_green, sky_red = sky(-1.0)
-    inner = 0.55 + 0.5 * wave
+    inner = 0.8 + 0.5 * wave
     return (
         tone * (through * (60.0 + 0.75 * sky_blue) + (1.0 - through) * inner * (0.5 * scene[7] + 0.5 * scene[4])),
         tone * (through * (60.0 + 0.75 * sky_green) + (1.0 - through) * inner * (0.5 * scene[8] + 0.5 * scene[5])),

@@ -72,7 +72,9 @@ class FacePicture:
         self._buffer.make_display_region().set_camera(self._camera)
         self._buffer.set_active(False)
 
-    def draw(self, camera: Camera, position_ned: NDArray[np.float64], turned: NDArray[np.float64]) -> NDArray[np.uint32]:
+    def draw(
+        self, camera: Camera, position_ned: NDArray[np.float64], turned: NDArray[np.float64]
+    ) -> NDArray[np.uint32]:
         """Numbers of faces (height, width), bottom row first, 0 where there is none; above 2^24 stands the opacity.
 
         The array is a view, and holds until the next picture is drawn.

@@ -38,6 +38,7 @@ NODE_CLASSES = {
     "fixedwing_autopilot": "FixedwingAutopilot",
     "auv_autopilot": "AuvAutopilot",
     "bridge": "Bridge",
+    "camera": "CameraNode",
 }
 """Executable (and module) to class, for all nodes of the package."""
 

@@ -246,7 +246,7 @@ def test_options_given_to_the_composed_run_are_options_of_the_command() -> None:
     }
     given = [word for option in options for word in (option, *filter(None, [values.get(option)]))]
     parsed = vars(_parser().parse_args(["sim", *given]))
-    assert {option[2:].replace("-", "_") for option in options} <= set(parsed)
+    assert {option[2:].removeprefix("no-").replace("-", "_") for option in options} <= set(parsed)
 
 
 def test_each_argument_is_described_and_rosflights_are_there() -> None:

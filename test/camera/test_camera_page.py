@@ -1,0 +1,14 @@
+"""What docs/camera.md says is so."""
+
+import re
+from pathlib import Path
+
+PAGE = (Path(__file__).parents[2] / "docs" / "camera.md").read_text(encoding="utf-8")
+
+
+def test_program_of_the_page_sees_the_line():
+    (program,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    names = {}
+    exec(compile(program, "camera.md", "exec"), names)
+    blue, _, red = names["picture"][60, 160].astype(int)
+    assert red > 2 * blue

@@ -1,0 +1,77 @@
+"""The same state gives the same bytes: again, in other processes, and without numba."""
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+from camera_views import camera_named, truth_at
+
+from rosflight_py_sim.camera import Renderer
+from rosflight_py_sim.jit import COMPILED
+from rosflight_py_sim.world import load_world
+
+STATES = [
+    (("pool", "front"), ((-4.0, 0.0, 2.0), 3.0, -4.0, 5.0)),
+    (("pool", "bottom"), ((4.0, 3.5, 0.2), 0.0, 10.0, 40.0)),
+    (("pool", "front"), ((-11.0, -7.0, -2.0), 0.0, -20.0, 30.0)),
+    (("open_water", "front"), ((2.0, 0.0, 5.0), 0.0, 25.0, 0.0)),
+]
+
+
+def views(width=320, height=240):
+    for (name, camera), state in STATES:
+        renderer = Renderer(load_world(name), width, height)
+        yield renderer.render(camera_named(camera, image_width=width, image_height=height), truth_at(*state)).copy()
+        renderer.close()
+
+
+def digests():
+    """Of each view and of its JPEG file."""
+    files = [(view.tobytes(), cv2.imencode(".jpg", view)[1].tobytes()) for view in views()]
+    return [hashlib.sha256(one).hexdigest() for pair in files for one in pair]
+
+
+def elsewhere(expression, **environment):
+    here = Path(__file__).parent
+    path = os.pathsep.join([str(here), str(here.parents[1]), os.environ.get("PYTHONPATH", "")])
+    program = f"import json, test_repeatable as t; print(json.dumps({expression}))"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "PYTHONPATH": path, **environment},
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def test_same_state_gives_the_same_bytes_again_and_in_another_process():
+    first = digests()
+    assert first == digests()
+    assert first == elsewhere("t.digests()")
+
+
+def test_picture_does_not_depend_on_those_before_it():
+    renderer = Renderer(load_world("pool"), 160, 120)
+    camera = camera_named("bottom", image_width=160, image_height=120)
+    first = renderer.render(camera, truth_at((0.0, 0.0, 2.0))).copy()
+    renderer.render(camera, truth_at((5.0, 3.0, 1.0), 10.0, 20.0, 30.0))
+    np.testing.assert_array_equal(renderer.render(camera, truth_at((0.0, 0.0, 2.0))), first)
+    renderer.close()
+
+
+@pytest.mark.skipif(not COMPILED, reason="kernels are plain already")
+def test_plain_python_draws_what_compiled_kernels_draw():
+    plain = elsewhere("[v.tolist() for v in t.views(64, 48)]", ROSFLIGHT_PY_SIM_NO_JIT="1")
+    # A value half way between two levels may go either way.
+    difference = np.abs(np.array(plain) - np.array(list(views(64, 48)), dtype=int))
+    assert difference.max() <= 1
+    assert (difference > 0).mean() < 1e-3
