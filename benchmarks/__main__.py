@@ -31,7 +31,7 @@ _SAME = {(one.forces_and_moments, one.parameters): (name, STANDALONE) for name, 
 CONFIGURATIONS = [*_SAME.values(), *FLOWN_BY_OTHERS]
 """(vehicle, dynamics) of all vehicles."""
 
-PARTS = ("no-ros", "vehicles", "fleets", "processes", "paced")
+PARTS = ("no-ros", "vehicles", "fleets", "processes", "cameras", "paced")
 
 
 def measured(expression: str, module: str) -> Any:
@@ -68,6 +68,8 @@ def main() -> None:
         console.print(_steps(options, chosen))
     if "fleets" in options.parts:
         console.print(_fleets(options, chosen if options.vehicle else chosen[:1]))
+    if "cameras" in options.parts:
+        console.print(_pictures(options))
     if "paced" in options.parts:
         _print_paced(options, console)
 
@@ -131,6 +133,30 @@ def _fleets(options: argparse.Namespace, chosen: list[tuple[str, str]]) -> Table
             cost = statistics.median(one[1] / one[count] / count for one in rounds)
             table.add_row(f"{name}{by}", str(count), f"{rate:,.0f}", f"{count * rate:,.0f}", f"{cost:.2f}", "1")
         table.add_section()
+    return table
+
+
+def _pictures(options: argparse.Namespace) -> Table:
+    table = Table(title="Pictures of 320 x 240: processor time")
+    for column in ("", "drawn (ms)", "JPEG (ms)", "at 30 Hz (% of a core)", "times real time"):
+        table.add_column(column, justify="left" if not column else "right")
+    shares = []
+    for name in ("front", "bottom"):
+        runs = [measured(f"picture_run({name!r}, {options.seconds})", "pictures") for _ in range(options.runs)]
+        drawn, compressed = (statistics.median(run[key] for run in runs) for key in ("drawn", "compressed"))
+        shares.append(3.0 * (drawn + compressed))
+        table.add_row(f"{name} camera, without ROS", f"{drawn:.2f}", f"{compressed:.2f}", f"{shares[-1]:.0f}", "")
+    table.add_row("both; wanted: at most 50", "", "", f"{sum(shares):.0f}", "")
+    factors: dict[bool, list[float]] = {False: [], True: []}
+    costs = []
+    for _ in range(options.runs):
+        without, filmed = (measured(f"filmed_run({one}, {options.seconds})", "pictures") for one in (False, True))
+        factors[False].append(without["real_time_factor"])
+        factors[True].append(filmed["real_time_factor"])
+        costs.append(100.0 * (filmed["cpu"] - without["cpu"]))
+    table.add_row("multirotor without cameras, one process", "", "", "", f"{statistics.median(factors[False]):.1f}")
+    share, factor = f"{statistics.median(costs):.0f}", f"{statistics.median(factors[True]):.1f}"
+    table.add_row("multirotor with both, heard as JPEG", "", "", share, factor)
     return table
 
 
