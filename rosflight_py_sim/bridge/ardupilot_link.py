@@ -76,6 +76,8 @@ class ArduPilotLink:
         self._silence_s = silence_s
         self._outputs, self._replies = outputs, replies
         self._counters, self._warn, self._logger = counters, warn, logger
+        # By itself, so that no flood hides it.
+        self._warn_of_restart = RareWarnings(logger)
         self._socket: socket.socket | None = None
         self._frame: ServoFrame | None = None
         self._frame_sender: Address | None = None
@@ -218,9 +220,8 @@ class ArduPilotLink:
             return "late"
         if ahead >= _COUNTS // 2:
             self._counters["restarts"] += 1
-            self._logger.info(
-                f"ArduPilot restarted: frame {frame.frame_count} after {last.frame_count}; the vehicle starts over"
-            )
+            text = f"ArduPilot restarted: frame {frame.frame_count} after {last.frame_count}; the vehicle starts over"
+            self._warn_of_restart("restarts", text, self._counters["restarts"])
             return "restart"
         if ahead > 1:
             text = f"lost {ahead - 1} frames of ArduPilot between {last.frame_count} and {frame.frame_count}"

@@ -11,9 +11,10 @@ OUTPUTS = 14
 CENTRE_US = 1500
 
 LARGEST_PULSE_US = 65535
+LARGEST_WEIGHT = 1000.0
 
 _NUMBER = r"(?:\d+\.?\d*|\.\d+)"
-_TERM = re.compile(rf"\s*(?P<sign>[+-]?)\s*(?:(?P<weight>{_NUMBER})\s*\*\s*)?(?P<channel>\w+)\s*")
+_TERM = re.compile(rf"\s*(?P<sign>[+-]?)\s*(?:(?P<weight>{_NUMBER})\s*\*\s*)?(?P<channel>\w+)\s*(?=[+-]|$)")
 
 
 class OutputMap:
@@ -79,6 +80,10 @@ def _parsed(name: str, number: int, text: str, channels: Sequence[str]) -> dict[
             raise ParameterError(f"parameter '{name}': {text!r} given for output {number}; allowed: channels {allowed}")
         channel = channels.index(term["channel"])
         weight = float(term["weight"] or 1.0) * (-1.0 if term["sign"] == "-" else 1.0)
+        if abs(weight) > LARGEST_WEIGHT:
+            raise ParameterError(
+                f"parameter '{name}': {text!r} given for output {number}; allowed: weights up to {LARGEST_WEIGHT:g}"
+            )
         row[channel] = row.get(channel, 0.0) + weight
         at = term.end()
     return row

@@ -182,7 +182,6 @@ class TruthInterface(SimulationNode, ABC):
         self._go_on_from_new_state()
         response.success = True
         response.message = f"the vehicle is back at its start at {self._time_ns / NANOSECONDS:.6g} s"
-        self.get_logger().info(response.message)
         return response
 
     def _go_on_from_new_state(self) -> None:

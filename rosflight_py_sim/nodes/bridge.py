@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import select
+import time
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
@@ -19,6 +21,10 @@ from rosflight_py_sim.parameters import Parameter, ParameterTable
 
 FRONT_ENDS: dict[str, type[FrontEndInterface]] = {"ardupilot": ArduPilotFrontEnd, "auv": AuvFrontEnd}
 """Value of the parameter front_end to the class that speaks the protocol."""
+
+# A program answers within this, if it only computes. To wait here for it is quicker than to be woken by another thread
+# and a task of the executor; nothing else goes on anyway while all vehicles wait, but for services.
+_LINGER_MS = 1
 
 # A partner that has said nothing for one to two of these is being waited for.
 _LOOK_S = 1.0
@@ -62,10 +68,13 @@ class Bridge(SimulationNode):
         self.front_end = FRONT_ENDS[str(self.values["front_end"])](self.values, self.get_logger(), names)
         self.front_end.open()
         self._watch = SocketWatch(self.front_end.filenos(), self._wake)
+        self._poll = select.poll()
+        for fileno in self.front_end.filenos():
+            self._poll.register(fileno, select.POLLIN)
         self._listens = True
         self.follow_stamps()
         wants = self.front_end.wants
-        self._vehicles = [BridgedVehicle(self, i, name, wants, self._exchange) for i, name in enumerate(names)]
+        self._vehicles = [BridgedVehicle(self, i, name, wants, self._on_news) for i, name in enumerate(names)]
         self.create_system_timer(_LOOK_S, self._on_look)
         report_diagnostics(self, self._diagnose)
 
@@ -81,15 +90,31 @@ class Bridge(SimulationNode):
         """Hand over from the thread that watches the sockets: guard conditions are unknown to the EventsExecutor."""
         executor = self.executor
         if executor is not None:
-            executor.create_task(self._exchange)
+            executor.create_task(self._on_readable)
 
-    def _exchange(self) -> None:
-        """Ask the front-end for what has not been answered, and publish what has."""
+    def _on_news(self) -> None:
+        """Exchange what there is, and what comes within a moment."""
+        silent = self._exchange()
+        if silent and all(map(self._waits, self._vehicles)):
+            end_s = time.monotonic() + _LINGER_MS / 1000
+            while silent and self._poll.poll(_LINGER_MS):
+                silent = self._exchange()
+                if time.monotonic() > end_s:
+                    break
+        if silent:
+            self._watch.arm()
+
+    def _on_readable(self) -> None:
+        if self._exchange():
+            self._watch.arm()
+
+    def _exchange(self) -> bool:
+        """Ask for what has not been answered, and publish what has; whether somebody is still waited for."""
         if not self._listens:
-            return
+            return False
         silent = False
         for vehicle in self._vehicles:
-            if vehicle.pending is None or vehicle.commands is not None or vehicle.starting_over:
+            if not self._waits(vehicle) or vehicle.pending is None:
                 continue
             answer = self.front_end.exchange(vehicle.index, vehicle.pending)
             if answer is None:
@@ -99,8 +124,11 @@ class Bridge(SimulationNode):
             else:
                 vehicle.commands = answer
         self._publish()
-        if silent:
-            self._watch.arm()
+        return silent
+
+    @staticmethod
+    def _waits(vehicle: BridgedVehicle) -> bool:
+        return vehicle.pending is not None and vehicle.commands is None and not vehicle.starting_over
 
     def _publish(self) -> None:
         """Publish the commands that there are, if the step has the length that suits them."""
@@ -121,8 +149,7 @@ class Bridge(SimulationNode):
     def _on_look(self) -> None:
         for vehicle in self._vehicles:
             vehicle.look()
-            silent = vehicle.pending is not None and vehicle.commands is None
-            if silent and vehicle.pending is self._pending_before[vehicle.index] and not vehicle.waiting:
+            if self._waits(vehicle) and vehicle.pending is self._pending_before[vehicle.index] and not vehicle.waiting:
                 self._tell_waiting(vehicle, waiting=True)
             self._pending_before[vehicle.index] = vehicle.pending
 

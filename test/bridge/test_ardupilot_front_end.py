@@ -43,6 +43,10 @@ class Client:
         self._socket.setblocking(False)
         self._to = ("127.0.0.1", port)
 
+    @property
+    def port(self) -> int:
+        return int(self._socket.getsockname()[1])
+
     def send(self, count: int, us: int = 1500, *, rate: int = 400, channels: int = 16) -> None:
         self.send_bytes(encode_frame(ServoFrame(rate, count, (us,) * channels)))
 
@@ -245,7 +249,8 @@ def test_count_that_goes_back_starts_the_vehicle_over_before_it_commands_a_step(
     assert bench.front_end.exchange(0, snapshot(2)) == [1500] * 14
     assert bench.client.reply().timestamp == 2 * 0.0025
     assert bench.front_end.counters == {"steps": 3, "restarts": 1}
-    assert bench.log.infos[-1] == "ArduPilot restarted: frame 0 after 5000; the vehicle starts over"
+    text = "ArduPilot restarted: frame 0 after 5000; the vehicle starts over (restarts: 1 so far)"
+    assert bench.log.warnings == [text]
 
 
 def test_restart_during_a_step_is_not_sent_the_answer_to_the_old_frame(bench: Bench) -> None:
@@ -360,3 +365,97 @@ def test_closed_port_can_be_used_again(bench: Bench) -> None:
     other = ArduPilotFrontEnd(bench.front_end.values, bench.log)
     other.open()
     other.close()
+
+
+def test_vehicles_have_ports_ten_apart_and_a_conversation_each() -> None:
+    port, log = free_port(), LoggedLines()
+    # The second port may be somebody's: then another pair will do.
+    for _ in range(20):
+        front_end = ArduPilotFrontEnd(ArduPilotFrontEnd.PARAMETERS.checked({"ardupilot.port": port}), log, ("a", "b"))
+        try:
+            front_end.open()
+            break
+        except ParameterError:
+            port = free_port()
+    clients = [Client(port), Client(port + 10)]
+    try:
+        assert len(front_end.filenos()) == 2
+        assert front_end.partner(1) == f"ArduPilot on UDP 127.0.0.1:{port + 10}"
+        clients[1].send(1, 1700, rate=800)
+        assert front_end.exchange(0, snapshot(0)) is None
+        assert front_end.exchange(1, snapshot(0)) == [1700] * 14
+        assert (front_end.wanted_step(0), front_end.wanted_step(1)) == (None, 1 / 800)
+        clients[0].send(5)
+        assert front_end.exchange(0, snapshot(0)) == [1500] * 14
+        assert front_end.exchange(1, snapshot(1)) is None
+        assert (clients[0].received(), clients[1].reply().timestamp) == ([], 0.0025)
+    finally:
+        front_end.close()
+        for client in clients:
+            client.close()
+
+
+def test_port_that_leaves_none_for_the_last_vehicle_is_refused() -> None:
+    values = ArduPilotFrontEnd.PARAMETERS.checked({"ardupilot.port": 65530})
+    with pytest.raises(ParameterError, match="65530 given, so that vehicle 2 would have 65540; allowed: at most 65525"):
+        ArduPilotFrontEnd(values, LoggedLines(), ("a", "b"))
+
+
+def test_only_allowed_peers_fly() -> None:
+    port = free_port()
+    client, stranger = Client(port), Client(port)
+    client.send_bytes(b"")  # which gives it a port
+    values = {"ardupilot.port": port, "ardupilot.allowed_peers": [f"127.0.0.1:{client.port}"]}
+    front_end = ArduPilotFrontEnd(ArduPilotFrontEnd.PARAMETERS.checked(values), LoggedLines())
+    front_end.open()
+    try:
+        stranger.send(1, 1900)
+        client.send(1, 1600)
+        assert front_end.exchange(0, snapshot(0)) == [1600] * 14
+        assert front_end.exchange(0, snapshot(1)) is None
+        assert (len(client.received()), stranger.received()) == (1, [])
+        assert front_end.counters == {"steps": 1, "not_allowed": 1}
+    finally:
+        front_end.close()
+        client.close()
+        stranger.close()
+
+
+def test_second_client_is_told_of_for_a_while(bench: Bench) -> None:
+    bench.client.send(1)
+    bench.front_end.exchange(0, snapshot(0))
+    assert bench.front_end.refused(0) == ""
+    second = bench.new_client()
+    second.send(1)
+    bench.front_end.exchange(0, snapshot(1))
+    assert bench.front_end.refused(0) == f"127.0.0.1:{second.port}"
+    bench.now_s += 2.1
+    assert bench.front_end.refused(0) == ""
+
+
+def test_flood_takes_a_bounded_share_of_a_step_and_the_frame_behind_it_still_counts(bench: Bench) -> None:
+    looked_at = 256
+    flood = bench.new_client()
+    for _ in range(looked_at + 40):
+        flood.send_bytes(b"garbage")
+    bench.client.send(1)
+    assert bench.front_end.exchange(0, snapshot(0)) is None
+    assert bench.front_end.counters == {"wrong_length": looked_at}
+    assert bench.front_end.exchange(0, snapshot(0)) == [1500] * 14
+    assert bench.front_end.counters == {"wrong_length": looked_at + 40, "steps": 1}
+    assert len(bench.log.warnings) == 1
+
+
+def test_channels_go_to_outputs_as_the_parameter_says() -> None:
+    port = free_port()
+    outputs = ["2", "-1", "", *[""] * 11]
+    values = {"ardupilot.port": port, "ardupilot.outputs": outputs, "ardupilot.no_output": [1500] * 14}
+    front_end = ArduPilotFrontEnd(ArduPilotFrontEnd.PARAMETERS.checked(values), LoggedLines())
+    front_end.open()
+    client = Client(port)
+    try:
+        client.send_bytes(encode_frame(ServoFrame(400, 1, (1100, 1200, 1300, *[0] * 13))))
+        assert front_end.exchange(0, snapshot(0)) == [1200, 1900, *[1500] * 12]
+    finally:
+        front_end.close()
+        client.close()

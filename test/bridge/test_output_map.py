@@ -9,6 +9,8 @@ from rosflight_py_sim.parameters import ParameterError
 
 POWERS = ("left", "right", "side", "vertical")
 NUMBERS = [str(i + 1) for i in range(32)]
+CHANNELS = (1100, 1200, 1300, 1400) + (1500,) * 12
+NO_OUTPUT = [1000, 1500] * 7
 
 
 def outputs(texts: list[str], *channels_us: int, names: tuple[str, ...] = POWERS) -> list[int]:
@@ -48,3 +50,64 @@ def test_channel_that_there_is_not_is_refused_with_those_that_there_are() -> Non
 def test_more_texts_than_outputs_are_refused() -> None:
     with pytest.raises(ParameterError, match=r"'auv.outputs': 15 texts given; allowed: one for each of 14 outputs"):
         outputs(["left"] * 15)
+
+
+def numbered(*texts: str, channels: tuple[int, ...] = CHANNELS) -> list[int]:
+    """Outputs of the first ones' texts; the others have none."""
+    every = [*texts, *[""] * (14 - len(texts))]
+    return OutputMap("outputs", every, NO_OUTPUT, NUMBERS).outputs(channels)[: len(texts)]
+
+
+def test_channel_goes_to_an_output_as_it_is() -> None:
+    assert numbered("3", "1", "3") == [1300, 1100, 1300]
+
+
+def test_output_without_a_channel_gets_its_no_output_value() -> None:
+    assert numbered("", " ") == [1000, 1500]
+
+
+def test_minus_reverses_about_the_centre() -> None:
+    assert numbered("-2", " - 1 ") == [1800, 1900]
+
+
+def test_elevons_are_weighted_sums() -> None:
+    assert numbered("0.5*1-0.5*2", "0.5*1+0.5*2", ".25 * 4 - 1.*1") == [1450, 1150, 1875]
+
+
+def test_channel_named_twice_counts_twice() -> None:
+    assert numbered("0.5*1+0.5*1") == [1100]
+
+
+def test_channel_that_is_0_has_no_output_yet_in_whatever_sum() -> None:
+    channels = (0, 1200) + (1500,) * 14
+    assert numbered("1", "0.5*1-0.5*2", "2", channels=channels) == [1000, 1500, 1200]
+
+
+def test_channel_past_the_sixteenth_has_no_output_while_there_are_but_sixteen() -> None:
+    assert numbered("20", "0.5*1+20") == [1000, 1500]
+    assert numbered("20", channels=(1500,) * 19 + (1700,) + (1500,) * 12) == [1700]
+
+
+def test_sums_stay_what_a_message_can_carry() -> None:
+    assert numbered("100*1", "-1000*1", channels=(2000,) * 16) == [51500, 0]
+
+
+@pytest.mark.parametrize(
+    "text", ["1 2", "1+", "*3", "2*", "0.5*", "1*2*3", "--1", "nan*1", "1e3*2", "3;4", "1,2", "0.5", "+-1"]
+)
+def test_text_that_is_no_sum_is_refused_with_what_is_allowed(text: str) -> None:
+    with pytest.raises(ParameterError) as refused:
+        numbered("1", text)
+    assert f"'outputs': {text!r} given for output 2; allowed: a sum of channels" in str(refused.value)
+
+
+@pytest.mark.parametrize("text", ["1001*1", "9" * 400 + "*1"])
+def test_absurd_weight_is_refused(text: str) -> None:
+    with pytest.raises(ParameterError, match="allowed: weights up to 1000"):
+        numbered(text)
+
+
+@pytest.mark.parametrize("text", ["x", "0", "33", "0.5*1-0.5*99"])
+def test_channel_that_there_cannot_be_is_refused(text: str) -> None:
+    with pytest.raises(ParameterError, match="allowed: channels from 1 to 32"):
+        numbered(text)

@@ -18,56 +18,9 @@ from std_msgs.msg import String
 
 from rosflight_py_sim.interfaces.qos import LATCHED
 from rosflight_py_sim.interfaces.wire import NANOSECONDS
-from rosflight_py_sim.protocols.ardupilot_json import Reply, ServoFrame, decode_reply, encode_frame
+from test.graph.ardupilot_client import ArduPilotClient
 
 STEP_S = 0.0025
-
-
-class ArduPilotClient:
-    """ArduPilot's side of the socket, in front of a graph that runs in the same thread."""
-
-    def __init__(self, graph: Any, port: int) -> None:
-        self.graph = graph
-        self.count = 0
-        self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        self._socket.setblocking(False)
-        self._to = ("127.0.0.1", port)
-
-    def send_bytes(self, datagram: bytes) -> None:
-        self._socket.sendto(datagram, self._to)
-
-    def send(self, us: int = 1000) -> None:
-        """Send the frame of the present count."""
-        self.send_bytes(encode_frame(ServoFrame(400, self.count, (us,) * 16)))
-
-    def received(self) -> bytes | None:
-        """What has come, if anything."""
-        try:
-            return self._socket.recv(4096)
-        except BlockingIOError:
-            return None
-
-    def answer(self) -> bytes:
-        """Run the graph until an answer has come."""
-        answers: list[bytes] = []
-
-        def come() -> bool:
-            datagram = self.received()
-            if datagram is not None:
-                answers.append(datagram)
-            return bool(answers)
-
-        self.graph.spin_until(come, f"an answer to frame {self.count}")
-        return answers[0]
-
-    def step(self, us: int = 1000) -> Reply:
-        """Send the next frame; the answer to it."""
-        self.count += 1
-        self.send(us)
-        return decode_reply(self.answer())
-
-    def close(self) -> None:
-        self._socket.close()
 
 
 @pytest.fixture

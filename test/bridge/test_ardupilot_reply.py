@@ -1,0 +1,97 @@
+"""What ArduPilot is answered."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rosflight_py_sim.bridge.ardupilot_reply import REPLY_PARAMETERS, ReplyMaker, apparent_wind
+from rosflight_py_sim.bridge.front_end_interface import Snapshot
+from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.protocols.ardupilot_json import Battery, Reply, ReplyError, decode_reply
+
+SWITCHES = [p.name.removeprefix("ardupilot.") for p in REPLY_PARAMETERS if p.default is True]
+
+
+def reply_maker(**switches: bool) -> ReplyMaker:
+    return ReplyMaker(REPLY_PARAMETERS.checked({f"ardupilot.{name}": on for name, on in switches.items()}))
+
+
+def snapshot(**inputs: Any) -> Snapshot:
+    truth = np.zeros(19)
+    truth[3] = 1.0
+    return Snapshot(1_000_000_000, truth, (3.0, 4.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, -9.81), **inputs)
+
+
+def answered(maker: ReplyMaker, shown: Snapshot) -> Reply:
+    return decode_reply(maker.line(shown))
+
+
+def names(line: bytes) -> set[str]:
+    """The switches whose fields a line has."""
+    return {name for name in SWITCHES if f'"{name}":'.encode() in line}
+
+
+def test_every_field_is_there_from_the_first_answer_on_with_defined_values() -> None:
+    maker = reply_maker()
+    line = maker.line(snapshot())
+    assert names(line) == set(SWITCHES)
+    reply = decode_reply(line)
+    assert reply.ranges == (0.0,)
+    assert reply.airspeed == 0.0
+    assert reply.battery == Battery(0.0, 0.0)
+    assert reply.rc_us[:4] == (1500, 1500, 1000, 1500)
+    later = snapshot(ranges=(2.5,), airspeed=12.0, battery=(24.0, 3.0), rc_us=(1501, 1502, 1503, 1504, 1, 2, 3, 4))
+    assert names(maker.line(later)) == set(SWITCHES)
+
+
+def test_measurements_are_passed_on() -> None:
+    rc_us = (1100, 1200, 1300, 1400, 1500, 1600, 1700, 1800)
+    reply = answered(reply_maker(), snapshot(ranges=(2.5,), airspeed=12.0, battery=(24.0, 3.0), rc_us=rc_us))
+    assert (reply.ranges, reply.airspeed, reply.battery, reply.rc_us) == ((2.5,), 12.0, Battery(24.0, 3.0), rc_us)
+
+
+@pytest.mark.parametrize("name", SWITCHES)
+def test_each_field_can_be_left_out(name: str) -> None:
+    maker = reply_maker(**{name: False})
+    assert names(maker.line(snapshot())) == set(SWITCHES) - {name}
+    wanted = {"rng_1": "range", "airspeed": "airspeed", "battery": "battery", "rc": "rc"}
+    assert maker.wants == set(wanted.values()) - {wanted.get(name)}
+
+
+def test_an_answer_without_any_attitude_is_refused() -> None:
+    with pytest.raises(ParameterError, match=r"'ardupilot\.attitude' and 'ardupilot\.quaternion'"):
+        reply_maker(attitude=False, quaternion=False)
+
+
+@pytest.mark.parametrize(("measured", "sent"), [(math.inf, 655.0), (-math.inf, 0.0), (0.3, 0.3)])
+def test_ranges_are_finite(measured: float, sent: float) -> None:
+    assert answered(reply_maker(), snapshot(ranges=(measured,))).ranges == (sent,)
+
+
+@pytest.mark.parametrize("field", ["airspeed", "battery", "ranges"])
+def test_measurement_that_is_no_number_is_never_sent(field: str) -> None:
+    bad: dict[str, Any] = {"airspeed": math.nan, "battery": (24.0, math.nan), "ranges": (math.nan,)}
+    with pytest.raises(ReplyError):
+        print(reply_maker().line(snapshot(**{field: bad[field]})))
+
+
+@pytest.mark.parametrize(
+    ("velocity", "wind", "yaw", "direction", "speed"),
+    [
+        ((0.0, 0.0, 0.0), (-5.0, 0.0, 0.0), 0.0, 0.0, 5.0),  # wind from the north, nose north: head to wind
+        ((0.0, 0.0, 0.0), (0.0, -5.0, 0.0), 0.0, math.pi / 2, 5.0),  # from the east: from the right
+        ((0.0, 0.0, 0.0), (0.0, -5.0, 0.0), math.pi / 2, 0.0, 5.0),  # nose east
+        ((3.0, 0.0, 0.0), (0.0, 4.0, 0.0), 0.0, 2 * math.pi - math.atan2(4.0, 3.0), 5.0),  # from the left
+        ((0.0, 0.0, -2.0), (0.0, 0.0, 0.0), 1.0, 0.0, 0.0),  # a calm
+    ],
+)
+def test_apparent_wind_is_where_the_air_comes_from_clockwise_from_the_nose(
+    velocity: tuple[float, float, float], wind: tuple[float, float, float], yaw: float, direction: float, speed: float
+) -> None:
+    vane = apparent_wind(velocity, wind, yaw)
+    assert math.remainder(vane.direction - direction, 2 * math.pi) == pytest.approx(0.0, abs=1e-12)
+    assert vane.speed == pytest.approx(speed, abs=1e-12)

@@ -1,0 +1,216 @@
+"""Steps that follow the program behind the bridge: their length, starting over, several vehicles, diagnostics."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+
+from rosflight_py_sim.fleet import fleet
+from rosflight_py_sim.protocols.ardupilot_json import Reply
+from rosflight_py_sim.vehicles import vehicle
+from test.graph.ardupilot_client import ArduPilotClient
+
+# The least that the parameter allows, so that the test need not wait.
+SILENCE_S = 1.2
+
+
+@pytest.fixture
+def port() -> int:
+    """A UDP port that nobody uses, like the one ten further on."""
+    while True:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            probe.bind(("127.0.0.1", 0))
+            found = int(probe.getsockname()[1])
+            try:
+                with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as second:
+                    second.bind(("127.0.0.1", found + 10))
+            except (OSError, OverflowError):
+                continue
+            return found
+
+
+@pytest.fixture
+def make(graph: Callable[..., Any], port: int) -> Callable[..., Any]:
+    """A function that makes a graph flown by ArduPilot."""
+
+    def make(*arguments: str, **options: Any) -> Any:
+        own = ["-p", f"ardupilot.port:={port}", "-p", f"ardupilot.silence:={SILENCE_S}", *arguments]
+        return graph(*own, flight_controller="ardupilot", **options)
+
+    return make
+
+
+@pytest.fixture
+def new_client(port: int) -> Iterator[Callable[..., ArduPilotClient]]:
+    """A function that makes a client of a graph."""
+    made: list[ArduPilotClient] = []
+
+    def new(graph: Any, number: int = 0) -> ArduPilotClient:
+        made.append(ArduPilotClient(graph, port + 10 * number))
+        return made[-1]
+
+    yield new
+    for client in made:
+        client.close()
+
+
+def fly(client: ArduPilotClient, seconds: float, us: int) -> Reply:
+    """Fly for so long; the last reply."""
+    reply = client.step(us)
+    end = reply.timestamp + seconds
+    while reply.timestamp < end:
+        reply = client.step(us)
+    return reply
+
+
+def test_rate_of_the_frames_is_the_step_from_the_first_frame_on_and_when_it_changes(
+    make: Callable[..., Any], new_client: Callable[..., ArduPilotClient]
+) -> None:
+    bridged = make()
+    client = new_client(bridged)
+    time_s = 0.0
+    for rate in (1200, 400, 50, 1000):
+        client.rate = rate
+        # The longest step is that of ardupilot.max_step.
+        step_s = round(min(1 / rate, 0.005), 9)
+        for _ in range(3):
+            reply = client.step()
+            assert reply.timestamp == pytest.approx(time_s + step_s, abs=1e-12)
+            time_s = reply.timestamp
+        assert bridged.values_of("time_manager")["step_size"] == pytest.approx(step_s, abs=1e-9)
+
+
+def test_step_size_that_somebody_else_sets_gives_way_to_the_frames_rate(
+    make: Callable[..., Any], new_client: Callable[..., ArduPilotClient]
+) -> None:
+    bridged = make()
+    client = new_client(bridged)
+    client.step()
+    bridged.set_parameter("time_manager", "step_size", 0.01)
+    client.step()
+    time_s = client.step().timestamp
+    assert client.step().timestamp == pytest.approx(time_s + 0.0025, abs=1e-9)
+
+
+def test_restarted_ardupilot_finds_the_vehicle_at_its_start_and_time_goes_on(
+    make: Callable[..., Any], new_client: Callable[..., ArduPilotClient]
+) -> None:
+    bridged = make("-p", "battery_capacity_mah:=1000.0")
+    first = new_client(bridged)
+    start = first.step()
+    before = fly(first, 1.5, 1700)
+    forces = bridged.node("forces_and_moments")
+    drawn_ah = forces._vehicle.charge_drawn_ah
+    assert before.position_ned[2] < start.position_ned[2] - 1.0
+    second = new_client(bridged)
+    second.count = -1
+    bridged.idle(SILENCE_S + 0.1)
+    # Channels of 0, as ArduPilot begins: no output yet.
+    after = second.step(0)
+    assert after.timestamp == pytest.approx(before.timestamp + 0.0025, abs=1e-9)
+    assert after.position_ned == pytest.approx(start.position_ned, abs=1e-6)
+    assert after.velocity_ned == pytest.approx((0.0, 0.0, 0.0), abs=1e-6)
+    assert after.quaternion == pytest.approx((1.0, 0.0, 0.0, 0.0), abs=1e-6)
+    # rad/s; rotors at idle have some millionths.
+    assert np.max(forces._vehicle.rotor_speeds) < 1e-3
+    assert forces._vehicle.charge_drawn_ah < 1e-3 * drawn_ah
+    counters = bridged.node("bridge").front_end.counters
+    assert counters["restarts"] == 1
+    # And it flies as before.
+    assert fly(second, 1.5, 1700).position_ned[2] == pytest.approx(before.position_ned[2], abs=0.05)
+
+
+def test_old_ardupilot_that_lives_keeps_its_vehicle_when_a_fresh_one_comes(
+    make: Callable[..., Any], new_client: Callable[..., ArduPilotClient]
+) -> None:
+    bridged = make("-p", "ardupilot.silence:=30.0")
+    first, second = new_client(bridged), new_client(bridged)
+    for _ in range(20):
+        time_s = first.step(1200).timestamp
+    for _ in range(5):
+        second.send(2000)
+        bridged.idle(0.3)
+        first.send(1200)
+        first.answer()
+    counters = bridged.node("bridge").front_end.counters
+    assert (counters["refused_frames"], counters["restarts"]) == (5, 0)
+    assert first.step(1200).timestamp == pytest.approx(time_s + 0.0025, abs=1e-9)
+
+
+def test_each_vehicle_is_flown_by_its_own_ardupilot_in_the_steps_of_the_fastest(
+    make: Callable[..., Any], new_client: Callable[..., ArduPilotClient]
+) -> None:
+    bridged = make(vehicles=fleet(vehicle("multirotor"), count=2, spacing=20.0, seed=0))
+    assert [n.get_name() for n in bridged.nodes].count("bridge") == 1
+    clients = [new_client(bridged, number) for number in (0, 1)]
+    clients[1].rate = 500
+    replies: list[Reply] = []
+    for _ in range(600):
+        for client, us in zip(clients, (1000, 1700), strict=True):
+            client.count += 1
+            client.send(us)
+        answers = [client.reply() for client in clients]
+        assert answers[0].timestamp == answers[1].timestamp
+        if replies:
+            assert answers[0].timestamp <= replies[0].timestamp + 0.0025 + 1e-9
+        replies = answers
+    last = clients[0].count
+    assert replies[0].timestamp == pytest.approx(last * 0.002, abs=2 * 0.0005)
+    assert replies[0].position_ned[2] == pytest.approx(-0.12, abs=0.01)
+    assert replies[1].position_ned[2] < -0.6
+    assert replies[1].position_ned[1] == pytest.approx(20.0, abs=0.05)
+
+
+def test_diagnostics_tell_state_partner_and_counters(
+    make: Callable[..., Any], new_client: Callable[..., ArduPilotClient], port: int
+) -> None:
+    bridged = make()
+    heard: list[DiagnosticArray] = bridged.hear("/diagnostics", DiagnosticArray)
+    client, second = new_client(bridged), new_client(bridged)
+
+    def status(name: str) -> DiagnosticStatus:
+        return next(s for s in heard[-1].status if s.name == name)
+
+    def state() -> str:
+        return str(status("bridge: vehicle").message) if heard else ""
+
+    bridged.spin_until(lambda: state() == "waiting", "waiting")
+    assert status("bridge: vehicle").hardware_id == f"ArduPilot on UDP 127.0.0.1:{port}"
+    assert status("bridge: vehicle").level == DiagnosticStatus.WARN
+
+    def fly_until(wanted: str, also: Callable[[], None] = lambda: None) -> None:
+        # Bounded by the patience of each step.
+        for _ in range(100_000):
+            client.step()
+            also()
+            if state() == wanted:
+                return
+        pytest.fail(f"never {wanted}")
+
+    fly_until("flying")
+    assert status("bridge: vehicle").level == DiagnosticStatus.OK
+    second.count = 1
+    fly_until("refused", second.send)
+    values = {v.key: int(v.value) for v in status("bridge").values}
+    assert 0 < values["steps"] <= client.count
+    assert values["refused_frames"] > 0
+
+
+def test_answers_carry_what_the_sensors_and_the_transmitter_say(
+    make: Callable[..., Any], new_client: Callable[..., ArduPilotClient]
+) -> None:
+    bridged = make("-p", "ardupilot.rc:=true")
+    client = new_client(bridged)
+    first, reply = client.step(), fly(client, 0.3, 1200)
+    assert len(first.ranges) == len(reply.ranges) == 1
+    assert first.rc_us == reply.rc_us == (1500, 1500, 1000, 1500, 1000, 2000, 2000, 1500)
+    # A full battery of six cells under little load.
+    assert reply.battery is not None and 22.0 < reply.battery.voltage < 26.0
+    assert reply.airspeed is not None and reply.windvane is not None
+    assert bridged.call("toggle_arm").success
+    assert fly(client, 0.1, 1200).rc_us[4] == 2000
