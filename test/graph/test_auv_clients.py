@@ -84,6 +84,10 @@ def put(graph: Any, north: float, east: float, down: float, yaw_deg: float) -> N
     graph.set_state(state)
 
 
+def port_arguments(ports: dict[str, int]) -> list[str]:
+    return [word for name, port in ports.items() for word in ("-p", f"auv.{name}_port:={port}")]
+
+
 @pytest.mark.parametrize("page", PAGES.values(), ids=PAGES)
 def test_sample_for_telemetry_tells_where_the_vehicle_is(
     auv: Any, run: Callable[..., dict[str, Any]], page: Path
@@ -187,16 +191,16 @@ def test_depth_and_heading_are_held_through_naus(auv: Any, naus: Callable[..., A
 def test_two_auvs_share_the_sockets_by_their_ids(
     graph: Callable[..., Any], tcp_ports: Callable[[int], list[int]]
 ) -> None:
-    image, thruster, telemetry = tcp_ports(3)
-    ports = {"image": image, "thruster": thruster, "telemetry": telemetry}
-    arguments = [word for name, port in ports.items() for word in ("-p", f"auv.{name}_port:={port}")]
-    pair = graph(*arguments, vehicles=fleet(vehicle("auv"), count=2, spacing=3.0, seed=0), flight_controller="zeromq")
+    ports = dict(zip(("image", "thruster", "telemetry"), tcp_ports(3), strict=True))
+    pair = graph(
+        *port_arguments(ports), vehicles=fleet(vehicle("auv"), count=2, spacing=3.0, seed=0), flight_controller="zeromq"
+    )
     heard: dict[int, list[PwmOutput]] = {i: pair.hear(f"/auv_{i + 1}/sim/pwm_output", PwmOutput) for i in range(2)}
     with zmq.Context() as context, context.socket(zmq.PUSH) as pusher, context.socket(zmq.SUB) as subscriber:
         pusher.linger = subscriber.linger = 0
-        pusher.connect(f"tcp://127.0.0.1:{thruster}")
+        pusher.connect(f"tcp://127.0.0.1:{ports['thruster']}")
         subscriber.subscribe(b"")
-        subscriber.connect(f"tcp://127.0.0.1:{telemetry}")
+        subscriber.connect(f"tcp://127.0.0.1:{ports['telemetry']}")
         pusher.send(encode_thrusters(ThrusterCommand(1, 10, 20, 30, 40)))
         pusher.send(encode_thrusters(ThrusterCommand(0, -50, -50, 0, 0)))
         moved = [[1250, 1250, 1500, 1500], [1550, 1600, 1650, 1700]]
@@ -214,3 +218,39 @@ def test_two_auvs_share_the_sockets_by_their_ids(
         pair.spin_until(told, "telemetry of both")
     assert sorted(east) == [0, 1]
     assert east[1] - east[0] == pytest.approx(3.0, abs=1.0)
+
+
+WAYS = {
+    "ahead": ((60, 60, 0, 0), "linear", "x", 1),
+    "astern": ((-60, -60, 0, 0), "linear", "x", -1),
+    "to starboard": ((0, 0, 60, 0), "linear", "y", 1),
+    "up": ((0, 0, 0, 60), "linear", "z", -1),
+    "clockwise": ((60, -60, 0, 0), "angular", "z", 1),
+}
+
+
+@pytest.mark.parametrize("name", ["auv", "bluerov2"])
+def test_each_power_moves_the_vehicle_its_own_way(
+    graph: Callable[..., Any], tcp_ports: Callable[[int], list[int]], name: str
+) -> None:
+    ports = dict(zip(("image", "thruster", "telemetry"), tcp_ports(3), strict=True))
+    made = graph(*port_arguments(ports), vehicle_name=name, flight_controller="zeromq")
+    with zmq.Context() as context, context.socket(zmq.PUSH) as pusher:
+        pusher.linger = 0
+        pusher.connect(f"tcp://127.0.0.1:{ports['thruster']}")
+        for powers, kind, axis, sign in WAYS.values():
+            put(made, 0.0, 0.0, 2.0, 0.0)
+            pusher.send(encode_thrusters(ThrusterCommand(0, *powers)))
+
+            def speed(kind: str = kind, axis: str = axis, sign: int = sign) -> float:
+                return float(sign * getattr(getattr(made.truth.twist, kind), axis))
+
+            # A third of what the slower vehicle comes to.
+            made.spin_until(lambda speed=speed: speed() > 0.1, f"{name} moves as {powers} say")
+            twist = made.truth.twist
+            others = {"x": twist.linear.x, "y": twist.linear.y, "yaw": twist.angular.z}
+            others.pop("yaw" if kind == "angular" else axis, None)
+            assert all(abs(other) < 0.02 for other in others.values()), (powers, others)
+            pusher.send(encode_thrusters(ThrusterCommand(0, 0, 0, 0, 0)))
+            # The thrusters' lag many times over.
+            made.spin_for(0.8)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 import struct
 
 import pytest
@@ -75,6 +76,18 @@ def test_message_of_another_length_is_refused(message: bytes) -> None:
 def test_command_that_no_message_can_carry_is_refused(command: ThrusterCommand) -> None:
     with pytest.raises(ProtocolError, match="ThrusterCommand"):
         encode_thrusters(command)
+
+
+def test_a_hundred_thousand_random_messages_are_commands_or_refused() -> None:
+    seeded = random.Random(4)
+    refused = 0
+    for _ in range(100_000):
+        message = seeded.randbytes(seeded.choice((0, 1, 4, 5, 5, 5, 6, 40)))
+        try:
+            assert encode_thrusters(decode_thrusters(message)) == message
+        except CommandLengthError:
+            refused += 1
+    assert refused == pytest.approx(62_500, abs=1000)  # five of eight lengths; six standard deviations
 
 
 def test_powers_are_clamped_to_full_power() -> None:
