@@ -31,7 +31,7 @@ _SAME = {(one.forces_and_moments, one.parameters): (name, STANDALONE) for name, 
 CONFIGURATIONS = [*_SAME.values(), *FLOWN_BY_OTHERS]
 """(vehicle, dynamics) of all vehicles."""
 
-PARTS = ("no-ros", "vehicles", "fleets", "processes", "cameras", "paced")
+PARTS = ("no-ros", "vehicles", "fleets", "processes", "cameras", "paced", "auv")
 
 
 def measured(expression: str, module: str) -> Any:
@@ -52,8 +52,9 @@ def by_turns(runs: int, subject: Callable[[], float], yardstick: Callable[[], fl
 
 
 def composed(name: str, dynamics: str, count: int, seconds: float) -> float:
-    """Steps per second of so many vehicles in one process."""
-    return float(measured(f"composed_run({name!r}, {dynamics!r}, {count}, {seconds})", "composed_graph")["rate"])
+    """Steps per second of so many vehicles in one process, without cameras."""
+    expression = f"composed_run({name!r}, {dynamics!r}, {count}, {seconds}, cameras=False)"
+    return float(measured(expression, "composed_graph")["rate"])
 
 
 def main() -> None:
@@ -72,6 +73,8 @@ def main() -> None:
         console.print(_pictures(options))
     if "paced" in options.parts:
         _print_paced(options, console)
+    if "auv" in options.parts:
+        console.print(_auv(options))
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -171,6 +174,34 @@ def _print_paced(options: argparse.Namespace, console: Console) -> None:
     nodes.add_row("all", f"{100 * sum(paced['cpu'].values()):.0f}", f"{sum(paced['memory_mib'].values()):.0f}")
     console.print(nodes)
     console.print(f"{paced['rate']:.1f} steps/s, {paced['steps']} steps seen, {paced['lost']} lost")
+
+
+def _auv(options: argparse.Namespace) -> Table:
+    table = Table(title="The AUV protocol: one auv in one process")
+    columns = (
+        "",
+        "real-time factor",
+        "CPU of a simulated second",
+        "telemetry in real time",
+        "its intervals, 1 % to 99 %",
+        "images",
+    )
+    for column in columns:
+        table.add_column(column, justify="left" if not column else "right")
+    for cameras in (False, True):
+        given = f"({cameras}, {options.seconds})"
+        free = [measured(f"free_run{given}", "auv_protocol") for _ in range(options.runs)]
+        held = measured(f"held_rate{given}", "auv_protocol")
+        low, high = held["interval_ms"]
+        table.add_row(
+            "two cameras" if cameras else "no cameras",
+            f"{statistics.median(one['real_time_factor'] for one in free):.1f}",
+            f"{statistics.median(one['cpu'] for one in free):.2f} s",
+            f"{held['telemetry_hz']:.1f} Hz",
+            f"{low:.1f} to {high:.1f} ms",
+            f"{held['image_hz']:.1f} Hz",
+        )
+    return table
 
 
 if __name__ == "__main__":

@@ -6,12 +6,13 @@ import argparse
 import cProfile
 import pstats
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rosflight_py_sim.composition import ComposedGraph
 from rosflight_py_sim.fleet import Member, fleet
 from rosflight_py_sim.parameters import number
-from rosflight_py_sim.vehicles import DYNAMICS, STANDALONE, VEHICLES, vehicle
+from rosflight_py_sim.vehicles import CAMERA, DYNAMICS, STANDALONE, VEHICLES, vehicle
 
 WARM_UP_S = 3.0
 
@@ -35,11 +36,15 @@ def composed_run(
     count: int = 1,
     duration_s: float = 5.0,
     profile: bool = False,
+    cameras: bool | None = None,
+    arguments: Sequence[str] = (),
 ) -> ComposedRun:
-    """Run `count` vehicles, every sensor at its default rate."""
-    chosen = vehicle(name, dynamics)
+    """Run `count` vehicles, every sensor at its default rate; `cameras` None: as the vehicle has them."""
+    chosen = vehicle(name, dynamics).carrying(CAMERA, cameras)
     members = [Member(chosen)] if count == 1 else fleet(chosen, count=count, spacing=20.0, seed=0)
-    graph = ComposedGraph(members, settings={"real_time_multiplier": 0.0}, arguments=["--log-level", "warn"])
+    graph = ComposedGraph(
+        members, settings={"real_time_multiplier": 0.0}, arguments=["--log-level", "warn", *arguments]
+    )
     clock = graph.nodes[0].get_clock()
 
     def run_for(seconds: float) -> ComposedRun:

@@ -15,9 +15,9 @@ import pytest
 import zmq
 from rosflight_msgs.msg import PwmOutput, SimState
 
-from rosflight_py_sim.fleet import fleet
+from rosflight_py_sim.fleet import Member, fleet
 from rosflight_py_sim.protocols.auv_zeromq import ThrusterCommand, decode_telemetry, encode_thrusters
-from rosflight_py_sim.vehicles import vehicle
+from rosflight_py_sim.vehicles import CAMERA, Vehicle, vehicle
 
 _PROJECT = Path(__file__).parents[2]
 CENTRED = [1500] * 14
@@ -33,8 +33,9 @@ names = runpy.run_path(sys.argv[1])
 socket, context = (names.get(name) or names.get(name[:3].replace("con", "ctx")) for name in ("socket", "context"))
 socket.close()
 context.term()
-shapes = {name: list(value.shape) for name, value in names.items() if hasattr(value, "shape")}
-print(json.dumps({name: value for name, value in names.items() if isinstance(value, (int, float))} | shapes))
+arrays = {name: value for name, value in names.items() if type(value).__name__ == "ndarray"}
+pictures = {name: [*value.shape, float(value.std())] for name, value in arrays.items()}
+print(json.dumps({name: value for name, value in names.items() if isinstance(value, (int, float))} | pictures))
 """
 
 
@@ -48,9 +49,11 @@ def sample(page: Path, port: int) -> str:
 
 
 @pytest.fixture
-def auv(graph: Callable[..., Any], auv_ports: None) -> Any:
-    """The graph of one AUV on the protocol's own ports, in real time."""
-    made = graph("-p", "real_time_multiplier:=1.0", vehicle_name="auv", flight_controller="zeromq")
+def auv(graph: Callable[..., Any], auv_ports: None, request: pytest.FixtureRequest) -> Any:
+    """The graph of one AUV on the protocol's own ports, in real time; with cameras where a test asks for them."""
+    cameras = getattr(request, "param", "no cameras") == "cameras"
+    member = Member(vehicle("auv").carrying(CAMERA, cameras))
+    made = graph("-p", "real_time_multiplier:=1.0", "-p", "world:=pool", vehicles=[member])
     made.spin_until(lambda: made.time_s > 0.1, "time that goes on")
     return made
 
@@ -84,6 +87,11 @@ def put(graph: Any, north: float, east: float, down: float, yaw_deg: float) -> N
     graph.set_state(state)
 
 
+def blind(name: str) -> Vehicle:
+    """A vehicle without its cameras, which take time."""
+    return vehicle(name).carrying(CAMERA, False)
+
+
 def port_arguments(ports: dict[str, int]) -> list[str]:
     return [word for name, port in ports.items() for word in ("-p", f"auv.{name}_port:={port}")]
 
@@ -108,6 +116,19 @@ def test_sample_for_thrusters_turns_the_vehicle_clockwise(
     run(sample(page, 5556))
     auv.spin_until(lambda: pwm and list(pwm[-1].values[:4]) == [1875, 1250, 1500, 1500], "75, -50, 0 and what it was")
     auv.spin_until(lambda: auv.truth.twist.angular.z > 0.2, "a turn to the right")
+
+
+@pytest.mark.parametrize("auv", ["cameras"], indirect=True)
+@pytest.mark.parametrize("page", PAGES.values(), ids=PAGES)
+def test_sample_for_images_shows_what_both_cameras_see(
+    auv: Any, run: Callable[..., dict[str, Any]], page: Path
+) -> None:
+    put(auv, 0.0, 0.0, 1.0, 0.0)
+    told = run(sample(page, 5555))
+    pictures = [told[name] for name in ("img_front", "img_bottom", "front", "bottom") if name in told]
+    assert [picture[:3] for picture in pictures] == [[240, 320, 3]] * 2
+    # A pool has walls and a floor with things on it: no picture is of one colour.
+    assert min(picture[3] for picture in pictures) > 5.0
 
 
 @pytest.fixture
@@ -155,6 +176,16 @@ def test_naus_reads_telemetry(auv: Any, naus: Callable[..., Any]) -> None:
     assert (pitch, roll) == pytest.approx((0.0, 0.0), abs=2.0)
 
 
+@pytest.mark.parametrize("auv", ["cameras"], indirect=True)
+def test_naus_gets_images(auv: Any, naus: Callable[..., Any]) -> None:
+    put(auv, 0.0, 0.0, 1.0, 0.0)
+    program = naus(
+        "-c", "import naus\nf, b = naus.AUV(0).get_images()\nprint(*f.shape, *b.shape, (f != b).mean() > 0.5)"
+    )
+    auv.spin_until(lambda: program.poll() is not None, "the end of the program")
+    assert program.stdout.read().split() == ["240", "320", "3"] * 2 + ["True"], program.stderr.read()
+
+
 def test_depth_and_heading_are_held_through_naus(auv: Any, naus: Callable[..., Any]) -> None:
     speed = 3.0
     put(auv, 0.0, 0.0, 1.0, 60.0)
@@ -192,9 +223,7 @@ def test_two_auvs_share_the_sockets_by_their_ids(
     graph: Callable[..., Any], tcp_ports: Callable[[int], list[int]]
 ) -> None:
     ports = dict(zip(("image", "thruster", "telemetry"), tcp_ports(3), strict=True))
-    pair = graph(
-        *port_arguments(ports), vehicles=fleet(vehicle("auv"), count=2, spacing=3.0, seed=0), flight_controller="zeromq"
-    )
+    pair = graph(*port_arguments(ports), vehicles=fleet(blind("auv"), count=2, spacing=3.0, seed=0))
     heard: dict[int, list[PwmOutput]] = {i: pair.hear(f"/auv_{i + 1}/sim/pwm_output", PwmOutput) for i in range(2)}
     with zmq.Context() as context, context.socket(zmq.PUSH) as pusher, context.socket(zmq.SUB) as subscriber:
         pusher.linger = subscriber.linger = 0
@@ -234,7 +263,7 @@ def test_each_power_moves_the_vehicle_its_own_way(
     graph: Callable[..., Any], tcp_ports: Callable[[int], list[int]], name: str
 ) -> None:
     ports = dict(zip(("image", "thruster", "telemetry"), tcp_ports(3), strict=True))
-    made = graph(*port_arguments(ports), vehicle_name=name, flight_controller="zeromq")
+    made = graph(*port_arguments(ports), vehicles=[Member(blind(name))])
     with zmq.Context() as context, context.socket(zmq.PUSH) as pusher:
         pusher.linger = 0
         pusher.connect(f"tcp://127.0.0.1:{ports['thruster']}")

@@ -58,7 +58,7 @@ def test_client_whose_sockets_stay_open_finds_the_server_that_was_started_again(
 ) -> None:
     subscriber, pusher = connect(zmq.SUB, "telemetry"), connect(zmq.PUSH, "thruster")
     for _ in range(2):
-        server = processes.run("cli", "sim", "--vehicle", "auv", "--ros-args", *arguments(ports))
+        server = processes.run("cli", "sim", "--vehicle", "auv", "--no-camera", "--ros-args", *arguments(ports))
         before = telemetry(subscriber)
         end = time.monotonic() + PATIENCE_S
         yaw = before[3]
@@ -78,7 +78,7 @@ def test_ten_minutes_beside_a_client_that_reads_nothing_cost_no_memory(
 ) -> None:
     observer = processes.observer()
     pace = ["-p", "real_time_multiplier:=0.0", "-p", f"step_size:={STEP_S}"]
-    server = processes.run("cli", "sim", "--vehicle", "auv", "--ros-args", *arguments(ports), *pace)
+    server = processes.run("cli", "sim", "--vehicle", "auv", "--no-camera", "--ros-args", *arguments(ports), *pace)
 
     def resident_mib() -> float:
         pages = Path(f"/proc/{server.process.pid}/statm").read_text().split()[1]

@@ -1,0 +1,98 @@
+"""The AUV protocol's server in the pool: how fast it can run, and how well it keeps to real time for its clients."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import zmq
+
+from benchmarks.composed_graph import composed_run
+
+WARM_UP_S = 5.0
+LIMIT_S = 90
+STEPS_PER_S = 400.0
+
+
+@dataclass
+class FreeRun:
+    """Real-time factor of a run, and processor time of a simulated second, s."""
+
+    real_time_factor: float
+    cpu: float
+
+
+@dataclass
+class HeldRate:
+    """What a client of a simulation in real time sees.
+
+    Attributes:
+        telemetry_hz: telemetry messages in a second of system time.
+        interval_ms: the times between two of them that 1 % and 99 % are below, ms.
+        image_hz: image messages in a second of system time.
+    """
+
+    telemetry_hz: float
+    interval_ms: tuple[float, float]
+    image_hz: float
+
+
+def free_run(cameras: bool, duration_s: float = 5.0) -> FreeRun:
+    """As fast as possible, in one process at 400 Hz, with nobody listening."""
+    run = composed_run("auv", duration_s=duration_s, cameras=cameras, arguments=_words(_free_ports()))
+    return FreeRun(run.rate / STEPS_PER_S, 1e-6 * run.cpu_us * STEPS_PER_S)
+
+
+def held_rate(cameras: bool, duration_s: float = 10.0) -> HeldRate:
+    """Rates that a client in a process of its own sees in real time."""
+    ports = _free_ports()
+    command = [sys.executable, "-m", "rosflight_py_sim.cli", "sim", "--vehicle", "auv"]
+    command += ["--camera" if cameras else "--no-camera", "--ros-args", "--log-level", "warn", *_words(ports)]
+    with subprocess.Popen(command, env=os.environ, stdout=subprocess.DEVNULL) as server:
+        try:
+            return _heard(ports, duration_s)
+        finally:
+            server.terminate()
+
+
+def _heard(ports: dict[str, int], duration_s: float) -> HeldRate:
+    with zmq.Context() as context, context.socket(zmq.SUB) as telemetry, context.socket(zmq.SUB) as images:
+        for made, name in ((telemetry, "telemetry"), (images, "image")):
+            made.linger = 0
+            made.subscribe(b"\0")
+            made.connect(f"tcp://127.0.0.1:{ports[name]}")
+        if not telemetry.poll(1000 * LIMIT_S):
+            raise RuntimeError(f"no telemetry within {LIMIT_S:g} s")
+        poller = zmq.Poller()
+        poller.register(telemetry)
+        poller.register(images)
+        times: dict[zmq.Socket[bytes], list[float]] = {telemetry: [], images: []}
+        began = time.monotonic() + WARM_UP_S
+        while time.monotonic() < began + duration_s:
+            for heard, _ in poller.poll(1000):
+                heard.recv_multipart()
+                if time.monotonic() >= began:
+                    times[heard].append(time.monotonic())
+    intervals = [1e3 * (b - a) for a, b in pairwise(times[telemetry])]
+    low, high = np.percentile(intervals, (1, 99))
+    return HeldRate(len(times[telemetry]) / duration_s, (float(low), float(high)), len(times[images]) / duration_s)
+
+
+def _free_ports() -> dict[str, int]:
+    names = ("image", "thruster", "telemetry")
+    with contextlib.ExitStack() as probes:
+        made = [probes.enter_context(socket.socket()) for _ in names]
+        for probe in made:
+            probe.bind(("127.0.0.1", 0))
+        return {name: int(probe.getsockname()[1]) for name, probe in zip(names, made, strict=True)}
+
+
+def _words(ports: dict[str, int]) -> list[str]:
+    return ["-p", "world:=pool", *(word for name, port in ports.items() for word in ("-p", f"auv.{name}_port:={port}"))]
