@@ -84,6 +84,22 @@ def tcp_ports() -> Callable[[int], list[int]]:
     return find
 
 
+@pytest.fixture
+def auv_ports() -> Iterator[None]:
+    """The AUV protocol's own ports, 5555 to 5557, for one test; those who want them too wait for each other."""
+    with (Path(tempfile.gettempdir()) / f"auv-ports-{os.getuid()}").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        for port in (5555, 5556, 5557):
+            with socket.socket() as probe:
+                # As ZeroMQ does: connections of the test before may still be on their way out.
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                try:
+                    probe.bind(("127.0.0.1", port))
+                except OSError as error:
+                    pytest.fail(f"TCP port {port}, which clients of the AUV protocol insist on, is in use: {error}")
+        yield
+
+
 class _Description(ctypes.Structure):
     """SDL_VirtualJoystickDesc of SDL 2."""
 

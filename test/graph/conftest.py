@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import fcntl
 import gc
 import os
-import socket
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -215,22 +212,6 @@ def graph(ros_domain: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable
     # The graph keeps its objects from the collector; participants live until they are collected.
     gc.unfreeze()
     gc.collect()
-
-
-@pytest.fixture
-def auv_ports() -> Iterator[None]:
-    """The AUV protocol's own ports, 5555 to 5557, for one test; those who want them too wait for each other."""
-    with (Path(tempfile.gettempdir()) / f"auv-ports-{os.getuid()}").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        for port in (5555, 5556, 5557):
-            with socket.socket() as probe:
-                # As ZeroMQ does: connections of the test before may still be on their way out.
-                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-                try:
-                    probe.bind(("127.0.0.1", port))
-                except OSError as error:
-                    pytest.fail(f"TCP port {port}, which clients of the AUV protocol insist on, is in use: {error}")
-        yield
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 import zmq
+from diagnostic_msgs.msg import DiagnosticArray
 from rosflight_msgs.msg import PwmOutput, SimState
 
 from rosflight_py_sim.fleet import Member, fleet
@@ -247,6 +248,27 @@ def test_two_auvs_share_the_sockets_by_their_ids(
         pair.spin_until(told, "telemetry of both")
     assert sorted(east) == [0, 1]
     assert east[1] - east[0] == pytest.approx(3.0, abs=1.0)
+
+
+def test_bad_messages_are_told_in_the_diagnostics(
+    graph: Callable[..., Any], tcp_ports: Callable[[int], list[int]]
+) -> None:
+    ports = dict(zip(("image", "thruster", "telemetry"), tcp_ports(3), strict=True))
+    made = graph(*port_arguments(ports), vehicles=[Member(blind("auv"))])
+    heard: list[DiagnosticArray] = made.hear("/diagnostics", DiagnosticArray)
+    wanted = {"commands": "1", "multipart": "1", "out_of_range": "1", "unknown_id": "1", "wrong_length": "2"}
+
+    def told() -> bool:
+        entries = (entry for message in heard for status in message.status for entry in status.values)
+        return wanted.items() <= {entry.key: entry.value for entry in entries}.items()
+
+    with zmq.Context() as context, context.socket(zmq.PUSH) as pusher:
+        pusher.linger = 0
+        pusher.connect(f"tcp://127.0.0.1:{ports['thruster']}")
+        for message in (b"", b"\0" * 6, b"\7\0\0\0\0", b"\0\x7f\0\0\0"):
+            pusher.send(message)
+        pusher.send_multipart([b"\0" * 5, b"\0" * 5])
+        made.spin_until(told, "the counters")
 
 
 WAYS = {
