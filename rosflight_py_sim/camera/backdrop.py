@@ -16,6 +16,11 @@ LAND, POOL, SEA = 0.0, 1.0, 2.0
 _TILE = 0.5
 _TILES_PER_METRE = 2.0
 _JOINT = 0.015
+_DARKER = 0.3
+
+# A spot this wide is as bright as the mean.
+_UNSEEN = 4.0
+_MEAN = 1.0 - _DARKER * (1.0 - (1.0 - _JOINT / _TILE) ** 2)
 
 
 @kernel
@@ -29,10 +34,12 @@ def sky(down: float) -> tuple[float, float, float]:
 @kernel
 def tiles(a: float, b: float, width: float) -> float:
     """Brightness of a tiled plane: darker joints, and a tone of its own for each tile."""
+    if width > _UNSEEN:
+        return _MEAN
     joints = 1.0 - (1.0 - _joints(a, width)) * (1.0 - _joints(b, width))
     plain = min(width * _TILES_PER_METRE, 1.0)
     tone = _noise(math.floor(a * _TILES_PER_METRE), math.floor(b * _TILES_PER_METRE)) - 0.5
-    return 1.0 - 0.3 * joints + 0.06 * (1.0 - plain) * tone
+    return 1.0 - _DARKER * joints + 0.06 * (1.0 - plain) * tone
 
 
 @kernel

@@ -27,6 +27,7 @@ load-display p3tinydisplay
 window-type none
 audio-library-name null
 notify-level error
+garbage-collect-states false
 """
 
 

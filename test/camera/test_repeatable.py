@@ -68,6 +68,20 @@ def test_picture_does_not_depend_on_those_before_it():
     renderer.close()
 
 
+def test_pictures_from_ever_new_places_leave_nothing_behind():
+    from panda3d.core import TransformState
+
+    renderer = Renderer(load_world("pool"), 32, 24)
+    camera = camera_named("front", image_width=32, image_height=24)
+    states = []
+    for k in range(60):
+        renderer.render(camera, truth_at((0.01 * k, 0.0, 2.0), yaw_deg=0.3 * k))
+        states.append(TransformState.get_num_states())
+    renderer.close()
+    # Panda3D would keep each place for a collector that only its own main loop calls.
+    assert states[-1] == states[9]
+
+
 @pytest.mark.skipif(not COMPILED, reason="kernels are plain already")
 def test_plain_python_draws_what_compiled_kernels_draw():
     plain = elsewhere("[v.tolist() for v in t.views(64, 48)]", ROSFLIGHT_PY_SIM_NO_JIT="1")

@@ -1,0 +1,53 @@
+"""Whatever stands in a world file: it is a world, or it is refused in words."""
+
+import contextlib
+import random
+
+import pytest
+
+from rosflight_py_sim.world import WorldError, load_world
+from rosflight_py_sim.world.world_file import worlds_folder
+
+PIECES = [
+    "-",
+    "{",
+    "}",
+    "[",
+    "]",
+    ":",
+    ",",
+    "0",
+    "9e9",
+    "-1",
+    "\n",
+    "  ",
+    "&a ",
+    "*a",
+    "null",
+    "!!set",
+    "'",
+    '"',
+    "\t",
+    "# ",
+    "é",
+]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_damaged_files_are_worlds_or_are_refused_in_words(tmp_path, seed):
+    draw = random.Random(seed)
+    # A short one: YAML in Python is slow.
+    text = "\n".join((worlds_folder() / "pool.yaml").read_text().splitlines()[2:16])
+    refused = 0
+    for number in range(150):
+        damaged = text
+        for _ in range(draw.randint(1, 4)):
+            place = draw.randrange(len(damaged))
+            damaged = damaged[:place] + draw.choice(PIECES) + damaged[place + draw.choice((0, 0, 1, 5, 40)) :]
+        file = tmp_path / f"{number}.yaml"
+        file.write_text(damaged)
+        with contextlib.suppress(WorldError):
+            load_world(file)
+            continue
+        refused += 1
+    assert 50 < refused < 150
