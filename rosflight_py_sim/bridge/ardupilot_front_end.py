@@ -96,6 +96,20 @@ class ArduPilotFrontEnd(FrontEndInterface):
         + REPLY_PARAMETERS
     )
 
+    COUNTERS: ClassVar[tuple[str, ...]] = (
+        "steps",
+        "duplicates",
+        "late_frames",
+        "lost_frames",
+        "restarts",
+        "refused_frames",
+        "not_allowed",
+        "wrong_length",
+        "wrong_magic",
+        "zero_frame_rate",
+        "unsent_replies",
+    )
+
     def __init__(self, values: Values, logger: Logger, vehicles: Sequence[str] = ("",)) -> None:
         """Take the parameters; `open` opens the sockets."""
         super().__init__(values, logger, vehicles)

@@ -138,7 +138,8 @@ class ArduPilotLink:
             self._next = self._receive(answer_repetition=False)
             if not self._start_over:
                 self._reply(snapshot)
-        if self._next is None:
+            # Nobody can have answered that yet, and what comes makes the socket readable.
+        elif self._next is None:
             self._next = self._receive(answer_repetition=True)
         if self._next is None:
             return None

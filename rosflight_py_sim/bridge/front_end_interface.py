@@ -82,12 +82,14 @@ class FrontEndInterface(ABC):
 
     Attributes:
         PARAMETERS: the front-end's parameters, whose names begin with the front-end's name and a dot.
+        COUNTERS: names of the counters, in the order in which they are told.
         vehicles: namespace of each vehicle; empty for one that is alone.
         wants: what else the snapshots are to hold, of `WANTS`; set before `open` returns, and not changed.
         counters: how often each thing worth a diagnosis happened.
     """
 
     PARAMETERS: ClassVar[ParameterTable] = ParameterTable()
+    COUNTERS: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, values: Values, logger: Logger, vehicles: Sequence[str] = ("",)) -> None:
         """Take the checked values of PARAMETERS (there may be others among them)."""

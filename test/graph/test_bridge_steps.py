@@ -199,6 +199,8 @@ def test_diagnostics_tell_state_partner_and_counters(
     values = {v.key: int(v.value) for v in status("bridge").values}
     assert 0 < values["steps"] <= client.count
     assert values["refused_frames"] > 0
+    assert set(values) == set(bridged.node("bridge").front_end.COUNTERS)
+    assert values["restarts"] == 0
 
 
 def test_answers_carry_what_the_sensors_and_the_transmitter_say(
