@@ -31,7 +31,10 @@ _SAME = {(one.forces_and_moments, one.parameters): (name, STANDALONE) for name, 
 CONFIGURATIONS = [*_SAME.values(), *FLOWN_BY_OTHERS]
 """(vehicle, dynamics) of all vehicles."""
 
-PARTS = ("no-ros", "vehicles", "fleets", "processes", "cameras", "paced", "auv")
+PARTS = ("no-ros", "vehicles", "fleets", "processes", "cameras", "paced", "ardupilot", "auv")
+
+FRAME_RATES = (400, 1200)
+"""Rates at which ArduPilot asks for frames, Hz."""
 
 
 def measured(expression: str, module: str) -> Any:
@@ -75,6 +78,8 @@ def main() -> None:
         _print_paced(options, console)
     if "auv" in options.parts:
         console.print(_auv(options))
+    if "ardupilot" in options.parts:
+        _print_ardupilot(options, console)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -202,6 +207,46 @@ def _auv(options: argparse.Namespace) -> Table:
             f"{held['image_hz']:.1f} Hz",
         )
     return table
+
+
+def _print_ardupilot(options: argparse.Namespace, console: Console) -> None:
+    table = Table(title="ArduPilot's frames through UDP (multirotor, lockstep), and the graph with sil_board")
+    for column in ("", "frames/s", "sil_board", "ratio", "wanted", "p50 (us)", "p99 (us)"):
+        table.add_column(column, justify="left" if not column else "right")
+
+    def add(name: str, wanted: str, subject: str, yardstick: Callable[[], float]) -> None:
+        runs: list[dict[str, float]] = []
+
+        def frames() -> float:
+            runs.append(measured(subject, "ardupilot"))
+            return runs[-1]["rate"]
+
+        rate, own, ratio = by_turns(options.runs, frames, yardstick)
+        waits = [f"{statistics.median(run[key] for run in runs):,.0f}" for key in ("p50_us", "p99_us")]
+        table.add_row(name, f"{rate:,.0f}", f"{own:,.0f}", f"{ratio:.2f}", wanted, *waits)
+
+    seconds = options.seconds
+    for hz in FRAME_RATES:
+        own = f"composed_run(duration_s={seconds}, arguments=['-p', 'step_size:={1.0 / hz}'])"
+        add(
+            f"one process, {hz} Hz",
+            "0.6, 2,000/s",
+            f"composed_run({hz}, {seconds})",
+            lambda own=own: float(measured(own, "composed_graph")["rate"]),  # type: ignore[misc]
+        )
+    for hz in FRAME_RATES:
+        own = f"separate_run(duration_s={seconds}, step_rate={hz})"
+        add(
+            f"a process a node, {hz} Hz",
+            "",
+            f"separate_run({hz}, {seconds})",
+            lambda own=own: float(measured(own, "separate_graph")["rate"]),  # type: ignore[misc]
+        )
+    console.print(table)
+    codec = measured("codec_us()", "ardupilot")
+    console.print(
+        f"a frame is read in {codec['decode']:.1f} us, an answer with all fields made in {codec['encode']:.1f} us"
+    )
 
 
 if __name__ == "__main__":

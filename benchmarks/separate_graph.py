@@ -6,6 +6,8 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import rclpy
@@ -13,13 +15,15 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rosflight_msgs.msg import SimState
 
+from rosflight_py_sim.fleet import Member
+from rosflight_py_sim.flight_controllers import chosen_flight_controller
+from rosflight_py_sim.graph_plan import planned_nodes
 from rosflight_py_sim.interfaces.wire import stamp_ns
 from rosflight_py_sim.nodes.running import make_executor, settle
-from rosflight_py_sim.vehicles import vehicle
+from rosflight_py_sim.vehicles import Vehicle, vehicle
 
 START_UP_S = 60.0
 WARM_UP_S = 3.0
-STEP_NS = 2_500_000
 
 
 @dataclass
@@ -52,26 +56,24 @@ def _memory_mib(pid: int) -> float:
         return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
-def separate_run(multiplier: float = 0.0, duration_s: float = 5.0, name: str = "multirotor") -> SeparateRun:
-    """Run the graph held to `multiplier` times real time (0: unlimited) and watch the truth state."""
-    chosen = vehicle(name)
-    executables = [
-        "standalone_sensors",
-        "sil_board",
-        chosen.forces_and_moments,
-        "standalone_dynamics",
-        "rc",
-        "lockstep_time_manager",
-    ]
-    common = ["--ros-args", "--params-file", str(chosen.parameter_file), "--log-level", "warn"]
-    common += ["-p", "use_sim_time:=true", "-p", "time_mode:=lockstep", "-p", f"real_time_multiplier:={multiplier}"]
-    common += ["-p", f"firmware_param_file:={chosen.firmware_file}"]
+@contextmanager
+def node_processes(
+    chosen: Vehicle, *arguments: str, flight_controller: str = "sil_board"
+) -> Iterator[dict[str, subprocess.Popen[bytes]]]:
+    """A process for each node, as fast as the machine allows unless the arguments say otherwise."""
+    controller = chosen_flight_controller(flight_controller)
+    planned = planned_nodes([Member(chosen)], controller)
+    executables = [*(one.executable for one in planned), "lockstep_time_manager"]
+    files = [chosen.parameter_file, *controller.files_for(chosen)]
+    common = ["--ros-args", "--log-level", "warn", "-p", f"firmware_param_file:={chosen.firmware_file}"]
+    common += [word for file in files for word in ("--params-file", str(file))]
+    common += ["-p", "use_sim_time:=true", "-p", "time_mode:=lockstep", "-p", "real_time_multiplier:=0.0", *arguments]
     processes = {
         executable: subprocess.Popen([sys.executable, "-m", f"rosflight_py_sim.nodes.{executable}", *common])
         for executable in executables
     }
     try:
-        return _watch(processes, duration_s)
+        yield processes
     finally:
         for process in processes.values():
             process.terminate()
@@ -79,7 +81,16 @@ def separate_run(multiplier: float = 0.0, duration_s: float = 5.0, name: str = "
             process.wait(timeout=20.0)
 
 
-def _watch(processes: dict[str, subprocess.Popen[bytes]], duration_s: float) -> SeparateRun:
+def separate_run(
+    multiplier: float = 0.0, duration_s: float = 5.0, name: str = "multirotor", step_rate: float = 400.0
+) -> SeparateRun:
+    """Run the graph held to `multiplier` times real time (0: unlimited) and watch the truth state."""
+    arguments = ["-p", f"real_time_multiplier:={multiplier}", "-p", f"step_size:={1.0 / step_rate}"]
+    with node_processes(vehicle(name), *arguments) as processes:
+        return _watch(processes, duration_s, round(1e9 / step_rate))
+
+
+def _watch(processes: dict[str, subprocess.Popen[bytes]], duration_s: float, step_ns: int) -> SeparateRun:
     stamps: list[int] = []
     rclpy.init()
     node = Node("watcher")
@@ -95,7 +106,7 @@ def _watch(processes: dict[str, subprocess.Popen[bytes]], duration_s: float) -> 
             executor.spin_once(timeout_sec=0.05)
 
     end = time.monotonic() + START_UP_S
-    while (not stamps or stamps[-1] < 400 * STEP_NS) and time.monotonic() < end:
+    while (not stamps or stamps[-1] < 400 * step_ns) and time.monotonic() < end:
         spin_for(0.1)
     spin_for(WARM_UP_S)
     result = SeparateRun()
@@ -105,8 +116,8 @@ def _watch(processes: dict[str, subprocess.Popen[bytes]], duration_s: float) -> 
     elapsed = time.monotonic() - began
     seen = sorted(set(stamps[first:]))
     result.steps = len(seen)
-    result.rate = (seen[-1] - seen[0]) / STEP_NS / elapsed if seen else 0.0
-    result.lost = (seen[-1] - seen[0]) // STEP_NS + 1 - len(seen) if seen else 0
+    result.rate = (seen[-1] - seen[0]) / step_ns / elapsed if seen else 0.0
+    result.lost = (seen[-1] - seen[0]) // step_ns + 1 - len(seen) if seen else 0
     for name, process in processes.items():
         result.cpu[name] = (_cpu_seconds(process.pid) - before[name]) / elapsed
         result.memory_mib[name] = _memory_mib(process.pid)

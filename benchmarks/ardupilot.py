@@ -1,0 +1,128 @@
+"""Frames of ArduPilot per second through UDP, lockstep: the graph in one process and in many; its codec alone."""
+
+from __future__ import annotations
+
+import json
+import select
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from benchmarks.separate_graph import node_processes
+from rosflight_py_sim.composition import ComposedGraph
+from rosflight_py_sim.fleet import Member
+from rosflight_py_sim.protocols.ardupilot_json import Battery, Reply, Windvane, decode_frame, encode_reply
+from rosflight_py_sim.vehicles import vehicle
+
+LIMIT_S = 200.0
+
+
+@dataclass
+class ArduPilotRun:
+    """What one run showed.
+
+    Attributes:
+        rate: frames, each of which is a step, per second of system time.
+        p50_us: half of the answers came within this time after their frame, us.
+        p99_us: 99 of 100 did.
+    """
+
+    rate: float
+    p50_us: float
+    p99_us: float
+
+
+def composed_run(frame_rate: int, duration_s: float = 5.0, name: str = "multirotor") -> ArduPilotRun:
+    """With all nodes in one process."""
+    port = free_port()
+    graph = ComposedGraph(
+        [Member(vehicle(name))],
+        settings={"real_time_multiplier": 0.0},
+        arguments=["--log-level", "warn", "-p", f"ardupilot.port:={port}"],
+        flight_controller="ardupilot",
+    )
+    with lean_ardupilot(port, frame_rate, duration_s) as client:
+        graph.spin(lambda: not has_printed(client, 0.0))
+        figures = figures_of(client)
+    graph.close()
+    return figures
+
+
+def separate_run(frame_rate: int, duration_s: float = 5.0, name: str = "multirotor") -> ArduPilotRun:
+    """With a process for each node."""
+    port = free_port()
+    with (
+        node_processes(vehicle(name), "-p", f"ardupilot.port:={port}", flight_controller="ardupilot"),
+        lean_ardupilot(port, frame_rate, duration_s) as client,
+    ):
+        return figures_of(client)
+
+
+def codec_us() -> dict[str, float]:
+    """Time of reading a frame and of making an answer with all fields, us: the best of some runs."""
+    frame = bytes.fromhex("1a48b004") + (7).to_bytes(4, "little") + 16 * b"\xdc\x05"
+    reply = Reply(
+        timestamp=1234.5025,
+        gyro=(0.0123456789, -0.0023456789, 0.0003456789),
+        accel_body=(0.123456789, -0.223456789, -9.823456789),
+        position_ned=(12.3456789012345, -3.45678901234567, -5.01234567890123),
+        velocity_ned=(3.456789012, -0.123456789, 0.0123456789),
+        attitude=(0.0123456789, -0.123456789, 1.23456789),
+        quaternion=(0.8123456789, 0.0423456789, -0.0523456789, 0.5784567890),
+        ranges=(5.01234567,),
+        windvane=Windvane(1.23456789, 4.56789012),
+        velocity_wind=(3.23456789, 2.23456789, 0.123456789),
+        airspeed=5.6789012,
+        rc_us=(1500, 1500, 1000, 1500, 1000, 1000, 1500, 1500),
+        battery=Battery(24.8765432, 15.4321098),
+    )
+    return {"decode": best_us(lambda: decode_frame(frame)), "encode": best_us(lambda: encode_reply(reply))}
+
+
+def best_us(call: Callable[[], object], calls: int = 20_000, runs: int = 7) -> float:
+    """Time of a call, us."""
+    best = float("inf")
+    for _ in range(runs):
+        began = time.perf_counter()
+        for _ in range(calls):
+            call()
+        best = min(best, time.perf_counter() - began)
+    return 1e6 * best / calls
+
+
+@contextmanager
+def lean_ardupilot(port: int, frame_rate: int, duration_s: float) -> Iterator[subprocess.Popen[str]]:
+    """A client that measures."""
+    words = [sys.executable, "-m", "benchmarks.lean_ardupilot", str(port), str(frame_rate), str(duration_s)]
+    client = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+    try:
+        yield client
+    finally:
+        client.kill()
+        client.wait()
+
+
+def has_printed(client: subprocess.Popen[str], patience_s: float) -> bool:
+    """Whether it has something to say, or has ended."""
+    assert client.stdout is not None
+    return bool(select.select([client.stdout], [], [], patience_s)[0])
+
+
+def figures_of(client: subprocess.Popen[str]) -> ArduPilotRun:
+    """What it has measured, when it has."""
+    assert client.stdout is not None
+    line = client.stdout.readline() if has_printed(client, LIMIT_S) else ""
+    if not line:
+        raise RuntimeError(f"the client of ArduPilot's protocol has no figures after {LIMIT_S:g} s, or ended")
+    return ArduPilotRun(**json.loads(line))
+
+
+def free_port() -> int:
+    """A UDP port that nobody uses."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

@@ -1,0 +1,203 @@
+"""What goes wrong between ArduPilot and the simulator: restarts of either, a bad network, strangers."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from ardupilot_flights import free_ports, run
+from ardupilot_stand_in import StandIn
+from copter_pilot import CopterPilot
+from unreliable_line import UnreliableLine
+
+from rosflight_py_sim.fleet import Member
+from rosflight_py_sim.vehicles import vehicle
+
+pytestmark = pytest.mark.timeout(300)
+
+MULTIROTOR = vehicle("multirotor")
+
+# Its flights here are short, and its steps long.
+RATE_HZ = 200
+STEP_S = 1.0 / RATE_HZ
+
+
+@pytest.fixture
+def port() -> int:
+    """A UDP port that nobody uses, nor that above it by 10."""
+    return free_ports(2)
+
+
+@pytest.fixture
+def bridged(graph: Callable[..., Any], port: int) -> Any:
+    """A quadrotor that waits for ArduPilot."""
+    return graph("-p", f"ardupilot.port:={port}", flight_controller="ardupilot")
+
+
+@pytest.fixture
+def ardupilot(port: int) -> Iterator[Callable[..., StandIn]]:
+    """A function that starts a stand-in which flies 6 m away, 3 m up."""
+    started: list[StandIn] = []
+
+    def start(**options: Any) -> StandIn:
+        settings = {"port": port, "sim_rate_hz": RATE_HZ, "boot_frames": 50, **options}
+        started.append(StandIn(CopterPilot(height=3.0, distance=6.0), **settings))
+        started[-1].start()
+        return started[-1]
+
+    yield start
+    for one in started:
+        one.close()
+
+
+def counters(graph: Any) -> Any:
+    return graph.node("bridge").front_end.counters
+
+
+def fly(graph: Any, flown: StandIn, *others: StandIn) -> None:
+    run(graph, flown, *others, until=lambda: flown.pilot.is_done, what="the landing")
+
+
+def fly_up(graph: Any, flown: StandIn, *others: StandIn) -> None:
+    """Fly until it is about to fly away, 3 m up."""
+    run(graph, flown, *others, until=lambda: flown.pilot.phase == "away", what="the flight away")
+
+
+def run_for(graph: Any, flown: StandIn, frames: int) -> None:
+    """Until so many more have been answered."""
+    count = flown.count + frames
+    run(graph, flown, until=lambda: flown.count >= count, what=f"{frames} answers")
+
+
+def test_ardupilot_killed_in_the_air_and_started_again_flies_from_the_start(
+    bridged: Any, ardupilot: Callable[..., StandIn]
+) -> None:
+    first = ardupilot()
+    run(bridged, first, until=lambda: first.reading is not None, what="an answer")
+    start = first.reading
+    fly_up(bridged, first)
+    before = first.reading
+    assert start is not None and before is not None
+    assert before.position[2] < -2.5
+    first.close()
+    # With 32 channels this time. It repeats its first frame until the simulator gives the old one up.
+    second = ardupilot(channels=32)
+    run(bridged, second, until=lambda: second.reading is not None, what="an answer")
+    after = second.reading
+    assert after is not None
+    # A step from its start, in which it settles on its skids as it did at first, and time has gone on by that step.
+    assert after.position == pytest.approx(start.position, abs=1e-4)
+    assert after.velocity == pytest.approx(start.velocity, abs=1e-2)
+    assert after.quaternion == pytest.approx(start.quaternion, abs=1e-4)
+    # The step that the killed one commanded may have been taken without it.
+    assert after.timestamp - before.timestamp == pytest.approx(1.5 * STEP_S, abs=0.51 * STEP_S)
+    assert counters(bridged)["restarts"] == 1
+    fly(bridged, second)
+    assert second.counters["physics_resets"] == second.counters["frozen"] == 0
+    assert counters(bridged)["restarts"] == 1
+
+
+def test_simulator_started_anew_under_a_living_ardupilot_is_flown_on(
+    bridged: Any, ardupilot: Callable[..., StandIn], graph: Callable[..., Any], port: int
+) -> None:
+    flown = ardupilot(resend_s=0.2)
+    fly_up(bridged, flown)
+    count, clock_us = flown.count, flown.time_us
+    bridged.close()
+    again = graph("-p", f"ardupilot.port:={port}", flight_controller="ardupilot")
+    run(again, flown, until=lambda: flown.count > count, what="an answer")
+    assert flown.reading is not None and flown.reading.timestamp == pytest.approx(STEP_S, abs=1e-9)
+    assert flown.count == count + 1
+    assert flown.counters["physics_resets"] == 1
+    fly(again, flown)
+    assert flown.time_us > clock_us
+    assert counters(again)["restarts"] == counters(again)["lost_frames"] == 0
+    assert counters(again)["steps"] in (flown.count - count, flown.count - count + 1)
+
+
+def test_flight_goes_on_over_a_network_that_loses_doubles_and_delays(
+    bridged: Any, ardupilot: Callable[..., StandIn]
+) -> None:
+    line = UnreliableLine(loss=0.001, doubling=0.05, delay=0.05, answer_loss=0.001)
+    flown = ardupilot(line=line, resend_s=0.3)
+    fly(bridged, flown)
+    happened, counted = line.happened, counters(bridged)
+    assert min(happened[what] for what in ("loss", "doubling", "delay", "answer_loss")) > 0
+    # Not one step too many, nor an answer that ArduPilot would take for that to its next frame.
+    assert counted["steps"] in (flown.count, flown.count + 1)
+    assert flown.counters["frozen"] == flown.counters["physics_resets"] == 0
+    assert flown.reading is not None
+    assert flown.reading.timestamp == pytest.approx(flown.count * STEP_S, abs=1e-6)
+    # One of the last may not have been looked at; a frame sent again for a lost answer is a duplicate, too.
+    assert counted["late_frames"] in (happened["delay"], happened["delay"] - 1)
+    assert counted["duplicates"] >= happened["doubling"] + happened["answer_loss"] - 1
+    assert counted["lost_frames"] == counted["restarts"] == 0
+
+
+def test_frames_that_never_came_are_counted_and_the_flight_goes_on(
+    bridged: Any, ardupilot: Callable[..., StandIn]
+) -> None:
+    flown = ardupilot()
+    fly_up(bridged, flown)
+    # The frame on its way is answered, and the one after it has counted on.
+    flown.skip_frames(3)
+    fly(bridged, flown)
+    assert counters(bridged)["lost_frames"] == 3
+    assert counters(bridged)["restarts"] == flown.counters["frozen"] == 0
+
+
+@pytest.mark.parametrize("rates_hz", [(400, 250, 1000), (1200, 600, 700)])
+def test_step_follows_a_frame_rate_that_changes_in_flight(
+    bridged: Any, ardupilot: Callable[..., StandIn], rates_hz: tuple[int, ...]
+) -> None:
+    flown = ardupilot(sim_rate_hz=rates_hz[0])
+    fly_up(bridged, flown)
+    for rate_hz in rates_hz:
+        flown.set_sim_rate(rate_hz)
+        run_for(bridged, flown, 3)
+        # The frame that was on its way had the rate of before, and its step took ArduPilot's rate down by 1 Hz at most.
+        told_hz = int(flown.rate_hz)
+        assert told_hz in (rate_hz, rate_hz - 1)
+        began, count = flown.reading, flown.count
+        run_for(bridged, flown, 300)
+        # From here on the rate that ArduPilot makes of the steps is the one that made them, to the nanosecond a step.
+        assert int(flown.rate_hz) == told_hz
+        assert began is not None and flown.reading is not None
+        steps = flown.count - count
+        assert flown.reading.timestamp - began.timestamp == pytest.approx(steps / told_hz, abs=2e-9 * steps)
+        assert bridged.node("time_manager").values["step_size"] == pytest.approx(1.0 / told_hz, abs=1e-9)
+    assert flown.counters["frozen"] == flown.counters["physics_resets"] == 0
+    assert flown.reading is not None and flown.reading.position[2] < -2.0
+
+
+def test_second_ardupilot_is_refused_and_disturbs_nothing(bridged: Any, ardupilot: Callable[..., StandIn]) -> None:
+    flown = ardupilot()
+    run(bridged, flown, until=lambda: flown.count > 10, what="answers")
+    second = ardupilot(resend_s=0.02)
+    fly_up(bridged, flown, second)
+    assert second.reading is None
+    assert second.counters["resent"] > 0
+    run(bridged, flown, until=lambda: counters(bridged)["refused_frames"] > 0, what="the refusal")
+    assert counters(bridged)["steps"] in (flown.count, flown.count + 1)
+    assert counters(bridged)["restarts"] == flown.counters["frozen"] == 0
+
+
+def test_silent_ardupilot_of_one_vehicle_holds_the_others_still(
+    graph: Callable[..., Any], ardupilot: Callable[..., StandIn], port: int
+) -> None:
+    members = [Member(MULTIROTOR, f"copter_{k}", {"initial_position": [0.0, 5.0 * k]}) for k in range(2)]
+    both = graph("-p", f"ardupilot.port:={port}", vehicles=members, flight_controller="ardupilot")
+    first, second = (ardupilot(instance=k, resend_s=0.2) for k in range(2))
+    run(both, first, second, until=lambda: min(first.count, second.count) >= 100, what="100 steps")
+    # The first takes the step that the second's last frame was for, at the most.
+    most = second.count + 1
+    end_s = time.monotonic() + 0.6
+    run(both, first, until=lambda: time.monotonic() > end_s, what="a while")
+    assert first.count <= most
+    run(both, first, second, until=lambda: min(first.count, second.count) >= 200, what="200 steps")
+    for stand_in, east in ((first, 0.0), (second, 5.0)):
+        assert stand_in.reading is not None
+        assert stand_in.reading.timestamp == pytest.approx(stand_in.count * STEP_S, abs=1e-6)
+        assert stand_in.reading.position[1] == pytest.approx(east, abs=0.01)

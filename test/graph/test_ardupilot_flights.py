@@ -1,0 +1,121 @@
+"""ArduPilot's stand-in flies: up, a hover, away and back, and down, by frames and answers alone."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from ardupilot_flights import StandInProcess, free_ports, run_until_over
+
+from rosflight_py_sim.fleet import Member
+from rosflight_py_sim.resources import share_directory
+from rosflight_py_sim.vehicles import vehicle
+
+pytestmark = pytest.mark.timeout(300)
+
+COPTER_PHASES = ["arming", "take off", "hover", "away", "back", "land", "landed"]
+PLANE_PHASES = ["arming", "roll", "climb", "downwind", "final", "flare", "roll out", "landed"]
+
+# Slower than ArduPlane's 1200 Hz or so, for the sake of the time that the tests take.
+PLANES = [("plane", 200, 200), ("elevon", 200, 200)]
+
+VEHICLES = {"copter": "multirotor", "plane": "anaconda", "elevon": "anaconda"}
+
+
+@pytest.fixture
+def stand_in() -> Iterator[Callable[..., StandInProcess]]:
+    """A function that starts a stand-in, which ends with the test."""
+    started: list[StandInProcess] = []
+
+    def start(vehicle_name: str, port: int, *options: str) -> StandInProcess:
+        started.append(StandInProcess(vehicle_name, port, *options))
+        return started[-1]
+
+    yield start
+    for one in started:
+        one.close()
+
+
+def check_copter(flight: dict[str, Any]) -> None:
+    assert flight["phases"] == COPTER_PHASES
+    assert flight["distance_m"] > 20.0
+    # 5 m are asked for; it overshoots by some decimetres on its way up, and comes back slowly.
+    assert 4.5 < flight["hover_m"][0] < flight["hover_m"][1] < 6.0
+    assert flight["off_m"] < 1.0
+    assert 0.0 < flight["sink_mps"] < 1.5
+
+
+def check_plane(flight: dict[str, Any]) -> None:
+    assert flight["phases"] == PLANE_PHASES
+    # The corners of its circuit are 160 m away, and it rolls out on the line where it began.
+    assert 140.0 < flight["distance_m"] < 250.0
+    assert 11.0 < flight["height_m"] < 16.0
+    assert flight["off_m"] < 220.0
+    assert 0.0 < flight["sink_mps"] < 1.5
+
+
+def check_conversation(flight: dict[str, Any], step_s: float = 0.0025) -> None:
+    """One frame was one step, and ArduPilot's clock has followed."""
+    assert flight["landed"]
+    assert flight["time_s"] == pytest.approx(flight["frames"] * step_s, abs=1e-6)
+    # The first answer only sets it.
+    assert flight["clock_s"] == pytest.approx((flight["frames"] - 1) * step_s, abs=1e-6)
+    assert flight["physics_resets"] == flight["long_steps"] == 0
+    # Each second answer would put it one frame behind. It repeats a frame only when this machine is very busy.
+    assert flight["frozen"] <= flight["resent"]
+    assert flight["rate_hz"] == pytest.approx(1.0 / step_s, abs=1.0)
+
+
+@pytest.mark.parametrize(("kind", "rate_hz", "boot_frames"), [("copter", 400, 2100), *PLANES])
+def test_flight_as_fast_as_the_machine_allows(
+    graph: Callable[..., Any], stand_in: Callable[..., StandInProcess], kind: str, rate_hz: int, boot_frames: int
+) -> None:
+    port = free_ports()
+    files = [str(share_directory() / "config" / "ardupilot" / "elevon.yaml")] if kind == "elevon" else []
+    options = {"vehicle_name": VEHICLES[kind], "files": files, "flight_controller": "ardupilot"}
+    flown = graph("-p", f"ardupilot.port:={port}", **options)
+    program = stand_in(kind, port, "--rate", str(rate_hz), "--boot-frames", str(boot_frames))
+    run_until_over(flown, program)
+    flight = program.summary()
+    check_conversation(flight, 1.0 / rate_hz)
+    (check_copter if kind == "copter" else check_plane)(flight)
+    # The graph has taken as many steps as there were answers, and stands where the stand-in believes it to be.
+    flown.idle(0.1)
+    assert flown.time_s == pytest.approx(flight["time_s"], abs=1.01 / rate_hz)
+    counters = flown.node("bridge").front_end.counters
+    assert counters["steps"] in (flight["frames"], flight["frames"] + 1)
+    assert counters["lost_frames"] == counters["late_frames"] == counters["restarts"] == 0
+    position = flown.truth.pose.position
+    assert (position.x**2 + position.y**2) ** 0.5 == pytest.approx(flight["off_m"], abs=0.1)
+
+
+def test_copter_and_plane_in_one_simulation_at_real_time(
+    graph: Callable[..., Any], stand_in: Callable[..., StandInProcess]
+) -> None:
+    port = free_ports(2)
+    # One bridge serves both, so that outputs are channels for both; the copter's rotors are in ArduCopter's order then.
+    quad_x = {"rotor_radial_angles": [45.0, 225.0, 315.0, 135.0], "rotor_rotation_directions": [-1, -1, 1, 1]}
+    members = [
+        Member(vehicle("multirotor"), "copter", quad_x),
+        Member(vehicle("anaconda"), "plane", {"initial_position": [0.0, 40.0]}),
+    ]
+    outputs = [str(channel) for channel in range(1, 15)]
+    arguments = ["-p", f"ardupilot.port:={port}", "-p", f"ardupilot.outputs:={outputs}"]
+    flown = graph(*arguments, vehicles=members, flight_controller="ardupilot", multiplier=1.0)
+    # The copter's holds itself to real time, as ArduPilot does; the plane's leaves that to the time manager.
+    copter = stand_in("copter", port, "--instance", "0", "--speedup", "1", "--boot-frames", "400", "--linger")
+    plane = stand_in("plane", port, "--instance", "1", "--boot-frames", "400")
+    began_s = time.monotonic()
+    run_until_over(flown, plane)
+    wall_s = time.monotonic() - began_s
+    copter.process.terminate()
+    run_until_over(flown, copter)
+    flights = copter.summary(), plane.summary()
+    check_copter(flights[0])
+    check_plane(flights[1])
+    for flight in flights:
+        check_conversation(flight)
+    # Never faster; how much slower is up to the machine.
+    assert wall_s > 0.98 * flights[1]["time_s"]

@@ -1,0 +1,85 @@
+"""Flights of the stand-in for ArduPilot in front of a composed graph: what the tests of them share."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from ardupilot_stand_in import StandIn
+
+PROGRAM = Path(__file__).with_name("ardupilot_stand_in.py")
+
+# System time after which a flight, or what is waited for in it, is taken for one that never ends. A step takes 0.4 ms
+# on an idle machine.
+FLIGHT_S = 250.0
+
+
+def free_ports(count: int = 1) -> int:
+    """A UDP port that nobody uses, as little as those 10, 20 and so on above it."""
+    while True:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = int(probe.getsockname()[1])
+        if all(_is_free(port + 10 * k) for k in range(count)):
+            return port
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.bind(("127.0.0.1", port))
+        except (OSError, OverflowError):
+            return False
+    return True
+
+
+class StandInProcess:
+    """The stand-in as a program of its own, as ArduPilot is."""
+
+    def __init__(self, vehicle: str, port: int, *options: str) -> None:
+        words = ["--vehicle", vehicle, "--port", str(port), "--json", *options]
+        self.process = subprocess.Popen(
+            [sys.executable, str(PROGRAM), *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it has ended."""
+        return self.process.poll() is not None
+
+    def summary(self) -> dict[str, Any]:
+        """What it says of its flight, which must be over."""
+        printed, complaints = self.process.communicate(timeout=30.0)
+        assert self.process.returncode == 0, complaints
+        return dict(json.loads(printed))
+
+    def close(self) -> None:
+        """End it, whatever it is doing."""
+        self.process.kill()
+        self.process.communicate()
+
+
+def run_until_over(graph: Any, *programs: StandInProcess) -> None:
+    """Run the graph until the programs have ended."""
+    end = time.monotonic() + FLIGHT_S
+    while not all(program.is_over for program in programs):
+        assert time.monotonic() < end, f"still flying after {FLIGHT_S:g} s, at {graph.time_s:g} s"
+        # A look at the programs costs as much as a callback.
+        for _ in range(64):
+            graph.executor.spin_once(timeout_sec=0.02)
+
+
+def run(graph: Any, *stand_ins: StandIn, until: Any, what: str) -> None:
+    """Run the graph and stand-ins of this process, by turns in one thread, until the condition holds."""
+    end = time.monotonic() + FLIGHT_S
+    while not until():
+        assert time.monotonic() < end, f"{what} did not come true within {FLIGHT_S:g} s, at {graph.time_s:g} s"
+        for _ in range(16):
+            graph.executor.spin_once(timeout_sec=0.005)
+            for one in stand_ins:
+                one.work()

@@ -1,0 +1,354 @@
+"""Stands in for ArduPilot's SITL in front of the simulator: the same frames at the same moments, and a flight.
+
+    python test/tools/ardupilot_stand_in.py --vehicle copter --port 9002
+
+flies the vehicle that is simulated there, prints what it is doing, and ends when it has landed. `--help` lists more.
+It reads every answer twice (`ardupilot_lines.py`) and gives up at the first that ArduPilot would misread. It estimates
+nothing: what the answers say is what it flies by. It needs Python alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import select
+import signal
+import socket
+import struct
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from ardupilot_frames import servo_frame
+from ardupilot_lines import LineReader, Reading
+from copter_pilot import CopterPilot
+from plane_pilot import PlanePilot
+from unreliable_line import UnreliableLine
+
+# After the frames without any output come, a little later, a few more of them.
+_LATE_ZEROS = range(50, 54)
+
+# ArduPilot held to a multiple of real time works in bursts: it sleeps when it is so far ahead.
+_AHEAD_S = 5e-3
+
+# A step as long as this, or longer, is none to ArduPilot's pace.
+_LONGEST_STEP_S = 0.1
+
+_LONGEST_ANSWER = 65536
+
+
+class Pilot(Protocol):
+    """Whoever turns answers into pulse widths."""
+
+    phase: str
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the flight is over."""
+
+    def command(self, now: Reading, dt: float) -> list[int]:
+        """Pulse widths of the first channels, us, for the next `dt` seconds."""
+
+
+PILOTS: dict[str, Callable[[], Pilot]] = {
+    "copter": CopterPilot,
+    "plane": PlanePilot,
+    "elevon": lambda: PlanePilot(elevons=True),
+}
+
+
+class StandIn:
+    """ArduPilot's side of the socket: one frame, one answer, and the same frame again when the answer does not come.
+
+    Attributes:
+        count: frame_count of the frame that is to be answered.
+        rate_hz: frame_rate of it: moves towards the rate of the answers' timestamps by 1 Hz a frame at the most.
+        time_us: ArduPilot's clock: the steps of the timestamps, each cut to whole microseconds.
+        reading: the newest answer; None before the first.
+        counters: answers, resent (frames), frozen (answers that moved no time), physics_resets (went back in time) and
+            long_steps.
+    """
+
+    def __init__(
+        self,
+        pilot: Pilot,
+        *,
+        port: int = 9002,
+        instance: int = 0,
+        address: str = "127.0.0.1",
+        channels: int = 16,
+        sim_rate_hz: int = 400,
+        boot_frames: int = 2100,
+        resend_s: float = 1.1,
+        speedup: float = 0.0,
+        line: UnreliableLine | None = None,
+        on_answer: Callable[[Reading], None] | None = None,
+    ) -> None:
+        """Take a port of its own, as each start of ArduPilot does.
+
+        Args:
+            pilot: whoever flies.
+            port: of instance 0; instance i sends to 10 i more.
+            instance: as ArduPilot's option -I.
+            address: of the simulator.
+            channels: 16 or 32 (SERVO_32_ENABLE).
+            sim_rate_hz: SIM_RATE_HZ.
+            boot_frames: frames in the beginning with 0 us on all channels.
+            resend_s: system time without an answer after which the frame is sent again.
+            speedup: simulated seconds per second at the most; 0: as fast as the answers come.
+            line: what becomes of frames and answers on their way; None: they arrive.
+            on_answer: called with each answer.
+        """
+        self.pilot = pilot
+        self.count = 0
+        self.time_us = 0
+        self.rate_hz = float(sim_rate_hz)
+        self.reading: Reading | None = None
+        self.counters: Counter[str] = Counter()
+        self.fields: frozenset[str] = frozenset()
+        self._sim_rate_hz = sim_rate_hz
+        self._boot_frames = boot_frames
+        self._resend_s = resend_s
+        self._speedup = speedup
+        self._line = line or UnreliableLine()
+        self._on_answer = on_answer
+        self._reader = LineReader()
+        self._pwm_us = [0] * channels
+        self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._socket.setblocking(False)
+        self._to = (address, port + 10 * instance)
+        self._poll = select.poll()
+        self._poll.register(self._socket, select.POLLIN)
+        self._began_s: float | None = None
+        self._sent_s = 0.0
+
+    @property
+    def own_port(self) -> int:
+        """UDP port that its frames come from; 0 before the first."""
+        return int(self._socket.getsockname()[1])
+
+    @property
+    def frame(self) -> bytes:
+        """The frame that is to be answered."""
+        # Cut, not rounded: 599.9999 Hz are told as 599.
+        return servo_frame(int(self.rate_hz), self.count, self._pwm_us)
+
+    def set_sim_rate(self, sim_rate_hz: int) -> None:
+        """Change SIM_RATE_HZ in flight; the frame rate follows at once."""
+        self._sim_rate_hz = sim_rate_hz
+        self.rate_hz = float(sim_rate_hz)
+
+    def skip_frames(self, frames: int) -> None:
+        """Count on without sending: frames that the simulator never sees."""
+        self.count += frames
+
+    def start(self) -> None:
+        """Send the first frame."""
+        self._send()
+
+    def work(self, patience_s: float = 0.0) -> bool:
+        """Take an answer, if one comes within this time, and send the next frame; or the same again when it is due.
+
+        Returns:
+            Whether an answer was taken.
+
+        Raises:
+            LineError: ArduPilot would misread the answer.
+        """
+        overdue_s = self._sent_s + self._resend_s
+        wait_s = min(patience_s, max(0.0, overdue_s - time.monotonic()))
+        if self._poll.poll(wait_s * 1e3):
+            datagram = self._receive()
+            if datagram is not None and self._line.answer_arrives():
+                self._take(datagram)
+                return True
+        elif time.monotonic() >= overdue_s:
+            self.counters["resent"] += 1
+            self._send()
+        return False
+
+    def close(self) -> None:
+        """Close the socket."""
+        self._socket.close()
+
+    def _receive(self) -> bytes | None:
+        try:
+            datagram, sender = self._socket.recvfrom(_LONGEST_ANSWER)
+            # ArduPilot would take an answer of anybody; but what others send to a port that they once knew is none.
+            return datagram if sender == self._to else None
+        # Nobody listened on the simulator's port when a frame came; the kernel tells so now.
+        except (BlockingIOError, ConnectionRefusedError):
+            return None
+
+    def _send(self) -> None:
+        for datagram in self._line.arriving(self.frame):
+            self._socket.sendto(datagram, self._to)
+        self._sent_s = time.monotonic()
+
+    def _take(self, datagram: bytes) -> None:
+        reading = self._reader.read(datagram)
+        self.fields = self._reader.fields
+        dt = reading.timestamp - self.reading.timestamp if self.reading is not None else 0.0
+        first, self.reading = self.reading is None, reading
+        self.counters["answers"] += 1
+        if dt > 0.0:
+            self._advance(dt)
+        elif not first:
+            self.counters["physics_resets" if dt < 0.0 else "frozen"] += 1
+        self.count = (self.count + 1) % 2**32
+        booted = self.counters["answers"] - self._boot_frames
+        if booted < 0 or booted in _LATE_ZEROS:
+            pulses = [0] * len(self._pwm_us)
+        else:
+            pulses = self.pilot.command(reading, max(0.0, dt))
+        self._pwm_us[: len(pulses)] = pulses
+        if self._on_answer is not None:
+            self._on_answer(reading)
+        self._pace()
+        self._send()
+
+    def _advance(self, dt: float) -> None:
+        # What a double lacks to a whole microsecond is none of the cut.
+        self.time_us += int(dt * 1e6 + 1e-3)
+        if dt >= _LONGEST_STEP_S:
+            self.counters["long_steps"] += 1
+            return
+        rate_hz = self.rate_hz + max(-1.0, min(1.0, 1.0 / dt - self.rate_hz))
+        self.rate_hz = _single(max(1.0, min(rate_hz, float(self._sim_rate_hz))))
+
+    def _pace(self) -> None:
+        if self._speedup == 0.0:
+            return
+        now_s = time.monotonic()
+        if self._began_s is None:
+            self._began_s = now_s - self.time_us * 1e-6 / self._speedup
+        ahead_s = self.time_us * 1e-6 / self._speedup - (now_s - self._began_s)
+        if ahead_s > _AHEAD_S:
+            time.sleep(ahead_s)
+
+
+def _single(value: float) -> float:
+    """The nearest number of single precision."""
+    return float(struct.unpack("f", struct.pack("f", value))[0])
+
+
+class Logbook:
+    """What a flight was like, by the answers."""
+
+    def __init__(self, pilot: Pilot, tell: Callable[[str], None]) -> None:
+        """`tell` is called with a line for each phase."""
+        self._pilot = pilot
+        self._tell = tell
+        self._phase = ""
+        self._home: tuple[float, ...] = ()
+        self._hover: list[float] = []
+        self.phases: list[str] = []
+        self.height_m = self.distance_m = self.sink_mps = self.off_m = 0.0
+
+    def __call__(self, now: Reading) -> None:
+        """Note an answer."""
+        self._home = self._home or now.position
+        north, east, down = (p - h for p, h in zip(now.position, self._home, strict=True))
+        self.off_m = math.hypot(north, east)
+        self.height_m, self.distance_m = max(self.height_m, -down), max(self.distance_m, self.off_m)
+        # The last speed at which it came down before it was on the ground.
+        if -down > 0.3:
+            self.sink_mps = now.velocity[2]
+        if self._pilot.phase == "hover":
+            self._hover.append(-down)
+        if self._phase != self._pilot.phase:
+            self._phase = self._pilot.phase
+            self.phases.append(self._phase)
+            self._tell(f"{now.timestamp:9.3f} s  {self._phase:<10} {north:8.2f} N {east:8.2f} E {-down:7.2f} m up")
+
+    def summary(self, stand_in: StandIn) -> dict[str, Any]:
+        """All of it."""
+        return {
+            "landed": self._pilot.is_done,
+            "phases": self.phases,
+            "time_s": stand_in.reading.timestamp if stand_in.reading else 0.0,
+            "height_m": self.height_m,
+            "distance_m": self.distance_m,
+            "off_m": self.off_m,
+            "sink_mps": self.sink_mps,
+            "hover_m": [min(self._hover), max(self._hover)] if self._hover else [],
+            "frames": stand_in.count,
+            "clock_s": stand_in.time_us * 1e-6,
+            "rate_hz": stand_in.rate_hz,
+            "fields": sorted(stand_in.fields),
+            **{name: stand_in.counters[name] for name in ("resent", "frozen", "physics_resets", "long_steps")},
+        }
+
+
+def main() -> None:
+    """Fly."""
+    options = _parser().parse_args()
+    tell = (lambda text: None) if options.json else (lambda text: print(text, flush=True))
+    pilot = PILOTS[options.vehicle]()
+    book = Logbook(pilot, tell)
+    stand_in = StandIn(
+        pilot,
+        port=options.port,
+        instance=options.instance,
+        address=options.address,
+        channels=options.channels,
+        sim_rate_hz=options.rate,
+        boot_frames=options.boot_frames,
+        speedup=options.speedup,
+        line=UnreliableLine(options.loss, options.doubling, options.delay, options.answer_loss),
+        on_answer=book,
+    )
+    ended = False
+
+    def end(*_: object) -> None:
+        nonlocal ended
+        ended = True
+
+    signal.signal(signal.SIGTERM, end)
+    began_s = time.monotonic()
+    try:
+        stand_in.start()
+        while not pilot.is_done and not ended:
+            stand_in.work(0.5)
+        summary = book.summary(stand_in) | {"wall_s": time.monotonic() - began_s}
+        print(json.dumps(summary) if options.json else _in_words(summary), flush=True)
+        while options.linger and not ended:
+            stand_in.work(0.5)
+    except KeyboardInterrupt:
+        sys.exit(130)
+    finally:
+        stand_in.close()
+
+
+def _in_words(summary: dict[str, Any]) -> str:
+    return (
+        "flown in {time_s:.1f} s: {height_m:.2f} m high, {distance_m:.1f} m away, landed {off_m:.2f} m from the start "
+        "at {sink_mps:.2f} m/s; {frames} frames, {resent} sent again, {frozen} answers without a step; {wall_s:.1f} s "
+        "of system time"
+    ).format(**summary)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="ardupilot_stand_in.py", description=(__doc__ or "").split("\n\n")[0])
+    parser.add_argument("--vehicle", choices=tuple(PILOTS), default="copter", help="what to fly (default copter)")
+    parser.add_argument("--address", default="127.0.0.1", help="of the simulator")
+    parser.add_argument("--port", type=int, default=9002, help="UDP port of instance 0 (default 9002)")
+    parser.add_argument("--instance", type=int, default=0, help="instance I sends to port + 10 I")
+    parser.add_argument("--channels", type=int, choices=(16, 32), default=16, help="servo outputs in a frame")
+    parser.add_argument("--rate", type=int, default=400, help="SIM_RATE_HZ (default 400)")
+    parser.add_argument("--boot-frames", type=int, default=2100, help="frames without outputs in the beginning")
+    parser.add_argument("--speedup", type=float, default=0.0, help="times real time at the most (default 0: no limit)")
+    parser.add_argument("--loss", type=float, default=0.0, help="share of the frames that are lost")
+    parser.add_argument("--doubling", type=float, default=0.0, help="share of the frames that arrive twice")
+    parser.add_argument("--delay", type=float, default=0.0, help="share of the frames that arrive again after the next")
+    parser.add_argument("--answer-loss", type=float, default=0.0, help="share of the answers that are lost")
+    parser.add_argument("--linger", action="store_true", help="go on after the landing, until SIGTERM")
+    parser.add_argument("--json", action="store_true", help="print the summary as JSON, and nothing else")
+    return parser
+
+
+if __name__ == "__main__":
+    main()
