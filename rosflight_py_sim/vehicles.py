@@ -108,9 +108,9 @@ VECTORED_THRUSTERS = tuple(_servo(f"thruster {output + 1}", output) for output i
 STANDARD = (_servo("aileron", 0), _servo("elevator", 1), _servo("rudder", 2), _motor("motor", 4))
 
 
-def _ardupilot(file: str, program: str, frame: str, *parameters: str) -> dict[str, Pairing]:
-    words = [f"sim_vehicle.py -v {program} -f {frame} --model JSON:127.0.0.1"]
-    words += [f"--add-param-file={{config}}/ardupilot/{one}.parm" for one in parameters]
+def _ardupilot(file: str, program: str, frame: str, parameters: str, *options: str) -> dict[str, Pairing]:
+    words = [f"sim_vehicle.py -v {program} -f {frame} --model JSON:127.0.0.1", *options]
+    words.append(f"--add-param-file={{config}}/ardupilot/{parameters}.parm")
     return {"ardupilot": Pairing(f"ardupilot/{file}.yaml", " ".join(words))}
 
 
@@ -156,7 +156,12 @@ VEHICLES = {
         _fixedwing("anaconda", "anaconda.yaml"),
         _fixedwing("aerosonde", "aerosonde.yaml"),
         _underwater("auv", THRUSTERS),
-        _underwater("bluerov2", VECTORED_THRUSTERS, **_ardupilot("bluerov2", "ArduSub", "vectored", "sub")),
+        _underwater(
+            "bluerov2",
+            VECTORED_THRUSTERS,
+            # From a home above the sea ArduSub's pressure sensor does not feel the depth.
+            **_ardupilot("bluerov2", "ArduSub", "vectored", "sub", "-l 40.2463724,-111.6474138,0,0"),
+        ),
     ]
 }
 """By name; "fixedwing" is the one that ROSflight flies by that name."""

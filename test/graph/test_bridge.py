@@ -222,4 +222,5 @@ def test_command_waits_for_ardupilot_and_ends_on_ctrl_c(ros_domain: int, port: i
             process.kill()
             process.wait()
     assert log.read_text().count("waiting for ArduPilot") == 1
+    assert "in another terminal: sim_vehicle.py -v ArduCopter -f X --model JSON:127.0.0.1" in log.read_text()
     assert "Traceback" not in log.read_text()

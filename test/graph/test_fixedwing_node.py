@@ -18,6 +18,7 @@ from rosflight_py_sim.firmware.unmixing import unmixer
 from rosflight_py_sim.interfaces.qos import CHAIN
 from rosflight_py_sim.nodes.fixedwing_forces_and_moments import FixedwingForcesAndMoments
 from rosflight_py_sim.physics.fixedwing import direct_mixer
+from rosflight_py_sim.physics.surface_mix import mixer_of_values
 
 VALUES = yaml.safe_load(
     (Path(__file__).parents[1] / "data" / "cpp_forces" / "vehicle_values.yaml").read_text(encoding="utf-8")
@@ -115,6 +116,21 @@ def test_surfaces_follow_commands_through_every_mixer_also_when_it_changes(graph
     )
     g.spin_until(lambda: outputs(6) == [1600] and plane.mixer[1, 6] != 0.0 and settled(), "the custom mixer")
     assert outputs(0, 3, 6, 2) == pytest.approx([1575, 1425, 1600, 1450], abs=1)
+
+
+def test_surfaces_with_weights_of_their_own_follow_them_whatever_the_flight_controllers_mixer_is(
+    graph: Callable[..., Any], tmp_path: Path
+) -> None:
+    file = tmp_path / "elevons.yaml"
+    weights = {"aileron_mix": [-0.5, 0.5], "elevator_mix": [-0.5, -0.5], "throttle_mix": [0.0, 0.0, 1.0]}
+    file.write_text(yaml.safe_dump({"/**/forces_and_moments": {"ros__parameters": weights}}))
+    g = graph(vehicle_name="anaconda", files=[str(file)]).ready()
+    node = g.node("forces_and_moments")
+    g.spin_until(lambda: node.firmware_parameters, "the flight controller's answer")
+    expected = mixer_of_values({"rudder_mix": [], **weights})
+    assert np.array_equal(node.vehicle.mixer, expected)
+    g.set_parameter("forces_and_moments", "C_L_O", 0.4)
+    assert np.array_equal(node.vehicle.mixer, expected)
 
 
 def test_mixer_without_throttle_is_told_and_leaves_the_motor_still(graph: Callable[..., Any]) -> None:
