@@ -1,0 +1,105 @@
+"""ArduPilot flies a graph of processes: steps of its rate, a bridge that is started again, a start anew in the air."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from rosflight_py_sim.protocols.ardupilot_json import Reply, ServoFrame, decode_reply, encode_frame
+from rosflight_py_sim.vehicles import vehicle
+
+pytestmark = pytest.mark.timeout(300)
+
+MULTIROTOR = vehicle("multirotor")
+NODES = ("standalone_dynamics", "multirotor_forces_and_moments", "standalone_sensors", "rc", "bridge")
+
+RATE_HZ = 1000
+STEP_S = 1.0 / RATE_HZ
+PATIENCE_S = 90.0
+REPEATED_AFTER_S = 1.1
+SILENCE_S = 1.2
+
+
+class Client:
+    """ArduPilot's side of the socket, which repeats what is not answered."""
+
+    def __init__(self, port: int) -> None:
+        self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._socket.settimeout(REPEATED_AFTER_S)
+        self._to = ("127.0.0.1", port)
+        self.count = 0
+
+    def step(self, us: int) -> Reply:
+        frame = encode_frame(ServoFrame(RATE_HZ, self.count, (us,) * 16))
+        end_s = time.monotonic() + PATIENCE_S
+        while time.monotonic() < end_s:
+            self._socket.sendto(frame, self._to)
+            try:
+                answer = self._socket.recv(4096)
+            except (TimeoutError, ConnectionRefusedError):
+                continue
+            self.count += 1
+            return decode_reply(answer)
+        pytest.fail(f"no answer to frame {self.count}")
+
+    def close(self) -> None:
+        self._socket.close()
+
+
+@pytest.fixture
+def port() -> int:
+    """A UDP port that nobody uses."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@pytest.fixture
+def new_client(port: int) -> Iterator[Callable[[], Client]]:
+    """A function that makes a client."""
+    made: list[Client] = []
+
+    def new() -> Client:
+        made.append(Client(port))
+        return made[-1]
+
+    yield new
+    for client in made:
+        client.close()
+
+
+def test_flight_of_processes_survives_the_restart_of_the_bridge_and_of_ardupilot(
+    processes: Any, port: int, new_client: Callable[[], Client]
+) -> None:
+    parameters = ["--params-file", str(MULTIROTOR.parameter_file), "-p", "use_sim_time:=true"]
+    parameters += ["-p", "time_mode:=lockstep", "-p", "real_time_multiplier:=0.0", "-p", "device:=none"]
+    parameters += ["-p", f"ardupilot.port:={port}", "-p", f"ardupilot.silence:={SILENCE_S}"]
+    for executable in (*NODES, "lockstep_time_manager"):
+        processes.node(executable, *parameters)
+
+    client = new_client()
+    start = client.step(1000)
+    assert start.timestamp == STEP_S
+    for step in range(2, 502):
+        reply = client.step(1700)
+        assert reply.timestamp == pytest.approx(step * STEP_S, abs=1e-9)
+
+    processes.programs["bridge"].signal(signal.SIGTERM)
+    assert processes.programs["bridge"].wait() == 0
+    processes.node("bridge", *parameters)
+    for step in range(502, 1002):
+        reply = client.step(1700)
+        assert reply.timestamp == pytest.approx(step * STEP_S, abs=1e-9)
+    assert reply.position_ned[2] < start.position_ned[2] - 0.5
+
+    successor = new_client()
+    after = successor.step(0)
+    assert after.timestamp == pytest.approx(reply.timestamp + STEP_S, abs=1e-9)
+    assert after.position_ned == pytest.approx(start.position_ned, abs=1e-4)
+    assert after.velocity_ned == pytest.approx((0.0, 0.0, 0.0), abs=1e-2)
+    assert [one.complaints for one in processes.all] == [[] for _ in processes.all]
