@@ -21,7 +21,7 @@ from rosflight_py_sim.physics.thrusters import (
 )
 
 UNDERWATER_BODY_PARAMETERS = (
-    ParameterTable(DYNAMICS_PARAMETERS["mass"], DYNAMICS_PARAMETERS["Jzz"])
+    ParameterTable(*(DYNAMICS_PARAMETERS[name] for name in ("mass", "Jzz", "added_mass")))
     + ParameterTable(AUV_PARAMETERS["linear_damping"], AUV_PARAMETERS["quadratic_damping"])
     + THRUSTER_PARAMETERS
 )
@@ -44,7 +44,7 @@ class UnderwaterBody:
         Raises:
             ParameterError: the lists do not fit together, or the thrusters cannot hold depth and yaw.
         """
-        added = [0.0] * 6
+        added = cast("Sequence[float]", values["added_mass"])
         linear, quadratic = (cast("Sequence[float]", values[f"{name}_damping"]) for name in ("linear", "quadratic"))
         self.held = HeldBody(
             heave_mass=number(values, "mass") + added[_HEAVE],

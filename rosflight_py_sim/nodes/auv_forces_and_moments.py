@@ -45,6 +45,10 @@ class AuvForcesAndMoments(ForcesAndMomentsInterface):
         self.publish_battery(state.time_ns, vehicle.battery_voltage, vehicle.current_a)
         return wrench
 
+    def start_over(self) -> None:
+        """Thrusters at rest, battery full."""
+        self._vehicle = Auv(self.values)
+
     def get_firmware_parameters(self) -> None:
         """Each output of the flight controller is one thruster: the mixer plays no part here."""
 

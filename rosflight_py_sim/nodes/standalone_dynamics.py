@@ -1,4 +1,4 @@
-"""Rigid body, gravity, ground contact and wind."""
+"""Rigid body, gravity, added mass, contact and wind or current."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SEED = Parameter(
 
 
 class StandaloneDynamics(DynamicsInterface):
-    """Moves a rigid body over flat ground, in a wind of its own making (Beard and McLain, chapters 3 and 4.4)."""
+    """Moves a rigid body in air or water, over ground and between walls, in a wind (or current) of its own making."""
 
     ALIASES: ClassVar[tuple[str, ...]] = ("standalone_dynamics",)
     PARAMETERS: ClassVar[ParameterTable] = ParameterTable(TIME_MODE, SEED) + DYNAMICS_PARAMETERS + WIND_PARAMETERS
@@ -59,7 +59,7 @@ class StandaloneDynamics(DynamicsInterface):
 
     def apply_forces_and_torques(self, wrench: NDArray[np.float64], dt: float) -> None:
         """Move body and wind on."""
-        self.body.step(wrench, dt)
+        self.body.step(wrench, dt, self.wind.wind_ned)
         self.wind.step(self.body.truth, dt)
 
     def compute_truth(self) -> NDArray[np.float64]:

@@ -151,15 +151,8 @@ class Auv:
             dtype=np.float64,
         )
         self._thrusts = np.zeros(len(self._thrusters))
-        self._battery = np.zeros(3)
+        self._battery = np.array([self._body[FULL_VOLTAGE], 0.0, 0.0])
         self._wrench = np.zeros(6)
-        self.reset()
-
-    def reset(self) -> None:
-        """Thrusters at rest, battery full."""
-        self._thrusts[:] = 0.0
-        self._battery[:] = 0.0
-        self._battery[VOLTAGE] = self._body[FULL_VOLTAGE]
 
     def update(
         self, truth: NDArray[np.float64], current_ned: NDArray[np.float64], pwm_us: NDArray[np.float64], dt: float

@@ -1,16 +1,17 @@
-"""Contact of body points with flat ground: spring and damper along the normal, Coulomb friction with stiction.
+"""Contact of body points with the solids around: spring and damper along the normal, Coulomb friction with stiction.
 
 Each point is a unilateral Kelvin-Voigt element, f_n = max(0, k d + c d'), with penetration depth d > 0. Tangentially a
-spring of the same stiffness and damping holds the point to an anchor on the ground, its force limited to the friction
+spring of the same stiffness and damping holds the point to an anchor on the solid, its force limited to the friction
 cone |f_t| <= mu f_n; when the elastic part would leave the cone, the anchor is dragged along behind the sliding point
 (Cundall and Strack, A discrete numerical model for granular assemblies, Geotechnique 29, 1979). A point that sticks
 therefore does not creep, as it would under a friction law that is regularised in velocity. A wheel is a point whose
 force along its rolling direction, the body's x axis seen from above, has a lower limit of its own, mu_r f_n.
 
 Arrays: `state` is the working state of `rigid_body.py`: position NED, quaternion, velocity NED, body rates. `points` is
-(n, 7): x, y, z in body axes from the centre of mass (m), then north and east of the anchor (m), 1 where a point is
-anchored, else 0, and the rolling friction mu_r, DOES_NOT_ROLL for a point without a wheel. `ground` is STIFFNESS (N/m),
-DAMPING (N s/m), FRICTION, ALTITUDE (m above the origin).
+(n, 4): x, y, z in body axes from the centre of mass (m), and the rolling friction mu_r, DOES_NOT_ROLL for a point
+without a wheel. `solids` is (s, 9), a row as `solids.py` has them. `anchors` is (s, n, 4): north, east and down of the
+anchor of each point on each solid (m), and 1 where it is anchored, else 0. `surface` is STIFFNESS (N/m), DAMPING
+(N s/m), FRICTION, and RADIUS, the distance of the farthest point from the centre of mass (m).
 """
 
 from __future__ import annotations
@@ -22,12 +23,29 @@ from numpy.typing import NDArray
 
 from rosflight_py_sim.jit import kernel
 from rosflight_py_sim.physics.rotations import rotate_to_body, rotate_to_inertial
+from rosflight_py_sim.physics.solids import OFFSET, PLANE, depth_in_part
 
-STIFFNESS, DAMPING, FRICTION, ALTITUDE = range(4)
-NORTH, EAST, ANCHORED, ROLLING = 3, 4, 5, 6
-POINT_SIZE = 7
+STIFFNESS, DAMPING, FRICTION, RADIUS = range(4)
+NORTH, EAST, DOWN, ANCHORED = range(4)
+ROLLING = 3
+POINT_SIZE = 4
 DOES_NOT_ROLL = 1e9
 """A friction coefficient beyond all others."""
+
+
+@kernel
+def depth_in(
+    state: NDArray[np.float64], solid: NDArray[np.float64], x: float, y: float, z: float
+) -> tuple[float, float, float, float]:
+    """How deep a body point is in a solid (m, negative outside), and the unit vector NED that leads deeper."""
+    qw, qx, qy, qz = state[3], state[4], state[5], state[6]
+    if solid[0] == PLANE:
+        dn, de, dd = solid[1], solid[2], solid[3]
+        bx, by, bz = rotate_to_body(qw, qx, qy, qz, dn, de, dd)
+        centre = dn * state[0] + de * state[1] + dd * state[2]
+        return centre + (bx * x + by * y + bz * z) + solid[OFFSET], dn, de, dd
+    north, east, down = rotate_to_inertial(qw, qx, qy, qz, x, y, z)
+    return depth_in_part(solid, state[0] + north, state[1] + east, state[2] + down)
 
 
 @kernel
@@ -42,62 +60,93 @@ def rolling_direction(qw: float, qx: float, qy: float, qz: float) -> tuple[float
 
 @kernel
 def limited(
-    north: float, east: float, roll_north: float, roll_east: float, roll_limit: float, limit: float
-) -> tuple[float, float]:
-    """A horizontal vector, shortened along the rolling direction to `roll_limit`, then as a whole to `limit`."""
+    north: float,
+    east: float,
+    down: float,
+    roll_north: float,
+    roll_east: float,
+    roll_limit: float,
+    limit: float,
+) -> tuple[float, float, float]:
+    """A tangential vector, shortened along the rolling direction to `roll_limit`, then as a whole to `limit`."""
     along = north * roll_north + east * roll_east
     if abs(along) > roll_limit:
         excess = along - math.copysign(roll_limit, along)
         north, east = north - excess * roll_north, east - excess * roll_east
-    length = math.sqrt(north * north + east * east)
+    length = math.sqrt(north * north + east * east + down * down)
     if length > limit:
-        north, east = north * limit / length, east * limit / length
-    return north, east
+        north, east, down = north * limit / length, east * limit / length, down * limit / length
+    return north, east, down
 
 
 @kernel
-def deepest_penetration(state: NDArray[np.float64], points: NDArray[np.float64], ground: NDArray[np.float64]) -> float:
-    """Depth of the lowest point below the ground (m); negative while all are above it."""
-    down_x, down_y, down_z = rotate_to_body(state[3], state[4], state[5], state[6], 0.0, 0.0, 1.0)
+def deepest_penetration(state: NDArray[np.float64], points: NDArray[np.float64], solids: NDArray[np.float64]) -> float:
+    """Depth of the point that is deepest in a solid (m); negative while all are outside, at least their distance."""
     deepest = -np.inf
-    for i in range(points.shape[0]):
-        down = down_x * points[i, 0] + down_y * points[i, 1] + down_z * points[i, 2]
-        deepest = max(deepest, state[2] + down + ground[ALTITUDE])
+    for j in range(solids.shape[0]):
+        for i in range(points.shape[0]):
+            deepest = max(deepest, depth_in(state, solids[j], points[i, 0], points[i, 1], points[i, 2])[0])
     return deepest
+
+
+@kernel
+def may_touch(
+    state: NDArray[np.float64],
+    points: NDArray[np.float64],
+    solids: NDArray[np.float64],
+    surface: NDArray[np.float64],
+    reach: float,
+) -> bool:
+    """Whether any point is in a solid, or less than `reach` (m) away from one."""
+    for j in range(solids.shape[0]):
+        if depth_in(state, solids[j], 0.0, 0.0, 0.0)[0] + surface[RADIUS] + reach > 0.0:
+            for i in range(points.shape[0]):
+                if depth_in(state, solids[j], points[i, 0], points[i, 1], points[i, 2])[0] + reach > 0.0:
+                    return True
+    return False
 
 
 @kernel
 def contact_wrench(
     state: NDArray[np.float64],
     points: NDArray[np.float64],
-    ground: NDArray[np.float64],
+    solids: NDArray[np.float64],
+    anchors: NDArray[np.float64],
+    surface: NDArray[np.float64],
 ) -> tuple[float, float, float, float, float, float]:
     """Sum of the contact forces (N, NED) and of their moments about the centre of mass (N m, body axes)."""
     qw, qx, qy, qz = state[3], state[4], state[5], state[6]
     p, q, r = state[10], state[11], state[12]
-    k, c, mu = ground[STIFFNESS], ground[DAMPING], ground[FRICTION]
-    down_x, down_y, down_z = rotate_to_body(qw, qx, qy, qz, 0.0, 0.0, 1.0)
+    k, c, mu = surface[STIFFNESS], surface[DAMPING], surface[FRICTION]
     roll_north, roll_east = rolling_direction(qw, qx, qy, qz)
     fn, fe, fd, mx, my, mz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    for i in range(points.shape[0]):
-        x, y, z = points[i, 0], points[i, 1], points[i, 2]
-        depth = state[2] + (down_x * x + down_y * y + down_z * z) + ground[ALTITUDE]
-        if depth <= 0.0:
+    for j in range(solids.shape[0]):
+        if depth_in(state, solids[j], 0.0, 0.0, 0.0)[0] < -surface[RADIUS]:
             continue
-        north, east, _ = rotate_to_inertial(qw, qx, qy, qz, x, y, z)
-        vn, ve, vd = rotate_to_inertial(qw, qx, qy, qz, q * z - r * y, r * x - p * z, p * y - q * x)
-        vn, ve, vd = vn + state[7], ve + state[8], vd + state[9]
-        normal = k * depth + c * vd
-        if normal <= 0.0:
-            continue
-        tn, te = -c * vn, -c * ve
-        if points[i, ANCHORED] != 0.0:
-            tn += k * (points[i, NORTH] - state[0] - north)
-            te += k * (points[i, EAST] - state[1] - east)
-        tn, te = limited(tn, te, roll_north, roll_east, points[i, ROLLING] * normal, mu * normal)
-        fn, fe, fd = fn + tn, fe + te, fd - normal
-        bx, by, bz = rotate_to_body(qw, qx, qy, qz, tn, te, -normal)
-        mx, my, mz = mx + y * bz - z * by, my + z * bx - x * bz, mz + x * by - y * bx
+        for i in range(points.shape[0]):
+            x, y, z = points[i, 0], points[i, 1], points[i, 2]
+            depth, dn, de, dd = depth_in(state, solids[j], x, y, z)
+            if depth <= 0.0:
+                continue
+            north, east, down = rotate_to_inertial(qw, qx, qy, qz, x, y, z)
+            vn, ve, vd = rotate_to_inertial(qw, qx, qy, qz, q * z - r * y, r * x - p * z, p * y - q * x)
+            vn, ve, vd = vn + state[7], ve + state[8], vd + state[9]
+            closing = dn * vn + de * ve + dd * vd
+            normal = k * depth + c * closing
+            if normal <= 0.0:
+                continue
+            tn, te, td = -c * (vn - closing * dn), -c * (ve - closing * de), -c * (vd - closing * dd)
+            if anchors[j, i, ANCHORED] != 0.0:
+                sn = anchors[j, i, NORTH] - state[0] - north
+                se = anchors[j, i, EAST] - state[1] - east
+                sd = anchors[j, i, DOWN] - state[2] - down
+                along = dn * sn + de * se + dd * sd
+                tn, te, td = tn + k * (sn - along * dn), te + k * (se - along * de), td + k * (sd - along * dd)
+            tn, te, td = limited(tn, te, td, roll_north, roll_east, points[i, ROLLING] * normal, mu * normal)
+            tn, te, td = tn - normal * dn, te - normal * de, td - normal * dd
+            fn, fe, fd = fn + tn, fe + te, fd + td
+            bx, by, bz = rotate_to_body(qw, qx, qy, qz, tn, te, td)
+            mx, my, mz = mx + y * bz - z * by, my + z * bx - x * bz, mz + x * by - y * bx
     return fn, fe, fd, mx, my, mz
 
 
@@ -105,39 +154,41 @@ def contact_wrench(
 def update_anchors(
     state: NDArray[np.float64],
     points: NDArray[np.float64],
-    ground: NDArray[np.float64],
+    solids: NDArray[np.float64],
+    anchors: NDArray[np.float64],
+    surface: NDArray[np.float64],
 ) -> None:
     """Anchor the points that have touched down, drag the anchors of those that slide, free those that have lifted."""
     qw, qx, qy, qz = state[3], state[4], state[5], state[6]
     p, q, r = state[10], state[11], state[12]
-    down_x, down_y, down_z = rotate_to_body(qw, qx, qy, qz, 0.0, 0.0, 1.0)
     roll_north, roll_east = rolling_direction(qw, qx, qy, qz)
-    for i in range(points.shape[0]):
-        x, y, z = points[i, 0], points[i, 1], points[i, 2]
-        depth = state[2] + (down_x * x + down_y * y + down_z * z) + ground[ALTITUDE]
-        if depth <= 0.0:
-            points[i, ANCHORED] = 0.0
+    for j in range(solids.shape[0]):
+        if depth_in(state, solids[j], 0.0, 0.0, 0.0)[0] < -surface[RADIUS]:
             continue
-        north, east, _ = rotate_to_inertial(qw, qx, qy, qz, x, y, z)
-        north, east = north + state[0], east + state[1]
-        if points[i, ANCHORED] == 0.0:
-            points[i, NORTH], points[i, EAST], points[i, ANCHORED] = north, east, 1.0
-        else:
-            _, _, vd = rotate_to_inertial(qw, qx, qy, qz, q * z - r * y, r * x - p * z, p * y - q * x)
-            normal = max(0.0, ground[STIFFNESS] * depth + ground[DAMPING] * (vd + state[9]))
-            hold = normal / ground[STIFFNESS]
-            stretch_north, stretch_east = points[i, NORTH] - north, points[i, EAST] - east
-            held_north, held_east = limited(
-                stretch_north,
-                stretch_east,
-                roll_north,
-                roll_east,
-                points[i, ROLLING] * hold,
-                ground[FRICTION] * hold,
-            )
+        for i in range(points.shape[0]):
+            x, y, z = points[i, 0], points[i, 1], points[i, 2]
+            depth, dn, de, dd = depth_in(state, solids[j], x, y, z)
+            if depth <= 0.0:
+                anchors[j, i, ANCHORED] = 0.0
+                continue
+            north, east, down = rotate_to_inertial(qw, qx, qy, qz, x, y, z)
+            north, east, down = north + state[0], east + state[1], down + state[2]
+            if anchors[j, i, ANCHORED] == 0.0:
+                anchors[j, i, NORTH], anchors[j, i, EAST], anchors[j, i, DOWN] = north, east, down
+                anchors[j, i, ANCHORED] = 1.0
+                continue
+            vn, ve, vd = rotate_to_inertial(qw, qx, qy, qz, q * z - r * y, r * x - p * z, p * y - q * x)
+            closing = dn * (vn + state[7]) + de * (ve + state[8]) + dd * (vd + state[9])
+            normal = max(0.0, surface[STIFFNESS] * depth + surface[DAMPING] * closing)
+            hold = normal / surface[STIFFNESS]
+            sn, se, sd = anchors[j, i, NORTH] - north, anchors[j, i, EAST] - east, anchors[j, i, DOWN] - down
+            along = dn * sn + de * se + dd * sd
+            sn, se, sd = sn - along * dn, se - along * de, sd - along * dd
+            hn, he, hd = limited(sn, se, sd, roll_north, roll_east, points[i, ROLLING] * hold, surface[FRICTION] * hold)
             # A point that sticks keeps its anchor to the last bit.
-            if held_north != stretch_north or held_east != stretch_east:
-                points[i, NORTH], points[i, EAST] = north + held_north, east + held_east
+            if hn != sn or he != se or hd != sd:
+                anchors[j, i, NORTH], anchors[j, i, EAST] = north + hn, east + he
+                anchors[j, i, DOWN] = down + hd
 
 
 def fastest_contact_rate(

@@ -1,8 +1,9 @@
-"""A vehicle's motion: rigid body, gravity and ground contact, stepped with a given wrench."""
+"""A vehicle's motion: rigid body, gravity, added mass and contact, stepped with a given wrench."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,16 +11,16 @@ from numpy.typing import NDArray
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values, number
 from rosflight_py_sim.physics.contact import (
     ANCHORED,
-    DOES_NOT_ROLL,
     EAST,
     NORTH,
-    POINT_SIZE,
-    ROLLING,
     deepest_penetration,
     fastest_contact_rate,
     update_anchors,
 )
-from rosflight_py_sim.physics.rigid_body import derivative
+from rosflight_py_sim.physics.contact_points import CONTACT_PARAMETERS, contact_points, overlapped_solid
+from rosflight_py_sim.physics.immersion import HULL_PARAMETERS, hull_numbers
+from rosflight_py_sim.physics.rigid_body import WATER_CURRENT, derivative
+from rosflight_py_sim.physics.solids import Solids, solids_of
 from rosflight_py_sim.physics.truth_step import (
     LARGEST_BODY_RATE,
     LARGEST_POSITION,
@@ -29,11 +30,7 @@ from rosflight_py_sim.physics.truth_step import (
     load_state,
     store_state,
 )
-
-FEET_AND_ROTOR_TIPS: list[float] = [
-    *(0.2, 0.2, 0.1, 0.2, -0.2, 0.1, -0.2, 0.2, 0.1, -0.2, -0.2, 0.1),
-    *(0.2, 0.2, -0.1, 0.2, -0.2, -0.1, -0.2, 0.2, -0.1, -0.2, -0.2, -0.1),
-]
+from rosflight_py_sim.world import WORLD, World, world_of
 
 INITIAL_POSITION = Parameter(
     "initial_position",
@@ -46,7 +43,7 @@ INITIAL_POSITION = Parameter(
     read_only=True,
 )
 
-DYNAMICS_PARAMETERS = ParameterTable(
+_BODY_PARAMETERS = ParameterTable(
     Parameter("mass", 3.5, "mass of the vehicle", "kg", minimum=0.0, above_minimum=True, required=True),
     Parameter("Jxx", 0.08, "inertia about the body x axis", "kg m^2", minimum=0.0, above_minimum=True, required=True),
     Parameter("Jyy", 0.08, "inertia about the body y axis", "kg m^2", minimum=0.0, above_minimum=True, required=True),
@@ -55,39 +52,30 @@ DYNAMICS_PARAMETERS = ParameterTable(
     Parameter("Jxz", 0.0, "element xz of the inertia matrix (the matrix takes it as it is, without a minus)", "kg m^2"),
     Parameter("Jyz", 0.0, "element yz of the inertia matrix (the matrix takes it as it is, without a minus)", "kg m^2"),
     Parameter("gravity", 9.81, "acceleration of free fall", "m/s^2", minimum=0.0),
-    INITIAL_POSITION,
-    Parameter("ground_contact", True, "whether there is ground to stand on"),
-    Parameter("ground_altitude", 0.0, "height of the ground above the origin of the inertial frame", "m"),
+    replace(INITIAL_POSITION, text=f"{INITIAL_POSITION.text}, or of the world's start where it names one"),
     Parameter(
-        "contact_points",
-        FEET_AND_ROTOR_TIPS,
-        "points that touch the ground, x y z after x y z in body axes from the centre of mass; "
-        "the default is a small multirotor's four feet and four rotor tips",
+        "initial_altitude",
+        0.0,
+        "height of the centre of mass above the origin at the start, of a vehicle that does not stand on the ground; a "
+        "world's start under water is stronger",
         "m",
+        read_only=True,
     ),
     Parameter(
-        "contact_frequency",
-        20.0,
-        "stiffness of each point, as the natural frequency of the vehicle bouncing on four of them",
-        "Hz",
-        minimum=1.0,
-        maximum=200.0,
+        "starts_on_ground", True, "whether the vehicle stands on the ground at the start, at rest", read_only=True
     ),
     Parameter(
-        "contact_damping_ratio",
-        0.7,
-        "damping of each point, as the damping ratio of that bounce",
+        "added_mass",
+        [0.0] * 6,
+        "mass of the water that moves along, along the body axes (three in kg) and about them (three in kg m^2)",
         minimum=0.0,
-        maximum=2.0,
-    ),
-    Parameter("contact_friction", 0.6, "Coulomb friction coefficient of the points on the ground", minimum=0.0),
-    Parameter(
-        "contact_rolling_friction",
-        [],
-        "friction coefficient of each point along body x, for wheels; points beyond the end of the list do not roll",
-        minimum=0.0,
+        length=6,
     ),
 )
+
+DYNAMICS_PARAMETERS = _BODY_PARAMETERS + HULL_PARAMETERS + ParameterTable(WORLD) + CONTACT_PARAMETERS
+
+_STILL = np.zeros(3)
 
 
 class StateDivergedError(ArithmeticError):
@@ -100,54 +88,100 @@ class StateDivergedError(ArithmeticError):
 
 
 class VehicleDynamics:
-    """Integrates a rigid vehicle on and above flat ground.
+    """Integrates a rigid vehicle in air or water, on and above ground, between walls and objects.
 
     The inertia matrix is J = [[Jxx, Jxy, Jxz], [Jxy, Jyy, Jyz], [Jxz, Jyz, Jzz]]: the parameters are the elements of
     the matrix itself, as in ROSflight's standalone_dynamics. Beard and McLain write -Jxz there: a Jxz from the book
-    changes sign.
+    changes sign. Added mass comes on top, see `rigid_body.py`.
 
-    `values` holds DYNAMICS_PARAMETERS. Raises ParameterError for an inertia matrix that is not positive definite and
-    for contact points that are incomplete or on which the vehicle cannot come to rest.
+    `values` holds DYNAMICS_PARAMETERS. Raises ParameterError for an inertia matrix that is not positive definite, for
+    contact points that are incomplete or on which the vehicle cannot come to rest, for a world that is not right, and
+    for a start in the midst of something, by its name.
     """
 
     truth: NDArray[np.float64]
     """(19,) truth state, see the package; changed in place by `step`."""
     initial_truth: NDArray[np.float64]
-    """(19,) the vehicle at rest on the ground at `initial_position`, settled (at height 0 where there is no ground)."""
+    """(19,) the vehicle at its start: settled on the ground, or level at its initial altitude."""
 
     def __init__(self, values: Values) -> None:
         mass = number(values, "mass")
         inertia = inertia_matrix(values)
+        world = world_of(values)
         self._points = contact_points(values)
         stiffness = mass * (2.0 * math.pi * number(values, "contact_frequency")) ** 2 / 4.0
         damping = 2.0 * number(values, "contact_damping_ratio") * math.sqrt(stiffness * mass / 4.0)
-        self._ground = np.array(
-            [stiffness, damping, number(values, "contact_friction"), number(values, "ground_altitude")]
-        )
-        standing = len(self._points) > 0
-        radius = float(np.max(np.linalg.norm(self._points[:, :3], axis=1))) if standing else 0.0
-        rate = fastest_contact_rate(mass, inertia, self._points, stiffness, damping) if standing else 0.0
+        touches = len(self._points) > 0
+        radius = float(np.max(np.linalg.norm(self._points[:, :3], axis=1))) if touches else 0.0
+        rate = fastest_contact_rate(mass, inertia, self._points, stiffness, damping) if touches else 0.0
+        self._surface = np.array([stiffness, damping, number(values, "contact_friction"), radius])
         self._body = np.array(
-            [mass, number(values, "gravity"), *inertia.ravel(), *np.linalg.inv(inertia).ravel(), radius, rate]
+            [mass, number(values, "gravity"), *inertia.ravel(), *np.linalg.inv(inertia).ravel(), rate]
         )
+        added = np.array(values["added_mass"], dtype=np.float64)
+        self._water = np.array([*hull_numbers(values), *added, *_STILL]) if np.any(added) else np.zeros(0)
         self._work = np.zeros((6, 13))
         self._wrench = np.zeros(6)
         self.truth = np.zeros(19)
         self.truth[3] = 1.0
         self._resting_depth = 0.0
-        if standing:
-            self._settle(values)
-        self._move_to(np.array(values["initial_position"], dtype=np.float64))
+        self._anchors = np.zeros((0, len(self._points), 4))
+        self._start(values, world, solids_of(values, world))
         self.initial_truth = self.truth.copy()
 
-    def step(self, wrench: NDArray[np.float64], dt: float) -> None:
+    def _start(self, values: Values, world: World, solids: Solids) -> None:
+        """Put the vehicle where it starts, on the floor alone, then let it know what else there is."""
+        place = np.array([*values["initial_position"], -number(values, "initial_altitude")])  # type: ignore[misc]
+        if world.start is not None:
+            self.truth[3], self.truth[6] = math.cos(0.5 * world.start.yaw), math.sin(0.5 * world.start.yaw)
+            north, east, down = world.start.position_ned
+            place[:2] += north, east
+            place[2] = down if world.water is not None else place[2]
+        stands = len(self._points) > 0 and bool(values["starts_on_ground"])
+        self._surround(solids.floor)
+        if stands:
+            self._settle(values)
+            self._move_to(place[:2])
+        else:
+            self.truth[:3] = place
+        self._surround(solids)
+        self._refresh()
+        overlapped = overlapped_solid(self._work[0], self._points, solids.without_floor if stands else solids)
+        if overlapped:
+            where = f" of the world '{world.name}'" if world.name else ""
+            raise ParameterError(
+                f"parameter 'initial_position': {values['initial_position']!r} given, where the vehicle would start in "
+                f"the {overlapped}{where}; allowed: a place where nothing else is"
+            )
+
+    def _surround(self, solids: Solids) -> None:
+        """Take solids for those there are; anchors on those that stay are kept."""
+        anchors = np.zeros((len(solids.names), len(self._points), 4))
+        anchors[: len(self._anchors)] = self._anchors
+        self._solids, self._anchors = solids, anchors
+
+    def step(self, wrench: NDArray[np.float64], dt: float, current_ned: NDArray[np.float64] = _STILL) -> None:
         """Advance by dt (s, > 0) with `wrench` (6,) held: N and N m in body axes, without gravity and contact.
 
-        Accelerations are those of the new state under the same wrench. Raises StateDivergedError and keeps the last
-        good state when a quantity, or the wrench, is not finite, or beyond the limits of `truth_step.py`.
+        `current_ned` (3,), m/s, is the velocity of the water, which matters to added mass alone. Accelerations are
+        those of the new state under the same wrench. Raises StateDivergedError and keeps the last good state when a
+        quantity, or the wrench, is not finite, or beyond the limits of `truth_step.py`.
         """
         self._wrench[:] = wrench
-        diverged = advance(self.truth, self._wrench, dt, self._body, self._points, self._ground, self._work)
+        if len(self._water):
+            self._water[WATER_CURRENT:] = current_ned
+        diverged = advance(
+            self.truth,
+            self._wrench,
+            dt,
+            self._body,
+            self._water,
+            self._points,
+            self._solids.rows,
+            self._anchors,
+            self._surface,
+            self._work,
+        )
         if diverged:
             self._fail(diverged)
 
@@ -155,12 +189,17 @@ class VehicleDynamics:
         """Take over a state (19,); its accelerations are computed anew, under the wrench of the last step.
 
         A vehicle that is deeper in the ground than it rests is lifted to that depth, so that it does not shoot up.
-        Raises ValueError for a state that `checked_truth` refuses; nothing is changed then.
+        Raises ValueError for a state that `checked_truth` refuses, or in the midst of a wall or an object; nothing is
+        changed then.
         """
         new = checked_truth(truth)
+        self._lift(new)
+        load_state(new, self._work[0])
+        overlapped = overlapped_solid(self._work[0], self._points, self._solids.without_floor)
+        if overlapped:
+            raise ValueError(f"there the vehicle would be in the {overlapped}")
         self.truth[:] = new
-        self._lift()
-        self._points[:, ANCHORED] = 0.0
+        self._anchors[:, :, ANCHORED] = 0.0
         self._refresh()
 
     def start_over(self) -> None:
@@ -172,20 +211,24 @@ class VehicleDynamics:
         """Go on from the state of another vehicle, of the same kind or with changed parameters."""
         self._wrench[:] = other._wrench
         self.truth[:] = other.truth
-        self._lift()
+        self._lift(self.truth)
+        if len(self._water) and len(other._water):
+            self._water[WATER_CURRENT:] = other._water[WATER_CURRENT:]
+        # The world stays the same: its parameter is fixed.
         if np.array_equal(self._points[:, :3], other._points[:, :3]):
-            self._points[:, NORTH:ROLLING] = other._points[:, NORTH:ROLLING]
+            self._anchors[:] = other._anchors
         else:
-            self._points[:, ANCHORED] = 0.0
+            self._anchors[:, :, ANCHORED] = 0.0
         self._refresh()
 
     def _refresh(self) -> None:
         """Anchor what touches the ground and compute the accelerations."""
         load_state(self.truth, self._work[0])
         touching = len(self._points) > 0
+        contact = self._points, self._solids.rows, self._anchors, self._surface
         if touching:
-            update_anchors(self._work[0], self._points, self._ground)
-        derivative(self._work[0], self._wrench, self._body, touching, self._points, self._ground, self._work[2])
+            update_anchors(self._work[0], *contact)
+        derivative(self._work[0], self._wrench, self._body, self._water, touching, *contact, self._work[2])
         diverged = store_state(self._work[0], self._work[2], self.truth)
         if diverged:
             self._fail(diverged)
@@ -199,22 +242,26 @@ class VehicleDynamics:
         else:
             part = self._work[0, first:last]
         worst = float(part[np.argmax(np.where(np.isfinite(part), np.abs(part), math.inf))])
-        self._points[:, ANCHORED] = 0.0
+        self._anchors[:, :, ANCHORED] = 0.0
         self._wrench[:] = 0.0
         raise StateDivergedError(name, worst)
 
-    def _lift(self) -> None:
+    def _lift(self, truth: NDArray[np.float64]) -> None:
+        """Lift a vehicle that is deep in the ground, in its truth state (19,), to the depth at which it rests."""
         if len(self._points) == 0:
             return
-        load_state(self.truth, self._work[0])
-        depth = deepest_penetration(self._work[0], self._points, self._ground)
+        depth = self._depth(truth)
         if depth > 2.0 * self._resting_depth + 1e-6:
-            self.truth[2] -= depth - self._resting_depth
+            truth[2] -= depth - self._resting_depth
+
+    def _depth(self, truth: NDArray[np.float64]) -> float:
+        """Depth of the deepest point in the floor or ground (m)."""
+        load_state(truth, self._work[0])
+        return deepest_penetration(self._work[0], self._points, self._solids.floor.rows)
 
     def _settle(self, values: Values) -> None:
         """Let the vehicle come to rest from level, just touching: that is the initial state."""
-        load_state(self.truth, self._work[0])
-        self.truth[2] -= deepest_penetration(self._work[0], self._points, self._ground)
+        self.truth[2] -= self._depth(self.truth)
         self._refresh()
         still = np.zeros(6)
         for _ in range(12000):
@@ -227,12 +274,11 @@ class VehicleDynamics:
                 "comes to rest within a minute"
             )
         self.truth[7:13] = 0.0
-        load_state(self.truth, self._work[0])
-        self._resting_depth = max(0.0, deepest_penetration(self._work[0], self._points, self._ground))
+        self._resting_depth = max(0.0, self._depth(self.truth))
 
     def _move_to(self, position: NDArray[np.float64]) -> None:
         """Shift the vehicle, and what it is anchored to, to another place (2,) on the ground."""
-        self._points[:, NORTH : EAST + 1] += position - self.truth[:2]
+        self._anchors[:, :, NORTH : EAST + 1] += position - self.truth[:2]
         self.truth[:2] = position
         self._refresh()
 
@@ -279,25 +325,3 @@ def inertia_matrix(values: Values) -> NDArray[np.float64]:
             f"(its smallest principal moment is {principal[0]:g})"
         )
     return matrix
-
-
-def contact_points(values: Values) -> NDArray[np.float64]:
-    """Contact points (n, 7) of `contact.py`, none without ground contact; ParameterError for a broken list."""
-    if not values["ground_contact"]:
-        return np.zeros((0, POINT_SIZE))
-    flat = np.array(values["contact_points"], dtype=np.float64)
-    if len(flat) == 0 or len(flat) % 3 != 0:
-        raise ParameterError(
-            f"parameter 'contact_points': {len(flat)} numbers given; allowed: x y z for each point, at least one point"
-        )
-    points = np.zeros((len(flat) // 3, POINT_SIZE))
-    points[:, :3] = flat.reshape(-1, 3)
-    rolling = np.array(values["contact_rolling_friction"], dtype=np.float64)
-    if len(rolling) > len(points):
-        raise ParameterError(
-            f"parameter 'contact_rolling_friction': {len(rolling)} numbers given; allowed: at most {len(points)}, one "
-            "for each of contact_points"
-        )
-    points[:, ROLLING] = DOES_NOT_ROLL
-    points[: len(rolling), ROLLING] = rolling
-    return points

@@ -47,7 +47,7 @@ class SteadyModel:
         inertia = inertia_matrix(values)
         self._wrench = wrench
         self._body = np.array([self.mass, self.gravity, *inertia.ravel(), *np.linalg.inv(inertia).ravel()])
-        self._points, self._ground = np.zeros((0, 6)), np.zeros(4)
+        self._nothing = np.zeros(0), False, np.zeros((0, 4)), np.zeros((0, 9)), np.zeros((0, 0, 4)), np.zeros(4)
         self._state, self._rate = np.zeros(13), np.zeros(13)
 
     def wrench(self, truth: Array, inputs: Array) -> Array:
@@ -58,6 +58,6 @@ class SteadyModel:
         """d/dt (13,) of position, quaternion, velocity in NED axes and body rates; fills in truth[13:19]."""
         wrench = self.wrench(truth, inputs)
         load_state(truth, self._state)
-        derivative(self._state, wrench, self._body, False, self._points, self._ground, self._rate)
+        derivative(self._state, wrench, self._body, *self._nothing, self._rate)
         store_state(self._state, self._rate, truth)
         return self._rate.copy()

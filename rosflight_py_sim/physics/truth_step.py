@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.jit import kernel
-from rosflight_py_sim.physics.contact import ALTITUDE, deepest_penetration, update_anchors
+from rosflight_py_sim.physics.contact import RADIUS, may_touch, update_anchors
 from rosflight_py_sim.physics.rigid_body import GRAVITY, MASS, derivative, runge_kutta_step
 from rosflight_py_sim.physics.rotations import rotate_to_body, rotate_to_inertial
 
@@ -17,7 +17,7 @@ LARGEST_VELOCITY = 1e5
 LARGEST_BODY_RATE = 1e4
 """Beyond these (m, m/s, rad/s) a state counts as diverged."""
 
-RADIUS, CONTACT_RATE = 20, 21
+CONTACT_RATE = 20
 
 QUANTITIES = (
     ("", 0, 0),
@@ -75,8 +75,11 @@ def advance(
     wrench: NDArray[np.float64],
     dt: float,
     body: NDArray[np.float64],
+    water: NDArray[np.float64],
     points: NDArray[np.float64],
-    ground: NDArray[np.float64],
+    solids: NDArray[np.float64],
+    anchors: NDArray[np.float64],
+    surface: NDArray[np.float64],
     work: NDArray[np.float64],
 ) -> int:
     """Advance the truth state by dt; the index in QUANTITIES of what diverged, or 0.
@@ -93,11 +96,9 @@ def advance(
     substeps = max(1.0, math.ceil(dt * turn / 0.2))
     touching = False
     if points.shape[0] > 0:
-        speed = math.sqrt(state[7] ** 2 + state[8] ** 2 + state[9] ** 2) + turn * body[RADIUS]
+        speed = math.sqrt(state[7] ** 2 + state[8] ** 2 + state[9] ** 2) + turn * surface[RADIUS]
         push = math.sqrt(wrench[0] ** 2 + wrench[1] ** 2 + wrench[2] ** 2) / body[MASS] + body[GRAVITY]
-        reach = 2.0 * (speed + push * dt) * dt
-        if state[2] + ground[ALTITUDE] + body[RADIUS] + reach > 0.0:
-            touching = deepest_penetration(state, points, ground) + reach > 0.0
+        touching = may_touch(state, points, solids, surface, 2.0 * (speed + push * dt) * dt)
     if touching:
         substeps = max(substeps, math.ceil(dt * body[CONTACT_RATE]))
     substep = dt / substeps
@@ -107,11 +108,14 @@ def advance(
             wrench,
             substep,
             body,
+            water,
             touching,
             points,
-            ground,
+            solids,
+            anchors,
+            surface,
         )
         if touching:
-            update_anchors(state, points, ground)
-    derivative(state, wrench, body, touching, points, ground, work[2])
+            update_anchors(state, points, solids, anchors, surface)
+    derivative(state, wrench, body, water, touching, points, solids, anchors, surface, work[2])
     return store_state(state, work[2], truth)

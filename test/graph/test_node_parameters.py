@@ -43,9 +43,20 @@ ROTORS = {
     "A_c": 0.04,
     "CD_induced": 0.05,
 }
+THRUSTERS = {
+    "num_thrusters": 2,
+    "thruster_positions": [0.0, 0.2, 0.0, 0.0, 0.0, 0.0],
+    "thruster_directions": [1.0, 0.0, 0.0, 0.0, 0.0, 1.0],
+    "thruster_forward_thrusts": [10.0],
+    "linear_damping": [10.0] * 6,
+    "quadratic_damping": [10.0] * 6,
+}
+WATER = {**THRUSTERS, "displaced_volume": 0.0035, "V_max": 12.0}
 NEEDED: dict[str, dict[str, Any]] = {
     "standalone_dynamics": DYNAMICS,
     "multirotor_forces_and_moments": ROTORS,
+    "auv_forces_and_moments": WATER,
+    "auv_autopilot": {"mass": 3.5, "Jzz": 0.12, **THRUSTERS},
     "fixedwing_forces_and_moments": {p.name: p.default for p in FIXEDWING_PARAMETERS if p.required},
 }
 
@@ -98,9 +109,14 @@ def without(values: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 DYN, ROT, SEN = "standalone_dynamics", "multirotor_forces_and_moments", "standalone_sensors"
+AUV = "auv_forces_and_moments"
 BAD = {
     "missing": (DYN, without(DYNAMICS, "mass"), ["'mass' is missing", "required", "greater than 0", "kg"]),
     "missing_rotors": (ROT, without(ROTORS, "D_prop"), ["'D_prop' is missing", "greater than 0 m"]),
+    "thrusters": (AUV, {**WATER, "thruster_positions": [1.0]}, ["'thruster_positions'", "1 numbers", "allowed: 6"]),
+    "volume": (AUV, {**WATER, "displaced_volume": -1.0}, ["'displaced_volume'", "-1.0 given", "at least 0 m^3"]),
+    "start": (DYN, {**DYNAMICS, "world": "pool", "initial_position": [30.0, 0.0]}, ["'initial_position'", "north wall"]),
+    "world": (DYN, {**DYNAMICS, "world": "lake"}, ["'world'", "lake", "pool"]),
     "mass_0": (DYN, {**DYNAMICS, "mass": 0.0}, ["'mass'", "0.0 given", "greater than 0 kg"]),
     "mass_negative": (DYN, {**DYNAMICS, "mass": -1.0}, ["'mass'", "-1.0 given", "greater than 0 kg"]),
     "mass_nan": (DYN, {**DYNAMICS, "mass": float("nan")}, ["'mass'", "nan given"]),

@@ -1,0 +1,104 @@
+"""Where a vehicle can be touched: its contact points, and whether it is in the midst of something."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values
+from rosflight_py_sim.physics.contact import DOES_NOT_ROLL, POINT_SIZE, ROLLING, deepest_penetration
+from rosflight_py_sim.physics.immersion import hull_numbers
+from rosflight_py_sim.physics.solids import PLANE, Solids
+
+FEET_AND_ROTOR_TIPS: list[float] = [
+    *(0.2, 0.2, 0.1, 0.2, -0.2, 0.1, -0.2, 0.2, 0.1, -0.2, -0.2, 0.1),
+    *(0.2, 0.2, -0.1, 0.2, -0.2, -0.1, -0.2, 0.2, -0.1, -0.2, -0.2, -0.1),
+]
+
+CONTACT_PARAMETERS = ParameterTable(
+    Parameter("ground_contact", True, "whether ground, walls and objects can be touched"),
+    Parameter(
+        "ground_altitude",
+        0.0,
+        "height of the ground above the origin of the inertial frame, where there is no water",
+        "m",
+    ),
+    Parameter(
+        "contact_points",
+        FEET_AND_ROTOR_TIPS,
+        "points that touch ground, walls and objects, x y z after x y z in body axes from the centre of mass; none: "
+        "corners and middles of the faces of the box of hull_size; the default is a small multirotor's four feet and "
+        "four rotor tips",
+        "m",
+    ),
+    Parameter(
+        "contact_frequency",
+        20.0,
+        "stiffness of each point, as the natural frequency of the vehicle bouncing on four of them",
+        "Hz",
+        minimum=1.0,
+        maximum=200.0,
+    ),
+    Parameter(
+        "contact_damping_ratio",
+        0.7,
+        "damping of each point, as the damping ratio of that bounce",
+        minimum=0.0,
+        maximum=2.0,
+    ),
+    Parameter("contact_friction", 0.6, "Coulomb friction coefficient of the points on the ground", minimum=0.0),
+    Parameter(
+        "contact_rolling_friction",
+        [],
+        "friction coefficient of each point along body x, for wheels; points beyond the end of the list do not roll",
+        minimum=0.0,
+    ),
+)
+
+
+def contact_points(values: Values) -> NDArray[np.float64]:
+    """Contact points (n, 4) of `contact.py`, none without ground contact; ParameterError for a broken list."""
+    if not values["ground_contact"]:
+        return np.zeros((0, POINT_SIZE))
+    flat = np.array(values["contact_points"], dtype=np.float64)
+    hull = hull_numbers(values)
+    if len(flat) == 0 and np.all(hull[:3] > 0.0):
+        places = np.array(list(np.ndindex(3, 3, 3))) - 1.0
+        off_middle = np.count_nonzero(places, axis=1)
+        flat = (hull[3:] + places[(off_middle == 3) | (off_middle == 1)] * 0.5 * hull[:3]).ravel()
+    if len(flat) == 0 or len(flat) % 3 != 0:
+        raise ParameterError(
+            f"parameter 'contact_points': {len(flat)} numbers given; allowed: x y z for each point, at least one point"
+        )
+    points = np.zeros((len(flat) // 3, POINT_SIZE))
+    points[:, :3] = flat.reshape(-1, 3)
+    rolling = np.array(values["contact_rolling_friction"], dtype=np.float64)
+    if len(rolling) > len(points):
+        raise ParameterError(
+            f"parameter 'contact_rolling_friction': {len(rolling)} numbers given; allowed: at most {len(points)}, one "
+            "for each of contact_points"
+        )
+    points[:, ROLLING] = DOES_NOT_ROLL
+    points[: len(rolling), ROLLING] = rolling
+    return points
+
+
+_OVERLAP = 1e-3
+"""m; how deep in a solid counts as overlapping it."""
+
+
+def overlapped_solid(state: NDArray[np.float64], points: NDArray[np.float64], solids: Solids) -> str:
+    """Name of a solid that a vehicle overlaps in a working state (13,); empty where there is none.
+
+    The vehicle is its contact points, and for solids other than planes a grid in the box about them: something slimmer
+    than a quarter of the vehicle can stand between.
+    """
+    if len(points) == 0:
+        return ""
+    low, high = points[:, :3].min(axis=0), points[:, :3].max(axis=0)
+    grid = np.stack(np.meshgrid(*np.linspace(low, high, 5).T, indexing="ij"), axis=-1).reshape(-1, 3)
+    for name, row in zip(solids.names, solids.rows, strict=True):
+        tried = points if row[0] == PLANE else grid
+        if deepest_penetration(state, tried, row[np.newaxis]) > _OVERLAP:
+            return name
+    return ""

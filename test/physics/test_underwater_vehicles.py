@@ -1,0 +1,129 @@
+"""The underwater vehicles of the package: they float, move as their outputs are named, and are as fast as told."""
+
+import math
+
+import numpy as np
+import pytest
+from underwater import Underwater, commands, state
+
+from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.physics.rotations import euler_from_quaternion
+from rosflight_py_sim.vehicle_models import steady_vehicle
+from rosflight_py_sim.vehicles import VEHICLES
+
+NAMES = [name for name, vehicle in VEHICLES.items() if vehicle.forces_and_moments == "auv_forces_and_moments"]
+
+# ArduSub's frame "Vectored" (FRAME_CONFIG 1): what each output does at a positive command, as factors of roll, pitch,
+# yaw, throttle (up), forward and lateral (to starboard).
+VECTORED = [
+    (0, 0, 1, 0, -1, 1),
+    (0, 0, -1, 0, -1, -1),
+    (0, 0, -1, 0, 1, 1),
+    (0, 0, 1, 0, 1, -1),
+    (1, 0, 0, -1, 0, 0),
+    (-1, 0, 0, -1, 0, 0),
+]
+
+
+def moved(name, *given, seconds=4.0):
+    """Position and attitude changes of a vehicle that starts deep and obeys thruster commands."""
+    vehicle = Underwater(name, ground_altitude=-50.0, world="")
+    vehicle.body.set_truth(state(20.0))
+    vehicle.pulses = commands()
+    vehicle.run(seconds)
+    before = vehicle.body.truth.copy()
+    vehicle.pulses = commands(*given)
+    vehicle.run(seconds)
+    return (
+        vehicle.body.truth[:3] - before[:3],
+        euler_from_quaternion(*vehicle.body.truth[3:7]),
+        vehicle.body.truth[7:13],
+    )
+
+
+def thrust_wrench(name, output):
+    """Wrench of one thruster at full positive command, without buoyancy."""
+    vehicle = Underwater(name, world="")
+    still = vehicle.forces.update(state(20.0), np.zeros(3), commands(), 100.0).copy()
+    given = np.zeros(output + 1)
+    given[output] = 1.0
+    return vehicle.forces.update(state(20.0), np.zeros(3), commands(*given), 100.0) - still
+
+
+def test_there_are_two_underwater_vehicles():
+    assert set(NAMES) == {"auv", "bluerov2"}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_thruster_is_an_output_of_the_vehicle_that_is_a_servo(name):
+    actuators = VEHICLES[name].actuators
+    assert [actuator.output for actuator in actuators] == list(range(len(Underwater(name).forces.thrusts)))
+    assert not any(actuator.is_motor for actuator in actuators)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_vehicle_starts_afloat_where_it_floats(name):
+    vehicle = Underwater(name, world="")
+    start = vehicle.body.truth.copy()
+    vehicle.run(30.0)
+    # The file says its waterline to a tenth of a millimetre.
+    assert vehicle.body.truth[:7] == pytest.approx(start[:7], abs=1e-4)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_vehicle_is_slightly_buoyant_and_rights_itself(name):
+    vehicle = Underwater(name, world="", ground_altitude=-50.0)
+    vehicle.body.set_truth(state(20.0, (math.cos(1.2), math.sin(1.2), 0.0, 0.0)))
+    vehicle.run(30.0)
+    roll, pitch, _ = euler_from_quaternion(*vehicle.body.truth[3:7])
+    assert abs(roll) < 0.02
+    assert abs(pitch) < 0.02
+    assert -0.3 < vehicle.velocity_ned[2] < -0.02
+
+
+def test_auv_turns_clockwise_when_left_pushes_more_than_right():
+    _, (_, _, yaw), _ = moved("auv", 0.2, 0.1, seconds=2.0)
+    assert yaw > 0.1
+
+
+def test_auv_goes_where_its_thrusters_are_said_to_push():
+    ahead, _, _ = moved("auv", 1.0, 1.0)
+    assert ahead[0] > 1.0
+    assert abs(ahead[1]) < 1e-9
+    starboard, (_, _, yaw), _ = moved("auv", 0.0, 0.0, 1.0)
+    assert starboard[1] > 0.5
+    assert abs(yaw) < 1e-9
+    up, _, _ = moved("auv", 0.0, 0.0, 0.0, 1.0)
+    down, _, _ = moved("auv", 0.0, 0.0, 0.0, -1.0)
+    assert up[2] < -0.5 < 0.5 < down[2]
+
+
+def test_auv_is_as_fast_as_its_file_says():
+    _, _, ahead = moved("auv", 1.0, 1.0, seconds=10.0)
+    assert ahead[0] == pytest.approx(0.5, abs=0.02)
+    _, _, down = moved("auv", 0.0, 0.0, 0.0, -1.0, seconds=10.0)
+    assert down[2] == pytest.approx(0.3, abs=0.04)
+    _, _, turning = moved("auv", 1.0, -1.0, seconds=10.0)
+    assert 2.0 * math.pi / turning[5] == pytest.approx(5.0, abs=0.5)
+
+
+@pytest.mark.parametrize("output", range(6))
+def test_bluerov2_has_the_thrusters_of_ardusubs_vectored_frame(output):
+    fx, fy, fz, mx, my, mz = thrust_wrench("bluerov2", output)
+    roll, pitch, yaw, throttle, forward, lateral = VECTORED[output]
+    signs = [0 if abs(part) < 1e-9 else math.copysign(1, part) for part in (mx, my, mz, -fz, fx, fy)]
+    assert signs == [roll, pitch, yaw, throttle, forward, lateral]
+    assert math.hypot(fx, fy, fz) == pytest.approx(51.5, rel=1e-9)
+
+
+def test_bluerov2_stays_level_at_full_thrust_ahead():
+    _, (roll, pitch, yaw), velocity = moved("bluerov2", -0.8, -0.8, 0.8, 0.8, seconds=10.0)
+    # 2 x (51.5 + 40.2) N / sqrt(2) = 13.7 u + 141 u^2.
+    assert velocity[0] == pytest.approx(0.91, abs=0.02)
+    assert max(abs(roll), abs(pitch), abs(yaw)) < math.radians(15.0)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_trim_refuses_what_has_no_steady_flight(name):
+    with pytest.raises(ParameterError, match=f"vehicle '{name}' given.*allowed to be trimmed"):
+        steady_vehicle(VEHICLES[name], [])
