@@ -44,9 +44,9 @@ ROTORS = {
     "CD_induced": 0.05,
 }
 THRUSTERS = {
-    "num_thrusters": 2,
-    "thruster_positions": [0.0, 0.2, 0.0, 0.0, 0.0, 0.0],
-    "thruster_directions": [1.0, 0.0, 0.0, 0.0, 0.0, 1.0],
+    "num_thrusters": 3,
+    "thruster_positions": [0.0, -0.2, 0.0, 0.0, 0.2, 0.0, 0.0, 0.0, 0.0],
+    "thruster_directions": [1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0],
     "thruster_forward_thrusts": [10.0],
     "linear_damping": [10.0] * 6,
     "quadratic_damping": [10.0] * 6,
@@ -113,9 +113,13 @@ AUV = "auv_forces_and_moments"
 BAD = {
     "missing": (DYN, without(DYNAMICS, "mass"), ["'mass' is missing", "required", "greater than 0", "kg"]),
     "missing_rotors": (ROT, without(ROTORS, "D_prop"), ["'D_prop' is missing", "greater than 0 m"]),
-    "thrusters": (AUV, {**WATER, "thruster_positions": [1.0]}, ["'thruster_positions'", "1 numbers", "allowed: 6"]),
+    "thrusters": (AUV, {**WATER, "thruster_positions": [1.0]}, ["'thruster_positions'", "1 numbers", "allowed: 9"]),
     "volume": (AUV, {**WATER, "displaced_volume": -1.0}, ["'displaced_volume'", "-1.0 given", "at least 0 m^3"]),
-    "start": (DYN, {**DYNAMICS, "world": "pool", "initial_position": [30.0, 0.0]}, ["'initial_position'", "north wall"]),
+    "start": (
+        DYN,
+        {**DYNAMICS, "world": "pool", "initial_position": [30.0, 0.0]},
+        ["'initial_position'", "north wall"],
+    ),
     "world": (DYN, {**DYNAMICS, "world": "lake"}, ["'world'", "lake", "pool"]),
     "mass_0": (DYN, {**DYNAMICS, "mass": 0.0}, ["'mass'", "0.0 given", "greater than 0 kg"]),
     "mass_negative": (DYN, {**DYNAMICS, "mass": -1.0}, ["'mass'", "-1.0 given", "greater than 0 kg"]),
