@@ -59,10 +59,18 @@ class AuvFrontEnd(FrontEndInterface):
     Telemetry is counted in simulated time, as everything that a step does is: in real time it is as many messages a
     second of wall time, and in a faster or slower simulation an AUV still moves as far between two messages. An image
     message is sent when both cameras have a new image, so the cameras set its rate.
-
-    Counters: commands, wrong_length, multipart, unknown_id, out_of_range, telemetry_messages, image_messages,
-    unsent_telemetry.
     """
+
+    COUNTERS: ClassVar[tuple[str, ...]] = (
+        "commands",
+        "out_of_range",
+        "wrong_length",
+        "unknown_id",
+        "multipart",
+        "telemetry_messages",
+        "image_messages",
+        "unsent_telemetry",
+    )
 
     PARAMETERS: ClassVar[ParameterTable] = ParameterTable(
         Parameter(

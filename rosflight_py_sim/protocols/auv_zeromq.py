@@ -131,7 +131,9 @@ def telemetry(position_ned: Vector3, quaternion: Quaternion, *, z_up: bool = Tru
     """
     north, east, down = position_ned
     roll, pitch, yaw = (math.degrees(angle) for angle in euler_from_quaternion(*quaternion))
-    return Telemetry(east, north, -down if z_up else down, 180.0 if yaw < _LAST_BEFORE_HALF_TURN else yaw, pitch, roll)
+    return Telemetry(
+        east, north, 0.0 - down if z_up else down, 180.0 if yaw < _LAST_BEFORE_HALF_TURN else yaw, pitch, roll
+    )
 
 
 def encode_telemetry(auv_id: int, where: Telemetry) -> list[bytes]:

@@ -197,6 +197,7 @@ def test_a_hundred_thousand_random_messages_change_only_what_they_may(auv_bench:
     assert counters["wrong_length"] == len(single) - len(right)
     assert counters["commands"] == sum(message[0] == 0 for message in right)
     assert counters["unknown_id"] == len(right) - counters["commands"]
+    assert counters.keys() <= set(auv_bench.front_end.COUNTERS)
     assert len(auv_bench.log.warnings) <= time.monotonic() - began + 1.0
     pusher.send(command(10, 20, 30, 40))
     assert auv_bench.step_until_counted("commands", counters["commands"] + 1)[0][:4] == [1550, 1600, 1650, 1700]
