@@ -183,7 +183,7 @@ class Bridge(SimulationNode):
                 state,
                 Level.OK if state == "flying" else Level.WARN,
                 self.front_end.partner(vehicle.index),
-                {"time": f"{vehicle.answered_ns / NANOSECONDS:.9g}", "refused": refused},
+                {"time": vehicle.answered_ns / NANOSECONDS, "step": vehicle.step_s, "refused": refused},
             )
 
 

@@ -36,7 +36,7 @@ from rosflight_py_sim.nodes.rc import RC_WIRE
 CAMERAS = ("front", "bottom")
 """Names of the cameras that a vehicle may have."""
 
-# Looks that putting the vehicle back may take before it is asked for again: an aircraft of JSBSim is loaded anew.
+# Looks after which an answer is missed: to put back an aircraft of JSBSim means to load it anew.
 _PATIENT_LOOKS = 5
 
 
@@ -80,7 +80,7 @@ class BridgedVehicle:
         self._images: dict[str, bytes] = {}
         self._step_wish: float | None = None
         self._step_told = 0.0
-        self._step_asked = False
+        self._step_asked, self._step_looks = False, 0
         self._resets, self._reset_is_done, self._looks = 0, False, 0
         self._send_pwm = node.publisher(topic_of(name, "sim/pwm_output"), PWM_WIRE, CHAIN)
         self._waiting_for = node.create_publisher(String, topic_of(name, "sim/waiting_for"), LATCHED)
@@ -111,6 +111,11 @@ class BridgedVehicle:
         listen("sim/truth_state", SimState, self._on_truth, LATCHED)
         listen("sim/sensors/imu/data", Imu, self._on_imu)
 
+    @property
+    def step_s(self) -> float:
+        """Length of a step, s; 0 before it was told."""
+        return self._step_told
+
     # What is published.
 
     def publish_commands(self) -> None:
@@ -139,7 +144,7 @@ class BridgedVehicle:
             return False
         if not may_ask or (wish == self._step_wish and self._step_told <= wish):
             return True
-        self._step_wish, self._step_asked = wish, True
+        self._step_wish, self._step_asked, self._step_looks = wish, True, 0
         self._wishes.publish(Float64(data=wish))
         return False
 
@@ -154,6 +159,12 @@ class BridgedVehicle:
         """Ask again for what nobody has answered, as of a node that was restarted; to be called now and then."""
         if self._step_asked and self._step_wish is not None:
             self._wishes.publish(Float64(data=self._step_wish))
+            self._step_looks += 1
+            if self._step_looks == _PATIENT_LOOKS:
+                self._node.get_logger().warning(
+                    f"nobody answers the wish for steps of {self._step_wish:g} s on {self._wishes.topic_name}: is "
+                    "there a lockstep time manager of this vehicle?"
+                )
         if self.starting_over:
             self._looks += 1
             if self._looks >= _PATIENT_LOOKS:
@@ -206,7 +217,7 @@ class BridgedVehicle:
     def _on_step_size(self, message: Float64) -> None:
         self._step_told = message.data
         if self._step_asked and self._step_wish is not None and message.data <= self._step_wish:
-            self._step_asked = False
+            self._step_asked, self._step_looks = False, 0
             self._on_news()
 
     def _on_wind(self, message: bytes) -> None:

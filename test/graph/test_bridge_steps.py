@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from rcl_interfaces.msg import Log
 
 from rosflight_py_sim.fleet import fleet
 from rosflight_py_sim.protocols.ardupilot_json import Reply
@@ -95,6 +96,22 @@ def test_step_size_that_somebody_else_sets_gives_way_to_the_frames_rate(
     client.step()
     time_s = client.step().timestamp
     assert client.step().timestamp == pytest.approx(time_s + 0.0025, abs=1e-9)
+
+
+def test_wish_that_no_time_manager_answers_is_warned_of(
+    make: Callable[..., Any], new_client: Callable[..., ArduPilotClient]
+) -> None:
+    bridged = make()
+    logged: list[Log] = bridged.hear("/rosout", Log)
+    client = new_client(bridged)
+    client.step()
+    bridged.remove(bridged.node("time_manager"))
+    client.rate = 500
+    client.count += 1
+    client.send()
+    text = "nobody answers the wish for steps of 0.002 s on /sim/step_wish"
+    bridged.spin_until(lambda: any(line.msg.startswith(text) for line in logged), "the warning")
+    assert client.received() is None
 
 
 def test_restarted_ardupilot_finds_the_vehicle_at_its_start_and_time_goes_on(
