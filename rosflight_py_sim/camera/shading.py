@@ -67,6 +67,7 @@ def shade(
     samples = numbers.shape[0] // height
     rows = numbers.shape[0]
     centre_u, centre_v = 0.5 * (width - 1), 0.5 * (height - 1)
+    per_pixel = 1.0 / focal_length
     for v in range(height):
         for u in range(width):
             first = int(numbers[rows - 1 - samples * v, samples * u])
@@ -80,15 +81,15 @@ def shade(
                 )
             blue, green, red = 0.0, 0.0, 0.0
             if same:
-                x, y = (u - centre_u) / focal_length, (v - centre_v) / focal_length
-                blue, green, red = _seen(first, faces, position, turned, focal_length, scene, remaining, x, y)
+                x, y = (u - centre_u) * per_pixel, (v - centre_v) * per_pixel
+                blue, green, red = _seen(first, faces, position, turned, per_pixel, scene, remaining, x, y)
             else:
                 for k in range(4):
                     down, right = k // 2, k % 2
-                    x = (u - centre_u + 0.5 * right - 0.25) / focal_length
-                    y = (v - centre_v + 0.5 * down - 0.25) / focal_length
+                    x = (u - centre_u + 0.5 * right - 0.25) * per_pixel
+                    y = (v - centre_v + 0.5 * down - 0.25) * per_pixel
                     number = int(numbers[rows - 1 - 2 * v - down, 2 * u + right])
-                    b, g, r = _seen(number, faces, position, turned, focal_length, scene, remaining, x, y)
+                    b, g, r = _seen(number, faces, position, turned, per_pixel, scene, remaining, x, y)
                     blue, green, red = blue + 0.25 * b, green + 0.25 * g, red + 0.25 * r
             picture[v, u, 0] = int(min(max(blue, 0.0), 255.0) + 0.5)
             picture[v, u, 1] = int(min(max(green, 0.0), 255.0) + 0.5)
@@ -101,7 +102,7 @@ def _seen(
     faces: Array,
     position: Array,
     turned: Array,
-    focal_length: float,
+    per_pixel: float,
     scene: Array,
     remaining: Array,
     x: float,
@@ -111,15 +112,18 @@ def _seen(
     along_n = turned[0, 0] * x + turned[0, 1] * y + turned[0, 2]
     along_e = turned[1, 0] * x + turned[1, 1] * y + turned[1, 2]
     along_d = turned[2, 0] * x + turned[2, 1] * y + turned[2, 2]
-    length = math.sqrt(x * x + y * y + 1.0)
+    squared = x * x + y * y + 1.0
+    length = math.sqrt(squared)
     kind = scene[0]
     down = position[2]
     in_water = kind != LAND and down > 0.0
     # All depths are along the line of sight; the ray's length is `length` times that.
+    inverse = 1.0 / along_d if along_d != 0.0 else math.inf
     surface = math.inf
     if kind != LAND and ((in_water and along_d < 0.0) or (not in_water and along_d > 0.0)):
-        surface = -down / along_d
-    depth, blue, green, red = _behind(position, along_n, along_e, along_d, length, focal_length, surface, scene)
+        surface = -down * inverse
+    spread = squared * per_pixel
+    depth, blue, green, red = _behind(position, along_n, along_e, along_d, inverse, spread, surface, scene)
     k = (number & 0xFFFFFF) - 1
     if k >= 0:
         slope = faces[k, 0] * along_n + faces[k, 1] * along_e + faces[k, 2] * along_d
@@ -164,12 +168,15 @@ def _behind(
     along_n: float,
     along_e: float,
     along_d: float,
-    length: float,
-    focal_length: float,
+    inverse: float,
+    spread: float,
     surface: float,
     scene: Array,
 ) -> tuple[float, float, float, float]:
-    """Depth and colour of what is behind all objects: floor, walls, ground; infinitely far where there is nothing."""
+    """Depth and colour of what is behind all objects: floor, walls, ground; infinitely far where there is nothing.
+
+    `inverse` is 1 / along_d; a pixel covers `spread` times the depth, over the slope of the ray to the plane.
+    """
     kind, floor, half_length, half_width = scene[0], scene[1], scene[2], scene[3]
     north, east, down = position[0], position[1], position[2]
     blue, green, red = scene[7], scene[8], scene[9]
@@ -180,31 +187,27 @@ def _behind(
         n, e = north + surface * along_n, east + surface * along_e
         if abs(n) > half_length or abs(e) > half_width:
             # Concrete beside the pool.
-            width = surface * length * length / (focal_length * along_d)
-            tone = 0.8 * tiles(n, e, width)
+            tone = 0.8 * tiles(n, e, surface * spread * inverse)
             return surface, 200.0 * tone, 206.0 * tone, 208.0 * tone
-    depth, slope, wall = math.inf, along_d, 0
+    depth = math.inf
     if along_d > 0.0:
-        depth = (floor - down) / along_d
-    if kind == POOL:
-        if along_n != 0.0:
-            there = (math.copysign(half_length, along_n) - north) / along_n
-            if there < depth:
-                depth, slope, wall = there, abs(along_n), 1
-        if along_e != 0.0:
-            there = (math.copysign(half_width, along_e) - east) / along_e
-            if there < depth:
-                depth, slope, wall = there, abs(along_e), 2
+        depth = (floor - down) * inverse
+    n, e = north + depth * along_n, east + depth * along_e
+    # Written so that no floor, where n and e are no numbers, means the walls, too.
+    if kind == POOL and not (abs(n) <= half_length and abs(e) <= half_width):
+        to_north = (math.copysign(half_length, along_n) - north) / along_n if along_n != 0.0 else math.inf
+        to_east = (math.copysign(half_width, along_e) - east) / along_e if along_e != 0.0 else math.inf
+        if to_north < to_east:
+            d = down + to_north * along_d
+            tone = 0.86 * tiles(east + to_north * along_e, d, to_north * spread / abs(along_n))
+            return to_north, tone * blue, tone * green, tone * red
+        d = down + to_east * along_d
+        tone = 0.8 * tiles(north + to_east * along_n, d, to_east * spread / abs(along_e))
+        return to_east, tone * blue, tone * green, tone * red
     if depth == math.inf:
         return depth, 0.0, 0.0, 0.0
-    width = depth * length * length / (focal_length * slope)
-    n, e, d = north + depth * along_n, east + depth * along_e, down + depth * along_d
-    if kind != POOL:
-        tone = ground(n, e, width)
-    elif wall == 0:
-        tone = tiles(n, e, width)
-    else:
-        tone = (0.86 if wall == 1 else 0.8) * tiles(e if wall == 1 else n, d, width)
+    width = depth * spread * inverse
+    tone = tiles(n, e, width) if kind == POOL else ground(n, e, width)
     return depth, tone * blue, tone * green, tone * red
 
 
