@@ -162,7 +162,7 @@ class ArduPilotFrontEnd(FrontEndInterface):
 
     def filenos(self) -> list[int]:
         """Of the UDP sockets."""
-        return [link.fileno() for link in self._links]
+        return [fileno for link in self._links for fileno in link.filenos()]
 
     def exchange(self, vehicle: int, snapshot: Snapshot) -> Answer:
         """Answer the frame whose step led to this snapshot; the commands of the next one, if it has come."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import time
 from collections import Counter
 from typing import Literal
@@ -10,6 +9,7 @@ from typing import Literal
 from rosflight_py_sim.bridge.ardupilot_reply import ReplyMaker
 from rosflight_py_sim.bridge.front_end_interface import START_OVER, Answer, Logger, Snapshot
 from rosflight_py_sim.bridge.output_map import OutputMap
+from rosflight_py_sim.bridge.partner_sockets import PartnerSockets
 from rosflight_py_sim.bridge.peers import Address, AllowedPeers, Partner, address_text
 from rosflight_py_sim.bridge.rare_warnings import RareWarnings
 from rosflight_py_sim.parameters import ParameterError
@@ -23,13 +23,12 @@ from rosflight_py_sim.protocols.ardupilot_json import (
     decode_frame,
 )
 
-# Datagrams looked at in one go: a flood must let the rest of the process have its turn.
-_MOST_DATAGRAMS = 256
+# Datagrams looked at in one go, of the partner and of others: a flood must let the partner and the rest of the process
+# have their turn.
+_MOST_OF_PARTNER, _MOST_OF_OTHERS = 256, 64
 
-_LONGEST_DATAGRAM = 2048
-
-# A pause of the simulation lets repetitions pile up, and garbage must not push out the frame among it.
-_RECEIVE_BUFFER = 1 << 20
+# So often others have their turn while the partner has something to say.
+_OTHERS_EVERY_S = 0.01
 
 _COUNTS = 2**32
 
@@ -52,7 +51,8 @@ class ArduPilotLink:
     nothing; repetitions that queued up while the step was under way are passed over. A lower count is a restart: the
     vehicle starts over before the frame counts.
 
-    Who sends the first good frame is the partner; others are refused until it has been silent for a while.
+    Who sends the first good frame is the partner; others are refused until it has been silent for a while, and no flood
+    of theirs keeps the partner's frames from coming.
 
     Counters: see ArduPilotFrontEnd.
     """
@@ -78,7 +78,10 @@ class ArduPilotLink:
         self._counters, self._warn, self._logger = counters, warn, logger
         # By itself, so that no flood hides it.
         self._warn_of_restart = RareWarnings(logger)
-        self._socket: socket.socket | None = None
+        self._sockets: PartnerSockets | None = None
+        self._has_moved = False
+        self._others_due_s = 0.0
+        self._repeated = False
         self._frame: ServoFrame | None = None
         self._frame_sender: Address | None = None
         self._next: ServoFrame | None = None
@@ -106,13 +109,9 @@ class ArduPilotLink:
         Raises:
             ParameterError: that cannot be.
         """
-        self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        self._socket.setblocking(False)
-        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _RECEIVE_BUFFER)
         try:
-            self._socket.bind(self.own)
+            self._sockets = PartnerSockets(self.own)
         except OSError as error:
-            self.close()
             raise ParameterError(
                 f"parameters 'ardupilot.address' and 'ardupilot.port': {address_text(self.own)} given, which cannot be "
                 f"used: {error.strerror}; allowed: an address of this machine and a port that nobody uses"
@@ -120,14 +119,14 @@ class ArduPilotLink:
 
     def close(self) -> None:
         """Close the socket."""
-        if self._socket is not None:
-            self._socket.close()
-            self._socket = None
+        if self._sockets is not None:
+            self._sockets.close()
+            self._sockets = None
 
-    def fileno(self) -> int:
-        """Of the socket."""
-        assert self._socket is not None
-        return self._socket.fileno()
+    def filenos(self) -> list[int]:
+        """Descriptors of which one is readable when there is something to look at."""
+        assert self._sockets is not None
+        return self._sockets.filenos()
 
     def exchange(self, snapshot: Snapshot) -> Answer:
         """Answer the frame whose step led to this snapshot; the commands of the next one, if it has come."""
@@ -152,37 +151,75 @@ class ArduPilotLink:
         return self._outputs.outputs(self._frame.pwm_us)
 
     def _receive(self, *, answer_repetition: bool) -> ServoFrame | None:
-        """The next frame that commands a step; what comes behind it stays in the socket."""
-        assert self._socket is not None
-        receive, partner = self._socket.recvfrom, self._partner
-        repeated = False
-        found = None
-        for _ in range(_MOST_DATAGRAMS):
-            try:
-                datagram, sender = receive(_LONGEST_DATAGRAM)
-            except BlockingIOError:
-                break
+        """The next frame that commands a step; what comes behind it stays in its socket."""
+        self._repeated = False
+        found = self._frame_of_partner()
+        now_s = time.monotonic()
+        if found is None:
+            found = self._frame_of_others()
+        elif now_s >= self._others_due_s:
+            # None of them can take over from a partner that has just been heard.
+            self._others_due_s = now_s + _OTHERS_EVERY_S
+            self._frame_of_others()
+        if self._repeated and answer_repetition and found is None and now_s - self._answered_s >= _CROSSING_S:
+            self._send()
+        return found
+
+    def _frame_of_partner(self) -> ServoFrame | None:
+        assert self._sockets is not None
+        receive, partner = self._sockets.from_partner, self._partner
+        for _ in range(_MOST_OF_PARTNER):
+            datagram = receive()
+            if datagram is None:
+                return None
+            assert partner.address is not None
+            frame = self._decoded(datagram, partner.address)
+            if frame is None:
+                continue
+            partner.heard()
+            self._has_moved = True
+            if self._commands_step(frame, partner.address):
+                return frame
+        return None
+
+    def _frame_of_others(self) -> ServoFrame | None:
+        """A frame of whoever takes over, or what the partner sent before it had a socket of its own."""
+        assert self._sockets is not None
+        receive, partner = self._sockets.from_others, self._partner
+        for _ in range(_MOST_OF_OTHERS):
+            received = receive()
+            if received is None:
+                return None
+            datagram, sender = received
             if sender != partner.address and sender not in self._allowed:
                 self._count("not_allowed", "%s:%s is none of ardupilot.allowed_peers", *sender)
                 continue
-            try:
-                frame = decode_frame(datagram)
-            except ProtocolError as error:
-                self._count(_KINDS[type(error)], "datagram of %s:%s passed over: %s", *sender, error)
+            frame = self._decoded(datagram, sender)
+            if frame is None:
                 continue
-            if sender == partner.address:
-                partner.heard()
-            elif not self._may_take_over(sender, frame):
+            if sender != partner.address:
+                if not self._may_take_over(sender, frame):
+                    continue
+            elif self._has_moved:
+                self._counters["late_frames"] += 1
                 continue
-            place = self._place_of(frame, sender)
-            if place == "next" or place == "restart":
-                self._start_over = place == "restart"
-                found = frame
-                break
-            repeated = repeated or place == "repeated"
-        if repeated and answer_repetition and found is None and time.monotonic() - self._answered_s >= _CROSSING_S:
-            self._send()
-        return found
+            partner.heard()
+            if self._commands_step(frame, sender):
+                return frame
+        return None
+
+    def _decoded(self, datagram: bytes, sender: Address) -> ServoFrame | None:
+        try:
+            return decode_frame(datagram)
+        except ProtocolError as error:
+            self._count(_KINDS[type(error)], "datagram of %s:%s passed over: %s", *sender, error)
+            return None
+
+    def _commands_step(self, frame: ServoFrame, sender: Address) -> bool:
+        place = self._place_of(frame, sender)
+        self._repeated = self._repeated or place == "repeated"
+        self._start_over = place == "restart"
+        return place == "next" or place == "restart"
 
     def _may_take_over(self, sender: Address, frame: ServoFrame) -> bool:
         partner = self._partner
@@ -198,6 +235,9 @@ class ArduPilotLink:
             )
             return False
         partner.take(sender)
+        assert self._sockets is not None
+        self._sockets.converse_with(sender)
+        self._has_moved = False
         self._refused = None
         self._logger.info(
             f"ArduPilot at {address_text(sender)} is connected: {len(frame.pwm_us)} channels, {frame.frame_rate} Hz, "
@@ -248,9 +288,9 @@ class ArduPilotLink:
         to = self._partner.address
         if not self._answer or to is None:
             return
-        assert self._socket is not None
+        assert self._sockets is not None
         self._answered_s = time.monotonic()
         try:
-            self._socket.sendto(self._answer, to)
+            self._sockets.send(self._answer)
         except OSError as error:
             self._count("unsent_replies", f"no answer to ArduPilot at {address_text(to)}: {error.strerror}")

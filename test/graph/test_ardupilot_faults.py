@@ -1,15 +1,19 @@
-"""What goes wrong between ArduPilot and the simulator: restarts of either, a bad network, strangers."""
+"""What goes wrong between ArduPilot and the simulator: restarts of either, a bad network, strangers, garbage."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from ardupilot_flights import free_ports, run
 from ardupilot_stand_in import StandIn
 from copter_pilot import CopterPilot
+from rcl_interfaces.msg import Log
 from unreliable_line import UnreliableLine
 
 from rosflight_py_sim.fleet import Member
@@ -17,11 +21,19 @@ from rosflight_py_sim.vehicles import vehicle
 
 pytestmark = pytest.mark.timeout(300)
 
+FLOOD = Path(__file__).parents[1] / "tools" / "flood.py"
 MULTIROTOR = vehicle("multirotor")
 
 # Its flights here are short, and its steps long.
 RATE_HZ = 200
 STEP_S = 1.0 / RATE_HZ
+
+
+# rcl_interfaces/Log, which has it as bytes or as a number, as the distribution likes.
+WARNING = 30
+
+# A flight gets some hundred thousand datagrams; twenty bytes of each would be more.
+FLAT_BYTES = 5 << 20
 
 
 @pytest.fixture
@@ -201,3 +213,40 @@ def test_silent_ardupilot_of_one_vehicle_holds_the_others_still(
         assert stand_in.reading is not None
         assert stand_in.reading.timestamp == pytest.approx(stand_in.count * STEP_S, abs=1e-6)
         assert stand_in.reading.position[1] == pytest.approx(east, abs=0.01)
+
+
+def test_flood_of_garbage_changes_nothing_but_the_counters(
+    bridged: Any, ardupilot: Callable[..., StandIn], port: int
+) -> None:
+    lines: list[Log] = bridged.hear("/rosout", Log)
+    flown = ardupilot()
+    run(bridged, flown, until=lambda: flown.pilot.phase == "take off", what="the take-off")
+    flood = subprocess.Popen([sys.executable, str(FLOOD), str(port), "50000"])
+    began_s = time.monotonic()
+    try:
+        kinds = ("wrong_length", "wrong_magic", "zero_frame_rate", "refused_frames")
+        run(bridged, flown, until=lambda: all(counters(bridged)[kind] for kind in kinds), what="each kind of garbage")
+        before = resident_bytes()
+        fly(bridged, flown)
+        after = resident_bytes()
+        assert flood.poll() is None
+    finally:
+        flood.kill()
+        flood.wait()
+    bridged.idle(0.2)
+    counted = counters(bridged)
+    assert min(counted[kind] for kind in kinds) > 1000
+    assert after - before < FLAT_BYTES
+    warnings = [line for line in lines if line.name.endswith("bridge") and line.level >= WARNING]
+    assert 0 < len(warnings) <= time.monotonic() - began_s + 2.0
+    # The flight was the one that it would have been.
+    assert counted["steps"] in (flown.count, flown.count + 1)
+    assert flown.counters["frozen"] <= flown.counters["resent"]
+    assert flown.counters["physics_resets"] == counted["restarts"] == counted["lost_frames"] == 0
+    assert flown.reading is not None
+    assert flown.reading.position[:2] == pytest.approx((0.0, 0.0), abs=1.0)
+
+
+def resident_bytes() -> int:
+    """Memory of this process."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096

@@ -1,0 +1,41 @@
+"""Sends garbage, and frames of an ArduPilot that nobody asked for, to a UDP port at a steady rate until it is ended.
+
+python test/tools/flood.py PORT PACKETS_PER_SECOND
+"""
+
+from __future__ import annotations
+
+import itertools
+import socket
+import sys
+import time
+
+from ardupilot_frames import servo_frame
+from mutated_frames import mutated_frames
+
+# A sleep shorter than this is none.
+BURST_S = 1e-3
+
+
+def main() -> None:
+    """Send."""
+    port, rate = int(sys.argv[1]), int(sys.argv[2])
+    frame = servo_frame(400, 7, [2000] * 16)
+    no_rate = servo_frame(0, 7, [2000] * 16)
+    chosen = [datagram for k in range(1000) for datagram in (frame, no_rate, frame[:17], b"\0" * 40, frame + frame)]
+    datagrams = itertools.cycle([*chosen, *mutated_frames(3, 5000)])
+    burst = max(1, round(rate * BURST_S))
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+        to = ("127.0.0.1", port)
+        due_s = time.monotonic()
+        while True:
+            for datagram in itertools.islice(datagrams, burst):
+                sender.sendto(datagram, to)
+            due_s += burst / rate
+            # What a busy machine has not let it send is not made up for.
+            due_s = max(due_s, time.monotonic() - 0.1)
+            time.sleep(max(0.0, due_s - time.monotonic()))
+
+
+if __name__ == "__main__":
+    main()
