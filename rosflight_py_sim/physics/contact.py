@@ -35,17 +35,17 @@ DOES_NOT_ROLL = 1e9
 
 @kernel
 def depth_in(
-    state: NDArray[np.float64], solid: NDArray[np.float64], x: float, y: float, z: float
+    state: NDArray[np.float64], solids: NDArray[np.float64], j: int, x: float, y: float, z: float
 ) -> tuple[float, float, float, float]:
-    """How deep a body point is in a solid (m, negative outside), and the unit vector NED that leads deeper."""
+    """How deep a body point is in solid `j` (m, negative outside), and the unit vector NED that leads deeper."""
     qw, qx, qy, qz = state[3], state[4], state[5], state[6]
-    if solid[0] == PLANE:
-        dn, de, dd = solid[1], solid[2], solid[3]
+    if solids[j, 0] == PLANE:
+        dn, de, dd = solids[j, 1], solids[j, 2], solids[j, 3]
         bx, by, bz = rotate_to_body(qw, qx, qy, qz, dn, de, dd)
         centre = dn * state[0] + de * state[1] + dd * state[2]
-        return centre + (bx * x + by * y + bz * z) + solid[OFFSET], dn, de, dd
+        return centre + (bx * x + by * y + bz * z) + solids[j, OFFSET], dn, de, dd
     north, east, down = rotate_to_inertial(qw, qx, qy, qz, x, y, z)
-    return depth_in_part(solid, state[0] + north, state[1] + east, state[2] + down)
+    return depth_in_part(solids[j], state[0] + north, state[1] + east, state[2] + down)
 
 
 @kernel
@@ -85,7 +85,7 @@ def deepest_penetration(state: NDArray[np.float64], points: NDArray[np.float64],
     deepest = -np.inf
     for j in range(solids.shape[0]):
         for i in range(points.shape[0]):
-            deepest = max(deepest, depth_in(state, solids[j], points[i, 0], points[i, 1], points[i, 2])[0])
+            deepest = max(deepest, depth_in(state, solids, j, points[i, 0], points[i, 1], points[i, 2])[0])
     return deepest
 
 
@@ -99,9 +99,9 @@ def may_touch(
 ) -> bool:
     """Whether any point is in a solid, or less than `reach` (m) away from one."""
     for j in range(solids.shape[0]):
-        if depth_in(state, solids[j], 0.0, 0.0, 0.0)[0] + surface[RADIUS] + reach > 0.0:
+        if depth_in(state, solids, j, 0.0, 0.0, 0.0)[0] + surface[RADIUS] + reach > 0.0:
             for i in range(points.shape[0]):
-                if depth_in(state, solids[j], points[i, 0], points[i, 1], points[i, 2])[0] + reach > 0.0:
+                if depth_in(state, solids, j, points[i, 0], points[i, 1], points[i, 2])[0] + reach > 0.0:
                     return True
     return False
 
@@ -121,11 +121,11 @@ def contact_wrench(
     roll_north, roll_east = rolling_direction(qw, qx, qy, qz)
     fn, fe, fd, mx, my, mz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for j in range(solids.shape[0]):
-        if depth_in(state, solids[j], 0.0, 0.0, 0.0)[0] < -surface[RADIUS]:
+        if depth_in(state, solids, j, 0.0, 0.0, 0.0)[0] < -surface[RADIUS]:
             continue
         for i in range(points.shape[0]):
             x, y, z = points[i, 0], points[i, 1], points[i, 2]
-            depth, dn, de, dd = depth_in(state, solids[j], x, y, z)
+            depth, dn, de, dd = depth_in(state, solids, j, x, y, z)
             if depth <= 0.0:
                 continue
             north, east, down = rotate_to_inertial(qw, qx, qy, qz, x, y, z)
@@ -163,11 +163,11 @@ def update_anchors(
     p, q, r = state[10], state[11], state[12]
     roll_north, roll_east = rolling_direction(qw, qx, qy, qz)
     for j in range(solids.shape[0]):
-        if depth_in(state, solids[j], 0.0, 0.0, 0.0)[0] < -surface[RADIUS]:
+        if depth_in(state, solids, j, 0.0, 0.0, 0.0)[0] < -surface[RADIUS]:
             continue
         for i in range(points.shape[0]):
             x, y, z = points[i, 0], points[i, 1], points[i, 2]
-            depth, dn, de, dd = depth_in(state, solids[j], x, y, z)
+            depth, dn, de, dd = depth_in(state, solids, j, x, y, z)
             if depth <= 0.0:
                 anchors[j, i, ANCHORED] = 0.0
                 continue

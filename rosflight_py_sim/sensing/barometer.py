@@ -1,6 +1,7 @@
-"""Barometer: static pressure of the standard atmosphere at the vehicle's altitude.
+"""Barometer: static pressure of the standard atmosphere at the vehicle's altitude, and of the water above it.
 
-Beard and McLain, Small Unmanned Aircraft, section 7.3, with the standard atmosphere in place of their linear law.
+Beard and McLain, Small Unmanned Aircraft, section 7.3, with the standard atmosphere in place of their linear law; below
+down = 0, where there is water, the air's pressure there plus rho g depth.
 """
 
 from __future__ import annotations
@@ -9,14 +10,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.jit import kernel
-from rosflight_py_sim.parameters import ParameterTable, Values, number
+from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
 from rosflight_py_sim.physics.atmosphere import pressure, pressure_altitude, temperature
 from rosflight_py_sim.sensing.errors import ERROR, ErrorModel, ErrorSource, advance_errors
 from rosflight_py_sim.sensing.site import BARO_RATE, SITE_PARAMETERS
 
 _ERRORS = ErrorSource("baro", "static pressure", "Pa", BARO_RATE, stdev=4.0, bias_range=500.0, walk_stdev=0.1)
 
-PARAMETERS = ParameterTable(SITE_PARAMETERS["origin_altitude"]) + _ERRORS.parameters()
+PARAMETERS = (
+    ParameterTable(
+        SITE_PARAMETERS["origin_altitude"],
+        SITE_PARAMETERS["gravity"],
+        Parameter(
+            "water_density",
+            0.0,
+            "Density of the water below down = 0, for the barometer; 0: none",
+            "kg/m^3",
+            minimum=0.0,
+        ),
+    )
+    + _ERRORS.parameters()
+)
 
 LOWEST_READING = 1.0
 """Pa; where the reading stops when the errors would carry it to nothing."""
@@ -32,6 +46,7 @@ class Barometer:
     def __init__(self, values: Values, rng: np.random.Generator) -> None:
         self._errors = ErrorModel([_ERRORS.terms(values)], rng)
         self._origin_altitude = number(values, "origin_altitude")
+        self._water = number(values, "water_density") * number(values, "gravity")
         self.pressure_pa = 0.0
         self.temperature_k = 0.0
         self.altitude_m = 0.0
@@ -49,7 +64,7 @@ class Barometer:
         normals = errors.normals
         row = normals.row()
         self.pressure_pa, self.temperature_k, self.altitude_m = sample_pressure(
-            truth, self._origin_altitude, dt, errors.channels, normals.values, row
+            truth, self._origin_altitude, self._water, dt, errors.channels, normals.values, row
         )
 
 
@@ -57,13 +72,15 @@ class Barometer:
 def sample_pressure(
     truth: NDArray[np.float64],
     origin_altitude: float,
+    water: float,
     dt: float,
     channels: NDArray[np.float64],
     normals: NDArray[np.float64],
     row: int,
 ) -> tuple[float, float, float]:
-    """Measured pressure (Pa), air temperature (K), pressure altitude (m)."""
+    """Measured pressure (Pa), air temperature (K), pressure altitude (m); `water` is its density times gravity."""
     advance_errors(channels, normals, row, dt)
-    altitude_msl_m = origin_altitude - truth[2]
-    measured = max(LOWEST_READING, pressure(altitude_msl_m) + channels[0, ERROR])
+    depth = truth[2] if water > 0.0 and truth[2] > 0.0 else 0.0
+    altitude_msl_m = origin_altitude - (truth[2] - depth)
+    measured = max(LOWEST_READING, pressure(altitude_msl_m) + water * depth + channels[0, ERROR])
     return measured, temperature(altitude_msl_m), pressure_altitude(measured)

@@ -43,6 +43,18 @@ def test_climb_of_one_meter_lowers_the_pressure_by_the_weight_of_the_air():
     assert sensor.pressure_pa - above == pytest.approx(1.225 * 9.80665, rel=1e-4)
 
 
+@pytest.mark.parametrize("density", [1000.0, 1025.0])
+def test_each_meter_of_water_adds_its_weight_and_air_stays_above_it(density):
+    sensor, dry = (barometer(**QUIET, origin_altitude=1387.0, water_density=rho) for rho in (density, 0.0))
+    readings = []
+    for down in (-5.0, 0.0, 2.0, 12.0):
+        sensor.sample(truth(down), 0.01)
+        dry.sample(truth(min(down, 0.0)), 0.01)
+        readings.append(sensor.pressure_pa - dry.pressure_pa)
+    # Sums of numbers of order 1e5 Pa.
+    assert readings == pytest.approx([0.0, 0.0, density * 9.81 * 2.0, density * 9.81 * 12.0], abs=1e-9)
+
+
 def test_pressure_altitude_carries_the_pressure_error():
     sensor = barometer(baro_stdev=0.0, baro_bias_walk_stdev=0.0, origin_altitude=0.0)
     quiet = barometer(**QUIET, origin_altitude=0.0)
