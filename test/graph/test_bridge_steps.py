@@ -233,3 +233,29 @@ def test_answers_carry_what_the_sensors_and_the_transmitter_say(
     assert reply.airspeed is not None and reply.windvane is not None
     assert bridged.call("toggle_arm").success
     assert fly(client, 0.1, 1200).rc_us[4] == 2000
+
+
+def test_same_frames_give_the_same_answers_to_the_byte(
+    make: Callable[..., Any], new_client: Callable[..., ArduPilotClient]
+) -> None:
+    settings = {
+        "ardupilot.imu": "sensors",
+        "ardupilot.rc": "true",
+        "sim_has_wind": "true",
+        "turbulence_model": "dryden_8785c",
+    }
+    arguments = [word for name, value in settings.items() for word in ("-p", f"{name}:={value}")]
+    flights: list[list[bytes]] = []
+    for _ in range(2):
+        bridged = make(*arguments)
+        client = new_client(bridged)
+        answers = []
+        for step in range(500):
+            client.count = step
+            client.rate = 400 if step < 200 else 800
+            client.send(1650 + step % 50)
+            answers.append(client.answer())
+        flights.append(answers)
+        bridged.close()
+    assert flights[0] == flights[1]
+    assert len(set(flights[0])) == 500
