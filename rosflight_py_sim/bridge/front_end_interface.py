@@ -124,7 +124,8 @@ class FrontEndInterface(ABC):
         """Tell the program the state at the beginning of a step, and take its commands for that step.
 
         Called once with the snapshot of each step, and then, as long as the answer is None, with the same one again
-        whenever one of `filenos` is readable. A snapshot with a new time means that the step before has been taken.
+        whenever one of `filenos` is readable, and once a second. A snapshot with a new time means that the step before
+        has been taken.
 
         Returns:
             Pulse width of each output, us (14), or None while the program has not said: the simulation holds still. Or

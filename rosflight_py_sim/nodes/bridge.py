@@ -160,6 +160,9 @@ class Bridge(SimulationNode):
             if self._waits(vehicle) and vehicle.pending is self._pending_before[vehicle.index] and not vehicle.waiting:
                 self._tell_waiting(vehicle, waiting=True)
             self._pending_before[vehicle.index] = vehicle.pending
+        # A front-end may have opened another socket under the number of one that was being watched.
+        if any(map(self._waits, self._vehicles)):
+            self._on_readable()
 
     def _tell_waiting(self, vehicle: BridgedVehicle, *, waiting: bool) -> None:
         partner = self.front_end.partner(vehicle.index)
