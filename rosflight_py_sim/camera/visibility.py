@@ -104,7 +104,10 @@ class FacePicture:
             selection = self._core.GraphicsPipeSelection.get_global_ptr()
             FacePicture._pipe = selection.make_pipe("TinyOffscreenGraphicsPipe", "p3tinydisplay")
         if FacePicture._pipe is None:
-            raise NoPandaError("this Panda3D has no tinydisplay; `pip install panda3d` brings one that has")
+            raise NoPandaError(
+                "Panda3D's tinydisplay, which draws the pictures, cannot be loaded; it needs the library libX11, but "
+                "no display (on Debian and Ubuntu: sudo apt-get install libx11-6)"
+            )
         return FacePicture._pipe
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import cv2
@@ -152,6 +154,18 @@ def test_missing_library_ends_the_node_with_what_brings_it(command_line: Callabl
     assert done.returncode == 1
     assert len(done.stderr.strip().splitlines()) == 1
     assert "pip install" in done.stderr and "or leave the cameras out" in done.stderr
+
+
+def test_missing_system_library_ends_the_node_with_what_brings_it(
+    command_line: Callable[..., Any], tmp_path: Path
+) -> None:
+    # No library at all: the loader takes the first file of that name, and gives up on it.
+    (tmp_path / "libX11.so.6").touch()
+    folders = os.pathsep.join([str(tmp_path), os.environ.get("LD_LIBRARY_PATH", "")])
+    program = "from rosflight_py_sim.nodes.camera import main; main()"
+    done = command_line("-c", program, LD_LIBRARY_PATH=folders)
+    assert done.returncode == 1
+    assert "apt-get install libx11-6" in done.stderr.splitlines()[-1]
 
 
 def test_vehicles_under_water_have_cameras_unless_told_otherwise() -> None:
