@@ -3,12 +3,13 @@
 from pathlib import Path
 
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
-from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription, OpaqueFunction
+from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription, LogInfo, OpaqueFunction
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 
 from rosflight_py_sim.resources import share_directory
 
-VARIANTS = {"plane": [], "elevon": [str(share_directory() / "config" / "ardupilot" / "elevon.yaml")]}
+VARIANTS: dict[str, list[Path]] = {"plane": [], "elevon": [share_directory() / "config" / "ardupilot" / "elevon.yaml"]}
+"""Name to files of parameters over the aircraft's; ArduPilot's own have the same name with .parm."""
 
 
 def generate_launch_description() -> LaunchDescription:
@@ -35,11 +36,15 @@ def generate_launch_description() -> LaunchDescription:
 
 def _graph(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     given = context.launch_configurations
-    files = [*VARIANTS[given["variant"]], *filter(None, [given["params_file"]])]
+    own = VARIANTS[given["variant"]]
+    files = [*map(str, own), *filter(None, [given["params_file"]])]
     chosen = [
         ("vehicle", given["vehicle"]),
         ("flight_controller", "ardupilot"),
         ("params_file", ",".join(files)),
     ]
     graph = PythonLaunchDescriptionSource(str(Path(__file__).with_name("standalone.launch.py")))
-    return [IncludeLaunchDescription(graph, launch_arguments=chosen)]
+    said = [
+        LogInfo(msg=f"with --add-param-file={file.with_suffix('.parm')} at the end of what follows") for file in own
+    ]
+    return [*said, IncludeLaunchDescription(graph, launch_arguments=chosen)]

@@ -431,6 +431,7 @@ def test_launched_graph_says_what_to_type_for_ardupilot_and_waits_for_it(
     text = log.read_text()
     assert process.returncode == 0, text
     assert "in another terminal: sim_vehicle.py -v Ardu" in text
+    assert ("elevon.parm" in text) == ("variant:=elevon" in given)
     assert "Traceback" not in text
     assert "process has died" not in text
 
