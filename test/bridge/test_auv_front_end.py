@@ -274,6 +274,22 @@ def test_images_are_three_frames(auv_bench: Any) -> None:
     assert front.startswith(b"front ") and bottom == front.replace(b"front", b"bottom")
 
 
+def test_images_of_each_auv_bear_its_id(new_auv_bench: Callable[..., Any]) -> None:
+    bench = new_auv_bench(2)
+    subscriber = bench.subscriber("image", 1)
+    numbers = iter(range(10**6))
+
+    def heard() -> object:
+        number = next(numbers)
+        bench.images = {"front": b"front %d" % number, "bottom": b"bottom %d" % number}
+        return subscriber.poll(1)
+
+    bench.step_until(heard)
+    assert subscriber.recv_multipart()[0] == b"\1"
+    # The last pair was made after the last step.
+    assert bench.front_end.counters["image_messages"] == 2 * (next(numbers) - 1)
+
+
 def test_images_go_out_when_both_cameras_have_a_new_one(auv_bench: Any) -> None:
     counts = []
     for front, bottom in (
