@@ -84,6 +84,12 @@ ARGUMENTS = [
         "autopilot", default_value="false", description="Whether to add the autopilot, which flies a mission on call."
     ),
     DeclareLaunchArgument(
+        "world",
+        default_value="",
+        description="Pool, water and obstacles around the vehicle: a name in share/rosflight_py_sim/config/worlds "
+        "(pool, open_water), or a file of your own. Empty: as the parameter file says, or dry land.",
+    ),
+    DeclareLaunchArgument(
         "camera",
         default_value="",
         choices=["", "true", "false"],
@@ -169,6 +175,7 @@ def _processes(given: dict[str, str], time_mode: str, members: list[Member]) -> 
         "vehicles": [member.namespace for member in members],
         **({"ardupilot.rc": True} if by_keyboard else {}),
         **_numbers(given, "real_time_multiplier"),
+        **({"world": given["world"]} if given["world"] else {}),
     }
 
     def node(planned: PlannedNode) -> Node:
@@ -221,6 +228,7 @@ def _one_process(given: dict[str, str], time_mode: str) -> Node:
         "--time-mode": time_mode,
         "--real-time-multiplier": given["real_time_multiplier"],
         "--seed": given["seed"],
+        "--world": given["world"],
         "--vehicle-file": given["dynamics_param_file"],
         "--firmware-file": given["firmware_param_file"],
         "--namespace": given["namespace"],

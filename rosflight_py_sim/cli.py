@@ -73,6 +73,9 @@ def _parser() -> argparse.ArgumentParser:
         help="flight controller's parameters in the place of its own file",
     )
     common.add_argument(
+        "--world", metavar="NAME", help="pool, water and obstacles: a name in config/worlds/, or a file of your own"
+    )
+    common.add_argument(
         "--camera",
         action=argparse.BooleanOptionalAction,
         help="cameras on the vehicle, or none (default: as the vehicle has them, which is under water)",
@@ -180,6 +183,8 @@ def _settings(options: argparse.Namespace) -> dict[str, Any]:
     settings: dict[str, Any] = {"real_time_multiplier": float(options.real_time_multiplier)}
     if options.seed is not None:
         settings["seed"] = options.seed
+    if options.world is not None:
+        settings["world"] = options.world
     return settings
 
 

@@ -238,6 +238,7 @@ def test_options_given_to_the_composed_run_are_options_of_the_command() -> None:
         "--vehicle-file": __file__,
         "--firmware-file": __file__,
         "--namespace": "a",
+        "--world": "pool",
         "--count": "2",
         "--spacing": "5",
         "--dynamics": STANDALONE,
