@@ -50,10 +50,11 @@ class _Auv:
     front: bytes | None = None
     bottom: bytes | None = None
     told_of_images: bool = False
+    awaited: bool = False
 
 
 class AuvFrontEnd(FrontEndInterface):
-    """Serves all AUVs of the simulation on one set of sockets, and never waits for anybody.
+    """Serves all AUVs of the simulation on one set of sockets, and waits for nobody unless it is asked to.
 
     Thrusters hold their power until they are given another, so a client may be as slow as it likes, or absent.
     Telemetry is counted in simulated time, as everything that a step does is: in real time it is as many messages a
@@ -106,6 +107,12 @@ class AuvFrontEnd(FrontEndInterface):
             read_only=True,
         ),
         Parameter(
+            "auv.wait_for_clients",
+            False,
+            "Whether the simulation holds still after each telemetry message until a thruster message has come",
+            read_only=True,
+        ),
+        Parameter(
             "auv.side_positive",
             "right",
             "Where a positive power of the side thruster pushes the AUV",
@@ -143,6 +150,7 @@ class AuvFrontEnd(FrontEndInterface):
         side = _US_OF_PERCENT if values["auv.side_positive"] == "right" else -_US_OF_PERCENT
         self._us_of_percent = (_US_OF_PERCENT, _US_OF_PERCENT, side, _US_OF_PERCENT)
         self._z_up = values["auv.z_axis"] == "up"
+        self._waits = bool(values["auv.wait_for_clients"])
         self._rate_hz = number(values, "auv.telemetry_rate")
         self._address = str(values["auv.address"])
         first = int(number(values, "auv.first_id"))
@@ -163,8 +171,8 @@ class AuvFrontEnd(FrontEndInterface):
         return f"clients of AUV {self._auvs[vehicle].auv_id} on TCP {self._address}:{ports}"
 
     def filenos(self) -> list[int]:
-        """None: the front-end always answers at once."""
-        return []
+        """Where thruster messages come in, if they are waited for; otherwise the front-end always answers at once."""
+        return [self._thrusters.fileno] if self._waits else []
 
     def open(self) -> None:
         """Bind the three sockets."""
@@ -183,26 +191,35 @@ class AuvFrontEnd(FrontEndInterface):
             self._sockets.close()
             self._sockets = None
 
-    def exchange(self, vehicle: int, snapshot: Snapshot) -> list[int]:
+    def exchange(self, vehicle: int, snapshot: Snapshot) -> list[int] | None:
         """Take in what clients have sent, tell them where the AUV is, and give its thrusters their powers."""
         auv = self._auvs[vehicle]
         # Once for all vehicles, so that commands sent together are obeyed in the same step.
         if snapshot.time_ns != self._time_ns:
             self._time_ns = snapshot.time_ns
             self._take_commands()
-        self._send_telemetry(auv, snapshot)
-        self._send_images(auv, snapshot)
-        return auv.pwm_us
+        if not auv.awaited:
+            # Images first: whoever has the telemetry of a time has its images, too.
+            self._send_images(auv, snapshot)
+            auv.awaited = self._send_telemetry(auv, snapshot) and self._waits
+        # To the last message: the file descriptor tells only of those that come after it.
+        while auv.awaited and self._take_commands():
+            pass
+        return None if auv.awaited else auv.pwm_us
 
     def _port(self, name: str) -> int:
         return int(number(self.values, f"auv.{name}_port"))
 
-    def _take_commands(self) -> None:
+    def _take_commands(self) -> bool:
+        """Obey what waits; whether there was anything."""
+        any_came = False
         for message in self._thrusters.messages():
+            any_came = True
             if message is None:
                 self._pass_over("multipart", "thruster message of several frames; allowed: one")
             else:
                 self._take(message)
+        return any_came
 
     def _take(self, message: bytes) -> None:
         try:
@@ -216,6 +233,7 @@ class AuvFrontEnd(FrontEndInterface):
             self._pass_over("unknown_id", f"{given}; allowed: {min(self._by_id)} to {max(self._by_id)}")
             return
         self.counters["commands"] += 1
+        auv.awaited = False
         powers = command.powers
         asked = [old if power is None else power for power, old in zip(powers, auv.powers, strict=True)]
         auv.powers = [clamped(power) for power in asked]
@@ -235,10 +253,11 @@ class AuvFrontEnd(FrontEndInterface):
         self.counters[kind] += 1
         self._warn(kind, text, self.counters[kind])
 
-    def _send_telemetry(self, auv: _Auv, snapshot: Snapshot) -> None:
+    def _send_telemetry(self, auv: _Auv, snapshot: Snapshot) -> bool:
+        """Send it if it is due; whether it was sent."""
         tick = int(snapshot.time_ns * self._rate_hz // NANOSECONDS)
         if tick == auv.tick:
-            return
+            return False
         auv.tick = tick
         truth: list[float] = snapshot.truth.tolist()
         w, x, y, z = truth[3:7]
@@ -247,9 +266,10 @@ class AuvFrontEnd(FrontEndInterface):
             frames = encode_telemetry(auv.auv_id, where)
         except TelemetryError as error:
             self._count("unsent_telemetry", f"no telemetry of AUV {auv.auv_id}: {error}")
-            return
+            return False
         self._telemetry.send(frames)
         self.counters["telemetry_messages"] += 1
+        return True
 
     def _send_images(self, auv: _Auv, snapshot: Snapshot) -> None:
         front, bottom = snapshot.images.get("front"), snapshot.images.get("bottom")

@@ -34,6 +34,7 @@ class Puller:
 
     def __init__(self, socket: zmq.Socket[bytes], no_wait: int, more: int, again: type[Exception]) -> None:
         self._socket = socket
+        self.fileno = socket.fileno()
         self._no_wait, self._more, self._again = no_wait, more, again
         self._in_multipart = False
 

@@ -89,6 +89,10 @@ class AuvBench:
     def step(self) -> Outputs:
         """Show each vehicle the next step; the outputs of all."""
         self._steps += 1
+        return self.again()
+
+    def again(self) -> Outputs:
+        """Show each vehicle the same step once more."""
         zero = (0.0, 0.0, 0.0)
         made = Snapshot(self._steps * STEP_NS, self.truth, zero, zero, zero, images=self.images)
         return [self.front_end.exchange(vehicle, made) for vehicle in range(len(self.vehicles))]

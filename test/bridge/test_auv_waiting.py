@@ -1,0 +1,97 @@
+"""The AUV front-end that waits for its clients."""
+
+from __future__ import annotations
+
+import select
+import struct
+from collections.abc import Callable
+from typing import Any
+
+import zmq
+
+# Wall time after which what has not come is taken for something that never will.
+PATIENCE_MS = 30_000
+
+
+def command(power: int, auv_id: int = 0) -> bytes:
+    return struct.pack("<Bbbbb", auv_id, power, 0, 0, 0)
+
+
+def wait_readable(bench: Any) -> None:
+    poll = select.poll()
+    for fileno in bench.front_end.filenos():
+        poll.register(fileno, select.POLLIN)
+    assert poll.poll(PATIENCE_MS)
+
+
+def answered(bench: Any) -> list[list[int]]:
+    """Outputs once they are there; the file descriptors say when it is worth to ask."""
+    outputs = bench.again()
+    while None in outputs:
+        wait_readable(bench)
+        outputs = bench.again()
+    return outputs
+
+
+def test_it_holds_still_after_each_telemetry_until_a_thruster_message_comes(
+    new_auv_bench: Callable[..., Any],
+) -> None:
+    bench = new_auv_bench(wait_for_clients=True)
+    pusher = bench.pusher()
+    for power in range(1, 60):
+        # 400 steps a second and 60 messages: six or seven steps, of which the last one asks again.
+        for _ in range(10):
+            if bench.step() == [None]:
+                break
+        assert bench.again() == bench.again() == [None]
+        assert bench.front_end.counters["telemetry_messages"] == power
+        pusher.send(command(power))
+        assert answered(bench)[0][0] == 1500 + 5 * power
+
+
+def test_only_what_it_understands_lets_it_go_on(new_auv_bench: Callable[..., Any]) -> None:
+    bench = new_auv_bench(wait_for_clients=True)
+    pusher = bench.pusher()
+    assert bench.step() == [None]
+    for bad in (b"", b"12345678", command(1, auv_id=9)):
+        pusher.send(bad)
+    wait_readable(bench)
+    counters = bench.front_end.counters
+    while counters["wrong_length"] < 2 or counters["unknown_id"] < 1:
+        assert bench.again() == [None]
+    assert bench.again() == [None]
+    # "Leave all as they are" is a command, too.
+    pusher.send(struct.pack("<Bbbbb", 0, -127, -127, -127, -127))
+    assert answered(bench) == [[1500] * 14]
+
+
+def test_each_auv_is_waited_for(new_auv_bench: Callable[..., Any]) -> None:
+    bench = new_auv_bench(2, wait_for_clients=True)
+    pusher = bench.pusher()
+    assert bench.step() == [None, None]
+    pusher.send(command(10, auv_id=1))
+    while bench.front_end.counters["commands"] < 1:
+        wait_readable(bench)
+        bench.again()
+    outputs = bench.again()
+    assert outputs[0] is None
+    assert outputs[1][0] == 1550
+    pusher.send(command(20, auv_id=0))
+    assert answered(bench)[0][0] == 1600
+
+
+def test_telemetry_is_told_once_however_long_it_waits(new_auv_bench: Callable[..., Any]) -> None:
+    bench = new_auv_bench(wait_for_clients=True)
+    subscriber, pusher = bench.subscriber("telemetry"), bench.pusher()
+    assert bench.step() == [None]
+    # A subscription takes effect some time after it was made.
+    while not subscriber.poll(20):
+        pusher.send(command(0))
+        answered(bench)
+        while bench.step() != [None]:
+            pass
+    while subscriber.poll(200):
+        subscriber.recv_multipart(zmq.NOBLOCK)
+    for _ in range(100):
+        assert bench.again() == [None]
+    assert not subscriber.poll(200)
