@@ -193,8 +193,8 @@ def _processes(given: dict[str, str], time_mode: str, members: list[Member]) -> 
             on_exit=_end_if_refused,
         )
 
-    autopilot = [chosen.autopilot] if boolean("autopilot", given["autopilot"]) else []
-    planned = planned_nodes(members, controller, autopilot)
+    autopilots = chosen.asked_autopilots(boolean("autopilot", given["autopilot"]))
+    planned = planned_nodes(members, controller, autopilots)
     if time_mode in TIME_MANAGERS:
         planned.append(PlannedNode("time_manager", TIME_MANAGERS[time_mode], "", members[0]))
     left_out = set(_words(given["leave_out"]))

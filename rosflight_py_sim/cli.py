@@ -131,14 +131,17 @@ def _parser() -> argparse.ArgumentParser:
         "fly",
         parents=[common],
         help="fly a mission, show what happened",
-        description="Take off in wind and fly the vehicle's mission (a multirotor's is a square and a landing, a fixed "
-        "wing's waypoints and a loiter); print a summary and draw a picture.",
+        description="Fly the vehicle's mission in wind or current (a multirotor's is a square and a landing, a fixed "
+        "wing's waypoints and a loiter; the AUV follows a line, passes a gate and surfaces in a ring); print a summary "
+        "and draw a picture.",
         epilog="Everything after --ros-args goes to ROS.",
     )
     fly.add_argument(
         "--real-time-multiplier", type=float, default=0.0, metavar="X", help="default 0: as fast as possible"
     )
-    fly.add_argument("--calm", action="store_true", help="no wind (default: 4 m/s and turbulence, config/wind.yaml)")
+    fly.add_argument(
+        "--calm", action="store_true", help="no wind and no current (default: config/wind.yaml, config/current.yaml)"
+    )
     fly.add_argument(
         "--output", type=Path, default=Path("flights"), metavar="DIR", help="folder for pictures (default: flights)"
     )
@@ -205,7 +208,7 @@ def _sim(options: argparse.Namespace) -> int:
         arguments=options.ros_arguments,
         time_mode=options.time_mode,
         namespace=options.namespace,
-        executables=[chosen.autopilot] if options.autopilot else [],
+        executables=chosen.asked_autopilots(options.autopilot),
         flight_controller=options.flight_controller,
         # One joystick is not meant to fly a whole fleet.
         transmitter="auto" if len(members) == 1 else "none",
@@ -230,12 +233,13 @@ def _sim(options: argparse.Namespace) -> int:
 
 def _fly(options: argparse.Namespace) -> int:
     from rosflight_py_sim.flight import fly
+    from rosflight_py_sim.missions import flight_of
 
-    wind = [] if options.calm else [str(share_directory() / "config" / "wind.yaml")]
-
+    chosen = _chosen(options)
+    weather = [] if options.calm else [str(share_directory() / "config" / chosen.weather)]
     return fly(
-        _chosen(options),
-        files=[*wind, *options.params_file],
+        flight_of(chosen),
+        files=[*weather, *options.params_file],
         settings=_settings(options),
         ros_arguments=options.ros_arguments,
         namespace=options.namespace,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -152,11 +153,11 @@ class ComposedGraph:
         spin_once, ok = self.executor.spin_once, rclpy.ok
         with noted_signals() as signals:
             while not signals and ok() and go_on():
-                # One look a batch: it would cost as much as a callback.
+                # One look a batch: it would cost as much as a callback. In a pause each turn takes its whole patience.
+                until_s = time.monotonic() + _PATIENCE_S
                 for _ in range(64):
                     spin_once(timeout_sec=_PATIENCE_S)
-                    # In a pause each turn takes its whole patience, and a signal must not wait for all of them.
-                    if signals:
+                    if signals or time.monotonic() > until_s:
                         break
         if signals:
             raise KeyboardInterrupt

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.parameters import ParameterError, Value
 from rosflight_py_sim.resources import share_directory
 
 
@@ -51,6 +51,24 @@ class Pairing:
 
 
 @dataclass(frozen=True)
+class ClientMission:
+    """A mission that a client program steers, over the protocol of the vehicle's flight controller.
+
+    Attributes:
+        program: file in docs/examples; it prints what it does, one line for each part of the mission.
+        parts: how many parts there are.
+        gate, ring: names of the world's objects that it has to pass, and to come up in.
+        settings: parameters of the nodes.
+    """
+
+    program: str
+    parts: int
+    gate: str = "gate"
+    ring: str = "ring"
+    settings: Mapping[str, Value] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Vehicle:
     """One vehicle.
 
@@ -59,12 +77,14 @@ class Vehicle:
         forces_and_moments: executable of its forces and moments.
         parameters: file in config/ with the parameters of all nodes.
         firmware: file in config/ with the flight controller's parameters.
-        autopilot: executable of its autopilot.
+        autopilot: executable of its autopilot; empty: it has none.
         actuators: what the outputs of the flight controller move.
         dynamics: executable of its dynamics.
         flight_controller: who flies it unless another is asked for: a name of `FLIGHT_CONTROLLERS`.
         pairings: name of a flight controller to what it takes that this one flies the vehicle.
         companions: executables that it carries besides those that every vehicle has.
+        mission: what `rosflight_py_sim fly` does with it; None: what the autopilot flies.
+        weather: file in config/, the wind or the current in which it does.
     """
 
     name: str
@@ -77,6 +97,19 @@ class Vehicle:
     flight_controller: str = "sil_board"
     pairings: Mapping[str, Pairing] = field(default_factory=dict)
     companions: tuple[str, ...] = ()
+    mission: ClientMission | None = None
+    weather: str = "wind.yaml"
+
+    def asked_autopilots(self, wanted: bool) -> list[str]:
+        """Executables of the autopilots to start: the vehicle's own where it is wanted.
+
+        Raises:
+            ParameterError: it is wanted, and the vehicle has none.
+        """
+        if wanted and not self.autopilot:
+            others = ", ".join(name for name, one in VEHICLES.items() if one.autopilot)
+            raise ParameterError(f"autopilot asked for with vehicle '{self.name}', which has none; allowed: {others}")
+        return [self.autopilot] if wanted else []
 
     @property
     def parameter_file(self) -> Path:
@@ -126,17 +159,25 @@ def _fixedwing(name: str, parameters: str) -> Vehicle:
     )
 
 
-def _underwater(name: str, thrusters: tuple[Actuator, ...], **pairings: Pairing) -> Vehicle:
+def _underwater(
+    name: str,
+    thrusters: tuple[Actuator, ...],
+    *,
+    pairings: Mapping[str, Pairing] | None = None,
+    mission: ClientMission | None = None,
+) -> Vehicle:
     files = (f"{name}.yaml", f"{name}_firmware.yaml")
     return Vehicle(
         name,
         "auv_forces_and_moments",
         *files,
-        "autopilot",
+        "",
         thrusters,
         flight_controller="zeromq",
-        pairings={"zeromq": Pairing(f"zeromq/{name}.yaml"), **pairings},
+        pairings={"zeromq": Pairing(f"zeromq/{name}.yaml"), **(pairings or {})},
         companions=(CAMERA,),
+        mission=mission,
+        weather="current.yaml",
     )
 
 
@@ -155,12 +196,21 @@ VEHICLES = {
         _fixedwing("fixedwing", "anaconda.yaml"),
         _fixedwing("anaconda", "anaconda.yaml"),
         _fixedwing("aerosonde", "aerosonde.yaml"),
-        _underwater("auv", THRUSTERS),
+        # As many steps and pictures as the mission needs, so that it is quick: two steps to a telemetry message.
+        _underwater(
+            "auv",
+            THRUSTERS,
+            mission=ClientMission(
+                "auv_mission.py",
+                6,
+                settings={"auv.wait_for_clients": True, "step_size": 1.0 / 120.0, "frame_rate": 15.0},
+            ),
+        ),
         _underwater(
             "bluerov2",
             VECTORED_THRUSTERS,
             # From a home above the sea ArduSub's pressure sensor does not feel the depth.
-            **_ardupilot("bluerov2", "ArduSub", "vectored", "sub", "-l 40.2463724,-111.6474138,0,0"),
+            pairings=_ardupilot("bluerov2", "ArduSub", "vectored", "sub", "-l 40.2463724,-111.6474138,0,0"),
         ),
     ]
 }

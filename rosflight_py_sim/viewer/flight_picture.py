@@ -11,35 +11,25 @@ import numpy as np
 
 from rosflight_py_sim.recording.flight_log import Array, FlightLog
 from rosflight_py_sim.recording.flight_summary import FlightSummary, path_deviation, reference_error, tracking_error
+from rosflight_py_sim.viewer.picture_page import (
+    ACTUATOR_COLOURS,
+    AMBER,
+    BLACK,
+    BLUE,
+    DASHES,
+    GREEN,
+    GREY,
+    ORANGE,
+    fit_map,
+    picture_page,
+    write_title,
+)
 from rosflight_py_sim.viewer.summary_table import CALM, wind_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# The colours of M. Okabe and K. Ito (Color Universal Design, 2008), which all kinds of colour vision tell apart.
-BLUE, ORANGE, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
-SKY, AMBER, BLACK, GREY = "#56B4E9", "#E69F00", "#222222", "#8A8A8A"
-ACTUATOR_COLOURS = (BLUE, AMBER, GREEN, PURPLE, SKY, ORANGE, BLACK, GREY)
-# Lines of a panel differ in their dashes too, for a print without colour.
-DASHES = ("-", "--", "-.", ":")
-
-STYLE = {
-    "font.size": 10,
-    "axes.titlesize": 11,
-    "axes.titleweight": "bold",
-    "axes.titlelocation": "left",
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.edgecolor": GREY,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "grid.color": "#E4E4E4",
-    "grid.linewidth": 0.8,
-    "legend.frameon": False,
-    "legend.fontsize": 9,
-    "lines.linewidth": 1.4,
-}
 PLOT_POINTS = 4000
 # Legs longer than this share of the path's extent get an arrow.
 _LONG_LEG = 0.2
@@ -52,21 +42,10 @@ def draw_flight(log: FlightLog, summary: FlightSummary, path: Path | str) -> Pat
         ModuleNotFoundError: matplotlib is not installed; the text says how to install it.
         ValueError: fewer than two rows in the log.
     """
-    try:
-        import matplotlib
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ModuleNotFoundError as missing:
-        raise ModuleNotFoundError(
-            f"the picture of a flight needs matplotlib ({missing}): pip install 'rosflight_py_sim[plot]'",
-            name=missing.name,
-        ) from missing
     if len(log) < 2:
         raise ValueError(f"{len(log)} rows in the log; a picture needs at least 2")
 
-    with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(16.0, 10.0), dpi=100)
-        canvas = FigureCanvasAgg(figure)
+    with picture_page(path) as figure:
         _title(figure, summary)
         panels = [_draw_attitude, _draw_actuators, _draw_battery]
         if summary.has_wings:
@@ -90,14 +69,10 @@ def draw_flight(log: FlightLog, summary: FlightSummary, path: Path | str) -> Pat
             axes.set_xlim(0.0, float(time[-1]))
         for axes in (shared[-1], error_axes):
             axes.set_xlabel("simulated time (s)")
-        path = Path(path)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        canvas.print_png(str(path))
-    return path
+    return Path(path)
 
 
 def _title(figure: Figure, summary: FlightSummary) -> None:
-    figure.text(0.05, 0.962, f"Flight of {summary.vehicle}", fontsize=17, fontweight="bold", color=BLACK)
     pace = "" if summary.real_time_factor is None else f" at {summary.real_time_factor:.1f} times real time"
     facts = [
         f"{summary.duration_s:.1f} s{pace}",
@@ -108,7 +83,7 @@ def _title(figure: Figure, summary: FlightSummary) -> None:
     ]
     if not summary.completed:
         facts.insert(0, "not completed")
-    figure.text(0.05, 0.932, "   |   ".join(facts), fontsize=11, color="#444444")
+    write_title(figure, f"Flight of {summary.vehicle}", facts)
 
 
 def _draw_path(axes: Axes, log: FlightLog, summary: FlightSummary, rows: Any) -> None:
@@ -119,7 +94,7 @@ def _draw_path(axes: Axes, log: FlightLog, summary: FlightSummary, rows: Any) ->
     axes.plot(east[0], north[0], "o", color=GREEN, markersize=10, label="start", zorder=4)
     axes.plot(east[-1], north[-1], "X", color=ORANGE, markersize=10, markeredgecolor="white", label="end", zorder=5)
 
-    reach = _frame(axes, np.r_[north, path[:, 0]], np.r_[east, path[:, 1]])
+    reach = fit_map(axes, np.r_[north, path[:, 0]], np.r_[east, path[:, 1]])
     axes.set_title("Path from above")
     axes.set_xlabel("east (m)")
     axes.set_ylabel("north (m)")
@@ -129,21 +104,6 @@ def _draw_path(axes: Axes, log: FlightLog, summary: FlightSummary, rows: Any) ->
             _draw_direction(axes, start, end, reach)
     _draw_wind(axes, summary, reach)
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 0.0), ncols=4)
-
-
-def _frame(axes: Axes, north: Array, east: Array) -> float:
-    """Fit the axes to all points at one scale for both directions, with a margin; the greater extent (m)."""
-    panel_ratio = axes.bbox.width / axes.bbox.height
-    extent_north, extent_east = float(np.ptp(north)), float(np.ptp(east))
-    reach = max(extent_north, extent_east, 1.0)
-    half = 0.5 * max(extent_north + 0.32 * reach, (extent_east + 0.2 * reach) / panel_ratio)
-    # The legend lies below the path, so the path sits a little above the middle.
-    centre_north = 0.5 * float(north.max() + north.min()) - 0.04 * reach
-    centre_east = 0.5 * float(east.max() + east.min())
-    axes.set_xlim(centre_east - half * panel_ratio, centre_east + half * panel_ratio)
-    axes.set_ylim(centre_north - half, centre_north + half)
-    axes.set_aspect("equal", adjustable="box")
-    return reach
 
 
 def _draw_direction(axes: Axes, start: Array, end: Array, reach: float) -> None:

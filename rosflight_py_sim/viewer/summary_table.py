@@ -7,6 +7,7 @@ import math
 from rich.console import Console
 from rich.table import Table
 
+from rosflight_py_sim.recording.dive_summary import DiveSummary
 from rosflight_py_sim.recording.flight_summary import FlightSummary
 
 CALM = 1e-6
@@ -15,10 +16,20 @@ CALM = 1e-6
 
 def print_summary(summary: FlightSummary, console: Console) -> None:
     """Print `summary` as a table of two columns on `console`."""
-    table = Table(title=f"Flight of {summary.vehicle}", show_header=False, title_justify="left")
+    print_table(f"Flight of {summary.vehicle}", summary_rows(summary), console)
+
+
+def print_dive(summary: DiveSummary, console: Console) -> None:
+    """Print the summary of a dive likewise."""
+    print_table(f"Dive of {summary.vehicle}", dive_rows(summary), console)
+
+
+def print_table(title: str, rows: list[tuple[str, str]], console: Console) -> None:
+    """Print rows of a name and a text under a title."""
+    table = Table(title=title, show_header=False, title_justify="left")
     table.add_column(style="bold")
     table.add_column()
-    for name, value in summary_rows(summary):
+    for name, value in rows:
         table.add_row(name, value)
     console.print(table)
 
@@ -26,11 +37,8 @@ def print_summary(summary: FlightSummary, console: Console) -> None:
 def summary_rows(summary: FlightSummary) -> list[tuple[str, str]]:
     """The rows of the table: a name and a text with its unit."""
     s = summary
-    rows = [("mission", "completed" if s.completed else "not completed"), ("simulated time", f"{s.duration_s:.1f} s")]
-    if s.wall_duration_s is not None and s.real_time_factor is not None:
-        rows.append(("wall time", f"{s.wall_duration_s:.1f} s"))
-        rows.append(("real-time factor", f"{s.real_time_factor:.1f}"))
-    rows += [
+    return [
+        *_mission_rows(s),
         ("path length", f"{s.path_length_m:.1f} m"),
         ("tracking error", _rms_and_max(s.tracking_error_rms_m, s.tracking_error_max_m)),
         _wanted_row(s),
@@ -44,7 +52,35 @@ def summary_rows(summary: FlightSummary) -> list[tuple[str, str]]:
             f"mean {s.mean_current_a:.1f} A, max {s.max_current_a:.1f} A",
         ),
     ]
+
+
+def dive_rows(summary: DiveSummary) -> list[tuple[str, str]]:
+    """The rows of a dive's table: a name and a text with its unit."""
+    s = summary
+    current = s.mean_current_speed_mps
+    return [
+        *_mission_rows(s),
+        ("gate", _when(s.gate_s, f"passed at {s.gate_s:.1f} s, {s.gate_offset_m:.2f} m off its middle")),
+        ("ring", _when(s.ring_s, f"surfaced in at {s.ring_s:.1f} s, {s.ring_offset_m:.2f} m off its middle")),
+        ("path length", f"{s.path_length_m:.1f} m"),
+        ("deepest", f"{s.max_depth_m:.2f} m"),
+        ("fastest, most tilted", f"{s.max_speed_mps:.2f} m/s, {math.degrees(s.max_tilt_rad):.1f} deg"),
+        ("current", "none" if current < CALM else f"mean {current:.2f} m/s"),
+        ("thrusters", f"mean {100.0 * s.mean_thrust:.0f} %"),
+    ]
+
+
+def _mission_rows(s: FlightSummary | DiveSummary) -> list[tuple[str, str]]:
+    """What there is to say of any mission."""
+    rows = [("mission", "completed" if s.completed else "not completed"), ("simulated time", f"{s.duration_s:.1f} s")]
+    if s.wall_duration_s is not None and s.real_time_factor is not None:
+        rows.append(("wall time", f"{s.wall_duration_s:.1f} s"))
+        rows.append(("real-time factor", f"{s.real_time_factor:.1f}"))
     return rows
+
+
+def _when(time_s: float, text: str) -> str:
+    return "not reached" if math.isnan(time_s) else text
 
 
 def _wanted_row(s: FlightSummary) -> tuple[str, str]:

@@ -22,7 +22,7 @@ from rich.table import Table
 from steady_flights import energy_balance, glide, stall, turn
 
 from rosflight_py_sim.physics.trim import FlightCondition, TrimError, trim
-from rosflight_py_sim.viewer.flight_picture import AMBER, BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, STYLE
+from rosflight_py_sim.viewer.picture_page import AMBER, BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, STYLE
 
 TURN_RADIUS = 150.0
 CHANNEL_OF = {"short period": "q", "phugoid": "u", "dutch roll": "r", "roll": "p", "spiral": "phi"}

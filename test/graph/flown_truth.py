@@ -14,9 +14,9 @@ import hashlib
 from rclpy.node import Node
 from rosflight_msgs.msg import SimState
 
+from rosflight_py_sim.autopilot_flight import autopilot_class
 from rosflight_py_sim.composition import ComposedGraph
 from rosflight_py_sim.fleet import Member, fleet
-from rosflight_py_sim.flight import autopilot_class
 from rosflight_py_sim.interfaces.qos import CHAIN
 from rosflight_py_sim.interfaces.wire import NANOSECONDS, stamp_ns
 from rosflight_py_sim.nodes.pilot import Pilot

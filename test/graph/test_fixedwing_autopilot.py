@@ -14,9 +14,9 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from std_msgs.msg import String
 
+from rosflight_py_sim.autopilot_flight import FlightRecorder
 from rosflight_py_sim.composition import ComposedGraph
 from rosflight_py_sim.fleet import Member
-from rosflight_py_sim.flight import FlightRecorder
 from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED
 from rosflight_py_sim.nodes.pilot import Pilot
 from rosflight_py_sim.recording.flight_summary import summarise

@@ -91,6 +91,17 @@ def declarations(file: Path) -> list[ast.Call]:
     return calls(file, "DeclareLaunchArgument")
 
 
+def test_underwater_vehicles_have_a_launch_file_that_includes_the_common_graph_and_changes_its_defaults() -> None:
+    file = LAUNCH / "auv_standalone.launch.py"
+    assert calls(file, "IncludeLaunchDescription")
+    declared = {
+        literals(c.args)[0]: {str(k.arg): k.value for k in c.keywords} for c in calls(file, "DeclareLaunchArgument")
+    }
+    assert {"vehicle", "time_mode"} <= set(declared) <= set(arguments())
+    swimming = [name for name, one in VEHICLES.items() if one.forces_and_moments == "auv_forces_and_moments"]
+    assert ast.literal_eval(declared["vehicle"]["choices"]) == swimming
+
+
 @pytest.mark.parametrize("vehicle", ALL.values(), ids=["-".join(names) for names in ALL])
 def test_files_and_physics_of_each_vehicle_exist(vehicle: Vehicle) -> None:
     assert vehicle.parameter_file.is_file()
@@ -116,10 +127,12 @@ PLANS = [
 @pytest.mark.parametrize(("vehicle", "controller"), PLANS, ids=[f"{v.name}-{v.dynamics}-{c}" for v, c in PLANS])
 def test_planned_graph_has_each_place_once_with_parameters_that_its_node_has(vehicle: Vehicle, controller: str) -> None:
     members = [Member(vehicle, namespace) for namespace in ("one", "two")]
-    planned = planned_nodes(members, FLIGHT_CONTROLLERS[controller], [vehicle.autopilot])
+    autopilots = vehicle.asked_autopilots(bool(vehicle.autopilot))
+    planned = planned_nodes(members, FLIGHT_CONTROLLERS[controller], autopilots)
     names = [node.full_name for node in planned]
     assert len(names) == len(set(names))
-    assert {"one/rc", "two/rc", "one/sensors", "two/dynamics", "two/autopilot"} <= set(names)
+    assert {"one/rc", "two/rc", "one/sensors", "two/dynamics"} <= set(names)
+    assert ("two/autopilot" in names) == bool(autopilots)
     cls = node_class(FLIGHT_CONTROLLERS[controller].executable)
     assert sum(node.name == cls.DEFAULT_NAME for node in planned) == (1 if "vehicles" in cls.PARAMETERS else 2)
     for node in planned:
@@ -134,7 +147,11 @@ def test_every_node_of_the_package_is_in_some_graph() -> None:
     planned = {
         node.executable
         for vehicle, controller in PLANS
-        for node in planned_nodes([Member(vehicle)], FLIGHT_CONTROLLERS[controller], [vehicle.autopilot])
+        for node in planned_nodes(
+            [Member(vehicle)],
+            FLIGHT_CONTROLLERS[controller],
+            vehicle.asked_autopilots(bool(vehicle.autopilot)),
+        )
     }
     assert planned | set(TIME_MANAGERS.values()) == set(NODE_CLASSES)
 

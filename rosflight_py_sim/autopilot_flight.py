@@ -1,0 +1,123 @@
+"""A mission that the vehicle's autopilot flies: the pilot who starts it, the recorder, and the report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+from geometry_msgs.msg import PoseStamped
+from nav_msgs.msg import Path as PathMessage
+from rich.console import Console
+from rosflight_msgs.msg import BatteryStatus
+from std_msgs.msg import Float64, String
+
+from rosflight_py_sim.composition import ComposedGraph
+from rosflight_py_sim.flight import Flight
+from rosflight_py_sim.interfaces.autopilot_interface import SETPOINT_WIRE, AutopilotInterface
+from rosflight_py_sim.interfaces.forces_and_moments_interface import BATTERY_WIRE
+from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED
+from rosflight_py_sim.nodes.pilot import Pilot
+from rosflight_py_sim.nodes.running import node_class
+from rosflight_py_sim.recorder import Recorder
+from rosflight_py_sim.recording.flight_log import FlightLog
+from rosflight_py_sim.recording.flight_summary import summarise
+from rosflight_py_sim.vehicles import Vehicle
+from rosflight_py_sim.viewer.flight_picture import draw_flight
+from rosflight_py_sim.viewer.summary_table import print_summary
+
+
+def autopilot_class(vehicle: Vehicle) -> type[AutopilotInterface]:
+    """Class of the vehicle's autopilot."""
+    cls = node_class(vehicle.autopilot)
+    assert issubclass(cls, AutopilotInterface)
+    return cls
+
+
+class FlightRecorder(Recorder):
+    """Writes down what the autopilot does, from its start on."""
+
+    HEARS: ClassVar[Mapping[str, Any]] = {"sim/truth_battery": BatteryStatus, "autopilot/setpoint": PoseStamped}
+
+    def __init__(self, vehicle: Vehicle, **arguments: Any) -> None:
+        """Listen."""
+        phases = autopilot_class(vehicle).PHASES
+        self.log = FlightLog(vehicle.actuators, phases)
+        self.path_ned: list[tuple[float, float, float]] = []
+        self.progress = 0.0
+        self._phases = {phase.label: phase for phase in phases}
+        self._waiting = self._phase = phases(0)
+        super().__init__(vehicle, "flight_recorder", **arguments)
+        self.create_subscription(String, "autopilot/phase", self._on_phase, LATCHED)
+        self.create_subscription(PathMessage, "autopilot/path", self._on_path, LATCHED)
+        self.create_subscription(Float64, "autopilot/progress", self._on_progress, CHAIN)
+
+    @property
+    def is_on(self) -> bool:
+        """Whether the mission has begun."""
+        return self._phase is not self._waiting
+
+    def write(self, commands: list[float], flow_ned: tuple[float, ...]) -> None:
+        """Write a row."""
+        voltage, current = BATTERY_WIRE.decode(self.newest["sim/truth_battery"])[2:4]
+        setpoint = SETPOINT_WIRE.decode(self.newest["autopilot/setpoint"])[2:5]
+        state = self.state
+        self.log.append(state.time_s, state.truth, setpoint, commands, flow_ned, voltage, current, self._phase)
+
+    def _on_phase(self, message: String) -> None:
+        self._phase = self._phases[message.data]
+
+    def _on_path(self, message: PathMessage) -> None:
+        places = [stamped.pose.position for stamped in message.poses]
+        self.path_ned = [(place.x, place.y, place.z) for place in places]
+
+    def _on_progress(self, message: Float64) -> None:
+        self.progress = message.data
+
+
+class AutopilotFlight(Flight):
+    """Takes off, flies the mission of the vehicle's autopilot, and ends as that does."""
+
+    def __init__(self, vehicle: Vehicle) -> None:
+        """Have the autopilot among the nodes."""
+        super().__init__(vehicle)
+        self.executables = (vehicle.autopilot,)
+
+    def join(self, graph: ComposedGraph, namespace: str) -> None:
+        """Create pilot and recorder."""
+        self._recorder = FlightRecorder(self.vehicle, namespace=namespace)
+        self._pilot = Pilot(lands=autopilot_class(self.vehicle).LANDS, namespace=namespace)
+        for node in (self._recorder, self._pilot):
+            graph.adopt(node)
+            graph.executor.add_node(node)
+
+    @property
+    def doing(self) -> str:
+        """What the pilot, or the autopilot, is doing."""
+        return self._pilot.doing
+
+    @property
+    def progress(self) -> float:
+        """Share of the mission that is over."""
+        return 1.0 if self._pilot.done else self._recorder.progress
+
+    @property
+    def over(self) -> bool:
+        """Whether the flight has ended, one way or the other."""
+        # The log has its last row a moment after the pilot has heard of the end.
+        return (self._pilot.done and self._recorder.log.is_completed) or self._pilot.failure is not None
+
+    @property
+    def failure(self) -> str:
+        """Why there is nothing to report."""
+        if self._pilot.failure is None and self._pilot.done:
+            return ""
+        return str(self._pilot.failure or self._pilot.doing)
+
+    def report(self, console: Console, picture: Path) -> bool:
+        """Print the table and draw the picture."""
+        recorder = self._recorder
+        summary = summarise(recorder.log, recorder.path_ned, self.vehicle.name, recorder.wall_s)
+        print_summary(summary, console)
+        draw_flight(recorder.log, summary, picture)
+        return True

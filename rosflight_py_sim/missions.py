@@ -1,0 +1,23 @@
+"""Which mission `rosflight_py_sim fly` flies with a vehicle."""
+
+from __future__ import annotations
+
+from rosflight_py_sim.autopilot_flight import AutopilotFlight
+from rosflight_py_sim.client_flight import ClientFlight
+from rosflight_py_sim.flight import Flight
+from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.vehicles import VEHICLES, Vehicle
+
+
+def flight_of(vehicle: Vehicle) -> Flight:
+    """The mission of a vehicle: its client program's, or its autopilot's.
+
+    Raises:
+        ParameterError: it has neither.
+    """
+    if vehicle.mission is not None:
+        return ClientFlight(vehicle, vehicle.mission)
+    if vehicle.autopilot:
+        return AutopilotFlight(vehicle)
+    able = [name for name, one in VEHICLES.items() if one.mission or one.autopilot]
+    raise ParameterError(f"vehicle '{vehicle.name}' given, which has no mission; allowed: {', '.join(able)}")

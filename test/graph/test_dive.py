@@ -1,0 +1,114 @@
+"""The AUV's mission, from the command line: the example program steers, and the simulator judges."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+PROGRAM = ("-m", "rosflight_py_sim.cli", "fly", "--vehicle", "auv", "--output", "dives")
+
+
+@pytest.fixture
+def ports(tcp_ports: Callable[[int], list[int]]) -> list[str]:
+    """ROS arguments that put the server on free ports."""
+    names = ("image", "thruster", "telemetry")
+    words = [("-p", f"auv.{name}_port:={port}") for name, port in zip(names, tcp_ports(3), strict=True)]
+    return ["--ros-args", *(word for pair in words for word in pair)]
+
+
+@pytest.mark.timeout(400)
+def test_fly_follows_the_line_through_the_gate_into_the_ring_and_shows_it(
+    command_line: Run, ports: list[str], tmp_path: Path
+) -> None:
+    pytest.importorskip("panda3d")
+    result = command_line(*PROGRAM, *ports, patience_s=380.0)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "Traceback" not in result.stderr
+    gate = re.search(r"gate.*passed at ([0-9.]+) s, ([0-9.]+) m off", result.stdout)
+    ring = re.search(r"ring.*surfaced in at ([0-9.]+) s, ([0-9.]+) m off", result.stdout)
+    assert gate and ring, result.stdout
+    assert float(gate[1]) < float(ring[1])
+    # The opening is 1.6 m wide and the ring 2 m: half of the room that there is.
+    assert float(gate[2]) < 0.4
+    assert float(ring[2]) < 0.5
+    assert re.search(r"deepest +│ 2\.[01]", result.stdout), result.stdout
+    (picture,) = (tmp_path / "dives").glob("auv-*.png")
+    assert str(picture.resolve()) in result.stdout
+    from matplotlib.image import imread
+
+    assert imread(picture).shape[:2] == (1000, 1600)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--vehicle", "bluerov2"], ["vehicle 'bluerov2' given, which has no mission; allowed: multirotor", "auv"]),
+        (["--world", "open_water"], ["'world'", "world 'open_water' has no gate of the name 'gate'"]),
+        (["--world", "bathtub"], ["'world'", "bathtub"]),
+    ],
+    ids=["no mission", "no gate", "no world"],
+)
+def test_mission_that_cannot_be_is_refused_in_words(
+    command_line: Run, ports: list[str], arguments: list[str], words: list[str]
+) -> None:
+    result = command_line(*PROGRAM, *arguments, *ports)
+    assert result.returncode == 1, result.stdout + result.stderr
+    assert "Traceback" not in result.stderr
+    for word in words:
+        assert word in result.stderr
+
+
+QUITTER = """
+import struct, sys, zmq
+ports = sys.argv[sys.argv.index("--ports") + 1:][:3]
+context = zmq.Context()
+thrusters, telemetry = context.socket(zmq.PUSH), context.socket(zmq.SUB)
+thrusters.connect(f"tcp://127.0.0.1:{ports[1]}")
+telemetry.connect(f"tcp://127.0.0.1:{ports[2]}")
+telemetry.subscribe(b"")
+print("  0.0 s  look about", flush=True)
+for _ in range(60):
+    thrusters.send(struct.pack("<5b", 0, 0, 0, 0, 0))
+    telemetry.poll(200) and telemetry.recv_multipart()
+sys.exit("the water is too cold")
+"""
+
+FLY = """
+import sys
+from pathlib import Path
+from rosflight_py_sim.client_flight import ClientFlight
+from rosflight_py_sim.flight import fly
+from rosflight_py_sim.vehicles import ClientMission, vehicle
+mission = ClientMission(sys.argv[1], 2, settings={"auv.wait_for_clients": True})
+flight = ClientFlight(vehicle("auv"), mission)
+settings = {"real_time_multiplier": 0.0}
+sys.exit(fly(flight, files=[], settings=settings, ros_arguments=sys.argv[2:], namespace="", output=Path("dives")))
+"""
+
+
+def test_program_that_gives_up_fails_the_flight_and_its_words_are_shown(
+    command_line: Run, ports: list[str], tmp_path: Path
+) -> None:
+    pytest.importorskip("panda3d")
+    program = tmp_path / "quitter.py"
+    program.write_text(QUITTER)
+    result = command_line("-c", FLY, str(program), *ports)
+    assert result.returncode == 1, result.stdout + result.stderr
+    assert "Traceback" not in result.stdout + result.stderr
+    for words in ("quitter.py gave up", "the water is too cold", "not completed", "not reached", "picture:"):
+        assert words in result.stdout
+
+
+def test_program_that_cannot_run_leaves_nothing_to_report(command_line: Run, ports: list[str], tmp_path: Path) -> None:
+    pytest.importorskip("panda3d")
+    result = command_line("-c", FLY, str(tmp_path / "missing.py"), *ports)
+    assert result.returncode == 1, result.stdout + result.stderr
+    assert "given up while starting" in result.stdout
+    assert "No such file or directory" in result.stdout
+    assert "Traceback" not in result.stdout + result.stderr
