@@ -1,0 +1,79 @@
+"""ArduPilot's stand-in flies the graph of separate processes, and is killed in the air."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from ardupilot_flights import StandInProcess, free_ports
+from rosflight_msgs.msg import SimState
+
+from rosflight_py_sim.fleet import Member
+from rosflight_py_sim.flight_controllers import chosen_flight_controller
+from rosflight_py_sim.graph_plan import planned_nodes
+from rosflight_py_sim.interfaces.qos import CHAIN
+from rosflight_py_sim.vehicles import vehicle
+
+pytestmark = pytest.mark.timeout(300)
+
+FLIGHT_S = 240.0
+
+
+@pytest.fixture
+def port(processes: Any) -> int:
+    """UDP port of a quadrotor whose nodes run as a process each."""
+    port = free_ports()
+    chosen, controller = vehicle("multirotor"), chosen_flight_controller("ardupilot")
+    words = [
+        word for file in (chosen.parameter_file, *controller.files_for(chosen)) for word in ("--params-file", file)
+    ]
+    settings = {"use_sim_time": "true", "time_mode": "lockstep", "real_time_multiplier": 0.0, "ardupilot.port": port}
+    settings |= {**controller.settings, "device": "none"}
+    words += [word for name, value in settings.items() for word in ("-p", f"{name}:={value}")]
+    for node in planned_nodes([Member(chosen)], controller):
+        processes.node(node.executable, *map(str, words))
+    processes.node("lockstep_time_manager", *map(str, words))
+    return port
+
+
+@pytest.fixture
+def stand_in(port: int) -> Iterator[Callable[[], StandInProcess]]:
+    """A function that starts a stand-in for the vehicle."""
+    started: list[StandInProcess] = []
+
+    def start() -> StandInProcess:
+        # Frames of 200 Hz and a short boot, for the sake of the time that it takes.
+        started.append(StandInProcess("copter", port, "--rate", "200", "--boot-frames", "100"))
+        return started[-1]
+
+    yield start
+    for one in started:
+        one.close()
+
+
+def test_copter_is_flown_by_processes_and_once_more_after_a_death_in_the_air(
+    processes: Any, stand_in: Callable[[], StandInProcess]
+) -> None:
+    observer = processes.observer()
+    heights: list[float] = []
+    observer.node.create_subscription(SimState, "sim/truth_state", lambda m: heights.append(-m.pose.position.z), CHAIN)
+    first = stand_in()
+    observer.wait_for(lambda: bool(heights) and heights[-1] > 3.0, "3 m of height", FLIGHT_S)
+    first.process.kill()
+    first.process.wait()
+    killed_s = observer.time_s
+    second = stand_in()
+    observer.wait_for(lambda: heights[-1] < 0.2, "the start again")
+    assert observer.time_s >= killed_s
+    observer.wait_for(lambda: second.is_over, "the landing", FLIGHT_S)
+    flight = second.summary()
+    assert flight["landed"]
+    assert flight["distance_m"] > 20.0
+    assert flight["off_m"] < 1.0
+    # Time has gone on from the first flight, and one frame was one step.
+    assert flight["time_s"] - flight["clock_s"] >= killed_s - 0.01
+    assert flight["clock_s"] == pytest.approx((flight["frames"] - 1) * 0.005, abs=1e-6)
+    assert flight["physics_resets"] == 0
+    assert flight["frozen"] <= flight["resent"]
+    assert observer.stamps == sorted(observer.stamps)
