@@ -111,7 +111,7 @@ def test_each_vehicle_of_several_sees_from_its_own_place(graph: MakeGraph) -> No
     state.pose.position, state.pose.orientation.w = Point(x=3.0, y=-2.0, z=-6.0), 1.0
     sim.ready()
     sim.set_state(state)
-    # From on the ground there is nothing but a tile; from 6 m above, the pool.
+    # From on the floor there is nothing but a tile; from 6 m above the water, the pool.
     sim.spin_until(lambda: all(views), "a picture of each")
     counts = [len(one) for one in views]
     sim.spin_until(lambda: all(len(one) > n + 1 for one, n in zip(views, counts, strict=True)), "newer pictures")
