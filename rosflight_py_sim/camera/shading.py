@@ -34,6 +34,7 @@ _HAZE_M = 4000.0
 _MOST_ROWS = 200_000
 
 Array = NDArray[np.float64]
+Triple = tuple[float, float, float]
 
 
 def remaining_light(attenuation: Sequence[float]) -> tuple[Array, float]:
@@ -64,123 +65,147 @@ def shade(
     side of a pixel. Where the samples of a pixel see the same face its centre stands for all.
     """
     height, width = picture.shape[0], picture.shape[1]
-    samples = numbers.shape[0] // height
     rows = numbers.shape[0]
+    samples = rows // height
     centre_u, centre_v = 0.5 * (width - 1), 0.5 * (height - 1)
     per_pixel = 1.0 / focal_length
+    # Tuples of numbers, because arrays that are handed on are counted as in use for each pixel.
+    place = (position[0], position[1], position[2])
+    n_x, n_y, n_z = turned[0, 0], turned[0, 1], turned[0, 2]
+    e_x, e_y, e_z = turned[1, 0], turned[1, 1], turned[1, 2]
+    d_x, d_y, d_z = turned[2, 0], turned[2, 1], turned[2, 2]
+    around = (scene[0], scene[1], scene[2], scene[3], scene[4], scene[5], scene[6], scene[7], scene[8], scene[9])
+    in_water = scene[0] != LAND and position[2] > 0.0
+    last = remaining.shape[0] - 2.0
+    face = (0.0, 0.0, 0.0, 0.0, 0.0, -1.0, 0.0, 0.0, 0.0)
     for v in range(height):
         for u in range(width):
-            first = int(numbers[rows - 1 - samples * v, samples * u])
-            same = True
-            if samples == 2:
-                row = rows - 1 - 2 * v
-                same = (
-                    first == numbers[row, 2 * u + 1]
-                    and first == numbers[row - 1, 2 * u]
-                    and first == numbers[row - 1, 2 * u + 1]
-                )
+            row, column = rows - 1 - samples * v, samples * u
+            number = int(numbers[row, column])
+            count = 1
+            if samples == 2 and not (
+                number == numbers[row, column + 1]
+                and number == numbers[row - 1, column]
+                and number == numbers[row - 1, column + 1]
+            ):
+                count = 4
             blue, green, red = 0.0, 0.0, 0.0
-            if same:
-                x, y = (u - centre_u) * per_pixel, (v - centre_v) * per_pixel
-                blue, green, red = _seen(first, faces, position, turned, per_pixel, scene, remaining, x, y)
-            else:
-                for k in range(4):
-                    down, right = k // 2, k % 2
-                    x = (u - centre_u + 0.5 * right - 0.25) * per_pixel
-                    y = (v - centre_v + 0.5 * down - 0.25) * per_pixel
-                    number = int(numbers[rows - 1 - 2 * v - down, 2 * u + right])
-                    b, g, r = _seen(number, faces, position, turned, per_pixel, scene, remaining, x, y)
-                    blue, green, red = blue + 0.25 * b, green + 0.25 * g, red + 0.25 * r
-            picture[v, u, 0] = int(min(max(blue, 0.0), 255.0) + 0.5)
-            picture[v, u, 1] = int(min(max(green, 0.0), 255.0) + 0.5)
-            picture[v, u, 2] = int(min(max(red, 0.0), 255.0) + 0.5)
+            for sample in range(count):
+                x, y = u - centre_u, v - centre_v
+                if count == 4:
+                    below, right = sample // 2, sample % 2
+                    number = int(numbers[row - below, column + right])
+                    x, y = x + 0.5 * right - 0.25, y + 0.5 * below - 0.25
+                x, y = x * per_pixel, y * per_pixel
+                k = (number & 0xFFFFFF) - 1
+                if k >= 0:
+                    face = (
+                        faces[k, 0],
+                        faces[k, 1],
+                        faces[k, 2],
+                        faces[k, 3],
+                        faces[k, 4],
+                        faces[k, 5],
+                        faces[k, 6],
+                        faces[k, 7],
+                        faces[k, 8],
+                    )
+                along = (n_x * x + n_y * y + n_z, e_x * x + e_y * y + e_z, d_x * x + d_y * y + d_z)
+                squared = x * x + y * y + 1.0
+                length = math.sqrt(squared)
+                depth, wet, b, g, r = _seen(k >= 0, face, place, along, length, squared * per_pixel, in_water, around)
+                if wet > 0.0:
+                    where = min(wet * length * scene[10], last)
+                    first = int(where)
+                    after = where - first
+                    left = remaining[first, 0] + after * (remaining[first + 1, 0] - remaining[first, 0])
+                    b = left * b + (1.0 - left) * around[4]
+                    left = remaining[first, 1] + after * (remaining[first + 1, 1] - remaining[first, 1])
+                    g = left * g + (1.0 - left) * around[5]
+                    left = remaining[first, 2] + after * (remaining[first + 1, 2] - remaining[first, 2])
+                    r = left * r + (1.0 - left) * around[6]
+                if not in_water:
+                    b, g, r = _through_air(b, g, r, (depth - wet) * length, along[2] / length, wet > 0.0)
+                blue, green, red = blue + b, green + g, red + r
+            share = 1.0 / count
+            picture[v, u, 0] = int(min(max(share * blue, 0.0), 255.0) + 0.5)
+            picture[v, u, 1] = int(min(max(share * green, 0.0), 255.0) + 0.5)
+            picture[v, u, 2] = int(min(max(share * red, 0.0), 255.0) + 0.5)
 
 
 @kernel_part
 def _seen(
-    number: int,
-    faces: Array,
-    position: Array,
-    turned: Array,
-    per_pixel: float,
-    scene: Array,
-    remaining: Array,
-    x: float,
-    y: float,
-) -> tuple[float, float, float]:
-    """Colour along the ray (x, y, 1) of the camera's axes, blue green red."""
-    along_n = turned[0, 0] * x + turned[0, 1] * y + turned[0, 2]
-    along_e = turned[1, 0] * x + turned[1, 1] * y + turned[1, 2]
-    along_d = turned[2, 0] * x + turned[2, 1] * y + turned[2, 2]
-    squared = x * x + y * y + 1.0
-    length = math.sqrt(squared)
-    kind = scene[0]
-    down = position[2]
-    in_water = kind != LAND and down > 0.0
-    # All depths are along the line of sight; the ray's length is `length` times that.
+    on_face: bool,
+    face: tuple[float, ...],
+    place: Triple,
+    along: Triple,
+    length: float,
+    spread: float,
+    in_water: bool,
+    scene: tuple[float, ...],
+) -> tuple[float, float, float, float, float]:
+    """What a ray meets: its depth, how much of that is in water, and the colour there, blue green red.
+
+    All depths are along the line of sight; the way along the ray is `length` times that.
+    """
+    along_n, along_e, along_d = along
     inverse = 1.0 / along_d if along_d != 0.0 else math.inf
     surface = math.inf
-    if kind != LAND and ((in_water and along_d < 0.0) or (not in_water and along_d > 0.0)):
-        surface = -down * inverse
-    spread = squared * per_pixel
-    depth, blue, green, red = _behind(position, along_n, along_e, along_d, inverse, spread, surface, scene)
-    k = (number & 0xFFFFFF) - 1
-    if k >= 0:
-        slope = faces[k, 0] * along_n + faces[k, 1] * along_e + faces[k, 2] * along_d
-        here = faces[k, 3] / slope if slope != 0.0 else faces[k, 5]
-        here = min(max(here, faces[k, 4]), faces[k, 5])
+    if scene[0] != LAND and ((in_water and along_d < 0.0) or (not in_water and along_d > 0.0)):
+        surface = -place[2] * inverse
+    depth, blue, green, red = _behind(place, along, inverse, spread, surface, in_water, scene)
+    if on_face:
+        slope = face[0] * along_n + face[1] * along_e + face[2] * along_d
+        here = face[3] / slope if slope != 0.0 else face[5]
+        here = min(max(here, face[4]), face[5])
         if here < depth:
-            depth, blue, green, red = here, faces[k, 6], faces[k, 7], faces[k, 8]
-    if in_water and surface < depth:
-        depth = surface
-        blue, green, red = _surface_from_below(position, along_n, along_e, along_d, length, surface, scene)
-    wet = depth if in_water else max(depth - surface, 0.0) if surface < math.inf else 0.0
-    if wet > 0.0:
-        place = min(wet * length * scene[10], remaining.shape[0] - 2.0)
-        row = int(place)
-        after = place - row
-        left = remaining[row, 0] + after * (remaining[row + 1, 0] - remaining[row, 0])
-        blue = left * blue + (1.0 - left) * scene[4]
-        left = remaining[row, 1] + after * (remaining[row + 1, 1] - remaining[row, 1])
-        green = left * green + (1.0 - left) * scene[5]
-        left = remaining[row, 2] + after * (remaining[row + 1, 2] - remaining[row, 2])
-        red = left * red + (1.0 - left) * scene[6]
+            depth, blue, green, red = here, face[6], face[7], face[8]
     if in_water:
-        return blue, green, red
-    sky_blue, sky_green, sky_red = sky(along_d / length)
-    if wet > 0.0:
-        grazing = 1.0 - along_d / length
-        mirrored = 0.02 + 0.98 * grazing * grazing * grazing * grazing * grazing
-        blue = (1.0 - mirrored) * blue + mirrored * sky_blue
-        green = (1.0 - mirrored) * green + mirrored * sky_green
-        red = (1.0 - mirrored) * red + mirrored * sky_red
-    clear = math.exp(-(min(depth, surface) * length) / _HAZE_M)
+        if surface < depth:
+            depth = surface
+            blue, green, red = _surface_from_below(place, along, length, surface, scene)
+        return depth, depth, blue, green, red
+    # Not by subtracting: both may be infinite.
+    wet = depth - surface if surface < depth else 0.0
+    return depth, wet, blue, green, red
+
+
+@kernel
+def _through_air(
+    blue: float, green: float, red: float, way: float, fall: float, mirrors: bool
+) -> tuple[float, float, float]:
+    """Colour after `way` m of air along a unit vector with `fall` downward, mirrored in water at its far end or not."""
+    sky_blue, sky_green, sky_red = sky(fall)
+    kept = math.exp(-way / _HAZE_M)
+    if mirrors:
+        grazing = 1.0 - fall
+        kept *= 0.98 - 0.98 * grazing * grazing * grazing * grazing * grazing
     return (
-        clear * blue + (1.0 - clear) * sky_blue,
-        clear * green + (1.0 - clear) * sky_green,
-        clear * red + (1.0 - clear) * sky_red,
+        kept * blue + (1.0 - kept) * sky_blue,
+        kept * green + (1.0 - kept) * sky_green,
+        kept * red + (1.0 - kept) * sky_red,
     )
 
 
 @kernel_part
 def _behind(
-    position: Array,
-    along_n: float,
-    along_e: float,
-    along_d: float,
+    place: Triple,
+    along: Triple,
     inverse: float,
     spread: float,
     surface: float,
-    scene: Array,
+    in_water: bool,
+    scene: tuple[float, ...],
 ) -> tuple[float, float, float, float]:
     """Depth and colour of what is behind all objects: floor, walls, ground; infinitely far where there is nothing.
 
-    `inverse` is 1 / along_d; a pixel covers `spread` times the depth, over the slope of the ray to the plane.
+    `inverse` is 1 / the downward part of `along`; a pixel covers `spread` times the depth, over the slope of the ray to
+    the plane.
     """
     kind, floor, half_length, half_width = scene[0], scene[1], scene[2], scene[3]
-    north, east, down = position[0], position[1], position[2]
+    north, east, down = place
+    along_n, along_e, along_d = along
     blue, green, red = scene[7], scene[8], scene[9]
-    in_water = kind != LAND and down > 0.0
     if not in_water and along_d <= 0.0:
         return math.inf, 0.0, 0.0, 0.0
     if kind == POOL and not in_water:
@@ -211,12 +236,12 @@ def _behind(
     return depth, tone * blue, tone * green, tone * red
 
 
-@kernel
+@kernel_part
 def _surface_from_below(
-    position: Array, along_n: float, along_e: float, along_d: float, length: float, depth: float, scene: Array
+    place: Triple, along: Triple, length: float, depth: float, scene: tuple[float, ...]
 ) -> tuple[float, float, float]:
-    wave = ripples(position[0] + depth * along_n, position[1] + depth * along_e, depth * length)
-    steep = (-along_d / length + 0.25 * wave - _COS_CRITICAL) / 0.06
+    wave = ripples(place[0] + depth * along[0], place[1] + depth * along[1], depth * length)
+    steep = (-along[2] / length + 0.25 * wave - _COS_CRITICAL) / 0.06
     through = min(max(0.5 + steep, 0.0), 1.0)
     tone = 0.9 + 0.8 * wave
     sky_blue, sky_green, sky_red = sky(-1.0)
