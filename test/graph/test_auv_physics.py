@@ -1,0 +1,94 @@
+"""Underwater vehicles in the running graph: afloat, in a current, under thrust, and back at their start."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from geometry_msgs.msg import Vector3Stamped
+from rosflight_msgs.msg import BatteryStatus, PwmOutput, SimState
+from rosflight_msgs.srv import SetSimState
+from sensor_msgs.msg import Imu
+
+from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED
+from rosflight_py_sim.interfaces.vehicle_state import truth_of_message
+from rosflight_py_sim.physics.rotations import rotate_to_inertial
+
+MakeGraph = Callable[..., Any]
+
+OPEN_WATER = ("-p", "world:=''")
+CALM_SENSORS = ("-p", "acc_stdev:=0.0", "-p", "acc_bias_range:=0.0", "-p", "acc_bias_walk_stdev:=0.0")
+
+
+def afloat(graph: MakeGraph, *arguments: str, name: str = "auv") -> Any:
+    """A vehicle that nobody drives: the firmware's servo outputs stand in the middle."""
+    return graph(*OPEN_WATER, *arguments, vehicle_name=name, flight_controller="sil_board")
+
+
+def velocity_ned(graph: Any) -> np.ndarray:
+    return np.array(rotate_to_inertial(*truth_of_message(graph.truth)[3:10]))
+
+
+@pytest.mark.parametrize("name", ["auv", "bluerov2"])
+def test_vehicle_floats_at_its_start_and_feels_its_weight(graph: MakeGraph, name: str) -> None:
+    g = afloat(graph, *CALM_SENSORS, name=name)
+    batteries = g.hear("sim/truth_battery", BatteryStatus)
+    imus = g.hear("sim/sensors/imu/data", Imu)
+    g.spin_for(0.1)
+    start = truth_of_message(g.truth)
+    g.spin_for(3.0)
+    # Its file says its waterline to a tenth of a millimetre.
+    assert truth_of_message(g.truth)[:7] == pytest.approx(start[:7], abs=2e-4)
+    felt = imus[-1].linear_acceleration
+    assert (felt.x, felt.y, felt.z) == pytest.approx((0.0, 0.0, -9.81), abs=0.01)
+    assert batteries[-1].voltage > 10.0
+    assert 0.0 < batteries[-1].current < 2.0
+
+
+def test_wind_is_the_current_that_carries_it_away(graph: MakeGraph) -> None:
+    current = [0.3, -0.2, 0.0]
+    words = ("-p", "sim_has_wind:=true", "-p", "use_random_wind:=false", "-p", f"steady_state_wind:={current}")
+    g = afloat(graph, *words)
+    winds = g.hear("sim/truth_wind", Vector3Stamped, LATCHED)
+    g.spin_for(4.0)
+    assert (winds[-1].vector.x, winds[-1].vector.y, winds[-1].vector.z) == pytest.approx(current)
+    # After two time constants (m + A) / d of 2 s or less it goes nearly as fast, and not faster.
+    assert velocity_ned(g)[:2] / current[:2] == pytest.approx([0.92, 0.92], abs=0.07)
+
+
+def test_reset_brings_a_driven_vehicle_back_with_its_thrusters_at_rest(graph: MakeGraph) -> None:
+    g = graph(*OPEN_WATER, vehicle_name="auv", flight_controller="sil_board")
+    g.spin_for(0.1)
+    start = truth_of_message(g.truth)
+    deep = SimState()
+    deep.pose.position.x, deep.pose.position.z = 4.0, 6.0
+    deep.pose.orientation.w, deep.twist.linear.y = 1.0, 0.3
+    g.pause()
+    assert g.call("dynamics/set_sim_state", SetSimState, state=deep).success
+    assert g.call("forces_and_moments/reset").success
+    assert g.call("dynamics/reset").success
+    g.spin_until(lambda: g.truth.pose.position.z < 1.0, "the start")
+    g.call("time_manager/toggle_pause")
+    g.spin_for(0.5)
+    assert truth_of_message(g.truth)[:7] == pytest.approx(start[:7], abs=2e-4)
+
+
+def test_outputs_drive_the_thrusters(graph: MakeGraph) -> None:
+    g = graph(*OPEN_WATER, vehicle_name="auv", flight_controller="sil_board")
+    g.spin_for(0.1)
+    # In the board's place: left and right ahead.
+    g.remove(g.node("sil_board"))
+    publisher = g.tester.create_publisher(PwmOutput, "sim/pwm_output", CHAIN)
+    pulses = [2000.0, 2000.0, *[1500.0] * 12]
+
+    def drive(message: SimState) -> None:
+        output = PwmOutput(values=pulses)
+        output.header.stamp = message.header.stamp
+        publisher.publish(output)
+
+    g.tester.create_subscription(SimState, "sim/truth_state", drive, CHAIN)
+    drive(g.truth)
+    g.spin_until(lambda: g.truth.twist.linear.x > 0.3, "speed ahead")
+    assert abs(g.truth.twist.linear.y) < 1e-6
