@@ -41,7 +41,7 @@ def composed_run(
 ) -> ComposedRun:
     """Run `count` vehicles, every sensor at its default rate; `cameras` None: as the vehicle has them."""
     chosen = vehicle(name, dynamics).carrying(CAMERA, cameras)
-    members = [Member(chosen)] if count == 1 else fleet(chosen, count=count, spacing=20.0, seed=0)
+    members = [Member(chosen)] if count == 1 else fleet(chosen, count=count, seed=0)
     graph = ComposedGraph(
         members, settings={"real_time_multiplier": 0.0}, arguments=["--log-level", "warn", *arguments]
     )

@@ -15,7 +15,7 @@ from launch.events.process import ProcessExited
 from launch.logging import get_logger
 from launch_ros.actions import Node
 
-from rosflight_py_sim.fleet import FLEET_PARAMETERS, Member, fleet
+from rosflight_py_sim.fleet import Member, fleet
 from rosflight_py_sim.flight_controllers import FLIGHT_CONTROLLERS, chosen_flight_controller
 from rosflight_py_sim.graph_plan import PlannedNode, planned_nodes
 from rosflight_py_sim.parameters import ParameterError
@@ -113,8 +113,9 @@ ARGUMENTS = [
     ),
     DeclareLaunchArgument(
         "spacing",
-        default_value=str(FLEET_PARAMETERS["spacing"].default),
-        description="With count: distance from one vehicle's start to the next one's, along east, in metres.",
+        default_value="",
+        description="With count: distance from one vehicle's start to the next one's, along east, in metres. Empty: as "
+        "the vehicle has it.",
     ),
     DeclareLaunchArgument(
         "log_level",
@@ -158,7 +159,8 @@ def _graph(context: LaunchContext) -> list[LaunchDescriptionEntity]:
 def _members(given: dict[str, str], chosen: Vehicle) -> list[Member]:
     if not given["count"]:
         return [Member(chosen, settings=_numbers(given, "seed"))]
-    return fleet(chosen, **{name: yaml.safe_load(given[name] or "0") for name in ("count", "spacing", "seed")})
+    numbers = {name: value for part in ("count", "spacing", "seed") for name, value in _numbers(given, part).items()}
+    return fleet(chosen, **{"seed": 0, **numbers})
 
 
 def _processes(given: dict[str, str], time_mode: str, members: list[Member]) -> list[LaunchDescriptionEntity]:

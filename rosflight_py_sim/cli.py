@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from rosflight_py_sim import __version__
-from rosflight_py_sim.fleet import FLEET_PARAMETERS, Member, fleet
+from rosflight_py_sim.fleet import Member, fleet
 from rosflight_py_sim.flight_controllers import FLIGHT_CONTROLLERS, chosen_flight_controller
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.resources import share_directory
 from rosflight_py_sim.trim_command import add_trim_parser
-from rosflight_py_sim.vehicles import CAMERA, DYNAMICS, STANDALONE, VEHICLES, Vehicle, vehicle
+from rosflight_py_sim.vehicles import CAMERA, DYNAMICS, SPACING, STANDALONE, VEHICLES, Vehicle, vehicle
 
 INTERRUPTED = 130
 
@@ -114,9 +114,8 @@ def _parser() -> argparse.ArgumentParser:
     sim.add_argument(
         "--spacing",
         type=float,
-        default=FLEET_PARAMETERS["spacing"].default,
         metavar="M",
-        help="distance between their starting points, m (default %(default)g)",
+        help=f"distance between their starting points, m (default {SPACING:g}, less for vehicles of a pool)",
     )
     sim.add_argument(
         "--keyboard",

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Value
-from rosflight_py_sim.vehicles import Vehicle
+from rosflight_py_sim.vehicles import SPACING, Vehicle
 
 FLEET_PARAMETERS = ParameterTable(
     Parameter("count", 2, "Number of vehicles", minimum=1, maximum=100),
-    Parameter("spacing", 20.0, "Distance from one vehicle's start to the next one's, along east", "m", 0.0, 1e4),
+    Parameter("spacing", SPACING, "Distance from one vehicle's start to the next one's, along east", "m", 0.0, 1e4),
     Parameter("seed", 0, "Seed of the first vehicle; each further one has the next", minimum=0, maximum=2**31 - 101),
 )
 
@@ -30,12 +30,15 @@ class Member:
     settings: Mapping[str, Value] = field(default_factory=dict)
 
 
-def fleet(vehicle: Vehicle, *, count: int, spacing: float, seed: int) -> list[Member]:
-    """Vehicles of one kind in a row from the origin to the east, in the namespaces NAME_1, NAME_2 and so on.
+def fleet(vehicle: Vehicle, *, count: int, spacing: float | None = None, seed: int) -> list[Member]:
+    """Vehicles of one kind in a row to the east, in the namespaces NAME_1, NAME_2 and so on.
+
+    Without a `spacing` (m) it is the vehicle's own.
 
     Raises:
         ParameterError: an argument is not as FLEET_PARAMETERS allow.
     """
+    spacing = vehicle.spacing if spacing is None else spacing
     FLEET_PARAMETERS.checked({"count": count, "spacing": spacing, "seed": seed})
     return [
         Member(vehicle, f"{vehicle.name}_{k + 1}", {"seed": seed + k, "initial_position": [0.0, k * spacing]})

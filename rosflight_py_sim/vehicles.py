@@ -50,6 +50,10 @@ class Pairing:
     command: str = ""
 
 
+SPACING = 20.0
+"""Distance from one vehicle to the next at the start of a fleet where nothing is in the way, m."""
+
+
 @dataclass(frozen=True)
 class ClientMission:
     """A mission that a client program steers, over the protocol of the vehicle's flight controller.
@@ -83,6 +87,7 @@ class Vehicle:
         flight_controller: who flies it unless another is asked for: a name of `FLIGHT_CONTROLLERS`.
         pairings: name of a flight controller to what it takes that this one flies the vehicle.
         companions: executables that it carries besides those that every vehicle has.
+        spacing: distance from one to the next at the start of a fleet, m; all of eight must fit into its world.
         mission: what `rosflight_py_sim fly` does with it; None: what the autopilot flies.
         weather: file in config/, the wind or the current in which it does.
     """
@@ -97,6 +102,7 @@ class Vehicle:
     flight_controller: str = "sil_board"
     pairings: Mapping[str, Pairing] = field(default_factory=dict)
     companions: tuple[str, ...] = ()
+    spacing: float = SPACING
     mission: ClientMission | None = None
     weather: str = "wind.yaml"
 
@@ -163,6 +169,7 @@ def _underwater(
     name: str,
     thrusters: tuple[Actuator, ...],
     *,
+    spacing: float,
     pairings: Mapping[str, Pairing] | None = None,
     mission: ClientMission | None = None,
 ) -> Vehicle:
@@ -176,6 +183,7 @@ def _underwater(
         flight_controller="zeromq",
         pairings={"zeromq": Pairing(f"zeromq/{name}.yaml"), **(pairings or {})},
         companions=(CAMERA,),
+        spacing=spacing,
         mission=mission,
         weather="current.yaml",
     )
@@ -200,6 +208,7 @@ VEHICLES = {
         _underwater(
             "auv",
             THRUSTERS,
+            spacing=1.0,
             mission=ClientMission(
                 "auv_mission.py",
                 6,
@@ -209,6 +218,7 @@ VEHICLES = {
         _underwater(
             "bluerov2",
             VECTORED_THRUSTERS,
+            spacing=3.0,
             # From a home above the sea ArduSub's pressure sensor does not feel the depth.
             pairings=_ardupilot("bluerov2", "ArduSub", "vectored", "sub", "-l 40.2463724,-111.6474138,0,0"),
         ),

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from underwater import Underwater, commands, state
 
+from rosflight_py_sim.fleet import fleet
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.physics.rotations import euler_from_quaternion
 from rosflight_py_sim.vehicle_models import steady_vehicle
@@ -121,6 +122,16 @@ def test_bluerov2_stays_level_at_full_thrust_ahead():
     # 2 x (51.5 + 40.2) N / sqrt(2) = 13.7 u + 141 u^2.
     assert velocity[0] == pytest.approx(0.91, abs=0.02)
     assert max(abs(roll), abs(pitch), abs(yaw)) < math.radians(15.0)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_fleet_of_eight_starts_within_its_world(name):
+    starts = [
+        Underwater(name, initial_position=member.settings["initial_position"]).body.truth[:3]
+        for member in fleet(VEHICLES[name], count=8, seed=0)
+    ]
+    # Wider than the wider vehicle.
+    assert np.min(np.diff([east for _, east, _ in starts])) > 0.6
 
 
 @pytest.mark.parametrize("name", NAMES)
