@@ -96,11 +96,10 @@ class Auv:
 
     def power(self, left: float, right: float, side: float, vertical: float) -> None:
         """Set the thrusters (-100 to 100), and wait for the telemetry that comes next."""
-        powers = [int(np.clip(round(power), -100, 100)) for power in (left, right, side, vertical)]
-        self._thrusters.send(struct.pack("<Bbbbb", self._id[0], *powers))
+        self._send(*(int(np.clip(round(power), -100, 100)) for power in (left, right, side, vertical)))
         while not self._telemetry.poll(200):
             # A simulation that waits for its clients goes on at this: "leave all thrusters as they are".
-            self._thrusters.send(struct.pack("<Bbbbb", self._id[0], -127, -127, -127, -127))
+            self._send(-127, -127, -127, -127)
         x, y, depth, yaw = self.x, self.y, self.depth, self.yaw
         self.x, self.y, z, self.yaw, _, _ = struct.unpack("<6f", self._telemetry.recv_multipart()[1])
         self.depth = -z
@@ -112,6 +111,9 @@ class Auv:
             _, front, bottom = self._images.recv_multipart()
             self.front, self.bottom = (cv2.imdecode(np.frombuffer(jpeg, np.uint8), 1) for jpeg in (front, bottom))
 
+    def _send(self, *powers: int) -> None:
+        self._thrusters.send(struct.pack("<Bbbbb", self._id[0], *powers))
+
     def steer(self, depth: float, yaw: float, ahead: float = 0.0, aside: float = 0.0) -> None:
         """Hold depth (m) and yaw (degrees) until the next telemetry message, with power ahead and aside."""
         down = self._sinking(depth - self.depth, self._sink_rate)
@@ -120,7 +122,7 @@ class Auv:
 
     def close(self) -> None:
         """Stop the thrusters, and see that they hear it."""
-        self.power(0, 0, 0, 0)
+        self._send(0, 0, 0, 0)
         for socket in (self._images, self._thrusters, self._telemetry):
             socket.close(linger=1000)
 
@@ -199,7 +201,7 @@ class OverDisc:
     def __init__(self, auv: Auv) -> None:
         self._auv = auv
         self._yaw: float | None = None
-        self._ahead, self._aside = Loop(100.0, 30.0, 80.0, 50.0), Loop(100.0, 30.0, 80.0, 50.0)
+        self._ahead, self._aside = Loop(100.0, 20.0, 80.0, 50.0), Loop(100.0, 20.0, 80.0, 50.0)
         self._place: np.ndarray | None = None
 
     def hold(self, depth: float) -> float:
@@ -221,11 +223,11 @@ class OverDisc:
         return float(np.hypot(*off))
 
     def arrive(self) -> Iterator[str]:
-        """Over the disc, until it has been there for a second."""
+        """Over the disc, until it has been there for half a second."""
         centred = 0
-        while centred < RATE_HZ:
+        while centred < 0.5 * RATE_HZ:
             off = self.hold(CRUISE_DEPTH)
-            centred = centred + 1 if off < 0.1 else 0
+            centred = centred + 1 if off < 0.15 else 0
             yield f"disc {off:.2f} m off"
 
     def rise(self) -> Iterator[str]:
