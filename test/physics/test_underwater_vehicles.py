@@ -134,6 +134,25 @@ def test_fleet_of_eight_starts_within_its_world(name):
     assert np.min(np.diff([east for _, east, _ in starts])) > 0.6
 
 
+@pytest.mark.parametrize("dt", [1.0 / 120.0, 1.0 / 60.0])
+@pytest.mark.parametrize("name", NAMES)
+def test_longer_steps_move_the_vehicles_alike(name, dt):
+    def end(step):
+        vehicle = Underwater(name, ground_altitude=-50.0, world="")
+        vehicle.body.set_truth(state(20.0))
+        for given in [
+            (0.6, 0.4, 0.3, -0.5, 0.2, 0.1),
+            (-0.5, 0.5, -0.3, 0.5, -0.2, 0.2),
+            (0.3, 0.3, 0.3, 0.3, 0.3, 0.3),
+        ]:
+            vehicle.pulses = commands(*given)
+            vehicle.run(3.0, step)
+        return vehicle.body.truth[:13]
+
+    # Forces are held over a step, which is a lag of half a step: 10 ms of 2 m/s and of 5 rad/s at most.
+    assert end(dt) == pytest.approx(end(1.0 / 1200.0), abs=0.1)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_trim_refuses_what_has_no_steady_flight(name):
     with pytest.raises(ParameterError, match=f"vehicle '{name}' given.*allowed to be trimmed"):
