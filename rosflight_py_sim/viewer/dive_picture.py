@@ -40,6 +40,9 @@ MOMENTS = 6
 _BEFORE_GATE_S = 6.0
 
 
+# Moments closer in time than this (s) show the same.
+_APART_S = 2.0
+
 # Moments nearer to each other than this are at one place of the map.
 _SAME_PLACE_M = 0.4
 
@@ -53,17 +56,20 @@ class Moment:
 
 
 def key_moments(log: DiveLog, summary: DiveSummary) -> list[Moment]:
-    """At most MOMENTS of them: the middle of each part of the mission, the gate just ahead, the end."""
+    """At most MOMENTS of them: the middle of each long part of the mission, the gate just ahead, the end."""
     start_s, end_s = float(log.time_s[0]), float(log.time_s[-1])
     # The first row comes a moment after the first word.
     begun = [Mark(max(mark.time_s, start_s), mark.text) for mark in log.marks if mark.time_s < end_s]
     spans = itertools.pairwise([*(mark.time_s for mark in begun), end_s])
     parts = [(end - begin, 0.5 * (begin + end), mark.text) for mark, (begin, end) in zip(begun, spans, strict=True)]
-    longest = sorted(parts, reverse=True)[: MOMENTS - 2]
-    moments = [Moment(middle, text) for _, middle, text in longest]
+    wished = [Moment(middle, text) for _, middle, text in sorted(parts, reverse=True)]
     if not math.isnan(summary.gate_s):
-        moments.append(Moment(start_s + max(summary.gate_s - _BEFORE_GATE_S, 0.0), "the gate ahead"))
-    moments.append(Moment(end_s, "at the end"))
+        wished.insert(0, Moment(start_s + max(summary.gate_s - _BEFORE_GATE_S, 0.0), "the gate ahead"))
+    moments = [Moment(end_s, "at the end")]
+    for moment in wished:
+        apart = all(abs(moment.time_s - other.time_s) >= _APART_S for other in moments)
+        if apart and len(moments) < MOMENTS:
+            moments.append(moment)
     return sorted(moments, key=lambda moment: moment.time_s)
 
 
