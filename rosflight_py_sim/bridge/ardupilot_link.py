@@ -234,9 +234,13 @@ class ArduPilotLink:
                 self._silence_s,
             )
             return False
-        partner.take(sender)
         assert self._sockets is not None
-        self._sockets.converse_with(sender)
+        try:
+            self._sockets.converse_with(sender)
+        except OSError as error:
+            self._count("refused_frames", "ArduPilot at %s:%s cannot be answered: %s", *sender, error.strerror)
+            return False
+        partner.take(sender)
         self._has_moved = False
         self._refused = None
         self._logger.info(

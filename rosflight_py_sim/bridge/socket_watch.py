@@ -7,6 +7,9 @@ import select
 import threading
 from collections.abc import Callable, Iterable
 
+# A descriptor may have come to stand for another socket meanwhile, of which a poll that sleeps knows nothing.
+_LOOK_AGAIN_MS = 200
+
 
 class SocketWatch:
     """Calls a function, from a thread of its own, when a file descriptor is readable: once each time it is armed.
@@ -50,7 +53,8 @@ class SocketWatch:
     def _run(self) -> None:
         while True:
             self._go.acquire()
-            self._poll.poll()
+            while not self._poll.poll(_LOOK_AGAIN_MS):
+                pass
             if self._closing:
                 return
             self._armed = False

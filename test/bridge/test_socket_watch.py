@@ -75,3 +75,14 @@ def test_closing_ends_the_thread(watched: Watched, armed: bool) -> None:
     watched.watch.close()
     assert not any(thread.name == "socket_watch" for thread in threading.enumerate())
     assert not watched.called(0.0)
+
+
+def test_descriptor_that_has_come_to_stand_for_another_is_watched_on(watched: Watched) -> None:
+    watched.watch.arm()
+    assert not watched.called(0.05)
+    reader, writer = os.pipe()
+    os.dup2(reader, watched.reader)
+    os.write(writer, b"x")
+    assert watched.called()
+    os.close(reader)
+    os.close(writer)
