@@ -23,7 +23,7 @@ from rosflight_py_sim.recorder import Recorder
 from rosflight_py_sim.recording.dive_log import DiveLog, Frame, Mark
 from rosflight_py_sim.recording.dive_summary import summarise_dive, task_object
 from rosflight_py_sim.resources import share_directory
-from rosflight_py_sim.vehicles import ClientMission, Vehicle
+from rosflight_py_sim.vehicles import CAMERA, ClientMission, Vehicle
 from rosflight_py_sim.viewer.dive_picture import draw_dive
 from rosflight_py_sim.viewer.summary_table import print_dive
 from rosflight_py_sim.world import Kind, WorldError, world_of
@@ -122,8 +122,14 @@ class ClientFlight(Flight):
     """
 
     def __init__(self, vehicle: Vehicle, mission: ClientMission) -> None:
-        """Have the simulation wait for the program."""
+        """Have the simulation wait for the program.
+
+        Raises:
+            ParameterError: the vehicle has been left without what the program steers by.
+        """
         super().__init__(vehicle)
+        if CAMERA not in vehicle.companions:
+            raise ParameterError(f"vehicle '{vehicle.name}' given without camera; {mission.program} steers by it")
         self._mission = mission
         self.settings = dict(mission.settings)
         self._client: Client | None = None
@@ -134,7 +140,7 @@ class ClientFlight(Flight):
     def join(self, graph: ComposedGraph, namespace: str) -> None:
         """Look for what the mission needs in the world, and start the program."""
         mission = self._mission
-        self._world = world_of(graph.values_of("camera"))
+        self._world = world_of(graph.values_of("dynamics"))
         try:
             self._gate = task_object(self._world, mission.gate, Kind.GATE)
             self._ring = task_object(self._world, mission.ring, Kind.RING)

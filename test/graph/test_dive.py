@@ -51,8 +51,9 @@ def test_fly_follows_the_line_through_the_gate_into_the_ring_and_shows_it(
         (["--vehicle", "bluerov2"], ["vehicle 'bluerov2' given, which has no mission; allowed: multirotor", "auv"]),
         (["--world", "open_water"], ["'world'", "world 'open_water' has no gate of the name 'gate'"]),
         (["--world", "bathtub"], ["'world'", "bathtub"]),
+        (["--no-camera"], ["vehicle 'auv' given without camera; auv_mission.py steers by it"]),
     ],
-    ids=["no mission", "no gate", "no world"],
+    ids=["no mission", "no gate", "no world", "no camera"],
 )
 def test_mission_that_cannot_be_is_refused_in_words(
     command_line: Run, ports: list[str], arguments: list[str], words: list[str]
