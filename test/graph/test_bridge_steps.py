@@ -122,7 +122,7 @@ def test_restarted_ardupilot_finds_the_vehicle_at_its_start_and_time_goes_on(
     start = first.step()
     before = fly(first, 1.5, 1700)
     forces = bridged.node("forces_and_moments")
-    drawn_ah = forces._vehicle.charge_drawn_ah
+    drawn_ah = forces.model.charge_drawn_ah
     assert before.position_ned[2] < start.position_ned[2] - 1.0
     second = new_client(bridged)
     second.count = -1
@@ -134,8 +134,8 @@ def test_restarted_ardupilot_finds_the_vehicle_at_its_start_and_time_goes_on(
     assert after.velocity_ned == pytest.approx((0.0, 0.0, 0.0), abs=1e-6)
     assert after.quaternion == pytest.approx((1.0, 0.0, 0.0, 0.0), abs=1e-6)
     # rad/s; rotors at idle have some millionths.
-    assert np.max(forces._vehicle.rotor_speeds) < 1e-3
-    assert forces._vehicle.charge_drawn_ah < 1e-3 * drawn_ah
+    assert np.max(forces.model.rotor_speeds) < 1e-3
+    assert forces.model.charge_drawn_ah < 1e-3 * drawn_ah
     counters = bridged.node("bridge").front_end.counters
     assert counters["restarts"] == 1
     # And it flies as before.

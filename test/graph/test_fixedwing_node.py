@@ -69,7 +69,7 @@ def test_before_the_flight_controller_tells_its_mixer_surfaces_follow_the_vehicl
             """Nothing."""
 
     g = graph(vehicle_name="anaconda", classes={"fixedwing_forces_and_moments": Deaf}).ready()
-    assert np.array_equal(g.node("forces_and_moments").vehicle.mixer, of_the_tail())
+    assert np.array_equal(g.node("forces_and_moments").model.mixer, of_the_tail())
 
 
 def test_the_answer_of_the_vehicles_own_firmware_changes_not_a_bit(graph: Callable[..., Any]) -> None:
@@ -77,12 +77,12 @@ def test_the_answer_of_the_vehicles_own_firmware_changes_not_a_bit(graph: Callab
     g = graph(vehicle_name="anaconda").ready()
     node = g.node("forces_and_moments")
     g.spin_until(lambda: node.firmware_parameters, "the answer")
-    assert np.array_equal(node.vehicle.mixer, of_the_tail())
+    assert np.array_equal(node.model.mixer, of_the_tail())
 
 
 def test_surfaces_follow_commands_through_every_mixer_also_when_it_changes(graph: Callable[..., Any]) -> None:
     g = graph(vehicle_name="anaconda").ready()
-    plane = g.node("forces_and_moments").vehicle
+    plane = g.node("forces_and_moments").model
     publisher = g.tester.create_publisher(Command, "command", CHAIN)
     command = Command(mode=Command.MODE_PASS_THROUGH)
     command.u = [0.0, 0.0, 0.0, *STICKS.values(), 0.0, 0.0, 0.0, 0.0]
@@ -128,14 +128,14 @@ def test_surfaces_with_weights_of_their_own_follow_them_whatever_the_flight_cont
     node = g.node("forces_and_moments")
     g.spin_until(lambda: node.firmware_parameters, "the flight controller's answer")
     expected = mixer_of_values({"rudder_mix": [], **weights})
-    assert np.array_equal(node.vehicle.mixer, expected)
+    assert np.array_equal(node.model.mixer, expected)
     g.set_parameter("forces_and_moments", "C_L_O", 0.4)
-    assert np.array_equal(node.vehicle.mixer, expected)
+    assert np.array_equal(node.model.mixer, expected)
 
 
 def test_mixer_without_throttle_is_told_and_leaves_the_motor_still(graph: Callable[..., Any]) -> None:
     g = graph(vehicle_name="anaconda").ready()
-    plane = g.node("forces_and_moments").vehicle
+    plane = g.node("forces_and_moments").model
     g.set_firmware(PRIMARY_MIXER=2)
     g.spin_until(lambda: not np.any(plane.mixer[3]), "the quadcopter's mixer")
     g.spin_for(0.1)
@@ -146,11 +146,11 @@ def test_changed_parameters_of_the_aircraft_keep_its_mixer_and_its_motion(graph:
     g = graph(vehicle_name="anaconda").ready()
     node = g.node("forces_and_moments")
     g.set_firmware(PRIMARY_MIXER=9)
-    g.spin_until(lambda: node.vehicle.mixer[1, 1] == pytest.approx(1 / 500), "the standard mixer")
-    before = node.vehicle
+    g.spin_until(lambda: node.model.mixer[1, 1] == pytest.approx(1 / 500), "the standard mixer")
+    before = node.model
     g.set_parameter("forces_and_moments", "C_L_O", 0.4)
-    assert node.vehicle is not before
-    assert np.array_equal(node.vehicle.mixer, before.mixer)
+    assert node.model is not before
+    assert np.array_equal(node.model.mixer, before.mixer)
 
 
 def test_armed_aircraft_rolls_and_takes_off_on_throttle_and_elevator(graph: Callable[..., Any]) -> None:

@@ -1,0 +1,90 @@
+"""Forces and moments of a vehicle that is a model in physics/: what the nodes of such models share."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosflight_py_sim.interfaces.forces_and_moments_interface import (
+    FORCES_AND_MOMENTS_PARAMETERS,
+    ForcesAndMomentsInterface,
+)
+from rosflight_py_sim.interfaces.vehicle_state import VehicleState
+from rosflight_py_sim.parameters import ParameterTable, Value
+
+
+class VehicleModel(Protocol):
+    """A vehicle with actuators and a battery."""
+
+    @property
+    def battery_voltage(self) -> float:
+        """Voltage at the battery's terminals (V)."""
+
+    @property
+    def current_a(self) -> float:
+        """Current drawn from the battery (A)."""
+
+    def update(
+        self, truth: NDArray[np.float64], wind_ned: NDArray[np.float64], pwm_us: NDArray[np.float64], dt: float
+    ) -> NDArray[np.float64]:
+        """Move actuators and battery on by `dt` seconds; the wrench on the body (6,), N and N m."""
+
+    def adopt(self, other: Any) -> None:
+        """Go on from what another of its kind remembers."""
+
+
+Model = TypeVar("Model", bound=VehicleModel)
+
+
+class ModelledForcesAndMoments(ForcesAndMomentsInterface, Generic[Model]):
+    """Forces and moments by a `VehicleModel`, which a derived class builds of the parameters.
+
+    A change of parameters builds it anew, and it goes on as the old one was.
+    """
+
+    PARAMETERS: ClassVar[ParameterTable] = FORCES_AND_MOMENTS_PARAMETERS
+
+    def __init__(self, **arguments: Any) -> None:
+        """Build the model."""
+        self._model: Model | None = None
+        super().__init__(**arguments)
+
+    @abstractmethod
+    def build(self, values: dict[str, Value]) -> Model:
+        """The vehicle as it is at the start.
+
+        Raises:
+            ParameterError: the values do not fit together.
+        """
+
+    @property
+    def model(self) -> Model:
+        """The model; there from the first `configure` on."""
+        assert self._model is not None
+        return self._model
+
+    def configure(self, values: dict[str, Value]) -> None:
+        """Build the model, which goes on from where the old one was."""
+        model = self.build(values)
+        if self._model is not None:
+            model.adopt(self._model)
+        self._model = model
+
+    def update_forces_and_torques(
+        self, state: VehicleState, wind_ned: NDArray[np.float64], pwm_us: NDArray[np.float64], dt: float
+    ) -> NDArray[np.float64]:
+        """Wrench of the model, whose battery is told."""
+        model = self.model
+        wrench = model.update(state.truth, wind_ned, pwm_us, dt)
+        self.publish_battery(state.time_ns, model.battery_voltage, model.current_a)
+        return wrench
+
+    def start_over(self) -> None:
+        """Actuators at rest, battery full."""
+        self._model = self.build(self.values)
+
+    def get_firmware_parameters(self) -> None:
+        """By default nothing: each output of the flight controller moves an actuator of its own."""
