@@ -83,7 +83,13 @@ class ReplyMaker:
         self._airspeed = bool(values["ardupilot.airspeed"])
         self._rc = bool(values["ardupilot.rc"])
         self._battery = bool(values["ardupilot.battery"])
-        switches = {"range": self._range, "airspeed": self._airspeed, "battery": self._battery, "rc": self._rc}
+        switches = {
+            "imu": not self._true_imu,
+            "range": self._range,
+            "airspeed": self._airspeed,
+            "battery": self._battery,
+            "rc": self._rc,
+        }
         self.wants = frozenset(name for name, wanted in switches.items() if wanted)
 
     def line(self, snapshot: Snapshot) -> bytes:

@@ -142,7 +142,8 @@ class AuvFrontEnd(FrontEndInterface):
             ParameterError: outputs that are no sums of powers, or more AUVs than ids.
         """
         super().__init__(values, logger, vehicles)
-        self.wants = frozenset({"images"})
+        # With the IMU of a time its images have come, too.
+        self.wants = frozenset({"imu", "images"})
         outputs = values["auv.outputs"]
         assert isinstance(outputs, list)
         texts = [str(text) for text in outputs]

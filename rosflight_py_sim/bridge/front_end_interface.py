@@ -36,8 +36,8 @@ class Snapshot:
         truth: truth vector (19,): position NED (m), quaternion w x y z (body to NED), velocity over ground in body
             axes (m/s), body rates (rad/s), accelerations.
         wind_ned: velocity of the air over the ground, NED, m/s.
-        gyro: what the IMU measures: angular rate in body axes, rad/s.
-        accel_body: what the IMU measures: specific force in body axes, m/s^2.
+        gyro: what the IMU measures: angular rate in body axes, rad/s; of the time before where it is not wanted.
+        accel_body: what the IMU measures: specific force in body axes, m/s^2; likewise.
         ranges: what each range finder measures, m (+inf beyond its maximum, -inf below its minimum).
         airspeed: what the Pitot tube measures, m/s.
         battery: what the battery monitor measures, V and A.
@@ -57,8 +57,13 @@ class Snapshot:
     images: Mapping[str, bytes] = field(default_factory=dict)
 
 
-WANTS = frozenset({"range", "airspeed", "battery", "rc", "images"})
-"""What a front-end may want in its snapshots beyond state, wind and IMU."""
+WANTS = frozenset({"imu", "range", "airspeed", "battery", "rc", "images"})
+"""What a front-end may want in its snapshots beyond state and wind.
+
+A snapshot with "imu" comes with its IMU message, before which all others of that time have come. One without it comes
+as soon as the step before has been taken, so that the program reckons while the rest of the step goes on; its slower
+measurements are those of the step before.
+"""
 
 
 class StartOver(Enum):

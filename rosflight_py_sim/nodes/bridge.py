@@ -97,6 +97,9 @@ class Bridge(SimulationNode):
     def _on_news(self) -> None:
         """Exchange what there is, and what comes within a moment."""
         silent = self._exchange()
+        if any(vehicle.is_early for vehicle in self._vehicles):
+            # The step has not come so far: its IMU messages are news, too.
+            return
         if silent and all(map(self._waits, self._vehicles)):
             end_s = time.monotonic() + _LINGER_S
             while silent and self._something_comes() and time.monotonic() < end_s:
@@ -140,7 +143,7 @@ class Bridge(SimulationNode):
 
     def _publish(self) -> None:
         """Publish the commands that there are, if the step has the length that suits them."""
-        answered = [vehicle for vehicle in self._vehicles if vehicle.commands is not None]
+        answered = [v for v in self._vehicles if v.commands is not None and not v.is_early]
         for vehicle in answered:
             # With one vehicle amid the step, it would be of two lengths.
             begun = vehicle.pending is not None and self._has_begun(vehicle.pending.time_ns)

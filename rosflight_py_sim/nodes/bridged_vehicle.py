@@ -43,7 +43,8 @@ _PATIENT_LOOKS = 5
 class BridgedVehicle:
     """Gathers the snapshots of one vehicle, and publishes the commands that answer them.
 
-    A snapshot is complete when state, wind and IMU are of one time. An IMU message that was answered before gets the
+    A snapshot is complete when state, wind and, if it is wanted, the IMU are of one time. Commands answer the IMU
+    message, so what the front-end says earlier has to wait for that. An IMU message that was answered before gets the
     same PWM again.
 
     Attributes:
@@ -67,6 +68,7 @@ class BridgedVehicle:
         self.starting_over = False
         self.waiting = False
         self._node, self._on_news = node, on_news
+        self._wants_imu = "imu" in wants
         self._state, self._state_is_new = VehicleState(), False
         self._wind_ns, self._wind_ned = -1, (0.0, 0.0, 0.0)
         self._imu_ns = -1
@@ -115,6 +117,11 @@ class BridgedVehicle:
     def step_s(self) -> float:
         """Length of a step, s; 0 before it was told."""
         return self._step_told
+
+    @property
+    def is_early(self) -> bool:
+        """Whether `pending` is of a time whose IMU message has not come yet."""
+        return self.pending is not None and self.pending.time_ns != self._imu_ns
 
     # What is published.
 
@@ -190,7 +197,7 @@ class BridgedVehicle:
     def _go_on_if_reset(self) -> None:
         if self._reset_is_done and self._state_is_new:
             self.starting_over = False
-            self._begin()
+            self._begin(self._state.time_ns)
 
     # What is heard.
 
@@ -242,24 +249,28 @@ class BridgedVehicle:
             return
         # Asked a second time, the state of that time is lost (a node was restarted): the newest one must do.
         asked_again = stamp == self._imu_ns and self._state.time_ns >= 0
+        was_early = self.is_early
         self._imu_ns = stamp
         self._gyro, self._accel_body = m[IMU_GYRO], m[IMU_ACCEL]
-        if asked_again and self.pending is None:
-            self._begin()
+        if was_early and not self.is_early:
+            self._on_news()
+        elif asked_again and self.pending is None:
+            self._begin(stamp)
         else:
             self._begin_if_complete()
 
     def _begin_if_complete(self) -> None:
         known = self.answered_ns if self.pending is None else self.pending.time_ns
-        if known != self._imu_ns == self._state.time_ns == self._wind_ns:
-            self._begin()
+        time_ns = self._state.time_ns
+        if known != time_ns == self._wind_ns and (time_ns == self._imu_ns or not self._wants_imu):
+            self._begin(time_ns)
 
-    def _begin(self) -> None:
-        self._node.tell_time(self._imu_ns)
-        self._rc_inputs.deliver(self._imu_ns)
+    def _begin(self, time_ns: int) -> None:
+        self._node.tell_time(time_ns)
+        self._rc_inputs.deliver(time_ns)
         self.commands = None
         self.pending = Snapshot(
-            self._imu_ns,
+            time_ns,
             np.copy(self._state.truth),
             self._wind_ned,
             self._gyro,

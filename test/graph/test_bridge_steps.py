@@ -105,6 +105,8 @@ def test_wish_that_no_time_manager_answers_is_warned_of(
     logged: list[Log] = bridged.hear("/rosout", Log)
     client = new_client(bridged)
     client.step()
+    # The answer comes before the time manager has heard of the step.
+    bridged.idle(0.1)
     bridged.remove(bridged.node("time_manager"))
     client.rate = 500
     client.count += 1
