@@ -23,7 +23,7 @@ INTERFACES := rosflight_msgs/CMakeLists.txt rosflight_msgs/package.xml rosflight
 .DEFAULT_GOAL := help
 
 help:  ## what there is to make
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
 	@echo "  Variables: VEHICLE=$(VEHICLE), ARGS for the program or for pytest, PYTHON=$(PYTHON)"
 
 fly: $(VENV)/.project  ## fly a mission with the whole node graph in one process
