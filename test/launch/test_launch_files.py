@@ -464,7 +464,7 @@ def test_launched_graph_says_what_to_type_for_ardupilot_and_waits_for_it(
         (("dynamics_param_file:=/no/such.yaml",), "there is no file '/no/such.yaml'"),
         (("params_file:=/no/such.yaml",), "there is no file '/no/such.yaml'"),
         (("leave_out:=sensor",), "'sensor' given; allowed: rc, sensors"),
-        (("flight_controller:=ardupilot",), "'time_mode': wall given; allowed: text, one of lockstep"),
+        (("flight_controller:=ardupilot",), "'time_mode': 'wall' given; allowed: text, one of lockstep"),
         (("count:=0",), "'count': 0 given; allowed: integer, from 1 to 100"),
         (("real_time_multiplier:=2",), "leave it out, or choose time_mode:=paced or lockstep"),
         (("use_sim_time:=true", "real_time_multiplier:=-1"), "'real_time_multiplier': -1 given; allowed"),
