@@ -21,7 +21,7 @@ from rosflight_py_sim.jit import kernel
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
 from rosflight_py_sim.physics.battery import BATTERY_PARAMETERS, open_circuit_voltage
 from rosflight_py_sim.physics.immersion import HULL_PARAMETERS, hull_numbers, immersed_part
-from rosflight_py_sim.physics.powertrain import CHARGE_DRAWN, CURRENT, VOLTAGE
+from rosflight_py_sim.physics.powertrain import CHARGE_DRAWN, CURRENT, VOLTAGE, BatteryPowered
 from rosflight_py_sim.physics.rotations import rotate_to_body
 from rosflight_py_sim.physics.thrusters import (
     AXIS,
@@ -126,7 +126,7 @@ def auv_wrench(
     battery[VOLTAGE] = max(0.0, open_circuit_voltage(charge, body[FULL_VOLTAGE]) - body[RESISTANCE] * drawn)
 
 
-class Auv:
+class Auv(BatteryPowered):
     """Forces and moments of an underwater vehicle from its truth state, the current and the outputs.
 
     `values` holds AUV_PARAMETERS. Raises ParameterError as `thruster_numbers` does.
@@ -180,16 +180,6 @@ class Auv:
     def thrusts(self) -> NDArray[np.float64]:
         """Thrusts (n,), N, negative in reverse, as in water; written anew by each update."""
         return self._thrusts
-
-    @property
-    def battery_voltage(self) -> float:
-        """Voltage at the battery's terminals (V)."""
-        return float(self._battery[VOLTAGE])
-
-    @property
-    def current_a(self) -> float:
-        """Current drawn from the battery (A)."""
-        return float(self._battery[CURRENT])
 
     def adopt(self, other: Auv) -> None:
         """Go on from the thrusts and the battery charge of another; thrusters it has not stand still."""

@@ -25,9 +25,8 @@ from rosflight_py_sim.physics.battery import BATTERY_PARAMETERS
 from rosflight_py_sim.physics.powertrain import (
     AIR_PARAMETERS,
     CHARGE_DRAWN,
-    CURRENT,
     POWERTRAIN_PARAMETERS,
-    VOLTAGE,
+    BatteryPowered,
     air_density,
     balanced_speed,
     followed_share,
@@ -153,7 +152,7 @@ def direct_mixer(aileron: int = 0, elevator: int = 1, rudder: int = 2, throttle:
     return mixer
 
 
-class FixedWing:
+class FixedWing(BatteryPowered):
     """Forces and moments of a fixed wing from its truth state, the wind and the outputs of the flight controller.
 
     `values` holds FIXEDWING_PARAMETERS.
@@ -271,21 +270,6 @@ class FixedWing:
     def propeller_speed(self) -> float:
         """Speed of the propeller (rad/s)."""
         return float(self._speeds[0])
-
-    @property
-    def battery_voltage(self) -> float:
-        """Voltage at the battery's terminals (V)."""
-        return float(self._battery[VOLTAGE])
-
-    @property
-    def current_a(self) -> float:
-        """Current that the motor draws from the battery (A)."""
-        return float(self._battery[CURRENT])
-
-    @property
-    def charge_drawn_ah(self) -> float:
-        """Charge drawn from the battery so far (A h), at most its capacity; 0 for a battery that never empties."""
-        return float(self._battery[CHARGE_DRAWN]) / 3600.0
 
     def adopt(self, other: FixedWing) -> None:
         """Go on from the surfaces, the propeller, the battery and the mixer of another fixed wing."""

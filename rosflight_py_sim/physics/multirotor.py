@@ -26,10 +26,8 @@ from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTabl
 from rosflight_py_sim.physics.battery import BATTERY_PARAMETERS
 from rosflight_py_sim.physics.powertrain import (
     AIR_PARAMETERS,
-    CHARGE_DRAWN,
-    CURRENT,
     POWERTRAIN_PARAMETERS,
-    VOLTAGE,
+    BatteryPowered,
     air_density,
     balanced_speed,
     followed_share,
@@ -156,7 +154,7 @@ def multirotor_wrench(
     load_battery(powertrain, battery, voltage, throttles, speeds, dt)
 
 
-class Multirotor:
+class Multirotor(BatteryPowered):
     """Forces and moments of a multirotor from its truth state, the wind and the outputs of the flight controller.
 
     `values` holds MULTIROTOR_PARAMETERS. Raises ParameterError when a list of the rotors has not the length that
@@ -230,21 +228,6 @@ class Multirotor:
     def rotor_speeds(self) -> NDArray[np.float64]:
         """Rotor speeds (n,), rad/s, written anew by each update."""
         return self._speeds
-
-    @property
-    def battery_voltage(self) -> float:
-        """Voltage at the battery's terminals (V)."""
-        return float(self._battery[VOLTAGE])
-
-    @property
-    def current_a(self) -> float:
-        """Current that all motors together draw from the battery (A)."""
-        return float(self._battery[CURRENT])
-
-    @property
-    def charge_drawn_ah(self) -> float:
-        """Charge drawn from the battery so far (A h), at most its capacity; 0 for a battery that never empties."""
-        return float(self._battery[CHARGE_DRAWN]) / 3600.0
 
     def adopt(self, other: Multirotor) -> None:
         """Go on from the rotor speeds and the battery charge of another multirotor; rotors it has not stand still."""

@@ -165,3 +165,24 @@ def load_battery(
     # No current draws nothing, also for ever: dt may be infinite.
     if powertrain[CAPACITY] > 0.0 and current > 0.0:
         battery[CHARGE_DRAWN] = min(powertrain[CAPACITY], battery[CHARGE_DRAWN] + current * dt)
+
+
+class BatteryPowered:
+    """What the battery of a vehicle reads, of its `battery` array, which the vehicle holds as `_battery`."""
+
+    _battery: NDArray[np.float64]
+
+    @property
+    def battery_voltage(self) -> float:
+        """Voltage at the battery's terminals (V)."""
+        return float(self._battery[VOLTAGE])
+
+    @property
+    def current_a(self) -> float:
+        """Current that all of the vehicle draws from the battery (A)."""
+        return float(self._battery[CURRENT])
+
+    @property
+    def charge_drawn_ah(self) -> float:
+        """Charge drawn from the battery so far (A h), at most its capacity; 0 for a battery that never empties."""
+        return float(self._battery[CHARGE_DRAWN]) / 3600.0

@@ -15,6 +15,7 @@ from rosflight_py_sim.bridge.auv_front_end import AuvFrontEnd
 from rosflight_py_sim.bridge.front_end_interface import Snapshot
 from rosflight_py_sim.parameters import Value
 from rosflight_py_sim.protocols.auv_zeromq import Telemetry, decode_telemetry
+from test.bridge.logged_lines import LoggedLines
 
 STEP_NS = 2_500_000
 
@@ -23,20 +24,6 @@ PATIENCE_S = 30.0
 
 Outputs: TypeAlias = "list[list[int]]"
 Socket: TypeAlias = "zmq.Socket[bytes]"
-
-
-class LoggedLines:
-    """A logger that keeps what it is told."""
-
-    def __init__(self) -> None:
-        self.infos: list[str] = []
-        self.warnings: list[str] = []
-
-    def info(self, message: str) -> None:
-        self.infos.append(message)
-
-    def warning(self, message: str) -> None:
-        self.warnings.append(message)
 
 
 class AuvBench:

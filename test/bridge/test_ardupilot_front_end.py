@@ -16,23 +16,10 @@ from rosflight_py_sim.bridge.ardupilot_front_end import ArduPilotFrontEnd
 from rosflight_py_sim.bridge.front_end_interface import START_OVER, Snapshot
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.protocols.ardupilot_json import Reply, ServoFrame, decode_reply, encode_frame
+from test.bridge.logged_lines import LoggedLines
 
 STEP_NS = 2_500_000
 REPEATED_AFTER_S = 1.1
-
-
-class LoggedLines:
-    """A logger that keeps what it is told."""
-
-    def __init__(self) -> None:
-        self.infos: list[str] = []
-        self.warnings: list[str] = []
-
-    def info(self, message: str) -> None:
-        self.infos.append(message)
-
-    def warning(self, message: str) -> None:
-        self.warnings.append(message)
 
 
 class Client:

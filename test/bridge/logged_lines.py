@@ -1,0 +1,17 @@
+"""What a front-end of a test has to say."""
+
+from __future__ import annotations
+
+
+class LoggedLines:
+    """A logger that keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.infos: list[str] = []
+        self.warnings: list[str] = []
+
+    def info(self, message: str) -> None:
+        self.infos.append(message)
+
+    def warning(self, message: str) -> None:
+        self.warnings.append(message)
