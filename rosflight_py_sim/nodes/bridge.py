@@ -35,8 +35,8 @@ _LOOK_S = 1.0
 class Bridge(SimulationNode):
     """Fills the autopilot slot of all vehicles with programs behind sockets: answers IMU messages with their PWM.
 
-    The front-end is shown a vehicle at the IMU's time t, and what it commands is published with the stamp t; until it
-    does, the simulation holds still. Who is waited for is told on sim/waiting_for of that vehicle (empty: nobody). The
+    The front-end is shown a vehicle at time t, and what it commands answers the IMU message of t; until it commands,
+    the simulation holds still. Who is waited for is told on sim/waiting_for of that vehicle (empty: nobody). The
     length of a step for which the front-end wishes is asked for on sim/step_wish, and awaited on sim/step_size.
     """
 
