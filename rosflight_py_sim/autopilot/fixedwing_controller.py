@@ -172,7 +172,7 @@ class FixedwingController:
         Raises:
             ValueError: a number that is not finite; the controller is left as it was.
         """
-        if not math.isfinite(sum(state.position_ned) + sum(state[1:]) + course + height + airspeed + curvature):
+        if not state.is_finite or not math.isfinite(course + height + airspeed + curvature):
             raise ValueError(f"not finite: {state}, course {course}, height {height}, airspeed {airspeed}")
         turn = math.atan(state.ground_speed * state.ground_speed * curvature / GRAVITY)
         limit = self._number["max_roll"]

@@ -1,4 +1,4 @@
-"""What the loops of a fixed-wing autopilot measure."""
+"""What the loops of an autopilot measure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,11 @@ from rosflight_py_sim.physics.rotations import euler_from_quaternion, rotate_to_
 
 
 class FlightState(NamedTuple):
-    """Position (NED, m), attitude (rad), body rates (rad/s), course over ground (rad), speeds (m/s)."""
+    """Position (NED, m), attitude (rad), body rates (rad/s), course over ground (rad), speeds (m/s).
+
+    `velocity_ned` is that over ground, `wind_ned` that of the air; both are known to the loops of a multirotor and to
+    those that hold a climb.
+    """
 
     position_ned: Vector3
     roll: float
@@ -23,11 +27,23 @@ class FlightState(NamedTuple):
     course: float
     ground_speed: float
     airspeed: float
+    velocity_ned: Vector3
+    wind_ned: Vector3
 
     @property
     def height(self) -> float:
         """Height above the origin, m."""
         return -self.position_ned[2]
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether all its numbers are."""
+        return math.isfinite(sum(self.position_ned) + sum(self[1:10]) + sum(self.velocity_ned) + sum(self.wind_ned))
+
+    @property
+    def climb(self) -> float:
+        """Speed upwards, m/s."""
+        return -self.velocity_ned[2]
 
 
 # Slower over ground than this (m/s), the nose tells where a vehicle goes; its course would be noise.
@@ -41,7 +57,8 @@ def flight_state(truth: Sequence[float], wind_ned: Sequence[float]) -> FlightSta
     (Beard and McLain, Small Unmanned Aircraft, 2012, eq. 2.6 and fig. 2.10).
     """
     north, east, down, w, x, y, z, u, v, s, p, q, r = truth[:13]
-    to_north, to_east, to_down = rotate_to_inertial(w, x, y, z, u, v, s)
+    velocity = to_north, to_east, _ = rotate_to_inertial(w, x, y, z, u, v, s)
+    wind_north, wind_east, wind_down = wind_ned
     roll, pitch, yaw = euler_from_quaternion(w, x, y, z)
     ground_speed = math.hypot(to_north, to_east)
     return FlightState(
@@ -54,5 +71,7 @@ def flight_state(truth: Sequence[float], wind_ned: Sequence[float]) -> FlightSta
         r,
         math.atan2(to_east, to_north) if ground_speed > _STANDING else yaw,
         ground_speed,
-        math.dist((to_north, to_east, to_down), wind_ned),
+        math.dist(velocity, wind_ned),
+        velocity,
+        (wind_north, wind_east, wind_down),
     )

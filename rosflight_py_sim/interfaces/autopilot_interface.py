@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 from geometry_msgs.msg import PoseStamped
 from nav_msgs.msg import Path
@@ -13,6 +13,7 @@ from rosflight_msgs.msg import Command, SimState
 from std_msgs.msg import Float64, String
 from std_srvs.srv import Trigger
 
+from rosflight_py_sim.autopilot.guided import Guided
 from rosflight_py_sim.autopilot.mission_phase import MissionPhase
 from rosflight_py_sim.autopilot.setpoint import Vector3
 from rosflight_py_sim.interfaces.dynamics_interface import LONGEST_STEP_NS
@@ -32,22 +33,6 @@ COMMAND_FREQUENCY = Parameter(
 )
 
 _PROGRESS_RATE_HZ = 10.0
-
-
-class Guided(NamedTuple):
-    """What the autopilot decides at one instant.
-
-    Attributes:
-        mode: of rosflight_msgs/Command.
-        u: its ten numbers.
-        position_ned: where the vehicle shall be now, m.
-        yaw_rad: where its nose or its course shall point.
-    """
-
-    mode: int
-    u: tuple[float, float, float, float, float, float, float, float, float, float]
-    position_ned: Vector3
-    yaw_rad: float
 
 
 class AutopilotInterface(SimulationNode, ABC):

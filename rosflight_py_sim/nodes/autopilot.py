@@ -6,9 +6,10 @@ from typing import Any, ClassVar
 
 from rosflight_msgs.msg import Command
 
+from rosflight_py_sim.autopilot.guided import Guided
 from rosflight_py_sim.autopilot.mission import MISSION_PARAMETERS, Mission, Phase
 from rosflight_py_sim.autopilot.position_controller import IDLE, POSITION_CONTROLLER_PARAMETERS, PositionController
-from rosflight_py_sim.interfaces.autopilot_interface import AutopilotInterface, Guided
+from rosflight_py_sim.interfaces.autopilot_interface import AutopilotInterface
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import ParameterTable, Value

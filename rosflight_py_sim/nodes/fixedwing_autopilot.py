@@ -14,10 +14,11 @@ from rosflight_msgs.msg import Command
 from rosflight_py_sim.autopilot.fixedwing_controller import FIXEDWING_CONTROLLER_PARAMETERS, FixedwingController
 from rosflight_py_sim.autopilot.fixedwing_mission import FIXEDWING_MISSION_PARAMETERS, FixedwingMission, FixedwingPhase
 from rosflight_py_sim.autopilot.flight_state import flight_state
+from rosflight_py_sim.autopilot.guided import Guided
 from rosflight_py_sim.autopilot.path_planning import planned_path, polyline
 from rosflight_py_sim.autopilot.path_segments import Segment
 from rosflight_py_sim.autopilot.waypoints import FlightPlan, Waypoint, WaypointError, read_flight_plan
-from rosflight_py_sim.interfaces.autopilot_interface import AutopilotInterface, Guided
+from rosflight_py_sim.interfaces.autopilot_interface import AutopilotInterface
 from rosflight_py_sim.interfaces.dynamics_interface import WIND_WIRE
 from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState

@@ -169,7 +169,20 @@ def test_an_aircraft_that_flies_already_joins_the_path_without_a_take_off() -> N
     assert flight.fly(FixedwingPhase.LOITER).state.height == pytest.approx(60.0, abs=3.0)
 
 
-LEVEL = FlightState((0.0, 0.0, -50.0), 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 18.0, 18.0)
+LEVEL = FlightState(
+    (0.0, 0.0, -50.0),
+    0.0,
+    0.0,
+    0.0,
+    0.0,
+    0.0,
+    0.0,
+    0.0,
+    18.0,
+    18.0,
+    velocity_ned=(18.0, 0.0, 0.0),
+    wind_ned=(0.0, 0.0, 0.0),
+)
 
 
 def controller(**values: Value) -> FixedwingController:

@@ -1,0 +1,118 @@
+"""The state that a vehicle shall fly in: one target sideways, one for its speed, one for its height."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TypeAlias
+
+
+class TargetError(ValueError):
+    """A target that no vehicle can be given; the text says what was given and what is allowed."""
+
+
+@dataclass(frozen=True, slots=True)
+class PositionTarget:
+    """Fly to a place (m from home) and stay there: a wing circles it, rotors hover over it."""
+
+    north_m: float
+    east_m: float
+
+
+@dataclass(frozen=True, slots=True)
+class CourseTarget:
+    """Fly over ground in this direction, rad from north towards east.
+
+    `curvature` (1/m, positive to the right) is that of a path which is being followed; it is fed forward.
+    """
+
+    course_rad: float
+    curvature: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class HeadingTarget:
+    """Point the nose in this direction, rad from north towards east; wind carries the vehicle off."""
+
+    heading_rad: float
+
+
+@dataclass(frozen=True, slots=True)
+class RollTarget:
+    """Hold this roll angle, rad, right side down positive."""
+
+    roll_rad: float
+
+
+@dataclass(frozen=True, slots=True)
+class AirspeedTarget:
+    """Fly as fast through the air, m/s, greater than 0."""
+
+    airspeed: float
+
+
+@dataclass(frozen=True, slots=True)
+class PitchTarget:
+    """Hold this pitch angle, rad, nose up positive."""
+
+    pitch_rad: float
+
+
+@dataclass(frozen=True, slots=True)
+class AltitudeTarget:
+    """Fly at this height above home, m."""
+
+    altitude_m: float
+
+
+@dataclass(frozen=True, slots=True)
+class ClimbTarget:
+    """Climb this fast, m/s, up positive."""
+
+    climb: float
+
+
+@dataclass(frozen=True, slots=True)
+class ThrottleTarget:
+    """Hold this throttle, 0 to 1; 0 is a glide."""
+
+    throttle: float
+
+
+Lateral: TypeAlias = PositionTarget | CourseTarget | HeadingTarget | RollTarget
+Speed: TypeAlias = AirspeedTarget | PitchTarget
+Vertical: TypeAlias = AltitudeTarget | ClimbTarget | ThrottleTarget
+
+
+@dataclass(frozen=True, slots=True)
+class FlyTarget:
+    """One target of each kind. Home is the origin of NED.
+
+    With an airspeed all three verticals go; with a pitch angle altitude and throttle, for a climb would need pitch.
+    """
+
+    lateral: Lateral
+    speed: Speed
+    vertical: Vertical
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be flown.
+
+        Raises:
+            TargetError: a pitch angle with a climb, a number that is not finite, an airspeed that is not positive, or a
+                throttle outside 0 to 1.
+        """
+        if isinstance(self.speed, PitchTarget) and isinstance(self.vertical, ClimbTarget):
+            raise TargetError(
+                "pitch with climb given; allowed: pitch with altitude or throttle, airspeed with altitude, climb or "
+                "throttle"
+            )
+        for part in (self.lateral, self.speed, self.vertical):
+            for name in part.__slots__:
+                value = getattr(part, name)
+                if not math.isfinite(value):
+                    raise TargetError(f"{name} {value!r} given; allowed: a finite number")
+        if isinstance(self.speed, AirspeedTarget) and self.speed.airspeed <= 0.0:
+            raise TargetError(f"airspeed {self.speed.airspeed:g} m/s given; allowed: greater than 0 m/s")
+        if isinstance(self.vertical, ThrottleTarget) and not 0.0 <= self.vertical.throttle <= 1.0:
+            raise TargetError(f"throttle {self.vertical.throttle:g} given; allowed: from 0 to 1")
