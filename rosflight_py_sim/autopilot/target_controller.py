@@ -46,7 +46,7 @@ class TargetController(ABC):
 
     @abstractmethod
     def stand(self, state: FlightState) -> Guided:
-        """The command to a vehicle that waits on the ground: neutral, without thrust; it forgets all, as `reset` does."""
+        """The command to a vehicle that waits on the ground, without thrust; it forgets all, as `reset` does."""
 
     @abstractmethod
     def reset(self) -> None:
