@@ -17,7 +17,7 @@ from rosflight_py_sim.flight import Flight
 from rosflight_py_sim.interfaces.autopilot_interface import SETPOINT_WIRE, AutopilotInterface
 from rosflight_py_sim.interfaces.forces_and_moments_interface import BATTERY_WIRE
 from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED
-from rosflight_py_sim.nodes.pilot import Pilot
+from rosflight_py_sim.nodes.pilot import MissionPilot
 from rosflight_py_sim.nodes.running import node_class
 from rosflight_py_sim.recorder import Recorder
 from rosflight_py_sim.recording.flight_log import FlightLog
@@ -86,7 +86,7 @@ class AutopilotFlight(Flight):
     def join(self, graph: ComposedGraph, namespace: str) -> None:
         """Create pilot and recorder."""
         self._recorder = FlightRecorder(self.vehicle, namespace=namespace)
-        self._pilot = Pilot(lands=autopilot_class(self.vehicle).LANDS, namespace=namespace)
+        self._pilot = MissionPilot(lands=autopilot_class(self.vehicle).LANDS, namespace=namespace)
         for node in (self._recorder, self._pilot):
             graph.adopt(node)
             graph.executor.add_node(node)

@@ -135,9 +135,7 @@ def _parser() -> argparse.ArgumentParser:
         "and draw a picture.",
         epilog="Everything after --ros-args goes to ROS.",
     )
-    fly.add_argument(
-        "--real-time-multiplier", type=float, default=0.0, metavar="X", help="default 0: as fast as possible"
-    )
+    fly.add_argument("--real-time-multiplier", type=float, metavar="X", help="default 0: as fast as possible")
     fly.add_argument(
         "--calm", action="store_true", help="no wind and no current (default: config/wind.yaml, config/current.yaml)"
     )
@@ -182,7 +180,9 @@ def _members(options: argparse.Namespace, chosen: Vehicle) -> list[Member]:
 
 
 def _settings(options: argparse.Namespace) -> dict[str, Any]:
-    settings: dict[str, Any] = {"real_time_multiplier": float(options.real_time_multiplier)}
+    settings: dict[str, Any] = {}
+    if options.real_time_multiplier is not None:
+        settings["real_time_multiplier"] = float(options.real_time_multiplier)
     if options.seed is not None:
         settings["seed"] = options.seed
     if options.world is not None:

@@ -34,7 +34,7 @@ class Flight(ABC):
         """Say what it takes."""
         self.vehicle = vehicle
         self.executables: tuple[str, ...] = ()
-        self.settings: dict[str, Value] = {}
+        self.settings: dict[str, Value] = {"real_time_multiplier": 0.0}
 
     @abstractmethod
     def join(self, graph: ComposedGraph, namespace: str) -> None:

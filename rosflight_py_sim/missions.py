@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from rosflight_py_sim.autopilot_flight import AutopilotFlight
 from rosflight_py_sim.client_flight import ClientFlight
+from rosflight_py_sim.client_task import ClientTask
+from rosflight_py_sim.dive_task import DiveTask
 from rosflight_py_sim.flight import Flight
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.vehicles import VEHICLES, Vehicle
+
+TASKS: dict[str, type[ClientTask]] = {"dive": DiveTask}
+"""Name of a client mission's task to the class that judges it."""
 
 
 def flight_of(vehicle: Vehicle) -> Flight:
@@ -16,7 +21,7 @@ def flight_of(vehicle: Vehicle) -> Flight:
         ParameterError: it has neither.
     """
     if vehicle.mission is not None:
-        return ClientFlight(vehicle, vehicle.mission)
+        return ClientFlight(vehicle.mission, TASKS[vehicle.mission.task](vehicle))
     if vehicle.autopilot:
         return AutopilotFlight(vehicle)
     able = [name for name, one in VEHICLES.items() if one.mission or one.autopilot]

@@ -61,14 +61,13 @@ class ClientMission:
     Attributes:
         program: file in docs/examples; it prints what it does, one line for each part of the mission.
         parts: how many parts there are.
-        gate, ring: names of the world's objects that it has to pass, and to come up in.
+        task: what the program has to do, and is judged by: a name of `missions.TASKS`.
         settings: parameters of the nodes.
     """
 
     program: str
     parts: int
-    gate: str = "gate"
-    ring: str = "ring"
+    task: str
     settings: Mapping[str, Value] = field(default_factory=dict)
 
 
@@ -212,6 +211,7 @@ VEHICLES = {
             mission=ClientMission(
                 "auv_mission.py",
                 6,
+                "dive",
                 settings={"auv.wait_for_clients": True, "step_size": 1.0 / 120.0, "frame_rate": 15.0},
             ),
         ),

@@ -1,9 +1,9 @@
-"""The person at the flight line: calibrates, arms, hands over to the autopilot, disarms."""
+"""The person at the flight line: calibrates, arms, hands over, disarms."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from typing import Any
+from typing import Any, ClassVar, TypeAlias
 
 from rclpy.node import Node
 from rclpy.task import Future
@@ -14,6 +14,9 @@ from std_srvs.srv import Trigger
 from rosflight_py_sim.firmware import ErrorFlag
 from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED
 
+Script: TypeAlias = Generator[str | Callable[[], bool], None, None]
+"""Services to call, and conditions to wait for."""
+
 # Status comes at 10 Hz of simulated time: what has not happened after this many has failed.
 _PATIENCE = 150
 
@@ -23,62 +26,52 @@ class FlightAbortedError(RuntimeError):
 
 
 class Pilot(Node):
-    """Flies the autopilot's mission through the services that a person would call, one after the other.
-
-    A vehicle that has landed is disarmed; one that circles in the air is left to its autopilot.
+    """Arms the vehicle and hands over from the sticks, through the services that a person would call one by one.
 
     Attributes:
         doing: what the pilot is doing, for people to read.
-        done: whether the mission has been flown, and what landed is disarmed.
-        failure: why the flight was given up, if it was.
+        done: whether all that is done.
+        failure: why it was given up, if it was.
     """
 
-    def __init__(self, *, lands: bool, **arguments: Any) -> None:
-        """Begin as soon as the flight controller reports its status; `lands` is whether the mission ends on ground."""
-        super().__init__("pilot", **arguments)
-        self._lands = lands
+    SERVICES: ClassVar[tuple[str, ...]] = ("calibrate_imu", "toggle_arm", "toggle_override")
+
+    def __init__(self, name: str = "pilot", **arguments: Any) -> None:
+        """Begin as soon as the flight controller reports its status."""
+        super().__init__(name, **arguments)
         self.doing = "starting (compiles the first time)"
         self.done = False
         self.failure: FlightAbortedError | None = None
-        self._status = Status()
-        self._phase = ""
+        self.status = Status()
         self._waited = 0
-        self._calls = {
-            name: self.create_client(Trigger, name)
-            for name in ("calibrate_imu", "toggle_arm", "toggle_override", "autopilot/start")
-        }
-        self._script = self._flight()
+        self._calls = {name: self.create_client(Trigger, name) for name in self.SERVICES}
+        self._script = self.flight()
         self._condition: Callable[[], bool] | None = lambda: True
-        self.create_subscription(String, "autopilot/phase", self._on_phase, LATCHED)
         self.create_subscription(Status, "status", self._on_status, CHAIN)
 
-    def _flight(self) -> Generator[str | Callable[[], bool], None, None]:
-        """The flight: services to call, and conditions to wait for."""
+    def flight(self) -> Script:
+        """Services to call, and conditions to wait for."""
         self.doing = "calibrating the IMU"
         yield "calibrate_imu"
-        yield lambda: not self._status.error_code & ErrorFlag.UNCALIBRATED_IMU
+        yield lambda: not self.status.error_code & ErrorFlag.UNCALIBRATED_IMU
         self.doing = "arming"
         yield "toggle_arm"
-        yield lambda: bool(self._status.armed)
-        self.doing = "handing over to the autopilot"
+        yield lambda: bool(self.status.armed)
+        self.doing = "handing over"
         yield "toggle_override"
-        yield lambda: bool(self._status.offboard)
-        yield "autopilot/start"
-        yield lambda: self._phase == "done"
-        if self._lands:
-            self.doing = "disarming"
-            yield "toggle_arm"
-            yield lambda: not self._status.armed
-        self.doing = "done"
+        yield lambda: bool(self.status.offboard)
 
-    def _on_phase(self, message: String) -> None:
-        self._phase = message.data
-        if self._phase not in ("wait", "done"):
-            self.doing = self._phase
-            self._waited = 0
+    @property
+    def is_patient(self) -> bool:
+        """Whether what is waited for may take as long as it takes."""
+        return False
+
+    def be_patient(self) -> None:
+        """Wait anew for what is being waited for."""
+        self._waited = 0
 
     def _on_status(self, message: Status) -> None:
-        self._status = message
+        self.status = message
         if self._condition is None or self.failure or self.done:
             return
         if message.failsafe:
@@ -87,7 +80,7 @@ class Pilot(Node):
             self._go_on()
         else:
             self._waited += 1
-            if self._waited > _PATIENCE and self._phase in ("", "wait", "done"):
+            if self._waited > _PATIENCE and not self.is_patient:
                 self._give_up(f"error flags of the flight controller: 0x{message.error_code:02x}")
 
     def _go_on(self) -> None:
@@ -112,3 +105,41 @@ class Pilot(Node):
 
     def _give_up(self, reason: str) -> None:
         self.failure = FlightAbortedError(f"{self.doing}: {reason}")
+
+
+class MissionPilot(Pilot):
+    """Has the autopilot fly its mission, too.
+
+    A vehicle that has landed is disarmed; one that circles in the air is left to its autopilot.
+    """
+
+    SERVICES = (*Pilot.SERVICES, "autopilot/start")
+
+    def __init__(self, *, lands: bool, **arguments: Any) -> None:
+        """Begin; `lands` is whether the mission ends on ground."""
+        self._lands = lands
+        self._phase = ""
+        super().__init__(**arguments)
+        self.create_subscription(String, "autopilot/phase", self._on_phase, LATCHED)
+
+    def flight(self) -> Script:
+        """Hand over, fly, and disarm what has landed."""
+        yield from super().flight()
+        yield "autopilot/start"
+        yield lambda: self._phase == "done"
+        if self._lands:
+            self.doing = "disarming"
+            yield "toggle_arm"
+            yield lambda: not self.status.armed
+        self.doing = "done"
+
+    @property
+    def is_patient(self) -> bool:
+        """The autopilot's own phases take their time."""
+        return self._phase not in ("", "wait", "done")
+
+    def _on_phase(self, message: String) -> None:
+        self._phase = message.data
+        if self.is_patient:
+            self.doing = self._phase
+            self.be_patient()

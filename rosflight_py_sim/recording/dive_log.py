@@ -1,11 +1,12 @@
-"""The columns of a dive that a client program steers, with what it said and what the cameras saw."""
+"""The columns of a dive that a client program steers, with what the cameras saw."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rosflight_py_sim.recording.state_log import Array, StateLog
+from rosflight_py_sim.recording.client_log import ClientLog
+from rosflight_py_sim.recording.state_log import Array
 from rosflight_py_sim.vehicles import Actuator
 
 
@@ -18,19 +19,10 @@ class Frame:
     jpeg: bytes
 
 
-@dataclass(frozen=True)
-class Mark:
-    """What the program said that it does, and when (simulated time, s)."""
-
-    time_s: float
-    text: str
-
-
-class DiveLog(StateLog):
+class DiveLog(ClientLog):
     """Rows of a dive.
 
     Attributes:
-        marks: what the program said, in order.
         frames: camera frames, in the order in which they came.
     """
 
@@ -41,7 +33,6 @@ class DiveLog(StateLog):
             ValueError: no actuator, or no room.
         """
         super().__init__(actuators, capacity)
-        self.marks: list[Mark] = []
         self.frames: list[Frame] = []
 
     def append(

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rosflight_py_sim.recording.dive_log import DiveLog, Mark
+from rosflight_py_sim.recording.client_log import Mark
+from rosflight_py_sim.recording.dive_log import DiveLog
 from rosflight_py_sim.recording.dive_summary import DiveSummary
 from rosflight_py_sim.recording.state_log import Array
 from rosflight_py_sim.viewer.picture_page import (

@@ -19,7 +19,7 @@ from rosflight_py_sim.composition import ComposedGraph
 from rosflight_py_sim.fleet import Member, fleet
 from rosflight_py_sim.interfaces.qos import CHAIN
 from rosflight_py_sim.interfaces.wire import NANOSECONDS, stamp_ns
-from rosflight_py_sim.nodes.pilot import Pilot
+from rosflight_py_sim.nodes.pilot import MissionPilot
 from rosflight_py_sim.vehicles import STANDALONE, vehicle
 
 
@@ -67,7 +67,9 @@ def main() -> None:
         arguments=arguments,
         executables=[chosen.autopilot],
     )
-    pairs = [(TruthHash(options.seconds, m.namespace), Pilot(lands=lands, namespace=m.namespace)) for m in members]
+    pairs = [
+        (TruthHash(options.seconds, m.namespace), MissionPilot(lands=lands, namespace=m.namespace)) for m in members
+    ]
     for node in (node for pair in pairs for node in pair):
         graph.adopt(node)
         graph.executor.add_node(node)

@@ -51,7 +51,7 @@ def test_fly_follows_the_line_through_the_gate_into_the_ring_and_shows_it(
         (["--vehicle", "bluerov2"], ["vehicle 'bluerov2' given, which has no mission; allowed: multirotor", "auv"]),
         (["--world", "open_water"], ["'world'", "world 'open_water' has no gate of the name 'gate'"]),
         (["--world", "bathtub"], ["'world'", "bathtub"]),
-        (["--no-camera"], ["vehicle 'auv' given without camera; auv_mission.py steers by it"]),
+        (["--no-camera"], ["vehicle 'auv' given without camera; its mission is steered by it"]),
     ],
     ids=["no mission", "no gate", "no world", "no camera"],
 )
@@ -84,12 +84,12 @@ FLY = """
 import sys
 from pathlib import Path
 from rosflight_py_sim.client_flight import ClientFlight
+from rosflight_py_sim.dive_task import DiveTask
 from rosflight_py_sim.flight import fly
 from rosflight_py_sim.vehicles import ClientMission, vehicle
-mission = ClientMission(sys.argv[1], 2, settings={"auv.wait_for_clients": True})
-flight = ClientFlight(vehicle("auv"), mission)
-settings = {"real_time_multiplier": 0.0}
-sys.exit(fly(flight, files=[], settings=settings, ros_arguments=sys.argv[2:], namespace="", output=Path("dives")))
+mission = ClientMission(sys.argv[1], 2, "dive", settings={"auv.wait_for_clients": True})
+flight = ClientFlight(mission, DiveTask(vehicle("auv")))
+sys.exit(fly(flight, files=[], settings={}, ros_arguments=sys.argv[2:], namespace="", output=Path("dives")))
 """
 
 

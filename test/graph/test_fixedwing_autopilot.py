@@ -18,7 +18,7 @@ from rosflight_py_sim.autopilot_flight import FlightRecorder
 from rosflight_py_sim.composition import ComposedGraph
 from rosflight_py_sim.fleet import Member
 from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED
-from rosflight_py_sim.nodes.pilot import Pilot
+from rosflight_py_sim.nodes.pilot import MissionPilot
 from rosflight_py_sim.recording.flight_summary import summarise
 from rosflight_py_sim.vehicles import vehicle
 
@@ -67,13 +67,13 @@ def test_waypoints_are_flown_in_wind_through_the_flight_controller(ros_domain: i
     (tmp_path / "short.yaml").write_text(SHORT, encoding="utf-8")
     graph = AircraftGraph("--ros-args", "-p", f"waypoint_file:={tmp_path / 'short.yaml'}", "-p", "seed:=4")
     try:
-        recorder, pilot = FlightRecorder(AIRCRAFT), Pilot(lands=False)
+        recorder, pilot = FlightRecorder(AIRCRAFT), MissionPilot(lands=False)
         graph.include(recorder)
         graph.include(pilot)
         graph.spin_until(
             lambda: (pilot.done and recorder.log.is_completed) or pilot.failure, "the end of the flight", 300.0
         )
-        armed = pilot._status.armed
+        armed = pilot.status.armed
     finally:
         graph.close()
     assert pilot.failure is None

@@ -12,7 +12,7 @@ from geometry_msgs.msg import PoseStamped
 from rosflight_msgs.msg import SimState
 
 from rosflight_py_sim.interfaces.qos import CHAIN
-from rosflight_py_sim.nodes.pilot import Pilot
+from rosflight_py_sim.nodes.pilot import MissionPilot
 
 pytestmark = pytest.mark.timeout(240)
 
@@ -49,7 +49,7 @@ def test_square_is_flown_by_processes_in_lockstep(simulate: Callable[..., Any]) 
 
     observer.node.create_subscription(PoseStamped, "autopilot/setpoint", on_setpoint, CHAIN)
     observer.node.create_subscription(SimState, "sim/truth_state", on_truth, CHAIN)
-    pilot = Pilot(lands=True, context=observer.context)
+    pilot = MissionPilot(lands=True, context=observer.context)
     observer.add(pilot)
     observer.wait_for(lambda: pilot.done or pilot.failure is not None, "the flight ends", timeout=200.0)
     assert pilot.failure is None

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from rosflight_py_sim.recording.dive_log import DiveLog, Frame, Mark
+from rosflight_py_sim.recording.client_log import Mark
+from rosflight_py_sim.recording.dive_log import DiveLog, Frame
 from rosflight_py_sim.recording.dive_summary import DiveSummary, summarise_dive, task_object
 from rosflight_py_sim.vehicles import VEHICLES
 from rosflight_py_sim.viewer.dive_picture import MOMENTS, draw_dive, key_moments

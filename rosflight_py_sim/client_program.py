@@ -1,0 +1,53 @@
+"""A client program as a user's would be: a process of its own, whose lines are heard one by one."""
+
+from __future__ import annotations
+
+import queue
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+_GOODBYE_S = 5.0
+
+
+class ClientProgram:
+    """A Python program that runs beside the simulation."""
+
+    def __init__(self, program: Path, arguments: list[str]) -> None:
+        """Start it."""
+        self._process = subprocess.Popen(
+            [sys.executable, "-u", str(program), *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            # Ctrl-C is for us, who end it in its turn.
+            start_new_session=True,
+        )
+        self._lines: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self._reader = threading.Thread(target=self._read, name="client", daemon=True)
+        self._reader.start()
+
+    def _read(self) -> None:
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            self._lines.put(line.rstrip())
+
+    @property
+    def code(self) -> int | None:
+        """Its exit code, once it has ended and all its lines are in `lines`; None before."""
+        return None if self._reader.is_alive() else self._process.wait()
+
+    def lines(self) -> list[str]:
+        """Lines that came since the last call."""
+        return [self._lines.get() for _ in range(self._lines.qsize())]
+
+    def close(self) -> None:
+        """End it, if it runs."""
+        self._process.terminate()
+        try:
+            self._process.wait(_GOODBYE_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+        self._reader.join(_GOODBYE_S)

@@ -1,0 +1,100 @@
+"""The dive: through a gate and up in a ring, by camera."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from sensor_msgs.msg import CompressedImage
+
+from rosflight_py_sim.client_task import ClientRecorder, ClientTask
+from rosflight_py_sim.composition import ComposedGraph
+from rosflight_py_sim.interfaces.qos import CHAIN
+from rosflight_py_sim.interfaces.ticks import Schedule
+from rosflight_py_sim.interfaces.wire import NANOSECONDS
+from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.recording.dive_log import DiveLog, Frame
+from rosflight_py_sim.recording.dive_summary import summarise_dive, task_object
+from rosflight_py_sim.vehicles import CAMERA, Vehicle
+from rosflight_py_sim.viewer.dive_picture import draw_dive
+from rosflight_py_sim.viewer.summary_table import print_dive
+from rosflight_py_sim.world import Kind, WorldError, world_of
+
+CAMERAS = ("front", "bottom")
+
+# Names of the world's objects that are to be passed, and to be come up in.
+GATE, RING = "gate", "ring"
+
+# Of each camera so many pictures a second are kept, for the report.
+_KEPT_HZ = 2.0
+
+
+class DiveRecorder(ClientRecorder):
+    """Writes down the dive, and what the cameras see."""
+
+    log: DiveLog
+
+    def __init__(self, vehicle: Vehicle, **arguments: Any) -> None:
+        """Listen."""
+        super().__init__(vehicle, DiveLog(vehicle.actuators), "dive_recorder", **arguments)
+        for camera in CAMERAS:
+            self._watch(camera)
+
+    def write(self, commands: list[float], flow_ned: tuple[float, ...]) -> None:
+        """Write a row."""
+        self.log.append(self.state.time_s, self.state.truth, commands, flow_ned)
+
+    def _watch(self, camera: str) -> None:
+        schedule = Schedule(_KEPT_HZ)
+
+        def on_image(message: CompressedImage) -> None:
+            time_ns = message.header.stamp.sec * NANOSECONDS + message.header.stamp.nanosec
+            if schedule.due(time_ns):
+                self.log.frames.append(Frame(time_ns / NANOSECONDS, camera, bytes(message.data)))
+
+        self.create_subscription(CompressedImage, f"camera/{camera}/image_raw/compressed", on_image, CHAIN)
+
+
+class DiveTask(ClientTask):
+    """Judged by the true path among the world's objects."""
+
+    def __init__(self, vehicle: Vehicle) -> None:
+        """Look for the camera.
+
+        Raises:
+            ParameterError: there is none.
+        """
+        super().__init__(vehicle)
+        if CAMERA not in vehicle.companions:
+            raise ParameterError(f"vehicle '{vehicle.name}' given without camera; its mission is steered by it")
+
+    def join(self, graph: ComposedGraph, namespace: str) -> DiveRecorder:
+        """Look for what the dive needs in the world, and create the recorder."""
+        self._world = world_of(graph.values_of("dynamics"))
+        try:
+            self._gate = task_object(self._world, GATE, Kind.GATE)
+            self._ring = task_object(self._world, RING, Kind.RING)
+        except WorldError as error:
+            raise ParameterError(f"parameter 'world': {error}") from error
+        self._recorder = DiveRecorder(self.vehicle, namespace=namespace)
+        graph.adopt(self._recorder)
+        graph.executor.add_node(self._recorder)
+        return self._recorder
+
+    def arguments(self, graph: ComposedGraph) -> list[str]:
+        """Where the server of the AUV protocol is."""
+        bridge = graph.values_of("bridge")
+        address = str(bridge["auv.address"])
+        ports = [str(bridge[f"auv.{name}_port"]) for name in ("image", "thruster", "telemetry")]
+        words = ["--id", str(bridge["auv.first_id"]), "--ports", *ports]
+        # A server that listens everywhere listens here, too.
+        return words if address == "0.0.0.0" else [*words, "--address", address]
+
+    def report(self, console: Console, picture: Path) -> bool:
+        """Print the table and draw the picture."""
+        log = self._recorder.log
+        summary = summarise_dive(log, self._world, self._gate, self._ring, self.vehicle.name, self._recorder.wall_s)
+        print_dive(summary, console)
+        draw_dive(log, summary, self._world, picture)
+        return summary.completed
