@@ -1,0 +1,78 @@
+"""The text protocol of uThere Ground Control: commands of client programs, and the replies to them.
+
+Source: uThere, Interfacing with Ground Control via UDP / TCP. What that page leaves open is decided in docs/uthere.md.
+"""
+
+from __future__ import annotations
+
+from rosflight_py_sim.protocols.protocol_error import ProtocolError
+from rosflight_py_sim.protocols.uthere.commands import (
+    Command,
+    DataClear,
+    DataPause,
+    DataRemove,
+    DataRequest,
+    DataResume,
+    Fly,
+    FlyDisengage,
+    FlyEngage,
+    FlyTo,
+    FlyToWaypoint,
+    RequestClientIpList,
+    RequestPlaneList,
+    WaypointAdd,
+    WaypointClearAll,
+)
+from rosflight_py_sim.protocols.uthere.parser import MOST_COMMANDS, parse_packet, text_of
+from rosflight_py_sim.protocols.uthere.replies import (
+    LARGEST_REPLY,
+    ClientIpList,
+    Data,
+    DataAll,
+    ErrorReply,
+    PlaneList,
+    Reply,
+    client_ip_list_text,
+    data_all_texts,
+    data_text,
+    error_text,
+    parse_reply,
+    plane_list_text,
+)
+from rosflight_py_sim.protocols.uthere.syntax import UthereError
+
+__all__ = [
+    "LARGEST_REPLY",
+    "MOST_COMMANDS",
+    "ClientIpList",
+    "Command",
+    "Data",
+    "DataAll",
+    "DataClear",
+    "DataPause",
+    "DataRemove",
+    "DataRequest",
+    "DataResume",
+    "ErrorReply",
+    "Fly",
+    "FlyDisengage",
+    "FlyEngage",
+    "FlyTo",
+    "FlyToWaypoint",
+    "PlaneList",
+    "ProtocolError",
+    "Reply",
+    "RequestClientIpList",
+    "RequestPlaneList",
+    "UthereError",
+    "WaypointAdd",
+    "WaypointClearAll",
+    "client_ip_list_text",
+    "data_all_texts",
+    "data_text",
+    "error_text",
+    "parse_packet",
+    "parse_reply",
+    "plane_list_text",
+    "text_of",
+]
