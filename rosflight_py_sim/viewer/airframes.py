@@ -1,0 +1,279 @@
+"""What flies, as it is drawn: multirotors, fixed wings, and a dart for what has no shape of its own."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from rosflight_py_sim.interfaces.parameter_files import named_values, wildcard_values
+from rosflight_py_sim.parameters import Values
+from rosflight_py_sim.physics.multirotor import MULTIROTOR_PARAMETERS, rotor_geometry
+from rosflight_py_sim.resources import share_directory
+from rosflight_py_sim.viewer.meshes import Mesh, box, flap, loft, merged, panel, propeller, rod, spindle
+from rosflight_py_sim.viewer.parts import ROTOR_SPEED, Motion, Part, Vector
+
+Outputs: TypeAlias = dict[int, float]
+Commands: TypeAlias = dict[str, Outputs]
+
+BODY, DARK, ACCENT, PROPELLER, TRIM = (214, 218, 222), (46, 50, 56), (240, 120, 20), (30, 32, 36), (52, 112, 186)
+
+INVERTED_V_TAIL: Commands = {
+    "aileron": {0: 1.0},
+    "elevator": {1: -1.0, 2: 1.0},
+    "rudder": {1: 1.0, 2: 1.0},
+    "throttle": {4: 1.0},
+}
+"""Weights of the outputs in the commands of surfaces and motor, as ROSflight's mixer of that name turned around."""
+
+ONE_OUTPUT_EACH: Commands = {"aileron": {0: 1.0}, "elevator": {1: 1.0}, "rudder": {2: 1.0}, "throttle": {4: 1.0}}
+
+
+def vehicle_values(file: str, node: str) -> dict[str, Any]:
+    """What a file of config/ gives a node."""
+    path = str(share_directory() / "config" / file)
+    return {**wildcard_values(path), **named_values(path, node, "")}
+
+
+def contact_points(values: Mapping[str, Any]) -> list[Vector]:
+    """Where the vehicle touches the ground, body axes, m."""
+    given = np.array(values["contact_points"], dtype=np.float64).reshape(-1, 3)
+    return [(x, y, z) for x, y, z in given.tolist()]
+
+
+def rotor(name: str, pivot: Vector, diameter: float, thrust: Vector, spin: Vector, outputs: Outputs) -> Part:
+    """A propeller on a motor."""
+    motion = Motion("rotor", spin, ROTOR_SPEED, outputs, is_motor=True)
+    return Part(name, propeller(diameter, thrust, spin), PROPELLER, pivot, motion)
+
+
+def dart(values: Values) -> list[Part]:
+    """Half a metre of folded paper, blue with an orange nose, its keel down."""
+    tail = np.array([(0.0, -0.2, 0.0), (0.0, 0.0, -0.015), (0.0, 0.2, 0.0), (0.0, 0.0, 0.07)])
+    rings = [share * tail + (0.3 - 0.5 * share, 0.0, 0.0) for share in (0.01, 0.3, 1.0)]
+    return [Part("nose", loft(rings[:2]), ACCENT), Part("wings", loft(rings[1:]), TRIM)]
+
+
+def multirotor(values: Values) -> list[Part]:
+    """Arms to where the rotors are, skids to where the vehicle stands; the arms ahead are orange."""
+    file = "multirotor.yaml"
+    forces = vehicle_values(file, "forces_and_moments")
+    known = {name: value for name, value in forces.items() if name in MULTIROTOR_PARAMETERS}
+    rotors = rotor_geometry(MULTIROTOR_PARAMETERS.checked(known))
+    diameter = float(forces["D_prop"])
+    reach = float(np.max(np.linalg.norm(rotors[:, :3], axis=1)))
+    size = 0.36 * reach
+    centre = [(0.0, 0.55), (0.25, 0.9), (0.6, 1.0), (1.0, 0.7)]
+    parts = [
+        Part("body", spindle((0, 0, -0.3 * size), (0, 0, 0.6 * size), [(s, r * size) for s, r in centre], 8), BODY),
+        Part("battery", box((1.5 * size, 0.6 * size, 0.35 * size), (0.0, 0.0, 0.7 * size)), DARK),
+        Part("nose", rod((0.9 * size, 0, 0), (1.25 * size, 0, 0), 0.16 * size, end_radius=0.1 * size), ACCENT),
+    ]
+    ahead: list[Mesh] = []
+    behind: list[Mesh] = []
+    motors: list[Mesh] = []
+    turning: list[Part] = []
+    for index, row in enumerate(rotors):
+        place, thrust, direction = row[0:3], row[3:6], float(row[6])
+        (ahead if place[0] > 0.0 else behind).append(rod(0.5 * size * place / reach, place, 0.09 * size, sides=6))
+        motors.append(rod(place - 0.14 * size * thrust, place + 0.3 * size * thrust, 0.2 * size))
+        pivot, axis, spin = (tuple(v.tolist()) for v in (place + 0.38 * size * thrust, thrust, -direction * thrust))
+        turning.append(rotor(f"rotor {index + 1}", pivot, diameter, axis, spin, {index: 1.0}))
+    feet = [point for point in contact_points(vehicle_values(file, "dynamics")) if point[2] > 0.0]
+    legs = [rod((0.55 * x, 0.55 * y, 0.0), (x, y, z - 0.05 * size), 0.05 * size, sides=6) for x, y, z in feet]
+    pieces = (
+        ("front arms", ahead, ACCENT),
+        ("rear arms", behind, DARK),
+        ("motors", motors, DARK),
+        ("legs", legs, DARK),
+    )
+    return [*parts, *(Part(name, merged(some), colour) for name, some, colour in pieces if some), *turning]
+
+
+@dataclass(frozen=True)
+class FixedWingShape:
+    """Measures of a fixed wing, m.
+
+    Attributes:
+        span, chord: of the wing, whose quarter-chord line is over the centre of mass.
+        nose_x, tail_x: ends of the aircraft.
+        wing_z: height of the wing, down.
+        width: of the fuselage.
+        boom_y: distance of two tail booms from the middle; 0: the fuselage carries the tail.
+        wheels: where the wheels touch the ground.
+        propeller: diameter.
+        is_pusher: whether the propeller is behind the wing, or in the nose.
+        deflection: of a surface at full command, rad.
+        commands: weights of the outputs, unless others are given.
+    """
+
+    span: float
+    chord: float
+    nose_x: float
+    tail_x: float
+    wing_z: float
+    width: float
+    boom_y: float
+    wheels: tuple[Vector, ...]
+    propeller: float
+    is_pusher: bool
+    deflection: float
+    commands: Commands
+
+
+def anaconda(values: Values) -> list[Part]:
+    """ROSflight's fixed wing: pusher propeller, twin booms, inverted V-tail."""
+    return _fixedwing(_shape_of("anaconda.yaml"), values)
+
+
+def aerosonde(values: Values) -> list[Part]:
+    """The book's."""
+    return _fixedwing(_shape_of("aerosonde.yaml"), values)
+
+
+def cessna(values: Values) -> list[Part]:
+    """A high wing with its propeller in the nose, of a Cessna 172's measures (Cessna 172P information manual, 1982)."""
+    wheels = ((-0.5, 1.27, 1.25), (-0.5, -1.27, 1.25), (1.2, 0.0, 1.25))
+    measures = FixedWingShape(
+        10.9, 1.49, 2.1, -5.9, -0.75, 1.0, 0.0, wheels, 1.9, False, math.radians(20.0), ONE_OUTPUT_EACH
+    )
+    return _fixedwing(measures, values)
+
+
+def _shape_of(file: str) -> FixedWingShape:
+    forces, points = vehicle_values(file, "forces_and_moments"), contact_points(vehicle_values(file, "dynamics"))
+    rolling = len(vehicle_values(file, "dynamics")["contact_rolling_friction"])
+    tail = min(points)
+    return FixedWingShape(
+        span=forces["wing_b"],
+        chord=forces["wing_c"],
+        nose_x=max(points[rolling:])[0],
+        tail_x=tail[0],
+        wing_z=min(point[2] for point in points),
+        width=0.65 * forces["wing_c"],
+        boom_y=abs(tail[1]),
+        wheels=tuple(points[:rolling]),
+        propeller=forces["D_prop"],
+        is_pusher=True,
+        deflection=math.radians(forces["max_aileron_deflection_angle"]),
+        commands=INVERTED_V_TAIL,
+    )
+
+
+def _commands(own: Commands, values: Values) -> Commands:
+    """Weights of the outputs: those of SURFACE_MIX_PARAMETERS where any is given, else the vehicle's own."""
+    mixes = {name: values.get(f"{name}_mix", []) for name in own}
+    if not any(mixes.values()):
+        return own
+    return {
+        name: {output: float(weight) for output, weight in enumerate(mix) if weight}  # type: ignore[arg-type]
+        for name, mix in mixes.items()
+    }
+
+
+def _fixedwing(shape: FixedWingShape, values: Values) -> list[Part]:
+    commands = _commands(shape.commands, values)
+    return [*_fuselage(shape), *_wing(shape, commands), *_tail(shape, commands), _engine(shape, commands)]
+
+
+def _surface(name: str, mesh: Mesh, axis: Vector, pivot: Vector, shape: FixedWingShape, outputs: Outputs) -> Part:
+    return Part(name, mesh, ACCENT, pivot, Motion("surface", axis, shape.deflection, outputs, is_motor=False))
+
+
+def _fuselage(shape: FixedWingShape) -> list[Part]:
+    radius = 0.5 * shape.width
+    # A pusher's ends ahead of the propeller, behind the wing.
+    end = -1.1 * shape.chord if shape.is_pusher else shape.tail_x
+    profile = [(0.0, 0.25), (0.08, 0.62), (0.25, 1.0), (0.6, 1.0), (1.0, 0.45 if shape.is_pusher else 0.15)]
+    middle = shape.wing_z + radius
+    body = spindle((shape.nose_x, 0, middle), (end, 0, middle), [(s, r * radius) for s, r in profile])
+    parts = [Part("fuselage", body, BODY)]
+    windscreen = (shape.nose_x - 0.3 * (shape.nose_x - end), 0.0, middle - 0.62 * radius)
+    parts.append(Part("canopy", box((0.9 * radius, 1.1 * radius, 0.7 * radius), windscreen), TRIM))
+    if shape.boom_y:
+        booms = [
+            rod((-0.3 * shape.chord, side, shape.wing_z), (shape.tail_x, side, shape.wing_z), 0.12 * radius, sides=6)
+            for side in (-shape.boom_y, shape.boom_y)
+        ]
+        parts.append(Part("booms", merged(booms), DARK))
+    wheel = 0.16 * shape.width
+    legs = []
+    for x, y, z in shape.wheels:
+        legs.append(rod((x, 0.25 * y, middle), (x, y, z - wheel), 0.25 * wheel, sides=6))
+        legs.append(rod((x, y - 0.35 * wheel, z - wheel), (x, y + 0.35 * wheel, z - wheel), wheel, sides=10))
+    parts.append(Part("wheels", merged(legs), DARK))
+    return parts
+
+
+def _wing(shape: FixedWingShape, commands: Commands) -> list[Part]:
+    half, chord, z = 0.5 * shape.span, shape.chord, shape.wing_z
+    ahead, thickness = 0.25 * chord, 0.12 * chord
+    hinge = ahead - 0.75 * chord
+    inner, outer = 0.55 * half, 0.95 * half
+    # The whole chord but where an aileron is.
+    whole = panel([((ahead, y, z), chord, thickness) for y in (-inner, inner)])
+    short = panel([((ahead, y, z), 0.75 * chord, thickness) for y in (inner, outer)])
+    tip = panel([((ahead, outer, z), chord, thickness), ((ahead, half, z), 0.9 * chord, 0.6 * thickness)])
+    wing = merged([whole, short, short.mirrored(), tip, tip.mirrored()])
+    right = flap([((0.0, y - inner, 0.0), 0.25 * chord, 0.5 * thickness) for y in (inner, outer)])
+    roll = commands["aileron"]
+    # A positive aileron rolls right: its right half goes up, about -y, its left half down, about +y.
+    return [
+        Part("wing", wing, BODY),
+        _surface("right aileron", right, (0.0, -1.0, 0.0), (hinge, inner, z), shape, roll),
+        _surface("left aileron", right.mirrored(), (0.0, 1.0, 0.0), (hinge, -inner, z), shape, roll),
+    ]
+
+
+def _tail(shape: FixedWingShape, commands: Commands) -> list[Part]:
+    return _inverted_v_tail(shape, commands) if shape.boom_y else _standard_tail(shape, commands)
+
+
+def _inverted_v_tail(shape: FixedWingShape, commands: Commands) -> list[Part]:
+    """Two panels from the booms up to the middle, each with a surface behind it."""
+    chord, foot, x = 0.8 * shape.chord, shape.boom_y, shape.tail_x + 0.8 * shape.chord
+    top, low = shape.wing_z - 0.75 * foot, shape.wing_z
+    along = np.array([0.0, -foot, top - low]) / math.hypot(foot, top - low)
+    length = math.hypot(foot, top - low)
+    normal = np.array([0.0, -along[2], along[1]])
+    thickness, fixed = 0.09 * chord, 0.65 * chord
+    right = panel([((x, foot, low), fixed, thickness), ((x, 0.0, top), fixed, thickness)], normal)
+    moving = flap([(share * length * along, 0.35 * chord, 0.6 * thickness) for share in (0.02, 0.97)], normal)
+    hinge = x - fixed
+    elevator, rudder = commands["elevator"], commands["rudder"]
+    parts = [Part("tail", merged([right, right.mirrored()]), BODY)]
+    # A positive elevator moves both trailing edges down, a positive rudder both to the left. Of the right panel, which
+    # leans to the left, these are the same way; of the left one they are opposite.
+    for name, side, mesh in (("right tail", 1.0, moving), ("left tail", -1.0, moving.mirrored())):
+        outputs = {k: 0.5 * (side * elevator.get(k, 0.0) + rudder.get(k, 0.0)) for k in {*elevator, *rudder}}
+        axis = (0.0, -side * float(along[1]), -float(along[2]))
+        outputs = {output: weight for output, weight in outputs.items() if weight}
+        parts.append(_surface(name, mesh, axis, (hinge, side * foot, low), shape, outputs))
+    return parts
+
+
+def _standard_tail(shape: FixedWingShape, commands: Commands) -> list[Part]:
+    chord, half, x = 0.75 * shape.chord, 0.16 * shape.span, shape.tail_x + 0.75 * shape.chord
+    z = shape.wing_z + 0.5 * shape.width
+    top, thickness = z - 1.1 * shape.chord, 0.08 * chord
+    plane = panel([((x, y, z), 0.6 * chord, thickness) for y in (-half, half)])
+    fin = panel([((x + 0.3 * chord, 0, z), 0.9 * chord, thickness), ((x, 0, top), 0.6 * chord, thickness)], (0, 1, 0))
+    hinge = x - 0.6 * chord
+    elevator = flap([((0.0, y, 0.0), 0.4 * chord, 0.6 * thickness) for y in (-half, half)])
+    rudder = flap([((0.0, 0.0, height - z), 0.4 * chord, 0.6 * thickness) for height in (z, top)], (0, 1, 0))
+    # A positive elevator moves the trailing edge down, a positive rudder to the left.
+    return [
+        Part("tail", merged([plane, fin]), BODY),
+        _surface("elevator", elevator, (0.0, 1.0, 0.0), (hinge, 0.0, z), shape, commands["elevator"]),
+        _surface("rudder", rudder, (0.0, 0.0, 1.0), (hinge, 0.0, z), shape, commands["rudder"]),
+    ]
+
+
+def _engine(shape: FixedWingShape, commands: Commands) -> Part:
+    middle = shape.wing_z + 0.5 * shape.width
+    x = -1.15 * shape.chord if shape.is_pusher else shape.nose_x + 0.02 * shape.propeller
+    ahead = (1.0, 0.0, 0.0)
+    return rotor("propeller", (x, 0.0, middle), shape.propeller, ahead, ahead, commands["throttle"])

@@ -1,0 +1,219 @@
+"""Vehicles as they are drawn: closed surfaces of the vehicles' sizes, whose parts turn as the physics says."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from rosflight_py_sim.interfaces.parameter_files import named_values, wildcard_values
+from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.physics.multirotor import MULTIROTOR_PARAMETERS, Multirotor
+from rosflight_py_sim.physics.rotations import rotate_to_inertial
+from rosflight_py_sim.vehicles import FLOWN_BY_OTHERS, VEHICLES
+from rosflight_py_sim.viewer.appearance import APPEARANCE, Appearance, MovingParts, Part, appearance, part_attitude
+from rosflight_py_sim.viewer.meshes import Mesh, box, hoop, merged, panel, propeller, rod
+
+# Corners are float32, of parts up to 11 m long.
+ROUNDING = 1e-6
+
+MIDDLE = [1500.0] * 14
+
+
+def pulses(commands: dict[int, float]) -> list[float]:
+    """Of servos at these commands."""
+    return [1500.0 + 500.0 * commands.get(output, 0.0) for output in range(14)]
+
+
+def bodies(mesh: Mesh) -> Iterator[Mesh]:
+    """The separate surfaces of a mesh."""
+    label = np.arange(len(mesh.vertices))
+    while True:
+        lowest = label[mesh.triangles].min(axis=1)
+        before = label.copy()
+        for column in mesh.triangles.T:
+            np.minimum.at(label, column, lowest)
+        if np.array_equal(before, label):
+            break
+    of_triangle = label[mesh.triangles[:, 0]]
+    for one in np.unique(of_triangle):
+        yield Mesh(mesh.vertices, mesh.triangles[of_triangle == one])
+
+
+def placed(part: Part, angle: float = 0.0) -> NDArray[np.float64]:
+    """Corners of a part in body axes, turned."""
+    turn = np.array([rotate_to_inertial(*part_attitude(part, angle), *axis) for axis in np.eye(3).tolist()])
+    return np.asarray(part.mesh.vertices @ turn + np.array(part.pivot_frd))
+
+
+def named(shape: Appearance, name: str) -> Part:
+    return next(part for part in shape.parts if part.name == name)
+
+
+def trailing_edge_moves(part: Part, command: float) -> NDArray[np.float64]:
+    """Where the rearmost corners of a surface go, body axes."""
+    assert part.motion is not None
+    rear = part.mesh.vertices[:, 0] < part.mesh.vertices[:, 0].min() + 0.01
+    moved = placed(part, part.motion.gain * command) - placed(part)
+    return np.asarray(moved[rear].mean(axis=0))
+
+
+@pytest.mark.parametrize("name", APPEARANCE.choices)
+def test_every_part_is_closed_and_faces_outward(name: str) -> None:
+    for part in appearance(name).parts:
+        for body in bodies(part.mesh):
+            edges = Counter((t[k], t[(k + 1) % 3]) for t in body.triangles.tolist() for k in range(3))
+            assert set(edges.values()) == {1}, part.name
+            assert all((b, a) in edges for a, b in edges), part.name
+            assert body.volume > 0.0, part.name
+        a, b, c = np.moveaxis(part.mesh.corners.astype(np.float64), 1, 0)
+        assert np.all(np.linalg.norm(np.cross(b - a, c - a), axis=1) > 0.0), part.name
+
+
+@pytest.mark.parametrize("name", APPEARANCE.choices)
+def test_a_vehicle_is_few_triangles_of_the_agreed_types_with_different_names(name: str) -> None:
+    shape = appearance(name)
+    assert sum(len(part.mesh.triangles) for part in shape.parts) < 3000
+    assert len({part.name for part in shape.parts}) == len(shape.parts)
+    for part in shape.parts:
+        assert part.mesh.vertices.dtype == np.float32 and part.mesh.triangles.dtype == np.int32
+        assert np.all(np.isfinite(part.mesh.vertices))
+        if part.motion is not None:
+            assert math.isclose(math.hypot(*part.motion.axis_frd), 1.0, rel_tol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("mesh", "volume"),
+    [
+        (box((0.2, 0.3, 0.4), (1.0, 2.0, 3.0)), 0.024),
+        # A prism over a regular octagon.
+        (rod((0, 0, 0), (0, 2, 0), 0.5), 2.0 * 0.25 * 0.5 * 8 * math.sin(math.pi / 4)),
+        (hoop((0, 0, 0), (1, 0, 0), 0.5, 0.25, 1.0, 8), (0.25 - 0.0625) * 0.5 * 8 * math.sin(math.pi / 4)),
+    ],
+)
+def test_a_solid_has_the_volume_of_its_measures(mesh: Mesh, volume: float) -> None:
+    assert mesh.volume == pytest.approx(volume, rel=1e-5)  # of float32
+
+
+def test_a_mirror_image_faces_outward_too() -> None:
+    wing = panel([((0.0, 0.1, 0.0), 0.3, 0.03), ((0.0, 1.0, 0.0), 0.2, 0.02)])
+    assert wing.mirrored().volume == pytest.approx(wing.volume, rel=1e-5)
+    both = merged([wing, wing.mirrored()])
+    assert both.vertices[:, 1].min() == -both.vertices[:, 1].max()
+
+
+def test_every_vehicle_names_its_appearance() -> None:
+    for vehicle in [*VEHICLES.values(), *FLOWN_BY_OTHERS.values()]:
+        given = wildcard_values(str(vehicle.parameter_file))
+        assert APPEARANCE.checked(given["appearance"]) != "dart"
+
+
+def test_rotors_are_where_the_physics_has_them_and_turn_against_their_torque() -> None:
+    file = str(VEHICLES["multirotor"].parameter_file)
+    given = {**wildcard_values(file), **named_values(file, "forces_and_moments", "")}
+    values = MULTIROTOR_PARAMETERS.checked({k: v for k, v in given.items() if k in MULTIROTOR_PARAMETERS})
+    shape, level = appearance("multirotor"), np.eye(19)[3]
+    for rotor in range(4):
+        throttles = np.eye(4)[rotor]
+        wrench = Multirotor(values).steady_wrench(level, np.zeros(3), throttles)
+        part = named(shape, f"rotor {rotor + 1}")
+        assert part.motion is not None and part.motion.outputs == {rotor: 1.0}
+        # The moment of a thrust along -z about the centre: roll -y T, pitch x T.
+        x, y = wrench[4] / -wrench[2], wrench[3] / wrench[2]
+        assert part.pivot_frd[:2] == pytest.approx((x, y), abs=1e-9)
+        spin = part.motion.gain * part.motion.axis_frd[2]
+        assert spin * wrench[5] < 0.0
+        reach = np.linalg.norm((placed(part) - np.array(part.pivot_frd))[:, :2], axis=1).max()
+        assert 2.0 * reach == pytest.approx(given["D_prop"], rel=0.02)  # a tip has a width
+
+
+def test_a_propeller_throws_the_air_back() -> None:
+    for spin in ((0.0, 0.0, 1.0), (0.0, 0.0, -1.0)):
+        blade = propeller(1.0, (0.0, 0.0, -1.0), spin)
+        corners = blade.vertices[-16:].astype(np.float64)
+        ahead = np.cross(spin, corners)
+        middle = corners[:4].mean(axis=0)
+        leading = corners[int(np.argmax((corners[:4] - middle) @ ahead[:4].mean(axis=0)))]
+        assert (leading - middle)[2] < 0.0
+
+
+@pytest.mark.parametrize("name", ["anaconda", "aerosonde"])
+def test_surfaces_of_an_inverted_v_tail_move_with_the_mixer(name: str) -> None:
+    shape = appearance(name)
+    # Roll right: the right aileron up, the left one down (z is down).
+    assert trailing_edge_moves(named(shape, "right aileron"), 1.0)[2] < -0.01
+    assert trailing_edge_moves(named(shape, "left aileron"), 1.0)[2] > 0.01
+    moving = MovingParts(shape)
+    names = [part.name for part in shape.parts]
+    # ROSflight's mixer: elevator -0.5 and 0.5, rudder 0.5 and 0.5, on outputs 1 and 2.
+    for pwm, axis, sign in ((pulses({1: -0.5, 2: 0.5}), 2, 1.0), (pulses({1: 0.5, 2: 0.5}), 1, -1.0)):
+        moving.move(pwm, 0.02)
+        for tail in ("left tail", "right tail"):
+            part, angle = named(shape, tail), moving.angles[names.index(tail)]
+            assert part.motion is not None
+            assert sign * trailing_edge_moves(part, angle / part.motion.gain)[axis] > 0.005
+
+
+def test_surfaces_of_a_standard_tail_move_with_their_own_outputs() -> None:
+    shape = appearance("cessna")
+    assert trailing_edge_moves(named(shape, "elevator"), 1.0)[2] > 0.01
+    assert trailing_edge_moves(named(shape, "rudder"), 1.0)[1] < -0.01
+
+
+def test_another_flight_controllers_mix_moves_the_same_surfaces() -> None:
+    mix = {
+        "aileron_mix": [1.0],
+        "elevator_mix": [0.0, -1.0],
+        "throttle_mix": [0.0, 0.0, 1.0],
+        "rudder_mix": [0.0, 0.0, 0.0, -1.0],
+    }
+    shape = appearance("anaconda", mix)
+    outputs = {part.name: part.motion.outputs for part in shape.parts if part.motion is not None}
+    assert outputs["left tail"] == {1: 0.5, 3: -0.5}
+    assert outputs["right tail"] == {1: -0.5, 3: -0.5}
+    assert outputs["propeller"] == {2: 1.0}
+
+
+@pytest.mark.parametrize("name", ["auv", "bluerov2"])
+def test_thrusters_are_in_the_hull_and_turn_both_ways(name: str) -> None:
+    shape = appearance(name)
+    turning = [part for part in shape.parts if part.motion is not None]
+    assert len(turning) == len(VEHICLES[name].actuators)
+    size = wildcard_values(str(VEHICLES[name].parameter_file))["hull_size"]
+    for part in turning:
+        assert part.motion is not None
+        assert np.all(np.abs(part.pivot_frd) <= 0.5 * np.array(size) + 0.02)
+        (output,) = part.motion.outputs
+        assert part.motion.command(pulses({output: -1.0})) == -1.0
+        assert part.motion.command([0.0] * 14) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("name", "size"), [("multirotor", None), ("anaconda", 2.08), ("aerosonde", 2.8956), ("cessna", 10.9)]
+)
+def test_a_vehicle_is_as_large_as_its_parameters_say(name: str, size: float | None) -> None:
+    # Of the multirotor: from one blade's tip to the other's, as the blades stand.
+    assert appearance(name).size == pytest.approx(size or 0.6, abs=ROUNDING if size else 0.2)
+
+
+def test_rotors_turn_on_and_surfaces_to_their_angle() -> None:
+    shape = appearance("anaconda")
+    moving = MovingParts(shape)
+    names = [part.name for part in shape.parts]
+    pwm = pulses({0: 0.5, 4: 1.0})
+    for _ in range(3):
+        moving.move(pwm, 0.01)
+    propeller_part = named(shape, "propeller")
+    assert propeller_part.motion is not None
+    assert moving.angles[names.index("propeller")] == pytest.approx(0.03 * propeller_part.motion.gain, abs=1e-12)
+    assert moving.angles[names.index("left aileron")] == pytest.approx(math.radians(20.0), abs=1e-12)
+    assert moving.angles[names.index("fuselage")] == 0.0
+
+
+def test_an_unknown_name_is_refused_with_those_that_are_known() -> None:
+    with pytest.raises(ParameterError, match="'zeppelin' given; allowed: text, one of dart, multirotor"):
+        appearance("zeppelin")
