@@ -22,7 +22,7 @@ from rosflight_py_sim.fleet import Member
 from rosflight_py_sim.flight_controllers import FLIGHT_CONTROLLERS
 from rosflight_py_sim.graph_plan import PlannedNode, planned_nodes
 from rosflight_py_sim.nodes.running import NODE_CLASSES, node_class
-from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.parameters import ParameterError, ParameterTable
 from rosflight_py_sim.resources import share_directory
 from rosflight_py_sim.time_modes import TIME_MANAGERS, TIME_MODES, chosen_time_mode
 from rosflight_py_sim.vehicles import FLOWN_BY_OTHERS, STANDALONE, VEHICLES, Vehicle
@@ -166,10 +166,11 @@ def test_files_of_a_flight_controller_exist_and_set_what_there_is(vehicle: Vehic
 
 
 def assert_sections_suit(file: Path, planned: list[PlannedNode]) -> None:
-    """Every section is a node's of the graph, and every name in it a parameter of that node that takes the value."""
-    executables = {node.name: node.executable for node in planned}
+    """Every section is a node's of the graph or all of theirs, and holds parameters there that take the values."""
+    tables = {node.name: node_class(node.executable).PARAMETERS for node in planned}
+    tables["/**"] = sum(tables.values(), ParameterTable())
     for section, content in yaml.safe_load(file.read_text(encoding="utf-8")).items():
-        table = node_class(executables[section.removeprefix("/**/")]).PARAMETERS
+        table = tables[section.removeprefix("/**/")]
         for name, value in content["ros__parameters"].items():
             table[name].checked(value)
 
