@@ -1,4 +1,4 @@
-"""The flight controllers that come with the package: each is a node in the autopilot slot, and what it brings along."""
+"""The flight controllers that come with the package: each is nodes that stand between sensors and outputs."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ class FlightController:
 
     Attributes:
         name: as users type it.
-        executable: of its node.
+        executables: of its nodes.
         text: what it is, in a few words.
         settings: parameters of the nodes that go with it, as weak as a parameter file.
         needs_file: whether it can fly only vehicles that have a parameter file for it.
     """
 
     name: str
-    executable: str
+    executables: tuple[str, ...]
     text: str
     settings: Mapping[str, Value] = field(default_factory=dict)
     needs_file: bool = False
@@ -57,13 +57,13 @@ class FlightController:
 FLIGHT_CONTROLLERS = {
     one.name: one
     for one in [
-        FlightController("sil_board", "sil_board", "the ROSflight firmware"),
+        FlightController("sil_board", ("sil_board",), "the ROSflight firmware"),
         FlightController(
-            "ardupilot", "bridge", "ArduPilot, by its JSON interface", {"front_end": "ardupilot"}, needs_file=True
+            "ardupilot", ("bridge",), "ArduPilot, by its JSON interface", {"front_end": "ardupilot"}, needs_file=True
         ),
-        FlightController("hold", "auv_autopilot", "holds an underwater vehicle's depth and heading, by services"),
+        FlightController("hold", ("auv_autopilot",), "holds an underwater vehicle's depth and heading, by services"),
         FlightController(
-            "zeromq", "bridge", "clients of the AUV protocol over ZeroMQ", {"front_end": "auv"}, needs_file=True
+            "zeromq", ("bridge",), "clients of the AUV protocol over ZeroMQ", {"front_end": "auv"}, needs_file=True
         ),
     ]
 }

@@ -49,15 +49,7 @@ def planned_nodes(
     further = list(executables)
     for member in members:
         physics = [member.vehicle.forces_and_moments, member.vehicle.dynamics]
-        places = [
-            "rc",
-            "standalone_sensors",
-            "sil_board",
-            *physics,
-            controller.executable,
-            *member.vehicle.companions,
-            *further,
-        ]
+        places = ["rc", "standalone_sensors", *physics, *controller.executables, *member.vehicle.companions, *further]
         for name, executable in chosen_nodes(places).items():
             serves_all = "vehicles" in node_class(executable).PARAMETERS
             node = PlannedNode(name, executable, "" if serves_all else member.namespace, member)

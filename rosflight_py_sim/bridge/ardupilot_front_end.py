@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from rosflight_py_sim.bridge.ardupilot_link import ArduPilotLink
 from rosflight_py_sim.bridge.ardupilot_reply import REPLY_PARAMETERS, ReplyMaker
-from rosflight_py_sim.bridge.front_end_interface import Answer, FrontEndInterface, Logger, Snapshot
+from rosflight_py_sim.bridge.front_end_interface import ActuatorFrontEnd, Answer, Logger, Snapshot
 from rosflight_py_sim.bridge.output_map import OUTPUTS, OutputMap
 from rosflight_py_sim.bridge.peers import AllowedPeers, address_text
 from rosflight_py_sim.bridge.rare_warnings import RareWarnings
@@ -22,7 +22,7 @@ _LAST_PORT = 65535
 _CHANNELS = [str(channel + 1) for channel in range(max(CHANNELS_OF_MAGIC.values()))]
 
 
-class ArduPilotFrontEnd(FrontEndInterface):
+class ArduPilotFrontEnd(ActuatorFrontEnd):
     """Takes ArduPilot's place in the loop: frame n commands a step, and the state after that step is its answer.
 
     Vehicle i talks to the ArduPilot that was started with -I i, see ArduPilotLink. Its frame rate sets the step.

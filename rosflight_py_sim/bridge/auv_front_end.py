@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from rosflight_py_sim.bridge.front_end_interface import FrontEndInterface, Logger, Snapshot
+from rosflight_py_sim.bridge.front_end_interface import ActuatorFrontEnd, Logger, Snapshot
 from rosflight_py_sim.bridge.output_map import CENTRE_US, OUTPUTS, OutputMap
 from rosflight_py_sim.bridge.rare_warnings import RareWarnings
 from rosflight_py_sim.bridge.zeromq_sockets import ZeroMqSockets
@@ -53,7 +53,7 @@ class _Auv:
     awaited: bool = False
 
 
-class AuvFrontEnd(FrontEndInterface):
+class AuvFrontEnd(ActuatorFrontEnd):
     """Serves all AUVs of the simulation on one set of sockets, and waits for nobody unless it is asked to.
 
     Thrusters hold their power until they are given another, so a client may be as slow as it likes, or absent.

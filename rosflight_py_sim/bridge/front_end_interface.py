@@ -1,4 +1,9 @@
-"""Contract of a front-end: whoever carries a step of the simulation out to a program and its commands back in."""
+"""Contract of a front-end: whoever carries the simulation's state out to a program and its commands back in.
+
+There are two kinds. An `ActuatorFrontEnd` is the flight controller: what its program says of a step moves the
+actuators, and the step waits for it. An `OffboardFrontEnd` is the computer beside a flight controller that flies by
+itself: it sees what goes on, and commands when it has something to say; nothing waits for it.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +12,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import ClassVar, Final, Literal, Protocol, TypeAlias
+from typing import ClassVar, Final, Literal, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +32,27 @@ class Logger(Protocol):
         """Log what a user should look into."""
 
 
+class ControllerStatus(NamedTuple):
+    """The fields of rosflight_msgs/Status that matter outside of the flight controller."""
+
+    armed: bool
+    failsafe: bool
+    rc_override: int
+    offboard: bool
+    control_mode: int
+    error_code: int
+
+
+class GnssReport(NamedTuple):
+    """Fix type as in rosflight_msgs/GNSS (3: position and height), degrees, m above mean sea level."""
+
+    fix_type: int
+    satellites: int
+    latitude_deg: float
+    longitude_deg: float
+    altitude_msl_m: float
+
+
 @dataclass(slots=True)
 class Snapshot:
     """One vehicle at one time; of what the front-end does not want, or has not been heard yet, there is nothing.
@@ -43,6 +69,10 @@ class Snapshot:
         battery: what the battery monitor measures, V and A.
         rc_us: pulse width of each channel of the transmitter, us.
         images: camera name to its newest picture, a JPEG file's bytes.
+        status: what the flight controller tells of itself.
+        attitude: roll, pitch and yaw as the flight controller estimates them, rad.
+        gnss: what the GNSS receiver measures.
+        outputs: what the flight controller asks of each output: 0 to 1 of a motor, -1 to 1 of a servo (14).
     """
 
     time_ns: int
@@ -55,35 +85,21 @@ class Snapshot:
     battery: tuple[float, float] | None = None
     rc_us: tuple[int, ...] = ()
     images: Mapping[str, bytes] = field(default_factory=dict)
+    status: ControllerStatus | None = None
+    attitude: Vector3 | None = None
+    gnss: GnssReport | None = None
+    outputs: tuple[float, ...] = ()
 
 
-WANTS = frozenset({"imu", "range", "airspeed", "battery", "rc", "images"})
-"""What a front-end may want in its snapshots beyond state and wind.
-
-A snapshot with "imu" comes with its IMU message, before which all others of that time have come. One without it comes
-as soon as the step before has been taken, so that the program reckons while the rest of the step goes on; its slower
-measurements are those of the step before.
-"""
-
-
-class StartOver(Enum):
-    """The answer that is no commands."""
-
-    START_OVER = "start over"
-
-
-START_OVER: Final = StartOver.START_OVER
-"""The vehicle is to go back to its start."""
-
-Answer: TypeAlias = list[int] | Literal[StartOver.START_OVER] | None
-"""What `exchange` gives."""
+WANTS = frozenset({"imu", "range", "airspeed", "battery", "rc", "images", "status", "attitude", "gnss", "outputs"})
+"""What a front-end may want in its snapshots beyond state and wind; all but these two are the newest that was heard."""
 
 
 class FrontEndInterface(ABC):
     """Speaks one protocol over its own sockets, for all vehicles of the simulation; knows no ROS.
 
-    The bridge calls `open` once, then `exchange` for each step of each vehicle, and `close` at the end, all from one
-    thread. Nothing here may wait: what has not come yet is asked for again. Vehicles go by their number, from 0.
+    The bridge calls `open` once and `close` at the end, and all else between them, all from one thread. Nothing here
+    may wait: what has not come yet is asked for again. Vehicles go by their number, from 0.
 
     Attributes:
         PARAMETERS: the front-end's parameters, whose names begin with the front-end's name and a dot.
@@ -105,10 +121,6 @@ class FrontEndInterface(ABC):
         self.counters: Counter[str] = Counter()
 
     @abstractmethod
-    def partner(self, vehicle: int) -> str:
-        """Who is on the other side, and where, in words that complete 'waiting for ...'."""
-
-    @abstractmethod
     def open(self) -> None:
         """Open the sockets.
 
@@ -119,6 +131,32 @@ class FrontEndInterface(ABC):
     @abstractmethod
     def close(self) -> None:
         """Close the sockets; may be called again."""
+
+    @abstractmethod
+    def partner(self, vehicle: int) -> str:
+        """Who is on the other side, and where, in words that complete 'waiting for ...'."""
+
+
+class StartOver(Enum):
+    """The answer that is no commands."""
+
+    START_OVER = "start over"
+
+
+START_OVER: Final = StartOver.START_OVER
+"""The vehicle is to go back to its start."""
+
+Answer: TypeAlias = list[int] | Literal[StartOver.START_OVER] | None
+"""What `exchange` gives."""
+
+
+class ActuatorFrontEnd(FrontEndInterface):
+    """Fills the place of the flight controller: each step's actuator commands come from the program. Lockstep only.
+
+    If it wants "imu", a snapshot comes with its IMU message, before which all others of that time have come. Otherwise
+    it comes as soon as the step before has been taken, so that the program reckons while the rest of the step goes on;
+    its slower measurements are those of the step before.
+    """
 
     @abstractmethod
     def filenos(self) -> list[int]:
@@ -145,3 +183,38 @@ class FrontEndInterface(ABC):
     def refused(self, vehicle: int) -> str:
         """Whom the front-end turns away at present, in words; empty: nobody."""
         return ""
+
+
+class OffboardCommand(Protocol):
+    """What a flight controller is commanded."""
+
+    @property
+    def mode(self) -> int:
+        """Of rosflight_msgs/Command."""
+
+    @property
+    def u(self) -> tuple[float, ...]:
+        """Its ten numbers."""
+
+
+class OffboardFrontEnd(FrontEndInterface):
+    """Sits beside the flight controller and commands it as programs say, in any time mode; nothing waits for it."""
+
+    @abstractmethod
+    def serve(self) -> None:
+        """Look at what programs have sent, and answer what can be answered at once.
+
+        Called before the commands of each command period, and some 50 times a second of system time, so also when the
+        simulation stands still. What it does in one call must have a bound.
+        """
+
+    @abstractmethod
+    def command(self, vehicle: int, snapshot: Snapshot, dt: float) -> OffboardCommand | None:
+        """See the vehicle, once each command period; what it is to do now, or None: nothing is said of that.
+
+        `dt` is the simulated time since the call before, s; 0 after a gap, which integrators must not see.
+        """
+
+    def doing(self, vehicle: int) -> str:
+        """What it does with the vehicle, in a word or a few."""
+        return "served"

@@ -42,7 +42,6 @@ class AuvAutopilot(SimulationNode):
 
     DEFAULT_NAME: ClassVar[str] = "hold"
     ALIASES: ClassVar[tuple[str, ...]] = ("auv_autopilot",)
-    FILLS: ClassVar[tuple[str, ...]] = ("sil_board",)
     PARAMETERS: ClassVar[ParameterTable] = (
         ParameterTable(
             TIME_MODE,

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from rosflight_py_sim.bridge.front_end_interface import ActuatorFrontEnd, OffboardFrontEnd
 from rosflight_py_sim.interfaces.dynamics_interface import DynamicsInterface
 from rosflight_py_sim.interfaces.flight_model_interface import FlightModelInterface
 from rosflight_py_sim.interfaces.forces_and_moments_interface import ForcesAndMomentsInterface
@@ -58,3 +59,12 @@ def test_a_class_that_lacks_a_method_cannot_be_constructed(interface: type[Any],
     filled = {name: lambda self, *_: None for name in CONTRACTS[interface] - {missing}}
     with pytest.raises(TypeError, match=rf"abstract class Incomplete .*'?{missing}'?"):
         type("Incomplete", (interface,), filled)()
+
+
+@pytest.mark.parametrize(
+    ("kind", "own"), [(ActuatorFrontEnd, {"filenos", "exchange"}), (OffboardFrontEnd, {"serve", "command"})]
+)
+def test_a_front_end_fills_in_its_sockets_and_what_its_kind_does_with_the_vehicles(
+    kind: type[Any], own: set[str]
+) -> None:
+    assert kind.__abstractmethods__ == {"open", "close", "partner"} | own

@@ -133,8 +133,9 @@ def test_planned_graph_has_each_place_once_with_parameters_that_its_node_has(veh
     assert len(names) == len(set(names))
     assert {"one/rc", "two/rc", "one/sensors", "two/dynamics"} <= set(names)
     assert ("two/autopilot" in names) == bool(autopilots)
-    cls = node_class(FLIGHT_CONTROLLERS[controller].executable)
-    assert sum(node.name == cls.DEFAULT_NAME for node in planned) == (1 if "vehicles" in cls.PARAMETERS else 2)
+    for executable in FLIGHT_CONTROLLERS[controller].executables:
+        cls = node_class(executable)
+        assert sum(node.name == cls.DEFAULT_NAME for node in planned) == (1 if "vehicles" in cls.PARAMETERS else 2)
     for node in planned:
         assert node.name == node_class(node.executable).DEFAULT_NAME
         assert node.own({"no_such": 1}) == {}

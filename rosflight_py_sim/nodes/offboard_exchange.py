@@ -1,0 +1,110 @@
+"""The bridge beside a flight controller: what programs want becomes offboard commands, and no step waits for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from rosflight_msgs.msg import Command
+
+from rosflight_py_sim.bridge.front_end_interface import OffboardFrontEnd, Snapshot
+from rosflight_py_sim.interfaces.autopilot_interface import COMMAND_WIRE
+from rosflight_py_sim.interfaces.diagnostics import Diagnosis
+from rosflight_py_sim.interfaces.dynamics_interface import LONGEST_STEP_NS
+from rosflight_py_sim.interfaces.qos import CHAIN
+from rosflight_py_sim.interfaces.simulation_node import SimulationNode
+from rosflight_py_sim.interfaces.ticks import Schedule
+from rosflight_py_sim.interfaces.time_manager_interface import topic_of
+from rosflight_py_sim.interfaces.wire import NANOSECONDS, stamp_ns
+from rosflight_py_sim.nodes.bridged_vehicle import BridgedVehicle
+from rosflight_py_sim.parameters import number
+
+# Between two looks at the sockets when the simulation stands still, or is slow: shorter than a person notices.
+_SERVE_S = 0.02
+
+
+class OffboardExchange:
+    """Shows an `OffboardFrontEnd` each vehicle `command_frequency` times a second, and publishes `command` as it says.
+
+    The state of such a time is the command's stamp, as with an autopilot.
+    """
+
+    def __init__(self, node: SimulationNode, front_end: OffboardFrontEnd) -> None:
+        """Nothing is opened yet."""
+        self._node, self._front_end = node, front_end
+        self._served_ns = -1
+        self._listens = False
+
+    def open(self) -> None:
+        """Open the front-end, and wait for the first state.
+
+        Raises:
+            ParameterError: the front-end's addresses cannot be used.
+        """
+        node, front_end = self._node, self._front_end
+        front_end.open()
+        self._listens = True
+        self._vehicles = [
+            _OffboardVehicle(node, index, name, front_end.wants, self._command)
+            for index, name in enumerate(front_end.vehicles)
+        ]
+        node.create_system_timer(_SERVE_S, self._serve)
+
+    def close(self) -> None:
+        """Close the front-end; may be called again, and without `open`."""
+        if self._listens:
+            self._listens = False
+            self._front_end.close()
+
+    def diagnose(self) -> Iterator[Diagnosis]:
+        """An entry of each vehicle."""
+        for vehicle in self._vehicles:
+            yield Diagnosis(
+                vehicle.name or "vehicle",
+                self._front_end.doing(vehicle.index),
+                hardware_id=self._front_end.partner(vehicle.index),
+                values={"time": vehicle.answered_ns / NANOSECONDS},
+            )
+
+    def _serve(self) -> None:
+        if self._listens:
+            self._front_end.serve()
+
+    def _command(self, vehicle: _OffboardVehicle, snapshot: Snapshot, dt: float) -> None:
+        if not self._listens:
+            return
+        # Once for all vehicles, so that what is sent together is obeyed in the same step.
+        if snapshot.time_ns != self._served_ns:
+            self._served_ns = snapshot.time_ns
+            self._front_end.serve()
+        command = self._front_end.command(vehicle.index, snapshot, dt)
+        if command is not None:
+            vehicle.send_command(snapshot.time_ns, command.mode, Command.IGNORE_NONE, *command.u)
+
+
+class _OffboardVehicle(BridgedVehicle):
+    """Calls `on_due` with a snapshot of itself and the time since the one before (s), once each command period."""
+
+    def __init__(
+        self,
+        node: SimulationNode,
+        index: int,
+        name: str,
+        wants: frozenset[str],
+        on_due: Callable[[_OffboardVehicle, Snapshot, float], None],
+    ) -> None:
+        self._on_due = on_due
+        self._schedule = Schedule(number(node.values, "command_frequency"))
+        self.send_command = node.publisher(topic_of(name, "command"), COMMAND_WIRE, CHAIN)
+        super().__init__(node, index, name, wants)
+
+    def _on_truth(self, message: bytes) -> None:
+        time_ns = stamp_ns(message)
+        if time_ns == self.answered_ns or not self._schedule.due(time_ns):
+            return
+        self._state.read(message)
+        elapsed_ns = time_ns - self.answered_ns
+        # A longer gap, or time going back, is a restart of another node: integrators must not see it.
+        known = self.answered_ns >= 0 and 0 < elapsed_ns <= LONGEST_STEP_NS
+        snapshot = self._snapshot(time_ns)
+        self.answered_ns = time_ns
+        self._on_due(self, snapshot, elapsed_ns / NANOSECONDS if known else 0.0)
