@@ -15,8 +15,8 @@ unexport PYTHONPATH PYTHONHOME AMENT_PREFIX_PATH CMAKE_PREFIX_PATH COLCON_PREFIX
 unexport RMW_IMPLEMENTATION ROS_DISTRO ROS_VERSION ROS_PYTHON_VERSION VIRTUAL_ENV _ROS_WHEELS_BOOTSTRAP_COMPLETE
 
 STRICT := $(wildcard $(addprefix rosflight_py_sim/,physics sensing firmware autopilot protocols transmitter world camera))
-INTERFACES := rosflight_msgs/CMakeLists.txt rosflight_msgs/package.xml rosflight_msgs/pyproject.toml \
-	$(wildcard rosflight_msgs/cmake/* rosflight_msgs/msg/* rosflight_msgs/srv/*)
+INTERFACES := $(foreach package,rosflight_msgs tf2_msgs,$(wildcard $(addprefix $(package)/,CMakeLists.txt package.xml \
+	pyproject.toml cmake/* msg/* srv/*)))
 
 .DELETE_ON_ERROR:
 .PHONY: help fly fly-ardupilot test lint bench fidelity lock clean
@@ -56,7 +56,7 @@ lock: $(VENV)/.project  ## pin the newest allowed versions of everything in requ
 		--override tools/lock_overrides.txt --output-file requirements.lock setup.py rosflight_msgs/pyproject.toml -
 
 clean:  ## remove the environment and everything that was built
-	@rm -rf $(VENV) build install log dist *.egg-info rosflight_msgs/build rosflight_msgs/dist \
+	@rm -rf $(VENV) build install log dist *.egg-info rosflight_msgs/build rosflight_msgs/dist tf2_msgs/build tf2_msgs/dist \
 		.mypy_cache .ruff_cache .pytest_cache .hypothesis
 	@find rosflight_py_sim test benchmarks tools -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -77,7 +77,7 @@ $(VENV)/.packages: requirements.lock $(VENV)/.created
 	@touch $@
 
 $(VENV)/.rosflight_msgs: $(INTERFACES) $(VENV)/.packages
-	$(call step,  building rosflight_msgs (about a minute),$(PIP) --no-build-isolation --no-deps --force-reinstall ./rosflight_msgs)
+	$(call step,  building rosflight_msgs and tf2_msgs (about a minute),$(PIP) --no-build-isolation --no-deps --force-reinstall ./rosflight_msgs ./tf2_msgs)
 	@touch $@
 
 $(VENV)/.project: setup.py setup.cfg package.xml $(VENV)/.rosflight_msgs

@@ -1,0 +1,35 @@
+"""tf2_msgs, which pip brings where there is no ROS 2 distribution, is the real one on the wire."""
+
+from __future__ import annotations
+
+import ctypes
+from pathlib import Path
+
+from geometry_msgs.msg import TransformStamped
+from rclpy.serialization import deserialize_message, serialize_message
+from tf2_msgs.msg import TFMessage
+
+FOLDER = Path(__file__).parents[2] / "tf2_msgs"
+
+# As other software names it that talks to ROS 2 from jazzy on, in key expressions of rmw_zenoh for example.
+PUBLISHED_HASH = "e369d0f05a23ae52508854b66f6aa0437f3449d652e8cbf22d5abe85d020f087"
+
+
+def test_type_has_the_published_hash() -> None:
+    class TypeHash(ctypes.Structure):
+        _fields_ = (("version", ctypes.c_uint8), ("value", ctypes.c_uint8 * 32))
+
+    function = ctypes.CDLL("libtf2_msgs__rosidl_generator_c.so")["tf2_msgs__msg__TFMessage__get_type_hash"]
+    function.argtypes = [ctypes.c_void_p]
+    function.restype = ctypes.POINTER(TypeHash)
+    type_hash = function(None).contents
+    assert (type_hash.version, bytes(type_hash.value).hex()) == (1, PUBLISHED_HASH)
+
+
+def test_message_travels() -> None:
+    message = TFMessage(transforms=[TransformStamped(child_frame_id="base_link")])
+    assert deserialize_message(serialize_message(message), TFMessage) == message
+
+
+def test_colcon_leaves_the_package_alone() -> None:
+    assert (FOLDER / "COLCON_IGNORE").is_file()

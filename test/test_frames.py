@@ -1,0 +1,121 @@
+"""Changes of axes are those of REP 103, and undo themselves."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from numpy.typing import NDArray
+
+from rosflight_py_sim.frames import (
+    OPTICAL_IN_FLU,
+    swap_attitude,
+    swap_covariance,
+    swap_frd_flu,
+    swap_mounting,
+    swap_ned_enu,
+)
+from rosflight_py_sim.physics.rotations import quaternion_from_euler, rotate_to_inertial
+
+Array = NDArray[np.float64]
+
+# Written out from the definition: rows are east, north, up in north, east, down.
+ENU_OF_NED = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, -1.0]])
+FLU_OF_FRD = np.diag([1.0, -1.0, -1.0])
+
+# A few roundings of numbers of order 1.
+ROUNDING = 1e-14
+
+vectors = arrays(np.float64, 3, elements=st.floats(-1e6, 1e6))
+directions = arrays(np.float64, 3, elements=st.floats(-1.0, 1.0))
+angles = st.tuples(*[st.floats(-math.pi, math.pi)] * 3)
+
+
+def matrix(quaternion: Array) -> Array:
+    axes = np.eye(3).tolist()
+    return np.array([rotate_to_inertial(*np.asarray(quaternion).tolist(), *axis) for axis in axes]).T
+
+
+@settings(deadline=None)
+@given(vectors)
+def test_vectors_are_turned_as_the_matrices_do_and_back(vector: Array) -> None:
+    assert np.array_equal(swap_ned_enu(vector), ENU_OF_NED @ vector)
+    assert np.array_equal(swap_frd_flu(vector), FLU_OF_FRD @ vector)
+    assert np.array_equal(swap_ned_enu(swap_ned_enu(vector)), vector)
+    assert np.array_equal(swap_frd_flu(swap_frd_flu(vector)), vector)
+
+
+@settings(deadline=None)
+@given(angles)
+def test_attitudes_are_turned_as_the_matrices_do_and_back(euler: tuple[float, float, float]) -> None:
+    attitude = np.array(quaternion_from_euler(*euler))
+    turned = swap_attitude(attitude)
+    assert np.allclose(matrix(turned), ENU_OF_NED @ matrix(attitude) @ FLU_OF_FRD.T, atol=ROUNDING)
+    assert np.allclose(swap_attitude(turned), attitude, atol=ROUNDING)
+    assert np.linalg.norm(turned) == pytest.approx(1.0, abs=ROUNDING)
+
+
+@settings(deadline=None)
+@given(angles)
+def test_mountings_are_turned_as_the_matrices_do_and_back(euler: tuple[float, float, float]) -> None:
+    mounting = np.array(quaternion_from_euler(*euler))
+    assert np.allclose(matrix(swap_mounting(mounting)), FLU_OF_FRD @ matrix(mounting) @ FLU_OF_FRD.T, atol=ROUNDING)
+    assert np.array_equal(swap_mounting(swap_mounting(mounting)), mounting)
+
+
+@settings(deadline=None)
+@given(angles, directions)
+def test_a_place_on_the_vehicle_is_the_same_whichever_axes_it_is_found_in(
+    euler: tuple[float, float, float], place_frd: Array
+) -> None:
+    attitude = np.array(quaternion_from_euler(*euler))
+    in_ned = matrix(attitude) @ place_frd
+    in_enu = matrix(swap_attitude(attitude)) @ swap_frd_flu(place_frd)
+    assert np.allclose(swap_ned_enu(in_ned), in_enu, atol=4.0 * ROUNDING)
+
+
+@settings(deadline=None)
+@given(arrays(np.float64, (3, 3), elements=st.floats(-10.0, 10.0)))
+def test_a_covariance_is_turned_with_its_vector(root: Array) -> None:
+    covariance = root @ root.T
+    assert np.array_equal(swap_covariance(covariance), ENU_OF_NED @ covariance @ ENU_OF_NED.T)
+    assert np.array_equal(swap_covariance(swap_covariance(covariance)), covariance)
+
+
+@pytest.mark.parametrize(
+    ("euler_deg", "nose_enu", "left_enu"),
+    [
+        ((0.0, 0.0, 0.0), (0, 1, 0), (-1, 0, 0)),  # level, to the north: left is west
+        ((0.0, 0.0, 90.0), (1, 0, 0), (0, 1, 0)),  # level, to the east: REP 103's yaw of 0
+        ((0.0, 90.0, 0.0), (0, 0, 1), (-1, 0, 0)),  # nose up
+        ((90.0, 0.0, 0.0), (0, 1, 0), (0, 0, 1)),  # rolled to the right: the left side is up
+    ],
+)
+def test_known_attitudes(
+    euler_deg: tuple[float, float, float], nose_enu: tuple[int, ...], left_enu: tuple[int, ...]
+) -> None:
+    turn = matrix(swap_attitude(quaternion_from_euler(*np.radians(euler_deg).tolist())))
+    assert np.allclose(turn[:, 0], nose_enu, atol=ROUNDING)
+    assert np.allclose(turn[:, 1], left_enu, atol=ROUNDING)
+
+
+def test_yaw_of_zero_is_the_identity_when_it_points_east() -> None:
+    assert np.allclose(swap_attitude(quaternion_from_euler(0.0, 0.0, 0.5 * math.pi)), (1, 0, 0, 0), atol=ROUNDING)
+
+
+def test_optical_frame_looks_along_z_with_x_to_the_right_and_y_down() -> None:
+    turn = matrix(np.array(OPTICAL_IN_FLU))
+    assert np.allclose(turn, np.array([(0, -1, 0), (0, 0, -1), (1, 0, 0)]).T, atol=ROUNDING)
+
+
+def test_many_are_turned_at_once_as_one_by_one() -> None:
+    generator = np.random.default_rng(3)
+    many = generator.normal(size=(4, 5, 3))
+    attitudes = generator.normal(size=(7, 4))
+    assert np.array_equal(swap_ned_enu(many)[2, 3], swap_ned_enu(many[2, 3]))
+    assert np.array_equal(swap_frd_flu(many)[2, 3], swap_frd_flu(many[2, 3]))
+    assert np.array_equal(swap_attitude(attitudes)[4], swap_attitude(attitudes[4]))
