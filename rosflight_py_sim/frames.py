@@ -2,8 +2,8 @@
 
 Here the inertial frame is north, east, down (NED) and the body's forward, right, down (FRD). REP 103 ("Standard Units
 of Measure and Coordinate Conventions") has east, north, up (ENU) and forward, left, up (FLU), and for cameras the
-optical frame: right, down, forward. REP 105 ("Coordinate Frames for Mobile Platforms") names them: `map` is the inertial
-frame, `base_link` the body.
+optical frame: right, down, forward. REP 105 ("Coordinate Frames for Mobile Platforms") names them: `map` is the
+inertial frame, `base_link` the body.
 
 Both changes of axes are turns by half a circle, so that each undoes itself: every function here goes both ways. Arrays
 may have further dimensions in front. Quaternions are w, x, y, z.
