@@ -1,0 +1,171 @@
+"""The scene of the browser viewer: vehicles with what moves on them, their paths, wind, and the world around.
+
+Coordinates on the page are the simulation's own, north east down, with up turned to -down. Whoever has states to show,
+from a running simulation or a recording, gives them to `Scene.show`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import viser
+from numpy.typing import NDArray
+
+from rosflight_py_sim.viewer.appearance import Appearance, MovingParts, part_attitude
+from rosflight_py_sim.viewer.web.trail import Trail
+from rosflight_py_sim.viewer.web.world_models import WIND_COLOUR, show_world
+from rosflight_py_sim.world import World
+
+# Time between two pictures at the most in which rotors turn on: beyond it, a blade seems to stand or to turn backwards.
+_BLADE_S = 1.0 / 30.0
+
+# Wind of this speed is drawn as long as the vehicle is.
+_WIND_SCALE = 5.0
+_LEAST_WIND = 0.05
+
+_ROOT = "/map"
+
+
+@dataclass(frozen=True)
+class VehicleView:
+    """What there is to see of one vehicle at one time.
+
+    Attributes:
+        time_s: simulated time, s.
+        truth: truth vector (19,): position NED (m), quaternion w x y z, velocities, accelerations.
+        wind_ned: of the air, or of the water around an underwater vehicle (3,), m/s.
+        pwm_us: pulse widths of the outputs (14,), us.
+        images: newest picture of each camera, a JPEG file's bytes.
+    """
+
+    time_s: float
+    truth: NDArray[np.float64]
+    wind_ned: NDArray[np.float64]
+    pwm_us: NDArray[np.float64]
+    images: Mapping[str, bytes] = field(default_factory=dict)
+
+
+class Scene:
+    """Everything that stands in the picture.
+
+    The camera stays where a person puts it, and with `follows` the world is moved under it: so it keeps its distance
+    from the chosen vehicle in every browser.
+
+    Attributes:
+        chosen: name of the vehicle that is followed.
+        follows: whether the chosen vehicle stays in the middle.
+    """
+
+    def __init__(self, server: viser.ViserServer, vehicles: Mapping[str, Appearance], world: World) -> None:
+        """Build all of it; `vehicles`: name to appearance, the first is chosen. Names may have slashes."""
+        self.chosen = next(iter(vehicles))
+        self.follows = True
+        self._server = server
+        server.scene.set_up_direction("-z")
+        self._map = server.scene.add_frame(_ROOT, show_axes=False)
+        show_world(server.scene, _ROOT, world)
+        several = len(vehicles) > 1
+        self._vehicles = {
+            name: _Vehicle(server.scene, name, appearance, named=several) for name, appearance in vehicles.items()
+        }
+        self._aim(max(appearance.size for appearance in vehicles.values()))
+
+    def show(self, name: str, view: VehicleView) -> None:
+        """Move a vehicle to where it is now."""
+        with self._server.atomic():
+            self._vehicles[name].show(view)
+            if self.follows and name == self.chosen:
+                self._map.position = -view.truth[0:3]
+
+    def clear_paths(self) -> None:
+        """Forget where the vehicles have been."""
+        for vehicle in self._vehicles.values():
+            vehicle.trail.clear()
+
+    def show_paths(self, visible: bool) -> None:
+        """Draw the paths, or do not."""
+        for vehicle in self._vehicles.values():
+            vehicle.trail.visible = visible
+
+    def show_wind(self, visible: bool) -> None:
+        """Draw the arrows of the wind, or do not."""
+        for vehicle in self._vehicles.values():
+            vehicle.shows_wind = visible
+
+    def _aim(self, size: float) -> None:
+        """Look from behind, from the right and from above, at where the followed vehicle is."""
+        distance = 3.2 * max(size, 0.4)
+        camera = self._server.initial_camera
+        camera.position = (-0.9 * distance, 0.45 * distance, -0.28 * distance)
+        camera.look_at = (0.0, 0.0, 0.0)
+        camera.fov = 0.9
+        camera.near, camera.far = 0.05, 4000.0
+
+
+class _Vehicle:
+    """One vehicle's nodes in the scene."""
+
+    def __init__(self, scene: viser.SceneApi, name: str, appearance: Appearance, *, named: bool) -> None:
+        own = name.replace("/", "_") or "vehicle"
+        self._body = scene.add_frame(f"{_ROOT}/{own}", show_axes=False)
+        self._moving = MovingParts(appearance)
+        self._parts = [
+            scene.add_mesh_simple(
+                f"{_ROOT}/{own}/{part.name}",
+                part.mesh.vertices,
+                part.mesh.triangles,
+                color=part.colour,
+                flat_shading=True,
+                position=part.pivot_frd,
+            )
+            for part in appearance.parts
+        ]
+        self._appearance = appearance
+        self._size = appearance.size
+        self._wind = scene.add_arrows(
+            f"{_ROOT}/{own}_wind",
+            np.zeros((1, 2, 3)),
+            WIND_COLOUR,
+            shaft_radius=0.02 * self._size,
+            head_radius=0.05 * self._size,
+            head_length=0.12 * self._size,
+            visible=False,
+        )
+        self._label = (
+            scene.add_label(f"{_ROOT}/{own}_name", name, anchor="bottom-center", font_screen_scale=0.8)
+            if named
+            else None
+        )
+        self._drawn_wind = np.zeros(3)
+        self._time_s = -1.0
+        self.shows_wind = True
+        self.trail = Trail(scene, f"{_ROOT}/{own}_path", spacing=0.25 * self._size)
+
+    def show(self, view: VehicleView) -> None:
+        position = view.truth[0:3]
+        self._body.position = position
+        self._body.wxyz = view.truth[3:7]
+        self._move_parts(view)
+        self._show_wind(view.wind_ned, position)
+        if self._label is not None:
+            self._label.position = position + np.array([0.0, 0.0, -0.6 * self._size])
+        self.trail.pass_through(position, view.time_s, float(np.linalg.norm(view.truth[7:10])))
+
+    def _move_parts(self, view: VehicleView) -> None:
+        self._moving.move(view.pwm_us, min(max(view.time_s - self._time_s, 0.0), _BLADE_S))
+        self._time_s = view.time_s
+        for part, drawn, angle in zip(self._appearance.parts, self._parts, self._moving.angles, strict=True):
+            if part.motion is not None:
+                drawn.wxyz = part_attitude(part, angle)
+
+    def _show_wind(self, wind_ned: NDArray[np.float64], position: NDArray[np.float64]) -> None:
+        speed = float(np.linalg.norm(wind_ned))
+        self._wind.visible = self.shows_wind and speed > _LEAST_WIND
+        # Above the vehicle; the arrow's middle is over its middle.
+        self._wind.position = position + np.array([0.0, 0.0, -0.75 * self._size])
+        if np.linalg.norm(wind_ned - self._drawn_wind) > 0.02 * speed:
+            half = 0.5 * self._size / _WIND_SCALE * wind_ned
+            self._wind.points = np.array([[-half, half]], dtype=np.float32)
+            self._drawn_wind = wind_ned.copy()

@@ -1,0 +1,94 @@
+"""The path behind a vehicle, in pieces: a finished one is sent to the browsers once, and the oldest are forgotten."""
+
+from __future__ import annotations
+
+import numpy as np
+import viser
+from numpy.typing import NDArray
+
+PIECE = 100
+"""Points of a piece."""
+
+PIECES = 40
+"""Pieces that are kept."""
+
+PATH_COLOUR = (255, 140, 0)
+
+# The piece under way is sent again when so much more of it has been flown.
+_SENT_EACH = 2
+
+
+class Trail:
+    """Points at a distance of `spacing` (m) at least; a vehicle that was put elsewhere leaves a gap."""
+
+    def __init__(self, scene: viser.SceneApi, name: str, spacing: float) -> None:
+        """Nothing yet."""
+        self._scene = scene
+        self._name = name
+        self._spacing = spacing
+        self._points: list[NDArray[np.float64]] = []
+        self._pieces: list[viser.LineSegmentsHandle] = []
+        self._made = 0
+        self._visible = True
+        self._time_s = 0.0
+
+    @property
+    def visible(self) -> bool:
+        """Whether it is drawn."""
+        return self._visible
+
+    @visible.setter
+    def visible(self, visible: bool) -> None:
+        self._visible = visible
+        for piece in self._pieces:
+            piece.visible = visible
+
+    def pass_through(self, position: NDArray[np.float64], time_s: float, speed: float) -> None:
+        """Add a place (NED, m), reached at `time_s` with `speed` (m/s), if it is far enough from the last."""
+        if not self._points:
+            self._begin([position], time_s)
+            return
+        distance = float(np.linalg.norm(position - self._points[-1]))
+        # No vehicle gets further than this by itself since then; one that was reset or set does.
+        if time_s < self._time_s or distance > 2.0 * (speed + 5.0) * (time_s - self._time_s) + self._spacing:
+            self._begin([position], time_s)
+        elif distance >= self._spacing:
+            self._points.append(position.copy())
+            self._time_s = time_s
+            if len(self._points) == 2:
+                self._add_piece()
+            elif len(self._points) % _SENT_EACH == 0:
+                self._pieces[-1].points = _segments(self._points)
+            if len(self._points) == PIECE:
+                self._begin([self._points[-1]], time_s)
+
+    def clear(self) -> None:
+        """Forget all of it."""
+        for piece in self._pieces:
+            piece.remove()
+        self._pieces.clear()
+        self._points.clear()
+
+    def _begin(self, points: list[NDArray[np.float64]], time_s: float) -> None:
+        self._points = [point.copy() for point in points]
+        self._time_s = time_s
+
+    def _add_piece(self) -> None:
+        self._made += 1
+        self._pieces.append(
+            self._scene.add_line_segments(
+                f"{self._name}_{self._made % (2 * PIECES)}",
+                _segments(self._points),
+                PATH_COLOUR,
+                thickness=2.5,
+                thickness_units="screen",
+                visible=self._visible,
+            )
+        )
+        if len(self._pieces) > PIECES:
+            self._pieces.pop(0).remove()
+
+
+def _segments(points: list[NDArray[np.float64]]) -> NDArray[np.float32]:
+    line = np.array(points, dtype=np.float32)
+    return np.stack([line[:-1], line[1:]], axis=1)

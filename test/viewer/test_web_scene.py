@@ -1,0 +1,137 @@
+"""The scene of the browser viewer, without a browser."""
+
+from __future__ import annotations
+
+import math
+import socket
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+import viser
+
+from rosflight_py_sim.viewer.appearance import APPEARANCE, appearance
+from rosflight_py_sim.viewer.web.scene import Scene, VehicleView
+from rosflight_py_sim.viewer.web.server import NoServerError, open_server, stop_server, url_of
+from rosflight_py_sim.viewer.web.trail import PIECE, PIECES, Trail
+from rosflight_py_sim.world import DRY_LAND, load_world
+
+SPACING = 0.1
+
+
+@pytest.fixture
+def server() -> Iterator[viser.ViserServer]:
+    server = open_server("127.0.0.1", 0, "test")
+    yield server
+    stop_server(server)
+
+
+def view(time_s: float = 0.0, north: float = 0.0, **fields: object) -> VehicleView:
+    truth = np.zeros(19)
+    truth[0], truth[3] = north, 1.0
+    given = {"wind_ned": np.zeros(3), "pwm_us": np.full(14, 1000.0), **fields}
+    return VehicleView(time_s, truth, **given)  # type: ignore[arg-type]
+
+
+def wxyz(server: viser.ViserServer, node: str) -> np.ndarray:
+    handle = server.scene.get_handle_by_name(node)
+    assert handle is not None
+    return np.array(handle.wxyz)
+
+
+@pytest.mark.parametrize("name", APPEARANCE.choices)
+def test_each_vehicle_can_be_shown(server: viser.ViserServer, name: str) -> None:
+    scene = Scene(server, {"": appearance(name)}, DRY_LAND)
+    scene.show("", view(1.0, north=3.0))
+    handle = server.scene.get_handle_by_name("/map/vehicle")
+    assert handle is not None and handle.position.tolist() == [3.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize("name", ["pool", "open_water"])
+def test_each_object_of_a_world_is_in_the_scene(server: viser.ViserServer, name: str) -> None:
+    world = load_world(name)
+    Scene(server, {"": appearance("auv")}, world)
+    for thing in world.objects:
+        first = f"/map/{thing.name}_0" if thing.kind.has_bulk else f"/map/{thing.name}"
+        assert server.scene.get_handle_by_name(first) is not None, thing
+
+
+def test_followed_vehicle_stays_in_the_middle_and_others_do_not(server: viser.ViserServer) -> None:
+    scene = Scene(server, {"first": appearance("dart"), "second": appearance("dart")}, DRY_LAND)
+    root = server.scene.get_handle_by_name("/map")
+    assert root is not None
+    scene.show("first", view(north=5.0))
+    scene.show("second", view(north=7.0))
+    assert root.position.tolist() == [-5.0, 0.0, 0.0]
+    scene.chosen = "second"
+    scene.show("second", view(north=7.0))
+    assert root.position.tolist() == [-7.0, 0.0, 0.0]
+    scene.follows = False
+    scene.show("second", view(north=9.0))
+    assert root.position.tolist() == [-7.0, 0.0, 0.0]
+
+
+def test_rotors_turn_by_their_commands_while_time_goes_on(server: viser.ViserServer) -> None:
+    scene = Scene(server, {"": appearance("multirotor")}, DRY_LAND)
+    rotors = [part for part in appearance("multirotor").parts if part.motion is not None]
+    assert len(rotors) == 4
+    node = f"/map/vehicle/{rotors[0].name}"
+    scene.show("", view(1.0, pwm_us=np.full(14, 1500.0)))
+    before = wxyz(server, node)
+    scene.show("", view(1.0, pwm_us=np.full(14, 1500.0)))
+    assert np.array_equal(wxyz(server, node), before)
+    scene.show("", view(1.02, pwm_us=np.full(14, 1000.0)))
+    assert np.array_equal(wxyz(server, node), before)
+    scene.show("", view(1.04, pwm_us=np.full(14, 1500.0)))
+    assert not np.allclose(wxyz(server, node), before)
+
+
+def test_path_forgets_its_oldest_pieces(server: viser.ViserServer) -> None:
+    trail = Trail(server.scene, "/path", SPACING)
+    for k in range((PIECES + 3) * PIECE):
+        trail.pass_through(np.array([1.01 * k * SPACING, 0.0, 0.0]), 0.1 * k, 1.0)
+    pieces = [name for name in (f"/path_{k}" for k in range(2 * PIECES)) if server.scene.get_handle_by_name(name)]
+    assert len(pieces) == PIECES
+
+
+def test_path_has_a_gap_where_the_vehicle_was_put_elsewhere(server: viser.ViserServer) -> None:
+    trail = Trail(server.scene, "/path", SPACING)
+    norths = [0.0, 0.11, 0.22, 50.0, 50.11, 50.22]
+    for k, north in enumerate(norths):
+        trail.pass_through(np.array([north, 0.0, 0.0]), 0.1 * k, 1.0)
+    first, second = (server.scene.get_handle_by_name(f"/path_{k}") for k in (1, 2))
+    assert isinstance(first, viser.LineSegmentsHandle) and isinstance(second, viser.LineSegmentsHandle)
+    assert first.points[:, :, 0].max() == pytest.approx(0.11)
+    assert second.points[:, :, 0].min() == pytest.approx(50.0)
+
+
+def test_wind_is_an_arrow_to_where_it_blows(server: viser.ViserServer) -> None:
+    scene = Scene(server, {"": appearance("multirotor")}, DRY_LAND)
+    arrow = server.scene.get_handle_by_name("/map/vehicle_wind")
+    assert isinstance(arrow, viser.ArrowsHandle)
+    assert not arrow.visible
+    scene.show("", view(wind_ned=np.array([0.0, 4.0, 0.0])))
+    start, end = arrow.points[0]
+    assert arrow.visible
+    assert end[1] - start[1] == pytest.approx(0.8 * appearance("multirotor").size)
+    assert math.hypot(end[0] - start[0], end[2] - start[2]) == 0.0
+
+
+def test_taken_port_is_refused_with_what_helps() -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        with pytest.raises(NoServerError, match=rf"127\.0\.0\.1:{port} \(.*in use.*web_viewer.port 0: any"):
+            open_server("127.0.0.1", port, "test")
+
+
+def test_address_of_another_machine_is_refused() -> None:
+    with pytest.raises(NoServerError, match=r"192\.0\.2\.1:0 .*an address of this machine"):
+        open_server("192.0.2.1", 0, "test")
+
+
+def test_any_free_port_is_taken_and_told(server: viser.ViserServer) -> None:
+    assert url_of(server) == f"http://127.0.0.1:{server.get_port()}"
+    with socket.create_connection(("127.0.0.1", server.get_port()), timeout=10.0):
+        pass
