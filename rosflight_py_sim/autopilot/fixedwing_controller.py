@@ -1,229 +1,229 @@
-"""Successive loop closure for fixed wings: course, height and airspeed to surfaces and throttle."""
+"""A fixed wing flown in the state that it is told: successive loop closure down to surfaces and throttle."""
 
 from __future__ import annotations
 
-import enum
 import math
-from typing import NamedTuple, cast
 
 from rosflight_py_sim.autopilot.flight_state import FlightState
-from rosflight_py_sim.autopilot.loops import PiLoop, within, wrap_angle
-from rosflight_py_sim.parameters import Parameter, ParameterTable, Values
+from rosflight_py_sim.autopilot.fly_target import (
+    AirspeedTarget,
+    AltitudeTarget,
+    CourseTarget,
+    FlyTarget,
+    HeadingTarget,
+    Lateral,
+    PositionTarget,
+    RollTarget,
+)
+from rosflight_py_sim.autopilot.guided import Guided
+from rosflight_py_sim.autopilot.longitudinal_loops import LONGITUDINAL_LOOP_PARAMETERS, LongitudinalLoops, Zone
+from rosflight_py_sim.autopilot.loops import PiLoop, SlewLimit, within, wrap_angle
+from rosflight_py_sim.autopilot.path_segments import FIELD_PARAMETERS, Arc, FieldGains
+from rosflight_py_sim.autopilot.setpoint import Vector3
+from rosflight_py_sim.autopilot.surface_loops import SURFACE_LOOP_PARAMETERS, SurfaceCommand, SurfaceLoops
+from rosflight_py_sim.autopilot.target_controller import TargetController
+from rosflight_py_sim.firmware import CommandMode
+from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
 
 ROTATION_AIRSPEED = Parameter("rotation_airspeed", 13.0, "airspeed at which the nose is lifted", "m/s", minimum=0.0)
 
-FIXEDWING_CONTROLLER_PARAMETERS = ParameterTable(
-    Parameter(
-        "design_airspeed",
-        18.0,
-        "airspeed that the gains are for",
-        "m/s",
-        minimum=0.0,
-        above_minimum=True,
-    ),
-    Parameter("trim_throttle", 0.603, "throttle of level flight at design_airspeed", minimum=0.0, maximum=1.0),
-    Parameter("trim_elevator", 0.154, "elevator of level flight at design_airspeed", "rad"),
-    Parameter("trim_pitch", -0.00641, "pitch angle of level flight at design_airspeed", "rad"),
-    Parameter("max_aileron", 0.7, "deflection at full command", "rad", minimum=0.0, above_minimum=True),
-    Parameter("max_elevator", 0.7, "deflection at full command", "rad", minimum=0.0, above_minimum=True),
-    Parameter("max_rudder", 0.7, "deflection at full command", "rad", minimum=0.0, above_minimum=True),
-    Parameter("max_roll", 0.8, "largest commanded roll angle", "rad", minimum=0.05, maximum=1.4),
-    Parameter("max_pitch", 0.44, "largest commanded pitch angle, up and down", "rad", minimum=0.05, maximum=1.2),
-    Parameter("roll_gain", 1.17, "aileron per roll error", minimum=0.0),
-    Parameter("roll_rate_gain", 0.0, "aileron per roll rate", "s", minimum=0.0),
-    Parameter("course_gain", 2.2, "roll angle per course error", minimum=0.0),
-    Parameter("course_integral_gain", 0.459, "roll angle per integrated course error", "1/s", minimum=0.0),
-    Parameter("yaw_damper_gain", 0.0925, "rudder per yaw rate, washed out", "s", minimum=0.0),
-    Parameter("yaw_damper_washout", 0.5, "corner of the yaw damper's high-pass filter", "rad/s", minimum=0.01),
-    Parameter("pitch_gain", 1.0, "elevator per pitch error", minimum=0.0),
-    Parameter("pitch_rate_gain", 0.217, "elevator per pitch rate", "s", minimum=0.0),
-    Parameter("height_gain", 0.126, "pitch angle per height error", "rad/m", minimum=0.0),
-    Parameter("height_integral_gain", 0.0188, "pitch angle per integrated height error", "rad/m/s", minimum=0.0),
-    Parameter("throttle_gain", 0.0546, "throttle per airspeed error", "s/m", minimum=0.0),
-    Parameter("throttle_integral_gain", 0.0185, "throttle per integrated airspeed error", "1/m", minimum=0.0),
-    Parameter(
-        "climb_speed_gain", 0.206, "pitch angle per airspeed error, in climb and descent", "rad s/m", minimum=0.0
-    ),
-    Parameter(
-        "climb_speed_integral_gain",
-        0.096,
-        "pitch angle per integrated airspeed error, in climb and descent",
-        "rad/m",
-        minimum=0.0,
-    ),
-    Parameter(
-        "hold_zone",
-        12.0,
-        "height error beyond which it climbs with full throttle, or descends without, and holds its airspeed by pitch",
-        "m",
-        minimum=0.5,
-    ),
-    Parameter("spool_up_time", 1.0, "time in which the throttle rises to 1 before the roll", "s", minimum=0.01),
-    Parameter("take_off_pitch", 0.2, "pitch angle after rotation", "rad", minimum=0.0, maximum=0.8),
-    ROTATION_AIRSPEED,
-    Parameter("steering_gain", 2.0, "rudder per heading error on the ground", minimum=0.0),
-    Parameter("aileron_sign", 1.0, "1 where a positive command gives a positive deflection, else -1", minimum=-1.0),
-    Parameter("elevator_sign", -1.0, "the same of the elevator: REV_ELEVATOR turns it round", minimum=-1.0),
-    Parameter("rudder_sign", 1.0, "the same of the rudder", minimum=-1.0),
+FIXEDWING_CONTROLLER_PARAMETERS = (
+    SURFACE_LOOP_PARAMETERS
+    + LONGITUDINAL_LOOP_PARAMETERS
+    + FIELD_PARAMETERS
+    + ParameterTable(
+        Parameter("max_roll", 0.8, "largest commanded roll angle", "rad", minimum=0.05, maximum=1.4),
+        Parameter("course_gain", 2.2, "roll angle per course error", minimum=0.0),
+        Parameter("course_integral_gain", 0.459, "roll angle per integrated course error", "1/s", minimum=0.0),
+        Parameter(
+            "roll_slew",
+            5.0,
+            "how fast the commanded roll angle changes at most",
+            "rad/s",
+            minimum=0.0,
+            above_minimum=True,
+        ),
+        Parameter(
+            "pitch_slew",
+            2.0,
+            "how fast the commanded pitch angle changes at most",
+            "rad/s",
+            minimum=0.0,
+            above_minimum=True,
+        ),
+        Parameter(
+            "loiter_radius", 80.0, "radius of the circle about a place to stay at", "m", minimum=0.0, above_minimum=True
+        ),
+        Parameter("spool_up_time", 1.0, "time in which the throttle goes from 0 to 1, or back", "s", minimum=0.01),
+        Parameter("take_off_pitch", 0.2, "pitch angle after rotation", "rad", minimum=0.0, maximum=0.8),
+        ROTATION_AIRSPEED,
+        Parameter("steering_gain", 2.0, "rudder per heading error on the ground", minimum=0.0),
+        Parameter(
+            "take_off_height", 5.0, "height over the place of take-off at which the climb-out begins", "m", minimum=0.0
+        ),
+        Parameter(
+            "climb_out_height",
+            30.0,
+            "height over the place of take-off at which the climb-out is over",
+            "m",
+            minimum=0.0,
+        ),
+    )
 )
 
 GRAVITY = 9.81
 """m/s^2; only the feed-forward of turns knows it."""
 
-# Surfaces work with the square of the airspeed; what that does to the gains is undone within these bounds.
-_LEAST_SCALE, _GREATEST_SCALE = 0.3, 2.5
+_CLOCKWISE = 1
 
 
-class Zone(enum.Enum):
-    """Where the vehicle is in height, relative to the one commanded (sec. 6.4.5)."""
-
-    CLIMB = "climb"
-    HOLD = "hold"
-    DESCENT = "descent"
-
-
-class SurfaceCommand(NamedTuple):
-    """What the mixer is given: surfaces -1 to 1 on u[Qx], u[Qy], u[Qz], and throttle 0 to 1 on u[Fx]."""
-
-    aileron: float
-    elevator: float
-    rudder: float
-    throttle: float
-
-
-STANDING = SurfaceCommand(0.0, 0.0, 0.0, 0.0)
-"""Everything neutral, without thrust: for a vehicle that waits on the ground."""
-
-
-class FixedwingController:
+class FixedwingTargetController(TargetController):
     """Successive loop closure of Beard and McLain, Small Unmanned Aircraft (2012), chapter 6.
 
     Lateral (sec. 6.3), with phi_ff the roll angle of a coordinated turn along the path's curvature kappa, which saves
     the integrator from finding it anew at each turn (sec. 10.2 with the ground speed V_g):
 
-        phi_c   = phi_ff + k_p (chi_c - chi) + k_i int(chi_c - chi),   tan(phi_ff) = V_g^2 kappa / g
-        delta_a = k_p (phi_c - phi) - k_d p
-        delta_r = damper of the yaw rate, washed out below the frequency p_wo:  delta_r = k_r s / (s + p_wo) r
+        phi_c = phi_ff + k_p (chi_c - chi) + k_i int(chi_c - chi),   tan(phi_ff) = V_g^2 kappa / g
 
-    Longitudinal (sec. 6.4), in the zone where height is held:
+    A heading is held in the same way by the yaw angle. A place is flown to, and circled clockwise, by the vector field
+    of an orbit (eq. 10.13). Pitch angle and throttle come from LongitudinalLoops, surfaces from SurfaceLoops.
 
-        theta_c = k_p (h_c - h) + k_i int(h_c - h),      delta_e = trim + k_p (theta_c - theta) - k_d theta'
-        delta_t = trim + k_p (V_c - V) + k_i int(V_c - V)
-
-    Further below it climbs at full throttle, further above it sinks without, and the pitch angle holds the airspeed
-    (sec. 6.4.3 and 6.4.5). Deflections are positive as in the book: left aileron down, elevator down, rudder to the
-    left; the gains are given positive and the signs of the surfaces' effects put in here.
-
-    The gains of the surfaces' loops hold for `design_airspeed`; at others they are scaled by the inverse of the dynamic
-    pressure. Valid below the stall, with the inner loops (roll, pitch) several times faster than the outer ones.
+    Commanded angles and throttle change no faster than `roll_slew`, `pitch_slew` and `spool_up_time` say: another
+    target moves the surfaces, but makes none of them jump. Valid below the stall, with the inner loops (roll, pitch)
+    several times faster than the outer ones.
     """
 
     def __init__(self, values: Values) -> None:
         """`values` holds every parameter of FIXEDWING_CONTROLLER_PARAMETERS, checked; it may hold others."""
-        self._number = {p.name: float(cast(float, values[p.name])) for p in FIXEDWING_CONTROLLER_PARAMETERS}
-        n = self._number
-        roll, pitch = n["max_roll"], n["max_pitch"]
-        self._course = PiLoop(n["course_gain"], n["course_integral_gain"], -roll, roll)
-        self._height = PiLoop(n["height_gain"], n["height_integral_gain"], -pitch, pitch)
-        self._throttle = PiLoop(n["throttle_gain"], n["throttle_integral_gain"], 0.0, 1.0)
-        self._climb_speed = PiLoop(n["climb_speed_gain"], n["climb_speed_integral_gain"], -pitch, pitch)
-        self._slow_yaw_rate = 0.0
-        self._spool = 0.0
-        self._zone = Zone.HOLD
-        self.reset()
+        n = self._number = {p.name: number(values, p.name) for p in FIXEDWING_CONTROLLER_PARAMETERS}
+        self._course = PiLoop(n["course_gain"], n["course_integral_gain"], -n["max_roll"], n["max_roll"])
+        self._longitudinal = LongitudinalLoops(values)
+        self._surfaces = SurfaceLoops(values)
+        self._gains = FieldGains.of(values)
+        self._roll = SlewLimit(n["roll_slew"])
+        self._pitch = SlewLimit(n["pitch_slew"])
+        self._throttle = SlewLimit(1.0 / n["spool_up_time"])
+        self._runway: tuple[Vector3, float] | None = None
+        self._climbed = 0.0
 
     @property
     def zone(self) -> Zone:
-        """The zone of the last call of `fly`."""
-        return self._zone
+        """What pitch and throttle were used for last."""
+        return self._longitudinal.zone
+
+    @property
+    def climbs_out(self) -> bool:
+        """Whether the take-off has left the ground behind."""
+        return self._runway is not None and self._climbed >= self._number["take_off_height"]
+
+    @property
+    def has_taken_off(self) -> bool:
+        """Whether the take-off has come to `climb_out_height`."""
+        return self._runway is not None and self._climbed >= self._number["climb_out_height"]
 
     def reset(self) -> None:
-        """Forget what the integrators and the filter have gathered: before a take-off."""
+        """Forget what the integrators and the filter have gathered, and the take-off."""
         self._course.reset()
-        self._enter(Zone.HOLD, self._number["trim_pitch"], self._number["trim_throttle"])
-        self._slow_yaw_rate = self._spool = 0.0
+        self._longitudinal.reset()
+        self._surfaces.reset()
+        for slew in (self._roll, self._pitch, self._throttle):
+            slew.reset()
+        self._runway = None
+        self._climbed = 0.0
 
-    def adopt(self, other: FixedwingController) -> None:
-        """Carry on from `other`, after a change of parameters."""
-        self._zone = other._zone
-        self._slow_yaw_rate, self._spool = other._slow_yaw_rate, other._spool
-        for name in ("_course", "_height", "_throttle", "_climb_speed"):
-            getattr(self, name).reset(getattr(other, name).integrated)
+    def adopt(self, old: FixedwingTargetController) -> None:
+        """Carry on from `old`, after a change of parameters."""
+        self._course.reset(old._course.integrated)
+        self._longitudinal.adopt(old._longitudinal)
+        self._surfaces.adopt(old._surfaces)
+        for name in ("_roll", "_pitch", "_throttle"):
+            getattr(self, name).reset(getattr(old, name).value)
+        self._runway, self._climbed = old._runway, old._climbed
 
-    def take_off(self, state: FlightState, heading: float, dt: float) -> SurfaceCommand:
-        """Full throttle, wings level, along `heading` (rad) by rudder; the nose comes up at `rotation_airspeed`."""
+    def stand(self, state: FlightState) -> Guided:
+        """Everything neutral, without thrust."""
+        self.reset()
+        return _guided(SurfaceCommand(0.0, 0.0, 0.0), 0.0, state.position_ned, state.yaw)
+
+    def take_off(self, state: FlightState, dt: float) -> Guided:
+        """Full throttle, wings level, on the heading by rudder; the nose comes up at `rotation_airspeed`.
+
+        From `take_off_height` on it climbs straight out.
+        """
+        _require_finite(state)
         n = self._number
-        rotating = state.airspeed >= n["rotation_airspeed"]
-        pitch = n["take_off_pitch"] if rotating else state.pitch
+        if self._runway is None:
+            self._runway = (state.position_ned, state.yaw)
+            self._throttle.reset(0.0)
+        start, heading = self._runway
+        self._climbed = start[2] - state.position_ned[2]
+        abreast = _abreast(start, heading, state.position_ned)
+        if self.climbs_out:
+            # It aims above the height at which it shall be over, so that it climbs fully until there.
+            height = AltitudeTarget(-start[2] + n["climb_out_height"] + n["hold_zone"])
+            target = FlyTarget(CourseTarget(heading), AirspeedTarget(n["design_airspeed"]), height)
+            return self.fly(state, target, dt)._replace(position_ned=abreast)
+        pitch = n["take_off_pitch"] if state.airspeed >= n["rotation_airspeed"] else state.pitch
         # A deflection to the left is positive, a heading error to the right too.
         steering = -n["steering_gain"] * wrap_angle(heading - state.yaw)
-        self._damper(state, dt)
-        self._enter(Zone.CLIMB, pitch, 1.0)
-        self._spool = min(1.0, self._spool + dt / n["spool_up_time"])
-        return self._command(state, 0.0, pitch, self._spool, steering + n["yaw_damper_gain"] * state.yaw_rate)
+        self._longitudinal.enter(Zone.CLIMB, pitch, 1.0)
+        self._roll.reset(0.0)
+        self._pitch.reset(pitch)
+        throttle = self._throttle.update(1.0, dt)
+        return _guided(self._surfaces.steer(state, pitch, steering, dt), throttle, abreast, heading)
 
-    def fly(
-        self, state: FlightState, course: float, height: float, airspeed: float, curvature: float, dt: float
-    ) -> SurfaceCommand:
-        """The command for the next `dt` seconds, towards a course (rad), a height (m) and an airspeed (m/s).
-
-        `curvature` (1/m) is that of the path, positive to the right.
+    def fly(self, state: FlightState, target: FlyTarget, dt: float) -> Guided:
+        """The command for the next `dt` seconds.
 
         Raises:
-            ValueError: a number that is not finite; the controller is left as it was.
+            ValueError: a state that is not finite; the controller is left as it was.
         """
-        if not state.is_finite or not math.isfinite(course + height + airspeed + curvature):
-            raise ValueError(f"not finite: {state}, course {course}, height {height}, airspeed {airspeed}")
-        turn = math.atan(state.ground_speed * state.ground_speed * curvature / GRAVITY)
+        _require_finite(state)
+        roll, direction, (north, east) = self._turned(state, target.lateral, dt)
+        pitch, throttle = self._longitudinal.update(state, target.speed, target.vertical, dt)
+        if self._roll.value is None:
+            self._roll.reset(state.roll)
+            self._pitch.reset(state.pitch)
         limit = self._number["max_roll"]
-        roll = self._course.update(wrap_angle(course - state.course), dt, feed_forward=within(turn, limit))
-        pitch, throttle = self._longitudinal(state, height, airspeed, dt)
-        return self._command(state, roll, pitch, throttle, self._damper(state, dt))
-
-    def _longitudinal(self, state: FlightState, height: float, airspeed: float, dt: float) -> tuple[float, float]:
-        error, reach = height - state.height, self._number["hold_zone"]
-        # Half the zone of hysteresis: the change of throttle itself moves the vehicle.
-        if error > reach or (self._zone is Zone.CLIMB and error > 0.5 * reach):
-            zone = Zone.CLIMB
-        elif error < -reach or (self._zone is Zone.DESCENT and error < -0.5 * reach):
-            zone = Zone.DESCENT
-        else:
-            zone = Zone.HOLD
-        if zone is not self._zone:
-            # Level flight is what holding a height begins from; a climb goes on from the present pitch angle.
-            pitch = self._number["trim_pitch"] if zone is Zone.HOLD else state.pitch
-            self._enter(zone, pitch, self._number["trim_throttle"])
-        speed_error = airspeed - state.airspeed
-        if zone is Zone.HOLD:
-            return self._height.update(error, dt), self._throttle.update(speed_error, dt)
-        return self._climb_speed.update(-speed_error, dt), 1.0 if zone is Zone.CLIMB else 0.0
-
-    def _enter(self, zone: Zone, pitch: float, throttle: float) -> None:
-        """Begin a zone with the integrators at these."""
-        self._zone = zone
-        self._height.reset(pitch)
-        self._climb_speed.reset(pitch)
-        self._throttle.reset(throttle)
-
-    def _damper(self, state: FlightState, dt: float) -> float:
-        """Rudder (rad) against the quick part of the yaw rate: the slow part is the turn that is flown."""
-        washout = self._number["yaw_damper_washout"]
-        self._slow_yaw_rate += (1.0 - math.exp(-washout * dt)) * (state.yaw_rate - self._slow_yaw_rate)
-        return self._number["yaw_damper_gain"] * (state.yaw_rate - self._slow_yaw_rate)
-
-    def _command(self, state: FlightState, roll: float, pitch: float, throttle: float, rudder: float) -> SurfaceCommand:
-        n = self._number
-        speed = max(state.airspeed, 1.0)
-        scale = min(max((n["design_airspeed"] / speed) ** 2, _LEAST_SCALE), _GREATEST_SCALE)
-        aileron = scale * (n["roll_gain"] * (roll - state.roll) - n["roll_rate_gain"] * state.roll_rate)
-        # The elevator's positive deflection turns the nose down.
-        # The pitch angle's own rate (eq. 3.3): in a turn q holds the turn's rate too, which is not to be damped.
-        rate = state.pitch_rate * math.cos(state.roll) - state.yaw_rate * math.sin(state.roll)
-        up = n["pitch_gain"] * (within(pitch, n["max_pitch"]) - state.pitch) - n["pitch_rate_gain"] * rate
-        elevator = n["trim_elevator"] - scale * up
-        return SurfaceCommand(
-            n["aileron_sign"] * within(aileron / n["max_aileron"], 1.0),
-            n["elevator_sign"] * within(elevator / n["max_elevator"], 1.0),
-            n["rudder_sign"] * within(scale * rudder / n["max_rudder"], 1.0),
-            throttle,
+        surfaces = self._surfaces.hold(
+            state, self._roll.update(within(roll, limit), dt), self._pitch.update(pitch, dt), dt
         )
+        height = target.vertical.altitude_m if isinstance(target.vertical, AltitudeTarget) else state.height
+        return _guided(surfaces, self._throttle.update(throttle, dt), (north, east, -height), direction)
+
+    def _turned(self, state: FlightState, lateral: Lateral, dt: float) -> tuple[float, float, tuple[float, float]]:
+        """Roll angle (rad), the direction that it leads to (rad), and the place where the vehicle shall be."""
+        here = state.position_ned[:2]
+        if isinstance(lateral, RollTarget):
+            return lateral.roll_rad, state.course, here
+        if isinstance(lateral, HeadingTarget):
+            heading = lateral.heading_rad
+            return self._course.update(wrap_angle(heading - state.yaw), dt), heading, here
+        if isinstance(lateral, PositionTarget):
+            circle = Arc(
+                (lateral.north_m, lateral.east_m, 0.0), self._number["loiter_radius"], _CLOCKWISE, 0.0, 0.0, 0.0
+            )
+            here = circle.nearest(state.position_ned)[:2]
+            course = circle.commanded_course(state.position_ned, state.course, self._gains)
+            lateral = CourseTarget(course, circle.field_curvature(state.position_ned, self._gains))
+        turn = math.atan(state.ground_speed * state.ground_speed * lateral.curvature / GRAVITY)
+        error = wrap_angle(lateral.course_rad - state.course)
+        roll = self._course.update(error, dt, feed_forward=within(turn, self._number["max_roll"]))
+        return roll, lateral.course_rad, here
+
+
+def _guided(surfaces: SurfaceCommand, throttle: float, position_ned: Vector3, direction: float) -> Guided:
+    u = (throttle, 0.0, 0.0, surfaces.aileron, surfaces.elevator, surfaces.rudder, 0.0, 0.0, 0.0, 0.0)
+    return Guided(CommandMode.PASS_THROUGH, u, position_ned, direction)
+
+
+def _abreast(start: Vector3, heading: float, position_ned: Vector3) -> Vector3:
+    """Point of the take-off's line abreast of the vehicle, at its height: straight out is all that is asked."""
+    north, east = position_ned[0] - start[0], position_ned[1] - start[1]
+    along = north * math.cos(heading) + east * math.sin(heading)
+    return (start[0] + along * math.cos(heading), start[1] + along * math.sin(heading), position_ned[2])
+
+
+def _require_finite(state: FlightState) -> None:
+    if not state.is_finite:
+        raise ValueError(f"not finite: {state}")

@@ -2,37 +2,19 @@
 
 from __future__ import annotations
 
-import math
-
-from rosflight_py_sim.autopilot.fixedwing_controller import (
-    ROTATION_AIRSPEED,
-    STANDING,
-    FixedwingController,
-    SurfaceCommand,
-)
+from rosflight_py_sim.autopilot.fixedwing_controller import ROTATION_AIRSPEED, FixedwingTargetController
 from rosflight_py_sim.autopilot.flight_state import FlightState
+from rosflight_py_sim.autopilot.fly_target import AirspeedTarget, AltitudeTarget, CourseTarget, FlyTarget
+from rosflight_py_sim.autopilot.guided import Guided
 from rosflight_py_sim.autopilot.mission_phase import MissionPhase
 from rosflight_py_sim.autopilot.path_manager import PathManager
 from rosflight_py_sim.autopilot.path_planning import joined_path, planned_path
-from rosflight_py_sim.autopilot.path_segments import FieldGains, Segment
+from rosflight_py_sim.autopilot.path_segments import FIELD_PARAMETERS, FieldGains, Segment
 from rosflight_py_sim.autopilot.setpoint import Vector3
 from rosflight_py_sim.autopilot.waypoints import FlightPlan
-from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
+from rosflight_py_sim.parameters import ParameterTable, Values, number
 
-FIXEDWING_MISSION_PARAMETERS = ParameterTable(
-    ROTATION_AIRSPEED,
-    Parameter(
-        "take_off_height", 5.0, "height over the place of take-off at which the climb-out begins", "m", minimum=0.0
-    ),
-    Parameter(
-        "climb_out_height", 30.0, "height over the place of take-off at which the way to the first waypoint begins", "m"
-    ),
-    Parameter(
-        "approach_angle", 1.05, "angle at which a line is approached from afar", "rad", minimum=0.1, maximum=1.57
-    ),
-    Parameter("line_gain", 0.02, "how sharply the course turns onto a line", "1/m", minimum=0.0, above_minimum=True),
-    Parameter("orbit_gain", 1.2, "how sharply the course turns onto an orbit", minimum=0.0, above_minimum=True),
-)
+FIXEDWING_MISSION_PARAMETERS = FIELD_PARAMETERS + ParameterTable(ROTATION_AIRSPEED)
 
 
 class FixedwingPhase(MissionPhase):
@@ -68,18 +50,14 @@ class FixedwingMission:
         self._plan = plan
         self._manager: PathManager | None = None
         self._phase = FixedwingPhase.WAIT
-        self._home: Vector3 = (0.0, 0.0, 0.0)
-        self._heading = 0.0
         self._progress = 0.0
         self._nearest: Vector3 = (0.0, 0.0, 0.0)
         self.configure(values)
 
     def configure(self, values: Values) -> None:
         """Take over changed parameters; the path stays."""
-        self._take_off_height = number(values, "take_off_height")
-        self._climb_out_height = number(values, "climb_out_height")
         self._flying_speed = number(values, "rotation_airspeed")
-        self._gains = FieldGains(*(number(values, name) for name in ("approach_angle", "line_gain", "orbit_gain")))
+        self._gains = FieldGains.of(values)
 
     @property
     def phase(self) -> FixedwingPhase:
@@ -114,8 +92,6 @@ class FixedwingMission:
         """
         if self.flies:
             raise RuntimeError(f"the mission has begun already: {self._phase.label}")
-        self._home = state.position_ned
-        self._heading = state.yaw
         flying = state.ground_speed >= self._flying_speed
         self._phase = FixedwingPhase.WAYPOINTS if flying else FixedwingPhase.TAKE_OFF
 
@@ -132,46 +108,36 @@ class FixedwingMission:
         if self._phase > FixedwingPhase.CLIMB_OUT:
             self._phase = FixedwingPhase.WAYPOINTS
 
-    def update(self, state: FlightState, controller: FixedwingController, dt: float) -> SurfaceCommand:
-        """What `controller` commands for the next `dt` seconds."""
+    def update(self, state: FlightState, controller: FixedwingTargetController, dt: float) -> Guided:
+        """What `controller` commands for the next `dt` seconds; its `position_ned` is the place wanted now."""
         phase = FixedwingPhase
-        climbed = state.height + self._home[2]
-        if self._phase is phase.TAKE_OFF and climbed >= self._take_off_height:
+        if self._phase is phase.TAKE_OFF and controller.climbs_out:
             self._phase = phase.CLIMB_OUT
-        if self._phase is phase.CLIMB_OUT and climbed >= self._climb_out_height:
+        if self._phase is phase.CLIMB_OUT and controller.has_taken_off:
             self._phase = phase.WAYPOINTS
         if self._phase > phase.CLIMB_OUT:
-            return self._follow(state, controller, dt)
-        self._nearest = self._abreast(state)
-        if self._phase is phase.WAIT:
-            controller.reset()
-            return STANDING
-        if self._phase is phase.TAKE_OFF:
-            return controller.take_off(state, self._heading, dt)
-        first = self._plan.waypoints[0]
-        height = max(-self._home[2] + self._climb_out_height, -first.position_ned[2])
-        return controller.fly(state, self._heading, height, first.airspeed, 0.0, dt)
+            guided = self._follow(state, controller, dt)
+        elif self._phase is phase.WAIT:
+            guided = controller.stand(state)
+        else:
+            guided = controller.take_off(state, dt)
+        self._nearest = guided.position_ned
+        return guided
 
-    def _follow(self, state: FlightState, controller: FixedwingController, dt: float) -> SurfaceCommand:
+    def _follow(self, state: FlightState, controller: FixedwingTargetController, dt: float) -> Guided:
         if self._manager is None:
             self._manager = PathManager(joined_path(self._plan, state.position_ned, state.course))
         manager = self._manager
         wanted = manager.update(state.position_ned, state.course, self._gains)
-        self._nearest = wanted.nearest_ned
         if manager.is_over:
             self._phase = FixedwingPhase.DONE
         elif manager.on_last:
             self._phase = FixedwingPhase.LOITER
         travelled = manager.travelled(state.position_ned) / manager.length
         self._progress = 1.0 if manager.is_over else max(self._progress, min(travelled, 0.999))
-        return controller.fly(state, wanted.course, wanted.height, wanted.airspeed, wanted.curvature, dt)
-
-    def _abreast(self, state: FlightState) -> Vector3:
-        """Point of the take-off's line abreast of the vehicle, at its height: straight out is all that is asked."""
-        north, east = state.position_ned[0] - self._home[0], state.position_ned[1] - self._home[1]
-        along = north * math.cos(self._heading) + east * math.sin(self._heading)
-        return (
-            self._home[0] + along * math.cos(self._heading),
-            self._home[1] + along * math.sin(self._heading),
-            state.position_ned[2],
+        target = FlyTarget(
+            CourseTarget(wanted.course, wanted.curvature),
+            AirspeedTarget(wanted.airspeed),
+            AltitudeTarget(wanted.height),
         )
+        return controller.fly(state, target, dt)._replace(position_ned=wanted.nearest_ned)

@@ -1,4 +1,4 @@
-"""The loop that every part of the fixed wing's autopilot is made of, and what angles need."""
+"""What the loops of the autopilots are made of."""
 
 from __future__ import annotations
 
@@ -20,6 +20,12 @@ class PiLoop:
         self._low, self._high = low, high
         self._sum = 0.0
         self._last_error: float | None = None
+        self._at_limit = 0
+
+    @property
+    def at_limit(self) -> int:
+        """Whether the last output was at its upper limit (1), at its lower one (-1) or between them (0)."""
+        return self._at_limit
 
     @property
     def integrated(self) -> float:
@@ -30,6 +36,7 @@ class PiLoop:
         """Start anew, with the integrator adding `integrated` to the output."""
         self._sum = min(max(integrated, self._low), self._high)
         self._last_error = None
+        self._at_limit = 0
 
     def update(self, error: float, dt: float, feed_forward: float = 0.0) -> float:
         """The output for `error`, `dt` seconds after the last call."""
@@ -38,6 +45,7 @@ class PiLoop:
         grown = self._sum + self._integral * 0.5 * (error + before) * dt
         wanted = feed_forward + self._proportional * error + grown
         output = min(max(wanted, self._low), self._high)
+        self._at_limit = 1 if wanted > output else -1 if wanted < output else 0
         if output == wanted or (wanted - output) * error * self._integral <= 0.0:
             self._sum = min(max(grown, self._low), self._high)
         return output
@@ -51,3 +59,21 @@ def wrap_angle(angle_rad: float) -> float:
 def within(value: float, limit: float) -> float:
     """`value`, cut to at most `limit` either way."""
     return min(max(value, -limit), limit)
+
+
+class SlewLimit:
+    """Follows what is wanted at no more than `rate` a second, so that a jump of it is none of the actuators."""
+
+    def __init__(self, rate: float) -> None:
+        self._rate = rate
+        self.value: float | None = None
+
+    def reset(self, value: float | None = None) -> None:
+        """Go on from `value`; None: from what is wanted first."""
+        self.value = value
+
+    def update(self, wanted: float, dt: float) -> float:
+        """Where it has come to, `dt` seconds after the last call."""
+        value = wanted if self.value is None else self.value
+        self.value = value + within(wanted - value, self._rate * dt)
+        return self.value

@@ -8,9 +8,19 @@ from typing import NamedTuple, TypeAlias
 
 from rosflight_py_sim.autopilot.loops import wrap_angle
 from rosflight_py_sim.autopilot.setpoint import Vector3
+from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
 
 Horizontal: TypeAlias = tuple[float, float]
 """North and east, m."""
+
+
+FIELD_PARAMETERS = ParameterTable(
+    Parameter(
+        "approach_angle", 1.05, "angle at which a line is approached from afar", "rad", minimum=0.1, maximum=1.57
+    ),
+    Parameter("line_gain", 0.02, "how sharply the course turns onto a line", "1/m", minimum=0.0, above_minimum=True),
+    Parameter("orbit_gain", 1.2, "how sharply the course turns onto an orbit", minimum=0.0, above_minimum=True),
+)
 
 
 class FieldGains(NamedTuple):
@@ -25,6 +35,11 @@ class FieldGains(NamedTuple):
     approach: float
     line: float
     orbit: float
+
+    @classmethod
+    def of(cls, values: Values) -> FieldGains:
+        """Those of FIELD_PARAMETERS; `values` may hold others."""
+        return cls(*(number(values, parameter.name) for parameter in FIELD_PARAMETERS))
 
 
 @dataclass(frozen=True)
@@ -134,6 +149,17 @@ class Arc:
         off = gains.orbit * (distance - self.radius) / self.radius
         commanded = self.angle(position_ned) + self.turn * (math.pi / 2.0 + math.atan(off))
         return course + wrap_angle(commanded - course)
+
+    def field_curvature(self, position_ned: Vector3, gains: FieldGains) -> float:
+        """Curvature (1/m, positive to the right) of the way that the field leads along; on the circle its own.
+
+        With a = atan(k_orbit (d - rho) / rho) the vehicle nears the circle by d' = -sin(a) and goes round by
+        phi' = lambda cos(a) / d for each metre, so that the commanded course turns by
+        lambda (cos(a) / d - k_orbit / rho sin(a) cos^2(a)).
+        """
+        distance = max(math.dist(position_ned[:2], self.centre_ned[:2]), 0.1 * self.radius)
+        a = math.atan(gains.orbit * (distance - self.radius) / self.radius)
+        return self.turn * math.cos(a) * (1.0 / distance - gains.orbit / self.radius * math.sin(a) * math.cos(a))
 
 
 Segment: TypeAlias = Line | Arc

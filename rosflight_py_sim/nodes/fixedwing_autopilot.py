@@ -9,9 +9,8 @@ from typing import Any, ClassVar
 
 from geometry_msgs.msg import Vector3Stamped
 from nav_msgs.msg import Path as PathMessage
-from rosflight_msgs.msg import Command
 
-from rosflight_py_sim.autopilot.fixedwing_controller import FIXEDWING_CONTROLLER_PARAMETERS, FixedwingController
+from rosflight_py_sim.autopilot.fixedwing_controller import FIXEDWING_CONTROLLER_PARAMETERS, FixedwingTargetController
 from rosflight_py_sim.autopilot.fixedwing_mission import FIXEDWING_MISSION_PARAMETERS, FixedwingMission, FixedwingPhase
 from rosflight_py_sim.autopilot.flight_state import flight_state
 from rosflight_py_sim.autopilot.guided import Guided
@@ -56,7 +55,7 @@ class FixedwingAutopilot(AutopilotInterface):
 
     def __init__(self, **arguments: Any) -> None:
         """Read the waypoints and wait for the start."""
-        self._controller: FixedwingController | None = None
+        self._controller: FixedwingTargetController | None = None
         self._mission: FixedwingMission | None = None
         self._plan: FlightPlan | None = None
         self._file = ""
@@ -69,7 +68,7 @@ class FixedwingAutopilot(AutopilotInterface):
 
     def configure(self, values: dict[str, Value]) -> None:
         """Build the controller, and read the waypoints where their file is another one."""
-        controller = FixedwingController(values)
+        controller = FixedwingTargetController(values)
         file = str(values["waypoint_file"])
         plan = _plan_of_file(file) if file != self._file else None
         if self._mission is None:
@@ -119,10 +118,9 @@ class FixedwingAutopilot(AutopilotInterface):
         """Surfaces and throttle that lead along the path."""
         assert self._controller is not None
         measured = flight_state(state.truth.tolist(), self._wind_ned)
-        c = self.mission.update(measured, self._controller, dt)
+        guided = self.mission.update(measured, self._controller, dt)
         self._tell_new_path()
-        u = (c.throttle, 0.0, 0.0, c.aileron, c.elevator, c.rudder, 0.0, 0.0, 0.0, 0.0)
-        return Guided(Command.MODE_PASS_THROUGH, u, self.mission.wanted_ned, measured.course)
+        return guided
 
     def _on_wind(self, message: bytes) -> None:
         self._wind_ned = WIND_WIRE.decode(message)[2:5]

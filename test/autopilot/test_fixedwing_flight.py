@@ -9,9 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rosflight_py_sim.autopilot.fixedwing_controller import FIXEDWING_CONTROLLER_PARAMETERS, FixedwingController, Zone
+from rosflight_py_sim.autopilot.fixedwing_controller import FIXEDWING_CONTROLLER_PARAMETERS, FixedwingTargetController
 from rosflight_py_sim.autopilot.fixedwing_mission import FIXEDWING_MISSION_PARAMETERS, FixedwingMission, FixedwingPhase
 from rosflight_py_sim.autopilot.flight_state import FlightState, flight_state
+from rosflight_py_sim.autopilot.fly_target import AirspeedTarget, AltitudeTarget, CourseTarget, FlyTarget
+from rosflight_py_sim.autopilot.guided import Guided
+from rosflight_py_sim.autopilot.longitudinal_loops import Zone
 from rosflight_py_sim.autopilot.waypoints import FlightPlan, Loiter, Waypoint, WaypointError, read_flight_plan
 from rosflight_py_sim.interfaces.parameter_files import named_values, wildcard_values
 from rosflight_py_sim.parameters import ParameterTable, Value
@@ -43,7 +46,7 @@ class Flight:
 
     def __init__(self, name: str, plan: FlightPlan | None = None, wind: dict[str, Value] | None = None) -> None:
         values = configured(name, AUTOPILOT, "autopilot")
-        self.controller = FixedwingController(values)
+        self.controller = FixedwingTargetController(values)
         self.mission = FixedwingMission(values, plan or read_flight_plan(CONFIG / f"{name}_waypoints.yaml"))
         self.dynamics = VehicleDynamics(configured(name, DYNAMICS_PARAMETERS, "dynamics"))
         self.aircraft = FixedWing(configured(name, FIXEDWING_PARAMETERS, "forces_and_moments"))
@@ -61,11 +64,11 @@ class Flight:
             self.mission.start(self.state)
         for _ in range(round(limit_s / (4 * STEP_S))):
             state = self.state
-            c = self.mission.update(state, self.controller, 4 * STEP_S)
+            throttle, _, _, aileron, elevator, rudder = self.mission.update(state, self.controller, 4 * STEP_S).u[:6]
             self.rows.append((state, self.mission.wanted_ned, self.mission.phase))
             # As mixer 9 and REV_ELEVATOR put them out.
-            self._pwm[:3] = 1500.0 + 500.0 * np.array([c.aileron, -c.elevator, c.rudder])
-            self._pwm[4] = 1000.0 + 1000.0 * c.throttle
+            self._pwm[:3] = 1500.0 + 500.0 * np.array([aileron, -elevator, rudder])
+            self._pwm[4] = 1000.0 + 1000.0 * throttle
             if self.mission.phase >= until:
                 return self
             self.move()
@@ -185,33 +188,42 @@ LEVEL = FlightState(
 )
 
 
-def controller(**values: Value) -> FixedwingController:
-    return FixedwingController(FIXEDWING_CONTROLLER_PARAMETERS.checked(values))
+def controller(**values: Value) -> FixedwingTargetController:
+    return FixedwingTargetController(FIXEDWING_CONTROLLER_PARAMETERS.checked(values))
+
+
+def flown(
+    one: FixedwingTargetController,
+    state: FlightState = LEVEL,
+    course: float = 0.0,
+    height: float = 50.0,
+    airspeed: float = 18.0,
+    curvature: float = 0.0,
+) -> Guided:
+    target = FlyTarget(CourseTarget(course, curvature), AirspeedTarget(airspeed), AltitudeTarget(height))
+    return one.fly(state, target, 0.01)
 
 
 def test_surfaces_move_towards_what_is_asked_for() -> None:
-    trim = controller().fly(LEVEL, 0.0, 50.0, 18.0, 0.0, 0.01)
-    right = controller().fly(LEVEL, 0.5, 50.0, 18.0, 0.0, 0.01)
-    up = controller().fly(LEVEL, 0.0, 55.0, 18.0, 0.0, 0.01)
-    fast = controller().fly(LEVEL, 0.0, 50.0, 20.0, 0.0, 0.01)
-    assert right.aileron > trim.aileron
-    # u[Qy] is a torque: positive lifts the nose.
-    assert up.elevator > trim.elevator
-    assert fast.throttle > trim.throttle
-    assert trim.throttle == pytest.approx(0.603)
+    trim = flown(controller()).u
+    # u[Qx] to the right; u[Qy] is a torque: positive lifts the nose.
+    assert flown(controller(), course=0.5).u[3] > trim[3]
+    assert flown(controller(), height=55.0).u[4] > trim[4]
+    assert flown(controller(), airspeed=20.0).u[0] > trim[0]
+    assert trim[0] == pytest.approx(0.603)
 
 
 def test_a_turn_along_a_curved_path_is_fed_forward() -> None:
     banked = LEVEL._replace(roll=math.atan(18.0**2 / 70.0 / 9.81))
     # In a coordinated turn of the path's curvature nothing is left to do for the ailerons.
-    assert controller().fly(banked, 0.0, 50.0, 18.0, 1.0 / 70.0, 0.01).aileron == pytest.approx(0.0, abs=1e-12)
+    assert flown(controller(), banked, curvature=1.0 / 70.0).u[3] == pytest.approx(0.0, abs=1e-12)
 
 
 def test_zones_change_beyond_the_hold_zone_and_back_within_half_of_it() -> None:
     one = controller(hold_zone=10.0)
     seen = []
     for height in (50.0, 59.0, 61.0, 56.0, 54.0, 41.0, 39.0, 44.0, 46.0):
-        one.fly(LEVEL, 0.0, height, 18.0, 0.0, 0.01)
+        flown(one, height=height)
         seen.append(one.zone)
     hold, climb, descent = Zone.HOLD, Zone.CLIMB, Zone.DESCENT
     assert seen == [hold, hold, climb, climb, hold, hold, descent, descent, hold]
@@ -220,19 +232,19 @@ def test_zones_change_beyond_the_hold_zone_and_back_within_half_of_it() -> None:
 def test_what_is_not_finite_is_refused_and_changes_nothing() -> None:
     one, other = controller(), controller()
     with pytest.raises(ValueError, match="not finite"):
-        one.fly(LEVEL._replace(roll=math.nan), 0.3, 50.0, 18.0, 0.0, 0.01)
-    assert one.fly(LEVEL, 0.3, 52.0, 18.0, 0.0, 0.01) == other.fly(LEVEL, 0.3, 52.0, 18.0, 0.0, 0.01)
+        flown(one, LEVEL._replace(roll=math.nan), course=0.3)
+    assert flown(one, course=0.3, height=52.0) == flown(other, course=0.3, height=52.0)
 
 
 def test_a_long_saturation_winds_no_integrator_up() -> None:
-    one = controller()
+    one, fresh = controller(), controller()
     for _ in range(3000):
-        one.fly(LEVEL, 1.5, 50.0, 18.0, 0.0, 0.01)
-    # After half a minute of an error that cannot be mended, the opposite one is answered as if nothing had been.
-    assert (
-        one.fly(LEVEL, -1.5, 50.0, 18.0, 0.0, 0.01).aileron
-        == controller().fly(LEVEL, -1.5, 50.0, 18.0, 0.0, 0.01).aileron
-    )
+        flown(one, course=1.5)
+    for _ in range(200):
+        late, early = flown(one, course=-1.5), flown(fresh, course=-1.5)
+    # After half a minute of an error that cannot be mended, the opposite one is answered as if nothing had been, once
+    # the commanded roll angle has come round: 1.6 rad at 1.5 rad/s.
+    assert late.u[3] == early.u[3]
 
 
 @pytest.mark.parametrize(("name", "airspeed"), [("anaconda", 18.0), ("aerosonde", 22.0)])

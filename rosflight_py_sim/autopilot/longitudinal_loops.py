@@ -1,0 +1,208 @@
+"""Height, climb and airspeed of a fixed wing to pitch angle and throttle."""
+
+from __future__ import annotations
+
+import enum
+import math
+
+from rosflight_py_sim.autopilot.flight_state import FlightState
+from rosflight_py_sim.autopilot.fly_target import AltitudeTarget, PitchTarget, Speed, ThrottleTarget, Vertical
+from rosflight_py_sim.autopilot.loops import PiLoop
+from rosflight_py_sim.autopilot.surface_loops import MAX_PITCH
+from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
+
+LONGITUDINAL_LOOP_PARAMETERS = ParameterTable(
+    Parameter("trim_throttle", 0.603, "throttle of level flight at design_airspeed", minimum=0.0, maximum=1.0),
+    Parameter("trim_pitch", -0.00641, "pitch angle of level flight at design_airspeed", "rad"),
+    MAX_PITCH,
+    Parameter("height_gain", 0.126, "pitch angle per height error", "rad/m", minimum=0.0),
+    Parameter("height_integral_gain", 0.0188, "pitch angle per integrated height error", "rad/m/s", minimum=0.0),
+    Parameter("throttle_gain", 0.0546, "throttle per airspeed error", "s/m", minimum=0.0),
+    Parameter("throttle_integral_gain", 0.0185, "throttle per integrated airspeed error", "1/m", minimum=0.0),
+    Parameter(
+        "climb_speed_gain", 0.206, "pitch angle per airspeed error, where pitch holds it", "rad s/m", minimum=0.0
+    ),
+    Parameter(
+        "climb_speed_integral_gain",
+        0.096,
+        "pitch angle per integrated airspeed error, where pitch holds it",
+        "rad/m",
+        minimum=0.0,
+    ),
+    Parameter(
+        "pitch_integral_gain",
+        1.0,
+        "commanded pitch angle per integrated pitch error, where the pitch angle is given",
+        "1/s",
+        minimum=0.0,
+    ),
+    Parameter(
+        "throttle_height_gain", 0.03, "throttle per height error, where the pitch angle is given", "1/m", minimum=0.0
+    ),
+    Parameter(
+        "throttle_height_integral_gain",
+        0.0015,
+        "throttle per integrated height error, where the pitch angle is given",
+        "1/m/s",
+        minimum=0.0,
+    ),
+    Parameter(
+        "hold_zone",
+        12.0,
+        "height error beyond which it climbs with full throttle, or descends without, and holds its airspeed by pitch",
+        "m",
+        minimum=0.5,
+    ),
+)
+
+# Share of the airspeed that may be missing at full throttle, or be too much at none, before a climb gives way to it.
+_SLACK = 0.1
+# A climb that had given way is resumed when it is exceeded by so much, m/s.
+_RESUMED = 0.3
+
+
+class Zone(enum.Enum):
+    """What pitch and throttle are used for.
+
+    HOLD: pitch holds the height or the climb, throttle the airspeed (sec. 6.4.2 and 6.4.4). CLIMB and DESCENT: pitch
+    holds the airspeed, at full throttle or none (sec. 6.4.3 and 6.4.5). THROTTLE: the same at a throttle that is given.
+    PITCH: the pitch angle is given, and throttle holds the height. OPEN: both are given.
+    """
+
+    CLIMB = "climb"
+    HOLD = "hold"
+    DESCENT = "descent"
+    THROTTLE = "throttle"
+    PITCH = "pitch"
+    OPEN = "open"
+
+
+_PITCH_IS_GIVEN = (Zone.PITCH, Zone.OPEN)
+
+
+class LongitudinalLoops:
+    """The outer loops of Beard and McLain, Small Unmanned Aircraft (2012), sec. 6.4.
+
+    With airspeed and height, where height is held:
+
+        theta_c = k_p (h_c - h) + k_i int(h_c - h),      delta_t = trim + k_p (V_c - V) + k_i int(V_c - V)
+
+    Further below it climbs at full throttle, further above it sinks without, and the pitch angle holds the airspeed
+    with theta_c = -k_p (V_c - V) - k_i int(V_c - V). So it does, too, at a throttle that is given.
+
+    A climb w_c is a height that moves: h_c' = w_c from the present height on, with the pitch angle asin(w_c / V_c) fed
+    forward; h_c waits where the aircraft is half a hold zone behind. Where it asks for more than full throttle gives,
+    or less than none, the airspeed comes first, and the aircraft climbs or sinks as it can.
+
+    At a pitch angle that is given, an aircraft climbs with its speed: so throttle holds the height, by
+    delta_t = trim + k_p (h_c - h) + k_i int(h_c - h). What the pitch loop leaves of the angle, an integrator adds:
+    theta_c = theta_given + k_i int(theta_given - theta).
+    """
+
+    def __init__(self, values: Values) -> None:
+        """`values` holds every parameter of LONGITUDINAL_LOOP_PARAMETERS, checked; it may hold others."""
+        n = self._number = {p.name: number(values, p.name) for p in LONGITUDINAL_LOOP_PARAMETERS}
+        pitch = n["max_pitch"]
+        self._height = PiLoop(n["height_gain"], n["height_integral_gain"], -pitch, pitch)
+        self._throttle = PiLoop(n["throttle_gain"], n["throttle_integral_gain"], 0.0, 1.0)
+        self._climb_speed = PiLoop(n["climb_speed_gain"], n["climb_speed_integral_gain"], -pitch, pitch)
+        self._throttle_height = PiLoop(n["throttle_height_gain"], n["throttle_height_integral_gain"], 0.0, 1.0)
+        self._pitch = PiLoop(0.0, n["pitch_integral_gain"], -pitch, pitch)
+        self._zone = Zone.HOLD
+        self._moving_height: float | None = None
+        self.reset()
+
+    @property
+    def zone(self) -> Zone:
+        """What pitch and throttle were used for last."""
+        return self._zone
+
+    def reset(self) -> None:
+        """Forget what the integrators have gathered."""
+        self.enter(Zone.HOLD, self._number["trim_pitch"], self._number["trim_throttle"])
+        self._moving_height = None
+
+    def adopt(self, old: LongitudinalLoops) -> None:
+        """Carry on from `old`."""
+        self._zone, self._moving_height = old._zone, old._moving_height
+        for name in ("_height", "_throttle", "_climb_speed", "_throttle_height", "_pitch"):
+            getattr(self, name).reset(getattr(old, name).integrated)
+
+    def enter(self, zone: Zone, pitch: float, throttle: float) -> None:
+        """Begin a zone with the integrators at these."""
+        if zone not in _PITCH_IS_GIVEN or self._zone not in _PITCH_IS_GIVEN:
+            self._pitch.reset()
+        self._zone = zone
+        self._height.reset(pitch)
+        self._climb_speed.reset(pitch)
+        self._throttle.reset(throttle)
+        self._throttle_height.reset(throttle)
+
+    def update(self, state: FlightState, speed: Speed, vertical: Vertical, dt: float) -> tuple[float, float]:
+        """Pitch angle (rad) and throttle (0 to 1) for the next `dt` seconds."""
+        if isinstance(vertical, ThrottleTarget):
+            self._moving_height = None
+            if isinstance(speed, PitchTarget):
+                self._change(Zone.OPEN, state)
+                return self._given_pitch(state, speed, dt), vertical.throttle
+            self._change(Zone.THROTTLE, state)
+            return self._climb_speed.update(state.airspeed - speed.airspeed, dt), vertical.throttle
+        if isinstance(speed, PitchTarget):
+            self._change(Zone.PITCH, state)
+            assert isinstance(vertical, AltitudeTarget)
+            throttle = self._throttle_height.update(vertical.altitude_m - state.height, dt)
+            return self._given_pitch(state, speed, dt), throttle
+        climb = 0.0
+        if isinstance(vertical, AltitudeTarget):
+            self._moving_height = None
+            error = vertical.altitude_m - state.height
+            zone = self._zone_of_height(error)
+        else:
+            climb = vertical.climb
+            error = self._moved(state, climb, dt)
+            zone = self._zone_of_climb(state, speed.airspeed, climb)
+        self._change(zone, state)
+        speed_error = speed.airspeed - state.airspeed
+        if zone is Zone.HOLD:
+            steeper = math.asin(min(max(climb / speed.airspeed, -1.0), 1.0))
+            return self._height.update(error, dt, steeper), self._throttle.update(speed_error, dt)
+        return self._climb_speed.update(-speed_error, dt), 1.0 if zone is Zone.CLIMB else 0.0
+
+    def _given_pitch(self, state: FlightState, speed: PitchTarget, dt: float) -> float:
+        return self._pitch.update(speed.pitch_rad - state.pitch, dt, feed_forward=speed.pitch_rad)
+
+    def _moved(self, state: FlightState, climb: float, dt: float) -> float:
+        """How far the height that moves is above the vehicle, m."""
+        reach = 0.5 * self._number["hold_zone"]
+        before = state.height if self._moving_height is None else self._moving_height
+        error = min(max(before + climb * dt - state.height, -reach), reach)
+        self._moving_height = state.height + error
+        return error
+
+    def _zone_of_height(self, error: float) -> Zone:
+        # Half the zone of hysteresis: the change of throttle itself moves the vehicle.
+        reach = self._number["hold_zone"]
+        if error > reach or (self._zone is Zone.CLIMB and error > 0.5 * reach):
+            return Zone.CLIMB
+        if error < -reach or (self._zone is Zone.DESCENT and error < -0.5 * reach):
+            return Zone.DESCENT
+        return Zone.HOLD
+
+    def _zone_of_climb(self, state: FlightState, airspeed: float, climb: float) -> Zone:
+        missing, slack = airspeed - state.airspeed, _SLACK * airspeed
+        if self._zone is Zone.CLIMB and state.climb < climb + _RESUMED:
+            return Zone.CLIMB
+        if self._zone is Zone.DESCENT and state.climb > climb - _RESUMED:
+            return Zone.DESCENT
+        if self._zone is Zone.HOLD and missing > slack and self._throttle.at_limit > 0:
+            return Zone.CLIMB
+        if self._zone is Zone.HOLD and missing < -slack and self._throttle.at_limit < 0:
+            return Zone.DESCENT
+        return Zone.HOLD
+
+    def _change(self, zone: Zone, state: FlightState) -> None:
+        if zone is self._zone:
+            return
+        # Level flight is what holding a height begins from; a climb goes on from the present pitch angle.
+        n = self._number
+        self.enter(zone, n["trim_pitch"] if zone is Zone.HOLD else state.pitch, n["trim_throttle"])

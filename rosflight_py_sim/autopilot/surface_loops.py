@@ -1,0 +1,98 @@
+"""The inner loops of a fixed wing: roll and pitch angle to surfaces."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from rosflight_py_sim.autopilot.flight_state import FlightState
+from rosflight_py_sim.autopilot.loops import within
+from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
+
+DESIGN_AIRSPEED = Parameter(
+    "design_airspeed", 18.0, "airspeed that the gains are for", "m/s", minimum=0.0, above_minimum=True
+)
+MAX_PITCH = Parameter("max_pitch", 0.44, "largest commanded pitch angle, up and down", "rad", minimum=0.05, maximum=1.2)
+
+SURFACE_LOOP_PARAMETERS = ParameterTable(
+    DESIGN_AIRSPEED,
+    Parameter("trim_elevator", 0.154, "elevator of level flight at design_airspeed", "rad"),
+    Parameter("max_aileron", 0.7, "deflection at full command", "rad", minimum=0.0, above_minimum=True),
+    Parameter("max_elevator", 0.7, "deflection at full command", "rad", minimum=0.0, above_minimum=True),
+    Parameter("max_rudder", 0.7, "deflection at full command", "rad", minimum=0.0, above_minimum=True),
+    MAX_PITCH,
+    Parameter("roll_gain", 1.17, "aileron per roll error", minimum=0.0),
+    Parameter("roll_rate_gain", 0.0, "aileron per roll rate", "s", minimum=0.0),
+    Parameter("yaw_damper_gain", 0.0925, "rudder per yaw rate, washed out", "s", minimum=0.0),
+    Parameter("yaw_damper_washout", 0.5, "corner of the yaw damper's high-pass filter", "rad/s", minimum=0.01),
+    Parameter("pitch_gain", 1.0, "elevator per pitch error", minimum=0.0),
+    Parameter("pitch_rate_gain", 0.217, "elevator per pitch rate", "s", minimum=0.0),
+    Parameter("aileron_sign", 1.0, "1 where a positive command gives a positive deflection, else -1", minimum=-1.0),
+    Parameter("elevator_sign", -1.0, "the same of the elevator: REV_ELEVATOR turns it round", minimum=-1.0),
+    Parameter("rudder_sign", 1.0, "the same of the rudder", minimum=-1.0),
+)
+
+# Surfaces work with the square of the airspeed; what that does to the gains is undone within these bounds.
+_LEAST_SCALE, _GREATEST_SCALE = 0.3, 2.5
+
+
+class SurfaceCommand(NamedTuple):
+    """What the mixer is given on u[Qx], u[Qy] and u[Qz], -1 to 1."""
+
+    aileron: float
+    elevator: float
+    rudder: float
+
+
+class SurfaceLoops:
+    """Roll, pitch and yaw damping of Beard and McLain, Small Unmanned Aircraft (2012), sec. 6.3 and 6.4:
+
+        delta_a = k_p (phi_c - phi) - k_d p
+        delta_e = trim + k_p (theta_c - theta) - k_d theta'
+        delta_r = damper of the yaw rate, washed out below the frequency p_wo:  delta_r = k_r s / (s + p_wo) r
+
+    Deflections are positive as in the book: left aileron down, elevator down, rudder to the left; the gains are given
+    positive and the signs of the surfaces' effects put in here. The gains hold for `design_airspeed`; at others they
+    are scaled by the inverse of the dynamic pressure. Valid below the stall.
+    """
+
+    def __init__(self, values: Values) -> None:
+        """`values` holds every parameter of SURFACE_LOOP_PARAMETERS, checked; it may hold others."""
+        self._number = {p.name: number(values, p.name) for p in SURFACE_LOOP_PARAMETERS}
+        self._slow_yaw_rate = 0.0
+
+    def reset(self) -> None:
+        """Forget the yaw rate of the turn that is flown."""
+        self._slow_yaw_rate = 0.0
+
+    def adopt(self, old: SurfaceLoops) -> None:
+        """Carry on from `old`."""
+        self._slow_yaw_rate = old._slow_yaw_rate
+
+    def hold(self, state: FlightState, roll: float, pitch: float, dt: float) -> SurfaceCommand:
+        """The surfaces for the next `dt` seconds, towards these angles (rad)."""
+        washout = self._number["yaw_damper_washout"]
+        self._slow_yaw_rate += (1.0 - math.exp(-washout * dt)) * (state.yaw_rate - self._slow_yaw_rate)
+        damper = self._number["yaw_damper_gain"] * (state.yaw_rate - self._slow_yaw_rate)
+        return self._surfaces(state, roll, pitch, damper)
+
+    def steer(self, state: FlightState, pitch: float, rudder: float, dt: float) -> SurfaceCommand:
+        """Wings level, with `rudder` (rad, to the left) and a damper of the whole yaw rate: for the ground."""
+        self.hold(state, 0.0, pitch, dt)
+        return self._surfaces(state, 0.0, pitch, rudder + self._number["yaw_damper_gain"] * state.yaw_rate)
+
+    def _surfaces(self, state: FlightState, roll: float, pitch: float, rudder: float) -> SurfaceCommand:
+        n = self._number
+        speed = max(state.airspeed, 1.0)
+        scale = min(max((n["design_airspeed"] / speed) ** 2, _LEAST_SCALE), _GREATEST_SCALE)
+        aileron = scale * (n["roll_gain"] * (roll - state.roll) - n["roll_rate_gain"] * state.roll_rate)
+        # The elevator's positive deflection turns the nose down.
+        # The pitch angle's own rate (eq. 3.3): in a turn q holds the turn's rate too, which is not to be damped.
+        rate = state.pitch_rate * math.cos(state.roll) - state.yaw_rate * math.sin(state.roll)
+        up = n["pitch_gain"] * (within(pitch, n["max_pitch"]) - state.pitch) - n["pitch_rate_gain"] * rate
+        elevator = n["trim_elevator"] - scale * up
+        return SurfaceCommand(
+            n["aileron_sign"] * within(aileron / n["max_aileron"], 1.0),
+            n["elevator_sign"] * within(elevator / n["max_elevator"], 1.0),
+            n["rudder_sign"] * within(scale * rudder / n["max_rudder"], 1.0),
+        )
