@@ -1,8 +1,11 @@
 """Guidance loops without ROS.
 
-Multirotor: where it shall be (`mission`), and how it must tilt and thrust to be there (`position_controller`).
+Every vehicle: in which state it shall fly (`fly_target`), and what flies it so (`target_controller`).
+
+Multirotor: the square (`mission`), and how it must tilt and thrust to be where it shall (`position_controller`).
 
 Fixed wing: which path leads through its waypoints (`waypoints`, `path_planning`, `dubins`), how to follow it
-(`path_segments`, `path_manager`), how surfaces and throttle fly course, height and airspeed (`fixedwing_controller`,
-with the gains of `gain_design`), and all of that from take-off to loiter (`fixedwing_mission`).
+(`path_segments`, `path_manager`), how surfaces and throttle fly a target (`fixedwing_target_controller`, over
+`longitudinal_loops` and `surface_loops`, with the gains of `gain_design`), and all of that from take-off to loiter
+(`fixedwing_mission`).
 """

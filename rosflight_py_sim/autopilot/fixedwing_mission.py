@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rosflight_py_sim.autopilot.fixedwing_controller import ROTATION_AIRSPEED, FixedwingTargetController
+from rosflight_py_sim.autopilot.fixedwing_target_controller import ROTATION_AIRSPEED, FixedwingTargetController
 from rosflight_py_sim.autopilot.flight_state import FlightState
 from rosflight_py_sim.autopilot.fly_target import AirspeedTarget, AltitudeTarget, CourseTarget, FlyTarget
 from rosflight_py_sim.autopilot.guided import Guided

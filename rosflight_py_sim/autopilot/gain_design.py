@@ -104,7 +104,7 @@ def transfer_coefficients(model: SteadyModel, trimmed: Trim) -> TransferCoeffici
 
 
 def designed_gains(model: SteadyModel, airspeed: float, choices: DesignChoices | None = None) -> dict[str, float]:
-    """Parameters of FIXEDWING_CONTROLLER_PARAMETERS, by Beard and McLain (2012), sec. 6.3 and 6.4.
+    """Parameters of FIXEDWING_TARGET_PARAMETERS, by Beard and McLain (2012), sec. 6.3 and 6.4.
 
     Inner loops: proportional gain by the deflection at the greatest error expected (eq. 6.7, 6.19), rate gain by the
     damping ratio; where the aircraft damps itself more than that, none. Outer loops: by natural frequency and damping

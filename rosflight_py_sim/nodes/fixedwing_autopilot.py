@@ -10,8 +10,11 @@ from typing import Any, ClassVar
 from geometry_msgs.msg import Vector3Stamped
 from nav_msgs.msg import Path as PathMessage
 
-from rosflight_py_sim.autopilot.fixedwing_controller import FIXEDWING_CONTROLLER_PARAMETERS, FixedwingTargetController
 from rosflight_py_sim.autopilot.fixedwing_mission import FIXEDWING_MISSION_PARAMETERS, FixedwingMission, FixedwingPhase
+from rosflight_py_sim.autopilot.fixedwing_target_controller import (
+    FIXEDWING_TARGET_PARAMETERS,
+    FixedwingTargetController,
+)
 from rosflight_py_sim.autopilot.flight_state import flight_state
 from rosflight_py_sim.autopilot.guided import Guided
 from rosflight_py_sim.autopilot.path_planning import planned_path, polyline
@@ -48,7 +51,7 @@ class FixedwingAutopilot(AutopilotInterface):
         AutopilotInterface.PARAMETERS
         + ParameterTable(WAYPOINT_FILE)
         + FIXEDWING_MISSION_PARAMETERS
-        + FIXEDWING_CONTROLLER_PARAMETERS
+        + FIXEDWING_TARGET_PARAMETERS
     )
     PHASES = FixedwingPhase
     LANDS = False

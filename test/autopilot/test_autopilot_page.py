@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from rosflight_py_sim.autopilot.fixedwing_controller import FIXEDWING_CONTROLLER_PARAMETERS
 from rosflight_py_sim.autopilot.fixedwing_mission import FIXEDWING_MISSION_PARAMETERS
+from rosflight_py_sim.autopilot.fixedwing_target_controller import FIXEDWING_TARGET_PARAMETERS
 from rosflight_py_sim.autopilot.mission import MISSION_PARAMETERS
 from rosflight_py_sim.autopilot.path_planning import planned_path
 from rosflight_py_sim.autopilot.path_segments import Arc
@@ -21,7 +21,7 @@ ROWS = [line for line in PAGE.splitlines() if line.startswith("| `")]
 PARAMETERS = [
     *MISSION_PARAMETERS,
     *POSITION_CONTROLLER_PARAMETERS,
-    *(FIXEDWING_MISSION_PARAMETERS + FIXEDWING_CONTROLLER_PARAMETERS),
+    *(FIXEDWING_MISSION_PARAMETERS + FIXEDWING_TARGET_PARAMETERS),
 ]
 
 

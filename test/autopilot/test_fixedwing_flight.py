@@ -9,8 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rosflight_py_sim.autopilot.fixedwing_controller import FIXEDWING_CONTROLLER_PARAMETERS, FixedwingTargetController
 from rosflight_py_sim.autopilot.fixedwing_mission import FIXEDWING_MISSION_PARAMETERS, FixedwingMission, FixedwingPhase
+from rosflight_py_sim.autopilot.fixedwing_target_controller import (
+    FIXEDWING_TARGET_PARAMETERS,
+    FixedwingTargetController,
+)
 from rosflight_py_sim.autopilot.flight_state import FlightState, flight_state
 from rosflight_py_sim.autopilot.fly_target import AirspeedTarget, AltitudeTarget, CourseTarget, FlyTarget
 from rosflight_py_sim.autopilot.guided import Guided
@@ -32,7 +35,7 @@ BREEZE: dict[str, Value] = {
     "turbulence_model": "dryden_8785c",
     "turbulence_wind_speed_20ft": 5.0,
 }
-AUTOPILOT = FIXEDWING_MISSION_PARAMETERS + FIXEDWING_CONTROLLER_PARAMETERS
+AUTOPILOT = FIXEDWING_MISSION_PARAMETERS + FIXEDWING_TARGET_PARAMETERS
 
 
 def configured(name: str, table: ParameterTable, node: str) -> dict[str, Value]:
@@ -189,7 +192,7 @@ LEVEL = FlightState(
 
 
 def controller(**values: Value) -> FixedwingTargetController:
-    return FixedwingTargetController(FIXEDWING_CONTROLLER_PARAMETERS.checked(values))
+    return FixedwingTargetController(FIXEDWING_TARGET_PARAMETERS.checked(values))
 
 
 def flown(

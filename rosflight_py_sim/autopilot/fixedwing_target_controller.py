@@ -27,7 +27,7 @@ from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, numbe
 
 ROTATION_AIRSPEED = Parameter("rotation_airspeed", 13.0, "airspeed at which the nose is lifted", "m/s", minimum=0.0)
 
-FIXEDWING_CONTROLLER_PARAMETERS = (
+FIXEDWING_TARGET_PARAMETERS = (
     SURFACE_LOOP_PARAMETERS
     + LONGITUDINAL_LOOP_PARAMETERS
     + FIELD_PARAMETERS
@@ -94,8 +94,8 @@ class FixedwingTargetController(TargetController):
     """
 
     def __init__(self, values: Values) -> None:
-        """`values` holds every parameter of FIXEDWING_CONTROLLER_PARAMETERS, checked; it may hold others."""
-        n = self._number = {p.name: number(values, p.name) for p in FIXEDWING_CONTROLLER_PARAMETERS}
+        """`values` holds every parameter of FIXEDWING_TARGET_PARAMETERS, checked; it may hold others."""
+        n = self._number = {p.name: number(values, p.name) for p in FIXEDWING_TARGET_PARAMETERS}
         self._course = PiLoop(n["course_gain"], n["course_integral_gain"], -n["max_roll"], n["max_roll"])
         self._longitudinal = LongitudinalLoops(values)
         self._surfaces = SurfaceLoops(values)
