@@ -39,8 +39,8 @@ PAGE = DOCS / "node_graph.md"
 OTHERS = "your programs"
 """Box for what nobody in the graph publishes, or hears."""
 
-# rclpy's own, and the node that holds the clock of the composed graph.
-_PLUMBING = ("/parameter_events", "/rosout")
+# What every node has, and the node that holds the clock of the composed graph.
+_PLUMBING = ("/diagnostics", "/parameter_events", "/rosout")
 _HOST = "rosflight_py_sim"
 
 # Simulated time after which the graph is complete, and over which messages are counted.
@@ -108,7 +108,8 @@ def page(topics: list[Topic]) -> str:
         "# The node graph",
         "",
         "Written by `tools/draw_node_graph.py` from the running graph: all nodes of the multirotor with the autopilot,",
-        "in lockstep at 400 steps a second. Rates are per simulated second.",
+        "in lockstep at 400 steps a second. Rates are per simulated second. Not shown is what every node has:",
+        "`/diagnostics`, `/parameter_events` and `/rosout`.",
         "",
         "![The node graph](pictures/node_graph.png)",
         "",

@@ -16,10 +16,12 @@ from std_srvs.srv import Trigger
 from rosflight_py_sim.autopilot.guided import Guided
 from rosflight_py_sim.autopilot.mission_phase import MissionPhase
 from rosflight_py_sim.autopilot.setpoint import Vector3
+from rosflight_py_sim.interfaces.diagnostics import Diagnosis
 from rosflight_py_sim.interfaces.dynamics_interface import LONGEST_STEP_NS
 from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.ticks import Schedule
+from rosflight_py_sim.interfaces.traffic import Period
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.interfaces.wire import NANOSECONDS, WireFormat, stamp_ns
 from rosflight_py_sim.parameters import Parameter, ParameterTable, number
@@ -66,7 +68,7 @@ class AutopilotInterface(SimulationNode, ABC):
         self._publish_phase = self.create_publisher(String, "autopilot/phase", LATCHED).publish
         self._publish_progress = self.create_publisher(Float64, "autopilot/progress", CHAIN).publish
         self.create_service(Trigger, "autopilot/start", self._start)
-        self.listen("sim/truth_state", SimState, self._on_truth, CHAIN)
+        self.listen("sim/truth_state", SimState, self._on_truth, CHAIN, needed=True)
         self._tell_phase()
 
     @abstractmethod
@@ -90,6 +92,10 @@ class AutopilotInterface(SimulationNode, ABC):
     @abstractmethod
     def progress(self) -> float:
         """Share of the mission that is over, 0 to 1."""
+
+    def diagnose(self, period: Period) -> Iterable[Diagnosis]:
+        """What the mission is about."""
+        yield Diagnosis("", self.phase.label, values={"progress": self.progress})
 
     def tell_path(self, points_ned: Iterable[Vector3]) -> None:
         """Publish the planned path, as a polyline (m); the topic is there from the first one on."""

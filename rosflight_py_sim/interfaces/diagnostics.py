@@ -1,20 +1,38 @@
-"""What a node says of its own health, on /diagnostics."""
+"""What a node says of its own health, on /diagnostics.
+
+An entry's name is that of the node with its namespace, without the first slash, and then the subject. The first is of
+the node as a whole and has its rates; the one with the subject `TRAFFIC` has the rate of each topic.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import time
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
+from typing import Protocol
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from rclpy.node import Node
 from rclpy.qos import QoSProfile
 
-from rosflight_py_sim.interfaces.simulation_node import SimulationNode
+from rosflight_py_sim.interfaces.traffic import Flow, Period, Traffic
 
-_PERIOD_S = 1.0
+DIAGNOSTICS_TOPIC = "/diagnostics"
 
 # As others publish there: a viewer that is held up must not miss one of many nodes.
-_QOS = QoSProfile(depth=10)
+DIAGNOSTICS_QOS = QoSProfile(depth=10)
+
+TRAFFIC = "topics"
+"""Subject of the entry that has the rates of the node's topics."""
+
+HEARD, SAID = "in ", "out "
+"""What a key of that entry begins with, before the topic's name."""
+
+_PLUMBING = (DIAGNOSTICS_TOPIC, "/parameter_events")
+
+# Time that goes on by less without an input says nothing: the report may have come amid a step.
+_ENOUGH_S = 0.1
 
 
 class Level(IntEnum):
@@ -30,7 +48,7 @@ class Diagnosis:
     """One entry of /diagnostics.
 
     Attributes:
-        subject: what of the node it is about; empty: the node as a whole.
+        subject: what of the node it is about; empty: the node as a whole, whose diagnoses become one entry.
         message: the state in a word or a few.
         level: how bad that is.
         hardware_id: with whom or what the node has to do, outside of the graph.
@@ -44,29 +62,92 @@ class Diagnosis:
     values: Mapping[str, object] = field(default_factory=dict)
 
 
-def report_diagnostics(node: SimulationNode, diagnose: Callable[[], Iterable[Diagnosis]]) -> None:
-    """Publish what `diagnose` gives on /diagnostics, once a second of system time.
+class Diagnosed(Protocol):
+    """Who can say how it is."""
 
-    An entry's name is that of the node with its namespace, without the first slash, and then the subject. The stamp is
-    the node's time.
-    """
-    publisher = node.create_publisher(DiagnosticArray, "/diagnostics", _QOS)
-    owner = node.get_fully_qualified_name().lstrip("/")
+    def diagnose(self, period: Period) -> Iterable[Diagnosis]:
+        """What there is to say after a period."""
 
-    def report() -> None:
+
+class Reports:
+    """Publishes what a node has to say, each time that `report` is called."""
+
+    def __init__(self, node: Node, diagnosed: Diagnosed, traffic: Traffic) -> None:
+        self._publish = node.create_publisher(DiagnosticArray, DIAGNOSTICS_TOPIC, DIAGNOSTICS_QOS).publish
+        self._owner = node.get_fully_qualified_name().lstrip("/")
+        self._clock = node.get_clock()
+        self._diagnosed, self._traffic = diagnosed, traffic
+        self._wall_s = time.monotonic()
+        self._time_ns = self._clock.now().nanoseconds
+
+    def report(self) -> None:
+        """Say how it is since the last report; the stamp is the node's time."""
+        now, wall_s = self._clock.now(), time.monotonic()
+        elapsed_s = max(0.0, (now.nanoseconds - self._time_ns) * 1e-9)
+        period = self._traffic.read(max(wall_s - self._wall_s, 1e-9), elapsed_s)
+        self._time_ns, self._wall_s = now.nanoseconds, wall_s
         message = DiagnosticArray()
-        message.header.stamp = node.get_clock().now().to_msg()
-        message.status = [_status(owner, diagnosis) for diagnosis in diagnose()]
-        publisher.publish(message)
+        message.header.stamp = now.to_msg()
+        message.status = [self._status(diagnosis) for diagnosis in self._entries(period)]
+        self._publish(message)
 
-    node.create_system_timer(_PERIOD_S, report)
+    def _entries(self, period: Period) -> Iterator[Diagnosis]:
+        said = list(self._diagnosed.diagnose(period))
+        own = [d for d in said if not d.subject] + list(_missing_inputs(period))
+        level = max((d.level for d in own), default=Level.OK)
+        message = "; ".join(d.message for d in own if d.message and d.level == level) or "running"
+        values = {key: value for d in own for key, value in d.values.items()}
+        hardware = next((d.hardware_id for d in own if d.hardware_id), "")
+        yield Diagnosis("", message, level, hardware, values | _rates(period))
+        yield from (d for d in said if d.subject)
+        flows = [(HEARD, flow) for flow in period.heard] + [(SAID, flow) for flow in period.said]
+        yield Diagnosis(TRAFFIC, "Hz of the node's time", values=_by_topic(period, flows))
+
+    def _status(self, diagnosis: Diagnosis) -> DiagnosticStatus:
+        return DiagnosticStatus(
+            level=bytes([diagnosis.level]),
+            name=f"{self._owner}: {diagnosis.subject}" if diagnosis.subject else self._owner,
+            message=diagnosis.message,
+            hardware_id=diagnosis.hardware_id,
+            values=[KeyValue(key=key, value=_text(value)) for key, value in diagnosis.values.items()],
+        )
 
 
-def _status(owner: str, diagnosis: Diagnosis) -> DiagnosticStatus:
-    return DiagnosticStatus(
-        level=bytes([diagnosis.level]),
-        name=f"{owner}: {diagnosis.subject}" if diagnosis.subject else owner,
-        message=diagnosis.message,
-        hardware_id=diagnosis.hardware_id,
-        values=[KeyValue(key=key, value=str(value)) for key, value in diagnosis.values.items()],
-    )
+def _missing_inputs(period: Period) -> Iterator[Diagnosis]:
+    """What the node waits for: inputs that never came, or that have stopped although time goes on."""
+    never = [flow.topic for flow in period.heard if flow.needed and not flow.total]
+    if never:
+        yield Diagnosis("", f"no {', '.join(never)} so far", Level.WARN)
+    if period.simulated_s > _ENOUGH_S:
+        stopped = [flow.topic for flow in period.heard if flow.needed and flow.total and not flow.count]
+        if stopped:
+            yield Diagnosis("", f"{', '.join(stopped)} has stopped", Level.ERROR)
+
+
+def _rates(period: Period) -> dict[str, object]:
+    heard, said = (sum(flow.count for flow in flows) for flows in (period.heard, period.said))
+    rates: dict[str, object] = {
+        "in (Hz)": period.hz(heard),
+        "out (Hz)": period.hz(said),
+        "in (1/s of system time)": heard / period.wall_s,
+        "out (1/s of system time)": said / period.wall_s,
+        "real-time factor": period.real_time_factor,
+        "load": period.load,
+    }
+    busiest = period.busiest
+    if busiest is not None and busiest.callback_us is not None:
+        rates["busiest callback"] = busiest.topic
+        rates["callback median (us)"], rates["callback max (us)"] = busiest.callback_us
+    return rates
+
+
+def _by_topic(period: Period, flows: Iterable[tuple[str, Flow]]) -> dict[str, object]:
+    counts: dict[str, int] = {}
+    for way, flow in flows:
+        if flow.topic not in _PLUMBING:
+            counts[way + flow.topic] = counts.get(way + flow.topic, 0) + flow.count
+    return {key: period.hz(count) for key, count in counts.items()}
+
+
+def _text(value: object) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -7,7 +7,7 @@ controller (`flight_model_interface.py`); TruthInterface is what both have in co
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,8 +17,10 @@ from rosflight_msgs.srv import SetSimState
 from std_msgs.msg import Float64, String
 from std_srvs.srv import Trigger
 
+from rosflight_py_sim.interfaces.diagnostics import Diagnosis, Level
 from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED
 from rosflight_py_sim.interfaces.simulation_node import TIME_MODE, SimulationNode
+from rosflight_py_sim.interfaces.traffic import Period
 from rosflight_py_sim.interfaces.vehicle_state import TRUTH_WIRE, truth_numbers, truth_of_message
 from rosflight_py_sim.interfaces.wire import NANOSECONDS, WireFormat
 from rosflight_py_sim.parameters import ParameterTable
@@ -73,7 +75,7 @@ class TruthInterface(SimulationNode, ABC):
         self._initial_truth = self.compute_truth().copy()
         self._publish()
         topic, self._wire = self.DRIVEN_BY
-        self.listen(topic, self._wire.message_type, self._on_driven, CHAIN)
+        self.listen(topic, self._wire.message_type, self._on_driven, CHAIN, needed=True)
 
     @abstractmethod
     def move(self, numbers: Sequence[float], dt: float) -> None:
@@ -115,6 +117,13 @@ class TruthInterface(SimulationNode, ABC):
 
     def publish_forces(self, stamp_ns: int) -> None:
         """Publish what else is to be told of the step that a message stamped `stamp_ns` drove; by default nothing."""
+
+    def diagnose(self, period: Period) -> Iterable[Diagnosis]:
+        """Whether the state is finite."""
+        state = "diverged; set a good state" if self._diverged else "running"
+        yield Diagnosis(
+            "", state, Level.ERROR if self._diverged else Level.OK, values={"step (s)": self._step_ns * 1e-9}
+        )
 
     def _on_step_size(self, message: Float64) -> None:
         self._step_ns = round(message.data * NANOSECONDS)

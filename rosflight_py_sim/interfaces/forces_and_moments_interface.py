@@ -74,9 +74,9 @@ class ForcesAndMomentsInterface(SimulationNode, ABC):
         if self._lockstep:
             self.follow_stamps()
         state_qos = LATCHED if self._lockstep else CHAIN
-        self.listen("sim/truth_wind", Vector3Stamped, self._on_wind, state_qos)
-        self.listen("sim/truth_state", SimState, self._on_truth, state_qos)
-        self.listen("sim/pwm_output", PwmOutput, self._on_pwm, CHAIN)
+        self.listen("sim/truth_wind", Vector3Stamped, self._on_wind, state_qos, needed=True)
+        self.listen("sim/truth_state", SimState, self._on_truth, state_qos, needed=True)
+        self.listen("sim/pwm_output", PwmOutput, self._on_pwm, CHAIN, needed=True)
         self._reader = FirmwareParameterReader(self, mixer_parameter_names(), self._on_firmware_parameters)
         self.create_subscription(Bool, "status/params_changed", self._on_params_changed, CHAIN)
         self.create_service(Trigger, "forces_and_moments/reset", self._reset)

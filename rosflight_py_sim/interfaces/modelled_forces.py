@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterable
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rosflight_py_sim.interfaces.diagnostics import Diagnosis, Level
 from rosflight_py_sim.interfaces.forces_and_moments_interface import (
     FORCES_AND_MOMENTS_PARAMETERS,
     ForcesAndMomentsInterface,
 )
+from rosflight_py_sim.interfaces.traffic import Period
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
-from rosflight_py_sim.parameters import ParameterTable, Value
+from rosflight_py_sim.parameters import ParameterTable, Value, number
+
+# As pilots do: to land by the first, and not to be flying by the second.
+_LOW_CHARGE, _NO_CHARGE = 0.2, 0.05
 
 
 class VehicleModel(Protocol):
@@ -26,6 +32,10 @@ class VehicleModel(Protocol):
     @property
     def current_a(self) -> float:
         """Current drawn from the battery (A)."""
+
+    @property
+    def charge_drawn_ah(self) -> float:
+        """Charge drawn from the battery so far (A h); 0 for one that never empties."""
 
     def update(
         self, truth: NDArray[np.float64], wind_ned: NDArray[np.float64], pwm_us: NDArray[np.float64], dt: float
@@ -81,6 +91,19 @@ class ModelledForcesAndMoments(ForcesAndMomentsInterface, Generic[Model]):
         wrench = model.update(state.truth, wind_ned, pwm_us, dt)
         self.publish_battery(state.time_ns, model.battery_voltage, model.current_a)
         return wrench
+
+    def diagnose(self, period: Period) -> Iterable[Diagnosis]:
+        """How full the battery is."""
+        model = self.model
+        values: dict[str, object] = {"voltage (V)": model.battery_voltage, "current (A)": model.current_a}
+        yield Diagnosis("", "running")
+        capacity_ah = number(self.values, "battery_capacity_mah") * 1e-3
+        if capacity_ah == 0.0:
+            yield Diagnosis("battery", "never empties", values=values)
+            return
+        charge = 1.0 - model.charge_drawn_ah / capacity_ah
+        level = Level.ERROR if charge < _NO_CHARGE else Level.WARN if charge < _LOW_CHARGE else Level.OK
+        yield Diagnosis("battery", f"{charge:.0%} full", level, values=values | {"state of charge": charge})
 
     def start_over(self) -> None:
         """Actuators at rest, battery full."""

@@ -145,8 +145,8 @@ class SensorInterface(SimulationNode, ABC):
         self._send_bias = self.publisher("sim/truth_imu_bias", IMU_WIRE, CHAIN)
         state_qos = LATCHED if self._lockstep else CHAIN
         self.listen("sim/truth_battery", BatteryStatus, self._on_battery, CHAIN)
-        self.listen("sim/truth_wind", Vector3Stamped, self._on_wind, state_qos)
-        self.listen("sim/truth_state", SimState, self._on_truth, state_qos)
+        self.listen("sim/truth_wind", Vector3Stamped, self._on_wind, state_qos, needed=True)
+        self.listen("sim/truth_state", SimState, self._on_truth, state_qos, needed=True)
         if self._lockstep:
             listen_to_clock(self, self._on_clock)
         else:

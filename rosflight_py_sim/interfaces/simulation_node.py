@@ -1,4 +1,4 @@
-"""What every node of the simulator has in common: parameters from a table, and quick publishing.
+"""What every node of the simulator has in common: parameters from a table, quick publishing, and a word on its health.
 
 A derived class names its table and fills in `configure`, which is given all values, checked, once at start-up and
 again at each change. Everything else about parameters (descriptors, ranges, refusal with a reason, the other
@@ -8,6 +8,7 @@ parameter files' node names, misspelt names) happens here.
 from __future__ import annotations
 
 import difflib
+import functools
 import math
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
@@ -17,11 +18,15 @@ from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescri
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.parameter import Parameter as RosParameter
+from rclpy.publisher import Publisher
 from rclpy.qos import QoSProfile
+from rclpy.subscription import Subscription
 from rclpy.time import Time
 from rclpy.timer import Timer
 
+from rosflight_py_sim.interfaces.diagnostics import Diagnosis, Reports
 from rosflight_py_sim.interfaces.parameter_files import files_of_arguments, named_values, values_of_arguments
+from rosflight_py_sim.interfaces.traffic import Period, Tally, Traffic
 from rosflight_py_sim.interfaces.wire import WireFormat
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value
 
@@ -36,6 +41,8 @@ TIME_MODE = Parameter(
 
 # rcl's own and those that rclpy declares by itself.
 _NOT_OURS = ("use_sim_time", "start_type_description_service", "qos_overrides")
+
+_REPORT_PERIOD_S = 1.0
 
 # Two names closer than this are taken for a slip of the pen.
 _NEAR = 0.8
@@ -76,7 +83,7 @@ def drop_clock_subscription(node: Node) -> None:
 
 
 class SimulationNode(Node):
-    """A node whose parameters come from one table.
+    """A node whose parameters come from one table, and which tells on /diagnostics how it is.
 
     Class attributes:
         DEFAULT_NAME: node name where nobody gives one.
@@ -109,6 +116,7 @@ class SimulationNode(Node):
                 a name is in doubt.
             node_arguments: passed to rclpy.node.Node (namespace, context, parameter_overrides, ...).
         """
+        self._traffic = Traffic()
         super().__init__(self.DEFAULT_NAME, **node_arguments)
         self.follows_stamps = False
         self.values: dict[str, Value] = {}
@@ -121,6 +129,7 @@ class SimulationNode(Node):
             self._declare(parameter, given)
         self.configure(self.values)
         self.add_on_set_parameters_callback(self._on_set_parameters)
+        self.create_system_timer(_REPORT_PERIOD_S, Reports(self, self, self._traffic).report)
 
     def configure(self, values: dict[str, Value]) -> None:
         """Build what depends on parameters; called at start-up and at every change.
@@ -130,6 +139,17 @@ class SimulationNode(Node):
         Raises:
             ParameterError: the values do not fit together.
         """
+
+    def diagnose(self, period: Period) -> Iterable[Diagnosis]:
+        """How the node is, for /diagnostics, after each second of system time.
+
+        What has no subject speaks of the node as a whole; the rates of its topics and inputs that are missing need not
+        be told here.
+
+        Args:
+            period: what went in and out since the call before.
+        """
+        return ()
 
     def _refuse_misspelt(self, files: Sequence[str], shared_names: Iterable[str]) -> None:
         """Refuse names nobody knows: any in a section that names this node, near misses in a wildcard section."""
@@ -183,17 +203,63 @@ class SimulationNode(Node):
 
     def publisher(self, topic: str, wire: WireFormat, qos: QoSProfile) -> Callable[..., None]:
         """A function (time_ns, *numbers) that publishes on `topic`."""
-        publish = self.create_publisher(wire.message_type, topic, qos).publish
-        encode = wire.encode
+        publisher = super().create_publisher(wire.message_type, topic, qos)
+        publish, encode = publisher.publish, wire.encode
+        tally = Tally()
+        self._traffic.says(publisher, tally)
 
         def send(time_ns: int, *values: float) -> None:
+            tally.count += 1
             publish(encode(time_ns, *values))
 
         return send
 
-    def listen(self, topic: str, message_type: Any, callback: Callable[[bytes], None], qos: QoSProfile) -> None:
-        """Subscribe `callback` to the serialised messages of `topic`."""
-        self.create_subscription(message_type, topic, callback, qos, raw=True)
+    def listen(
+        self,
+        topic: str,
+        message_type: Any,
+        callback: Callable[[bytes], None],
+        qos: QoSProfile,
+        *,
+        needed: bool = False,
+    ) -> None:
+        """Subscribe `callback` to the serialised messages of `topic`; that `needed` ones are missing is told to all."""
+        tally = Tally(needed)
+        subscription = super().create_subscription(message_type, topic, tally.timed(callback), qos, raw=True)
+        self._traffic.hears(subscription, tally)
+
+    def create_publisher(self, *arguments: Any, **options: Any) -> Publisher[Any]:
+        """As rclpy's, with a count of what is published."""
+        publisher = super().create_publisher(*arguments, **options)
+        tally = Tally()
+        publisher.publish = tally.counted(publisher.publish)
+        self._traffic.says(publisher, tally)
+        return publisher
+
+    def create_subscription(
+        self, message_type: Any, topic: str, callback: Callable[..., Any], *arguments: Any, **options: Any
+    ) -> Subscription[Any]:
+        """As rclpy's, with a count of what is heard."""
+        tally = Tally()
+
+        @functools.wraps(callback)
+        def counted(*message: Any) -> Any:
+            tally.count += 1
+            return callback(*message)
+
+        subscription = super().create_subscription(message_type, topic, counted, *arguments, **options)
+        self._traffic.hears(subscription, tally)
+        return subscription
+
+    def destroy_publisher(self, publisher: Publisher[Any]) -> bool:
+        """As rclpy's."""
+        self._traffic.forget(publisher)
+        return bool(super().destroy_publisher(publisher))
+
+    def destroy_subscription(self, subscription: Subscription[Any]) -> bool:
+        """As rclpy's."""
+        self._traffic.forget(subscription)
+        return bool(super().destroy_subscription(subscription))
 
     def follow_stamps(self) -> None:
         """Let the node's clock follow what `tell_time` is told, in the place of a subscription to /clock of its own.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from functools import partial
 from typing import Any, ClassVar
 
@@ -13,8 +14,10 @@ from rosgraph_msgs.msg import Clock
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
+from rosflight_py_sim.interfaces.diagnostics import Diagnosis, Level
 from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
+from rosflight_py_sim.interfaces.traffic import Period
 from rosflight_py_sim.interfaces.wire import NANOSECONDS, encode_clock
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value, number
 
@@ -35,6 +38,9 @@ TIME_MANAGER_PARAMETERS = ParameterTable(
     Parameter("step_count", 1, "Steps that one call of time_manager/step advances", minimum=1, maximum=1e9),
 )
 
+# Below this share of the pace that was asked for, the machine is too slow for it.
+_KEEPS_PACE = 0.9
+
 
 class TimeManagerInterface(SimulationNode, ABC):
     """Publishes /clock; offers time_manager/toggle_pause and time_manager/step.
@@ -47,6 +53,7 @@ class TimeManagerInterface(SimulationNode, ABC):
     Attributes:
         paused: whether time stands still.
         vehicles: namespaces of the vehicles, from the node's own.
+        lags: how often the simulation fell so far behind its pace that it was let go on from there.
     """
 
     DEFAULT_NAME: ClassVar[str] = "time_manager"
@@ -56,6 +63,9 @@ class TimeManagerInterface(SimulationNode, ABC):
         """Create the clock publisher and the services."""
         self.paused = False
         self.vehicles: list[str] = []
+        self.lags = 0
+        self._steps, self._steps_told = 0, 0
+        self._late_periods = 0
         self._steps_left = 0
         self._stepped: Future[None] | None = None
         super().__init__(**arguments)
@@ -94,6 +104,7 @@ class TimeManagerInterface(SimulationNode, ABC):
         """Move time on by one and publish it."""
         self.update_time()
         self.publish_time()
+        self._steps += 1
         if self._steps_left > 0:
             self._steps_left -= 1
 
@@ -109,13 +120,29 @@ class TimeManagerInterface(SimulationNode, ABC):
             self._stepped.set_result(None)
             self._stepped = None
 
-    def _time_text(self) -> str:
+    def diagnose(self, period: Period) -> Iterable[Diagnosis]:
+        """How fast time passes, and whether that is as fast as was asked for."""
+        steps, self._steps_told = self._steps - self._steps_told, self._steps
+        asked, factor = number(self.values, "real_time_multiplier"), period.real_time_factor
+        late = steps > 0 and not self.paused and factor < _KEEPS_PACE * asked
+        # The first period has the start in it, another a pause.
+        self._late_periods = self._late_periods + 1 if late else 0
+        values = {"steps": self._steps, "steps/s": steps / period.wall_s, "fallen behind": self.lags}
+        if self.paused:
+            message = f"paused at {self.time_text}"
+        else:
+            message = f"{factor:.3g} x real time" + (f" of {asked:g} asked for" if self._late_periods > 1 else "")
+        yield Diagnosis("", message, Level.WARN if self._late_periods > 1 else Level.OK, values=values)
+
+    @property
+    def time_text(self) -> str:
+        """The time, for people to read."""
         return f"{self.get_seconds() + self.get_nanoseconds() / NANOSECONDS:.6g} s"
 
     def _toggle_pause(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         self.paused = not self.paused
         response.success = True
-        response.message = f"{'paused' if self.paused else 'running'} at {self._time_text()}"
+        response.message = f"{'paused' if self.paused else 'running'} at {self.time_text}"
         self.get_logger().info(response.message)
         if not self.paused:
             self._steps_left = 0
@@ -137,14 +164,14 @@ class TimeManagerInterface(SimulationNode, ABC):
         self.on_resume()
         await stepped
         response.success = True
-        response.message = f"advanced {count} step{'s' if count > 1 else ''}, to {self._time_text()}"
+        response.message = f"advanced {count} step{'s' if count > 1 else ''}, to {self.time_text}"
         return response
 
     def _on_fault(self, vehicle: str, message: String) -> None:
         if message.data:
             self.paused = True
             whose = f"{vehicle}: " if vehicle else ""
-            self.get_logger().error(f"paused at {self._time_text()}: {whose}{message.data}")
+            self.get_logger().error(f"paused at {self.time_text}: {whose}{message.data}")
 
 
 def topic_of(vehicle: str, topic: str) -> str:

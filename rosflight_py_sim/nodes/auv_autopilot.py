@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
 from rosflight_msgs.msg import SimState
@@ -14,11 +14,13 @@ from std_srvs.srv import Trigger
 from rosflight_py_sim.autopilot.hold_controller import HOLD_CONTROLLER_PARAMETERS, HoldController, HoldSetpoint, Motion
 from rosflight_py_sim.autopilot.thruster_allocation import SURGE, SWAY
 from rosflight_py_sim.autopilot.underwater_body import UNDERWATER_BODY_PARAMETERS, UnderwaterBody
+from rosflight_py_sim.interfaces.diagnostics import Diagnosis
 from rosflight_py_sim.interfaces.dynamics_interface import LONGEST_STEP_NS
 from rosflight_py_sim.interfaces.forces_and_moments_interface import OUTPUTS, PWM_WIRE
 from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED
 from rosflight_py_sim.interfaces.simulation_node import TIME_MODE, SimulationNode
 from rosflight_py_sim.interfaces.ticks import start_ticks
+from rosflight_py_sim.interfaces.traffic import Period
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.interfaces.wire import NANOSECONDS, stamp_ns
 from rosflight_py_sim.nodes.running import run
@@ -80,10 +82,10 @@ class AuvAutopilot(SimulationNode):
             ("sway", -1.0, 1.0),
         ):
             self.create_subscription(Float64, f"hold/{name}", self._takes(name, low, high), CHAIN)
-        self.listen("sim/truth_state", SimState, self._on_truth, LATCHED if self._lockstep else CHAIN)
+        self.listen("sim/truth_state", SimState, self._on_truth, LATCHED if self._lockstep else CHAIN, needed=True)
         if self._lockstep:
             self.follow_stamps()
-            self.listen("sim/sensors/imu/data", Imu, self._on_imu, CHAIN)
+            self.listen("sim/sensors/imu/data", Imu, self._on_imu, CHAIN, needed=True)
         else:
             start_ticks(self, number(self.values, "hold_frequency"), self._run)
         self._tell_doing()
@@ -140,15 +142,23 @@ class AuvAutopilot(SimulationNode):
             return "the thrusters cannot push that way alone"
         return ""
 
-    def _tell_doing(self) -> str:
+    def diagnose(self, period: Period) -> Iterable[Diagnosis]:
+        """What it does."""
+        yield Diagnosis("", self._doing)
+
+    @property
+    def _doing(self) -> str:
         held = self._setpoint
-        doing = "released, thrusters still"
-        if held is not None:
-            doing = f"holding {held.depth:.2f} m, {math.degrees(held.yaw):.0f} deg"
-            if held.surge or held.sway:
-                doing += f", surge {100.0 * held.surge:.0f} %, sway {100.0 * held.sway:.0f} %"
-        self._tell(String(data=doing))
+        if held is None:
+            return "released, thrusters still"
+        doing = f"holding {held.depth:.2f} m, {math.degrees(held.yaw):.0f} deg"
+        if held.surge or held.sway:
+            doing += f", surge {100.0 * held.surge:.0f} %, sway {100.0 * held.sway:.0f} %"
         return doing
+
+    def _tell_doing(self) -> str:
+        self._tell(String(data=self._doing))
+        return self._doing
 
     # The chain.
 

@@ -9,9 +9,10 @@ from rosflight_py_sim.bridge.ardupilot_front_end import ArduPilotFrontEnd
 from rosflight_py_sim.bridge.auv_front_end import AuvFrontEnd
 from rosflight_py_sim.bridge.front_end_interface import FrontEndInterface
 from rosflight_py_sim.interfaces.autopilot_interface import COMMAND_FREQUENCY
-from rosflight_py_sim.interfaces.diagnostics import Diagnosis, report_diagnostics
+from rosflight_py_sim.interfaces.diagnostics import Diagnosis
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.time_manager_interface import VEHICLES, vehicle_namespaces
+from rosflight_py_sim.interfaces.traffic import Period
 from rosflight_py_sim.nodes.actuator_exchange import ActuatorExchange
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import Parameter, ParameterTable
@@ -80,7 +81,6 @@ class Bridge(SimulationNode):
         self._exchange = chosen.exchange(self, self.front_end)
         self._exchange.open()
         self.follow_stamps()
-        report_diagnostics(self, self._diagnose)
 
     def destroy_node(self) -> None:
         """Close the sockets, too."""
@@ -88,7 +88,7 @@ class Bridge(SimulationNode):
             self._exchange.close()
         super().destroy_node()
 
-    def _diagnose(self) -> Iterator[Diagnosis]:
+    def diagnose(self, period: Period) -> Iterator[Diagnosis]:
         counters = dict.fromkeys(self.front_end.COUNTERS, 0) | dict(self.front_end.counters)
         yield Diagnosis("", str(self.values["front_end"]), values=counters)
         assert self._exchange is not None

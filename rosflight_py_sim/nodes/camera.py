@@ -44,7 +44,7 @@ class CameraNode(SimulationNode):
         self._encoder = _JpegEncoder()
         self._state = VehicleState()
         self.follow_stamps()
-        self.listen("sim/truth_state", SimState, self._on_truth, CHAIN)
+        self.listen("sim/truth_state", SimState, self._on_truth, CHAIN, needed=True)
 
     def configure(self, values: dict[str, Value]) -> None:
         """Take over what can be changed while it runs."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Iterable
 from functools import partial
+from statistics import median
 from typing import Any, ClassVar
 
 from rclpy.parameter import Parameter as RosParameter
@@ -12,6 +14,7 @@ from rclpy.timer import Timer
 from rosflight_msgs.msg import SimState
 from std_msgs.msg import Float64, String
 
+from rosflight_py_sim.interfaces.diagnostics import Diagnosis, Level
 from rosflight_py_sim.interfaces.qos import LATCHED
 from rosflight_py_sim.interfaces.time_manager_interface import (
     STEP_SIZE,
@@ -19,6 +22,7 @@ from rosflight_py_sim.interfaces.time_manager_interface import (
     TimeManagerInterface,
     topic_of,
 )
+from rosflight_py_sim.interfaces.traffic import Period
 from rosflight_py_sim.interfaces.wire import NANOSECONDS, stamp_ns
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value, number
@@ -82,7 +86,9 @@ class LockstepTimeManager(TimeManagerInterface):
         """Wait for the first truth state of each vehicle."""
         self._time_ns = -1
         self._ready_ns = -1
-        self._repeats = 0
+        self._repeats, self._all_repeats = 0, 0
+        self._went_s = math.nan
+        self._took_s: list[float] = []
         self._stall_timer: Timer | None = None
         self._told_step_size = 0.0
         super().__init__(**arguments)
@@ -125,6 +131,11 @@ class LockstepTimeManager(TimeManagerInterface):
         """Nanoseconds beyond the whole seconds."""
         return max(self._time_ns, 0) % NANOSECONDS
 
+    def advance(self) -> None:
+        """Begin a step, and look at the clock."""
+        self._went_s = time.perf_counter()
+        super().advance()
+
     def on_resume(self) -> None:
         """Take the step that was held back."""
         self._anchor()
@@ -163,6 +174,7 @@ class LockstepTimeManager(TimeManagerInterface):
                 self._complete()
 
     def _complete(self) -> None:
+        self._took_s.append(time.perf_counter() - self._went_s)
         if self._time_ns < 0:
             # The pace begins with the first step, not with the process.
             self._anchor()
@@ -189,6 +201,7 @@ class LockstepTimeManager(TimeManagerInterface):
             self._pace_timer.reset()
             return
         if wait_s < -_CATCH_UP_S:
+            self.lags += 1
             self._anchor()
         self.advance()
 
@@ -202,13 +215,34 @@ class LockstepTimeManager(TimeManagerInterface):
             return
         self._repeats += 1
         if self._repeats > 1 and self._time_ns >= 0:
+            self._all_repeats += 1
             self.publish_time()
-        missing = [v.truth_topic for v in self._all if v in self._behind and not v.waiting_for]
+        missing = self._missing()
         if self._repeats == _PATIENCE and missing:
             self.get_logger().warning(
-                f"no {', '.join(missing)} after {self._time_text()}: a node of the step is missing or still starting "
+                f"no {missing} after {self.time_text}: a node of the step is missing or still starting "
                 "(sensors, sil_board, forces_and_moments or dynamics)"
             )
+
+    def _missing(self) -> str:
+        """Topics of the truth states for which a step waits, for no reason that was told."""
+        return ", ".join(v.truth_topic for v in self._all if v in self._behind and not v.waiting_for)
+
+    def diagnose(self, period: Period) -> Iterable[Diagnosis]:
+        """Whether the step is being completed, and how long steps take from /clock to the last truth state."""
+        took_ms, self._took_s = [1e3 * s for s in self._took_s if math.isfinite(s)], []
+        values: dict[str, object] = {"repeated": self._all_repeats}
+        if took_ms:
+            values |= {"step median (ms)": median(took_ms), "step max (ms)": max(took_ms)}
+        yield Diagnosis("", "", values=values)
+        stalls, missing = self._repeats > 1 and bool(self._behind), self._missing()
+        if stalls and missing:
+            level = Level.ERROR if self._repeats >= _PATIENCE else Level.WARN
+            yield Diagnosis("", f"stalled at {self.time_text}: no {missing}", level)
+        elif stalls:
+            whom = ", ".join(v.waiting_for for v in self._all if v in self._behind)
+            yield Diagnosis("", f"waiting for {whom} at {self.time_text}", Level.WARN)
+        yield from super().diagnose(period)
 
 
 def main() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -10,9 +11,11 @@ from rclpy.service import Service
 from rosflight_msgs.msg import RCRaw
 from std_srvs.srv import Trigger
 
+from rosflight_py_sim.interfaces.diagnostics import Diagnosis, Level
 from rosflight_py_sim.interfaces.qos import CHAIN
 from rosflight_py_sim.interfaces.simulation_node import TIME_MODE, SimulationNode
 from rosflight_py_sim.interfaces.ticks import start_ticks
+from rosflight_py_sim.interfaces.traffic import Period
 from rosflight_py_sim.interfaces.wire import WireFormat
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value, number
@@ -171,6 +174,16 @@ class Rc(SimulationNode):
         frame = self._at_rest if self._switch_services or transmitter is None else transmitter.frame
         if frame is not None:
             self._send(time_ns, *frame)
+
+    def diagnose(self, period: Period) -> Iterable[Diagnosis]:
+        """Who moves the sticks."""
+        transmitter = self._transmitter
+        if self._switch_services or transmitter is None:
+            yield Diagnosis("", "sticks at rest, switches by services")
+        elif transmitter.frame is None:
+            yield Diagnosis("", "no RC frames: the transmitter is not there", Level.WARN)
+        else:
+            yield Diagnosis("", "sticks by hand")
 
     # Without a device.
 

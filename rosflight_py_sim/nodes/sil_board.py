@@ -6,7 +6,7 @@ The firmware itself is in rosflight_py_sim.firmware and knows no ROS; this node 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -15,7 +15,8 @@ from rosflight_msgs.msg import Attitude, AuxCommand, Command, OutputRaw, RCRaw
 from sensor_msgs.msg import Imu
 from std_srvs.srv import Trigger
 
-from rosflight_py_sim.firmware import Board, ParameterFileError, Severity
+from rosflight_py_sim.firmware import Board, ErrorFlag, ParameterFileError, Severity
+from rosflight_py_sim.interfaces.diagnostics import Diagnosis, Level
 from rosflight_py_sim.interfaces.forces_and_moments_interface import PWM_WIRE
 from rosflight_py_sim.interfaces.qos import CHAIN
 from rosflight_py_sim.interfaces.rosflight_io_commands import CommandServices
@@ -26,6 +27,7 @@ from rosflight_py_sim.interfaces.sensor_interface import IMU_ACCEL, IMU_GYRO
 from rosflight_py_sim.interfaces.simulation_node import TIME_MODE, SimulationNode
 from rosflight_py_sim.interfaces.stamped_inputs import Companion, StampedInputs
 from rosflight_py_sim.interfaces.ticks import Schedule, start_ticks
+from rosflight_py_sim.interfaces.traffic import Period
 from rosflight_py_sim.interfaces.wire import NANOSECONDS, WireFormat
 from rosflight_py_sim.nodes.rc import RC_WIRE
 from rosflight_py_sim.nodes.running import run
@@ -123,7 +125,7 @@ class SilBoard(SimulationNode):
         self._send_rc = self.publisher("rc_raw", RC_WIRE, CHAIN)
 
         self.listen("sim/RC", RCRaw, self._on_rc, CHAIN)
-        self.listen("sim/sensors/imu/data", Imu, self._on_imu, CHAIN)
+        self.listen("sim/sensors/imu/data", Imu, self._on_imu, CHAIN, needed=True)
         self.listen("command", Command, self._on_command, CHAIN)
         self.listen("aux_command", AuxCommand, self._on_aux_command, CHAIN)
         self.listen("external_attitude", Attitude, self._on_external_attitude, CHAIN)
@@ -195,6 +197,17 @@ class SilBoard(SimulationNode):
         self._send_attitude(time_ns, x, y, z, w, *firmware.angular_velocity.tolist())
         self._send_euler(time_ns, *firmware.euler.tolist())
         self._send_imu(time_ns, x, y, z, w, *_UNKNOWN, *gyro, *_UNKNOWN, *firmware.imu_accel.tolist(), *_UNKNOWN)
+
+    def diagnose(self, period: Period) -> Iterable[Diagnosis]:
+        """State of the firmware; that its IMU is to be calibrated first is not amiss."""
+        status = self._board.firmware.status
+        errors = [flag for flag in ErrorFlag if flag & status.error_code]
+        amiss = set(errors) - {ErrorFlag.UNCALIBRATED_IMU}
+        level = Level.OK if not (amiss or status.failsafe) else Level.ERROR if status.armed else Level.WARN
+        words = ["armed" if status.armed else "disarmed", *(["failsafe"] if status.failsafe else [])]
+        message = ", ".join([*words, *(flag.reason for flag in errors)])
+        values = {"armed": status.armed, "failsafe": status.failsafe, "refused IMU samples": status.num_errors}
+        yield Diagnosis("", message, level, values=values)
 
     def _log(self, severity: Severity, text: str) -> None:
         logger = self.get_logger()

@@ -100,6 +100,7 @@ class StandaloneTimeManager(TimeManagerInterface):
         elapsed_ns = time.monotonic_ns() - self._anchor_wall_ns
         behind_ns = self._anchor_time_ns + int(elapsed_ns * self._multiplier) - self._time_ns
         if behind_ns > _CATCH_UP_NS * self._multiplier:
+            self.lags += 1
             self._anchor()
             self.advance()
         # Half an interval of tolerance keeps one message per timer call when the timer comes a little early.

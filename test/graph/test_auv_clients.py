@@ -17,6 +17,7 @@ from diagnostic_msgs.msg import DiagnosticArray
 from rosflight_msgs.msg import PwmOutput, SimState
 
 from rosflight_py_sim.fleet import Member, fleet
+from rosflight_py_sim.interfaces.diagnostics import DIAGNOSTICS_QOS
 from rosflight_py_sim.protocols.auv_zeromq import ThrusterCommand, decode_telemetry, encode_thrusters
 from rosflight_py_sim.vehicles import CAMERA, Vehicle, vehicle
 
@@ -255,7 +256,7 @@ def test_bad_messages_are_told_in_the_diagnostics(
 ) -> None:
     ports = dict(zip(("image", "thruster", "telemetry"), tcp_ports(3), strict=True))
     made = graph(*port_arguments(ports), vehicles=[Member(blind("auv"))])
-    heard: list[DiagnosticArray] = made.hear("/diagnostics", DiagnosticArray)
+    heard: list[DiagnosticArray] = made.hear("/diagnostics", DiagnosticArray, DIAGNOSTICS_QOS)
     wanted = {"commands": "1", "multipart": "1", "out_of_range": "1", "unknown_id": "1", "wrong_length": "2"}
 
     def told() -> bool:
