@@ -17,6 +17,7 @@ from rosflight_py_sim.flight_controllers import FLIGHT_CONTROLLERS, chosen_fligh
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.resources import share_directory
 from rosflight_py_sim.trim_command import add_trim_parser
+from rosflight_py_sim.uthere_terminal.command import add_terminal_parser
 from rosflight_py_sim.vehicles import CAMERA, DYNAMICS, SPACING, STANDALONE, VEHICLES, Vehicle, vehicle
 
 INTERRUPTED = 130
@@ -153,6 +154,7 @@ def _parser() -> argparse.ArgumentParser:
     joysticks.add_argument("--watch", action="store_true", help="show axes and pressed buttons until Ctrl-C")
     joysticks.add_argument("--mapping-file", type=_file, metavar="FILE", help="mappings of your own, which come first")
     joysticks.set_defaults(command=_joysticks)
+    add_terminal_parser(commands)
     return parser
 
 

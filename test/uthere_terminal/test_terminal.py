@@ -1,0 +1,270 @@
+"""The terminal as a program: in a pseudo terminal, and with lines from a pipe."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import re
+import select
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+PROJECT = Path(__file__).parents[2]
+PATIENCE_S = 60.0
+COMMAND = [sys.executable, "-m", "rosflight_py_sim.cli", "uthere-terminal"]
+ROWS, COLUMNS = 40, 200
+
+# What a terminal is told when a line may be typed: text that is pasted is to be marked.
+READY = "\x1b[?2004h"
+
+
+class Ground:
+    """Where commands arrive, and where replies come from.
+
+    Attributes:
+        ports: words that lead the terminal here.
+    """
+
+    def __init__(self) -> None:
+        self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.socket.bind(("127.0.0.1", 0))
+        self.socket.settimeout(PATIENCE_S)
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port_out = int(probe.getsockname()[1])
+        self.ports = ["--port-in", str(self.socket.getsockname()[1]), "--port-out", str(self.port_out)]
+
+    def heard(self) -> str:
+        """The next packet."""
+        return self.socket.recv(65536).decode("latin-1")
+
+    def say(self, text: str) -> None:
+        self.socket.sendto(text.encode("latin-1"), ("127.0.0.1", self.port_out))
+
+
+@pytest.fixture
+def ground() -> Iterator[Ground]:
+    made = Ground()
+    yield made
+    made.socket.close()
+
+
+class Session:
+    """The program in a terminal of its own, as a shell would start it."""
+
+    def __init__(self, *arguments: str) -> None:
+        self.terminal, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
+        self.settings = termios.tcgetattr(self.terminal)
+        self.raw = ""
+
+        def take_terminal() -> None:
+            os.setsid()
+            # A background job of a shell ignores it, and its children would with it.
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+        self.process = subprocess.Popen(
+            [*COMMAND, *arguments],
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            env={**os.environ, "PYTHONPATH": str(PROJECT), "TERM": "xterm"},
+            preexec_fn=take_terminal,
+        )
+        self._theirs = theirs
+
+    @property
+    def shown(self) -> str:
+        """What has come to the screen, in lines, without what moves and colours."""
+        lines = re.sub(r"\x1b\[[0-9]*J", "\n", self.raw)
+        return re.sub(r"\x1b(\[[0-9;?]*[A-Za-z]|[=>])", "", lines)
+
+    def type(self, text: str) -> None:
+        os.write(self.terminal, text.encode())
+
+    def enter(self, line: str) -> None:
+        """Type a line, and wait until the next may be typed."""
+        prompts = self.raw.count(READY)
+        self.type(f"{line}\r")
+        self.wait_for(lambda: self.raw.count(READY) > prompts, "the next prompt")
+
+    def wait_for(self, condition: Callable[[], object], what: str) -> None:
+        """Read what comes until the condition holds."""
+        end = time.monotonic() + PATIENCE_S
+        while not condition():
+            assert time.monotonic() < end, f"not within {PATIENCE_S} s: {what}; shown {self.shown!r}"
+            if select.select([self.terminal], [], [], 0.1)[0]:
+                new = os.read(self.terminal, 65536).decode(errors="replace")
+                self.raw += new
+                # Whoever asks where the cursor is gets an answer, as from any terminal.
+                if "\x1b[6n" in new:
+                    self.type(f"\x1b[{ROWS};1R")
+
+    def wait_for_text(self, text: str) -> None:
+        self.wait_for(lambda: text in self.shown, text)
+
+    def end_by(self, key: str) -> int:
+        """Press a key until it ends, for while a line is drawn anew the terminal itself takes it; the exit code."""
+        pressed_s = 0.0
+
+        def ended() -> bool:
+            nonlocal pressed_s
+            if time.monotonic() > pressed_s + 1.0:
+                pressed_s = time.monotonic()
+                self.type(key)
+            return self.process.poll() is not None
+
+        self.wait_for(ended, "the end")
+        return int(self.process.returncode)
+
+    def close(self) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        os.close(self.terminal)
+        os.close(self._theirs)
+
+
+@pytest.fixture
+def session(ground: Ground) -> Iterator[Session]:
+    one = Session(*ground.ports)
+    one.wait_for(lambda: READY in one.raw, "the prompt")
+    yield one
+    one.close()
+
+
+def test_what_is_typed_arrives_and_what_comes_is_shown(session: Session, ground: Ground) -> None:
+    session.enter("request_plane_list")
+    assert ground.heard() == "request_plane_list"
+    ground.say("plane_list(12345, 102)")
+    session.wait_for_text("plane_list(12345, 102)")
+    assert session.end_by("\x04") == 0
+    assert termios.tcgetattr(session.terminal) == session.settings
+
+
+def test_data_that_come_while_a_line_is_typed_stand_above_it_and_leave_it_whole(
+    session: Session, ground: Ground
+) -> None:
+    session.type("fly_engage(pl")
+    session.wait_for_text("fly_engage(pl")
+    for k in range(5):
+        ground.say(f"data(100.{k}00, plane=1, altitude={k})")
+    session.wait_for_text("altitude=4")
+    session.enter("ane=1)")
+    assert ground.heard() == "fly_engage(plane=1)"
+    # Each has a line of its own.
+    for k in range(5):
+        assert re.search(rf"^data\(100\.{k}00, plane=1, altitude={k}\)\s*$", session.shown, re.MULTILINE), session.shown
+    assert session.end_by("\x04") == 0
+
+
+def test_tab_completes_and_the_arrow_brings_the_line_back(session: Session, ground: Ground) -> None:
+    session.type("fly_eng\t")
+    session.wait_for_text("fly_engage(")
+    session.enter("plane=3)")
+    assert ground.heard() == "fly_engage(plane=3)"
+    session.enter("\x1b[A")
+    assert ground.heard() == "fly_engage(plane=3)"
+    assert session.end_by("\x04") == 0
+
+
+def test_what_is_not_of_the_protocol_stays_here_and_is_pointed_at_but_a_mark_sends_it(
+    session: Session, ground: Ground
+) -> None:
+    session.enter("fly(plane=1,roll=much,pitch=0,throttle=5)")
+    session.wait_for_text("column 18: roll='much' given")
+    session.enter("!fly(plane=1,roll=much)")
+    assert ground.heard() == "fly(plane=1,roll=much)"
+    assert session.end_by("\x04") == 0
+
+
+def test_interrupt_ends_it_and_has_the_data_end(session: Session, ground: Ground) -> None:
+    session.enter("data_request(plane=1,variable=all,interval=1)")
+    assert ground.heard().startswith("data_request")
+    assert session.end_by("\x03") == 130
+    assert ground.heard() == "data_clear"
+    assert "Traceback" not in session.shown
+    assert termios.tcgetattr(session.terminal) == session.settings
+
+
+def piped(text: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """The program with its lines from a pipe."""
+    environment = {**os.environ, "PYTHONPATH": str(PROJECT)}
+    return subprocess.run(
+        [*COMMAND, *arguments],
+        input=text,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        env=environment,
+        check=False,
+    )
+
+
+def test_lines_of_a_pipe_are_sent_and_replies_printed_as_they_are(ground: Ground) -> None:
+    process = subprocess.Popen(
+        [*COMMAND, *ground.ports, "--listen", str(PATIENCE_S)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(PROJECT)},
+    )
+    try:
+        assert process.stdin is not None and process.stdout is not None
+        process.stdin.write("request_plane_list\n")
+        process.stdin.close()
+        assert ground.heard() == "request_plane_list"
+        ground.say("plane_list(1)")
+        assert process.stdout.readline() == "plane_list(1)\n"
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+
+
+def test_wrong_line_of_a_pipe_fails_it_after_the_others_were_sent(ground: Ground) -> None:
+    result = piped("request_plane_list\nnonsense\nfly_engage(plane=1)\n", *ground.ports, "--listen", "0")
+    assert [ground.heard(), ground.heard()] == ["request_plane_list", "fly_engage(plane=1)"]
+    assert result.returncode == 1
+    assert "column 1: there is no command 'nonsense'" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--address", "no.such.host.invalid"], "address 'no.such.host.invalid' given"),
+        (["--port-in", "70000"], "'70000' given; allowed: a port from 1 to 65535"),
+        (["--port-out", "none"], "'none' given; allowed: a port from 1 to 65535"),
+    ],
+)
+def test_bad_address_is_refused_in_words(arguments: list[str], words: str) -> None:
+    result = piped("", *arguments)
+    assert result.returncode in (1, 2)
+    assert words in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_port_that_another_client_has_is_told(ground: Ground) -> None:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:
+        other.bind(("127.0.0.1", ground.port_out))
+        result = piped("", *ground.ports)
+    assert result.returncode == 1
+    assert re.search(rf"cannot listen on UDP port {ground.port_out} .*another client", result.stderr)
+    assert "Traceback" not in result.stderr
+
+
+def test_nobody_at_the_other_end_is_told(ground: Ground) -> None:
+    ground.socket.close()
+    result = piped("request_plane_list\n", *ground.ports)
+    assert "nobody listens on UDP 127.0.0.1:" in result.stderr
