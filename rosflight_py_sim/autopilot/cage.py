@@ -1,0 +1,226 @@
+"""The cage: bounds of the state in which a program may steer a plane, and a bitmap of those that are exceeded.
+
+Source: uThere, Interfacing with Ground Control via UDP / TCP ("Implementing fly() command in your software"), which has
+the bits in this order.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+
+from rosflight_py_sim.autopilot.flight_state import FlightState
+from rosflight_py_sim.autopilot.fly_target import (
+    AirspeedTarget,
+    AltitudeTarget,
+    ClimbTarget,
+    FlyTarget,
+    PitchTarget,
+    PositionTarget,
+    RollTarget,
+    ThrottleTarget,
+)
+from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
+
+
+class CageBit(IntEnum):
+    """Number of each bit of `cage_triggered`."""
+
+    ALTITUDE = 0
+    CLIMB = 1
+    THROTTLE = 2
+    RANGE_SOFT = 3
+    RANGE_HARD = 4
+    HANDHELD_LOST_COMM = 5
+    PACKET_TIMEOUT_FOR_SELECTED_MODE = 6
+    PACKET_TIMEOUT_LOST_COMM = 7
+    AIRSPEED = 8
+    ROLL = 9
+    PITCH = 10
+    WINGLOAD = 11
+    BATTERY_WARN = 12
+    BATTERY_EMERGENCY = 13
+    UNSPECIFIED = 14
+    TARGET = 15
+    GPS_BAD = 16
+    NAV_LOST = 17
+    IMU_DISABLED = 18
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """What is known of a plane at one time, in SI units.
+
+    Attributes:
+        time_s: simulated time, s.
+        state: position, attitude, speeds, and the wind.
+        throttle: what the motors are asked for, 0 to 1.
+        wing_load: lift over weight: 1 in level flight.
+        battery_voltage: as it is measured, V; None: not yet.
+        armed: whether the flight controller is armed.
+        override: whether the safety pilot has the controls.
+        rc_lost: whether the safety pilot's transmitter is not heard.
+        gps_ok: whether GNSS tells a position.
+        nav_ok: whether the flight controller trusts its estimate.
+        imu_ok: whether the inertial sensors answer.
+    """
+
+    time_s: float
+    state: FlightState
+    throttle: float
+    wing_load: float
+    battery_voltage: float | None
+    armed: bool
+    override: bool
+    rc_lost: bool
+    gps_ok: bool
+    nav_ok: bool
+    imu_ok: bool
+
+
+@dataclass(frozen=True)
+class CageLimit:
+    """A bound of one quantity; `sign` is 1 where it is the greatest value and -1 where it is the least."""
+
+    bit: CageBit
+    quantity: str
+    sign: int
+    parameter: Parameter
+
+    @property
+    def name(self) -> str:
+        """Name of the parameter, and of the variable."""
+        return self.parameter.name
+
+
+CAGE_LIMITS = (
+    CageLimit(CageBit.ALTITUDE, "altitude", 1, Parameter("cage_altitude_maximum", 300.0, "highest, above home", "m")),
+    CageLimit(CageBit.ALTITUDE, "altitude", -1, Parameter("cage_altitude_minimum", 10.0, "lowest, above home", "m")),
+    CageLimit(CageBit.CLIMB, "climb", 1, Parameter("cage_climb_maximum", 15.0, "fastest climb", "m/s")),
+    CageLimit(CageBit.CLIMB, "climb", -1, Parameter("cage_climb_minimum", -15.0, "fastest descent, below zero", "m/s")),
+    CageLimit(
+        CageBit.THROTTLE,
+        "throttle",
+        1,
+        Parameter("cage_throttle_maximum", 1.0, "greatest throttle", minimum=0.0, maximum=1.0),
+    ),
+    CageLimit(CageBit.RANGE_SOFT, "range", 1, Parameter("cage_range", 1000.0, "farthest from home", "m", minimum=0.0)),
+    CageLimit(
+        CageBit.RANGE_HARD,
+        "range",
+        1,
+        Parameter("cage_range_hard", 1500.0, "farther still, which sets a bit of its own", "m", minimum=0.0),
+    ),
+    CageLimit(CageBit.AIRSPEED, "airspeed", 1, Parameter("cage_airspeed_max", 35.0, "fastest", "m/s", minimum=0.0)),
+    CageLimit(CageBit.AIRSPEED, "airspeed", -1, Parameter("cage_airspeed_min", 10.0, "slowest", "m/s", minimum=0.0)),
+    CageLimit(
+        CageBit.ROLL,
+        "roll",
+        1,
+        Parameter("cage_roll_max", 1.05, "largest roll angle, left and right", "rad", minimum=0.0, maximum=math.pi),
+    ),
+    CageLimit(
+        CageBit.PITCH,
+        "pitch",
+        1,
+        Parameter("cage_pitch_max", 0.7, "highest nose", "rad", minimum=-math.pi / 2, maximum=math.pi / 2),
+    ),
+    CageLimit(
+        CageBit.PITCH,
+        "pitch",
+        -1,
+        Parameter("cage_pitch_min", -0.7, "lowest nose", "rad", minimum=-math.pi / 2, maximum=math.pi / 2),
+    ),
+    CageLimit(CageBit.WINGLOAD, "wingload", 1, Parameter("cage_wingload_max", 4.0, "largest lift over weight")),
+    CageLimit(
+        CageBit.BATTERY_WARN,
+        "battery",
+        -1,
+        Parameter("cage_battery_warn", 0.0, "voltage under which the battery is low", "V", minimum=0.0),
+    ),
+    CageLimit(
+        CageBit.BATTERY_EMERGENCY,
+        "battery",
+        -1,
+        Parameter("cage_battery_emergency", 0.0, "voltage under which it is nearly empty", "V", minimum=0.0),
+    ),
+)
+"""All bounds of a number."""
+
+CAGE_PARAMETERS = ParameterTable(*(limit.parameter for limit in CAGE_LIMITS))
+
+
+class Cage:
+    """Judges states and targets by the bounds of CAGE_PARAMETERS."""
+
+    def __init__(self, values: Values) -> None:
+        """`values` holds every parameter of CAGE_PARAMETERS, checked; it may hold others."""
+        self.limits = {limit.name: number(values, limit.name) for limit in CAGE_LIMITS}
+        self._rows = [
+            (limit.quantity, limit.sign, limit.sign * self.limits[limit.name], 1 << limit.bit) for limit in CAGE_LIMITS
+        ]
+
+    def exceeded(self, quantities: Mapping[str, float]) -> int:
+        """Bitmap of the bounds that these quantities exceed; those that are not there exceed none."""
+        bits = 0
+        for quantity, sign, bound, bit in self._rows:
+            value = quantities.get(quantity)
+            if value is not None and sign * value > bound:
+                bits |= bit
+        return bits
+
+    def of_state(self, observed: Observed, battery_voltage: float | None) -> int:
+        """Bitmap of a plane's state, without the bits that speak of packets and targets.
+
+        The voltage (V) is one that may be judged: smoothed, or None where there is none.
+        """
+        state = observed.state
+        north, east, _ = state.position_ned
+        quantities = {
+            "altitude": state.height,
+            "climb": state.climb,
+            "throttle": observed.throttle,
+            "range": math.hypot(north, east),
+            "airspeed": state.airspeed,
+            "roll": abs(state.roll),
+            "pitch": state.pitch,
+            "wingload": observed.wing_load,
+        }
+        if battery_voltage is not None:
+            quantities["battery"] = battery_voltage
+        return (
+            self.exceeded(quantities)
+            | observed.rc_lost << CageBit.HANDHELD_LOST_COMM
+            | (not observed.gps_ok) << CageBit.GPS_BAD
+            | (not observed.nav_ok) << CageBit.NAV_LOST
+            | (not observed.imu_ok) << CageBit.IMU_DISABLED
+        )
+
+    def of_target(self, target: FlyTarget) -> int:
+        """Bitmap of a target: the bounds that it exceeds, and TARGET with them; 0 where it lies inside."""
+        quantities: dict[str, float] = {}
+        for part in (target.lateral, target.speed, target.vertical):
+            match part:
+                case PositionTarget():
+                    quantities["range"] = math.hypot(part.north_m, part.east_m)
+                case RollTarget():
+                    quantities["roll"] = abs(part.roll_rad)
+                case AirspeedTarget():
+                    quantities["airspeed"] = part.airspeed
+                case PitchTarget():
+                    quantities["pitch"] = part.pitch_rad
+                case AltitudeTarget():
+                    quantities["altitude"] = part.altitude_m
+                case ClimbTarget():
+                    quantities["climb"] = part.climb
+                case ThrottleTarget():
+                    quantities["throttle"] = part.throttle
+        bits = self.exceeded(quantities)
+        return bits | 1 << CageBit.TARGET if bits else 0
+
+
+def words(bits: int) -> str:
+    """Names of the bits that are set, as in 'roll, target'; empty where none is."""
+    return ", ".join(bit.name.lower().replace("_", " ") for bit in CageBit if bits >> bit & 1)

@@ -1,0 +1,559 @@
+"""The modes of a plane that programs steer: every transition, the deadman, and what ends fly(), in simulated time."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from cruising import CRUISE, INSIDE, observed
+
+from rosflight_py_sim.autopilot.cage import CAGE_LIMITS, CageBit
+from rosflight_py_sim.autopilot.flight_state import FlightState
+from rosflight_py_sim.autopilot.fly_target import (
+    AirspeedTarget,
+    AltitudeTarget,
+    ClimbTarget,
+    FlyTarget,
+    HeadingTarget,
+    PitchTarget,
+    PositionTarget,
+    RollTarget,
+    ThrottleTarget,
+)
+from rosflight_py_sim.autopilot.guided import Guided
+from rosflight_py_sim.autopilot.packet_modes import TRANSITIONS, Event, Mode
+from rosflight_py_sim.autopilot.packet_pilot import MOST_WAYPOINTS, PACKET_PILOT_PARAMETERS, PacketPilot
+from rosflight_py_sim.autopilot.target_controller import TargetController
+from rosflight_py_sim.autopilot.waypoint_route import RouteWaypoint
+
+DT = 0.01
+ON_GROUND = {"position_ned": (0.0, 0.0, -0.2), "airspeed": 0.0, "ground_speed": 0.0, "velocity_ned": (0.0, 0.0, 0.0)}
+
+HOME = FlyTarget(PositionTarget(0.0, 0.0), AirspeedTarget(18.0), AltitudeTarget(60.0))
+AHEAD = FlyTarget(HeadingTarget(0.0), AirspeedTarget(20.0), ClimbTarget(1.0))
+PLACE = FlyTarget(PositionTarget(200.0, 50.0), AirspeedTarget(17.0), AltitudeTarget(80.0))
+TOO_STEEP = FlyTarget(RollTarget(1.5), PitchTarget(0.0), ThrottleTarget(0.6))
+
+
+class NotedTargets(TargetController):
+    """Flies nothing; it keeps what it was told, so that a test sees what the pilot wants."""
+
+    def __init__(self) -> None:
+        self.told: FlyTarget | str = ""
+        self.forgotten = 0
+        self.climbed = 0.0
+        self.adopted: TargetController | None = None
+
+    def fly(self, state: FlightState, target: FlyTarget, dt: float) -> Guided:
+        self.told = target
+        return self._guided(state)
+
+    def take_off(self, state: FlightState, dt: float) -> Guided:
+        self.told, self.climbed = "take off", state.height
+        return self._guided(state)
+
+    @property
+    def has_taken_off(self) -> bool:
+        return self.climbed > 30.0
+
+    def stand(self, state: FlightState) -> Guided:
+        self.told = "stand"
+        self.reset()
+        return self._guided(state)
+
+    def reset(self) -> None:
+        self.forgotten += 1
+        self.climbed = 0.0
+
+    def adopt(self, old: TargetController) -> None:
+        self.adopted = old
+
+    @staticmethod
+    def _guided(state: FlightState) -> Guided:
+        return Guided(0, (0.0,) * 10, state.position_ned, state.yaw)
+
+
+class Flown:
+    """A pilot, and the plane that it sees: what is not changed stays as it was."""
+
+    def __init__(self, **parameters: Any) -> None:
+        self.controller = NotedTargets()
+        self.pilot = PacketPilot(PACKET_PILOT_PARAMETERS.checked(parameters), self.controller)
+        self.seen = INSIDE
+
+    @property
+    def mode(self) -> Mode:
+        return self.pilot.mode
+
+    def sees(self, **changed: Any) -> Guided | None:
+        """One command period later, with what is changed of the state or of all else."""
+        self.seen = observed(self.seen, time_s=self.seen.time_s + DT, **changed)
+        return self.pilot.update(self.seen, DT)
+
+    def wait(self, seconds: float) -> None:
+        """So much time goes by; a ground station is heard all along."""
+        for _ in range(round(seconds / DT)):
+            self.pilot.hear()
+            self.sees()
+
+    def fly(self, target: FlyTarget, seconds: float) -> list[str]:
+        """Stream a target at 5 Hz."""
+        answers = []
+        for _ in range(round(seconds / 0.2)):
+            answers.append(self.pilot.fly(target))
+            self.wait(0.2)
+        return answers
+
+
+def in_mode(mode: Mode, **parameters: Any) -> Flown:
+    """A plane that has come to a mode in the way a user would bring it there."""
+    flown = Flown(**parameters)
+    if mode is Mode.STANDBY:
+        flown.sees(armed=False, **ON_GROUND)
+    elif mode is Mode.MANUAL:
+        flown.sees(override=True)
+    elif mode is Mode.TAKE_OFF:
+        flown.sees(**ON_GROUND)
+    else:
+        flown.sees()
+        if mode in (Mode.PACKET_TARGET, Mode.RETURN_HOME):
+            assert flown.pilot.engage() == ""
+            assert flown.pilot.fly(AHEAD) == ""
+        if mode is Mode.RETURN_HOME:
+            assert flown.pilot.disengage() == ""
+        flown.sees()
+    assert flown.mode is mode
+    return flown
+
+
+STEADY = [mode for mode in Mode if mode is not Mode.LOST_SIGNAL]
+IN_THE_AIR = [Mode.WAYPOINT, Mode.PACKET_TARGET, Mode.RETURN_HOME]
+
+
+def test_numbers_of_the_modes_are_those_of_the_page_where_it_has_any() -> None:
+    assert {mode.value: mode.label for mode in Mode} == {
+        0: "standby",
+        1: "manual",
+        2: "take off",
+        3: "waypoint",
+        5: "return home",
+        7: "lost signal",
+        24: "packet target",
+    }
+
+
+HAPPENINGS = {
+    Event.OVERRIDE_ON: lambda flown: flown.sees(override=True),
+    Event.DISARMED: lambda flown: flown.sees(override=False, armed=False),
+    Event.ON_GROUND: lambda flown: flown.sees(override=False, armed=True, **ON_GROUND),
+    Event.IN_AIR: lambda flown: flown.sees(override=False, armed=True, **CRUISE._asdict()),
+    Event.HIGH_ENOUGH: lambda flown: flown.sees(position_ned=(0.0, 0.0, -31.0)),
+    Event.FLY: lambda flown: flown.pilot.engage() or flown.pilot.fly(AHEAD),
+    Event.WAYPOINT_COMMAND: lambda flown: flown.pilot.fly_to(PLACE),
+    Event.TARGET_OUTSIDE: lambda flown: flown.pilot.engage() or flown.pilot.fly(TOO_STEEP),
+    Event.CAGE_LEFT: lambda flown: flown.sees(roll=1.5),
+    Event.DISENGAGED: lambda flown: flown.pilot.disengage(),
+    Event.ENGAGED: lambda flown: flown.pilot.engage(),
+}
+"""What a user, or the plane, does so that an event happens."""
+
+
+def after(mode: Mode, event: Event, lost_signal_mode: str) -> Mode:
+    """Where the table says that an event leads."""
+    to = TRANSITIONS[mode].get(event, mode)
+    if to is Mode.LOST_SIGNAL:
+        goes = Event.GOES_HOME if lost_signal_mode == "return_home" else Event.GOES_TO_WAYPOINT
+        return TRANSITIONS[to][goes]
+    return to
+
+
+@pytest.mark.parametrize("lost_signal_mode", ["waypoint", "return_home"])
+@pytest.mark.parametrize(
+    ("mode", "event"),
+    [(mode, event) for mode in STEADY for event in TRANSITIONS[mode]],
+    ids=lambda item: item.name.lower(),
+)
+def test_every_transition_of_the_table_is_made(mode: Mode, event: Event, lost_signal_mode: str) -> None:
+    if mode is Mode.RETURN_HOME and lost_signal_mode == "waypoint":
+        flown = in_mode(mode, lost_signal_mode="return_home")
+        flown.pilot.configure(PACKET_PILOT_PARAMETERS.checked({"lost_signal_mode": "waypoint"}), flown.controller)
+    else:
+        flown = in_mode(mode, lost_signal_mode=lost_signal_mode)
+    HAPPENINGS[event](flown)
+    assert flown.mode is after(mode, event, lost_signal_mode)
+
+
+# On the way from the ground a plane is in the air, too, and not yet high enough.
+_RISING = {"position_ned": (0.0, 0.0, -20.0)}
+
+
+@pytest.mark.parametrize(
+    ("mode", "event"),
+    [(mode, event) for mode in STEADY for event in HAPPENINGS if event not in TRANSITIONS[mode]],
+    ids=lambda item: item.name.lower(),
+)
+def test_no_other_event_leads_out_of_a_mode(mode: Mode, event: Event) -> None:
+    # A cage that holds a plane on the ground, too.
+    flown = in_mode(mode, cage_altitude_minimum=-10.0, cage_airspeed_min=0.0)
+    if event in (Event.FLY, Event.TARGET_OUTSIDE):
+        flown.pilot.fly(AHEAD if event is Event.FLY else TOO_STEEP)
+    elif (mode, event) == (Mode.TAKE_OFF, Event.IN_AIR):
+        flown.sees(**_RISING)
+    else:
+        HAPPENINGS[event](flown)
+    assert flown.mode is mode
+
+
+def test_plane_armed_on_the_ground_takes_off_and_waits_near_home() -> None:
+    flown = in_mode(Mode.STANDBY)
+    assert flown.controller.told == "stand"
+    flown.sees(armed=True)
+    assert (flown.mode, flown.controller.told) == (Mode.TAKE_OFF, "take off")
+    flown.sees(position_ned=(50.0, 0.0, -25.0))
+    assert flown.mode is Mode.TAKE_OFF
+    flown.sees(position_ned=(90.0, 0.0, -31.0))
+    flown.sees()
+    assert (flown.mode, flown.controller.told) == (Mode.WAYPOINT, HOME)
+
+
+def test_plane_handed_over_in_the_air_waits_near_home_without_a_take_off() -> None:
+    flown = in_mode(Mode.MANUAL)
+    assert flown.sees() is None
+    flown.sees(override=False)
+    assert (flown.mode, flown.controller.told) == (Mode.WAYPOINT, HOME)
+
+
+def test_override_takes_the_plane_from_the_program_and_ends_fly() -> None:
+    flown = in_mode(Mode.PACKET_TARGET)
+    before = flown.controller.forgotten
+    assert flown.sees(override=True) is None
+    assert flown.mode is Mode.MANUAL
+    assert not flown.pilot.enabled
+    assert flown.pilot.triggered_last == 0
+    assert flown.controller.forgotten == before + 1
+    flown.sees(override=False)
+    assert flown.mode is Mode.WAYPOINT
+
+
+def test_override_counts_for_nothing_while_its_transmitter_is_not_heard() -> None:
+    flown = in_mode(Mode.MANUAL)
+    flown.sees(rc_lost=True)
+    assert flown.mode is Mode.WAYPOINT
+    flown.sees(rc_lost=False)
+    assert flown.mode is Mode.MANUAL
+
+
+@pytest.mark.parametrize("mode", [mode for mode in STEADY if mode not in (Mode.WAYPOINT, Mode.PACKET_TARGET)])
+def test_waypoints_and_fly_are_taken_in_no_other_mode_than_3_and_24(mode: Mode) -> None:
+    flown = in_mode(mode)
+    told = flown.controller.told
+    for answer in (flown.pilot.fly(AHEAD), flown.pilot.fly_to(PLACE), flown.pilot.fly_to_waypoint(12)):
+        assert answer.endswith(f"refused: control_operate_mode is {mode.value} ({mode.label})")
+    flown.sees()
+    assert flown.mode is mode
+    assert flown.controller.told == told
+
+
+def test_no_command_but_disengage_is_taken_while_the_safety_pilot_flies() -> None:
+    pilot = in_mode(Mode.MANUAL).pilot
+    waypoint = RouteWaypoint(12, -1, (0.0, 0.0, -80.0), 18.0)
+    answers = [
+        pilot.engage(),
+        pilot.fly(AHEAD),
+        pilot.fly_to(PLACE),
+        pilot.add_waypoint(waypoint),
+        pilot.clear_waypoints(),
+    ]
+    named = ["fly_engage", "fly", "fly_to", "waypoint_add", "waypoint_clear_all"]
+    assert [answer.split()[0] for answer in answers] == named
+    assert all(answer.endswith("refused: control_operate_mode is 1 (manual)") for answer in answers)
+    assert not pilot.has_waypoint(12)
+    assert pilot.disengage() == ""
+
+
+def test_fly_before_engage_is_ignored() -> None:
+    flown = in_mode(Mode.WAYPOINT)
+    assert flown.pilot.fly(AHEAD) == "fly refused: ap_target_from_packet_enabled is 0; fly_engage comes first"
+    flown.sees()
+    assert (flown.mode, flown.controller.told) == (Mode.WAYPOINT, HOME)
+
+
+def test_streamed_targets_are_flown_each_at_once() -> None:
+    flown = in_mode(Mode.WAYPOINT)
+    flown.pilot.engage()
+    for degrees in range(0, 100, 10):
+        target = FlyTarget(HeadingTarget(degrees / 57.3), AirspeedTarget(20.0), AltitudeTarget(100.0))
+        assert flown.fly(target, 0.2) == [""]
+        assert flown.controller.told == target
+    assert flown.mode is Mode.PACKET_TARGET
+
+
+@pytest.mark.parametrize(
+    ("timeout", "lost", "mode"), [(2.0, "return_home", Mode.RETURN_HOME), (3.5, "waypoint", Mode.WAYPOINT)]
+)
+def test_deadman_ends_fly_when_no_command_comes_in_time(timeout: float, lost: str, mode: Mode) -> None:
+    flown = in_mode(Mode.PACKET_TARGET, ap_target_from_packet_timeout=timeout, lost_signal_mode=lost)
+    assert flown.fly(AHEAD, 2.0 * timeout) == [""] * round(2.0 * timeout / 0.2)
+    # The last command is 0.2 s old, and times are those of command periods.
+    flown.wait(timeout - 0.2 - DT)
+    assert (flown.mode, flown.pilot.enabled, flown.pilot.cage_triggered) == (Mode.PACKET_TARGET, True, 0)
+    flown.wait(3 * DT)
+    assert (flown.mode, flown.pilot.enabled) == (mode, False)
+    assert flown.pilot.triggered_last == 1 << CageBit.PACKET_TIMEOUT_FOR_SELECTED_MODE
+    assert flown.pilot.fly(AHEAD) == (
+        "fly refused: ap_target_from_packet_enabled is 0, switched off by packet timeout for selected mode; "
+        "fly_engage comes first"
+        if mode is Mode.WAYPOINT
+        else "fly refused: control_operate_mode is 5 (return home)"
+    )
+    flown.sees()
+    assert flown.pilot.cage_triggered == 0
+    assert flown.controller.told == HOME
+
+
+def test_deadman_waits_for_nothing_in_waypoint_mode() -> None:
+    flown = in_mode(Mode.WAYPOINT)
+    flown.pilot.engage()
+    flown.wait(30.0)
+    assert flown.pilot.enabled
+    assert flown.fly(AHEAD, 0.2) == [""]
+
+
+def test_refused_targets_do_not_feed_the_deadman() -> None:
+    flown = in_mode(Mode.PACKET_TARGET, cage_range=100.0)
+    other = in_mode(Mode.PACKET_TARGET)
+    for _ in range(12):
+        other.pilot.fly_to_waypoint(99)
+        other.wait(0.2)
+    assert other.pilot.triggered_last == 1 << CageBit.PACKET_TIMEOUT_FOR_SELECTED_MODE
+    assert "outside of the cage (range soft, target)" in flown.pilot.fly(PLACE)
+    assert flown.mode is Mode.RETURN_HOME
+
+
+@pytest.mark.parametrize("first_fly", [True, False])
+@pytest.mark.parametrize(("lost", "mode"), [("waypoint", Mode.WAYPOINT), ("return_home", Mode.RETURN_HOME)])
+def test_target_outside_the_cage_ends_fly_and_tells_which_limit(lost: str, mode: Mode, first_fly: bool) -> None:
+    flown = in_mode(Mode.WAYPOINT if first_fly else Mode.PACKET_TARGET, lost_signal_mode=lost)
+    flown.pilot.engage()
+    bits = 1 << CageBit.ROLL | 1 << CageBit.TARGET
+    assert flown.pilot.fly(TOO_STEEP) == "fly refused and switched off: outside of the cage (roll, target)"
+    assert flown.pilot.cage_triggered == bits
+    assert (flown.mode, flown.pilot.enabled, flown.pilot.triggered_last) == (mode, False, bits)
+    flown.sees()
+    assert flown.pilot.cage_triggered == 0
+    assert flown.pilot.triggered_last == bits
+    assert flown.controller.told == HOME
+
+
+CAUSES: dict[CageBit, dict[str, Any]] = {
+    CageBit.ALTITUDE: {"position_ned": (0.0, 0.0, -301.0)},
+    CageBit.CLIMB: {"velocity_ned": (10.0, 0.0, 16.0)},
+    CageBit.THROTTLE: {"throttle": 0.95},
+    CageBit.RANGE_SOFT: {"position_ned": (900.0, 900.0, -100.0)},
+    CageBit.HANDHELD_LOST_COMM: {"rc_lost": True},
+    CageBit.AIRSPEED: {"airspeed": 9.0},
+    CageBit.ROLL: {"roll": -1.1},
+    CageBit.PITCH: {"pitch": 0.8},
+    CageBit.WINGLOAD: {"wing_load": 4.5},
+    CageBit.GPS_BAD: {"gps_ok": False},
+    CageBit.NAV_LOST: {"nav_ok": False},
+    CageBit.IMU_DISABLED: {"imu_ok": False},
+}
+
+
+@pytest.mark.parametrize("bit", CAUSES, ids=lambda bit: bit.name.lower())
+def test_each_cause_ends_fly_is_kept_and_cleared_by_engage(bit: CageBit) -> None:
+    flown = in_mode(Mode.PACKET_TARGET, cage_throttle_maximum=0.9)
+    before = flown.seen
+    flown.sees(**CAUSES[bit])
+    assert flown.pilot.cage_triggered == flown.pilot.triggered_last == 1 << bit
+    assert (flown.mode, flown.pilot.enabled) == (Mode.RETURN_HOME, False)
+    assert flown.pilot.engage().startswith("fly_engage refused: outside of the cage (")
+    assert not flown.pilot.enabled
+    flown.seen = replace(before, time_s=flown.seen.time_s)
+    flown.sees()
+    assert (flown.pilot.cage_triggered, flown.pilot.triggered_last) == (0, 1 << bit)
+    assert flown.pilot.engage() == ""
+    assert (flown.mode, flown.pilot.enabled, flown.pilot.triggered_last) == (Mode.WAYPOINT, True, 0)
+    assert flown.fly(AHEAD, 1.0) == [""] * 5
+    assert flown.mode is Mode.PACKET_TARGET
+
+
+def test_hard_range_and_battery_levels_end_fly_with_the_soft_ones() -> None:
+    flown = in_mode(Mode.PACKET_TARGET)
+    flown.sees(position_ned=(0.0, 1600.0, -100.0))
+    assert flown.pilot.triggered_last == 1 << CageBit.RANGE_SOFT | 1 << CageBit.RANGE_HARD
+    flown = in_mode(Mode.PACKET_TARGET, cage_battery_warn=21.0, cage_battery_emergency=19.0)
+    flown.seen = replace(flown.seen, battery_voltage=20.0)
+    flown.fly(AHEAD, 20.0)
+    assert flown.pilot.triggered_last == 1 << CageBit.BATTERY_WARN
+    assert flown.pilot.cage_triggered == 1 << CageBit.BATTERY_WARN
+    flown.seen = replace(flown.seen, battery_voltage=18.0)
+    flown.wait(20.0)
+    assert flown.pilot.cage_triggered == 1 << CageBit.BATTERY_WARN | 1 << CageBit.BATTERY_EMERGENCY
+    flown.seen = replace(flown.seen, battery_voltage=23.0)
+    flown.wait(20.0)
+    assert flown.pilot.cage_triggered == 0
+
+
+def test_one_bad_reading_of_the_battery_is_noise() -> None:
+    flown = in_mode(Mode.PACKET_TARGET, cage_battery_warn=21.0)
+    flown.sees(battery_voltage=1.0)
+    flown.sees(battery_voltage=23.0)
+    assert flown.pilot.enabled
+
+
+def test_cage_is_judged_in_every_mode() -> None:
+    for mode in STEADY:
+        flown = in_mode(mode)
+        flown.sees(pitch=-1.2)
+        assert flown.pilot.cage_triggered >> CageBit.PITCH & 1
+        flown.sees(pitch=0.0)
+        assert not flown.pilot.cage_triggered >> CageBit.PITCH & 1
+
+
+def test_leaving_the_cage_on_waypoints_switches_fly_off_and_the_flight_goes_on() -> None:
+    flown = in_mode(Mode.WAYPOINT)
+    flown.pilot.engage()
+    flown.pilot.fly_to(PLACE)
+    flown.sees(roll=1.2)
+    assert (flown.mode, flown.pilot.enabled, flown.pilot.triggered_last) == (Mode.WAYPOINT, False, 1 << CageBit.ROLL)
+    flown.sees(roll=0.0)
+    assert flown.controller.told == PLACE
+
+
+def test_latch_holds_what_was_exceeded_first() -> None:
+    flown = in_mode(Mode.PACKET_TARGET)
+    flown.sees(pitch=0.9)
+    flown.sees(pitch=0.0, airspeed=5.0)
+    assert flown.pilot.cage_triggered == 1 << CageBit.AIRSPEED
+    assert flown.pilot.triggered_last == 1 << CageBit.PITCH
+
+
+def test_silence_of_all_ground_stations_sets_a_bit_until_a_packet_comes() -> None:
+    flown = in_mode(Mode.WAYPOINT, lost_comm_timeout=5.0)
+    flown.pilot.hear()
+    for _ in range(499):
+        flown.sees()
+    assert flown.pilot.cage_triggered == 0
+    for _ in range(3):
+        flown.sees()
+    assert flown.pilot.cage_triggered == 1 << CageBit.PACKET_TIMEOUT_LOST_COMM
+    assert flown.mode is Mode.WAYPOINT
+    flown.pilot.hear()
+    assert flown.pilot.engage() == ""
+    flown.sees()
+    assert flown.pilot.cage_triggered == 0
+    assert flown.pilot.enabled
+
+
+def test_disengage_goes_to_the_lost_signal_mode_at_once_and_latches_nothing() -> None:
+    for lost, mode in (("return_home", Mode.RETURN_HOME), ("waypoint", Mode.WAYPOINT)):
+        flown = in_mode(Mode.PACKET_TARGET, lost_signal_mode=lost)
+        assert flown.pilot.disengage() == ""
+        assert (flown.mode, flown.pilot.enabled, flown.pilot.triggered_last) == (mode, False, 0)
+        assert flown.pilot.fly(AHEAD).startswith("fly refused")
+
+
+def test_lost_signal_mode_waypoint_goes_on_with_the_last_waypoint_command() -> None:
+    flown = in_mode(Mode.WAYPOINT, lost_signal_mode="waypoint")
+    flown.pilot.engage()
+    flown.pilot.fly_to(PLACE)
+    flown.fly(AHEAD, 1.0)
+    assert flown.controller.told == AHEAD
+    flown.pilot.disengage()
+    flown.sees()
+    assert (flown.mode, flown.controller.told) == (Mode.WAYPOINT, PLACE)
+
+
+def test_return_home_forgets_the_last_waypoint_command() -> None:
+    flown = in_mode(Mode.WAYPOINT)
+    flown.pilot.engage()
+    flown.pilot.fly_to(PLACE)
+    flown.fly(AHEAD, 1.0)
+    flown.pilot.disengage()
+    flown.pilot.engage()
+    flown.sees()
+    assert (flown.mode, flown.controller.told) == (Mode.WAYPOINT, HOME)
+
+
+def test_waypoints_and_fly_are_interspersed_between_engage_and_disengage() -> None:
+    flown = in_mode(Mode.WAYPOINT)
+    pilot = flown.pilot
+    assert pilot.add_waypoint(RouteWaypoint(1, -1, (400.0, 0.0, -100.0), 18.0)) == ""
+    assert pilot.engage() == ""
+    assert flown.fly(AHEAD, 2.0) == [""] * 10
+    assert pilot.fly_to_waypoint(1) == ""
+    flown.wait(10.0)
+    assert (flown.mode, pilot.enabled, pilot.variables()["waypoint_id"]) == (Mode.WAYPOINT, True, 1.0)
+    assert flown.fly(AHEAD, 2.0) == [""] * 10
+    assert flown.mode is Mode.PACKET_TARGET
+    assert pilot.fly_to(PLACE) == ""
+    flown.wait(10.0)
+    assert flown.controller.told == PLACE
+    assert flown.fly(AHEAD, 1.0) == [""] * 5
+    assert pilot.disengage() == ""
+    assert flown.mode is Mode.RETURN_HOME
+
+
+def test_waypoint_that_is_not_there_is_refused() -> None:
+    flown = in_mode(Mode.PACKET_TARGET)
+    flown.pilot.add_waypoint(RouteWaypoint(3, 4, (100.0, 0.0, -80.0), 18.0))
+    flown.pilot.clear_waypoints()
+    assert flown.pilot.fly_to_waypoint(3) == "fly_to_waypoint refused: the buffer holds no waypoint 3"
+    assert flown.mode is Mode.PACKET_TARGET
+
+
+def test_buffer_has_an_end() -> None:
+    pilot = in_mode(Mode.WAYPOINT).pilot
+    for number in range(MOST_WAYPOINTS):
+        assert pilot.add_waypoint(RouteWaypoint(number, -1, (0.0, 0.0, -80.0), 18.0)) == ""
+    assert "holds 10000 waypoints" in pilot.add_waypoint(RouteWaypoint(MOST_WAYPOINTS, -1, (0.0, 0.0, -80.0), 18.0))
+    assert pilot.add_waypoint(RouteWaypoint(7, 8, (0.0, 0.0, -80.0), 18.0)) == ""
+
+
+def test_variables_tell_modes_bits_and_limits() -> None:
+    flown = in_mode(Mode.PACKET_TARGET, cage_roll_max=0.9)
+    flown.sees(roll=1.0)
+    variables = flown.pilot.variables()
+    limits = {limit.name for limit in CAGE_LIMITS}
+    assert {name: value for name, value in variables.items() if name not in limits} == {
+        "control_operate_mode": 5.0,
+        "cage_triggered": 512.0,
+        "ap_target_from_packet_enabled": 0.0,
+        "ap_target_from_packet_cage_triggered_last": 512.0,
+        "ap_target_from_packet_timeout": 2.0,
+        "waypoint_id": -1.0,
+    }
+    assert variables["cage_roll_max"] == 0.9
+    assert limits <= variables.keys()
+
+
+def test_changed_parameters_count_at_once_and_the_flight_goes_on() -> None:
+    flown = in_mode(Mode.PACKET_TARGET)
+    other = NotedTargets()
+    flown.pilot.configure(PACKET_PILOT_PARAMETERS.checked({"cage_altitude_maximum": 90.0}), other)
+    assert other.adopted is flown.controller
+    flown.sees()
+    assert flown.pilot.triggered_last == 1 << CageBit.ALTITUDE
+    assert other.told == HOME
+
+
+def test_time_that_goes_back_ends_nothing() -> None:
+    flown = in_mode(Mode.PACKET_TARGET)
+    flown.wait(1.0)
+    flown.seen = replace(flown.seen, time_s=0.0)
+    flown.sees()
+    assert flown.mode is Mode.PACKET_TARGET
+    flown.wait(1.9)
+    assert flown.mode is Mode.PACKET_TARGET
+    flown.wait(0.2)
+    assert flown.pilot.triggered_last == 1 << CageBit.PACKET_TIMEOUT_FOR_SELECTED_MODE
+
+
+def test_state_that_is_not_finite_is_not_flown_and_changes_nothing() -> None:
+    flown = in_mode(Mode.PACKET_TARGET)
+    assert flown.sees(airspeed=float("nan")) is None
+    assert (flown.mode, flown.pilot.enabled) == (Mode.PACKET_TARGET, True)
+    assert flown.sees(airspeed=18.0) is not None

@@ -1,0 +1,91 @@
+"""docs/uthere.md tells the commands, modes and bits of the code, and the picture in it shows the code's table."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+import sys
+from dataclasses import fields
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from PIL import Image
+
+from rosflight_py_sim.autopilot.cage import CageBit
+from rosflight_py_sim.autopilot.packet_modes import TRANSITIONS, Mode
+from rosflight_py_sim.autopilot.packet_pilot import PACKET_PILOT_PARAMETERS
+from rosflight_py_sim.parameters import Parameter
+from rosflight_py_sim.protocols.uthere.commands import CLASS_OF_NAME
+from rosflight_py_sim.protocols.uthere.parameters import PARAMETERS, Number
+
+PROJECT = Path(__file__).parents[2]
+PAGE = (PROJECT / "docs" / "uthere.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def tool() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("draw_uthere_modes", PROJECT / "tools" / "draw_uthere_modes.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_picture_shows_the_transitions_of_the_code(tool: ModuleType) -> None:
+    with Image.open(tool.PICTURE) as picture:
+        drawn = json.loads(picture.text["Edges"])
+    assert drawn == tool.edges(), "run .venv/bin/python tools/draw_uthere_modes.py, and look at the picture"
+
+
+def test_every_arrow_has_a_way_and_the_frame_stands_for_what_leads_out_of_all_in_it(tool: ModuleType) -> None:
+    by_label = {mode.label: mode for mode in Mode}
+    assert set(tool.WAYS) == {(by_label[source], by_label[target]) for source, target, *_ in tool.edges()}
+    assert set(tool.PLACES) == set(Mode)
+    for event in tool.COMMON:
+        assert len({TRANSITIONS[mode][event] for mode in tool.FLYING}) == 1
+
+
+@pytest.mark.parametrize("mode", Mode, ids=lambda mode: mode.label)
+def test_mode_is_on_the_page_with_its_number(mode: Mode) -> None:
+    assert f"\n| {mode.value} | {mode.label} | " in PAGE
+
+
+@pytest.mark.parametrize("bit", CageBit, ids=lambda bit: bit.name)
+def test_bit_is_on_the_page_with_its_number(bit: CageBit) -> None:
+    row = re.search(rf"^\| {bit.value} \| (\w+) \| ", PAGE.split("## The cage")[1], re.MULTILINE)
+    assert row is not None
+    assert row[1].lower() == bit.name.replace("_", "").lower()
+
+
+@pytest.mark.parametrize("name", CLASS_OF_NAME)
+def test_command_is_on_the_page(name: str) -> None:
+    row = next(line for line in PAGE.splitlines() if re.match(rf"\|.*`{name}`.*\| ", line))
+    if name not in ("waypoint_add",):  # that row says "those of fly_to"
+        assert all(f"`{field.name}`" in row for field in fields(CLASS_OF_NAME[name]))
+
+
+RANGES = PAGE.split("| parameter | unit | allowed |")[1].split("\n\n")[0].splitlines()
+
+
+@pytest.mark.parametrize("name", [name for name in PARAMETERS if name != "variable"])
+def test_range_of_a_parameter_is_on_the_page(name: str) -> None:
+    row = next(line for line in RANGES if f"`{name}`" in line)
+    parameter = PARAMETERS[name]
+    assert isinstance(parameter, Number)
+    for bound in (parameter.minimum, parameter.maximum):
+        assert f"{bound:,.0f}" in row or f"{bound:.0f}" in row
+
+
+@pytest.mark.parametrize("parameter", PACKET_PILOT_PARAMETERS, ids=lambda parameter: parameter.name)
+def test_parameters_of_modes_and_cage_are_told_of(parameter: Parameter) -> None:
+    assert f"`{parameter.name}`" in PAGE
+
+
+def test_example_of_the_page_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    exec(compile(PAGE.split("```python")[1].split("```")[0], "docs/uthere.md", "exec"), {})
+    said = capsys.readouterr().out
+    assert said.startswith("fly(plane=12345,heading=265,airspeed=19.5,climb=5) [Fly(plane=12345, ")
+    assert "Data(time_s=1208472993.743, plane=12345, values={'airspeed': 19.4})" in said
