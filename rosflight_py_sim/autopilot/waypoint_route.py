@@ -7,7 +7,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from rosflight_py_sim.autopilot.flight_state import FlightState
-from rosflight_py_sim.autopilot.fly_target import AirspeedTarget, AltitudeTarget, FlyTarget, PositionTarget
+from rosflight_py_sim.autopilot.fly_target import (
+    AirspeedTarget,
+    AltitudeTarget,
+    CourseTarget,
+    FlyTarget,
+    Lateral,
+    PositionTarget,
+    TargetError,
+)
 from rosflight_py_sim.autopilot.setpoint import Vector3
 
 _REACHED = 40.0
@@ -21,6 +29,15 @@ class RouteWaypoint:
     next_id: int
     position_ned: Vector3
     airspeed: float
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be flown.
+
+        Raises:
+            TargetError: an airspeed that is not positive.
+        """
+        if not self.airspeed > 0.0:
+            raise TargetError(f"airspeed {self.airspeed:g} m/s given; allowed: greater than 0 m/s")
 
 
 class Route:
@@ -37,9 +54,13 @@ class Route:
         return self._waypoint.id
 
     def update(self, state: FlightState) -> FlyTarget:
-        """What to fly now."""
-        north, east, down = self._waypoint.position_ned
-        if math.hypot(state.position_ned[0] - north, state.position_ned[1] - east) < _REACHED:
+        """What to fly now: straight to the waypoint, and on to the next; the last one is circled."""
+        north, east, _ = self._waypoint.position_ned
+        if math.dist(state.position_ned[:2], (north, east)) < _REACHED:
             self._waypoint = self._buffer.get(self._waypoint.next_id, self._waypoint)
-            north, east, down = self._waypoint.position_ned
-        return FlyTarget(PositionTarget(north, east), AirspeedTarget(self._waypoint.airspeed), AltitudeTarget(-down))
+        waypoint = self._waypoint
+        north, east, down = waypoint.position_ned
+        lateral: Lateral = PositionTarget(north, east)
+        if waypoint.next_id in self._buffer:
+            lateral = CourseTarget(math.atan2(east - state.position_ned[1], north - state.position_ned[0]))
+        return FlyTarget(lateral, AirspeedTarget(waypoint.airspeed), AltitudeTarget(-down))

@@ -1,0 +1,190 @@
+"""A plane flown by packets through its whole day: physics, wind, guidance, cage and modes in one loop without ROS."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from vehicles_in_the_air import BREEZE, CALM, PERIOD_S, Aircraft, configured
+
+from rosflight_py_sim.autopilot.cage import CageBit, Observed, words
+from rosflight_py_sim.autopilot.fixedwing_target_controller import (
+    FIXEDWING_TARGET_PARAMETERS,
+    FixedwingTargetController,
+)
+from rosflight_py_sim.autopilot.fly_target import (
+    AirspeedTarget,
+    AltitudeTarget,
+    ClimbTarget,
+    FlyTarget,
+    HeadingTarget,
+    PitchTarget,
+    PositionTarget,
+    RollTarget,
+    ThrottleTarget,
+)
+from rosflight_py_sim.autopilot.packet_modes import Mode
+from rosflight_py_sim.autopilot.packet_pilot import PACKET_PILOT_PARAMETERS, PacketPilot
+from rosflight_py_sim.autopilot.waypoint_route import RouteWaypoint
+from rosflight_py_sim.parameters import Value
+
+STREAM = round(0.2 / PERIOD_S)
+"""Command periods between two fly() commands at 5 Hz."""
+
+SOUTH = FlyTarget(HeadingTarget(math.pi), AirspeedTarget(18.0), AltitudeTarget(80.0))
+UP = FlyTarget(HeadingTarget(math.pi), AirspeedTarget(17.0), ClimbTarget(2.0))
+
+
+class Day:
+    """An aircraft that stands armed at home, its pilot, and a program that streams `target` while there is one."""
+
+    def __init__(self, name: str, wind: dict[str, Value], **parameters: Value) -> None:
+        self.aircraft = Aircraft(name, wind)
+        controller = FixedwingTargetController(configured(name, FIXEDWING_TARGET_PARAMETERS, "autopilot"))
+        self.pilot = PacketPilot(PACKET_PILOT_PARAMETERS.checked(parameters), controller)
+        self.target: FlyTarget | None = None
+        self.seen: list[int] = []
+        self.refused = 0
+        self._count = 0
+        self._throttle = 0.0
+
+    def step(self) -> None:
+        state = self.aircraft.state
+        if self._count % STREAM == 0:
+            self.pilot.hear()
+            if self.target is not None and self.pilot.fly(self.target):
+                self.refused += 1
+        observed = Observed(
+            time_s=self._count * PERIOD_S,
+            state=state,
+            throttle=self._throttle,
+            wing_load=1.0,
+            battery_voltage=None,
+            armed=True,
+            override=False,
+            rc_lost=False,
+            gps_ok=True,
+            nav_ok=True,
+            imu_ok=True,
+        )
+        guided = self.pilot.update(observed, PERIOD_S)
+        assert guided is not None
+        self._throttle = guided.u[0]
+        self.aircraft.move(guided)
+        self.seen.append(self.pilot.cage_triggered)
+        self._count += 1
+
+    def fly(self, seconds: float) -> None:
+        for _ in range(round(seconds / PERIOD_S)):
+            self.step()
+
+    def until(self, mode: Mode, limit_s: float = 60.0) -> None:
+        """Fly on until the pilot is in a mode."""
+        for _ in range(round(limit_s / PERIOD_S)):
+            if self.pilot.mode is mode:
+                return
+            self.step()
+        pytest.fail(f"{mode.label} did not come within {limit_s:g} s: {self.pilot.mode.label}")
+
+    def until_inside(self, limit_s: float = 60.0) -> None:
+        """Fly on until the plane is inside of its cage."""
+        for _ in range(round(limit_s / PERIOD_S)):
+            self.step()
+            if not self.pilot.cage_triggered:
+                return
+        pytest.fail(f"still outside after {limit_s:g} s: {words(self.pilot.cage_triggered)}")
+
+
+@pytest.mark.parametrize("name", ["anaconda", "aerosonde"])
+def test_plane_takes_off_and_circles_home_inside_its_cage(name: str) -> None:
+    day = Day(name, BREEZE, home_airspeed=18.0 if name == "anaconda" else 25.0)
+    day.until(Mode.WAYPOINT)
+    day.fly(60.0)
+    day.seen.clear()
+    day.fly(60.0)
+    north, east, down = day.aircraft.state.position_ned
+    # 80 m are the radius of the circle; wind and the turns' overshoot take some.
+    assert 60.0 < math.hypot(north, east) < 120.0
+    assert -down == pytest.approx(60.0, abs=6.0)
+    assert set(day.seen) == {0}
+
+
+def test_cage_is_broken_on_purpose_and_the_flight_goes_on_by_fly_engage() -> None:
+    day = Day("anaconda", BREEZE, cage_altitude_maximum=100.0)
+    day.until(Mode.WAYPOINT)
+    day.fly(20.0)
+    assert day.pilot.engage() == ""
+    day.target = UP
+    day.until(Mode.RETURN_HOME)
+    assert day.pilot.triggered_last == 1 << CageBit.ALTITUDE
+    assert 100.0 < day.aircraft.state.height < 101.0
+    assert not day.pilot.enabled
+    day.target = None
+    assert day.pilot.engage().startswith("fly_engage refused: outside of the cage (altitude")
+    day.until_inside()
+    assert day.pilot.triggered_last == 1 << CageBit.ALTITUDE
+    assert day.pilot.engage() == ""
+    assert day.pilot.triggered_last == 0
+    day.target = SOUTH
+    day.fly(30.0)
+    state = day.aircraft.state
+    assert day.pilot.mode is Mode.PACKET_TARGET
+    assert state.height == pytest.approx(80.0, abs=5.0)
+    assert abs(math.remainder(state.yaw - math.pi, math.tau)) < math.radians(8.0)
+    assert day.refused == 0
+
+
+def test_stream_that_falls_silent_ends_over_home() -> None:
+    day = Day("anaconda", CALM)
+    day.until(Mode.WAYPOINT)
+    day.fly(20.0)
+    day.pilot.engage()
+    day.target = SOUTH
+    day.fly(20.0)
+    day.target = None
+    day.until(Mode.RETURN_HOME, limit_s=2.1)
+    assert day.pilot.triggered_last == 1 << CageBit.PACKET_TIMEOUT_FOR_SELECTED_MODE
+    day.fly(90.0)
+    north, east, _ = day.aircraft.state.position_ned
+    assert math.hypot(north, east) < 120.0
+
+
+def test_waypoints_and_fly_take_turns_in_one_mission() -> None:
+    day = Day("anaconda", BREEZE, lost_signal_mode="waypoint")
+    day.until(Mode.WAYPOINT)
+    for number, (north, east) in enumerate(((300.0, 0.0), (300.0, 300.0), (0.0, 300.0)), start=1):
+        assert day.pilot.add_waypoint(RouteWaypoint(number, number + 1, (north, east, -70.0), 18.0)) == ""
+    day.pilot.engage()
+    day.pilot.fly_to_waypoint(1)
+    day.fly(20.0)
+    day.target = SOUTH
+    day.fly(5.0)
+    assert day.pilot.mode is Mode.PACKET_TARGET
+    day.target = None
+    assert day.pilot.fly_to_waypoint(2) == ""
+    day.fly(90.0)
+    assert (day.pilot.mode, day.pilot.enabled) == (Mode.WAYPOINT, True)
+    assert day.pilot.variables()["waypoint_id"] == 3.0
+    north, east, down = day.aircraft.state.position_ned
+    assert math.hypot(north, east - 300.0) < 120.0
+    assert -down == pytest.approx(70.0, abs=6.0)
+
+
+LATERAL = (HeadingTarget(1.0), RollTarget(0.3), PositionTarget(100.0, 100.0))
+VERTICAL = (AltitudeTarget(80.0), ThrottleTarget(0.6))
+
+
+def test_targets_of_all_kinds_streamed_one_after_the_other_stay_inside_the_cage() -> None:
+    day = Day("anaconda", CALM)
+    day.until(Mode.WAYPOINT)
+    day.fly(20.0)
+    day.pilot.engage()
+    day.seen.clear()
+    for lateral in LATERAL:
+        for speed in (AirspeedTarget(19.0), PitchTarget(0.05)):
+            for vertical in VERTICAL:
+                day.target = FlyTarget(lateral, speed, vertical)
+                day.fly(3.0)
+    assert {words(bits) for bits in day.seen} == {""}
+    assert day.pilot.mode is Mode.PACKET_TARGET
+    assert day.refused == 0
