@@ -39,6 +39,7 @@ NODE_CLASSES = {
     "auv_autopilot": "AuvAutopilot",
     "bridge": "Bridge",
     "camera": "CameraNode",
+    "visualizer": "Visualizer",
 }
 """Executable (and module) to class, for all nodes of the package."""
 

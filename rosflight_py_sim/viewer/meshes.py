@@ -125,12 +125,24 @@ def spindle(start: ArrayLike, end: ArrayLike, radii: Sequence[tuple[float, float
 
 def hoop(centre: ArrayLike, axis: ArrayLike, outer: float, inner: float, length: float, sides: int = 16) -> Mesh:
     """A duct: a short pipe of so much outer and inner radius and length."""
+    return _revolved(centre, axis, [(outer, -0.5), (outer, 0.5), (inner, 0.5), (inner, -0.5)], length, sides)
+
+
+def torus(centre: ArrayLike, axis: ArrayLike, radius: float, tube: float, sides: int = 32) -> Mesh:
+    """A ring: a tube of so much radius around a circle of so much radius."""
+    angles = [2.0 * math.pi * k / 8 for k in range(8)]
+    return _revolved(centre, axis, [(radius + tube * math.cos(a), math.sin(a)) for a in angles], tube, sides)
+
+
+def _revolved(
+    centre: ArrayLike, axis: ArrayLike, profile: Sequence[tuple[float, float]], length: float, sides: int
+) -> Mesh:
+    """A closed profile, of radii at shares of a length along the axis, swept around the axis."""
     along, _, _ = _across(axis)
-    profile = [(outer, -0.5), (outer, 0.5), (inner, 0.5), (inner, -0.5)]
     rings = [_circle(np.asarray(centre) + share * length * along, axis, radius, sides) for radius, share in profile]
-    corners = np.array(rings).reshape(-1, 3)
-    triangles = [t for i in range(4) for t in _band(i * sides, ((i + 1) % 4) * sides, sides)]
-    return _outward(corners, triangles)
+    count = len(rings)
+    triangles = [t for i in range(count) for t in _band(i * sides, ((i + 1) % count) * sides, sides)]
+    return _outward(np.array(rings).reshape(-1, 3), triangles)
 
 
 def panel(sections: Sequence[tuple[ArrayLike, float, float]], normal: ArrayLike = (0.0, 0.0, 1.0)) -> Mesh:

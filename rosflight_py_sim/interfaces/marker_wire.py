@@ -1,0 +1,53 @@
+"""Fast coding of visualization_msgs/Marker with ever new stamps and points.
+
+A path of thousands of points, or a mesh, would take rclpy milliseconds as message objects. Here all that stands before
+and after the points is serialised once, by rclpy itself.
+"""
+
+from __future__ import annotations
+
+import struct
+
+import numpy as np
+from numpy.typing import NDArray
+from rclpy.serialization import serialize_message
+from visualization_msgs.msg import Marker
+
+from rosflight_py_sim.interfaces.wire import NANOSECONDS
+
+_STAMP = struct.Struct("<iI")
+_COUNT = struct.Struct("<I")
+_ENCAPSULATION = 4
+
+
+class MarkerWire:
+    """Codes one marker, of which stamp and points change."""
+
+    def __init__(self, marker: Marker) -> None:
+        """Take all other fields from `marker`, which has no points and no colours of points."""
+        assert len(marker.points) == 0 and len(marker.colors) == 0
+        empty = serialize_message(marker)
+        at = _ENCAPSULATION + _count_offset(marker)
+        self._encapsulation = empty[:_ENCAPSULATION]
+        self._front = empty[_ENCAPSULATION + _STAMP.size : at]
+        self._padding = bytes(-(at + _COUNT.size - _ENCAPSULATION) % 8)
+        self._back = empty[at + _COUNT.size :]
+
+    def encode(self, time_ns: int, points: NDArray[np.float64]) -> bytes:
+        """Serialised marker with the stamp `time_ns` and the points (n, 3), m."""
+        stamp = _STAMP.pack(*divmod(time_ns, NANOSECONDS))
+        data = np.ascontiguousarray(points, dtype="<f8").tobytes()
+        padding = self._padding if data else b""
+        count = _COUNT.pack(len(points))
+        return b"".join((self._encapsulation, stamp, self._front, count, padding, data, self._back))
+
+
+def _count_offset(marker: Marker) -> int:
+    """Where in the body of a serialised marker the number of its points stands (plain CDR, see `wire.py`)."""
+    offset = _STAMP.size
+    for text in (marker.header.frame_id, marker.ns):
+        offset += -offset % 4 + 4 + len(text.encode()) + 1
+    # id, type and action; pose and scale; colour, lifetime and the lock of the frame.
+    offset += -offset % 4 + 12
+    offset += -offset % 8 + 80 + 16 + 8 + 1
+    return offset + -offset % 4

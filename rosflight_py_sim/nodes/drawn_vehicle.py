@@ -1,0 +1,169 @@
+"""One vehicle as the visualizer draws it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+from geometry_msgs.msg import Point, Vector3Stamped, WrenchStamped
+from numpy.typing import NDArray
+from rosflight_msgs.msg import PwmOutput, SimState
+from std_msgs.msg import ColorRGBA
+from visualization_msgs.msg import Marker
+
+from rosflight_py_sim.frames import BASE_LINK, MAP, swap_attitude, swap_frd_flu, swap_mounting, swap_ned_enu
+from rosflight_py_sim.interfaces.dynamics_interface import WIND_WIRE, WRENCH_WIRE
+from rosflight_py_sim.interfaces.forces_and_moments_interface import PWM_WIRE
+from rosflight_py_sim.interfaces.marker_wire import MarkerWire
+from rosflight_py_sim.interfaces.newest import Newest
+from rosflight_py_sim.interfaces.simulation_node import SimulationNode
+from rosflight_py_sim.interfaces.time_manager_interface import topic_of
+from rosflight_py_sim.interfaces.transform_wire import TransformWire
+from rosflight_py_sim.interfaces.vehicle_state import VehicleState
+from rosflight_py_sim.interfaces.wire import NANOSECONDS
+from rosflight_py_sim.physics.rotations import rotate_to_inertial
+from rosflight_py_sim.viewer.appearance import Appearance, MovingParts, Part, part_attitude
+from rosflight_py_sim.viewer.frame_tree import prefixed, transform
+from rosflight_py_sim.viewer.trail import Trail
+from rosflight_py_sim.world.colours import Colour
+
+# Shorter than this an arrow is none, m.
+_SHORTEST = 0.01
+
+_PATH_COLOUR, _FORCE_COLOUR, _WIND_COLOUR = (240, 120, 20), (220, 40, 40), (40, 170, 220)
+
+
+def marker(frame: str, namespace: str, number: int, kind: int, colour: Colour, opacity: float = 1.0) -> Marker:
+    """A marker without points, of the newest place of its frame."""
+    one = Marker(ns=namespace, id=number, type=kind, action=Marker.ADD, frame_locked=True)
+    one.header.frame_id = frame
+    one.pose.orientation.w = 1.0
+    one.scale.x = one.scale.y = one.scale.z = 1.0
+    red, green, blue = (part / 255.0 for part in colour)
+    one.color = ColorRGBA(r=red, g=green, b=blue, a=opacity)
+    return one
+
+
+class DrawnVehicle:
+    """Looks at the newest messages of a vehicle, and codes what is drawn of them.
+
+    Attributes:
+        name: as markers have it in `ns`: the vehicle's namespace, or "vehicle" where it has none.
+        state: the newest truth state.
+    """
+
+    def __init__(self, node: SimulationNode, vehicle: str, shape: Appearance) -> None:
+        """Subscribe.
+
+        Args:
+            node: whose subscriptions they are.
+            vehicle: its namespace, from the node's own; empty: the node's.
+            shape: what it looks like.
+        """
+        self.state = VehicleState()
+        self._namespace = topic_of(node.get_namespace().strip("/"), vehicle).strip("/")
+        self.name = self._namespace or "vehicle"
+        self._shape = shape
+        self._moving = MovingParts(shape)
+        self._pwm_us: tuple[float, ...] = (0.0,) * 14
+        self._force_body, self._wind_ned = np.zeros(3), np.zeros(3)
+        self._trail = Trail(2, 0.0)
+        self.base_link = prefixed(self._namespace, BASE_LINK)
+
+        def newest(topic: str, message_type: object) -> Newest:
+            return Newest(node, topic_of(vehicle, topic), message_type)
+
+        self._truth = newest("sim/truth_state", SimState)
+        self._pwm = newest("sim/pwm_output", PwmOutput)
+        self._wrench = newest("sim/forces_and_moments", WrenchStamped)
+        self._wind = newest("sim/truth_wind", Vector3Stamped)
+        turning = [(k, part) for k, part in enumerate(shape.parts) if part.motion is not None]
+        self._turning = [(k, part, swap_frd_flu(part.pivot_frd)) for k, part in turning]
+        frames = [(MAP, self.base_link), *((self.base_link, self._frame_of(part)) for _, part in turning)]
+        self._transforms = TransformWire(frames)
+        path = marker(MAP, self.name, 0, Marker.LINE_STRIP, _PATH_COLOUR)
+        path.scale.x = 0.03 * shape.size
+        path.frame_locked = False
+        self._path = MarkerWire(path)
+
+    def keep_path(self, limit: int, spacing: float) -> None:
+        """Begin a path of so many points at most, at least so far apart (m)."""
+        self._trail = Trail(limit, spacing)
+
+    @property
+    def namespace(self) -> str:
+        """The whole of it, without the first slash."""
+        return self._namespace
+
+    def look(self, dt: float) -> bool:
+        """Take what is new, `dt` s after the last look; whether there is a new state."""
+        message = self._truth.take()
+        if message is None:
+            return False
+        self.state.read(message)
+        pwm, wrench, wind = self._pwm.take(), self._wrench.take(), self._wind.take()
+        if pwm is not None:
+            self._pwm_us = PWM_WIRE.decode(pwm)[2:]
+        if wrench is not None:
+            self._force_body[:] = WRENCH_WIRE.decode(wrench)[2:5]
+        if wind is not None:
+            self._wind_ned[:] = WIND_WIRE.decode(wind)[2:5]
+        self._moving.move(self._pwm_us, dt)
+        return True
+
+    def meshes(self) -> Iterator[bytes]:
+        """Markers of all parts, fixed or in frames that move on tf."""
+        for number, part in enumerate(self._shape.parts):
+            one = marker(self._frame_of(part), self.name, number, Marker.TRIANGLE_LIST, part.colour)
+            corners = part.mesh.corners.reshape(-1, 3)
+            if part.motion is None:
+                corners = corners + np.array(part.pivot_frd)
+            yield MarkerWire(one).encode(0, swap_frd_flu(corners))
+
+    def transforms(self) -> bytes:
+        """Where the vehicle is on the map, and its moving parts on the vehicle."""
+        state = self.state
+        placed = [transform(swap_ned_enu(state.position_ned), swap_attitude(state.quaternion))]
+        for k, part, pivot in self._turning:
+            placed.append(transform(pivot, swap_mounting(part_attitude(part, self._moving.angles[k]))))
+        return self._transforms.encode(state.time_ns, placed)
+
+    def follow(self) -> None:
+        """Lengthen the path to where the vehicle is."""
+        state = self.state
+        speed = float(np.linalg.norm(state.velocity_body))
+        self._trail.add(state.time_ns, swap_ned_enu(state.position_ned), speed)
+
+    def path(self) -> bytes:
+        """Marker of the path."""
+        return self._path.encode(self.state.time_ns, self._trail.points)
+
+    def arrows(self, metres_per_newton: float, seconds: float) -> list[Marker]:
+        """Force and wind, from the centre of mass on, in these scales."""
+        force_ned = np.array(rotate_to_inertial(*self.state.quaternion.tolist(), *self._force_body.tolist()))
+        return [
+            self._arrow("force", 0, force_ned * metres_per_newton, _FORCE_COLOUR),
+            self._arrow("wind", 1, self._wind_ned * seconds, _WIND_COLOUR),
+        ]
+
+    def _arrow(self, name: str, number: int, along_ned: NDArray[np.float64], colour: Colour) -> Marker:
+        one = marker(MAP, f"{self.name} {name}", number, Marker.ARROW, colour)
+        one.frame_locked = False
+        one.header.stamp.sec, one.header.stamp.nanosec = divmod(self.state.time_ns, NANOSECONDS)
+        if np.linalg.norm(along_ned) < _SHORTEST:
+            one.action = Marker.DELETE
+            return one
+        one.points = [
+            _point(swap_ned_enu(place)) for place in (self.state.position_ned, self.state.position_ned + along_ned)
+        ]
+        thickness = 0.03 * self._shape.size
+        one.scale.x, one.scale.y, one.scale.z = thickness, 2.0 * thickness, 3.0 * thickness
+        return one
+
+    def _frame_of(self, part: Part) -> str:
+        return self.base_link if part.motion is None else prefixed(self._namespace, part.name.replace(" ", "_"))
+
+
+def _point(place: Iterable[float]) -> Point:
+    x, y, z = (float(one) for one in place)
+    return Point(x=x, y=y, z=z)

@@ -1,0 +1,180 @@
+"""What RViz shows of the simulation: frames on tf, and markers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, ClassVar
+
+from rclpy.publisher import Publisher
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from visualization_msgs.msg import Marker, MarkerArray
+
+from rosflight_py_sim.camera import CAMERA_PARAMETERS, Camera, cameras
+from rosflight_py_sim.frames import MAP, swap_ned_enu
+from rosflight_py_sim.interfaces.marker_wire import MarkerWire
+from rosflight_py_sim.interfaces.qos import CHAIN
+from rosflight_py_sim.interfaces.simulation_node import SimulationNode
+from rosflight_py_sim.interfaces.time_manager_interface import VEHICLES, topic_of, vehicle_namespaces
+from rosflight_py_sim.interfaces.transform_wire import TransformWire, tf_message_type
+from rosflight_py_sim.nodes.drawn_vehicle import DrawnVehicle, marker
+from rosflight_py_sim.nodes.running import run
+from rosflight_py_sim.parameters import Parameter, ParameterTable, Value, number
+from rosflight_py_sim.physics.surface_mix import SURFACE_MIX_PARAMETERS
+from rosflight_py_sim.viewer.appearance import APPEARANCE, appearance
+from rosflight_py_sim.viewer.frame_tree import WORLD_FRAMES, Placement, camera_frame, sensor_frames
+from rosflight_py_sim.viewer.world_meshes import world_parts
+from rosflight_py_sim.world import WORLD, world_of
+
+VISUALIZER_PARAMETERS = (
+    ParameterTable(
+        VEHICLES,
+        APPEARANCE,
+        Parameter(
+            "draw_rate", 30.0, "Pictures per second of system time", "Hz", minimum=1.0, maximum=30.0, read_only=True
+        ),
+        Parameter("max_path_history", 10000, "Points of the path that are kept", minimum=2, maximum=1_000_000),
+        Parameter("path_spacing", 0.05, "Distance from one point of the path to the next", "m", minimum=0.0),
+        Parameter("force_arrow_scale", 0.02, "Length of the force's arrow for 1 N; 0: no arrow", "m/N", minimum=0.0),
+        Parameter("wind_arrow_scale", 0.2, "Length of the wind's arrow for 1 m/s; 0: no arrow", "s", minimum=0.0),
+        WORLD,
+    )
+    + SURFACE_MIX_PARAMETERS
+    + ParameterTable(*(one for one in CAMERA_PARAMETERS if one.name.startswith(("camera_", "image_"))))
+)
+
+_TF = QoSProfile(depth=100)
+_TF_STATIC = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+# Pictures from one drawing of the path to the next.
+_PATH_EVERY = 6
+
+_LOOK_PERIOD_S = 1.0
+
+
+class Visualizer(SimulationNode):
+    """Publishes frames (tf) and markers of all vehicles for RViz, as ROSflight's standalone_viz_transcriber does.
+
+    It looks at the newest messages at its own rate of system time, and wakes for none of them, so that it cannot slow
+    the simulation. Meshes go out once, in frames that move; a listener that comes late gets them again.
+    """
+
+    DEFAULT_NAME: ClassVar[str] = "visualizer"
+    ALIASES: ClassVar[tuple[str, ...]] = ("standalone_viz_transcriber",)
+    PARAMETERS: ClassVar[ParameterTable] = VISUALIZER_PARAMETERS
+
+    def __init__(self, **arguments: Any) -> None:
+        """Publish what stands still, and start drawing."""
+        self._vehicles: list[DrawnVehicle] = []
+        self._cameras: list[Camera] = []
+        self._fixed: dict[str, Placement] = {}
+        super().__init__(**arguments)
+        self.follow_stamps()
+        shape = appearance(str(self.values["appearance"]), self.values)
+        names = vehicle_namespaces(self.values["vehicles"])
+        self._vehicles = [DrawnVehicle(self, name, shape) for name in names]
+        self._topics = dict(zip((one.name for one in self._vehicles), names, strict=True))
+        self._keep_paths(self.values)
+        tf_message = tf_message_type()
+        self._tf = self.create_publisher(tf_message, "/tf", _TF)
+        self._tf_static = self.create_publisher(tf_message, "/tf_static", _TF_STATIC)
+        self._path = self.create_publisher(Marker, "rviz/mesh_path", CHAIN)
+        self._arrows = self.create_publisher(MarkerArray, "rviz/arrows", CHAIN)
+        self._still = [
+            _Repeated(self, "rviz/mesh", [data for one in self._vehicles for data in one.meshes()]),
+            _Repeated(self, "rviz/world", list(self._world())),
+        ]
+        self._listeners = 0
+        self._period_s = 1.0 / number(self.values, "draw_rate")
+        self._drawn = 0
+        self._place([*WORLD_FRAMES, *(frame for one in self._vehicles for frame in sensor_frames(one.namespace))])
+        self.create_system_timer(self._period_s, self._draw)
+        self.create_system_timer(_LOOK_PERIOD_S, self._look_around)
+
+    def configure(self, values: dict[str, Value]) -> None:
+        """Take over what can be changed while it runs."""
+        chosen = cameras(values)
+        self._cameras, moved = chosen, self._cameras != chosen
+        if moved:
+            self._fixed = {name: one for name, one in self._fixed.items() if "camera" not in name}
+        if any(values[name] != self.values[name] for name in ("max_path_history", "path_spacing")):
+            self._keep_paths(values)
+
+    def _keep_paths(self, values: dict[str, Value]) -> None:
+        for one in self._vehicles:
+            one.keep_path(int(number(values, "max_path_history")), number(values, "path_spacing"))
+
+    def _world(self) -> Iterator[bytes]:
+        for index, part in enumerate(world_parts(world_of(self.values))):
+            one = marker(MAP, part.name, index, Marker.TRIANGLE_LIST, part.colour, part.opacity)
+            yield MarkerWire(one).encode(0, swap_ned_enu(part.mesh.corners.reshape(-1, 3)))
+
+    def _place(self, frames: Iterable[Placement]) -> None:
+        """Tell these fixed frames, and those told before: who comes late hears one message alone."""
+        self._fixed |= {one.name: one for one in frames}
+        wire = TransformWire([(one.parent, one.name) for one in self._fixed.values()])
+        self._tf_static.publish(wire.encode(0, [one.transform for one in self._fixed.values()]))
+
+    def _draw(self) -> None:
+        self._drawn += 1
+        # Whoever comes while time stands still must see the vehicles, too.
+        listeners = self._tf.get_subscription_count()
+        is_new = listeners > self._listeners
+        self._listeners = listeners
+        forces, winds = number(self.values, "force_arrow_scale"), number(self.values, "wind_arrow_scale")
+        arrows: list[Marker] = []
+        for vehicle in self._vehicles:
+            if not vehicle.look(self._period_s) and not (is_new and vehicle.state.time_ns >= 0):
+                continue
+            self.tell_time(vehicle.state.time_ns)
+            self._tf.publish(vehicle.transforms())
+            arrows += vehicle.arrows(forces, winds)
+            vehicle.follow()
+            if self._drawn % _PATH_EVERY == 0:
+                self._path.publish(vehicle.path())
+        if arrows and self._arrows.get_subscription_count():
+            self._arrows.publish(MarkerArray(markers=arrows))
+
+    def _look_around(self) -> None:
+        for one in self._still:
+            one.repeat_if_wanted()
+        new = [
+            placement
+            for vehicle in self._vehicles
+            for camera in self._cameras
+            if (placement := camera_frame(vehicle.namespace, camera)).name not in self._fixed
+            and self.count_publishers(topic_of(self._topics[vehicle.name], f"camera/{camera.name}/camera_info"))
+        ]
+        if new:
+            self._place(new)
+
+
+class _Repeated:
+    """Messages that stay, told again to whoever comes late, and by transient local durability to who asks for it."""
+
+    def __init__(self, node: SimulationNode, topic: str, messages: list[bytes]) -> None:
+        qos = QoSProfile(depth=max(1, len(messages)), durability=DurabilityPolicy.TRANSIENT_LOCAL)
+        self._publisher: Publisher[Marker] = node.create_publisher(Marker, topic, qos)
+        self._publish: Callable[[bytes], None] = self._publisher.publish
+        self._messages = messages
+        self._heard = 0
+        self._tell()
+
+    def _tell(self) -> None:
+        for message in self._messages:
+            self._publish(message)
+
+    def repeat_if_wanted(self) -> None:
+        """Tell them again if somebody has come since the last call."""
+        listeners = self._publisher.get_subscription_count()
+        if listeners > self._heard:
+            self._tell()
+        self._heard = listeners
+
+
+def main() -> None:
+    """Run the node."""
+    run(Visualizer)
+
+
+if __name__ == "__main__":
+    main()

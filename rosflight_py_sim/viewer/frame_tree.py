@@ -1,0 +1,68 @@
+"""Where the frames of tf are: the fixed ones, in the axes of REP 103."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rosflight_py_sim.camera.pinhole import Camera
+from rosflight_py_sim.frames import BASE_LINK, MAP, OPTICAL_IN_FLU, swap_frd_flu, swap_mounting
+from rosflight_py_sim.physics.rotations import quaternion_from_euler, quaternion_product
+
+_HALF = math.sqrt(0.5)
+
+
+class Placement(NamedTuple):
+    """A frame in another one.
+
+    Attributes:
+        parent, name: of the frames.
+        transform: place x y z, m, and attitude x y z w, as messages have it.
+    """
+
+    parent: str
+    name: str
+    transform: tuple[float, ...]
+
+
+def transform(place: ArrayLike, attitude: ArrayLike) -> tuple[float, ...]:
+    """In the order of messages, of a quaternion w x y z."""
+    x, y, z = np.asarray(place, dtype=np.float64).tolist()
+    qw, qx, qy, qz = np.asarray(attitude, dtype=np.float64).tolist()
+    return x, y, z, qx, qy, qz, qw
+
+
+def prefixed(namespace: str, frame: str) -> str:
+    """Name of a vehicle's frame: with its namespace before it, so that several have different ones."""
+    return f"{namespace.strip('/')}/{frame}".lstrip("/")
+
+
+WORLD_FRAMES = (Placement(MAP, "NED", transform((0, 0, 0), (0.0, _HALF, _HALF, 0.0))),)
+"""North, east, down, which messages name as their frame."""
+
+# Frame to its attitude in forward, left, up; all are at the centre of mass, where the sensors' models are.
+_SENSORS = {
+    # Forward, right, down, which messages name as their frame, and in which the IMU measures.
+    "body": (0.0, 1.0, 0.0, 0.0),
+    "imu": (0.0, 1.0, 0.0, 0.0),
+    "gnss": (1.0, 0.0, 0.0, 0.0),
+    # x along the beam, which goes down.
+    "sonar": (_HALF, 0.0, _HALF, 0.0),
+}
+
+
+def sensor_frames(namespace: str) -> list[Placement]:
+    """Body and sensors of a vehicle on its base_link."""
+    base = prefixed(namespace, BASE_LINK)
+    return [Placement(base, prefixed(namespace, name), transform((0, 0, 0), turn)) for name, turn in _SENSORS.items()]
+
+
+def camera_frame(namespace: str, camera: Camera) -> Placement:
+    """A camera's optical frame on the base_link: x right in the picture, y down, z along the line of sight."""
+    w, x, y, z = swap_mounting(quaternion_from_euler(*camera.angles)).tolist()
+    name = prefixed(namespace, f"{camera.name}_camera_optical_frame")
+    attitude = quaternion_product(w, x, y, z, *OPTICAL_IN_FLU)
+    return Placement(prefixed(namespace, BASE_LINK), name, transform(swap_frd_flu(camera.position_body), attitude))

@@ -1,0 +1,54 @@
+"""The path that a vehicle has taken, with a bounded memory."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosflight_py_sim.frames import Array
+
+NANOSECONDS = 1_000_000_000
+
+# A vehicle that went further than twice what its speed explains, and this, was put there (m).
+_SLACK = 0.5
+
+
+class Trail:
+    """Points (n, 3) of a path, at least `spacing` (m) apart, the newest `limit` of them.
+
+    It begins anew when time goes back or the vehicle jumps, as after a reset or a state that was set.
+    """
+
+    def __init__(self, limit: int, spacing: float) -> None:
+        """An empty one."""
+        self._limit, self._spacing = limit, spacing
+        # Twice the room: then the old points make way for the new ones only now and then.
+        self._points = np.zeros((2 * limit, 3))
+        self._first = self._end = 0
+        self._last = np.zeros(3)
+        self._last_ns, self._last_speed = -1, 0.0
+
+    @property
+    def points(self) -> Array:
+        """The points, the oldest first; a view, good until the next call of `add`."""
+        return self._points[self._first : self._end]
+
+    def add(self, time_ns: int, position: NDArray[np.float64], speed: float) -> bool:
+        """Take a place (3,) and a speed (m/s) of a time (ns); whether the points have changed."""
+        elapsed_s = (time_ns - self._last_ns) / NANOSECONDS
+        farthest = 2.0 * max(speed, self._last_speed) * elapsed_s + _SLACK
+        if self._last_ns < 0 or elapsed_s < 0.0 or math.dist(position, self._last) > farthest:
+            self._first = self._end = 0
+        self._last[:], self._last_ns, self._last_speed = position, time_ns, speed
+        if self._end > self._first and math.dist(position, self._points[self._end - 1]) < self._spacing:
+            return False
+        if self._end == len(self._points):
+            kept = self._points[self._end - self._limit + 1 :]
+            self._points[: len(kept)] = kept
+            self._first, self._end = 0, len(kept)
+        self._points[self._end] = position
+        self._end += 1
+        self._first = max(self._first, self._end - self._limit)
+        return True

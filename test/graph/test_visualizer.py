@@ -1,0 +1,272 @@
+"""The visualizer in the graph: frames and markers are those of the truth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from geometry_msgs.msg import WrenchStamped
+from numpy.typing import NDArray
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from rosflight_msgs.msg import SimState
+from std_srvs.srv import Trigger
+from tf2_msgs.msg import TFMessage
+from visualization_msgs.msg import Marker, MarkerArray
+
+from rosflight_py_sim.fleet import fleet
+from rosflight_py_sim.frames import swap_attitude, swap_ned_enu
+from rosflight_py_sim.interfaces.vehicle_state import truth_of_message
+from rosflight_py_sim.physics.rotations import rotate_to_inertial
+from rosflight_py_sim.vehicles import VEHICLES, vehicle
+from rosflight_py_sim.viewer.appearance import appearance
+
+MakeGraph = Callable[..., Any]
+Array = NDArray[np.float64]
+
+DRAWN = {"executables": ["visualizer"]}
+ALL_OF_IT = QoSProfile(depth=1000, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+VOLATILE = QoSProfile(depth=1000)
+
+# The messages carry the truth's own doubles; a few roundings of numbers of order 1 to 100.
+ROUNDING = 1e-12
+
+
+def stamp_ns(message: Any) -> int:
+    return int(message.header.stamp.sec * 10**9 + message.header.stamp.nanosec)
+
+
+def numbers(transform: Any) -> tuple[Array, Array]:
+    """Place, and attitude w x y z."""
+    place, turn = transform.translation, transform.rotation
+    return np.array([place.x, place.y, place.z]), np.array([turn.w, turn.x, turn.y, turn.z])
+
+
+def points(marker: Marker) -> Array:
+    return np.array([(p.x, p.y, p.z) for p in marker.points])
+
+
+def matrix(quaternion: Array) -> Array:
+    return np.array([rotate_to_inertial(*quaternion.tolist(), *axis) for axis in np.eye(3).tolist()]).T
+
+
+class Frames:
+    """What /tf and /tf_static have told: the newest transform of each frame."""
+
+    def __init__(self, sim: Any) -> None:
+        self.heard: list[Any] = []
+        self.newest: dict[str, Any] = {}
+        sim.tester.create_subscription(TFMessage, "/tf", self._on_tf, VOLATILE)
+        sim.tester.create_subscription(TFMessage, "/tf_static", self._on_tf, ALL_OF_IT)
+
+    def _on_tf(self, message: TFMessage) -> None:
+        self.heard.append(message)
+        self.newest |= {one.child_frame_id: one for one in message.transforms}
+
+    def chain(self, name: str) -> Array:
+        """Homogeneous matrix (4, 4) from a frame to map."""
+        whole = np.eye(4)
+        while name != "map":
+            one = self.newest[name]
+            place, turn = numbers(one.transform)
+            step = np.eye(4)
+            step[:3, :3], step[:3, 3] = matrix(turn), place
+            whole = step @ whole
+            name = one.header.frame_id
+        return whole
+
+
+def tilted(sim: Any) -> SimState:
+    """A state with every number different from zero, 12 m up."""
+    state = SimState()
+    p, q = state.pose.position, state.pose.orientation
+    p.x, p.y, p.z = 3.0, -2.0, -12.0
+    q.w, q.x, q.y, q.z = 0.5, 0.5, -0.5, 0.5
+    return state
+
+
+def test_base_link_is_where_the_truth_is_in_the_axes_of_rep_103(graph: MakeGraph) -> None:
+    sim = graph(**DRAWN).ready()
+    states = sim.hear("sim/truth_state", SimState, VOLATILE)
+    frames = Frames(sim)
+    sim.set_state(tilted(sim))
+    count = len(frames.heard)
+    sim.spin_until(lambda: len(frames.heard) > count + 5 and "body" in frames.newest, "frames")
+    known = {stamp_ns(state): truth_of_message(state) for state in states}
+    told = [one for message in frames.heard for one in message.transforms if one.child_frame_id == "base_link"]
+    checked = 0
+    for one in told:
+        assert one.header.frame_id == "map"
+        truth = known.get(stamp_ns(one))
+        if truth is None:
+            continue
+        place, turn = numbers(one.transform)
+        assert place == pytest.approx(swap_ned_enu(truth[:3]), abs=ROUNDING)
+        assert turn == pytest.approx(swap_attitude(truth[3:7]), abs=ROUNDING)
+        checked += 1
+    assert checked >= 5
+    # Through the chain of frames the messages' own axes come back: body in NED is what the truth says.
+    newest = known[stamp_ns(frames.newest["base_link"])]
+    in_ned = np.linalg.inv(frames.chain("NED")) @ frames.chain("body")
+    assert in_ned[:3, 3] == pytest.approx(newest[:3], abs=1e-9)
+    assert in_ned[:3, :3] == pytest.approx(matrix(newest[3:7]), abs=1e-9)
+
+
+def test_sensor_frames_are_on_the_vehicle(graph: MakeGraph) -> None:
+    member = vehicle("multirotor").carrying("camera", True)
+    from rosflight_py_sim.fleet import Member
+
+    sim = graph("-p", "image_width:=32", "-p", "image_height:=24", vehicles=[Member(member)], **DRAWN)
+    frames = Frames(sim)
+    wanted = {"NED", "body", "imu", "gnss", "sonar", "front_camera_optical_frame", "bottom_camera_optical_frame"}
+    sim.spin_until(lambda: wanted <= set(frames.newest), "the fixed frames")
+    place, turn = numbers(frames.newest["front_camera_optical_frame"].transform)
+    # 16 cm ahead; the picture's right, down and line of sight in forward, left, up.
+    assert place == pytest.approx([0.16, 0.0, 0.0])
+    assert matrix(turn) == pytest.approx(np.array([(0, -1, 0), (0, 0, -1), (1, 0, 0)]).T, abs=ROUNDING)
+    place, turn = numbers(frames.newest["bottom_camera_optical_frame"].transform)
+    assert place == pytest.approx([0.0, 0.0, -0.1])
+    assert matrix(turn)[:, 2] == pytest.approx([0, 0, -1], abs=ROUNDING)
+    assert matrix(turn)[:, 1] == pytest.approx([-1, 0, 0], abs=ROUNDING)
+    sonar = matrix(numbers(frames.newest["sonar"].transform)[1])
+    assert sonar[:, 0] == pytest.approx([0, 0, -1], abs=ROUNDING)
+
+
+def test_meshes_are_the_vehicles_parts_each_in_its_frame(graph: MakeGraph) -> None:
+    sim = graph(**DRAWN).ready()
+    meshes = sim.hear("rviz/mesh", Marker, ALL_OF_IT)
+    frames = Frames(sim)
+    parts = appearance("multirotor").parts
+    sim.spin_until(lambda: {m.id for m in meshes} == set(range(len(parts))), "all parts")
+    sim.spin_until(lambda: "rotor_4" in frames.newest, "frames of the rotors")
+    by_id = {m.id: m for m in meshes}
+    for number, part in enumerate(parts):
+        one = by_id[number]
+        assert (one.type, one.ns, one.frame_locked) == (Marker.TRIANGLE_LIST, "vehicle", True)
+        assert len(one.points) == 3 * len(part.mesh.triangles)
+        assert one.header.frame_id == ("base_link" if part.motion is None else part.name.replace(" ", "_"))
+        assert one.color.r == pytest.approx(part.colour[0] / 255.0, abs=1e-6)  # float32
+        # Seen in body axes (forward, left, up), the corners are those of the part.
+        corners = points(one)
+        if part.motion is not None:
+            place, turn = numbers(frames.newest[one.header.frame_id].transform)
+            assert place == pytest.approx(np.array(part.pivot_frd) * [1, -1, -1], abs=ROUNDING)
+            axis = np.array(part.motion.axis_frd) * [1, -1, -1]
+            assert np.linalg.norm(np.cross(turn[1:], axis)) < ROUNDING
+            expected = part.mesh.corners
+        else:
+            expected = part.mesh.corners + np.array(part.pivot_frd)
+        assert corners == pytest.approx(expected.reshape(-1, 3) * [1, -1, -1], abs=1e-6)  # float32
+
+
+def test_rotors_turn_once_the_motors_do(graph: MakeGraph) -> None:
+    sim = graph(**DRAWN)
+    frames = Frames(sim)
+    sim.arm()
+    angles: list[float] = []
+
+    def turned() -> bool:
+        if "rotor_1" in frames.newest:
+            angles.append(float(numbers(frames.newest["rotor_1"].transform)[1][3]))
+        return len(set(angles)) > 3
+
+    sim.spin_until(turned, "a rotor that turns")
+
+
+def test_path_follows_the_vehicle_and_begins_anew_after_a_jump(graph: MakeGraph) -> None:
+    sim = graph("-p", "path_spacing:=0.001", **DRAWN).ready()
+    paths = sim.hear("rviz/mesh_path", Marker, VOLATILE)
+    state = tilted(sim)
+    sim.set_state(state)
+    # It falls.
+    sim.spin_until(lambda: paths and len(paths[-1].points) > 5 and points(paths[-1])[0, 2] < 12.1, "a path")
+    fallen = points(paths[-1])
+    assert (paths[-1].type, paths[-1].header.frame_id, paths[-1].ns) == (Marker.LINE_STRIP, "map", "vehicle")
+    assert np.all(np.diff(fallen[:, 2]) < 0.0)
+    assert fallen[:, :2] == pytest.approx(np.tile([-2.0, 3.0], (len(fallen), 1)), abs=0.5)
+    state.pose.position.x = 40.0
+    state.pose.position.z = -30.0
+    sim.set_state(state)
+    sim.spin_until(lambda: points(paths[-1])[-1:, 1] > 39.0, "a path from the new place")
+    assert np.all(points(paths[-1])[:, 1] > 39.0)
+
+
+def test_arrows_are_force_and_wind(graph: MakeGraph) -> None:
+    wind = ("-p", "sim_has_wind:=true", "-p", "use_random_wind:=false", "-p", "steady_state_wind:=[3.0, 1.0, -0.5]")
+    sim = graph(*wind, "-p", "wind_arrow_scale:=0.5", "-p", "force_arrow_scale:=0.1", **DRAWN).ready()
+    wrenches = sim.hear("sim/forces_and_moments", WrenchStamped)
+    heard = sim.hear("rviz/arrows", MarkerArray)
+    sim.arm()
+    sim.spin_until(lambda: heard and len(heard[-1].markers) == 2 and len(heard[-1].markers[0].points) == 2, "arrows")
+    sim.idle(0.2)
+    force, blowing = heard[-1].markers
+    assert [force.ns, blowing.ns] == ["vehicle force", "vehicle wind"]
+    begin, end = points(blowing)
+    assert end - begin == pytest.approx(0.5 * np.array([1.0, 3.0, 0.5]), abs=ROUNDING * 10)
+    begin, end = points(force)
+    # On the ground, level: rotors at idle push up, and the wind pushes on.
+    expected = 0.1 * np.array([wrenches[-1].wrench.force.y, wrenches[-1].wrench.force.x, -wrenches[-1].wrench.force.z])
+    assert end - begin == pytest.approx(expected, rel=0.2, abs=0.05)
+
+
+def test_world_is_drawn_where_one_is_named(graph: MakeGraph) -> None:
+    sim = graph(vehicle_name="auv", flight_controller="hold", **DRAWN)
+    world = sim.hear("rviz/world", Marker, ALL_OF_IT)
+    sim.spin_until(lambda: {"floor", "walls", "water", "gate"} <= {m.ns for m in world}, "the pool")
+    floor = next(m for m in world if m.ns == "floor")
+    assert floor.header.frame_id == "map"
+    assert np.all(points(floor)[:, 2] < 0.0)
+
+
+def test_late_listeners_see_everything_also_while_time_stands_still(graph: MakeGraph) -> None:
+    sim = graph(**DRAWN).ready()
+    sim.pause()
+    sim.idle(0.2)
+    frames = Frames(sim)
+    # Volatile, so that nothing comes but what is told again.
+    meshes = sim.hear("rviz/mesh", Marker, VOLATILE)
+    parts = len(appearance("multirotor").parts)
+    sim.spin_until(lambda: "base_link" in frames.newest and len({m.id for m in meshes}) == parts, "all of it")
+
+
+def test_a_fleet_has_frames_and_markers_for_each(graph: MakeGraph) -> None:
+    members = fleet(vehicle("multirotor"), count=2, seed=1)
+    sim = graph(vehicles=members, namespace="sky", **DRAWN)
+    frames = Frames(sim)
+    mesh = sim.hear("/sky/rviz/mesh", Marker, ALL_OF_IT)
+    wanted = {f"sky/multirotor_{k}/{name}" for k in (1, 2) for name in ("base_link", "rotor_1", "imu")}
+    sim.spin_until(lambda: wanted <= set(frames.newest), "frames of both")
+    sim.spin_until(lambda: {m.ns for m in mesh} == {"sky/multirotor_1", "sky/multirotor_2"}, "both meshes")
+    names = [node.get_name() for node in sim.nodes]
+    assert names.count("visualizer") == 1
+    # The second stands 20 m to the east of the first.
+    first, second = (frames.chain(f"sky/multirotor_{k}/base_link")[:3, 3] for k in (1, 2))
+    assert second - first == pytest.approx([20.0, 0.0, 0.0], abs=0.1)
+
+
+def test_a_reset_begins_the_path_anew(graph: MakeGraph) -> None:
+    sim = graph("-p", "path_spacing:=0.001", **DRAWN).ready()
+    paths = sim.hear("rviz/mesh_path", Marker, VOLATILE)
+    sim.set_state(tilted(sim))
+    sim.spin_until(lambda: paths and len(paths[-1].points) > 3 and points(paths[-1])[-1, 2] > 1.0, "a path up there")
+    assert sim.call("dynamics/reset", Trigger).success
+    sim.spin_until(lambda: points(paths[-1])[-1, 2] < 1.0, "a path at the start")
+    assert np.all(points(paths[-1])[:, 2] < 1.0)
+
+
+def test_nobody_waits_for_it_and_it_wakes_for_no_message(graph: MakeGraph) -> None:
+    sim = graph(**DRAWN).ready()
+    node = sim.node("visualizer")
+    assert list(node.subscriptions) == []
+    sim.remove(node)
+    sim.spin_for(0.1)
+
+
+@pytest.mark.parametrize("name", VEHICLES)
+def test_every_vehicle_is_drawn_as_its_parameter_file_says(graph: MakeGraph, name: str) -> None:
+    sim = graph(
+        vehicle_name=name, flight_controller="sil_board" if name not in ("auv", "bluerov2") else "hold", **DRAWN
+    )
+    expected = "anaconda" if name == "fixedwing" else name
+    assert sim.node("visualizer").values["appearance"] == expected
