@@ -81,6 +81,9 @@ def _parser() -> argparse.ArgumentParser:
         action=argparse.BooleanOptionalAction,
         help="cameras on the vehicle, or none (default: as the vehicle has them, which is under water)",
     )
+    common.add_argument(
+        "--visualizer", action="store_true", help="frames and markers for RViz, from a process of its own"
+    )
     common.add_argument("--seed", type=int, metavar="N", help="seed of all random numbers")
     common.add_argument("--namespace", default="", metavar="NS", help="namespace of the vehicle's nodes")
 
@@ -192,6 +195,11 @@ def _settings(options: argparse.Namespace) -> dict[str, Any]:
     return settings
 
 
+def _beside(options: argparse.Namespace) -> list[str]:
+    """Executables of the nodes that look on."""
+    return ["visualizer"] if options.visualizer else []
+
+
 def _sim(options: argparse.Namespace) -> int:
     from rosflight_py_sim.composition import ComposedGraph
 
@@ -213,6 +221,7 @@ def _sim(options: argparse.Namespace) -> int:
         flight_controller=options.flight_controller,
         # One joystick is not meant to fly a whole fleet.
         transmitter="auto" if len(members) == 1 else "none",
+        beside=_beside(options),
     )
     names = ", ".join(member.namespace or chosen.name for member in members)
     are = "are" if len(members) > 1 else "is"
@@ -245,6 +254,7 @@ def _fly(options: argparse.Namespace) -> int:
         ros_arguments=options.ros_arguments,
         namespace=options.namespace,
         output=options.output,
+        beside=_beside(options),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,6 +15,7 @@ from rclpy.parameter import Parameter
 from rclpy.time_source import TimeSource
 from rclpy.validate_namespace import validate_namespace
 
+from rosflight_py_sim.beside import Beside
 from rosflight_py_sim.fleet import Member
 from rosflight_py_sim.flight_controllers import FlightController, chosen_flight_controller
 from rosflight_py_sim.graph_plan import planned_nodes
@@ -58,6 +60,7 @@ class ComposedGraph:
         executables: Iterable[str] = (),
         flight_controller: str | None = None,
         transmitter: str = "none",
+        beside: Iterable[str] = (),
     ) -> None:
         """Initialise rclpy with `arguments` and create the nodes.
 
@@ -71,6 +74,7 @@ class ComposedGraph:
             executables: further nodes of this package, for each vehicle.
             flight_controller: name of the flight controller; None: the first vehicle's own.
             transmitter: parameter `device` of rc where the arguments do not give it.
+            beside: further nodes that serve all vehicles, each in a process of its own that lives as long as the graph.
 
         Raises:
             ParameterError: a node refuses its parameters, or ROS its arguments.
@@ -88,6 +92,7 @@ class ComposedGraph:
         self._time_source: TimeSource | None = None
         self._own: dict[str, Any] = {"time_mode": time_mode, "vehicles": [member.namespace for member in vehicles]}
         self._first = given[0]
+        self._beside: list[Beside] = []
         self.executor: Executor = make_executor()
         try:
             if self._simulated:
@@ -98,6 +103,7 @@ class ComposedGraph:
                 self._add(planned.executable, at, words[planned.member.namespace])
             for node in self.nodes:
                 self.executor.add_node(node)
+            self._beside = [Beside(executable, self._words_beside(executable, namespace)) for executable in beside]
             # Last: it starts the simulation, which all others must be ready for.
             if self._simulated:
                 self.executor.add_node(self._add(TIME_MANAGERS[time_mode], namespace, given[0]))
@@ -117,10 +123,21 @@ class ComposedGraph:
         """Create one more node of the package, with the parameters of the first vehicle's."""
         return self._add(executable, namespace, self._first)
 
+    def _words_beside(self, executable: str, namespace: str) -> list[str]:
+        words = list(self._first)
+        for name, value in self._parameters(executable).items():
+            words += ["-p", f"{name}:={json.dumps(value)}"]
+        return [*words, "-r", f"__ns:=/{namespace.strip('/')}"]
+
+    def _parameters(self, executable: str) -> dict[str, Any]:
+        """Those of the graph's own parameters that a node has."""
+        table = node_class(executable).PARAMETERS
+        return {"use_sim_time": self._simulated} | {n: v for n, v in self._own.items() if n in table}
+
     def _add(self, executable: str, namespace: str, arguments: list[str]) -> SimulationNode:
         """Create a node of the package, with those of the graph's own parameters that it has."""
         cls = node_class(executable)
-        overrides = {"use_sim_time": self._simulated} | {n: v for n, v in self._own.items() if n in cls.PARAMETERS}
+        overrides = self._parameters(executable)
         node = cls(
             arguments=arguments,
             cli_args=arguments,
@@ -163,7 +180,9 @@ class ComposedGraph:
             raise KeyboardInterrupt
 
     def close(self) -> None:
-        """Destroy the nodes and shut rclpy down."""
+        """End the processes beside it, destroy the nodes and shut rclpy down."""
+        for process in self._beside:
+            process.close()
         for node in reversed(self.nodes):
             self.executor.remove_node(node)
             node.destroy_node()

@@ -80,6 +80,7 @@ def fly(
     ros_arguments: Sequence[str],
     namespace: str,
     output: Path,
+    beside: Sequence[str] = (),
 ) -> int:
     """Fly the mission and show it; the exit code: 0 flown, 1 given up, or not what it should be."""
     console = Console()
@@ -91,6 +92,7 @@ def fly(
         arguments=["--log-level", "warn", *ros_arguments[1:]],
         namespace=namespace,
         executables=flight.executables,
+        beside=beside,
     )
     try:
         flight.join(graph, namespace)

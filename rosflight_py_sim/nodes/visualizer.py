@@ -11,10 +11,12 @@ from visualization_msgs.msg import Marker, MarkerArray
 
 from rosflight_py_sim.camera import CAMERA_PARAMETERS, Camera, cameras
 from rosflight_py_sim.frames import MAP, swap_ned_enu
+from rosflight_py_sim.interfaces.diagnostics import Diagnosis, Level
 from rosflight_py_sim.interfaces.marker_wire import MarkerWire
 from rosflight_py_sim.interfaces.qos import CHAIN
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.time_manager_interface import VEHICLES, topic_of, vehicle_namespaces
+from rosflight_py_sim.interfaces.traffic import Period
 from rosflight_py_sim.interfaces.transform_wire import TransformWire, tf_message_type
 from rosflight_py_sim.nodes.drawn_vehicle import DrawnVehicle, marker
 from rosflight_py_sim.nodes.running import run
@@ -98,6 +100,15 @@ class Visualizer(SimulationNode):
             self._fixed = {name: one for name, one in self._fixed.items() if "camera" not in name}
         if any(values[name] != self.values[name] for name in ("max_path_history", "path_spacing")):
             self._keep_paths(values)
+
+    def diagnose(self, period: Period) -> Iterator[Diagnosis]:
+        """Whether there is something to draw, and for how many listeners."""
+        known = sum(vehicle.state.time_ns >= 0 for vehicle in self._vehicles)
+        values = {"vehicles": f"{known} of {len(self._vehicles)}", "listeners of tf": self._listeners}
+        if known == len(self._vehicles):
+            yield Diagnosis("", "drawing", values=values)
+        else:
+            yield Diagnosis("", "waiting for sim/truth_state", Level.WARN, values=values)
 
     def _keep_paths(self, values: dict[str, Value]) -> None:
         for one in self._vehicles:

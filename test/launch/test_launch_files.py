@@ -144,6 +144,10 @@ def test_planned_graph_has_each_place_once_with_parameters_that_its_node_has(veh
         assert node.own({"time_mode": "lockstep"}) == ({"time_mode": "lockstep"} if has_mode else {})
 
 
+# Nodes that only look on, and are started beside any graph.
+VIEWERS = ["visualizer"]
+
+
 def test_every_node_of_the_package_is_in_some_graph() -> None:
     planned = {
         node.executable
@@ -151,7 +155,7 @@ def test_every_node_of_the_package_is_in_some_graph() -> None:
         for node in planned_nodes(
             [Member(vehicle)],
             FLIGHT_CONTROLLERS[controller],
-            vehicle.asked_autopilots(bool(vehicle.autopilot)),
+            [*vehicle.asked_autopilots(bool(vehicle.autopilot)), *VIEWERS],
         )
     }
     assert planned | set(TIME_MANAGERS.values()) == set(NODE_CLASSES)
