@@ -65,6 +65,13 @@ FLIGHT_CONTROLLERS = {
         FlightController(
             "zeromq", ("bridge",), "clients of the AUV protocol over ZeroMQ", {"front_end": "auv"}, needs_file=True
         ),
+        FlightController(
+            "uthere",
+            ("sil_board", "bridge"),
+            "the ROSflight firmware, commanded by clients of uThere Ground Control's text protocol",
+            {"front_end": "uthere"},
+            needs_file=True,
+        ),
     ]
 }
 """By name."""

@@ -152,6 +152,10 @@ def _ardupilot(file: str, program: str, frame: str, parameters: str, *options: s
     return {"ardupilot": Pairing(f"ardupilot/{file}.yaml", " ".join(words))}
 
 
+def _uthere(file: str) -> dict[str, Pairing]:
+    return {"uthere": Pairing(f"uthere/{file}.yaml")}
+
+
 def _fixedwing(name: str, parameters: str) -> Vehicle:
     files = (parameters, "fixedwing_firmware.yaml")
     return Vehicle(
@@ -160,7 +164,7 @@ def _fixedwing(name: str, parameters: str) -> Vehicle:
         *files,
         "fixedwing_autopilot",
         V_TAIL,
-        pairings=_ardupilot("fixedwing", "ArduPlane", "plane", parameters.removesuffix(".yaml")),
+        pairings=_ardupilot("fixedwing", "ArduPlane", "plane", parameters.removesuffix(".yaml")) | _uthere("fixedwing"),
     )
 
 

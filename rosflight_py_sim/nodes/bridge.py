@@ -8,12 +8,14 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 from rosflight_py_sim.bridge.ardupilot_front_end import ArduPilotFrontEnd
 from rosflight_py_sim.bridge.auv_front_end import AuvFrontEnd
 from rosflight_py_sim.bridge.front_end_interface import FrontEndInterface
+from rosflight_py_sim.bridge.uthere_front_end import UthereFrontEnd
 from rosflight_py_sim.interfaces.autopilot_interface import COMMAND_FREQUENCY
 from rosflight_py_sim.interfaces.diagnostics import Diagnosis
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.time_manager_interface import VEHICLES, vehicle_namespaces
 from rosflight_py_sim.interfaces.traffic import Period
 from rosflight_py_sim.nodes.actuator_exchange import ActuatorExchange
+from rosflight_py_sim.nodes.offboard_exchange import OffboardExchange
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import Parameter, ParameterTable
 from rosflight_py_sim.time_modes import TIME_MODES
@@ -42,6 +44,7 @@ class Protocolled(NamedTuple):
 FRONT_ENDS = {
     "ardupilot": Protocolled(ArduPilotFrontEnd, ActuatorExchange),
     "auv": Protocolled(AuvFrontEnd, ActuatorExchange),
+    "uthere": Protocolled(UthereFrontEnd, OffboardExchange),
 }
 """By the value of the parameter front_end."""
 

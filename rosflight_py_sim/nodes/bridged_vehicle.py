@@ -15,6 +15,7 @@ from sensor_msgs.msg import CompressedImage, Range
 from rosflight_py_sim.bridge.front_end_interface import ControllerStatus, GnssReport, Snapshot, Vector3
 from rosflight_py_sim.interfaces.dynamics_interface import WIND_WIRE
 from rosflight_py_sim.interfaces.forces_and_moments_interface import BATTERY_WIRE
+from rosflight_py_sim.interfaces.newest import Newest
 from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED
 from rosflight_py_sim.interfaces.rosflight_io_status import STATUS_WIRE
 from rosflight_py_sim.interfaces.sensor_interface import AIRSPEED_WIRE, GNSS_WIRE, RANGE_DISTANCE, RANGE_WIRE
@@ -65,11 +66,12 @@ class BridgedVehicle(ABC):
             ("rc", "sim/RC", RCRaw, self._on_rc),
             ("gnss", "sim/sensors/gnss", GNSS, self._on_gnss),
             ("status", "status", Status, self._on_status),
-            ("attitude", "attitude/euler", Vector3Stamped, self._on_attitude),
             ("outputs", "output_raw", OutputRaw, self._on_outputs),
         ):
             if want in wants:
                 self._listen(topic, message_type, callback)
+        # As often as the step itself, and needed far more rarely.
+        self._estimate = Newest(node, topic_of(name, "attitude/euler"), Vector3Stamped) if "attitude" in wants else None
         for camera in CAMERAS if "images" in wants else ():
             topic = topic_of(name, f"camera/{camera}/image_raw/compressed")
             node.create_subscription(CompressedImage, topic, partial(self._on_image, camera), CHAIN)
@@ -87,6 +89,8 @@ class BridgedVehicle(ABC):
         """What has been heard, at that time."""
         self._node.tell_time(time_ns)
         self._rc_inputs.deliver(time_ns)
+        if self._estimate is not None:
+            self._attitude = self._estimated(self._estimate)
         return Snapshot(
             time_ns,
             np.copy(self._state.truth),
@@ -103,6 +107,10 @@ class BridgedVehicle(ABC):
             self._gnss,
             self._outputs,
         )
+
+    def _estimated(self, estimate: Newest) -> Vector3 | None:
+        message = estimate.take()
+        return self._attitude if message is None else EULER_WIRE.decode(message)[2:5]
 
     def _on_range(self, message: bytes) -> None:
         self._ranges = (RANGE_WIRE.decode(message)[RANGE_DISTANCE],)
@@ -134,9 +142,6 @@ class BridgedVehicle(ABC):
 
     def _on_status(self, message: bytes) -> None:
         self._status = ControllerStatus._make(STATUS_WIRE.decode(message)[2:8])
-
-    def _on_attitude(self, message: bytes) -> None:
-        self._attitude = EULER_WIRE.decode(message)[2:5]
 
     def _on_outputs(self, message: bytes) -> None:
         self._outputs = OUTPUT_WIRE.decode(message)[2:]

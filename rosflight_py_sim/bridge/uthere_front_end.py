@@ -1,0 +1,249 @@
+"""uThere Ground Control's text protocol over UDP: programs fly planes by commands, and are told their data."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import ClassVar
+
+from rosflight_py_sim.autopilot.guided import Guided
+from rosflight_py_sim.bridge.fair_inbox import FairInbox
+from rosflight_py_sim.bridge.front_end_interface import Logger, OffboardFrontEnd, Snapshot
+from rosflight_py_sim.bridge.peers import address_text
+from rosflight_py_sim.bridge.rare_warnings import RareWarnings
+from rosflight_py_sim.bridge.subscriptions import MOST_CLIENTS, MOST_SUBSCRIPTIONS, Subscriptions
+from rosflight_py_sim.bridge.uthere_plane import UTHERE_PLANE_PARAMETERS, FlightCommand, PlaneCommand, UtherePlane
+from rosflight_py_sim.bridge.uthere_settings import UTHERE_SETTINGS, UthereSettings
+from rosflight_py_sim.bridge.uthere_variables import NANOSECONDS, WANTS
+from rosflight_py_sim.parameters import ParameterError, ParameterTable, Values
+from rosflight_py_sim.protocols.uthere import (
+    Command,
+    DataClear,
+    DataPause,
+    DataRemove,
+    DataRequest,
+    DataResume,
+    FlyToWaypoint,
+    RequestClientIpList,
+    RequestPlaneList,
+    UthereError,
+    client_ip_list_text,
+    data_all_texts,
+    data_text,
+    error_text,
+    parse_packet,
+    plane_list_text,
+)
+
+_ALL = "all"
+
+# Replies to what is wrong in one packet: a long line of nonsense is answered well enough by these.
+_MOST_ERRORS = 8
+
+# Of the time in data.
+_DECIMALS = 3
+
+
+class UthereFrontEnd(OffboardFrontEnd):
+    """Serves all planes of the simulation on one UDP port.
+
+    Whoever sends a command is a client, by its address alone, and gets replies and data on the port `udp_port_out` of
+    that address; nothing is ever sent anywhere else. Data are counted in simulated time.
+    """
+
+    PARAMETERS: ClassVar[ParameterTable] = UTHERE_SETTINGS + UTHERE_PLANE_PARAMETERS
+
+    COUNTERS: ClassVar[tuple[str, ...]] = (
+        "packets",
+        "commands",
+        "replies",
+        "data_packets",
+        "bad_commands",
+        "refused_commands",
+        "unknown_plane",
+        "unknown_variable",
+        "too_many_clients",
+        "too_many_subscriptions",
+        "too_long",
+        "flooding",
+        "unsent",
+    )
+
+    def __init__(self, values: Values, logger: Logger, vehicles: Sequence[str] = ("",)) -> None:
+        """Take the parameters; `open` opens the socket.
+
+        Raises:
+            ParameterError: two planes with one number, or replies that would come back.
+        """
+        super().__init__(values, logger, vehicles)
+        self.wants = WANTS
+        self._settings = UthereSettings(values, len(self.vehicles))
+        self._epoch = self._settings.epoch
+        self._planes = [UtherePlane(number, values) for number in self._settings.plane_ids]
+        self._index_of = {plane.number: index for index, plane in enumerate(self._planes)}
+        self._warn = RareWarnings(logger)
+        self._inbox: FairInbox | None = None
+        self._subscriptions = Subscriptions()
+
+    def open(self) -> None:
+        """Bind the port.
+
+        Raises:
+            ParameterError: that cannot be.
+        """
+        own = self._settings.own
+        try:
+            self._inbox = FairInbox(own, self._count)
+        except OSError as error:
+            raise ParameterError(
+                f"parameters 'uthere.address' and 'uthere.udp_port_in': {address_text(own)} given, which cannot be "
+                f"used: {error.strerror}; allowed: an address of this machine and a port that nobody uses"
+            ) from error
+
+    def close(self) -> None:
+        """Close the port."""
+        if self._inbox is not None:
+            self._inbox.close()
+            self._inbox = None
+
+    def partner(self, vehicle: int) -> str:
+        """Where programs find the plane."""
+        return f"plane {self._planes[vehicle].number} on UDP {address_text(self._settings.own)}"
+
+    def doing(self, vehicle: int) -> str:
+        """The mode of the plane."""
+        return self._planes[vehicle].mode
+
+    def serve(self) -> None:
+        """Obey and answer what has come, as much of it as may be at once."""
+        inbox = self._inbox
+        assert inbox is not None
+        inbox.receive()
+        for datagram, (client, _) in inbox.datagrams():
+            self._read(datagram, client)
+
+    def command(self, vehicle: int, snapshot: Snapshot, dt: float) -> Guided | None:
+        """Fly the plane on, and send the data that are due."""
+        plane = self._planes[vehicle]
+        guided = plane.update(snapshot, dt)
+        self._tell(vehicle, plane, snapshot)
+        return guided
+
+    # What comes.
+
+    def _read(self, datagram: bytes, client: str) -> None:
+        self.counters["packets"] += 1
+        commands = parse_packet(datagram)
+        if any(not isinstance(command, UthereError) for command in commands):
+            if not self._subscriptions.heard(client):
+                self._count("too_many_clients", f"passed over: {client}, as {MOST_CLIENTS} others are sent data")
+                return
+            for plane in self._planes:
+                plane.hear()
+        problems = [problem for command in commands for problem in self._obey(command, client)]
+        for problem in problems[:_MOST_ERRORS] if self._settings.reply_errors else ():
+            self._reply(client, error_text(problem))
+
+    def _obey(self, command: Command | UthereError, client: str) -> Iterator[str]:
+        """Do what a command says; what of it cannot be, in words."""
+        if isinstance(command, UthereError):
+            yield self._refuse("bad_commands", client, str(command))
+            return
+        self.counters["commands"] += 1
+        match command:
+            case RequestPlaneList():
+                self._reply(client, plane_list_text(self._index_of))
+            case RequestClientIpList():
+                self._reply(client, client_ip_list_text(self._subscriptions.addresses))
+            case DataClear():
+                self._subscriptions.clear(client)
+            case DataPause():
+                self._subscriptions.pause(client, paused=True)
+            case DataResume():
+                self._subscriptions.pause(client, paused=False)
+            case FlyToWaypoint():
+                yield from self._fly_to_waypoint(command, client)
+            case _:
+                yield from self._obey_of_plane(command, client)
+
+    def _obey_of_plane(self, command: DataRequest | DataRemove | PlaneCommand, client: str) -> Iterator[str]:
+        """Do what a command says of the plane that it names, or of all."""
+        if command.plane is not None and command.plane not in self._index_of:
+            planes = ", ".join(map(str, self._index_of))
+            yield self._refuse("unknown_plane", client, f"there is no plane {command.plane}; allowed: {planes}")
+            return
+        for number in self._index_of if command.plane is None else (command.plane,):
+            index = self._index_of[number]
+            match command:
+                case DataRequest():
+                    yield from self._subscribe(index, command, client)
+                case DataRemove():
+                    if not self._subscriptions.remove(client, index, command.variable):
+                        text = f"data_remove of '{command.variable}', of which no data are sent"
+                        yield self._refuse("unknown_variable", client, text)
+                case _:
+                    yield from self._give(index, command, client)
+
+    def _subscribe(self, index: int, command: DataRequest, client: str) -> Iterator[str]:
+        if command.variable != _ALL and command.variable not in self._planes[index].names:
+            text = f"there is no variable '{command.variable}'; variable=all sends those that there are"
+            yield self._refuse("unknown_variable", client, text)
+        elif not self._subscriptions.add(client, index, command.variable, command.interval):
+            text = f"more than {MOST_SUBSCRIPTIONS} variables; data_remove and data_clear make room"
+            yield self._refuse("too_many_subscriptions", client, text)
+
+    def _fly_to_waypoint(self, command: FlyToWaypoint, client: str) -> Iterator[str]:
+        """The command names no plane: the waypoint does."""
+        meant = [index for index, plane in enumerate(self._planes) if plane.has_waypoint(command.waypointid)]
+        if not meant:
+            yield self._refuse("refused_commands", client, f"no plane has a waypoint {command.waypointid}")
+        for index in meant:
+            yield from self._give(index, command, client)
+
+    def _give(self, index: int, command: FlightCommand, client: str) -> Iterator[str]:
+        plane = self._planes[index]
+        problem = plane.obey(command)
+        if problem:
+            yield self._refuse("refused_commands", client, f"plane {plane.number}: {problem}")
+
+    # What goes.
+
+    def _tell(self, vehicle: int, plane: UtherePlane, snapshot: Snapshot) -> None:
+        """Send the data of a plane to whom it is due."""
+        time_s = snapshot.time_ns / NANOSECONDS
+        if self._epoch is None:
+            self._epoch = round(time.time() - time_s, _DECIMALS)
+        values: dict[str, float] = {}
+        packets: dict[str, list[str]] = {}
+        for client, variables in self._subscriptions.due(vehicle, snapshot.time_ns):
+            values = values or plane.variables(snapshot)
+            for variable in variables:
+                if variable not in packets:
+                    packets[variable] = _packets(self._epoch + time_s, plane.number, variable, values)
+                for packet in packets[variable]:
+                    self._send("data_packets", client, packet)
+
+    def _reply(self, client: str, text: str) -> None:
+        self._send("replies", client, text)
+
+    def _send(self, kind: str, client: str, text: str) -> None:
+        assert self._inbox is not None
+        sent = self._inbox.send(text.encode("ascii"), (client, self._settings.port_out))
+        self.counters[kind if sent else "unsent"] += 1
+
+    # What is counted.
+
+    def _refuse(self, kind: str, client: str, problem: str) -> str:
+        self._count(kind, f"passed over, from {client}: {problem}")
+        return problem
+
+    def _count(self, kind: str, text: str) -> None:
+        self.counters[kind] += 1
+        self._warn(kind, text, self.counters[kind])
+
+
+def _packets(unix_s: float, plane: int, variable: str, values: Mapping[str, float]) -> list[str]:
+    """What tells a variable, or all; none where it is not known yet."""
+    if variable == _ALL:
+        return data_all_texts(unix_s, plane, values)
+    return [data_text(unix_s, plane, {variable: values[variable]})] if variable in values else []

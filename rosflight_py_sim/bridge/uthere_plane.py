@@ -1,0 +1,194 @@
+"""One plane of Ground Control: it is flown by a PacketPilot, and tells what a ground station shows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import NamedTuple, TypeAlias
+
+from rosflight_py_sim.autopilot.cage import CAGE_LIMITS, Observed
+from rosflight_py_sim.autopilot.fixedwing_target_controller import (
+    FIXEDWING_TARGET_PARAMETERS,
+    FixedwingTargetController,
+)
+from rosflight_py_sim.autopilot.flight_state import flight_state
+from rosflight_py_sim.autopilot.fly_target import TargetError
+from rosflight_py_sim.autopilot.guided import Guided
+from rosflight_py_sim.autopilot.packet_pilot import PACKET_PILOT_PARAMETERS, PacketPilot
+from rosflight_py_sim.autopilot.target_controller import TargetController
+from rosflight_py_sim.bridge.front_end_interface import ControllerStatus, Snapshot
+from rosflight_py_sim.bridge.uthere_targets import target_of_fly, target_of_fly_to, waypoint_of
+from rosflight_py_sim.bridge.uthere_units import UTHERE_UNIT_PARAMETERS, UthereUnits
+from rosflight_py_sim.bridge.uthere_variables import (
+    FIRST,
+    NANOSECONDS,
+    VARIABLES,
+    mean_throttle,
+    vehicle_variables,
+    wing_load,
+)
+from rosflight_py_sim.firmware import ErrorFlag, Override
+from rosflight_py_sim.parameters import Parameter, ParameterTable, Values
+from rosflight_py_sim.protocols.uthere import (
+    Fly,
+    FlyDisengage,
+    FlyEngage,
+    FlyTo,
+    FlyToWaypoint,
+    WaypointAdd,
+    WaypointClearAll,
+)
+
+PlaneCommand: TypeAlias = Fly | FlyDisengage | FlyEngage | FlyTo | WaypointAdd | WaypointClearAll
+"""What planes are told to do, by a command that names one or means all of them."""
+
+FlightCommand: TypeAlias = PlaneCommand | FlyToWaypoint
+"""What a plane is told to do."""
+
+_OWN = "uthere."
+
+
+class _Flown(NamedTuple):
+    """How a kind of vehicle is flown."""
+
+    controller: Callable[[Values], TargetController]
+    parameters: ParameterTable
+
+
+_CONTROLLERS = {
+    "fixedwing": _Flown(FixedwingTargetController, FIXEDWING_TARGET_PARAMETERS),
+}
+
+UTHERE_PLANE_PARAMETERS = (
+    ParameterTable(
+        Parameter(
+            "uthere.controller",
+            "fixedwing",
+            "What flies the vehicles where programs want them",
+            choices=tuple(_CONTROLLERS),
+            read_only=True,
+        ),
+        Parameter(
+            "uthere.throttle_outputs",
+            [4],
+            "Numbers of the outputs, from 0, that turn motors: the mean of them is the variable throttle",
+            minimum=0,
+            maximum=13,
+            read_only=True,
+        ),
+        *(replace(one, name=f"{_OWN}{one.name}", read_only=True) for one in PACKET_PILOT_PARAMETERS),
+    )
+    + UTHERE_UNIT_PARAMETERS
+    + sum(
+        (
+            ParameterTable(*(replace(one, read_only=True) for one in flown.parameters))
+            for flown in _CONTROLLERS.values()
+        ),
+        start=ParameterTable(),
+    )
+)
+
+# The pilot's switches; a stick that is moved or a command that is missing are no reason to hand over.
+_PILOT_HAS_IT = Override.ATT_SWITCH | Override.THR_SWITCH
+
+_FIX_WITH_HEIGHT = 3
+
+
+class UtherePlane:
+    """A plane of that number.
+
+    Attributes:
+        number: by which programs name it.
+        names: all its variables, in the order of data_all.
+    """
+
+    def __init__(self, number: int, values: Values) -> None:
+        """`values` holds every parameter of UTHERE_PLANE_PARAMETERS, checked; it may hold others."""
+        self.number = number
+        self._units = UthereUnits(values)
+        outputs = values["uthere.throttle_outputs"]
+        assert isinstance(outputs, list)
+        self._motors = [int(output) for output in outputs]
+        controller = _CONTROLLERS[str(values["uthere.controller"])].controller(values)
+        own = {name.removeprefix(_OWN): value for name, value in values.items() if name.startswith(_OWN)}
+        self._pilot = PacketPilot(own, controller)
+        self._scales = _scales(self._units)
+        self.names = (*FIRST, *(name for name in (*self._pilot.variables(), *VARIABLES) if name not in FIRST))
+
+    @property
+    def mode(self) -> str:
+        """What it does, in words."""
+        return self._pilot.mode.label
+
+    def hear(self) -> None:
+        """A packet has come."""
+        self._pilot.hear()
+
+    def has_waypoint(self, number: int) -> bool:
+        """Whether its buffer holds a waypoint of that number."""
+        return self._pilot.has_waypoint(number)
+
+    def obey(self, command: FlightCommand) -> str:
+        """Do what a command says; the reason where it cannot be, or nothing."""
+        pilot = self._pilot
+        try:
+            match command:
+                case Fly():
+                    return pilot.fly(target_of_fly(command, self._units))
+                case FlyEngage():
+                    return pilot.engage()
+                case FlyDisengage():
+                    return pilot.disengage()
+                case FlyTo():
+                    return pilot.fly_to(target_of_fly_to(command, self._units))
+                case WaypointAdd():
+                    return pilot.add_waypoint(waypoint_of(command, self._units))
+                case WaypointClearAll():
+                    return pilot.clear_waypoints()
+                case FlyToWaypoint():
+                    return pilot.fly_to_waypoint(command.waypointid)
+        except TargetError as error:
+            return str(error)
+
+    def update(self, snapshot: Snapshot, dt: float) -> Guided | None:
+        """What to command for the next `dt` seconds; None as long as the flight controller has not told its status."""
+        if snapshot.status is None:
+            return None
+        return self._pilot.update(self._observed(snapshot, snapshot.status), dt)
+
+    def variables(self, snapshot: Snapshot) -> dict[str, float]:
+        """Name to value of all variables that are known by now, in the order of `names`."""
+        own = {name: value * self._scales.get(name, 1.0) for name, value in self._pilot.variables().items()}
+        known = own | vehicle_variables(snapshot, self._units, self._motors)
+        return {name: known[name] for name in self.names if name in known and math.isfinite(known[name])}
+
+    def _observed(self, snapshot: Snapshot, status: ControllerStatus) -> Observed:
+        gnss = snapshot.gnss
+        return Observed(
+            time_s=snapshot.time_ns / NANOSECONDS,
+            state=flight_state(snapshot.truth.tolist(), snapshot.wind_ned),
+            throttle=mean_throttle(snapshot, self._motors) or 0.0,
+            wing_load=wing_load(snapshot, self._units.gravity),
+            battery_voltage=None if snapshot.battery is None else snapshot.battery[0],
+            armed=status.armed,
+            override=bool(status.rc_override & _PILOT_HAS_IT),
+            rc_lost=status.failsafe or bool(status.error_code & ErrorFlag.RC_LOST),
+            gps_ok=gnss is not None and gnss.fix_type >= _FIX_WITH_HEIGHT,
+            nav_ok=not status.error_code & ErrorFlag.UNHEALTHY_ESTIMATOR,
+            imu_ok=not status.error_code & ErrorFlag.IMU_NOT_RESPONDING,
+        )
+
+
+def _scales(units: UthereUnits) -> dict[str, float]:
+    """Name of each limit of the cage to what makes its SI value one in Ground Control's unit."""
+    of_quantity = {
+        "altitude": 1.0 / units.altitude,
+        "range": 1.0 / units.altitude,
+        "climb": 1.0 / units.climb,
+        "airspeed": 1.0 / units.speed,
+        "throttle": 100.0,
+        "roll": math.degrees(1.0),
+        "pitch": math.degrees(1.0),
+    }
+    return {limit.name: of_quantity.get(limit.quantity, 1.0) for limit in CAGE_LIMITS}

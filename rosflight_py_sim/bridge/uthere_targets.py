@@ -1,0 +1,100 @@
+"""Commands of Ground Control as targets in NED and SI units."""
+
+from __future__ import annotations
+
+import math
+
+from rosflight_py_sim.autopilot.fly_target import (
+    AirspeedTarget,
+    AltitudeTarget,
+    ClimbTarget,
+    CourseTarget,
+    FlyTarget,
+    HeadingTarget,
+    Lateral,
+    PitchTarget,
+    PositionTarget,
+    RollTarget,
+    Speed,
+    ThrottleTarget,
+    Vertical,
+)
+from rosflight_py_sim.autopilot.setpoint import Vector3
+from rosflight_py_sim.autopilot.waypoint_route import RouteWaypoint
+from rosflight_py_sim.bridge.uthere_units import UthereUnits
+from rosflight_py_sim.protocols.uthere import Fly, FlyTo, WaypointAdd
+
+_FULL_THROTTLE = 100.0
+
+
+def target_of_fly(command: Fly, units: UthereUnits) -> FlyTarget:
+    """What fly() asks for; the parser has seen to it that there is one target of each kind.
+
+    Raises:
+        TargetError: one that no vehicle can be given, as an airspeed of 0.
+    """
+    return FlyTarget(_lateral(command, units), _speed(command, units), _vertical(command, units))
+
+
+def target_of_fly_to(command: FlyTo, units: UthereUnits) -> FlyTarget:
+    """The place to stay at.
+
+    Raises:
+        TargetError: as `target_of_fly`.
+    """
+    return _place(_position_ned(command, units), command.airspeed * units.speed)
+
+
+def waypoint_of(command: WaypointAdd, units: UthereUnits) -> RouteWaypoint:
+    """A waypoint of the buffer.
+
+    Raises:
+        TargetError: as `target_of_fly`.
+    """
+    position_ned, airspeed = _position_ned(command, units), command.airspeed * units.speed
+    # What cannot be flown to is no waypoint.
+    _place(position_ned, airspeed)
+    return RouteWaypoint(command.waypointid, command.nextwaypointid, position_ned, airspeed)
+
+
+def _position_ned(command: FlyTo | WaypointAdd, units: UthereUnits) -> Vector3:
+    height = command.altitude * units.altitude
+    return *units.position(command.latitude, command.longitude, height), -height
+
+
+def _place(position_ned: Vector3, airspeed: float) -> FlyTarget:
+    north, east, down = position_ned
+    return FlyTarget(PositionTarget(north, east), AirspeedTarget(airspeed), AltitudeTarget(-down))
+
+
+def _lateral(command: Fly, units: UthereUnits) -> Lateral:
+    if command.latitude is not None and command.longitude is not None:
+        height = (command.altitude or 0.0) * units.altitude
+        return PositionTarget(*units.position(command.latitude, command.longitude, height))
+    if command.course is not None:
+        return CourseTarget(_direction(command.course))
+    if command.heading is not None:
+        return HeadingTarget(_direction(command.heading))
+    assert command.roll is not None
+    return RollTarget(math.radians(command.roll))
+
+
+def _speed(command: Fly, units: UthereUnits) -> Speed:
+    if command.airspeed is not None:
+        return AirspeedTarget(command.airspeed * units.speed)
+    assert command.pitch is not None
+    return PitchTarget(math.radians(command.pitch))
+
+
+def _vertical(command: Fly, units: UthereUnits) -> Vertical:
+    if command.altitude is not None:
+        return AltitudeTarget(command.altitude * units.altitude)
+    if command.climb is not None:
+        return ClimbTarget(command.climb * units.climb)
+    assert command.throttle is not None
+    return ThrottleTarget(command.throttle / _FULL_THROTTLE)
+
+
+def _direction(degrees: float) -> float:
+    """-pi to pi, rad."""
+    return math.remainder(math.radians(degrees), 2.0 * math.pi)

@@ -1,0 +1,363 @@
+"""What programs send to uThere's Ground Control, and what they are sent."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import socket
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import pytest
+
+from rosflight_py_sim.bridge.uthere_front_end import UthereFrontEnd
+from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.protocols.uthere import LARGEST_REPLY, ClientIpList, Data, DataAll, ErrorReply, PlaneList
+from test.bridge.logged_lines import LoggedLines
+from test.bridge.uthere_bench import PERIOD_NS, READY, Program, UthereBench
+
+MakeBench = Callable[..., UthereBench]
+
+PAGE = (
+    "request_plane_list",
+    "data_request(plane=12345,variable=airspeed,interval = 0.5)",
+    "data_request(plane=12345,variable=latitude,interval = 0.5) ",
+    "data_request(plane=12345,variable=longitude,interval = 0.5) ",
+    "data_request(plane=12345,variable=altitude,interval = 0.5) ",
+    "data_request(plane=12345,variable=course,interval = 0.5) ",
+    "data_request(plane=12345,variable=power_battery_voltage,interval = 0.5) ",
+    "data_request(plane=12345,variable=all, interval = 0.5)",
+    "data_pause",
+    "data_resume",
+    "data_remove(plane=12345,variable=longitude)",
+    "data_clear",
+    "fly_to(plane=12345,latitude=75.13345,longitude=-123.4556,altitude=123,airspeed=21) ",
+    "waypoint_clear_all",
+    "waypoint_add(waypointid=14, nextwaypointid=16, plane=102, latitude=75.13345,longitude=-123.4556,altitude=123,"
+    "airspeed=21) ",
+    "waypoint_add(waypointid=12, nextwaypointid=14, plane=102, latitude=75.13345,longitude=-123.4556,altitude=123,"
+    "airspeed=21) ",
+    "fly_to_waypoint(12)",
+    "fly_engage(plane=12345)",
+    "fly(plane=12345,roll=-15,pitch=10.3,throttle=65)",
+    "fly(plane=12345,heading=265,airspeed=19.5,climb=5.0)",
+    "fly_disenage(plane=12345)",
+    "fly_disengage(plane=12345)",
+    "request_client_ip_list",
+)
+"""Every example of the protocol's page as it stands there, in an order that makes sense; the waypoint that it flies to,
+and the engage without which no fly() is heard, are the tests' own."""
+
+
+@pytest.fixture
+def make() -> Iterator[MakeBench]:
+    """A function that makes benches, which end with the test."""
+    with contextlib.ExitStack() as closing:
+        yield lambda *arguments, **settings: UthereBench(closing, *arguments, **settings)
+
+
+@pytest.fixture
+def bench(make: MakeBench) -> UthereBench:
+    """One plane, 12345, in the air."""
+    made = make(reply_errors=True)
+    made.step()
+    return made
+
+
+@pytest.fixture
+def program(bench: UthereBench) -> Program:
+    return bench.program()
+
+
+def told(program: Program) -> dict[str, float]:
+    """Names and values of all data that have come."""
+    return {name: value for reply in program.replies() for name, value in reply.values.items()}  # type: ignore[union-attr]
+
+
+def test_every_line_of_the_page_is_obeyed(make: MakeBench) -> None:
+    bench = make(2, plane_ids=[12345, 102], reply_errors=True)
+    bench.step()
+    program = bench.program()
+    for line in PAGE:
+        program.send(line)
+        bench.read(1)
+    assert program.replies() == [PlaneList((12345, 102)), ClientIpList(("127.0.0.1",))]
+    assert bench.front_end.counters["commands"] == len(PAGE)
+    assert bench.front_end.counters["refused_commands"] == 0
+    assert bench.log.warnings == []
+
+
+def test_commands_of_one_packet_are_obeyed_in_their_order_whatever_is_wrong_between_them(
+    bench: UthereBench, program: Program
+) -> None:
+    program.send("request_plane_list; what\nfly(;request_client_ip_list()")
+    bench.read(1)
+    replies = program.replies()
+    assert [type(reply) for reply in replies] == [PlaneList, ClientIpList, ErrorReply, ErrorReply]
+    assert "line 1, column 21: there is no command 'what'" in replies[2].reason  # type: ignore[union-attr]
+    assert "line 2" in replies[3].reason  # type: ignore[union-attr]
+
+
+def test_data_come_at_their_interval_of_simulated_time_with_unix_seconds(make: MakeBench) -> None:
+    bench = make(epoch=1_208_472_993.0)
+    program = bench.program()
+    program.send("data_request(plane=12345,variable=airspeed,interval=0.1)")
+    bench.serve_until(lambda: bench.front_end.counters["packets"])
+    bench.step(101)
+    data = program.packets()
+    assert data == [f"data({1_208_472_993 + 0.1 * k:.3f}, plane=12345, airspeed=18)" for k in range(11)]
+
+
+def test_unix_seconds_are_those_of_the_system_where_no_others_are_given(bench: UthereBench, program: Program) -> None:
+    program.send("data_request(plane=12345,variable=time,interval=0.02)")
+    bench.read(1)
+    bench.step(3)
+    first, second = (reply for reply in program.replies() if isinstance(reply, Data))
+    # Within the patience of any test.
+    assert first.time_s == pytest.approx(time.time(), abs=300.0)
+    # Three decimals.
+    assert second.time_s - first.time_s == pytest.approx(second.values["time"] - first.values["time"], abs=2e-3)
+
+
+def test_an_interval_is_never_shorter_than_a_fiftieth_of_a_second(bench: UthereBench, program: Program) -> None:
+    program.send("data_request(plane=12345,variable=roll,interval=0)")
+    bench.read(1)
+    bench.step(100)
+    # One more where the first comes before the grid of the interval.
+    assert len(program.packets()) in (50, 51)
+
+
+def test_pause_keeps_the_subscriptions_remove_drops_one_and_clear_all(bench: UthereBench, program: Program) -> None:
+    for variable in ("latitude", "longitude", "all"):
+        program.send(f"data_request(variable={variable},interval=0.05)")
+    bench.read(3)
+    bench.step()
+    assert len(program.packets()) == 3
+    program.send("data_pause()")
+    bench.read(1)
+    bench.step(20)
+    assert program.packets() == []
+    program.send("DATA_RESUME")
+    bench.read(1)
+    bench.step(5)
+    assert len(program.packets()) >= 3
+    program.send("data_remove(plane = 12345 , variable = longitude)")
+    bench.read(1)
+    bench.step(5)
+    assert [type(reply) for reply in program.replies()] == [Data, DataAll]
+    program.send("data_clear")
+    bench.read(1)
+    bench.step(20)
+    assert program.packets() == []
+
+
+def test_each_program_is_sent_what_it_asked_for_and_nobody_else_anything(bench: UthereBench) -> None:
+    programs = [bench.program(f"127.0.0.{k}") for k in range(2, 6)]
+    silent = bench.program("127.0.0.9")
+    for k, program in enumerate(programs):
+        program.send(*["data_request(variable=roll,interval=0.1)"] * k, "request_plane_list")
+    bench.read(6 + 4)
+    bench.step(11)
+    # On the grid of the interval, whenever it was asked for.
+    assert [len(program.packets()) for program in programs] == [1, 3, 3, 3]
+    assert silent.packets() == []
+    silent.send("request_client_ip_list")
+    bench.read(1)
+    assert silent.replies() == [ClientIpList((*(program.address for program in programs), "127.0.0.9"))]
+
+
+def test_replies_go_to_the_senders_address_whatever_port_it_sends_from(bench: UthereBench) -> None:
+    program = bench.program("127.0.0.3")
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:
+        other.bind(("127.0.0.3", 0))
+        other.setblocking(False)
+        other.sendto(b"request_plane_list", ("127.0.0.1", bench.port_in))
+        bench.read(1)
+        with pytest.raises(BlockingIOError):
+            other.recv(100)
+    assert program.replies() == [PlaneList((12345,))]
+
+
+def test_a_command_without_a_plane_is_for_all_and_one_with_a_plane_for_that(make: MakeBench) -> None:
+    bench = make(3, plane_ids=[7, 100], reply_errors=True)
+    bench.step()
+    program = bench.program()
+    program.send("data_request(variable=roll,interval=0.1);data_request(plane=101,variable=pitch,interval=0.1)")
+    bench.read(1)
+    bench.step()
+    replies = [reply for reply in program.replies() if isinstance(reply, Data)]
+    assert [(reply.plane, *reply.values) for reply in replies] == [
+        (7, "roll"),
+        (100, "roll"),
+        (101, "roll"),
+        (101, "pitch"),
+    ]
+    program.send("fly_engage(plane=100)")
+    bench.read(1)
+    program.send("fly(roll=10,pitch=2,throttle=60)")
+    bench.read(1)
+    bench.step()
+    assert [bench.front_end.doing(vehicle) for vehicle in range(3)] == ["waypoint", "packet target", "waypoint"]
+    errors = [reply.reason for reply in program.replies() if isinstance(reply, ErrorReply)]
+    assert [text.split(":")[0] for text in errors] == ["plane 7", "plane 101"]
+
+
+def test_data_all_begins_as_the_page_says_and_every_packet_of_it_fits_a_datagram(
+    bench: UthereBench, program: Program
+) -> None:
+    # As many digits as can be.
+    bench.snapshots[0].truth[:] += 0.0123456789
+    program.send("data_request(plane=12345,variable=all,interval=1)")
+    bench.read(1)
+    bench.step(2)
+    packets = program.packets()
+    assert len(packets) > 1
+    assert all(len(packet) <= LARGEST_REPLY for packet in packets)
+    assert packets[0].startswith("data_all(")
+    names = [part.split("=")[0] for packet in packets for part in packet.rstrip(")").split(", ")[1:]]
+    assert names[:5] == ["plane", "latitude", "longitude", "altitude", "airspeed"]
+    variables = [name for name in names if name != "plane"]
+    assert len(variables) == len(set(variables)) > 60
+
+
+def test_every_variable_of_data_all_can_be_asked_for_by_itself(bench: UthereBench, program: Program) -> None:
+    program.send("data_request(variable=all,interval=1)")
+    bench.read(1)
+    bench.step(2)
+    everything = told(program)
+    program.send("data_clear", *(f"data_request(variable={name},interval=1)" for name in everything))
+    bench.read(1 + len(everything))
+    bench.step(110)
+    assert told(program).keys() == everything.keys()
+
+
+@pytest.mark.parametrize("command", ["data_request(variable=airspeeed,interval=1)", "data_remove(variable=roll)"])
+def test_an_unknown_variable_is_counted_and_told(bench: UthereBench, program: Program, command: str) -> None:
+    program.send(command)
+    bench.read(1)
+    assert bench.front_end.counters["unknown_variable"] == 1
+    (error,) = program.replies()
+    assert isinstance(error, ErrorReply)
+
+
+def test_what_is_wrong_is_answered_with_nothing_unless_a_parameter_says_so(make: MakeBench) -> None:
+    bench = make()
+    program = bench.program()
+    program.send("what", "fly_engage(plane=3)", b"\xff\xfe\x00", "fly_engage")
+    bench.read(4)
+    assert program.packets() == []
+    counters = bench.front_end.counters
+    assert (counters["bad_commands"], counters["unknown_plane"], counters["refused_commands"]) == (2, 1, 1)
+    # Rare, whatever there was: the first alone within a second.
+    assert len(bench.log.warnings) == 1
+
+
+def test_256_variables_are_sent_to_one_program_and_no_more(make: MakeBench) -> None:
+    bench = make(5, reply_errors=True)
+    bench.step()
+    program, other = bench.program(), bench.program("127.0.0.2")
+    names = bench.front_end._planes[0].names[:52]
+    for name in names:
+        program.send(f"data_request(variable={name},interval=1)")
+    bench.read(len(names))
+    assert bench.front_end.counters["too_many_subscriptions"] == 5 * 52 - 256
+    assert all(isinstance(reply, ErrorReply) for reply in program.replies())
+    other.send("data_request(variable=roll,interval=1)")
+    bench.read(1)
+    bench.step(101)
+    assert len(other.packets()) == 10
+
+
+def test_64_programs_are_sent_data_and_whoever_wants_none_makes_room(bench: UthereBench) -> None:
+    programs = [bench.program(f"127.0.1.{k}") for k in range(65)]
+    for program in programs[:64]:
+        program.send("data_request(variable=roll,interval=1)")
+        bench.read(1)
+    programs[64].send("request_plane_list")
+    bench.read(1)
+    assert programs[64].packets() == []
+    assert bench.front_end.counters["too_many_clients"] == 1
+    programs[0].send("data_clear")
+    bench.read(1)
+    programs[64].send("request_client_ip_list")
+    bench.read(1)
+    (listed,) = programs[64].replies()
+    assert isinstance(listed, ClientIpList)
+    assert len(listed.addresses) == 64
+    assert "127.0.1.0" not in listed.addresses
+
+
+def test_fly_moves_the_plane_to_packet_target_and_its_silence_back(bench: UthereBench, program: Program) -> None:
+    assert bench.front_end.doing(0) == "waypoint"
+    program.send("fly_engage(plane=12345)", "fly(plane=12345,roll=-15,pitch=2,throttle=65)")
+    bench.read(2)
+    bench.step(2)
+    assert bench.front_end.doing(0) == "packet target"
+    assert bench.commands[0] is not None
+    program.send("data_request(variable=control_operate_mode,interval=0.02)")
+    bench.read(1)
+    bench.step(2)
+    assert told(program) == {"control_operate_mode": 24}
+    bench.step(200)
+    assert bench.front_end.doing(0) == "return home"
+
+
+def test_nothing_is_commanded_while_the_pilot_has_the_controls_or_the_flight_controller_is_not_heard(
+    bench: UthereBench,
+) -> None:
+    assert bench.commands[0] is not None
+    bench.snapshots[0] = replace(bench.snapshots[0], status=READY._replace(rc_override=1))
+    bench.step()
+    assert bench.commands[0] is None
+    assert bench.front_end.doing(0) == "manual"
+    bench.snapshots[0] = replace(bench.snapshots[0], status=None)
+    bench.step()
+    assert bench.commands[0] is None
+
+
+def test_a_state_that_is_not_finite_is_neither_flown_nor_told(bench: UthereBench, program: Program) -> None:
+    bench.snapshots[0].truth[1] = math.nan
+    program.send("data_request(variable=all,interval=0.1)")
+    bench.read(1)
+    bench.step(2)
+    assert bench.commands[0] is None
+    values = told(program)
+    assert "latitude" not in values
+    assert "power_battery_voltage" in values
+
+
+def test_time_that_goes_back_goes_on_with_the_data(bench: UthereBench, program: Program) -> None:
+    program.send("data_request(variable=roll,interval=1)")
+    bench.read(1)
+    bench.step(150)
+    assert len(program.packets()) == 2
+    bench.time_ns = 5 * PERIOD_NS
+    bench.step(110)
+    assert len(program.packets()) == 2
+
+
+def test_a_port_that_is_taken_is_told(bench: UthereBench) -> None:
+    values = UthereFrontEnd.PARAMETERS.checked(
+        {"uthere.udp_port_in": bench.port_in, "uthere.udp_port_out": bench.port_out}
+    )
+    second = UthereFrontEnd(values, LoggedLines())
+    with pytest.raises(ParameterError, match=f"127.0.0.1:{bench.port_in} given, which cannot be used"):
+        second.open()
+    second.close()
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"udp_port_in": 9, "udp_port_out": 9}, "9 given for both; allowed: two ports"),
+        ({"plane_ids": [5, 5]}, r"\[5, 5\] given for 2 planes; allowed: each number once"),
+        ({"plane_ids": [2**31 - 1]}, "allowed: each number once, up to 2147483647"),
+        ({"altitude_unit": "yd"}, "'yd' given; allowed: text, one of ft, m"),
+        ({"ap_target_from_packet_timeout": 0.5}, "0.5 given; allowed: number, from 1 to 10 s"),
+    ],
+)
+def test_what_does_not_fit_is_refused(settings: dict[str, object], words: str) -> None:
+    given = {f"uthere.{name}": value for name, value in settings.items()}
+    with pytest.raises(ParameterError, match=words):
+        UthereFrontEnd(UthereFrontEnd.PARAMETERS.checked(given), LoggedLines(), ("a", "b"))  # type: ignore[arg-type]

@@ -1,0 +1,138 @@
+"""A uThere front-end with snapshots in the place of a simulation, and programs that talk to it."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from rosflight_py_sim.bridge.front_end_interface import ControllerStatus, GnssReport, OffboardCommand, Snapshot
+from rosflight_py_sim.bridge.uthere_front_end import UthereFrontEnd
+from rosflight_py_sim.parameters import Value
+from rosflight_py_sim.protocols.uthere import Reply, UthereError, parse_reply
+from test.bridge.logged_lines import LoggedLines
+
+PERIOD_NS = 10_000_000
+
+# System time after which a packet that has not come is taken for one that never will.
+PATIENCE_S = 30.0
+
+READY = ControllerStatus(armed=True, failsafe=False, rc_override=0, offboard=True, control_mode=0, error_code=0)
+
+
+class Program:
+    """A program at an address of this machine, as it would be written with a socket alone."""
+
+    def __init__(self, address: str, there: tuple[str, int], port_out: int) -> None:
+        self.address = address
+        self._there = there
+        self.listener = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.listener.bind((address, port_out))
+        self.listener.setblocking(False)
+        self._sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._sender.bind((address, 0))
+
+    def send(self, *lines: str | bytes) -> None:
+        """Send each line as a packet."""
+        for line in lines:
+            self._sender.sendto(line.encode() if isinstance(line, str) else line, self._there)
+
+    def packets(self) -> list[str]:
+        """What has come."""
+        found = []
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                found.append(self.listener.recv(1 << 16).decode("ascii"))
+        return found
+
+    def replies(self) -> list[Reply]:
+        """What has come, read."""
+        read = [parse_reply(packet) for packet in self.packets()]
+        assert not [one for one in read if isinstance(one, UthereError)]
+        return [one for one in read if not isinstance(one, UthereError)]
+
+    def close(self) -> None:
+        self.listener.close()
+        self._sender.close()
+
+
+class UthereBench:
+    """A front-end whose command periods the test lets pass.
+
+    Attributes:
+        snapshots: of each vehicle, what the next period shows; level flight at 50 m over home with 18 m/s to the north.
+        commands: of each vehicle, what the last period commanded.
+    """
+
+    def __init__(self, closing: contextlib.ExitStack, vehicles: int = 1, **settings: Value) -> None:
+        self.port_in, self.port_out = free_port(), free_port()
+        given: dict[str, Value] = {"uthere.udp_port_in": self.port_in, "uthere.udp_port_out": self.port_out}
+        given |= {f"uthere.{name}": value for name, value in settings.items()}
+        self.log = LoggedLines()
+        names = [f"plane_{i + 1}" for i in range(vehicles)]
+        self.front_end = UthereFrontEnd(UthereFrontEnd.PARAMETERS.checked(given), self.log, names)
+        self.front_end.open()
+        closing.callback(self.front_end.close)
+        self._closing = closing
+        self.time_ns = 0
+        self.snapshots = [flying_snapshot() for _ in range(vehicles)]
+        self.commands: list[OffboardCommand | None] = [None] * vehicles
+
+    def program(self, address: str = "127.0.0.1") -> Program:
+        """A program at that address."""
+        made = Program(address, ("127.0.0.1", self.port_in), self.port_out)
+        self._closing.callback(made.close)
+        return made
+
+    def step(self, periods: int = 1) -> None:
+        """Let so many command periods pass."""
+        for _ in range(periods):
+            self.front_end.serve()
+            for index, snapshot in enumerate(self.snapshots):
+                snapshot = replace(snapshot, time_ns=self.time_ns)
+                self.commands[index] = self.front_end.command(index, snapshot, PERIOD_NS * 1e-9)
+            self.time_ns += PERIOD_NS
+
+    def serve_until(self, condition: Callable[[], object]) -> None:
+        """Serve, with the simulation standing still, until something holds."""
+        end_s = time.monotonic() + PATIENCE_S
+        while not condition():
+            assert time.monotonic() < end_s, dict(self.front_end.counters)
+            self.front_end.serve()
+
+    def read(self, packets: int) -> None:
+        """Serve until so many more packets have been read, whatever they hold."""
+        counters = self.front_end.counters
+        before = counters["packets"] + counters["too_long"] + counters["flooding"]
+        self.serve_until(lambda: counters["packets"] + counters["too_long"] + counters["flooding"] >= before + packets)
+
+
+def flying_snapshot() -> Snapshot:
+    """Level flight at 50 m over home with 18 m/s to the north, in still air."""
+    truth = np.zeros(19)
+    truth[2], truth[3], truth[7] = -50.0, 1.0, 18.0
+    return Snapshot(
+        0,
+        truth,
+        (0.0, 0.0, 0.0),
+        (0.0, 0.0, 0.0),
+        (0.0, 0.0, -9.81),
+        airspeed=18.5,
+        battery=(23.5, 12.5),
+        rc_us=(1500, 1500, 1000, 1500, 1000, 1000, 1500, 1500),
+        status=READY,
+        attitude=(0.01, 0.02, -0.03),
+        gnss=GnssReport(3, 15, 40.2463, -111.6474, 1437.0),
+        outputs=(0.0,) * 4 + (0.6,) + (0.0,) * 9,
+    )
+
+
+def free_port() -> int:
+    """A UDP port that nobody uses."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
