@@ -20,6 +20,7 @@ setup(
         (str(SHARE), ["package.xml"]),
         *shared_files("config", "*.yaml"),
         *shared_files("config", "*.parm"),
+        *shared_files("config", "*.rviz"),
         *shared_files("launch", "*.launch.py"),
     ],
 )

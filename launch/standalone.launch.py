@@ -19,6 +19,7 @@ from rosflight_py_sim.fleet import Member, fleet
 from rosflight_py_sim.flight_controllers import FLIGHT_CONTROLLERS, chosen_flight_controller
 from rosflight_py_sim.graph_plan import PlannedNode, planned_nodes
 from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.rviz import config_file, require_rviz
 from rosflight_py_sim.time_modes import TIME_MANAGERS, boolean, chosen_time_mode
 from rosflight_py_sim.vehicles import CAMERA, DYNAMICS, STANDALONE, VEHICLES, Vehicle, vehicle
 
@@ -96,6 +97,14 @@ ARGUMENTS = [
         description="Whether the vehicle has cameras. Empty: as it is, which is only under water.",
     ),
     DeclareLaunchArgument(
+        "visualizer",
+        default_value="false",
+        description="Whether to publish frames on tf and markers, for an RViz that is started elsewhere.",
+    ),
+    DeclareLaunchArgument(
+        "rviz", default_value="false", description="Whether to start RViz, and the visualizer with it."
+    ),
+    DeclareLaunchArgument(
         "composed", default_value="false", description="Whether all nodes run in one process; by default in lockstep."
     ),
     DeclareLaunchArgument(
@@ -148,12 +157,33 @@ def _graph(context: LaunchContext) -> list[LaunchDescriptionEntity]:
         for file in _words(given[name]):
             if not Path(file).is_file():
                 raise ParameterError(f"launch argument '{name}': there is no file '{file}'")
-    if composed:
-        return [_one_process(given, time_mode)]
     chosen = vehicle(given["vehicle"], given["dynamics"])
     if given["camera"]:
         chosen = chosen.carrying(CAMERA, boolean("camera", given["camera"]))
-    return _processes(given, time_mode, _members(given, chosen))
+    members = _members(given, chosen)
+    nodes = [_one_process(given, time_mode)] if composed else _processes(given, time_mode, members)
+    return [*nodes, *_rviz(given, time_mode, members[0])]
+
+
+def _rviz(given: dict[str, str], time_mode: str, member: Member) -> list[Node]:
+    if not boolean("rviz", given["rviz"]):
+        return []
+    require_rviz()
+    config = config_file(given["namespace"], member.namespace, has_cameras=CAMERA in member.vehicle.companions)
+    return [
+        Node(
+            package="rviz2",
+            executable="rviz2",
+            name="rviz2",
+            arguments=["-d", str(config)],
+            parameters=[{"use_sim_time": time_mode != "wall"}],
+            ros_arguments=["--log-level", given["log_level"]],
+        )
+    ]
+
+
+def _is_drawn(given: dict[str, str]) -> bool:
+    return boolean("visualizer", given["visualizer"]) or boolean("rviz", given["rviz"])
 
 
 def _members(given: dict[str, str], chosen: Vehicle) -> list[Member]:
@@ -197,6 +227,8 @@ def _processes(given: dict[str, str], time_mode: str, members: list[Member]) -> 
 
     autopilots = chosen.asked_autopilots(boolean("autopilot", given["autopilot"]))
     planned = planned_nodes(members, controller, autopilots)
+    if _is_drawn(given):
+        planned.append(PlannedNode("visualizer", "visualizer", "", members[0]))
     if time_mode in TIME_MANAGERS:
         planned.append(PlannedNode("time_manager", TIME_MANAGERS[time_mode], "", members[0]))
     left_out = set(_words(given["leave_out"]))
@@ -246,6 +278,8 @@ def _one_process(given: dict[str, str], time_mode: str) -> Node:
         arguments.append("--camera" if boolean("camera", given["camera"]) else "--no-camera")
     if boolean("use_vimfly", given["use_vimfly"]):
         arguments.append("--keyboard")
+    if _is_drawn(given):
+        arguments.append("--visualizer")
     return Node(
         package="rosflight_py_sim",
         executable="rosflight_py_sim",
