@@ -38,8 +38,8 @@ def require_rviz() -> None:
 
 def _missing(reason: str) -> str:
     return (
-        f"launch argument 'rviz': 'true' given, but rviz2 is not installed ({reason}): install ros-DISTRO-rviz2, or give "
-        "visualizer:=true and start RViz on another machine"
+        f"launch argument 'rviz': 'true' given, but rviz2 is not installed ({reason}): install ros-DISTRO-rviz2, or "
+        "give visualizer:=true and start RViz on another machine"
     )
 
 
