@@ -16,6 +16,7 @@ from rosflight_py_sim.fleet import Member, fleet
 from rosflight_py_sim.flight_controllers import FLIGHT_CONTROLLERS, chosen_flight_controller
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.resources import share_directory
+from rosflight_py_sim.status_command import add_status_parser
 from rosflight_py_sim.trim_command import add_trim_parser
 from rosflight_py_sim.uthere_terminal.command import add_terminal_parser
 from rosflight_py_sim.vehicles import CAMERA, DYNAMICS, SPACING, STANDALONE, VEHICLES, Vehicle, vehicle
@@ -148,6 +149,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     fly.set_defaults(command=_fly)
     add_trim_parser(commands, list(VEHICLES))
+    add_status_parser(commands)
 
     joysticks = commands.add_parser(
         "joysticks",

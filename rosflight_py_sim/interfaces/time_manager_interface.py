@@ -131,7 +131,7 @@ class TimeManagerInterface(SimulationNode, ABC):
         if self.paused:
             message = f"paused at {self.time_text}"
         else:
-            message = f"{factor:.3g} x real time" + (f" of {asked:g} asked for" if self._late_periods > 1 else "")
+            message = f"{factor:.2f} x real time" + (f" of {asked:g} asked for" if self._late_periods > 1 else "")
         yield Diagnosis("", message, Level.WARN if self._late_periods > 1 else Level.OK, values=values)
 
     @property

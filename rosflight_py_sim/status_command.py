@@ -1,0 +1,204 @@
+"""The command `rosflight_py_sim status`: nodes, rates and health of a running graph, in the terminal."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Iterable
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from rosflight_py_sim.viewer.graph_drawing import draw
+from rosflight_py_sim.viewer.graph_model import GraphModel, Health, NodeEntry
+
+if TYPE_CHECKING:
+    from rosflight_py_sim.viewer.graph_watch import GraphWatch
+
+_REDRAW_S = 0.5
+
+# How long a graph must be unchanged before it is shown, and how long to wait for that and for what all nodes say.
+_CALM_S, _PATIENCE_S = 1.5, 8.0
+
+_STYLES = {
+    Health.OK: "green",
+    Health.WARN: "yellow",
+    Health.ERROR: "bold red",
+    Health.STALE: "magenta",
+    Health.UNKNOWN: "dim",
+}
+
+
+def add_status_parser(commands: Any) -> None:
+    """Add `status` to the commands."""
+    parser = commands.add_parser(
+        "status",
+        help="show nodes, rates and health of a running graph",
+        description="Show the nodes of a running graph, their rates and how they are, twice a second until Ctrl-C.",
+        epilog="Exit code with --once: 0 all is well, 1 a node says that it is not, or there is none. "
+        "Everything after --ros-args goes to ROS.",
+    )
+    parser.add_argument("--once", action="store_true", help="show it once; so it is, too, without a terminal")
+    parser.add_argument("--json", action="store_true", help="as JSON, with everything that is known; a line each time")
+    parser.add_argument("--svg", type=Path, metavar="FILE", help="draw nodes and topics into a file, once")
+    parser.set_defaults(command=_status)
+
+
+def _status(options: argparse.Namespace) -> int:
+    import rclpy
+    from rclpy.executors import SingleThreadedExecutor
+    from rclpy.node import Node
+
+    from rosflight_py_sim.nodes.running import initialise, noted_signals
+    from rosflight_py_sim.viewer.graph_watch import GraphWatch
+
+    initialise([sys.argv[0], *options.ros_arguments])
+    # Its name is one that ROS's own tools leave out.
+    node = Node("_rosflight_py_sim_status", enable_rosout=False, start_parameter_services=False)
+    executor = SingleThreadedExecutor()
+    executor.add_node(node)
+    console = Console()
+    once = options.once or options.svg is not None or not (console.is_terminal or options.json)
+    with noted_signals() as signals:
+        try:
+            watch = GraphWatch(node)
+
+            def spin_until(end: Callable[[], bool]) -> None:
+                while not (signals or end()):
+                    executor.spin_once(timeout_sec=0.1)
+
+            code = _show_once(watch, spin_until, options, console) if once else 0
+            if not once:
+                _show(watch, spin_until, signals, options, console)
+        finally:
+            executor.shutdown()
+            node.destroy_node()
+            rclpy.try_shutdown()
+    if signals:
+        raise KeyboardInterrupt
+    return code
+
+
+def _show_once(
+    watch: GraphWatch, spin_until: Callable[[Callable[[], bool]], None], options: argparse.Namespace, console: Console
+) -> int:
+    spin_until(_Settled(watch))
+    model = watch.model()
+    if not model.nodes:
+        print(f"rosflight_py_sim: no node is there in {_domain()}; is a simulation running?", file=sys.stderr)
+        return 1
+    if options.svg is not None:
+        try:
+            options.svg.write_text(draw(model), encoding="utf-8")
+        except OSError as error:
+            print(f"rosflight_py_sim: the picture cannot be written: {error}", file=sys.stderr)
+            return 1
+        print(f"picture: {options.svg.resolve()}", file=sys.stderr)
+    if options.json:
+        print(json.dumps(model.as_data()), flush=True)
+    elif options.svg is None:
+        console.print(table(model))
+    return 0 if model.well else 1
+
+
+def _show(
+    watch: GraphWatch,
+    spin_until: Callable[[Callable[[], bool]], None],
+    signals: list[int],
+    options: argparse.Namespace,
+    console: Console,
+) -> None:
+    with Live(console=console, auto_refresh=False, transient=False) as live:
+        while not signals:
+            due_s = time.monotonic() + (1.0 if options.json else _REDRAW_S)
+            spin_until(lambda due_s=due_s: time.monotonic() > due_s)  # type: ignore[misc]
+            model = watch.model()
+            if options.json:
+                print(json.dumps(model.as_data()), flush=True)
+            else:
+                live.update(table(model) if model.nodes else Text(f"no node is there in {_domain()} ..."), refresh=True)
+
+
+class _Settled:
+    """Whether the graph has stayed as it is for a while and all nodes that report have done so, or time is up."""
+
+    def __init__(self, watch: GraphWatch) -> None:
+        self._watch = watch
+        self._names: list[str] = []
+        self._end_s = time.monotonic() + _PATIENCE_S
+        self._calm_s = time.monotonic() + _CALM_S
+
+    def __call__(self) -> bool:
+        now_s = time.monotonic()
+        names = [node.name for node in self._watch.model().nodes]
+        if names != self._names:
+            self._names, self._calm_s = names, now_s + _CALM_S
+        return now_s > self._end_s or (bool(names) and now_s > self._calm_s and not self._watch.unheard)
+
+
+def _domain() -> str:
+    return f"ROS domain {os.environ.get('ROS_DOMAIN_ID', '0')}"
+
+
+def table(model: GraphModel) -> Group:
+    """What there is to see of the graph, for 80 columns and more."""
+    shown = Table(box=None, pad_edge=False, expand=True, header_style="bold")
+    for name, justify in (("node", "left"), ("health", "left"), ("in", "right"), ("out", "right"), ("load", "right")):
+        shown.add_column(name, justify=justify, no_wrap=True)  # type: ignore[arg-type]
+    shown.add_column("says", ratio=1)
+    for namespace, nodes in groupby(sorted(model.nodes, key=lambda node: _parts(node.name)), _namespace):
+        if namespace != "/":
+            shown.add_row(Text(namespace, style="bold"))
+        for node in nodes:
+            shown.add_row(*_row(node, model, "  " if namespace != "/" else ""))
+    return Group(Text(_headline(model), style="bold"), shown)
+
+
+def _parts(name: str) -> tuple[str, str]:
+    namespace, _, alone = name.rpartition("/")
+    return namespace, alone
+
+
+def _namespace(node: NodeEntry) -> str:
+    return _parts(node.name)[0] or "/"
+
+
+def _row(node: NodeEntry, model: GraphModel, indent: str) -> Iterable[Text]:
+    style = _STYLES[node.health]
+    rates = [_number(node.report.number(key)) for key in ("in (Hz)", "out (Hz)")]
+    load = node.report.number("load")
+    yield Text(indent + _parts(node.name)[1])
+    yield Text("-" if node.health is Health.UNKNOWN else node.health.name, style=style)
+    yield from (Text(rate) for rate in rates)
+    yield Text("" if load is None else f"{load:.0%}")
+    yield Text(node.message or _ends(node, model), style="" if node.health is Health.OK else style)
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.0f}"
+
+
+def _ends(node: NodeEntry, model: GraphModel) -> str:
+    """What the graph alone knows of a node that says nothing."""
+    said = sum(node.name in topic.publishers for topic in model.topics)
+    heard = sum(node.name in topic.listeners for topic in model.topics)
+    return f"publishes {said} topic{'s' * (said != 1)}, hears {heard}"
+
+
+def _headline(model: GraphModel) -> str:
+    words = [f"{len(model.nodes)} nodes, {len(model.topics)} topics, {_domain()}"]
+    for node in model.nodes:
+        steps, step_ms = node.report.number("steps/s"), node.report.number("step median (ms)")
+        factor = node.report.number("real-time factor")
+        if steps is not None and factor is not None:
+            of = f" of {step_ms:.2f} ms" if step_ms is not None else ""
+            words.append(f"{factor:.2f} x real time, {steps:.0f} steps/s{of}")
+    return " · ".join(words)
