@@ -1,0 +1,129 @@
+"""A program in front of the whole graph: it flies by plain datagrams, leaves its cage on purpose, and recovers."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from rosflight_py_sim.autopilot.cage import CageBit
+from rosflight_py_sim.autopilot.packet_modes import Mode
+from rosflight_py_sim.fleet import Member
+from rosflight_py_sim.protocols.uthere import Data, DataAll, parse_reply
+from rosflight_py_sim.vehicles import vehicle
+
+MAXIMUM_M = 50.0
+HOME_M = 40.0
+FOOT = 0.3048
+
+
+class Program:
+    """A program that hears all variables ten times a second, and goes by them."""
+
+    def __init__(self, graph: Any, port_in: int, port_out: int) -> None:
+        self.graph = graph
+        self.variables: dict[str, float] = {}
+        self.latest_s = 0.0
+        self._stream = ""
+        self._next_s = 0.0
+        self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._socket.bind(("127.0.0.1", port_out))
+        self._socket.setblocking(False)
+        self._to = ("127.0.0.1", port_in)
+
+    def say(self, line: str) -> None:
+        self._socket.sendto(line.encode(), self._to)
+
+    def stream(self, line: str) -> None:
+        """Say a line at 5 Hz of the plane's time from now on; nothing: no more."""
+        self._stream, self._next_s = line, 0.0
+
+    def until(self, condition: Callable[[dict[str, float]], object], what: str) -> None:
+        """Run the graph until the variables are such."""
+
+        def holds() -> bool:
+            self._listen()
+            if self._stream and self.latest_s >= self._next_s:
+                self._next_s = self.latest_s + 0.2
+                self.say(self._stream)
+            return bool(self.variables and condition(self.variables))
+
+        self.graph.spin_until(holds, what)
+
+    def until_mode(self, mode: Mode) -> None:
+        self.until(lambda told: told["control_operate_mode"] == mode, mode.label)
+
+    def _listen(self) -> None:
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                reply = parse_reply(self._socket.recv(4096).decode("ascii"))
+                assert isinstance(reply, (Data, DataAll))
+                self.variables |= reply.values
+                self.latest_s = reply.time_s
+
+    def close(self) -> None:
+        self._socket.close()
+
+
+def free_port() -> int:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+@pytest.fixture
+def program(graph: Callable[..., Any]) -> Iterator[Program]:
+    """A program that has just been told the first variables of an anaconda, which circles over home."""
+    port_in, port_out = free_port(), free_port()
+    made = graph(
+        *("-p", f"uthere.udp_port_in:={port_in}", "-p", f"uthere.udp_port_out:={port_out}"),
+        *("-p", f"uthere.cage_altitude_maximum:={MAXIMUM_M}", "-p", f"uthere.home_altitude:={HOME_M}"),
+        vehicles=[Member(vehicle("anaconda"))],
+        flight_controller="uthere",
+    )
+    made.arm()
+    assert made.call("toggle_override").success
+    one = Program(made, port_in, port_out)
+    one.say("data_request(plane=12345, variable=all, interval=0.1)")
+    one.until_mode(Mode.WAYPOINT)
+    yield one
+    one.close()
+
+
+def test_cage_ends_fly_and_engage_begins_it_again_and_the_safety_pilot_has_the_last_word(program: Program) -> None:
+    program.say("fly_engage(plane=12345)")
+    program.until(lambda told: told["ap_target_from_packet_enabled"] == 1, "fly() engaged")
+    program.stream("fly(plane=12345,heading=180,airspeed=18,climb=15)")
+    program.until_mode(Mode.PACKET_TARGET)
+    program.until_mode(Mode.RETURN_HOME)
+    told = program.variables
+    assert told["ap_target_from_packet_enabled"] == 0
+    assert told["ap_target_from_packet_cage_triggered_last"] == 1 << CageBit.ALTITUDE
+    assert told["cage_altitude_maximum"] == pytest.approx(MAXIMUM_M / FOOT, abs=1e-6)
+    # Told of it a tenth of a second later, at a climb of 5 m/s.
+    assert told["altitude"] * FOOT == pytest.approx(MAXIMUM_M, abs=1.0)
+
+    program.stream("")
+    program.until(lambda told: told["cage_triggered"] == 0, "the plane inside of its cage")
+    assert program.variables["ap_target_from_packet_cage_triggered_last"] == 1 << CageBit.ALTITUDE
+    program.say("fly_engage(plane=12345)")
+    program.until(lambda told: told["ap_target_from_packet_cage_triggered_last"] == 0, "the latch cleared")
+    program.stream("fly(plane=12345,heading=180,airspeed=18,altitude=130)")
+    program.until_mode(Mode.PACKET_TARGET)
+    program.until(lambda told: abs(told["heading"] - 180.0) < 10.0, "the nose to the south")
+
+    assert program.graph.call("toggle_override").success
+    program.until_mode(Mode.MANUAL)
+    assert program.variables["ap_target_from_packet_enabled"] == 0
+    assert program.graph.call("toggle_override").success
+    program.until_mode(Mode.WAYPOINT)
+
+    program.say("fly_engage(plane=12345)")
+    program.until_mode(Mode.PACKET_TARGET)
+    program.graph.remove(program.graph.node("rc"))
+    program.until_mode(Mode.RETURN_HOME)
+    assert program.variables["ap_target_from_packet_cage_triggered_last"] == 1 << CageBit.HANDHELD_LOST_COMM
+    assert int(program.variables["cage_triggered"]) >> CageBit.HANDHELD_LOST_COMM & 1
