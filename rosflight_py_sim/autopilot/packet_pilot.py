@@ -9,7 +9,7 @@ from rosflight_py_sim.autopilot.fly_target import AirspeedTarget, AltitudeTarget
 from rosflight_py_sim.autopilot.guided import Guided
 from rosflight_py_sim.autopilot.packet_modes import TRANSITIONS, Event, Mode
 from rosflight_py_sim.autopilot.target_controller import TargetController
-from rosflight_py_sim.autopilot.waypoint_route import Route, RouteWaypoint
+from rosflight_py_sim.autopilot.waypoint_route import ROUTE_PARAMETERS, Route, RouteWaypoint
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
 
 _GOES = {"waypoint": Event.GOES_TO_WAYPOINT, "return_home": Event.GOES_HOME}
@@ -41,6 +41,7 @@ PACKET_PILOT_PARAMETERS = (
         Parameter("home_airspeed", 18.0, "airspeed of the same", "m/s", minimum=0.0, above_minimum=True),
         Parameter("ground_height", 3.0, "below this an armed vehicle takes off before anything else, above home", "m"),
     )
+    + ROUTE_PARAMETERS
     + CAGE_PARAMETERS
 )
 
@@ -91,6 +92,7 @@ class PacketPilot:
         if controller is not self._controller:
             controller.adopt(self._controller)
         self._controller = controller
+        self._values = values
         self._cage = Cage(values)
         self._timeout = number(values, "ap_target_from_packet_timeout")
         self._lost_comm_timeout = number(values, "lost_comm_timeout")
@@ -169,7 +171,7 @@ class PacketPilot:
             return self._not_now("fly_to_waypoint")
         if waypoint_id not in self._waypoints:
             return f"fly_to_waypoint refused: the buffer holds no waypoint {waypoint_id}"
-        return self._take_goal("fly_to_waypoint", Route(self._waypoints, waypoint_id))
+        return self._take_goal("fly_to_waypoint", Route(self._waypoints, waypoint_id, self._values))
 
     def update(self, observed: Observed, dt: float) -> Guided | None:
         """The command for the next `dt` seconds; None where the safety pilot flies, or the state is not finite."""

@@ -7,14 +7,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
+from rosflight_py_sim.autopilot.corners import bisector, corner_arc, corner_cut, direction, turn_angle
 from rosflight_py_sim.autopilot.dubins import UnreachableError, shortest_dubins_path
-from rosflight_py_sim.autopilot.loops import wrap_angle
-from rosflight_py_sim.autopilot.path_segments import Arc, Horizontal, Line, Segment
+from rosflight_py_sim.autopilot.path_segments import Arc, Line, Segment
 from rosflight_py_sim.autopilot.setpoint import Vector3
 from rosflight_py_sim.autopilot.waypoints import FlightPlan, Waypoint, WaypointError
-
-# Corners that turn by less than this (rad) are none.
-_STRAIGHT = 1e-6
 
 
 def planned_path(plan: FlightPlan) -> tuple[Segment, ...]:
@@ -51,7 +48,7 @@ def joined_path(plan: FlightPlan, position_ned: Vector3, course: float) -> tuple
         if math.dist(start[:2], position_ned[:2]) < 1e-3:
             return path
     onward = path[0].point(min(1.0, path[0].length))
-    normal = _bisector(_direction(position_ned, start), _direction(start, onward))
+    normal = bisector(direction(position_ned, start), direction(start, onward))
     return (Line(position_ned, start, normal, here.airspeed), *path)
 
 
@@ -69,24 +66,20 @@ def polyline(path: Sequence[Segment], spacing: float) -> list[Vector3]:
 
 def _lines(points: Sequence[Waypoint], radius: float) -> list[Segment]:
     """Corner to corner; each line ends at the plane that halves the corner (algorithm 5, eq. 11.1)."""
-    directions = [_direction(a.position_ned, b.position_ned) for a, b in itertools.pairwise(points)]
+    directions = [direction(a.position_ned, b.position_ned) for a, b in itertools.pairwise(points)]
     lines: list[Segment] = []
-    for index, direction in enumerate(directions):
-        onward = directions[index + 1] if index + 1 < len(directions) else direction
+    for index, along in enumerate(directions):
+        onward = directions[index + 1] if index + 1 < len(directions) else along
         start, end = points[index].position_ned, points[index + 1]
-        lines.append(Line(start, end.position_ned, _bisector(direction, onward), end.airspeed))
+        lines.append(Line(start, end.position_ned, bisector(along, onward), end.airspeed))
     return lines
 
 
 def _fillets(points: Sequence[Waypoint], radius: float) -> list[Segment]:
-    """Lines whose corners are rounded by arcs that touch both (algorithm 6; eq. 11.2 to 11.4).
-
-    An arc of radius R in a corner of the angle rho between the legs begins and ends R / tan(rho / 2) from it.
-    """
-    directions = [_direction(a.position_ned, b.position_ned) for a, b in itertools.pairwise(points)]
-    turns = [_turn_angle(a, b) for a, b in itertools.pairwise(directions)]
-    # With the course changing by the angle c = pi - rho, R / tan(rho / 2) is R tan(c / 2).
-    cuts = [0.0, *(radius * math.tan(abs(turn) / 2.0) if abs(turn) > _STRAIGHT else 0.0 for turn in turns), 0.0]
+    """Lines whose corners are rounded by arcs that touch both (algorithm 6; eq. 11.2 to 11.4)."""
+    directions = [direction(a.position_ned, b.position_ned) for a, b in itertools.pairwise(points)]
+    turns = [turn_angle(a, b) for a, b in itertools.pairwise(directions)]
+    cuts = [0.0, *(corner_cut(turn, radius) for turn in turns), 0.0]
     segments: list[Segment] = []
     for index, (north, east) in enumerate(directions):
         start, end = points[index].position_ned, points[index + 1].position_ned
@@ -102,10 +95,7 @@ def _fillets(points: Sequence[Waypoint], radius: float) -> list[Segment]:
         leave = (end[0] - after * north, end[1] - after * east, end[2])
         segments.append(Line(enter, leave, (north, east), speed))
         if after > 0.0:
-            turn = int(math.copysign(1.0, turns[index]))
-            centre = (leave[0] - turn * radius * east, leave[1] + turn * radius * north, end[2])
-            course = math.atan2(east, north)
-            segments.append(Arc(centre, radius, turn, course - turn * math.pi / 2.0, abs(turns[index]), speed))
+            segments.append(corner_arc(leave, (north, east), turns[index], radius, speed))
     return segments
 
 
@@ -125,7 +115,7 @@ def _dubins(points: Sequence[Waypoint], radius: float) -> list[Segment]:
         leave, enter = first.point(first.length), last.point(0.0)
         pieces: list[Segment] = [first, last]
         if path.straight > 1e-6:
-            pieces.insert(1, Line(leave, enter, _direction(leave, enter), speed))
+            pieces.insert(1, Line(leave, enter, direction(leave, enter), speed))
         segments += [piece for piece in pieces if piece.length > 1e-6]
     return segments
 
@@ -170,23 +160,5 @@ def _course(points: Sequence[Waypoint], index: int) -> float:
     if given is not None:
         return given
     a, b = (index, index + 1) if index + 1 < len(points) else (index - 1, index)
-    north, east = _direction(points[a].position_ned, points[b].position_ned)
+    north, east = direction(points[a].position_ned, points[b].position_ned)
     return math.atan2(east, north)
-
-
-def _direction(start: Vector3, end: Vector3) -> Horizontal:
-    north, east = end[0] - start[0], end[1] - start[1]
-    length = math.hypot(north, east)
-    return north / length, east / length
-
-
-def _turn_angle(before: Horizontal, after: Horizontal) -> float:
-    """Change of course from one direction to the other, rad, positive to the right."""
-    return wrap_angle(math.atan2(after[1], after[0]) - math.atan2(before[1], before[0]))
-
-
-def _bisector(before: Horizontal, after: Horizontal) -> Horizontal:
-    """Normal of the plane that halves a corner: (q_{i-1} + q_i) / |...| of eq. 11.1; for a turn back, q_{i-1}."""
-    north, east = before[0] + after[0], before[1] + after[1]
-    length = math.hypot(north, east)
-    return (north / length, east / length) if length > 1e-6 else before

@@ -6,8 +6,10 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple, cast
 
+from rosflight_py_sim.autopilot.guided import Guided
 from rosflight_py_sim.autopilot.loops import within, wrap_angle
-from rosflight_py_sim.autopilot.setpoint import Setpoint
+from rosflight_py_sim.autopilot.setpoint import Setpoint, Vector3
+from rosflight_py_sim.firmware import CommandMode
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values
 
 POSITION_CONTROLLER_PARAMETERS = ParameterTable(
@@ -56,6 +58,22 @@ class AttitudeCommand(NamedTuple):
     yaw_rate_rps: float
     throttle: float
 
+    def guided(self, position_ned: Vector3, yaw_rad: float) -> Guided:
+        """As a command to the flight controller, with the place and the nose that it shall lead to."""
+        u = (0.0, 0.0, self.throttle, self.roll_rad, self.pitch_rad, self.yaw_rate_rps, 0.0, 0.0, 0.0, 0.0)
+        return Guided(CommandMode.ROLL_PITCH_YAWRATE_THROTTLE, u, position_ned, yaw_rad)
+
+
+class Given(NamedTuple):
+    """The parts of an attitude command that somebody else has chosen; None: the loops do."""
+
+    roll_rad: float | None = None
+    pitch_rad: float | None = None
+    yaw_rate_rps: float | None = None
+    throttle: float | None = None
+
+
+NOTHING_GIVEN = Given()
 
 IDLE = AttitudeCommand(0.0, 0.0, 0.0, 0.0)
 """Level, without thrust: for a vehicle that waits on the ground."""
@@ -85,6 +103,9 @@ class PositionController:
     the tracking time k_v / k_i (K. Astrom and T. Hagglund, Advanced PID Control, 2006, sec. 3.5). Vertical comes
     first: what thrust is left after holding the height is used for the horizontal acceleration.
 
+    Where roll, pitch or throttle are given from outside, the loops choose the others, and their integrators follow, by
+    the same back-calculation, the acceleration that the given ones make.
+
     Valid while the attitude loop is several times faster than k_v, and tilt stays below 90 degrees. With ROSflight's
     multirotor (attitude poles at 9.7 rad/s, rotor lag 0.03 s, 10 ms of delay) the default horizontal gains leave a
     damping ratio above 0.4 and a greatest sensitivity of about 2.2.
@@ -113,7 +134,7 @@ class PositionController:
                 f"parameter 'min_throttle': {number['min_throttle']:g} given; "
                 f"allowed: less than the throttle in hover, {hover:.3g}"
             )
-        self._max_tilt_tangent = math.tan(number["max_tilt"])
+        self._max_tilt = number["max_tilt"]
         self._max_speed = number["max_speed"]
         self._max_climb_speed = number["max_climb_speed"]
         self._max_descent_speed = number["max_descent_speed"]
@@ -134,10 +155,10 @@ class PositionController:
         """Acceleration (m/s^2) that the integrators add now: the negative of the disturbance they have found."""
         return self._integral
 
-    def reset(self) -> None:
-        """Forget the integrators, and let the throttle rise anew: before a take-off."""
+    def reset(self, rotors_turn: bool = False) -> None:
+        """Forget the integrators, and let the throttle rise anew, unless the rotors turn already: before a take-off."""
         self._integral = (0.0, 0.0, 0.0)
-        self._age_s = 0.0
+        self._age_s = self._spool_up_time if rotors_turn else 0.0
 
     def adopt(self, other: PositionController) -> None:
         """Carry on from `other`, after a change of parameters."""
@@ -165,53 +186,96 @@ class PositionController:
         if not all(map(math.isfinite, (*position, *velocity, yaw))):
             raise ValueError(f"state is not finite: position {position}, velocity {velocity}, yaw {yaw}")
 
+        wanted = self.approach(position, setpoint)
+        return self.hold_velocity(velocity, yaw, wanted, setpoint.yaw_rad, dt, setpoint.acceleration_ned)
+
+    def approach(self, position_ned: Sequence[float], setpoint: Setpoint) -> Vector3:
+        """The velocity (NED, m/s) that leads from a position to a setpoint, and moves along with it."""
+        wanted, reference = setpoint.position_ned, setpoint.velocity_ned
+        north, east = wanted[0] - position_ned[0], wanted[1] - position_ned[1]
+        rate = self._approach_rate(math.hypot(north, east))
+        return self._within_limits(
+            (
+                reference[0] + rate * north,
+                reference[1] + rate * east,
+                reference[2] + self._vertical_gains[0] * (wanted[2] - position_ned[2]),
+            )
+        )
+
+    def yaw_rate(self, error_rad: float) -> float:
+        """The yaw rate (rad/s) against a yaw error."""
+        return within(self._yaw_gain * error_rad, self._max_yaw_rate)
+
+    def hold_velocity(
+        self,
+        velocity_ned: Sequence[float],
+        yaw_rad: float,
+        wanted_ned: Vector3,
+        wanted_yaw_rad: float,
+        dt: float,
+        feedforward_ned: Vector3 = (0.0, 0.0, 0.0),
+        given: Given = NOTHING_GIVEN,
+    ) -> AttitudeCommand:
+        """The command for the next `dt` seconds towards a velocity (m/s), with an acceleration (m/s^2) fed forward."""
         _, gain_v, gain_i = self._horizontal_gains
-        gain_p_down, gain_v_down, gain_i_down = self._vertical_gains
-        wanted, reference, feedforward = setpoint.position_ned, setpoint.velocity_ned, setpoint.acceleration_ned
-
-        north_e, east_e = wanted[0] - position[0], wanted[1] - position[1]
-        approach = self._approach_rate(math.hypot(north_e, east_e))
-        north_c = reference[0] + approach * north_e
-        east_c = reference[1] + approach * east_e
-        down_c = reference[2] + gain_p_down * (wanted[2] - position[2])
-        north_c, east_c = _within_circle(north_c, east_c, self._max_speed)
-        down_c = min(max(down_c, -self._max_climb_speed), self._max_descent_speed)
-
-        error = (north_c - velocity[0], east_c - velocity[1], down_c - velocity[2])
-        asked_north = feedforward[0] + gain_v * error[0] + self._integral[0]
-        asked_east = feedforward[1] + gain_v * error[1] + self._integral[1]
-        asked_down = feedforward[2] + gain_v_down * error[2] + self._integral[2]
+        _, gain_v_down, gain_i_down = self._vertical_gains
+        error = tuple(c - v for c, v in zip(self._within_limits(wanted_ned), velocity_ned, strict=True))
+        asked_north = feedforward_ned[0] + gain_v * error[0] + self._integral[0]
+        asked_east = feedforward_ned[1] + gain_v * error[1] + self._integral[1]
+        asked_down = feedforward_ned[2] + gain_v_down * error[2] + self._integral[2]
 
         self._age_s += dt
         ceiling = min(self._age_s / self._spool_up_time, 1.0) if self._spool_up_time > 0.0 else 1.0
-        lift = min(max(self._gravity - asked_down, self._least), self._most)
-        room = min(
-            self._max_acceleration,
-            lift * self._max_tilt_tangent,
-            math.sqrt(max(self._most * self._most - lift * lift, 0.0)),
-        )
+        lift, room = self._lift_and_room(asked_down, given.throttle)
         if ceiling < self._gravity * self._throttle_per_acceleration:
             # It cannot have left the ground: tilting would only press a foot into it.
             room = 0.0
         north, east = _within_circle(asked_north, asked_east, room)
-        down = self._gravity - lift
+        thrust = None
+        if given.throttle is not None:
+            thrust, lift = lift, math.sqrt(lift * lift - north * north - east * east)
 
+        cos_yaw, sin_yaw = math.cos(yaw_rad), math.sin(yaw_rad)
+        ahead, right = cos_yaw * north + sin_yaw * east, -sin_yaw * north + cos_yaw * east
+        limit = self._max_tilt
+        pitch = math.atan2(-ahead, lift) if given.pitch_rad is None else within(given.pitch_rad, limit)
+        roll = math.atan2(right * math.cos(pitch), lift) if given.roll_rad is None else within(given.roll_rad, limit)
+        upright = math.cos(pitch) * math.cos(roll)
+        if thrust is None:
+            thrust = min(lift / upright, self._most)
+
+        # What comes of it in place of what was asked for.
+        ahead, right = -thrust * math.cos(roll) * math.sin(pitch), thrust * math.sin(roll)
+        north, east = cos_yaw * ahead - sin_yaw * right, sin_yaw * ahead + cos_yaw * right
+        down = self._gravity - thrust * upright
         self._integral = (
             self._integrated(self._integral[0], error[0], north - asked_north, gain_v, gain_i, dt),
             self._integrated(self._integral[1], error[1], east - asked_east, gain_v, gain_i, dt),
             self._integrated(self._integral[2], error[2], down - asked_down, gain_v_down, gain_i_down, dt),
         )
-
-        specific_thrust = math.sqrt(north * north + east * east + lift * lift)
-        cos_yaw, sin_yaw = math.cos(yaw), math.sin(yaw)
-        n_x = -(cos_yaw * north + sin_yaw * east) / specific_thrust
-        n_y = -(-sin_yaw * north + cos_yaw * east) / specific_thrust
+        turn = self.yaw_rate(wrap_angle(wanted_yaw_rad - yaw_rad)) if given.yaw_rate_rps is None else given.yaw_rate_rps
         return AttitudeCommand(
-            roll_rad=-math.asin(min(max(n_y, -1.0), 1.0)),
-            pitch_rad=math.atan2(n_x, lift / specific_thrust),
-            yaw_rate_rps=within(self._yaw_gain * wrap_angle(setpoint.yaw_rad - yaw), self._max_yaw_rate),
-            throttle=min(specific_thrust * self._throttle_per_acceleration, ceiling),
+            roll, pitch, within(turn, self._max_yaw_rate), min(thrust * self._throttle_per_acceleration, ceiling)
         )
+
+    def _lift_and_room(self, asked_down: float, throttle: float | None) -> tuple[float, float]:
+        """Upward part of the thrust, and how much of it there is for the horizontal acceleration (m/s^2).
+
+        With a given throttle the first is all of the thrust.
+        """
+        if throttle is not None:
+            thrust = max(throttle / self._throttle_per_acceleration, self._least)
+            return thrust, min(self._max_acceleration, thrust * math.sin(self._max_tilt))
+        lift = min(max(self._gravity - asked_down, self._least), self._most)
+        return lift, min(
+            self._max_acceleration,
+            lift * math.tan(self._max_tilt),
+            math.sqrt(max(self._most * self._most - lift * lift, 0.0)),
+        )
+
+    def _within_limits(self, velocity_ned: Vector3) -> Vector3:
+        north, east = _within_circle(velocity_ned[0], velocity_ned[1], self._max_speed)
+        return north, east, min(max(velocity_ned[2], -self._max_climb_speed), self._max_descent_speed)
 
     def _approach_rate(self, distance: float) -> float:
         """Wanted speed per distance (1/s): k_p when near, and further out what half the acceleration can brake."""

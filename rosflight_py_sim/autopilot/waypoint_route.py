@@ -1,29 +1,58 @@
-"""Routes along waypoints that each name the next."""
+"""Waypoints that are chained by their numbers, flown one after the other for as long as the chain goes on."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
+from rosflight_py_sim.autopilot.corners import bisector, corner_arc, corner_cut, direction, turn_angle
 from rosflight_py_sim.autopilot.flight_state import FlightState
 from rosflight_py_sim.autopilot.fly_target import (
     AirspeedTarget,
     AltitudeTarget,
     CourseTarget,
     FlyTarget,
-    Lateral,
     PositionTarget,
-    TargetError,
 )
+from rosflight_py_sim.autopilot.path_manager import PathManager
+from rosflight_py_sim.autopilot.path_segments import FieldGains, Line, Segment
 from rosflight_py_sim.autopilot.setpoint import Vector3
+from rosflight_py_sim.autopilot.wind_triangle import ground_speed_along
+from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
 
-_REACHED = 40.0
+ROUTE_PARAMETERS = ParameterTable(
+    Parameter(
+        "turn_bank", 0.6, "roll angle that turns from leg to leg are planned with", "rad", minimum=0.05, maximum=1.2
+    ),
+)
+
+GRAVITY = 9.81
+"""m/s^2; for the radius of turns."""
+
+# Shape of the vector fields: chi_inf (rad) of lines, k_orbit of arcs.
+_APPROACH: Final = 1.05
+_ORBIT_GAIN: Final = 1.2
+# Corners that turn by more (rad) are flown over: an arc inside of them would leave too much of them away.
+_SHARPEST: Final = 1.8
+# Those that turn by less are none.
+_STRAIGHT: Final = 1e-3
+# Share of the radius that turns are planned with, to which legs that are short may tighten them.
+_TIGHTEST: Final = 0.5
+# Waypoints as near to each other (m) are one place.
+_ONE_PLACE: Final = 1.0
+_LEAST_RADIUS: Final = 1.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RouteWaypoint:
-    """A place (NED, m) to fly to at an airspeed (m/s), its number, and that of the next one."""
+    """A waypoint with a number, and the number of the one after it.
+
+    Attributes:
+        position_ned: m from home.
+        airspeed: m/s, on the way to this point.
+    """
 
     id: int
     next_id: int
@@ -34,33 +63,136 @@ class RouteWaypoint:
         """Refuse what cannot be flown.
 
         Raises:
-            TargetError: an airspeed that is not positive.
+            TargetError: a number that is not finite, or an airspeed that is not positive.
         """
-        if not self.airspeed > 0.0:
-            raise TargetError(f"airspeed {self.airspeed:g} m/s given; allowed: greater than 0 m/s")
+        _ = self.target
+
+    @property
+    def target(self) -> FlyTarget:
+        """To fly there directly, and to stay there."""
+        north, east, down = self.position_ned
+        return FlyTarget(PositionTarget(north, east), AirspeedTarget(self.airspeed), AltitudeTarget(-down))
 
 
 class Route:
-    """Leads from waypoint to waypoint, to the one whose next is not there."""
+    """From a waypoint along the next numbers, to the one whose next number no waypoint has; there the vehicle stays.
 
-    def __init__(self, buffer: Mapping[int, RouteWaypoint], first_id: int) -> None:
-        """`buffer` is looked into as the route is flown."""
-        self._buffer = buffer
-        self._waypoint = buffer[first_id]
+    A cycle is flown on and on. `waypoints` is looked at in each call of `update`, and may change meanwhile:
+
+    - A waypoint that is put in the place of the one being flown to is flown to from here.
+    - Another next one, or one more after the last, is flown to from the present one.
+    - What is taken away is still flown to if it is the present waypoint, which is the last one then.
+
+    Legs are straight, and followed by the vector field of Beard and McLain, Small Unmanned Aircraft (2012), eq. 10.8,
+    with k_path = 1 / R. R = V_g^2 / (g tan(phi)) is the radius of a turn with the roll angle phi, `turn_bank`, at the
+    greater ground speed that the wind gives on the two legs. Corners are rounded by an arc of that radius (algorithm
+    6), or a tighter one where the legs are short: waypoints along a curve are flown as that curve. Sharp corners are
+    flown over up to the plane that halves them (algorithm 5), and the turn swings out.
+    """
+
+    def __init__(self, waypoints: Mapping[int, RouteWaypoint], first: int, values: Values) -> None:
+        """Begin with the waypoint `first`; `values` holds ROUTE_PARAMETERS, checked, and may hold others.
+
+        Raises:
+            KeyError: there is no such waypoint.
+        """
+        self._waypoints = waypoints
+        self._to = waypoints[first]
+        self._after: RouteWaypoint | None = None
+        self._start: Vector3 | None = None
+        self._leg: PathManager | None = None
+        self._has_ended = False
+        self._turn_bank = number(values, "turn_bank")
+        self._gains = _field(_LEAST_RADIUS)
 
     @property
     def waypoint_id(self) -> int:
-        """Number of the waypoint that is flown to."""
-        return self._waypoint.id
+        """Number of the waypoint that is flown to, or stayed at."""
+        return self._to.id
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the last waypoint has been reached, and the vehicle stays there."""
+        return self._has_ended
 
     def update(self, state: FlightState) -> FlyTarget:
-        """What to fly now: straight to the waypoint, and on to the next; the last one is circled."""
-        north, east, _ = self._waypoint.position_ned
-        if math.dist(state.position_ned[:2], (north, east)) < _REACHED:
-            self._waypoint = self._buffer.get(self._waypoint.next_id, self._waypoint)
-        waypoint = self._waypoint
-        north, east, down = waypoint.position_ned
-        lateral: Lateral = PositionTarget(north, east)
-        if waypoint.next_id in self._buffer:
-            lateral = CourseTarget(math.atan2(east - state.position_ned[1], north - state.position_ned[0]))
-        return FlyTarget(lateral, AirspeedTarget(waypoint.airspeed), AltitudeTarget(-down))
+        """The target for now."""
+        self._look_at_waypoints(state)
+        # Each waypoint at most once: a cycle may lie in one place.
+        for _ in range(len(self._waypoints) + 1):
+            if self._has_ended:
+                break
+            if self._leg is None:
+                self._leg = PathManager(self._planned(state))
+            wanted = self._leg.update(state.position_ned, state.course, self._gains)
+            if not self._leg.is_over:
+                course = CourseTarget(wanted.course, wanted.curvature)
+                return FlyTarget(course, AirspeedTarget(wanted.airspeed), AltitudeTarget(wanted.height))
+            self._go_on()
+        return self._to.target
+
+    def _look_at_waypoints(self, state: FlightState) -> None:
+        """Take over what has changed about this waypoint and the next one."""
+        present = self._waypoints.get(self._to.id, self._to)
+        if present != self._to:
+            self._to, self._start, self._leg, self._has_ended = present, None, None, False
+        after = self._waypoints.get(self._to.next_id)
+        if after is self._to:
+            after = None
+        if after != self._after:
+            turning = self._leg is not None and self._leg.index > 0
+            self._after, self._leg = after, None
+            if turning:
+                self._start = state.position_ned
+            if self._has_ended and after is not None:
+                self._go_on()
+                self._start = None
+
+    def _go_on(self) -> None:
+        """Fly to the next waypoint; where there is none, stay."""
+        if self._after is None:
+            self._has_ended = True
+            return
+        end = self._leg.path[-1] if self._leg is not None else None
+        self._start = end.point(end.length) if end is not None else self._to.position_ned
+        self._to, self._leg, self._has_ended = self._after, None, False
+        self._after = self._waypoints.get(self._to.next_id)
+        if self._after is self._to:
+            self._after = None
+
+    def _planned(self, state: FlightState) -> list[Segment]:
+        """The leg to the present waypoint, and the turn at its end."""
+        if self._start is None:
+            self._start = state.position_ned
+        start, end, speed = self._start, self._to.position_ned, self._to.airspeed
+        length = math.dist(start[:2], end[:2])
+        if length < _ONE_PLACE:
+            # Over as soon as it begins.
+            return [Line(end, end, (0.0, 0.0), speed)]
+        along = direction(start, end)
+        radius = self._radius(state, along, speed)
+        after = self._after
+        onward, onward_length = along, 0.0
+        if after is not None and math.dist(end[:2], after.position_ned[:2]) >= _ONE_PLACE:
+            onward, onward_length = direction(end, after.position_ned), math.dist(end[:2], after.position_ned[:2])
+            radius = max(radius, self._radius(state, onward, after.airspeed))
+        self._gains = _field(radius)
+        turn = turn_angle(along, onward)
+        if not _STRAIGHT < abs(turn) < _SHARPEST:
+            return [Line(start, end, bisector(along, onward), speed)]
+        # The other half of the next leg is for the corner at its end.
+        room = min(length, 0.5 * onward_length)
+        tight = min(radius, room / math.tan(0.5 * abs(turn)))
+        if tight < _TIGHTEST * radius:
+            return [Line(start, end, bisector(along, onward), speed)]
+        cut = corner_cut(turn, tight)
+        leave = (end[0] - cut * along[0], end[1] - cut * along[1], end[2])
+        return [Line(start, leave, along, speed), corner_arc(leave, along, turn, tight, speed)]
+
+    def _radius(self, state: FlightState, along: tuple[float, float], airspeed: float) -> float:
+        speed = ground_speed_along(math.atan2(along[1], along[0]), airspeed, state.wind_ned)
+        return max(speed * speed / (GRAVITY * math.tan(self._turn_bank)), _LEAST_RADIUS)
+
+
+def _field(radius: float) -> FieldGains:
+    return FieldGains(_APPROACH, 1.0 / radius, _ORBIT_GAIN)

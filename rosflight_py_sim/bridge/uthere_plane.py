@@ -15,6 +15,10 @@ from rosflight_py_sim.autopilot.fixedwing_target_controller import (
 from rosflight_py_sim.autopilot.flight_state import flight_state
 from rosflight_py_sim.autopilot.fly_target import TargetError
 from rosflight_py_sim.autopilot.guided import Guided
+from rosflight_py_sim.autopilot.multirotor_target_controller import (
+    MULTIROTOR_TARGET_PARAMETERS,
+    MultirotorTargetController,
+)
 from rosflight_py_sim.autopilot.packet_pilot import PACKET_PILOT_PARAMETERS, PacketPilot
 from rosflight_py_sim.autopilot.target_controller import TargetController
 from rosflight_py_sim.bridge.front_end_interface import ControllerStatus, Snapshot
@@ -58,6 +62,7 @@ class _Flown(NamedTuple):
 
 _CONTROLLERS = {
     "fixedwing": _Flown(FixedwingTargetController, FIXEDWING_TARGET_PARAMETERS),
+    "multirotor": _Flown(MultirotorTargetController, MULTIROTOR_TARGET_PARAMETERS),
 }
 
 UTHERE_PLANE_PARAMETERS = (

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from rosflight_msgs.msg import Command
-
 from rosflight_py_sim.autopilot.guided import Guided
 from rosflight_py_sim.autopilot.mission import MISSION_PARAMETERS, Mission, Phase
 from rosflight_py_sim.autopilot.position_controller import IDLE, POSITION_CONTROLLER_PARAMETERS, PositionController
@@ -92,8 +90,7 @@ class Autopilot(AutopilotInterface):
         else:
             controller.reset()
             c = IDLE
-        u = (0.0, 0.0, c.throttle, c.roll_rad, c.pitch_rad, c.yaw_rate_rps, 0.0, 0.0, 0.0, 0.0)
-        return Guided(Command.MODE_ROLL_PITCH_YAWRATE_THROTTLE, u, setpoint.position_ned, setpoint.yaw_rad)
+        return c.guided(setpoint.position_ned, setpoint.yaw_rad)
 
 
 def main() -> None:

@@ -10,9 +10,11 @@ import yaml
 from rosflight_py_sim.autopilot.fixedwing_mission import FIXEDWING_MISSION_PARAMETERS
 from rosflight_py_sim.autopilot.fixedwing_target_controller import FIXEDWING_TARGET_PARAMETERS
 from rosflight_py_sim.autopilot.mission import MISSION_PARAMETERS
+from rosflight_py_sim.autopilot.multirotor_target_controller import MULTIROTOR_TARGET_PARAMETERS
 from rosflight_py_sim.autopilot.path_planning import planned_path
 from rosflight_py_sim.autopilot.path_segments import Arc
 from rosflight_py_sim.autopilot.position_controller import POSITION_CONTROLLER_PARAMETERS
+from rosflight_py_sim.autopilot.waypoint_route import ROUTE_PARAMETERS
 from rosflight_py_sim.autopilot.waypoints import flight_plan
 from rosflight_py_sim.parameters import Parameter
 
@@ -21,7 +23,8 @@ ROWS = [line for line in PAGE.splitlines() if line.startswith("| `")]
 PARAMETERS = [
     *MISSION_PARAMETERS,
     *POSITION_CONTROLLER_PARAMETERS,
-    *(FIXEDWING_MISSION_PARAMETERS + FIXEDWING_TARGET_PARAMETERS),
+    *(FIXEDWING_MISSION_PARAMETERS + FIXEDWING_TARGET_PARAMETERS + ROUTE_PARAMETERS),
+    *(parameter for parameter in MULTIROTOR_TARGET_PARAMETERS if parameter.name not in POSITION_CONTROLLER_PARAMETERS),
 ]
 
 
@@ -41,6 +44,7 @@ def test_waypoint_file_of_the_page_can_be_flown() -> None:
     assert isinstance(path[-1], Arc)
 
 
-def test_example_of_the_page_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    exec(compile(PAGE.split("```python")[1].split("```")[0], "docs/autopilot.md", "exec"), {})
+def test_examples_of_the_page_run(capsys: pytest.CaptureFixture[str]) -> None:
+    for example in PAGE.split("```python")[1:]:
+        exec(compile(example.split("```")[0], "docs/autopilot.md", "exec"), {})
     assert capsys.readouterr().out.startswith("take off AttitudeCommand(")

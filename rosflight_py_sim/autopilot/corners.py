@@ -1,0 +1,47 @@
+"""Where two legs of a path meet, seen from above."""
+
+from __future__ import annotations
+
+import math
+
+from rosflight_py_sim.autopilot.loops import wrap_angle
+from rosflight_py_sim.autopilot.path_segments import Arc, Horizontal
+from rosflight_py_sim.autopilot.setpoint import Vector3
+
+# Corners that turn by less than this (rad) are none.
+_STRAIGHT = 1e-6
+
+
+def corner_cut(turn_rad: float, radius: float) -> float:
+    """How far from a corner an arc that touches both legs begins and ends, m.
+
+    In a corner of the angle rho between the legs that is R / tan(rho / 2) (Beard and McLain, Small Unmanned Aircraft,
+    2012, eq. 11.2); with the course changing by c = pi - rho it is R tan(c / 2).
+    """
+    return radius * math.tan(abs(turn_rad) / 2.0) if abs(turn_rad) > _STRAIGHT else 0.0
+
+
+def corner_arc(begin_ned: Vector3, before: Horizontal, turn_rad: float, radius: float, airspeed: float) -> Arc:
+    """The level arc that leaves the direction `before` at `begin_ned`, and turns by `turn_rad`, right positive."""
+    turn = int(math.copysign(1.0, turn_rad))
+    north, east = before
+    centre = (begin_ned[0] - turn * radius * east, begin_ned[1] + turn * radius * north, begin_ned[2])
+    return Arc(centre, radius, turn, math.atan2(east, north) - turn * math.pi / 2.0, abs(turn_rad), airspeed)
+
+
+def direction(start: Vector3, end: Vector3) -> Horizontal:
+    north, east = end[0] - start[0], end[1] - start[1]
+    length = math.hypot(north, east)
+    return north / length, east / length
+
+
+def turn_angle(before: Horizontal, after: Horizontal) -> float:
+    """Change of course from one direction to the other, rad, positive to the right."""
+    return wrap_angle(math.atan2(after[1], after[0]) - math.atan2(before[1], before[0]))
+
+
+def bisector(before: Horizontal, after: Horizontal) -> Horizontal:
+    """Normal of the plane that halves a corner: (q_{i-1} + q_i) / |...| of eq. 11.1; for a turn back, q_{i-1}."""
+    north, east = before[0] + after[0], before[1] + after[1]
+    length = math.hypot(north, east)
+    return (north / length, east / length) if length > 1e-6 else before

@@ -1,0 +1,261 @@
+"""A multirotor flown in the state that it is told, by velocity, attitude and throttle."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import NamedTuple
+
+from rosflight_py_sim.autopilot.flight_state import FlightState
+from rosflight_py_sim.autopilot.fly_target import (
+    AirspeedTarget,
+    AltitudeTarget,
+    ClimbTarget,
+    CourseTarget,
+    FlyTarget,
+    HeadingTarget,
+    PitchTarget,
+    PositionTarget,
+    RollTarget,
+    ThrottleTarget,
+    Vertical,
+)
+from rosflight_py_sim.autopilot.guided import Guided
+from rosflight_py_sim.autopilot.loops import PiLoop, SlewLimit, wrap_angle
+from rosflight_py_sim.autopilot.position_controller import (
+    IDLE,
+    POSITION_CONTROLLER_PARAMETERS,
+    Given,
+    PositionController,
+)
+from rosflight_py_sim.autopilot.setpoint import Setpoint, Vector3
+from rosflight_py_sim.autopilot.target_controller import TargetController
+from rosflight_py_sim.autopilot.wind_triangle import ground_speed_along
+from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
+
+MULTIROTOR_TARGET_PARAMETERS = POSITION_CONTROLLER_PARAMETERS + ParameterTable(
+    # Over ground: an airspeed has the wind's to go with it.
+    replace(POSITION_CONTROLLER_PARAMETERS["max_speed"], default=14.0),
+    Parameter(
+        "hover_height",
+        5.0,
+        "height over the place of take-off at which that is over",
+        "m",
+        minimum=0.0,
+        above_minimum=True,
+    ),
+    Parameter(
+        "tilt_slew",
+        5.0,
+        "how fast commanded roll and pitch angle change at most",
+        "rad/s",
+        minimum=0.0,
+        above_minimum=True,
+    ),
+    Parameter(
+        "tilt_integral_gain",
+        1.5,
+        "commanded angle per integrated error of a roll or pitch angle that is given",
+        "1/s",
+        minimum=0.0,
+    ),
+)
+
+# What the integrators may add to an angle that is given, rad.
+_MOST_TRIM = 0.3
+# Nearer to a place than this (m) the nose stays as it is, and slower through the air than this (m/s) too.
+_NEAR, _SLOW = 3.0, 1.0
+# A take-off aims so far above its end, m.
+_BEYOND = 1.0
+
+
+class _Wanted(NamedTuple):
+    """Velocity over ground (m/s), nose (rad), acceleration fed forward (m/s^2), and the place where to be, m."""
+
+    velocity: tuple[float, float]
+    nose: float
+    acceleration: tuple[float, float] = (0.0, 0.0)
+    place: tuple[float, float] | None = None
+
+
+class MultirotorTargetController(TargetController):
+    """The targets of an aircraft, on rotors; the loops are those of PositionController.
+
+    - A position is flown to with the nose ahead, and hovered over. A course is the direction of the velocity over
+      ground, and that of the nose. A heading is that of the nose and of the velocity through the air, so that wind
+      carries the vehicle off as it does a wing. A roll angle is flown as it is, and turns the nose as a wing's turn
+      does (r = g tan(phi) / V, with the nose brought into the air's flow).
+    - An airspeed is that of the velocity wanted; its length over ground is that of the wind triangle (Beard and McLain,
+      Small Unmanned Aircraft, 2012, sec. 2.4). A pitch angle is flown as it is, whatever speed comes of it; roll then
+      keeps the vehicle from drifting off its course (over ground) or its heading (through the air).
+      An integrator brings an angle that is given to what is asked for.
+    - Height and climb are held by thrust, at any tilt. A throttle is a share of full thrust, but never less than
+      `min_throttle`, with which the vehicle falls.
+
+    The limits are those of the position controller: `max_speed` over ground, `max_climb_speed`, `max_descent_speed`,
+    `max_tilt`, `max_yaw_rate`. Commanded angles change no faster than `tilt_slew`.
+    """
+
+    def __init__(self, values: Values) -> None:
+        """`values` holds every parameter of MULTIROTOR_TARGET_PARAMETERS, checked; it may hold others.
+
+        Raises:
+            ParameterError: as of PositionController.
+        """
+        self._loops = PositionController(values)
+        self._gravity = number(values, "gravity")
+        self._hover_height = number(values, "hover_height")
+        self._roll = SlewLimit(number(values, "tilt_slew"))
+        self._pitch = SlewLimit(number(values, "tilt_slew"))
+        gain = number(values, "tilt_integral_gain")
+        self._roll_trim = PiLoop(0.0, gain, -_MOST_TRIM, _MOST_TRIM)
+        self._pitch_trim = PiLoop(0.0, gain, -_MOST_TRIM, _MOST_TRIM)
+        self._pad: tuple[Vector3, float] | None = None
+        self._climbed = 0.0
+        self._nose: float | None = None
+        self.reset()
+
+    @property
+    def has_taken_off(self) -> bool:
+        """Whether the take-off has come to `hover_height`."""
+        return self._pad is not None and self._climbed >= self._hover_height
+
+    def reset(self) -> None:
+        """Forget what the integrators have gathered, and the take-off."""
+        self._loops.reset(rotors_turn=True)
+        for part in (self._roll, self._pitch, self._roll_trim, self._pitch_trim):
+            part.reset()
+        self._pad = self._nose = None
+        self._climbed = 0.0
+
+    def adopt(self, old: MultirotorTargetController) -> None:
+        """Carry on from `old`, after a change of parameters."""
+        self._loops.adopt(old._loops)
+        self._roll.reset(old._roll.value)
+        self._pitch.reset(old._pitch.value)
+        self._roll_trim.reset(old._roll_trim.integrated)
+        self._pitch_trim.reset(old._pitch_trim.integrated)
+        self._pad, self._climbed, self._nose = old._pad, old._climbed, old._nose
+
+    def stand(self, state: FlightState) -> Guided:
+        """Level, without thrust."""
+        self.reset()
+        return IDLE.guided(state.position_ned, state.yaw)
+
+    def take_off(self, state: FlightState, dt: float) -> Guided:
+        """Straight up from where it stood, the nose as it was; over at `hover_height`."""
+        if self._pad is None:
+            self._pad = (state.position_ned, state.yaw)
+            self._loops.reset()
+        (north, east, down), yaw = self._pad
+        top = (north, east, down - self._hover_height - _BEYOND)
+        command = self._loops.update(state.position_ned, state.velocity_ned, state.yaw, Setpoint(top, yaw_rad=yaw), dt)
+        self._climbed = down - state.position_ned[2]
+        self._roll.reset(command.roll_rad)
+        self._pitch.reset(command.pitch_rad)
+        return command.guided(top, yaw)
+
+    def fly(self, state: FlightState, target: FlyTarget, dt: float) -> Guided:
+        """The command for the next `dt` seconds.
+
+        Raises:
+            ValueError: a state that is not finite; the controller is left as it was.
+        """
+        if not state.is_finite:
+            raise ValueError(f"not finite: {state}")
+        wanted = self._wanted(state, target)
+        down = self._down(state, target.vertical)
+        given = self._given(state, target)
+        command = self._loops.hold_velocity(
+            state.velocity_ned, state.yaw, (*wanted.velocity, down), wanted.nose, dt, (*wanted.acceleration, 0.0), given
+        )
+        if self._roll.value is None:
+            self._roll.reset(state.roll)
+            self._pitch.reset(state.pitch)
+        roll = command.roll_rad + _trim(self._roll_trim, given.roll_rad, state.roll, dt)
+        pitch = command.pitch_rad + _trim(self._pitch_trim, given.pitch_rad, state.pitch, dt)
+        command = command._replace(roll_rad=self._roll.update(roll, dt), pitch_rad=self._pitch.update(pitch, dt))
+        height = target.vertical.altitude_m if isinstance(target.vertical, AltitudeTarget) else state.height
+        north, east = wanted.place or state.position_ned[:2]
+        return command.guided((north, east, -height), wanted.nose)
+
+    def _wanted(self, state: FlightState, target: FlyTarget) -> _Wanted:
+        lateral, speed = target.lateral, target.speed
+        airspeed = speed.airspeed if isinstance(speed, AirspeedTarget) else None
+        if isinstance(lateral, PositionTarget):
+            return self._towards(state, (lateral.north_m, lateral.east_m), airspeed)
+        self._nose = None
+        if isinstance(lateral, CourseTarget):
+            return _along(state, lateral, airspeed)
+        nose = lateral.heading_rad if isinstance(lateral, HeadingTarget) else state.yaw
+        along = (math.cos(nose), math.sin(nose))
+        through = _horizontal(state, airspeed) if airspeed is not None else _dot(_through_air(state), along)
+        return _Wanted((state.wind_ned[0] + through * along[0], state.wind_ned[1] + through * along[1]), nose)
+
+    def _towards(self, state: FlightState, place: tuple[float, float], airspeed: float | None) -> _Wanted:
+        north, east = place[0] - state.position_ned[0], place[1] - state.position_ned[1]
+        distance, bearing = math.hypot(north, east), math.atan2(east, north)
+        if distance > _NEAR or self._nose is None:
+            self._nose = bearing if distance > _NEAR else state.yaw
+        if airspeed is None:
+            return _along(state, CourseTarget(self._nose), None)._replace(place=place)
+        fastest = ground_speed_along(bearing, _horizontal(state, airspeed), state.wind_ned)
+        to_north, to_east, _ = self._loops.approach(state.position_ned, Setpoint((*place, state.position_ned[2])))
+        share = min(1.0, fastest / max(math.hypot(to_north, to_east), 1e-9))
+        return _Wanted((share * to_north, share * to_east), self._nose, place=place)
+
+    def _down(self, state: FlightState, vertical: Vertical) -> float:
+        """Speed downwards that is wanted, m/s."""
+        if isinstance(vertical, AltitudeTarget):
+            north, east, _ = state.position_ned
+            return self._loops.approach(state.position_ned, Setpoint((north, east, -vertical.altitude_m)))[2]
+        return -vertical.climb if isinstance(vertical, ClimbTarget) else state.velocity_ned[2]
+
+    def _given(self, state: FlightState, target: FlyTarget) -> Given:
+        """What the target itself says of the attitude command."""
+        roll = target.lateral.roll_rad if isinstance(target.lateral, RollTarget) else None
+        return Given(
+            roll_rad=roll,
+            pitch_rad=target.speed.pitch_rad if isinstance(target.speed, PitchTarget) else None,
+            yaw_rate_rps=None if roll is None else self._turn_rate(state, roll),
+            throttle=target.vertical.throttle if isinstance(target.vertical, ThrottleTarget) else None,
+        )
+
+    def _turn_rate(self, state: FlightState, roll: float) -> float:
+        north, east = _through_air(state)
+        speed = math.hypot(north, east)
+        slip = wrap_angle(math.atan2(east, north) - state.yaw) if speed > _SLOW else 0.0
+        return self._gravity * math.tan(roll) / max(speed, _SLOW) + self._loops.yaw_rate(slip)
+
+
+def _trim(loop: PiLoop, given: float | None, angle: float, dt: float) -> float:
+    """What is added to a given angle, since the flight controller's rate damping holds against turns."""
+    if given is None:
+        loop.reset()
+        return 0.0
+    return loop.update(given - angle, dt)
+
+
+def _along(state: FlightState, target: CourseTarget, airspeed: float | None) -> _Wanted:
+    """The velocity along a course: as fast as the airspeed lets it be, or without one as fast as it is."""
+    north, east = math.cos(target.course_rad), math.sin(target.course_rad)
+    if airspeed is None:
+        speed = _dot(state.velocity_ned, (north, east))
+    else:
+        speed = ground_speed_along(target.course_rad, _horizontal(state, airspeed), state.wind_ned)
+    inward = speed * speed * target.curvature
+    return _Wanted((speed * north, speed * east), target.course_rad, (-inward * east, inward * north))
+
+
+def _horizontal(state: FlightState, airspeed: float) -> float:
+    """The part of an airspeed that is left beside the climb through the air, m/s."""
+    down = state.velocity_ned[2] - state.wind_ned[2]
+    return math.sqrt(max(airspeed * airspeed - down * down, 0.0))
+
+
+def _through_air(state: FlightState) -> tuple[float, float]:
+    return state.velocity_ned[0] - state.wind_ned[0], state.velocity_ned[1] - state.wind_ned[1]
+
+
+def _dot(a: tuple[float, ...], b: tuple[float, float]) -> float:
+    return a[0] * b[0] + a[1] * b[1]
