@@ -156,7 +156,7 @@ def _uthere(file: str) -> dict[str, Pairing]:
     return {"uthere": Pairing(f"uthere/{file}.yaml")}
 
 
-def _fixedwing(name: str, parameters: str) -> Vehicle:
+def _fixedwing(name: str, parameters: str, uthere: str = "fixedwing") -> Vehicle:
     files = (parameters, "fixedwing_firmware.yaml")
     return Vehicle(
         name,
@@ -164,7 +164,7 @@ def _fixedwing(name: str, parameters: str) -> Vehicle:
         *files,
         "fixedwing_autopilot",
         V_TAIL,
-        pairings=_ardupilot("fixedwing", "ArduPlane", "plane", parameters.removesuffix(".yaml")) | _uthere("fixedwing"),
+        pairings=_ardupilot("fixedwing", "ArduPlane", "plane", parameters.removesuffix(".yaml")) | _uthere(uthere),
     )
 
 
@@ -206,7 +206,7 @@ VEHICLES = {
         ),
         _fixedwing("fixedwing", "anaconda.yaml"),
         _fixedwing("anaconda", "anaconda.yaml"),
-        _fixedwing("aerosonde", "aerosonde.yaml"),
+        _fixedwing("aerosonde", "aerosonde.yaml", "aerosonde"),
         # As many steps and pictures as the mission needs, so that it is quick: two steps to a telemetry message.
         _underwater(
             "auv",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import pytest
 from vehicles_in_the_air import BREEZE, CALM, PERIOD_S, Aircraft, configured
@@ -26,7 +27,11 @@ from rosflight_py_sim.autopilot.fly_target import (
 from rosflight_py_sim.autopilot.packet_modes import Mode
 from rosflight_py_sim.autopilot.packet_pilot import PACKET_PILOT_PARAMETERS, PacketPilot
 from rosflight_py_sim.autopilot.waypoint_route import RouteWaypoint
+from rosflight_py_sim.interfaces.parameter_files import named_values
 from rosflight_py_sim.parameters import Value
+from rosflight_py_sim.vehicles import vehicle
+
+CONFIG = Path(__file__).parents[2] / "config"
 
 STREAM = round(0.2 / PERIOD_S)
 """Command periods between two fly() commands at 5 Hz."""
@@ -35,13 +40,20 @@ SOUTH = FlyTarget(HeadingTarget(math.pi), AirspeedTarget(18.0), AltitudeTarget(8
 UP = FlyTarget(HeadingTarget(math.pi), AirspeedTarget(17.0), ClimbTarget(2.0))
 
 
+def paired(name: str) -> dict[str, Value]:
+    """What the vehicle's parameter file for the protocol says of modes and cage."""
+    file = CONFIG / vehicle(name).pairings["uthere"].file
+    given = {key.removeprefix("uthere."): value for key, value in named_values(str(file), "bridge", "/").items()}
+    return {key: value for key, value in given.items() if key in PACKET_PILOT_PARAMETERS}
+
+
 class Day:
     """An aircraft that stands armed at home, its pilot, and a program that streams `target` while there is one."""
 
     def __init__(self, name: str, wind: dict[str, Value], **parameters: Value) -> None:
         self.aircraft = Aircraft(name, wind)
         controller = FixedwingTargetController(configured(name, FIXEDWING_TARGET_PARAMETERS, "autopilot"))
-        self.pilot = PacketPilot(PACKET_PILOT_PARAMETERS.checked(parameters), controller)
+        self.pilot = PacketPilot(PACKET_PILOT_PARAMETERS.checked(paired(name) | parameters), controller)
         self.target: FlyTarget | None = None
         self.seen: list[int] = []
         self.refused = 0
@@ -97,7 +109,7 @@ class Day:
 
 @pytest.mark.parametrize("name", ["anaconda", "aerosonde"])
 def test_plane_takes_off_and_circles_home_inside_its_cage(name: str) -> None:
-    day = Day(name, BREEZE, home_airspeed=18.0 if name == "anaconda" else 25.0)
+    day = Day(name, BREEZE)
     day.until(Mode.WAYPOINT)
     day.fly(60.0)
     day.seen.clear()
