@@ -38,12 +38,19 @@ def composed_run(
     profile: bool = False,
     cameras: bool | None = None,
     arguments: Sequence[str] = (),
+    record: str | None = None,
 ) -> ComposedRun:
-    """Run `count` vehicles, every sensor at its default rate; `cameras` None: as the vehicle has them."""
+    """Run `count` vehicles, every sensor at its default rate; `cameras` None: as the vehicle has them.
+
+    Everything is recorded to the file `record`, if one is given.
+    """
     chosen = vehicle(name, dynamics).carrying(CAMERA, cameras)
     members = [Member(chosen)] if count == 1 else fleet(chosen, count=count, seed=0)
     graph = ComposedGraph(
-        members, settings={"real_time_multiplier": 0.0}, arguments=["--log-level", "warn", *arguments]
+        members,
+        settings={"real_time_multiplier": 0.0},
+        arguments=["--log-level", "warn", *arguments],
+        record=record,
     )
     clock = graph.nodes[0].get_clock()
 
@@ -75,9 +82,12 @@ def main() -> None:
     parser.add_argument("--dynamics", default=STANDALONE, choices=DYNAMICS)
     parser.add_argument("--count", type=int, default=1, help="number of vehicles (default 1)")
     parser.add_argument("--seconds", type=float, default=5.0, help="length of the measurement (default 5)")
+    parser.add_argument("--record", metavar="FILE", help="record everything to a new MCAP file")
     parser.add_argument("--profile", action="store_true", help="show where the time goes, too")
     options = parser.parse_args()
-    run = composed_run(options.vehicle, options.dynamics, options.count, options.seconds, options.profile)
+    run = composed_run(
+        *(options.vehicle, options.dynamics, options.count, options.seconds, options.profile), record=options.record
+    )
     print(f"{run.rate:.0f} steps/s, {run.cpu_us:.0f} us of processor time a vehicle and step")
 
 

@@ -105,6 +105,12 @@ ARGUMENTS = [
         "rviz", default_value="false", description="Whether to start RViz, and the visualizer with it."
     ),
     DeclareLaunchArgument(
+        "record",
+        default_value="",
+        description="Whether to record every topic: true, or the name of a new MCAP file; true: "
+        "flights/VEHICLE-DATE.mcap.",
+    ),
+    DeclareLaunchArgument(
         "composed", default_value="false", description="Whether all nodes run in one process; by default in lockstep."
     ),
     DeclareLaunchArgument(
@@ -231,6 +237,10 @@ def _processes(given: dict[str, str], time_mode: str, members: list[Member]) -> 
         planned.append(PlannedNode("visualizer", "visualizer", "", members[0]))
     if time_mode in TIME_MANAGERS:
         planned.append(PlannedNode("time_manager", TIME_MANAGERS[time_mode], "", members[0]))
+    recording = _recording(given)
+    if recording is not None:
+        shared |= {"record.file": recording, "record.vehicle": chosen.name}
+        planned.append(PlannedNode("recorder", "recorder", "", members[0]))
     left_out = set(_words(given["leave_out"]))
     names = [one.full_name for one in planned]
     unknown = ", ".join(sorted(left_out - {*names, *map(_bare, names)}))
@@ -247,6 +257,13 @@ def _words(text: str) -> list[str]:
 
 def _bare(name: str) -> str:
     return name.rpartition("/")[2]
+
+
+def _recording(given: dict[str, str]) -> str | None:
+    """Name of the file to record to; empty: a new one; None: no recording."""
+    if given["record"].lower() in ("", "false"):
+        return None
+    return "" if given["record"].lower() == "true" else given["record"]
 
 
 def _one_process(given: dict[str, str], time_mode: str) -> Node:
@@ -274,6 +291,9 @@ def _one_process(given: dict[str, str], time_mode: str) -> Node:
         arguments += ["--params-file", file]
     if boolean("autopilot", given["autopilot"]):
         arguments.append("--autopilot")
+    recording = _recording(given)
+    if recording is not None:
+        arguments += ["--record", recording] if recording else ["--record"]
     if given["camera"]:
         arguments.append("--camera" if boolean("camera", given["camera"]) else "--no-camera")
     if boolean("use_vimfly", given["use_vimfly"]):

@@ -86,6 +86,13 @@ def _parser() -> argparse.ArgumentParser:
         "--visualizer", action="store_true", help="frames and markers for RViz, from a process of its own"
     )
     common.add_argument("--seed", type=int, metavar="N", help="seed of all random numbers")
+    common.add_argument(
+        "--record",
+        nargs="?",
+        const="",
+        metavar="FILE",
+        help="record every topic to a new MCAP file (default name: flights/VEHICLE-DATE.mcap)",
+    )
     common.add_argument("--namespace", default="", metavar="NS", help="namespace of the vehicle's nodes")
 
     sim = commands.add_parser(
@@ -224,6 +231,7 @@ def _sim(options: argparse.Namespace) -> int:
         # One joystick is not meant to fly a whole fleet.
         transmitter="auto" if len(members) == 1 else "none",
         beside=_beside(options),
+        record=options.record,
     )
     names = ", ".join(member.namespace or chosen.name for member in members)
     are = "are" if len(members) > 1 else "is"
@@ -240,7 +248,7 @@ def _sim(options: argparse.Namespace) -> int:
             raise
     finally:
         graph.close()
-    return 0
+    return 0 if graph.recorded else 1
 
 
 def _fly(options: argparse.Namespace) -> int:
@@ -257,6 +265,7 @@ def _fly(options: argparse.Namespace) -> int:
         namespace=options.namespace,
         output=options.output,
         beside=_beside(options),
+        record=options.record,
     )
 
 

@@ -20,6 +20,7 @@ from rosflight_py_sim.fleet import Member
 from rosflight_py_sim.flight_controllers import FlightController, chosen_flight_controller
 from rosflight_py_sim.graph_plan import planned_nodes
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode, drop_clock_subscription
+from rosflight_py_sim.nodes.recorder import Recorder
 from rosflight_py_sim.nodes.running import (
     SharedNames,
     initialise,
@@ -61,6 +62,7 @@ class ComposedGraph:
         flight_controller: str | None = None,
         transmitter: str = "none",
         beside: Iterable[str] = (),
+        record: str | None = None,
     ) -> None:
         """Initialise rclpy with `arguments` and create the nodes.
 
@@ -75,6 +77,7 @@ class ComposedGraph:
             flight_controller: name of the flight controller; None: the first vehicle's own.
             transmitter: parameter `device` of rc where the arguments do not give it.
             beside: further nodes that serve all vehicles, each in a process of its own that lives as long as the graph.
+            record: file to record every topic to; empty: a new one, which the recorder names; None: no recording.
 
         Raises:
             ParameterError: a node refuses its parameters, or ROS its arguments.
@@ -94,13 +97,18 @@ class ComposedGraph:
         self._first = given[0]
         self._beside: list[Beside] = []
         self.executor: Executor = make_executor()
+        self.recorder: Recorder | None = None
         try:
             if self._simulated:
                 self._share_clock(namespace)
+            if record is not None:
+                self._record(record, namespace, vehicles[0])
             words = dict(zip((member.namespace for member in vehicles), given, strict=True))
             for planned in planned_nodes(vehicles, flown_by, executables):
                 at = "/".join(filter(None, (namespace, planned.namespace)))
                 self._add(planned.executable, at, words[planned.member.namespace])
+            if self.recorder is not None:
+                self.recorder.look()
             for node in self.nodes:
                 self.executor.add_node(node)
             self._beside = [Beside(executable, self._words_beside(executable, namespace)) for executable in beside]
@@ -118,6 +126,13 @@ class ComposedGraph:
         self._time_source = TimeSource()
         self.adopt(host)
         self._time_source.attach_node(host)
+
+    def _record(self, file: str, namespace: str, first: Member) -> None:
+        """Create the recorder: before all others, whose messages it is given from the first one on."""
+        self._own |= {"record.file": file, "record.vehicle": first.vehicle.name}
+        recorder = self._add("recorder", namespace, self._first)
+        assert isinstance(recorder, Recorder)
+        self.recorder = recorder
 
     def add(self, executable: str, *, namespace: str) -> SimulationNode:
         """Create one more node of the package, with the parameters of the first vehicle's."""
@@ -142,6 +157,7 @@ class ComposedGraph:
             arguments=arguments,
             cli_args=arguments,
             shared_names=SharedNames(),
+            tap=self.recorder.tap if self.recorder is not None else None,
             namespace=namespace,
             parameter_overrides=[Parameter(name, value=value) for name, value in overrides.items()],
         )
@@ -159,6 +175,12 @@ class ComposedGraph:
     def values_of(self, name: str) -> dict[str, Value]:
         """Parameter values of the node with that default name."""
         return next(n.values for n in self.nodes if isinstance(n, SimulationNode) and name == n.DEFAULT_NAME)
+
+    @property
+    def recorded(self) -> bool:
+        """Whether everything was recorded that was to be; known once the graph is closed."""
+        outcome = self.recorder.outcome if self.recorder is not None else None
+        return outcome is None or not outcome.error
 
     def spin(self, go_on: Callable[[], bool] = lambda: True) -> None:
         """Run until `go_on` says no or rclpy is shut down.

@@ -81,6 +81,7 @@ def fly(
     namespace: str,
     output: Path,
     beside: Sequence[str] = (),
+    record: str | None = None,
 ) -> int:
     """Fly the mission and show it; the exit code: 0 flown, 1 given up, or not what it should be."""
     console = Console()
@@ -93,6 +94,7 @@ def fly(
         namespace=namespace,
         executables=flight.executables,
         beside=beside,
+        record=record,
     )
     try:
         flight.join(graph, namespace)
@@ -100,13 +102,16 @@ def fly(
     finally:
         flight.close()
         graph.close()
+    outcome = graph.recorder.outcome if graph.recorder is not None else None
+    if outcome is not None:
+        console.print(f"recording: {outcome.path}, {outcome.said}", highlight=False, soft_wrap=True)
     if flight.failure:
         console.print(f"[red]given up[/red] while {flight.failure}", highlight=False)
         return 1
     picture = output / f"{flight.vehicle.name}-{datetime.now():%Y%m%d-%H%M%S}.png"
     success = flight.report(console, picture)
     console.print(f"picture: {picture.resolve()}", highlight=False, soft_wrap=True)
-    return 0 if success else 1
+    return 0 if success and graph.recorded else 1
 
 
 def _spin(graph: ComposedGraph, flight: Flight, console: Console) -> None:

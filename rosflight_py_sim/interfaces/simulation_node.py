@@ -39,6 +39,12 @@ TIME_MODE = Parameter(
     read_only=True,
 )
 
+Take = Callable[[bytes], None]
+"""Takes a serialised message."""
+
+Tap = Callable[[str, Any, QoSProfile], Take]
+"""Asked for each topic (its full name, type, quality of service), gives what takes the messages published there."""
+
 # rcl's own and those that rclpy declares by itself.
 _NOT_OURS = ("use_sim_time", "start_type_description_service", "qos_overrides")
 
@@ -106,6 +112,7 @@ class SimulationNode(Node):
         *,
         arguments: Sequence[str] = (),
         shared_names: Iterable[str] = (),
+        tap: Tap | None = None,
         **node_arguments: Any,
     ) -> None:
         """Declare and check all parameters, then configure.
@@ -114,9 +121,11 @@ class SimulationNode(Node):
             arguments: ROS arguments, already given to rclpy, whose parameters are read as `parameter_files` says.
             shared_names: names known to other nodes, which a wildcard section may therefore hold; looked at only when
                 a name is in doubt.
+            tap: who is to be told what the node publishes as bytes.
             node_arguments: passed to rclpy.node.Node (namespace, context, parameter_overrides, ...).
         """
         self._traffic = Traffic()
+        self._tap = tap
         super().__init__(self.DEFAULT_NAME, **node_arguments)
         self.follows_stamps = False
         self.values: dict[str, Value] = {}
@@ -204,13 +213,30 @@ class SimulationNode(Node):
     def publisher(self, topic: str, wire: WireFormat, qos: QoSProfile) -> Callable[..., None]:
         """A function (time_ns, *numbers) that publishes on `topic`."""
         publisher = super().create_publisher(wire.message_type, topic, qos)
-        publish, encode = publisher.publish, wire.encode
+        publish, encode = self._tapped(publisher, wire.message_type, qos), wire.encode
         tally = Tally()
         self._traffic.says(publisher, tally)
 
         def send(time_ns: int, *values: float) -> None:
             tally.count += 1
             publish(encode(time_ns, *values))
+
+        return send
+
+    def bytes_publisher(self, topic: str, message_type: Any, qos: QoSProfile) -> Take:
+        """A function that publishes serialised messages on `topic`."""
+        return self._tapped(self.create_publisher(message_type, topic, qos), message_type, qos)
+
+    def _tapped(self, publisher: Publisher[Any], message_type: Any, qos: QoSProfile) -> Take:
+        """A function that publishes serialised messages, and has the tap take them where there is one."""
+        publish: Take = publisher.publish
+        if self._tap is None:
+            return publish
+        take = self._tap(publisher.topic_name, message_type, qos)
+
+        def send(message: bytes) -> None:
+            publish(message)
+            take(message)
 
         return send
 

@@ -70,7 +70,7 @@ class TimeManagerInterface(SimulationNode, ABC):
         self._stepped: Future[None] | None = None
         super().__init__(**arguments)
         self.follow_stamps()
-        self._publish = self.create_publisher(Clock, "/clock", CHAIN).publish
+        self._publish = self.bytes_publisher("/clock", Clock, CHAIN)
         self.create_service(Trigger, "time_manager/toggle_pause", self._toggle_pause)
         self.create_service(Trigger, "time_manager/step", self._step)
         for vehicle in self.vehicles:

@@ -40,6 +40,7 @@ NODE_CLASSES = {
     "bridge": "Bridge",
     "camera": "CameraNode",
     "visualizer": "Visualizer",
+    "recorder": "Recorder",
 }
 """Executable (and module) to class, for all nodes of the package."""
 

@@ -1,0 +1,36 @@
+"""What publishers offer, as rosbag2 writes it down and `ros2 bag play` reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import yaml
+from rclpy.duration import Duration
+from rclpy.qos import QoSProfile
+
+_NS = 1_000_000_000
+
+
+def offered_qos(profiles: Iterable[QoSProfile]) -> str:
+    """YAML of the profiles, with policies as numbers, which every version of rosbag2 reads."""
+    return str(yaml.safe_dump([_offer(profile) for profile in profiles], sort_keys=False)).strip()
+
+
+def _offer(profile: QoSProfile) -> dict[str, object]:
+    return {
+        "history": int(profile.history),
+        "depth": profile.depth,
+        "reliability": int(profile.reliability),
+        "durability": int(profile.durability),
+        "deadline": _seconds(profile.deadline),
+        "lifespan": _seconds(profile.lifespan),
+        "liveliness": int(profile.liveliness),
+        "liveliness_lease_duration": _seconds(profile.liveliness_lease_duration),
+        "avoid_ros_namespace_conventions": profile.avoid_ros_namespace_conventions,
+    }
+
+
+def _seconds(duration: Duration) -> dict[str, int]:
+    # What rclpy has as nothing given, DDS offers without a limit.
+    whole, rest = divmod(duration.nanoseconds or 2**63 - 1, _NS)
+    return {"sec": whole, "nsec": rest}

@@ -1,0 +1,195 @@
+"""The recorder: every topic of the graph goes into an MCAP file."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from rclpy.event_handler import QoSMessageLostInfo, SubscriptionEventCallbacks
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.topic_endpoint_info import TopicEndpointInfo
+
+from rosflight_py_sim import __version__
+from rosflight_py_sim.interfaces.message_definitions import (
+    is_stamped,
+    message_class,
+    message_definition,
+    type_name_of,
+)
+from rosflight_py_sim.interfaces.offered_qos import offered_qos
+from rosflight_py_sim.interfaces.simulation_node import SimulationNode
+from rosflight_py_sim.nodes.running import run
+from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value
+from rosflight_py_sim.recording.frames import Channel
+from rosflight_py_sim.recording.writer_process import Outcome, RecordingError, WriterProcess
+
+RECORDER_PARAMETERS = ParameterTable(
+    Parameter(
+        "record.file",
+        "",
+        "File to write, which must not be there yet; empty: a new one in the folder flights, named by vehicle and time",
+        read_only=True,
+    ),
+    Parameter("record.vehicle", "", "Name of the vehicles, as rosflight_py_sim knows it", read_only=True),
+    Parameter("vehicles", [""], "Namespaces of the vehicles, from the recorder's own", read_only=True),
+)
+
+# Messages wait no longer than this for the next batch, which at full speed is some dozens of steps.
+_BATCH_S = 0.02
+
+# How often to look for new topics.
+_LOOK_S = 0.2
+
+# What a subscription may keep for a process that is held up.
+_DEPTH = 1000
+
+_IMAGE, _COMPRESSED = "sensor_msgs/msg/Image", "sensor_msgs/msg/CompressedImage"
+
+Take = Callable[[bytes], None]
+
+
+class Recorder(SimulationNode):
+    """Writes every topic to a file, whoever publishes it, as the bytes that travel.
+
+    What it cannot be told directly (`tap`) it subscribes to as soon as it shows up. A picture that goes out compressed
+    as well is recorded so alone.
+
+    Attributes:
+        path: the file.
+        lost: messages that DDS has told of as lost, by topic.
+        outcome: how the recording ended; None while it goes on.
+    """
+
+    DEFAULT_NAME = "recorder"
+    PARAMETERS = RECORDER_PARAMETERS
+
+    def __init__(self, **arguments: Any) -> None:
+        """Begin the file.
+
+        Raises:
+            ParameterError: the file cannot be written.
+        """
+        super().__init__(**arguments)
+        vehicle = str(self.values["record.vehicle"])
+        named = str(self.values["record.file"])
+        self.path = Path(named) if named else new_file(vehicle or "recording")
+        self.lost: Counter[str] = Counter()
+        self.outcome: Outcome | None = None
+        self._told = False
+        self._tapped: Counter[str] = Counter()
+        self._heard: set[str] = set()
+        facts = {
+            "version": __version__,
+            "vehicle": vehicle,
+            "namespaces": json.dumps(_full_namespaces(self.get_namespace(), self.values["vehicles"])),
+        }
+        simulated = bool(self.get_parameter("use_sim_time").value)
+        try:
+            self._writer = WriterProcess(self.path.absolute(), simulated=simulated, facts=facts)
+        except RecordingError as error:
+            super().destroy_node()
+            raise ParameterError(f"parameter 'record.file': {error}") from error
+        self.get_logger().info(f"recording to {self.path}")
+        self.create_system_timer(_BATCH_S, self._hand_on)
+        self.create_system_timer(_LOOK_S, self.look)
+        self.look()
+
+    def tap(self, topic: str, message_type: Any, qos: QoSProfile) -> Take:
+        """A function that records what a publisher of this process has sent; `topic` is its full name."""
+        self._tapped[topic] += 1
+        # The graph knows of it already, and the type's hash with it.
+        type_hash = str(self.get_publishers_info_by_topic(topic)[0].topic_type_hash)
+        return self._channel(topic, type_name_of(message_type), offered_qos([qos]), type_hash)
+
+    def destroy_node(self) -> None:
+        """Complete the file, too."""
+        if self.outcome is None:
+            self.outcome = self._writer.close()
+            self._tell_trouble()
+            self.get_logger().info(f"{self.path}: {self.outcome.said}")
+        super().destroy_node()
+
+    def _channel(self, topic: str, type_name: str, qos: str, type_hash: str = "", *, echo: bool = False) -> Take:
+        definition = message_definition(type_name)
+        stamped = is_stamped(message_class(type_name))
+        return self._writer.channel(Channel(topic, type_name, definition, type_hash, qos, stamped, echo))
+
+    def _hand_on(self) -> None:
+        self._writer.flush()
+        self._tell_trouble()
+
+    def _tell_trouble(self) -> None:
+        if self._writer.error and not self._told:
+            self._told = True
+            self.get_logger().error(f"the recording {self.path} ends here: {self._writer.error}")
+
+    def look(self) -> None:
+        """Subscribe to what has come up."""
+        topics = {topic: types[0] for topic, types in self.get_topic_names_and_types() if len(types) == 1}
+        for topic, type_name in topics.items():
+            if topic in self._heard or self.count_publishers(topic) <= self._tapped[topic]:
+                continue
+            self._heard.add(topic)
+            if type_name == _IMAGE and topics.get(f"{topic}/compressed") == _COMPRESSED:
+                continue
+            self._listen_to(topic, type_name)
+
+    def _listen_to(self, topic: str, type_name: str) -> None:
+        publishers = self.get_publishers_info_by_topic(topic)
+        try:
+            message_type = message_class(type_name)
+            type_hash = str(publishers[0].topic_type_hash) if publishers else ""
+            qos = offered_qos([one.qos_profile for one in publishers])
+            take = self._channel(topic, type_name, qos, type_hash, echo=self._tapped[topic] > 0)
+        except ImportError as error:
+            self.get_logger().warning(f"{topic} is not recorded: {error}")
+            return
+
+        def on_loss(loss: QoSMessageLostInfo) -> None:
+            if not self.lost[topic]:
+                self.get_logger().warning(f"messages of {topic} came too fast to be recorded")
+            self.lost[topic] += loss.total_count_change
+
+        self.create_subscription(
+            message_type,
+            topic,
+            take,
+            _fitting_qos(publishers),
+            raw=True,
+            event_callbacks=SubscriptionEventCallbacks(message_lost=on_loss, use_default_callbacks=False),
+        )
+
+
+def new_file(vehicle: str) -> Path:
+    """Name of a recording that begins now."""
+    return Path("flights") / f"{vehicle}-{datetime.now():%Y%m%d-%H%M%S}.mcap"
+
+
+def _full_namespaces(own: str, vehicles: Value) -> list[str]:
+    assert isinstance(vehicles, list)
+    return ["".join(f"/{part}" for part in (own.strip("/"), str(vehicle)) if part) for vehicle in vehicles]
+
+
+def _fitting_qos(publishers: list[TopicEndpointInfo]) -> QoSProfile:
+    """What all publishers offer: as reliable, and as much of what went before, as they all can."""
+    offers = [one.qos_profile for one in publishers]
+    reliable = all(offer.reliability == ReliabilityPolicy.RELIABLE for offer in offers)
+    lasting = all(offer.durability == DurabilityPolicy.TRANSIENT_LOCAL for offer in offers)
+    return QoSProfile(
+        depth=_DEPTH,
+        reliability=ReliabilityPolicy.RELIABLE if reliable else ReliabilityPolicy.BEST_EFFORT,
+        durability=DurabilityPolicy.TRANSIENT_LOCAL if lasting else DurabilityPolicy.VOLATILE,
+    )
+
+
+def main() -> None:
+    """Run the node."""
+    run(Recorder)
+
+
+if __name__ == "__main__":
+    main()

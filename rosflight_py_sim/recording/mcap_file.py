@@ -1,0 +1,261 @@
+"""What is in an MCAP file, as far as it goes: topics with the times of all messages, and some of the messages.
+
+Files of `ros2 bag record -s mcap` and of any other recorder are read alike. One that ends in the middle, because its
+recorder was killed or the disk was full, is read up to its last whole part, and says so.
+"""
+
+from __future__ import annotations
+
+import io
+import struct
+from array import array
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import numpy.typing as npt
+
+Times = npt.NDArray[np.int64]
+
+_MAGIC = b"\x89MCAP0\r\n"
+
+# Opcodes within a chunk, and the beginning of a message record (MCAP specification, "Records").
+_SCHEMA, _CHANNEL, _MESSAGE = 0x03, 0x04, 0x05
+_RECORD = struct.Struct("<BQ")
+_MESSAGE_HEAD = struct.Struct("<HIQQ")
+
+
+class NotMcapError(ValueError):
+    """A file that is no MCAP file, or cannot be read; the text says why."""
+
+
+@dataclass
+class Topic:
+    """One topic of a recording.
+
+    Attributes:
+        name: with its namespaces.
+        type_name: as `package/msg/Name`.
+        encoding, schema_encoding: of the messages, and of `definition`.
+        definition: text of the type.
+        log_ns: time of each message, as the recorder has it; simulated where time is.
+        publish_ns: time of each message by the publisher's system clock.
+        size: of all messages together, bytes.
+        kept: numbers of the messages that were kept.
+        messages: those, serialised.
+    """
+
+    name: str
+    type_name: str
+    encoding: str
+    schema_encoding: str
+    definition: str
+    log_ns: Times = field(default_factory=lambda: np.empty(0, np.int64))
+    publish_ns: Times = field(default_factory=lambda: np.empty(0, np.int64))
+    size: int = 0
+    kept: list[int] = field(default_factory=list)
+    messages: list[bytes] = field(default_factory=list)
+
+    @property
+    def kept_s(self) -> npt.NDArray[np.float64]:
+        """Times of the messages that were kept, s."""
+        return np.asarray(self.log_ns[self.kept] * 1e-9, np.float64)
+
+
+@dataclass
+class Recording:
+    """A file that was read.
+
+    Attributes:
+        path: the file.
+        size: of it, in bytes.
+        profile, library: what it says of itself.
+        topics: by name.
+        facts: what our recorder wrote down; empty: another one's file.
+        trouble: why the file ends early; empty: it is complete.
+        read: bytes that were read.
+    """
+
+    path: Path
+    size: int
+    profile: str = ""
+    library: str = ""
+    topics: dict[str, Topic] = field(default_factory=dict)
+    facts: dict[str, str] = field(default_factory=dict)
+    trouble: str = ""
+    read: int = 0
+
+    @property
+    def span_ns(self) -> tuple[int, int]:
+        """Time of the first message and of the last; zeros: there is none."""
+        ends = [(int(t.log_ns.min()), int(t.log_ns.max())) for t in self.topics.values() if len(t.log_ns)]
+        return (min(first for first, _ in ends), max(last for _, last in ends)) if ends else (0, 0)
+
+    def named(self, name: str) -> Topic | None:
+        """The topic of that name, if it has messages."""
+        topic = self.topics.get(name)
+        return topic if topic is not None and len(topic.log_ns) else None
+
+
+Limit = Callable[[str, str], int]
+"""How many messages of a topic to keep at most (its name, its type); 0: none."""
+
+
+class _Kept:
+    """Some of a topic's messages, spread evenly: the first ones all, and fewer when they grow too many."""
+
+    def __init__(self, topic: Topic, limit: int) -> None:
+        self.topic = topic
+        self.log_ns, self.publish_ns = array("q"), array("q")
+        self._limit = limit
+        self._every = 1
+
+    def take(self, log_ns: int, publish_ns: int, body: bytes) -> None:
+        topic, number = self.topic, len(self.log_ns)
+        self.log_ns.append(log_ns)
+        self.publish_ns.append(publish_ns)
+        topic.size += len(body)
+        if not self._limit or number % self._every:
+            return
+        if len(topic.kept) >= self._limit:
+            del topic.kept[1::2], topic.messages[1::2]
+            self._every *= 2
+            if number % self._every:
+                return
+        topic.kept.append(number)
+        topic.messages.append(body)
+
+    def finish(self) -> None:
+        self.topic.log_ns = np.array(self.log_ns, np.int64)
+        self.topic.publish_ns = np.array(self.publish_ns, np.int64)
+
+
+def read_recording(path: Path, limit: Limit) -> Recording:
+    """Read a file.
+
+    Raises:
+        NotMcapError: there is no such file, it is no MCAP file, or what it takes is not installed.
+    """
+    try:
+        import zstandard
+        from mcap import exceptions, records, stream_reader
+    except ModuleNotFoundError as missing:
+        raise NotMcapError(
+            f"reading a recording needs mcap ({missing}): pip install 'rosflight_py_sim[record]'"
+        ) from missing
+    broken = (*_BROKEN, exceptions.McapError, zstandard.ZstdError)
+    try:
+        size = path.stat().st_size
+        with path.open("rb") as file:
+            recording = Recording(path, size)
+            reader = _Reader(recording, limit)
+            source: Any = _Source(file)
+            try:
+                for record in stream_reader.StreamReader(source, emit_chunks=True, record_size_limit=size).records:
+                    reader.take(record, records, stream_reader)
+                    recording.read = source.count
+            except exceptions.InvalidMagic as error:
+                if not recording.read:
+                    raise NotMcapError(f"'{path}' is not an MCAP file") from error
+                recording.trouble = "its end is missing"
+            except exceptions.RecordLengthLimitExceeded:
+                recording.trouble = "its end is missing"
+            except broken as error:
+                if source.count < len(_MAGIC):
+                    raise NotMcapError(f"'{path}' is not an MCAP file") from error
+                damage = f"it is damaged after {recording.read} bytes ({error or type(error).__name__})"
+                recording.trouble = "its end is missing" if source.ended else damage
+            reader.finish()
+    except OSError as error:
+        raise NotMcapError(f"cannot read '{path}': {error.strerror}") from error
+    return recording
+
+
+# What a file that is cut off or damaged makes the library, struct and lz4 raise.
+_BROKEN = (EOFError, struct.error, ValueError, LookupError, RuntimeError, MemoryError)
+
+
+class _Source:
+    """A file that knows how much of it was asked for, and whether that was more than there is."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self.count = 0
+        self.ended = False
+
+    def read(self, length: int) -> bytes:
+        """As many bytes, or fewer at the end."""
+        data = self._file.read(length)
+        self.count += len(data)
+        self.ended = len(data) < length
+        return data
+
+
+class _Reader:
+    """Puts the records of a file into a Recording."""
+
+    def __init__(self, recording: Recording, limit: Limit) -> None:
+        self._recording = recording
+        self._limit = limit
+        self._schemas: dict[int, Any] = {}
+        self._channels: dict[int, _Kept] = {}
+        self._by_name: dict[str, _Kept] = {}
+
+    def take(self, record: Any, records: Any, stream_reader: Any) -> None:
+        recording = self._recording
+        if isinstance(record, records.Chunk):
+            stream, length = stream_reader.get_chunk_data_stream(record, validate_crc=True)
+            self._take_chunk(stream.read(length), records)
+        elif isinstance(record, records.Header):
+            recording.profile, recording.library = record.profile, record.library
+        elif isinstance(record, records.Metadata) and record.name == "rosflight_py_sim":
+            recording.facts = record.metadata
+        elif isinstance(record, records.Schema):
+            self._schemas[record.id] = record
+        elif isinstance(record, records.Channel):
+            self._open(record)
+        elif isinstance(record, records.Message):
+            self._channels[record.channel_id].take(record.log_time, record.publish_time, record.data)
+
+    def _take_chunk(self, data: bytes, records: Any) -> None:
+        for opcode, at, length in _records(data):
+            if opcode == _MESSAGE:
+                channel, _, log_ns, publish_ns = _MESSAGE_HEAD.unpack_from(data, at)
+                self._channels[channel].take(log_ns, publish_ns, data[at + _MESSAGE_HEAD.size : at + length])
+            elif opcode in (_SCHEMA, _CHANNEL):
+                kind = records.Schema if opcode == _SCHEMA else records.Channel
+                self.take(kind.read(_stream(data[at : at + length])), records, None)
+
+    def _open(self, channel: Any) -> None:
+        if channel.id in self._channels:
+            return
+        if channel.topic not in self._by_name:
+            schema = self._schemas.get(channel.schema_id)
+            name, encoding = (schema.name, schema.encoding) if schema else ("", "")
+            text = schema.data.decode(errors="replace") if schema else ""
+            topic = Topic(channel.topic, name, channel.message_encoding, encoding, text)
+            self._recording.topics[topic.name] = topic
+            self._by_name[topic.name] = _Kept(topic, self._limit(topic.name, topic.type_name))
+        self._channels[channel.id] = self._by_name[channel.topic]
+
+    def finish(self) -> None:
+        for kept in self._by_name.values():
+            kept.finish()
+
+
+def _records(data: bytes) -> Iterator[tuple[int, int, int]]:
+    """Opcode, place and length of the records of a chunk."""
+    at, end = 0, len(data)
+    while at < end:
+        opcode, length = _RECORD.unpack_from(data, at)
+        at += _RECORD.size
+        yield opcode, at, length
+        at += length
+
+
+def _stream(data: bytes) -> Any:
+    from mcap.data_stream import ReadDataStream
+
+    return ReadDataStream(io.BytesIO(data))

@@ -1,0 +1,269 @@
+"""The process that writes a recording: frames on its standard input become an MCAP file.
+
+It is a process of its own because a message takes 4 us of interpreter here, which the simulation's has not to spare. It
+says on its standard output, in lines of JSON, that the file is open, and in the end how many messages it holds or what
+went wrong. When its input ends, for whatever reason, it completes the file.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import select
+import signal
+import struct
+import sys
+import time
+from collections import deque
+from pathlib import Path
+
+from mcap import __version__ as mcap_version
+from mcap.well_known import MessageEncoding, Profile, SchemaEncoding
+from mcap.writer import CompressionType, Writer
+
+from rosflight_py_sim import __version__
+from rosflight_py_sim.recording.frames import DESCRIPTIONS, FRAME, Channel
+
+FLUSH_S = 0.4
+"""What is older is on its way to the disk; a kill loses no more than a second."""
+
+# Memory that waits for the disk, at most.
+_UNWRITTEN = 4 << 20
+_BLOCK = 1 << 20
+
+# A stamp that is further than this from the clock tells some other time.
+_STAMP_IS_NEAR_NS = 1_000_000_000
+
+# Messages of a topic that may be on their way from a publisher to a subscription of the same process.
+_ECHOES = 4096
+
+_STAMP = struct.Struct("<iI").unpack_from
+
+
+class WholeFile:
+    """A new file in which there is nothing that was not given as a whole between two flushes."""
+
+    def __init__(self, path: Path) -> None:
+        """Make the file.
+
+        Raises:
+            OSError: there is one, or it cannot be made.
+        """
+        self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+        self._parts: list[bytes] = []
+        self._written = self._end = 0
+
+    @property
+    def unwritten(self) -> int:
+        """Bytes since the last flush."""
+        return self._end - self._written
+
+    def tell(self) -> int:
+        """Bytes so far."""
+        return self._end
+
+    def write(self, data: bytes) -> None:
+        """Take bytes."""
+        self._parts.append(data)
+        self._end += len(data)
+
+    def flush(self) -> None:
+        """Write.
+
+        Raises:
+            OSError: not everything could be written; the file then ends where it did.
+        """
+        data = memoryview(b"".join(self._parts))
+        self._parts.clear()
+        try:
+            while data:
+                count = os.write(self._descriptor, data)
+                if count == 0:
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+                data = data[count:]
+        except OSError:
+            os.ftruncate(self._descriptor, self._written)
+            raise
+        self._written = self._end
+
+    def close(self) -> None:
+        """Close."""
+        os.close(self._descriptor)
+
+
+class McapRecording:
+    """Turns frames into messages of an MCAP file.
+
+    Attributes:
+        messages: how many are in the file, as of the last flush.
+    """
+
+    def __init__(self, file: WholeFile, simulated: bool, facts: dict[str, str]) -> None:
+        """Begin the file; `simulated`: whether /clock tells the time; `facts` are written down in it."""
+        self.messages = self._taken = 0
+        self._file = file
+        self._writer = Writer(file, compression=CompressionType.ZSTD)  # type: ignore[arg-type]
+        self._writer.start(Profile.ROS2, f"rosflight_py_sim {__version__}, mcap {mcap_version}")
+        self._writer.add_metadata("rosflight_py_sim", facts)
+        self._simulated = simulated
+        self._clock_ns: int | None = None
+        self._waiting: list[tuple[int, int, bytes]] = []
+        self._channels: dict[int, tuple[Channel, int]] = {}
+        self._ids: dict[str, int] = {}
+        self._schemas: dict[str, int] = {}
+        self._sequences: dict[int, int] = {}
+        self._newest: dict[str, bytes] = {}
+        self._echoes: dict[str, deque[bytes]] = {}
+
+    def take(self, data: bytes) -> int:
+        """Take the whole frames at the beginning of `data`; how many bytes they are."""
+        at, end = 0, len(data)
+        while end - at >= FRAME.size:
+            number, system_ns, length = FRAME.unpack_from(data, at)
+            if end - at - FRAME.size < length:
+                break
+            at += FRAME.size
+            body = data[at : at + length]
+            at += length
+            if number == DESCRIPTIONS:
+                self._describe(body)
+            else:
+                self._take(number, system_ns, body)
+        return at
+
+    def _describe(self, body: bytes) -> None:
+        fields = json.loads(body)
+        number = fields.pop("number")
+        channel = Channel(**fields)
+        if channel.topic not in self._ids:
+            metadata = {"offered_qos_profiles": channel.offered_qos, "topic_type_hash": channel.type_hash}
+            self._ids[channel.topic] = self._writer.register_channel(
+                channel.topic, MessageEncoding.CDR, self._schema(channel), metadata
+            )
+        if channel.echo:
+            self._echoes[channel.topic] = deque(filter(None, [self._newest.get(channel.topic)]), _ECHOES)
+        self._channels[number] = channel, self._ids[channel.topic]
+
+    def _schema(self, channel: Channel) -> int:
+        name = channel.type_name
+        if name not in self._schemas:
+            self._schemas[name] = self._writer.register_schema(name, SchemaEncoding.ROS2, channel.definition.encode())
+        return self._schemas[name]
+
+    def _take(self, number: int, system_ns: int, body: bytes) -> None:
+        channel, _ = self._channels[number]
+        if self._is_echo(channel, body):
+            return
+        if self._simulated:
+            if channel.topic == "/clock":
+                seconds, nanoseconds = _STAMP(body, 4)
+                self._tell_time(seconds * 1_000_000_000 + nanoseconds)
+            elif self._clock_ns is None:
+                self._waiting.append((number, system_ns, body))
+                return
+        self._add(number, system_ns, body)
+
+    def _is_echo(self, channel: Channel, body: bytes) -> bool:
+        echoes = self._echoes.get(channel.topic)
+        if not channel.echo:
+            self._newest[channel.topic] = body
+            if echoes is not None:
+                echoes.append(body)
+        elif echoes is not None and body in echoes:
+            echoes.remove(body)
+            return True
+        return False
+
+    def _tell_time(self, clock_ns: int) -> None:
+        self._clock_ns = clock_ns
+        if self._waiting:
+            for early in self._waiting:
+                self._add(*early)
+            self._waiting.clear()
+
+    def _add(self, number: int, system_ns: int, body: bytes) -> None:
+        channel, channel_id = self._channels[number]
+        log_ns = system_ns if self._clock_ns is None else self._clock_ns
+        if channel.stamped:
+            seconds, nanoseconds = _STAMP(body, 4)
+            stamp_ns = seconds * 1_000_000_000 + nanoseconds
+            if -_STAMP_IS_NEAR_NS < stamp_ns - log_ns < _STAMP_IS_NEAR_NS and stamp_ns >= 0:
+                log_ns = stamp_ns
+        self._sequences[channel_id] = sequence = self._sequences.get(channel_id, 0) + 1
+        self._writer.add_message(channel_id, log_ns, body, system_ns, sequence & 0xFFFFFFFF)
+        self._taken += 1
+        if self._file.unwritten > _UNWRITTEN:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what there is.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        if self._waiting:
+            # There has been no clock for a while: the simulation has not begun.
+            self._tell_time(0)
+        self._writer.flush()
+        self.messages = self._taken
+
+    def finish(self) -> None:
+        """Complete the file with summary and index.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        self.flush()
+        self._writer.finish()
+        self._file.flush()
+
+
+def copy(recording: McapRecording, source: int) -> None:
+    """Take frames from a descriptor until it ends, and flush meanwhile.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    pending = b""
+    flushed_s = time.monotonic()
+    while True:
+        if select.select([source], [], [], FLUSH_S)[0]:
+            block = os.read(source, _BLOCK)
+            if not block:
+                return
+            pending += block
+            pending = pending[recording.take(pending) :]
+        now_s = time.monotonic()
+        if now_s - flushed_s >= FLUSH_S:
+            recording.flush()
+            flushed_s = now_s
+
+
+def main() -> None:
+    """Write FILE until standard input ends; the second argument is JSON: whether time is simulated, and facts."""
+    # Whoever started this decides when it ends, by closing the pipe.
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    path, settings = Path(sys.argv[1]), json.loads(sys.argv[2])
+    recording = None
+    try:
+        file = WholeFile(path)
+        recording = McapRecording(file, settings["simulated"], settings["facts"])
+        recording.flush()
+        _say({"open": True})
+        copy(recording, sys.stdin.fileno())
+        recording.finish()
+        file.close()
+    except OSError as error:
+        _say({"error": error.strerror or str(error), "messages": recording.messages if recording else 0})
+        sys.exit(1)
+    _say({"messages": recording.messages, "bytes": path.stat().st_size})
+
+
+def _say(what: dict[str, object]) -> None:
+    print(json.dumps(what), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,210 @@
+"""The recorder in the running graph: everything is there, as it was said, and any reader understands it."""
+
+from __future__ import annotations
+
+import dataclasses
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from mcap.reader import make_reader
+from mcap_ros2.decoder import DecoderFactory
+from rclpy.qos import QoSProfile
+from rclpy.serialization import deserialize_message
+from rosbags.rosbag2 import Reader
+from rosbags.typesys import Stores, get_types_from_msg, get_typestore
+from rosflight_msgs.msg import SimState
+from std_msgs.msg import String
+
+from rosflight_py_sim.fleet import fleet
+from rosflight_py_sim.interfaces.qos import LATCHED, LATCHED_LIST
+from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.recording.mcap_file import Recording, read_recording
+from rosflight_py_sim.vehicles import vehicle
+
+STEP_NS = 2_500_000
+
+# What each step says, once.
+OF_A_STEP = ("sim/sensors/imu/data", "sim/pwm_output", "sim/forces_and_moments", "attitude", "imu/data")
+
+DEEP = QoSProfile(depth=10000)
+
+Make = Callable[..., Any]
+
+
+def recorded(path: Path) -> Recording:
+    return read_recording(path, lambda topic, type_name: 10**6)
+
+
+def stamps(path: Path, topic: str) -> list[int]:
+    times: list[int] = recorded(path).topics[topic].log_ns.tolist()
+    return times
+
+
+def test_every_step_of_a_run_at_full_speed_is_there(graph: Make, tmp_path: Path) -> None:
+    path = tmp_path / "run.mcap"
+    one = graph(record=str(path))
+    one.ready().spin_for(3.0)
+    one.close()
+    assert one.recorded
+    assert one.recorder.outcome.error == "" and not one.recorder.lost
+    clock = stamps(path, "/clock")
+    assert len(clock) >= 1200
+    assert clock == [number * STEP_NS for number in range(len(clock))]
+    for topic in OF_A_STEP:
+        times = stamps(path, f"/{topic}")
+        # The last step may be under way when the graph is closed.
+        assert times == clock[: len(times)] and len(times) >= len(clock) - 1, topic
+    truth = stamps(path, "/sim/truth_state")
+    assert truth == [number * STEP_NS for number in range(len(truth))] and len(truth) >= len(clock)
+
+
+def test_each_vehicle_of_a_fleet_is_recorded_in_its_namespace(graph: Make, tmp_path: Path) -> None:
+    path = tmp_path / "fleet.mcap"
+    members = fleet(vehicle("multirotor"), count=2, seed=0)
+    one = graph(record=str(path), vehicles=members, namespace="team")
+    one.ready().spin_for(0.5)
+    one.close()
+    for member in members:
+        times = stamps(path, f"/team/{member.namespace}/sim/truth_state")
+        assert times == [number * STEP_NS for number in range(len(times))] and len(times) > 200
+    facts = recorded(path).facts
+    assert facts["vehicle"] == "multirotor"
+    assert yaml.safe_load(facts["namespaces"]) == [f"/team/{member.namespace}" for member in members]
+
+
+def test_what_was_heard_is_what_was_recorded_to_the_byte(graph: Make, tmp_path: Path) -> None:
+    path = tmp_path / "run.mcap"
+    one = graph(record=str(path), multiplier=1.0)
+    heard: dict[str, list[bytes]] = {"/sim/truth_state": [], "/status": [], "/sim/sensors/gnss": []}
+    types = {topic: type(None) for topic in heard}
+    one.ready()
+    for topic in heard:
+        name = dict(one.tester.get_topic_names_and_types())[topic][0]
+        types[topic] = name
+        module = __import__(f"{name.split('/')[0]}.msg", fromlist=["*"])
+        one.tester.create_subscription(getattr(module, name.split("/")[2]), topic, heard[topic].append, DEEP, raw=True)
+    one.spin_for(1.5)
+    one.close()
+    topics = recorded(path).topics
+    for topic, messages in heard.items():
+        assert len(messages) >= 10
+        whole = topics[topic].messages
+        first = whole.index(messages[0])
+        assert whole[first : first + len(messages)] == messages, topic
+
+
+def test_what_others_say_is_recorded_also_on_topics_of_the_simulation(graph: Make, tmp_path: Path) -> None:
+    path = tmp_path / "run.mcap"
+    one = graph(record=str(path), multiplier=1.0)
+    one.ready()
+    notes = one.tester.create_publisher(String, "/notes", LATCHED_LIST)
+    stranger = one.tester.create_publisher(SimState, "/sim/truth_state", LATCHED)
+    notes.publish(String(data="early"))
+    one.spin_until(lambda: notes.get_subscription_count() == 1, "the recorder on /notes")
+    recorder = one.recorder.get_name()
+    one.spin_until(
+        lambda: recorder in {i.node_name for i in one.tester.get_subscriptions_info_by_topic("/sim/truth_state")},
+        "the recorder on /sim/truth_state",
+    )
+    notes.publish(String(data="late"))
+    odd = SimState()
+    odd.header.frame_id = "elsewhere"
+    stranger.publish(odd)
+    one.spin_for(0.5)
+    one.close()
+    topics = recorded(path).topics
+    said = [deserialize_message(body, String).data for body in topics["/notes"].messages]
+    assert said == ["early", "late"]
+    truth = [deserialize_message(body, SimState) for body in topics["/sim/truth_state"].messages]
+    assert [message.header.frame_id for message in truth].count("elsewhere") == 1
+    own = [m.header.stamp.sec * 10**9 + m.header.stamp.nanosec for m in truth if m.header.frame_id != "elsewhere"]
+    assert own == [number * STEP_NS for number in range(len(own))]
+
+
+def test_readers_of_other_makers_decode_every_topic_to_the_same_values(graph: Make, tmp_path: Path) -> None:
+    path = tmp_path / "run.mcap"
+    one = graph(record=str(path))
+    one.ready().idle(0.5)
+    one.close()
+    store = get_typestore(Stores.EMPTY)
+    with path.open("rb") as file:
+        reader = make_reader(file, decoder_factories=[DecoderFactory()])
+        summary = reader.get_summary()
+        assert summary is not None
+        for schema in summary.schemas.values():
+            store.register(get_types_from_msg(schema.data.decode(), schema.name))
+        decoded: dict[str, list[Any]] = {}
+        for _, channel, _, content in reader.iter_decoded_messages():
+            decoded.setdefault(channel.topic, []).append(content)
+        for channel in summary.channels.values():
+            offers = yaml.safe_load(channel.metadata["offered_qos_profiles"])
+            assert offers and all(offer["reliability"] == 1 for offer in offers)
+            assert channel.metadata["topic_type_hash"].startswith("RIHS01_"), channel.topic
+        latched = next(one for one in summary.channels.values() if one.topic == "/sim/truth_state")
+        assert yaml.safe_load(latched.metadata["offered_qos_profiles"])[0]["durability"] == 1
+    assert {"/rosout", "/parameter_events", "/clock", "/status", "/version"} <= decoded.keys()
+    again: dict[str, list[Any]] = {}
+    with Reader(path) as bag:
+        for connection, _, raw in bag.messages():
+            again.setdefault(connection.topic, []).append(store.deserialize_cdr(raw, connection.msgtype))
+    assert again.keys() == decoded.keys()
+    for topic, messages in decoded.items():
+        assert len(messages) == len(again[topic])
+        for one_way, other_way in zip(messages[:50], again[topic], strict=False):
+            assert flat(one_way) == flat(other_way), topic
+
+
+def flat(value: Any) -> Any:
+    """A message of either library as plain lists; NaN as a word, which equals itself."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, (list, tuple, bytes)):
+        return [flat(one) for one in value]
+    if dataclasses.is_dataclass(value):
+        # Constants of the type, which rosbags has among the fields, are upper case; what begins so is the library's.
+        names = [f.name for f in dataclasses.fields(value) if not f.name.startswith("__") and not f.name.isupper()]
+        return [flat(getattr(value, name)) for name in names]
+    if hasattr(value, "__slots__"):
+        return [flat(getattr(value, name)) for name in value.__slots__]
+    return str(value) if isinstance(value, float) else value
+
+
+def test_a_file_that_is_there_is_refused_and_left_alone(graph: Make, tmp_path: Path) -> None:
+    path = tmp_path / "old.mcap"
+    path.write_text("old")
+    with pytest.raises(ParameterError, match=f"parameter 'record.file': there is a file '{path}' already"):
+        graph(record=str(path))
+    assert path.read_text() == "old"
+
+
+def test_the_command_flies_on_when_the_disk_is_full_says_so_once_and_fails(
+    command_line: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    limited = (
+        "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000));"
+        "from rosflight_py_sim.cli import main; main()"
+    )
+    result = command_line(
+        *("-c", limited, "sim", "--record", "full.mcap", "--duration", "20", "--real-time-multiplier", "0"),
+        "--ros-args",
+        *("--log-level", "warn"),
+    )
+    assert result.returncode == 1, result.stderr
+    assert result.stderr.count("ends here: File too large") == 1
+    assert "Traceback" not in result.stderr
+    kept = recorded(tmp_path / "full.mcap")
+    assert kept.trouble == "its end is missing"
+    assert len(kept.topics["/sim/truth_state"].messages) > 100
+
+
+def test_the_command_refuses_a_place_that_cannot_be_written_in_one_line(
+    command_line: Callable[..., subprocess.CompletedProcess[str]],
+) -> None:
+    result = command_line("-m", "rosflight_py_sim.cli", "sim", "--record", "/proc/run.mcap", "--duration", "1")
+    assert result.returncode == 1
+    assert result.stderr.startswith("rosflight_py_sim: parameter 'record.file': cannot write '/proc/run.mcap': ")
+    assert len(result.stderr.splitlines()) == 1

@@ -1,0 +1,107 @@
+"""Reading recordings: whole ones, and those that end in the middle."""
+
+from __future__ import annotations
+
+import os
+import random
+from pathlib import Path
+
+import pytest
+
+from rosflight_py_sim.recording.frames import Channel
+from rosflight_py_sim.recording.mcap_file import NotMcapError, Recording, read_recording
+from rosflight_py_sim.recording.writer_process import WriterProcess
+
+PLAIN = Channel("/plain", "some_msgs/msg/Plain", "uint8[] data")
+OTHER = Channel("/other", "some_msgs/msg/Plain", "uint8[] data")
+
+COUNT = 6000
+
+
+def everything(path: Path) -> Recording:
+    return read_recording(path, lambda topic, type_name: 10**6)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """A recording of several chunks: its messages are numbers, followed by noise."""
+    writer = WriterProcess(tmp_path_factory.mktemp("whole") / "whole.mcap", simulated=False, facts={"vehicle": "kite"})
+    topics = [writer.channel(PLAIN), writer.channel(OTHER)]
+    for number in range(COUNT):
+        topics[number % 2](number.to_bytes(4, "little") + os.urandom(996))
+    assert writer.close().messages == COUNT
+    return writer.path.read_bytes()
+
+
+def numbers(recording: Recording) -> list[int]:
+    found = [int.from_bytes(body[:4], "little") for topic in recording.topics.values() for body in topic.messages]
+    return sorted(found)
+
+
+def test_a_whole_file_has_no_trouble_and_all_its_messages(whole: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "whole.mcap"
+    path.write_bytes(whole)
+    recording = everything(path)
+    assert (recording.trouble, recording.facts, recording.profile) == ("", {"vehicle": "kite"}, "ros2")
+    assert numbers(recording) == list(range(COUNT))
+    first, last = recording.span_ns
+    assert 0 < first < last
+
+
+def test_wherever_a_file_is_cut_off_all_messages_up_to_there_are_read_and_it_says_so(
+    whole: bytes, tmp_path: Path
+) -> None:
+    path = tmp_path / "cut.mcap"
+    draw = random.Random(5)
+    cuts = [8, 9, 60, len(whole) - 1, len(whole) - 8, len(whole) - 9]
+    cuts += [draw.randrange(8, len(whole)) for _ in range(40)]
+    longest = 0
+    for cut in sorted(cuts):
+        path.write_bytes(whole[:cut])
+        recording = everything(path)
+        assert recording.trouble == "its end is missing", cut
+        found = numbers(recording)
+        # A beginning of what was written, never less than a shorter file has.
+        assert found == list(range(len(found)))
+        assert len(found) >= longest
+        longest = len(found)
+    assert longest == COUNT
+
+
+def test_damage_in_the_middle_is_told_and_what_came_before_is_read(whole: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "damaged.mcap"
+    draw = random.Random(6)
+    for _ in range(20):
+        at = draw.randrange(len(whole) // 3, 2 * len(whole) // 3)
+        path.write_bytes(whole[:at] + bytes(byte ^ 0xFF for byte in whole[at : at + 64]) + whole[at + 64 :])
+        recording = everything(path)
+        found = numbers(recording)
+        assert recording.trouble
+        assert found == list(range(len(found)))
+        assert found
+
+
+@pytest.mark.parametrize("content", [b"", b"\x89MCAP", b"SQLite format 3\x00" + bytes(100), b"some text\n" * 100])
+def test_another_file_is_refused_by_name(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "other"
+    path.write_bytes(content)
+    with pytest.raises(NotMcapError, match=f"'{path}' is not an MCAP file"):
+        everything(path)
+
+
+def test_a_file_that_is_not_there_is_refused_by_name(tmp_path: Path) -> None:
+    with pytest.raises(NotMcapError, match=f"cannot read '{tmp_path / 'nothing'}': No such file"):
+        everything(tmp_path / "nothing")
+
+
+def test_of_many_messages_some_are_kept_evenly_and_the_times_of_all(whole: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "whole.mcap"
+    path.write_bytes(whole)
+    recording = read_recording(path, lambda topic, type_name: 100 if topic == "/plain" else 0)
+    plain, other = recording.topics["/plain"], recording.topics["/other"]
+    assert len(plain.log_ns) == len(other.log_ns) == COUNT // 2
+    assert other.messages == []
+    assert 50 <= len(plain.messages) <= 100
+    steps = {after - before for before, after in zip(plain.kept, plain.kept[1:], strict=False)}
+    assert steps == {32}
+    assert numbers(recording) == [2 * number for number in plain.kept]

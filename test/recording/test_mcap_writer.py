@@ -1,0 +1,238 @@
+"""The process that writes a recording: what it writes, at which times, and what becomes of it in trouble."""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import struct
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from mcap.reader import make_reader
+
+from rosflight_py_sim.recording.frames import Channel
+from rosflight_py_sim.recording.mcap_file import Recording, read_recording
+from rosflight_py_sim.recording.writer_process import RecordingError, WriterProcess
+
+CLOCK = Channel("/clock", "rosgraph_msgs/msg/Clock", "builtin_interfaces/Time clock", offered_qos="- history: 1")
+STAMPED = Channel("/stamped", "some_msgs/msg/Stamped", "std_msgs/Header header", stamped=True)
+PLAIN = Channel("/plain", "some_msgs/msg/Plain", "uint8[] data", type_hash="RIHS01_0")
+
+PATIENCE_S = 20.0
+
+
+def clock(time_ns: int) -> bytes:
+    return b"\x00\x01\x00\x00" + struct.pack("<iI", *divmod(time_ns, 10**9))
+
+
+def message(tail: bytes, stamp_ns: int = 0) -> bytes:
+    return clock(stamp_ns) + tail
+
+
+def everything(path: Path) -> Recording:
+    return read_recording(path, lambda topic, type_name: 10**6)
+
+
+def log_ns(path: Path, topic: str) -> list[int]:
+    times: list[int] = everything(path).topics[topic].log_ns.tolist()
+    return times
+
+
+@pytest.fixture
+def begin(tmp_path: Path) -> Iterator[Callable[..., WriterProcess]]:
+    """A function that begins a recording in a file of the test's folder."""
+    begun: list[WriterProcess] = []
+
+    def make(name: str = "test.mcap", *, simulated: bool = True) -> WriterProcess:
+        begun.append(WriterProcess(tmp_path / name, simulated=simulated, facts={"vehicle": "kite"}))
+        return begun[-1]
+
+    yield make
+    for writer in begun:
+        writer.close()
+
+
+@contextmanager
+def files_limited_to(size: int) -> Iterator[None]:
+    """What the system does on a full disk, for processes that are started meanwhile."""
+    old = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, old[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, old)
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < end, "the condition did not come true"
+        time.sleep(0.02)
+
+
+def test_messages_come_back_as_they_were_with_topic_type_and_what_publishers_offer(
+    begin: Callable[..., WriterProcess],
+) -> None:
+    writer = begin()
+    tell_time, plain = writer.channel(CLOCK), writer.channel(PLAIN)
+    sent = [bytes([number]) * number for number in range(200)]
+    tell_time(clock(5))
+    for body in sent:
+        plain(body)
+    outcome = writer.close()
+    assert (outcome.messages, outcome.error) == (201, "")
+    assert outcome.size == writer.path.stat().st_size
+    with writer.path.open("rb") as file:
+        reader = make_reader(file, validate_crcs=True)
+        assert reader.get_header().profile == "ros2"
+        summary = reader.get_summary()
+        assert summary is not None and summary.statistics is not None and summary.chunk_indexes
+        assert summary.statistics.message_count == 201
+        rows = list(reader.iter_messages(topics=["/plain"]))
+        assert [record.data for _, _, record in rows] == sent
+        assert [record.sequence for _, _, record in rows] == list(range(1, 201))
+        schema, channel, _ = rows[0]
+        assert schema is not None and (schema.name, schema.encoding) == (PLAIN.type_name, "ros2msg")
+        assert channel.message_encoding == "cdr"
+        assert channel.metadata == {"offered_qos_profiles": "", "topic_type_hash": "RIHS01_0"}
+        assert next(iter(reader.iter_metadata())).metadata == {"vehicle": "kite"}
+
+
+def test_time_is_that_of_the_clock_or_of_a_stamp_that_is_near_to_it(begin: Callable[..., WriterProcess]) -> None:
+    writer = begin()
+    tell_time, stamped, plain = (writer.channel(one) for one in (CLOCK, STAMPED, PLAIN))
+    plain(b"before the first tick")
+    stamped(message(b"", 2_002_500_000))
+    tell_time(clock(2_000_000_000))
+    plain(b"at 2 s")
+    stamped(message(b"", 2_500_000_000))
+    stamped(message(b"stamped by the system's clock", 1_795_000_000 * 10**9))
+    before = time.time_ns()
+    writer.close()
+    assert log_ns(writer.path, "/plain") == [2_000_000_000, 2_000_000_000]
+    assert log_ns(writer.path, "/stamped") == [2_002_500_000, 2_500_000_000, 2_000_000_000]
+    published = everything(writer.path).topics["/plain"].publish_ns
+    assert (abs(published - before) < PATIENCE_S * 1e9).all()
+
+
+def test_without_simulated_time_it_is_that_of_the_system(begin: Callable[..., WriterProcess]) -> None:
+    writer = begin(simulated=False)
+    before = time.time_ns()
+    writer.channel(CLOCK)(clock(5))
+    after = time.time_ns()
+    writer.close()
+    assert before <= log_ns(writer.path, "/clock")[0] <= after
+
+
+def test_what_a_subscription_hears_again_is_recorded_once_and_what_others_say_too(
+    begin: Callable[..., WriterProcess],
+) -> None:
+    writer = begin(simulated=False)
+    own = writer.channel(PLAIN)
+    own(b"latched")
+    heard = writer.channel(Channel(**{**vars(PLAIN), "echo": True}))
+    heard(b"latched")
+    own(b"one")
+    own(b"one")
+    heard(b"one")
+    heard(b"from elsewhere")
+    heard(b"one")
+    heard(b"one")
+    writer.close()
+    assert everything(writer.path).topics["/plain"].messages == [b"latched", b"one", b"one", b"from elsewhere", b"one"]
+
+
+def test_a_file_that_is_there_is_not_touched(begin: Callable[..., WriterProcess], tmp_path: Path) -> None:
+    path = tmp_path / "test.mcap"
+    path.write_bytes(b"precious")
+    with pytest.raises(RecordingError, match=f"there is a file '{path}' already"):
+        begin()
+    assert path.read_bytes() == b"precious"
+
+
+def test_a_place_that_cannot_be_written_is_refused_with_a_reason(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for path in (Path("/proc/recording.mcap"), Path("/proc/folder/recording.mcap"), tmp_path / "file" / "one.mcap"):
+        with pytest.raises(RecordingError, match=f"cannot write '{path}': "):
+            WriterProcess(path, simulated=True, facts={})
+
+
+def test_messages_are_in_a_readable_file_soon_and_after_a_kill_of_the_writer_too(
+    begin: Callable[..., WriterProcess],
+) -> None:
+    writer = begin(simulated=False)
+    plain = writer.channel(PLAIN)
+    plain(b"first")
+    writer.flush()
+    # Nothing else comes, so nothing but time makes it write.
+    wait_until(lambda: bool(everything(writer.path).named("/plain")))
+    os.kill(writer._process.pid, signal.SIGKILL)
+    writer._process.wait()
+    plain(b"second")
+    writer.flush()
+    assert writer.error == "the process that writes it ended with -9"
+    plain(b"third")
+    outcome = writer.close()
+    assert outcome.error == writer.error
+    left = everything(writer.path)
+    assert left.trouble == "its end is missing"
+    assert left.topics["/plain"].messages == [b"first"]
+
+
+def test_a_signal_for_everybody_does_not_end_it_before_the_simulation_does(
+    begin: Callable[..., WriterProcess],
+) -> None:
+    writer = begin(simulated=False)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        os.kill(writer._process.pid, number)
+    writer.channel(PLAIN)(b"last words")
+    assert writer.close().error == ""
+    assert everything(writer.path).topics["/plain"].messages == [b"last words"]
+
+
+def test_a_full_disk_is_told_and_keeps_what_was_written(begin: Callable[..., WriterProcess]) -> None:
+    with files_limited_to(600_000):
+        writer = begin(simulated=False)
+    plain = writer.channel(PLAIN)
+    count = 0
+
+    def feed() -> bool:
+        nonlocal count
+        for _ in range(20):
+            # Noise does not get shorter in compression.
+            plain(os.urandom(1000))
+        count += 20
+        writer.flush()
+        return bool(writer.error)
+
+    wait_until(feed)
+    assert writer.error == "File too large"
+    outcome = writer.close()
+    kept = everything(writer.path)
+    assert kept.trouble == "its end is missing"
+    assert 0 < len(kept.topics["/plain"].messages) == outcome.messages < count
+    # Only whole parts: nothing after the last of them.
+    assert kept.read == kept.size < 600_000
+
+
+def test_a_writer_that_is_held_up_holds_up_the_simulation_and_loses_nothing(
+    begin: Callable[..., WriterProcess],
+) -> None:
+    writer = begin(simulated=False)
+    plain = writer.channel(PLAIN)
+    os.kill(writer._process.pid, signal.SIGSTOP)
+    for number in range(3000):
+        plain(struct.pack("<I", number) * 250)
+    # 3 MB, of which the pipe takes one: somebody must let it go on meanwhile.
+    release = threading.Timer(0.5, os.kill, (writer._process.pid, signal.SIGCONT))
+    release.start()
+    writer.flush()
+    assert writer.close().messages == 3000
+    release.join()
+    bodies = everything(writer.path).topics["/plain"].messages
+    assert [struct.unpack_from("<I", body)[0] for body in bodies] == list(range(3000))
