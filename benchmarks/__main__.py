@@ -31,7 +31,7 @@ _SAME = {(one.forces_and_moments, one.parameters): (name, STANDALONE) for name, 
 CONFIGURATIONS = [*_SAME.values(), *FLOWN_BY_OTHERS]
 """(vehicle, dynamics) of all vehicles."""
 
-PARTS = ("no-ros", "vehicles", "fleets", "processes", "cameras", "paced", "ardupilot", "auv")
+PARTS = ("no-ros", "vehicles", "fleets", "processes", "cameras", "paced", "ardupilot", "auv", "recording")
 
 FRAME_RATES = (400, 1200)
 """Rates at which ArduPilot asks for frames, Hz."""
@@ -78,6 +78,8 @@ def main() -> None:
         _print_paced(options, console)
     if "auv" in options.parts:
         console.print(_auv(options))
+    if "recording" in options.parts:
+        _print_recording(options, console)
     if "ardupilot" in options.parts:
         _print_ardupilot(options, console)
 
@@ -166,6 +168,22 @@ def _pictures(options: argparse.Namespace) -> Table:
     share, factor = f"{statistics.median(costs):.0f}", f"{statistics.median(factors[True]):.1f}"
     table.add_row("multirotor with both, heard as JPEG", "", "", share, factor)
     return table
+
+
+def _print_recording(options: argparse.Namespace, console: Console) -> None:
+    table = Table(title="Recording every topic of one vehicle in one process")
+    for column in ("", "steps/s, recorded", "not recorded", "ratio", "wanted"):
+        table.add_column(column, justify="left" if not column else "right")
+    for name in ("multirotor", "anaconda"):
+        rate, bare, ratio = by_turns(
+            options.runs,
+            lambda name=name: measured(f"recorded_run({name!r}, {options.seconds})", "recording")["rate"],  # type: ignore[misc]
+            lambda name=name: composed(name, STANDALONE, 1, options.seconds),  # type: ignore[misc]
+        )
+        table.add_row(name, f"{rate:,.0f}", f"{bare:,.0f}", f"{ratio:.2f}", "0.85")
+    console.print(table)
+    handed, direct = (measured(f"{way}_us()", "recording") for way in ("process", "direct"))
+    console.print(f"a message costs the simulation {handed:.2f} us; to write it itself would cost {direct:.2f} us")
 
 
 def _print_paced(options: argparse.Namespace, console: Console) -> None:

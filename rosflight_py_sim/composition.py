@@ -102,7 +102,7 @@ class ComposedGraph:
             if self._simulated:
                 self._share_clock(namespace)
             if record is not None:
-                self._record(record, namespace, vehicles[0])
+                self.recorder = self._make_recorder(record, namespace, vehicles[0])
             words = dict(zip((member.namespace for member in vehicles), given, strict=True))
             for planned in planned_nodes(vehicles, flown_by, executables):
                 at = "/".join(filter(None, (namespace, planned.namespace)))
@@ -127,12 +127,12 @@ class ComposedGraph:
         self.adopt(host)
         self._time_source.attach_node(host)
 
-    def _record(self, file: str, namespace: str, first: Member) -> None:
+    def _make_recorder(self, file: str, namespace: str, first: Member) -> Recorder:
         """Create the recorder: before all others, whose messages it is given from the first one on."""
         self._own |= {"record.file": file, "record.vehicle": first.vehicle.name}
         recorder = self._add("recorder", namespace, self._first)
         assert isinstance(recorder, Recorder)
-        self.recorder = recorder
+        return recorder
 
     def add(self, executable: str, *, namespace: str) -> SimulationNode:
         """Create one more node of the package, with the parameters of the first vehicle's."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.topic_endpoint_info import TopicEndpointInfo
 
 from rosflight_py_sim import __version__
+from rosflight_py_sim.interfaces.diagnostics import Diagnosis, Level
 from rosflight_py_sim.interfaces.message_definitions import (
     is_stamped,
     message_class,
@@ -22,6 +23,7 @@ from rosflight_py_sim.interfaces.message_definitions import (
 )
 from rosflight_py_sim.interfaces.offered_qos import offered_qos
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
+from rosflight_py_sim.interfaces.traffic import Period
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value
 from rosflight_py_sim.recording.frames import Channel
@@ -80,7 +82,7 @@ class Recorder(SimulationNode):
         self.lost: Counter[str] = Counter()
         self.outcome: Outcome | None = None
         self._told = False
-        self._tapped: Counter[str] = Counter()
+        self._own_publishers: Counter[str] = Counter()
         self._heard: set[str] = set()
         facts = {
             "version": __version__,
@@ -98,9 +100,24 @@ class Recorder(SimulationNode):
         self.create_system_timer(_LOOK_S, self.look)
         self.look()
 
+    def diagnose(self, period: Period) -> Iterator[Diagnosis]:
+        """How the recording is."""
+        lost = sum(self.lost.values())
+        values = {
+            "file": self.path,
+            "messages lost on their way": lost,
+            "topics": len(self._heard | {*self._own_publishers}),
+        }
+        if self._writer.error:
+            yield Diagnosis("", f"the recording has ended: {self._writer.error}", Level.ERROR, values=values)
+        elif lost:
+            yield Diagnosis("", f"{lost} messages lost", Level.WARN, values=values)
+        else:
+            yield Diagnosis("", "recording", values=values)
+
     def tap(self, topic: str, message_type: Any, qos: QoSProfile) -> Take:
         """A function that records what a publisher of this process has sent; `topic` is its full name."""
-        self._tapped[topic] += 1
+        self._own_publishers[topic] += 1
         # The graph knows of it already, and the type's hash with it.
         type_hash = str(self.get_publishers_info_by_topic(topic)[0].topic_type_hash)
         return self._channel(topic, type_name_of(message_type), offered_qos([qos]), type_hash)
@@ -131,7 +148,7 @@ class Recorder(SimulationNode):
         """Subscribe to what has come up."""
         topics = {topic: types[0] for topic, types in self.get_topic_names_and_types() if len(types) == 1}
         for topic, type_name in topics.items():
-            if topic in self._heard or self.count_publishers(topic) <= self._tapped[topic]:
+            if topic in self._heard or self.count_publishers(topic) <= self._own_publishers[topic]:
                 continue
             self._heard.add(topic)
             if type_name == _IMAGE and topics.get(f"{topic}/compressed") == _COMPRESSED:
@@ -144,7 +161,7 @@ class Recorder(SimulationNode):
             message_type = message_class(type_name)
             type_hash = str(publishers[0].topic_type_hash) if publishers else ""
             qos = offered_qos([one.qos_profile for one in publishers])
-            take = self._channel(topic, type_name, qos, type_hash, echo=self._tapped[topic] > 0)
+            take = self._channel(topic, type_name, qos, type_hash, echo=self._own_publishers[topic] > 0)
         except ImportError as error:
             self.get_logger().warning(f"{topic} is not recorded: {error}")
             return

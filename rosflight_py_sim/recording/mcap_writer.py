@@ -28,8 +28,6 @@ from rosflight_py_sim.recording.frames import DESCRIPTIONS, FRAME, Channel
 FLUSH_S = 0.4
 """What is older is on its way to the disk; a kill loses no more than a second."""
 
-# Memory that waits for the disk, at most.
-_UNWRITTEN = 4 << 20
 _BLOCK = 1 << 20
 
 # A stamp that is further than this from the clock tells some other time.
@@ -193,7 +191,8 @@ class McapRecording:
         self._sequences[channel_id] = sequence = self._sequences.get(channel_id, 0) + 1
         self._writer.add_message(channel_id, log_ns, body, system_ns, sequence & 0xFFFFFFFF)
         self._taken += 1
-        if self._file.unwritten > _UNWRITTEN:
+        if self._file.unwritten:
+            # A chunk is full.
             self.flush()
 
     def flush(self) -> None:

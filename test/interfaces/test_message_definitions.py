@@ -6,10 +6,10 @@ import importlib
 import inspect
 
 import pytest
+import rosflight_msgs.msg
 from mcap_ros2.decoder import DecoderFactory
 from rclpy.serialization import serialize_message
 
-import rosflight_msgs.msg
 from rosflight_py_sim.interfaces import message_definitions
 from rosflight_py_sim.interfaces.message_definitions import is_stamped, message_class, message_definition, type_name_of
 

@@ -1,0 +1,67 @@
+"""What recording costs: steps per second of the composed run with and without it, and of other ways to write."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+from dataclasses import asdict
+from pathlib import Path
+
+from benchmarks.composed_graph import ComposedRun, composed_run
+from rosflight_py_sim.recording.frames import DESCRIPTIONS, FRAME, Channel
+from rosflight_py_sim.recording.mcap_file import read_recording
+from rosflight_py_sim.recording.mcap_writer import McapRecording, WholeFile
+from rosflight_py_sim.recording.writer_process import WriterProcess
+
+MESSAGES = 100_000
+"""Messages of the comparison of ways to write."""
+
+_BODY = bytes(range(240))
+_CHANNEL = Channel("/imu", "sensor_msgs/msg/Imu", "", stamped=True)
+
+
+def recorded_run(name: str, seconds: float) -> ComposedRun:
+    """The composed run of one vehicle with every topic recorded.
+
+    Raises:
+        RuntimeError: a step is missing in the file.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "run.mcap"
+        run = composed_run(name, duration_s=seconds, cameras=False, record=str(path))
+        topics = read_recording(path, lambda topic, type_name: 0).topics
+        clock, truth = (len(set(topics[topic].log_ns.tolist())) for topic in ("/clock", "/sim/truth_state"))
+        if truth < clock:
+            raise RuntimeError(f"{clock} steps, of which {truth} are in the recording")
+    return run
+
+
+def process_us() -> float:
+    """What a message costs the simulation's process, us: kept, and handed on in batches as in a run."""
+    with tempfile.TemporaryDirectory() as folder:
+        writer = WriterProcess(Path(folder) / "one.mcap", simulated=False, facts={})
+        take = writer.channel(_CHANNEL)
+        began = time.process_time()
+        for number in range(MESSAGES):
+            take(_BODY)
+            if number % 1000 == 0:
+                writer.flush()
+        used = time.process_time() - began
+        writer.close()
+    return 1e6 * used / MESSAGES
+
+
+def direct_us() -> float:
+    """What it costs a process that writes the file itself, us."""
+    with tempfile.TemporaryDirectory() as folder:
+        recording = McapRecording(WholeFile(Path(folder) / "one.mcap"), simulated=False, facts={})
+        description = json.dumps({"number": 1, **asdict(_CHANNEL)}).encode()
+        recording.take(FRAME.pack(DESCRIPTIONS, 0, len(description)) + description)
+        frame = FRAME.pack(1, 0, len(_BODY)) + _BODY
+        began = time.process_time()
+        for _ in range(MESSAGES // 1000):
+            recording.take(frame * 1000)
+        recording.finish()
+        used = time.process_time() - began
+    return 1e6 * used / MESSAGES

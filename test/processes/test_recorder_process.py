@@ -1,0 +1,111 @@
+"""The recorder as a process of its own beside the others, and the composed run in one: however they end."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rosflight_py_sim.recording.mcap_file import Recording, read_recording
+
+pytestmark = pytest.mark.timeout(150)
+
+STEP_NS = 2_500_000
+
+
+def recorded(path: Path) -> Recording:
+    return read_recording(path, lambda topic, type_name: 10**6)
+
+
+def holds(path: Path, topic: str, count: int) -> bool:
+    if not path.exists() or path.stat().st_size < 100:
+        return False
+    found = recorded(path).named(topic)
+    return found is not None and len(found.log_ns) >= count
+
+
+def assert_every_step(recording: Recording) -> None:
+    """A step that took too long on a busy machine is told once more; none is missing."""
+    truth = recording.topics["/sim/truth_state"].log_ns
+    assert np.unique(truth).tolist() == [number * STEP_NS for number in range(len(np.unique(truth)))]
+    assert (np.diff(truth) >= 0).all()
+
+
+def test_a_recorder_in_a_process_finds_every_topic_and_completes_its_file(
+    simulate: Callable[..., Any], tmp_path: Path
+) -> None:
+    path = tmp_path / "run.mcap"
+    simulation = simulate("lockstep")
+    observer = simulation.observer()
+    observer.wait_for_advance(0.5)
+    recorder = simulation.start(
+        "recorder", "-p", f"record.file:={path}", "-p", "record.vehicle:=multirotor", "-p", "vehicles:=['']"
+    )
+    observer.wait_for(lambda: holds(path, "/sim/truth_state", 400), "messages in the file")
+    recorder.signal(signal.SIGINT)
+    assert recorder.wait() == 0
+    assert recorder.complaints == []
+    observer.wait_for(lambda: recorded(path).trouble == "", "the end of the file")
+    recording = recorded(path)
+    assert recording.facts["vehicle"] == "multirotor" and json.loads(recording.facts["namespaces"]) == [""]
+    types = {name: topic.type_name for name, topic in recording.topics.items()}
+    there = {name: kinds[0] for name, kinds in observer.node.get_topic_names_and_types()}
+    published = {name for name in there if observer.node.count_publishers(name)}
+    assert types == {name: kind for name, kind in there.items() if name in published}
+    # Simulated times, in order, none far from the last: what comes before the first clock message has its time.
+    truth = recording.topics["/sim/truth_state"].log_ns
+    assert (np.diff(truth) >= 0).all() and truth[0] >= 0.4e9
+    assert (truth % STEP_NS == 0).all()
+    first, last = recording.span_ns
+    assert truth[0] - first < 1e9 and last - truth[-1] < 1e9
+
+
+def test_a_composed_run_that_is_killed_leaves_a_complete_file(processes: Any, tmp_path: Path) -> None:
+    path = tmp_path / "run.mcap"
+    program = processes.run("cli", "sim", "--record", str(path))
+    observer = processes.observer()
+    observer.wait_for(lambda: holds(path, "/sim/truth_state", 400), "messages in the file")
+    program.kill()
+    # Whoever writes the file hears that there is nobody any more.
+    observer.wait_for(lambda: recorded(path).trouble == "", "the end of the file")
+    assert_every_step(recorded(path))
+
+
+def test_when_all_is_killed_at_once_no_more_than_a_second_is_missing(processes: Any, tmp_path: Path) -> None:
+    path = tmp_path / "run.mcap"
+    program = processes.run("cli", "sim", "--record", str(path))
+    observer = processes.observer()
+    observer.wait_for(lambda: holds(path, "/sim/truth_state", 800), "messages in the file")
+    found = subprocess.run(
+        ["pgrep", "-P", str(program.process.pid), "-f", "mcap_writer"],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=10,
+    )
+    for number in (int(found.stdout), program.process.pid):
+        subprocess.run(["kill", "-KILL", str(number)], check=True, timeout=10)
+    program.wait()
+    observer.spin(0.2)
+    recording = recorded(path)
+    assert recording.trouble == "its end is missing"
+    assert_every_step(recording)
+    assert observer.time_s - recording.topics["/sim/truth_state"].log_ns[-1] * 1e-9 < 1.0
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_a_composed_run_with_a_complete_file(processes: Any, tmp_path: Path, number: int) -> None:
+    path = tmp_path / "run.mcap"
+    program = processes.run("cli", "sim", "--record", str(path))
+    observer = processes.observer()
+    observer.wait_for(lambda: holds(path, "/sim/truth_state", 200), "messages in the file")
+    program.signal(number)
+    assert program.wait() == 130
+    assert recorded(path).trouble == ""
+    assert program.complaints == []
