@@ -155,8 +155,7 @@ class McapRecording:
             return
         if self._simulated:
             if channel.topic == "/clock":
-                seconds, nanoseconds = _STAMP(body, 4)
-                self._tell_time(seconds * 1_000_000_000 + nanoseconds)
+                self._tell_time(_stamp_ns(body))
             elif self._clock_ns is None:
                 self._waiting.append((number, system_ns, body))
                 return
@@ -184,8 +183,7 @@ class McapRecording:
         channel, channel_id = self._channels[number]
         log_ns = system_ns if self._clock_ns is None else self._clock_ns
         if channel.stamped:
-            seconds, nanoseconds = _STAMP(body, 4)
-            stamp_ns = seconds * 1_000_000_000 + nanoseconds
+            stamp_ns = _stamp_ns(body)
             if -_STAMP_IS_NEAR_NS < stamp_ns - log_ns < _STAMP_IS_NEAR_NS and stamp_ns >= 0:
                 log_ns = stamp_ns
         self._sequences[channel_id] = sequence = self._sequences.get(channel_id, 0) + 1
@@ -202,8 +200,9 @@ class McapRecording:
             OSError: it cannot be written.
         """
         if self._waiting:
-            # There has been no clock for a while: the simulation has not begun.
-            self._tell_time(0)
+            # There has been no clock for a while: the simulation has not begun, or is not heard of yet.
+            bodies = [body for number, _, body in self._waiting if self._channels[number][0].stamped]
+            self._tell_time(max(map(_stamp_ns, bodies), default=0))
         self._writer.flush()
         self.messages = self._taken
 
@@ -216,6 +215,12 @@ class McapRecording:
         self.flush()
         self._writer.finish()
         self._file.flush()
+
+
+def _stamp_ns(body: bytes) -> int:
+    """Time at the beginning of a serialised message."""
+    seconds, nanoseconds = _STAMP(body, 4)
+    return int(seconds * 1_000_000_000 + nanoseconds)
 
 
 def copy(recording: McapRecording, source: int) -> None:
