@@ -202,7 +202,7 @@ VEHICLES = {
             "multirotor_firmware.yaml",
             "autopilot",
             MOTORS,
-            pairings=_ardupilot("multirotor", "ArduCopter", "X", "copter"),
+            pairings=_ardupilot("multirotor", "ArduCopter", "X", "copter") | _uthere("multirotor"),
         ),
         _fixedwing("fixedwing", "anaconda.yaml"),
         _fixedwing("anaconda", "anaconda.yaml"),

@@ -6,7 +6,7 @@ import math
 from pathlib import Path
 
 import pytest
-from vehicles_in_the_air import BREEZE, CALM, PERIOD_S, Aircraft, configured
+from vehicles_in_the_air import BREEZE, CALM, PERIOD_S, Aircraft, Copter, VehicleInTheAir, configured
 
 from rosflight_py_sim.autopilot.cage import CageBit, Observed, words
 from rosflight_py_sim.autopilot.fixedwing_target_controller import (
@@ -23,6 +23,10 @@ from rosflight_py_sim.autopilot.fly_target import (
     PositionTarget,
     RollTarget,
     ThrottleTarget,
+)
+from rosflight_py_sim.autopilot.multirotor_target_controller import (
+    MULTIROTOR_TARGET_PARAMETERS,
+    MultirotorTargetController,
 )
 from rosflight_py_sim.autopilot.packet_modes import Mode
 from rosflight_py_sim.autopilot.packet_pilot import PACKET_PILOT_PARAMETERS, PacketPilot
@@ -51,8 +55,11 @@ class Day:
     """An aircraft that stands armed at home, its pilot, and a program that streams `target` while there is one."""
 
     def __init__(self, name: str, wind: dict[str, Value], **parameters: Value) -> None:
-        self.aircraft = Aircraft(name, wind)
-        controller = FixedwingTargetController(configured(name, FIXEDWING_TARGET_PARAMETERS, "autopilot"))
+        rotors = name == "multirotor"
+        self.aircraft: VehicleInTheAir = Copter(wind) if rotors else Aircraft(name, wind)
+        table = MULTIROTOR_TARGET_PARAMETERS if rotors else FIXEDWING_TARGET_PARAMETERS
+        values = configured(name, table, "bridge")
+        controller = MultirotorTargetController(values) if rotors else FixedwingTargetController(values)
         self.pilot = PacketPilot(PACKET_PILOT_PARAMETERS.checked(paired(name) | parameters), controller)
         self.target: FlyTarget | None = None
         self.seen: list[int] = []
@@ -81,7 +88,7 @@ class Day:
         )
         guided = self.pilot.update(observed, PERIOD_S)
         assert guided is not None
-        self._throttle = guided.u[0]
+        self._throttle = max(guided.u[:3])
         self.aircraft.move(guided)
         self.seen.append(self.pilot.cage_triggered)
         self._count += 1
@@ -119,6 +126,26 @@ def test_plane_takes_off_and_circles_home_inside_its_cage(name: str) -> None:
     assert 60.0 < math.hypot(north, east) < 120.0
     assert -down == pytest.approx(60.0, abs=6.0)
     assert set(day.seen) == {0}
+
+
+def test_multirotor_does_by_the_same_commands_what_a_wing_does() -> None:
+    day = Day("multirotor", BREEZE)
+    day.until(Mode.WAYPOINT)
+    day.fly(15.0)
+    day.seen.clear()
+    day.fly(5.0)
+    assert math.dist(day.aircraft.state.position_ned, (0.0, 0.0, -15.0)) < 1.5
+    assert day.pilot.engage() == ""
+    day.target = FlyTarget(HeadingTarget(math.pi), AirspeedTarget(5.0), AltitudeTarget(20.0))
+    day.fly(8.0)
+    assert day.pilot.mode is Mode.PACKET_TARGET
+    day.target = FlyTarget(HeadingTarget(math.pi), AirspeedTarget(30.0), AltitudeTarget(20.0))
+    day.until(Mode.RETURN_HOME, limit_s=1.0)
+    assert day.pilot.triggered_last == 1 << CageBit.AIRSPEED | 1 << CageBit.TARGET
+    day.target = None
+    day.fly(25.0)
+    assert set(day.seen) <= {0, day.pilot.triggered_last}
+    assert math.dist(day.aircraft.state.position_ned, (0.0, 0.0, -15.0)) < 1.5
 
 
 def test_cage_is_broken_on_purpose_and_the_flight_goes_on_by_fly_engage() -> None:
