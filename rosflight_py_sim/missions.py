@@ -8,9 +8,10 @@ from rosflight_py_sim.client_task import ClientTask
 from rosflight_py_sim.dive_task import DiveTask
 from rosflight_py_sim.flight import Flight
 from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.skywriting_task import SkywritingTask
 from rosflight_py_sim.vehicles import VEHICLES, Vehicle
 
-TASKS: dict[str, type[ClientTask]] = {"dive": DiveTask}
+TASKS: dict[str, type[ClientTask]] = {"dive": DiveTask, "skywriting": SkywritingTask}
 """Name of a client mission's task to the class that judges it."""
 
 

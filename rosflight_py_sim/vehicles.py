@@ -207,6 +207,18 @@ VEHICLES = {
         _fixedwing("fixedwing", "anaconda.yaml"),
         _fixedwing("anaconda", "anaconda.yaml"),
         _fixedwing("aerosonde", "aerosonde.yaml", "aerosonde"),
+        replace(
+            _fixedwing("uthere", "anaconda.yaml"),
+            autopilot="",
+            flight_controller="uthere",
+            # A ceiling that the mission can leave without a long climb, and patience with a program on a busy machine.
+            mission=ClientMission(
+                "uthere_skywriting.py",
+                9,
+                "skywriting",
+                settings={"uthere.cage_altitude_maximum": 120.0, "uthere.ap_target_from_packet_timeout": 10.0},
+            ),
+        ),
         # As many steps and pictures as the mission needs, so that it is quick: two steps to a telemetry message.
         _underwater(
             "auv",

@@ -49,6 +49,9 @@ class UthereFrontEnd(OffboardFrontEnd):
 
     Whoever sends a command is a client, by its address alone, and gets replies and data on the port `udp_port_out` of
     that address; nothing is ever sent anywhere else. Data are counted in simulated time.
+
+    Attributes:
+        planes: in the order of the vehicles.
     """
 
     PARAMETERS: ClassVar[ParameterTable] = UTHERE_SETTINGS + UTHERE_PLANE_PARAMETERS
@@ -79,8 +82,8 @@ class UthereFrontEnd(OffboardFrontEnd):
         self.wants = WANTS
         self._settings = UthereSettings(values, len(self.vehicles))
         self._epoch = self._settings.epoch
-        self._planes = [UtherePlane(number, values) for number in self._settings.plane_ids]
-        self._index_of = {plane.number: index for index, plane in enumerate(self._planes)}
+        self.planes = [UtherePlane(number, values) for number in self._settings.plane_ids]
+        self._index_of = {plane.number: index for index, plane in enumerate(self.planes)}
         self._warn = RareWarnings(logger)
         self._inbox: FairInbox | None = None
         self._subscriptions = Subscriptions()
@@ -108,11 +111,11 @@ class UthereFrontEnd(OffboardFrontEnd):
 
     def partner(self, vehicle: int) -> str:
         """Where programs find the plane."""
-        return f"plane {self._planes[vehicle].number} on UDP {address_text(self._settings.own)}"
+        return f"plane {self.planes[vehicle].number} on UDP {address_text(self._settings.own)}"
 
     def doing(self, vehicle: int) -> str:
         """The mode of the plane."""
-        return self._planes[vehicle].mode
+        return self.planes[vehicle].mode
 
     def serve(self) -> None:
         """Obey and answer what has come, as much of it as may be at once."""
@@ -124,7 +127,7 @@ class UthereFrontEnd(OffboardFrontEnd):
 
     def command(self, vehicle: int, snapshot: Snapshot, dt: float) -> Guided | None:
         """Fly the plane on, and send the data that are due."""
-        plane = self._planes[vehicle]
+        plane = self.planes[vehicle]
         guided = plane.update(snapshot, dt)
         self._tell(vehicle, plane, snapshot)
         return guided
@@ -138,7 +141,7 @@ class UthereFrontEnd(OffboardFrontEnd):
             if not self._subscriptions.heard(client):
                 self._count("too_many_clients", f"passed over: {client}, as {MOST_CLIENTS} others are sent data")
                 return
-            for plane in self._planes:
+            for plane in self.planes:
                 plane.hear()
         problems = [problem for command in commands for problem in self._obey(command, client)]
         for problem in problems[:_MOST_ERRORS] if self._settings.reply_errors else ():
@@ -185,7 +188,7 @@ class UthereFrontEnd(OffboardFrontEnd):
                     yield from self._give(index, command, client)
 
     def _subscribe(self, index: int, command: DataRequest, client: str) -> Iterator[str]:
-        if command.variable != _ALL and command.variable not in self._planes[index].names:
+        if command.variable != _ALL and command.variable not in self.planes[index].names:
             text = f"there is no variable '{command.variable}'; variable=all sends those that there are"
             yield self._refuse("unknown_variable", client, text)
         elif not self._subscriptions.add(client, index, command.variable, command.interval):
@@ -194,14 +197,14 @@ class UthereFrontEnd(OffboardFrontEnd):
 
     def _fly_to_waypoint(self, command: FlyToWaypoint, client: str) -> Iterator[str]:
         """The command names no plane: the waypoint does."""
-        meant = [index for index, plane in enumerate(self._planes) if plane.has_waypoint(command.waypointid)]
+        meant = [index for index, plane in enumerate(self.planes) if plane.has_waypoint(command.waypointid)]
         if not meant:
             yield self._refuse("refused_commands", client, f"no plane has a waypoint {command.waypointid}")
         for index in meant:
             yield from self._give(index, command, client)
 
     def _give(self, index: int, command: FlightCommand, client: str) -> Iterator[str]:
-        plane = self._planes[index]
+        plane = self.planes[index]
         problem = plane.obey(command)
         if problem:
             yield self._refuse("refused_commands", client, f"plane {plane.number}: {problem}")

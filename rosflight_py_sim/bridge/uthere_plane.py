@@ -105,6 +105,7 @@ class UtherePlane:
 
     Attributes:
         number: by which programs name it.
+        pilot: who flies it.
         names: all its variables, in the order of data_all.
     """
 
@@ -117,26 +118,26 @@ class UtherePlane:
         self._motors = [int(output) for output in outputs]
         controller = _CONTROLLERS[str(values["uthere.controller"])].controller(values)
         own = {name.removeprefix(_OWN): value for name, value in values.items() if name.startswith(_OWN)}
-        self._pilot = PacketPilot(own, controller)
+        self.pilot = PacketPilot(own, controller)
         self._scales = _scales(self._units)
-        self.names = (*FIRST, *(name for name in (*self._pilot.variables(), *VARIABLES) if name not in FIRST))
+        self.names = (*FIRST, *(name for name in (*self.pilot.variables(), *VARIABLES) if name not in FIRST))
 
     @property
     def mode(self) -> str:
         """What it does, in words."""
-        return self._pilot.mode.label
+        return self.pilot.mode.label
 
     def hear(self) -> None:
         """A packet has come."""
-        self._pilot.hear()
+        self.pilot.hear()
 
     def has_waypoint(self, number: int) -> bool:
         """Whether its buffer holds a waypoint of that number."""
-        return self._pilot.has_waypoint(number)
+        return self.pilot.has_waypoint(number)
 
     def obey(self, command: FlightCommand) -> str:
         """Do what a command says; the reason where it cannot be, or nothing."""
-        pilot = self._pilot
+        pilot = self.pilot
         try:
             match command:
                 case Fly():
@@ -160,11 +161,11 @@ class UtherePlane:
         """What to command for the next `dt` seconds; None as long as the flight controller has not told its status."""
         if snapshot.status is None:
             return None
-        return self._pilot.update(self._observed(snapshot, snapshot.status), dt)
+        return self.pilot.update(self._observed(snapshot, snapshot.status), dt)
 
     def variables(self, snapshot: Snapshot) -> dict[str, float]:
         """Name to value of all variables that are known by now, in the order of `names`."""
-        own = {name: value * self._scales.get(name, 1.0) for name, value in self._pilot.variables().items()}
+        own = {name: value * self._scales.get(name, 1.0) for name, value in self.pilot.variables().items()}
         known = own | vehicle_variables(snapshot, self._units, self._motors)
         return {name: known[name] for name in self.names if name in known and math.isfinite(known[name])}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Protocol
 
 from rich.console import Console
 from rich.table import Table
@@ -38,7 +39,7 @@ def summary_rows(summary: FlightSummary) -> list[tuple[str, str]]:
     """The rows of the table: a name and a text with its unit."""
     s = summary
     return [
-        *_mission_rows(s),
+        *mission_rows(s),
         ("path length", f"{s.path_length_m:.1f} m"),
         ("tracking error", _rms_and_max(s.tracking_error_rms_m, s.tracking_error_max_m)),
         _wanted_row(s),
@@ -59,7 +60,7 @@ def dive_rows(summary: DiveSummary) -> list[tuple[str, str]]:
     s = summary
     current = s.mean_current_speed_mps
     return [
-        *_mission_rows(s),
+        *mission_rows(s),
         ("gate", _when(s.gate_s, f"passed at {s.gate_s:.1f} s, {s.gate_offset_m:.2f} m off its middle")),
         ("ring", _when(s.ring_s, f"surfaced in at {s.ring_s:.1f} s, {s.ring_offset_m:.2f} m off its middle")),
         ("path length", f"{s.path_length_m:.1f} m"),
@@ -70,7 +71,27 @@ def dive_rows(summary: DiveSummary) -> list[tuple[str, str]]:
     ]
 
 
-def _mission_rows(s: FlightSummary | DiveSummary) -> list[tuple[str, str]]:
+class AnySummary(Protocol):
+    """What every summary has."""
+
+    @property
+    def completed(self) -> bool:
+        """Whether the mission was a success."""
+
+    @property
+    def duration_s(self) -> float:
+        """Simulated time."""
+
+    @property
+    def wall_duration_s(self) -> float | None:
+        """Wall time; None where it is not known."""
+
+    @property
+    def real_time_factor(self) -> float | None:
+        """Simulated over wall time; None likewise."""
+
+
+def mission_rows(s: AnySummary) -> list[tuple[str, str]]:
     """What there is to say of any mission."""
     rows = [("mission", "completed" if s.completed else "not completed"), ("simulated time", f"{s.duration_s:.1f} s")]
     if s.wall_duration_s is not None and s.real_time_factor is not None:

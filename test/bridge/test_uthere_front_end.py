@@ -257,7 +257,7 @@ def test_256_variables_are_sent_to_one_program_and_no_more(make: MakeBench) -> N
     bench = make(5, reply_errors=True)
     bench.step()
     program, other = bench.program(), bench.program("127.0.0.2")
-    names = bench.front_end._planes[0].names[:52]
+    names = bench.front_end.planes[0].names[:52]
     for name in names:
         program.send(f"data_request(variable={name},interval=1)")
     bench.read(len(names))

@@ -1,0 +1,221 @@
+"""Skywriting through uThere Ground Control's text protocol alone, with a walk out of the cage in between.
+
+Start the simulator in one terminal and this in another; beside uthere_client.py it needs nothing:
+
+    rosflight_py_sim sim --vehicle uthere
+    python uthere_skywriting.py
+
+It waits until the plane is in the air and in Waypoint mode. Then it writes each letter with strokes of waypoints, and
+flies to where each stroke begins by fly() at 5 Hz. Before the last letter it climbs out of the cage on purpose, sees
+Ground Control switch fly() off and bring the plane back, and takes over again. Exit code 0: it thinks all is written.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from collections.abc import Callable
+
+from uthere_client import (
+    PACKET_TARGET,
+    WAYPOINT,
+    GaveUpError,
+    GroundControl,
+    Plane,
+    moved,
+    offset,
+)
+
+Point = tuple[float, float]
+
+AIRSPEED = 17.0  # m/s
+ALTITUDE = 300.0  # ft
+CLIMB = 20.0  # ft/s
+
+# Of a letter, m; and the waypoints on its curves are this far apart.
+HEIGHT, WIDTH, GAP, SPACING = 220.0, 145.0, 75.0, 25.0
+
+# A stroke's first waypoint lies so far before its beginning (m), so that the plane has found the line by then. fly()
+# brings it to a place still farther back.
+RUN_UP, APPROACH = 70.0, 90.0
+
+# Ground Control circles a place that it is to fly to; so near to it (m) the plane is there.
+NEAR = 90.0
+
+# No part takes longer than this, s of the plane's time.
+LONGEST = 400.0
+
+# Metres from where the plane is at first to the lower left corner of the first letter: north, east.
+CORNER = (60.0, -300.0)
+
+
+def line(*points: Point) -> list[Point]:
+    """Straight from point to point (x to the right, y up, of a letter of height 1)."""
+    return list(points)
+
+
+def arc(x: float, y: float, radius: float, start: float, end: float, stretch: float = 1.0) -> list[Point]:
+    """Along a circle from an angle to another, degrees counterclockwise from the right; `stretch` makes it higher."""
+    steps = max(round(abs(math.radians(end - start)) * radius * stretch * HEIGHT / SPACING), 2)
+    angles = [math.radians(start + (end - start) * step / steps) for step in range(steps + 1)]
+    return [(x + radius * math.cos(angle), y + radius * stretch * math.sin(angle)) for angle in angles]
+
+
+_W = WIDTH / HEIGHT
+_ROUND = 0.25
+
+# Each letter's strokes.
+LETTERS = {
+    "R": (
+        line((0.0, 0.0), (0.0, 1.0)),
+        [(0.0, 1.0), *arc(_W - _ROUND, 0.75, _ROUND, 90.0, -90.0), (0.0, 0.5)],
+        line((_W - _ROUND, 0.5), (_W, 0.0)),
+    ),
+    "O": (arc(0.5 * _W, 0.5, 0.5 * _W, 90.0, -270.0, stretch=1.0 / _W),),
+    "S": ([*arc(_W - 0.25 - 0.08, 0.75, _ROUND, 30.0, 270.0), *arc(_W - 0.25 - 0.08, 0.25, _ROUND, 90.0, -150.0)[1:]],),
+}
+
+
+class Writer:
+    """Writes letters with a plane."""
+
+    def __init__(self, ground: GroundControl, plane: Plane, *, echo: bool) -> None:
+        """`echo`: print the waypoints that are sent, too."""
+        self._ground, self._plane, self._echo = ground, plane, echo
+        self._origin = plane.place
+        self._next_number = 1
+
+    def say(self, text: str) -> None:
+        """Tell what comes next."""
+        print(f"{self._plane.time:5.1f} s  {text}", flush=True)
+
+    def until(self, happened: Callable[[], bool], what: str, each_time: Callable[[], None] = lambda: None) -> None:
+        """Do something five times a second of the plane's time, until something has happened."""
+        plane, began = self._plane, self._plane.time
+        while not happened():
+            each_time()
+            self._ground.wait()
+            if plane.time - began > LONGEST:
+                raise GaveUpError(f"{what} takes too long: mode {plane.mode}, beyond the cage: {plane.beyond or 'no'}")
+
+    def stream(self, until: Callable[[], bool], what: str, **target: float) -> None:
+        """Send fly() until something has happened, and switch it on again whenever it has been switched off."""
+
+        def each_time() -> None:
+            if not self._plane.hears_fly and not self._plane.beyond:
+                self._plane.engage()
+            self._plane.fly(**target)
+
+        self.until(until, what, each_time)
+
+    def write(self, letter: str, corner: Point) -> None:
+        """Write a letter whose lower left corner lies there, m north and east of the origin."""
+        self.say(f"write {letter}")
+        for stroke in LETTERS[letter]:
+            self._draw([(corner[0] + HEIGHT * y, corner[1] + HEIGHT * x) for x, y in stroke])
+
+    def _draw(self, points: list[Point]) -> None:
+        back = tuple(-part for part in unit(points[0], points[1]))
+        start, gather = (along(points[0], back, way) for way in (RUN_UP, RUN_UP + APPROACH))
+        north_east = moved(self._origin, *gather)
+        self.stream(
+            lambda: math.dist(self._here, gather) < NEAR,
+            "to fly to a stroke",
+            latitude=north_east[0],
+            longitude=north_east[1],
+            airspeed=AIRSPEED,
+            altitude=ALTITUDE,
+        )
+        first, last = self._send([start, *points])
+        self._plane.fly_to_waypoint(first)
+        ahead = unit(points[-2], points[-1])
+        self.until(
+            lambda: self._plane.values["waypoint_id"] == last and passed(self._here, points[-1], ahead), "a stroke"
+        )
+
+    def _send(self, points: list[Point]) -> tuple[int, int]:
+        """Put waypoints into the buffer; the numbers of the first and the last."""
+        first = self._next_number
+        for number, point in enumerate(points, start=first):
+            latitude, longitude = moved(self._origin, *point)
+            where = {"latitude": latitude, "longitude": longitude, "altitude": ALTITUDE, "airspeed": AIRSPEED}
+            command = self._plane.add_waypoint(number, number + 1, **where)
+            if self._echo:
+                print(command, flush=True)
+        # Nothing has the number after the last: there the chain ends.
+        self._next_number += len(points) + 1
+        return first, first + len(points) - 1
+
+    @property
+    def _here(self) -> Point:
+        return offset(self._origin, self._plane.place)
+
+    def break_out(self) -> None:
+        """Climb until Ground Control takes fly() away, and wait until it has brought the plane back into the cage."""
+        plane = self._plane
+        self.say(f"climb out of the cage, beyond {plane.values['cage_altitude_maximum']:.0f} ft")
+        self.stream(
+            lambda: "altitude" in plane.switched_off_by,
+            "to leave the cage",
+            heading=0.0,
+            airspeed=AIRSPEED,
+            climb=CLIMB,
+        )
+        self.say(f"fly() switched off ({plane.switched_off_by}), mode {plane.mode}")
+        self.until(lambda: not plane.beyond, "to come back into the cage")
+        self.say("back in the cage")
+
+
+def unit(start: Point, end: Point) -> Point:
+    """The direction from a point to another."""
+    length = math.dist(start, end)
+    return (end[0] - start[0]) / length, (end[1] - start[1]) / length
+
+
+def along(point: Point, direction: tuple[float, ...], way: float) -> Point:
+    """What lies so far off in a direction."""
+    return point[0] + way * direction[0], point[1] + way * direction[1]
+
+
+def passed(here: Point, point: Point, direction: Point) -> bool:
+    """Whether a point lies behind, seen in a direction."""
+    return (here[0] - point[0]) * direction[0] + (here[1] - point[1]) * direction[1] > 0.0
+
+
+def main() -> int:
+    """Write; the exit code."""
+    parser = argparse.ArgumentParser(description="Write letters into the sky, and walk out of the cage.")
+    parser.add_argument("--word", default="ROS", help=f"of the letters {', '.join(LETTERS)} (default ROS)")
+    parser.add_argument("--plane", type=int, help="number of the plane (default: the first)")
+    parser.add_argument("--address", default="127.0.0.1", help="of Ground Control")
+    parser.add_argument("--ports", type=int, nargs=2, default=(10000, 10001), metavar=("PORT_IN", "PORT_OUT"))
+    parser.add_argument("--echo", action="store_true", help="print the waypoints that are sent")
+    options = parser.parse_args()
+    unknown = set(options.word) - set(LETTERS)
+    if unknown or not options.word:
+        parser.error(f"argument --word: '{options.word}' given; allowed: letters {', '.join(LETTERS)}")
+    ground = GroundControl(options.address, *options.ports)
+    try:
+        plane = ground.plane(ground.planes()[0] if options.plane is None else options.plane)
+        writer = Writer(ground, plane, echo=options.echo)
+        writer.say(f"wait for plane {plane.number} to be up, in Waypoint mode")
+        writer.until(lambda: plane.mode == WAYPOINT and plane.values["altitude"] > 0.5 * ALTITUDE, "to get up")
+        for place, letter in enumerate(options.word):
+            if place == len(options.word) - 1:
+                writer.break_out()
+            writer.write(letter, (CORNER[0], CORNER[1] + place * (WIDTH + GAP)))
+        writer.say("hand the plane back")
+        plane.disengage()
+        writer.until(lambda: plane.mode != PACKET_TARGET, "to hand the plane back")
+        writer.say("done")
+    except GaveUpError as reason:
+        print(f"given up: {reason}", file=sys.stderr, flush=True)
+        return 1
+    finally:
+        ground.close()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

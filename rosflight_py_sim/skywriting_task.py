@@ -1,0 +1,108 @@
+"""The skywriting: letters of waypoints through uThere's protocol, with a way out of the cage and back."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from rosflight_py_sim.autopilot.cage import CAGE_LIMITS
+from rosflight_py_sim.bridge.uthere_front_end import UthereFrontEnd
+from rosflight_py_sim.bridge.uthere_plane import UtherePlane
+from rosflight_py_sim.bridge.uthere_targets import waypoint_of
+from rosflight_py_sim.bridge.uthere_units import UthereUnits
+from rosflight_py_sim.client_task import ClientRecorder, ClientTask
+from rosflight_py_sim.composition import ComposedGraph
+from rosflight_py_sim.nodes.bridge import Bridge
+from rosflight_py_sim.nodes.pilot import Pilot
+from rosflight_py_sim.parameters import ParameterError, number
+from rosflight_py_sim.protocols.uthere import WaypointAdd, parse_packet
+from rosflight_py_sim.recording.skywriting_log import Letter, SkywritingLog
+from rosflight_py_sim.recording.skywriting_summary import summarise_skywriting
+from rosflight_py_sim.vehicles import Vehicle
+from rosflight_py_sim.viewer.skywriting_picture import draw_skywriting
+from rosflight_py_sim.viewer.skywriting_table import skywriting_rows
+from rosflight_py_sim.viewer.summary_table import print_table
+
+# What the program says at the beginning of a letter.
+_WRITE = re.compile(r"write (\S+)")
+
+
+class SkywritingRecorder(ClientRecorder):
+    """Writes down the flight, with modes and cage of the plane."""
+
+    log: SkywritingLog
+
+    def __init__(self, vehicle: Vehicle, plane: UtherePlane, **arguments: Any) -> None:
+        """Listen; `plane` is asked for its modes."""
+        super().__init__(vehicle, SkywritingLog(vehicle.actuators), "skywriting_recorder", **arguments)
+        self._plane = plane
+
+    def hear(self, text: str) -> None:
+        """Take down what the program says, and the letter that it begins."""
+        super().hear(text)
+        begun = _WRITE.fullmatch(text)
+        if begun:
+            self.log.letters.append(Letter(begun[1], self.log.marks[-1].time_s))
+
+    def write(self, commands: list[float], flow_ned: tuple[float, ...]) -> None:
+        """Write a row."""
+        state, pilot = self.state, self._plane.pilot
+        modes = (pilot.mode, pilot.cage_triggered, pilot.triggered_last)
+        self.log.append(state.time_s, state.truth, commands, flow_ned, *modes)
+
+
+class SkywritingTask(ClientTask):
+    """Judged by the true path beside the waypoints that the program sends, and by the true height."""
+
+    def join(self, graph: ComposedGraph, namespace: str) -> SkywritingRecorder:
+        """Create the recorder, and the pilot who hands the plane over."""
+        front_end = next(node for node in graph.nodes if isinstance(node, Bridge)).front_end
+        if not isinstance(front_end, UthereFrontEnd):
+            raise ParameterError(f"vehicle '{self.vehicle.name}' is not flown by uThere Ground Control")
+        values = graph.values_of("bridge")
+        self._units = UthereUnits(values)
+        self._limits = {one.name: number(values, f"uthere.{one.name}") for one in CAGE_LIMITS}
+        self._recorder = SkywritingRecorder(self.vehicle, front_end.planes[0], namespace=namespace)
+        self._pilot = Pilot(namespace=namespace)
+        for node in (self._recorder, self._pilot):
+            graph.adopt(node)
+            graph.executor.add_node(node)
+        return self._recorder
+
+    def arguments(self, graph: ComposedGraph) -> list[str]:
+        """Where Ground Control is, and that the waypoints are to be told."""
+        bridge = graph.values_of("bridge")
+        address = str(bridge["uthere.address"])
+        ports = [str(bridge[f"uthere.udp_port_{way}"]) for way in ("in", "out")]
+        words = ["--echo", "--ports", *ports]
+        # A server that listens everywhere listens here, too.
+        return words if address == "0.0.0.0" else [*words, "--address", address]
+
+    @property
+    def doing(self) -> str:
+        """What the pilot does."""
+        return self._pilot.doing
+
+    @property
+    def hindrance(self) -> str:
+        """Why the pilot gave up."""
+        return "" if self._pilot.failure is None else str(self._pilot.failure)
+
+    def listen(self, line: str) -> None:
+        """Take down the waypoints that the program says it has sent."""
+        letters = self._recorder.log.letters
+        for command in parse_packet(line.encode("utf-8", "replace")):
+            if isinstance(command, WaypointAdd) and letters:
+                letters[-1].add(waypoint_of(command, self._units))
+
+    def report(self, console: Console, picture: Path) -> bool:
+        """Print the table and draw the picture."""
+        log = self._recorder.log
+        limit_m = self._limits["cage_altitude_maximum"]
+        summary = summarise_skywriting(log, limit_m, self.vehicle.name, self._recorder.wall_s)
+        print_table(f"Skywriting by {summary.vehicle}: {summary.word}", skywriting_rows(summary), console)
+        draw_skywriting(log, summary, self._limits, picture)
+        return summary.completed
