@@ -19,7 +19,7 @@ INTERFACES := $(foreach package,rosflight_msgs tf2_msgs,$(wildcard $(addprefix $
 	pyproject.toml cmake/* msg/* srv/*)))
 
 .DELETE_ON_ERROR:
-.PHONY: help fly fly-ardupilot test lint bench fidelity lock clean
+.PHONY: help fly fly-ardupilot test lint bench docs fidelity lock clean
 .DEFAULT_GOAL := help
 
 help:  ## what there is to make
@@ -45,6 +45,10 @@ test: lint  ## lint, then the whole test suite
 bench: export ROS_AUTOMATIC_DISCOVERY_RANGE := LOCALHOST
 bench: $(VENV)/.project  ## print the speed table
 	@$(BIN)/python -m benchmarks $(ARGS)
+
+docs: $(VENV)/.project  ## make a site of the documentation, in build/docs
+	@$(BIN)/python -m sphinx -q -W --keep-going -b html -c docs -d build/doctrees . build/docs $(ARGS)
+	@echo "site: build/docs/index.html"
 
 fidelity: $(VENV)/.project  ## draw the physics beside the book's equations
 	@$(BIN)/python test/fidelity/draw.py $(ARGS)

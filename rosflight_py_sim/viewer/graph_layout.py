@@ -24,8 +24,8 @@ _LINE_WIDTH, _LINE_GAP = 2.0, 12.0
 
 _SWEEPS = 24
 
-# How hard a line pulls: most between two of its own places, which makes it straight.
-_PULL = {0: 1.0, 1: 2.0, 2: 8.0}
+# How hard the places of a line hold together, to how hard a line pulls at a box.
+_STRAIGHTNESS = 8.0
 
 Point = tuple[float, float]
 Edge = tuple[int, int]
@@ -78,7 +78,7 @@ class _Grid:
         for vertex in _depth_first(count, self.below, first):
             self.layers[self.layer_of[vertex]].append(vertex)
 
-    def place(self, vertex: int) -> bool:
+    def is_place(self, vertex: int) -> bool:
         """Whether it is a place of a line, not a box."""
         return vertex >= self.boxes
 
@@ -198,6 +198,7 @@ def _all_crossings(grid: _Grid) -> int:
 def _places(grid: _Grid) -> list[float]:
     """x of each vertex: near its neighbours, in the order of its layer and with room between."""
     x = [0.0] * len(grid.sizes)
+    line_of = {vertex: chain[1:-1] for chain in grid.chains for vertex in chain[1:-1]}
     for layer in grid.layers:
         for vertex, offset in zip(layer, _offsets(grid, layer), strict=True):
             x[vertex] = offset
@@ -205,11 +206,9 @@ def _places(grid: _Grid) -> list[float]:
         for layer in grid.layers if sweep % 2 == 0 else reversed(grid.layers):
             wishes, weights = [], []
             for v in layer:
-                beside = [*grid.above[v], *grid.below[v]]
-                pulls = [_PULL[grid.place(v) + grid.place(n)] for n in beside]
-                weight = sum(pulls)
-                wishes.append(sum(p * x[n] for p, n in zip(pulls, beside, strict=True)) / weight if beside else x[v])
-                weights.append(weight or 0.1)
+                beside = [x[n] for n in line_of.get(v) or [*grid.above[v], *grid.below[v]]]
+                wishes.append(sum(beside) / len(beside) if beside else x[v])
+                weights.append(_STRAIGHTNESS if v in line_of else len(beside) or 0.1)
             offsets = _offsets(grid, layer)
             shifts = _increasing([w - o for w, o in zip(wishes, offsets, strict=True)], weights)
             for v, offset, shift in zip(layer, offsets, shifts, strict=True):
@@ -244,7 +243,7 @@ def _straighten(grid: _Grid, x: list[float]) -> None:
 
 def _distance(grid: _Grid, left: int, right: int) -> float:
     """Least distance between the middles of neighbours."""
-    gap = _LINE_GAP if grid.place(left) or grid.place(right) else _GAP_X
+    gap = _LINE_GAP if grid.is_place(left) or grid.is_place(right) else _GAP_X
     return (grid.sizes[left][0] + grid.sizes[right][0]) / 2.0 + gap
 
 

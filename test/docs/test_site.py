@@ -1,0 +1,62 @@
+"""The site of the documentation is built without warnings, has every page, and loads nothing from outside."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PROJECT = Path(__file__).parents[2]
+
+# What a browser fetches by itself, unlike the targets of links.
+FETCHED = re.compile(r"<(?:script|img|source|iframe|link)\b[^>]*?\b(?:src|href)=\"((?:https?:)?//[^\"]*)\"")
+FETCHED_BY_STYLE = re.compile(r"(?:url\(\s*['\"]?|@import\s+['\"])((?:https?:)?//[^'\")]*)")
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    command = ["-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html", "-c", "docs", "-d", str(folder / "trees")]
+    built = subprocess.run(
+        [sys.executable, *command, ".", str(folder / "html")], cwd=PROJECT, capture_output=True, text=True, timeout=110
+    )
+    assert (built.returncode, built.stderr) == (0, "")
+    return folder / "html"
+
+
+def test_every_page_is_in_the_site_and_in_its_contents(site: Path) -> None:
+    contents = (site / "docs" / "index.html").read_text(encoding="utf-8")
+    sidebar = contents[: contents.index("<article")]
+    for page in (PROJECT / "docs").glob("*.md"):
+        assert (site / "docs" / f"{page.stem}.html").is_file()
+        assert f'href="{page.stem}.html"' in sidebar or page.stem == "index"
+    for outside in ("README", "CONTRIBUTING", "CHANGELOG", "benchmarks/README", "rosflight_msgs/README"):
+        assert f'href="../{outside}.html"' in sidebar
+
+
+def test_no_page_loads_anything_from_outside(site: Path) -> None:
+    pages = list(site.rglob("*.html"))
+    assert len(pages) > 30
+    assert {str(p): found for p in pages if (found := FETCHED.findall(p.read_text(encoding="utf-8")))} == {}
+    styles = [*site.rglob("*.css"), *site.rglob("*.svg")]
+    assert {str(p): f for p in styles if (f := FETCHED_BY_STYLE.findall(p.read_text(encoding="utf-8")))} == {}
+
+
+def test_first_page_leads_to_the_contents_and_examples_come_along(site: Path) -> None:
+    assert 'url=docs/index.html"' in (site / "index.html").read_text(encoding="utf-8")
+    assert any(path.name == "arm_and_watch.py" for path in (site / "_downloads").rglob("*.py"))
+
+
+def test_page_of_classes_has_their_docstrings(site: Path) -> None:
+    page = (site / "docs" / "api.html").read_text(encoding="utf-8")
+    for words in ("update_forces_and_torques", "Wrench on the vehicle, gravity and contact excluded.", "imu_update"):
+        assert words in page
+
+
+def test_step_is_drawn_on_the_page_about_nodes(site: Path) -> None:
+    page = (site / "docs" / "nodes.html").read_text(encoding="utf-8")
+    drawing = page[page.index('<svg class="sequence"') :]
+    assert "sim/forces_and_moments, t(k)" in drawing[: drawing.index("</svg>")]
