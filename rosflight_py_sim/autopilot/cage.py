@@ -63,7 +63,7 @@ class Observed:
         override: whether the safety pilot has the controls.
         rc_lost: whether the safety pilot's transmitter is not heard.
         gps_ok: whether GNSS tells a position.
-        nav_ok: whether the flight controller trusts its estimate.
+        nav_ok: whether the flight controller trusts its estimate of the attitude.
         imu_ok: whether the inertial sensors answer.
     """
 
@@ -172,9 +172,10 @@ class Cage:
         return bits
 
     def of_state(self, observed: Observed, battery_voltage: float | None) -> int:
-        """Bitmap of a plane's state, without the bits that speak of packets and targets.
+        """Bitmap of a plane's state at one time: without the bits that speak of how long something has been so.
 
-        The voltage (V) is one that may be judged: smoothed, or None where there is none.
+        Those are of packets, of targets, and NAV_LOST. The voltage (V) is one that may be judged: smoothed, or None
+        where there is none.
         """
         state = observed.state
         north, east, _ = state.position_ned
@@ -194,7 +195,6 @@ class Cage:
             self.exceeded(quantities)
             | observed.rc_lost << CageBit.HANDHELD_LOST_COMM
             | (not observed.gps_ok) << CageBit.GPS_BAD
-            | (not observed.nav_ok) << CageBit.NAV_LOST
             | (not observed.imu_ok) << CageBit.IMU_DISABLED
         )
 

@@ -37,6 +37,13 @@ PACKET_PILOT_PARAMETERS = (
             "s",
             minimum=1.0,
         ),
+        Parameter(
+            "nav_lost_timeout",
+            5.0,
+            "time without a position, or without an attitude to trust, after which navigation counts as lost",
+            "s",
+            minimum=0.1,
+        ),
         Parameter("home_altitude", 60.0, "height over home at which it waits for commands, and returns", "m"),
         Parameter("home_airspeed", 18.0, "airspeed of the same", "m/s", minimum=0.0, above_minimum=True),
         Parameter("ground_height", 3.0, "below this an armed vehicle takes off before anything else, above home", "m"),
@@ -78,7 +85,8 @@ class PacketPilot:
         self.cage_triggered = 0
         self.triggered_last = 0
         self.enabled = False
-        self._now = self._flown = self._heard = -math.inf
+        # When it was last told something to fly, heard anything, and knew where it was.
+        self._now = self._flown = self._heard = self._located = -math.inf
         self._battery: float | None = None
         self._waypoints: dict[int, RouteWaypoint] = {}
         # Where waypoint commands lead; None: home.
@@ -96,6 +104,7 @@ class PacketPilot:
         self._cage = Cage(values)
         self._timeout = number(values, "ap_target_from_packet_timeout")
         self._lost_comm_timeout = number(values, "lost_comm_timeout")
+        self._nav_lost_timeout = number(values, "nav_lost_timeout")
         self._ground_height = number(values, "ground_height")
         self._lost_signal = _GOES[str(values["lost_signal_mode"])]
         self._home = FlyTarget(
@@ -220,9 +229,9 @@ class PacketPilot:
     def _keep_time(self, now: float) -> None:
         if now < self._now:
             # The simulation has started again, and nothing that was timed before counts.
-            self._flown = self._heard = now
+            self._flown = self._heard = self._located = now
         if self._heard == -math.inf:
-            self._heard = now
+            self._heard = self._located = now
         self._now = now
 
     def _situation(self, observed: Observed) -> Event:
@@ -241,10 +250,15 @@ class PacketPilot:
             self._battery = known + (1.0 - math.exp(-dt / _BATTERY_LAG)) * (measured - known)
         overdue = self.mode is Mode.PACKET_TARGET and self._now - self._flown > self._timeout
         lost = self._now - self._heard > self._lost_comm_timeout
+        # Accelerations make a flight controller doubt its attitude for a moment, which is no reason for anything.
+        if observed.gps_ok and observed.nav_ok:
+            self._located = self._now
+        strayed = self._now - self._located > self._nav_lost_timeout
         self.cage_triggered = (
             self._cage.of_state(observed, self._battery)
             | overdue << CageBit.PACKET_TIMEOUT_FOR_SELECTED_MODE
             | lost << CageBit.PACKET_TIMEOUT_LOST_COMM
+            | strayed << CageBit.NAV_LOST
         )
         if self.enabled and self.cage_triggered:
             self._switch_off(self.cage_triggered, Event.CAGE_LEFT)

@@ -357,7 +357,6 @@ CAUSES: dict[CageBit, dict[str, Any]] = {
     CageBit.PITCH: {"pitch": 0.8},
     CageBit.WINGLOAD: {"wing_load": 4.5},
     CageBit.GPS_BAD: {"gps_ok": False},
-    CageBit.NAV_LOST: {"nav_ok": False},
     CageBit.IMU_DISABLED: {"imu_ok": False},
 }
 
@@ -445,6 +444,28 @@ def test_silence_of_all_ground_stations_sets_a_bit_until_a_packet_comes() -> Non
     assert flown.pilot.engage() == ""
     flown.sees()
     assert flown.pilot.cage_triggered == 0
+    assert flown.pilot.enabled
+
+
+@pytest.mark.parametrize("cause", ["nav_ok", "gps_ok"])
+def test_navigation_is_lost_when_attitude_or_position_has_been_so_for_a_while(cause: str) -> None:
+    flown = in_mode(Mode.WAYPOINT, nav_lost_timeout=3.0)
+    nav_lost = 1 << CageBit.NAV_LOST
+    flown.sees(**{cause: False})
+    flown.wait(2.9)
+    assert not flown.pilot.cage_triggered & nav_lost
+    flown.wait(0.2)
+    assert flown.pilot.cage_triggered & nav_lost
+    flown.sees(**{cause: True})
+    assert flown.pilot.cage_triggered == 0
+
+
+def test_attitude_that_is_doubted_for_a_moment_does_not_end_fly() -> None:
+    flown = in_mode(Mode.PACKET_TARGET)
+    for _ in range(10):
+        flown.sees(nav_ok=False)
+        assert flown.fly(AHEAD, 1.0) == [""] * 5
+        flown.sees(nav_ok=True)
     assert flown.pilot.enabled
 
 
