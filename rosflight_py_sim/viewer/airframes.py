@@ -191,8 +191,10 @@ def _fuselage(shape: FixedWingShape) -> list[Part]:
     middle = shape.wing_z + radius
     body = spindle((shape.nose_x, 0, middle), (end, 0, middle), [(s, r * radius) for s, r in profile])
     parts = [Part("fuselage", body, BODY)]
-    windscreen = (shape.nose_x - 0.3 * (shape.nose_x - end), 0.0, middle - 0.62 * radius)
-    parts.append(Part("canopy", box((0.9 * radius, 1.1 * radius, 0.7 * radius), windscreen), TRIM))
+    # Behind the engine, where there is one, and ahead of the wing.
+    glass_x = shape.nose_x - (0.3 if shape.is_pusher else 0.17) * (shape.nose_x - end)
+    glass = box((1.3 * radius, 1.1 * radius, 0.8 * radius), (glass_x, 0.0, middle - 0.62 * radius))
+    parts.append(Part("canopy", glass, TRIM))
     if shape.boom_y:
         booms = [
             rod((-0.3 * shape.chord, side, shape.wing_z), (shape.tail_x, side, shape.wing_z), 0.12 * radius, sides=6)
