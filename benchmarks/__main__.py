@@ -31,7 +31,7 @@ _SAME = {(one.forces_and_moments, one.parameters): (name, STANDALONE) for name, 
 CONFIGURATIONS = [*_SAME.values(), *FLOWN_BY_OTHERS]
 """(vehicle, dynamics) of all vehicles."""
 
-PARTS = ("no-ros", "vehicles", "fleets", "processes", "cameras", "paced", "ardupilot", "auv", "recording")
+PARTS = ("no-ros", "vehicles", "fleets", "processes", "cameras", "paced", "ardupilot", "auv", "recording", "onlookers")
 
 FRAME_RATES = (400, 1200)
 """Rates at which ArduPilot asks for frames, Hz."""
@@ -82,6 +82,8 @@ def main() -> None:
         _print_recording(options, console)
     if "ardupilot" in options.parts:
         _print_ardupilot(options, console)
+    if "onlookers" in options.parts:
+        console.print(_onlookers(options))
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -143,6 +145,20 @@ def _fleets(options: argparse.Namespace, chosen: list[tuple[str, str]]) -> Table
             cost = statistics.median(one[1] / one[count] / count for one in rounds)
             table.add_row(f"{name}{by}", str(count), f"{rate:,.0f}", f"{count * rate:,.0f}", f"{cost:.2f}", "1")
         table.add_section()
+    return table
+
+
+def _onlookers(options: argparse.Namespace) -> Table:
+    table = Table(title="The multirotor in one process, with nodes beside it that look on")
+    for column in ("", "steps/s", "without", "ratio", "wanted"):
+        table.add_column(column, justify="left" if not column else "right")
+
+    def rate(beside: str) -> float:
+        return float(measured(f"watched_run({beside!r}, {options.seconds})", "looking_on")["rate"])
+
+    for name in ("visualizer",):
+        watched, alone, ratio = by_turns(options.runs, lambda name=name: rate(name), lambda: rate(""))  # type: ignore[misc]
+        table.add_row(name, f"{watched:,.0f}", f"{alone:,.0f}", f"{ratio:.2f}", "0.85")
     return table
 
 

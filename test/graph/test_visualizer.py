@@ -175,7 +175,8 @@ def test_rotors_turn_once_the_motors_do(graph: MakeGraph) -> None:
 
 
 def test_path_follows_the_vehicle_and_begins_anew_after_a_jump(graph: MakeGraph) -> None:
-    sim = graph("-p", "path_spacing:=0.001", **DRAWN).ready()
+    # In real time: as fast as possible, it would be down before many pictures are drawn.
+    sim = graph("-p", "path_spacing:=0.001", multiplier=1.0, **DRAWN).ready()
     states = sim.hear("sim/truth_state", SimState, VOLATILE)
     paths = sim.hear("rviz/mesh_path", Marker, VOLATILE)
     state = tilted(sim)
@@ -246,7 +247,7 @@ def test_a_fleet_has_frames_and_markers_for_each(graph: MakeGraph) -> None:
 
 
 def test_a_reset_begins_the_path_anew(graph: MakeGraph) -> None:
-    sim = graph("-p", "path_spacing:=0.001", **DRAWN).ready()
+    sim = graph("-p", "path_spacing:=0.001", multiplier=1.0, **DRAWN).ready()
     paths = sim.hear("rviz/mesh_path", Marker, VOLATILE)
     sim.set_state(tilted(sim))
     sim.spin_until(lambda: paths and len(paths[-1].points) > 3 and points(paths[-1])[-1, 2] > 1.0, "a path up there")
@@ -268,5 +269,5 @@ def test_every_vehicle_is_drawn_as_its_parameter_file_says(graph: MakeGraph, nam
     sim = graph(
         vehicle_name=name, flight_controller="sil_board" if name not in ("auv", "bluerov2") else "hold", **DRAWN
     )
-    expected = "anaconda" if name == "fixedwing" else name
+    expected = "anaconda" if name in ("fixedwing", "uthere") else name
     assert sim.node("visualizer").values["appearance"] == expected
