@@ -19,7 +19,7 @@ from rosflight_py_sim.fleet import fleet
 from rosflight_py_sim.frames import swap_attitude, swap_ned_enu
 from rosflight_py_sim.interfaces.vehicle_state import truth_of_message
 from rosflight_py_sim.physics.rotations import rotate_to_inertial
-from rosflight_py_sim.vehicles import VEHICLES, vehicle
+from rosflight_py_sim.vehicles import vehicle
 from rosflight_py_sim.viewer.appearance import appearance
 
 MakeGraph = Callable[..., Any]
@@ -266,10 +266,7 @@ def test_nobody_waits_for_it_and_it_wakes_for_no_message(graph: MakeGraph) -> No
     sim.spin_for(0.1)
 
 
-@pytest.mark.parametrize("name", VEHICLES)
-def test_every_vehicle_is_drawn_as_its_parameter_file_says(graph: MakeGraph, name: str) -> None:
-    sim = graph(
-        vehicle_name=name, flight_controller="sil_board" if name not in ("auv", "bluerov2") else "hold", **DRAWN
-    )
-    expected = "anaconda" if name in ("fixedwing", "uthere") else name
-    assert sim.node("visualizer").values["appearance"] == expected
+@pytest.mark.parametrize(("name", "controller"), [("aerosonde", "sil_board"), ("auv", "hold")])
+def test_a_vehicle_is_drawn_as_its_parameter_file_says(graph: MakeGraph, name: str, controller: str) -> None:
+    sim = graph(vehicle_name=name, flight_controller=controller, **DRAWN)
+    assert sim.node("visualizer").values["appearance"] == name
