@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 from cruising import CRUISE, INSIDE, observed
+from noted_targets import NotedTargets
 
 from rosflight_py_sim.autopilot.cage import CAGE_LIMITS, CageBit
-from rosflight_py_sim.autopilot.flight_state import FlightState
 from rosflight_py_sim.autopilot.fly_target import (
     AirspeedTarget,
     AltitudeTarget,
@@ -24,7 +24,6 @@ from rosflight_py_sim.autopilot.fly_target import (
 from rosflight_py_sim.autopilot.guided import Guided
 from rosflight_py_sim.autopilot.packet_modes import TRANSITIONS, Event, Mode
 from rosflight_py_sim.autopilot.packet_pilot import MOST_WAYPOINTS, PACKET_PILOT_PARAMETERS, PacketPilot
-from rosflight_py_sim.autopilot.target_controller import TargetController
 from rosflight_py_sim.autopilot.waypoint_route import RouteWaypoint
 
 DT = 0.01
@@ -34,44 +33,6 @@ HOME = FlyTarget(PositionTarget(0.0, 0.0), AirspeedTarget(18.0), AltitudeTarget(
 AHEAD = FlyTarget(HeadingTarget(0.0), AirspeedTarget(20.0), ClimbTarget(1.0))
 PLACE = FlyTarget(PositionTarget(200.0, 50.0), AirspeedTarget(17.0), AltitudeTarget(80.0))
 TOO_STEEP = FlyTarget(RollTarget(1.5), PitchTarget(0.0), ThrottleTarget(0.6))
-
-
-class NotedTargets(TargetController):
-    """Flies nothing; it keeps what it was told, so that a test sees what the pilot wants."""
-
-    def __init__(self) -> None:
-        self.told: FlyTarget | str = ""
-        self.forgotten = 0
-        self.climbed = 0.0
-        self.adopted: TargetController | None = None
-
-    def fly(self, state: FlightState, target: FlyTarget, dt: float) -> Guided:
-        self.told = target
-        return self._guided(state)
-
-    def take_off(self, state: FlightState, dt: float) -> Guided:
-        self.told, self.climbed = "take off", state.height
-        return self._guided(state)
-
-    @property
-    def has_taken_off(self) -> bool:
-        return self.climbed > 30.0
-
-    def stand(self, state: FlightState) -> Guided:
-        self.told = "stand"
-        self.reset()
-        return self._guided(state)
-
-    def reset(self) -> None:
-        self.forgotten += 1
-        self.climbed = 0.0
-
-    def adopt(self, old: TargetController) -> None:
-        self.adopted = old
-
-    @staticmethod
-    def _guided(state: FlightState) -> Guided:
-        return Guided(0, (0.0,) * 10, state.position_ned, state.yaw)
 
 
 class Flown:

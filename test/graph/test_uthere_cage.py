@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import socket
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -12,43 +10,43 @@ import pytest
 from rosflight_py_sim.autopilot.cage import CageBit
 from rosflight_py_sim.autopilot.packet_modes import Mode
 from rosflight_py_sim.fleet import Member
-from rosflight_py_sim.protocols.uthere import Data, DataAll, parse_reply
+from rosflight_py_sim.protocols.uthere import Data
 from rosflight_py_sim.vehicles import vehicle
+from test.bridge.uthere_bench import Program, free_port
 
 MAXIMUM_M = 50.0
 HOME_M = 40.0
 FOOT = 0.3048
 
 
-class Program:
+class Streamer:
     """A program that hears all variables ten times a second, and goes by them."""
 
-    def __init__(self, graph: Any, port_in: int, port_out: int) -> None:
+    def __init__(self, graph: Any, program: Program) -> None:
         self.graph = graph
         self.variables: dict[str, float] = {}
-        self.latest_s = 0.0
-        self._stream = ""
-        self._next_s = 0.0
-        self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        self._socket.bind(("127.0.0.1", port_out))
-        self._socket.setblocking(False)
-        self._to = ("127.0.0.1", port_in)
+        self._program = program
+        self._latest_s = self._next_s = 0.0
+        self._line = ""
 
     def say(self, line: str) -> None:
-        self._socket.sendto(line.encode(), self._to)
+        self._program.send(line)
 
     def stream(self, line: str) -> None:
         """Say a line at 5 Hz of the plane's time from now on; nothing: no more."""
-        self._stream, self._next_s = line, 0.0
+        self._line, self._next_s = line, 0.0
 
     def until(self, condition: Callable[[dict[str, float]], object], what: str) -> None:
         """Run the graph until the variables are such."""
 
         def holds() -> bool:
-            self._listen()
-            if self._stream and self.latest_s >= self._next_s:
-                self._next_s = self.latest_s + 0.2
-                self.say(self._stream)
+            for reply in self._program.replies():
+                assert isinstance(reply, Data)
+                self.variables |= reply.values
+                self._latest_s = reply.time_s
+            if self._line and self._latest_s >= self._next_s:
+                self._next_s = self._latest_s + 0.2
+                self.say(self._line)
             return bool(self.variables and condition(self.variables))
 
         self.graph.spin_until(holds, what)
@@ -56,26 +54,9 @@ class Program:
     def until_mode(self, mode: Mode) -> None:
         self.until(lambda told: told["control_operate_mode"] == mode, mode.label)
 
-    def _listen(self) -> None:
-        with contextlib.suppress(BlockingIOError):
-            while True:
-                reply = parse_reply(self._socket.recv(4096).decode("ascii"))
-                assert isinstance(reply, (Data, DataAll))
-                self.variables |= reply.values
-                self.latest_s = reply.time_s
-
-    def close(self) -> None:
-        self._socket.close()
-
-
-def free_port() -> int:
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
-
 
 @pytest.fixture
-def program(graph: Callable[..., Any]) -> Iterator[Program]:
+def program(graph: Callable[..., Any]) -> Iterator[Streamer]:
     """A program that has just been told the first variables of an anaconda, which circles over home."""
     port_in, port_out = free_port(), free_port()
     made = graph(
@@ -86,14 +67,15 @@ def program(graph: Callable[..., Any]) -> Iterator[Program]:
     )
     made.arm()
     assert made.call("toggle_override").success
-    one = Program(made, port_in, port_out)
+    socket_pair = Program("127.0.0.1", ("127.0.0.1", port_in), port_out)
+    one = Streamer(made, socket_pair)
     one.say("data_request(plane=12345, variable=all, interval=0.1)")
     one.until_mode(Mode.WAYPOINT)
     yield one
-    one.close()
+    socket_pair.close()
 
 
-def test_cage_ends_fly_and_engage_begins_it_again_and_the_safety_pilot_has_the_last_word(program: Program) -> None:
+def test_cage_ends_fly_and_engage_begins_it_again_and_the_safety_pilot_has_the_last_word(program: Streamer) -> None:
     program.say("fly_engage(plane=12345)")
     program.until(lambda told: told["ap_target_from_packet_enabled"] == 1, "fly() engaged")
     program.stream("fly(plane=12345,heading=180,airspeed=18,climb=15)")

@@ -1,0 +1,46 @@
+"""A target controller that tests look into."""
+
+from __future__ import annotations
+
+from rosflight_py_sim.autopilot.flight_state import FlightState
+from rosflight_py_sim.autopilot.fly_target import FlyTarget
+from rosflight_py_sim.autopilot.guided import Guided
+from rosflight_py_sim.autopilot.target_controller import TargetController
+
+
+class NotedTargets(TargetController):
+    """Flies nothing; it keeps what it was told, so that a test sees what the pilot wants."""
+
+    def __init__(self) -> None:
+        self.told: FlyTarget | str = ""
+        self.forgotten = 0
+        self.climbed = 0.0
+        self.adopted: TargetController | None = None
+
+    def fly(self, state: FlightState, target: FlyTarget, dt: float) -> Guided:
+        self.told = target
+        return self._guided(state)
+
+    def take_off(self, state: FlightState, dt: float) -> Guided:
+        self.told, self.climbed = "take off", state.height
+        return self._guided(state)
+
+    @property
+    def has_taken_off(self) -> bool:
+        return self.climbed > 30.0
+
+    def stand(self, state: FlightState) -> Guided:
+        self.told = "stand"
+        self.reset()
+        return self._guided(state)
+
+    def reset(self) -> None:
+        self.forgotten += 1
+        self.climbed = 0.0
+
+    def adopt(self, old: TargetController) -> None:
+        self.adopted = old
+
+    @staticmethod
+    def _guided(state: FlightState) -> Guided:
+        return Guided(0, (0.0,) * 10, state.position_ned, state.yaw)

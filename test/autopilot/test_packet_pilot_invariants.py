@@ -1,0 +1,143 @@
+"""Whatever programs, safety pilot and plane do, and in whatever order, some things hold of modes and cage."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cruising import INSIDE, observed
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+from noted_targets import NotedTargets
+
+from rosflight_py_sim.autopilot.cage import CageBit
+from rosflight_py_sim.autopilot.fly_target import (
+    AirspeedTarget,
+    AltitudeTarget,
+    FlyTarget,
+    HeadingTarget,
+    PositionTarget,
+)
+from rosflight_py_sim.autopilot.packet_modes import TRANSITIONS, Mode
+from rosflight_py_sim.autopilot.packet_pilot import PACKET_PILOT_PARAMETERS, PacketPilot
+from rosflight_py_sim.autopilot.waypoint_route import RouteWaypoint
+
+DT = 0.1
+
+# Either may follow at once: the mode that is passed through, and one more event of the same call.
+REACHED = {
+    mode: {mode, *ways.values()} | {to for through in ways.values() for to in TRANSITIONS[through].values()}
+    for mode, ways in TRANSITIONS.items()
+}
+
+flags = {name: st.booleans() for name in ("armed", "override", "rc_lost", "gps_ok", "nav_ok", "imu_ok")}
+numbers = {
+    "airspeed": st.sampled_from([0.0, 18.0, 50.0]),
+    "roll": st.sampled_from([0.0, -0.5, 2.0]),
+    "position_ned": st.sampled_from([(0.0, 0.0, -0.2), (0.0, 0.0, -50.0), (900.0, 900.0, -80.0), (0.0, 0.0, -999.0)]),
+}
+changes = st.one_of(*(st.tuples(st.just(name), values) for name, values in {**flags, **numbers}.items()))
+places = st.tuples(st.floats(-2000.0, 2000.0), st.floats(-2000.0, 2000.0))
+
+
+class Afternoon(RuleBasedStateMachine):
+    """A plane, a program that is not careful, and a safety pilot who is nervous."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        parameters: dict[str, Any] = {"ap_target_from_packet_timeout": 1.0, "lost_comm_timeout": 2.0}
+        self.pilot = PacketPilot(PACKET_PILOT_PARAMETERS.checked(parameters), NotedTargets())
+        self.seen = INSIDE
+        self.before = self.pilot.mode
+
+    @rule(changed=st.lists(changes, max_size=2), periods=st.sampled_from([1, 1, 1, 12]))
+    def goes_on(self, changed: list[tuple[str, Any]], periods: int) -> None:
+        self.seen = observed(self.seen, **dict(changed))
+        for _ in range(periods):
+            self._moved()
+            self.seen = observed(self.seen, time_s=self.seen.time_s + DT)
+            self.pilot.update(self.seen, DT)
+
+    @rule()
+    def recovers(self) -> None:
+        """Inside of the cage, in the air, in the program's hands."""
+        self.seen = observed(INSIDE, time_s=self.seen.time_s)
+        self.goes_on([], 1)
+
+    @rule()
+    def engages(self) -> None:
+        self._moved()
+        self.pilot.hear()
+        refused = self.pilot.engage()
+        assert self.pilot.enabled or refused
+        assert refused or self.pilot.triggered_last == 0
+
+    @rule()
+    def disengages(self) -> None:
+        self._moved()
+        assert self.pilot.disengage() == ""
+        assert not self.pilot.enabled
+
+    @rule(heading=st.floats(-3.0, 3.0), airspeed=st.sampled_from([15.0, 20.0, 90.0]), times=st.integers(1, 3))
+    def flies(self, heading: float, airspeed: float, times: int) -> None:
+        for _ in range(times):
+            self._moved()
+            target = FlyTarget(HeadingTarget(heading), AirspeedTarget(airspeed), AltitudeTarget(80.0))
+            if not self.pilot.fly(target):
+                assert self.pilot.mode is Mode.PACKET_TARGET
+                assert airspeed < 90.0
+
+    @rule(place=places)
+    def flies_to(self, place: tuple[float, float]) -> None:
+        self._moved()
+        refused = self.pilot.fly_to(FlyTarget(PositionTarget(*place), AirspeedTarget(18.0), AltitudeTarget(80.0)))
+        assert refused or self.pilot.mode is Mode.WAYPOINT
+
+    @rule(number=st.integers(0, 4), after=st.integers(-1, 4), place=places)
+    def adds_a_waypoint(self, number: int, after: int, place: tuple[float, float]) -> None:
+        self._moved()
+        self.pilot.add_waypoint(RouteWaypoint(number, after, (*place, -80.0), 18.0))
+
+    @rule(number=st.integers(0, 4))
+    def flies_waypoints(self, number: int) -> None:
+        self._moved()
+        refused = self.pilot.fly_to_waypoint(number)
+        assert refused or self.pilot.mode is Mode.WAYPOINT
+
+    @rule()
+    def clears_the_buffer(self) -> None:
+        self._moved()
+        self.pilot.clear_waypoints()
+
+    def _moved(self) -> None:
+        self.before = self.pilot.mode
+
+    @invariant()
+    def mode_is_one_to_which_the_table_leads(self) -> None:
+        assert self.pilot.mode in REACHED[self.before]
+        assert self.pilot.mode is not Mode.LOST_SIGNAL
+
+    @invariant()
+    def fly_is_taken_in_two_modes_alone_and_flown_only_while_it_is_taken(self) -> None:
+        assert not self.pilot.enabled or self.pilot.mode in (Mode.WAYPOINT, Mode.PACKET_TARGET)
+        assert self.pilot.enabled or self.pilot.mode is not Mode.PACKET_TARGET
+
+    @invariant()
+    def what_switched_fly_off_is_kept_until_it_is_engaged_again(self) -> None:
+        assert not (self.pilot.enabled and self.pilot.triggered_last)
+
+    @invariant()
+    def bits_are_those_of_the_page(self) -> None:
+        for bits in (self.pilot.cage_triggered, self.pilot.triggered_last):
+            assert 0 <= bits < 1 << len(CageBit)
+            assert not bits >> CageBit.UNSPECIFIED & 1
+
+    @invariant()
+    def variables_are_numbers(self) -> None:
+        variables = self.pilot.variables()
+        assert variables["control_operate_mode"] == self.pilot.mode
+        assert all(isinstance(value, float) for value in variables.values())
+
+
+TestAfternoon = Afternoon.TestCase
+TestAfternoon.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
