@@ -64,6 +64,20 @@ class Afternoon(RuleBasedStateMachine):
         self.seen = observed(INSIDE, time_s=self.seen.time_s)
         self.goes_on([], 1)
 
+    @rule(height=st.sampled_from([0.2, 20.0, 40.0]))
+    def takes_off(self, height: float) -> None:
+        """On the way from the ground, in the program's hands."""
+        self.seen = observed(INSIDE, time_s=self.seen.time_s, position_ned=(0.0, 0.0, -height))
+        self.goes_on([], 1)
+
+    @rule(periods=st.integers(0, 3))
+    def streams(self, periods: int) -> None:
+        """As a program should that has seen a cage_triggered of 0."""
+        self.recovers()
+        self.engages()
+        self.flies(1.0, 20.0, 1)
+        self.goes_on([], periods)
+
     @rule()
     def engages(self) -> None:
         self._moved()
