@@ -61,8 +61,9 @@ class _Flown(NamedTuple):
 
 
 _CONTROLLERS = {
-    "fixedwing": _Flown(FixedwingTargetController, FIXEDWING_TARGET_PARAMETERS),
+    # Both have a spool_up_time. That of the fixed wing, which must not be 0, is last and so counts.
     "multirotor": _Flown(MultirotorTargetController, MULTIROTOR_TARGET_PARAMETERS),
+    "fixedwing": _Flown(FixedwingTargetController, FIXEDWING_TARGET_PARAMETERS),
 }
 
 UTHERE_PLANE_PARAMETERS = (
