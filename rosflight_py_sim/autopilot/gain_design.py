@@ -10,6 +10,9 @@ import numpy as np
 from rosflight_py_sim.physics.steady_model import Array, SteadyModel
 from rosflight_py_sim.physics.trim import FlightCondition, Trim, trim
 
+# For the difference of trims.
+_FASTER = 1.01
+
 AILERON, ELEVATOR, RUDDER, THROTTLE = range(4)
 """Inputs of a fixed wing's steady model."""
 
@@ -23,6 +26,8 @@ class TransferCoefficients:
         pitch_1, pitch_2, pitch_3: a_theta1 to a_theta3: theta'' = -a1 theta' - a2 theta + a3 delta_e (eq. 5.28 ff.).
         speed_1, speed_2: a_V1 (1/s) and a_V2 (m/s^2): V' = -a_V1 V + a_V2 delta_t (eq. 5.35 ff.).
         yaw_2: effect of the rudder on the yaw rate (1/s^2).
+        path_1: at a constant pitch angle, what the flight path gets steeper with the airspeed (rad s/m): gamma is theta
+            less the angle of attack that carries the weight, so it is -d(alpha)/dV of level flight.
     """
 
     roll_1: float
@@ -33,6 +38,7 @@ class TransferCoefficients:
     speed_1: float
     speed_2: float
     yaw_2: float
+    path_1: float
 
 
 @dataclass(frozen=True)
@@ -45,6 +51,7 @@ class DesignChoices:
         course_frequency, height_frequency, speed_frequency: natural frequencies of the outer loops (rad/s).
         course_damping, height_damping, speed_damping: their damping ratios.
         climb_frequency, climb_damping: of the airspeed loop by pitch, in climb and descent.
+        throttle_height_frequency, throttle_height_damping: of the height loop by throttle, at a given pitch angle.
         yaw_damping: by how much the yaw damper speeds up the decay of yaw rates, 1/s.
     """
 
@@ -62,6 +69,8 @@ class DesignChoices:
     speed_damping: float = 1.2
     climb_frequency: float = 0.5
     climb_damping: float = 1.0
+    throttle_height_frequency: float = 0.4
+    throttle_height_damping: float = 1.0
     yaw_damping: float = 2.0
 
 
@@ -90,6 +99,7 @@ def transfer_coefficients(model: SteadyModel, trimmed: Trim) -> TransferCoeffici
         return (rates(np.zeros(19), moved) - rates(np.zeros(19), -moved)) / (2.0 * step)
 
     one = np.ones(1)
+    faster = trim(model, FlightCondition(_FASTER * trimmed.condition.airspeed))
     steeper = by_state(7, trimmed.condition.airspeed * downward, 1e-4)
     return TransferCoefficients(
         roll_1=-float(by_state(10, one, 1e-3)[1]),
@@ -100,6 +110,7 @@ def transfer_coefficients(model: SteadyModel, trimmed: Trim) -> TransferCoeffici
         speed_1=-float(by_state(7, forward, 1e-3)[0]),
         speed_2=float(by_input(THROTTLE)[0]),
         yaw_2=float(by_input(RUDDER)[3]),
+        path_1=(trimmed.alpha - faster.alpha) / ((_FASTER - 1.0) * trimmed.condition.airspeed),
     )
 
 
@@ -109,7 +120,8 @@ def designed_gains(model: SteadyModel, airspeed: float, choices: DesignChoices |
     Inner loops: proportional gain by the deflection at the greatest error expected (eq. 6.7, 6.19), rate gain by the
     damping ratio; where the aircraft damps itself more than that, none. Outer loops: by natural frequency and damping
     (course, eq. 6.12 and 6.13; height by pitch; airspeed by throttle, and by pitch), with the inner one taken for its
-    gain at low frequency.
+    gain at low frequency. Height by throttle, at a given pitch angle, in the same way; its integrator is five times
+    slower than the loop.
 
     Raises:
         TrimError: the aircraft cannot fly level at that airspeed.
@@ -128,6 +140,10 @@ def gains_at(model: TransferCoefficients, trimmed: Trim, gravity: float, choices
     pitch_frequency = math.sqrt(stiffness)
     pitch_dc = abs(model.pitch_3) * pitch_gain / stiffness
     lift = pitch_dc * speed
+    # At a given pitch angle V' = -(a_V1 + g path_1) V + a_V2 delta_t, and h' = V_a path_1 V.
+    climbing = speed * model.path_1 * model.speed_2
+    slowing = model.speed_1 + gravity * model.path_1
+    throttle_height_gain = c.throttle_height_frequency**2 / climbing
     return {
         "design_airspeed": speed,
         "trim_throttle": float(trimmed.inputs[THROTTLE]),
@@ -144,6 +160,11 @@ def gains_at(model: TransferCoefficients, trimmed: Trim, gravity: float, choices
         "height_integral_gain": c.height_frequency**2 / lift,
         "throttle_gain": max(0.0, (2.0 * c.speed_damping * c.speed_frequency - model.speed_1) / model.speed_2),
         "throttle_integral_gain": c.speed_frequency**2 / model.speed_2,
+        "throttle_height_gain": throttle_height_gain,
+        "throttle_climb_gain": max(
+            0.0, (2.0 * c.throttle_height_damping * c.throttle_height_frequency - slowing) / climbing
+        ),
+        "throttle_height_integral_gain": 0.2 * c.throttle_height_frequency * throttle_height_gain,
         "climb_speed_gain": max(0.0, 2.0 * c.climb_damping * c.climb_frequency - model.speed_1) / (pitch_dc * gravity),
         "climb_speed_integral_gain": c.climb_frequency**2 / (pitch_dc * gravity),
     }

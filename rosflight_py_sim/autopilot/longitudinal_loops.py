@@ -37,11 +37,14 @@ LONGITUDINAL_LOOP_PARAMETERS = ParameterTable(
         minimum=0.0,
     ),
     Parameter(
-        "throttle_height_gain", 0.03, "throttle per height error, where the pitch angle is given", "1/m", minimum=0.0
+        "throttle_height_gain", 0.07, "throttle per height error, where the pitch angle is given", "1/m", minimum=0.0
+    ),
+    Parameter(
+        "throttle_climb_gain", 0.07, "throttle against climb, where the pitch angle is given", "s/m", minimum=0.0
     ),
     Parameter(
         "throttle_height_integral_gain",
-        0.0015,
+        0.005,
         "throttle per integrated height error, where the pitch angle is given",
         "1/m/s",
         minimum=0.0,
@@ -95,8 +98,8 @@ class LongitudinalLoops:
     or less than none, the airspeed comes first, and the aircraft climbs or sinks as it can.
 
     At a pitch angle that is given, an aircraft climbs with its speed: so throttle holds the height, by
-    delta_t = trim + k_p (h_c - h) + k_i int(h_c - h). What the pitch loop leaves of the angle, an integrator adds:
-    theta_c = theta_given + k_i int(theta_given - theta).
+    delta_t = trim + k_p (h_c - h) - k_d h' + k_i int(h_c - h). What the pitch loop leaves of the angle, an integrator
+    adds: theta_c = theta_given + k_i int(theta_given - theta).
     """
 
     def __init__(self, values: Values) -> None:
@@ -150,7 +153,8 @@ class LongitudinalLoops:
         if isinstance(speed, PitchTarget):
             self._change(Zone.PITCH, state)
             assert isinstance(vertical, AltitudeTarget)
-            throttle = self._throttle_height.update(vertical.altitude_m - state.height, dt)
+            damping = -self._number["throttle_climb_gain"] * state.climb
+            throttle = self._throttle_height.update(vertical.altitude_m - state.height, dt, feed_forward=damping)
             return self._given_pitch(state, speed, dt), throttle
         climb = 0.0
         if isinstance(vertical, AltitudeTarget):
