@@ -121,9 +121,9 @@ class UthereFrontEnd(OffboardFrontEnd):
         """Obey and answer what has come, as much of it as may be at once."""
         inbox = self._inbox
         assert inbox is not None
-        inbox.receive()
-        for datagram, (client, _) in inbox.datagrams():
-            self._read(datagram, client)
+        for datagram, sender in inbox.datagrams():
+            if self._read(datagram, client=sender[0]):
+                inbox.welcome(sender)
 
     def command(self, vehicle: int, snapshot: Snapshot, dt: float) -> Guided | None:
         """Fly the plane on, and send the data that are due."""
@@ -134,18 +134,21 @@ class UthereFrontEnd(OffboardFrontEnd):
 
     # What comes.
 
-    def _read(self, datagram: bytes, client: str) -> None:
+    def _read(self, datagram: bytes, client: str) -> bool:
+        """Obey a packet; whether there was a command in it."""
         self.counters["packets"] += 1
         commands = parse_packet(datagram)
-        if any(not isinstance(command, UthereError) for command in commands):
+        makes_sense = any(not isinstance(command, UthereError) for command in commands)
+        if makes_sense:
             if not self._subscriptions.heard(client):
                 self._count("too_many_clients", f"passed over: {client}, as {MOST_CLIENTS} others are sent data")
-                return
+                return False
             for plane in self.planes:
                 plane.hear()
         problems = [problem for command in commands for problem in self._obey(command, client)]
         for problem in problems[:_MOST_ERRORS] if self._settings.reply_errors else ():
             self._reply(client, error_text(problem))
+        return makes_sense
 
     def _obey(self, command: Command | UthereError, client: str) -> Iterator[str]:
         """Do what a command says; what of it cannot be, in words."""
@@ -240,8 +243,8 @@ class UthereFrontEnd(OffboardFrontEnd):
         self._count(kind, f"passed over, from {client}: {problem}")
         return problem
 
-    def _count(self, kind: str, text: str) -> None:
-        self.counters[kind] += 1
+    def _count(self, kind: str, text: str, times: int = 1) -> None:
+        self.counters[kind] += times
         self._warn(kind, text, self.counters[kind])
 
 
