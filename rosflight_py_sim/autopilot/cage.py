@@ -63,7 +63,7 @@ class Observed:
         override: whether the safety pilot has the controls.
         rc_lost: whether the safety pilot's transmitter is not heard.
         gps_ok: whether GNSS tells a position.
-        nav_ok: whether the flight controller trusts its estimate of the attitude.
+        nav_ok: whether the flight controller knows its attitude.
         imu_ok: whether the inertial sensors answer.
     """
 

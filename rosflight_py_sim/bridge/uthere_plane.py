@@ -30,6 +30,7 @@ from rosflight_py_sim.bridge.uthere_variables import (
     VARIABLES,
     mean_throttle,
     vehicle_variables,
+    vertical_error,
     wing_load,
 )
 from rosflight_py_sim.firmware import ErrorFlag, Override
@@ -99,6 +100,10 @@ UTHERE_PLANE_PARAMETERS = (
 _PILOT_HAS_IT = Override.ATT_SWITCH | Override.THR_SWITCH
 
 _FIX_WITH_HEIGHT = 3
+
+# An estimate of the vertical that is off by more, rad, cannot fly anything. The flight controller's own doubts begin
+# much sooner: after half a second of a turn in which the accelerometer does not show the vertical.
+_LOST = 0.5
 
 
 class UtherePlane:
@@ -182,7 +187,7 @@ class UtherePlane:
             override=bool(status.rc_override & _PILOT_HAS_IT),
             rc_lost=status.failsafe or bool(status.error_code & ErrorFlag.RC_LOST),
             gps_ok=gnss is not None and gnss.fix_type >= _FIX_WITH_HEIGHT,
-            nav_ok=not status.error_code & ErrorFlag.UNHEALTHY_ESTIMATOR,
+            nav_ok=vertical_error(snapshot) < _LOST,
             imu_ok=not status.error_code & ErrorFlag.IMU_NOT_RESPONDING,
         )
 

@@ -42,7 +42,8 @@ def target_of_fly_to(command: FlyTo, units: UthereUnits) -> FlyTarget:
     Raises:
         TargetError: as `target_of_fly`.
     """
-    return _place(_position_ned(command, units), command.airspeed * units.speed)
+    north, east, down = _position_ned(command, units)
+    return FlyTarget(PositionTarget(north, east), AirspeedTarget(command.airspeed * units.speed), AltitudeTarget(-down))
 
 
 def waypoint_of(command: WaypointAdd, units: UthereUnits) -> RouteWaypoint:
@@ -51,20 +52,13 @@ def waypoint_of(command: WaypointAdd, units: UthereUnits) -> RouteWaypoint:
     Raises:
         TargetError: as `target_of_fly`.
     """
-    position_ned, airspeed = _position_ned(command, units), command.airspeed * units.speed
-    # What cannot be flown to is no waypoint.
-    _place(position_ned, airspeed)
-    return RouteWaypoint(command.waypointid, command.nextwaypointid, position_ned, airspeed)
+    airspeed = command.airspeed * units.speed
+    return RouteWaypoint(command.waypointid, command.nextwaypointid, _position_ned(command, units), airspeed)
 
 
 def _position_ned(command: FlyTo | WaypointAdd, units: UthereUnits) -> Vector3:
     height = command.altitude * units.altitude
     return *units.position(command.latitude, command.longitude, height), -height
-
-
-def _place(position_ned: Vector3, airspeed: float) -> FlyTarget:
-    north, east, down = position_ned
-    return FlyTarget(PositionTarget(north, east), AirspeedTarget(airspeed), AltitudeTarget(-down))
 
 
 def _lateral(command: Fly, units: UthereUnits) -> Lateral:

@@ -158,3 +158,14 @@ def wing_load(snapshot: Snapshot, gravity: float) -> float:
     """Specific force along the body's axis up, over gravity: 1 in steady level flight, and at rest on the ground."""
     w, x, y, z = snapshot.truth[3:7].tolist()
     return (rotate_to_body(w, x, y, z, 0.0, 0.0, gravity)[2] - float(snapshot.truth[15])) / gravity
+
+
+def vertical_error(snapshot: Snapshot) -> float:
+    """Angle between the vertical as the flight controller estimates it and the true one, rad; pi before an estimate."""
+    if snapshot.attitude is None:
+        return math.pi
+    roll, pitch, _ = snapshot.attitude
+    w, x, y, z = snapshot.truth[3:7].tolist()
+    down_body = rotate_to_body(w, x, y, z, 0.0, 0.0, 1.0)
+    estimated = -math.sin(pitch), math.sin(roll) * math.cos(pitch), math.cos(roll) * math.cos(pitch)
+    return math.acos(max(-1.0, min(sum(a * b for a, b in zip(down_body, estimated, strict=True)), 1.0)))
