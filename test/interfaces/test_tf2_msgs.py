@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import ctypes
+import sys
 from pathlib import Path
 
+import pytest
 from geometry_msgs.msg import TransformStamped
 from rclpy.serialization import deserialize_message, serialize_message
 from tf2_msgs.msg import TFMessage
+
+from rosflight_py_sim.interfaces.transform_wire import tf_message_type
+from rosflight_py_sim.parameters import ParameterError
 
 FOLDER = Path(__file__).parents[2] / "tf2_msgs"
 
@@ -33,3 +38,10 @@ def test_message_travels() -> None:
 
 def test_colcon_leaves_the_package_alone() -> None:
     assert (FOLDER / "COLCON_IGNORE").is_file()
+
+
+def test_where_it_is_missing_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "tf2_msgs.msg", None)
+    with pytest.raises(ParameterError, match="tf2_msgs, the message of /tf, is not installed") as caught:
+        tf_message_type()
+    assert "\n" not in str(caught.value)
