@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rosflight_py_sim.recording.dive_log import DiveLog
+from rosflight_py_sim.recording.motion_summary import summarise_motion
 from rosflight_py_sim.recording.state_log import Array
 from rosflight_py_sim.world import Kind, Object, World, WorldError
 
@@ -100,25 +101,21 @@ def summarise_dive(
     Raises:
         ValueError: fewer than two rows, or values that are not finite.
     """
-    if len(log) < 2:
-        raise ValueError(f"{len(log)} rows in the log; a summary needs at least 2")
-    if not log.is_finite:
-        raise ValueError("the log holds values that are not finite")
+    motion = summarise_motion(log, wall_duration_s)
     time = log.time_s - log.time_s[0]
     position = log.position_ned
-    roll, pitch, _ = log.euler.T
     gate_s, gate_offset = gate_passage(time, position, gate)
     ring_s, ring_offset = ring_surfacing(time, position, ring)
     return DiveSummary(
         vehicle=vehicle,
         world=world.name,
-        duration_s=float(time[-1]),
-        wall_duration_s=wall_duration_s,
-        path_length_m=float(np.sum(np.linalg.norm(np.diff(position, axis=0), axis=1))),
-        max_depth_m=float(position[:, 2].max()),
-        max_speed_mps=float(np.linalg.norm(log.velocity_body, axis=1).max()),
-        max_tilt_rad=float(np.arccos(np.clip(np.cos(roll) * np.cos(pitch), -1.0, 1.0)).max()),
-        mean_current_speed_mps=float(np.linalg.norm(log.flow_ned, axis=1).mean()),
+        duration_s=motion.duration_s,
+        wall_duration_s=motion.wall_duration_s,
+        path_length_m=motion.path_length_m,
+        max_depth_m=motion.max_depth_m,
+        max_speed_mps=motion.max_speed_mps,
+        max_tilt_rad=motion.max_tilt_rad,
+        mean_current_speed_mps=motion.mean_wind_speed_mps,
         mean_thrust=float(np.abs(log.actuator_commands).mean()),
         gate_s=gate_s,
         gate_offset_m=gate_offset,

@@ -83,8 +83,3 @@ class FlightLog(StateLog):
     def is_completed(self) -> bool:
         """Whether the last row is of the mission's last phase."""
         return len(self) > 0 and int(self.phase[-1]) == max(self.phases)
-
-    @property
-    def airspeed(self) -> Array:
-        """Speed through the air, m/s; shape (n,), made anew at each access."""
-        return np.asarray(np.linalg.norm(self.velocity_ned - self.wind_ned, axis=1))

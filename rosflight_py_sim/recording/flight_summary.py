@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosflight_py_sim.recording.flight_log import FlightLog
+from rosflight_py_sim.recording.motion_summary import MotionSummary, summarise_motion
 
 Array = npt.NDArray[np.float64]
 
@@ -17,7 +18,7 @@ _ON_GROUND_M = 0.5
 
 
 @dataclass(frozen=True)
-class FlightSummary:
+class FlightSummary(MotionSummary):
     """One flight in numbers. What belongs to the path is NaN when the flight has not reached it.
 
     `tracking_error_*` is the distance of the true position from the planned path, height included, while the vehicle
@@ -31,36 +32,21 @@ class FlightSummary:
     has_wings: bool
     completed: bool
     landed: bool
-    duration_s: float
-    wall_duration_s: float | None
-    path_length_m: float
     tracking_error_rms_m: float
     tracking_error_max_m: float
     reference_error_rms_m: float
     reference_error_max_m: float
     height_error_rms_m: float
     height_error_max_m: float
-    max_height_m: float
-    end_height_m: float
-    max_speed_mps: float
     min_airspeed_mps: float
     max_airspeed_mps: float
-    max_tilt_rad: float
     touch_down_speed_mps: float
     landing_distance_m: float
-    mean_wind_speed_mps: float
-    max_wind_speed_mps: float
-    mean_wind_from_rad: float
     battery_voltage_start: float
     battery_voltage_end: float
     battery_used_mah: float
     mean_current_a: float
     max_current_a: float
-
-    @property
-    def real_time_factor(self) -> float | None:
-        """Simulated over wall time; None where the wall time is not known."""
-        return self.duration_s / self.wall_duration_s if self.wall_duration_s else None
 
 
 def path_deviation(log: FlightLog, path_ned: Array) -> Array:
@@ -126,54 +112,38 @@ def summarise(
     Raises:
         ValueError: fewer than two rows or points, or values that are not finite.
     """
-    if len(log) < 2:
-        raise ValueError(f"{len(log)} rows in the log; a summary needs at least 2")
-    if not log.is_finite:
-        raise ValueError("the log holds values that are not finite")
+    motion = summarise_motion(log, wall_duration_s)
     path = np.asarray(path_ned, dtype=np.float64)
     on_path = log.on_path
     deviation = path_deviation(log, path)[on_path]
     error, height_error = np.linalg.norm(deviation, axis=1), np.abs(deviation[:, 2])
     time, position, airspeed = log.time_s, log.position_ned, log.airspeed
     step = np.diff(time)
-    wind_speed = np.linalg.norm(log.wind_ned, axis=1)
-    wind_north, wind_east, _ = log.wind_ned.mean(axis=0)
     moving_error = reference_error(log)[on_path]
-    roll, pitch, _ = log.euler.T
     current = log.battery_current
     charge_coulomb = float(np.sum(0.5 * (current[1:] + current[:-1]) * step))
-    end_height = float(position[0, 2] - position[-1, 2])
-    landed = end_height < _ON_GROUND_M
+    landed = motion.end_height_m < _ON_GROUND_M
     return FlightSummary(
+        **vars(motion),
         vehicle=vehicle,
         path_ned=path,
         has_wings=not all(actuator.is_motor for actuator in log.actuators),
         completed=log.is_completed,
         landed=landed,
-        duration_s=float(time[-1] - time[0]),
-        wall_duration_s=wall_duration_s,
-        path_length_m=float(np.sum(np.linalg.norm(np.diff(position, axis=0), axis=1))),
         tracking_error_rms_m=_rms(error),
         tracking_error_max_m=_largest(error),
         reference_error_rms_m=_rms(moving_error),
         reference_error_max_m=_largest(moving_error),
         height_error_rms_m=_rms(height_error),
         height_error_max_m=_largest(height_error),
-        max_height_m=float(position[0, 2] - position[:, 2].min()),
-        end_height_m=end_height,
-        max_speed_mps=float(np.linalg.norm(log.velocity_body, axis=1).max()),
         min_airspeed_mps=-_largest(-airspeed[on_path]),
         max_airspeed_mps=_largest(airspeed[on_path]),
-        max_tilt_rad=float(np.arccos(np.clip(np.cos(roll) * np.cos(pitch), -1.0, 1.0)).max()),
         touch_down_speed_mps=_touch_down_speed(log) if landed else float("nan"),
         landing_distance_m=float(np.linalg.norm(position[-1, :2] - position[0, :2])) if landed else float("nan"),
-        mean_wind_speed_mps=float(wind_speed.mean()),
-        max_wind_speed_mps=float(wind_speed.max()),
-        mean_wind_from_rad=float(np.arctan2(-wind_east, -wind_north) % (2.0 * np.pi)),
         battery_voltage_start=float(log.battery_voltage[0]),
         battery_voltage_end=float(log.battery_voltage[-1]),
         battery_used_mah=charge_coulomb / 3.6,
-        mean_current_a=charge_coulomb / max(float(time[-1] - time[0]), 1e-12),
+        mean_current_a=charge_coulomb / max(motion.duration_s, 1e-12),
         max_current_a=float(current.max()),
     )
 

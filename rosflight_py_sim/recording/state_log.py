@@ -124,6 +124,11 @@ class StateLog:
         return self._columns(_FLOW, _OWN)
 
     @property
+    def airspeed(self) -> Array:
+        """Speed through the air or the water, m/s; shape (n,), made anew at each access."""
+        return np.asarray(np.linalg.norm(self.velocity_ned - self.flow_ned, axis=1))
+
+    @property
     def actuator_commands(self) -> Array:
         """Commands of the actuators, 0 to 1 for a motor, -1 to 1 for a servo; shape (n, actuators)."""
         return self._columns(self._commands, self._commands + len(self.actuators))

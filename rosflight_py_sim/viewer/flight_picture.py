@@ -11,12 +11,10 @@ import numpy as np
 
 from rosflight_py_sim.recording.flight_log import Array, FlightLog
 from rosflight_py_sim.recording.flight_summary import FlightSummary, path_deviation, reference_error, tracking_error
+from rosflight_py_sim.viewer.log_panels import draw_actuators, draw_attitude, draw_battery, draw_speed
 from rosflight_py_sim.viewer.picture_page import (
-    ACTUATOR_COLOURS,
     AMBER,
-    BLACK,
     BLUE,
-    DASHES,
     GREEN,
     GREY,
     ORANGE,
@@ -47,9 +45,9 @@ def draw_flight(log: FlightLog, summary: FlightSummary, path: Path | str) -> Pat
 
     with picture_page(path) as figure:
         _title(figure, summary)
-        panels = [_draw_attitude, _draw_actuators, _draw_battery]
+        panels = [draw_attitude, draw_actuators, _draw_battery]
         if summary.has_wings:
-            panels.insert(0, _draw_airspeed)
+            panels.insert(0, draw_speed)
         edges = {"top": 0.88, "bottom": 0.06, "hspace": 0.4}
         left = figure.add_gridspec(4, 1, left=0.05, right=0.43, **edges)
         right = figure.add_gridspec(len(panels) + 1, 1, left=0.485, right=0.955, **edges)
@@ -146,60 +144,8 @@ def _draw_height(axes: Axes, log: FlightLog, summary: FlightSummary, rows: Any, 
     axes.legend(loc="lower center", ncols=2)
 
 
-def _draw_attitude(axes: Axes, log: FlightLog, rows: Any, time: Array) -> None:
-    angles = np.degrees(log.euler)[rows]
-    # A yaw that goes on through 180 degrees comes back at -180: there the line is cut.
-    angles[1:][np.abs(np.diff(angles[:, 2])) > 180.0, 2] = np.nan
-    for index, (name, colour) in enumerate((("roll", BLUE), ("pitch", ORANGE), ("yaw", BLACK))):
-        axes.plot(time, angles[:, index], color=colour, label=name, linewidth=1.2)
-    axes.set_ylabel("angle (deg)")
-    axes.set_title("Attitude")
-    axes.legend(loc="lower right", bbox_to_anchor=(1.0, 0.97), ncols=3)
-
-
-def _draw_airspeed(axes: Axes, log: FlightLog, rows: Any, time: Array) -> None:
-    airspeed = log.airspeed
-    axes.plot(time, np.linalg.norm(log.velocity_body[rows], axis=1), color=AMBER, linewidth=1.2, label="over ground")
-    axes.plot(time, airspeed[rows], color=BLUE, label="through the air")
-    axes.set_ylim(0.0, 1.25 * max(1.0, float(airspeed.max())))
-    axes.set_ylabel("speed (m/s)")
-    axes.set_title("Speed")
-    axes.legend(loc="lower right", bbox_to_anchor=(1.0, 0.97), ncols=2)
-
-
-def _draw_actuators(axes: Axes, log: FlightLog, rows: Any, time: Array) -> None:
-    count = len(log.actuators)
-    for index, actuator in enumerate(log.actuators):
-        colour = ACTUATOR_COLOURS[index % len(ACTUATOR_COLOURS)]
-        dash = DASHES[index // len(ACTUATOR_COLOURS) % len(DASHES)]
-        percent = 100.0 * log.actuator_commands[rows, index]
-        axes.plot(time, percent, color=colour, linestyle=dash, label=actuator.name, linewidth=1.0, alpha=0.9)
-    low = 100.0 * min(0.0, float(log.actuator_commands.min()))
-    axes.set_ylim(1.1 * low, max(10.0, 1.2 * 100.0 * float(log.actuator_commands.max())))
-    axes.set_ylabel("command (%)")
-    axes.set_title("Motors" if all(actuator.is_motor for actuator in log.actuators) else "Surfaces and motor")
-    axes.legend(
-        loc="lower right",
-        bbox_to_anchor=(1.0, 0.97),
-        ncols=4 if count <= 4 else 8,
-        fontsize=9 if count <= 4 else 7,
-    )
-
-
 def _draw_battery(axes: Axes, log: FlightLog, rows: Any, time: Array) -> None:
-    axes.plot(time, log.battery_voltage[rows], color=BLUE)
-    axes.set_ylabel("voltage (V)", color=BLUE)
-    axes.tick_params(axis="y", labelcolor=BLUE)
-    right = axes.twinx()
-    right.plot(time, log.battery_current[rows], color=ORANGE, linewidth=1.0)
-    right.set_ylabel("current (A)", color=ORANGE)
-    right.tick_params(axis="y", labelcolor=ORANGE)
-    # A touch-down lasts a few milliseconds and draws ten times the current of flight, which it would flatten.
-    peak, usual = float(log.battery_current.max()), float(np.percentile(log.battery_current, 99.0))
-    cut = peak > 2.0 * usual > 0.0
-    right.set_ylim(0.0, 1.5 * usual if cut else max(1.15 * peak, 1.0))
-    axes.set_title(f"Battery (current peaks at {peak:.0f} A)" if cut else "Battery")
-    right.grid(visible=False)
+    draw_battery(axes, time, log.battery_voltage[rows], log.battery_current[rows])
 
 
 def _draw_error(axes: Axes, log: FlightLog, summary: FlightSummary, rows: Any, time: Array) -> None:

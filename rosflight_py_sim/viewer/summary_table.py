@@ -10,6 +10,7 @@ from rich.table import Table
 
 from rosflight_py_sim.recording.dive_summary import DiveSummary
 from rosflight_py_sim.recording.flight_summary import FlightSummary
+from rosflight_py_sim.recording.motion_summary import MotionSummary
 
 CALM = 1e-6
 """Greatest wind (m/s) of a flight that counts as one without wind."""
@@ -44,7 +45,7 @@ def summary_rows(summary: FlightSummary) -> list[tuple[str, str]]:
         ("tracking error", _rms_and_max(s.tracking_error_rms_m, s.tracking_error_max_m)),
         _wanted_row(s),
         ("height error", _rms_and_max(s.height_error_rms_m, s.height_error_max_m)),
-        ("fastest, most tilted", f"{s.max_speed_mps:.1f} m/s, {math.degrees(s.max_tilt_rad):.1f} deg"),
+        _extremes_row(s),
         _end_row(s),
         ("wind", wind_text(s)),
         (
@@ -52,6 +53,22 @@ def summary_rows(summary: FlightSummary) -> list[tuple[str, str]]:
             f"{s.battery_voltage_start:.2f} V to {s.battery_voltage_end:.2f} V, {s.battery_used_mah:.0f} mAh, "
             f"mean {s.mean_current_a:.1f} A, max {s.max_current_a:.1f} A",
         ),
+    ]
+
+
+def motion_rows(summary: MotionSummary, *, underwater: bool) -> list[tuple[str, str]]:
+    """The rows of a motion of which no mission is known."""
+    s = summary
+    height = (
+        ("deepest", f"{s.max_depth_m:.2f} m") if underwater else ("highest", f"{s.max_height_m:.1f} m over the start")
+    )
+    return [
+        *_time_rows(s),
+        ("path length", f"{s.path_length_m:.1f} m"),
+        height,
+        ("at the end", f"{s.end_height_m:.1f} m over the start"),
+        _extremes_row(s),
+        ("current" if underwater else "wind", wind_text(s)),
     ]
 
 
@@ -65,7 +82,7 @@ def dive_rows(summary: DiveSummary) -> list[tuple[str, str]]:
         ("ring", _when(s.ring_s, f"surfaced in at {s.ring_s:.1f} s, {s.ring_offset_m:.2f} m off its middle")),
         ("path length", f"{s.path_length_m:.1f} m"),
         ("deepest", f"{s.max_depth_m:.2f} m"),
-        ("fastest, most tilted", f"{s.max_speed_mps:.2f} m/s, {math.degrees(s.max_tilt_rad):.1f} deg"),
+        _extremes_row(s),
         ("current", "none" if current < CALM else f"mean {current:.2f} m/s"),
         ("thrusters", f"mean {100.0 * s.mean_thrust:.0f} %"),
     ]
@@ -93,11 +110,19 @@ class AnySummary(Protocol):
 
 def mission_rows(s: AnySummary) -> list[tuple[str, str]]:
     """What there is to say of any mission."""
-    rows = [("mission", "completed" if s.completed else "not completed"), ("simulated time", f"{s.duration_s:.1f} s")]
+    return [("mission", "completed" if s.completed else "not completed"), *_time_rows(s)]
+
+
+def _time_rows(s: MotionSummary | DiveSummary) -> list[tuple[str, str]]:
+    rows = [("simulated time", f"{s.duration_s:.1f} s")]
     if s.wall_duration_s is not None and s.real_time_factor is not None:
         rows.append(("wall time", f"{s.wall_duration_s:.1f} s"))
         rows.append(("real-time factor", f"{s.real_time_factor:.1f}"))
     return rows
+
+
+def _extremes_row(s: MotionSummary | DiveSummary) -> tuple[str, str]:
+    return "fastest, most tilted", f"{s.max_speed_mps:.2f} m/s, {math.degrees(s.max_tilt_rad):.1f} deg"
 
 
 def _when(time_s: float, text: str) -> str:
@@ -117,7 +142,7 @@ def _end_row(s: FlightSummary) -> tuple[str, str]:
     return "at the end", f"in the air, {s.end_height_m:.1f} m over the start"
 
 
-def wind_text(summary: FlightSummary) -> str:
+def wind_text(summary: MotionSummary) -> str:
     """Wind in words: speed, and where it comes from in degrees from north."""
     if summary.max_wind_speed_mps < CALM:
         return "none"
