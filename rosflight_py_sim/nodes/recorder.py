@@ -28,6 +28,8 @@ from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value
 from rosflight_py_sim.recording.frames import Channel
 from rosflight_py_sim.recording.writer_process import Outcome, RecordingError, WriterProcess
+from rosflight_py_sim.viewer.appearance import APPEARANCE
+from rosflight_py_sim.world import WORLD
 
 RECORDER_PARAMETERS = ParameterTable(
     Parameter(
@@ -38,6 +40,8 @@ RECORDER_PARAMETERS = ParameterTable(
     ),
     Parameter("record.vehicle", "", "Name of the vehicles, as rosflight_py_sim knows it", read_only=True),
     Parameter("vehicles", [""], "Namespaces of the vehicles, from the recorder's own", read_only=True),
+    APPEARANCE,
+    WORLD,
 )
 
 # Messages wait no longer than this for the next batch, which at full speed is some dozens of steps.
@@ -87,6 +91,8 @@ class Recorder(SimulationNode):
         facts = {
             "version": __version__,
             "vehicle": vehicle,
+            "appearance": str(self.values["appearance"]),
+            "world": str(self.values["world"]),
             "namespaces": json.dumps(_full_namespaces(self.get_namespace(), self.values["vehicles"])),
         }
         simulated = bool(self.get_parameter("use_sim_time").value)

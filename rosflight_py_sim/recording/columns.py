@@ -18,8 +18,19 @@ from rosflight_py_sim.recording.mcap_file import Topic
 Array = npt.NDArray[np.float64]
 
 _CODES = {
-    "bool": "u1", "byte": "u1", "char": "u1", "uint8": "u1", "int8": "i1", "uint16": "u2", "int16": "i2",
-    "uint32": "u4", "int32": "i4", "uint64": "u8", "int64": "i8", "float32": "f4", "float64": "f8",
+    "bool": "u1",
+    "byte": "u1",
+    "char": "u1",
+    "uint8": "u1",
+    "int8": "i1",
+    "uint16": "u2",
+    "int16": "i2",
+    "uint32": "u4",
+    "int32": "i4",
+    "uint64": "u8",
+    "int64": "i8",
+    "float32": "f4",
+    "float64": "f8",
 }
 _FRAME_ID = "header.frame_id"
 # Encapsulation and stamp come before the length of the frame_id.

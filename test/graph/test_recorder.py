@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -22,8 +23,12 @@ from std_msgs.msg import String
 from rosflight_py_sim.fleet import fleet
 from rosflight_py_sim.interfaces.qos import LATCHED, LATCHED_LIST
 from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.recorded_flight import recorded_flight
+from rosflight_py_sim.recording.flight_summary import summarise
 from rosflight_py_sim.recording.mcap_file import Recording, read_recording
+from rosflight_py_sim.recording.recorded_vehicle import recorded_vehicles
 from rosflight_py_sim.vehicles import vehicle
+from rosflight_py_sim.viewer.summary_table import summary_rows
 
 STEP_NS = 2_500_000
 
@@ -208,3 +213,24 @@ def test_the_command_refuses_a_place_that_cannot_be_written_in_one_line(
     assert result.returncode == 1
     assert result.stderr.startswith("rosflight_py_sim: parameter 'record.file': cannot write '/proc/run.mcap': ")
     assert len(result.stderr.splitlines()) == 1
+
+
+def test_the_report_of_a_recorded_flight_says_what_the_flight_itself_said(
+    command_line: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    result = command_line("-m", "rosflight_py_sim.cli", "fly", "--record", "flight.mcap")
+    assert result.returncode == 0, result.stderr
+    said = dict(re.findall(r"│ (\w.*?) +│ (.*?) +│", result.stdout))
+    (one,) = recorded_vehicles(read_recording(tmp_path / "flight.mcap", lambda topic, type_name: 40_000))
+    found = recorded_flight(one)
+    assert found is not None
+    log, path = found
+    rows = dict(summary_rows(summarise(log, path, one.name, one.wall_between(log.time_s[0], log.time_s[-1]))))
+    assert rows.keys() == said.keys()
+    # Each keeps 50 rows a second, but not the same ones; it is not on the same rows that extremes fall.
+    for name in ("mission", "simulated time", "path length", "landing"):
+        assert rows[name] == said[name]
+    for name in ("tracking error", "height error", "distance to moving reference"):
+        assert [float(n) for n in re.findall(r"[\d.]+", rows[name])] == pytest.approx(
+            [float(n) for n in re.findall(r"[\d.]+", said[name])], abs=0.021
+        )

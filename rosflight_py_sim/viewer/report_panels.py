@@ -1,0 +1,251 @@
+"""The plots of a recording's report, each an SVG of its own."""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rosflight_py_sim.recording.columns import Array, Columns
+from rosflight_py_sim.recording.recorded_vehicle import RecordedVehicle
+from rosflight_py_sim.recording.state_log import StateLog
+from rosflight_py_sim.viewer.log_panels import draw_actuators, draw_attitude, draw_battery, draw_speed
+from rosflight_py_sim.viewer.picture_page import AMBER, BLACK, BLUE, GREEN, GREY, ORANGE, STYLE, fit_map
+from rosflight_py_sim.viewer.world_map import draw_world
+from rosflight_py_sim.world import World
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# More points would thicken the lines and nothing else.
+_POINTS = 1500
+
+# Times beyond this are counted from 1970, not from the start of a simulation.
+_LONG_AGO_S = 1e8
+
+_AXES = (("x", BLUE), ("y", ORANGE), ("z", GREEN))
+_PALE = 0.45
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A plot: what it shows, and the picture."""
+
+    title: str
+    svg: str
+
+
+@dataclass(frozen=True)
+class Told:
+    """What the panels are drawn from: a vehicle, its log, and the path that was planned (m, 3), if any."""
+
+    vehicle: RecordedVehicle
+    log: StateLog
+    world: World
+    path_ned: Array | None
+
+
+Draw = Callable[["Axes", Told], bool]
+
+
+def panels(told: Told) -> Iterator[Panel]:
+    """Those for which there are data, in order."""
+    import matplotlib
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure
+
+    # Letters stay letters, and the same recording gives the same page.
+    style = {**STYLE, "svg.fonttype": "none", "svg.hashsalt": "report", "font.family": "sans-serif"}
+    for title, draw in _PANELS.items():
+        with matplotlib.rc_context(style):
+            figure = Figure(figsize=(7.6, 5.6 if draw is _path else 3.1), layout="constrained")
+            FigureCanvasSVG(figure)
+            axes = figure.add_subplot()
+            if not draw(axes, told):
+                continue
+            axes.set_title("")
+            if draw is not _path:
+                _draw_time(axes, float(told.log.time_s[0]), float(told.log.time_s[-1]))
+            file = io.StringIO()
+            figure.savefig(file, format="svg", metadata={"Date": None})
+        svg = file.getvalue()
+        yield Panel(title, svg[svg.index("<svg") :])
+
+
+def _draw_time(axes: Axes, first_s: float, last_s: float) -> None:
+    axes.set_xlabel("time (s)")
+    axes.set_xlim(first_s, last_s + 1e-6)
+    if first_s > _LONG_AGO_S:
+        zero = math.floor(first_s)
+        axes.xaxis.set_major_formatter(lambda time_s, _: f"{time_s - zero:g}")
+        axes.set_xlabel(f"time since {datetime.fromtimestamp(zero, timezone.utc):%Y-%m-%d %H:%M:%S} UTC (s)")
+
+
+def _rows(log: StateLog) -> Array:
+    return np.unique(np.linspace(0, len(log) - 1, min(len(log), _POINTS)).astype(int))
+
+
+def _thin(found: Columns) -> slice:
+    return slice(None, None, max(1, len(found) // _POINTS))
+
+
+def _legend(axes: Axes) -> None:
+    axes.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=6)
+
+
+def _path(axes: Axes, told: Told) -> bool:
+    log, planned = told.log, told.path_ned
+    rows = _rows(log)
+    north, east = log.position_ned[rows, 0], log.position_ned[rows, 1]
+    every = (north, east)
+    if planned is not None:
+        axes.plot(planned[:, 1], planned[:, 0], color=GREY, linestyle="--", linewidth=1.3, label="planned")
+        every = (np.r_[north, planned[:, 0]], np.r_[east, planned[:, 1]])
+    axes.plot(east, north, color=BLUE, linewidth=1.8, label="flown")
+    axes.plot(east[0], north[0], "o", color=GREEN, markersize=8, label="start", zorder=4)
+    axes.plot(east[-1], north[-1], "X", color=ORANGE, markersize=8, markeredgecolor="white", label="end", zorder=5)
+    draw_world(axes, told.world)
+    fit_map(axes, *every)
+    axes.set_xlabel("east (m)")
+    axes.set_ylabel("north (m)")
+    _legend(axes)
+    return True
+
+
+def _height(axes: Axes, told: Told) -> bool:
+    log, one = told.log, told.vehicle
+    rows = _rows(log)
+    setpoint = one.columns("autopilot/setpoint")
+    if setpoint is not None and len(setpoint):
+        thin = _thin(setpoint)
+        wanted = np.maximum(-setpoint.values["pose.position.z"], 0.0)
+        axes.plot(setpoint.time_s[thin], wanted[thin], color=GREY, linestyle="--", label="wanted")
+    found = one.columns("sim/sensors/range")
+    if found is not None and len(found):
+        thin = _thin(found)
+        axes.plot(found.time_s[thin], found.values["range"][thin], ".", color=AMBER, markersize=2, label="range finder")
+    axes.plot(log.time_s[rows], -log.position_ned[rows, 2], color=BLUE, label="true")
+    axes.set_ylabel("height over the origin (m)")
+    _legend(axes)
+    return True
+
+
+def _attitude(axes: Axes, told: Told) -> bool:
+    rows = _rows(told.log)
+    found = told.vehicle.columns("attitude/euler")
+    if found is not None and len(found):
+        thin = _thin(found)
+        for axis, colour in zip("xyz", (BLUE, ORANGE, BLACK), strict=True):
+            angle = np.degrees(found.values[f"vector.{axis}"][thin])
+            axes.plot(found.time_s[thin], angle, ".", color=colour, markersize=1.5, alpha=_PALE)
+        axes.plot([], [], ".", color=GREY, label="estimated")
+    draw_attitude(axes, told.log, rows, told.log.time_s[rows])
+    _legend(axes)
+    return True
+
+
+def _speed(axes: Axes, told: Told) -> bool:
+    rows = _rows(told.log)
+    found = told.vehicle.columns("airspeed")
+    if found is not None and len(found) and "velocity" in found.values:
+        thin = _thin(found)
+        axes.plot(found.time_s[thin], found.values["velocity"][thin], ".", color=GREY, markersize=2, label="measured")
+    draw_speed(axes, told.log, rows, told.log.time_s[rows])
+    _legend(axes)
+    return True
+
+
+def _actuators(axes: Axes, told: Told) -> bool:
+    if not told.vehicle.pwm_us.any():
+        return False
+    rows = _rows(told.log)
+    draw_actuators(axes, told.log, rows, told.log.time_s[rows])
+    _legend(axes)
+    return True
+
+
+def _battery(axes: Axes, told: Told) -> bool:
+    found = told.vehicle.columns("sim/truth_battery") or told.vehicle.columns("battery")
+    if found is None or len(found) < 2:
+        return False
+    thin = _thin(found)
+    draw_battery(axes, found.time_s[thin], found.values["voltage"][thin], found.values["current"][thin])
+    return True
+
+
+def _wind(axes: Axes, told: Told) -> bool:
+    flow = told.log.flow_ned
+    if not flow.any():
+        return False
+    rows = _rows(told.log)
+    for index, (name, (_, colour)) in enumerate(zip(("north", "east", "down"), _AXES, strict=True)):
+        axes.plot(told.log.time_s[rows], flow[rows, index], color=colour, linewidth=1.0, label=name)
+    axes.set_ylabel("towards (m/s)")
+    _legend(axes)
+    return True
+
+
+def _rates(axes: Axes, told: Told) -> bool:
+    log = told.log
+    rows = _rows(log)
+    found = told.vehicle.columns("sim/sensors/imu/data")
+    for index, (axis, colour) in enumerate(_AXES):
+        if found is not None and len(found):
+            thin = _thin(found)
+            measured = np.degrees(found.values[f"angular_velocity.{axis}"][thin])
+            axes.plot(found.time_s[thin], measured, ".", color=colour, markersize=1.5, alpha=_PALE)
+        rate = np.degrees(log.truth[rows, 10 + index])
+        axes.plot(log.time_s[rows], rate, color=colour, linewidth=1.0, label=f"{axis}")
+    axes.set_ylabel("rate (deg/s)")
+    if found is not None:
+        axes.plot([], [], ".", color=GREY, label="gyroscope")
+    _legend(axes)
+    return True
+
+
+def _force(axes: Axes, told: Told) -> bool:
+    found = told.vehicle.columns("sim/sensors/imu/data")
+    if found is None or not len(found):
+        return False
+    thin = _thin(found)
+    for axis, colour in _AXES:
+        measured = found.values[f"linear_acceleration.{axis}"][thin]
+        axes.plot(found.time_s[thin], measured, color=colour, linewidth=0.8, label=axis)
+    axes.set_ylabel("specific force (m/s²)")
+    # A touch-down would flatten the rest.
+    every = np.concatenate([found.values[f"linear_acceleration.{axis}"] for axis, _ in _AXES])
+    low, high = np.percentile(every, [0.1, 99.9])
+    axes.set_ylim(low - 0.15 * (high - low) - 1.0, high + 0.15 * (high - low) + 1.0)
+    _legend(axes)
+    return True
+
+
+def _barometer(axes: Axes, told: Told) -> bool:
+    found = told.vehicle.columns("baro")
+    if found is None or not len(found) or "altitude" not in found.values:
+        return False
+    thin = _thin(found)
+    true = np.interp(found.time_s, told.log.time_s, -told.log.position_ned[:, 2])
+    error = found.values["altitude"] - true
+    axes.plot(found.time_s[thin], (error - np.median(error))[thin], color=BLUE, linewidth=0.8)
+    axes.set_ylabel("altitude - true, about its median (m)")
+    return True
+
+
+_PANELS: dict[str, Draw] = {
+    "Path from above": _path,
+    "Height": _height,
+    "Attitude, true and estimated": _attitude,
+    "Speed": _speed,
+    "Actuators": _actuators,
+    "Rates, true and measured": _rates,
+    "Accelerometer": _force,
+    "Barometer's error": _barometer,
+    "Battery": _battery,
+    "Wind or current": _wind,
+}

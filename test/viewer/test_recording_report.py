@@ -1,0 +1,141 @@
+"""The page about a recording: what it shows of our own and of others', and of files that are cut off."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rosflight_py_sim.cli import main
+from rosflight_py_sim.recording.mcap_file import Recording, read_recording
+from rosflight_py_sim.recording.recorded_vehicle import recorded_vehicles
+from rosflight_py_sim.report_command import report_page, troubles_of
+
+OTHER = Path(__file__).parents[1] / "data" / "other_recorder.mcap"
+
+
+class _Page(HTMLParser):
+    """Text of a page, and whatever in it points somewhere."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.text: list[str] = []
+        self.links: list[str] = []
+        self.tags: list[str] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.links += [value for name, value in attrs if value and name in ("src", "href", "xlink:href", "data")]
+
+    def handle_data(self, data: str) -> None:
+        self.text.append(data.strip())
+
+
+def everything(path: Path) -> Recording:
+    return read_recording(path, lambda topic, type_name: 10**5)
+
+
+@pytest.fixture(scope="module")
+def page() -> str:
+    return report_page(everything(OTHER))
+
+
+def test_another_programs_recording_gives_the_vehicle_as_it_moved() -> None:
+    (kite,) = recorded_vehicles(everything(OTHER))
+    assert kite.name == "kite"
+    assert len(kite.time_s) == 475
+    np.testing.assert_allclose(np.hypot(kite.truth[:, 0], kite.truth[:, 1]), 8.0, atol=1e-9)
+    np.testing.assert_allclose(kite.truth[:, 2], -12.0)
+    np.testing.assert_allclose(np.linalg.norm(kite.truth[:, 3:7], axis=1), 1.0)
+    assert (kite.truth[:, 7] == 4.0).all()
+    assert [actuator.output for actuator in kite.actuators] == [2]
+    assert kite.missing == ["no /kite/sim/truth_wind: wind is taken to be zero"]
+
+
+def test_the_page_has_summary_plots_topics_and_says_what_is_missing(page: str) -> None:
+    said = _Page(page)
+    text = "\n".join(said.text)
+    assert {"kite", "Path from above", "Attitude, true and estimated", "Actuators", "Topics"} <= set(said.text)
+    assert "no /kite/sim/truth_wind: wind is taken to be zero" in said.text
+    assert "lighthouse_msgs/msg/Watch" in said.text
+    assert "4.00 m/s, 0.0 deg" in text
+    assert "recorded by rosbags" in text
+    assert said.tags.count("svg") == 6
+
+
+def test_a_gap_is_counted_where_a_regular_topic_was_silent(page: str) -> None:
+    rows = re.findall(r"<tr><td><code>(.*?)</code>.*?</tr>", page)
+    assert rows == ["/kite/sim/pwm_output", "/kite/sim/truth_state", "/watch"]
+    truth = re.search(r"<tr><td><code>/kite/sim/truth_state.*?</tr>", page)
+    assert truth is not None
+    cells = re.findall(r"<td[^>]*>(.*?)</td>", truth[0])
+    assert cells[2:6] == ["475", "47.5", "0.520", "1"]
+
+
+def test_the_page_asks_nobody_for_anything(page: str) -> None:
+    said = _Page(page)
+    # Only places within a plot.
+    assert all(link.startswith("#") for link in said.links)
+    assert not re.search(r"url\((?!#)|@import|<script", page)
+
+
+def test_a_cut_off_recording_gives_a_page_that_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    whole = OTHER.read_bytes()
+    for share in (0.5, 0.8, 0.999):
+        path = tmp_path / "cut.mcap"
+        path.write_bytes(whole[: int(share * len(whole))])
+        with pytest.raises(SystemExit) as ended:
+            main(["report", str(path)])
+        assert ended.value.code == 0
+        said = capsys.readouterr()
+        assert "The recording is not complete: its end is missing" in said.err
+        assert "The recording is not complete: its end is missing" in path.with_suffix(".html").read_text()
+
+
+def test_a_recording_without_a_vehicle_lists_its_topics() -> None:
+    recording = everything(OTHER)
+    del recording.topics["/kite/sim/truth_state"]
+    assert troubles_of(recording) == [
+        "The recording holds no sim/truth_state of a vehicle: there is nothing to plot, only topics to list."
+    ]
+    assert "/watch" in report_page(recording)
+
+
+def test_names_in_a_recording_are_text_and_not_markup() -> None:
+    recording = everything(OTHER)
+    topic = recording.topics.pop("/watch")
+    topic.name = "/<script>alert(1)</script>"
+    recording.topics[topic.name] = topic
+    html = report_page(recording)
+    assert "<script" not in html and "&lt;script&gt;" in html
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "text"),
+    [
+        ("notes.txt", b"some notes\n" * 9, "'{path}' is not an MCAP file"),
+        ("missing.mcap", None, "cannot read '{path}': No such file or directory"),
+    ],
+)
+def test_what_is_no_recording_is_refused_in_one_line(
+    name: str, content: bytes | None, text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / name
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(SystemExit) as ended:
+        main(["report", str(path)])
+    assert ended.value.code == 1
+    assert capsys.readouterr().err == f"rosflight_py_sim: {text.format(path=path)}\n"
+    assert not path.with_suffix(".html").exists()
+
+
+def test_a_place_that_cannot_be_written_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["report", str(OTHER), "--output", "/proc/page.html"])
+    assert ended.value.code == 1
+    assert capsys.readouterr().err.startswith("rosflight_py_sim: cannot write '/proc/page.html': ")
