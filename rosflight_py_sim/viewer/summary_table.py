@@ -88,12 +88,8 @@ def dive_rows(summary: DiveSummary) -> list[tuple[str, str]]:
     ]
 
 
-class AnySummary(Protocol):
-    """What every summary has."""
-
-    @property
-    def completed(self) -> bool:
-        """Whether the mission was a success."""
+class TimedSummary(Protocol):
+    """What the summary of any motion has."""
 
     @property
     def duration_s(self) -> float:
@@ -108,12 +104,20 @@ class AnySummary(Protocol):
         """Simulated over wall time; None likewise."""
 
 
+class AnySummary(TimedSummary, Protocol):
+    """What the summary of any mission has."""
+
+    @property
+    def completed(self) -> bool:
+        """Whether the mission was a success."""
+
+
 def mission_rows(s: AnySummary) -> list[tuple[str, str]]:
     """What there is to say of any mission."""
     return [("mission", "completed" if s.completed else "not completed"), *_time_rows(s)]
 
 
-def _time_rows(s: MotionSummary | DiveSummary) -> list[tuple[str, str]]:
+def _time_rows(s: TimedSummary) -> list[tuple[str, str]]:
     rows = [("simulated time", f"{s.duration_s:.1f} s")]
     if s.wall_duration_s is not None and s.real_time_factor is not None:
         rows.append(("wall time", f"{s.wall_duration_s:.1f} s"))
