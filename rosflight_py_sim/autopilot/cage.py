@@ -22,7 +22,7 @@ from rosflight_py_sim.autopilot.fly_target import (
     RollTarget,
     ThrottleTarget,
 )
-from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
+from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values, number
 
 
 class CageBit(IntEnum):
@@ -149,6 +149,16 @@ CAGE_LIMITS = (
 )
 """All bounds of a number."""
 
+_RISING = (
+    ("cage_altitude_minimum", "cage_altitude_maximum"),
+    ("cage_climb_minimum", "cage_climb_maximum"),
+    ("cage_range", "cage_range_hard"),
+    ("cage_airspeed_min", "cage_airspeed_max"),
+    ("cage_pitch_min", "cage_pitch_max"),
+    ("cage_battery_emergency", "cage_battery_warn"),
+)
+"""Bounds of which the second must not be below the first."""
+
 CAGE_PARAMETERS = ParameterTable(*(limit.parameter for limit in CAGE_LIMITS))
 
 
@@ -156,8 +166,18 @@ class Cage:
     """Judges states and targets by the bounds of CAGE_PARAMETERS."""
 
     def __init__(self, values: Values) -> None:
-        """`values` holds every parameter of CAGE_PARAMETERS, checked; it may hold others."""
+        """`values` holds every parameter of CAGE_PARAMETERS, checked; it may hold others.
+
+        Raises:
+            ParameterError: a bound that is below the one which it should be above.
+        """
         self.limits = {limit.name: number(values, limit.name) for limit in CAGE_LIMITS}
+        for low, high in _RISING:
+            if self.limits[low] > self.limits[high]:
+                raise ParameterError(
+                    f"parameters '{low}' and '{high}': {self.limits[low]:g} and {self.limits[high]:g} given; allowed: "
+                    "the second not below the first"
+                )
         self._rows = [
             (limit.quantity, limit.sign, limit.sign * self.limits[limit.name], 1 << limit.bit) for limit in CAGE_LIMITS
         ]

@@ -80,7 +80,11 @@ class PacketPilot:
     """
 
     def __init__(self, values: Values, controller: TargetController) -> None:
-        """`values` holds every parameter of PACKET_PILOT_PARAMETERS, checked; it may hold others."""
+        """`values` holds every parameter of PACKET_PILOT_PARAMETERS, checked; it may hold others.
+
+        Raises:
+            ParameterError: bounds of the cage that contradict each other.
+        """
         self.mode = Mode.STANDBY
         self.cage_triggered = 0
         self.triggered_last = 0
@@ -96,12 +100,16 @@ class PacketPilot:
         self._target = self._home
 
     def configure(self, values: Values, controller: TargetController) -> None:
-        """Take over changed parameters; `controller` goes on where the one before was."""
+        """Take over changed parameters; `controller` goes on where the one before was.
+
+        Raises:
+            ParameterError: bounds of the cage that contradict each other; all stays as it was.
+        """
+        self._cage = Cage(values)
         if controller is not self._controller:
             controller.adopt(self._controller)
         self._controller = controller
         self._values = values
-        self._cage = Cage(values)
         self._timeout = number(values, "ap_target_from_packet_timeout")
         self._lost_comm_timeout = number(values, "lost_comm_timeout")
         self._nav_lost_timeout = number(values, "nav_lost_timeout")

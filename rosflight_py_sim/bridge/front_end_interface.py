@@ -120,6 +120,14 @@ class FrontEndInterface(ABC):
         self.wants: frozenset[str] = frozenset()
         self.counters: Counter[str] = Counter()
 
+    def configure(self, values: Values) -> None:
+        """Take over changed values of those parameters that may change at run time, all of them or none.
+
+        Raises:
+            ParameterError: they do not fit together; the text says why.
+        """
+        self.values = values
+
     @abstractmethod
     def open(self) -> None:
         """Open the sockets.

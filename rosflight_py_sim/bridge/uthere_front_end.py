@@ -88,6 +88,16 @@ class UthereFrontEnd(OffboardFrontEnd):
         self._inbox: FairInbox | None = None
         self._subscriptions = Subscriptions()
 
+    def configure(self, values: Values) -> None:
+        """Give all planes their changed parameters.
+
+        Raises:
+            ParameterError: they contradict each other; all stays as it was.
+        """
+        for plane in self.planes:
+            plane.configure(values)
+        super().configure(values)
+
     def open(self) -> None:
         """Bind the port.
 

@@ -34,7 +34,7 @@ from rosflight_py_sim.bridge.uthere_variables import (
     wing_load,
 )
 from rosflight_py_sim.firmware import ErrorFlag, Override
-from rosflight_py_sim.parameters import Parameter, ParameterTable, Values
+from rosflight_py_sim.parameters import Parameter, ParameterTable, Value, Values
 from rosflight_py_sim.protocols.uthere import (
     Fly,
     FlyDisengage,
@@ -84,16 +84,10 @@ UTHERE_PLANE_PARAMETERS = (
             maximum=13,
             read_only=True,
         ),
-        *(replace(one, name=f"{_OWN}{one.name}", read_only=True) for one in PACKET_PILOT_PARAMETERS),
+        *(replace(one, name=f"{_OWN}{one.name}") for one in PACKET_PILOT_PARAMETERS),
     )
     + UTHERE_UNIT_PARAMETERS
-    + sum(
-        (
-            ParameterTable(*(replace(one, read_only=True) for one in flown.parameters))
-            for flown in _CONTROLLERS.values()
-        ),
-        start=ParameterTable(),
-    )
+    + sum((flown.parameters for flown in _CONTROLLERS.values()), start=ParameterTable())
 )
 
 # The pilot's switches; a stick that is moved or a command that is missing are no reason to hand over.
@@ -122,11 +116,19 @@ class UtherePlane:
         outputs = values["uthere.throttle_outputs"]
         assert isinstance(outputs, list)
         self._motors = [int(output) for output in outputs]
-        controller = _CONTROLLERS[str(values["uthere.controller"])].controller(values)
-        own = {name.removeprefix(_OWN): value for name, value in values.items() if name.startswith(_OWN)}
-        self.pilot = PacketPilot(own, controller)
+        self.pilot = PacketPilot(_own(values), _controller(values))
         self._scales = _scales(self._units)
         self.names = (*FIRST, *(name for name in (*self.pilot.variables(), *VARIABLES) if name not in FIRST))
+
+    def configure(self, values: Values) -> None:
+        """Take over changed parameters, in flight too.
+
+        Raises:
+            ParameterError: they contradict each other; all stays as it was.
+        """
+        units = UthereUnits(values)
+        self.pilot.configure(_own(values), _controller(values))
+        self._units, self._scales = units, _scales(units)
 
     @property
     def mode(self) -> str:
@@ -190,6 +192,15 @@ class UtherePlane:
             nav_ok=vertical_error(snapshot) < _LOST,
             imu_ok=not status.error_code & ErrorFlag.IMU_NOT_RESPONDING,
         )
+
+
+def _own(values: Values) -> dict[str, Value]:
+    """The values that have the protocol's prefix, without it."""
+    return {name.removeprefix(_OWN): value for name, value in values.items() if name.startswith(_OWN)}
+
+
+def _controller(values: Values) -> TargetController:
+    return _CONTROLLERS[str(values["uthere.controller"])].controller(values)
 
 
 def _scales(units: UthereUnits) -> dict[str, float]:

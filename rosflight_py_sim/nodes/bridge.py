@@ -17,7 +17,7 @@ from rosflight_py_sim.interfaces.traffic import Period
 from rosflight_py_sim.nodes.actuator_exchange import ActuatorExchange
 from rosflight_py_sim.nodes.offboard_exchange import OffboardExchange
 from rosflight_py_sim.nodes.running import run
-from rosflight_py_sim.parameters import Parameter, ParameterTable
+from rosflight_py_sim.parameters import Parameter, ParameterTable, Value
 from rosflight_py_sim.time_modes import TIME_MODES
 
 
@@ -84,6 +84,11 @@ class Bridge(SimulationNode):
         self._exchange = chosen.exchange(self, self.front_end)
         self._exchange.open()
         self.follow_stamps()
+
+    def configure(self, values: dict[str, Value]) -> None:
+        """Hand changes over to the front-end."""
+        if self._exchange is not None:
+            self.front_end.configure(values)
 
     def destroy_node(self) -> None:
         """Close the sockets, too."""

@@ -24,6 +24,7 @@ from rosflight_py_sim.autopilot.fly_target import (
     ThrottleTarget,
     Vertical,
 )
+from rosflight_py_sim.parameters import ParameterError
 
 LIMITS = {
     "cage_altitude_maximum": 200.0,
@@ -218,3 +219,20 @@ def test_every_limit_of_the_page_is_a_parameter_with_text_and_unit() -> None:
         parameter = CAGE_PARAMETERS[name]
         assert parameter.text
         assert parameter.unit or name in ("cage_throttle_maximum", "cage_wingload_max")
+
+
+@pytest.mark.parametrize(
+    ("low", "high"),
+    [
+        ("cage_altitude_minimum", "cage_altitude_maximum"),
+        ("cage_climb_minimum", "cage_climb_maximum"),
+        ("cage_range", "cage_range_hard"),
+        ("cage_airspeed_min", "cage_airspeed_max"),
+        ("cage_pitch_min", "cage_pitch_max"),
+        ("cage_battery_emergency", "cage_battery_warn"),
+    ],
+)
+def test_bounds_that_leave_nothing_between_them_are_refused(low: str, high: str) -> None:
+    assert cage(**{low: 1.0, high: 1.0}).limits[low] == 1.0
+    with pytest.raises(ParameterError, match=f"'{low}' and '{high}': 1.1 and 1 given; allowed: the second not below"):
+        cage(**{low: 1.1, high: 1.0})

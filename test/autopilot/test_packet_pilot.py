@@ -25,6 +25,7 @@ from rosflight_py_sim.autopilot.guided import Guided
 from rosflight_py_sim.autopilot.packet_modes import TRANSITIONS, Event, Mode
 from rosflight_py_sim.autopilot.packet_pilot import MOST_WAYPOINTS, PACKET_PILOT_PARAMETERS, PacketPilot
 from rosflight_py_sim.autopilot.waypoint_route import RouteWaypoint
+from rosflight_py_sim.parameters import ParameterError
 
 DT = 0.01
 ON_GROUND = {"position_ned": (0.0, 0.0, -0.2), "airspeed": 0.0, "ground_speed": 0.0, "velocity_ned": (0.0, 0.0, 0.0)}
@@ -520,6 +521,15 @@ def test_changed_parameters_count_at_once_and_the_flight_goes_on() -> None:
     flown.sees()
     assert flown.pilot.triggered_last == 1 << CageBit.ALTITUDE
     assert other.told == HOME
+
+
+def test_cage_without_an_inside_is_refused_and_the_one_before_stays() -> None:
+    flown = in_mode(Mode.PACKET_TARGET)
+    with pytest.raises(ParameterError, match="cage_altitude_minimum"):
+        flown.pilot.configure(PACKET_PILOT_PARAMETERS.checked({"cage_altitude_maximum": 5.0}), NotedTargets())
+    flown.sees()
+    assert flown.pilot.enabled
+    assert flown.controller.told == AHEAD
 
 
 def test_time_that_goes_back_ends_nothing() -> None:

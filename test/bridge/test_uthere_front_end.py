@@ -361,3 +361,23 @@ def test_what_does_not_fit_is_refused(settings: dict[str, object], words: str) -
     given = {f"uthere.{name}": value for name, value in settings.items()}
     with pytest.raises(ParameterError, match=words):
         UthereFrontEnd(UthereFrontEnd.PARAMETERS.checked(given), LoggedLines(), ("a", "b"))  # type: ignore[arg-type]
+
+
+def test_limits_of_the_cage_are_changed_in_flight_for_all_planes_or_not_at_all(make: MakeBench) -> None:
+    made = make(2, plane_ids=[1, 2])
+    program = made.program()
+    program.send(
+        "data_request(variable=cage_altitude_maximum,interval=0.02)",
+        "data_request(variable=cage_triggered,interval=0.02)",
+    )
+    values = dict(made.front_end.values)
+    made.front_end.configure({**values, "uthere.cage_altitude_maximum": 30.48})
+    made.serve_until(lambda: made.front_end.counters["commands"] >= 2)
+    made.step(5)
+    assert told(program)["cage_altitude_maximum"] == pytest.approx(100.0)
+    # They fly at 50 m.
+    assert [plane.pilot.cage_triggered & 1 for plane in made.front_end.planes] == [1, 1]
+    with pytest.raises(ParameterError, match="'cage_altitude_minimum' and 'cage_altitude_maximum': 90 and 30"):
+        made.front_end.configure({**values, "uthere.cage_altitude_minimum": 90.0, "uthere.cage_altitude_maximum": 30.0})
+    made.step(5)
+    assert told(program)["cage_altitude_maximum"] == pytest.approx(100.0)

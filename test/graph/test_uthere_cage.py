@@ -61,10 +61,11 @@ def program(graph: Callable[..., Any]) -> Iterator[Streamer]:
     port_in, port_out = free_port(), free_port()
     made = graph(
         *("-p", f"uthere.udp_port_in:={port_in}", "-p", f"uthere.udp_port_out:={port_out}"),
-        *("-p", f"uthere.cage_altitude_maximum:={MAXIMUM_M}", "-p", f"uthere.home_altitude:={HOME_M}"),
+        *("-p", f"uthere.home_altitude:={HOME_M}"),
         vehicles=[Member(vehicle("anaconda"))],
         flight_controller="uthere",
     )
+    made.set_parameter("bridge", "uthere.cage_altitude_maximum", MAXIMUM_M)
     made.arm()
     assert made.call("toggle_override").success
     socket_pair = Program("127.0.0.1", ("127.0.0.1", port_in), port_out)
