@@ -399,10 +399,12 @@ def wait_for_truth(process: subprocess.Popen[str], topic: str, seconds: float) -
         ("multirotor_standalone", ("use_sim_time:=true",), "sim/truth_state"),
         ("multirotor_standalone", ("time_mode:=lockstep", "namespace:=one"), "one/sim/truth_state"),
         ("multirotor_standalone", ("composed:=true", "seed:=3"), "sim/truth_state"),
+        ("multirotor_standalone", ("time_mode:=lockstep", "visualizer:=true"), "sim/truth_state"),
+        ("multirotor_standalone", ("composed:=true", "visualizer:=true"), "sim/truth_state"),
         ("fleet", ("composed:=false",), "multirotor_2/sim/truth_state"),
         ("fleet", ("count:=3", "vehicle:=multirotor", "namespace:=swarm"), "swarm/multirotor_3/sim/truth_state"),
     ],
-    ids=["wall", "paced", "lockstep", "composed", "fleet", "composed fleet"],
+    ids=["wall", "paced", "lockstep", "composed", "drawn", "composed, drawn", "fleet", "composed fleet"],
 )
 def test_launched_graph_runs_and_ends_quietly_on_an_interrupt(file: str, given: tuple[str, ...], topic: str) -> None:
     process = launched(*given, file=f"{file}.launch.py")
