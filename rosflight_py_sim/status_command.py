@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 
 _REDRAW_S = 0.5
 
-# How long a graph must be unchanged before it is shown, and how long to wait for that and for what all nodes say.
-_CALM_S, _PATIENCE_S = 1.5, 8.0
+# How long a graph must be unchanged before it is shown (a process whose first words were missed is heard of 3 s later),
+# and how long to wait for that and for what all nodes say.
+_CALM_S, _PATIENCE_S = 3.5, 10.0
 
 _STYLES = {
     Health.OK: "green",

@@ -1,0 +1,92 @@
+"""`rosflight_py_sim status` beside running graphs: what it shows, of whom, and its exit codes."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+from typing import Any
+
+from rclpy.node import Node
+from std_msgs.msg import String
+
+CHAIN = {"dynamics", "forces_and_moments", "rc", "sensors", "sil_board", "time_manager"}
+
+# A pace that a busy machine keeps, too.
+SLOWLY = ("--real-time-multiplier", "0.2")
+
+
+def start(processes: Any, *arguments: str, truth: str = "sim/truth_state") -> Any:
+    """A composed graph that is under way, and who watches it."""
+    processes.run("cli", "sim", *SLOWLY, *arguments)
+    observer = processes.observer(truth=truth)
+    observer.wait_for_advance(0.1, "the simulation starts")
+    return observer
+
+
+def status_data(processes: Any, *arguments: str) -> tuple[int, dict[str, Any]]:
+    """Exit code and what it says."""
+    program = processes.run("cli", "status", "--once", "--json", *arguments)
+    code = program.wait()
+    assert program.stdout, program.stderr
+    return code, json.loads(program.stdout)
+
+
+def by_name(data: dict[str, Any]) -> dict[str, Any]:
+    return {node["name"]: node for node in data["nodes"]}
+
+
+def test_without_a_graph_one_line_says_so(processes: Any) -> None:
+    program = processes.run("cli", "status", "--once")
+    assert program.wait() == 1
+    said = f"rosflight_py_sim: no node is there in ROS domain {processes.domain}; is a simulation running?"
+    assert program.stderr.strip() == said
+    assert program.stdout == ""
+
+
+def test_a_graph_that_is_well_is_shown_with_foreign_nodes_and_drawn(processes: Any, tmp_path: Path) -> None:
+    observer = start(processes)
+    foreign = Node("foreign", namespace="elsewhere", context=observer.context)
+    foreign.create_publisher(String, "words", 1)
+    observer.add(foreign)
+    picture = tmp_path / "graph.svg"
+    shown = processes.run("cli", "status", "--once")
+    refused = processes.run("cli", "status", "--svg", str(tmp_path / "no" / "such.svg"))
+    code, data = status_data(processes, "--svg", str(picture))
+    nodes = by_name(data)
+    assert (code, data["well"]) == (0, True)
+    assert {f"/{name}" for name in CHAIN} < set(nodes)
+    assert nodes["/elsewhere/foreign"]["health"] == "UNKNOWN"
+    assert not any("status" in name for name in nodes)
+    rates = {topic["name"]: topic["rate_hz"] for topic in data["topics"]}
+    assert rates["/elsewhere/words"] is None
+    # 80 messages in a period, give or take one.
+    assert 380.0 < rates["/sim/truth_state"] < 420.0
+
+    assert shown.wait() == 0
+    lines = shown.stdout.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert next(line.split()[1] for line in lines if line.startswith("sensors ")) == "OK"
+    assert "publishes 1 topic, hears 0" in " ".join(shown.stdout.split())
+
+    names = {group.attrib.get("data-name") for group in ElementTree.parse(picture).iter()}
+    assert {f"/{name}" for name in CHAIN} | {"/elsewhere/foreign"} < names
+    assert refused.wait() == 1
+    assert "the picture cannot be written" in refused.stderr
+    assert "Traceback" not in refused.stderr
+
+
+def test_a_stalled_fleet_is_told_by_name_and_exit_code(processes: Any) -> None:
+    processes.run("cli", "sim", "--namespace", "range", "--count", "2", *SLOWLY, "--ros-args", "-p", "use_timer:=false")
+    observer = processes.observer(namespace="range")
+    observer.wait_for(lambda: "time_manager" in observer.node.get_node_names(), "the time manager")
+    while True:
+        code, data = status_data(processes)
+        nodes = by_name(data)
+        if nodes.get("/range/time_manager", {}).get("message", "").startswith("stalled"):
+            break
+    assert (code, data["well"]) == (1, False)
+    for number in (1, 2):
+        assert {f"/range/multirotor_{number}/{name}" for name in CHAIN - {"time_manager"}} < set(nodes)
+        forces = nodes[f"/range/multirotor_{number}/forces_and_moments"]
+        assert forces["message"] == f"no /range/multirotor_{number}/sim/pwm_output so far"
