@@ -106,6 +106,15 @@ def test_cage_ends_fly_and_engage_begins_it_again_and_the_safety_pilot_has_the_l
 
     program.say("fly_engage(plane=12345)")
     program.until_mode(Mode.PACKET_TARGET)
+    program.graph.set_parameter("sensors", "gnss_num_satellites", 3)
+    program.until_mode(Mode.RETURN_HOME)
+    assert program.variables["ap_target_from_packet_cage_triggered_last"] == 1 << CageBit.GPS_BAD
+    program.until(lambda told: int(told["cage_triggered"]) >> CageBit.NAV_LOST & 1, "navigation lost")
+    program.graph.set_parameter("sensors", "gnss_num_satellites", 12)
+    program.until(lambda told: told["cage_triggered"] == 0, "a position again")
+
+    program.say("fly_engage(plane=12345)")
+    program.until_mode(Mode.PACKET_TARGET)
     program.graph.remove(program.graph.node("rc"))
     program.until_mode(Mode.RETURN_HOME)
     assert program.variables["ap_target_from_packet_cage_triggered_last"] == 1 << CageBit.HANDHELD_LOST_COMM
