@@ -3,6 +3,8 @@
 PYTHON ?= python3
 VEHICLE ?= multirotor
 ARGS ?=
+# Nobody looks in continuous integration.
+VIEW ?= $(if $(CI),,--view)
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -27,7 +29,7 @@ help:  ## what there is to make
 	@echo "  Variables: VEHICLE=$(VEHICLE), ARGS for the program or for pytest, PYTHON=$(PYTHON)"
 
 fly: $(VENV)/.project  ## fly a mission with the whole node graph in one process
-	@$(BIN)/rosflight_py_sim fly --vehicle $(VEHICLE) $(ARGS)
+	@$(BIN)/rosflight_py_sim fly $(VIEW) --vehicle $(VEHICLE) $(ARGS)
 
 fly-ardupilot: $(VENV)/.project  ## let ArduPilot fly, which you start in another terminal
 	@$(BIN)/rosflight_py_sim sim --flight-controller ardupilot --vehicle $(VEHICLE) $(ARGS)

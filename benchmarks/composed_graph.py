@@ -39,18 +39,20 @@ def composed_run(
     cameras: bool | None = None,
     arguments: Sequence[str] = (),
     record: str | None = None,
+    beside: Sequence[str] = (),
 ) -> ComposedRun:
     """Run `count` vehicles, every sensor at its default rate; `cameras` None: as the vehicle has them.
 
-    Everything is recorded to the file `record`, if one is given.
+    Everything is recorded to the file `record`, if one is given; the nodes `beside` look on from their own processes.
     """
     chosen = vehicle(name, dynamics).carrying(CAMERA, cameras)
     members = [Member(chosen)] if count == 1 else fleet(chosen, count=count, seed=0)
     graph = ComposedGraph(
         members,
         settings={"real_time_multiplier": 0.0},
-        arguments=["--log-level", "warn", *arguments],
+        arguments=["--log-level", "warn", "-p", "web_viewer.port:=0", *arguments],
         record=record,
+        beside=beside,
     )
     clock = graph.nodes[0].get_clock()
 
@@ -83,10 +85,19 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=1, help="number of vehicles (default 1)")
     parser.add_argument("--seconds", type=float, default=5.0, help="length of the measurement (default 5)")
     parser.add_argument("--record", metavar="FILE", help="record everything to a new MCAP file")
+    parser.add_argument(
+        "--beside",
+        action="append",
+        default=[],
+        metavar="NODE",
+        help="look on: web_viewer, visualizer; may be given again",
+    )
     parser.add_argument("--profile", action="store_true", help="show where the time goes, too")
     options = parser.parse_args()
     run = composed_run(
-        *(options.vehicle, options.dynamics, options.count, options.seconds, options.profile), record=options.record
+        *(options.vehicle, options.dynamics, options.count, options.seconds, options.profile),
+        record=options.record,
+        beside=options.beside,
     )
     print(f"{run.rate:.0f} steps/s, {run.cpu_us:.0f} us of processor time a vehicle and step")
 

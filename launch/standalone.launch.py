@@ -111,6 +111,12 @@ ARGUMENTS = [
         "flights/VEHICLE-DATE.mcap.",
     ),
     DeclareLaunchArgument(
+        "view",
+        default_value="false",
+        description="Whether to show the simulation on a web page, at http://127.0.0.1:8642 unless its parameters say "
+        "otherwise.",
+    ),
+    DeclareLaunchArgument(
         "composed", default_value="false", description="Whether all nodes run in one process; by default in lockstep."
     ),
     DeclareLaunchArgument(
@@ -235,6 +241,8 @@ def _processes(given: dict[str, str], time_mode: str, members: list[Member]) -> 
     planned = planned_nodes(members, controller, autopilots)
     if _is_drawn(given):
         planned.append(PlannedNode("visualizer", "visualizer", "", members[0]))
+    if boolean("view", given["view"]):
+        planned.append(PlannedNode("web_viewer", "web_viewer", "", members[0]))
     if time_mode in TIME_MANAGERS:
         planned.append(PlannedNode("time_manager", TIME_MANAGERS[time_mode], "", members[0]))
     recording = _recording(given)
@@ -300,6 +308,8 @@ def _one_process(given: dict[str, str], time_mode: str) -> Node:
         arguments.append("--keyboard")
     if _is_drawn(given):
         arguments.append("--visualizer")
+    if boolean("view", given["view"]):
+        arguments.append("--view")
     return Node(
         package="rosflight_py_sim",
         executable="rosflight_py_sim",

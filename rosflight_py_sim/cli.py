@@ -24,6 +24,9 @@ from rosflight_py_sim.vehicles import CAMERA, DYNAMICS, SPACING, STANDALONE, VEH
 
 INTERRUPTED = 130
 
+WATCHED_PACE = 2.0
+"""Simulated seconds per second of a mission that is shown to somebody, where it could be flown in less time."""
+
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command and exit: 0 when all went well, 1 on a refused parameter or a failed flight, 130 on Ctrl-C."""
@@ -85,6 +88,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     common.add_argument(
         "--visualizer", action="store_true", help="frames and markers for RViz, from a process of its own"
+    )
+    common.add_argument(
+        "--view",
+        action=argparse.BooleanOptionalAction,
+        default=False,
+        help="show the simulation on a web page, whose address is printed (default: --no-view)",
     )
     common.add_argument("--seed", type=int, metavar="N", help="seed of all random numbers")
     common.add_argument(
@@ -148,7 +157,12 @@ def _parser() -> argparse.ArgumentParser:
         "and draw a picture.",
         epilog="Everything after --ros-args goes to ROS.",
     )
-    fly.add_argument("--real-time-multiplier", type=float, metavar="X", help="default 0: as fast as possible")
+    fly.add_argument(
+        "--real-time-multiplier",
+        type=float,
+        metavar="X",
+        help=f"default 0: as fast as possible; with --view {WATCHED_PACE:g}, so that there is something to see",
+    )
     fly.add_argument(
         "--calm", action="store_true", help="no wind and no current (default: config/wind.yaml, config/current.yaml)"
     )
@@ -208,7 +222,8 @@ def _settings(options: argparse.Namespace) -> dict[str, Any]:
 
 def _beside(options: argparse.Namespace) -> list[str]:
     """Executables of the nodes that look on."""
-    return ["visualizer"] if options.visualizer else []
+    asked = {"visualizer": options.visualizer, "web_viewer": options.view}
+    return [executable for executable, wanted in asked.items() if wanted]
 
 
 def _sim(options: argparse.Namespace) -> int:
@@ -258,9 +273,12 @@ def _fly(options: argparse.Namespace) -> int:
     from rosflight_py_sim.missions import flight_of
 
     chosen = _chosen(options)
+    flight = flight_of(chosen)
+    if options.view and not flight.settings["real_time_multiplier"]:
+        flight.settings["real_time_multiplier"] = WATCHED_PACE
     weather = [] if options.calm else [str(share_directory() / "config" / chosen.weather)]
     return fly(
-        flight_of(chosen),
+        flight,
         files=[*weather, *options.params_file],
         settings=_settings(options),
         ros_arguments=options.ros_arguments,

@@ -20,6 +20,7 @@ from rosflight_py_sim.fleet import Member
 from rosflight_py_sim.flight_controllers import FlightController, chosen_flight_controller
 from rosflight_py_sim.graph_plan import planned_nodes
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode, drop_clock_subscription
+from rosflight_py_sim.interfaces.viewed_topics import RELAYED
 from rosflight_py_sim.nodes.recorder import Recorder
 from rosflight_py_sim.nodes.running import (
     SharedNames,
@@ -107,14 +108,21 @@ class ComposedGraph:
             for planned in planned_nodes(vehicles, flown_by, executables):
                 at = "/".join(filter(None, (namespace, planned.namespace)))
                 self._add(planned.executable, at, words[planned.member.namespace])
+            looking = list(beside)
+            if looking:
+                # A listener in another process would cost the step a wake-up of it for each message.
+                self._own[RELAYED.name] = True
+                self._add("view_relay", namespace, given[0])
             if self.recorder is not None:
                 self.recorder.look()
             for node in self.nodes:
                 self.executor.add_node(node)
-            self._beside = [Beside(executable, self._words_beside(executable, namespace)) for executable in beside]
+            self._beside = [Beside(executable, self._words_beside(executable, namespace)) for executable in looking]
             # Last: it starts the simulation, which all others must be ready for.
             if self._simulated:
                 self.executor.add_node(self._add(TIME_MANAGERS[time_mode], namespace, given[0]))
+            for process in self._beside:
+                process.wait_until_started()
         except Exception:
             self.close()
             raise

@@ -21,7 +21,8 @@ class Newest:
     def __init__(self, node: Node, topic: str, message_type: Any) -> None:
         """Subscribe, with the node's namespace and remappings; `topic` as in create_subscription."""
         self._type = message_type
-        self._subscription = node.create_subscription(message_type, topic, _never, NEWEST, raw=True)
+        # By rclpy's own method: what is never heard cannot be counted, as our nodes do.
+        self._subscription = Node.create_subscription(node, message_type, topic, _never, NEWEST, raw=True)
         # An executor looks here for what may wake it. rclpy has no public way to leave something out.
         node._subscriptions.remove(self._subscription)
         self.topic = self._subscription.topic_name

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 import numpy as np
-from geometry_msgs.msg import Point, Vector3Stamped, WrenchStamped
+from geometry_msgs.msg import Point
 from numpy.typing import NDArray
-from rosflight_msgs.msg import PwmOutput, SimState
 from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker
 
@@ -20,6 +19,7 @@ from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.time_manager_interface import topic_of
 from rosflight_py_sim.interfaces.transform_wire import TransformWire
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
+from rosflight_py_sim.interfaces.viewed_topics import RELAYED, VIEWED, viewed_topic
 from rosflight_py_sim.interfaces.wire import NANOSECONDS
 from rosflight_py_sim.physics.rotations import rotate_to_inertial
 from rosflight_py_sim.viewer.appearance import Appearance, MovingParts, Part, part_attitude
@@ -70,13 +70,12 @@ class DrawnVehicle:
         self._trail = Trail(2, 0.0)
         self.base_link = prefixed(self._namespace, BASE_LINK)
 
-        def newest(topic: str, message_type: object) -> Newest:
-            return Newest(node, topic_of(vehicle, topic), message_type)
+        def newest(name: str) -> Newest:
+            topic = viewed_topic(name, relayed=bool(node.values[RELAYED.name]))
+            return Newest(node, topic_of(vehicle, topic), VIEWED[name])
 
-        self._truth = newest("sim/truth_state", SimState)
-        self._pwm = newest("sim/pwm_output", PwmOutput)
-        self._wrench = newest("sim/forces_and_moments", WrenchStamped)
-        self._wind = newest("sim/truth_wind", Vector3Stamped)
+        self._truth, self._pwm = newest("truth_state"), newest("pwm_output")
+        self._wrench, self._wind = newest("forces_and_moments"), newest("truth_wind")
         turning = [(k, part) for k, part in enumerate(shape.parts) if part.motion is not None]
         self._turning = [(k, part, swap_frd_flu(part.pivot_frd)) for k, part in turning]
         frames = [(MAP, self.base_link), *((self.base_link, self._frame_of(part)) for _, part in turning)]

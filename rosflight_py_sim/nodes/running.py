@@ -8,7 +8,7 @@ import re
 import signal
 import sys
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module
 
 import rclpy
@@ -41,6 +41,8 @@ NODE_CLASSES = {
     "camera": "CameraNode",
     "visualizer": "Visualizer",
     "recorder": "Recorder",
+    "view_relay": "ViewRelay",
+    "web_viewer": "WebViewer",
 }
 """Executable (and module) to class, for all nodes of the package."""
 
@@ -108,26 +110,36 @@ def parameter_lines(table: ParameterTable) -> list[str]:
     return lines
 
 
-def run(cls: type[SimulationNode], arguments: Sequence[str] | None = None) -> None:
+def run(
+    cls: type[SimulationNode],
+    arguments: Sequence[str] | None = None,
+    *,
+    started: Callable[[str], None] | None = None,
+) -> None:
     """Run a node until a signal ends it, and exit: 0 after a signal, 1 when a parameter is wrong.
 
     Args:
         cls: class of the node.
         arguments: command line, program name first; sys.argv where None.
+        started: is told once that the node is there, by an empty text, or why it is not; None: stderr is told that.
     """
     argv = list(sys.argv if arguments is None else arguments)
     with noted_signals() as signals:
         try:
-            code = _run(cls, argv, signals)
+            code = _run(cls, argv, signals, started or (lambda _: None))
         except ParameterError as error:
-            print(f"{cls.DEFAULT_NAME}: {error}", file=sys.stderr)
+            refusal = f"{cls.DEFAULT_NAME}: {error}"
+            if started is None:
+                print(refusal, file=sys.stderr)
+            else:
+                started(refusal)
             code = 1
         finally:
             rclpy.try_shutdown()
     sys.exit(code)
 
 
-def _run(cls: type[SimulationNode], argv: list[str], signals: list[int]) -> int:
+def _run(cls: type[SimulationNode], argv: list[str], signals: list[int], started: Callable[[str], None]) -> int:
     name = argv[0].rsplit("/", 1)[-1].removesuffix(".py")
     rest = ordinary_arguments(argv)
     if rest:
@@ -140,6 +152,7 @@ def _run(cls: type[SimulationNode], argv: list[str], signals: list[int]) -> int:
     executor = make_executor()
     executor.add_node(node)
     settle()
+    started("")
     # spin() of the EventsExecutor answers neither signals nor timers; spin_once does, at the same speed.
     while not signals:
         executor.spin_once(timeout_sec=_PATIENCE_S)

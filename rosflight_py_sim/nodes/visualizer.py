@@ -18,6 +18,7 @@ from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.time_manager_interface import VEHICLES, topic_of, vehicle_namespaces
 from rosflight_py_sim.interfaces.traffic import Period
 from rosflight_py_sim.interfaces.transform_wire import TransformWire, tf_message_type
+from rosflight_py_sim.interfaces.viewed_topics import RELAYED
 from rosflight_py_sim.nodes.drawn_vehicle import DrawnVehicle, marker
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Value, number
@@ -39,6 +40,7 @@ VISUALIZER_PARAMETERS = (
         Parameter("force_arrow_scale", 0.02, "Length of the force's arrow for 1 N; 0: no arrow", "m/N", minimum=0.0),
         Parameter("wind_arrow_scale", 0.2, "Length of the wind's arrow for 1 m/s; 0: no arrow", "s", minimum=0.0),
         WORLD,
+        RELAYED,
     )
     + SURFACE_MIX_PARAMETERS
     + ParameterTable(*(one for one in CAMERA_PARAMETERS if one.name.startswith(("camera_", "image_"))))

@@ -145,7 +145,7 @@ def test_planned_graph_has_each_place_once_with_parameters_that_its_node_has(veh
 
 
 # Nodes that only look on, and are started beside any graph.
-VIEWERS = ["visualizer", "recorder"]
+VIEWERS = ["visualizer", "recorder", "web_viewer", "view_relay"]
 
 
 def test_every_node_of_the_package_is_in_some_graph() -> None:

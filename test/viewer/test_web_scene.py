@@ -52,8 +52,7 @@ def test_each_object_of_a_world_is_in_the_scene(server: viser.ViserServer, name:
     world = load_world(name)
     Scene(server, {"": appearance("auv")}, world)
     for thing in world.objects:
-        first = f"/map/{thing.name}_0" if thing.kind.has_bulk else f"/map/{thing.name}"
-        assert server.scene.get_handle_by_name(first) is not None, thing
+        assert server.scene.get_handle_by_name(f"/map/{thing.name}") is not None, thing
 
 
 def test_followed_vehicle_stays_in_the_middle_and_others_do_not(server: viser.ViserServer) -> None:

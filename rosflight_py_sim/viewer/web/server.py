@@ -37,7 +37,7 @@ def open_server(address: str, port: int, label: str) -> viser.ViserServer:
         stop_server(server)
         raise NoServerError(_taken(address, port, "somebody else was quicker"))
     server.gui.configure_theme(
-        control_width="medium", show_logo=False, show_share_button=False, brand_color=(194, 65, 12)
+        control_width="medium", show_logo=False, show_share_button=False, brand_color=(34, 100, 150)
     )
     return server
 

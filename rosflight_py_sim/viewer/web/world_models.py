@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import viser
 from numpy.typing import NDArray
 
-from rosflight_py_sim.world import Kind, Object, Pool, World, parts
+from rosflight_py_sim.viewer.world_meshes import object_mesh
+from rosflight_py_sim.world import Pool, World
 from rosflight_py_sim.world.colours import Colour
 
 WIND_COLOUR = (70, 150, 255)
@@ -48,7 +47,10 @@ def show_world(scene: viser.SceneApi, root: str, world: World) -> None:
             receive_shadow=False,
         )
     for thing in world.objects:
-        _add_object(scene, root, thing)
+        mesh = object_mesh(thing)
+        scene.add_mesh_simple(
+            f"{root}/{thing.name}", mesh.vertices, mesh.triangles, color=thing.colour, flat_shading=True
+        )
 
 
 def _add_ground(scene: viser.SceneApi, root: str, down: float, colour: Colour) -> None:
@@ -116,45 +118,6 @@ def _facing_inside(vertices: NDArray[np.float32], triangles: NDArray[np.int32]) 
     turned = triangles.copy()
     turned[wrong] = turned[wrong][:, ::-1]
     return turned
-
-
-def _add_object(scene: viser.SceneApi, root: str, thing: Object) -> None:
-    for k, part in enumerate(parts(thing)):
-        name, (x, y, z) = f"{root}/{thing.name}_{k}", part.half_size
-        turn, place = _about_down(part.yaw), part.centre_ned
-        if part.round:
-            scene.add_cylinder(name, radius=x, height=2.0 * z, color=thing.colour, wxyz=turn, position=place)
-        else:
-            scene.add_box(name, dimensions=(2.0 * x, 2.0 * y, 2.0 * z), color=thing.colour, wxyz=turn, position=place)
-    if not thing.kind.has_bulk:
-        vertices, triangles = _paint(thing)
-        scene.add_mesh_simple(
-            f"{root}/{thing.name}",
-            vertices,
-            triangles,
-            color=thing.colour,
-            side="double",
-            wxyz=_about_down(thing.yaw),
-            position=thing.position_ned,
-        )
-
-
-def _paint(thing: Object) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
-    """A line, or an arrow as on the map of a dive, in the object's own axes, a hair above its height."""
-    length, width = thing.size
-    x, y, lift = 0.5 * length, 0.5 * width, -3.0 * _LIFT
-    if thing.kind is Kind.ARROW:
-        shaft = 0.36 * y
-        outline = [(-x, -shaft), (0.0, -shaft), (0.0, -y), (x, 0.0), (0.0, y), (0.0, shaft), (-x, shaft)]
-        triangles = [(0, 1, 5), (0, 5, 6), (2, 3, 4)]
-    else:
-        outline = [(-x, -y), (x, -y), (x, y), (-x, y)]
-        triangles = [(0, 1, 2), (0, 2, 3)]
-    return np.array([(*place, lift) for place in outline], dtype=np.float32), np.array(triangles, dtype=np.int32)
-
-
-def _about_down(yaw: float) -> tuple[float, float, float, float]:
-    return math.cos(0.5 * yaw), 0.0, 0.0, math.sin(0.5 * yaw)
 
 
 def _sky() -> NDArray[np.uint8]:

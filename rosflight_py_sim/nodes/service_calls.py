@@ -1,0 +1,106 @@
+"""Calls of a simulation's services on behalf of people: what was asked for, and what came of it, in words."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from rcl_interfaces.srv import SetParameters
+from rclpy.client import Client
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from rclpy.task import Future
+from rosflight_msgs.srv import SetSimState
+from std_srvs.srv import Trigger
+
+_PATIENCE_S = 20.0
+
+_TYPES = {
+    f"{message.__module__.partition('.')[0]}/srv/{message.__name__}": message
+    for message in (Trigger, SetSimState, SetParameters)
+}
+
+Tell = Callable[[str, str, bool], None]
+"""Told of each call: the service, what was answered, and whether that was a yes."""
+
+
+class ServiceCalls:
+    """Calls of services, which never wait; a script of calls goes on when one has been answered with a yes.
+
+    Everything happens in the thread of the node's executor.
+    """
+
+    def __init__(self, node: Node, tell: Tell) -> None:
+        """Nothing is called yet."""
+        self._node = node
+        self._tell = tell
+        self._clients: dict[str, Client] = {}
+        self._pending: list[tuple[float, str, Client, Future[Any]]] = []
+
+    def discover(self, wanted: Callable[[str], bool]) -> set[str]:
+        """Names of the services that are there, from the node's namespace; meets those that are wanted beforehand."""
+        root = self._node.get_namespace().rstrip("/") + "/"
+        there = {
+            name.removeprefix(root): types[0]
+            for name, types in self._node.get_service_names_and_types()
+            if name.startswith(root)
+        }
+        for name, type_name in there.items():
+            if name not in self._clients and type_name in _TYPES and wanted(name):
+                self._clients[name] = self._node.create_client(_TYPES[type_name], name)
+        return set(there)
+
+    def trigger(self, services: Sequence[str]) -> None:
+        """Call them, one after the other."""
+        self._run((name, Trigger.Request()) for name in services)
+
+    def set_parameter(self, node: str, name: str, value: object, then: Sequence[str] = ()) -> None:
+        """Set a parameter of a node, and then call services."""
+        changes = [Parameter(name, value=value).to_parameter_msg()]
+        first = (f"{node}/set_parameters", SetParameters.Request(parameters=changes))
+        self._run(iter([first, *((service, Trigger.Request()) for service in then)]))
+
+    def set_state(self, service: str, request: SetSimState.Request) -> None:
+        """Call dynamics/set_sim_state of a vehicle."""
+        self._run(iter([(service, request)]))
+
+    def give_up_old(self) -> None:
+        """Say of calls that were not answered for long that they were not."""
+        now_s = time.monotonic()
+        for entry in [entry for entry in self._pending if entry[0] < now_s]:
+            self._pending.remove(entry)
+            _, name, client, future = entry
+            client.remove_pending_request(future)
+            self._tell(name, f"no answer within {_PATIENCE_S:g} s", False)
+
+    def _run(self, script: Iterator[tuple[str, Any]]) -> None:
+        step = next(script, None)
+        if step is None:
+            return
+        name, request = step
+        client = self._clients.get(name)
+        if client is None or not client.service_is_ready():
+            self._tell(name, "nobody offers this service", False)
+            return
+        future = client.call_async(request)
+        entry = (time.monotonic() + _PATIENCE_S, name, client, future)
+        self._pending.append(entry)
+
+        def answered(done: Future[Any]) -> None:
+            if entry in self._pending:
+                self._pending.remove(entry)
+                good, text = _verdict(done.result())
+                if text or not good:
+                    self._tell(name, text, good)
+                if good:
+                    self._run(script)
+
+        future.add_done_callback(answered)
+
+
+def _verdict(response: Any) -> tuple[bool, str]:
+    if isinstance(response, SetParameters.Response):
+        result = response.results[0]
+        return result.successful, result.reason
+    return response.success, response.message

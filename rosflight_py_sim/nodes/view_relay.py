@@ -1,0 +1,62 @@
+"""What viewers in other processes need, at a rate for eyes: the newest truth states, wind and pulse widths."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from rosflight_py_sim.interfaces.newest import Newest
+from rosflight_py_sim.interfaces.qos import CHAIN
+from rosflight_py_sim.interfaces.simulation_node import SimulationNode
+from rosflight_py_sim.interfaces.time_manager_interface import VEHICLES, topic_of, vehicle_namespaces
+from rosflight_py_sim.interfaces.viewed_topics import VIEWED, viewed_topic
+from rosflight_py_sim.nodes.running import run
+from rosflight_py_sim.parameters import Parameter, ParameterTable, number
+
+
+class ViewRelay(SimulationNode):
+    """Publishes the newest truth states, wind and pulse widths again on view/..., as often as eyes can use them.
+
+    A listener in another process costs whoever publishes a wake-up of that process for each message: a quarter of the
+    speed of all nodes in one process. In that process, this node costs one part in a hundred.
+    """
+
+    DEFAULT_NAME: ClassVar[str] = "view_relay"
+    PARAMETERS: ClassVar[ParameterTable] = ParameterTable(
+        VEHICLES,
+        Parameter("view_rate", 30.0, "Messages per second of system time", "Hz", 1.0, 100.0, read_only=True),
+    )
+
+    def __init__(self, **arguments: Any) -> None:
+        """Start looking."""
+        self._lines: list[tuple[Newest, Callable[[bytes], None]]] = []
+        super().__init__(**arguments)
+        for vehicle in vehicle_namespaces(self.values["vehicles"]):
+            for name, message_type in VIEWED.items():
+                source = topic_of(vehicle, viewed_topic(name, relayed=False))
+                sink = topic_of(vehicle, viewed_topic(name, relayed=True))
+                publisher = self.create_publisher(message_type, sink, CHAIN)
+                self._lines.append((Newest(self, source, message_type), publisher.publish))
+        self.create_system_timer(1.0 / number(self.values, "view_rate"), self._relay)
+
+    def destroy_node(self) -> None:
+        """Stop looking, too."""
+        for newest, _ in self._lines:
+            newest.close()
+        self._lines = []
+        super().destroy_node()
+
+    def _relay(self) -> None:
+        for newest, publish in self._lines:
+            message = newest.take()
+            if message is not None:
+                publish(message)
+
+
+def main() -> None:
+    """Run the node."""
+    run(ViewRelay)
+
+
+if __name__ == "__main__":
+    main()

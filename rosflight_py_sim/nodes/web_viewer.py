@@ -1,0 +1,215 @@
+"""The simulation in a browser: a page that this node serves, with a scene, plots, and buttons that call services."""
+
+from __future__ import annotations
+
+import queue
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from rosflight_msgs.srv import SetSimState
+
+from rosflight_py_sim.interfaces.simulation_node import SimulationNode
+from rosflight_py_sim.interfaces.time_manager_interface import VEHICLES, topic_of, vehicle_namespaces
+from rosflight_py_sim.interfaces.vehicle_state import message_of_truth
+from rosflight_py_sim.interfaces.viewed_topics import RELAYED
+from rosflight_py_sim.nodes.running import run
+from rosflight_py_sim.nodes.service_calls import ServiceCalls
+from rosflight_py_sim.nodes.viewed_vehicle import ViewedVehicle
+from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, number
+from rosflight_py_sim.physics.surface_mix import SURFACE_MIX_PARAMETERS
+from rosflight_py_sim.viewer.appearance import APPEARANCE, appearance
+from rosflight_py_sim.viewer.graph_watch import GraphWatch
+from rosflight_py_sim.viewer.web.server import NoServerError, open_server, stop_server, url_of
+from rosflight_py_sim.world import WORLD, world_of
+
+WEB_VIEWER_PARAMETERS = (
+    ParameterTable(
+        VEHICLES,
+        APPEARANCE,
+        WORLD,
+        Parameter("web_viewer.port", 8642, "TCP port of the page; 0: any free one", "", 0, 65535, read_only=True),
+        Parameter(
+            "web_viewer.address",
+            "127.0.0.1",
+            "Address of this machine that the page is served at; 0.0.0.0: all, so that other machines see and steer it",
+            read_only=True,
+        ),
+        Parameter(
+            "web_viewer.rate",
+            30.0,
+            "Pictures per second of system time",
+            "Hz",
+            minimum=1.0,
+            maximum=30.0,
+            read_only=True,
+        ),
+        RELAYED,
+    )
+    + SURFACE_MIX_PARAMETERS
+)
+
+_LOOK_PERIOD_S = 1.0
+
+# Where nobody looks, so many pictures are left out for one that keeps the path.
+_UNSEEN = 10
+
+# System time over which the real-time factor is taken.
+_PACE_SPAN_S = 1.0
+
+
+class WebViewer(SimulationNode):
+    """Serves a web page with all vehicles, live plots, and buttons that call the simulation's services.
+
+    It looks at the newest messages at its own rate and wakes for none of them. Any number of browsers may look at once;
+    what one of them chooses, all see.
+    """
+
+    DEFAULT_NAME: ClassVar[str] = "web_viewer"
+    PARAMETERS: ClassVar[ParameterTable] = WEB_VIEWER_PARAMETERS
+
+    # Here because a node that refuses its parameters is destroyed, too.
+    _server: Any = None
+
+    def __init__(self, **arguments: Any) -> None:
+        """Open the port, and start looking.
+
+        Raises:
+            ParameterError: viser is not installed, or address and port are not to be had.
+        """
+        self._vehicles: list[ViewedVehicle] = []
+        super().__init__(**arguments)
+        self.follow_stamps()
+        try:
+            self._server = open_server(
+                str(self.values["web_viewer.address"]), int(number(self.values, "web_viewer.port")), "rosflight_py_sim"
+            )
+        except NoServerError as error:
+            raise ParameterError(str(error)) from error
+        # Only now is it sure that there is viser.
+        from rosflight_py_sim.viewer.web.controls import Controls
+        from rosflight_py_sim.viewer.web.display import Display
+        from rosflight_py_sim.viewer.web.graph_page import GraphPage
+
+        names = vehicle_namespaces(self.values["vehicles"])
+        shape = appearance(str(self.values["appearance"]), self.values)
+        self._display = Display(self._server, dict.fromkeys(names, shape), world_of(self.values))
+        self._calls = ServiceCalls(self, self._tell)
+        self._asked: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self._controls = Controls(self._server, self._display, _Asking(self))
+        with self._display.view:
+            self._graph_page = GraphPage(self._server.gui)
+        self._graph = GraphWatch(self)
+        relayed = bool(self.values[RELAYED.name])
+        self._vehicles = [ViewedVehicle(self, name, relayed=relayed) for name in names]
+        self._unseen = 0
+        self._paces: deque[tuple[float, float]] = deque()
+        self.create_system_timer(1.0 / number(self.values, "web_viewer.rate"), self._draw)
+        self.create_system_timer(_LOOK_PERIOD_S, self._look_around)
+        # Not in the log, whose level others choose.
+        print(f"see the simulation in a browser: {self.url}", flush=True)
+
+    @property
+    def url(self) -> str:
+        """What to type into a browser."""
+        return url_of(self._server)
+
+    def destroy_node(self) -> None:
+        """Close the port, too."""
+        for vehicle in self._vehicles:
+            vehicle.close()
+        self._vehicles = []
+        if self._server is not None:
+            stop_server(self._server)
+            self._server = None
+        super().destroy_node()
+
+    def ask(self, act: Callable[[], None]) -> None:
+        """Do something at the next picture, in the executor's thread; may be called from any."""
+        self._asked.put(act)
+
+    @property
+    def calls(self) -> ServiceCalls:
+        """For calls; in the executor's thread."""
+        return self._calls
+
+    def set_state(self, truth: NDArray[np.float64]) -> None:
+        """Put the chosen vehicle into a state (19,)."""
+        request = SetSimState.Request(state=message_of_truth(truth))
+        self._calls.set_state(topic_of(self._display.chosen, "dynamics/set_sim_state"), request)
+
+    def _tell(self, what: str, text: str, good: bool) -> None:
+        self._controls.tell(what, text, good=good)
+
+    def _draw(self) -> None:
+        while not self._asked.empty():
+            self._asked.get()()
+        self._unseen = 0 if self._server.get_clients() else self._unseen + 1
+        if self._unseen % _UNSEEN:
+            return
+        for vehicle in self._vehicles:
+            view = vehicle.look()
+            if view is not None:
+                self.tell_time(vehicle.state.time_ns)
+                self._display.show(vehicle.name, view)
+            if vehicle.name == self._display.chosen:
+                self._note_pace(vehicle.state.time_s)
+                status = vehicle.status_text()
+                if status is not None:
+                    self._display.note("status", status)
+        self._display.refresh()
+
+    def _note_pace(self, time_s: float) -> None:
+        now_s = time.monotonic()
+        if self._paces and time_s < self._paces[-1][1]:
+            self._paces.clear()
+        self._paces.append((now_s, time_s))
+        while now_s - self._paces[0][0] > _PACE_SPAN_S and len(self._paces) > 2:
+            self._paces.popleft()
+        began_s, began_time_s = self._paces[0]
+        if now_s > began_s:
+            self._display.tell_pace((time_s - began_time_s) / (now_s - began_s))
+
+    def _look_around(self) -> None:
+        self._calls.give_up_old()
+        self._controls.offer(self._calls.discover(self._controls.uses))
+        if self._graph_page.wanted:
+            self._graph_page.show(self._graph.model())
+        watched = bool(self._server.get_clients()) and self._display.wants_pictures
+        topics = self.get_topic_names_and_types() if watched else []
+        for vehicle in self._vehicles:
+            chosen = watched and vehicle.name == self._display.chosen
+            vehicle.watch_cameras(vehicle.cameras(topics) if chosen else ())
+
+
+class _Asking:
+    """The simulation, as the buttons know it: what they ask for is done by the node, in its own thread."""
+
+    def __init__(self, node: WebViewer) -> None:
+        self._node = node
+
+    def call(self, services: Sequence[str]) -> None:
+        self._node.ask(lambda: self._node.calls.trigger(services))
+
+    def step(self, count: int) -> None:
+        node = self._node
+        node.ask(lambda: node.calls.set_parameter("time_manager", "step_count", count, then=["time_manager/step"]))
+
+    def set_pace(self, multiplier: float) -> None:
+        node = self._node
+        node.ask(lambda: node.calls.set_parameter("time_manager", "real_time_multiplier", multiplier))
+
+    def set_state(self, truth: NDArray[np.float64]) -> None:
+        self._node.ask(lambda: self._node.set_state(truth))
+
+
+def main() -> None:
+    """Run the node."""
+    run(WebViewer)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,165 @@
+"""What a person sees of a flight, live or recorded: the scene, readings, plots and the pictures of cameras."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+
+import numpy as np
+import viser
+
+from rosflight_py_sim.viewer.appearance import Appearance
+from rosflight_py_sim.viewer.web.plots import Plots
+from rosflight_py_sim.viewer.web.scene import Scene, VehicleView
+from rosflight_py_sim.world import World
+
+# Plots and readings are for eyes that read, not for eyes that follow a movement.
+_PLOT_S, _READING_S, _PICTURE_S = 0.2, 0.1, 0.1
+
+
+class Display:
+    """The page, but for what only a running simulation or only a recording has: that is added to its tabs.
+
+    Attributes:
+        scene: the picture.
+        tabs: the tabs of the panel.
+        flight: the first of them.
+        view: the folder of what is to be seen.
+        wants_pictures: whether somebody wants to see what the cameras see.
+    """
+
+    def __init__(self, server: viser.ViserServer, vehicles: Mapping[str, Appearance], world: World) -> None:
+        """Build it; `vehicles`: name to appearance."""
+        self._server = server
+        self._gui = server.gui
+        self._underwater = world.water is not None
+        self.scene = Scene(server, vehicles, world)
+        self.wants_pictures = True
+        self._turn = threading.RLock()
+        self._views: dict[str, VehicleView] = {}
+        self._pictures: dict[str, viser.GuiImageHandle] = {}
+        self._due_s = {_PLOT_S: 0.0, _READING_S: 0.0, _PICTURE_S: 0.0}
+        self._factor = 0.0
+        self._notes: dict[str, str] = {}
+        self._reading = self._gui.add_html("")
+        self.tabs = self._gui.add_tab_group()
+        self.flight = self.tabs.add_tab("Flight", viser.Icon.PLANE_TILT)
+        plots = self.tabs.add_tab("Plots", viser.Icon.CHART_LINE)
+        with self.flight:
+            self._add_view_folder(list(vehicles))
+            self._cameras = self._gui.add_folder("Cameras", order=5.0, visible=False)
+        with plots:
+            self._plots = Plots(self._gui, vehicles.items(), underwater=self._underwater)
+
+    @property
+    def chosen(self) -> str:
+        """Name of the vehicle that readings, plots and buttons are about."""
+        return self.scene.chosen
+
+    def view_of(self, name: str) -> VehicleView | None:
+        """What was last shown of a vehicle."""
+        return self._views.get(name)
+
+    def show(self, name: str, view: VehicleView) -> None:
+        """Show where a vehicle is, and what its outputs and cameras do."""
+        with self._turn:
+            self._views[name] = view
+            self.scene.show(name, view)
+            self._plots.take(name, view)
+            if name == self.chosen:
+                self._refresh(view)
+
+    def note(self, what: str, text: str) -> None:
+        """Say something beside the time, in the place of what was said of this before."""
+        self._notes[what] = text
+
+    def tell_pace(self, factor: float) -> None:
+        """Say how fast time passes, in simulated seconds per second."""
+        self._factor = factor
+
+    def refresh(self) -> None:
+        """Show readings although nothing moves."""
+        with self._turn:
+            view = self._views.get(self.chosen)
+            if view is not None:
+                self._refresh(view)
+
+    def _add_view_folder(self, names: list[str]) -> None:
+        gui = self._gui
+        self.view = gui.add_folder("View", order=90.0)
+        with self.view:
+            vehicle = gui.add_dropdown("Vehicle", names, initial_value=names[0], visible=len(names) > 1)
+            follow = gui.add_checkbox("Follow the vehicle", initial_value=True)
+            paths = gui.add_checkbox("Path", initial_value=True)
+            wind = gui.add_checkbox("Current" if self._underwater else "Wind", initial_value=True)
+            pictures = gui.add_checkbox("Camera pictures", initial_value=True)
+            clear = gui.add_button("Clear the path", icon=viser.Icon.ERASER)
+        vehicle.on_update(lambda _: self._choose(vehicle.value))
+        follow.on_update(lambda _: self._in_turn(lambda: setattr(self.scene, "follows", follow.value)))
+        paths.on_update(lambda _: self._in_turn(lambda: self.scene.show_paths(paths.value)))
+        wind.on_update(lambda _: self._in_turn(lambda: self.scene.show_wind(wind.value)))
+        pictures.on_update(lambda _: self._want_pictures(pictures.value))
+        clear.on_click(lambda _: self._in_turn(self.scene.clear_paths))
+
+    def _in_turn(self, act: Callable[[], None]) -> None:
+        """Browsers speak from threads of their own."""
+        with self._turn:
+            act()
+
+    def _choose(self, name: str) -> None:
+        with self._turn:
+            self.scene.chosen = name
+            self._forget_pictures()
+            self._due_s = dict.fromkeys(self._due_s, 0.0)
+
+    def _want_pictures(self, wanted: bool) -> None:
+        with self._turn:
+            self.wants_pictures = wanted
+            if not wanted:
+                self._forget_pictures()
+
+    def _forget_pictures(self) -> None:
+        for picture in self._pictures.values():
+            picture.remove()
+        self._pictures.clear()
+        self._cameras.visible = False
+
+    def _due(self, period_s: float) -> bool:
+        now_s = time.monotonic()
+        if now_s < self._due_s[period_s]:
+            return False
+        self._due_s[period_s] = now_s + period_s
+        return True
+
+    def _refresh(self, view: VehicleView) -> None:
+        if self._due(_READING_S):
+            self._reading.content = self._readings(view)
+        if self._due(_PLOT_S):
+            self._plots.draw(self.chosen)
+        if view.images and self.wants_pictures and self._due(_PICTURE_S):
+            self._show_pictures(view.images)
+
+    def _readings(self, view: VehicleView) -> str:
+        north, east, down = view.truth[0:3]
+        speed = float(np.linalg.norm(view.truth[7:10]))
+        flow = float(np.linalg.norm(view.wind_ned))
+        height = f"depth {down:.1f} m" if self._underwater else f"height {-down:.1f} m"
+        time_s = f'<span class="simulated-time">{view.time_s:.4f}</span> s'
+        lines = [
+            f'<span style="font-size:1.6em;font-weight:600">{time_s}</span>',
+            f"{self._factor:.2f} &times; real time",
+            f"north {north:.1f} m, east {east:.1f} m, {height}",
+            f"{speed:.1f} m/s over ground, {'current' if self._underwater else 'wind'} {flow:.1f} m/s",
+            *self._notes.values(),
+        ]
+        return f'<div style="padding:0.4em 0.8em;line-height:1.45;font-size:0.9em">{"<br>".join(lines)}</div>'
+
+    def _show_pictures(self, images: Mapping[str, bytes]) -> None:
+        for name, jpeg in images.items():
+            if name not in self._pictures:
+                self._cameras.visible = True
+                with self._cameras:
+                    self._pictures[name] = self._gui.add_image(np.zeros((2, 2, 3), dtype=np.uint8), label=name)
+            # As it came: through `image` it would be decoded here, for the browser, and encoded again.
+            self._pictures[name]._data = jpeg

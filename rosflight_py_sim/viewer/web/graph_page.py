@@ -1,0 +1,75 @@
+"""The node graph and the health of its nodes, on a panel of the page that is opened when somebody wants to see it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+
+import viser
+
+from rosflight_py_sim.viewer.graph_drawing import draw
+from rosflight_py_sim.viewer.graph_model import GraphModel, Health, NodeEntry
+
+_COLOURS = {
+    Health.OK: "#1a7f37",
+    Health.WARN: "#9a6700",
+    Health.ERROR: "#cf222e",
+    Health.STALE: "#6e40c9",
+    Health.UNKNOWN: "#57606a",
+}
+
+_WAITING = '<p style="padding:1em">Looking around ...</p>'
+
+_WIDTH_PX = 860.0
+
+
+class GraphPage:
+    """Two tabs: the drawing, and a table of nodes.
+
+    Attributes:
+        wanted: whether somebody looks: the graph is asked for only then.
+    """
+
+    def __init__(self, gui: viser.GuiApi) -> None:
+        """Add a checkbox, in the place where elements are added at present, and the panel, which is not yet shown."""
+        self.wanted = False
+        self._box = gui.add_checkbox("Node graph", initial_value=False, hint="nodes, topics, rates and health")
+        self._panel = gui.add_panel(visible=False)
+        with self._panel.add_tab("Node graph", viser.Icon.TOPOLOGY_STAR_3):
+            self._drawing = gui.add_html(_WAITING)
+        with self._panel.add_tab("Health", viser.Icon.STETHOSCOPE):
+            self._table = gui.add_html(_WAITING)
+        self._panel.dock_left()
+        self._panel.set_width(_WIDTH_PX)
+        self._box.on_update(lambda _: self._want(self._box.value))
+
+    def show(self, model: GraphModel) -> None:
+        """Show the graph as it is."""
+        # Fitted to the panel; the drawing has its own size.
+        svg = draw(model).replace("<svg ", '<svg style="max-width:100%;height:auto" ', 1)
+        self._drawing.content = f'<div style="background:white;padding:0.5em">{svg}</div>'
+        self._table.content = health_table(model)
+
+    def _want(self, wanted: bool) -> None:
+        self.wanted = wanted
+        self._panel.visible = wanted
+
+
+def health_table(model: GraphModel) -> str:
+    """HTML of a table with a row for each node."""
+    head = "".join(f"<th>{name}</th>" for name in ("node", "health", "in, Hz", "out, Hz", "load", "says"))
+    rows = "".join(f"<tr>{''.join(_cells(node))}</tr>" for node in model.nodes)
+    return (
+        '<div style="padding:0.8em;font-size:0.85em;overflow-x:auto"><table style="border-spacing:0.9em 0.25em;'
+        f'text-align:left">{head}{rows}</table></div>'
+    )
+
+
+def _cells(node: NodeEntry) -> Iterator[str]:
+    said = "" if node.health is Health.UNKNOWN else node.health.name
+    yield f"<td><b>{escape(node.name)}</b></td>"
+    yield f'<td style="color:{_COLOURS[node.health]};font-weight:600">{said}</td>'
+    for key, form in (("in (Hz)", "{:.0f}"), ("out (Hz)", "{:.0f}"), ("load", "{:.0%}")):
+        number = node.report.number(key)
+        yield f'<td style="text-align:right">{"" if number is None else form.format(number)}</td>'
+    yield f"<td>{escape(node.message)}</td>"

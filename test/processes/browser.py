@@ -1,0 +1,116 @@
+"""A browser without a window, which goes nowhere but to this machine, and what it was asked for."""
+
+from __future__ import annotations
+
+import io
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+PATIENCE_S = 60.0
+
+CHROMIUM = Path("/usr/bin/chromium")
+
+# Debian's Chromium draws WebGL on the processor alone with these.
+FLAGS = ("--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader")
+
+
+class Tab:
+    """One page of a browser.
+
+    Attributes:
+        page: Playwright's.
+        outside: addresses that were asked for and are not this machine's; none was answered.
+        errors: what the page complained of.
+    """
+
+    def __init__(self, browser: Any, url: str) -> None:
+        self.outside: list[str] = []
+        self.errors: list[str] = []
+        self.page = browser.new_page(viewport={"width": 900, "height": 560})
+        self.page.set_default_timeout(1000.0 * PATIENCE_S)
+        self.page.on("console", lambda said: said.type == "error" and self.errors.append(said.text))
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on("websocket", lambda socket: self._note(socket.url))
+        self.page.route("**", self._answer)
+        self.page.goto(url)
+        self.page.wait_for_selector(".simulated-time", state="attached")
+
+    def _note(self, url: str) -> bool:
+        local = url.startswith(("http://127.0.0.1:", "ws://127.0.0.1:", "blob:http://127.0.0.1:", "data:"))
+        if not local:
+            self.outside.append(url)
+        return local
+
+    def _answer(self, route: Any) -> None:
+        if self._note(route.request.url):
+            route.continue_()
+        else:
+            route.abort()
+
+    @property
+    def shown_time(self) -> str:
+        """The simulated time, as it is written there."""
+        return str(self.page.locator(".simulated-time").inner_text())
+
+    @property
+    def text(self) -> str:
+        """Everything that is written on the page."""
+        return str(self.page.locator("body").inner_text())
+
+    def button(self, label: str) -> Any:
+        """A button by its label."""
+        return self.page.get_by_role("button", name=label, exact=True)
+
+    def click(self, label: str) -> None:
+        """Click a button, when it is enabled; where it is on the page does not matter."""
+        self.until(lambda: self.button(label).is_enabled(), f"button {label}")
+        self.button(label).dispatch_event("click")
+
+    def row_of(self, label: str) -> Any:
+        """The row of the panel that has this label."""
+        return self.page.locator(f"xpath=//label[text()='{label}']/ancestor::div[contains(@class,'Flex-root')][1]")
+
+    def until(self, condition: Callable[[], object], what: str, meanwhile: Callable[[], None] = lambda: None) -> None:
+        """Wait until it holds."""
+        end = time.monotonic() + PATIENCE_S
+        while not condition():
+            assert time.monotonic() < end, f"not within {PATIENCE_S:g} s: {what}, on the page:\n{self.text}"
+            meanwhile()
+            self.page.wait_for_timeout(50)
+
+    def picture(self, top: int = 130, height: int = 300) -> np.ndarray:
+        """The page between notes and panel, as red, green and blue (height, width, 3)."""
+        from PIL import Image
+
+        file = self.page.screenshot(clip={"x": 318, "y": top, "width": 250, "height": height})
+        return np.asarray(Image.open(io.BytesIO(file)).convert("RGB"), dtype=int)
+
+
+@contextmanager
+def browsers() -> Iterator[Any]:
+    """A Chromium; a test that needs one is skipped where there is none, but not in continuous integration."""
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError as error:
+        _skip(f"Playwright is not installed ({error})")
+    if not CHROMIUM.exists():
+        _skip(f"there is no {CHROMIUM}")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=list(FLAGS))
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+def _skip(reason: str) -> None:
+    if os.environ.get("CI"):
+        pytest.fail(reason)
+    pytest.skip(reason)

@@ -1,0 +1,247 @@
+"""The browser viewer, as a person uses it: in a browser, beside a simulation in another process."""
+
+from __future__ import annotations
+
+import re
+import signal
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from typing import Any
+
+import numpy as np
+import pytest
+from rosflight_msgs.msg import SimState, Status
+
+from rosflight_py_sim.vehicles import vehicle
+from test.processes.browser import Tab, browsers
+from test.processes.conftest import Observer, Processes, Program
+
+pytestmark = pytest.mark.timeout(240)
+
+MULTIROTOR = vehicle("multirotor")
+STEP_S = 0.0025
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with browsers() as browser:
+        yield browser
+
+
+class Watched:
+    """A simulation, its viewer, and an observer that hears what the viewer's buttons do."""
+
+    def __init__(self, processes: Processes) -> None:
+        self.processes = processes
+        self.simulation = self.start()
+        self.viewer = start_viewer(processes)
+        self.url = url_of(self.viewer)
+        self.observer: Observer = processes.observer()
+        self.status = Status()
+        self.truth = SimState()
+        self.observer.node.create_subscription(Status, "status", self._on_status, 1)
+        self.observer.node.create_subscription(SimState, "sim/truth_state", self._on_truth, 1)
+
+    def start(self) -> Program:
+        return self.processes.run("cli", "sim")
+
+    def _on_status(self, message: Status) -> None:
+        self.status = message
+
+    def _on_truth(self, message: SimState) -> None:
+        self.truth = message
+
+    def listen(self) -> None:
+        """Let the observer hear what has come."""
+        for _ in range(50):
+            self.observer.executor.spin_once(timeout_sec=0.0)
+
+
+def start_viewer(processes: Processes, *arguments: str) -> Program:
+    given = ("--params-file", str(MULTIROTOR.parameter_file), "-p", "web_viewer.port:=0", "-p", "web_viewer.rate:=10.0")
+    return processes.node("web_viewer", *given, *arguments)
+
+
+def url_of(viewer: Program) -> str:
+    """Where it says that it is to be seen."""
+    end = time.monotonic() + 60.0
+    while time.monotonic() < end:
+        said = re.search(r"http://\S+", viewer.stdout)
+        if said:
+            return said[0]
+        assert viewer.process.poll() is None, viewer.stderr
+        time.sleep(0.05)
+    pytest.fail("the viewer does not say where it is")
+
+
+@pytest.fixture(scope="module")
+def watched(
+    tmp_path_factory: pytest.TempPathFactory, claim_domain: Callable[[], AbstractContextManager[int]]
+) -> Iterator[Watched]:
+    with pytest.MonkeyPatch.context() as patch, claim_domain() as domain:
+        patch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+        processes = Processes(domain, tmp_path_factory.mktemp("watched"))
+        try:
+            yield Watched(processes)
+        finally:
+            processes.close()
+
+
+@pytest.fixture
+def tab(browser: Any, watched: Watched) -> Iterator[Tab]:
+    tab = Tab(browser, watched.url)
+    yield tab
+    tab.page.close()
+    assert tab.outside == []
+    assert tab.errors == []
+
+
+def goes_on(tab: Tab, what: str) -> None:
+    began = float(tab.shown_time)
+    tab.until(lambda: float(tab.shown_time) > began, f"{what}: time goes on")
+
+
+def test_page_shows_the_vehicle_over_the_ground(tab: Tab) -> None:
+    tab.until(lambda: shows_vehicle(tab), "the vehicle")
+    sky, ground = tab.picture(10, 60), tab.picture(450, 60)
+    # Bluer than green, and the other way round.
+    assert np.mean(sky[:, :, 2] - sky[:, :, 1]) > 10.0
+    assert np.mean(ground[:, :, 1] - ground[:, :, 2]) > 10.0
+    goes_on(tab, "shown")
+
+
+def shows_vehicle(tab: Tab) -> bool:
+    """Whether the black of rotors and legs is in the middle of the page: nothing else is black there."""
+    return float(np.mean(tab.picture().max(axis=2) < 45)) > 0.004
+
+
+def test_pause_stops_the_time_that_is_shown_and_the_simulated_clock(tab: Tab, watched: Watched) -> None:
+    goes_on(tab, "before the pause")
+    tab.click("Pause, go on")
+    tab.until(lambda: "paused at" in tab.text, "the answer to pause")
+    paused_at = stands_still(tab, watched)
+    for _ in range(20):
+        watched.listen()
+        tab.page.wait_for_timeout(20)
+    assert (float(tab.shown_time), watched.observer.time_s) == (paused_at, pytest.approx(paused_at))
+    tab.click("Pause, go on")
+    goes_on(tab, "after the pause")
+
+
+def test_step_takes_as_many_steps_as_are_asked_for(tab: Tab, watched: Watched) -> None:
+    tab.click("Pause, go on")
+    tab.until(lambda: "paused at" in tab.text, "the answer to pause")
+    began = stands_still(tab, watched)
+    tab.click("Step")
+    tab.until(lambda: "advanced 1 step," in tab.text, "the answer to one step")
+    # What is written has four digits behind the point.
+    assert stands_still(tab, watched) == pytest.approx(began + STEP_S, abs=1e-6)
+    steps = tab.page.get_by_label("Steps")
+    steps.fill("40")
+    steps.press("Enter")
+    tab.click("Step")
+    tab.until(lambda: "advanced 40 steps," in tab.text, "the answer to forty steps")
+    assert stands_still(tab, watched) == pytest.approx(began + 41 * STEP_S, abs=1e-6)
+    tab.click("Pause, go on")
+    goes_on(tab, "after the steps")
+
+
+def stands_still(tab: Tab, watched: Watched) -> float:
+    """The time, once page and clock agree on it."""
+
+    def agree() -> bool:
+        watched.listen()
+        return abs(float(tab.shown_time) - watched.observer.time_s) < 1e-6
+
+    tab.until(agree, "page and clock agree")
+    return float(tab.shown_time)
+
+
+def test_refused_call_says_why(tab: Tab) -> None:
+    tab.click("Step")
+    tab.until(lambda: "pause it with time_manager/toggle_pause before stepping" in tab.text, "the refusal")
+
+
+def test_arm_arms(tab: Tab, watched: Watched) -> None:
+    tab.click("Calibrate")
+    tab.until(lambda: not watched.status.error_code, "the calibration", watched.listen)
+    tab.click("Arm, disarm")
+    tab.until(lambda: watched.status.armed, "armed", watched.listen)
+    tab.until(lambda: re.search(r"^armed", tab.text, re.MULTILINE), "armed, on the page")
+    tab.click("Arm, disarm")
+    tab.until(lambda: not watched.status.armed, "disarmed", watched.listen)
+
+
+def test_sliders_set_the_state_and_the_vehicle_moves(tab: Tab, watched: Watched) -> None:
+    tab.until(lambda: shows_vehicle(tab), "the vehicle")
+    tab.page.get_by_label("Follow the vehicle").dispatch_event("click")
+    tab.page.get_by_text("Set state", exact=True).dispatch_event("click")
+    slider = tab.row_of("north, m").get_by_role("slider")
+    slider.press("End")
+    # Each slider has its number beside it.
+    field = tab.row_of("height, m").locator("input[type=text]")
+    field.fill("80")
+    field.press("Enter")
+    tab.click("Set")
+    tab.until(lambda: "state set at" in tab.text, "the answer")
+
+    def is_there() -> bool:
+        watched.listen()
+        place = watched.truth.pose.position
+        return abs(place.x - 200.0) < 0.01 and place.z < -10.0
+
+    tab.until(is_there, "the state")
+    # It is not followed any more, so it has left the middle.
+    tab.until(lambda: not shows_vehicle(tab), "a middle without the vehicle")
+    tab.page.get_by_label("Follow the vehicle").dispatch_event("click")
+    tab.until(lambda: shows_vehicle(tab), "the vehicle in the middle again")
+    tab.click("Reset")
+    tab.until(lambda: "height 0." in tab.text, "back at the start")
+
+
+def test_two_browsers_look_at_once_and_one_may_be_closed(browser: Any, tab: Tab, watched: Watched) -> None:
+    other = Tab(browser, watched.url)
+    goes_on(tab, "first")
+    goes_on(other, "second")
+    other.click("Pause, go on")
+    tab.until(lambda: "paused at" in tab.text, "what the second browser did, in the first")
+    other.page.close()
+    tab.click("Pause, go on")
+    goes_on(tab, "first, alone")
+    assert watched.viewer.complaints == []
+
+
+def test_page_goes_on_after_the_simulation_was_started_again(tab: Tab, watched: Watched) -> None:
+    goes_on(tab, "before")
+    last = float(tab.shown_time)
+    watched.simulation.signal(signal.SIGTERM)
+    watched.simulation.wait()
+    watched.simulation = watched.start()
+    tab.until(lambda: float(tab.shown_time) < last, "a time that begins anew")
+    goes_on(tab, "after")
+
+
+def test_buttons_without_a_service_are_disabled(browser: Any, processes: Processes) -> None:
+    viewer = start_viewer(processes)
+    page = browser.new_page()
+    page.goto(url_of(viewer))
+    button = page.get_by_role("button", name="Pause, go on", exact=True)
+    button.wait_for(state="attached", timeout=60_000.0)
+    assert button.is_disabled()
+    page.close()
+    viewer.signal(signal.SIGTERM)
+    assert viewer.wait() == 0
+    assert viewer.complaints == []
+
+
+def test_taken_port_ends_the_viewer_with_one_line(processes: Processes) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        viewer = start_viewer(processes, "-p", f"web_viewer.port:={port}")
+        assert viewer.wait() == 1
+    assert len(viewer.complaints) == 1
+    assert f"127.0.0.1:{port} (Address already in use)" in viewer.complaints[0]

@@ -1,0 +1,114 @@
+"""Draws docs/pictures/web_viewer.png: a flight, started by the page's own buttons, in a browser without a window.
+
+    .venv/bin/python tools/draw_web_viewer.py [--vehicle NAME] [--seconds S] [--output FILE] [--open CHECKBOX]
+
+Needs Debian's chromium, and Playwright (the extra `test`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import IO, Any
+
+from playwright.sync_api import sync_playwright
+
+PROJECT = Path(__file__).parents[1]
+PICTURE = PROJECT / "docs" / "pictures" / "web_viewer.png"
+
+CHROMIUM = "/usr/bin/chromium"
+FLAGS = ("--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader")
+
+PATIENCE_S = 120.0
+
+
+def main() -> None:
+    """Fly, and take the picture."""
+    parser = argparse.ArgumentParser(description="Draw the browser viewer.")
+    parser.add_argument("--vehicle", default="multirotor")
+    parser.add_argument("--seconds", type=float, default=22.0, help="of the mission, before the picture")
+    parser.add_argument("--output", type=Path, default=PICTURE)
+    parser.add_argument("--open", default="", help="a checkbox to tick before")
+    options = parser.parse_args()
+    environment = os.environ | {
+        "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
+        "ROS_DOMAIN_ID": str(random.SystemRandom().randint(1, 101)),
+    }
+    pilot = [] if options.vehicle in ("auv", "bluerov2") else ["--autopilot"]
+    words = ["sim", "--vehicle", options.vehicle, *pilot, "--view", "--params-file", str(PROJECT / "config/wind.yaml")]
+    command = [sys.executable, "-m", "rosflight_py_sim.cli", *words, "--ros-args", "-p", "web_viewer.port:=0"]
+    simulation = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
+    try:
+        assert simulation.stdout is not None
+        _draw(_address(simulation.stdout), options, has_pilot=bool(pilot))
+    finally:
+        simulation.terminate()
+        simulation.wait()
+
+
+def _address(lines: IO[str]) -> str:
+    for line in lines:
+        said = re.search(r"http://\S+", line)
+        if said:
+            return said[0]
+    raise RuntimeError("the viewer has not said where it is")
+
+
+def _draw(url: str, options: argparse.Namespace, *, has_pilot: bool) -> None:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
+        page = browser.new_page(viewport={"width": 1280, "height": 760})
+        page.set_default_timeout(1000.0 * PATIENCE_S)
+        page.goto(url)
+        page.wait_for_selector(".simulated-time", state="attached")
+        if has_pilot:
+            for label, answer in (
+                ("Calibrate", "calibrating with"),
+                ("Arm, disarm", "armed"),
+                ("Override", "override switch off"),
+                ("Start mission", "taking off"),
+            ):
+                _press(page, label, answer)
+        if options.open:
+            page.get_by_label(options.open).dispatch_event("click")
+        _wait_for_time(page, _time(page) + options.seconds)
+        # What the page says of this browser, which has no graphics card.
+        for close in page.locator(".mantine-Notification-closeButton").all():
+            close.dispatch_event("click")
+        page.wait_for_timeout(1500)
+        options.output.parent.mkdir(parents=True, exist_ok=True)
+        page.screenshot(path=options.output)
+        browser.close()
+    print(options.output)
+
+
+def _press(page: Any, label: str, answer: str) -> None:
+    button = page.get_by_role("button", name=label, exact=True)
+    end = time.monotonic() + PATIENCE_S
+    while not button.is_enabled() and time.monotonic() < end:
+        page.wait_for_timeout(100)
+    if label == "Arm, disarm":
+        # The firmware refuses before its IMU is calibrated, and says so beside the time until then.
+        _wait_for_time(page, _time(page) + 4.0)
+    button.dispatch_event("click")
+    page.get_by_text(answer).first.wait_for(state="attached")
+
+
+def _time(page: Any) -> float:
+    return float(page.locator(".simulated-time").inner_text())
+
+
+def _wait_for_time(page: Any, time_s: float) -> None:
+    end = time.monotonic() + PATIENCE_S
+    while _time(page) < time_s and time.monotonic() < end:
+        page.wait_for_timeout(100)
+
+
+if __name__ == "__main__":
+    main()
