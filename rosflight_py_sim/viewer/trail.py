@@ -11,8 +11,8 @@ from rosflight_py_sim.frames import Array
 
 NANOSECONDS = 1_000_000_000
 
-# A vehicle that went further than twice what its speed explains, and this, was put there (m).
-_SLACK = 0.5
+# A vehicle that went further than its speeds then and now explain, with a margin and some metres more, was put there.
+_MARGIN, _SLACK = 1.5, 0.5
 
 
 class Trail:
@@ -38,7 +38,7 @@ class Trail:
     def add(self, time_ns: int, position: NDArray[np.float64], speed: float) -> bool:
         """Take a place (3,) and a speed (m/s) of a time (ns); whether the points have changed."""
         elapsed_s = (time_ns - self._last_ns) / NANOSECONDS
-        farthest = 2.0 * max(speed, self._last_speed) * elapsed_s + _SLACK
+        farthest = _MARGIN * 0.5 * (speed + self._last_speed) * elapsed_s + _SLACK
         if self._last_ns < 0 or elapsed_s < 0.0 or math.dist(position, self._last) > farthest:
             self._first = self._end = 0
         self._last[:], self._last_ns, self._last_speed = position, time_ns, speed

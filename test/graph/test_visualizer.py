@@ -93,21 +93,24 @@ def test_base_link_is_where_the_truth_is_in_the_axes_of_rep_103(graph: MakeGraph
     sim.set_state(tilted(sim))
     count = len(frames.heard)
     sim.spin_until(lambda: len(frames.heard) > count + 5 and "body" in frames.newest, "frames")
-    known = {stamp_ns(state): truth_of_message(state) for state in states}
+    # A time has two states when one was set.
+    known: dict[int, list[Array]] = {}
+    for state in states:
+        known.setdefault(stamp_ns(state), []).append(truth_of_message(state))
     told = [one for message in frames.heard for one in message.transforms if one.child_frame_id == "base_link"]
     checked = 0
     for one in told:
         assert one.header.frame_id == "map"
-        truth = known.get(stamp_ns(one))
-        if truth is None:
+        if stamp_ns(one) not in known:
             continue
         place, turn = numbers(one.transform)
-        assert place == pytest.approx(swap_ned_enu(truth[:3]), abs=ROUNDING)
-        assert turn == pytest.approx(swap_attitude(truth[3:7]), abs=ROUNDING)
+        told_pose = pytest.approx(np.concatenate([place, turn]), abs=ROUNDING)
+        poses = [np.concatenate([swap_ned_enu(t[:3]), swap_attitude(t[3:7])]) for t in known[stamp_ns(one)]]
+        assert any(pose == told_pose for pose in poses)
         checked += 1
     assert checked >= 5
     # Through the chain of frames the messages' own axes come back: body in NED is what the truth says.
-    newest = known[stamp_ns(frames.newest["base_link"])]
+    newest = known[stamp_ns(frames.newest["base_link"])][-1]
     in_ned = np.linalg.inv(frames.chain("NED")) @ frames.chain("body")
     assert in_ned[:3, 3] == pytest.approx(newest[:3], abs=1e-9)
     assert in_ned[:3, :3] == pytest.approx(matrix(newest[3:7]), abs=1e-9)
@@ -180,17 +183,19 @@ def test_path_follows_the_vehicle_and_begins_anew_after_a_jump(graph: MakeGraph)
     states = sim.hear("sim/truth_state", SimState, VOLATILE)
     paths = sim.hear("rviz/mesh_path", Marker, VOLATILE)
     state = tilted(sim)
+    # Further than it could have flown by itself, however seldom a busy machine draws.
+    state.pose.position.x = 400.0
+    # So high that it falls for some seconds.
+    state.pose.position.z = -120.0
     sim.set_state(state)
-    # It falls.
-    sim.spin_until(lambda: paths and len(paths[-1].points) > 5 and points(paths[-1])[0, 2] > 1.0, "a path")
+    sim.spin_until(lambda: paths and len(paths[-1].points) > 3 and points(paths[-1])[0, 1] > 399.0, "a path")
     assert (paths[-1].type, paths[-1].header.frame_id, paths[-1].ns) == (Marker.LINE_STRIP, "map", "vehicle")
     been = {tuple(swap_ned_enu(truth_of_message(one)[:3]).tolist()) for one in states}
     assert {tuple(point) for point in points(paths[-1]).tolist()} <= been
-    # Further than it could have flown by itself, however seldom a busy machine draws.
-    state.pose.position.x = 400.0
+    state.pose.position.x = 800.0
     sim.set_state(state)
-    sim.spin_until(lambda: points(paths[-1])[-1, 1] > 399.0, "a path from the new place")
-    assert np.all(points(paths[-1])[:, 1] > 399.0)
+    sim.spin_until(lambda: points(paths[-1])[-1, 1] > 799.0, "a path from the new place")
+    assert np.all(points(paths[-1])[:, 1] > 799.0)
 
 
 def test_arrows_are_force_and_wind(graph: MakeGraph) -> None:
