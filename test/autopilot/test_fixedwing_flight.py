@@ -8,40 +8,22 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from vehicles_in_the_air import BREEZE, CALM, PERIOD_S, Aircraft, configured
 
 from rosflight_py_sim.autopilot.fixedwing_mission import FIXEDWING_MISSION_PARAMETERS, FixedwingMission, FixedwingPhase
 from rosflight_py_sim.autopilot.fixedwing_target_controller import (
     FIXEDWING_TARGET_PARAMETERS,
     FixedwingTargetController,
 )
-from rosflight_py_sim.autopilot.flight_state import FlightState, flight_state
+from rosflight_py_sim.autopilot.flight_state import FlightState
 from rosflight_py_sim.autopilot.fly_target import AirspeedTarget, AltitudeTarget, CourseTarget, FlyTarget
 from rosflight_py_sim.autopilot.guided import Guided
 from rosflight_py_sim.autopilot.longitudinal_loops import Zone
 from rosflight_py_sim.autopilot.waypoints import FlightPlan, Loiter, Waypoint, WaypointError, read_flight_plan
-from rosflight_py_sim.interfaces.parameter_files import named_values, wildcard_values
-from rosflight_py_sim.parameters import ParameterTable, Value
-from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS, VehicleDynamics
-from rosflight_py_sim.physics.fixedwing import FIXEDWING_PARAMETERS, FixedWing
-from rosflight_py_sim.physics.wind import WIND_PARAMETERS, Wind
-from rosflight_py_sim.vehicles import vehicle
+from rosflight_py_sim.parameters import Value
 
 CONFIG = Path(__file__).parents[2] / "config"
-STEP_S = 0.0025
-BREEZE: dict[str, Value] = {
-    "sim_has_wind": True,
-    "use_random_wind": False,
-    "steady_state_wind": [0.0, 4.0, 0.0],
-    "turbulence_model": "dryden_8785c",
-    "turbulence_wind_speed_20ft": 5.0,
-}
 AUTOPILOT = FIXEDWING_MISSION_PARAMETERS + FIXEDWING_TARGET_PARAMETERS
-
-
-def configured(name: str, table: ParameterTable, node: str) -> dict[str, Value]:
-    file = str(vehicle(name).parameter_file)
-    values = {**wildcard_values(file), **named_values(file, node, "/")}
-    return table.checked({key: value for key, value in values.items() if key in table})
 
 
 class Flight:
@@ -51,38 +33,29 @@ class Flight:
         values = configured(name, AUTOPILOT, "autopilot")
         self.controller = FixedwingTargetController(values)
         self.mission = FixedwingMission(values, plan or read_flight_plan(CONFIG / f"{name}_waypoints.yaml"))
-        self.dynamics = VehicleDynamics(configured(name, DYNAMICS_PARAMETERS, "dynamics"))
-        self.aircraft = FixedWing(configured(name, FIXEDWING_PARAMETERS, "forces_and_moments"))
-        self.wind = Wind(WIND_PARAMETERS.checked(wind or {}), np.random.default_rng(3))
+        self.aircraft = Aircraft(name, wind or CALM)
         self.rows: list[tuple[FlightState, tuple[float, float, float], FixedwingPhase]] = []
-        self._pwm = np.full(14, 1500.0)
 
     @property
     def state(self) -> FlightState:
-        return flight_state(self.dynamics.truth.tolist(), self.wind.wind_ned.tolist())
+        return self.aircraft.state
 
     def fly(self, until: FixedwingPhase, limit_s: float = 300.0) -> Flight:
         """Go on until a phase has come; fail when it does not."""
         if not self.mission.flies:
             self.mission.start(self.state)
-        for _ in range(round(limit_s / (4 * STEP_S))):
-            state = self.state
-            throttle, _, _, aileron, elevator, rudder = self.mission.update(state, self.controller, 4 * STEP_S).u[:6]
-            self.rows.append((state, self.mission.wanted_ned, self.mission.phase))
-            # As mixer 9 and REV_ELEVATOR put them out.
-            self._pwm[:3] = 1500.0 + 500.0 * np.array([aileron, -elevator, rudder])
-            self._pwm[4] = 1000.0 + 1000.0 * throttle
+        for _ in range(round(limit_s / PERIOD_S)):
+            self.step()
             if self.mission.phase >= until:
                 return self
-            self.move()
         pytest.fail(f"{until.label} did not come within {limit_s:g} s: {self.mission.phase.label}, {self.state}")
 
-    def move(self) -> None:
-        """Move the aircraft and the air on by four steps, with the outputs held."""
-        truth = self.dynamics.truth
-        for _ in range(4):
-            self.dynamics.step(self.aircraft.update(truth, self.wind.wind_ned, self._pwm, STEP_S), STEP_S)
-            self.wind.step(truth, STEP_S)
+    def step(self) -> None:
+        """One command, and what comes of it."""
+        state = self.state
+        guided = self.mission.update(state, self.controller, PERIOD_S)
+        self.rows.append((state, self.mission.wanted_ned, self.mission.phase))
+        self.aircraft.move(guided)
 
     def errors(self) -> tuple[np.ndarray, np.ndarray]:
         """Distances across the path and in height (m) while it is followed."""
@@ -136,8 +109,7 @@ def test_after_its_mission_it_goes_on_circling_at_its_height() -> None:
     flight = Flight("anaconda").fly(FixedwingPhase.DONE)
     flight.rows.clear()
     for _ in range(1500):
-        flight.fly(FixedwingPhase.DONE)
-        flight.move()
+        flight.step()
     assert len({phase for _, _, phase in flight.rows}) == 1
     across = [math.dist(state.position_ned[:2], wanted[:2]) for state, wanted, _ in flight.rows]
     assert max(across) < 3.0
@@ -167,9 +139,7 @@ def test_another_plan_in_the_air_is_flown_from_where_the_aircraft_is() -> None:
 
 def test_an_aircraft_that_flies_already_joins_the_path_without_a_take_off() -> None:
     flight = Flight("anaconda")
-    truth = flight.dynamics.truth.copy()
-    truth[:13] = (0.0, 0.0, -60.0, 1.0, 0.0, 0.0, 0.0, 18.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    flight.dynamics.set_truth(truth)
+    flight.aircraft.place((0.0, 0.0, -60.0), 18.0, 0.0, 0.0)
     flight.mission.start(flight.state)
     assert flight.mission.phase is FixedwingPhase.WAYPOINTS
     assert flight.fly(FixedwingPhase.LOITER).state.height == pytest.approx(60.0, abs=3.0)

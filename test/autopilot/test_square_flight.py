@@ -2,34 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.util
 import math
-import sys
-from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
+from vehicles_in_the_air import closed_loop
 
 from rosflight_py_sim.autopilot.mission import MISSION_PARAMETERS, Mission, Phase
 from rosflight_py_sim.autopilot.position_controller import POSITION_CONTROLLER_PARAMETERS, PositionController
 from rosflight_py_sim.parameters import Value
 from rosflight_py_sim.recording.flight_log import FlightLog
 from rosflight_py_sim.recording.flight_summary import FlightSummary, summarise
-
-
-def closed_loop() -> ModuleType:
-    """benchmarks/closed_loop.py, which is in no package."""
-    name = "closed_loop"
-    if name not in sys.modules:
-        path = Path(__file__).parents[2] / "benchmarks" / "closed_loop.py"
-        spec = importlib.util.spec_from_file_location(name, path)
-        assert spec is not None
-        assert spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[name] = module
-        spec.loader.exec_module(module)
-    return sys.modules[name]
 
 
 def flown(seed: int, windy: bool, side: float = 10.0, **controlled: Value) -> tuple[FlightLog, FlightSummary]:
