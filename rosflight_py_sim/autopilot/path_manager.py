@@ -59,13 +59,18 @@ class PathManager:
         return self._index
 
     @property
+    def segment(self) -> Segment:
+        """That segment."""
+        return self._path[self._index]
+
+    @property
     def on_last(self) -> bool:
         """Whether that is the last one."""
         return self._index == len(self._path) - 1
 
     def travelled(self, position_ned: Vector3) -> float:
         """Length of the path (m) that is behind the vehicle."""
-        segment = self._path[self._index]
+        segment = self.segment
         along = segment.radius * self._turned if isinstance(segment, Arc) else segment.along(position_ned)
         return self._before[self._index] + min(max(along, 0.0), segment.length)
 
@@ -78,7 +83,7 @@ class PathManager:
             self._index += 1
             self._turned = 0.0
             self._last_angle = None
-        segment = self._path[self._index]
+        segment = self.segment
         nearest = segment.nearest(position_ned)
         return Guidance(
             course=segment.commanded_course(position_ned, course, gains),
@@ -89,7 +94,7 @@ class PathManager:
         )
 
     def _has_passed(self, position_ned: Vector3) -> bool:
-        segment = self._path[self._index]
+        segment = self.segment
         if not isinstance(segment, Arc):
             return segment.is_over(position_ned)
         angle = segment.angle(position_ned)

@@ -17,7 +17,7 @@ from rosflight_py_sim.autopilot.fly_target import (
     PositionTarget,
 )
 from rosflight_py_sim.autopilot.path_manager import PathManager
-from rosflight_py_sim.autopilot.path_segments import FieldGains, Line, Segment
+from rosflight_py_sim.autopilot.path_segments import Arc, FieldGains, Line, Segment
 from rosflight_py_sim.autopilot.setpoint import Vector3
 from rosflight_py_sim.autopilot.wind_triangle import ground_speed_along
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
@@ -40,6 +40,8 @@ _SHARPEST: Final = 1.8
 _STRAIGHT: Final = 1e-3
 # Share of the radius that turns are planned with, to which legs that are short may tighten them.
 _TIGHTEST: Final = 0.5
+# Arcs may be wider as long as they leave no more of a corner away than this share of it.
+_SLIGHT: Final = 0.1
 # Waypoints as near to each other (m) are one place.
 _ONE_PLACE: Final = 1.0
 _LEAST_RADIUS: Final = 1.0
@@ -86,8 +88,9 @@ class Route:
     Legs are straight, and followed by the vector field of Beard and McLain, Small Unmanned Aircraft (2012), eq. 10.8,
     with k_path = 1 / R. R = V_g^2 / (g tan(phi)) is the radius of a turn with the roll angle phi, `turn_bank`, at the
     greater ground speed that the wind gives on the two legs. Corners are rounded by an arc of that radius (algorithm
-    6), or a tighter one where the legs are short: waypoints along a curve are flown as that curve. Sharp corners are
-    flown over up to the plane that halves them (algorithm 5), and the turn swings out.
+    6), a tighter one where the legs are short, and a wider one where it stays near the corner: so waypoints along a
+    curve are flown as that curve. Sharp corners are flown over up to the plane that halves them (algorithm 5), and the
+    turn swings out.
     """
 
     def __init__(self, waypoints: Mapping[int, RouteWaypoint], first: int, values: Values) -> None:
@@ -140,7 +143,7 @@ class Route:
         if after is self._to:
             after = None
         if after != self._after:
-            turning = self._leg is not None and self._leg.index > 0
+            turning = self._leg is not None and isinstance(self._leg.segment, Arc)
             self._after, self._leg = after, None
             if turning:
                 self._start = state.position_ned
@@ -181,13 +184,15 @@ class Route:
         if not _STRAIGHT < abs(turn) < _SHARPEST:
             return [Line(start, end, bisector(along, onward), speed)]
         # The other half of the next leg is for the corner at its end.
-        room = min(length, 0.5 * onward_length)
-        tight = min(radius, room / math.tan(0.5 * abs(turn)))
-        if tight < _TIGHTEST * radius:
+        widest = min(length, 0.5 * onward_length) / math.tan(0.5 * abs(turn))
+        if widest < _TIGHTEST * radius:
             return [Line(start, end, bisector(along, onward), speed)]
-        cut = corner_cut(turn, tight)
+        slight = _SLIGHT * radius / (1.0 / math.cos(0.5 * turn) - 1.0)
+        chosen = min(widest, max(radius, slight))
+        cut = corner_cut(turn, chosen)
         leave = (end[0] - cut * along[0], end[1] - cut * along[1], end[2])
-        return [Line(start, leave, along, speed), corner_arc(leave, along, turn, tight, speed)]
+        arc = corner_arc(leave, along, turn, chosen, speed)
+        return [Line(start, leave, along, speed), arc] if length - cut > _ONE_PLACE else [arc]
 
     def _radius(self, state: FlightState, along: tuple[float, float], airspeed: float) -> float:
         speed = ground_speed_along(math.atan2(along[1], along[0]), airspeed, state.wind_ned)

@@ -249,6 +249,20 @@ def off_line(points: np.ndarray, line: np.ndarray) -> np.ndarray:
     return nearest
 
 
+def test_waypoints_along_a_curve_are_flown_with_a_steady_bank() -> None:
+    radius = 110.0
+    circle = [(north, radius + east) for north, east in bow(0.0, 0.0, radius, -90.0, 180.0)]
+    flight = winged(chain([(-100.0, 0.0), *circle]), CALM)
+    flight.until(8)
+    rolls = []
+    for _ in range(100):
+        flight.fly(0.1)
+        rolls.append(flight.vehicle.state.roll)
+    # That of the circle, without sideslip; seen 0.02 rad from it.
+    assert np.mean(rolls) == pytest.approx(math.atan(18.0**2 / 9.81 / radius), abs=0.04)
+    assert np.std(rolls) < 0.01
+
+
 @pytest.mark.parametrize(("size", "rotors"), [(320.0, False), (60.0, True)], ids=["anaconda", "multirotor"])
 def test_drawn_letters_are_near_the_wanted_lines(size: float, rotors: bool) -> None:
     wanted = letters(size)
