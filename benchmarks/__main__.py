@@ -31,7 +31,19 @@ _SAME = {(one.forces_and_moments, one.parameters): (name, STANDALONE) for name, 
 CONFIGURATIONS = [*_SAME.values(), *FLOWN_BY_OTHERS]
 """(vehicle, dynamics) of all vehicles."""
 
-PARTS = ("no-ros", "vehicles", "fleets", "processes", "cameras", "paced", "ardupilot", "auv", "recording", "onlookers")
+PARTS = (
+    "no-ros",
+    "vehicles",
+    "fleets",
+    "processes",
+    "cameras",
+    "paced",
+    "ardupilot",
+    "auv",
+    "uthere",
+    "recording",
+    "onlookers",
+)
 
 FRAME_RATES = (400, 1200)
 """Rates at which ArduPilot asks for frames, Hz."""
@@ -78,6 +90,8 @@ def main() -> None:
         _print_paced(options, console)
     if "auv" in options.parts:
         console.print(_auv(options))
+    if "uthere" in options.parts:
+        _print_uthere(options, console)
     if "recording" in options.parts:
         _print_recording(options, console)
     if "ardupilot" in options.parts:
@@ -241,6 +255,26 @@ def _auv(options: argparse.Namespace) -> Table:
             f"{held['image_hz']:.1f} Hz",
         )
     return table
+
+
+def _print_uthere(options: argparse.Namespace, console: Console) -> None:
+    table = Table(title="uThere's protocol beside the firmware: the anaconda in one process, lockstep")
+    for column in ("", "CPU of a step (us)", "firmware alone (us)", "ratio"):
+        table.add_column(column, justify="left" if not column else "right")
+
+    def cost(flight_controller: str) -> float:
+        expression = f"composed_run('anaconda', duration_s={options.seconds}, flight_controller={flight_controller!r})"
+        return float(measured(expression, "composed_graph")["cpu_us"])
+
+    served, alone, ratio = by_turns(options.runs, lambda: cost("uthere"), lambda: cost("sil_board"))
+    table.add_row("served, no programs", f"{served:,.0f}", f"{alone:,.0f}", f"{ratio:.2f}")
+    console.print(table)
+    runs = [measured(f"data_run({4.0 * options.seconds})", "uthere_data") for _ in range(options.runs)]
+    told, share, packets = (statistics.median(run[key] for run in runs) for key in ("told", "cost", "packets_hz"))
+    console.print(
+        f"in real time 20 variables at 0.1 s for 4 programs, {packets:.0f} packets/s, take {100 * share:.1f} % of a "
+        f"core (wanted: at most 5) of {100 * told:.0f} % for the whole graph"
+    )
 
 
 def _print_ardupilot(options: argparse.Namespace, console: Console) -> None:

@@ -40,8 +40,9 @@ def composed_run(
     arguments: Sequence[str] = (),
     record: str | None = None,
     beside: Sequence[str] = (),
+    flight_controller: str | None = None,
 ) -> ComposedRun:
-    """Run `count` vehicles, every sensor at its default rate; `cameras` None: as the vehicle has them.
+    """Run `count` vehicles, every sensor at its default rate; None: as the vehicle has them.
 
     Everything is recorded to the file `record`, if one is given; the nodes `beside` look on from their own processes.
     """
@@ -53,6 +54,7 @@ def composed_run(
         arguments=["--log-level", "warn", "-p", "web_viewer.port:=0", *arguments],
         record=record,
         beside=beside,
+        flight_controller=flight_controller,
     )
     clock = graph.nodes[0].get_clock()
 

@@ -1,0 +1,110 @@
+"""What it costs to tell programs of uThere's protocol their data, in real time: processor time of the whole graph."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import statistics
+import time
+from dataclasses import dataclass
+
+from rosflight_py_sim.bridge.uthere_variables import VARIABLES
+from rosflight_py_sim.composition import ComposedGraph
+from rosflight_py_sim.fleet import Member
+from rosflight_py_sim.vehicles import vehicle
+
+CLIENTS, NAMES, INTERVAL_S = 4, list(VARIABLES)[:20], 0.1
+
+WARM_UP_S = 4.0
+
+# Of a turn without data and one with: short, as the machine's other work changes within seconds.
+TURN_S = 2.0
+
+
+@dataclass
+class DataRun:
+    """Processor time in real time.
+
+    Attributes:
+        alone: share of a core that the whole graph takes, with nobody to tell.
+        told: the same with all programs.
+        cost: median of the differences between a turn and the one before.
+        packets_hz: packets that the programs are sent in a second of simulated time.
+    """
+
+    alone: float
+    told: float
+    cost: float
+    packets_hz: float
+
+
+def data_run(duration_s: float = 20.0) -> DataRun:
+    """20 variables at 0.1 s for 4 programs, and none, by turns; an anaconda in one process, held to real time."""
+    with contextlib.ExitStack() as closing:
+        sockets = [closing.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)) for _ in range(2)]
+        for probe in sockets:
+            probe.bind(("127.0.0.1", 0))
+        port_in, port_out = (int(probe.getsockname()[1]) for probe in sockets)
+        for probe in sockets:
+            probe.close()
+        ports = ["-p", f"uthere.udp_port_in:={port_in}", "-p", f"uthere.udp_port_out:={port_out}"]
+        graph = ComposedGraph(
+            [Member(vehicle("anaconda"))],
+            settings={"real_time_multiplier": 1.0},
+            arguments=["--log-level", "warn", *ports],
+            flight_controller="uthere",
+        )
+        closing.callback(graph.close)
+        programs = []
+        for number in range(CLIENTS):
+            program = closing.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
+            program.bind((f"127.0.0.{number + 1}", port_out))
+            program.connect(("127.0.0.1", port_in))
+            programs.append(program)
+        clock = graph.nodes[0].get_clock()
+        (bridge,) = (node for node in graph.nodes if node.get_name() == "bridge")
+        counters = bridge.front_end.counters  # type: ignore[attr-defined]
+
+        def spin(seconds: float) -> float:
+            """Share of a core."""
+            began_s, began_cpu = time.monotonic(), time.process_time()
+            graph.spin(lambda: time.monotonic() - began_s < seconds)
+            return (time.process_time() - began_cpu) / (time.monotonic() - began_s)
+
+        def send(*lines: str) -> None:
+            for program in programs:
+                program.send("\n".join(lines).encode())
+
+        def read() -> None:
+            for program in programs:
+                program.setblocking(False)
+                with contextlib.suppress(BlockingIOError):
+                    while True:
+                        program.recv(2048)
+
+        began_s = time.monotonic()
+        graph.spin(lambda: clock.now().nanoseconds == 0 and time.monotonic() - began_s < 60.0)
+        spin(WARM_UP_S)
+        alone: list[float] = []
+        told: list[float] = []
+        rates: list[float] = []
+        while len(told) * 2 * TURN_S < duration_s:
+            alone.append(spin(TURN_S))
+            send(*(f"data_request(variable={name},interval={INTERVAL_S})" for name in NAMES))
+            sent, began_ns = counters["data_packets"], clock.now().nanoseconds
+            told.append(spin(TURN_S))
+            rates.append(1e9 * (counters["data_packets"] - sent) / (clock.now().nanoseconds - began_ns))
+            send("data_clear")
+            read()
+    costs = [b - a for a, b in zip(alone, told, strict=True)]
+    return DataRun(*map(statistics.median, (alone, told, costs, rates)))
+
+
+def main() -> None:
+    """Measure once."""
+    run = data_run()
+    print(f"{100 * run.cost:.1f} % of a core beside {100 * run.alone:.0f} %, for {run.packets_hz:.0f} packets/s")
+
+
+if __name__ == "__main__":
+    main()
