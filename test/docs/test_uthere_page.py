@@ -13,9 +13,12 @@ from types import ModuleType
 import pytest
 from PIL import Image
 
-from rosflight_py_sim.autopilot.cage import CageBit
+from rosflight_py_sim.autopilot.cage import CAGE_LIMITS, CageBit
 from rosflight_py_sim.autopilot.packet_modes import TRANSITIONS, Mode
 from rosflight_py_sim.autopilot.packet_pilot import PACKET_PILOT_PARAMETERS
+from rosflight_py_sim.bridge.uthere_front_end import UthereFrontEnd
+from rosflight_py_sim.bridge.uthere_settings import UTHERE_SETTINGS
+from rosflight_py_sim.bridge.uthere_variables import RC_CHANNELS, VARIABLES
 from rosflight_py_sim.parameters import Parameter
 from rosflight_py_sim.protocols.uthere.commands import CLASS_OF_NAME
 from rosflight_py_sim.protocols.uthere.parameters import PARAMETERS, Number
@@ -82,6 +85,33 @@ def test_range_of_a_parameter_is_on_the_page(name: str) -> None:
 @pytest.mark.parametrize("parameter", PACKET_PILOT_PARAMETERS, ids=lambda parameter: parameter.name)
 def test_parameters_of_modes_and_cage_are_told_of(parameter: Parameter) -> None:
     assert f"`{parameter.name}`" in PAGE
+
+
+VARIABLE_ROWS = PAGE.split("| variable | unit and meaning |")[1].split("\n\n")[0].splitlines()
+
+
+@pytest.mark.parametrize("name", [name for name in VARIABLES if not re.fullmatch(r"rc_\d", name)])
+def test_variable_is_on_the_page_with_its_unit(name: str) -> None:
+    assert f"| `{name}` | {VARIABLES[name]} |" in VARIABLE_ROWS
+
+
+@pytest.mark.parametrize("name", [f"rc_{RC_CHANNELS}", *(limit.name for limit in CAGE_LIMITS), "waypoint_id"])
+def test_variable_of_several_is_on_the_page(name: str) -> None:
+    assert any(f"`{name}`" in row for row in VARIABLE_ROWS)
+
+
+@pytest.mark.parametrize("parameter", UTHERE_SETTINGS, ids=lambda parameter: parameter.name)
+def test_settings_are_on_the_page_with_their_defaults(parameter: Parameter) -> None:
+    row = next(line for line in PAGE.splitlines() if line.startswith(f"| `{parameter.name}` |"))
+    default = parameter.default
+    shown = f"{default:g}" if isinstance(default, float) else str(default).replace("False", "false")
+    assert row.split("|")[2].strip(" `") == shown
+
+
+@pytest.mark.parametrize("counter", UthereFrontEnd.COUNTERS)
+def test_counters_are_on_the_page(counter: str) -> None:
+    rows = PAGE.split("| counter |")[1].split("\n\n")[0]
+    assert f"`{counter}`" in rows
 
 
 def test_example_of_the_page_runs(capsys: pytest.CaptureFixture[str]) -> None:
