@@ -133,6 +133,8 @@ class Visualizer(SimulationNode):
         listeners = self._tf.get_subscription_count()
         is_new = listeners > self._listeners
         self._listeners = listeners
+        wants_arrows = self._arrows.get_subscription_count() > 0
+        wants_paths = self._drawn % _PATH_EVERY == 0 and self._path.get_subscription_count() > 0
         forces, winds = number(self.values, "force_arrow_scale"), number(self.values, "wind_arrow_scale")
         arrows: list[Marker] = []
         for vehicle in self._vehicles:
@@ -140,11 +142,12 @@ class Visualizer(SimulationNode):
                 continue
             self.tell_time(vehicle.state.time_ns)
             self._tf.publish(vehicle.transforms())
-            arrows += vehicle.arrows(forces, winds)
             vehicle.follow()
-            if self._drawn % _PATH_EVERY == 0:
+            if wants_paths:
                 self._path.publish(vehicle.path())
-        if arrows and self._arrows.get_subscription_count():
+            if wants_arrows:
+                arrows += vehicle.arrows(forces, winds)
+        if arrows:
             self._arrows.publish(MarkerArray(markers=arrows))
 
     def _look_around(self) -> None:
