@@ -16,7 +16,7 @@ from rosflight_py_sim.interfaces.newest import Newest
 from rosflight_py_sim.interfaces.time_manager_interface import topic_of
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.interfaces.viewed_topics import VIEWED, viewed_topic
-from rosflight_py_sim.viewer.web.scene import VehicleView
+from rosflight_py_sim.viewer.web.vehicle_view import VehicleView
 
 _LOOKED_AT = ("truth_state", "truth_wind", "pwm_output")
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 import queue
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from rosflight_msgs.srv import SetSimState
 
+from rosflight_py_sim.interfaces.diagnostics import Diagnosis, Level
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.time_manager_interface import VEHICLES, topic_of, vehicle_namespaces
+from rosflight_py_sim.interfaces.traffic import Period
 from rosflight_py_sim.interfaces.vehicle_state import message_of_truth
 from rosflight_py_sim.interfaces.viewed_topics import RELAYED
 from rosflight_py_sim.nodes.running import run
@@ -126,6 +128,17 @@ class WebViewer(SimulationNode):
             stop_server(self._server)
             self._server = None
         super().destroy_node()
+
+    def diagnose(self, period: Period) -> Iterator[Diagnosis]:
+        """Whether there is something to show, and to how many browsers."""
+        known = sum(vehicle.state.time_ns >= 0 for vehicle in self._vehicles)
+        shown = known == len(self._vehicles)
+        yield Diagnosis(
+            "",
+            "showing" if shown else "waiting for truth states",
+            Level.OK if shown else Level.WARN,
+            values={"vehicles": f"{known} of {len(self._vehicles)}", "browsers": len(self._server.get_clients())},
+        )
 
     def ask(self, act: Callable[[], None]) -> None:
         """Do something at the next picture, in the executor's thread; may be called from any."""

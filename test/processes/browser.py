@@ -30,10 +30,10 @@ class Tab:
         errors: what the page complained of.
     """
 
-    def __init__(self, browser: Any, url: str) -> None:
+    def __init__(self, browser: Any, url: str, *, width: int = 900, height: int = 560) -> None:
         self.outside: list[str] = []
         self.errors: list[str] = []
-        self.page = browser.new_page(viewport={"width": 900, "height": 560})
+        self.page = browser.new_page(viewport={"width": width, "height": height})
         self.page.set_default_timeout(1000.0 * PATIENCE_S)
         self.page.on("console", lambda said: said.type == "error" and self.errors.append(said.text))
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))

@@ -202,7 +202,7 @@ def test_sliders_set_the_state_and_the_vehicle_moves(tab: Tab, watched: Watched)
 
 
 def test_two_browsers_look_at_once_and_one_may_be_closed(browser: Any, tab: Tab, watched: Watched) -> None:
-    other = Tab(browser, watched.url)
+    other = Tab(browser, watched.url, width=500, height=300)
     goes_on(tab, "first")
     goes_on(other, "second")
     other.click("Pause, go on")

@@ -11,9 +11,10 @@ import pytest
 import viser
 
 from rosflight_py_sim.viewer.appearance import APPEARANCE, appearance
-from rosflight_py_sim.viewer.web.scene import Scene, VehicleView
+from rosflight_py_sim.viewer.web.scene import Scene
 from rosflight_py_sim.viewer.web.server import NoServerError, open_server, stop_server, url_of
 from rosflight_py_sim.viewer.web.trail import PIECE, PIECES, Trail
+from rosflight_py_sim.viewer.web.vehicle_view import VehicleView
 from rosflight_py_sim.world import DRY_LAND, load_world
 
 SPACING = 0.1

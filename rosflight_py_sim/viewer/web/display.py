@@ -11,7 +11,8 @@ import viser
 
 from rosflight_py_sim.viewer.appearance import Appearance
 from rosflight_py_sim.viewer.web.plots import Plots
-from rosflight_py_sim.viewer.web.scene import Scene, VehicleView
+from rosflight_py_sim.viewer.web.scene import Scene
+from rosflight_py_sim.viewer.web.vehicle_view import VehicleView
 from rosflight_py_sim.world import World
 
 # Plots and readings are for eyes that read, not for eyes that follow a movement.

@@ -13,7 +13,7 @@ from viser import uplot
 
 from rosflight_py_sim.physics.rotations import euler_from_quaternion
 from rosflight_py_sim.viewer.appearance import Appearance
-from rosflight_py_sim.viewer.web.scene import VehicleView
+from rosflight_py_sim.viewer.web.vehicle_view import VehicleView
 
 SPAN_S = 30.0
 """Simulated time that a plot shows."""

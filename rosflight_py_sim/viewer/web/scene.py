@@ -7,7 +7,6 @@ from a running simulation or a recording, gives them to `Scene.show`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 import numpy as np
 import viser
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from rosflight_py_sim.viewer.appearance import Appearance, MovingParts, part_attitude
 from rosflight_py_sim.viewer.web.trail import Trail
+from rosflight_py_sim.viewer.web.vehicle_view import VehicleView
 from rosflight_py_sim.viewer.web.world_models import WIND_COLOUR, show_world
 from rosflight_py_sim.world import World
 
@@ -26,25 +26,6 @@ _WIND_SCALE = 5.0
 _LEAST_WIND = 0.05
 
 _ROOT = "/map"
-
-
-@dataclass(frozen=True)
-class VehicleView:
-    """What there is to see of one vehicle at one time.
-
-    Attributes:
-        time_s: simulated time, s.
-        truth: truth vector (19,): position NED (m), quaternion w x y z, velocities, accelerations.
-        wind_ned: of the air, or of the water around an underwater vehicle (3,), m/s.
-        pwm_us: pulse widths of the outputs (14,), us.
-        images: newest picture of each camera, a JPEG file's bytes.
-    """
-
-    time_s: float
-    truth: NDArray[np.float64]
-    wind_ned: NDArray[np.float64]
-    pwm_us: NDArray[np.float64]
-    images: Mapping[str, bytes] = field(default_factory=dict)
 
 
 class Scene:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import logging
 import socket
 import warnings
 from typing import TYPE_CHECKING
@@ -30,7 +31,8 @@ def open_server(address: str, port: int, label: str) -> viser.ViserServer:
             "package's extra 'view') brings it"
         ) from error
     _check_free(address, port)
-    # It greets in a box of its own.
+    # Whatever strangers send to the port is no news; the box in which it greets says what is said elsewhere.
+    logging.getLogger("websockets.server").setLevel(logging.CRITICAL)
     with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
         server = viser.ViserServer(address, port, label, verbose=False)
     if port and server.get_port() != port:

@@ -1,0 +1,28 @@
+"""What the browser viewer is shown of a vehicle."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class VehicleView:
+    """What there is to see of one vehicle at one time.
+
+    Attributes:
+        time_s: simulated time, s.
+        truth: truth vector (19,): position NED (m), quaternion w x y z, velocities, accelerations.
+        wind_ned: of the air, or of the water around an underwater vehicle (3,), m/s.
+        pwm_us: pulse widths of the outputs (14,), us.
+        images: newest picture of each camera, a JPEG file's bytes.
+    """
+
+    time_s: float
+    truth: NDArray[np.float64]
+    wind_ned: NDArray[np.float64]
+    pwm_us: NDArray[np.float64]
+    images: Mapping[str, bytes] = field(default_factory=dict)

@@ -1,0 +1,102 @@
+"""`--view`: a page beside the composed run, which begins and ends with it."""
+
+from __future__ import annotations
+
+import re
+import signal
+import socket
+import subprocess
+import time
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.timeout(180)
+
+PATIENCE_S = 60.0
+PROJECT = Path(__file__).parents[2]
+ANY_PORT = ("--ros-args", "-p", "web_viewer.port:=0", "-p", "device:=none")
+
+
+def address(program: Any) -> str:
+    """Where the page is, as the program says."""
+    end = time.monotonic() + PATIENCE_S
+    while time.monotonic() < end:
+        said = re.findall(r"http://\S+", program.stdout)
+        if said:
+            assert len(said) == 1
+            return str(said[0])
+        assert program.process.poll() is None, program.stderr
+        time.sleep(0.05)
+    pytest.fail("no address")
+
+
+def is_served(url: str) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", int(url.rpartition(":")[2]))) == 0
+
+
+def test_page_is_served_while_the_simulation_runs_and_ends_with_it(processes: Any) -> None:
+    program = processes.run("cli", "sim", "--view", *ANY_PORT)
+    url = address(program)
+    with urllib.request.urlopen(url, timeout=PATIENCE_S) as answer:
+        assert b"<html" in answer.read().lower()
+    observer = processes.observer(truth="view/truth_state")
+    # The viewer hears the relay, and nothing of the step itself: that would cost the step a wake-up for each message.
+    observer.wait_for_advance(0.5)
+    viewer = [n for n, _ in observer.node.get_node_names_and_namespaces() if n == "web_viewer"]
+    assert viewer == ["web_viewer"]
+    listening = {end.node_name for end in observer.node.get_subscriptions_info_by_topic("/sim/truth_state")}
+    assert "web_viewer" not in listening and "view_relay" in listening
+    program.signal(signal.SIGINT)
+    assert program.wait() == 130
+    assert not is_served(url)
+    assert program.complaints == []
+    # Nobody waits for a browser, and nobody says anything twice.
+    assert len(re.findall("http://", program.stdout)) == 1
+
+
+def test_bytes_that_are_no_request_of_a_browser_are_no_news(processes: Any) -> None:
+    viewer = processes.node("web_viewer", "-p", "web_viewer.port:=0")
+    url = address(viewer)
+    for nonsense in (b"\x00\xff" * 200, b"POST / HTTP/1.1\r\n\r\n", b"GET /../../etc/passwd HTTP/1.1\r\n\r\n", b""):
+        with socket.create_connection(("127.0.0.1", int(url.rpartition(":")[2])), timeout=PATIENCE_S) as line:
+            line.sendall(nonsense)
+    with urllib.request.urlopen(url, timeout=PATIENCE_S) as answer:
+        assert answer.status == 200
+    viewer.signal(signal.SIGTERM)
+    assert viewer.wait() == 0
+    assert viewer.complaints == []
+
+
+def test_taken_port_ends_the_simulation_with_one_line(processes: Any) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        program = processes.run("cli", "sim", "--view", "--ros-args", "-p", f"web_viewer.port:={port}")
+        assert program.wait() == 1
+    assert len(program.complaints) == 1
+    assert f"127.0.0.1:{port} (Address already in use)" in program.complaints[0]
+
+
+def test_missing_viser_is_told_with_what_brings_it(
+    processes: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "viser.py").write_text("raise ImportError(\"No module named 'viser'\")\n")
+    processes._environment["PYTHONPATH"] = f"{tmp_path}:{processes._environment['PYTHONPATH']}"
+    program = processes.run("cli", "fly", "--view")
+    assert program.wait() == 1
+    assert len(program.complaints) == 1
+    assert "viser, which serves the viewer's page, is not installed" in program.complaints[0]
+    assert "`pip install viser`" in program.complaints[0]
+
+
+@pytest.mark.parametrize(("variables", "shown"), [([], True), (["CI=true"], False), (["VIEW="], False)])
+def test_make_fly_shows_the_page_but_not_in_continuous_integration(variables: list[str], shown: bool) -> None:
+    command = ["env", "-u", "CI", "make", "--dry-run", "fly", *variables]
+    done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, timeout=PATIENCE_S, check=True)
+    (line,) = [line for line in done.stdout.splitlines() if "rosflight_py_sim fly" in line]
+    assert ("--view" in line.split()) == shown
