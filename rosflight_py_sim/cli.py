@@ -14,6 +14,7 @@ from typing import Any
 from rosflight_py_sim import __version__
 from rosflight_py_sim.fleet import Member, fleet
 from rosflight_py_sim.flight_controllers import FLIGHT_CONTROLLERS, chosen_flight_controller
+from rosflight_py_sim.hand_over_command import add_hand_over_parser
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.report_command import add_report_parser
 from rosflight_py_sim.resources import share_directory
@@ -182,6 +183,7 @@ def _parser() -> argparse.ArgumentParser:
     joysticks.add_argument("--watch", action="store_true", help="show axes and pressed buttons until Ctrl-C")
     joysticks.add_argument("--mapping-file", type=_file, metavar="FILE", help="mappings of your own, which come first")
     joysticks.set_defaults(command=_joysticks)
+    add_hand_over_parser(commands)
     add_terminal_parser(commands)
     return parser
 

@@ -42,7 +42,7 @@ class ClientFlight(Flight):
         """Create whom the task needs, and start the program."""
         self._recorder = self._task.join(graph, namespace)
         program = share_directory() / "docs" / "examples" / self._mission.program
-        self._client = ClientProgram(program, self._task.arguments(graph))
+        self._client = ClientProgram(program, [*self._task.arguments(graph), *self._mission.arguments])
 
     @property
     def doing(self) -> str:

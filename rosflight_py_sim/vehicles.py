@@ -62,12 +62,14 @@ class ClientMission:
         program: file in docs/examples; it prints what it does, one line for each part of the mission.
         parts: how many parts there are.
         task: what the program has to do, and is judged by: a name of `missions.TASKS`.
+        arguments: further ones of the program.
         settings: parameters of the nodes.
     """
 
     program: str
     parts: int
     task: str
+    arguments: tuple[str, ...] = ()
     settings: Mapping[str, Value] = field(default_factory=dict)
 
 
@@ -153,7 +155,7 @@ def _ardupilot(file: str, program: str, frame: str, parameters: str, *options: s
 
 
 def _uthere(file: str) -> dict[str, Pairing]:
-    return {"uthere": Pairing(f"uthere/{file}.yaml")}
+    return {"uthere": Pairing(f"uthere/{file}.yaml", "rosflight_py_sim hand-over; rosflight_py_sim uthere-terminal")}
 
 
 def _fixedwing(name: str, parameters: str, uthere: str = "fixedwing") -> Vehicle:

@@ -70,18 +70,24 @@ def ros_domain(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
         yield domain
 
 
+def _free_ports(kind: socket.SocketKind, count: int) -> list[int]:
+    with ExitStack() as probes:
+        made = [probes.enter_context(socket.socket(socket.AF_INET, kind)) for _ in range(count)]
+        for probe in made:
+            probe.bind(("127.0.0.1", 0))
+        return [int(probe.getsockname()[1]) for probe in made]
+
+
 @pytest.fixture
 def tcp_ports() -> Callable[[int], list[int]]:
     """A function that gives so many TCP ports which nobody uses."""
+    return lambda count: _free_ports(socket.SOCK_STREAM, count)
 
-    def find(count: int) -> list[int]:
-        with ExitStack() as probes:
-            made = [probes.enter_context(socket.socket()) for _ in range(count)]
-            for probe in made:
-                probe.bind(("127.0.0.1", 0))
-            return [int(probe.getsockname()[1]) for probe in made]
 
-    return find
+@pytest.fixture
+def udp_ports() -> Callable[[int], list[int]]:
+    """A function that gives so many UDP ports which nobody uses."""
+    return lambda count: _free_ports(socket.SOCK_DGRAM, count)
 
 
 @pytest.fixture

@@ -29,7 +29,7 @@ from uthere_client import (
 
 Point = tuple[float, float]
 
-AIRSPEED = 17.0  # m/s
+AIRSPEED = 16.0  # m/s
 ALTITUDE = 300.0  # ft
 CLIMB = 20.0  # ft/s
 
@@ -38,7 +38,7 @@ HEIGHT, WIDTH, GAP, SPACING = 220.0, 145.0, 75.0, 25.0
 
 # A stroke's first waypoint lies so far before its beginning (m), so that the plane has found the line by then. fly()
 # brings it to a place still farther back.
-RUN_UP, APPROACH = 70.0, 90.0
+RUN_UP, APPROACH = 80.0, 90.0
 
 # Ground Control circles a place that it is to fly to; so near to it (m) the plane is there.
 NEAR = 90.0
@@ -73,7 +73,8 @@ LETTERS = {
         line((_W - _ROUND, 0.5), (_W, 0.0)),
     ),
     "O": (arc(0.5 * _W, 0.5, 0.5 * _W, 90.0, -270.0, stretch=1.0 / _W),),
-    "S": ([*arc(_W - 0.25 - 0.08, 0.75, _ROUND, 30.0, 270.0), *arc(_W - 0.25 - 0.08, 0.25, _ROUND, 90.0, -150.0)[1:]],),
+    # Two arcs and the line that touches both: a plane takes its time to bank the other way.
+    "S": ([*arc(0.5 * _W, 0.76, 0.24, 30.0, 247.0), *arc(0.5 * _W, 0.24, 0.24, 67.0, -150.0)],),
 }
 
 

@@ -11,11 +11,13 @@ from rosflight_msgs.msg import Status
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
-from rosflight_py_sim.firmware import ErrorFlag
+from rosflight_py_sim.firmware import ErrorFlag, Override
 from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED
 
 Script: TypeAlias = Generator[str | Callable[[], bool], None, None]
 """Services to call, and conditions to wait for."""
+
+_BY_SWITCH = Override.ATT_SWITCH | Override.THR_SWITCH
 
 # Status comes at 10 Hz of simulated time: what has not happened after this many has failed.
 _PATIENCE = 150
@@ -44,6 +46,8 @@ class Pilot(Node):
         self.failure: FlightAbortedError | None = None
         self.status = Status()
         self._waited = 0
+        self._uncalled = ""
+        self._is_heard = False
         self._calls = {name: self.create_client(Trigger, name) for name in self.SERVICES}
         self._script = self.flight()
         self._condition: Callable[[], bool] | None = lambda: True
@@ -51,15 +55,23 @@ class Pilot(Node):
 
     def flight(self) -> Script:
         """Services to call, and conditions to wait for."""
-        self.doing = "calibrating the IMU"
-        yield "calibrate_imu"
-        yield lambda: not self.status.error_code & ErrorFlag.UNCALIBRATED_IMU
-        self.doing = "arming"
-        yield "toggle_arm"
-        yield lambda: bool(self.status.armed)
+        if not self.status.armed:
+            self.doing = "calibrating the IMU"
+            yield "calibrate_imu"
+            yield lambda: not self.status.error_code & ErrorFlag.UNCALIBRATED_IMU
+            self.doing = "arming"
+            yield "toggle_arm"
+            yield lambda: bool(self.status.armed)
         self.doing = "handing over"
-        yield "toggle_override"
-        yield lambda: bool(self.status.offboard)
+        if self.status.rc_override & _BY_SWITCH:
+            yield "toggle_override"
+        yield lambda: not self.status.rc_override & _BY_SWITCH
+        self.doing = "handed over"
+
+    @property
+    def is_heard(self) -> bool:
+        """Whether the flight controller has told its status."""
+        return self._is_heard
 
     @property
     def is_patient(self) -> bool:
@@ -72,6 +84,7 @@ class Pilot(Node):
 
     def _on_status(self, message: Status) -> None:
         self.status = message
+        self._is_heard = True
         if self._condition is None or self.failure or self.done:
             return
         if message.failsafe:
@@ -81,20 +94,30 @@ class Pilot(Node):
         else:
             self._waited += 1
             if self._waited > _PATIENCE and not self.is_patient:
-                self._give_up(f"error flags of the flight controller: 0x{message.error_code:02x}")
+                missing = f"nobody offers the service {self._uncalled}"
+                flags = f"error flags of the flight controller: 0x{message.error_code:02x}"
+                self._give_up(missing if self._uncalled else flags)
 
     def _go_on(self) -> None:
         self._condition = None
         self._waited = 0
-        step = next(self._script, None)
+        step: str | Callable[[], bool] | None = self._uncalled or next(self._script, None)
+        self._uncalled = ""
         if step is None:
             self.done = True
         elif isinstance(step, str):
-            self._calls[step].call_async(Trigger.Request()).add_done_callback(
-                lambda future, service=step: self._on_answer(service, future)
-            )
+            self._call(step)
         else:
             self._condition = step
+
+    def _call(self, service: str) -> None:
+        """Call the service, as soon as somebody offers it."""
+        client = self._calls[service]
+        if not client.service_is_ready():
+            self._condition = client.service_is_ready
+            self._uncalled = service
+            return
+        client.call_async(Trigger.Request()).add_done_callback(lambda future: self._on_answer(service, future))
 
     def _on_answer(self, service: str, future: Future[Any]) -> None:
         answer = future.result()
@@ -125,6 +148,8 @@ class MissionPilot(Pilot):
     def flight(self) -> Script:
         """Hand over, fly, and disarm what has landed."""
         yield from super().flight()
+        self.doing = "waiting for the autopilot"
+        yield lambda: bool(self.status.offboard)
         yield "autopilot/start"
         yield lambda: self._phase == "done"
         if self._lands:

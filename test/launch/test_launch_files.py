@@ -91,6 +91,18 @@ def declarations(file: Path) -> list[ast.Call]:
     return calls(file, "DeclareLaunchArgument")
 
 
+def test_planes_of_uthere_have_a_launch_file_that_includes_the_common_graph() -> None:
+    path = LAUNCH / "uthere_fixedwing.launch.py"
+    words = {n.value for n in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(n, ast.Constant)}
+    assert {GRAPH.name, "vehicle", "flight_controller", "uthere"} <= words
+    declared = {literals(call.args)[0]: {str(k.arg): k.value for k in call.keywords} for call in declarations(path)}
+    assert set(declared) - {"pilot"} <= set(arguments())
+    assert all("uthere" in VEHICLES[name].pairings for name in ast.literal_eval(declared["vehicle"]["choices"]))
+    from rosflight_py_sim.cli import _parser
+
+    assert _parser().parse_args(["hand-over", "--namespace", "a/b"]).namespace == ["a/b"]
+
+
 def test_underwater_vehicles_have_a_launch_file_that_includes_the_common_graph_and_changes_its_defaults() -> None:
     file = LAUNCH / "auv_standalone.launch.py"
     assert calls(file, "IncludeLaunchDescription")

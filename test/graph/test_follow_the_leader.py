@@ -1,0 +1,99 @@
+"""Two planes of a simulation, one of which follows the other: a program steers it, and the truth is looked at."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from rclpy.node import Node
+from rosflight_msgs.msg import SimState
+
+from rosflight_py_sim.client_program import ClientProgram
+from rosflight_py_sim.fleet import fleet
+from rosflight_py_sim.interfaces.qos import CHAIN
+from rosflight_py_sim.interfaces.ticks import Schedule
+from rosflight_py_sim.interfaces.vehicle_state import VehicleState
+from rosflight_py_sim.interfaces.wire import stamp_ns
+from rosflight_py_sim.nodes.pilot import Pilot
+from rosflight_py_sim.resources import share_directory
+from rosflight_py_sim.vehicles import vehicle
+
+PROGRAM = share_directory() / "docs" / "examples" / "uthere_follow_the_leader.py"
+PATIENCE_S = 360.0
+
+DELAY_S, ABOVE_FT = 4.0, 30.0
+SECONDS = 50.0
+
+
+class Track(Node):
+    """Where a plane truly is, ten times a simulated second: rows of time, north, east, height (s, m)."""
+
+    def __init__(self, namespace: str) -> None:
+        super().__init__("track", namespace=namespace)
+        self.rows: list[tuple[float, float, float, float]] = []
+        self._state = VehicleState()
+        self._schedule = Schedule(10.0)
+        self.create_subscription(SimState, "sim/truth_state", self._on_truth, CHAIN, raw=True)
+
+    def _on_truth(self, message: bytes) -> None:
+        if self._schedule.due(stamp_ns(message)):
+            self._state.read(message)
+            north, east, down = self._state.truth[:3]
+            self.rows.append((self._state.time_s, float(north), float(east), -float(down)))
+
+
+@pytest.mark.timeout(400)
+def test_follower_comes_to_its_place_behind_the_leader_and_keeps_it(
+    graph: Callable[..., Any], udp_ports: Callable[[int], list[int]]
+) -> None:
+    ports = udp_ports(2)
+    members = fleet(vehicle("uthere"), count=2, seed=4)
+    made = graph(
+        *("-p", f"uthere.udp_port_in:={ports[0]}", "-p", f"uthere.udp_port_out:={ports[1]}"),
+        # The simulation does not wait for the program, which a busy machine may keep waiting.
+        *("-p", "uthere.ap_target_from_packet_timeout:=10.0"),
+        vehicles=members,
+        flight_controller="uthere",
+    )
+    tracks = [Track(member.namespace) for member in members]
+    pilots = [Pilot(namespace=member.namespace) for member in members]
+    for node in (*tracks, *pilots):
+        made.include(node)
+    program = ClientProgram(
+        PROGRAM,
+        ["--ports", *map(str, ports), "--delay", str(DELAY_S), "--above", str(ABOVE_FT), "--seconds", str(SECONDS)],
+    )
+    said: list[str] = []
+    give_up = time.monotonic() + PATIENCE_S
+    try:
+        while program.code is None:
+            made.executor.spin_once(timeout_sec=0.01)
+            said += program.lines()
+            assert all(pilot.failure is None for pilot in pilots), [pilot.failure for pilot in pilots]
+            assert time.monotonic() < give_up, said
+    finally:
+        program.close()
+    said += program.lines()
+    assert program.code == 0, said
+    assert said[-1].endswith("done"), said
+
+    leader, follower = (np.array(track.rows) for track in tracks)
+    # The last seconds that it was steered: fly_disengage sends it home.
+    steered = follower[(follower[:, 0] > follower[-1, 0] - 20.0) & (follower[:, 0] < follower[-1, 0] - 1.0)]
+    then = steered[:, 0] - DELAY_S
+    place = np.stack([np.interp(then, leader[:, 0], leader[:, axis]) for axis in (1, 2)], axis=1)
+    off = np.linalg.norm(steered[:, 1:3] - place, axis=1)
+    # A second's way, 18 m, is what a program that is told every 0.2 s, and may be late, can be asked for.
+    assert off.mean() < 15.0, off
+    assert off.max() < 30.0, off
+    height = np.interp(steered[:, 0], leader[:, 0], leader[:, 3]) + 0.3048 * ABOVE_FT
+    assert np.abs(steered[:, 3] - height).max() < 4.0
+    # It had a way to go, and the leader did not wait for it.
+    first = follower[follower[:, 3] > 30.0][0]
+    assert math.hypot(*(first[1:3] - np.array([np.interp(first[0], leader[:, 0], leader[:, k]) for k in (1, 2)]))) > 5.0
+    speed = np.linalg.norm(np.diff(leader[-200:, 1:3], axis=0), axis=1) / np.diff(leader[-200:, 0])
+    assert speed.mean() > 12.0

@@ -1,0 +1,79 @@
+"""The skywriting, as `fly` runs it: the example program steers by uThere's protocol, and the simulator judges."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+# One letter instead of three, and the way out of the cage before it.
+FLY = """
+import sys
+from dataclasses import replace
+from pathlib import Path
+from rosflight_py_sim.client_flight import ClientFlight
+from rosflight_py_sim.flight import fly
+from rosflight_py_sim.skywriting_task import SkywritingTask
+from rosflight_py_sim.vehicles import vehicle
+plane = vehicle("uthere")
+mission = replace(plane.mission, **eval(sys.argv[1]))
+flight = ClientFlight(mission, SkywritingTask(plane))
+sys.exit(fly(flight, files=[], settings={}, ros_arguments=sys.argv[2:], namespace="", output=Path("sky")))
+"""
+
+
+@pytest.fixture
+def ports(udp_ports: Callable[[int], list[int]]) -> list[str]:
+    """ROS arguments that put Ground Control on free ports."""
+    port_in, port_out = udp_ports(2)
+    return ["--ros-args", "-p", f"uthere.udp_port_in:={port_in}", "-p", f"uthere.udp_port_out:={port_out}"]
+
+
+@pytest.mark.timeout(400)
+def test_program_writes_a_letter_leaves_the_cage_and_comes_back(
+    command_line: Run, ports: list[str], tmp_path: Path
+) -> None:
+    mission = {"arguments": ("--word", "O"), "parts": 6}
+    result = command_line("-c", FLY, repr(mission), *ports, patience_s=380.0)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "Traceback" not in result.stdout + result.stderr
+    letter = re.search(r"letter O +│ ([0-9]+) m of lines, ([0-9.]+) m RMS off, ([0-9.]+) m max", result.stdout)
+    left = re.search(r"cage left +│ at ([0-9.]+) s, ([0-9.]+) m high \(limit 120.0 m\): altitude", result.stdout)
+    back = re.search(r"back in the cage +│ at ([0-9.]+) s", result.stdout)
+    again = re.search(r"fly\(\) again +│ at ([0-9.]+) s", result.stdout)
+    assert letter and left and back and again, result.stdout
+    # Without wind; the judge allows 15 m.
+    assert float(letter[3]) < 10.0
+    assert float(left[1]) < float(back[1]) <= float(again[1])
+    assert float(left[2]) > 120.0
+    (picture,) = (tmp_path / "sky").glob("uthere-*.png")
+    assert str(picture.resolve()) in result.stdout
+    from matplotlib.image import imread
+
+    assert imread(picture).shape[:2] == (1000, 1600)
+
+
+def test_program_that_ends_before_a_letter_is_not_a_success(
+    command_line: Run, ports: list[str], tmp_path: Path
+) -> None:
+    program = tmp_path / "quitter.py"
+    program.write_text(
+        "import sys, time\nprint('  0.0 s  look about', flush=True)\ntime.sleep(3.0)\nsys.exit('the sky is too high')\n"
+    )
+    result = command_line("-c", FLY, repr({"program": str(program), "parts": 1}), *ports)
+    assert result.returncode == 1, result.stdout + result.stderr
+    assert "Traceback" not in result.stdout + result.stderr
+    for words in ("quitter.py gave up", "the sky is too high", "not completed", "not left (limit 120.0 m)", "picture:"):
+        assert words in result.stdout
+
+
+def test_word_with_a_letter_that_nobody_has_taught_the_program_is_refused(command_line: Run, ports: list[str]) -> None:
+    result = command_line("-c", FLY, repr({"arguments": ("--word", "Q")}), *ports)
+    assert result.returncode == 1
+    assert "'Q' given; allowed: letters R, O, S" in result.stdout
+    assert "Traceback" not in result.stdout + result.stderr
