@@ -10,7 +10,7 @@ from rosflight_py_sim.autopilot.guided import Guided
 from rosflight_py_sim.autopilot.packet_modes import TRANSITIONS, Event, Mode
 from rosflight_py_sim.autopilot.target_controller import TargetController
 from rosflight_py_sim.autopilot.waypoint_route import ROUTE_PARAMETERS, Route, RouteWaypoint
-from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
+from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values, number
 
 _GOES = {"waypoint": Event.GOES_TO_WAYPOINT, "return_home": Event.GOES_HOME}
 
@@ -83,7 +83,7 @@ class PacketPilot:
         """`values` holds every parameter of PACKET_PILOT_PARAMETERS, checked; it may hold others.
 
         Raises:
-            ParameterError: bounds of the cage that contradict each other.
+            ParameterError: bounds of the cage that contradict each other, or a home outside of them.
         """
         self.mode = Mode.STANDBY
         self.cage_triggered = 0
@@ -103,23 +103,26 @@ class PacketPilot:
         """Take over changed parameters; `controller` goes on where the one before was.
 
         Raises:
-            ParameterError: bounds of the cage that contradict each other; all stays as it was.
+            ParameterError: bounds of the cage that contradict each other, or a home outside of them; nothing changes.
         """
-        self._cage = Cage(values)
+        cage = Cage(values)
+        height, airspeed = number(values, "home_altitude"), number(values, "home_airspeed")
+        home = FlyTarget(PositionTarget(0.0, 0.0), AirspeedTarget(airspeed), AltitudeTarget(height))
+        outside = cage.of_target(home) & ~_OF_PACKETS
+        if outside:
+            raise ParameterError(
+                f"parameters 'home_altitude' and 'home_airspeed': {height:g} m and {airspeed:g} m/s given; allowed: "
+                f"inside of the cage, which that leaves ({words(outside)})"
+            )
         if controller is not self._controller:
             controller.adopt(self._controller)
-        self._controller = controller
+        self._controller, self._cage, self._home = controller, cage, home
         self._values = values
         self._timeout = number(values, "ap_target_from_packet_timeout")
         self._lost_comm_timeout = number(values, "lost_comm_timeout")
         self._nav_lost_timeout = number(values, "nav_lost_timeout")
         self._ground_height = number(values, "ground_height")
         self._lost_signal = _GOES[str(values["lost_signal_mode"])]
-        self._home = FlyTarget(
-            PositionTarget(0.0, 0.0),
-            AirspeedTarget(number(values, "home_airspeed")),
-            AltitudeTarget(number(values, "home_altitude")),
-        )
 
     def hear(self) -> None:
         """Some packet of a ground station has come, whatever is in it."""

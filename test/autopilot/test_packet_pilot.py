@@ -532,6 +532,22 @@ def test_cage_without_an_inside_is_refused_and_the_one_before_stays() -> None:
     assert flown.controller.told == AHEAD
 
 
+@pytest.mark.parametrize(
+    ("parameters", "bit"),
+    [
+        ({"home_altitude": 301.0}, "altitude"),
+        ({"cage_altitude_maximum": 59.0}, "altitude"),
+        ({"cage_altitude_minimum": 61.0}, "altitude"),
+        ({"home_airspeed": 9.0}, "airspeed"),
+    ],
+)
+def test_home_outside_of_the_cage_is_refused_as_nobody_would_ever_come_back(
+    parameters: dict[str, float], bit: str
+) -> None:
+    with pytest.raises(ParameterError, match=rf"allowed: inside of the cage, which that leaves \({bit}\)"):
+        Flown(**parameters)
+
+
 def test_time_that_goes_back_ends_nothing() -> None:
     flown = in_mode(Mode.PACKET_TARGET)
     flown.wait(1.0)

@@ -364,7 +364,7 @@ def test_what_does_not_fit_is_refused(settings: dict[str, object], words: str) -
 
 
 def test_limits_of_the_cage_are_changed_in_flight_for_all_planes_or_not_at_all(make: MakeBench) -> None:
-    made = make(2, plane_ids=[1, 2])
+    made = make(2, plane_ids=[1, 2], home_altitude=30.0)
     program = made.program()
     program.send(
         "data_request(variable=cage_altitude_maximum,interval=0.02)",
