@@ -191,11 +191,15 @@ def _ends(node: NodeEntry, model: GraphModel) -> str:
     """What the graph alone knows of a node that says nothing."""
     said = sum(node.name in topic.publishers for topic in model.topics)
     heard = sum(node.name in topic.listeners for topic in model.topics)
-    return f"publishes {said} topic{'s' * (said != 1)}, hears {heard}"
+    return f"publishes {_counted(said, 'topic')}, hears {heard}"
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 def _headline(model: GraphModel) -> str:
-    words = [f"{len(model.nodes)} nodes, {len(model.topics)} topics, {_domain()}"]
+    words = [f"{_counted(len(model.nodes), 'node')}, {_counted(len(model.topics), 'topic')}, {_domain()}"]
     for node in model.nodes:
         steps, step_ms = node.report.number("steps/s"), node.report.number("step median (ms)")
         factor = node.report.number("real-time factor")
