@@ -22,8 +22,7 @@ _STALE_S = 5.0
 class GraphWatch:
     """Keeps what nodes say, from the moment it is made; the node whose eyes it uses must be spun.
 
-    Nodes and topics that are hidden by ROS's convention (a name that begins with an underscore) are left out, as is the
-    node itself.
+    Nodes and topics that are hidden by ROS's convention (a name that begins with an underscore) are left out.
     """
 
     def __init__(self, node: Node) -> None:
@@ -34,11 +33,10 @@ class GraphWatch:
     def model(self, *, plumbing: bool = False) -> GraphModel:
         """The graph as it is now; `plumbing`: with the topics that every node has."""
         node = self._node
-        own = node.get_fully_qualified_name()
         names = {f"{space.rstrip('/')}/{name}" for name, space in node.get_node_names_and_namespaces()}
-        shown = sorted(name for name in names - {own} if not _hidden(name))
+        shown = sorted(name for name in names if not _hidden(name))
         topics = [
-            TopicEntry(topic, ", ".join(types), *self._ends(topic, own))
+            TopicEntry(topic, ", ".join(types), *self._ends(topic))
             for topic, types in node.get_topic_names_and_types()
             if not _hidden(topic)
         ]
@@ -47,18 +45,18 @@ class GraphWatch:
     @property
     def unheard(self) -> set[str]:
         """Full names of the nodes that publish on /diagnostics, but have said nothing under their names."""
-        reporting = self._names(self._node.get_publishers_info_by_topic(DIAGNOSTICS_TOPIC), "")
+        reporting = self._names(self._node.get_publishers_info_by_topic(DIAGNOSTICS_TOPIC))
         return {name for name in reporting if name.lstrip("/") not in self._reports}
 
-    def _ends(self, topic: str, own: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    def _ends(self, topic: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         node = self._node
-        publishers = self._names(node.get_publishers_info_by_topic(topic), own)
-        return publishers, self._names(node.get_subscriptions_info_by_topic(topic), own)
+        publishers = self._names(node.get_publishers_info_by_topic(topic))
+        return publishers, self._names(node.get_subscriptions_info_by_topic(topic))
 
     @staticmethod
-    def _names(ends: Iterable[object], own: str) -> tuple[str, ...]:
+    def _names(ends: Iterable[object]) -> tuple[str, ...]:
         found = {f"{end.node_namespace.rstrip('/')}/{end.node_name}" for end in ends}  # type: ignore[attr-defined]
-        return tuple(sorted(name for name in found if name != own and not _hidden(name)))
+        return tuple(sorted(name for name in found if not _hidden(name)))
 
     def _on_report(self, message: DiagnosticArray) -> None:
         now_s = time.monotonic()

@@ -1,0 +1,82 @@
+"""The graph as it runs, seen from a node in it: namespaces, foreign nodes, hidden ones, who reports and who not."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from rclpy.node import Node
+from std_msgs.msg import String
+
+from rosflight_py_sim.fleet import fleet
+from rosflight_py_sim.vehicles import vehicle
+from rosflight_py_sim.viewer.graph_model import GraphModel, Health, NodeEntry
+from rosflight_py_sim.viewer.graph_watch import GraphWatch
+
+
+def entry(model: GraphModel, name: str) -> NodeEntry | None:
+    return next((node for node in model.nodes if node.name == name), None)
+
+
+def now_and_then(condition: Callable[[], bool]) -> Callable[[], bool]:
+    """The condition, looked at twice a second: a look takes longer than a step."""
+    next_s = 0.0
+
+    def holds() -> bool:
+        nonlocal next_s
+        if time.monotonic() < next_s:
+            return False
+        next_s = time.monotonic() + 0.5
+        return condition()
+
+    return holds
+
+
+def test_fleet_and_foreign_nodes_are_there_with_topics_and_health(graph: Callable[..., Any]) -> None:
+    made = graph(vehicles=fleet(vehicle("multirotor"), count=2, seed=0), namespace="range")
+    foreign, hidden = Node("camera_driver", namespace="elsewhere"), Node("_looks_on")
+    for node in (foreign, hidden):
+        made.include(node)
+    foreign.create_publisher(String, "words", 1)
+    hidden.create_subscription(String, "/elsewhere/words", lambda message: None, 1)
+    watch = GraphWatch(hidden)
+    own = {f"/range/multirotor_{n}/{name}" for n in (1, 2) for name in ("dynamics", "sensors", "sil_board", "rc")}
+
+    def all_well() -> bool:
+        model = watch.model()
+        found = [entry(model, name) for name in own | {"/range/time_manager"}]
+        rated = {topic.name for topic in model.topics if topic.rate_hz}
+        return all(one and one.health is Health.OK for one in found) and "/range/multirotor_2/sim/truth_state" in rated
+
+    made.spin_until(now_and_then(all_well), "all nodes are there, and well")
+    model = watch.model()
+    driver = entry(model, "/elsewhere/camera_driver")
+    assert driver is not None and driver.health is Health.UNKNOWN
+    assert entry(model, "/_looks_on") is None
+    topics = {topic.name: topic for topic in model.topics}
+    assert topics["/elsewhere/words"].publishers == ("/elsewhere/camera_driver",)
+    assert topics["/elsewhere/words"].listeners == ()
+    assert topics["/range/multirotor_1/sim/pwm_output"].publishers == ("/range/multirotor_1/sil_board",)
+    assert topics["/range/multirotor_1/sim/pwm_output"].listeners == ("/range/multirotor_1/forces_and_moments",)
+    assert "/diagnostics" not in topics
+    assert "/diagnostics" in {topic.name for topic in watch.model(plumbing=True).topics}
+
+
+def test_what_others_report_under_the_node_alone_is_taken_for_its(graph: Callable[..., Any]) -> None:
+    made = graph()
+    driver, onlooker = Node("driver", namespace="elsewhere"), Node("_looks_on")
+    for node in (driver, onlooker):
+        made.include(node)
+    watch = GraphWatch(onlooker)
+    say = driver.create_publisher(DiagnosticArray, "/diagnostics", 1)
+    status = DiagnosticStatus(name="driver: lens", level=DiagnosticStatus.WARN, message="dirty")
+
+    def heard() -> bool:
+        say.publish(DiagnosticArray(status=[status]))
+        found = entry(watch.model(), "/elsewhere/driver")
+        return found is not None and found.message == "lens: dirty"
+
+    made.spin_until(now_and_then(heard), "the word of another's node")
+    assert not watch.model().well
