@@ -16,7 +16,7 @@ from rosflight_py_sim.fleet import Member, fleet
 from rosflight_py_sim.flight_controllers import FLIGHT_CONTROLLERS, chosen_flight_controller
 from rosflight_py_sim.hand_over_command import add_hand_over_parser
 from rosflight_py_sim.parameters import ParameterError
-from rosflight_py_sim.report_command import add_report_parser
+from rosflight_py_sim.recording_commands import add_recording_parsers
 from rosflight_py_sim.resources import share_directory
 from rosflight_py_sim.status_command import add_status_parser
 from rosflight_py_sim.trim_command import add_trim_parser
@@ -171,7 +171,7 @@ def _parser() -> argparse.ArgumentParser:
         "--output", type=Path, default=Path("flights"), metavar="DIR", help="folder for pictures (default: flights)"
     )
     fly.set_defaults(command=_fly)
-    add_report_parser(commands)
+    add_recording_parsers(commands)
     add_trim_parser(commands, list(VEHICLES))
     add_status_parser(commands)
 

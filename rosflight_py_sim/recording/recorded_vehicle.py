@@ -8,10 +8,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.recording.columns import Array, Columns, NoColumnsError, columns
 from rosflight_py_sim.recording.mcap_file import Recording
 from rosflight_py_sim.recording.state_log import StateLog
 from rosflight_py_sim.vehicles import VEHICLES, Actuator, Vehicle
+from rosflight_py_sim.world import DRY_LAND, WORLD, World, world_of
 
 TRUTH = "sim/truth_state"
 
@@ -124,6 +126,14 @@ def recorded_vehicles(recording: Recording) -> list[RecordedVehicle]:
         for namespace in sorted(namespaces, key=lambda one: (order.get(one, len(order)), one))
     )
     return [one for one in found if one is not None]
+
+
+def world_of_recording(recording: Recording) -> World:
+    """The world around the vehicles; dry land where it is not told, or is a file that is not here any more."""
+    try:
+        return world_of({WORLD.name: recording.facts.get("world", "")})
+    except ParameterError:
+        return DRY_LAND
 
 
 def _vehicle(recording: Recording, namespace: str, vehicle: Vehicle | None) -> RecordedVehicle | None:

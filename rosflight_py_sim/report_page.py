@@ -1,26 +1,21 @@
-"""`rosflight_py_sim report`: a page about a recording, which any browser shows without a request to anywhere."""
+"""A page about a recording, which any browser shows without a request to anywhere."""
 
 from __future__ import annotations
 
-import argparse
-import sys
 from dataclasses import dataclass
 from importlib.resources import files
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from rosflight_py_sim import __version__
-from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.recorded_flight import recorded_flight, warnings_of
 from rosflight_py_sim.recording.flight_summary import summarise
-from rosflight_py_sim.recording.mcap_file import NotMcapError, Recording, Topic, read_recording
+from rosflight_py_sim.recording.mcap_file import Recording, Topic
 from rosflight_py_sim.recording.motion_summary import summarise_motion
-from rosflight_py_sim.recording.recorded_vehicle import RecordedVehicle, recorded_vehicles
+from rosflight_py_sim.recording.recorded_vehicle import RecordedVehicle, recorded_vehicles, world_of_recording
 from rosflight_py_sim.viewer.report_panels import Panel, Told, panels
 from rosflight_py_sim.viewer.summary_table import motion_rows, summary_rows
-from rosflight_py_sim.world import DRY_LAND, World, world_of
+from rosflight_py_sim.world import World
 
 # So many messages of a topic at the most are looked into: more than a plot has points.
 _KEPT = 40_000
@@ -54,39 +49,9 @@ class Section:
     panels: list[Panel]
 
 
-def add_report_parser(commands: Any) -> None:
-    """Add the command to those of `rosflight_py_sim`."""
-    parser = commands.add_parser(
-        "report",
-        help="make a page of plots about a recording",
-        description="Make one HTML page about an MCAP recording, of this simulator or of ros2 bag record -s mcap: "
-        "a summary and plots of each vehicle, and the topics with their rates and gaps.",
-    )
-    parser.add_argument(
-        "file", type=Path, metavar="FILE", help="an MCAP file; one that was cut off is read up to there"
-    )
-    parser.add_argument("--output", type=Path, metavar="HTML", help="the page (default: FILE with the ending .html)")
-    parser.set_defaults(command=_report)
-
-
-def _report(options: argparse.Namespace) -> int:
-    try:
-        recording = read_recording(options.file, lambda _, type_name: 0 if type_name in _PICTURES else _KEPT)
-        page = report_page(recording)
-    except (NotMcapError, ModuleNotFoundError) as error:
-        print(f"rosflight_py_sim: {error}", file=sys.stderr)
-        return 1
-    output: Path = options.output or options.file.with_suffix(".html")
-    try:
-        output.parent.mkdir(parents=True, exist_ok=True)
-        output.write_text(page, encoding="utf-8")
-    except OSError as error:
-        print(f"rosflight_py_sim: cannot write '{output}': {error.strerror}", file=sys.stderr)
-        return 1
-    for trouble in troubles_of(recording):
-        print(f"rosflight_py_sim: {trouble}", file=sys.stderr)
-    print(f"report: {output.resolve()}")
-    return 0
+def kept_of(topic: str, type_name: str) -> int:
+    """How many messages of a topic a page is made of, at the most."""
+    return 0 if type_name in _PICTURES else _KEPT
 
 
 def report_page(recording: Recording) -> str:
@@ -119,7 +84,7 @@ def report_page(recording: Recording) -> str:
             title=recording.path.name,
             facts=facts,
             troubles=troubles_of(recording),
-            vehicles=[_section(one, _world(recording)) for one in recorded_vehicles(recording)],
+            vehicles=[_section(one, world_of_recording(recording)) for one in recorded_vehicles(recording)],
             warnings=warnings_of(recording),
             topics=[_row(topic) for topic in sorted(recording.topics.values(), key=lambda one: one.name)],
             version=__version__,
@@ -141,14 +106,6 @@ def troubles_of(recording: Recording) -> list[str]:
             "The recording holds no sim/truth_state of a vehicle: there is nothing to plot, only topics to list."
         )
     return said
-
-
-def _world(recording: Recording) -> World:
-    try:
-        return world_of({"world": recording.facts.get("world", "")})
-    except ParameterError:
-        # A file of the user's own that is not here any more.
-        return DRY_LAND
 
 
 def _section(one: RecordedVehicle, world: World) -> Section:

@@ -1,0 +1,222 @@
+"""A recording in the browser viewer, without the simulator and without ROS."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.recording.columns import Array
+from rosflight_py_sim.recording.mcap_file import Recording, Topic
+from rosflight_py_sim.recording.recorded_vehicle import RecordedVehicle, recorded_vehicles, world_of_recording
+from rosflight_py_sim.viewer.appearance import Appearance, appearance
+from rosflight_py_sim.viewer.web.server import open_server, stop_server, url_of
+
+if TYPE_CHECKING:
+    from rosflight_py_sim.viewer.web.display import Display
+    from rosflight_py_sim.viewer.web.playback import Playback
+
+_STATES, _PICTURES = 40_000, 2_000
+_COMPRESSED = "sensor_msgs/msg/CompressedImage"
+_OF_STATES = ("/sim/truth_state", "/sim/truth_wind", "/sim/pwm_output")
+_LONG_AGO_S = 1e8
+_FRAMES_HZ = 30.0
+_SLIDER_HZ = 8.0
+_BEGINNING_OF_JPEG = b"\xff\xd8\xff"
+_SPEEDS = {"0.1 x": 0.1, "0.5 x": 0.5, "1 x": 1.0, "2 x": 2.0, "5 x": 5.0, "20 x": 20.0}
+
+
+class NothingToShowError(ValueError):
+    """A recording without a vehicle in it."""
+
+
+def kept_of(topic: str, type_name: str) -> int:
+    """How many messages of a topic are shown, at the most."""
+    if type_name == _COMPRESSED:
+        return _PICTURES
+    return _STATES if topic.endswith(_OF_STATES) else 0
+
+
+class Player:
+    """Where in the recording we are; asked and told by several threads.
+
+    Attributes:
+        first_s, last_s: time of the recording's beginning and end, s.
+    """
+
+    def __init__(self, first_s: float, last_s: float, speed: float) -> None:
+        """At the beginning, playing."""
+        self.first_s, self.last_s = first_s, last_s
+        self._lock = threading.Lock()
+        self._time_s = first_s
+        self._speed = speed
+        self._playing = True
+
+    @property
+    def time_s(self) -> float:
+        """Where it is, s."""
+        return self._time_s
+
+    @property
+    def speed(self) -> float:
+        """Seconds of the recording per second; 0 in a pause."""
+        return self._speed if self._playing else 0.0
+
+    @property
+    def playing(self) -> bool:
+        """Whether time goes on."""
+        return self._playing
+
+    def toggle(self) -> None:
+        """Pause, or go on; from the end, begin again."""
+        with self._lock:
+            if not self._playing and self._time_s >= self.last_s:
+                self._time_s = self.first_s
+            self._playing = not self._playing
+
+    def seek(self, time_s: float) -> None:
+        """Go to a time; outside of the recording, to its end on that side."""
+        with self._lock:
+            self._time_s = min(max(time_s, self.first_s), self.last_s)
+
+    def set_speed(self, speed: float) -> None:
+        """Play at another speed from now on."""
+        with self._lock:
+            self._speed = speed
+
+    def advance(self, elapsed_s: float) -> float:
+        """Let system time pass; where it is then. At the end it pauses."""
+        with self._lock:
+            if self._playing:
+                self._time_s = min(self._time_s + elapsed_s * self._speed, self.last_s)
+                self._playing = self._time_s < self.last_s
+            return self._time_s
+
+
+@dataclass(frozen=True)
+class Moment:
+    """What a recording holds of a vehicle at a time; see `VehicleView`, which is made of it."""
+
+    truth: Array
+    wind_ned: Array
+    pwm_us: Array
+    images: Mapping[str, bytes]
+
+
+class Track:
+    """One vehicle's way through the recording.
+
+    Attributes:
+        name: for people.
+        first_s, last_s: times of the first and the last state, s.
+    """
+
+    def __init__(self, vehicle: RecordedVehicle) -> None:
+        """Look for its cameras, too."""
+        self.name = vehicle.name
+        self.first_s, self.last_s = float(vehicle.time_s[0]), float(vehicle.time_s[-1])
+        self._vehicle = vehicle
+        self._cameras = dict(_cameras(vehicle))
+
+    def at(self, time_s: float) -> Moment:
+        """What there is at a time: the state between two rows, the newest of all else."""
+        one = self._vehicle
+        row = int(np.clip(np.searchsorted(one.time_s, time_s, side="right") - 1, 0, len(one.time_s) - 1))
+        after = min(row + 1, len(one.time_s) - 1)
+        span_s = one.time_s[after] - one.time_s[row]
+        share = float(np.clip((time_s - one.time_s[row]) / span_s, 0.0, 1.0)) if span_s > 0.0 else 0.0
+        truth = _between(one.truth[row], one.truth[after], share)
+        images = {name: picture for name, topic in self._cameras.items() if (picture := _picture(topic, time_s))}
+        return Moment(truth, one.wind_ned[row], one.pwm_us[row], images)
+
+
+def _between(before: Array, after: Array, share: float) -> Array:
+    """Truth vector between two; quaternions of opposite signs are the same attitude."""
+    turned = after.copy()
+    if before[3:7] @ after[3:7] < 0.0:
+        turned[3:7] = -turned[3:7]
+    truth: Array = before + share * (turned - before)
+    truth[3:7] /= np.linalg.norm(truth[3:7]) or 1.0
+    return truth
+
+
+def _cameras(vehicle: RecordedVehicle) -> Iterator[tuple[str, Topic]]:
+    prefix = f"{vehicle.namespace}/camera/"
+    for name, topic in vehicle.recording.topics.items():
+        if topic.type_name == _COMPRESSED and name.startswith(prefix) and topic.messages:
+            yield name.removeprefix(prefix).split("/")[0], topic
+
+
+def _picture(topic: Topic, time_s: float) -> bytes:
+    row = int(np.searchsorted(topic.kept_s, time_s + 1e-9, side="right")) - 1
+    if row < 0:
+        return b""
+    body = topic.messages[row]
+    at = body.find(_BEGINNING_OF_JPEG)
+    return body[at:] if at >= 0 else b""
+
+
+def look_of(recording: Recording) -> Appearance:
+    """What the vehicles look like; a dart where the recording does not tell."""
+    try:
+        return appearance(recording.facts.get("appearance", "dart"))
+    except ParameterError:
+        return appearance("dart")
+
+
+def replay(recording: Recording, address: str, port: int, speed: float) -> None:
+    """Show it until SIGINT or SIGTERM comes.
+
+    Raises:
+        NothingToShowError: no vehicle is in it.
+        NoServerError: the page cannot be served.
+        KeyboardInterrupt: the signal.
+    """
+    tracks = [Track(vehicle) for vehicle in recorded_vehicles(recording)]
+    if not tracks:
+        raise NothingToShowError(f"'{recording.path}' holds no sim/truth_state of a vehicle: there is nothing to show")
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    if recording.trouble:
+        print(f"rosflight_py_sim: '{recording.path}' is not complete: {recording.trouble}", file=sys.stderr)
+    first_s, last_s = min(track.first_s for track in tracks), max(track.last_s for track in tracks)
+    # Times of a simulation are shown as they are; those since 1970 from the beginning of the recording.
+    zero_s = first_s if first_s > _LONG_AGO_S else 0.0
+    player = Player(first_s - zero_s, last_s - zero_s, speed)
+    server = open_server(address, port, f"rosflight_py_sim: {recording.path.name}")
+    try:
+        from rosflight_py_sim.viewer.web.display import Display
+        from rosflight_py_sim.viewer.web.playback import Playback
+
+        look = look_of(recording)
+        display = Display(server, {track.name: look for track in tracks}, world_of_recording(recording))
+        playback = Playback(server, display, player, recording.path.name, _SPEEDS)
+        print(f"see the recording in a browser: {url_of(server)}", flush=True)
+        _play(player, tracks, zero_s, display, playback)
+    finally:
+        stop_server(server)
+
+
+def _play(player: Player, tracks: list[Track], zero_s: float, display: Display, playback: Playback) -> None:
+    """Show frame after frame."""
+    from rosflight_py_sim.viewer.web.scene import VehicleView
+
+    before_s = told_s = time.monotonic()
+    while True:
+        now_s = time.monotonic()
+        time_s = player.advance(now_s - before_s)
+        before_s = now_s
+        display.tell_pace(player.speed)
+        for track in tracks:
+            moment = track.at(zero_s + time_s)
+            display.show(track.name, VehicleView(time_s, **vars(moment)))
+        if now_s - told_s >= 1.0 / _SLIDER_HZ:
+            playback.refresh()
+            told_s = now_s
+        time.sleep(max(0.0, before_s + 1.0 / _FRAMES_HZ - time.monotonic()))

@@ -1,0 +1,90 @@
+"""What a recording has in the place of the simulation's controls: play, pause, speed, a time slider."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+import viser
+
+from rosflight_py_sim.viewer.web.display import Display
+
+
+class Playing(Protocol):
+    """What plays. Calls come from threads of the web server."""
+
+    first_s: float
+    last_s: float
+
+    @property
+    def time_s(self) -> float:
+        """Where it is, s."""
+
+    @property
+    def playing(self) -> bool:
+        """Whether time goes on."""
+
+    @property
+    def speed(self) -> float:
+        """Seconds of the recording per second; 0 in a pause."""
+
+    def toggle(self) -> None:
+        """Pause, or go on."""
+
+    def seek(self, time_s: float) -> None:
+        """Go to a time."""
+
+    def set_speed(self, speed: float) -> None:
+        """Play at another speed."""
+
+
+class Playback:
+    """The folder `Recording` of a display."""
+
+    def __init__(
+        self, server: viser.ViserServer, display: Display, player: Playing, name: str, speeds: Mapping[str, float]
+    ) -> None:
+        """Add it; `name` is that of the file, `speeds` are those to choose from."""
+        self._player = player
+        self._display = display
+        self._shown = (-1.0, False)
+        gui = server.gui
+        chosen = min(speeds, key=lambda label: abs(speeds[label] - player.speed))
+        with display.flight, gui.add_folder("Recording", order=0.0):
+            gui.add_markdown(f"`{name}`")
+            self._slider = gui.add_slider(
+                "Time, s",
+                min=player.first_s,
+                max=max(player.last_s, player.first_s + 0.01),
+                step=0.01,
+                initial_value=player.first_s,
+            )
+            self._button = gui.add_button("Pause", icon=viser.Icon.PLAYER_PAUSE, hint="stop, or go on")
+            speed = gui.add_dropdown("Speed", tuple(speeds), initial_value=chosen)
+        self._slider.on_update(self._on_slider)
+        self._button.on_click(lambda _: self._toggle())
+        speed.on_update(lambda _: player.set_speed(speeds[speed.value]))
+
+    def refresh(self) -> None:
+        """Show where the player is."""
+        player = self._player
+        shown = player.time_s, player.playing
+        if shown == self._shown:
+            return
+        if shown[1] != self._shown[1]:
+            self._button.label = "Pause" if player.playing else "Play"
+            self._button.icon = viser.Icon.PLAYER_PAUSE if player.playing else viser.Icon.PLAYER_PLAY
+        self._shown = shown
+        # viser declares it read-only in one of its base classes.
+        self._slider.value = round(player.time_s, 2)  # type: ignore[misc]
+
+    def _on_slider(self, event: viser.GuiEvent[viser.GuiSliderHandle[float]]) -> None:
+        # A value that was set here comes back without a client.
+        if event.client is not None:
+            if event.target.value < self._player.time_s:
+                self._display.scene.clear_paths()
+            self._player.seek(float(event.target.value))
+
+    def _toggle(self) -> None:
+        self._player.toggle()
+        self.refresh()
