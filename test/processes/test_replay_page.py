@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test.processes.test_web_viewer import url_of
 
 from test.processes.browser import Tab, browsers
 from test.processes.conftest import Processes
+from test.processes.test_web_viewer import url_of
 
 pytestmark = pytest.mark.timeout(240)
 
