@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from cruising import INSIDE, observed
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from noted_targets import NotedTargets
@@ -154,4 +154,6 @@ class Afternoon(RuleBasedStateMachine):
 
 
 TestAfternoon = Afternoon.TestCase
-TestAfternoon.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+TestAfternoon.settings = settings(
+    max_examples=60, stateful_step_count=40, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)

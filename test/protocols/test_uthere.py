@@ -6,7 +6,7 @@ import random
 from dataclasses import fields, replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rosflight_py_sim.protocols.uthere import (
@@ -187,11 +187,13 @@ def test_numbers_are_written_as_people_and_programs_do(text: str) -> None:
     assert parse_packet(f"data_request(plane=1,variable=roll,interval={text})".encode()) == [DataRequest(1, "roll", 5)]
 
 
+@settings(deadline=None)
 @given(commands)
 def test_command_survives_its_text(command: Command) -> None:
     assert parse_packet(text_of(command).encode("ascii")) == [command]
 
 
+@settings(deadline=None)
 @given(st.lists(commands, max_size=8), st.sampled_from([";", "\n", " ;\r\n"]), st.booleans())
 def test_text_read_and_written_again_says_the_same(several: list[Command], separator: str, loud: bool) -> None:
     text = separator.join(map(text_of, several))
@@ -382,6 +384,7 @@ def test_packet_of_too_many_commands_ends_in_an_error(one: bytes) -> None:
     assert last.reason == f"more than {MOST_COMMANDS} commands in a packet"
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=400))
 def test_any_bytes_are_commands_or_errors(packet: bytes) -> None:
     for found in parse_packet(packet):

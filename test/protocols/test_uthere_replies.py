@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rosflight_py_sim.protocols.uthere import (
@@ -69,11 +69,13 @@ def test_values_have_seven_decimals_at_most_and_no_exponent(value: float, text: 
     assert data_text(0.0, 1, {"x": value}) == f"data(0.000, plane=1, x={text})"
 
 
+@settings(deadline=None)
 @given(times, planes, variables)
 def test_data_survives_its_text(time_s: float, plane: int, values: dict[str, float]) -> None:
     assert parse_reply(data_text(time_s, plane, values)) == Data(time_s, plane, values)
 
 
+@settings(deadline=None)
 @given(times, planes, variables)
 def test_data_all_survives_its_packets_which_are_small(time_s: float, plane: int, values: dict[str, float]) -> None:
     texts = data_all_texts(time_s, plane, values)
@@ -135,6 +137,7 @@ def test_lists_read_as_people_write_them() -> None:
     assert client_ip_list_text(["127.0.0.1"]) == "client_ip_list(127.0.0.1)"
 
 
+@settings(deadline=None)
 @given(st.text(max_size=3000))
 def test_error_is_one_short_line_of_ascii(reason: str) -> None:
     text = error_text(reason)
@@ -168,6 +171,7 @@ def test_what_is_no_reply_is_an_error_with_its_column(text: str, column: int) ->
     assert error.column == column
 
 
+@settings(deadline=None)
 @given(st.text(max_size=300))
 def test_any_text_is_a_reply_or_an_error(text: str) -> None:
     assert parse_reply(text) is not None
