@@ -170,7 +170,7 @@ def _onlookers(options: argparse.Namespace) -> Table:
     def rate(beside: str) -> float:
         return float(measured(f"watched_run({beside!r}, {options.seconds})", "looking_on")["rate"])
 
-    for name in ("visualizer",):
+    for name in ("visualizer", "web_viewer"):
         watched, alone, ratio = by_turns(options.runs, lambda name=name: rate(name), lambda: rate(""))  # type: ignore[misc]
         table.add_row(name, f"{watched:,.0f}", f"{alone:,.0f}", f"{ratio:.2f}", "0.85")
     return table
