@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from rosflight_py_sim.autopilot.fixedwing_target_controller import ROTATION_AIRSPEED, FixedwingTargetController
+from rosflight_py_sim.autopilot.fixedwing_target_controller import FixedwingTargetController
 from rosflight_py_sim.autopilot.flight_state import FlightState
 from rosflight_py_sim.autopilot.fly_target import AirspeedTarget, AltitudeTarget, CourseTarget, FlyTarget
 from rosflight_py_sim.autopilot.guided import Guided
+from rosflight_py_sim.autopilot.longitudinal_loops import ROTATION_AIRSPEED
 from rosflight_py_sim.autopilot.mission_phase import MissionPhase
 from rosflight_py_sim.autopilot.path_manager import PathManager
 from rosflight_py_sim.autopilot.path_planning import joined_path, planned_path

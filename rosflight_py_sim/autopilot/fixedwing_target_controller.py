@@ -25,8 +25,6 @@ from rosflight_py_sim.autopilot.target_controller import TargetController
 from rosflight_py_sim.firmware import CommandMode
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
 
-ROTATION_AIRSPEED = Parameter("rotation_airspeed", 13.0, "airspeed at which the nose is lifted", "m/s", minimum=0.0)
-
 FIXEDWING_TARGET_PARAMETERS = (
     SURFACE_LOOP_PARAMETERS
     + LONGITUDINAL_LOOP_PARAMETERS
@@ -56,7 +54,6 @@ FIXEDWING_TARGET_PARAMETERS = (
         ),
         Parameter("spool_up_time", 1.0, "time in which the throttle goes from 0 to 1, or back", "s", minimum=0.01),
         Parameter("take_off_pitch", 0.2, "pitch angle after rotation", "rad", minimum=0.0, maximum=0.8),
-        ROTATION_AIRSPEED,
         Parameter("steering_gain", 2.0, "rudder per heading error on the ground", minimum=0.0),
         Parameter(
             "take_off_height", 5.0, "height over the place of take-off at which the climb-out begins", "m", minimum=0.0

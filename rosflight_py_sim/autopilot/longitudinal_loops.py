@@ -6,15 +6,27 @@ import enum
 import math
 
 from rosflight_py_sim.autopilot.flight_state import FlightState
-from rosflight_py_sim.autopilot.fly_target import AltitudeTarget, PitchTarget, Speed, ThrottleTarget, Vertical
+from rosflight_py_sim.autopilot.fly_target import (
+    AirspeedTarget,
+    AltitudeTarget,
+    PitchTarget,
+    Speed,
+    ThrottleTarget,
+    Vertical,
+)
 from rosflight_py_sim.autopilot.loops import PiLoop
 from rosflight_py_sim.autopilot.surface_loops import MAX_PITCH
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
+
+ROTATION_AIRSPEED = Parameter(
+    "rotation_airspeed", 13.0, "airspeed at which the nose is lifted; none under it is flown", "m/s", minimum=0.0
+)
 
 LONGITUDINAL_LOOP_PARAMETERS = ParameterTable(
     Parameter("trim_throttle", 0.603, "throttle of level flight at design_airspeed", minimum=0.0, maximum=1.0),
     Parameter("trim_pitch", -0.00641, "pitch angle of level flight at design_airspeed", "rad"),
     MAX_PITCH,
+    ROTATION_AIRSPEED,
     Parameter("height_gain", 0.126, "pitch angle per height error", "rad/m", minimum=0.0),
     Parameter("height_integral_gain", 0.0188, "pitch angle per integrated height error", "rad/m/s", minimum=0.0),
     Parameter("throttle_gain", 0.0546, "throttle per airspeed error", "s/m", minimum=0.0),
@@ -86,7 +98,7 @@ _PITCH_IS_GIVEN = (Zone.PITCH, Zone.OPEN)
 class LongitudinalLoops:
     """The outer loops of Beard and McLain, Small Unmanned Aircraft (2012), sec. 6.4.
 
-    With airspeed and height, where height is held:
+    No airspeed under `rotation_airspeed` is commanded. With airspeed and height, where height is held:
 
         theta_c = k_p (h_c - h) + k_i int(h_c - h),      delta_t = trim + k_p (V_c - V) + k_i int(V_c - V)
 
@@ -149,14 +161,14 @@ class LongitudinalLoops:
                 self._change(Zone.OPEN, state)
                 return self._given_pitch(state, speed, dt), vertical.throttle
             self._change(Zone.THROTTLE, state)
-            return self._climb_speed.update(state.airspeed - speed.airspeed, dt), vertical.throttle
+            return self._climb_speed.update(state.airspeed - self._airspeed(speed), dt), vertical.throttle
         if isinstance(speed, PitchTarget):
             self._change(Zone.PITCH, state)
             assert isinstance(vertical, AltitudeTarget)
             damping = -self._number["throttle_climb_gain"] * state.climb
             throttle = self._throttle_height.update(vertical.altitude_m - state.height, dt, feed_forward=damping)
             return self._given_pitch(state, speed, dt), throttle
-        climb = 0.0
+        airspeed, climb = self._airspeed(speed), 0.0
         if isinstance(vertical, AltitudeTarget):
             self._moving_height = None
             error = vertical.altitude_m - state.height
@@ -164,13 +176,16 @@ class LongitudinalLoops:
         else:
             climb = vertical.climb
             error = self._moved(state, climb, dt)
-            zone = self._zone_of_climb(state, speed.airspeed, climb)
+            zone = self._zone_of_climb(state, airspeed, climb)
         self._change(zone, state)
-        speed_error = speed.airspeed - state.airspeed
+        speed_error = airspeed - state.airspeed
         if zone is Zone.HOLD:
-            steeper = math.asin(min(max(climb / speed.airspeed, -1.0), 1.0))
+            steeper = math.asin(min(max(climb / airspeed, -1.0), 1.0))
             return self._height.update(error, dt, steeper), self._throttle.update(speed_error, dt)
         return self._climb_speed.update(-speed_error, dt), 1.0 if zone is Zone.CLIMB else 0.0
+
+    def _airspeed(self, speed: AirspeedTarget) -> float:
+        return max(speed.airspeed, self._number["rotation_airspeed"])
 
     def _given_pitch(self, state: FlightState, speed: PitchTarget, dt: float) -> float:
         return self._pitch.update(speed.pitch_rad - state.pitch, dt, feed_forward=speed.pitch_rad)

@@ -186,6 +186,14 @@ def test_angles_beyond_the_limits_are_flown_as_far_as_these() -> None:
     assert -0.46 < min(state.pitch for state in flight.states) < -0.3
 
 
+@pytest.mark.parametrize("name", ["anaconda", "aerosonde"])
+def test_an_airspeed_near_the_stall_is_not_flown(name: str) -> None:
+    flight = Flight(name, CALM)
+    flight.fly(FlyTarget(CourseTarget(0.0), AirspeedTarget(3.0), AltitudeTarget(HEIGHT)), 40.0)
+    assert flight.mean(lambda s: s.airspeed) == pytest.approx(number(flight.values, "rotation_airspeed"), abs=0.1)
+    assert flight.mean(lambda s: s.height) == pytest.approx(HEIGHT, abs=0.5)
+
+
 def test_a_heading_differs_from_the_course_by_the_wind() -> None:
     wind: dict[str, Value] = {"sim_has_wind": True, "use_random_wind": False, "steady_state_wind": [0.0, 4.0, 0.0]}
     target = FlyTarget(HeadingTarget(0.0), AirspeedTarget(18.0), AltitudeTarget(HEIGHT))
