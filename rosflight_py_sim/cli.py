@@ -154,8 +154,8 @@ def _parser() -> argparse.ArgumentParser:
         parents=[common],
         help="fly a mission, show what happened",
         description="Fly the vehicle's mission in wind or current (a multirotor's is a square and a landing, a fixed "
-        "wing's waypoints and a loiter; the AUV follows a line, passes a gate and surfaces in a ring); print a summary "
-        "and draw a picture.",
+        "wing's waypoints and a loiter; the AUV follows a line, passes a gate and surfaces in a ring; uthere writes "
+        "letters into the sky); print a summary and draw a picture.",
         epilog="Everything after --ros-args goes to ROS.",
     )
     fly.add_argument(

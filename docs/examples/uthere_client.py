@@ -20,11 +20,12 @@ import time
 # Data of a plane come this often, s of its own time: as often as fly() is to be sent.
 PERIOD = 0.2
 
-# A plane that hears nothing for longer counts its ground station as lost (s), and takes fly() away.
+# A plane that hears nothing for 10 s takes its ground station for lost, and fly() away: this often (s) it is asked for
+# its data again.
 KEEP_ALIVE = 2.0
 
-# What does not come within so many seconds does not come any more.
-PATIENCE = 60.0
+# What does not come within so many seconds does not come any more; a simulation may be compiling for a while first.
+PATIENCE = 180.0
 
 # Modes in which a plane takes fly() and waypoints.
 WAYPOINT, PACKET_TARGET = 3, 24
