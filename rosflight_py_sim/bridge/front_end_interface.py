@@ -226,3 +226,7 @@ class OffboardFrontEnd(FrontEndInterface):
     def doing(self, vehicle: int) -> str:
         """What it does with the vehicle, in a word or a few."""
         return "served"
+
+    def details(self, vehicle: int) -> Mapping[str, object]:
+        """What else is worth knowing of that, by name, for /diagnostics."""
+        return {}

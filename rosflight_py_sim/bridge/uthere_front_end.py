@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar
 
+from rosflight_py_sim.autopilot.cage import words
 from rosflight_py_sim.autopilot.guided import Guided
 from rosflight_py_sim.bridge.fair_inbox import FairInbox
 from rosflight_py_sim.bridge.front_end_interface import Logger, OffboardFrontEnd, Snapshot
@@ -126,6 +127,15 @@ class UthereFrontEnd(OffboardFrontEnd):
     def doing(self, vehicle: int) -> str:
         """The mode of the plane."""
         return self.planes[vehicle].mode
+
+    def details(self, vehicle: int) -> dict[str, object]:
+        """What Ground Control's view of the cage shows, in words."""
+        pilot = self.planes[vehicle].pilot
+        return {
+            "cage_triggered": words(pilot.cage_triggered),
+            "ap_target_from_packet_cage_triggered_last": words(pilot.triggered_last),
+            "ap_target_from_packet_enabled": pilot.enabled,
+        }
 
     def serve(self) -> None:
         """Obey and answer what has come, as much of it as may be at once."""

@@ -61,7 +61,7 @@ class OffboardExchange:
                 vehicle.name or "vehicle",
                 self._front_end.doing(vehicle.index),
                 hardware_id=self._front_end.partner(vehicle.index),
-                values={"time": vehicle.answered_ns / NANOSECONDS},
+                values={"time": vehicle.answered_ns / NANOSECONDS, **self._front_end.details(vehicle.index)},
             )
 
     def _serve(self) -> None:

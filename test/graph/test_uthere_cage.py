@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from diagnostic_msgs.msg import DiagnosticArray
 
 from rosflight_py_sim.autopilot.cage import CageBit
 from rosflight_py_sim.autopilot.packet_modes import Mode
 from rosflight_py_sim.fleet import Member
+from rosflight_py_sim.interfaces.diagnostics import DIAGNOSTICS_QOS
 from rosflight_py_sim.protocols.uthere import Data
 from rosflight_py_sim.vehicles import vehicle
 from test.bridge.uthere_bench import Program, free_port
@@ -110,6 +112,9 @@ def test_cage_ends_fly_and_engage_begins_it_again_and_the_safety_pilot_has_the_l
     program.until_mode(Mode.RETURN_HOME)
     assert program.variables["ap_target_from_packet_cage_triggered_last"] == 1 << CageBit.GPS_BAD
     program.until(lambda told: int(told["cage_triggered"]) >> CageBit.NAV_LOST & 1, "navigation lost")
+    shown = program.graph.hear("/diagnostics", DiagnosticArray, DIAGNOSTICS_QOS)
+    program.graph.spin_until(lambda: "gps bad, nav lost" in _values(shown, "cage_triggered"), "the view of the cage")
+    assert "gps bad" in _values(shown, "ap_target_from_packet_cage_triggered_last")
     program.graph.set_parameter("sensors", "gnss_num_satellites", 12)
     program.until(lambda told: told["cage_triggered"] == 0, "a position again")
 
@@ -119,3 +124,9 @@ def test_cage_ends_fly_and_engage_begins_it_again_and_the_safety_pilot_has_the_l
     program.until_mode(Mode.RETURN_HOME)
     assert program.variables["ap_target_from_packet_cage_triggered_last"] == 1 << CageBit.HANDHELD_LOST_COMM
     assert int(program.variables["cage_triggered"]) >> CageBit.HANDHELD_LOST_COMM & 1
+
+
+def _values(shown: list[DiagnosticArray], key: str) -> set[str]:
+    """All that has been told by that key."""
+    statuses = (status for message in shown for status in message.status)
+    return {pair.value for status in statuses for pair in status.values if pair.key == key}
