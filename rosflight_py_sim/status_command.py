@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 _REDRAW_S = 0.5
 
 # How long a graph must be unchanged before it is shown (a process whose first words were missed is heard of 3 s later),
-# and how long to wait for that and for what all nodes say.
-_CALM_S, _PATIENCE_S = 3.5, 10.0
+# how long to wait for that and for what all nodes say, and for any node at all.
+_CALM_S, _PATIENCE_S, _LONELY_S = 3.5, 10.0, 6.0
 
 _STYLES = {
     Health.OK: "green",
@@ -134,15 +134,15 @@ class _Settled:
     def __init__(self, watch: GraphWatch) -> None:
         self._watch = watch
         self._names: list[str] = []
-        self._end_s = time.monotonic() + _PATIENCE_S
-        self._calm_s = time.monotonic() + _CALM_S
+        now_s = time.monotonic()
+        self._end_s, self._calm_s = now_s + _PATIENCE_S, now_s + _LONELY_S
 
     def __call__(self) -> bool:
         now_s = time.monotonic()
         names = [node.name for node in self._watch.model().nodes]
         if names != self._names:
             self._names, self._calm_s = names, now_s + _CALM_S
-        return now_s > self._end_s or (bool(names) and now_s > self._calm_s and not self._watch.unheard)
+        return now_s > self._end_s or (now_s > self._calm_s and not self._watch.unheard)
 
 
 def _domain() -> str:
