@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import random
+import sys
 from collections import Counter
 from importlib import import_module
 from pathlib import Path
@@ -56,6 +57,9 @@ def live_graph() -> GraphModel:
         clock = listener.get_clock()
         graph.spin(lambda: clock.now().nanoseconds < _SETTLED_S * NANOSECONDS)
         model = GraphWatch(listener).model()
+        foreign = {node.name for node in model.nodes} - {node.get_fully_qualified_name() for node in graph.nodes}
+        if foreign:
+            sys.exit(f"others are in ROS domain {os.environ['ROS_DOMAIN_ID']}, too: {foreign}; run this again")
         own = [node for node in graph.nodes if isinstance(node, SimulationNode)]
         served = {node.get_fully_qualified_name() for node in own if not node.follows_stamps}
         counts: Counter[str] = Counter()
