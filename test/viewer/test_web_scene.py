@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import math
+import re
 import socket
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
 import viser
 
 from rosflight_py_sim.viewer.appearance import APPEARANCE, appearance
+from rosflight_py_sim.viewer.graph_model import Health, NodeEntry, Report, graph_model
+from rosflight_py_sim.viewer.web.display import Display
+from rosflight_py_sim.viewer.web.graph_page import health_table
 from rosflight_py_sim.viewer.web.scene import Scene
 from rosflight_py_sim.viewer.web.server import NoServerError, open_server, stop_server, url_of
 from rosflight_py_sim.viewer.web.trail import PIECE, PIECES, Trail
@@ -135,3 +140,55 @@ def test_any_free_port_is_taken_and_told(server: viser.ViserServer) -> None:
     assert url_of(server) == f"http://127.0.0.1:{server.get_port()}"
     with socket.create_connection(("127.0.0.1", server.get_port()), timeout=10.0):
         pass
+
+
+def test_example_of_the_page_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "viewer.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    exec(compile(code, "viewer.md", "exec"), {})
+    assert re.fullmatch(r"http://127\.0\.0\.1:\d+\n", capsys.readouterr().out)
+
+
+def test_height_and_outputs_of_the_chosen_vehicle_are_plotted(server: viser.ViserServer) -> None:
+    display = Display(server, {"a": appearance("multirotor"), "b": appearance("multirotor")}, DRY_LAND)
+    truth = np.zeros(19)
+    truth[2], truth[3], truth[7] = -12.0, 1.0, 3.0
+    for k in range(5):
+        display.show("a", VehicleView(0.11 * k, truth, np.zeros(3), np.full(14, 1200.0 + k)))
+    attitude, height, outputs = display.plots.handles
+    assert attitude.data[1].tolist() == [0.0]
+    assert height.data[1].tolist() == [12.0] and height.data[2].tolist() == [3.0]
+    display.plots.draw("a")
+    assert [column[-1] for column in outputs.data[1:]] == [1204.0] * 4
+    assert len(height.data[0]) == 5
+    # A simulation that begins anew leaves nothing of the old one behind.
+    display.show("a", VehicleView(0.0, truth, np.zeros(3), np.full(14, 1100.0)))
+    display.plots.draw("a")
+    assert height.data[0].tolist() == [0.0]
+
+
+def test_readings_tell_time_pace_place_and_what_is_noted(server: viser.ViserServer) -> None:
+    display = Display(server, {"": appearance("auv")}, load_world("pool"))
+    display.tell_pace(1.5)
+    display.note("status", "armed")
+    display.show("", view(12.5, north=3.0))
+    for part in (
+        "12.5000</span> s",
+        "1.50 &times; real time",
+        "north 3.0 m",
+        "depth 0.0 m",
+        "current 0.0 m/s",
+        "armed",
+    ):
+        assert part in display.readings, part
+
+
+def test_health_table_has_a_row_for_each_node_and_trusts_no_text() -> None:
+    nodes = [
+        NodeEntry("/sensors", Report(Health.OK, "fine", {"in (Hz)": "400.2", "load": "0.25"})),
+        NodeEntry("/odd", Report(Health.ERROR, "<script>alert(1)</script>")),
+    ]
+    table = health_table(graph_model(nodes, []))
+    assert table.count("<tr>") == 2
+    assert "ERROR" in table and "400" in table and "25%" in table
+    assert "<script>" not in table

@@ -27,6 +27,7 @@ class Display:
         tabs: the tabs of the panel.
         flight: the first of them.
         view: the folder of what is to be seen.
+        plots: of the chosen vehicle.
         wants_pictures: whether somebody wants to see what the cameras see.
     """
 
@@ -46,17 +47,22 @@ class Display:
         self._reading = self._gui.add_html("")
         self.tabs = self._gui.add_tab_group()
         self.flight = self.tabs.add_tab("Flight", viser.Icon.PLANE_TILT)
-        plots = self.tabs.add_tab("Plots", viser.Icon.CHART_LINE)
+        plots_tab = self.tabs.add_tab("Plots", viser.Icon.CHART_LINE)
         with self.flight:
             self._add_view_folder(list(vehicles))
             self._cameras = self._gui.add_folder("Cameras", order=5.0, visible=False)
-        with plots:
-            self._plots = Plots(self._gui, vehicles.items(), underwater=self._underwater)
+        with plots_tab:
+            self.plots = Plots(self._gui, vehicles.items(), underwater=self._underwater)
 
     @property
     def chosen(self) -> str:
         """Name of the vehicle that readings, plots and buttons are about."""
         return self.scene.chosen
+
+    @property
+    def readings(self) -> str:
+        """What is written above the tabs, as HTML."""
+        return str(self._reading.content)
 
     def view_of(self, name: str) -> VehicleView | None:
         """What was last shown of a vehicle."""
@@ -67,7 +73,7 @@ class Display:
         with self._turn:
             self._views[name] = view
             self.scene.show(name, view)
-            self._plots.take(name, view)
+            self.plots.take(name, view)
             if name == self.chosen:
                 self._refresh(view)
 
@@ -137,7 +143,7 @@ class Display:
         if self._due(_READING_S):
             self._reading.content = self._readings(view)
         if self._due(_PLOT_S):
-            self._plots.draw(self.chosen)
+            self.plots.draw(self.chosen)
         if view.images and self.wants_pictures and self._due(_PICTURE_S):
             self._show_pictures(view.images)
 

@@ -24,7 +24,11 @@ _COLOURS = ("#c2410c", "#2563eb", "#15803d", "#a21caf", "#0e7490", "#a16207", "#
 
 
 class Plots:
-    """The plots, and what they are made of for each vehicle."""
+    """The plots, and what they are made of for each vehicle.
+
+    Attributes:
+        handles: attitude, height, outputs.
+    """
 
     def __init__(self, gui: viser.GuiApi, vehicles: Iterable[tuple[str, Appearance]], *, underwater: bool) -> None:
         """Empty ones, in the place where elements are added at present."""
@@ -33,7 +37,7 @@ class Plots:
         self._down_sign = 1.0 if underwater else -1.0
         self._rows: dict[str, deque[list[float]]] = {name: deque(maxlen=_SAMPLES) for name in given}
         height = "depth, m" if underwater else "height, m"
-        self._plots = [
+        self.handles = [
             _plot(gui, "attitude, deg", ("roll", "pitch", "yaw")),
             _plot(gui, height, (height.partition(",")[0], "ground speed, m/s" if not underwater else "speed, m/s")),
             _plot(gui, "outputs, us", [f"output {output + 1}" for output in self._outputs]),
@@ -54,7 +58,7 @@ class Plots:
             return
         columns = np.array(rows).T
         start = 1
-        for plot in self._plots:
+        for plot in self.handles:
             width = len(plot.series) - 1
             plot.data = (columns[0], *columns[start : start + width])
             start += width
