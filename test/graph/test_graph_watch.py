@@ -6,12 +6,14 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from rclpy.node import Node
 from std_msgs.msg import String
 
 from rosflight_py_sim.fleet import fleet
 from rosflight_py_sim.vehicles import vehicle
+from rosflight_py_sim.viewer import graph_watch
 from rosflight_py_sim.viewer.graph_model import GraphModel, Health, NodeEntry
 from rosflight_py_sim.viewer.graph_watch import GraphWatch
 
@@ -64,7 +66,10 @@ def test_fleet_and_foreign_nodes_are_there_with_topics_and_health(graph: Callabl
     assert "/diagnostics" in {topic.name for topic in watch.model(plumbing=True).topics}
 
 
-def test_what_others_report_under_the_node_alone_is_taken_for_its(graph: Callable[..., Any]) -> None:
+def test_what_others_report_under_the_node_alone_is_taken_for_its_until_they_fall_silent(
+    graph: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(graph_watch, "_STALE_S", 1.0)
     made = graph()
     driver, onlooker = Node("driver", namespace="elsewhere"), Node("_looks_on")
     for node in (driver, onlooker):
@@ -80,3 +85,9 @@ def test_what_others_report_under_the_node_alone_is_taken_for_its(graph: Callabl
 
     made.spin_until(now_and_then(heard), "the word of another's node")
     assert not watch.model().well
+
+    def silent() -> bool:
+        found = entry(watch.model(), "/elsewhere/driver")
+        return found is not None and found.health is Health.STALE
+
+    made.spin_until(now_and_then(silent), "its silence is noticed")
