@@ -12,6 +12,11 @@ from rosflight_py_sim.cli import main
 from rosflight_py_sim.recording.mcap_file import Topic, read_recording
 from rosflight_py_sim.recording.recorded_vehicle import RecordedVehicle, recorded_vehicles
 from rosflight_py_sim.replay import Player, Track, kept_of, look_of
+from rosflight_py_sim.viewer.appearance import appearance
+from rosflight_py_sim.viewer.web.display import Display
+from rosflight_py_sim.viewer.web.scene import VehicleView
+from rosflight_py_sim.viewer.web.server import open_server, stop_server
+from rosflight_py_sim.world import DRY_LAND
 
 OTHER = Path(__file__).parents[1] / "data" / "other_recorder.mcap"
 BEGAN_S = 1_700_000_000.0
@@ -80,6 +85,18 @@ def test_of_a_camera_the_newest_picture_is_shown(kite: RecordedVehicle) -> None:
     shown = [track.at(BEGAN_S + time_s).images.get("front") for time_s in (0.5, 1.0, 2.9, 3.0, 9.0)]
     assert shown == [None, pictures[0], pictures[1], pictures[2], pictures[2]]
     del kite.recording.topics[topic.name]
+
+
+def test_pictures_are_shown_beside_readings_that_change_as_often() -> None:
+    server = open_server("127.0.0.1", 0, "test")
+    try:
+        display = Display(server, {"kite": appearance("dart")}, DRY_LAND)
+        picture = b"\xff\xd8\xff"
+        view = VehicleView(0.0, np.eye(19)[3], np.zeros(3), np.zeros(14), {"front": picture})
+        display.show("kite", view)
+        assert [shown._data for shown in display._pictures.values()] == [picture]
+    finally:
+        stop_server(server)
 
 
 def test_a_vehicle_that_the_recording_does_not_tell_of_is_a_dart(kite: RecordedVehicle) -> None:

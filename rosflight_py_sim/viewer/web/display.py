@@ -16,7 +16,7 @@ from rosflight_py_sim.viewer.web.vehicle_view import VehicleView
 from rosflight_py_sim.world import World
 
 # Plots and readings are for eyes that read, not for eyes that follow a movement.
-_PLOT_S, _READING_S, _PICTURE_S = 0.2, 0.1, 0.1
+_PERIODS_S = {"plots": 0.2, "reading": 0.1, "pictures": 0.1}
 
 
 class Display:
@@ -41,7 +41,7 @@ class Display:
         self._turn = threading.RLock()
         self._views: dict[str, VehicleView] = {}
         self._pictures: dict[str, viser.GuiImageHandle] = {}
-        self._due_s = {_PLOT_S: 0.0, _READING_S: 0.0, _PICTURE_S: 0.0}
+        self._due_s = dict.fromkeys(_PERIODS_S, 0.0)
         self._factor = 0.0
         self._notes: dict[str, str] = {}
         self._reading = self._gui.add_html("")
@@ -132,19 +132,19 @@ class Display:
         self._pictures.clear()
         self._cameras.visible = False
 
-    def _due(self, period_s: float) -> bool:
+    def _due(self, what: str) -> bool:
         now_s = time.monotonic()
-        if now_s < self._due_s[period_s]:
+        if now_s < self._due_s[what]:
             return False
-        self._due_s[period_s] = now_s + period_s
+        self._due_s[what] = now_s + _PERIODS_S[what]
         return True
 
     def _refresh(self, view: VehicleView) -> None:
-        if self._due(_READING_S):
+        if self._due("reading"):
             self._reading.content = self._readings(view)
-        if self._due(_PLOT_S):
+        if self._due("plots"):
             self.plots.draw(self.chosen)
-        if view.images and self.wants_pictures and self._due(_PICTURE_S):
+        if view.images and self.wants_pictures and self._due("pictures"):
             self._show_pictures(view.images)
 
     def _readings(self, view: VehicleView) -> str:

@@ -49,18 +49,19 @@ class Playback:
         self._display = display
         self._shown = (-1.0, False)
         gui = server.gui
-        chosen = min(speeds, key=lambda label: abs(speeds[label] - player.speed))
+        given = f"{player.speed:g} x"
+        speeds = dict(sorted({**speeds, given: player.speed}.items(), key=lambda item: item[1]))
         with display.flight, gui.add_folder("Recording", order=0.0):
             gui.add_markdown(f"`{name}`")
             self._slider = gui.add_slider(
                 "Time, s",
                 min=player.first_s,
-                max=max(player.last_s, player.first_s + 0.01),
+                max=max(round(player.last_s, 2), player.first_s + 0.01),
                 step=0.01,
                 initial_value=player.first_s,
             )
             self._button = gui.add_button("Pause", icon=viser.Icon.PLAYER_PAUSE, hint="stop, or go on")
-            speed = gui.add_dropdown("Speed", tuple(speeds), initial_value=chosen)
+            speed = gui.add_dropdown("Speed", tuple(speeds), initial_value=given)
         self._slider.on_update(self._on_slider)
         self._button.on_click(lambda _: self._toggle())
         speed.on_update(lambda _: player.set_speed(speeds[speed.value]))
