@@ -124,8 +124,8 @@ def sequence_diagram(lines: list[str]) -> str:
             steps.append((found[1], found[1], found[2]))
         else:
             raise ValueError(f"'{line}': neither participant, message nor note over one")
-    x = {name: _COLUMN // 2 + _COLUMN * i for i, name in enumerate(names)}
-    width, height = _COLUMN * len(names), _TOP + _ROW * (len(steps) + 1)
+    x = {name: _COLUMN // 2 + 12 + _COLUMN * i for i, name in enumerate(names)}
+    width, height = _COLUMN * len(names) + 24, _TOP + _ROW * (len(steps) + 1)
     parts: list[str] = []
     for name, title in names.items():
         parts.append(f'<line x1="{x[name]}" y1="{_TOP}" x2="{x[name]}" y2="{height}" stroke-dasharray="4 4"/>')
