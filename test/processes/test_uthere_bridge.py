@@ -1,0 +1,42 @@
+"""The bridge as a process beside sil_board's: programs are served, and the simulation does not need it."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from rosflight_py_sim.flight_controllers import FLIGHT_CONTROLLERS
+from rosflight_py_sim.protocols.uthere import Data
+from rosflight_py_sim.vehicles import vehicle
+from test.bridge.uthere_bench import Program, free_port
+
+
+@pytest.mark.parametrize("time_mode", ["paced", "lockstep"])
+def test_simulation_goes_on_without_the_bridge_and_is_served_again_after_its_restart(
+    simulate: Callable[..., Any], time_mode: str
+) -> None:
+    simulation = simulate(time_mode, 1.0)
+    port_in, port_out = free_port(), free_port()
+    (file,) = FLIGHT_CONTROLLERS["uthere"].files_for(vehicle("multirotor"))
+    arguments = ["--params-file", str(file), "-p", "front_end:=uthere"]
+    arguments += ["-p", f"uthere.udp_port_in:={port_in}", "-p", f"uthere.udp_port_out:={port_out}"]
+    observer = simulation.observer()
+    with contextlib.closing(Program("127.0.0.1", ("127.0.0.1", port_in), port_out)) as program:
+
+        def is_served() -> bool:
+            program.send("data_request(variable=time,interval=0.1)")
+            return any(isinstance(reply, Data) for reply in program.replies())
+
+        for _ in range(2):
+            bridge = simulation.start("bridge", *arguments)
+            observer.wait_for(is_served, "data")
+            bridge.signal(signal.SIGTERM)
+            assert bridge.wait() == 0
+            program.packets()
+            before = len(observer.stamps)
+            observer.wait_for(lambda n=before: len(observer.stamps) > n + 100, "steps without the bridge")
+            assert program.packets() == []
