@@ -21,11 +21,11 @@ from collections import deque
 from uthere_client import PACKET_TARGET, WAYPOINT, GaveUpError, GroundControl, Plane, offset
 
 # m/s of haste for each metre that the follower is off its place, and between which airspeeds (m/s) it keeps.
-HASTE = 0.15
+HASTE = 0.2
 SLOWEST, FASTEST = 13.0, 25.0
 
 # A plane takes so long (s) to turn to a course: it is told the one that it will need.
-TURNING = 1.0
+TURNING = 0.4
 
 # How much of the leader's way is remembered, s.
 MEMORY = 60.0
