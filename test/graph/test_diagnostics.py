@@ -119,7 +119,8 @@ def test_a_step_that_nobody_answers_is_told_with_what_is_missing(graph: Callable
     heard = Heard(made)
     made.spin_until(lambda: heard.level("time_manager") == OK, "a start")
     made.remove(made.node("sil_board"))
-    made.spin_until(lambda: heard.level("time_manager") == WARN, "a warning")
+    # On a busy machine the first report of it may come when it has become an error.
+    made.spin_until(lambda: heard.level("time_manager") >= WARN, "a warning")
     assert heard.message("time_manager").startswith("stalled at ")
     assert heard.message("time_manager").endswith("no sim/truth_state")
     made.spin_until(lambda: heard.level("time_manager") == ERROR, "an error")
