@@ -216,7 +216,7 @@ VEHICLES = {
             # A ceiling that the mission can leave without a long climb, and patience with a program on a busy machine.
             mission=ClientMission(
                 "uthere_skywriting.py",
-                9,
+                8,
                 "skywriting",
                 settings={"uthere.cage_altitude_maximum": 120.0, "uthere.ap_target_from_packet_timeout": 10.0},
             ),
