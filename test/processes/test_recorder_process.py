@@ -34,7 +34,6 @@ def assert_every_step(recording: Recording) -> None:
     """A step that took too long on a busy machine is told once more; none is missing."""
     truth = recording.topics["/sim/truth_state"].log_ns
     assert np.unique(truth).tolist() == [number * STEP_NS for number in range(len(np.unique(truth)))]
-    assert (np.diff(truth) >= 0).all()
 
 
 def test_a_recorder_in_a_process_finds_every_topic_and_completes_its_file(
@@ -60,10 +59,9 @@ def test_a_recorder_in_a_process_finds_every_topic_and_completes_its_file(
     assert recording.facts["vehicle"] == "multirotor" and json.loads(recording.facts["namespaces"]) == [""]
     types = {name: topic.type_name for name, topic in recording.topics.items()}
     assert types == {name: kind for name, kind in there.items() if name in published}
-    # Simulated times, in order, none far from the last: what comes before the first clock message has its time.
+    # Simulated times, none far from the others: what comes before the first clock message has its time.
     truth = recording.topics["/sim/truth_state"].log_ns
-    assert (np.diff(truth) >= 0).all() and truth[0] >= 0.4e9
-    assert (truth % STEP_NS == 0).all()
+    assert (truth % STEP_NS == 0).all() and truth[0] >= 0.4e9
     first, last = recording.span_ns
     assert truth[0] - first < 1e9 and last - truth[-1] < 1e9
 
