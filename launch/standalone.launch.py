@@ -16,7 +16,7 @@ from launch.logging import get_logger
 from launch_ros.actions import Node
 
 from rosflight_py_sim.fleet import Member, fleet
-from rosflight_py_sim.flight_controllers import FLIGHT_CONTROLLERS, chosen_flight_controller
+from rosflight_py_sim.flight_controllers import FLIGHT_CONTROLLERS, FlightController, chosen_flight_controller
 from rosflight_py_sim.graph_plan import PlannedNode, planned_nodes
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.rviz import config_file, require_rviz
@@ -48,8 +48,8 @@ ARGUMENTS = [
     DeclareLaunchArgument(
         "use_sim_time",
         default_value="",
-        description="Without time_mode: false chooses wall, true chooses paced (composed: lockstep). Empty: wall "
-        "(composed: lockstep), or whatever time_mode needs.",
+        description="Without time_mode: false chooses wall, true chooses paced. Empty: wall, or whatever "
+        "time_mode needs. Composed, and with a flight controller that is waited for, lockstep stands for both.",
     ),
     DeclareLaunchArgument(
         "real_time_multiplier",
@@ -159,7 +159,10 @@ def _graph(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     given = {argument.name: context.launch_configurations[argument.name] for argument in ARGUMENTS}
     _warn_of_misspelt(context)
     composed = boolean("composed", given["composed"])
-    time_mode = chosen_time_mode(given["time_mode"], given["use_sim_time"], composed=composed)
+    chosen = vehicle(given["vehicle"], given["dynamics"])
+    controller = chosen_flight_controller(given["flight_controller"] or chosen.flight_controller)
+    by_steps = composed or controller.needs_lockstep
+    time_mode = chosen_time_mode(given["time_mode"], given["use_sim_time"], lockstep=by_steps)
     if time_mode == "wall" and given["real_time_multiplier"]:
         raise ParameterError(
             f"launch argument 'real_time_multiplier': '{given['real_time_multiplier']}' given; with time_mode wall "
@@ -169,11 +172,10 @@ def _graph(context: LaunchContext) -> list[LaunchDescriptionEntity]:
         for file in _words(given[name]):
             if not Path(file).is_file():
                 raise ParameterError(f"launch argument '{name}': there is no file '{file}'")
-    chosen = vehicle(given["vehicle"], given["dynamics"])
     if given["camera"]:
         chosen = chosen.carrying(CAMERA, boolean("camera", given["camera"]))
     members = _members(given, chosen)
-    nodes = [_one_process(given, time_mode)] if composed else _processes(given, time_mode, members)
+    nodes = [_one_process(given, time_mode)] if composed else _processes(given, time_mode, members, controller)
     return [*nodes, *_rviz(given, time_mode, members[0])]
 
 
@@ -205,9 +207,10 @@ def _members(given: dict[str, str], chosen: Vehicle) -> list[Member]:
     return fleet(chosen, **{"seed": 0, **numbers})
 
 
-def _processes(given: dict[str, str], time_mode: str, members: list[Member]) -> list[LaunchDescriptionEntity]:
+def _processes(
+    given: dict[str, str], time_mode: str, members: list[Member], controller: FlightController
+) -> list[LaunchDescriptionEntity]:
     chosen = members[0].vehicle
-    controller = chosen_flight_controller(given["flight_controller"] or chosen.flight_controller)
     files = [given["dynamics_param_file"] or str(chosen.parameter_file), *map(str, controller.files_for(chosen))]
     files += _words(given["params_file"])
     by_keyboard = boolean("use_vimfly", given["use_vimfly"])
@@ -237,7 +240,7 @@ def _processes(given: dict[str, str], time_mode: str, members: list[Member]) -> 
             on_exit=_end_if_refused,
         )
 
-    autopilots = chosen.asked_autopilots(boolean("autopilot", given["autopilot"]))
+    autopilots = controller.asked_autopilots(chosen, boolean("autopilot", given["autopilot"]))
     planned = planned_nodes(members, controller, autopilots)
     if _is_drawn(given):
         planned.append(PlannedNode("visualizer", "visualizer", "", members[0]))

@@ -238,6 +238,7 @@ def _sim(options: argparse.Namespace) -> int:
     members = _members(options, chosen)
     if options.keyboard:
         settings |= {"use_vimfly": True, "ardupilot.rc": True}
+    controller = chosen_flight_controller(options.flight_controller or chosen.flight_controller)
     graph = ComposedGraph(
         members,
         files=options.params_file,
@@ -245,7 +246,7 @@ def _sim(options: argparse.Namespace) -> int:
         arguments=options.ros_arguments,
         time_mode=options.time_mode,
         namespace=options.namespace,
-        executables=chosen.asked_autopilots(options.autopilot),
+        executables=controller.asked_autopilots(chosen, options.autopilot),
         flight_controller=options.flight_controller,
         # One joystick is not meant to fly a whole fleet.
         transmitter="auto" if len(members) == 1 else "none",
@@ -255,7 +256,7 @@ def _sim(options: argparse.Namespace) -> int:
     names = ", ".join(member.namespace or chosen.name for member in members)
     are = "are" if len(members) > 1 else "is"
     print(f"{names} {are} running ({options.time_mode}); Ctrl-C ends it", flush=True)
-    instructions = chosen_flight_controller(options.flight_controller or chosen.flight_controller).instructions(chosen)
+    instructions = controller.instructions(chosen)
     if instructions:
         print(instructions, flush=True)
     clock = graph.nodes[0].get_clock()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rosflight_py_sim.parameters import ParameterError, Value
 from rosflight_py_sim.resources import share_directory
-from rosflight_py_sim.vehicles import Vehicle
+from rosflight_py_sim.vehicles import VEHICLES, Vehicle
 
 CONFIG = share_directory() / "config"
 
@@ -23,6 +23,8 @@ class FlightController:
         text: what it is, in a few words.
         settings: parameters of the nodes that go with it, as weak as a parameter file.
         needs_file: whether it can fly only vehicles that have a parameter file for it.
+        obeys_commands: whether it flies as whoever publishes `command` says, such as an autopilot.
+        needs_lockstep: whether the simulation has to wait for it.
     """
 
     name: str
@@ -30,6 +32,8 @@ class FlightController:
     text: str
     settings: Mapping[str, Value] = field(default_factory=dict)
     needs_file: bool = False
+    obeys_commands: bool = False
+    needs_lockstep: bool = False
 
     def files_for(self, vehicle: Vehicle) -> list[Path]:
         """Parameter files of all nodes that the vehicle needs to be flown by it; stronger than the vehicle's own.
@@ -47,6 +51,27 @@ class FlightController:
             )
         return []
 
+    def asked_autopilots(self, vehicle: Vehicle, wanted: bool) -> list[str]:
+        """Executables of the autopilots to start: the vehicle's own where it is wanted.
+
+        Raises:
+            ParameterError: it is wanted, and the vehicle has none, or would not obey it.
+        """
+        if not wanted:
+            return []
+        if not vehicle.autopilot:
+            others = ", ".join(name for name, one in VEHICLES.items() if one.autopilot)
+            raise ParameterError(
+                f"autopilot asked for with vehicle '{vehicle.name}', which has none; allowed: {others}"
+            )
+        if not self.obeys_commands:
+            others = ", ".join(name for name, one in FLIGHT_CONTROLLERS.items() if one.obeys_commands)
+            raise ParameterError(
+                f"autopilot asked for with flight controller '{self.name}', which is steered by others; allowed: "
+                f"{others}"
+            )
+        return [vehicle.autopilot]
+
     def instructions(self, vehicle: Vehicle) -> str:
         """What to do beside starting the simulation so that the vehicle flies, in one line; empty: nothing."""
         if self.name not in vehicle.pairings or not vehicle.pairings[self.name].command:
@@ -57,13 +82,23 @@ class FlightController:
 FLIGHT_CONTROLLERS = {
     one.name: one
     for one in [
-        FlightController("sil_board", ("sil_board",), "the ROSflight firmware"),
+        FlightController("sil_board", ("sil_board",), "the ROSflight firmware", obeys_commands=True),
         FlightController(
-            "ardupilot", ("bridge",), "ArduPilot, by its JSON interface", {"front_end": "ardupilot"}, needs_file=True
+            "ardupilot",
+            ("bridge",),
+            "ArduPilot, by its JSON interface",
+            {"front_end": "ardupilot"},
+            needs_file=True,
+            needs_lockstep=True,
         ),
         FlightController("hold", ("auv_autopilot",), "holds an underwater vehicle's depth and heading, by services"),
         FlightController(
-            "zeromq", ("bridge",), "clients of the AUV protocol over ZeroMQ", {"front_end": "auv"}, needs_file=True
+            "zeromq",
+            ("bridge",),
+            "clients of the AUV protocol over ZeroMQ",
+            {"front_end": "auv"},
+            needs_file=True,
+            needs_lockstep=True,
         ),
         FlightController(
             "uthere",

@@ -24,11 +24,11 @@ def boolean(name: str, text: str) -> bool:
         raise ParameterError(f"launch argument '{name}': '{text}' given; allowed: true, false") from None
 
 
-def chosen_time_mode(time_mode: str, use_sim_time: str, *, composed: bool) -> str:
+def chosen_time_mode(time_mode: str, use_sim_time: str, *, lockstep: bool) -> str:
     """Time mode that the launch arguments ask for; an empty text is an argument that was not given.
 
-    use_sim_time alone chooses as ROSflight's launch files do: false wall, true paced. The composed graph runs in
-    lockstep unless it is asked for another mode.
+    use_sim_time alone chooses as ROSflight's launch files do: false wall, true paced. With `lockstep`, as of a graph in
+    one process and of a flight controller that is waited for, it is that unless another mode is asked for.
 
     Raises:
         ParameterError: an argument is not one of its allowed texts, or the two contradict each other.
@@ -36,12 +36,12 @@ def chosen_time_mode(time_mode: str, use_sim_time: str, *, composed: bool) -> st
     if time_mode and time_mode not in TIME_MODES:
         raise ParameterError(f"launch argument 'time_mode': '{time_mode}' given; allowed: {', '.join(TIME_MODES)}")
     if not use_sim_time:
-        return time_mode or ("lockstep" if composed else "wall")
+        return time_mode or ("lockstep" if lockstep else "wall")
     simulated = boolean("use_sim_time", use_sim_time)
     if not time_mode:
         if not simulated:
             return "wall"
-        return "lockstep" if composed else "paced"
+        return "lockstep" if lockstep else "paced"
     if simulated == (time_mode == "wall"):
         runs_on = "system time" if time_mode == "wall" else "simulated time"
         allowed = "paced or lockstep" if simulated else "wall"

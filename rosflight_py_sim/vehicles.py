@@ -107,17 +107,6 @@ class Vehicle:
     mission: ClientMission | None = None
     weather: str = "wind.yaml"
 
-    def asked_autopilots(self, wanted: bool) -> list[str]:
-        """Executables of the autopilots to start: the vehicle's own where it is wanted.
-
-        Raises:
-            ParameterError: it is wanted, and the vehicle has none.
-        """
-        if wanted and not self.autopilot:
-            others = ", ".join(name for name, one in VEHICLES.items() if one.autopilot)
-            raise ParameterError(f"autopilot asked for with vehicle '{self.name}', which has none; allowed: {others}")
-        return [self.autopilot] if wanted else []
-
     @property
     def parameter_file(self) -> Path:
         """Parameter file of the nodes."""

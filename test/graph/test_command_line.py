@@ -54,6 +54,11 @@ def test_help_is_given(command_line: Run, arguments: list[str], words: list[str]
             1,
             ["autopilot asked for with vehicle 'auv'", "allowed: multirotor"],
         ),
+        (
+            ["sim", "--vehicle", "anaconda", "--flight-controller", "uthere", "--autopilot"],
+            1,
+            ["autopilot asked for with flight controller 'uthere'", "allowed: sil_board"],
+        ),
         (["sim", "--time-mode", "slow"], 2, ["slow", "lockstep", "paced", "wall"]),
         (["sim", "--firmware-file", "/no/such.yaml"], 2, ["/no/such.yaml"]),
         (["fly", "--ros-args", "-p", "square_side:=-1.0"], 1, ["'square_side'", "-1.0 given", "m"]),

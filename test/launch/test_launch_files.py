@@ -136,10 +136,16 @@ PLANS = [
 ]
 
 
+def asked_autopilots(vehicle: Vehicle, controller: str) -> list[str]:
+    """The vehicle's autopilot, where there is one that is obeyed."""
+    chosen = FLIGHT_CONTROLLERS[controller]
+    return chosen.asked_autopilots(vehicle, bool(vehicle.autopilot) and chosen.obeys_commands)
+
+
 @pytest.mark.parametrize(("vehicle", "controller"), PLANS, ids=[f"{v.name}-{v.dynamics}-{c}" for v, c in PLANS])
 def test_planned_graph_has_each_place_once_with_parameters_that_its_node_has(vehicle: Vehicle, controller: str) -> None:
     members = [Member(vehicle, namespace) for namespace in ("one", "two")]
-    autopilots = vehicle.asked_autopilots(bool(vehicle.autopilot))
+    autopilots = asked_autopilots(vehicle, controller)
     planned = planned_nodes(members, FLIGHT_CONTROLLERS[controller], autopilots)
     names = [node.full_name for node in planned]
     assert len(names) == len(set(names))
@@ -167,7 +173,7 @@ def test_every_node_of_the_package_is_in_some_graph() -> None:
         for node in planned_nodes(
             [Member(vehicle)],
             FLIGHT_CONTROLLERS[controller],
-            [*vehicle.asked_autopilots(bool(vehicle.autopilot)), *VIEWERS],
+            [*asked_autopilots(vehicle, controller), *VIEWERS],
         )
     }
     assert planned | set(TIME_MANAGERS.values()) == set(NODE_CLASSES)
@@ -312,7 +318,7 @@ def test_each_argument_stands_in_the_launch_page() -> None:
 
 
 @pytest.mark.parametrize(
-    ("time_mode", "use_sim_time", "composed", "expected"),
+    ("time_mode", "use_sim_time", "lockstep", "expected"),
     [
         ("", "", False, "wall"),
         ("", "false", False, "wall"),
@@ -328,19 +334,19 @@ def test_each_argument_stands_in_the_launch_page() -> None:
         ("wall", "", True, "wall"),
     ],
 )
-def test_time_mode_follows_from_the_arguments(time_mode: str, use_sim_time: str, composed: bool, expected: str) -> None:
-    assert chosen_time_mode(time_mode, use_sim_time, composed=composed) == expected
+def test_time_mode_follows_from_the_arguments(time_mode: str, use_sim_time: str, lockstep: bool, expected: str) -> None:
+    assert chosen_time_mode(time_mode, use_sim_time, lockstep=lockstep) == expected
 
 
 @pytest.mark.parametrize(("time_mode", "use_sim_time"), [("lockstep", "false"), ("paced", "false"), ("wall", "true")])
 def test_time_mode_that_contradicts_use_sim_time_is_refused(time_mode: str, use_sim_time: str) -> None:
     with pytest.raises(ParameterError, match=f"use_sim_time:={use_sim_time} and time_mode:={time_mode} contradict"):
-        chosen_time_mode(time_mode, use_sim_time, composed=False)
+        chosen_time_mode(time_mode, use_sim_time, lockstep=False)
 
 
 def test_use_sim_time_is_true_or_false() -> None:
     with pytest.raises(ParameterError, match="'use_sim_time': 'maybe' given; allowed: true, false"):
-        chosen_time_mode("", "maybe", composed=False)
+        chosen_time_mode("", "maybe", lockstep=False)
 
 
 # From here on by running them.
@@ -484,7 +490,10 @@ def test_launched_graph_says_what_to_type_for_ardupilot_and_waits_for_it(
         (("dynamics_param_file:=/no/such.yaml",), "there is no file '/no/such.yaml'"),
         (("params_file:=/no/such.yaml",), "there is no file '/no/such.yaml'"),
         (("leave_out:=sensor",), "'sensor' given; allowed: rc, sensors"),
-        (("flight_controller:=ardupilot",), "'time_mode': 'wall' given; allowed: text, one of lockstep"),
+        (
+            ("flight_controller:=ardupilot", "time_mode:=wall"),
+            "'time_mode': 'wall' given; allowed: text, one of lockstep",
+        ),
         (("count:=0",), "'count': 0 given; allowed: integer, from 1 to 100"),
         (("real_time_multiplier:=2",), "leave it out, or choose time_mode:=paced or lockstep"),
         (("use_sim_time:=true", "real_time_multiplier:=-1"), "'real_time_multiplier': -1 given; allowed"),
