@@ -107,6 +107,9 @@ class SimulationNode(Node):
     FILLS: ClassVar[tuple[str, ...]] = ()
     PARAMETERS: ClassVar[ParameterTable] = ParameterTable()
 
+    # Here because a node that refuses its parameters is destroyed, too.
+    _is_destroyed = False
+
     def __init__(
         self,
         *,
@@ -286,6 +289,22 @@ class SimulationNode(Node):
         """As rclpy's."""
         self._traffic.forget(subscription)
         return bool(super().destroy_subscription(subscription))
+
+    def create_timer(
+        self, timer_period_sec: float, callback: Callable[[], None], *arguments: Any, **options: Any
+    ) -> Timer:
+        """As rclpy's; after the node's end it does nothing, though an executor may still have it on its list."""
+
+        def on_time() -> None:
+            if not self._is_destroyed:
+                callback()
+
+        return super().create_timer(timer_period_sec, on_time, *arguments, **options)
+
+    def destroy_node(self) -> None:
+        """As rclpy's."""
+        self._is_destroyed = True
+        super().destroy_node()
 
     def follow_stamps(self) -> None:
         """Let the node's clock follow what `tell_time` is told, in the place of a subscription to /clock of its own.
