@@ -17,9 +17,9 @@ from rosflight_py_sim.flight import Flight
 from rosflight_py_sim.interfaces.autopilot_interface import SETPOINT_WIRE, AutopilotInterface
 from rosflight_py_sim.interfaces.forces_and_moments_interface import BATTERY_WIRE
 from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED
+from rosflight_py_sim.mission_recorder import MissionRecorder
 from rosflight_py_sim.nodes.pilot import MissionPilot
 from rosflight_py_sim.nodes.running import node_class
-from rosflight_py_sim.recorder import Recorder
 from rosflight_py_sim.recording.flight_log import FlightLog
 from rosflight_py_sim.recording.flight_summary import summarise
 from rosflight_py_sim.vehicles import Vehicle
@@ -34,7 +34,7 @@ def autopilot_class(vehicle: Vehicle) -> type[AutopilotInterface]:
     return cls
 
 
-class FlightRecorder(Recorder):
+class FlightRecorder(MissionRecorder):
     """Writes down what the autopilot does, from its start on."""
 
     HEARS: ClassVar[Mapping[str, Any]] = {"sim/truth_battery": BatteryStatus, "autopilot/setpoint": PoseStamped}

@@ -10,12 +10,12 @@ from rich.console import Console
 
 from rosflight_py_sim.composition import ComposedGraph
 from rosflight_py_sim.interfaces.wire import NANOSECONDS
-from rosflight_py_sim.recorder import Recorder
+from rosflight_py_sim.mission_recorder import MissionRecorder
 from rosflight_py_sim.recording.client_log import ClientLog, Mark
 from rosflight_py_sim.vehicles import Vehicle
 
 
-class ClientRecorder(Recorder):
+class ClientRecorder(MissionRecorder):
     """Writes down what the program does with the vehicle.
 
     Attributes:

@@ -24,7 +24,7 @@ LOG_RATE_HZ = 50.0
 _WIND, _PWM = "sim/truth_wind", "sim/pwm_output"
 
 
-class Recorder(Node, ABC):
+class MissionRecorder(Node, ABC):
     """Writes a row 50 times a simulated second, while there is something to record.
 
     Messages are kept as they come and read only when a row is due: most of them never are.
