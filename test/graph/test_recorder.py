@@ -190,7 +190,7 @@ def test_the_command_flies_on_when_the_disk_is_full_says_so_once_and_fails(
     command_line: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
 ) -> None:
     limited = (
-        "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000));"
+        "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (2_000_000, 2_000_000));"
         "from rosflight_py_sim.cli import main; main()"
     )
     result = command_line(
