@@ -50,7 +50,8 @@ def test_program_writes_a_letter_leaves_the_cage_and_comes_back(
     # Without wind; the judge allows 15 m.
     assert float(letter[3]) < 10.0
     assert float(left[1]) < float(back[1]) <= float(again[1])
-    assert float(left[2]) > 120.0
+    # Just above the limit, as the table rounds it.
+    assert float(left[2]) >= 120.0
     (picture,) = (tmp_path / "sky").glob("uthere-*.png")
     assert str(picture.resolve()) in result.stdout
     from matplotlib.image import imread
