@@ -38,6 +38,12 @@ RECORDER_PARAMETERS = ParameterTable(
         "File to write, which must not be there yet; empty: a new one in the folder flights, named by vehicle and time",
         read_only=True,
     ),
+    Parameter(
+        "record.raw_pictures",
+        True,
+        "Whether pictures that go out compressed, too, are recorded raw as well",
+        read_only=True,
+    ),
     Parameter("record.vehicle", "", "Name of the vehicles, as rosflight_py_sim knows it", read_only=True),
     Parameter("vehicles", [""], "Namespaces of the vehicles, from the recorder's own", read_only=True),
     APPEARANCE,
@@ -61,8 +67,7 @@ Take = Callable[[bytes], None]
 class Recorder(SimulationNode):
     """Writes every topic to a file, whoever publishes it, as the bytes that travel.
 
-    What it cannot be told directly (`tap`) it subscribes to as soon as it shows up. A picture that goes out compressed
-    as well is recorded so alone.
+    What it cannot be told directly (`tap`) it subscribes to as soon as it shows up.
 
     Attributes:
         path: the file.
@@ -157,9 +162,9 @@ class Recorder(SimulationNode):
             if topic in self._heard or self.count_publishers(topic) <= self._own_publishers[topic]:
                 continue
             self._heard.add(topic)
-            if type_name == _IMAGE and topics.get(f"{topic}/compressed") == _COMPRESSED:
-                continue
-            self._listen_to(topic, type_name)
+            twin = type_name == _IMAGE and topics.get(f"{topic}/compressed") == _COMPRESSED
+            if self.values["record.raw_pictures"] or not twin:
+                self._listen_to(topic, type_name)
 
     def _listen_to(self, topic: str, type_name: str) -> None:
         publishers = self.get_publishers_info_by_topic(topic)

@@ -18,6 +18,7 @@ from rclpy.serialization import deserialize_message
 from rosbags.rosbag2 import Reader
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 from rosflight_msgs.msg import SimState
+from sensor_msgs.msg import CompressedImage
 from std_msgs.msg import String
 
 from rosflight_py_sim.fleet import fleet
@@ -79,6 +80,20 @@ def test_each_vehicle_of_a_fleet_is_recorded_in_its_namespace(graph: Make, tmp_p
     facts = recorded(path).facts
     assert facts["vehicle"] == "multirotor"
     assert yaml.safe_load(facts["namespaces"]) == [f"/team/{member.namespace}" for member in members]
+
+
+@pytest.mark.parametrize("raw", [True, False])
+def test_pictures_are_recorded_compressed_and_raw_if_that_is_wanted(graph: Make, tmp_path: Path, raw: bool) -> None:
+    path = tmp_path / "dive.mcap"
+    setting = ["--ros-args", "-p", f"record.raw_pictures:={str(raw).lower()}"]
+    one = graph(*setting, record=str(path), vehicle_name="auv", flight_controller="hold")
+    pictures = one.hear("camera/front/image_raw/compressed", CompressedImage)
+    one.spin_until(lambda: len(pictures) >= 30)
+    one.close()
+    counts = {topic: len(one.messages) for topic, one in recorded(path).topics.items()}
+    for camera in ("/camera/front/image_raw", "/camera/bottom/image_raw"):
+        assert counts[f"{camera}/compressed"] >= 3
+        assert (counts.get(camera, 0) >= 3) == raw
 
 
 def test_what_was_heard_is_what_was_recorded_to_the_byte(graph: Make, tmp_path: Path) -> None:
