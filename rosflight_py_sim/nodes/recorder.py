@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import datetime
@@ -56,6 +57,10 @@ _BATCH_S = 0.02
 # How often to look for new topics.
 _LOOK_S = 0.2
 
+# Before the others comes the clock, by which their times are judged; but nobody waits longer than this for one.
+_CLOCK = "/clock"
+_CLOCK_PATIENCE_S = 2.0
+
 # What a subscription may keep for a process that is held up.
 _DEPTH = 1000
 
@@ -101,6 +106,7 @@ class Recorder(SimulationNode):
             "namespaces": json.dumps(_full_namespaces(self.get_namespace(), self.values["vehicles"])),
         }
         simulated = bool(self.get_parameter("use_sim_time").value)
+        self._clock_due_s = time.monotonic() + _CLOCK_PATIENCE_S if simulated else 0.0
         try:
             self._writer = WriterProcess(self.path.absolute(), simulated=simulated, facts=facts)
         except RecordingError as error:
@@ -158,6 +164,8 @@ class Recorder(SimulationNode):
     def look(self) -> None:
         """Subscribe to what has come up."""
         topics = {topic: types[0] for topic, types in self.get_topic_names_and_types() if len(types) == 1}
+        if not self._own_publishers and time.monotonic() < self._clock_due_s:
+            topics = {topic: type_name for topic, type_name in topics.items() if topic == _CLOCK}
         for topic, type_name in topics.items():
             if topic in self._heard or self.count_publishers(topic) <= self._own_publishers[topic]:
                 continue
@@ -177,6 +185,10 @@ class Recorder(SimulationNode):
             self.get_logger().warning(f"{topic} is not recorded: {error}")
             return
 
+        def on_clock(message: bytes) -> None:
+            self._clock_due_s = 0.0
+            take(message)
+
         def on_loss(loss: QoSMessageLostInfo) -> None:
             if not self.lost[topic]:
                 self.get_logger().warning(f"messages of {topic} came too fast to be recorded")
@@ -185,7 +197,7 @@ class Recorder(SimulationNode):
         self.create_subscription(
             message_type,
             topic,
-            take,
+            on_clock if topic == _CLOCK else take,
             _fitting_qos(publishers),
             raw=True,
             event_callbacks=SubscriptionEventCallbacks(message_lost=on_loss, use_default_callbacks=False),
