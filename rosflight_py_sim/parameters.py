@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -91,6 +91,17 @@ class Parameter:
             return f"at most {self.maximum:g}{unit}"
         return ""
 
+    @property
+    def constraints(self) -> str:
+        """Type and allowed values as text: 'number, at least 0 m', 'list of 3 numbers, each at least 0 m'."""
+        each = "each " if isinstance(self.default, list) else ""
+        return f"{self.type_name}, {each}{self.allowed}" if self.allowed else self.type_name
+
+    def told(self, value: Value) -> str:
+        """Text of a value with its unit, for errors: '3.5 kg'."""
+        text = f"{value:g}" if isinstance(value, float) else str(value)
+        return f"{text} {self.unit}" if self.unit else text
+
     def checked(self, value: object) -> Value:
         """The value in this parameter's type.
 
@@ -100,8 +111,12 @@ class Parameter:
             ParameterError: wrong type, wrong length, not finite, or out of range.
         """
         if isinstance(self.default, list):
-            if isinstance(value, (str, bytes)) or not hasattr(value, "__iter__"):
-                raise self._error(value)
+            if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
+                # ros2 param sends a list of mixed types, such as [0, 4.5], as a text.
+                mixed = isinstance(value, str) and value.startswith("[")
+                raise self._error(
+                    value, "a text: write all elements with the same type, as in [0.0, 4.5]" if mixed else ""
+                )
             elements = [self._scalar(element, value) for element in value]
             if self.length is not None and len(elements) != self.length:
                 raise self._error(value, f"{len(elements)} elements given")
@@ -126,11 +141,13 @@ class Parameter:
         return kind(value)
 
     def _error(self, given: object, detail: str = "") -> ParameterError:
-        allowed = f", {self.allowed}" if self.allowed else ""
+        # Parameter messages contain arrays, which print as array('d', [...]).
+        shown = given if isinstance(given, (str, bytes)) or not isinstance(given, Iterable) else list(given)
+        allowed = self.constraints
         if not self.allowed and self.scalar_type is float:
-            allowed = f", finite{' ' + self.unit if self.unit else ''}"
+            allowed += f", finite{' ' + self.unit if self.unit else ''}"
         detail = f" ({detail})" if detail else ""
-        return ParameterError(f"parameter '{self.name}': {given!r} given{detail}; allowed: {self.type_name}{allowed}")
+        return ParameterError(f"parameter '{self.name}': {shown!r} given{detail}; allowed: {allowed}")
 
 
 class ParameterTable:
@@ -169,6 +186,15 @@ class ParameterTable:
         """Every parameter's default (required ones included: tests and tools start from these)."""
         return {p.name: list(p.default) if isinstance(p.default, list) else p.default for p in self}  # type: ignore[misc]
 
+    def given(self, values: Values, names: Iterable[str] | None = None) -> str:
+        """Text of parameters with their values, for an error about several: 'mass 3.5 kg, Jxx 0.08 kg m^2'.
+
+        Args:
+            values: values of the parameters.
+            names: parameters to include; None: all.
+        """
+        return ", ".join(f"{name} {self[name].told(values[name])}" for name in names or self._parameters)
+
     def checked(self, given: Values) -> dict[str, Value]:
         """All values of the table: those given, checked, and the defaults of the others.
 
@@ -189,8 +215,6 @@ class ParameterTable:
     @staticmethod
     def missing(parameter: Parameter) -> ParameterError:
         """The error for a required parameter that nobody gave."""
-        allowed = f", {parameter.allowed}" if parameter.allowed else ""
         return ParameterError(
-            f"parameter '{parameter.name}' is missing; it is required: {parameter.type_name}{allowed}"
-            f" ({parameter.text})"
+            f"parameter '{parameter.name}' is missing; it is required: {parameter.constraints} ({parameter.text})"
         )

@@ -17,10 +17,13 @@ from rosflight_py_sim.firmware.parameters import (
     ParameterFileError,
     UnknownFirmwareParameter,
 )
+from rosflight_py_sim.firmware.quirks import AS_ROSFLIGHT, REPAIRED, Quirks
 from rosflight_py_sim.firmware.state_machine import ErrorFlag, Refused, Severity, State
 from rosflight_py_sim.firmware.status import Status
 
 __all__ = [
+    "AS_ROSFLIGHT",
+    "REPAIRED",
     "Board",
     "CommandMode",
     "CommandType",
@@ -32,6 +35,7 @@ __all__ = [
     "OutputType",
     "Override",
     "ParameterFileError",
+    "Quirks",
     "Refused",
     "Severity",
     "State",

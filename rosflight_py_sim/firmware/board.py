@@ -6,6 +6,7 @@ from pathlib import Path
 
 from rosflight_py_sim.firmware.firmware import Firmware
 from rosflight_py_sim.firmware.parameters import FirmwareParameters, Number
+from rosflight_py_sim.firmware.quirks import REPAIRED, Quirks
 from rosflight_py_sim.firmware.state_machine import Log, Severity
 
 
@@ -21,27 +22,28 @@ class Board:
         parameters_changed: set when a parameter changes, and by a reboot; whoever reports it clears it.
     """
 
-    def __init__(self, initial: Path | None, storage: Path | None, log: Log) -> None:
-        """Start.
+    def __init__(self, initial: Path | None, storage: Path | None, log: Log, quirks: Quirks = REPAIRED) -> None:
+        """Start the firmware with `quirks`.
 
         Raises:
-            ParameterFileError: of the initial file or the memory.
+            ParameterFileError: the initial file or the memory cannot be read.
         """
         self._initial = initial
         self._storage = storage
         self._written: dict[str, Number] = {}
         self._log = log
+        self._quirks = quirks
         self.reboots = 0
         self.firmware = self._started()
 
     def _started(self) -> Firmware:
-        parameters = FirmwareParameters()
+        parameters = FirmwareParameters(unlimited_numbers=self._quirks.unlimited_numbers)
         if self._initial is not None:
             parameters.load(self._initial)
         if self._storage is not None and self._storage.exists():
             parameters.load(self._storage)
         parameters.restore(self._written)
-        firmware = Firmware(parameters, self._log)
+        firmware = Firmware(parameters, self._log, self._quirks)
         # A start would bring the same values again.
         parameters.unsaved = False
         parameters.on_change.append(self._note_change)

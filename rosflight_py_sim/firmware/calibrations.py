@@ -10,6 +10,7 @@ from rosflight_py_sim.firmware.imu_calibration import CALIBRATION_SAMPLES, ImuCa
 from rosflight_py_sim.firmware.mag_calibration import DIRECTIONS, MagCalibration
 from rosflight_py_sim.firmware.parameters import FirmwareParameterOutOfRange, FirmwareParameters
 from rosflight_py_sim.firmware.pressure_calibration import READINGS, READINGS_LET_PASS, PressureCalibration
+from rosflight_py_sim.firmware.quirks import REPAIRED, Quirks
 from rosflight_py_sim.firmware.rc import Receiver
 from rosflight_py_sim.firmware.sensors import pressure_altitude
 from rosflight_py_sim.firmware.state_machine import Log, Refused, Severity, StateMachine
@@ -37,11 +38,17 @@ class Calibrations:
         log: Log,
         gyro_done: Callable[[], None],
         accel_done: Callable[[], None],
+        quirks: Quirks = REPAIRED,
     ) -> None:
-        self.imu = ImuCalibration(parameters, machine.handle, log, gyro_done, accel_done)
+        self._forget = quirks.calibrations_forget
+        self.imu = ImuCalibration(parameters, machine.handle, log, gyro_done, accel_done, quirks)
         self.mag = MagCalibration(parameters, log)
-        self.baro = PressureCalibration("barometer", GREATEST_BARO_VARIANCE, log, self._store_ground)
-        self.airspeed = PressureCalibration("airspeed", GREATEST_DIFF_PRESSURE_VARIANCE, log, self._store_offset)
+        self.baro = PressureCalibration(
+            "barometer", GREATEST_BARO_VARIANCE, log, self._store_ground, runs_until_it_succeeds=self._forget
+        )
+        self.airspeed = PressureCalibration(
+            "airspeed", GREATEST_DIFF_PRESSURE_VARIANCE, log, self._store_offset, runs_until_it_succeeds=self._forget
+        )
         self._parameters = parameters
         self._machine = machine
         self._receiver = receiver
@@ -69,12 +76,16 @@ class Calibrations:
     def start_baro(self, time_us: int, sampled: bool) -> str:
         """Average the pressure at the ground."""
         self._ask_for_samples("barometer calibration", sampled)
+        if self._forget:
+            self._parameters.restore({"BARO_BIAS": 0.0})
         self.baro.start(time_us)
         return f"calibrating with {READINGS_LET_PASS + READINGS} readings: keep the vehicle on the ground"
 
     def start_airspeed(self, time_us: int, sampled: bool) -> str:
         """Average the differential pressure in still air."""
         self._ask_for_samples("airspeed calibration", sampled)
+        if self._forget:
+            self._parameters.restore({"DIFF_PRESS_BIAS": 0.0})
         self.airspeed.start(time_us)
         return f"calibrating with {READINGS_LET_PASS + READINGS} readings: keep wind off the pitot tube"
 

@@ -175,6 +175,10 @@ class CommandMux:
         self._offboard_active = [not ignore >> i & 1 for i in range(COMMANDS)]
         self._offboard_time_us = time_us
 
+    def count_sticks_as_moved(self, time_us: int) -> None:
+        """Let every stick override the companion computer for RC_OVRD_LAG_T from now on."""
+        self._deviation_us = [time_us] * MUXED
+
     def clock_went_back(self) -> None:
         """Drop the offboard command and the sticks' lags."""
         self._offboard_active = [False] * COMMANDS

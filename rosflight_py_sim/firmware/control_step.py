@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from rosflight_py_sim.firmware import controller, estimator, mixer, sensors
 from rosflight_py_sim.firmware.parameters import FirmwareParameters
+from rosflight_py_sim.firmware.quirks import REPAIRED, Quirks
 from rosflight_py_sim.jit import kernel
 
 UNHEALTHY_ESTIMATE = 1
@@ -29,14 +30,14 @@ PARAMETERS_USED = (
 )
 
 
-def control_settings(parameters: FirmwareParameters) -> NDArray[np.float64]:
-    """The parameters that the kernel needs, part after part; last, whether the accelerometer is watched."""
+def control_settings(parameters: FirmwareParameters, quirks: Quirks = REPAIRED) -> NDArray[np.float64]:
+    """Parameters and quirks that the kernel needs, part by part; last, whether the accelerometer is checked."""
     # A fixed wing pulls more or less than 1 g for minutes, in a turn.
     watch = bool(parameters["FILT_USE_ACC"]) and not parameters["FIXED_WING"]
     return np.concatenate(
         [
             sensors.imu_settings(parameters),
-            estimator.estimator_settings(parameters),
+            estimator.estimator_settings(parameters, quirks),
             controller.controller_settings(parameters),
             mixer.mixer_settings(parameters),
             [float(watch)],
@@ -61,6 +62,7 @@ def control_step(
     armed: bool,
     mixer_is_valid: bool,
     air_density: float,
+    thrust_density: float,
     voltage: float,
 ) -> int:
     """From an IMU sample to PWM; the findings as bits: UNHEALTHY_ESTIMATE, SUSPICIOUS_MIXER.
@@ -81,12 +83,15 @@ def control_step(
         armed: motors and integrators only run while armed.
         mixer_is_valid: without a valid mixer the outputs stay as they are.
         air_density: kg/m^3.
+        thrust_density: air density for the greatest thrust, kg/m^3.
         voltage: V.
     """
     sensors.correct_imu(settings[:_ESTIMATOR], sample, imu[0], imu[1])
     estimator.estimator_step(settings[_ESTIMATOR:_CONTROLLER], estimate, imu[0], imu[1], time_s, dt)
     output = channels[3]
-    controller.controller_step(settings[_CONTROLLER:_MIXER], memory, estimate, command, output, armed, air_density, dt)
+    controller.controller_step(
+        settings[_CONTROLLER:_MIXER], memory, estimate, command, output, armed, thrust_density, dt
+    )
     greatest = 0.0
     if mixer_is_valid:
         greatest = mixer.mixer_step(

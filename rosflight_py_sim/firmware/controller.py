@@ -43,6 +43,9 @@ PARAMETERS_USED = frozenset(
     ]
 )
 
+# Parameters whose change makes the original recompute the greatest thrust.
+THRUST_PARAMETERS = PARAMETERS_USED - {"X_EQ_TORQUE", "Y_EQ_TORQUE", "Z_EQ_TORQUE", "USE_MOTOR_PARAM", "PROP_CQ"}
+
 _RATE = int(CommandType.RATE)
 _ANGLE = int(CommandType.ANGLE)
 _THROTTLE = int(CommandType.THROTTLE)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.firmware.parameters import FirmwareParameters
+from rosflight_py_sim.firmware.quirks import REPAIRED, Quirks
 from rosflight_py_sim.jit import kernel
 
 STANDARD_GRAVITY = 9.80665
@@ -45,13 +46,17 @@ _SETTINGS = (
     *("FILT_ACC_KP", "FILT_EXT_KP", "FILT_KI", "FILT_INIT_T", "FILT_ACC_MARGIN", "FILT_USE_ACC", "FILT_QUAD_INT"),
     *("FILT_MAT_EXP", "GYRO_XY_LPF", "GYRO_Z_LPF", "ACC_LPF"),
 )
-SETTINGS_SIZE = len(_SETTINGS)
+CORRECTION_BY_HEADING, ALIASED = range(len(_SETTINGS), len(_SETTINGS) + 2)
+SETTINGS_SIZE = len(_SETTINGS) + 2
 PARAMETERS_USED = frozenset(_SETTINGS)
 
 
-def estimator_settings(parameters: FirmwareParameters) -> NDArray[np.float64]:
-    """The parameters that the kernel needs, in its order."""
-    settings = np.array([float(parameters[name]) for name in _SETTINGS])
+def estimator_settings(parameters: FirmwareParameters, quirks: Quirks = REPAIRED) -> NDArray[np.float64]:
+    """Parameters and quirks that the kernel needs, in its order."""
+    values = [float(parameters[name]) for name in _SETTINGS]
+    settings = np.array(
+        [*values, float(quirks.correction_depends_on_heading), float(quirks.aliased_matrix_exponential)]
+    )
     settings[INIT_TIME] *= 1e-3
     return settings
 
@@ -115,7 +120,10 @@ def estimator_step(
     ki = settings[KI]
     ex, ey, ez = 0.0, 0.0, 0.0
     if settings[USE_ACCEL] != 0.0 and _near_one_g(state, settings[MARGIN]):
-        ex, ey, ez = accel_correction(state)
+        if settings[CORRECTION_BY_HEADING] != 0.0:
+            ex, ey, ez = accel_correction_by_heading(state)
+        else:
+            ex, ey, ez = accel_correction(state)
         kp = settings[KP_ACCEL]
         state[LAST_ACCEL] = time_s
     if state[EXTERNAL_GIVEN] != 0.0:
@@ -139,7 +147,10 @@ def estimator_step(
     p += kp * ex - state[BIAS]
     q += kp * ey - state[BIAS + 1]
     r += kp * ez - state[BIAS + 2]
-    integrate_rate(state, p, q, r, dt, settings[MATRIX_EXPONENTIAL] != 0.0)
+    if settings[MATRIX_EXPONENTIAL] != 0.0 and settings[ALIASED] != 0.0:
+        integrate_rate_aliased(state, p, q, r, dt)
+    else:
+        integrate_rate(state, p, q, r, dt, settings[MATRIX_EXPONENTIAL] != 0.0)
     _euler_angles(state)
     for i in range(3):
         state[RATE + i] = state[GYRO + i] - state[BIAS + i]
@@ -184,6 +195,30 @@ def accel_correction(state: NDArray[np.float64]) -> tuple[float, float, float]:
     uy = -2.0 * (qy * qz + qw * qx)
     uz = -(1.0 - 2.0 * (qx * qx + qy * qy))
     return y * uz - z * uy, z * ux - x * uz, x * uy - y * ux
+
+
+@kernel
+def accel_correction_by_heading(state: NDArray[np.float64]) -> tuple[float, float, float]:
+    """Accelerometer correction as in the original: it depends on the heading, and is zero about z.
+
+    The error quaternion is the rotation between the estimate and the shortest rotation from the measured to the true
+    vertical, which has heading zero; the correction is -2 w (x, y) of that quaternion (Estimator::accel_correction).
+    Zero upside down, where the shortest rotation is undefined.
+    """
+    x, y, z = state[ACCEL], state[ACCEL + 1], state[ACCEL + 2]
+    norm = math.sqrt(x * x + y * y + z * z)
+    x, y, z = x / norm, y / norm, z / norm
+    # Twice the square of the cosine of half the angle between (0, 0, -1) and the measured direction.
+    cosine = 1.0 - z
+    if cosine <= 0.0:
+        return 0.0, 0.0, 0.0
+    aw = math.sqrt(0.5 * cosine)
+    ax, ay = 0.5 * y / aw, -0.5 * x / aw
+    qw, qx, qy, qz = state[ATTITUDE], state[ATTITUDE + 1], state[ATTITUDE + 2], state[ATTITUDE + 3]
+    ew = aw * qw - ax * qx - ay * qy
+    ex = aw * qx + ax * qw - ay * qz
+    ey = aw * qy + ax * qz + ay * qw
+    return -2.0 * ew * ex, -2.0 * ew * ey, 0.0
 
 
 @kernel
@@ -245,6 +280,27 @@ def integrate_rate(
     x = cosine * qx + sine * (p * qw + r * qy - q * qz)
     y = cosine * qy + sine * (q * qw - r * qx + p * qz)
     z = cosine * qz + sine * (r * qw + q * qx - p * qy)
+    _store_attitude(state, w, x, y, z)
+
+
+@kernel
+def integrate_rate_aliased(state: NDArray[np.float64], p: float, q: float, r: float, dt: float) -> None:
+    """Matrix exponential as in the original: each element is computed from those already overwritten."""
+    rate = math.sqrt(p * p + q * q + r * r)
+    if rate == 0.0:
+        return
+    cosine, sine = math.cos(0.5 * rate * dt), math.sin(0.5 * rate * dt) / rate
+    w, x, y, z = state[ATTITUDE], state[ATTITUDE + 1], state[ATTITUDE + 2], state[ATTITUDE + 3]
+    w = cosine * w + sine * (-p * x - q * y - r * z)
+    x = cosine * x + sine * (p * w + r * y - q * z)
+    y = cosine * y + sine * (q * w - r * x + p * z)
+    z = cosine * z + sine * (r * w + q * x - p * y)
+    _store_attitude(state, w, x, y, z)
+
+
+@kernel
+def _store_attitude(state: NDArray[np.float64], w: float, x: float, y: float, z: float) -> None:
+    """Store the quaternion with unit length and w >= 0."""
     scale = 1.0 / math.sqrt(w * w + x * x + y * y + z * z)
     if w < 0.0:
         scale = -scale

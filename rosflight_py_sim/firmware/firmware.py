@@ -24,9 +24,11 @@ from rosflight_py_sim.firmware.control_step import (
     control_settings,
     control_step,
 )
+from rosflight_py_sim.firmware.error_log import ErrorLog
 from rosflight_py_sim.firmware.inputs import Inputs
 from rosflight_py_sim.firmware.mixer_selection import CHOICE_PARAMETERS, ELEMENT_PREFIXES, MixerSelection
 from rosflight_py_sim.firmware.parameters import FirmwareParameters
+from rosflight_py_sim.firmware.quirks import REPAIRED, Quirks
 from rosflight_py_sim.firmware.state_machine import ErrorFlag, Event, Log, Severity, StateMachine
 from rosflight_py_sim.firmware.status import Status
 from rosflight_py_sim.firmware.surroundings import FirmwareSurroundings
@@ -59,14 +61,20 @@ class Firmware(Inputs):
         self,
         parameters: FirmwareParameters | None = None,
         log: Callable[[Severity, str], None] | None = None,
+        quirks: Quirks = REPAIRED,
     ) -> None:
-        self.parameters = FirmwareParameters() if parameters is None else parameters
+        """Start; with `quirks` AS_ROSFLIGHT it behaves like rosflight_firmware in its simulator."""
+        self.quirks = quirks
+        self.parameters = (
+            FirmwareParameters(unlimited_numbers=quirks.unlimited_numbers) if parameters is None else parameters
+        )
         self.log: Log = _silent if log is None else log
         self.status = Status()
         self.status_changed = True
 
         self.state_machine = StateMachine(FirmwareSurroundings(self))
-        self.receiver = rc.Receiver(self.parameters, self.state_machine, self.log)
+        self._error_log = ErrorLog(self.log, self._detail)
+        self.receiver = rc.Receiver(self.parameters, self.state_machine, self.log, quirks)
         self.command = commands.CommandMux(self.parameters, self.receiver)
         self.calibrations = Calibrations(
             self.parameters,
@@ -76,6 +84,7 @@ class Firmware(Inputs):
             self.log,
             self._forget_gyro_bias,
             self._accel_calibrated,
+            quirks,
         )
         super().__init__()
 
@@ -91,7 +100,7 @@ class Firmware(Inputs):
         self._estimate = estimator.new_estimator_state()
         self._memory = controller.new_controller_memory()
         self._channels: NDArray[np.float64] = np.zeros((4, mixer.OUTPUTS))
-        self._mixers = MixerSelection(self.parameters, self.log, self._channels[0])
+        self._mixers = MixerSelection(self.parameters, self.log, self._channels[0], quirks)
         self.outputs: NDArray[np.float64] = np.zeros(mixer.OUTPUTS)
         self._pwm: NDArray[np.float64] = np.full(mixer.OUTPUTS, 1000.0)
 
@@ -102,7 +111,8 @@ class Firmware(Inputs):
         self.imu_gyro = self._imu[1]
         self.imu_temperature = 0.0
 
-        self._settings = control_settings(self.parameters)
+        self._settings = control_settings(self.parameters, quirks)
+        self._thrust_density = self.air_density
         self._check_mixer()
         self._check_failsafe()
         if not any(self.parameters[name] for name in sensors.IMU_BIASES):
@@ -144,6 +154,8 @@ class Firmware(Inputs):
         if self._start_us is None:
             self._start_us = time_us
             self._rc_due_us = time_us + rc.RC_TIMEOUT_US + 1
+            if self.quirks.sticks_moved_at_start:
+                self.command.count_sticks_as_moved(time_us)
         elif time_us < self.time_us:
             self._clock_went_back(time_us)
         self.time_us = time_us
@@ -151,14 +163,28 @@ class Firmware(Inputs):
         if self._new_imu:
             self._new_imu = False
             self._control()
-        elif time_us - (self._start_us if self._last_imu_us is None else self._last_imu_us) > IMU_TIMEOUT_US:
+        elif self._imu_is_missed(time_us):
             machine.raise_error(ErrorFlag.IMU_NOT_RESPONDING)
+        if time_us >= self._link.due_us:
+            self._link.receive(time_us)
 
         if self.receiver.new_frame or time_us >= self._rc_due_us or time_us >= self.command.due_us:
             self._choose_command(time_us)
         if machine.changed:
             self._update_status()
+        elif time_us >= self._error_log.due_us:
+            self._error_log.update(time_us, machine.errors, machine.armed)
         return self._pwm
+
+    def whole_pulse_widths(self) -> list[int]:
+        """Pulse widths of the last step in whole microseconds."""
+        whole: Callable[[float], int] = int if self.quirks.truncated_pwm else round
+        return [whole(us) for us in self._pwm.tolist()]
+
+    def _imu_is_missed(self, time_us: int) -> bool:
+        since = self._start_us if self._last_imu_us is None else self._last_imu_us
+        assert since is not None
+        return time_us - since > IMU_TIMEOUT_US and not self.quirks.imu_is_never_missed
 
     def _control(self) -> None:
         """Sensors, estimator, controller and mixer on the sample that was received."""
@@ -195,6 +221,7 @@ class Firmware(Inputs):
             machine.armed,
             not self._mixers.fault,
             self.air_density,
+            self._thrust_density if self.quirks.held_greatest_thrust else self.air_density,
             self.battery.voltage,
         )
         if findings != self._findings:
@@ -235,12 +262,19 @@ class Firmware(Inputs):
         self._rc_due_us = -math.inf
         self.receiver.clock_went_back(time_us)
         self.command.clock_went_back()
+        self._error_log.clock_went_back()
+        self._link.clock_went_back()
         self._estimate[[estimator.LAST_ACCEL, estimator.LAST_EXTERNAL]] = (time_us - self._start_us) * 1e-6
 
     def _parameter_changed(self, name: str) -> None:
         if name in KERNEL_PARAMETERS:
-            self._settings = control_settings(self.parameters)
-        if name in sensors.IMU_BIASES and self.parameters[name] != 0.0:
+            self._settings = control_settings(self.parameters, self.quirks)
+        if name in controller.THRUST_PARAMETERS:
+            self._thrust_density = self.air_density
+        if name in sensors.BATTERY_FILTERS:
+            self.battery.configure(name)
+        is_bias = name in sensors.ACCEL_BIASES and self.parameters[name] != 0.0
+        if is_bias and not self.quirks.calibration_alone_ends_its_error:
             self.state_machine.clear_error(ErrorFlag.UNCALIBRATED_IMU)
         if name in rc.MAPPING_PARAMETERS:
             self.receiver.configure()
@@ -279,7 +313,20 @@ class Firmware(Inputs):
         estimator.reset_estimator(self._estimate)
         self.state_machine.clear_error(ErrorFlag.UNCALIBRATED_IMU)
 
+    def _detail(self, flag: ErrorFlag) -> str:
+        if flag is not ErrorFlag.UNHEALTHY_ESTIMATOR:
+            return ""
+        measured = float(np.linalg.norm(self._estimate[estimator.ACCEL : estimator.ACCEL + 3]))
+        margin = float(self.parameters["FILT_ACC_MARGIN"])
+        return (
+            f": the accelerometer reads {measured / estimator.STANDARD_GRAVITY:.2f} g and has been more than "
+            f"{margin:.0%} (FILT_ACC_MARGIN) off 1 g for {estimator.UNHEALTHY_AFTER_S:g} s"
+        )
+
     def _update_status(self) -> None:
-        self.state_machine.changed = False
+        machine = self.state_machine
+        machine.changed = False
+        if machine.errors != self.status.error_code:
+            self._error_log.update(self.time_us, machine.errors, machine.armed)
         if self.status.follow(self.state_machine, self.command):
             self.status_changed = True

@@ -8,11 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.firmware.estimator import STANDARD_GRAVITY
-from rosflight_py_sim.firmware.parameters import FirmwareParameters
+from rosflight_py_sim.firmware.parameters import FirmwareParameterOutOfRange, FirmwareParameters
+from rosflight_py_sim.firmware.quirks import REPAIRED, Quirks
 from rosflight_py_sim.firmware.sensors import ACCEL_BIASES, GYRO_BIASES, TEMPERATURE_TERMS
 from rosflight_py_sim.firmware.state_machine import Event, Log, Severity
 
-CALIBRATION_SAMPLES = 1000
+CALIBRATION_SAMPLES = 1001
+"""Number of samples, as in ROSflight's firmware, whose count must exceed 1000."""
+
 GREATEST_GYRO_BIAS = 1.0
 """rad/s"""
 
@@ -20,10 +23,7 @@ GREATEST_ACCEL_BIAS = 3.0
 """m/s^2"""
 
 GREATEST_ACCEL_SPREAD = 1.0
-"""m/s^2, length of the difference of the greatest and the least block mean while calibrating."""
-
-SPREAD_BLOCK = 50
-"""Samples to a block: the noise of single samples would look like movement."""
+"""m/s^2, norm of the per-axis differences of the largest and smallest samples (Sensors::calibrate_accel)."""
 
 
 class ImuCalibration:
@@ -40,12 +40,14 @@ class ImuCalibration:
         log: Log,
         gyro_done: Callable[[], None],
         accel_done: Callable[[], None],
+        quirks: Quirks = REPAIRED,
     ) -> None:
         self._parameters = parameters
         self._handle = handle
         self._log = log
         self._gyro_done = gyro_done
         self._accel_done = accel_done
+        self._forgets = quirks.calibrations_forget
         self._gyro: list[NDArray[np.float64]] | None = None
         self._accel: list[NDArray[np.float64]] | None = None
 
@@ -57,11 +59,15 @@ class ImuCalibration:
     def start_gyro(self) -> None:
         """Begin with the gyros."""
         self._gyro = []
+        if self._forgets:
+            self._parameters.restore(dict.fromkeys(GYRO_BIASES, 0.0))
 
     def start(self) -> None:
         """Begin with gyros and accelerometer."""
         self.start_gyro()
         self._accel = []
+        if self._forgets:
+            self._parameters.restore(dict.fromkeys(ACCEL_BIASES, 0.0))
 
     def take(self, rotation: NDArray[np.float64], sample: NDArray[np.float64]) -> None:
         """Take one raw sample (accelerometer, gyro, temperature) while running."""
@@ -87,18 +93,21 @@ class ImuCalibration:
 
     def _finish_accel(self, samples: NDArray[np.float64]) -> None:
         accel, temperature = samples[:, :3], samples[:, 3]
-        blocks = accel.reshape(-1, SPREAD_BLOCK, 3).mean(axis=1)
-        if np.linalg.norm(np.ptp(blocks, axis=0)) > GREATEST_ACCEL_SPREAD:
-            self._log(Severity.ERROR, "IMU calibration: too much movement")
+        spread = float(np.linalg.norm(np.ptp(accel, axis=0)))
+        if spread > GREATEST_ACCEL_SPREAD:
+            text = f"IMU calibration: too much movement: the accelerometer spreads by {spread:.2f} m/s^2"
+            self._log(Severity.ERROR, f"{text} (allowed: {GREATEST_ACCEL_SPREAD:g})")
             return
         per_kelvin = np.array([float(self._parameters[name]) for name in TEMPERATURE_TERMS])
         bias = np.mean(accel, axis=0) - per_kelvin * np.mean(temperature)
         bias[2] += STANDARD_GRAVITY
-        # Each component has the parameter's range beside the length.
-        if np.linalg.norm(bias) >= GREATEST_ACCEL_BIAS or np.max(np.abs(bias)) > 2.0:
-            norm = np.linalg.norm(bias)
+        norm = float(np.linalg.norm(bias))
+        try:
+            if norm >= GREATEST_ACCEL_BIAS:
+                raise FirmwareParameterOutOfRange
+            self._parameters.restore(dict(zip(ACCEL_BIASES, map(float, bias), strict=True)))
+        except FirmwareParameterOutOfRange:
             self._log(Severity.ERROR, f"IMU calibration: an accelerometer bias of {norm:.3f} m/s^2; is it level?")
             return
-        self._parameters.restore(dict(zip(ACCEL_BIASES, map(float, bias), strict=True)))
         self._accel_done()
         self._log(Severity.INFO, "IMU calibrated")

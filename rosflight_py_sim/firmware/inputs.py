@@ -12,7 +12,9 @@ from rosflight_py_sim.firmware import estimator, mixer, sensors
 from rosflight_py_sim.firmware.calibrations import Calibrations
 from rosflight_py_sim.firmware.command import CommandMux
 from rosflight_py_sim.firmware.parameters import FirmwareParameters
+from rosflight_py_sim.firmware.quirks import Quirks
 from rosflight_py_sim.firmware.rc import Receiver
+from rosflight_py_sim.firmware.serial_link import SerialLink
 from rosflight_py_sim.firmware.state_machine import Log, Severity
 
 
@@ -36,11 +38,13 @@ class Inputs:
     receiver: Receiver
     command: CommandMux
     calibrations: Calibrations
+    quirks: Quirks
     _channels: NDArray[np.float64]
     _estimate: NDArray[np.float64]
 
     def __init__(self) -> None:
-        self.battery = sensors.Battery(self.parameters)
+        self.battery = sensors.Battery(self.parameters, self.quirks)
+        self._link = SerialLink(self.quirks.serial_delay_us)
         self._magnetometer = sensors.Magnetometer(self.parameters)
         self.magnetic_field = self._magnetometer.field
         self.air_density = sensors.SEA_LEVEL_DENSITY
@@ -111,6 +115,10 @@ class Inputs:
 
         A command with an unknown mode or values that are not finite is dropped and logged; the old one goes stale.
         """
+        delay_us = self.quirks.serial_delay_us
+        self._link.send(time_us, lambda: self._take_command(time_us + delay_us, mode, ignore, values))
+
+    def _take_command(self, time_us: int, mode: int, ignore: int, values: Sequence[float]) -> None:
         try:
             self.command.set_offboard(time_us, mode, ignore, values)
         except ValueError as error:
@@ -123,6 +131,9 @@ class Inputs:
 
         They reach the outputs that the mixer leaves free. A wrong one is dropped and logged.
         """
+        self._link.send(self.time_us, lambda: self._take_aux_command(types, values))
+
+    def _take_aux_command(self, types: Sequence[int], values: Sequence[float]) -> None:
         try:
             mixer.set_aux_command(self._channels, types, values)
         except ValueError as error:
@@ -133,6 +144,9 @@ class Inputs:
 
         One that is not finite or zero is dropped and logged; others are normalised.
         """
+        self._link.send(self.time_us, lambda: self._take_external_attitude(quaternion_wxyz))
+
+    def _take_external_attitude(self, quaternion_wxyz: Sequence[float]) -> None:
         try:
             estimator.give_external_attitude(self._estimate, quaternion_wxyz)
         except ValueError as error:

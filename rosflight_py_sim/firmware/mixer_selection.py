@@ -16,6 +16,7 @@ from rosflight_py_sim.firmware.command import ATTITUDE_OVERRIDDEN, FX, MUXED, QX
 from rosflight_py_sim.firmware.mixer import OutputType
 from rosflight_py_sim.firmware.parameter_table import MIXER_OUTPUTS, MIXER_ROWS
 from rosflight_py_sim.firmware.parameters import FirmwareParameters
+from rosflight_py_sim.firmware.quirks import REPAIRED, Quirks
 from rosflight_py_sim.firmware.state_machine import Log, Severity
 
 CHOICE_PARAMETERS = frozenset(["PRIMARY_MIXER", "SECONDARY_MIXER", "USE_MOTOR_PARAM", "RC_F_AXIS", "FIXED_WING"])
@@ -26,6 +27,7 @@ ELEMENT_PREFIXES = ("PRI_MIXER_", "SEC_MIXER_")
 
 _AXIS_NAMES = ("Fx", "Fy", "Fz", "Qx", "Qy", "Qz")
 _PRIMARY, _SECONDARY = "PRI_MIXER", "SEC_MIXER"
+_FIXED_WINGS = (MixerChoice.FIXED_WING, MixerChoice.INVERTED_V_TAIL)
 
 
 class MixerSelection:
@@ -35,12 +37,15 @@ class MixerSelection:
     empty where both can.
     """
 
-    def __init__(self, parameters: FirmwareParameters, log: Log, types: NDArray[np.float64]) -> None:
+    def __init__(
+        self, parameters: FirmwareParameters, log: Log, types: NDArray[np.float64], quirks: Quirks = REPAIRED
+    ) -> None:
         self.matrix: NDArray[np.float64] = np.zeros((MIXER_ROWS, MIXER_OUTPUTS))
         self.types = types
         self.fault = ""
         self._parameters = parameters
         self._log = log
+        self._quirks = quirks
         self._override = ATTITUDE_OVERRIDDEN | THROTTLE_OVERRIDDEN
         self._installing = False
         self.install()
@@ -55,15 +60,21 @@ class MixerSelection:
             if primary not in (MixerChoice.NONE, MixerChoice.CUSTOM):
                 mixer = canned_mixer(primary)
                 _store_header(parameters, mixer)
-                _store_matrix(parameters, _PRIMARY, mixer.matrix)
+                _store_matrix(parameters, _PRIMARY, self._sign(primary) * mixer.matrix)
                 self._warn_of_odd_choice(primary)
             if secondary is MixerChoice.NONE:
                 _store_matrix(parameters, _SECONDARY, _stored_matrix(parameters, _PRIMARY))
             elif secondary is not MixerChoice.CUSTOM:
-                _store_matrix(parameters, _SECONDARY, canned_mixer(secondary).matrix)
+                matrix = canned_mixer(secondary).matrix
+                if self._quirks.inverted_secondary_mixer and secondary in _FIXED_WINGS:
+                    matrix = np.linalg.pinv(matrix).T.astype(np.float64)
+                _store_matrix(parameters, _SECONDARY, self._sign(secondary) * matrix)
         finally:
             self._installing = False
         self._read()
+
+    def _sign(self, choice: MixerChoice) -> float:
+        return -1.0 if self._quirks.reversed_esc_calibration and choice is MixerChoice.ESC_CALIBRATION else 1.0
 
     def element_changed(self) -> None:
         """Follow parameters of a matrix, or of an output's type, that were set."""
@@ -106,6 +117,8 @@ class MixerSelection:
         if parameters["PRIMARY_MIXER"] == MixerChoice.NONE:
             self.fault = "PRIMARY_MIXER is not set"
             return
+        if self._quirks.any_custom_mixer:
+            return
         axis, fixed_wing = int(parameters["RC_F_AXIS"]), bool(parameters["FIXED_WING"])
         for name, matrix in (("PRIMARY_MIXER", self._primary), ("SECONDARY_MIXER", self._secondary)):
             if parameters[name] == MixerChoice.CUSTOM:
@@ -116,7 +129,7 @@ class MixerSelection:
                     return
 
     def _warn_of_odd_choice(self, choice: MixerChoice) -> None:
-        if choice in (MixerChoice.FIXED_WING, MixerChoice.INVERTED_V_TAIL):
+        if choice in _FIXED_WINGS:
             if self._parameters["RC_F_AXIS"] != FX:
                 self._log(Severity.WARNING, f"mixer {choice.name} has its throttle on Fx, but RC_F_AXIS is not 0")
         elif self._parameters["USE_MOTOR_PARAM"]:

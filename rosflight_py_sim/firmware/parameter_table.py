@@ -19,7 +19,10 @@ SINGLE_PRECISION = 2.0**-24
 
 @dataclass(frozen=True)
 class FirmwareParameter:
-    """One parameter: its type is that of the default; `also_allowed` lists meaningful values outside the range."""
+    """One parameter: its type is that of the default; `also_allowed` lists meaningful values outside the range.
+
+    An angle (`is_angle`) outside the range is equivalent to the one in the range that differs by whole turns.
+    """
 
     name: str
     default: int | float
@@ -27,6 +30,7 @@ class FirmwareParameter:
     maximum: float
     text: str
     also_allowed: tuple[int, ...] = ()
+    is_angle: bool = False
 
     @property
     def type(self) -> type[int] | type[float]:
@@ -38,7 +42,9 @@ class FirmwareParameter:
         """What may be set, in words."""
         kind = "a whole number" if self.type is int else "a number"
         lower, upper = math.isfinite(self.minimum), math.isfinite(self.maximum)
-        if lower and upper:
+        if self.is_angle:
+            words = f"{kind}, finite"
+        elif lower and upper:
             words = f"{kind} from {self.minimum:g} to {self.maximum:g}"
         elif lower:
             words = f"{kind} of at least {self.minimum:g}"
@@ -55,6 +61,8 @@ class FirmwareParameter:
         """
         if not math.isfinite(value) or (self.type is int and value != int(value)):
             return False
+        if self.is_angle:
+            return True
         lower = self.minimum - SINGLE_PRECISION * abs(self.minimum)
         upper = self.maximum + SINGLE_PRECISION * abs(self.maximum)
         return lower <= value <= upper or value == self.default or value in self.also_allowed
@@ -182,12 +190,12 @@ PARAMETERS: tuple[FirmwareParameter, ...] = (
     _p("REV_ELEVATOR", 0, 0, 1, "1: elevator reversed"),
     _p("REV_AILERON", 0, 0, 1, "1: aileron reversed"),
     _p("REV_RUDDER", 0, 0, 1, "1: rudder reversed"),
-    _p("IMU_ROLL", 0.0, 0, 360, "Mounting of the IMU: roll (deg)"),
-    _p("IMU_PITCH", 0.0, 0, 360, "Mounting of the IMU: pitch (deg)"),
-    _p("IMU_YAW", 0.0, 0, 360, "Mounting of the IMU: yaw (deg)"),
-    _p("MAG_ROLL", 0.0, 0, 360, "Mounting of the magnetometer: roll (deg)"),
-    _p("MAG_PITCH", 0.0, 0, 360, "Mounting of the magnetometer: pitch (deg)"),
-    _p("MAG_YAW", 0.0, 0, 360, "Mounting of the magnetometer: yaw (deg)"),
+    FirmwareParameter("IMU_ROLL", 0.0, 0, 360, "Mounting of the IMU: roll (deg)", is_angle=True),
+    FirmwareParameter("IMU_PITCH", 0.0, 0, 360, "Mounting of the IMU: pitch (deg)", is_angle=True),
+    FirmwareParameter("IMU_YAW", 0.0, 0, 360, "Mounting of the IMU: yaw (deg)", is_angle=True),
+    FirmwareParameter("MAG_ROLL", 0.0, 0, 360, "Mounting of the magnetometer: roll (deg)", is_angle=True),
+    FirmwareParameter("MAG_PITCH", 0.0, 0, 360, "Mounting of the magnetometer: pitch (deg)", is_angle=True),
+    FirmwareParameter("MAG_YAW", 0.0, 0, 360, "Mounting of the magnetometer: yaw (deg)", is_angle=True),
     _p("RC_ARM_THRESHOLD", 0.15, 0, 500, "How near to its end a stick must be to arm or disarm (share of its travel)"),
     _p("BATT_VOLT_MULT", 1.0, 0, math.inf, "Factor on the battery's voltage"),
     _p("BATT_CURR_MULT", 1.0, 0, math.inf, "Factor on the battery's current"),

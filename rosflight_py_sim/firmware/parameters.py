@@ -43,7 +43,9 @@ class FirmwareParameters:
 
     types: Mapping[str, type[int] | type[float]] = {p.name: p.type for p in PARAMETERS}
 
-    def __init__(self) -> None:
+    def __init__(self, *, unlimited_numbers: bool = False) -> None:
+        """Take the defaults; with `unlimited_numbers`, only the ranges of whole numbers are enforced."""
+        self._unlimited = unlimited_numbers
         self._values: dict[str, Number] = {p.name: p.default for p in PARAMETERS}
         self.unsaved = False
         self.on_change: list[Callable[[str], None]] = []
@@ -72,7 +74,7 @@ class FirmwareParameters:
             UnknownFirmwareParameter: there is no such parameter.
             FirmwareParameterOutOfRange: the value is not allowed; the old one stays.
         """
-        checked = _checked(name, value)
+        checked = self._checked(name, value)
         if checked == self._values[name]:
             return False
         self._values[name] = checked
@@ -90,7 +92,7 @@ class FirmwareParameters:
         Raises:
             UnknownFirmwareParameter, FirmwareParameterOutOfRange: as `set`.
         """
-        checked = {name: _checked(name, value) for name, value in values.items()}
+        checked = {name: self._checked(name, value) for name, value in values.items()}
         changed = [name for name, value in checked.items() if value != self._values[name]]
         self._values.update(checked)
         if changed:
@@ -133,7 +135,10 @@ class FirmwareParameters:
             ParameterFileError: not readable, not a list of {name, type, value}, or a name, type or value
                 that is not allowed.
         """
-        self.restore(dict(_read(Path(path))))
+        self.restore(dict(_read(Path(path), self._checked)))
+
+    def _checked(self, name: str, value: float) -> Number:
+        return _checked(name, value, unlimited=self._unlimited)
 
     def _tell(self, name: str) -> None:
         for told in self.on_change:
@@ -161,7 +166,7 @@ def _unknown(name: str) -> str:
     return f"there is no firmware parameter '{name}'{hint}"
 
 
-def _checked(name: str, value: float) -> Number:
+def _checked(name: str, value: float, *, unlimited: bool) -> Number:
     parameter = _TABLE.get(name)
     if parameter is None:
         raise UnknownFirmwareParameter(_unknown(name))
@@ -169,12 +174,13 @@ def _checked(name: str, value: float) -> Number:
         number = float(value)
     except (TypeError, ValueError):
         number = math.nan
-    if not parameter.accepts(number):
+    beyond = unlimited and parameter.type is float and math.isfinite(number)
+    if not beyond and not parameter.accepts(number):
         raise FirmwareParameterOutOfRange(f"firmware parameter '{name}': {value!r} given; allowed: {parameter.allowed}")
     return parameter.type(number)
 
 
-def _read(path: Path) -> Iterator[tuple[str, Number]]:
+def _read(path: Path, checked: Callable[[str, float], Number]) -> Iterator[tuple[str, Number]]:
     # The tree of nodes is used, not plain values: nodes know their line.
     try:
         root = yaml.compose(path.read_text(encoding="utf-8"), Loader=yaml.SafeLoader)
@@ -191,7 +197,7 @@ def _read(path: Path) -> Iterator[tuple[str, Number]]:
     for item in root.value:
         line_number = item.start_mark.line + 1
         try:
-            name, value = _entry(item)
+            name, value = _entry(item, checked)
             if name in seen:
                 raise ValueError(f"'{name}' is in line {seen[name]} already")
         except ValueError as error:
@@ -200,7 +206,7 @@ def _read(path: Path) -> Iterator[tuple[str, Number]]:
         yield name, value
 
 
-def _entry(item: Any) -> tuple[str, Number]:
+def _entry(item: Any, checked: Callable[[str, float], Number]) -> tuple[str, Number]:
     """Name and checked value of one list entry; ValueError with the reason."""
     if not isinstance(item, yaml.MappingNode):
         raise ValueError("an entry {name, type, value} is wanted")
@@ -218,4 +224,4 @@ def _entry(item: Any) -> tuple[str, Number]:
         value = float(fields["value"])
     except ValueError:
         raise ValueError(f"the value of '{name}' is not a number: {fields['value']!r}") from None
-    return name, _checked(name, value)
+    return name, checked(name, value)

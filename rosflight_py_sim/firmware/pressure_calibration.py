@@ -20,13 +20,25 @@ class PressureCalibration:
     `store` gets the mean and returns what to tell; a ValueError of it is told as the reason of the failure.
     """
 
-    def __init__(self, what: str, greatest_variance: float, log: Log, store: Callable[[float], str]) -> None:
-        """`greatest_variance` is in Pa^2: more than that is taken for movement or wind."""
+    def __init__(
+        self,
+        what: str,
+        greatest_variance: float,
+        log: Log,
+        store: Callable[[float], str],
+        *,
+        runs_until_it_succeeds: bool = False,
+    ) -> None:
+        """Prepare a calibration that fails, as in movement or wind, above `greatest_variance` (Pa^2).
+
+        With `runs_until_it_succeeds` it starts at the first reading.
+        """
         self._what = what
         self._greatest_variance = greatest_variance
         self._log = log
         self._store = store
-        self._readings: list[float] | None = None
+        self._again = runs_until_it_succeeds
+        self._readings: list[float] | None = [] if runs_until_it_succeeds else None
         self._last_us = 0
 
     @property
@@ -59,4 +71,8 @@ class PressureCalibration:
                 return
             except ValueError as error:
                 reason = str(error)
-        self._log(Severity.ERROR, f"{self._what} calibration failed: {reason}; the old value stays")
+        if self._again:
+            self._readings = []
+            self._log(Severity.ERROR, f"{self._what} calibration failed: {reason}; it starts again")
+        else:
+            self._log(Severity.ERROR, f"{self._what} calibration failed: {reason}; the old value stays")

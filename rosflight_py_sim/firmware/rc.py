@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from enum import IntEnum
 
 from rosflight_py_sim.firmware.parameters import FirmwareParameters
+from rosflight_py_sim.firmware.quirks import REPAIRED, Quirks
 from rosflight_py_sim.firmware.state_machine import ErrorFlag, Event, Log, Severity, StateMachine
 
 RC_CHANNELS = 8
@@ -60,7 +61,9 @@ class Receiver:
     They keep their last values while the signal is lost.
     """
 
-    def __init__(self, parameters: FirmwareParameters, state_machine: StateMachine, log: Log) -> None:
+    def __init__(
+        self, parameters: FirmwareParameters, state_machine: StateMachine, log: Log, quirks: Quirks = REPAIRED
+    ) -> None:
         self.sticks = [0.0, 0.0, 0.0, 0.0]
         self.switches = [False] * len(Switch)
         self.mapped = [False] * len(Switch)
@@ -70,6 +73,7 @@ class Receiver:
         self._parameters = parameters
         self._state_machine = state_machine
         self._log = log
+        self._is_never_missed = quirks.rc_is_never_missed
         self._gesture_us = 0
         self._previous_pass_us: int | None = None
         self.configure()
@@ -131,7 +135,7 @@ class Receiver:
     def lost(self, time_us: int, start_us: int) -> bool:
         """Whether no frame came for RC_TIMEOUT_US, or the last one has a pulse outside 750 to 2250 us."""
         since = start_us if self.last_frame_us is None else self.last_frame_us
-        if time_us - since > RC_TIMEOUT_US:
+        if time_us - since > RC_TIMEOUT_US and not self._is_never_missed:
             return True
         if self.last_frame_us is None:
             return False

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.firmware.parameters import FirmwareParameters
+from rosflight_py_sim.firmware.quirks import REPAIRED, Quirks
 from rosflight_py_sim.jit import kernel
 
 SEA_LEVEL_PRESSURE = 101325.0
@@ -127,21 +128,34 @@ class Magnetometer:
         self.field[:] = self._matrix @ (self.uncorrected - self._offset)
 
 
+BATTERY_FILTERS = ("BATT_VOLT_LPF", "BATT_CURR_LPF")
+"""Parameters whose change requires a call of `Battery.configure`."""
+
+_INITIAL_BATTERY_FILTER = 0.995
+
+
 class Battery:
     """Voltage (V) and current (A) after multipliers and low-pass; both zero until the first sample."""
 
-    def __init__(self, parameters: FirmwareParameters) -> None:
+    def __init__(self, parameters: FirmwareParameters, quirks: Quirks = REPAIRED) -> None:
         self.voltage = 0.0
         self.current = 0.0
         self._parameters = parameters
         self._previous = (float(parameters["BATT_VOLT_MAX"]), 0.0)
+        self._kept = dict.fromkeys(BATTERY_FILTERS, _INITIAL_BATTERY_FILTER)
+        if not quirks.initial_battery_filter:
+            for name in BATTERY_FILTERS:
+                self.configure(name)
+
+    def configure(self, name: str) -> None:
+        """Read one of BATTERY_FILTERS from the parameters."""
+        self._kept[name] = float(self._parameters[name])
 
     def receive(self, voltage: float, current: float) -> None:
         """Take a sample; the voltage's low-pass starts from BATT_VOLT_MAX."""
         get = self._parameters.__getitem__
         old_voltage, old_current = self._previous
-        keep = get("BATT_VOLT_LPF")
-        self.voltage = voltage * get("BATT_VOLT_MULT") * (1.0 - keep) + old_voltage * keep
-        keep = get("BATT_CURR_LPF")
-        self.current = current * get("BATT_CURR_MULT") * (1.0 - keep) + old_current * keep
+        keep_voltage, keep_current = self._kept.values()
+        self.voltage = voltage * get("BATT_VOLT_MULT") * (1.0 - keep_voltage) + old_voltage * keep_voltage
+        self.current = current * get("BATT_CURR_MULT") * (1.0 - keep_current) + old_current * keep_current
         self._previous = (self.voltage, self.current)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from rosflight_py_sim.firmware import Firmware, FirmwareParameters, Severity
+from rosflight_py_sim.firmware import REPAIRED, Firmware, FirmwareParameters, Quirks, Severity
 
 STEP_US = 2500
 LEVEL = (0.0, 0.0, -9.80665)
@@ -18,8 +18,8 @@ STILL = (0.0, 0.0, 0.0)
 class Bench:
     """Steps a controller; `rc` is sent every eighth step unless it is None."""
 
-    def __init__(self, **parameters: float) -> None:
-        self.parameters = FirmwareParameters()
+    def __init__(self, quirks: Quirks = REPAIRED, **parameters: float) -> None:
+        self.parameters = FirmwareParameters(unlimited_numbers=quirks.unlimited_numbers)
         # A calibrated quadrotor whose switches are 4 arm and 5 override.
         self.parameters.restore(
             {
@@ -35,7 +35,7 @@ class Bench:
         )
         self.parameters.restore(parameters)
         self.told: list[tuple[Severity, str]] = []
-        self.firmware = Firmware(self.parameters, lambda severity, text: self.told.append((severity, text)))
+        self.firmware = Firmware(self.parameters, lambda severity, text: self.told.append((severity, text)), quirks)
         self.time_us = 0
         self.rc: list[int] | None = [1500, 1500, 1000, 1500, 1000, 1000, 1000, 1000]
         self.accel: Sequence[float] = LEVEL

@@ -203,6 +203,44 @@ def test_imu_that_falls_silent_is_an_error(make_bench) -> None:
     assert bench.firmware.status.error_code == 0
 
 
+def test_imu_whose_samples_come_late_again_and_again_is_logged_once_until_it_is_steady(make_bench) -> None:
+    bench = make_bench()
+    bench.run(0.1)
+
+    def lines() -> list[str]:
+        return [text for _, text in bench.told if "IMU does not respond" in text]
+
+    def fall_silent(seconds: float) -> None:
+        end_us = bench.time_us + round(seconds * 1e6)
+        while bench.time_us < end_us:
+            bench.time_us += 10_000
+            bench.firmware.receive_rc(bench.time_us, bench.rc)
+            bench.firmware.step(bench.time_us)
+
+    for _ in range(5):
+        fall_silent(1.2)
+        assert bench.firmware.status.error_code == ErrorFlag.IMU_NOT_RESPONDING
+        bench.run(3.0)
+        assert bench.firmware.status.error_code == 0
+    assert lines() == ["error: the IMU does not respond"]
+    bench.run(7.5)
+    assert lines() == ["error: the IMU does not respond", "error has ended: the IMU does not respond"]
+    fall_silent(1.2)
+    assert len(lines()) == 3
+
+
+def test_an_error_is_over_at_once_after_the_clock_was_set_back(make_bench) -> None:
+    bench = make_bench()
+    bench.run(20.0)
+    bench.accel = (0.0, 0.0, -20.0)
+    bench.run(0.7)
+    bench.accel = (0.0, 0.0, -9.80665)
+    bench.run(0.1)
+    bench.time_us = 0
+    bench.run(1.0)
+    assert bench.heard("error has ended: the attitude estimate is not healthy")
+
+
 def test_sample_that_is_not_finite_is_refused_and_counted(make_bench) -> None:
     bench = make_bench()
     bench.run(0.1)
@@ -220,7 +258,7 @@ def test_gyros_are_calibrated_on_arming_where_wanted(make_bench) -> None:
     bench.run(2.0)
     assert bench.firmware.state_machine.state is State.CALIBRATING
     assert bench.firmware.calibrating
-    # 1000 samples at 400 Hz are 2.5 s.
+    # 1001 samples at 400 Hz are 2.5 s.
     bench.run(0.6)
     assert bench.firmware.state_machine.state is State.ARMED
     found = [bench.parameters[f"GYRO_{axis}_BIAS"] for axis in "XYZ"]

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from rosflight_py_sim.firmware import FirmwareParameters
+from rosflight_py_sim.firmware import FirmwareParameters, Severity
 from rosflight_py_sim.firmware import estimator as e
 
 DT = 0.0025
@@ -165,6 +165,32 @@ def test_multirotor_without_a_usable_accelerometer_is_unhealthy_after_half_a_sec
     bench.accel = (0.0, 0.0, -20.0)
     bench.run(1.0)
     assert bench.firmware.status.error_code == 0
+
+
+def unhealthy_lines(bench) -> list[tuple[Severity, str]]:
+    return [line for line in bench.told if "attitude estimate" in line[1]]
+
+
+def test_unhealthy_estimate_warns_once_an_episode_with_what_the_accelerometer_reads(make_bench) -> None:
+    bench = make_bench()
+    bench.arm()
+    for _ in range(4):
+        bench.accel = (0.0, 0.0, -1.5 * e.STANDARD_GRAVITY)
+        bench.run(0.7)
+        assert bench.firmware.status.error_code == 0x08
+        bench.accel = (0.0, 0.0, -e.STANDARD_GRAVITY)
+        bench.run(9.0)
+        assert bench.firmware.status.error_code == 0
+    ((severity, text),) = unhealthy_lines(bench)
+    assert severity is Severity.WARNING
+    assert "reads 1.50 g" in text
+    assert "10% (FILT_ACC_MARGIN) off 1 g for 0.5 s" in text
+    bench.run(2.0)
+    assert unhealthy_lines(bench)[1:] == [(Severity.INFO, "error has ended: the attitude estimate is not healthy")]
+    bench.accel = (0.0, 0.0, -0.5 * e.STANDARD_GRAVITY)
+    bench.run(0.7)
+    assert len(unhealthy_lines(bench)) == 3
+    assert "reads 0.50 g" in unhealthy_lines(bench)[2][1]
 
 
 def test_external_attitude_through_the_firmware_refuses_what_is_no_rotation(make_bench) -> None:

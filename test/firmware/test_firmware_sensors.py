@@ -19,7 +19,7 @@ def test_imu_calibration_finds_the_biases_and_ends_the_error(make_bench) -> None
     bench.accel = (0.1, -0.2, -9.80665 + 0.05)
     bench.gyro = (0.01, -0.02, 0.03)
     assert bench.firmware.calibrate_imu()
-    bench.run(999 * 0.0025)
+    bench.run(1000 * 0.0025)
     assert bench.firmware.calibrating
     bench.run(0.0025)
     assert not bench.firmware.calibrating
@@ -77,17 +77,26 @@ def test_movement_spoils_the_calibration(make_bench) -> None:
     assert bench.firmware.status.error_code == ErrorFlag.UNCALIBRATED_IMU
 
 
-def test_noise_of_the_default_sensor_does_not_spoil_the_calibration(make_bench) -> None:
+def test_accelerometer_that_could_not_be_calibrated_stays_an_error_though_the_gyros_were(make_bench) -> None:
     bench = make_bench(GYRO_X_BIAS=0.0)
-    generator = np.random.default_rng(3)
+    bench.accel, bench.gyro = (0.0, 0.0, 9.8), (0.01, 0.0, 0.0)
     bench.firmware.calibrate_imu()
-    for _ in range(1001):
-        bench.accel = generator.normal([0.3, 0.0, -9.80665], 0.2)
-        bench.gyro = generator.normal(0.0, 0.00226, 3)
+    bench.run(2.6)
+    assert bench.parameters["GYRO_X_BIAS"] == pytest.approx(0.01)
+    assert bench.firmware.status.error_code == ErrorFlag.UNCALIBRATED_IMU
+
+
+@pytest.mark.parametrize(("amplitude", "passes"), [(0.45, True), (0.55, False)])
+def test_rocking_by_more_than_the_allowed_spread_spoils_the_calibration(make_bench, amplitude, passes) -> None:
+    bench = make_bench(GYRO_X_BIAS=0.0)
+    bench.firmware.calibrate_imu()
+    for k in range(1001):
+        bench.accel = (0.3, 0.0, -9.80665 + amplitude * math.sin(2.0 * math.pi * 10.0 * 0.0025 * k))
         bench.run(0.0025)
-    assert bench.firmware.status.error_code == 0
-    # Five standard deviations of the mean of 1000 samples.
-    assert bench.parameters["ACC_X_BIAS"] == pytest.approx(0.3, abs=5 * 0.2 / math.sqrt(1000))
+    assert (bench.firmware.status.error_code == 0) is passes
+    assert bench.heard("too much movement: the accelerometer spreads by 1.10 m/s^2 (allowed: 1)") is not passes
+    # What is left of a period at the end, at most its half: 0.45 m/s^2 / (pi 10 Hz 2.5 s).
+    assert bench.parameters["ACC_Z_BIAS"] == pytest.approx(0.0, abs=0.006)
 
 
 def test_calibration_is_refused_while_armed(make_bench) -> None:

@@ -1,0 +1,75 @@
+"""Quirks of rosflight_firmware that this flight controller repairs, and switches that bring them back.
+
+The functions named here are those of rosflight_firmware, and SILBoard is the board of its simulator.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Quirks:
+    """Behaviour of the original; a quirk that is False, or zero, is repaired.
+
+    Attributes:
+        correction_depends_on_heading: the accelerometer's correction compares the estimate with an attitude of heading
+            zero (Estimator::accel_correction).
+        aliased_matrix_exponential: elements of the quaternion are overwritten while the others still need them
+            (Estimator::integrate_angular_rate).
+        held_greatest_thrust: the greatest thrust uses the air density of the start or of the last change of a
+            controller parameter (Controller::calculate_max_thrust).
+        reversed_esc_calibration: throttle gives no output with the ESC calibration mixer.
+        inverted_secondary_mixer: a fixed-wing secondary mixer is inverted, too (Mixer::init_mixing).
+        any_custom_mixer: a custom mixer that cannot command its axes independently is accepted.
+        unlimited_numbers: numbers are accepted outside their parameters' ranges, whole numbers are not.
+        initial_battery_filter: BATT_VOLT_LPF and BATT_CURR_LPF take effect only when they are changed; values loaded
+            at the start have no effect (Sensors::init).
+        calibrations_forget: a calibration sets its result to zero when it begins; those of barometer and airspeed
+            begin at each start, and again after a failure.
+        calibration_alone_ends_its_error: the IMU stays uncalibrated even if its biases are set as parameters.
+        imu_is_never_missed: missing IMU samples are no error.
+        rc_is_never_missed: missing frames are no loss of RC (SILBoard::rc_read).
+        sticks_moved_at_start: sticks count as moved for RC_OVRD_LAG_T after the start.
+        truncated_pwm: pulse widths are truncated to whole microseconds, not rounded (SILBoard::pwm_write).
+        serial_delay_us: delay of commands from the companion computer (SILBoard::serial_bytes_available).
+    """
+
+    correction_depends_on_heading: bool = False
+    aliased_matrix_exponential: bool = False
+    held_greatest_thrust: bool = False
+    reversed_esc_calibration: bool = False
+    inverted_secondary_mixer: bool = False
+    any_custom_mixer: bool = False
+    unlimited_numbers: bool = False
+    initial_battery_filter: bool = False
+    calibrations_forget: bool = False
+    calibration_alone_ends_its_error: bool = False
+    imu_is_never_missed: bool = False
+    rc_is_never_missed: bool = False
+    sticks_moved_at_start: bool = False
+    truncated_pwm: bool = False
+    serial_delay_us: int = 0
+
+
+REPAIRED = Quirks()
+"""No quirk."""
+
+AS_ROSFLIGHT = Quirks(
+    correction_depends_on_heading=True,
+    aliased_matrix_exponential=True,
+    held_greatest_thrust=True,
+    reversed_esc_calibration=True,
+    inverted_secondary_mixer=True,
+    any_custom_mixer=True,
+    unlimited_numbers=True,
+    initial_battery_filter=True,
+    calibrations_forget=True,
+    calibration_alone_ends_its_error=True,
+    imu_is_never_missed=True,
+    rc_is_never_missed=True,
+    sticks_moved_at_start=True,
+    truncated_pwm=True,
+    serial_delay_us=6000,
+)
+"""All quirks."""
