@@ -43,11 +43,14 @@ class Pairing:
 
     Attributes:
         file: in config/, parameters of all nodes, over the vehicle's own.
-        command: what to type in another terminal; `{config}` stands for the folder.
+        command: command to type in another terminal; `{config}` stands for the folder.
+        instance: option to append to the command for each vehicle of a fleet, which then has a program of its own;
+            `{index}` stands for the vehicle's number, from 0. Empty: one command serves all.
     """
 
     file: str
     command: str = ""
+    instance: str = ""
 
 
 SPACING = 20.0
@@ -140,7 +143,7 @@ STANDARD = (_servo("aileron", 0), _servo("elevator", 1), _servo("rudder", 2), _m
 def _ardupilot(file: str, program: str, frame: str, parameters: str, *options: str) -> dict[str, Pairing]:
     words = [f"sim_vehicle.py -v {program} -f {frame} --model JSON:127.0.0.1", *options]
     words.append(f"--add-param-file={{config}}/ardupilot/{parameters}.parm")
-    return {"ardupilot": Pairing(f"ardupilot/{file}.yaml", " ".join(words))}
+    return {"ardupilot": Pairing(f"ardupilot/{file}.yaml", " ".join(words), "-I {index}")}
 
 
 def _uthere(file: str) -> dict[str, Pairing]:
@@ -251,15 +254,18 @@ DYNAMICS = (STANDALONE, *sorted({dynamics for _, dynamics in FLOWN_BY_OTHERS}))
 """Names of the dynamics, as users type them."""
 
 
+ALL_VEHICLES = {(name, STANDALONE): one for name, one in VEHICLES.items()} | FLOWN_BY_OTHERS
+"""Vehicle by the names of vehicle and dynamics."""
+
+
 def vehicle(name: str, dynamics: str = STANDALONE) -> Vehicle:
     """The vehicle of that name, moved by the dynamics of that name.
 
     Raises:
         ParameterError: there is none.
     """
-    known = {(name, STANDALONE): one for name, one in VEHICLES.items()} | FLOWN_BY_OTHERS
     try:
-        return known[name, dynamics]
+        return ALL_VEHICLES[name, dynamics]
     except KeyError:
         given = name if dynamics == STANDALONE else f"{name} by {dynamics}"
         others = [f"{one} by {other}" for one, other in FLOWN_BY_OTHERS]

@@ -108,6 +108,20 @@ def stalled_share(alpha: float, rate: float, stall_angle: float) -> float:
 
 
 @kernel
+def normal_share(airspeed: float, u: float, w: float) -> float:
+    """Share of the dynamic pressure that acts on the wing's lift and induced drag, 0 to 1.
+
+    Only the flow component normal to a wing's span generates lift (R. T. Jones, Wing Plan Forms for High-Speed Flight,
+    NACA Report 863, 1947). At a sideslip of 90 deg that component is zero and the angle of attack is undefined: with
+    the full pressure, lift of random sign would shake an aircraft that stands in a crosswind. Chapter 4 assumes small
+    sideslip and uses the full pressure; so does this up to a sideslip of 45 deg, and beyond it the share 2 cos^2(beta).
+    """
+    half = 0.5 * airspeed * airspeed
+    across = u * u + w * w
+    return 1.0 if across >= half else across / half
+
+
+@kernel
 def aerodynamic_wrench(
     truth: NDArray[np.float64],
     airspeed: float,
@@ -135,7 +149,8 @@ def aerodynamic_wrench(
     pressure = 0.5 * air * airspeed * airspeed
     half_damping = 0.25 * air * airspeed
     causes[0] = pressure
-    causes[1] = pressure * bounded
+    normal = pressure * normal_share(airspeed, u, w)
+    causes[1] = normal * bounded
     causes[2] = pressure * beta
     causes[3] = half_damping * airframe[SPAN] * truth[10]
     causes[4] = half_damping * airframe[CHORD] * truth[11]
@@ -149,9 +164,9 @@ def aerodynamic_wrench(
         wrench[i] = airframe[AREA] * total
     attached = derivatives[0, 0] + derivatives[0, 1] * alpha
     plate = math.copysign(2.0 * sine * sine, alpha) * cosine
-    lift = wrench[0] + airframe[AREA] * pressure * ((1.0 - sigma) * attached + sigma * plate)
+    lift = wrench[0] + airframe[AREA] * normal * ((1.0 - sigma) * attached + sigma * plate)
     polar = derivatives[0, 0] + derivatives[0, 1] * bounded
-    drag = wrench[1] + airframe[AREA] * pressure * polar * polar / airframe[INDUCED]
+    drag = wrench[1] + airframe[AREA] * normal * polar * polar / airframe[INDUCED]
     wrench[1] = wrench[2]
     wrench[0] = lift * sine - drag * cosine
     wrench[2] = -lift * cosine - drag * sine

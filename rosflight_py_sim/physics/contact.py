@@ -5,13 +5,15 @@ spring of the same stiffness and damping holds the point to an anchor on the sol
 cone |f_t| <= mu f_n; when the elastic part would leave the cone, the anchor is dragged along behind the sliding point
 (Cundall and Strack, A discrete numerical model for granular assemblies, Geotechnique 29, 1979). A point that sticks
 therefore does not creep, as it would under a friction law that is regularised in velocity. A wheel is a point whose
-force along its rolling direction, the body's x axis seen from above, has a lower limit of its own, mu_r f_n.
+force along its rolling direction has a lower limit of its own, mu_r f_n. The rolling direction is the body's x axis
+seen from above, turned to the right by the wheel's steering angle.
 
 Arrays: `state` is the working state of `rigid_body.py`: position NED, quaternion, velocity NED, body rates. `points` is
-(n, 4): x, y, z in body axes from the centre of mass (m), and the rolling friction mu_r, DOES_NOT_ROLL for a point
-without a wheel. `solids` is (s, 9), a row as `solids.py` has them. `anchors` is (s, n, 4): north, east and down of the
-anchor of each point on each solid (m), and 1 where it is anchored, else 0. `surface` is STIFFNESS (N/m), DAMPING
-(N s/m), FRICTION, and RADIUS, the distance of the farthest point from the centre of mass (m).
+(n, 6): x, y, z in body axes from the centre of mass (m), the rolling friction mu_r, DOES_NOT_ROLL for a point without a
+wheel, and the cosine and sine of the steering angle. `solids` is (s, 9), a row as `solids.py` has them. `anchors` is
+(s, n, 4): north, east and down of the anchor of each point on each solid (m), and 1 where it is anchored, else 0.
+`surface` is STIFFNESS (N/m), DAMPING (N s/m), FRICTION, and RADIUS, the distance of the farthest point from the centre
+of mass (m).
 """
 
 from __future__ import annotations
@@ -27,8 +29,8 @@ from rosflight_py_sim.physics.solids import OFFSET, PLANE, depth_in_part
 
 STIFFNESS, DAMPING, FRICTION, RADIUS = range(4)
 NORTH, EAST, DOWN, ANCHORED = range(4)
-ROLLING = 3
-POINT_SIZE = 4
+ROLLING, STEERING_COSINE, STEERING_SINE = 3, 4, 5
+POINT_SIZE = 6
 DOES_NOT_ROLL = 1e9
 """A friction coefficient beyond all others."""
 
@@ -142,7 +144,9 @@ def contact_wrench(
                 sd = anchors[j, i, DOWN] - state[2] - down
                 along = dn * sn + de * se + dd * sd
                 tn, te, td = tn + k * (sn - along * dn), te + k * (se - along * de), td + k * (sd - along * dd)
-            tn, te, td = limited(tn, te, td, roll_north, roll_east, points[i, ROLLING] * normal, mu * normal)
+            cosine, sine = points[i, STEERING_COSINE], points[i, STEERING_SINE]
+            rn, re = cosine * roll_north - sine * roll_east, cosine * roll_east + sine * roll_north
+            tn, te, td = limited(tn, te, td, rn, re, points[i, ROLLING] * normal, mu * normal)
             tn, te, td = tn - normal * dn, te - normal * de, td - normal * dd
             fn, fe, fd = fn + tn, fe + te, fd + td
             bx, by, bz = rotate_to_body(qw, qx, qy, qz, tn, te, td)
@@ -184,29 +188,10 @@ def update_anchors(
             sn, se, sd = anchors[j, i, NORTH] - north, anchors[j, i, EAST] - east, anchors[j, i, DOWN] - down
             along = dn * sn + de * se + dd * sd
             sn, se, sd = sn - along * dn, se - along * de, sd - along * dd
-            hn, he, hd = limited(sn, se, sd, roll_north, roll_east, points[i, ROLLING] * hold, surface[FRICTION] * hold)
+            cosine, sine = points[i, STEERING_COSINE], points[i, STEERING_SINE]
+            rn, re = cosine * roll_north - sine * roll_east, cosine * roll_east + sine * roll_north
+            hn, he, hd = limited(sn, se, sd, rn, re, points[i, ROLLING] * hold, surface[FRICTION] * hold)
             # A point that sticks keeps its anchor to the last bit.
             if hn != sn or he != se or hd != sd:
                 anchors[j, i, NORTH], anchors[j, i, EAST] = north + hn, east + he
                 anchors[j, i, DOWN] = down + hd
-
-
-def fastest_contact_rate(
-    mass: float, inertia: NDArray[np.float64], points: NDArray[np.float64], stiffness: float, damping: float
-) -> float:
-    """Largest rate (1/s) of the linear motion with every point on the ground: what an integration step must resolve.
-
-    The larger of the highest natural frequency sqrt(lambda) and the fastest damping rate lambda c / k, with lambda the
-    largest eigenvalue of the stiffness against the mass matrix (6 x 6, `inertia` (3, 3) in kg m^2). Fewer points on
-    the ground only lower it.
-    """
-    total = np.zeros((6, 6))
-    for x, y, z in points[:, :3]:
-        lever = np.array([[0.0, z, -y], [-z, 0.0, x], [y, -x, 0.0]])
-        jacobian = np.hstack([np.eye(3), lever])
-        total += stiffness * jacobian.T @ jacobian
-    inverse_mass = np.zeros((6, 6))
-    inverse_mass[:3, :3] = np.eye(3) / mass
-    inverse_mass[3:, 3:] = np.linalg.inv(inertia)
-    largest = float(np.max(np.linalg.eigvals(inverse_mass @ total).real))
-    return max(math.sqrt(largest), largest * damping / stiffness)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values
-from rosflight_py_sim.physics.contact import DOES_NOT_ROLL, POINT_SIZE, ROLLING, deepest_penetration
+from rosflight_py_sim.physics.contact import DOES_NOT_ROLL, POINT_SIZE, ROLLING, STEERING_COSINE, deepest_penetration
 from rosflight_py_sim.physics.immersion import hull_numbers
 from rosflight_py_sim.physics.solids import PLANE, Solids
 
@@ -22,6 +22,8 @@ CONTACT_PARAMETERS = ParameterTable(
         0.0,
         "height of the ground above the origin of the inertial frame, where there is no water",
         "m",
+        minimum=-1e5,
+        maximum=1e5,
     ),
     Parameter(
         "contact_points",
@@ -30,6 +32,8 @@ CONTACT_PARAMETERS = ParameterTable(
         "corners and middles of the faces of the box of hull_size; the default is a small multirotor's four feet and "
         "four rotor tips",
         "m",
+        minimum=-1000.0,
+        maximum=1000.0,
     ),
     Parameter(
         "contact_frequency",
@@ -57,7 +61,7 @@ CONTACT_PARAMETERS = ParameterTable(
 
 
 def contact_points(values: Values) -> NDArray[np.float64]:
-    """Contact points (n, 4) of `contact.py`, none without ground contact; ParameterError for a broken list."""
+    """Contact points (n, 6) of `contact.py`, none without ground contact; ParameterError for an invalid list."""
     if not values["ground_contact"]:
         return np.zeros((0, POINT_SIZE))
     flat = np.array(values["contact_points"], dtype=np.float64)
@@ -80,6 +84,7 @@ def contact_points(values: Values) -> NDArray[np.float64]:
         )
     points[:, ROLLING] = DOES_NOT_ROLL
     points[: len(rolling), ROLLING] = rolling
+    points[:, STEERING_COSINE] = 1.0
     return points
 
 

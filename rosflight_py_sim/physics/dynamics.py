@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
@@ -14,16 +16,20 @@ from rosflight_py_sim.physics.contact import (
     EAST,
     NORTH,
     deepest_penetration,
-    fastest_contact_rate,
     update_anchors,
 )
 from rosflight_py_sim.physics.contact_points import CONTACT_PARAMETERS, contact_points, overlapped_solid
+from rosflight_py_sim.physics.contact_rate import fastest_contact_rate, stiffness_and_damping
 from rosflight_py_sim.physics.immersion import HULL_PARAMETERS, hull_numbers
+from rosflight_py_sim.physics.inertia import INERTIA_PARAMETERS, inertia_matrix
 from rosflight_py_sim.physics.rigid_body import WATER_CURRENT, derivative
 from rosflight_py_sim.physics.solids import Solids, solids_of
+from rosflight_py_sim.physics.steering import STEERING_PARAMETERS, Steering
 from rosflight_py_sim.physics.truth_step import (
+    CONTACT_RATE,
     LARGEST_BODY_RATE,
     LARGEST_POSITION,
+    LARGEST_TURN,
     LARGEST_VELOCITY,
     QUANTITIES,
     advance,
@@ -43,15 +49,8 @@ INITIAL_POSITION = Parameter(
     read_only=True,
 )
 
-_BODY_PARAMETERS = ParameterTable(
-    Parameter("mass", 3.5, "mass of the vehicle", "kg", minimum=0.0, above_minimum=True, required=True),
-    Parameter("Jxx", 0.08, "inertia about the body x axis", "kg m^2", minimum=0.0, above_minimum=True, required=True),
-    Parameter("Jyy", 0.08, "inertia about the body y axis", "kg m^2", minimum=0.0, above_minimum=True, required=True),
-    Parameter("Jzz", 0.12, "inertia about the body z axis", "kg m^2", minimum=0.0, above_minimum=True, required=True),
-    Parameter("Jxy", 0.0, "element xy of the inertia matrix (the matrix takes it as it is, without a minus)", "kg m^2"),
-    Parameter("Jxz", 0.0, "element xz of the inertia matrix (the matrix takes it as it is, without a minus)", "kg m^2"),
-    Parameter("Jyz", 0.0, "element yz of the inertia matrix (the matrix takes it as it is, without a minus)", "kg m^2"),
-    Parameter("gravity", 9.81, "acceleration of free fall", "m/s^2", minimum=0.0),
+_BODY_PARAMETERS = INERTIA_PARAMETERS + ParameterTable(
+    Parameter("gravity", 9.81, "acceleration of free fall", "m/s^2", minimum=0.0, maximum=1000.0),
     replace(INITIAL_POSITION, text=f"{INITIAL_POSITION.text}, or of the world's start where it names one"),
     Parameter(
         "initial_altitude",
@@ -59,6 +58,8 @@ _BODY_PARAMETERS = ParameterTable(
         "height of the centre of mass above the origin at the start, of a vehicle that does not stand on the ground; a "
         "world's start under water is stronger",
         "m",
+        minimum=-LARGEST_POSITION,
+        maximum=LARGEST_POSITION,
         read_only=True,
     ),
     Parameter(
@@ -73,8 +74,17 @@ _BODY_PARAMETERS = ParameterTable(
     ),
 )
 
-DYNAMICS_PARAMETERS = _BODY_PARAMETERS + HULL_PARAMETERS + ParameterTable(WORLD) + CONTACT_PARAMETERS
+DYNAMICS_PARAMETERS = (
+    _BODY_PARAMETERS + HULL_PARAMETERS + ParameterTable(WORLD) + CONTACT_PARAMETERS + STEERING_PARAMETERS
+)
 
+SETTLING_S = 60.0
+SETTLING_EFFORT = 2_000_000
+"""Simulated time and effort within which a vehicle must come to rest on the ground. The effort is the number of
+integration steps times the number of points plus 8: the body itself costs as much as 8 points. The vehicles of this
+package need 2.5 s and 40,000; the limit is a quarter of a second of computing with compiled kernels."""
+
+_SETTLING_STEP_S = 0.005
 _STILL = np.zeros(3)
 
 
@@ -95,26 +105,28 @@ class VehicleDynamics:
     changes sign. Added mass comes on top, see `rigid_body.py`.
 
     `values` holds DYNAMICS_PARAMETERS. Raises ParameterError for an inertia matrix that is not positive definite, for
-    contact points that are incomplete or on which the vehicle cannot come to rest, for a world that is not right, and
-    for a start in the midst of something, by its name.
+    contact points that are incomplete, on which the vehicle does not come to rest within SETTLING_S and
+    SETTLING_EFFORT, or on which its motion is faster than LARGEST_CONTACT_RATE of `contact_rate.py`, for an invalid
+    world, for a start inside an object, which the error names, and for a start with a state beyond the limits of
+    `truth_step.py`.
     """
 
     truth: NDArray[np.float64]
     """(19,) truth state, see the package; changed in place by `step`."""
     initial_truth: NDArray[np.float64]
     """(19,) the vehicle at its start: settled on the ground, or level at its initial altitude."""
+    steering: Steering
+    """The steered wheels; they keep their angle until the next call of `steering.follow`."""
 
     def __init__(self, values: Values) -> None:
         mass = number(values, "mass")
         inertia = inertia_matrix(values)
         world = world_of(values)
         self._points = contact_points(values)
-        stiffness = mass * (2.0 * math.pi * number(values, "contact_frequency")) ** 2 / 4.0
-        damping = 2.0 * number(values, "contact_damping_ratio") * math.sqrt(stiffness * mass / 4.0)
-        touches = len(self._points) > 0
-        radius = float(np.max(np.linalg.norm(self._points[:, :3], axis=1))) if touches else 0.0
-        rate = fastest_contact_rate(mass, inertia, self._points, stiffness, damping) if touches else 0.0
-        self._surface = np.array([stiffness, damping, number(values, "contact_friction"), radius])
+        self.steering = Steering(values, self._points)
+        rate = fastest_contact_rate(values, self._points)
+        radius = float(np.max(np.linalg.norm(self._points[:, :3], axis=1), initial=0.0))
+        self._surface = np.array([*stiffness_and_damping(values), number(values, "contact_friction"), radius])
         self._body = np.array(
             [mass, number(values, "gravity"), *inertia.ravel(), *np.linalg.inv(inertia).ravel(), rate]
         )
@@ -126,8 +138,21 @@ class VehicleDynamics:
         self.truth[3] = 1.0
         self._resting_depth = 0.0
         self._anchors = np.zeros((0, len(self._points), 4))
-        self._start(values, world, solids_of(values, world))
+        self._given = _BODY_PARAMETERS.given(values)
+        with self._divergence_refused():
+            self._start(values, world, solids_of(values, world))
         self.initial_truth = self.truth.copy()
+
+    @contextmanager
+    def _divergence_refused(self) -> Iterator[None]:
+        """Refuse the parameters if the state diverges while they take effect."""
+        try:
+            yield
+        except StateDivergedError as error:
+            raise ParameterError(
+                f"parameters {self._given} given: {error}; allowed: values with which the state stays finite and "
+                "within its limits"
+            ) from error
 
     def _start(self, values: Values, world: World, solids: Solids) -> None:
         """Put the vehicle where it starts, on the floor alone, then let it know what else there is."""
@@ -203,13 +228,18 @@ class VehicleDynamics:
         self._refresh()
 
     def start_over(self) -> None:
-        """Go back to `initial_truth`, under no wrench."""
+        """Go back to `initial_truth`, under no wrench and with straight wheels."""
         self._wrench[:] = 0.0
+        self.steering.turn(0.0)
         self.set_truth(self.initial_truth)
 
     def adopt(self, other: VehicleDynamics) -> None:
-        """Go on from the state of another vehicle, of the same kind or with changed parameters."""
+        """Continue from the state of another vehicle, of the same kind or with changed parameters.
+
+        Raises ParameterError if the accelerations of that state are not finite with this vehicle's parameters.
+        """
         self._wrench[:] = other._wrench
+        self.steering.turn(other.steering.command)
         self.truth[:] = other.truth
         self._lift(self.truth)
         if len(self._water) and len(other._water):
@@ -219,7 +249,8 @@ class VehicleDynamics:
             self._anchors[:] = other._anchors
         else:
             self._anchors[:, :, ANCHORED] = 0.0
-        self._refresh()
+        with self._divergence_refused():
+            self._refresh()
 
     def _refresh(self) -> None:
         """Anchor what touches the ground and compute the accelerations."""
@@ -263,16 +294,24 @@ class VehicleDynamics:
         """Let the vehicle come to rest from level, just touching: that is the initial state."""
         self.truth[2] -= self._depth(self.truth)
         self._refresh()
+        rate, effort = float(self._body[CONTACT_RATE]), 0.0
+        stiffness, damping = self._surface[:2].tolist()
+        stiffest = rate * (min(rate, stiffness / damping) if damping > 0.0 else rate)
+        # Far from the origin the springs turn rounding errors of the position into accelerations.
+        least = max(1e-10, 4.0 * np.finfo(np.float64).eps * abs(float(self.truth[2])) * stiffest)
         still = np.zeros(6)
-        for _ in range(12000):
-            self.step(still, 0.005)
-            if np.max(np.abs(self.truth[7:19])) < 1e-10:
+        for _ in range(round(SETTLING_S / _SETTLING_STEP_S)):
+            turn = float(np.linalg.norm(self.truth[10:13]))
+            effort += (8 + len(self._points)) * math.ceil(_SETTLING_STEP_S * max(rate, turn / LARGEST_TURN))
+            if effort > SETTLING_EFFORT:
+                raise _unsettled(
+                    values, len(self._points), f"an effort of {SETTLING_EFFORT:,} (integration steps times points)"
+                )
+            self.step(still, _SETTLING_STEP_S)
+            if np.max(np.abs(self.truth[7:19])) < least:
                 break
         else:
-            raise ParameterError(
-                f"parameter 'contact_points': {values['contact_points']!r} given; allowed: points on which the vehicle "
-                "comes to rest within a minute"
-            )
+            raise _unsettled(values, len(self._points), f"{SETTLING_S:g} s")
         self.truth[7:13] = 0.0
         self._resting_depth = max(0.0, self._depth(self.truth))
 
@@ -281,6 +320,18 @@ class VehicleDynamics:
         self._anchors[:, :, NORTH : EAST + 1] += position - self.truth[:2]
         self.truth[:2] = position
         self._refresh()
+
+
+_OF_SETTLING = tuple(p.name for p in INERTIA_PARAMETERS + CONTACT_PARAMETERS if isinstance(p.default, float))
+
+
+def _unsettled(values: Values, points: int, limit: str) -> ParameterError:
+    given = DYNAMICS_PARAMETERS.given(values, ("gravity", *_OF_SETTLING))
+    return ParameterError(
+        f"parameters {given} and {points} contact_points given: the vehicle does not come to rest on the ground within "
+        f"{limit}; allowed: contact_points on which it can stand and a contact_damping_ratio that ends its motion in "
+        "time, or starts_on_ground false"
+    )
 
 
 def checked_truth(truth: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -304,24 +355,3 @@ def checked_truth(truth: NDArray[np.float64]) -> NDArray[np.float64]:
         raise ValueError(f"the quaternion has length {norm:.6g}; allowed: 1, at most 1 % off")
     new[3:7] /= norm
     return new
-
-
-_INERTIA = ("Jxx", "Jyy", "Jzz", "Jxy", "Jxz", "Jyz")
-
-
-def inertia_matrix(values: Values) -> NDArray[np.float64]:
-    """Inertia matrix (3, 3), kg m^2, from Jxx ... Jyz.
-
-    Raises ParameterError when it is not positive definite. That no principal moment may exceed the sum of the others is
-    not asked for: published vehicles, ROSflight's anaconda among them, break it slightly.
-    """
-    xx, yy, zz, xy, xz, yz = (number(values, name) for name in _INERTIA)
-    matrix = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-    principal = np.linalg.eigvalsh(matrix)
-    given = ", ".join(f"{name} {number(values, name):g}" for name in _INERTIA)
-    if principal[0] <= 0.0:
-        raise ParameterError(
-            f"parameters of inertia: {given} kg m^2 given; allowed: a positive definite matrix "
-            f"(its smallest principal moment is {principal[0]:g})"
-        )
-    return matrix

@@ -23,6 +23,7 @@ HULL_PARAMETERS = ParameterTable(
         "zeros: a point",
         "m",
         minimum=0.0,
+        maximum=1000.0,
         length=3,
     ),
     Parameter(
@@ -30,6 +31,8 @@ HULL_PARAMETERS = ParameterTable(
         [0.0, 0.0, 0.0],
         "middle of that box, where the buoyancy acts when all of it is under water; body axes from the centre of mass",
         "m",
+        minimum=-1000.0,
+        maximum=1000.0,
         length=3,
     ),
 )

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.parameters import Values, number
-from rosflight_py_sim.physics.dynamics import inertia_matrix
+from rosflight_py_sim.physics.inertia import inertia_matrix
 from rosflight_py_sim.physics.rigid_body import derivative
 from rosflight_py_sim.physics.truth_step import load_state, store_state
 

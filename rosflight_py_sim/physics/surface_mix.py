@@ -37,6 +37,20 @@ SURFACE_MIX_PARAMETERS = ParameterTable(
 )
 
 
+def output_weights(values: Values, parameter: str) -> NDArray[np.float64]:
+    """Weight of each output, from output 0, as a list parameter gives them; (n,), n at most 14.
+
+    Raises:
+        ParameterError: more weights than outputs.
+    """
+    weights = np.array(values[parameter], dtype=np.float64)
+    if len(weights) > OUTPUTS:
+        raise ParameterError(
+            f"parameter '{parameter}': {len(weights)} weights given; allowed: at most {OUTPUTS}, one for each output"
+        )
+    return weights
+
+
 def mixer_of_values(values: Values) -> NDArray[np.float64] | None:
     """The mixer (4, 15) that SURFACE_MIX_PARAMETERS give, see `FixedWing.set_mixer`; None when all of them are empty.
 
@@ -46,11 +60,7 @@ def mixer_of_values(values: Values) -> NDArray[np.float64] | None:
     mixer = np.zeros((len(_COMMANDS), OUTPUTS + 1))
     given = False
     for row, (name, (travel, middle)) in enumerate(_COMMANDS.items()):
-        weights = np.array(values[f"{name}_mix"], dtype=np.float64)
-        if len(weights) > OUTPUTS:
-            raise ParameterError(
-                f"parameter '{name}_mix': {len(weights)} weights given; allowed: at most {OUTPUTS}, one for each output"
-            )
+        weights = output_weights(values, f"{name}_mix")
         given = given or len(weights) > 0
         mixer[row, : len(weights)] = weights / travel
         mixer[row, OUTPUTS] = -weights.sum() * middle / travel

@@ -17,6 +17,9 @@ LARGEST_VELOCITY = 1e5
 LARGEST_BODY_RATE = 1e4
 """Beyond these (m, m/s, rad/s) a state counts as diverged."""
 
+LARGEST_TURN = 0.2
+"""Largest angle by which the body turns in an integration step, rad."""
+
 CONTACT_RATE = 20
 
 QUANTITIES = (
@@ -84,8 +87,8 @@ def advance(
 ) -> int:
     """Advance the truth state by dt; the index in QUANTITIES of what diverged, or 0.
 
-    The step is divided where the body turns by more than 0.2 rad in it, and, while any point may touch the ground in
-    it, so that the fastest contact rate times a substep stays below 1 (the method is stable to 2.78).
+    The step is divided if the body turns by more than LARGEST_TURN in it and, if any point may touch the ground in it,
+    so that the fastest contact rate times a substep stays below 1 (the method is stable up to 2.78).
     """
     state = work[0]
     load_state(truth, state)
@@ -93,7 +96,7 @@ def advance(
         if not math.isfinite(wrench[i]):
             return 7 if i < 3 else 8
     turn = math.sqrt(state[10] ** 2 + state[11] ** 2 + state[12] ** 2)
-    substeps = max(1.0, math.ceil(dt * turn / 0.2))
+    substeps = max(1.0, math.ceil(dt * turn / LARGEST_TURN))
     touching = False
     if points.shape[0] > 0:
         speed = math.sqrt(state[7] ** 2 + state[8] ** 2 + state[9] ** 2) + turn * surface[RADIUS]

@@ -106,6 +106,19 @@ def test_lift_is_blended_from_wing_to_flat_plate(alpha):
     assert lift == pytest.approx((1 - sigma) * (0.506 + 5.61 * alpha) + sigma * plate, rel=1e-9, abs=1e-12)
 
 
+@pytest.mark.parametrize("beta", np.radians([0.0, 20.0, 44.0, -44.0, 46.0, 60.0, -75.0, 90.0]))
+def test_lift_of_a_large_sideslip_is_that_of_the_flow_across_the_span(beta):
+    alpha = 0.1
+    state = at(20.0, alpha, beta)
+    # Without the surfaces' own force, and with what sideslip and drag do left aside: lift alone is across the flow.
+    wrench = gliding(state, C_D_p=0.0, C_D_O=0.0, C_D_alpha=0.0, wing_epsilon=1e12, wing_alpha0=10.0)
+    lift = math.sin(alpha) * wrench[0] - math.cos(alpha) * wrench[2]
+    share = 1.0 if abs(math.degrees(beta)) < 45.0 else 2.0 * math.cos(beta) ** 2
+    pressure = 0.5 * DENSITY * 20.0**2 * AREA
+    # At 90 deg the angle of attack is one of rounding errors, and nothing may come of it.
+    assert lift == pytest.approx(pressure * share * (0.506 + 5.61 * alpha), rel=1e-9, abs=1e-9)
+
+
 def test_wing_stalls_near_its_angle():
     angles = np.radians(np.arange(0.0, 30.0, 0.25))
     lift = [lift_and_drag(alpha)[0] for alpha in angles]

@@ -227,6 +227,74 @@ def test_vehicle_on_wheels_at_rest_stays_at_rest_for_ten_minutes():
     assert angle_between(body.truth, body.initial_truth) < math.radians(0.1)
 
 
+TRICYCLE = {**WHEELS, "contact_rolling_friction": [0.0] * 3, "contact_steering": [0.0, 0.0, 20.0]}
+TAIL_DRAGGER = {
+    **TRICYCLE,
+    "contact_points": [0.1, 0.3, 0.2, 0.1, -0.3, 0.2, -0.6, 0.0, 0.2],
+    "contact_steering": [0.0, 0.0, -20.0],
+}
+
+
+def circle_through(places):
+    """Centre and radius of the circle that fits best, by least squares."""
+    matrix = np.column_stack([2.0 * places, np.ones(len(places))])
+    north, east, rest = np.linalg.lstsq(matrix, np.sum(places**2, axis=1), rcond=None)[0]
+    return np.array([north, east]), math.sqrt(rest + north**2 + east**2)
+
+
+@pytest.mark.parametrize("command", [1.0, 0.5, -1.0])
+@pytest.mark.parametrize(("gear", "axle"), [(TRICYCLE, -0.1), (TAIL_DRAGGER, 0.1)])
+def test_steered_wheel_leads_the_axle_round_a_circle_of_wheelbase_over_tangent(gear, axle, command):
+    body = rolling(0.5, **gear)
+    body.steering.turn(command)
+    places = []
+    for _ in range(8):
+        run(body, 0.5)
+        n, e, _ = rotate_to_inertial(*body.truth[3:7], axle, 0.0, 0.2)
+        places.append(np.add(body.truth[:2], (n, e)))
+    centre, radius = circle_through(np.array(places))
+    wheelbase = abs(gear["contact_points"][6] - axle)
+    # At 0.1 m/s^2 sideways the anchors stretch by a tenth of a millimetre, and roll and pitch move the wheels by less.
+    assert radius == pytest.approx(wheelbase / math.tan(math.radians(20.0) * abs(command)), rel=5e-3)
+    assert math.copysign(1.0, centre[1]) == math.copysign(1.0, command)
+
+
+def test_wheels_that_are_steered_straight_are_wheels_that_are_not_steered():
+    steered, straight = rolling(5.0, 0.5, **TRICYCLE), rolling(5.0, 0.5, **{**TRICYCLE, "contact_steering": []})
+    for body in (steered, straight):
+        body.steering.follow([1500.0] * 14)
+        run(body, 2.0, wrench=np.array([0.0, 3.0, 0.0, 0.0, 0.0, 0.5]))
+    assert np.array_equal(steered.truth, straight.truth)
+
+
+def test_steering_command_is_the_weighted_sum_of_the_outputs_and_limited():
+    body = vehicle(**{**TRICYCLE, "steering_mix": [0.0, -1.0, 0.5]})
+    pwm = [1500.0] * 14
+    pwm[1:3] = 1400.0, 1600.0
+    body.steering.follow(pwm)
+    assert body.steering.command == pytest.approx(0.2 + 0.1)
+    body.steering.follow([1500.0, 900.0, *[1500.0] * 12])
+    assert body.steering.command == 1.0
+    changed = vehicle(**{**TRICYCLE, "steering_mix": [0.0, -1.0, 0.5], "gravity": 9.8})
+    changed.adopt(body)
+    assert changed.steering.command == 1.0
+    changed.start_over()
+    assert changed.steering.command == 0.0
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ({"contact_steering": [1.0] * 4}, r"contact_steering.*4 numbers given; allowed: at most 3"),
+        ({"contact_rolling_friction": [0.1]}, r"contact_steering.*20 deg given for point 2, which does not roll"),
+        ({"steering_mix": [1.0] * 15}, r"steering_mix.*15 weights given; allowed: at most 14"),
+    ],
+)
+def test_steering_that_fits_no_wheel_or_output_is_refused(given, text):
+    with pytest.raises(ParameterError, match=text):
+        vehicle(**{**TRICYCLE, **given})
+
+
 def test_more_rolling_frictions_than_points_are_refused():
     with pytest.raises(ParameterError, match=r"contact_rolling_friction.*4 numbers given; allowed: at most 3"):
         vehicle(**{**WHEELS, "contact_rolling_friction": [0.1] * 4})

@@ -6,12 +6,19 @@ import numpy as np
 import pytest
 import yaml
 
+from rosflight_py_sim.firmware.canned_mixers import MixerChoice, canned_mixer
+from rosflight_py_sim.firmware.unmixing import unmixer
+from rosflight_py_sim.flight_controllers import FLIGHT_CONTROLLERS
 from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS, VehicleDynamics
 from rosflight_py_sim.physics.fixedwing import FIXEDWING_PARAMETERS, FixedWing
-from rosflight_py_sim.physics.rotations import euler_from_quaternion
+from rosflight_py_sim.physics.rotations import euler_from_quaternion, quaternion_from_euler, rotate_to_body
+from rosflight_py_sim.physics.surface_mix import SURFACE_MIX_PARAMETERS
+from rosflight_py_sim.resources import share_directory
+from rosflight_py_sim.vehicle_models import given_values
 from rosflight_py_sim.vehicles import vehicle
 
 DT = 0.0025
+RUDDER = 2
 AIRCRAFT = ["anaconda", "aerosonde"]
 
 
@@ -23,12 +30,17 @@ def configured(name):
         return table.checked({key: value for key, value in given.items() if key in table})
 
     body = VehicleDynamics(values(DYNAMICS_PARAMETERS, "/**/dynamics"))
-    return body, FixedWing(values(FIXEDWING_PARAMETERS, "/**/forces_and_moments"))
+    plane = FixedWing(values(FIXEDWING_PARAMETERS, "/**/forces_and_moments"))
+    canned = canned_mixer(MixerChoice(sections["/**/forces_and_moments"]["ros__parameters"]["default_mixer"]))
+    plane.set_mixer(unmixer(canned.matrix, np.array(canned.types, dtype=np.float64)))
+    return body, plane
 
 
 def outputs(aileron=0.0, elevator=0.0, rudder=0.0, throttle=0.0):
+    """Of an inverted V-tail."""
+    aileron, elevator, rudder = np.clip([aileron, elevator, rudder], -1.0, 1.0)
     pwm = np.full(14, 1500.0)
-    pwm[:3] += 500.0 * np.clip([aileron, elevator, rudder], -1.0, 1.0)
+    pwm[:3] += 500.0 * np.array([aileron, 0.5 * (rudder - elevator), 0.5 * (rudder + elevator)])
     pwm[4] = 1000.0 + 1000.0 * throttle
     return pwm
 
@@ -61,6 +73,7 @@ def test_aircraft_takes_off_from_its_wheels(name, crosswind):
         fast = body.truth[7] > 16.0
         stick = 4.0 * (math.radians(10.0) - pitch) - 0.8 * q if fast else 0.0
         pwm = outputs(-roll - 0.1 * p, -stick, 3.0 * yaw + r, 1.0)
+        body.steering.follow(pwm)
         body.step(plane.update(body.truth, air, pwm, DT), DT)
         height = body.initial_truth[2] - body.truth[2]
         if lift_off_s is None and height > 1.0:
@@ -85,3 +98,85 @@ def test_aircraft_set_down_rolls_out_upright(name):
     assert body.truth[0] > 50.0
     assert abs(body.truth[1]) < 1.0
     assert body.truth[2:7] == pytest.approx(body.initial_truth[2:7], abs=0.02)
+
+
+def rolled_out(name, crosswind, rudder):
+    """Where a landed aircraft stops (m), and how far off the line it came; the wings are held level.
+
+    It touches down along the line to the north, with its nose turned into the wind as far as the approach needs.
+    `rudder` gives the command of the truth state.
+    """
+    body, plane = configured(name)
+    air = np.array([0.0, crosswind, 0.0])
+    # Just below the speed at which the wing carries the aircraft on its wheels.
+    speed = {"anaconda": 12.0, "aerosonde": 20.0}[name]
+    state = body.initial_truth.copy()
+    state[2] -= 0.1
+    roll, pitch, _ = euler_from_quaternion(*state[3:7])
+    state[3:7] = quaternion_from_euler(roll, pitch, -math.asin(crosswind / math.hypot(speed, crosswind)))
+    state[7:10] = rotate_to_body(*state[3:7], speed, 0.0, 0.5)
+    body.set_truth(state)
+    off = 0.0
+    for _ in range(round(40.0 / DT)):
+        roll = euler_from_quaternion(*body.truth[3:7])[0]
+        pwm = outputs(-roll - 0.1 * body.truth[10], 0.0, rudder(body.truth))
+        body.steering.follow(pwm)
+        body.step(plane.update(body.truth, air, pwm, DT), DT)
+        off = max(off, abs(body.truth[1]))
+    assert np.linalg.norm(body.truth[7:10]) < 0.05
+    assert abs(euler_from_quaternion(*body.truth[3:7])[0]) < 0.05
+    return body.truth[:2], off
+
+
+@pytest.mark.parametrize("name", AIRCRAFT)
+@pytest.mark.parametrize("crosswind", [3.0, 5.0])
+def test_rudder_and_nose_wheel_keep_the_roll_out_on_the_line_in_a_crosswind(name, crosswind):
+    def rudder(truth):
+        yaw = euler_from_quaternion(*truth[3:7])[2]
+        return 3.0 * (yaw + 0.02 * truth[1]) + truth[12]
+
+    end, off = rolled_out(name, crosswind, rudder)
+    # Half of a runway of 10 m would do; without the steered wheel it is tens of metres.
+    assert off < 2.5
+    assert end[0] > 50.0
+
+
+def gains_of(file):
+    lines = [line.split() for line in file.read_text(encoding="utf-8").splitlines() if line.startswith("STEER2SRV")]
+    return {name.removeprefix("STEER2SRV_"): float(value) for name, value in lines}
+
+
+@pytest.mark.parametrize("name", AIRCRAFT)
+def test_gains_for_ardupilot_keep_the_roll_out_near_the_line_in_a_crosswind(name):
+    # ArduPilot's steering controller (AP_SteerController) without its integrator: at the heading error e and the ground
+    # speed V it gives the share (P - I TCONST + FF / TCONST) e / V of the full command.
+    gains = {"I": 0.2, **gains_of(share_directory() / "config" / "ardupilot" / f"{name}.parm")}
+    gain = gains["P"] - gains["I"] * gains["TCONST"] + gains["FF"] / gains["TCONST"]
+
+    def rudder(truth):
+        speed = max(1.0, math.hypot(truth[7], truth[8]))
+        # L1 navigation aims at the point of the line that is 4.3 s ahead (NAVL1_PERIOD 18).
+        heading = -math.asin(np.clip(truth[1] / (4.3 * speed), -1.0, 1.0))
+        return -gain * (heading - euler_from_quaternion(*truth[3:7])[2]) / speed
+
+    end, off = rolled_out(name, 4.0, rudder)
+    assert off < 5.0
+    assert abs(end[1]) < 1.0
+
+
+@pytest.mark.parametrize("name", AIRCRAFT)
+def test_nose_wheel_turns_with_the_rudder(name):
+    _, plane = configured(name)
+    own = yaml.safe_load(vehicle(name).parameter_file.read_text(encoding="utf-8"))
+    mix = own["/**/dynamics"]["ros__parameters"]["steering_mix"]
+    # A positive rudder yaws left.
+    assert np.array(mix) == pytest.approx(-500.0 * plane.mixer[RUDDER, :3])
+
+
+@pytest.mark.parametrize("name", AIRCRAFT)
+def test_nose_wheel_turns_with_the_rudder_of_ardupilot(name):
+    files = [vehicle(name).parameter_file, *FLIGHT_CONTROLLERS["ardupilot"].files_for(vehicle(name))]
+    arguments = ["--ros-args", *(word for file in files for word in ("--params-file", str(file)))]
+    steering = given_values(DYNAMICS_PARAMETERS, arguments, "dynamics", "", "none")["steering_mix"]
+    rudder = given_values(SURFACE_MIX_PARAMETERS, arguments, "forces_and_moments", "", "none")["rudder_mix"]
+    assert np.array(steering) == pytest.approx(-np.array(rudder))

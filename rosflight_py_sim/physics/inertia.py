@@ -1,0 +1,39 @@
+"""Mass and inertia of a vehicle as parameters, and its inertia matrix."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values, number
+
+INERTIA_PARAMETERS = ParameterTable(
+    Parameter("mass", 3.5, "mass of the vehicle", "kg", minimum=0.0, above_minimum=True, required=True),
+    Parameter("Jxx", 0.08, "inertia about the body x axis", "kg m^2", minimum=0.0, above_minimum=True, required=True),
+    Parameter("Jyy", 0.08, "inertia about the body y axis", "kg m^2", minimum=0.0, above_minimum=True, required=True),
+    Parameter("Jzz", 0.12, "inertia about the body z axis", "kg m^2", minimum=0.0, above_minimum=True, required=True),
+    Parameter("Jxy", 0.0, "element xy of the inertia matrix (the matrix takes it as it is, without a minus)", "kg m^2"),
+    Parameter("Jxz", 0.0, "element xz of the inertia matrix (the matrix takes it as it is, without a minus)", "kg m^2"),
+    Parameter("Jyz", 0.0, "element yz of the inertia matrix (the matrix takes it as it is, without a minus)", "kg m^2"),
+)
+
+INERTIA = ("Jxx", "Jyy", "Jzz", "Jxy", "Jxz", "Jyz")
+"""Names of the elements of the inertia matrix, kg m^2."""
+
+
+def inertia_matrix(values: Values) -> NDArray[np.float64]:
+    """Inertia matrix (3, 3), kg m^2, from Jxx ... Jyz.
+
+    Raises ParameterError if it is not positive definite. The triangle inequality of the principal moments is not
+    enforced: published vehicles, ROSflight's anaconda among them, violate it slightly.
+    """
+    xx, yy, zz, xy, xz, yz = (number(values, name) for name in INERTIA)
+    matrix = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    principal = np.linalg.eigvalsh(matrix)
+    given = ", ".join(f"{name} {number(values, name):g}" for name in INERTIA)
+    if not principal[0] > 0.0:
+        raise ParameterError(
+            f"parameters of inertia: {given} kg m^2 given; allowed: a positive definite matrix "
+            f"(its smallest principal moment is {principal[0]:g})"
+        )
+    return matrix

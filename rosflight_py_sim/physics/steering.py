@@ -1,0 +1,87 @@
+"""Steered wheels: the outputs of the flight controller turn the rolling direction of contact points."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values
+from rosflight_py_sim.physics.contact import DOES_NOT_ROLL, ROLLING, STEERING_COSINE, STEERING_SINE
+from rosflight_py_sim.physics.surface_mix import output_weights
+
+STEERING_PARAMETERS = ParameterTable(
+    Parameter(
+        "contact_steering",
+        [],
+        "angle by which each point's wheel turns to the right, seen from above, at the full steering command; negative "
+        "for a tail wheel; points beyond the end of the list are not steered",
+        "deg",
+        minimum=-80.0,
+        maximum=80.0,
+        read_only=True,
+    ),
+    Parameter(
+        "steering_mix",
+        [],
+        "weight of each output of the flight controller, from output 0, in the steering command, which is limited to "
+        "-1 to 1 and steers right if positive; outputs beyond the end have none",
+        minimum=-100.0,
+        maximum=100.0,
+        read_only=True,
+    ),
+)
+
+
+class Steering:
+    """Turns the steered wheels among the contact points, without lag.
+
+    The steering command is the sum of the servo commands (pulse width - 1500 us) / 500 us weighted by `steering_mix`,
+    limited to -1 to 1; multiplied by `contact_steering` it is the steering angle of each wheel. A wheel rolls along its
+    own direction and grips across it (`contact.py`), so at low speed a vehicle turns about the point where the wheel
+    axes intersect: with straight main wheels and a wheel at the distance L ahead of or behind them turned by the angle
+    d, the midpoint between the main wheels moves on a circle of radius L / tan(d) (Ackermann steering).
+
+    Attributes:
+        command: the steering command, -1 to 1.
+        is_used: whether any output turns any wheel.
+    """
+
+    def __init__(self, values: Values, points: NDArray[np.float64]) -> None:
+        """Take the values of STEERING_PARAMETERS, and the contact points (n, 6) whose steering columns are written.
+
+        Raises:
+            ParameterError: a list is longer than the number of outputs or points, or a steered point does not roll.
+        """
+        degrees = np.array(values["contact_steering"], dtype=np.float64)
+        weights = output_weights(values, "steering_mix")
+        if len(points) and len(degrees) > len(points):
+            raise ParameterError(
+                f"parameter 'contact_steering': {len(degrees)} numbers given; allowed: at most {len(points)}, one for "
+                "each of contact_points"
+            )
+        steered = np.flatnonzero(degrees[: len(points)])
+        for i in steered:
+            if points[i, ROLLING] == DOES_NOT_ROLL:
+                raise ParameterError(
+                    f"parameter 'contact_steering': {degrees[i]:g} deg given for point {i}, which does not roll; "
+                    "allowed: 0 deg there, or a contact_rolling_friction for that point"
+                )
+        self.command = 0.0
+        self.is_used = bool(np.any(degrees) and np.any(weights))
+        self._points = points
+        self._angles = [(int(i), math.radians(degrees[i])) for i in steered]
+        self._weights = [(int(j), float(weights[j]) / 500.0) for j in np.flatnonzero(weights)]
+
+    def follow(self, pwm_us: Sequence[float]) -> None:
+        """Turn the wheels according to the pulse widths of the 14 outputs, us."""
+        self.turn(sum(weight * (pwm_us[j] - 1500.0) for j, weight in self._weights))
+
+    def turn(self, command: float) -> None:
+        """Turn the wheels by a steering command, which is limited to -1 to 1."""
+        self.command = min(1.0, max(-1.0, command))
+        for i, angle in self._angles:
+            self._points[i, STEERING_COSINE] = math.cos(self.command * angle)
+            self._points[i, STEERING_SINE] = math.sin(self.command * angle)
