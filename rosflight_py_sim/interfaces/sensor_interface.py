@@ -9,13 +9,14 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from geometry_msgs.msg import Vector3Stamped
 from numpy.typing import NDArray
-from rosflight_msgs.msg import GNSS, Airspeed, Barometer, BatteryStatus, SimState
+from rosflight_msgs.msg import GNSS, Airspeed, Barometer, BatteryStatus, SimState, Status
 from sensor_msgs.msg import Imu, MagneticField, Range, Temperature
 
 from rosflight_py_sim.interfaces.dynamics_interface import WIND_WIRE
 from rosflight_py_sim.interfaces.forces_and_moments_interface import BATTERY_WIRE
-from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED
+from rosflight_py_sim.interfaces.qos import CHAIN, state_qos
 from rosflight_py_sim.interfaces.simulation_node import TIME_MODE, SimulationNode
+from rosflight_py_sim.interfaces.stamped_inputs import StampedInputs
 from rosflight_py_sim.interfaces.ticks import Schedule, listen_to_clock, start_ticks
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.interfaces.wire import NANOSECONDS, WireFormat
@@ -29,6 +30,10 @@ BARO_WIRE = WireFormat(Barometer)
 GNSS_WIRE = WireFormat(GNSS)
 RANGE_WIRE = WireFormat(Range, frame_id="body")
 AIRSPEED_WIRE = WireFormat(Airspeed)
+STATUS_WIRE = WireFormat(Status)
+
+STATUS_ARMED, STATUS_ERROR_CODE = 2, 7
+"""Indices of the armed flag and the error bits in the result of `STATUS_WIRE.decode`."""
 
 IMU_GYRO, IMU_ACCEL = slice(15, 18), slice(27, 30)
 """Angular velocity and linear acceleration in what `IMU_WIRE.decode` gives."""
@@ -104,6 +109,8 @@ class SensorInterface(SimulationNode, ABC):
 
     Attributes:
         battery: true voltage (V) and current (A) as last heard on sim/truth_battery; None until then.
+        armed: whether `status` reports armed; False until the first status. In lockstep a status stamped t takes
+            effect in the step after t, whether it arrives before or after that step's other messages.
         wind_ned: velocity of the air over the ground, NED, m/s (3,).
     """
 
@@ -119,6 +126,8 @@ class SensorInterface(SimulationNode, ABC):
         self._waiting_ns = -1
         self._answered_ns = -1
         self._imu_numbers: list[float] = []
+        self.armed = False
+        self._inputs = StampedInputs()
         super().__init__(**arguments)
         self._lockstep = self.values["time_mode"] == "lockstep"
         self._slow = [
@@ -143,10 +152,11 @@ class SensorInterface(SimulationNode, ABC):
         self._send_range = self.publisher("sim/sensors/range", RANGE_WIRE, CHAIN)
         self._send_battery = self.publisher("sim/sensors/battery", BATTERY_WIRE, CHAIN)
         self._send_bias = self.publisher("sim/truth_imu_bias", IMU_WIRE, CHAIN)
-        state_qos = LATCHED if self._lockstep else CHAIN
+        of_state = state_qos(str(self.values["time_mode"]))
+        self.listen("status", Status, self._on_status, CHAIN)
         self.listen("sim/truth_battery", BatteryStatus, self._on_battery, CHAIN)
-        self.listen("sim/truth_wind", Vector3Stamped, self._on_wind, state_qos, needed=True)
-        self.listen("sim/truth_state", SimState, self._on_truth, state_qos, needed=True)
+        self.listen("sim/truth_wind", Vector3Stamped, self._on_wind, of_state, needed=True)
+        self.listen("sim/truth_state", SimState, self._on_truth, of_state, needed=True)
         if self._lockstep:
             listen_to_clock(self, self._on_clock)
         else:
@@ -191,6 +201,17 @@ class SensorInterface(SimulationNode, ABC):
     def _rate(self, sensor: str) -> float:
         return number(self.values, f"{sensor}_update_frequency")
 
+    def _on_status(self, message: bytes) -> None:
+        m = STATUS_WIRE.decode(message)
+        armed = bool(m[STATUS_ARMED])
+        if self._lockstep:
+            self._inputs.take(m[0] * NANOSECONDS + m[1], self._answered_ns, lambda: self._set_armed(armed))
+        else:
+            self._set_armed(armed)
+
+    def _set_armed(self, armed: bool) -> None:
+        self.armed = armed
+
     def _on_battery(self, message: bytes) -> None:
         m = BATTERY_WIRE.decode(message)
         self.battery = BatteryReading(m[2], m[3])
@@ -204,7 +225,7 @@ class SensorInterface(SimulationNode, ABC):
 
     def _on_truth(self, message: bytes) -> None:
         self._state.read(message)
-        if self._lockstep and self._waiting_ns == self._state.time_ns == self._wind_ns:
+        if self._waiting_ns >= 0 and (not self._lockstep or self._waiting_ns == self._state.time_ns == self._wind_ns):
             self._answer()
 
     def _on_clock(self, time_ns: int) -> None:
@@ -224,7 +245,10 @@ class SensorInterface(SimulationNode, ABC):
     def _on_tick(self, time_ns: int) -> None:
         """Sample what is due at `time_ns`, and the IMU."""
         if self._state.time_ns < 0:
+            # A time manager may be waiting for the IMU message of this time.
+            self._waiting_ns = time_ns
             return
+        self._inputs.deliver(time_ns)
         for sensor in self._slow:
             if sensor.schedule.due(time_ns):
                 sensor.sample(time_ns)

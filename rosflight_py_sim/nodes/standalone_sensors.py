@@ -84,6 +84,7 @@ class StandaloneSensors(SensorInterface):
     def imu_update(self, state: VehicleState, dt: float) -> ImuReading:
         """Read accelerometer and gyroscope."""
         inertial = self.sensors.inertial
+        inertial.vibrating = self.armed
         inertial.sample(state.truth, dt)
         return ImuReading(inertial.accel, inertial.gyro)
 

@@ -55,6 +55,8 @@ class ErrorSource:
     K = walk_stdev sqrt(f); one that it drives with white noise of that deviation, multiplied by the period
     (`walk_drives`), has K = walk_stdev / sqrt(f). A density parameter greater than 0 wins over the ROSflight name.
     Where ROSflight has no name (`stdev` or `walk_stdev` is None) there is the density alone.
+    With `vibration`, the parameter with ROSflight's name is the standard deviation due to vibration of the airframe: it
+    does not replace the density, which is the sensor's own, but its variance adds while the airframe vibrates.
     """
 
     sensor: str
@@ -69,10 +71,11 @@ class ErrorSource:
     walk_drives: bool = False
     decay_rate: float = 0.0
     decay_name: str = ""
+    vibration: bool = False
 
     def parameters(self) -> ParameterTable:
         """The table of this sensor's error parameters."""
-        derived = f" (0: from {self.sensor}_stdev)" if self.stdev is not None else ""
+        derived = f" (0: from {self.sensor}_stdev)" if self.stdev is not None and not self.vibration else ""
         rows = [
             Parameter(
                 f"{self.sensor}_noise_density",
@@ -105,7 +108,8 @@ class ErrorSource:
             ),
         ]
         if self.stdev is not None:
-            text = f"White noise of the {self.quantity}, deviation of a sample at {self.rate:g} Hz"
+            noise = "White noise that vibration adds to" if self.vibration else "White noise of"
+            text = f"{noise} the {self.quantity}, deviation of a sample at {self.rate:g} Hz"
             rows.insert(0, Parameter(f"{self.sensor}_stdev", self.stdev, text, self.unit, minimum=0.0))
         if self.walk_stdev is not None:
             text = f"Bias walk of the {self.quantity}, deviation of " + (
@@ -118,14 +122,21 @@ class ErrorSource:
     def terms(self, values: Values) -> ErrorTerms:
         """The continuous-time terms that the (checked) values give."""
         noise = number(values, f"{self.sensor}_noise_density")
-        if noise == 0.0 and self.stdev is not None:
-            noise = number(values, f"{self.sensor}_stdev") / math.sqrt(self.rate)
+        if noise == 0.0 and not self.vibration:
+            noise = self._stdev_density(values)
         walk = number(values, f"{self.sensor}_bias_walk_density")
         if walk == 0.0 and self.walk_stdev is not None:
             scale = 1.0 / math.sqrt(self.rate) if self.walk_drives else math.sqrt(self.rate)
             walk = number(values, self._walk_name) * scale
         bias_range = number(values, f"{self.sensor}_bias_range")
         return ErrorTerms(noise, bias_range, walk, number(values, self._decay_name))
+
+    def vibrating_noise_density(self, values: Values) -> float:
+        """Density N while the airframe vibrates, from the independent noise of sensor and vibration."""
+        return math.hypot(self.terms(values).noise_density, self._stdev_density(values))
+
+    def _stdev_density(self, values: Values) -> float:
+        return 0.0 if self.stdev is None else number(values, f"{self.sensor}_stdev") / math.sqrt(self.rate)
 
     @property
     def _walk_name(self) -> str:

@@ -4,6 +4,10 @@ The accelerometer measures what its proof mass feels, the specific force f = a -
 Aircraft, section 7.1): 0 in free fall, (0, 0, -g) at rest. The gyro measures the body rate (section 7.2). The gyro's
 bias has a third part beside those of `errors`: one that decays as the sensor warms up, x0 exp(-t / tau), as ROSflight
 has it.
+
+Each reading has the sensor's own white noise and, while the airframe vibrates, that of the vibration. ROSflight's
+simulator models only the latter, and adds it while the vehicle is armed. The default densities of the former are the
+typical ones of the ICM-20689 (TDK InvenSense, data sheet DS-000143): 0.006 deg/s/sqrt(Hz) and 150 ug/sqrt(Hz).
 """
 
 from __future__ import annotations
@@ -16,7 +20,7 @@ from numpy.typing import NDArray
 from rosflight_py_sim.jit import kernel
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
 from rosflight_py_sim.physics.rotations import rotate_to_body
-from rosflight_py_sim.sensing.errors import BIAS, ERROR, ErrorModel, ErrorSource, advance_errors
+from rosflight_py_sim.sensing.errors import BIAS, ERROR, NOISE_DENSITY, ErrorModel, ErrorSource, advance_errors
 from rosflight_py_sim.sensing.site import IMU_RATE, SITE_PARAMETERS
 
 _GYRO = ErrorSource(
@@ -25,12 +29,24 @@ _GYRO = ErrorSource(
     "rad/s",
     IMU_RATE,
     stdev=0.00226,
+    vibration=True,
+    noise_density=1.05e-4,
     bias_range=0.25,
     walk_stdev=0.033,
     walk_drives=True,
     decay_rate=20.0,
 )
-_ACCELEROMETER = ErrorSource("acc", "specific force", "m/s^2", IMU_RATE, stdev=0.2, bias_range=0.6, walk_stdev=0.00001)
+_ACCELEROMETER = ErrorSource(
+    "acc",
+    "specific force",
+    "m/s^2",
+    IMU_RATE,
+    stdev=0.2,
+    vibration=True,
+    noise_density=1.47e-3,
+    bias_range=0.6,
+    walk_stdev=0.00001,
+)
 _WARM_UP = ("gyro_bias_model_x0", "gyro_bias_model_y0", "gyro_bias_model_z0")
 
 PARAMETERS = (
@@ -56,13 +72,19 @@ PARAMETERS = (
 class InertialSensor:
     """Three-axis gyro and accelerometer at the centre of mass, aligned with the body axes.
 
+    `vibrating` is whether the airframe vibrates, and may be set before any sample: it changes the standard deviation of
+    the white noise, but not the random numbers or how many of them a sample draws.
     After `sample`: `accel` (3,) specific force (m/s^2) and `gyro` (3,) angular rate (rad/s) as measured, body axes;
     `accel_bias` and `gyro_bias` (3,) the true biases in that measurement. The four arrays are views of the sensor's
     state: the next sample overwrites them.
     """
 
     def __init__(self, values: Values, rng: np.random.Generator) -> None:
-        self._errors = ErrorModel([_ACCELEROMETER.terms(values)] * 3 + [_GYRO.terms(values)] * 3, rng)
+        sources = [_ACCELEROMETER] * 3 + [_GYRO] * 3
+        self._errors = ErrorModel([source.terms(values) for source in sources], rng)
+        self._own_noise = self._errors.channels[:, NOISE_DENSITY].copy()
+        self._vibrating_noise = np.array([source.vibrating_noise_density(values) for source in sources])
+        self._vibrating = False
         self._gravity = number(values, "gravity")
         self._warm_up = np.array([*(number(values, name) for name in _WARM_UP), number(values, "gyro_bias_model_tau")])
         # Six measurements, six biases, and the part of the warm-up that is left.
@@ -74,9 +96,21 @@ class InertialSensor:
         self.gyro_bias = self._state[9:12]
         self._fill_biases()
 
+    @property
+    def vibrating(self) -> bool:
+        """Whether the airframe vibrates; initially False."""
+        return self._vibrating
+
+    @vibrating.setter
+    def vibrating(self, vibrating: bool) -> None:
+        if vibrating is not self._vibrating:
+            self._vibrating = vibrating
+            self._errors.channels[:, NOISE_DENSITY] = self._vibrating_noise if vibrating else self._own_noise
+
     def adopt(self, other: InertialSensor) -> None:
-        """Carry on another sensor's errors, warm-up and last measurement."""
+        """Continue with another sensor's errors, warm-up, vibration and last measurement."""
         self._errors.adopt(other._errors)
+        self.vibrating = other.vibrating
         self._state[:] = other._state
         self._fill_biases()
 
