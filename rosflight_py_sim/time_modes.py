@@ -1,12 +1,16 @@
-"""The three ways in which a simulation's time passes, and how launch arguments choose one."""
+"""The four time modes of a simulation, and how launch arguments choose one."""
 
 from __future__ import annotations
 
 from rosflight_py_sim.parameters import ParameterError
 
-TIME_MODES = ("wall", "paced", "lockstep")
+TIME_MODES = ("wall", "paced", "gated", "lockstep")
 
-TIME_MANAGERS = {"lockstep": "lockstep_time_manager", "paced": "standalone_time_manager"}
+TIME_MANAGERS = {
+    "paced": "standalone_time_manager",
+    "gated": "gated_time_manager",
+    "lockstep": "lockstep_time_manager",
+}
 """Executable of the time manager of each time mode that has one."""
 
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
@@ -44,7 +48,7 @@ def chosen_time_mode(time_mode: str, use_sim_time: str, *, lockstep: bool) -> st
         return "lockstep" if lockstep else "paced"
     if simulated == (time_mode == "wall"):
         runs_on = "system time" if time_mode == "wall" else "simulated time"
-        allowed = "paced or lockstep" if simulated else "wall"
+        allowed = "paced, gated or lockstep" if simulated else "wall"
         raise ParameterError(
             f"launch arguments use_sim_time:={use_sim_time} and time_mode:={time_mode} contradict each other: "
             f"{time_mode} runs on {runs_on}; leave use_sim_time out, or choose time_mode:={allowed}"

@@ -131,6 +131,7 @@ class ArduPilotFrontEnd(ActuatorFrontEnd):
         self._links = [
             ArduPilotLink(
                 (host, port + PORTS_APART * index),
+                vehicle=vehicle,
                 allowed=allowed,
                 silence_s=number(values, "ardupilot.silence"),
                 outputs=outputs,
@@ -139,7 +140,7 @@ class ArduPilotFrontEnd(ActuatorFrontEnd):
                 warn=warn,
                 logger=logger,
             )
-            for index in range(len(self.vehicles))
+            for index, vehicle in enumerate(self.vehicles)
         ]
 
     def partner(self, vehicle: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import Counter
 from typing import Literal
@@ -39,6 +40,11 @@ _CROSSING_S = 0.25
 # For so long after its last frame a second ArduPilot counts as being there.
 _REFUSED_S = 2.0
 
+# ArduPilot's first frames state a start-up rate, which changes by 1 Hz a frame to SIM_RATE_HZ. The rate in a frame is
+# truncated to whole hertz and may alternate between two neighbouring values.
+_SETTLED_S = 1.0
+_SAME_RATE_HZ = 1
+
 _KINDS = {FrameLengthError: "wrong_length", MagicError: "wrong_magic", FrameRateError: "zero_frame_rate"}
 
 _Place = Literal["next", "repeated", "late", "restart"]
@@ -47,12 +53,14 @@ _Place = Literal["next", "repeated", "late", "restart"]
 class ArduPilotLink:
     """Frame n of the partner commands a step, and the state after that step is its answer.
 
-    A frame that comes again (ArduPilot repeats it when it misses the answer) is answered with the same bytes and moves
-    nothing; repetitions that queued up while the step was under way are passed over. A lower count is a restart: the
-    vehicle starts over before the frame counts.
+    A repeated frame (ArduPilot repeats it when it misses the answer) is answered with the same bytes and moves nothing;
+    repetitions that queued up while the step was under way are ignored. A lower count is a restart: the vehicle starts
+    over before the frame takes effect.
 
-    Who sends the first good frame is the partner; others are refused until it has been silent for a while, and no flood
-    of theirs keeps the partner's frames from coming.
+    The sender of the first valid frame is the partner; other senders are refused until it has been silent for a while,
+    and no flood of their frames blocks the partner's. If a refused sender and the partner send at the same time, the
+    refused one is a second ArduPilot, and a warning is logged. Otherwise it is the partner itself after a restart, with
+    a new source port.
 
     Counters: see ArduPilotFrontEnd.
     """
@@ -61,6 +69,7 @@ class ArduPilotLink:
         self,
         own: Address,
         *,
+        vehicle: str,
         allowed: AllowedPeers,
         silence_s: float,
         outputs: OutputMap,
@@ -71,6 +80,7 @@ class ArduPilotLink:
     ) -> None:
         """Take what the front-end has read from its parameters; `open` opens the socket."""
         self.own = own
+        self._whose = f"{vehicle}: " if vehicle else ""
         self._allowed = allowed
         self._partner = Partner(silence_s)
         self._silence_s = silence_s
@@ -90,6 +100,10 @@ class ArduPilotLink:
         self._answer = b""
         self._answered_s = 0.0
         self._refused: tuple[Address, float] | None = None
+        self._heard_frames = 0
+        # Time of another sender's last frame, and the number of the partner's frames by then.
+        self._other_s, self._heard_before_other = -math.inf, 0
+        self._steady_rate, self._steady_frames, self._told_rate = 0, 0, 0
 
     @property
     def frame_rate(self) -> int | None:
@@ -148,6 +162,7 @@ class ArduPilotLink:
         self._frame, self._next = self._next, None
         self._step_is_under_way = True
         self._counters["steps"] += 1
+        self._watch_rate(self._frame)
         return self._outputs.outputs(self._frame.pwm_us)
 
     def _receive(self, *, answer_repetition: bool) -> ServoFrame | None:
@@ -177,6 +192,7 @@ class ArduPilotLink:
             if frame is None:
                 continue
             partner.heard()
+            self._heard_frames += 1
             self._has_moved = True
             if self._commands_step(frame, partner.address):
                 return frame
@@ -224,15 +240,17 @@ class ArduPilotLink:
     def _may_take_over(self, sender: Address, frame: ServoFrame) -> bool:
         partner = self._partner
         if partner.lives and partner.address is not None:
-            self._refused = sender, time.monotonic()
-            self._count(
-                "refused_frames",
-                "a second ArduPilot at %s:%s is refused: the one at %s:%s flies; another may when that has been "
-                "silent for %g s",
-                *sender,
-                *partner.address,
-                self._silence_s,
-            )
+            self._counters["refused_frames"] += 1
+            if self._partner_sends_too():
+                self._refused = sender, time.monotonic()
+                self._warn_of(
+                    "refused_frames",
+                    "a second ArduPilot at %s:%s is refused: the one at %s:%s is connected; another is accepted after "
+                    "that one has been silent for %g s",
+                    *sender,
+                    *partner.address,
+                    self._silence_s,
+                )
             return False
         assert self._sockets is not None
         try:
@@ -243,11 +261,31 @@ class ArduPilotLink:
         partner.take(sender)
         self._has_moved = False
         self._refused = None
+        self._steady_frames = self._told_rate = 0
         self._logger.info(
-            f"ArduPilot at {address_text(sender)} is connected: {len(frame.pwm_us)} channels, {frame.frame_rate} Hz, "
-            f"frame {frame.frame_count}"
+            f"{self._whose}ArduPilot at {address_text(sender)} is connected: {len(frame.pwm_us)} channels, frame "
+            f"{frame.frame_count}"
         )
         return True
+
+    def _partner_sends_too(self) -> bool:
+        """Whether the partner has sent a frame since the last frame of another sender; call at each of the latter."""
+        now_s = time.monotonic()
+        before, self._heard_before_other = self._heard_before_other, self._heard_frames
+        goes_on = now_s - self._other_s <= _REFUSED_S
+        self._other_s = now_s
+        return goes_on and self._heard_frames > before
+
+    def _watch_rate(self, frame: ServoFrame) -> None:
+        """Log the frame rate once it has settled, and again when it settles at another value."""
+        rate = frame.frame_rate
+        # While ArduPilot boots, it sends no outputs and the start-up rate.
+        if abs(rate - self._steady_rate) > _SAME_RATE_HZ or not any(frame.pwm_us):
+            self._steady_rate, self._steady_frames = rate, 0
+        self._steady_frames += 1
+        if self._steady_frames >= _SETTLED_S * rate and abs(rate - self._told_rate) > _SAME_RATE_HZ:
+            self._told_rate = rate
+            self._logger.info(f"{self._whose}ArduPilot sends {rate} frames per simulated second")
 
     def _place_of(self, frame: ServoFrame, sender: Address) -> _Place:
         """Where a frame stands in the order of its count; what that tells is counted."""
@@ -266,7 +304,7 @@ class ArduPilotLink:
         if ahead >= _COUNTS // 2:
             self._counters["restarts"] += 1
             text = f"ArduPilot restarted: frame {frame.frame_count} after {last.frame_count}; the vehicle starts over"
-            self._warn_of_restart("restarts", text, self._counters["restarts"])
+            self._warn_of_restart("restarts", f"{self._whose}{text}", self._counters["restarts"])
             return "restart"
         if ahead > 1:
             text = f"lost {ahead - 1} frames of ArduPilot between {last.frame_count} and {frame.frame_count}"
@@ -276,7 +314,10 @@ class ArduPilotLink:
 
     def _count(self, kind: str, text: str, *details: object) -> None:
         self._counters[kind] += 1
-        self._warn(kind, text, self._counters[kind], *details)
+        self._warn_of(kind, text, *details)
+
+    def _warn_of(self, kind: str, text: str, *details: object) -> None:
+        self._warn(kind, f"{self._whose}{text}", self._counters[kind], *details)
 
     def _reply(self, snapshot: Snapshot) -> None:
         """Make the answer to the frame whose step has been taken, and send it."""

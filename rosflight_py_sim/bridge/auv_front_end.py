@@ -185,6 +185,18 @@ class AuvFrontEnd(ActuatorFrontEnd):
         except ParameterError:
             self.close()
             raise
+        self.logger.info(self._announcement())
+
+    def _announcement(self) -> str:
+        """Log line: address and ports for clients, and whether the simulation waits for them."""
+        ids = sorted(self._by_id)
+        auvs = f"AUV {ids[0]}" if len(ids) == 1 else f"AUVs {ids[0]} to {ids[-1]}"
+        ports = ", ".join(
+            f"{text} on port {self._port(name)}"
+            for name, text in (("image", "images"), ("thruster", "thruster commands"), ("telemetry", "telemetry"))
+        )
+        waits = "waits for a client at each telemetry message" if self._waits else "does not wait for clients"
+        return f"{auvs} on tcp://{self._address}: {ports}; the simulation {waits} (auv.wait_for_clients)"
 
     def close(self) -> None:
         """Close the sockets."""

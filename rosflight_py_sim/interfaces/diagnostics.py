@@ -23,6 +23,9 @@ DIAGNOSTICS_TOPIC = "/diagnostics"
 # As others publish there: a viewer that is held up must not miss one of many nodes.
 DIAGNOSTICS_QOS = QoSProfile(depth=10)
 
+TIME_MODE_KEY = "time mode"
+"""Key of the time mode in the entry for a node as a whole."""
+
 TRAFFIC = "topics"
 """Subject of the entry that has the rates of the node's topics."""
 
@@ -63,10 +66,21 @@ class Diagnosis:
 
 
 class Diagnosed(Protocol):
-    """Who can say how it is."""
+    """A node that reports its health."""
+
+    @property
+    def time_mode(self) -> str:
+        """Time mode of the node; empty if it has none."""
 
     def diagnose(self, period: Period) -> Iterable[Diagnosis]:
-        """What there is to say after a period."""
+        """Entries for the past period."""
+
+    def time_mode_mismatch(self, *, amiss: bool) -> str:
+        """Nodes of the simulation that run in another time mode; empty if none is known.
+
+        Args:
+            amiss: whether the node has reason to suspect a mismatch.
+        """
 
 
 class Reports:
@@ -94,6 +108,11 @@ class Reports:
     def _entries(self, period: Period) -> Iterator[Diagnosis]:
         said = list(self._diagnosed.diagnose(period))
         own = [d for d in said if not d.subject] + list(_missing_inputs(period))
+        if self._diagnosed.time_mode:
+            values_of_mode = {TIME_MODE_KEY: self._diagnosed.time_mode}
+            amiss = any(d.level > Level.OK for d in own)
+            mismatch = self._diagnosed.time_mode_mismatch(amiss=amiss)
+            own.append(Diagnosis("", mismatch, Level.ERROR if mismatch else Level.OK, values=values_of_mode))
         level = max((d.level for d in own), default=Level.OK)
         message = "; ".join(d.message for d in own if d.message and d.level == level) or "running"
         values = {key: value for d in own for key, value in d.values.items()}

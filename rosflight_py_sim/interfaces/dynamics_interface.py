@@ -22,7 +22,7 @@ from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED
 from rosflight_py_sim.interfaces.simulation_node import TIME_MODE, SimulationNode
 from rosflight_py_sim.interfaces.traffic import Period
 from rosflight_py_sim.interfaces.vehicle_state import TRUTH_WIRE, truth_numbers, truth_of_message
-from rosflight_py_sim.interfaces.wire import NANOSECONDS, WireFormat
+from rosflight_py_sim.interfaces.wire import NANOSECONDS, WireFormat, seconds_text
 from rosflight_py_sim.parameters import ParameterTable
 from rosflight_py_sim.physics.dynamics import StateDivergedError
 
@@ -32,6 +32,10 @@ WIND_WIRE = WireFormat(Vector3Stamped, frame_id="NED")
 # Without lockstep a longer gap between two messages is a pause (a node was stopped), not a step.
 LONGEST_STEP_NS = NANOSECONDS // 10
 
+# Outside of lockstep, subscriptions to the state are volatile: a node that starts while no step is taken receives it at
+# the next of these repetitions.
+_REPEAT_S = 0.5
+
 
 class TruthInterface(SimulationNode, ABC):
     """Answers each message that drives it with the truth state and the wind.
@@ -39,8 +43,10 @@ class TruthInterface(SimulationNode, ABC):
     Offers dynamics/set_sim_state, and dynamics/reset, which puts the vehicle back to its start while time goes on.
 
     What drives it is for the derived interface to say, in `DRIVEN_BY`. In lockstep a message stamped t moves the state
-    from t to t plus the step that sim/step_size tells. In the other time modes it moves the state from the stamp of
-    the message before to t. A stamp that was answered before is answered with the present state.
+    from t to t plus the step given by sim/step_size. In the other time modes it moves the state from the stamp of the
+    previous message to t. A message with a stamp that was answered before, or an older one, is answered with the
+    present state, so the stamps of the truth state never go back unless /clock itself does. Outside of lockstep, while
+    no step is taken, the state is published again every half second of system time.
 
     When the derived class raises StateDivergedError, the state stays as it was, sim/fault tells what happened (which
     pauses the time manager), and no message counts until one of the services has set a good state.
@@ -59,18 +65,23 @@ class TruthInterface(SimulationNode, ABC):
         self._time_ns = 0
         self._step_ns = 0
         self._driven_ns = -1
+        self._answered_again = 0
+        self._is_idle = True
         self._held: bytes | None = None
+        self._held_ns = -1
         super().__init__(**arguments)
         self._lockstep = self.values["time_mode"] == "lockstep"
         self._send_wind = self.publisher("sim/truth_wind", WIND_WIRE, LATCHED)
         self._send_truth = self.publisher("sim/truth_state", TRUTH_WIRE, LATCHED)
         self._fault = self.create_publisher(String, "sim/fault", LATCHED)
+        self._fault.publish(String())
         self.create_service(SetSimState, "dynamics/set_sim_state", self._set_sim_state)
         if self._lockstep:
             self.follow_stamps()
             self.create_subscription(Float64, "sim/step_size", self._on_step_size, LATCHED)
         else:
             self._time_ns = self.get_clock().now().nanoseconds
+            self.create_system_timer(_REPEAT_S, self._repeat_if_idle)
         self.create_service(Trigger, "dynamics/reset", self._reset)
         self._initial_truth = self.compute_truth().copy()
         self._publish()
@@ -115,43 +126,64 @@ class TruthInterface(SimulationNode, ABC):
         """
         self.set_sim_state(self._initial_truth)
 
+    def waits_for_more(self, stamp_ns: int) -> bool:
+        """Whether the step of `stamp_ns` needs another message that has not arrived (lockstep only); default: False.
+
+        When that message arrives, the derived class calls `try_again`. If the message that drives the step is repeated,
+        the step is taken without the missing one, which was lost.
+        """
+        return False
+
+    def try_again(self) -> None:
+        """Take the step that is being held back, if there is one and none of its messages is missing any more."""
+        held, self._held, self._held_ns = self._held, None, -1
+        if held is not None:
+            self._on_driven(held)
+
     def publish_forces(self, stamp_ns: int) -> None:
         """Publish what else is to be told of the step that a message stamped `stamp_ns` drove; by default nothing."""
 
     def diagnose(self, period: Period) -> Iterable[Diagnosis]:
-        """Whether the state is finite."""
+        """Whether the state is finite, and the number of messages with the stamp of an earlier one."""
         state = "diverged; set a good state" if self._diverged else "running"
-        yield Diagnosis(
-            "", state, Level.ERROR if self._diverged else Level.OK, values={"step (s)": self._step_ns * 1e-9}
-        )
+        values = {"step (s)": self._step_ns * 1e-9, "answered again": self._answered_again}
+        yield Diagnosis("", state, Level.ERROR if self._diverged else Level.OK, values=values)
 
     def _on_step_size(self, message: Float64) -> None:
         self._step_ns = round(message.data * NANOSECONDS)
-        if self._held is not None:
-            held, self._held = self._held, None
-            self._on_driven(held)
+        self.try_again()
 
     def _on_driven(self, message: bytes) -> None:
         m = self._wire.decode(message)
         stamp = m[0] * NANOSECONDS + m[1]
         self.tell_time(stamp)
         if self._lockstep:
-            if self._step_ns == 0:
-                self._held = message
-                return
             step_ns, end_ns = self._step_ns, stamp + self._step_ns
             # The step may have become longer since the message came first.
             repeated = end_ns <= self._time_ns or stamp == self._driven_ns
+            is_missing = stamp != self._held_ns and self.waits_for_more(stamp)
+            if step_ns == 0 or (is_missing and not repeated):
+                self._held, self._held_ns = message, stamp
+                return
+            self._held = None
         else:
             step_ns, end_ns = stamp - self._time_ns, stamp
-            repeated = step_ns == 0
+            # A message with an older stamp is late, unless the clock itself was set back.
+            repeated = step_ns <= 0 and not self._clock_was_set_back()
             if not 0 < step_ns <= LONGEST_STEP_NS:
                 step_ns = 0
-        if not repeated and not self._advance(m[2:], step_ns / NANOSECONDS, end_ns):
+        self._is_idle = False
+        if repeated:
+            self._answered_again += 1
+        elif self._advance(m[2:], step_ns / NANOSECONDS, end_ns):
+            self._driven_ns = stamp
+        else:
             return
-        self._driven_ns = stamp
         self.publish_forces(stamp)
         self._publish()
+
+    def _clock_was_set_back(self) -> bool:
+        return bool(self.get_clock().now().nanoseconds < self._time_ns - LONGEST_STEP_NS)
 
     def _advance(self, numbers: Sequence[float], dt: float, end_ns: int) -> bool:
         """Move the state on by `dt` to `end_ns`; False when it has diverged."""
@@ -162,13 +194,18 @@ class TruthInterface(SimulationNode, ABC):
                 self.move(numbers, dt)
         except StateDivergedError as error:
             self._diverged = True
-            text = f"{error} at {end_ns / NANOSECONDS:.6g} s; the state before it is kept: set a good one with "
+            text = f"{error} at {seconds_text(end_ns)}; the state before it is kept: set a good one with "
             text += "dynamics/set_sim_state and resume with time_manager/toggle_pause"
             self.get_logger().error(text)
             self._fault.publish(String(data=text))
             return False
         self._time_ns = end_ns
         return True
+
+    def _repeat_if_idle(self) -> None:
+        if self._is_idle:
+            self._publish()
+        self._is_idle = True
 
     def _publish(self) -> None:
         self._send_wind(self._time_ns, *self.compute_wind_truth().tolist())
@@ -183,14 +220,14 @@ class TruthInterface(SimulationNode, ABC):
             return response
         self._go_on_from_new_state()
         response.success = True
-        response.message = f"state set at {self._time_ns / NANOSECONDS:.6g} s"
+        response.message = f"state set at {seconds_text(self._time_ns)}"
         return response
 
     def _reset(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         self.start_over()
         self._go_on_from_new_state()
         response.success = True
-        response.message = f"the vehicle is back at its start at {self._time_ns / NANOSECONDS:.6g} s"
+        response.message = f"the vehicle is back at its start at {seconds_text(self._time_ns)}"
         return response
 
     def _go_on_from_new_state(self) -> None:

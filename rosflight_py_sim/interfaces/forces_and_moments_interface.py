@@ -14,7 +14,7 @@ from std_srvs.srv import Trigger
 
 from rosflight_py_sim.interfaces.dynamics_interface import LONGEST_STEP_NS, WIND_WIRE, WRENCH_WIRE
 from rosflight_py_sim.interfaces.firmware_parameters import FirmwareParameterReader, mixer_parameter_names
-from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED
+from rosflight_py_sim.interfaces.qos import CHAIN, state_qos
 from rosflight_py_sim.interfaces.simulation_node import TIME_MODE, SimulationNode
 from rosflight_py_sim.interfaces.ticks import Schedule
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
@@ -71,11 +71,10 @@ class ForcesAndMomentsInterface(SimulationNode, ABC):
         self._send = self.publisher("sim/forces_and_moments", WRENCH_WIRE, CHAIN)
         self._send_battery = self.publisher("sim/truth_battery", BATTERY_WIRE, CHAIN)
         self._battery_schedule = Schedule(number(self.values, "truth_battery_frequency"))
-        if self._lockstep:
-            self.follow_stamps()
-        state_qos = LATCHED if self._lockstep else CHAIN
-        self.listen("sim/truth_wind", Vector3Stamped, self._on_wind, state_qos, needed=True)
-        self.listen("sim/truth_state", SimState, self._on_truth, state_qos, needed=True)
+        self.follow_stamps()
+        of_state = state_qos(str(self.values["time_mode"]))
+        self.listen("sim/truth_wind", Vector3Stamped, self._on_wind, of_state, needed=True)
+        self.listen("sim/truth_state", SimState, self._on_truth, of_state, needed=True)
         self.listen("sim/pwm_output", PwmOutput, self._on_pwm, CHAIN, needed=True)
         self._reader = FirmwareParameterReader(self, mixer_parameter_names(), self._on_firmware_parameters)
         self.create_subscription(Bool, "status/params_changed", self._on_params_changed, CHAIN)

@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from rclpy.node import Node
-from rclpy.qos import QoSProfile, ReliabilityPolicy
 
-NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
-"""What comes before the last one was taken is dropped, and a publisher waits for nothing and sends nothing again."""
+from rosflight_py_sim.interfaces.qos import NEWEST
 
 
 class Newest:

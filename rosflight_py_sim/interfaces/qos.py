@@ -1,4 +1,4 @@
-"""The quality-of-service profiles of the graph, each named once."""
+"""Quality-of-service profiles of the graph, each named once, and the rule that selects them by time mode."""
 
 from __future__ import annotations
 
@@ -8,7 +8,28 @@ CHAIN = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE)
 """Topics of the simulation step: nothing may be lost, only the newest counts."""
 
 LATCHED = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-"""A state that a node which starts late (or again) must still hear."""
+"""States that a node which starts late, or is restarted, must still receive."""
 
 LATCHED_LIST = QoSProfile(depth=5, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-"""Reports of which a late listener should hear the last few."""
+"""Reports whose last few a late subscriber should receive."""
+
+NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+"""Only the newest message counts; the publisher neither waits for the subscriber nor retransmits."""
+
+
+def clock_qos(time_mode: str) -> QoSProfile:
+    """QoS of a subscription to /clock.
+
+    ROSflight's time manager publishes /clock best effort, which is incompatible with a reliable subscription. Lockstep
+    has its own time manager, and may lose no step.
+    """
+    return CHAIN if time_mode == "lockstep" else NEWEST
+
+
+def state_qos(time_mode: str) -> QoSProfile:
+    """QoS of a subscription to sim/truth_state or sim/truth_wind.
+
+    ROSflight's dynamics publishes both volatile, which is incompatible with a transient-local subscription. In lockstep
+    a restarted node needs the last state, because no other is published before the step is complete.
+    """
+    return LATCHED if time_mode == "lockstep" else CHAIN

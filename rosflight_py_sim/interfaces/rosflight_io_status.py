@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from rosflight_msgs.msg import Error, Status
+from rosflight_msgs.msg import Error
 from std_msgs.msg import Bool, String
 
 from rosflight_py_sim import __version__
 from rosflight_py_sim.firmware import Board, ErrorFlag
 from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED, LATCHED_LIST
+from rosflight_py_sim.interfaces.sensor_interface import STATUS_WIRE
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.ticks import Schedule
-from rosflight_py_sim.interfaces.wire import NANOSECONDS, WireFormat
-
-STATUS_WIRE = WireFormat(Status)
+from rosflight_py_sim.interfaces.wire import NANOSECONDS
 
 _STATUS_RATE_HZ = 10.0
 
 
 class StatusReports:
-    """Publishes status at 10 Hz and on change, and with it what else has changed.
+    """Publishes status at 10 Hz and on change, and the other reports when they change.
 
-    Each error bit that is newly set is an Error on status/rosflight_errors. Arming, failsafe and errors are logged.
+    Each newly set error bit is published as an Error on status/rosflight_errors. This class logs arming and failsafe;
+    the firmware logs errors.
     """
 
     def __init__(self, node: SimulationNode, board: Board) -> None:
@@ -62,7 +62,7 @@ class StatusReports:
             self._told_failsafe = s.failsafe
             self._logger.warning("failsafe" if s.failsafe else "failsafe has ended")
         if s.error_code != self._told_errors:
-            self._tell_errors(time_ns, s.error_code, s.armed)
+            self._publish_errors(time_ns, s.error_code)
         if self._board.parameters_changed:
             self._board.parameters_changed = False
             self._params_changed.publish(Bool(data=True))
@@ -70,18 +70,11 @@ class StatusReports:
             self._told_unsaved = firmware.parameters.unsaved
             self._unsaved_params.publish(Bool(data=self._told_unsaved))
 
-    def _tell_errors(self, time_ns: int, errors: int, armed: bool) -> None:
-        new, ended = errors & ~self._told_errors, self._told_errors & ~errors
+    def _publish_errors(self, time_ns: int, errors: int) -> None:
+        new = errors & ~self._told_errors
         self._told_errors = errors
         for flag in ErrorFlag:
-            if flag & ended:
-                self._logger.info(f"error has ended: {flag.reason}")
             if flag & new:
-                # On the ground an error is a step of the preparations.
-                if armed:
-                    self._logger.error(f"error: {flag.reason}")
-                else:
-                    self._logger.info(f"error: {flag.reason}")
                 message = Error(error_message=flag.reason, error_code=errors, reset_count=self._board.reboots)
                 message.header.stamp.sec, message.header.stamp.nanosec = divmod(time_ns, NANOSECONDS)
                 self._errors.publish(message)

@@ -26,16 +26,18 @@ from rclpy.timer import Timer
 
 from rosflight_py_sim.interfaces.diagnostics import Diagnosis, Reports
 from rosflight_py_sim.interfaces.parameter_files import files_of_arguments, named_values, values_of_arguments
+from rosflight_py_sim.interfaces.time_mode_watch import TimeModeWatch
 from rosflight_py_sim.interfaces.traffic import Period, Tally, Traffic
 from rosflight_py_sim.interfaces.wire import WireFormat
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value
+from rosflight_py_sim.time_modes import TIME_MODES
 
 TIME_MODE = Parameter(
     "time_mode",
     "wall",
-    "Who advances the simulation: wall (timers on the node's time, which use_sim_time chooses), paced (timers on "
-    "/clock) or lockstep (one step per /clock message, when the step before is complete)",
-    choices=("wall", "paced", "lockstep"),
+    "What advances the simulation: wall (timers on the node's time, which use_sim_time chooses), paced or gated "
+    "(timers on /clock) or lockstep (one step per /clock message, when the previous step is complete)",
+    choices=TIME_MODES,
     read_only=True,
 )
 
@@ -54,15 +56,28 @@ _REPORT_PERIOD_S = 1.0
 _NEAR = 0.8
 
 
+_TYPES = {
+    bool: (RosParameter.Type.BOOL, RosParameter.Type.BOOL_ARRAY),
+    int: (RosParameter.Type.INTEGER, RosParameter.Type.INTEGER_ARRAY),
+    float: (RosParameter.Type.DOUBLE, RosParameter.Type.DOUBLE_ARRAY),
+    str: (RosParameter.Type.STRING, RosParameter.Type.STRING_ARRAY),
+}
+
+
+def _typed(parameter: Parameter, value: Value) -> RosParameter[Any]:
+    """ROS parameter with the type given by the table; rclpy alone types an empty list as a byte array."""
+    return RosParameter(parameter.name, _TYPES[parameter.scalar_type][isinstance(parameter.default, list)], value)
+
+
 def _descriptor(parameter: Parameter) -> ParameterDescriptor:
     unit = f" [{parameter.unit}]" if parameter.unit else ""
     descriptor = ParameterDescriptor(
         description=f"{parameter.text}{unit}",
-        additional_constraints=f"{parameter.type_name}{', ' + parameter.allowed if parameter.allowed else ''}",
+        additional_constraints=parameter.constraints,
         read_only=parameter.read_only,
         dynamic_typing=True,
     )
-    if isinstance(parameter.default, (list, str, bool)) or parameter.above_minimum:
+    if parameter.scalar_type in (str, bool) or parameter.above_minimum:
         return descriptor
     if math.isfinite(parameter.minimum) or math.isfinite(parameter.maximum):
         if parameter.scalar_type is int:
@@ -92,11 +107,12 @@ class SimulationNode(Node):
     """A node whose parameters come from one table, and which tells on /diagnostics how it is.
 
     Class attributes:
-        DEFAULT_NAME: node name where nobody gives one.
-        ALIASES: further node names whose sections in parameter files speak to this node, weakest last
-            (ROSflight's files name nodes by their executables).
+        DEFAULT_NAME: node name unless another is given; its sections in parameter files apply under any name.
+        ALIASES: further node names whose sections in parameter files apply, strongest first (ROSflight's files name
+            nodes by their executables).
         FILLS: default names of the nodes in whose place this one stands, besides the one of its own name.
         PARAMETERS: the table.
+        ONLY_TIME_MODE: time mode of a node that supports a single one, and therefore has no parameter `time_mode`.
 
     Raises:
         ParameterError: at construction, for a missing, misspelt or unacceptable parameter.
@@ -106,6 +122,7 @@ class SimulationNode(Node):
     ALIASES: ClassVar[tuple[str, ...]] = ()
     FILLS: ClassVar[tuple[str, ...]] = ()
     PARAMETERS: ClassVar[ParameterTable] = ParameterTable()
+    ONLY_TIME_MODE: ClassVar[str] = ""
 
     # Here because a node that refuses its parameters is destroyed, too.
     _is_destroyed = False
@@ -113,6 +130,7 @@ class SimulationNode(Node):
     def __init__(
         self,
         *,
+        name: str | None = None,
         arguments: Sequence[str] = (),
         shared_names: Iterable[str] = (),
         tap: Tap | None = None,
@@ -121,6 +139,7 @@ class SimulationNode(Node):
         """Declare and check all parameters, then configure.
 
         Args:
+            name: name of the node; None: DEFAULT_NAME.
             arguments: ROS arguments, already given to rclpy, whose parameters are read as `parameter_files` says.
             shared_names: names known to other nodes, which a wildcard section may therefore hold; looked at only when
                 a name is in doubt.
@@ -129,13 +148,14 @@ class SimulationNode(Node):
         """
         self._traffic = Traffic()
         self._tap = tap
-        super().__init__(self.DEFAULT_NAME, **node_arguments)
+        self._time_modes: TimeModeWatch | None = None
+        super().__init__(name or self.DEFAULT_NAME, **node_arguments)
         self.follows_stamps = False
         self.values: dict[str, Value] = {}
         self._refuse_misspelt(files_of_arguments(arguments), shared_names)
         # What rcl knows, by whatever way it was told; rclpy has no public way to ask for it.
         given = {name: parameter.value for name, parameter in self._parameter_overrides.items()}
-        given |= values_of_arguments(arguments, self.get_name(), self.get_namespace(), self.ALIASES)
+        given |= values_of_arguments(arguments, self.get_name(), self.get_namespace(), self._other_names)
         given |= {parameter.name: parameter.value for parameter in node_arguments.get("parameter_overrides") or ()}
         for parameter in self.PARAMETERS:
             self._declare(parameter, given)
@@ -152,6 +172,25 @@ class SimulationNode(Node):
             ParameterError: the values do not fit together.
         """
 
+    @property
+    def time_mode(self) -> str:
+        """Time mode of the node; empty if it runs in any."""
+        mode = str(self.values.get("time_mode", self.ONLY_TIME_MODE))
+        simulated = self.get_parameter("use_sim_time").value
+        # ROSflight's launch files set only use_sim_time.
+        return "paced" if mode == "wall" and simulated else mode
+
+    def time_mode_mismatch(self, *, amiss: bool) -> str:
+        """Nodes of the simulation that run in another time mode; empty if none is known.
+
+        The first call with `amiss` starts to watch for them.
+        """
+        if self._time_modes is None:
+            if not amiss:
+                return ""
+            self._time_modes = TimeModeWatch(self, self.time_mode)
+        return self._time_modes.mismatch
+
     def diagnose(self, period: Period) -> Iterable[Diagnosis]:
         """How the node is, for /diagnostics, after each second of system time.
 
@@ -163,19 +202,33 @@ class SimulationNode(Node):
         """
         return ()
 
+    @property
+    def _other_names(self) -> tuple[str, ...]:
+        """Names besides the node's own whose sections in parameter files apply, strongest first."""
+        return tuple(name for name in (*self.ALIASES, self.DEFAULT_NAME) if name != self.get_name())
+
     def _refuse_misspelt(self, files: Sequence[str], shared_names: Iterable[str]) -> None:
-        """Refuse names nobody knows: any in a section that names this node, near misses in a wildcard section."""
-        named = {
-            name
-            for file in files
-            for node_name in (self.get_name(), *self.ALIASES)
-            for name in named_values(file, node_name, self.get_namespace())
-        }
+        """Refuse unknown names: any in a section that names this node, near misses in a wildcard section.
+
+        A section under one of the ALIASES may be meant for a node of another package with the same name: parameters of
+        other nodes are ignored there.
+        """
+
+        def given(node_names: Iterable[str]) -> set[str]:
+            return {
+                name
+                for file in files
+                for node_name in node_names
+                for name in named_values(file, node_name, self.get_namespace())
+            }
+
+        own = given({self.get_name(), self.DEFAULT_NAME} - set(self.ALIASES))
+        named = own | given(self.ALIASES)
         for name in sorted(named | set(self._parameter_overrides)):
             if name in self.PARAMETERS or name.split(".")[0] in _NOT_OURS:
                 continue
             near = difflib.get_close_matches(name, [p.name for p in self.PARAMETERS], n=1, cutoff=_NEAR)
-            if name in named or (near and name not in shared_names):
+            if name in own or ((name in named or near) and name not in shared_names):
                 raise ParameterError(self.PARAMETERS.unknown(name))
 
     def _declare(self, parameter: Parameter, given: dict[str, Any]) -> None:
@@ -183,7 +236,14 @@ class SimulationNode(Node):
         if parameter.required and name not in given:
             raise self.PARAMETERS.missing(parameter)
         self.values[name] = parameter.checked(given.get(name, parameter.default))
-        self.declare_parameter(name, self.values[name], _descriptor(parameter), ignore_override=True)
+        descriptor = _descriptor(parameter)
+        if self.values[name] != []:
+            self.declare_parameter(name, self.values[name], descriptor, ignore_override=True)
+            return
+        # rclpy infers the type from the value, and types an empty list as a byte array.
+        self.declare_parameter(name, [], ParameterDescriptor(dynamic_typing=True), ignore_override=True)
+        super().set_parameters_atomically([_typed(parameter, [])])
+        self.set_descriptor(name, descriptor)
 
     def set_parameters(self, parameter_list: list[RosParameter[Any]]) -> list[SetParametersResult]:
         """Set each parameter by itself; a refusal says what was given and what is allowed."""
@@ -193,18 +253,21 @@ class SimulationNode(Node):
         """Set all or none; a refusal says what was given and what is allowed."""
         # rclpy checks ranges before it asks anyone, with a poorer text: so the table is asked first.
         try:
-            for parameter in parameter_list:
-                if not self.has_parameter(parameter.name):
-                    raise ParameterError(self.PARAMETERS.unknown(parameter.name))
-                if parameter.name in self.PARAMETERS:
-                    self.PARAMETERS[parameter.name].checked(parameter.value)
+            typed = [self._checked(parameter) for parameter in parameter_list]
         except ParameterError as error:
             return SetParametersResult(successful=False, reason=str(error))
-        return super().set_parameters_atomically(parameter_list)
+        return super().set_parameters_atomically(typed)
+
+    def _checked(self, change: RosParameter[Any]) -> RosParameter[Any]:
+        if not self.has_parameter(change.name):
+            raise ParameterError(self.PARAMETERS.unknown(change.name))
+        if change.name not in self.PARAMETERS:
+            return change
+        parameter = self.PARAMETERS[change.name]
+        return _typed(parameter, parameter.checked(change.value))
 
     def _on_set_parameters(self, changes: list[RosParameter[Any]]) -> SetParametersResult:
-        known = {change.name: change.value for change in changes if change.name in self.PARAMETERS}
-        values = {**self.values, **{name: self.PARAMETERS[name].checked(value) for name, value in known.items()}}
+        values = {**self.values, **{change.name: change.value for change in changes if change.name in self.PARAMETERS}}
         try:
             if values != self.values:
                 self.configure(values)
@@ -251,11 +314,12 @@ class SimulationNode(Node):
         qos: QoSProfile,
         *,
         needed: bool = False,
-    ) -> None:
-        """Subscribe `callback` to the serialised messages of `topic`; that `needed` ones are missing is told to all."""
+    ) -> Subscription[Any]:
+        """Subscribe `callback` to the serialised messages of `topic`; diagnostics report missing `needed` ones."""
         tally = Tally(needed)
         subscription = super().create_subscription(message_type, topic, tally.timed(callback), qos, raw=True)
         self._traffic.hears(subscription, tally)
+        return subscription
 
     def create_publisher(self, *arguments: Any, **options: Any) -> Publisher[Any]:
         """As rclpy's, with a count of what is published."""
@@ -273,6 +337,8 @@ class SimulationNode(Node):
 
         @functools.wraps(callback)
         def counted(*message: Any) -> Any:
+            if tally.has_ended:
+                return None
             tally.count += 1
             return callback(*message)
 
@@ -304,6 +370,7 @@ class SimulationNode(Node):
     def destroy_node(self) -> None:
         """As rclpy's."""
         self._is_destroyed = True
+        self._traffic.end()
         super().destroy_node()
 
     def follow_stamps(self) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from rosgraph_msgs.msg import Clock
 
-from rosflight_py_sim.interfaces.qos import CHAIN
+from rosflight_py_sim.interfaces.qos import clock_qos
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.wire import NANOSECONDS, stamp_ns
 from rosflight_py_sim.parameters import ParameterError
@@ -41,21 +41,22 @@ def listen_to_clock(node: SimulationNode, on_time: Callable[[int], None]) -> Non
         on_time(time_ns)
 
     node.follow_stamps()
-    node.listen("/clock", Clock, on_clock, CHAIN)
+    node.listen("/clock", Clock, on_clock, clock_qos(str(node.values["time_mode"])))
 
 
 def start_ticks(node: SimulationNode, rate_hz: float, on_tick: Callable[[int], None]) -> None:
     """Call `on_tick` with the time, ns, `rate_hz` times a second of the node's time.
 
-    Without use_sim_time a timer on system time calls; with it the /clock messages do, also in time mode `wall`, so that
-    launch files which know only use_sim_time, as ROSflight's, need no other word.
+    Without use_sim_time a timer on system time triggers the calls; with it the /clock messages do, even in time mode
+    `wall`, so launch files that set only use_sim_time, such as ROSflight's, need no other parameter.
 
     Raises:
-        ParameterError: time mode `paced` without use_sim_time.
+        ParameterError: time mode `paced` or `gated` without use_sim_time.
     """
     if not node.get_parameter("use_sim_time").value:
-        if node.values["time_mode"] == "paced":
-            raise ParameterError("parameter 'use_sim_time': False given; with time_mode 'paced' allowed: true")
+        time_mode = node.values["time_mode"]
+        if time_mode != "wall":
+            raise ParameterError(f"parameter 'use_sim_time': False given; with time_mode '{time_mode}' allowed: true")
         clock = node.get_clock()
         node.create_timer(1.0 / rate_hz, lambda: on_tick(clock.now().nanoseconds))
         return

@@ -18,7 +18,7 @@ from rosflight_py_sim.interfaces.diagnostics import Diagnosis, Level
 from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.traffic import Period
-from rosflight_py_sim.interfaces.wire import NANOSECONDS, encode_clock
+from rosflight_py_sim.interfaces.wire import NANOSECONDS, encode_clock, seconds_text
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value, number
 
 STEP_SIZE = Parameter("step_size", 0.0025, "Simulated time of one step", "s", minimum=1e-4, maximum=0.02)
@@ -41,18 +41,25 @@ TIME_MANAGER_PARAMETERS = ParameterTable(
 # Below this share of the pace that was asked for, the machine is too slow for it.
 _KEEPS_PACE = 0.9
 
+# Number of consecutive reports without a step that causes a warning; a single step may outlast a report's period.
+_SILENT_PERIODS = 2
+
+# The same before the first step, while nodes may still be starting.
+_START_PERIODS = 10
+
 
 class TimeManagerInterface(SimulationNode, ABC):
     """Publishes /clock; offers time_manager/toggle_pause and time_manager/step.
 
-    A derived class calls `advance` whenever a new time is due and `may_advance` allows it, and `answer_step` when what
-    followed from it is done. It fills in
-    `update_time`, which moves its time on, and `get_seconds` and `get_nanoseconds`, which tell it.
+    A derived class calls `advance` whenever a new time is due and `may_advance` is true. It implements `update_time`,
+    which advances its time, and `get_seconds` and `get_nanoseconds`, which return it. A class that waits for the
+    graph's answer to a time also overrides `step_is_complete`, and calls `answer_step` when the answer is complete.
     A fault that a node of any of the `vehicles` reports on sim/fault pauses the simulation.
 
     Attributes:
         paused: whether time stands still.
         vehicles: namespaces of the vehicles, from the node's own.
+        steps: number of times that time has been advanced.
         lags: how often the simulation fell so far behind its pace that it was let go on from there.
     """
 
@@ -64,8 +71,8 @@ class TimeManagerInterface(SimulationNode, ABC):
         self.paused = False
         self.vehicles: list[str] = []
         self.lags = 0
-        self._steps, self._steps_told = 0, 0
-        self._late_periods = 0
+        self.steps, self._steps_told = 0, 0
+        self._late_periods = self._silent_periods = 0
         self._steps_left = 0
         self._stepped: Future[None] | None = None
         super().__init__(**arguments)
@@ -96,6 +103,16 @@ class TimeManagerInterface(SimulationNode, ABC):
         """Called when a pause ends or steps are asked for, so that a held-back step can go on."""
 
     @property
+    def step_is_complete(self) -> bool:
+        """Whether the graph has answered the present time completely; by default always true."""
+        return True
+
+    @property
+    def is_stalled(self) -> bool:
+        """Whether steps have stopped for a reason that the derived class reports; by default false."""
+        return False
+
+    @property
     def may_advance(self) -> bool:
         """Whether time may move on: not paused, or paused with steps still to do."""
         return not self.paused or self._steps_left > 0
@@ -104,9 +121,11 @@ class TimeManagerInterface(SimulationNode, ABC):
         """Move time on by one and publish it."""
         self.update_time()
         self.publish_time()
-        self._steps += 1
+        self.steps += 1
         if self._steps_left > 0:
             self._steps_left -= 1
+        if self.step_is_complete:
+            self.answer_step()
 
     def publish_time(self) -> None:
         """Publish the present time, again if it was published before."""
@@ -120,24 +139,36 @@ class TimeManagerInterface(SimulationNode, ABC):
             self._stepped.set_result(None)
             self._stepped = None
 
+    def time_mode_mismatch(self, *, amiss: bool = True) -> str:
+        """As in SimulationNode, but always watching: steps may continue even if a node runs in another time mode."""
+        return super().time_mode_mismatch(amiss=True)
+
     def diagnose(self, period: Period) -> Iterable[Diagnosis]:
-        """How fast time passes, and whether that is as fast as was asked for."""
-        steps, self._steps_told = self._steps - self._steps_told, self._steps
+        """Rate at which time passes, compared with the requested rate."""
+        steps, self._steps_told = self.steps - self._steps_told, self.steps
         asked, factor = number(self.values, "real_time_multiplier"), period.real_time_factor
         late = steps > 0 and not self.paused and factor < _KEEPS_PACE * asked
         # The first period has the start in it, another a pause.
         self._late_periods = self._late_periods + 1 if late else 0
-        values = {"steps": self._steps, "steps/s": steps / period.wall_s, "fallen behind": self.lags}
+        silent = steps == 0 and not self.paused and not self.is_stalled
+        silent = silent and (asked == 0.0 or asked * period.wall_s > STEP_SIZE.maximum)
+        self._silent_periods = self._silent_periods + 1 if silent else 0
+        values = {"steps": self.steps, "steps/s": steps / period.wall_s, "fallen behind": self.lags}
+        level = Level.OK
         if self.paused:
             message = f"paused at {self.time_text}"
+        elif self._silent_periods >= (_SILENT_PERIODS if self.steps else _START_PERIODS):
+            level, message = Level.WARN, f"no step after {self.time_text} although not paused"
+        elif self._late_periods > 1:
+            level, message = Level.WARN, f"{factor:.2f} x real time; requested: {asked:g}"
         else:
-            message = f"{factor:.2f} x real time" + (f" of {asked:g} asked for" if self._late_periods > 1 else "")
-        yield Diagnosis("", message, Level.WARN if self._late_periods > 1 else Level.OK, values=values)
+            message = f"{factor:.2f} x real time"
+        yield Diagnosis("", message, level, values=values)
 
     @property
     def time_text(self) -> str:
         """The time, for people to read."""
-        return f"{self.get_seconds() + self.get_nanoseconds() / NANOSECONDS:.6g} s"
+        return seconds_text(self.get_seconds() * NANOSECONDS + self.get_nanoseconds())
 
     def _toggle_pause(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         self.paused = not self.paused

@@ -20,14 +20,16 @@ class Tally:
     Attributes:
         count: all so far.
         needed: whether the node can do nothing without them.
+        has_ended: whether the node has: an executor may still have a message for it.
         took_ns: how long the callbacks took that were timed since the last reading, ns.
     """
 
-    __slots__ = ("count", "needed", "took_ns")
+    __slots__ = ("count", "has_ended", "needed", "took_ns")
 
     def __init__(self, needed: bool = False) -> None:
         self.count = 0
         self.needed = needed
+        self.has_ended = False
         self.took_ns: list[int] = []
 
     def counted(self, act: Callable[[Any], None]) -> Callable[[Any], None]:
@@ -43,6 +45,8 @@ class Tally:
         """What does the same, counted, and timed now and then."""
 
         def count(message: Any) -> None:
+            if self.has_ended:
+                return
             self.count += 1
             if self.count % _SAMPLED:
                 callback(message)
@@ -125,6 +129,11 @@ class Traffic:
     def says(self, publisher: Any, tally: Tally) -> None:
         """Take on the tally of a publisher."""
         self._said[publisher] = publisher.topic_name, tally
+
+    def end(self) -> None:
+        """Let no message reach the node any more."""
+        for _, tally in self._heard.values():
+            tally.has_ended = True
 
     def forget(self, end: Any) -> None:
         """Drop the tally of a subscription or publisher, if it had one."""

@@ -119,6 +119,12 @@ def stamp_ns(message: bytes) -> int:
     return int(seconds * NANOSECONDS + nanoseconds)
 
 
+def seconds_text(time_ns: int) -> str:
+    """Readable text of a time in seconds, exact to the nanosecond: "172.5325 s"."""
+    seconds, nanoseconds = divmod(time_ns, NANOSECONDS)
+    return f"{seconds}.{nanoseconds:09d}".rstrip("0").rstrip(".") + " s"
+
+
 _CLOCK = struct.Struct("<4siI").pack
 
 

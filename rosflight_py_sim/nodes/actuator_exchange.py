@@ -10,7 +10,7 @@ from rosflight_py_sim.bridge.front_end_interface import START_OVER, ActuatorFron
 from rosflight_py_sim.bridge.socket_watch import SocketWatch
 from rosflight_py_sim.interfaces.diagnostics import Diagnosis, Level
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
-from rosflight_py_sim.interfaces.wire import NANOSECONDS
+from rosflight_py_sim.interfaces.wire import NANOSECONDS, seconds_text
 from rosflight_py_sim.nodes.slot_vehicle import SlotVehicle
 from rosflight_py_sim.parameters import Parameter
 
@@ -167,7 +167,7 @@ class ActuatorExchange:
         partner = self._front_end.partner(vehicle.index)
         vehicle.tell_waiting(partner if waiting else "")
         assert vehicle.pending is not None
-        at = f"at {vehicle.pending.time_ns / NANOSECONDS:.6g} s"
+        at = f"at {seconds_text(vehicle.pending.time_ns)}"
         whose = f"{vehicle.name}: " if vehicle.name else ""
         if waiting:
             self._node.get_logger().info(f"{whose}waiting for {partner}; the simulation holds still {at}")

@@ -17,7 +17,7 @@ from rosflight_py_sim.autopilot.underwater_body import UNDERWATER_BODY_PARAMETER
 from rosflight_py_sim.interfaces.diagnostics import Diagnosis
 from rosflight_py_sim.interfaces.dynamics_interface import LONGEST_STEP_NS
 from rosflight_py_sim.interfaces.forces_and_moments_interface import OUTPUTS, PWM_WIRE
-from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED
+from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED, state_qos
 from rosflight_py_sim.interfaces.simulation_node import TIME_MODE, SimulationNode
 from rosflight_py_sim.interfaces.ticks import start_ticks
 from rosflight_py_sim.interfaces.traffic import Period
@@ -82,7 +82,8 @@ class AuvAutopilot(SimulationNode):
             ("sway", -1.0, 1.0),
         ):
             self.create_subscription(Float64, f"hold/{name}", self._takes(name, low, high), CHAIN)
-        self.listen("sim/truth_state", SimState, self._on_truth, LATCHED if self._lockstep else CHAIN, needed=True)
+        of_state = state_qos(str(self.values["time_mode"]))
+        self.listen("sim/truth_state", SimState, self._on_truth, of_state, needed=True)
         if self._lockstep:
             self.follow_stamps()
             self.listen("sim/sensors/imu/data", Imu, self._on_imu, CHAIN, needed=True)

@@ -59,8 +59,7 @@ class Bridge(SimulationNode):
             Parameter(
                 "time_mode",
                 "lockstep",
-                "Who advances the simulation; a program in the flight controller's place needs steps that wait for it: "
-                "lockstep",
+                "What advances the simulation; an external flight controller needs lockstep, whose steps wait for it",
                 choices=TIME_MODES,
                 read_only=True,
             ),

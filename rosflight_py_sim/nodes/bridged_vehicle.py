@@ -16,9 +16,14 @@ from rosflight_py_sim.bridge.front_end_interface import ControllerStatus, GnssRe
 from rosflight_py_sim.interfaces.dynamics_interface import WIND_WIRE
 from rosflight_py_sim.interfaces.forces_and_moments_interface import BATTERY_WIRE
 from rosflight_py_sim.interfaces.newest import Newest
-from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED
-from rosflight_py_sim.interfaces.rosflight_io_status import STATUS_WIRE
-from rosflight_py_sim.interfaces.sensor_interface import AIRSPEED_WIRE, GNSS_WIRE, RANGE_DISTANCE, RANGE_WIRE
+from rosflight_py_sim.interfaces.qos import CHAIN, state_qos
+from rosflight_py_sim.interfaces.sensor_interface import (
+    AIRSPEED_WIRE,
+    GNSS_WIRE,
+    RANGE_DISTANCE,
+    RANGE_WIRE,
+    STATUS_WIRE,
+)
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.stamped_inputs import StampedInputs
 from rosflight_py_sim.interfaces.time_manager_interface import topic_of
@@ -75,8 +80,9 @@ class BridgedVehicle(ABC):
         for camera in CAMERAS if "images" in wants else ():
             topic = topic_of(name, f"camera/{camera}/image_raw/compressed")
             node.create_subscription(CompressedImage, topic, partial(self._on_image, camera), CHAIN)
-        self._listen("sim/truth_wind", Vector3Stamped, self._on_wind, LATCHED)
-        self._listen("sim/truth_state", SimState, self._on_truth, LATCHED)
+        of_state = state_qos(str(node.values["time_mode"]))
+        self._listen("sim/truth_wind", Vector3Stamped, self._on_wind, of_state)
+        self._listen("sim/truth_state", SimState, self._on_truth, of_state)
 
     @abstractmethod
     def _on_truth(self, message: bytes) -> None:

@@ -22,7 +22,7 @@ from rosflight_py_sim.autopilot.path_segments import Segment
 from rosflight_py_sim.autopilot.waypoints import FlightPlan, Waypoint, WaypointError, read_flight_plan
 from rosflight_py_sim.interfaces.autopilot_interface import AutopilotInterface
 from rosflight_py_sim.interfaces.dynamics_interface import WIND_WIRE
-from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED
+from rosflight_py_sim.interfaces.qos import CHAIN
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value
@@ -65,7 +65,7 @@ class FixedwingAutopilot(AutopilotInterface):
         self._told: tuple[Segment, ...] = ()
         self._wind_ned = (0.0, 0.0, 0.0)
         super().__init__(**arguments)
-        self.listen("sim/truth_wind", Vector3Stamped, self._on_wind, LATCHED)
+        self.listen("sim/truth_wind", Vector3Stamped, self._on_wind, CHAIN)
         self.create_subscription(PathMessage, "autopilot/waypoints", self._on_waypoints, CHAIN)
         self._tell_new_path()
 

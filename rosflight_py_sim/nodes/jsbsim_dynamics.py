@@ -30,7 +30,7 @@ _SUPPLY = ParameterTable(
 class JsbsimDynamics(FlightModelInterface):
     """Flies an aircraft of the jsbsim package, with its own engine, landing gear and round earth, in our wind."""
 
-    ALIASES: ClassVar[tuple[str, ...]] = ("jsbsim_dynamics",)
+    ALIASES: ClassVar[tuple[str, ...]] = ("jsbsim_dynamics", "standalone_dynamics")
     PARAMETERS: ClassVar[ParameterTable] = (
         FlightModelInterface.PARAMETERS
         + ParameterTable(SEED, *(SITE_PARAMETERS[name] for name in _ORIGIN))

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Iterable
 from functools import partial
-from statistics import median
 from typing import Any, ClassVar
 
 from rclpy.parameter import Parameter as RosParameter
@@ -15,36 +13,26 @@ from rosflight_msgs.msg import SimState
 from std_msgs.msg import Float64, String
 
 from rosflight_py_sim.interfaces.diagnostics import Diagnosis, Level
-from rosflight_py_sim.interfaces.qos import LATCHED
-from rosflight_py_sim.interfaces.time_manager_interface import (
-    STEP_SIZE,
-    TIME_MANAGER_PARAMETERS,
-    TimeManagerInterface,
-    topic_of,
-)
+from rosflight_py_sim.interfaces.qos import LATCHED, state_qos
+from rosflight_py_sim.interfaces.stepping_time_manager import SteppingTimeManager
+from rosflight_py_sim.interfaces.time_manager_interface import STEP_SIZE, topic_of
 from rosflight_py_sim.interfaces.traffic import Period
 from rosflight_py_sim.interfaces.wire import NANOSECONDS, stamp_ns
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value, number
 
-# A simulation that fell behind by more than this goes on at its pace instead of sprinting.
-_CATCH_UP_S = 0.1
-
-# Publishing a step this much early is closer to the truth than a timer can be.
-_EARLY_S = 50e-6
-
-# The time is repeated this often before somebody is called missing.
+# Number of repetitions of a time after which a node is reported as missing.
 _PATIENCE = 40
 
 
 class _Vehicle:
-    """What the time manager knows of one vehicle.
+    """State of one vehicle, as received by the time manager.
 
     Attributes:
         truth_topic: name of its truth state's topic.
         ready_ns: stamp of its newest truth state.
-        waiting_for: who holds it up, from outside of the graph.
-        step_wish: the longest step that suits it, s.
+        waiting_for: name of the client outside of the graph that the simulation is waiting for; empty if none.
+        step_wish: length of a step that it requests, s; infinite if it requests none.
     """
 
     def __init__(self, name: str) -> None:
@@ -57,26 +45,23 @@ class _Vehicle:
         self.waiting_for = message.data
 
 
-class LockstepTimeManager(TimeManagerInterface):
-    """Publishes t(k+1) when the truth state of t(k+1) has come in from each vehicle: slow machines change nothing.
+class LockstepTimeManager(SteppingTimeManager):
+    """Publishes t(k+1) when the truth state of t(k+1) has arrived from each vehicle: a slow machine changes no result.
 
-    The length of a step is told to dynamics on sim/step_size (s, latched); the time itself follows the stamps of the
-    truth states, so the manager may be stopped and started again. When no step has been completed for stall_timeout,
-    the present time is published again, and every node answers it with its last answer. A vehicle of which a node waits
-    for somebody outside of the graph says so on sim/waiting_for, and then nothing is missing.
+    The length of a step is published to dynamics on sim/step_size (s, latched); the time itself follows the stamps of
+    the truth states, so the manager may be stopped and restarted. When no step has been completed for stall_timeout,
+    the present time is published again, and every node repeats its last answer. The time is repeated at once when
+    dynamics answers with a state that it has published before: the wrench then had an older stamp, as a wrench of
+    ROSflight's forces and moments may have. If a node of a vehicle waits for a client outside of the graph, it
+    publishes the client's name on sim/waiting_for, and no message counts as missing.
 
-    A vehicle may wish for a length of its steps on sim/step_wish (s, latched), before it takes a step: the shortest
-    wish becomes the parameter step_size, and sim/step_size answers at once.
+    A vehicle may request a step length on sim/step_wish (s, latched) before it takes a step: the shortest request
+    becomes the parameter step_size, and sim/step_size is published at once.
     """
 
-    PARAMETERS: ClassVar[ParameterTable] = TIME_MANAGER_PARAMETERS + ParameterTable(
-        Parameter(
-            "real_time_multiplier",
-            1.0,
-            "Simulated seconds per second of system time at the most; 0: as fast as the machine allows",
-            minimum=0.0,
-        ),
-        STEP_SIZE,
+    ALIASES: ClassVar[tuple[str, ...]] = ("standalone_time_manager",)
+    ONLY_TIME_MODE: ClassVar[str] = "lockstep"
+    PARAMETERS: ClassVar[ParameterTable] = SteppingTimeManager.PARAMETERS + ParameterTable(
         Parameter(
             "stall_timeout", 0.25, "System time without a completed step after which the time is repeated", "s", 0.01
         ),
@@ -84,20 +69,16 @@ class LockstepTimeManager(TimeManagerInterface):
 
     def __init__(self, **arguments: Any) -> None:
         """Wait for the first truth state of each vehicle."""
-        self._time_ns = -1
-        self._ready_ns = -1
+        self._ready_ns = self._previous_ns = self._repeated_ns = -1
         self._repeats, self._all_repeats = 0, 0
-        self._went_s = math.nan
-        self._took_s: list[float] = []
         self._stall_timer: Timer | None = None
         self._told_step_size = 0.0
         super().__init__(**arguments)
-        self._pace_timer = self.create_system_timer(1.0, self._on_pace_timer, autostart=False)
         for name, vehicle in zip(self.vehicles, self._all, strict=True):
             self.create_subscription(String, topic_of(name, "sim/waiting_for"), vehicle.on_waiting_for, LATCHED)
             on_wish = partial(self._on_step_wish, vehicle)
             self.create_subscription(Float64, topic_of(name, "sim/step_wish"), on_wish, LATCHED)
-            self.listen(vehicle.truth_topic, SimState, partial(self._on_truth, vehicle), LATCHED)
+            self.listen(vehicle.truth_topic, SimState, partial(self._on_truth, vehicle), state_qos("lockstep"))
 
     def configure(self, values: dict[str, Value]) -> None:
         """Set step, pace and patience."""
@@ -111,37 +92,36 @@ class LockstepTimeManager(TimeManagerInterface):
         else:
             self.destroy_timer(self._stall_timer)
         self._step_size = number(values, "step_size")
-        self._multiplier = number(values, "real_time_multiplier")
         self._stall_timer = self.create_system_timer(number(values, "stall_timeout"), self._on_stall_timer)
         # Amid a step it would reach some vehicles before they take it and others after.
-        if self._time_ns < 0 or not self._behind:
+        if self.time_ns < 0 or not self._behind:
             self._tell_step_size()
-        self._anchor()
+
+    @property
+    def next_ns(self) -> int:
+        """Time of the newest truth states."""
+        return self._ready_ns
+
+    @property
+    def step_is_complete(self) -> bool:
+        """Whether the truth state of the next time has arrived from each vehicle."""
+        return not self._behind
+
+    @property
+    def _was_repeated(self) -> bool:
+        """Whether a repeated state may be the answer to a repeated time."""
+        return self._repeated_ns in (self._previous_ns, self.time_ns)
 
     def update_time(self) -> None:
-        """Move on to the time of the newest truth states."""
-        self._time_ns = self._ready_ns
-        self._behind.update(v for v in self._all if v.ready_ns <= self._time_ns)
-
-    def get_seconds(self) -> int:
-        """Whole seconds of the simulation's time."""
-        return max(self._time_ns, 0) // NANOSECONDS
-
-    def get_nanoseconds(self) -> int:
-        """Nanoseconds beyond the whole seconds."""
-        return max(self._time_ns, 0) % NANOSECONDS
-
-    def advance(self) -> None:
-        """Begin a step, and look at the clock."""
-        self._went_s = time.perf_counter()
-        super().advance()
+        """Advance to the time of the newest truth states."""
+        self._previous_ns = self.time_ns
+        super().update_time()
+        self._behind.update(v for v in self._all if v.ready_ns <= self.time_ns)
 
     def on_resume(self) -> None:
         """Take the step that was held back."""
-        self._anchor()
         self._repeats = 0
-        if not self._behind:
-            self._go()
+        super().on_resume()
 
     def _tell_step_size(self) -> None:
         self._told_step_size = self._step_size
@@ -152,18 +132,14 @@ class LockstepTimeManager(TimeManagerInterface):
         try:
             wish = STEP_SIZE.checked(message.data)
         except ParameterError as error:
-            self.get_logger().warning(f"a wish on sim/step_wish is passed over: {error}")
+            self.get_logger().warning(f"a request on sim/step_wish is refused: {error}")
             return
         vehicle.step_wish = float(wish)  # type: ignore[arg-type]
         shortest = min(one.step_wish for one in self._all)
         if shortest != self._step_size:
             self.set_parameters([RosParameter("step_size", value=shortest)])
-        # Who wishes has not taken the step under way, nor let others take it.
+        # The requesting vehicle has not taken the step under way, so no other vehicle can have taken it.
         self._tell_step_size()
-
-    def _anchor(self) -> None:
-        self._anchor_wall_s = time.monotonic()
-        self._anchor_time_ns = self._time_ns
 
     def _on_truth(self, vehicle: _Vehicle, message: bytes) -> None:
         stamp = stamp_ns(message)
@@ -172,12 +148,10 @@ class LockstepTimeManager(TimeManagerInterface):
             self._behind.discard(vehicle)
             if not self._behind:
                 self._complete()
+        elif stamp == self.time_ns and vehicle in self._behind and not self._was_repeated:
+            self._repeat()
 
     def _complete(self) -> None:
-        self._took_s.append(time.perf_counter() - self._went_s)
-        if self._time_ns < 0:
-            # The pace begins with the first step, not with the process.
-            self._anchor()
         stamps = [vehicle.ready_ns for vehicle in self._all]
         # They differ only where manager or dynamics have been started anew. Vehicles one step ahead wait for the
         # others; one that begins again at 0 is taken along from the time of the others.
@@ -185,63 +159,46 @@ class LockstepTimeManager(TimeManagerInterface):
         if self._told_step_size != self._step_size:
             self._tell_step_size()
         self._repeats = 0
-        self.answer_step()
-        self._go()
+        self.complete_step()
 
-    def _go(self) -> None:
-        if not self.may_advance:
-            return
-        if self._multiplier == 0.0 or self.paused:
-            self.advance()
-            return
-        due_s = (self._ready_ns - self._anchor_time_ns) / NANOSECONDS / self._multiplier
-        wait_s = self._anchor_wall_s + due_s - time.monotonic()
-        if wait_s > _EARLY_S:
-            self._pace_timer.timer_period_ns = int(wait_s * NANOSECONDS)
-            self._pace_timer.reset()
-            return
-        if wait_s < -_CATCH_UP_S:
-            self.lags += 1
-            self._anchor()
-        self.advance()
-
-    def _on_pace_timer(self) -> None:
-        self._pace_timer.cancel()
-        if not self._behind and self.may_advance:
-            self.advance()
+    def _repeat(self) -> None:
+        """Publish the present time again; each node answers as it did before."""
+        self._all_repeats += 1
+        self._repeated_ns = self.time_ns
+        self.publish_time()
 
     def _on_stall_timer(self) -> None:
         if not self._behind:
             return
         self._repeats += 1
-        if self._repeats > 1 and self._time_ns >= 0:
-            self._all_repeats += 1
-            self.publish_time()
+        if self._repeats > 1 and self.time_ns >= 0:
+            self._repeat()
         missing = self._missing()
-        if self._repeats == _PATIENCE and missing:
+        if self._repeats == _PATIENCE and missing and not self.time_mode_mismatch():
             self.get_logger().warning(
                 f"no {missing} after {self.time_text}: a node of the step is missing or still starting "
                 "(sensors, sil_board, forces_and_moments or dynamics)"
             )
 
     def _missing(self) -> str:
-        """Topics of the truth states for which a step waits, for no reason that was told."""
+        """Topics of the missing truth states, without those of vehicles that wait for a client."""
         return ", ".join(v.truth_topic for v in self._all if v in self._behind and not v.waiting_for)
 
+    @property
+    def is_stalled(self) -> bool:
+        """Whether the present time has been repeated, and some vehicle has still not answered it."""
+        return self._repeats > 1 and bool(self._behind)
+
     def diagnose(self, period: Period) -> Iterable[Diagnosis]:
-        """Whether the step is being completed, and how long steps take from /clock to the last truth state."""
-        took_ms, self._took_s = [1e3 * s for s in self._took_s if math.isfinite(s)], []
-        values: dict[str, object] = {"repeated": self._all_repeats}
-        if took_ms:
-            values |= {"step median (ms)": median(took_ms), "step max (ms)": max(took_ms)}
-        yield Diagnosis("", "", values=values)
-        stalls, missing = self._repeats > 1 and bool(self._behind), self._missing()
-        if stalls and missing:
+        """Whether the step is being completed."""
+        yield Diagnosis("", "", values={"repeated": self._all_repeats})
+        missing = self._missing()
+        if self.is_stalled and missing:
             level = Level.ERROR if self._repeats >= _PATIENCE else Level.WARN
             yield Diagnosis("", f"stalled at {self.time_text}: no {missing}", level)
-        elif stalls:
-            whom = ", ".join(v.waiting_for for v in self._all if v in self._behind)
-            yield Diagnosis("", f"waiting for {whom} at {self.time_text}", Level.WARN)
+        elif self.is_stalled:
+            clients = ", ".join(v.waiting_for for v in self._all if v in self._behind)
+            yield Diagnosis("", f"waiting for {clients} at {self.time_text}", Level.WARN)
         yield from super().diagnose(period)
 
 

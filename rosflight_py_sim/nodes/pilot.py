@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Generator
 from typing import Any, ClassVar, TypeAlias
 
@@ -21,6 +22,10 @@ _BY_SWITCH = Override.ATT_SWITCH | Override.THR_SWITCH
 
 # Status comes at 10 Hz of simulated time: what has not happened after this many has failed.
 _PATIENCE = 150
+
+# Status messages until a calibration is over: it takes 1001 IMU messages, which is 2.5 s at their default rate.
+_CALIBRATION = 30
+_CALIBRATIONS = 5
 
 
 class FlightAbortedError(RuntimeError):
@@ -56,9 +61,7 @@ class Pilot(Node):
     def flight(self) -> Script:
         """Services to call, and conditions to wait for."""
         if not self.status.armed:
-            self.doing = "calibrating the IMU"
-            yield "calibrate_imu"
-            yield lambda: not self.status.error_code & ErrorFlag.UNCALIBRATED_IMU
+            yield from self._calibration()
             self.doing = "arming"
             yield "toggle_arm"
             yield lambda: bool(self.status.armed)
@@ -67,6 +70,24 @@ class Pilot(Node):
             yield "toggle_override"
         yield lambda: not self.status.rc_override & _BY_SWITCH
         self.doing = "handed over"
+
+    def _calibration(self) -> Script:
+        """Calibrate the IMU, and repeat the calibration if gusts moved the vehicle."""
+
+        def is_calibrated() -> bool:
+            return not self.status.error_code & ErrorFlag.UNCALIBRATED_IMU
+
+        def is_over() -> bool:
+            return is_calibrated() or self._waited >= patience
+
+        for attempt in range(1, _CALIBRATIONS + 1):
+            self.doing = "calibrating the IMU" + (f", attempt {attempt}" if attempt > 1 else "")
+            # Longer for each attempt: an IMU may be slower. The last one waits as all else does.
+            patience = attempt * _CALIBRATION if attempt < _CALIBRATIONS else math.inf
+            yield "calibrate_imu"
+            yield is_over
+            if is_calibrated():
+                return
 
     @property
     def is_heard(self) -> bool:

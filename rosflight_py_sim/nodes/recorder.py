@@ -12,6 +12,7 @@ from typing import Any
 
 from rclpy.event_handler import QoSMessageLostInfo, SubscriptionEventCallbacks
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.subscription import Subscription
 from rclpy.topic_endpoint_info import TopicEndpointInfo
 
 from rosflight_py_sim import __version__
@@ -98,6 +99,9 @@ class Recorder(SimulationNode):
         self._told = False
         self._own_publishers: Counter[str] = Counter()
         self._heard: set[str] = set()
+        self._subscribed: dict[str, Subscription[Any]] = {}
+        # Topics with a publisher whose offered QoS is incompatible with the subscription, and how to subscribe again.
+        self._refused: dict[str, Callable[[], None]] = {}
         facts = {
             "version": __version__,
             "vehicle": vehicle,
@@ -162,7 +166,11 @@ class Recorder(SimulationNode):
             self.get_logger().error(f"the recording {self.path} ends here: {self._writer.error}")
 
     def look(self) -> None:
-        """Subscribe to what has come up."""
+        """Subscribe to new topics, and again to topics with a publisher of incompatible QoS."""
+        while self._refused:
+            topic, subscribe = self._refused.popitem()
+            self.destroy_subscription(self._subscribed.pop(topic))
+            subscribe()
         topics = {topic: types[0] for topic, types in self.get_topic_names_and_types() if len(types) == 1}
         if not self._own_publishers and time.monotonic() < self._clock_due_s:
             topics = {topic: type_name for topic, type_name in topics.items() if topic == _CLOCK}
@@ -189,19 +197,27 @@ class Recorder(SimulationNode):
             self._clock_due_s = 0.0
             take(message)
 
+        def on_refusal(_: object) -> None:
+            self._refused[topic] = subscribe
+
         def on_loss(loss: QoSMessageLostInfo) -> None:
             if not self.lost[topic]:
                 self.get_logger().warning(f"messages of {topic} came too fast to be recorded")
             self.lost[topic] += loss.total_count_change
 
-        self.create_subscription(
-            message_type,
-            topic,
-            on_clock if topic == _CLOCK else take,
-            _fitting_qos(publishers),
-            raw=True,
-            event_callbacks=SubscriptionEventCallbacks(message_lost=on_loss, use_default_callbacks=False),
-        )
+        def subscribe() -> None:
+            self._subscribed[topic] = self.create_subscription(
+                message_type,
+                topic,
+                on_clock if topic == _CLOCK else take,
+                _fitting_qos(self.get_publishers_info_by_topic(topic)),
+                raw=True,
+                event_callbacks=SubscriptionEventCallbacks(
+                    message_lost=on_loss, incompatible_qos=on_refusal, use_default_callbacks=False
+                ),
+            )
+
+        subscribe()
 
 
 def new_file(vehicle: str) -> Path:

@@ -25,6 +25,7 @@ from rosflight_py_sim.parameters import ParameterError, ParameterTable
 
 NODE_CLASSES = {
     "standalone_time_manager": "StandaloneTimeManager",
+    "gated_time_manager": "GatedTimeManager",
     "lockstep_time_manager": "LockstepTimeManager",
     "standalone_sensors": "StandaloneSensors",
     "multirotor_forces_and_moments": "MultirotorForcesAndMoments",
@@ -60,6 +61,21 @@ def node_class(executable: str) -> type[SimulationNode]:
     module = import_module(f"rosflight_py_sim.nodes.{executable}")
     found: type[SimulationNode] = getattr(module, NODE_CLASSES[executable])
     return found
+
+
+def require_complete(cls: type[SimulationNode]) -> None:
+    """Check that a node class has every abstract method of its interface class.
+
+    Raises:
+        ParameterError: methods are missing; the text names the class, its interface class and the methods.
+    """
+    missing: frozenset[str] = getattr(cls, "__abstractmethods__", frozenset())
+    if missing:
+        interface = next(base for base in cls.__mro__ if base.__module__.startswith("rosflight_py_sim.interfaces."))
+        raise ParameterError(
+            f"class {cls.__name__} lacks the method{'s' if len(missing) > 1 else ''} {', '.join(sorted(missing))} of "
+            f"{interface.__name__}"
+        )
 
 
 def chosen_nodes(executables: Iterable[str]) -> dict[str, str]:
@@ -116,12 +132,13 @@ def run(
     *,
     started: Callable[[str], None] | None = None,
 ) -> None:
-    """Run a node until a signal ends it, and exit: 0 after a signal, 1 when a parameter is wrong.
+    """Run a node until a signal ends it, and exit: 0 after a signal, 1 for a refused parameter or an incomplete class.
 
     Args:
         cls: class of the node.
         arguments: command line, program name first; sys.argv where None.
-        started: is told once that the node is there, by an empty text, or why it is not; None: stderr is told that.
+        started: called once, with an empty text when the node exists or the reason why it does not; None: the reason is
+            printed to stderr.
     """
     argv = list(sys.argv if arguments is None else arguments)
     with noted_signals() as signals:
@@ -146,6 +163,7 @@ def _run(cls: type[SimulationNode], argv: list[str], signals: list[int], started
         asked = rest in (["--help"], ["-h"])
         print(help_text(name, cls) if asked else f"{name}: unknown arguments {rest}; see {name} --help")
         return 0 if asked else 2
+    require_complete(cls)
     initialise(argv)
     with refusals_of_ros():
         node = cls(arguments=argv, shared_names=SharedNames())

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from rcl_interfaces.srv import SetParameters
+from rcl_interfaces.srv import GetParameters, SetParameters
 from rclpy.client import Client
 from rclpy.node import Node
-from rclpy.parameter import Parameter
+from rclpy.parameter import Parameter, parameter_value_to_python
 from rclpy.task import Future
 from rosflight_msgs.srv import SetSimState
 from std_srvs.srv import Trigger
@@ -18,7 +18,7 @@ _PATIENCE_S = 20.0
 
 _TYPES = {
     f"{message.__module__.partition('.')[0]}/srv/{message.__name__}": message
-    for message in (Trigger, SetSimState, SetParameters)
+    for message in (Trigger, SetSimState, SetParameters, GetParameters)
 }
 
 Tell = Callable[[str, str, bool], None]
@@ -31,25 +31,32 @@ class ServiceCalls:
     Everything happens in the thread of the node's executor.
     """
 
-    def __init__(self, node: Node, tell: Tell) -> None:
-        """Nothing is called yet."""
+    def __init__(self, node: Node, tell: Tell, known_as: Mapping[str, str] | None = None) -> None:
+        """Start without calls; `known_as` maps names of nodes to the names that their services have here."""
         self._node = node
         self._tell = tell
+        self._known_as = known_as or {}
         self._clients: dict[str, Client] = {}
         self._pending: list[tuple[float, str, Client, Future[Any]]] = []
+        self._reading: dict[str, tuple[float, Future[Any]]] = {}
 
     def discover(self, wanted: Callable[[str], bool]) -> set[str]:
         """Names of the services that are there, from the node's namespace; meets those that are wanted beforehand."""
         root = self._node.get_namespace().rstrip("/") + "/"
-        there = {
+        offered = {
             name.removeprefix(root): types[0]
             for name, types in self._node.get_service_names_and_types()
             if name.startswith(root)
         }
-        for name, type_name in there.items():
-            if name not in self._clients and type_name in _TYPES and wanted(name):
-                self._clients[name] = self._node.create_client(_TYPES[type_name], name)
+        there = {self._known(name): name for name in offered}
+        for name, real in there.items():
+            if name not in self._clients and offered[real] in _TYPES and wanted(name):
+                self._clients[name] = self._node.create_client(_TYPES[offered[real]], real)
         return set(there)
+
+    def _known(self, service: str) -> str:
+        node, slash, rest = service.partition("/")
+        return self._known_as.get(node, node) + slash + rest
 
     def trigger(self, services: Sequence[str]) -> None:
         """Call them, one after the other."""
@@ -60,6 +67,29 @@ class ServiceCalls:
         changes = [Parameter(name, value=value).to_parameter_msg()]
         first = (f"{node}/set_parameters", SetParameters.Request(parameters=changes))
         self._run(iter([first, *((service, Trigger.Request()) for service in then)]))
+
+    def read_parameter(self, node: str, name: str, take: Callable[[object], None]) -> None:
+        """Read a parameter of a node and pass its value to `take`, or None if the node has no such parameter.
+
+        Does nothing if there is no such node or an earlier read is in progress; failures are not reported.
+        """
+        service = f"{node}/get_parameters"
+        client, now_s = self._clients.get(service), time.monotonic()
+        if client is None or not client.service_is_ready():
+            return
+        if service in self._reading:
+            until_s, unanswered = self._reading[service]
+            if now_s < until_s:
+                return
+            client.remove_pending_request(unanswered)
+
+        def answered(done: Future[Any]) -> None:
+            del self._reading[service]
+            take(next(iter(map(parameter_value_to_python, done.result().values)), None))
+
+        future = client.call_async(GetParameters.Request(names=[name]))
+        self._reading[service] = now_s + _PATIENCE_S, future
+        future.add_done_callback(answered)
 
     def set_state(self, service: str, request: SetSimState.Request) -> None:
         """Call dynamics/set_sim_state of a vehicle."""

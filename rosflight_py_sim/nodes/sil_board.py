@@ -15,7 +15,7 @@ from rosflight_msgs.msg import Attitude, AuxCommand, Command, OutputRaw, RCRaw
 from sensor_msgs.msg import Imu
 from std_srvs.srv import Trigger
 
-from rosflight_py_sim.firmware import Board, ErrorFlag, ParameterFileError, Severity
+from rosflight_py_sim.firmware import AS_ROSFLIGHT, REPAIRED, Board, ErrorFlag, ParameterFileError, Severity
 from rosflight_py_sim.interfaces.diagnostics import Diagnosis, Level
 from rosflight_py_sim.interfaces.forces_and_moments_interface import PWM_WIRE
 from rosflight_py_sim.interfaces.qos import CHAIN
@@ -28,7 +28,7 @@ from rosflight_py_sim.interfaces.simulation_node import TIME_MODE, SimulationNod
 from rosflight_py_sim.interfaces.stamped_inputs import Companion, StampedInputs
 from rosflight_py_sim.interfaces.ticks import Schedule, start_ticks
 from rosflight_py_sim.interfaces.traffic import Period
-from rosflight_py_sim.interfaces.wire import NANOSECONDS, WireFormat
+from rosflight_py_sim.interfaces.wire import NANOSECONDS, WireFormat, seconds_text
 from rosflight_py_sim.nodes.rc import RC_WIRE
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, number
@@ -79,6 +79,13 @@ class SilBoard(SimulationNode):
             "parameters last as long as the node",
             read_only=True,
         ),
+        Parameter(
+            "as_rosflight",
+            False,
+            "Whether to undo the repairs of ROSflight's firmware, from the estimator's correction to the delay of "
+            "commands (docs/firmware.md lists them)",
+            read_only=True,
+        ),
     )
 
     def __init__(self, **arguments: Any) -> None:
@@ -88,7 +95,10 @@ class SilBoard(SimulationNode):
         initial = str(self.values["firmware_param_file"])
         try:
             self._board = Board(
-                Path(initial) if initial else None, Path(storage).expanduser() if storage else None, self._log
+                Path(initial) if initial else None,
+                Path(storage).expanduser() if storage else None,
+                self._log,
+                AS_ROSFLIGHT if self.values["as_rosflight"] else REPAIRED,
             )
         except ParameterFileError as error:
             raise ParameterError(str(error)) from error
@@ -171,14 +181,15 @@ class SilBoard(SimulationNode):
         time_ns = self._imu_ns if self._lockstep else self.get_clock().now().nanoseconds
         self._run(time_ns)
         response.success = True
-        response.message = f"ran at {time_ns / NANOSECONDS:.6g} s"
+        response.message = f"ran at {seconds_text(time_ns)}"
         return response
 
     def _run(self, time_ns: int) -> None:
         firmware = self._board.firmware
         start = time.perf_counter_ns() if self._measures_loop_time else 0
         self._inputs.deliver(time_ns)
-        self._pwm = [round(us) for us in firmware.step(time_ns // 1000).tolist()]
+        firmware.step(time_ns // 1000)
+        self._pwm = firmware.whole_pulse_widths()
         if self._measures_loop_time:
             firmware.status.loop_time_us = (time.perf_counter_ns() - start) // 1000
         self._answered_ns = time_ns

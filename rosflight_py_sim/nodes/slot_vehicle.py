@@ -56,6 +56,7 @@ class SlotVehicle(BridgedVehicle):
         self._resets, self._reset_is_done, self._looks = 0, False, 0
         self._send_pwm = node.publisher(topic_of(name, "sim/pwm_output"), PWM_WIRE, CHAIN)
         self._waiting_for = node.create_publisher(String, topic_of(name, "sim/waiting_for"), LATCHED)
+        self._waiting_for.publish(String())
         self._wishes = node.create_publisher(Float64, topic_of(name, "sim/step_wish"), LATCHED)
         services = ("forces_and_moments/reset", "dynamics/reset")
         self._reset_clients = [node.create_client(Trigger, topic_of(name, service)) for service in services]
@@ -119,8 +120,8 @@ class SlotVehicle(BridgedVehicle):
             self._step_looks += 1
             if self._step_looks == _PATIENT_LOOKS:
                 self._node.get_logger().warning(
-                    f"nobody answers the wish for steps of {self._step_wish:g} s on {self._wishes.topic_name}: is "
-                    "there a lockstep time manager of this vehicle?"
+                    f"no reply to the step-size request ({self._step_wish:g} s) on {self._wishes.topic_name}: is a "
+                    "lockstep time manager running for this vehicle?"
                 )
         if self.starting_over:
             self._looks += 1

@@ -1,4 +1,4 @@
-"""Rigid body, gravity, added mass, contact and wind or current."""
+"""Rigid body, gravity, added mass, contact, steered wheels and wind or current."""
 
 from __future__ import annotations
 
@@ -6,9 +6,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from rosflight_msgs.msg import PwmOutput
 
 from rosflight_py_sim.interfaces.dynamics_interface import DynamicsInterface
+from rosflight_py_sim.interfaces.forces_and_moments_interface import PWM_WIRE
+from rosflight_py_sim.interfaces.qos import CHAIN
 from rosflight_py_sim.interfaces.simulation_node import TIME_MODE
+from rosflight_py_sim.interfaces.wire import NANOSECONDS
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Value, number
 from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS, VehicleDynamics
@@ -25,7 +29,11 @@ SEED = Parameter(
 
 
 class StandaloneDynamics(DynamicsInterface):
-    """Moves a rigid body in air or water, over ground and between walls, in a wind (or current) of its own making."""
+    """Moves a rigid body in air or water, over ground and between walls, in a wind or current that it simulates.
+
+    For a vehicle with steered wheels it also subscribes to sim/pwm_output. In lockstep the step of t uses the steering
+    angle of the PWM message stamped t, in the other time modes that of the newest message.
+    """
 
     ALIASES: ClassVar[tuple[str, ...]] = ("standalone_dynamics",)
     PARAMETERS: ClassVar[ParameterTable] = ParameterTable(TIME_MODE, SEED) + DYNAMICS_PARAMETERS + WIND_PARAMETERS
@@ -34,7 +42,11 @@ class StandaloneDynamics(DynamicsInterface):
         """Put the vehicle on the ground."""
         self._body: VehicleDynamics | None = None
         self._wind: Wind | None = None
+        self._pwm_ns = -1
         super().__init__(**arguments)
+        self._steers = self.body.steering.is_used
+        if self._steers:
+            self.listen("sim/pwm_output", PwmOutput, self._on_pwm, CHAIN, needed=True)
 
     def configure(self, values: dict[str, Value]) -> None:
         """Build body and wind, which go on from where the old ones were."""
@@ -73,6 +85,16 @@ class StandaloneDynamics(DynamicsInterface):
     def set_sim_state(self, truth: NDArray[np.float64]) -> None:
         """Put the body into the state."""
         self.body.set_truth(truth)
+
+    def waits_for_more(self, stamp_ns: int) -> bool:
+        """Whether the PWM message that steers the wheels in this step has not arrived yet."""
+        return self._steers and self._pwm_ns != stamp_ns
+
+    def _on_pwm(self, message: bytes) -> None:
+        m = PWM_WIRE.decode(message)
+        self._pwm_ns = m[0] * NANOSECONDS + m[1]
+        self.body.steering.follow(m[2:])
+        self.try_again()
 
     def start_over(self) -> None:
         """Put the body back on the ground; the wind blows on."""

@@ -2,37 +2,30 @@
 
 from __future__ import annotations
 
-import math
 import time
 from typing import Any, ClassVar
 
-from rclpy.qos import DurabilityPolicy
 from rclpy.timer import Timer
-from rosflight_msgs.msg import SimState
 
-from rosflight_py_sim.interfaces.qos import LATCHED
+from rosflight_py_sim.interfaces.start_time import StartTime
 from rosflight_py_sim.interfaces.time_manager_interface import TIME_MANAGER_PARAMETERS, TimeManagerInterface, topic_of
-from rosflight_py_sim.interfaces.wire import NANOSECONDS, stamp_ns
+from rosflight_py_sim.interfaces.wire import NANOSECONDS
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Value, number
 
 # After a longer hold-up (a stopped process, a laptop's lid) time goes on from where it was.
 _CATCH_UP_NS = NANOSECONDS // 10
 
-# How long to wait for word of a simulation that is already under way: from dynamics whose state comes with the clock
-# alone (ROSflight's), and for anybody at all. A process that missed the others' first words hears of them 3 s later.
-_ARRIVAL_S = 2.0
-_LONELY_S = 7.0
-
 
 class StandaloneTimeManager(TimeManagerInterface):
     """Publishes /clock every default_pub_rate_us of simulated time, real_time_multiplier times as fast as system time.
 
-    It starts when it has heard a truth state, from that state's time (so a manager started into a running graph goes on
-    where the one before it stopped), or from 0 when none has come for 2 s.
+    It starts at the time of the newest truth state (so a manager that is restarted in a running graph continues where
+    the previous one stopped), or at 0 if there is none: see StartTime.
     """
 
     ALIASES: ClassVar[tuple[str, ...]] = ("standalone_time_manager",)
+    ONLY_TIME_MODE: ClassVar[str] = "paced"
     PARAMETERS: ClassVar[ParameterTable] = TIME_MANAGER_PARAMETERS + ParameterTable(
         Parameter(
             "default_pub_rate_us",
@@ -48,12 +41,9 @@ class StandaloneTimeManager(TimeManagerInterface):
         """Start publishing."""
         self._time_ns = 0
         self._timer: Timer | None = None
-        self._under_way = False
-        self._wait_until_s = time.monotonic() + _LONELY_S
-        self._dynamics_is_there = False
         super().__init__(**arguments)
-        for vehicle in self.vehicles:
-            self.listen(topic_of(vehicle, "sim/truth_state"), SimState, self._on_truth, LATCHED)
+        topics = [topic_of(vehicle, "sim/truth_state") for vehicle in self.vehicles]
+        self._start_time: StartTime | None = StartTime(self, topics)
         self._anchor()
 
     def configure(self, values: dict[str, Value]) -> None:
@@ -87,15 +77,12 @@ class StandaloneTimeManager(TimeManagerInterface):
         self._anchor_time_ns = self._time_ns
 
     def _on_timer(self) -> None:
-        if not self._under_way:
-            if not self._waited():
-                return
-            self._begin(0)
+        if self._start_time is not None and not self._start(self._start_time):
+            return
         if not self.may_advance:
             return
         if self.paused:
             self.advance()
-            self.answer_step()
             return
         elapsed_ns = time.monotonic_ns() - self._anchor_wall_ns
         behind_ns = self._anchor_time_ns + int(elapsed_ns * self._multiplier) - self._time_ns
@@ -108,29 +95,14 @@ class StandaloneTimeManager(TimeManagerInterface):
             self.advance()
             behind_ns -= self._interval_ns
 
-    def _waited(self) -> bool:
-        """Whether word of a simulation under way would have come by now."""
-        now_s = time.monotonic()
-        if not self._dynamics_is_there:
-            topics = [topic_of(vehicle, "sim/truth_state") for vehicle in self.vehicles]
-            sources = [source for topic in topics for source in self.get_publishers_info_by_topic(topic)]
-            latched = [s.qos_profile.durability is DurabilityPolicy.TRANSIENT_LOCAL for s in sources]
-            self._dynamics_is_there = bool(sources)
-            if any(latched):
-                # Its word is on the way, however slow the machine.
-                self._wait_until_s = math.inf
-            elif sources:
-                self._wait_until_s = now_s + _ARRIVAL_S
-        return now_s >= self._wait_until_s
-
-    def _on_truth(self, message: bytes) -> None:
-        if not self._under_way:
-            self._begin(stamp_ns(message))
-
-    def _begin(self, time_ns: int) -> None:
-        self._under_way = True
-        self._time_ns = time_ns
+    def _start(self, start_time: StartTime) -> bool:
+        """Set the start time; return False while it is not known."""
+        known_ns = start_time.known_ns()
+        if known_ns is None:
+            return False
+        self._start_time, self._time_ns = None, known_ns
         self._anchor()
+        return True
 
 
 def main() -> None:

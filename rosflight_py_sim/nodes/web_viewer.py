@@ -18,6 +18,7 @@ from rosflight_py_sim.interfaces.time_manager_interface import VEHICLES, topic_o
 from rosflight_py_sim.interfaces.traffic import Period
 from rosflight_py_sim.interfaces.vehicle_state import message_of_truth
 from rosflight_py_sim.interfaces.viewed_topics import RELAYED
+from rosflight_py_sim.node_names import ROSFLIGHT_NAMES
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.nodes.service_calls import ServiceCalls
 from rosflight_py_sim.nodes.viewed_vehicle import ViewedVehicle
@@ -25,7 +26,7 @@ from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTabl
 from rosflight_py_sim.physics.surface_mix import SURFACE_MIX_PARAMETERS
 from rosflight_py_sim.viewer.appearance import APPEARANCE, appearance
 from rosflight_py_sim.viewer.graph_watch import GraphWatch
-from rosflight_py_sim.viewer.web.server import NoServerError, open_server, stop_server, url_of
+from rosflight_py_sim.viewer.web.server import NoServerError, open_server, pushing, stop_server, url_of
 from rosflight_py_sim.world import WORLD, world_of
 
 WEB_VIEWER_PARAMETERS = (
@@ -56,11 +57,16 @@ WEB_VIEWER_PARAMETERS = (
 
 _LOOK_PERIOD_S = 1.0
 
+_PACE_READ = "time_manager/get_parameters"
+
 # Where nobody looks, so many pictures are left out for one that keeps the path.
 _UNSEEN = 10
 
 # System time over which the real-time factor is taken.
 _PACE_SPAN_S = 1.0
+
+# The page uses one name for the time manager's services, under either node name.
+_KNOWN_AS = {ROSFLIGHT_NAMES["time_manager"]: "time_manager"}
 
 
 class WebViewer(SimulationNode):
@@ -68,6 +74,9 @@ class WebViewer(SimulationNode):
 
     It looks at the newest messages at its own rate and wakes for none of them. Any number of browsers may look at once;
     what one of them chooses, all see.
+
+    Attributes:
+        controls: the page's buttons.
     """
 
     DEFAULT_NAME: ClassVar[str] = "web_viewer"
@@ -99,9 +108,9 @@ class WebViewer(SimulationNode):
         names = vehicle_namespaces(self.values["vehicles"])
         shape = appearance(str(self.values["appearance"]), self.values)
         self._display = Display(self._server, dict.fromkeys(names, shape), world_of(self.values))
-        self._calls = ServiceCalls(self, self._tell)
+        self._calls = ServiceCalls(self, self._tell, _KNOWN_AS)
         self._asked: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
-        self._controls = Controls(self._server, self._display, _Asking(self))
+        self.controls = Controls(self._server, self._display, _Asking(self))
         with self._display.view:
             self._graph_page = GraphPage(self._server.gui)
         self._graph = GraphWatch(self)
@@ -154,9 +163,11 @@ class WebViewer(SimulationNode):
         request = SetSimState.Request(state=message_of_truth(truth))
         self._calls.set_state(topic_of(self._display.chosen, "dynamics/set_sim_state"), request)
 
+    @pushing()
     def _tell(self, what: str, text: str, good: bool) -> None:
-        self._controls.tell(what, text, good=good)
+        self.controls.tell(what, text, good=good)
 
+    @pushing()
     def _draw(self) -> None:
         while not self._asked.empty():
             self._asked.get()()
@@ -186,9 +197,16 @@ class WebViewer(SimulationNode):
         if now_s > began_s:
             self._display.tell_pace((time_s - began_time_s) / (now_s - began_s))
 
+    @pushing()
+    def _show_pace(self, multiplier: object) -> None:
+        if isinstance(multiplier, float):
+            self.controls.show_pace(multiplier)
+
+    @pushing()
     def _look_around(self) -> None:
         self._calls.give_up_old()
-        self._controls.offer(self._calls.discover(self._controls.uses))
+        self.controls.offer(self._calls.discover(lambda name: self.controls.uses(name) or name == _PACE_READ))
+        self._calls.read_parameter("time_manager", "real_time_multiplier", self._show_pace)
         if self._graph_page.wanted:
             self._graph_page.show(self._graph.model())
         watched = bool(self._server.get_clients()) and self._display.wants_pictures

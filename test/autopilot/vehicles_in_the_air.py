@@ -83,6 +83,8 @@ class Aircraft:
         throttle, _, _, aileron, elevator, rudder = guided.u[:6]
         self._pwm[:3] = 1500.0 + 500.0 * np.array([aileron, -elevator, rudder])
         self._pwm[4] = 1000.0 + 1000.0 * throttle
+        # A positive rudder yaws left.
+        self.dynamics.steering.turn(-rudder)
         truth = self.dynamics.truth
         for _ in range(4):
             self.dynamics.step(self.wing.update(truth, self.wind.wind_ned, self._pwm, STEP_S), STEP_S)

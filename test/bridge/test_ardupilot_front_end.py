@@ -6,7 +6,7 @@ import contextlib
 import dataclasses
 import math
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import pytest
@@ -284,12 +284,63 @@ def test_second_client_is_refused_while_the_first_lives(bench: Bench) -> None:
     bench.front_end.exchange(0, snapshot(0))
     second = bench.new_client()
     second.send(1)
-    second.send(2)
     assert bench.front_end.exchange(0, snapshot(1)) is None
+    bench.client.send(2)
+    assert bench.front_end.exchange(0, snapshot(1)) is not None
+    bench.now_s += REPEATED_AFTER_S
+    second.send(1)
+    assert bench.front_end.exchange(0, snapshot(2)) is None
     assert second.received() == []
-    assert len(bench.client.received()) == 1
+    assert len(bench.client.received()) == 2
     assert bench.front_end.counters["refused_frames"] == 2
-    assert "a second ArduPilot" in bench.log.warnings[0]
+    (warning,) = bench.log.warnings
+    assert f"a second ArduPilot at 127.0.0.1:{second.port} is refused" in warning
+
+
+def test_client_that_restarts_at_once_from_another_port_is_not_warned_of_as_a_second_one(bench: Bench) -> None:
+    bench.client.send(5000)
+    bench.front_end.exchange(0, snapshot(0))
+    bench.front_end.exchange(0, snapshot(1))
+    restarted = bench.new_client()
+    answers = []
+    for _ in range(3):
+        bench.now_s += 0.8
+        restarted.send(0)
+        answers.append(bench.front_end.exchange(0, snapshot(1)))
+        assert bench.front_end.refused(0) == ""
+    assert answers == [None, None, START_OVER]
+    assert bench.log.warnings == [
+        "ArduPilot restarted: frame 0 after 5000; the vehicle starts over (restarts: 1 so far)"
+    ]
+    # A second one beside the restarted one is still warned of.
+    bench.front_end.exchange(0, snapshot(1))
+    other = bench.new_client()
+    for step in range(2, 5):
+        bench.now_s += REPEATED_AFTER_S
+        other.send(0)
+        restarted.send(step - 1)
+        bench.front_end.exchange(0, snapshot(step))
+        bench.front_end.exchange(0, snapshot(step))
+    assert "a second ArduPilot" in bench.log.warnings[1]
+
+
+def steps(bench: Bench, rates: Sequence[int], *, us: int = 1500, count: int = 0) -> int:
+    """Send so many frames of these rates and take their steps; the next count."""
+    for rate in rates:
+        bench.client.send(count, us, rate=rate)
+        assert bench.front_end.exchange(0, snapshot(count)) is not None
+        count += 1
+    return count
+
+
+def test_frame_rate_is_told_once_it_has_settled_and_again_when_it_settles_at_another(bench: Bench) -> None:
+    count = steps(bench, [1200] * 1500, us=0)
+    (connected,) = bench.log.infos
+    assert connected == f"ArduPilot at 127.0.0.1:{bench.client.port} is connected: 16 channels, frame 0"
+    count = steps(bench, [*range(1199, 800, -1), *[800] * 1000, *[799, 800] * 500], count=count)
+    assert bench.log.infos[1:] == ["ArduPilot sends 800 frames per simulated second"]
+    steps(bench, [*range(799, 400, -1), *[400] * 1000], count=count)
+    assert bench.log.infos[2:] == ["ArduPilot sends 400 frames per simulated second"]
 
 
 def test_second_client_takes_over_when_the_first_has_been_silent(bench: Bench) -> None:
@@ -376,6 +427,10 @@ def test_vehicles_have_ports_ten_apart_and_a_conversation_each() -> None:
         assert front_end.exchange(0, snapshot(0)) == [1500] * 14
         assert front_end.exchange(1, snapshot(1)) is None
         assert (clients[0].received(), clients[1].reply().timestamp) == ([], 0.0025)
+        clients[1].send(5)
+        front_end.exchange(1, snapshot(1))
+        assert [line.split(" ")[0] for line in log.infos] == ["b:", "a:"]
+        assert [line.split(" ")[:3] for line in log.warnings] == [["b:", "lost", "3"]]
     finally:
         front_end.close()
         for client in clients:
@@ -415,6 +470,10 @@ def test_second_client_is_told_of_for_a_while(bench: Bench) -> None:
     second = bench.new_client()
     second.send(1)
     bench.front_end.exchange(0, snapshot(1))
+    bench.client.send(2)
+    bench.front_end.exchange(0, snapshot(1))
+    second.send(1)
+    bench.front_end.exchange(0, snapshot(2))
     assert bench.front_end.refused(0) == f"127.0.0.1:{second.port}"
     bench.now_s += 2.1
     assert bench.front_end.refused(0) == ""

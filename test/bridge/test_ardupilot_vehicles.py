@@ -14,7 +14,9 @@ import pytest
 import yaml
 from numpy.typing import NDArray
 
+from rosflight_py_sim.bridge.ardupilot_front_end import ArduPilotFrontEnd
 from rosflight_py_sim.bridge.output_map import OutputMap
+from rosflight_py_sim.fleet import Member, fleet
 from rosflight_py_sim.flight_controllers import CONFIG, FLIGHT_CONTROLLERS
 from rosflight_py_sim.parameters import ParameterTable
 from rosflight_py_sim.physics.auv import AUV_PARAMETERS, Auv
@@ -23,6 +25,7 @@ from rosflight_py_sim.physics.multirotor import MULTIROTOR_PARAMETERS, Multiroto
 from rosflight_py_sim.physics.surface_mix import SURFACE_MIX_PARAMETERS, mixer_of_values
 from rosflight_py_sim.vehicle_models import given_values
 from rosflight_py_sim.vehicles import vehicle
+from test.bridge.logged_lines import LoggedLines
 
 CHANNELS = 16
 NAMES = [str(channel + 1) for channel in range(CHANNELS)]
@@ -163,3 +166,24 @@ def test_vectored_frame_moves_the_way_that_ardusub_commands(command: str) -> Non
     assert change[axis] * (-1.0 if command == "up" else 1.0) > 1.0
     # Thrusters give less in reverse than forward: a command has side effects, none as great as what is meant.
     assert np.argmax(np.abs(change[:3] if axis < 3 else change[3:])) == axis % 3
+
+
+def test_each_vehicle_of_a_fleet_has_an_instance_of_ardupilot_whose_port_is_the_bridges() -> None:
+    members = fleet(vehicle("multirotor"), count=3, seed=0)
+    (alone,) = FLIGHT_CONTROLLERS["ardupilot"].instructions([Member(vehicle("multirotor"))])
+    assert " -I " not in alone
+    assert FLIGHT_CONTROLLERS["ardupilot"].instructions(members) == [
+        f"multirotor_{k + 1}, {alone} -I {k}" for k in range(3)
+    ]
+    bridge = ArduPilotFrontEnd(
+        ArduPilotFrontEnd.PARAMETERS.checked({}), LoggedLines(), [member.namespace for member in members]
+    )
+    # ArduPilot started with -I N sends to UDP port 9002 + 10 N.
+    assert [bridge.partner(k) for k in range(3)] == [f"ArduPilot on UDP 127.0.0.1:{9002 + 10 * k}" for k in range(3)]
+
+
+def test_one_command_serves_a_fleet_whose_programs_share_a_socket() -> None:
+    members = fleet(vehicle("uthere"), count=2, seed=0)
+    uthere = FLIGHT_CONTROLLERS["uthere"]
+    assert uthere.instructions(members) == uthere.instructions([Member(vehicle("uthere"))])
+    assert FLIGHT_CONTROLLERS["sil_board"].instructions(members) == []

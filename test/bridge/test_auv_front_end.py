@@ -31,6 +31,19 @@ def command(left: int, right: int, side: int, vertical: int, *, auv_id: int = 0)
     return struct.pack("Bbbbb", auv_id, left, right, side, vertical)
 
 
+@pytest.mark.parametrize(("waits", "text"), [(False, "does not wait for clients"), (True, "waits for a client")])
+def test_start_logs_where_clients_connect_and_whether_the_simulation_waits(
+    new_auv_bench: Callable[..., Any], waits: bool, text: str
+) -> None:
+    bench = new_auv_bench(vehicles=2, first_id=3, wait_for_clients=waits)
+    (line,) = bench.log.infos
+    assert line.startswith(
+        f"AUVs 3 to 4 on tcp://127.0.0.1: images on port {bench.port('image')}, thruster commands on"
+    )
+    assert f"port {bench.port('thruster')}, telemetry on port {bench.port('telemetry')}" in line
+    assert text in line
+
+
 def test_thrusters_stand_still_before_the_first_command(auv_bench: Any) -> None:
     assert auv_bench.step() == [CENTRED]
     assert auv_bench.front_end.filenos() == []
@@ -314,7 +327,7 @@ def test_that_there_are_no_images_is_told_once(auv_bench: Any, images: dict[str,
     auv_bench.images = images
     for _ in range(4000):
         auv_bench.step()
-    (line,) = auv_bench.log.infos
+    _, line = auv_bench.log.infos
     assert line.startswith(
         f"no image of AUV 0 ({silent}) has come: nothing of it is sent on port {auv_bench.port('image')}"
     )

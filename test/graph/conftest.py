@@ -70,13 +70,17 @@ class Graph(ComposedGraph):
         self._clients: dict[str, Any] = {}
         self._clock = Clock()
         self.truth = SimState()
+        self._awaited: Any = None
+        self._awaited_is_heard = False
         self.status = Status()
+        # Deep: a state that was set may be followed by the next step's at once.
         self.tester.create_subscription(SimState, "sim/truth_state", self._on_truth, CHAIN)
         self.tester.create_subscription(Status, "status", self._on_status, CHAIN)
         self.tester.create_subscription(Clock, "/clock", self._on_clock, CHAIN)
 
     def _on_truth(self, message: SimState) -> None:
         self.truth = message
+        self._awaited_is_heard |= message.pose.position == self._awaited
 
     def _on_clock(self, message: Clock) -> None:
         self._clock = message
@@ -165,9 +169,10 @@ class Graph(ComposedGraph):
 
     def set_state(self, state: SimState) -> None:
         """Set the truth state, and wait for it on the topic."""
+        self._awaited, self._awaited_is_heard = state.pose.position, False
         answer = self.call("dynamics/set_sim_state", SetSimState, state=state)
         assert answer.success, answer.message
-        self.spin_until(lambda: self.truth.pose.position == state.pose.position, "the state that was set")
+        self.spin_until(lambda: self._awaited_is_heard, "the state that was set")
 
     def step(self) -> None:
         """Take one step of a paused simulation."""

@@ -93,6 +93,7 @@ def test_ardupilot_killed_in_the_air_and_started_again_flies_from_the_start(
     before = first.reading
     assert start is not None and before is not None
     assert before.position[2] < -2.5
+    lines: list[Log] = bridged.hear("/rosout", Log)
     first.close()
     # With 32 channels this time. It repeats its first frame until the simulator gives the old one up.
     second = ardupilot(channels=32)
@@ -106,6 +107,9 @@ def test_ardupilot_killed_in_the_air_and_started_again_flies_from_the_start(
     # The step that the killed one commanded may have been taken without it.
     assert after.timestamp - before.timestamp == pytest.approx(1.5 * STEP_S, abs=0.51 * STEP_S)
     assert counters(bridged)["restarts"] == 1
+    bridged.idle(0.2)
+    assert any("ArduPilot restarted" in line.msg for line in lines)
+    assert not any("a second ArduPilot" in line.msg for line in lines)
     fly(bridged, second)
     assert second.counters["physics_resets"] == second.counters["frozen"] == 0
     assert counters(bridged)["restarts"] == 1

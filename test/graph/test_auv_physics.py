@@ -19,7 +19,7 @@ from rosflight_py_sim.physics.rotations import rotate_to_inertial
 MakeGraph = Callable[..., Any]
 
 OPEN_WATER = ("-p", "world:=''")
-CALM_SENSORS = ("-p", "acc_stdev:=0.0", "-p", "acc_bias_range:=0.0", "-p", "acc_bias_walk_stdev:=0.0")
+CALM_SENSORS = ("-p", "acc_noise_density:=0.0", "-p", "acc_bias_range:=0.0", "-p", "acc_bias_walk_stdev:=0.0")
 
 
 def afloat(graph: MakeGraph, *arguments: str, name: str = "auv") -> Any:

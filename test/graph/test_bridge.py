@@ -161,6 +161,8 @@ def test_second_client_is_refused_and_disturbs_nothing(
 
 def test_graph_holds_still_for_a_silent_client_and_goes_on_with_it(bridged: Any, client: ArduPilotClient) -> None:
     waiting: list[String] = bridged.hear("sim/waiting_for", String, LATCHED)
+    bridged.spin_until(lambda: waiting, "the latched text")
+    assert [message.data for message in waiting] == [""]
     pwm: list[PwmOutput] = bridged.hear("sim/pwm_output", PwmOutput)
     time_s = client.step().timestamp
     # Long enough for the time to be repeated ten times by the time manager.

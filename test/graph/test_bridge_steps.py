@@ -112,7 +112,7 @@ def test_wish_that_no_time_manager_answers_is_warned_of(
     client.rate = 500
     client.count += 1
     client.send()
-    text = "nobody answers the wish for steps of 0.002 s on /sim/step_wish"
+    text = "no reply to the step-size request (0.002 s) on /sim/step_wish"
     bridged.spin_until(lambda: any(line.msg.startswith(text) for line in logged), "the warning")
     assert client.received() is None
 

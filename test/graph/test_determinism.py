@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-SECONDS = "12"
+SECONDS = "15"
 PROGRAM = str(Path(__file__).with_name("flown_truth.py"))
 WIND = str(Path(__file__).parents[2] / "config" / "wind.yaml")
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
+from geometry_msgs.msg import WrenchStamped
 from numpy.typing import NDArray
 from rosflight_msgs.msg import Command, PwmOutput
 
@@ -169,3 +170,46 @@ def test_armed_aircraft_rolls_and_takes_off_on_throttle_and_elevator(graph: Call
     g.spin_until(lambda: g.truth.pose.position.z < ground - 2.0, "the climb")
     assert g.truth.pose.position.x < 100.0
     assert g.truth.pose.orientation.y > 0.0
+
+
+def test_nose_wheel_turns_with_the_rudder(graph: Callable[..., Any]) -> None:
+    g = graph(vehicle_name="anaconda").ready()
+    publisher = g.tester.create_publisher(Command, "command", CHAIN)
+    command = Command(mode=Command.MODE_PASS_THROUGH)
+    command.u = [0.0, 0.0, 0.0, *STICKS.values(), 0.0, 0.0, 0.0, 0.0]
+    g.tester.create_timer(0.01, lambda: publisher.publish(command))
+    g.call("toggle_override")
+    plane, steering = g.node("forces_and_moments").model, g.node("dynamics").body.steering
+    g.spin_until(lambda: np.allclose(plane.deflections, DEFLECTIONS, rtol=0.0, atol=2e-3), "deflections")
+    # A positive rudder yaws left.
+    assert steering.command == pytest.approx(-STICKS["rudder"], abs=4e-3)
+
+
+def test_step_of_steered_wheels_waits_for_the_outputs_of_the_same_time(graph: Callable[..., Any]) -> None:
+    g = graph(vehicle_name="anaconda").ready()
+    dynamics = g.node("dynamics")
+    forces = g.node("forces_and_moments")
+    g.spin_until(lambda: forces.firmware_parameters, "the flight controller's mixer")
+    g.remove(g.node("sil_board"))
+    g.idle(0.2)
+    g.remove(forces)
+    wrenches = g.tester.create_publisher(WrenchStamped, "sim/forces_and_moments", CHAIN)
+    outputs = g.tester.create_publisher(PwmOutput, "sim/pwm_output", CHAIN)
+    wrench, pwm = WrenchStamped(), PwmOutput(values=[1500.0, 1400.0, 1400.0, *[1500.0] * 11])
+    waiting_ns = g.time_ns
+    wrench.header.stamp = pwm.header.stamp = g.truth.header.stamp
+    wrenches.publish(wrench)
+    g.idle(0.2)
+    assert g.time_ns == waiting_ns
+    outputs.publish(pwm)
+    g.spin_until(lambda: g.time_ns > waiting_ns, "the step")
+    assert dynamics.body.steering.command == pytest.approx(0.4)
+
+    # Driven a second time, it goes ahead: the outputs were lost.
+    waiting_ns = g.time_ns
+    wrench.header.stamp = g.truth.header.stamp
+    wrenches.publish(wrench)
+    g.idle(0.2)
+    assert g.time_ns == waiting_ns
+    wrenches.publish(wrench)
+    g.spin_until(lambda: g.time_ns > waiting_ns, "the step")

@@ -10,9 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 import rclpy
+from rcl_interfaces.srv import SetParameters
+from rclpy.parameter import Parameter
 from rosflight_msgs.msg import Error
 from std_msgs.msg import Bool, String
 
+from rosflight_py_sim.firmware import AS_ROSFLIGHT
 from rosflight_py_sim.interfaces.qos import LATCHED, LATCHED_LIST
 from rosflight_py_sim.parameters import ParameterError
 
@@ -174,3 +177,14 @@ def test_damaged_memory_ends_the_start_with_file_line_and_reason(graph: MakeGrap
     with pytest.raises(ParameterError, match=rf"{memory}, line 2: there is no firmware parameter 'SERVO_1'"):
         graph("-p", f"sil_board:param_storage_file:={memory}")
     assert "SERVO_1" in memory.read_text()
+
+
+def test_as_rosflight_starts_the_original_and_cannot_be_changed_in_flight(graph: MakeGraph) -> None:
+    g = graph("-p", "as_rosflight:=true").ready()
+    board = g.node("sil_board")._board
+    assert board.firmware.quirks is AS_ROSFLIGHT
+    assert g.call("reboot").success
+    assert board.firmware.quirks is AS_ROSFLIGHT
+    off = [Parameter("as_rosflight", value=False).to_parameter_msg()]
+    answer = g.call("sil_board/set_parameters", SetParameters, parameters=off)
+    assert not answer.results[0].successful

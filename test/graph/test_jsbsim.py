@@ -91,7 +91,7 @@ def test_each_output_is_answered_with_the_wrench_of_its_time_and_the_truth_a_ste
     # An idling engine pulls, and the brakes hold.
     assert wrench[-1].wrench.force.x > 50.0
     assert truth[-1].twist.linear.x == pytest.approx(0.0, abs=1e-3)
-    # One g upward in the mean, of a bias of up to 0.6 m/s^2 and a noise of 0.2 m/s^2 on one sample.
+    # One g upward in the mean, of a bias of up to 0.6 m/s^2 and a noise of 0.03 m/s^2 on one sample.
     assert np.mean([m.linear_acceleration.z for m in imu]) == pytest.approx(-9.79, abs=0.7)
 
 

@@ -6,9 +6,10 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 from geometry_msgs.msg import WrenchStamped
-from rosflight_msgs.msg import Command, PwmOutput, SimState
+from rosflight_msgs.msg import Command, PwmOutput, SimState, Status
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Imu
 
@@ -109,6 +110,49 @@ def test_a_command_counts_from_the_step_after_its_stamp_in_whatever_order_the_tw
         assert not firmware.command.offboard_active
     g.step()
     assert firmware.command.offboard_active
+
+
+@pytest.mark.parametrize("comes_before_its_step", [True, False])
+def test_an_armed_status_shakes_the_imu_from_the_step_after_its_stamp_in_whatever_order_the_two_come(
+    graph: MakeGraph, comes_before_its_step: bool
+) -> None:
+    g = graph().ready()
+    g.pause()
+    told = g.hear("status", Status)
+    g.spin_until(lambda: g.step() or told, "a status, after which the flight controller sends no other for 0.1 s")
+    sender = g.tester.create_publisher(Status, "status", 1)
+    g.spin_until(sender.get_subscription_count, "the sensors' subscription")
+    sensors = g.node("sensors")
+    armed = Status(armed=True)
+    armed.header.stamp.sec, armed.header.stamp.nanosec = divmod(g.time_ns, 10**9)
+    if not comes_before_its_step:
+        g.step()
+    sender.publish(armed)
+    g.idle(0.3)
+    if comes_before_its_step:
+        g.step()
+    assert not sensors.sensors.inertial.vibrating
+    g.step()
+    assert sensors.sensors.inertial.vibrating
+
+
+def test_the_imu_vibrates_while_armed(graph: MakeGraph) -> None:
+    g = graph("-p", "acc_bias_range:=0.0").ready()
+    imu = g.hear("sim/sensors/imu/data", Imu)
+
+    def deviation_of_a_sample() -> float:
+        imu.clear()
+        g.spin_until(lambda: len(imu) >= 200, "200 IMU samples")
+        return float(np.std([message.linear_acceleration.x for message in imu]))
+
+    # 150 ug/sqrt(Hz) at 400 Hz; the standard error of a deviation of 200 samples is 5 %: 5 of them.
+    assert deviation_of_a_sample() == pytest.approx(0.0294, rel=0.25)
+    g.arm()
+    assert deviation_of_a_sample() == pytest.approx(0.202, rel=0.25)
+    assert g.call("toggle_arm").success
+    g.spin_until(lambda: not g.status.armed, "disarmed")
+    g.spin_for(1.0)
+    assert deviation_of_a_sample() == pytest.approx(0.0294, rel=0.25)
 
 
 def test_the_step_size_can_be_changed_while_time_goes_on(graph: MakeGraph) -> None:

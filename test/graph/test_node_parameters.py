@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -64,8 +65,10 @@ Start = Callable[..., SimulationNode]
 
 
 @pytest.fixture
-def start(ros_domain: int) -> Iterator[Start]:
+def start(ros_domain: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
     """A function that starts one node: executable, parameter files, ROS arguments, and values given in code."""
+    # Where a recorder writes.
+    monkeypatch.chdir(tmp_path)
     nodes: list[SimulationNode] = []
 
     def construct(executable: str, *files: str, arguments: tuple[str, ...] = (), **values: Any) -> SimulationNode:
@@ -104,6 +107,67 @@ def test_every_parameter_is_described_with_text_unit_and_range(start: Start, exe
             assert parameter.maximum in (allowed.to_value, float("inf"))
 
 
+LISTS = {
+    name: [p for p in node_class(name).PARAMETERS if isinstance(p.default, list)]
+    for name in NODE_CLASSES
+    if any(isinstance(p.default, list) for p in node_class(name).PARAMETERS)
+}
+LIST_TYPES = {
+    bool: Parameter.Type.BOOL_ARRAY,
+    int: Parameter.Type.INTEGER_ARRAY,
+    float: Parameter.Type.DOUBLE_ARRAY,
+    str: Parameter.Type.STRING_ARRAY,
+}
+# An element that the list does not take, in the type in which a service carries it.
+WRONG: dict[type, Any] = {int: array("d", [0.5]), float: array("d", [float("nan")]), str: array("q", [1])}
+
+
+@pytest.mark.parametrize("executable", LISTS)
+def test_every_list_has_its_type_also_when_it_is_empty_and_keeps_it_when_set(start: Start, executable: str) -> None:
+    node = start(executable, **NEEDED.get(executable, {}))
+    for parameter in LISTS[executable]:
+        expected = LIST_TYPES[parameter.scalar_type]
+        declared = node.get_parameter(parameter.name)
+        assert (parameter.name, declared.type_) == (parameter.name, expected)
+        assert node.describe_parameter(parameter.name).type == expected.value
+        value = list(declared.value)
+        assert declared.get_parameter_value() == Parameter(parameter.name, expected, value).get_parameter_value()
+        whole = [int(element) if element == int(element) else element for element in value] if expected == 8 else value
+        given = [Parameter(parameter.name, value=whole)] if len({type(e) for e in whole}) < 2 else []
+        for change in [*given, Parameter(parameter.name, expected, value)]:
+            result = node.set_parameters([change])[0]
+            assert result.successful or parameter.read_only, result.reason
+            assert node.get_parameter(parameter.name).type_ == expected
+            assert node.get_parameter(parameter.name).value == value
+
+
+@pytest.mark.parametrize("executable", LISTS)
+def test_every_list_is_described_with_the_number_and_the_limits_of_its_elements(start: Start, executable: str) -> None:
+    node = start(executable, **NEEDED.get(executable, {}))
+    for parameter in LISTS[executable]:
+        descriptor = node.describe_parameter(parameter.name)
+        count = f"list of {parameter.length} " if parameter.length else "list of "
+        assert descriptor.additional_constraints.startswith(count)
+        if parameter.allowed:
+            assert descriptor.additional_constraints.endswith(f"s, each {parameter.allowed}")
+        ranges = [*descriptor.integer_range, *descriptor.floating_point_range]
+        if not parameter.above_minimum and parameter.scalar_type in (int, float) and parameter.allowed:
+            assert (ranges[0].from_value, ranges[0].to_value) == (parameter.minimum, parameter.maximum)
+
+
+@pytest.mark.parametrize("executable", LISTS)
+def test_refused_list_is_shown_as_it_is_written(start: Start, executable: str) -> None:
+    node = start(executable, **NEEDED.get(executable, {}))
+    for parameter in LISTS[executable]:
+        wrong = WRONG[parameter.scalar_type]
+        result = node.set_parameters([Parameter(parameter.name, value=wrong)])[0]
+        assert not result.successful
+        assert f"'{parameter.name}': {wrong.tolist()} given" in result.reason
+        assert f"allowed: {parameter.type_name}" in result.reason
+    text = node.set_parameters([Parameter(LISTS[executable][0].name, value="[0, 4.5]")])[0].reason
+    assert "write all elements with the same type, as in [0.0, 4.5]" in text
+
+
 def without(values: dict[str, Any], name: str) -> dict[str, Any]:
     return {key: value for key, value in values.items() if key != name}
 
@@ -126,10 +190,12 @@ BAD = {
     "mass_nan": (DYN, {**DYNAMICS, "mass": float("nan")}, ["'mass'", "nan given"]),
     "mass_text": (DYN, {**DYNAMICS, "mass": "heavy"}, ["'mass'", "'heavy' given", "number"]),
     "inertia": (DYN, {**DYNAMICS, "Jxy": 0.2}, ["Jxy 0.2", "positive definite"]),
+    "tiny_inertia": (DYN, {**DYNAMICS, "Jxx": 1e-6}, ["Jxx 1e-06 kg m^2", "contact_frequency 20 Hz", "at least 0.000"]),
+    "undamped": (DYN, {**DYNAMICS, "contact_damping_ratio": 0.0}, ["contact_damping_ratio 0", "60 s"]),
     "vector_too_short": (DYN, {**DYNAMICS, "steady_state_wind": [1.0, 2.0]}, ["'steady_state_wind'", "2 elements"]),
     "contact_points": (DYN, {**DYNAMICS, "contact_points": [0.0, 0.1]}, ["'contact_points'", "2 numbers"]),
     "choice": (DYN, {**DYNAMICS, "turbulence_model": "karman"}, ["'turbulence_model'", "'karman'", "dryden_8785c"]),
-    "time_mode": (DYN, {**DYNAMICS, "time_mode": "fast"}, ["'time_mode'", "'fast'", "wall, paced, lockstep"]),
+    "time_mode": (DYN, {**DYNAMICS, "time_mode": "fast"}, ["'time_mode'", "'fast'", "wall, paced, gated, lockstep"]),
     "rotor_lists": (ROT, {**ROTORS, "rotor_dists": [0.2]}, ["'rotor_dists'", "1 numbers given", "allowed: 2"]),
     "rotor_directions": (ROT, {**ROTORS, "rotor_rotation_directions": [1, 2]}, ["'rotor_rotation_directions'", "2"]),
     "rotor_count": (ROT, {**ROTORS, "num_rotors": 3}, ["rotor", "3"]),
@@ -213,9 +279,17 @@ REFUSED = {
     "mass_0": ("dynamics", {"mass": 0.0}, ["'mass'", "0.0 given", "greater than 0 kg"]),
     "mass_text": ("dynamics", {"mass": "heavy"}, ["'mass'", "'heavy' given", "number"]),
     "inertia": ("dynamics", {"Jxy": 0.5}, ["Jxy 0.5", "positive definite"]),
+    "tiny_inertia": ("dynamics", {"Jxx": 1e-6}, ["Jxx 1e-06 kg m^2", "contact_frequency 20 Hz", "Jxx at least 0.000"]),
+    "huge_mass": ("dynamics", {"mass": 1e6}, ["mass 1e+06 kg", "mass at most"]),
+    "undamped": ("dynamics", {"contact_damping_ratio": 0.0}, ["contact_damping_ratio 0", "come to rest", "60 s"]),
     "lists": ("forces_and_moments", {"rotor_dists": [0.2]}, ["'rotor_dists'", "1 numbers given", "allowed: 4"]),
     "read_only": ("dynamics", {"seed": 4}, ["seed", "read-only"]),
     "range": ("sensors", {"gyro_stdev": -1.0}, ["'gyro_stdev'", "-1.0 given", "at least 0"]),
+    "list": (
+        "dynamics",
+        {"steady_state_wind": [4.0, 0.0]},
+        ["[4.0, 0.0] given (2 elements given)", "list of 3 numbers"],
+    ),
     "step": ("time_manager", {"step_size": 5.0}, ["'step_size'", "5.0 given", "0.02 s"]),
     "unknown": ("dynamics", {"masss": 5.0}, ["no parameter 'masss'", "'mass'"]),
 }
@@ -286,7 +360,7 @@ def test_changed_sensor_noise_counts_and_the_bias_goes_on(graph: Callable[..., A
     g = graph().ready()
     g.pause()
     bias = list(g.node("sensors").imu_bias().accel)
-    answer = g.call("sensors/set_parameters", SetParameters, parameters=sent(acc_stdev=0.0))
+    answer = g.call("sensors/set_parameters", SetParameters, parameters=sent(acc_noise_density=0.0))
     assert answer.results[0].successful
     assert list(g.node("sensors").imu_bias().accel) == bias
     imu = g.hear("sim/sensors/imu/data", Imu)

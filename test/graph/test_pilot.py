@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from rosflight_msgs.msg import SimState
+
 from rosflight_py_sim.nodes.pilot import Pilot
 
 
@@ -15,3 +17,19 @@ def test_switch_that_nobody_offers_is_named(graph: Callable[..., Any]) -> None:
     made.spin_until(lambda: pilot.failure, "giving up")
     assert str(pilot.failure) == "arming: nobody offers the service toggle_arm"
     assert not pilot.done
+
+
+def test_calibration_that_a_movement_spoils_is_called_again(graph: Callable[..., Any]) -> None:
+    made = graph().ready()
+    pilot = Pilot()
+    made.include(pilot)
+    said = set()
+    made.spin_until(lambda: pilot.doing == "calibrating the IMU", "the calibration")
+    made.spin_for(0.5)
+    lifted = SimState()
+    lifted.pose.position.z, lifted.pose.orientation.w = -0.3, 1.0
+    made.set_state(lifted)
+    made.spin_until(lambda: said.add(pilot.doing) or pilot.done or pilot.failure, "handing over")
+    assert pilot.done, pilot.failure
+    assert "calibrating the IMU, attempt 2" in said
+    assert "calibrating the IMU, attempt 3" not in said

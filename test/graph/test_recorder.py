@@ -145,6 +145,21 @@ def test_what_others_say_is_recorded_also_on_topics_of_the_simulation(graph: Mak
     assert sorted(own) == [number * STEP_NS for number in range(len(own))]
 
 
+def test_a_publisher_that_offers_less_than_the_first_one_is_recorded(graph: Make, tmp_path: Path) -> None:
+    path = tmp_path / "run.mcap"
+    one = graph(record=str(path))
+    one.tester.create_publisher(String, "note", LATCHED).publish(String(data="latched"))
+    one.ready()
+    one.spin_until(lambda: one.tester.count_subscribers("/note"), "the recorder's subscription")
+    volatile = one.tester.create_publisher(String, "note", DEEP)
+    one.spin_until(volatile.get_subscription_count, "a subscription that fits")
+    volatile.publish(String(data="volatile"))
+    one.idle(0.5)
+    one.close()
+    notes = [deserialize_message(data, String).data for data in recorded(path).topics["/note"].messages]
+    assert notes == ["latched", "volatile"]
+
+
 def test_readers_of_other_makers_decode_every_topic_to_the_same_values(graph: Make, tmp_path: Path) -> None:
     path = tmp_path / "run.mcap"
     one = graph(record=str(path))

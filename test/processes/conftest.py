@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from rosflight_msgs.msg import SimState
 from std_srvs.srv import Trigger
 
 from rosflight_py_sim.interfaces.wire import NANOSECONDS, stamp_ns
+from rosflight_py_sim.time_modes import TIME_MANAGERS
 from rosflight_py_sim.vehicles import vehicle
 
 # System time after which a condition that has not come true is taken for one that never will: a start takes 1 to 2 s
@@ -35,7 +36,6 @@ GOODBYE_S = 5.0
 
 PROJECT = Path(__file__).parents[2]
 MULTIROTOR = vehicle("multirotor")
-TIME_MANAGERS = {"lockstep": "lockstep_time_manager", "paced": "standalone_time_manager"}
 CHAIN_NODES = ("standalone_dynamics", "multirotor_forces_and_moments", "sil_board", "standalone_sensors", "rc")
 
 _LOG_LINE = re.compile(r"\[(DEBUG|INFO|WARN|ERROR|FATAL)\] \[\d+\.\d+\] \[")
@@ -229,16 +229,25 @@ class SimulationProcesses(Processes):
     """The multirotor's nodes, a process each.
 
     Attributes:
-        time_mode: wall, paced or lockstep.
+        time_mode: wall, paced, gated or lockstep.
         nodes: executables of all nodes, the time manager last.
     """
 
-    def __init__(self, domain: int, folder: Path, time_mode: str, multiplier: float, *extra: str) -> None:
+    def __init__(
+        self,
+        domain: int,
+        folder: Path,
+        time_mode: str,
+        multiplier: float,
+        *extra: str,
+        leave_out: Sequence[str] = (),
+    ) -> None:
         super().__init__(domain, folder)
         self.time_mode = time_mode
         self.multiplier = multiplier
         manager = TIME_MANAGERS.get(time_mode)
-        self.nodes = [*CHAIN_NODES, *([manager] if manager else [])]
+        nodes = [*CHAIN_NODES, *([manager] if manager else [])]
+        self.nodes = [executable for executable in nodes if executable not in leave_out]
         self._extra = extra
 
     def start(self, executable: str, *ros_arguments: str) -> Program:
@@ -289,8 +298,10 @@ def simulations(folder: Path, claim_domain: ClaimDomain) -> Iterator[Callable[..
         patch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
         started: list[SimulationProcesses] = []
 
-        def start(time_mode: str, multiplier: float = 1.0, *ros_arguments: str) -> SimulationProcesses:
-            simulation = SimulationProcesses(domain, folder, time_mode, multiplier, *ros_arguments)
+        def start(
+            time_mode: str, multiplier: float = 1.0, *ros_arguments: str, leave_out: Sequence[str] = ()
+        ) -> SimulationProcesses:
+            simulation = SimulationProcesses(domain, folder, time_mode, multiplier, *ros_arguments, leave_out=leave_out)
             started.append(simulation)
             simulation.start_all()
             return simulation

@@ -24,6 +24,7 @@ SENDS = {
     "standalone_sensors": (Imu, "sim/sensors/imu/data"),
     "rc": (RCRaw, "sim/RC"),
     "standalone_time_manager": (Clock, "/clock"),
+    "gated_time_manager": (Clock, "/clock"),
     "lockstep_time_manager": (Clock, "/clock"),
 }
 
@@ -35,7 +36,7 @@ ATTEMPTS = 3
 ATTEMPT_S = 20.0
 
 
-@pytest.fixture(scope="module", params=["wall", "paced", "lockstep"])
+@pytest.fixture(scope="module", params=["wall", "paced", "gated", "lockstep"])
 def running(request: pytest.FixtureRequest, start_simulation: Callable[..., Any]) -> Any:
     simulation = start_simulation(request.param)
     observer = simulation.observer()
@@ -95,7 +96,11 @@ def test_restarted_flight_controller_is_disarmed_and_arms_again(running: Any) ->
     observer.wait_for(lambda: not heard[-1].armed, "disarmed by the restart")
     # The arm switch is still on: it must be moved to arm again.
     observer.trigger("calibrate_imu")
-    observer.wait_for(lambda: heard[-1].error_code == 0, "calibrated again")
+    try:
+        observer.wait_for(lambda: heard[-1].error_code == 0, "calibrated again")
+    except AssertionError:
+        print(heard[-1], simulation.programs["sil_board"].stderr, simulation.programs["standalone_sensors"].stderr)
+        raise
     observer.wait_for_advance(0.3)
     observer.trigger("toggle_arm")
     observer.wait_for_advance(0.3)

@@ -1,4 +1,4 @@
-"""A dynamics node written the way ROSflight's are (typed, volatile, depth 1, its own clock) works among ours."""
+"""Nodes written the way ROSflight's are (typed, with its QoS and its clock) work among ours."""
 
 from __future__ import annotations
 
@@ -8,16 +8,25 @@ from typing import Any
 
 import pytest
 from geometry_msgs.msg import Vector3Stamped, WrenchStamped
+from rclpy.clock import Clock as RclpyClock
+from rclpy.clock import ClockType
 from rclpy.node import Node
 from rclpy.parameter import Parameter
-from rosflight_msgs.msg import SimState
+from rclpy.qos import QoSProfile, ReliabilityPolicy
+from rosflight_msgs.msg import PwmOutput, SimState
+from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Imu
 
 pytestmark = pytest.mark.timeout(120)
 
+STEP_NS = 2_500_000
+
 
 class TypedDynamics(Node):
-    """Answers each wrench with a state that stands still 3 m above the ground, and with wind."""
+    """Answers each wrench, and nothing else, with a state that stands still 3 m above the ground, and with wind.
+
+    Nothing is published before the first wrench.
+    """
 
     def __init__(self, **arguments: Any) -> None:
         super().__init__("dynamics", **arguments)
@@ -27,14 +36,9 @@ class TypedDynamics(Node):
         self._wind = self.create_publisher(Vector3Stamped, "sim/truth_wind", 1)
         self.create_subscription(WrenchStamped, "sim/forces_and_moments", self._on_wrench, 1)
         self.create_subscription(Imu, "sim/sensors/imu/data", self.imu.append, 1)
-        # As ROSflight's: it publishes its state before the first wrench, so that the loop can begin.
-        self._timer = self.create_timer(0.1, self._publish)
 
     def _on_wrench(self, message: WrenchStamped) -> None:
         self.wrenches.append(message)
-        self._publish()
-
-    def _publish(self) -> None:
         state = SimState()
         state.header.stamp = self.get_clock().now().to_msg()
         state.header.frame_id = "world"
@@ -46,20 +50,61 @@ class TypedDynamics(Node):
         self._wind.publish(wind)
 
 
-@pytest.mark.parametrize("time_mode", ["wall", "paced"])
-def test_typed_dynamics_takes_the_place_of_ours(simulate: Callable[..., Any], time_mode: str) -> None:
-    simulation = simulate(time_mode)
-    simulation.programs["standalone_dynamics"].kill()
+class TypedTimeManager(Node):
+    """Publishes /clock at a fixed rate of system time, best effort, as a sensor would."""
+
+    def __init__(self, **arguments: Any) -> None:
+        super().__init__("time_manager", **arguments)
+        self._time_ns = 0
+        qos = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+        self._publisher = self.create_publisher(Clock, "clock", qos)
+        steady = RclpyClock(clock_type=ClockType.STEADY_TIME)
+        self.create_timer(STEP_NS * 1e-9, self._on_timer, clock=steady)
+
+    def _on_timer(self) -> None:
+        self._time_ns += STEP_NS
+        message = Clock()
+        message.clock.sec, message.clock.nanosec = divmod(self._time_ns, 10**9)
+        self._publisher.publish(message)
+
+
+def nanoseconds(message: Any) -> int:
+    return int(message.header.stamp.sec * 10**9 + message.header.stamp.nanosec)
+
+
+def assert_untroubled(simulation: Any, replaced: str) -> None:
+    for program in simulation.programs.values():
+        assert program.process.poll() is None or program.name == replaced
+        assert program.complaints == []
+
+
+@pytest.mark.parametrize("time_mode", ["wall", "paced", "gated"])
+def test_graph_starts_with_dynamics_that_publishes_only_after_a_wrench(
+    simulate: Callable[..., Any], time_mode: str
+) -> None:
+    simulation = simulate(time_mode, leave_out=("standalone_dynamics",))
     observer = simulation.observer()
-    simulated = Parameter("use_sim_time", value=time_mode == "paced")
+    simulated = Parameter("use_sim_time", value=time_mode != "wall")
     peer = TypedDynamics(context=observer.context, parameter_overrides=[simulated])
     observer.add(peer)
     observer.wait_for(lambda: len(peer.wrenches) > 200 and len(peer.imu) > 200, "wrenches and IMU readings")
-    stamps = [m.header.stamp.sec * 10**9 + m.header.stamp.nanosec for m in peer.wrenches]
+    stamps = [nanoseconds(message) for message in peer.wrenches]
     assert all(later >= sooner for sooner, later in pairwise(stamps[20:]))
     assert stamps[-1] > stamps[20]
     # Body axes, at rest and held in the air: no specific force but the noise of an accelerometer in free fall.
     assert abs(peer.imu[-1].linear_acceleration.z) < 20.0
-    for program in simulation.programs.values():
-        assert program.process.poll() is None or program.name == "standalone_dynamics"
-        assert program.complaints == []
+    assert_untroubled(simulation, "standalone_dynamics")
+
+
+def test_graph_runs_by_a_clock_that_is_published_best_effort(simulate: Callable[..., Any]) -> None:
+    simulation = simulate("paced", leave_out=("standalone_time_manager",))
+    observer = simulation.observer()
+    observer.add(TypedTimeManager(context=observer.context))
+    imu: list[Imu] = []
+    pwm: list[PwmOutput] = []
+    observer.node.create_subscription(Imu, "sim/sensors/imu/data", imu.append, 1)
+    observer.node.create_subscription(PwmOutput, "sim/pwm_output", pwm.append, 1)
+    observer.wait_for(lambda: len(imu) > 200 and len(pwm) > 200, "measurements and outputs")
+    observer.wait_for_advance(0.5)
+    assert {nanoseconds(message) % STEP_NS for message in imu + pwm} == {0}
+    assert_untroubled(simulation, "standalone_time_manager")

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rcl_interfaces.srv import SetParameters
+from rclpy.parameter import Parameter
 from rosflight_msgs.msg import SimState, Status
 
 from rosflight_py_sim.vehicles import vehicle
@@ -52,6 +54,12 @@ class Watched:
 
     def _on_truth(self, message: SimState) -> None:
         self.truth = message
+
+    def set_multiplier(self, multiplier: float) -> None:
+        """Set the pace from outside of the page."""
+        change = Parameter("real_time_multiplier", value=multiplier).to_parameter_msg()
+        request = SetParameters.Request(parameters=[change])
+        assert self.observer.call(SetParameters, "time_manager/set_parameters", request).results[0].successful
 
     def listen(self) -> None:
         """Let the observer hear what has come."""
@@ -199,6 +207,29 @@ def test_sliders_set_the_state_and_the_vehicle_moves(tab: Tab, watched: Watched)
     tab.until(lambda: shows_vehicle(tab), "the vehicle in the middle again")
     tab.click("Reset")
     tab.until(lambda: "height 0." in tab.text, "back at the start")
+
+
+# What the plots show: width, range of the time axis, and the times of the first and the last row.
+PLOTS = """() => Object.values((window.__viserTestpoints || {}).uplots || {}).map(plot => plot.chart).map(
+    chart => [chart.width, chart.scales.x.min, chart.scales.x.max, chart.data[0][0], chart.data[0].at(-1)])"""
+
+
+def test_plot_tab_that_is_opened_late_shows_the_history(tab: Tab) -> None:
+    tab.until(lambda: float(tab.shown_time) > 10.0, "a history of some length")
+    tab.page.get_by_text("Plots", exact=True).click()
+    tab.until(lambda: [plot[0] > 0.0 for plot in tab.page.evaluate(PLOTS)] == [True] * 4, "plots that have a width")
+    for _, lowest, highest, first, last in tab.page.evaluate(PLOTS):
+        assert (lowest, highest) == (-30.0, 0.0)
+        assert -30.0 <= first < -5.0 and last == 0.0
+
+
+def test_pace_shows_what_is_set_from_elsewhere(tab: Tab, watched: Watched) -> None:
+    pace = tab.page.get_by_label("Pace")
+    tab.until(lambda: pace.input_value() == "1 x", "the pace of the start")
+    watched.set_multiplier(1.5)
+    tab.until(lambda: pace.input_value() == "1.5 x", "the pace that was set")
+    watched.set_multiplier(1.0)
+    tab.until(lambda: pace.input_value() == "1 x", "the pace that was set back")
 
 
 def test_two_browsers_look_at_once_and_one_may_be_closed(browser: Any, tab: Tab, watched: Watched) -> None:

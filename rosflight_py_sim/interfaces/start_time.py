@@ -1,0 +1,69 @@
+"""Start time of a time manager, in a graph that may already be running."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from rclpy.qos import DurabilityPolicy
+from rclpy.subscription import Subscription
+from rosflight_msgs.msg import SimState
+
+from rosflight_py_sim.interfaces.qos import CHAIN
+from rosflight_py_sim.interfaces.simulation_node import SimulationNode
+from rosflight_py_sim.interfaces.wire import stamp_ns
+
+# How long to wait for the truth state of a dynamics node that publishes one only after a wrench (ROSflight's), and for
+# the discovery of any dynamics node. A process that misses another's first announcement receives the next 3 s later.
+_ARRIVAL_S = 2.0
+_DISCOVERY_S = 7.0
+
+# Interval at which to look for dynamics nodes.
+_LOOK_S = 0.05
+
+
+class StartTime:
+    """Time of the newest truth state, or 0 if there is none.
+
+    A time manager that is restarted in a running graph continues where the previous one stopped. This package's
+    dynamics publishes its state at least every half second, so the wait for it is unlimited; another dynamics node may
+    publish nothing before time passes, so the wait for it is limited.
+    """
+
+    def __init__(self, node: SimulationNode, topics: Sequence[str]) -> None:
+        """Subscribe to `topics`, the truth states of all vehicles."""
+        self._node, self._topics = node, topics
+        self._newest_ns = -1
+        self._give_up_s = time.monotonic() + _DISCOVERY_S
+        self._next_look_s = 0.0
+        self._found_s: float | None = None
+        self._subscriptions: list[Subscription] = [
+            node.listen(topic, SimState, self._on_truth, CHAIN) for topic in topics
+        ]
+
+    def known_ns(self) -> int | None:
+        """Time to start at, ns; None while it is not known. Do not call again once it is."""
+        if self._newest_ns < 0 and not self._has_waited():
+            return None
+        for subscription in self._subscriptions:
+            self._node.destroy_subscription(subscription)
+        return max(self._newest_ns, 0)
+
+    def _on_truth(self, message: bytes) -> None:
+        self._newest_ns = max(self._newest_ns, stamp_ns(message))
+
+    def _has_waited(self) -> bool:
+        now_s = time.monotonic()
+        if now_s < self._next_look_s:
+            return False
+        self._next_look_s = now_s + _LOOK_S
+        sources = [source for topic in self._topics for source in self._node.get_publishers_info_by_topic(topic)]
+        if any(source.qos_profile.durability is DurabilityPolicy.TRANSIENT_LOCAL for source in sources):
+            # This package's dynamics, which repeats its state.
+            self._found_s = None
+            return False
+        if not sources:
+            return now_s >= self._give_up_s
+        if self._found_s is None:
+            self._found_s = now_s
+        return now_s >= self._found_s + _ARRIVAL_S

@@ -1,0 +1,133 @@
+"""Base class of time managers that wait for the graph's answer to each /clock message."""
+
+from __future__ import annotations
+
+import time
+from abc import abstractmethod
+from collections.abc import Iterable
+from statistics import median
+from typing import Any, ClassVar
+
+from rosflight_py_sim.interfaces.diagnostics import Diagnosis
+from rosflight_py_sim.interfaces.time_manager_interface import (
+    STEP_SIZE,
+    TIME_MANAGER_PARAMETERS,
+    TimeManagerInterface,
+)
+from rosflight_py_sim.interfaces.traffic import Period
+from rosflight_py_sim.interfaces.wire import NANOSECONDS
+from rosflight_py_sim.parameters import Parameter, ParameterTable, Value, number
+
+# A simulation that has fallen behind by more than this does not catch up, but continues at its pace.
+_CATCH_UP_S = 0.1
+
+# A step published this much early is more punctual than a timer would be.
+_EARLY_S = 50e-6
+
+
+class SteppingTimeManager(TimeManagerInterface):
+    """Publishes the next time once the previous step is complete, at up to `real_time_multiplier` times real time.
+
+    A derived class calls `complete_step` when all answers to the present time have arrived, returns from
+    `step_is_complete` whether they have, and from `next_ns` the time of the next step.
+
+    Attributes:
+        time_ns: the present time; -1 before the first.
+    """
+
+    PARAMETERS: ClassVar[ParameterTable] = TIME_MANAGER_PARAMETERS + ParameterTable(
+        Parameter(
+            "real_time_multiplier",
+            1.0,
+            "Largest number of simulated seconds per second of system time; 0: as fast as the machine allows",
+            minimum=0.0,
+        ),
+        STEP_SIZE,
+    )
+
+    def __init__(self, **arguments: Any) -> None:
+        """Prepare to wait for the graph."""
+        self.time_ns = -1
+        self._began_s: float | None = None
+        self._took_s: list[float] = []
+        super().__init__(**arguments)
+        self._pace_timer = self.create_system_timer(1.0, self._on_pace_timer, autostart=False)
+
+    def configure(self, values: dict[str, Value]) -> None:
+        """Set the pace."""
+        super().configure(values)
+        self._multiplier = number(values, "real_time_multiplier")
+        self._anchor(self.time_ns)
+
+    @property
+    @abstractmethod
+    def next_ns(self) -> int:
+        """Time of the next step, ns."""
+
+    def update_time(self) -> None:
+        """Move on to the time of the next step."""
+        self.time_ns = self.next_ns
+
+    def get_seconds(self) -> int:
+        """Whole seconds of the simulation's time."""
+        return max(self.time_ns, 0) // NANOSECONDS
+
+    def get_nanoseconds(self) -> int:
+        """Nanoseconds beyond the whole seconds."""
+        return max(self.time_ns, 0) % NANOSECONDS
+
+    def advance(self) -> None:
+        """Begin a step."""
+        self._began_s = time.perf_counter()
+        super().advance()
+
+    def on_resume(self) -> None:
+        """Take the step that was held back."""
+        self._anchor(self.time_ns)
+        if self.step_is_complete:
+            self._go()
+
+    def complete_step(self) -> None:
+        """Reply to time_manager/step, and begin the next step when it is due."""
+        if self._began_s is None:
+            # The pace counts from the first step, not from the start of the process or, in a running graph, time 0.
+            self._anchor(self.next_ns)
+        else:
+            self._took_s.append(time.perf_counter() - self._began_s)
+        self.answer_step()
+        self._go()
+
+    def diagnose(self, period: Period) -> Iterable[Diagnosis]:
+        """Duration of steps from /clock to the last answer."""
+        took_ms, self._took_s = [1e3 * s for s in self._took_s], []
+        if took_ms:
+            yield Diagnosis("", "", values={"step median (ms)": median(took_ms), "step max (ms)": max(took_ms)})
+        yield from super().diagnose(period)
+
+    def _anchor(self, time_ns: int) -> None:
+        """Measure the pace from now, when the simulated time is `time_ns`."""
+        self._anchor_wall_s = time.monotonic()
+        self._anchor_time_ns = time_ns
+
+    def _go(self) -> None:
+        """Begin the next step now, or when it is due."""
+        if not self.may_advance:
+            return
+        if self._multiplier == 0.0 or self.paused:
+            self.advance()
+            return
+        due_s = (self.next_ns - self._anchor_time_ns) / NANOSECONDS / self._multiplier
+        wait_s = self._anchor_wall_s + due_s - time.monotonic()
+        if wait_s > _EARLY_S:
+            self._pace_timer.timer_period_ns = int(wait_s * NANOSECONDS)
+            self._pace_timer.reset()
+            return
+        if wait_s < -_CATCH_UP_S:
+            self.lags += 1
+            self._anchor(self.time_ns)
+        self.advance()
+
+    def _on_pace_timer(self) -> None:
+        self._pace_timer.cancel()
+        if self.step_is_complete and self.may_advance:
+            self.advance()

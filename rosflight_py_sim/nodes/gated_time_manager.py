@@ -1,0 +1,157 @@
+"""Time manager that advances when truth state and IMU of every vehicle have arrived (time mode `gated`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+from typing import Any, ClassVar
+
+from rclpy.timer import Timer
+from rosflight_msgs.msg import Command, RCRaw, SimState
+from sensor_msgs.msg import Imu
+
+from rosflight_py_sim.interfaces.diagnostics import Diagnosis, Level
+from rosflight_py_sim.interfaces.qos import CHAIN, state_qos
+from rosflight_py_sim.interfaces.stamped_inputs import Companion
+from rosflight_py_sim.interfaces.start_time import StartTime
+from rosflight_py_sim.interfaces.stepping_time_manager import SteppingTimeManager
+from rosflight_py_sim.interfaces.time_manager_interface import topic_of
+from rosflight_py_sim.interfaces.traffic import Period
+from rosflight_py_sim.interfaces.wire import NANOSECONDS
+from rosflight_py_sim.nodes.running import run
+from rosflight_py_sim.parameters import Parameter, ParameterTable, Value, number
+
+# Interval at which to check whether the start time is known.
+_START_S = 0.05
+
+# Number of consecutive time-outs that causes a warning with the missing messages.
+_PATIENCE = 10
+
+
+class GatedTimeManager(SteppingTimeManager):
+    """Publishes the next /clock when each vehicle's truth state and IMU message have arrived since the last one.
+
+    For graphs with nodes that do not answer stamp by stamp, such as ROSflight's own: every node runs as in `paced`, and
+    a slow machine slows the simulation down instead of losing steps. The first truth state and IMU message to arrive
+    open the gate, so the results are not repeatable to the bit. Stick frames and commands that used to arrive regularly
+    and are late keep the gate closed, too: a process without processor time must not look like a lost transmitter. When
+    a message is missing for `step_timeout`, time advances without it; no time is ever published twice.
+
+    The step must not be shorter than the intervals at which sensors and flight controller run; otherwise some steps
+    have no message to wait for.
+    """
+
+    ALIASES: ClassVar[tuple[str, ...]] = ("standalone_time_manager",)
+    ONLY_TIME_MODE: ClassVar[str] = "gated"
+    PARAMETERS: ClassVar[ParameterTable] = SteppingTimeManager.PARAMETERS + ParameterTable(
+        Parameter(
+            "step_timeout",
+            0.25,
+            "System time after which the simulation continues without the missing messages of a step",
+            "s",
+            minimum=0.01,
+        ),
+    )
+
+    def __init__(self, **arguments: Any) -> None:
+        """Wait for the first truth state."""
+        self._missing: set[str] = set()
+        self._companions: dict[str, Companion] = {}
+        self._timeouts, self._timeouts_in_a_row = 0, 0
+        self._steps_at_check = -1
+        self._timeout_timer: Timer | None = None
+        super().__init__(**arguments)
+        truths = [topic_of(vehicle, "sim/truth_state") for vehicle in self.vehicles]
+        imus = [topic_of(vehicle, "sim/sensors/imu/data") for vehicle in self.vehicles]
+        self._topics = frozenset(truths + imus)
+        for topic in truths:
+            self.listen(topic, SimState, partial(self._on_message, topic), state_qos("gated"))
+        for topic in imus:
+            self.listen(topic, Imu, partial(self._on_message, topic), CHAIN)
+        for vehicle in self.vehicles:
+            for name, message_type in (("sim/RC", RCRaw), ("command", Command)):
+                topic = topic_of(vehicle, name)
+                self._companions[topic] = Companion()
+                self.listen(topic, message_type, partial(self._on_companion, topic), CHAIN)
+        self._start_time = StartTime(self, truths)
+        self._start_timer = self.create_system_timer(_START_S, self._start)
+
+    def configure(self, values: dict[str, Value]) -> None:
+        """Set step, pace and time-out."""
+        super().configure(values)
+        self._step_ns = round(number(values, "step_size") * NANOSECONDS)
+        if self._timeout_timer is not None:
+            self.destroy_timer(self._timeout_timer)
+        self._timeout_timer = self.create_system_timer(number(values, "step_timeout"), self._on_timeout_timer)
+
+    @property
+    def next_ns(self) -> int:
+        """Present time plus one step."""
+        return self.time_ns + self._step_ns
+
+    @property
+    def step_is_complete(self) -> bool:
+        """Whether the simulation has started and every message of the step has arrived."""
+        return not self._missing and self.time_ns >= 0
+
+    def update_time(self) -> None:
+        """Advance by one step, and close the gate."""
+        super().update_time()
+        self._missing.update(self._topics)
+        self._missing.update(topic for topic, one in self._companions.items() if one.is_late(self.time_ns))
+
+    def _start(self) -> None:
+        known_ns = self._start_time.known_ns()
+        if known_ns is not None:
+            self.destroy_timer(self._start_timer)
+            self.time_ns = known_ns
+            self.complete_step()
+
+    def _on_message(self, topic: str, _: bytes) -> None:
+        if topic in self._missing:
+            self._missing.discard(topic)
+            if not self._missing:
+                self._timeouts_in_a_row = 0
+                self.complete_step()
+
+    def _on_companion(self, topic: str, message: bytes) -> None:
+        self._companions[topic].heard(self.time_ns)
+        self._on_message(topic, message)
+
+    def _on_timeout_timer(self) -> None:
+        timed_out = bool(self._missing) and self.steps == self._steps_at_check
+        self._steps_at_check = self.steps
+        if not timed_out:
+            return
+        self._timeouts += 1
+        self._timeouts_in_a_row += 1
+        if self._timeouts_in_a_row == _PATIENCE and not self.time_mode_mismatch():
+            self.get_logger().warning(
+                f"no {self._missing_text()} after {self.time_text}: a node is missing or still starting, or the step "
+                f"({self._step_ns / NANOSECONDS:g} s) is shorter than the interval at which it publishes"
+            )
+        for topic in self._missing & self._companions.keys():
+            self._companions[topic].give_up()
+        self._missing.clear()
+        self.complete_step()
+
+    def _missing_text(self) -> str:
+        return ", ".join(sorted(self._missing))
+
+    def diagnose(self, period: Period) -> Iterable[Diagnosis]:
+        """Number of times that the simulation continued without a message."""
+        yield Diagnosis("", "", values={"time-outs": self._timeouts})
+        if self._timeouts_in_a_row:
+            level = Level.ERROR if self._timeouts_in_a_row >= _PATIENCE else Level.WARN
+            message = f"{self._timeouts_in_a_row} time-outs in a row, at {self.time_text}"
+            yield Diagnosis("", f"{message}: no {self._missing_text()}" if self._missing else message, level)
+        yield from super().diagnose(period)
+
+
+def main() -> None:
+    """Run the node."""
+    run(GatedTimeManager)
+
+
+if __name__ == "__main__":
+    main()

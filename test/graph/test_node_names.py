@@ -1,0 +1,108 @@
+"""A simulation whose nodes are called as ROSflight's launch files call theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rcl_interfaces.srv import GetParameters
+
+from rosflight_py_sim.node_names import NAMES, ROSFLIGHT_NAMES, node_name
+from rosflight_py_sim.nodes.running import NODE_CLASSES, node_class
+from rosflight_py_sim.nodes.service_calls import ServiceCalls
+from rosflight_py_sim.parameters import ParameterError
+
+# rosflight_sim/simulators/standalone_sim/launch of rosflight_ros_pkgs.
+ROSFLIGHTS = {
+    "standalone_sensors",
+    "multirotor_forces_and_moments",
+    "standalone_dynamics",
+    "standalone_time_manager",
+    "sil_board",
+}
+
+
+def parameter_of(graph: Any, node: str, name: str) -> Any:
+    return graph.call(f"{node}/get_parameters", GetParameters, names=[name]).values[0]
+
+
+def test_graph_under_rosflights_names_has_them_and_keeps_its_services(graph: Callable[..., Any]) -> None:
+    running = graph(names="rosflight").ready()
+    assert {node.get_name() for node in running.nodes} >= ROSFLIGHTS | {"rc"}
+    assert parameter_of(running, "standalone_dynamics", "mass").double_value == 3.5
+    assert running.call("dynamics/reset").success
+    running.pause()
+    running.step()
+
+
+@pytest.mark.parametrize("section", ["/**/dynamics", "dynamics", "/standalone_dynamics"])
+@pytest.mark.parametrize("names", NAMES)
+def test_sections_of_parameter_files_count_under_either_name(
+    graph: Callable[..., Any], tmp_path: Path, names: str, section: str
+) -> None:
+    file = tmp_path / "mass.yaml"
+    file.write_text(f"{section}:\n  ros__parameters: {{mass: 2.5}}\n")
+    running = graph(files=[str(file)], names=names)
+    assert running.values_of("dynamics")["mass"] == 2.5
+
+
+def test_a_misspelt_name_in_the_short_names_section_is_refused_under_rosflights_names(
+    graph: Callable[..., Any], tmp_path: Path
+) -> None:
+    file = tmp_path / "mass.yaml"
+    file.write_text("/**/dynamics:\n  ros__parameters: {masss: 2.5}\n")
+    with pytest.raises(ParameterError, match=r"no parameter 'masss'; did you mean 'mass'"):
+        graph(files=[str(file)], names="rosflight")
+
+
+def test_rosflights_names_are_names_that_parameter_files_may_use() -> None:
+    # Where a node of this package stands in for one of ROSflight's, ROSflight's files must find it.
+    for executable in NODE_CLASSES:
+        cls = node_class(executable)
+        if cls.DEFAULT_NAME in ROSFLIGHT_NAMES:
+            assert node_name(cls.DEFAULT_NAME, executable, "rosflight") in cls.ALIASES, executable
+
+
+@pytest.mark.parametrize("time_mode", ["paced", "gated", "lockstep"])
+@pytest.mark.parametrize("names", NAMES)
+def test_rosflights_own_section_of_the_time_manager_counts_in_every_time_mode(
+    graph: Callable[..., Any], tmp_path: Path, names: str, time_mode: str
+) -> None:
+    file = tmp_path / "time.yaml"
+    given = "{real_time_multiplier: 0.5, default_pub_rate_us: 5000.0, step_count: 3}"
+    file.write_text(f"/standalone_time_manager:\n  ros__parameters: {given}\n")
+    running = graph(files=[str(file)], names=names, time_mode=time_mode, multiplier=1.0)
+    assert running.values_of("time_manager")["step_count"] == 3
+    assert running.values_of("time_manager").get("default_pub_rate_us", 5000.0) == 5000.0
+
+
+def test_a_name_that_no_node_knows_is_refused_in_rosflights_section_too(
+    graph: Callable[..., Any], tmp_path: Path
+) -> None:
+    file = tmp_path / "time.yaml"
+    file.write_text("/standalone_time_manager:\n  ros__parameters: {default_pub_rate_ms: 5.0}\n")
+    with pytest.raises(ParameterError, match=r"no parameter 'default_pub_rate_ms'"):
+        graph(files=[str(file)], names="rosflight")
+
+
+def test_names_that_there_are_not_are_refused() -> None:
+    with pytest.raises(ParameterError, match=r"'long' given; allowed: short, rosflight"):
+        node_name("dynamics", "standalone_dynamics", "long")
+
+
+def test_service_of_a_node_under_another_name_is_called_by_the_known_one(graph: Callable[..., Any]) -> None:
+    from rosflight_py_sim.nodes.web_viewer import _KNOWN_AS
+
+    running = graph(names="rosflight").ready()
+    answers: list[tuple[str, str, bool]] = []
+    calls = ServiceCalls(running.tester, lambda *answer: answers.append(answer), _KNOWN_AS)
+    wanted = "time_manager/set_parameters"
+    running.spin_until(lambda: wanted in calls.discover(lambda name: name == wanted), "the service")
+    running.idle(0.5)
+    calls.set_parameter("time_manager", "step_count", 7)
+    running.spin_until(
+        lambda: answers or parameter_of(running, "standalone_time_manager", "step_count").integer_value == 7
+    )
+    assert answers == []

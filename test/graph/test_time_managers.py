@@ -1,0 +1,460 @@
+"""Time managers by themselves: the test's own node answers for the rest of the graph."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from typing import Any
+
+import pytest
+import rclpy
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import Vector3Stamped, WrenchStamped
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from rclpy.qos import QoSProfile
+from rosflight_msgs.msg import RCRaw, SimState
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import Imu
+from std_msgs.msg import String
+from std_srvs.srv import Trigger
+
+from rosflight_py_sim.fleet import fleet
+from rosflight_py_sim.interfaces.diagnostics import Level
+from rosflight_py_sim.interfaces.forces_and_moments_interface import ForcesAndMomentsInterface
+from rosflight_py_sim.interfaces.qos import LATCHED
+from rosflight_py_sim.interfaces.simulation_node import SimulationNode
+from rosflight_py_sim.interfaces.time_manager_interface import TimeManagerInterface
+from rosflight_py_sim.interfaces.traffic import Period
+from rosflight_py_sim.interfaces.wire import NANOSECONDS, seconds_text
+from rosflight_py_sim.nodes.fixedwing_forces_and_moments import FixedwingForcesAndMoments
+from rosflight_py_sim.nodes.gated_time_manager import GatedTimeManager
+from rosflight_py_sim.nodes.lockstep_time_manager import LockstepTimeManager
+from rosflight_py_sim.nodes.multirotor_forces_and_moments import MultirotorForcesAndMoments
+from rosflight_py_sim.nodes.running import make_executor
+from rosflight_py_sim.nodes.standalone_dynamics import StandaloneDynamics
+from rosflight_py_sim.nodes.standalone_sensors import StandaloneSensors
+from rosflight_py_sim.nodes.standalone_time_manager import StandaloneTimeManager
+from rosflight_py_sim.vehicles import vehicle
+
+pytestmark = pytest.mark.timeout(120)
+
+STEP_NS = 2_500_000
+PATIENCE_S = 30.0
+
+DEEP = QoSProfile(depth=1000)
+MASS_AND_INERTIA = {"mass": 1.0, "Jxx": 0.1, "Jyy": 0.1, "Jzz": 0.1}
+
+
+def nanoseconds(stamp: Any) -> int:
+    return int(stamp.sec * NANOSECONDS + stamp.nanosec)
+
+
+def stamped(message: Any, time_ns: int) -> Any:
+    message.header.stamp.sec, message.header.stamp.nanosec = divmod(time_ns, NANOSECONDS)
+    return message
+
+
+class Rig:
+    """A node under test, a node of the test's own (`tester`), and what spins both."""
+
+    def __init__(self) -> None:
+        rclpy.init(args=[])
+        self.tester = Node("tester")
+        self.executor = make_executor()
+        self.executor.add_node(self.tester)
+        self.clock: list[int] = []
+        self.tester.create_subscription(Clock, "/clock", lambda m: self.clock.append(nanoseconds(m.clock)), DEEP)
+
+    def start(self, cls: type[SimulationNode], *, namespace: str = "", **values: Any) -> Any:
+        overrides = [Parameter(name, value=value) for name, value in values.items()]
+        node = cls(namespace=namespace, parameter_overrides=overrides)
+        self.executor.add_node(node)
+        return node
+
+    def spin_until(self, condition: Callable[[], object], what: str) -> None:
+        end = time.monotonic() + PATIENCE_S
+        while not condition():
+            assert time.monotonic() < end, f"not within {PATIENCE_S:g} s: {what}"
+            self.executor.spin_once(timeout_sec=0.01)
+
+    def idle(self, seconds: float) -> None:
+        end = time.monotonic() + seconds
+        self.spin_until(lambda: time.monotonic() > end, "the wait")
+
+    def close(self) -> None:
+        for node in list(self.executor.get_nodes()):
+            node.destroy_node()
+        self.executor.shutdown()
+        rclpy.try_shutdown()
+
+
+@pytest.fixture
+def rig(ros_domain: int) -> Iterator[Rig]:
+    made = Rig()
+    yield made
+    made.close()
+
+
+def period(wall_s: float = 1.0, simulated_s: float = 0.0) -> Period:
+    return Period(wall_s, simulated_s, (), ())
+
+
+# Started into a graph that runs.
+
+
+@pytest.mark.parametrize("multiplier", [0.5, 1.0, 2.0, 0.0])
+def test_a_lockstep_time_manager_started_late_in_a_run_goes_on_at_its_pace_from_there(
+    rig: Rig, multiplier: float
+) -> None:
+    began_ns = 1_000_000 * NANOSECONDS
+    truth = rig.tester.create_publisher(SimState, "sim/truth_state", LATCHED)
+    truth.publish(stamped(SimState(), began_ns))
+    rig.start(LockstepTimeManager, real_time_multiplier=multiplier)
+    for step in range(40):
+        time_ns = began_ns + step * STEP_NS
+        rig.spin_until(lambda t=time_ns: rig.clock[-1:] == [t], f"step {step}")
+        truth.publish(stamped(SimState(), time_ns + STEP_NS))
+
+
+@pytest.mark.parametrize("cls", [StandaloneTimeManager, GatedTimeManager])
+def test_a_time_manager_started_late_in_a_run_takes_its_time_from_the_repeated_truth(rig: Rig, cls: Any) -> None:
+    began_ns = 1000 * NANOSECONDS
+    truth = rig.tester.create_publisher(SimState, "sim/truth_state", LATCHED)
+    rig.start(cls)
+    rig.spin_until(truth.get_subscription_count, "the time manager's subscription")
+    rig.idle(0.2)
+    assert rig.clock == []
+    truth.publish(stamped(SimState(), began_ns))
+    rig.spin_until(lambda: rig.clock, "the clock")
+    assert rig.clock[0] == began_ns + STEP_NS
+
+
+# Gated.
+
+
+def test_the_gate_opens_when_truth_and_imu_of_every_vehicle_have_come_in_whatever_order(rig: Rig) -> None:
+    vehicles = ["one", "two"]
+    truths = [rig.tester.create_publisher(SimState, f"{name}/sim/truth_state", 1) for name in vehicles]
+    imus = [rig.tester.create_publisher(Imu, f"{name}/sim/sensors/imu/data", 1) for name in vehicles]
+    rig.start(GatedTimeManager, vehicles=vehicles, step_timeout=1000.0, real_time_multiplier=0.0)
+    parts = [(publisher, message) for kind, message in ((truths, SimState()), (imus, Imu())) for publisher in kind]
+    for publisher, _ in parts:
+        rig.spin_until(publisher.get_subscription_count, "the subscriptions")
+    for step in range(1, 9):
+        rig.spin_until(lambda n=step: rig.clock[-1:] == [n * STEP_NS], f"step {step}")
+        turn = step % len(parts)
+        for publisher, message in parts[turn:] + parts[:turn]:
+            rig.idle(0.02)
+            assert rig.clock[-1] == step * STEP_NS
+            # The stamp does not matter: nodes that stamp by a clock of their own take part, too.
+            publisher.publish(message)
+
+
+def test_the_gate_opens_without_a_message_after_the_time_out_and_repeats_no_time(rig: Rig) -> None:
+    manager = rig.start(GatedTimeManager, step_timeout=0.05)
+    rig.spin_until(lambda: len(rig.clock) > 20, "steps without a graph")
+    assert rig.clock == [(k + 1) * STEP_NS for k in range(len(rig.clock))]
+    (message,) = [d.message for d in manager.diagnose(period()) if d.level is Level.ERROR]
+    assert "time-outs in a row" in message
+
+
+def test_the_gate_waits_for_stick_frames_that_came_regularly_and_are_late(rig: Rig) -> None:
+    publishers = [
+        (rig.tester.create_publisher(SimState, "sim/truth_state", 1), SimState()),
+        (rig.tester.create_publisher(Imu, "sim/sensors/imu/data", 1), Imu()),
+    ]
+    sticks = rig.tester.create_publisher(RCRaw, "sim/RC", 1)
+    rig.start(GatedTimeManager, step_timeout=1.5, real_time_multiplier=0.0)
+    for publisher in [*(publisher for publisher, _ in publishers), sticks]:
+        rig.spin_until(publisher.get_subscription_count, "the subscriptions")
+
+    def step(number: int) -> None:
+        rig.spin_until(lambda: rig.clock[-1:] == [number * STEP_NS], f"step {number}")
+        for publisher, message in publishers:
+            publisher.publish(message)
+
+    for number in range(1, 40):
+        if number % 8 == 0:
+            sticks.publish(RCRaw())
+            rig.idle(0.05)
+        step(number)
+    # The last frame came with step 32: from 52.5 ms after it on, the gate waits.
+    for number in range(40, 54):
+        step(number)
+    rig.idle(0.3)
+    assert rig.clock[-1] == 53 * STEP_NS
+    sticks.publish(RCRaw())
+    for number in range(54, 62):
+        step(number)
+    rig.spin_until(lambda: rig.clock[-1] == 62 * STEP_NS, "step 62")
+    sticks.publish(RCRaw())
+    rig.idle(0.05)
+    for number in range(62, 84):
+        step(number)
+    rig.idle(0.3)
+    assert rig.clock[-1] == 83 * STEP_NS
+    # A transmitter that stays silent holds the simulation up once.
+    for number in range(84, 130):
+        step(number)
+
+
+def test_a_paused_gate_stays_shut_and_takes_the_steps_that_are_asked_for(rig: Rig) -> None:
+    manager = rig.start(GatedTimeManager, step_timeout=0.02, step_count=3)
+    rig.spin_until(lambda: len(rig.clock) > 3, "steps")
+    clients = {name: rig.tester.create_client(Trigger, f"time_manager/{name}") for name in ("toggle_pause", "step")}
+
+    def call(name: str) -> Any:
+        rig.spin_until(clients[name].service_is_ready, name)
+        future = clients[name].call_async(Trigger.Request())
+        rig.spin_until(future.done, f"an answer of {name}")
+        return future.result()
+
+    assert call("toggle_pause").message == f"paused at {manager.time_text}"
+    rig.idle(0.1)
+    held_ns = manager.time_ns
+    rig.idle(0.2)
+    assert manager.time_ns == held_ns
+    assert call("step").message == f"advanced 3 steps, to {seconds_text(held_ns + 3 * STEP_NS)}"
+    assert manager.time_ns == held_ns + 3 * STEP_NS
+    call("toggle_pause")
+    rig.spin_until(lambda: manager.time_ns > held_ns + 5 * STEP_NS, "the simulation goes on")
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_gated_graph_loses_no_step_at_full_speed(graph: Callable[..., Any], count: int) -> None:
+    members = fleet(vehicle("multirotor"), count=count, seed=0) if count > 1 else ()
+    # A step that lost a message would wait for this.
+    g = graph("--ros-args", "-p", "step_timeout:=1000.0", vehicles=members, time_mode="gated")
+    g.spin_until(lambda: g.time_ns > 0, "time that goes on")
+    truth = g.hear("sim/truth_state", SimState, DEEP)
+    g.spin_for(1.0)
+    stamps = [nanoseconds(message.header.stamp) for message in truth]
+    assert {later - sooner for sooner, later in pairwise(stamps)} == {STEP_NS}
+
+
+# A time manager of one's own.
+
+
+class OwnTimeManager(TimeManagerInterface):
+    """Counts milliseconds, as fast as its timer."""
+
+    def __init__(self, **arguments: Any) -> None:
+        self._ms = 0
+        super().__init__(**arguments)
+        self.create_system_timer(0.001, self._on_timer)
+
+    def update_time(self) -> None:
+        self._ms += 1
+
+    def get_seconds(self) -> int:
+        return self._ms // 1000
+
+    def get_nanoseconds(self) -> int:
+        return self._ms % 1000 * 1_000_000
+
+    def _on_timer(self) -> None:
+        if self.may_advance:
+            self.advance()
+
+
+def test_a_time_manager_of_ones_own_answers_the_step_service_without_further_ado(graph: Callable[..., Any]) -> None:
+    g = graph(classes={"standalone_time_manager": OwnTimeManager}, time_mode="paced", multiplier=1.0)
+    g.spin_until(lambda: g.time_ns > 0, "time that goes on")
+    assert g.call("time_manager/toggle_pause").message.startswith("paused")
+    g.set_parameter("time_manager", "step_count", 7)
+    before = g.node("time_manager").time_text
+    answer = g.call("time_manager/step")
+    assert answer.success and answer.message.startswith("advanced 7 steps, to ")
+    seconds = [float(text.removesuffix(" s")) for text in (before, answer.message.rpartition("to ")[2])]
+    assert seconds[1] - seconds[0] == pytest.approx(0.007, abs=1e-9)
+
+
+def test_no_step_and_no_pause_is_worth_a_warning(rig: Rig) -> None:
+    class Silent(OwnTimeManager):
+        def _on_timer(self) -> None:
+            pass
+
+    manager = rig.start(Silent)
+    # Nodes may take a while to start.
+    assert [d.level for _ in range(9) for d in manager.diagnose(period())] == [Level.OK] * 9
+    (diagnosis,) = manager.diagnose(period())
+    assert (diagnosis.level, diagnosis.message) == (Level.WARN, "no step after 0 s although not paused")
+    manager.advance()
+    assert [d.level for _ in range(4) for d in manager.diagnose(period())] == [Level.OK, Level.OK] + [Level.WARN] * 2
+    manager.paused = True
+    (diagnosis,) = manager.diagnose(period())
+    assert diagnosis.level is Level.OK
+
+
+def test_a_pace_slower_than_a_step_a_report_is_no_silence(rig: Rig) -> None:
+    class Silent(OwnTimeManager):
+        def _on_timer(self) -> None:
+            pass
+
+    manager = rig.start(Silent, real_time_multiplier=0.001)
+    assert {d.level for _ in range(4) for d in manager.diagnose(period())} == {Level.OK}
+
+
+# Wrenches with an older stamp.
+
+
+class LateStamps(ForcesAndMomentsInterface):
+    """Gives every 40th wrench the stamp of the step before, as a node does whose clock has not come yet."""
+
+    def __init__(self, **arguments: Any) -> None:
+        super().__init__(**arguments)
+        self.late = 0
+        self._sent_ns = -1
+        send = self._send
+
+        def send_some_late(stamp_ns: int, *numbers: float) -> None:
+            is_new, self._sent_ns = stamp_ns != self._sent_ns, stamp_ns
+            if is_new and stamp_ns // STEP_NS % 40 == 39:
+                self.late += 1
+                stamp_ns -= STEP_NS
+            send(stamp_ns, *numbers)
+
+        self._send = send_some_late
+
+
+class LateMultirotor(LateStamps, MultirotorForcesAndMoments):
+    """The multirotor's forces, some of them late."""
+
+
+class LateFixedwing(LateStamps, FixedwingForcesAndMoments):
+    """The fixed wing's, whose dynamics waits for the outputs that steer its nose wheel."""
+
+
+@pytest.mark.parametrize(("name", "late"), [("multirotor", LateMultirotor), ("fixedwing", LateFixedwing)])
+def test_wrenches_of_an_older_stamp_hold_up_no_step_and_change_nothing(
+    graph: Callable[..., Any], name: str, late: type[LateStamps]
+) -> None:
+    runs = []
+    for classes in ({}, {f"{name}_forces_and_moments": late}):
+        # No step may have to wait for this.
+        g = graph("--ros-args", "-p", "stall_timeout:=1000.0", classes=classes, vehicle_name=name)
+        truth = g.hear("sim/truth_state", SimState, DEEP)
+        g.spin_until(lambda g=g: g.time_ns >= 400 * STEP_NS, "a second of flight")
+        if classes:
+            assert g.node("forces_and_moments").late >= 10
+            values = {k: v for d in g.node("dynamics").diagnose(period()) for k, v in d.values.items()}
+            assert values["answered again"] >= 10
+        runs.append({nanoseconds(m.header.stamp): m for m in truth if nanoseconds(m.header.stamp) <= 400 * STEP_NS})
+        g.close()
+    common = set(runs[0]) & set(runs[1])
+    assert len(common) > 300
+    assert all(runs[0][time_ns] == runs[1][time_ns] for time_ns in common)
+
+
+@pytest.mark.parametrize("use_sim_time", [False, True])
+def test_truth_stamps_never_go_back_for_a_late_wrench(rig: Rig, use_sim_time: bool) -> None:
+    clock = rig.tester.create_publisher(Clock, "/clock", 1)
+    truth: list[int] = []
+    rig.tester.create_subscription(
+        SimState, "sim/truth_state", lambda m: truth.append(nanoseconds(m.header.stamp)), LATCHED
+    )
+    wrench = rig.tester.create_publisher(WrenchStamped, "sim/forces_and_moments", 1)
+    time_mode = "paced" if use_sim_time else "wall"
+    node = rig.start(StandaloneDynamics, time_mode=time_mode, use_sim_time=use_sim_time, **MASS_AND_INERTIA)
+    rig.spin_until(wrench.get_subscription_count, "the subscription of dynamics")
+    now_ns = node.get_clock().now().nanoseconds
+    if use_sim_time:
+        now_ns = 5 * NANOSECONDS
+        clock.publish(Clock(clock=stamped(SimState(), now_ns).header.stamp))
+        rig.spin_until(lambda: node.get_clock().now().nanoseconds == now_ns, "the time")
+        wrench.publish(stamped(WrenchStamped(), now_ns))
+        rig.spin_until(lambda: truth[-1:] == [now_ns], "the first answer")
+    heard = len(truth)
+    wrench.publish(stamped(WrenchStamped(), now_ns - 2 * NANOSECONDS))
+    rig.spin_until(lambda: len(truth) > heard, "an answer to the late wrench")
+    assert all(later >= sooner for sooner, later in pairwise(truth))
+    if use_sim_time:
+        # A clock that was set back takes the state with it.
+        clock.publish(Clock(clock=stamped(SimState(), NANOSECONDS).header.stamp))
+        rig.spin_until(lambda: node.get_clock().now().nanoseconds == NANOSECONDS, "the earlier time")
+        wrench.publish(stamped(WrenchStamped(), NANOSECONDS))
+        rig.spin_until(lambda: truth[-1] == NANOSECONDS, "the answer at the earlier time")
+
+
+def test_a_volatile_subscriber_that_comes_late_receives_state_and_wind_of_an_idle_graph(rig: Rig) -> None:
+    rig.start(StandaloneDynamics, **MASS_AND_INERTIA)
+    rig.idle(0.1)
+    state: list[SimState] = []
+    wind: list[Vector3Stamped] = []
+    rig.tester.create_subscription(SimState, "sim/truth_state", state.append, 1)
+    rig.tester.create_subscription(Vector3Stamped, "sim/truth_wind", wind.append, 1)
+    rig.spin_until(lambda: len(state) > 1 and len(wind) > 1, "the repeated state")
+    assert state[0] == state[1]
+
+
+def test_fault_is_latched_empty_from_the_start(rig: Rig) -> None:
+    rig.start(StandaloneDynamics, **MASS_AND_INERTIA)
+    rig.idle(0.1)
+    faults: list[String] = []
+    rig.tester.create_subscription(String, "sim/fault", faults.append, LATCHED)
+    rig.spin_until(lambda: faults, "the latched fault")
+    assert [fault.data for fault in faults] == [""]
+
+
+@pytest.mark.parametrize(
+    ("time_ns", "text"),
+    [
+        (0, "0 s"),
+        (172_532_500_000, "172.5325 s"),
+        (5 * NANOSECONDS, "5 s"),
+        (1_234_567_890_123_456_789, "1234567890.123456789 s"),
+        (1, "0.000000001 s"),
+    ],
+)
+def test_times_are_written_in_full(time_ns: int, text: str) -> None:
+    assert seconds_text(time_ns) == text
+
+
+# Nodes in different time modes.
+
+
+@pytest.mark.parametrize(("mode", "others"), [("lockstep", "wall"), ("lockstep", "paced"), ("paced", "lockstep")])
+def test_a_time_manager_names_the_nodes_that_run_in_another_time_mode(rig: Rig, mode: str, others: str) -> None:
+    managers: dict[str, type[SimulationNode]] = {"lockstep": LockstepTimeManager, "paced": StandaloneTimeManager}
+    manager = rig.start(managers[mode])
+    rig.start(StandaloneDynamics, time_mode=others, use_sim_time=others != "wall", **MASS_AND_INERTIA)
+    text = f"nodes run in different time modes: time_manager in {mode}, dynamics in {others}"
+    rig.spin_until(lambda: manager.time_mode_mismatch() == text, "the mismatch")
+
+
+def test_a_node_without_its_inputs_names_the_nodes_that_run_in_another_time_mode(rig: Rig) -> None:
+    reports: list[Any] = []
+    rig.tester.create_subscription(DiagnosticArray, "/diagnostics", reports.append, DEEP)
+    rig.start(StandaloneSensors, time_mode="lockstep", use_sim_time=True)
+    rig.start(StandaloneDynamics, time_mode="wall", **MASS_AND_INERTIA)
+
+    def texts() -> set[str]:
+        return {report.status[0].message for report in reports if report.status[0].level == bytes([Level.ERROR])}
+
+    # Dynamics receives no wrench.
+    rig.spin_until(
+        lambda: "nodes run in different time modes: dynamics in wall, sensors in lockstep" in texts(), "the mismatch"
+    )
+
+
+@pytest.mark.parametrize(("use_sim_time", "own"), [(True, "wall"), (True, "gated"), (False, "wall")])
+def test_time_modes_that_fit_each_other_are_no_mismatch(rig: Rig, use_sim_time: bool, own: str) -> None:
+    reports: list[Any] = []
+    rig.tester.create_subscription(DiagnosticArray, "/diagnostics", reports.append, DEEP)
+    rig.start(StandaloneDynamics, time_mode=own, use_sim_time=use_sim_time, **MASS_AND_INERTIA)
+    other = rig.start(StandaloneTimeManager) if use_sim_time else rig.start(StandaloneSensors)
+    heard = len(reports)
+    rig.spin_until(lambda: len(reports) >= heard + 6, "reports")
+    assert other.time_mode_mismatch(amiss=True) == ""
+    assert {report.status[0].level for report in reports} <= {bytes([Level.OK]), bytes([Level.WARN])}
+
+
+def test_nodes_of_another_simulation_are_not_compared(rig: Rig) -> None:
+    manager = rig.start(LockstepTimeManager, namespace="one")
+    rig.start(StandaloneDynamics, namespace="two", **MASS_AND_INERTIA)
+    same = rig.start(StandaloneDynamics, namespace="one/vehicle", **MASS_AND_INERTIA)
+    rig.spin_until(lambda: manager.time_mode_mismatch(), "the mismatch")
+    rig.idle(1.5)
+    assert manager.time_mode_mismatch().endswith(f", {same.get_fully_qualified_name().lstrip('/')} in wall")

@@ -1,0 +1,47 @@
+"""The node of the browser viewer in a graph, without a browser."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from rclpy.parameter import Parameter
+
+from rosflight_py_sim.nodes.web_viewer import WebViewer
+
+
+@pytest.mark.parametrize(("namespace", "names"), [("", "short"), ("range", "short"), ("", "rosflight")])
+def test_pace_shows_the_multiplier_of_the_time_manager_and_follows_it(
+    graph: Callable[..., Any], namespace: str, names: str
+) -> None:
+    made = graph(multiplier=2.0, namespace=namespace, names=names).ready()
+    viewer = WebViewer(namespace=namespace, parameter_overrides=[Parameter("web_viewer.port", value=0)])
+    made.include(viewer)
+    pace = viewer.controls.pace
+    made.spin_until(lambda: pace.value == "2 x", "the multiplier that the time manager was started with")
+    time_manager = made.time_manager if names == "short" else "standalone_time_manager"
+    made.set_parameter(time_manager, "real_time_multiplier", 1.25)
+    made.spin_until(lambda: pace.value == "1.25 x", "the multiplier that was set from elsewhere")
+    made.set_parameter(time_manager, "real_time_multiplier", 0.0)
+    made.spin_until(lambda: pace.value == "as fast as possible", "no limit")
+
+
+def test_update_that_meets_a_connection_of_the_servers_own_thread_leaves_the_page_up(
+    graph: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = graph().ready()
+    viewer = WebViewer(parameter_overrides=[Parameter("web_viewer.port", value=0)])
+    made.include(viewer)
+    calls = []
+    refresh = viewer._display.refresh
+
+    def meeting() -> None:
+        calls.append(1)
+        # As asyncio.Event.set() raises it when a waiter comes or goes in the loop's thread.
+        if len(calls) == 1:
+            raise RuntimeError("deque mutated during iteration")
+        refresh()
+
+    monkeypatch.setattr(viewer._display, "refresh", meeting)
+    made.spin_until(lambda: len(calls) > 3, "further updates")
