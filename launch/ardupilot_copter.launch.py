@@ -1,21 +1,10 @@
 """A multirotor that ArduCopter flies; `ros2 launch` with `-s` after this file's name lists the arguments."""
 
-from pathlib import Path
-
 from launch import LaunchDescription
-from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription
-from launch.launch_description_sources import PythonLaunchDescriptionSource
+
+from rosflight_py_sim.launch_graph import launch_description
 
 
 def generate_launch_description() -> LaunchDescription:
     """The graph that all vehicles share, in lockstep, with ArduPilot in the flight controller's place."""
-    graph = PythonLaunchDescriptionSource(str(Path(__file__).with_name("standalone.launch.py")))
-    chosen = [("vehicle", "multirotor"), ("flight_controller", "ardupilot")]
-    return LaunchDescription(
-        [
-            DeclareLaunchArgument(
-                "time_mode", default_value="lockstep", description="Only lockstep waits for ArduPilot."
-            ),
-            IncludeLaunchDescription(graph, launch_arguments=chosen),
-        ]
-    )
+    return launch_description(only={"vehicle": ["multirotor"], "flight_controller": ["ardupilot"]})

@@ -1,13 +1,10 @@
 """All nodes of a simulated multirotor; `ros2 launch` with `-s` after this file's name lists the arguments."""
 
-from pathlib import Path
-
 from launch import LaunchDescription
-from launch.actions import IncludeLaunchDescription
-from launch.launch_description_sources import PythonLaunchDescriptionSource
+
+from rosflight_py_sim.launch_graph import launch_description
 
 
 def generate_launch_description() -> LaunchDescription:
     """The graph that all vehicles share, with the multirotor's physics and parameters."""
-    graph = PythonLaunchDescriptionSource(str(Path(__file__).with_name("standalone.launch.py")))
-    return LaunchDescription([IncludeLaunchDescription(graph, launch_arguments=[("vehicle", "multirotor")])])
+    return launch_description(only={"vehicle": ["multirotor"]})

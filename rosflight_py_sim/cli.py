@@ -14,11 +14,14 @@ from typing import Any
 from rosflight_py_sim import __version__
 from rosflight_py_sim.fleet import Member, fleet
 from rosflight_py_sim.flight_controllers import FLIGHT_CONTROLLERS, chosen_flight_controller
+from rosflight_py_sim.flight_progress import PERIOD_S
 from rosflight_py_sim.hand_over_command import add_hand_over_parser
+from rosflight_py_sim.node_names import NAMES, SHORT
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.recording_commands import add_recording_parsers
 from rosflight_py_sim.resources import share_directory
 from rosflight_py_sim.status_command import add_status_parser
+from rosflight_py_sim.time_modes import TIME_MODES
 from rosflight_py_sim.trim_command import add_trim_parser
 from rosflight_py_sim.uthere_terminal.command import add_terminal_parser
 from rosflight_py_sim.vehicles import CAMERA, DYNAMICS, SPACING, STANDALONE, VEHICLES, Vehicle, vehicle
@@ -120,7 +123,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="X",
         help="simulated seconds per second (default 1; 0: as fast as the machine allows, in lockstep)",
     )
-    sim.add_argument("--time-mode", default="lockstep", choices=("lockstep", "paced", "wall"), help="default: lockstep")
+    sim.add_argument("--time-mode", default="lockstep", choices=TIME_MODES, help="time mode (default: lockstep)")
     sim.add_argument("--autopilot", action="store_true", help="add the autopilot node")
     sim.add_argument(
         "--flight-controller",
@@ -145,6 +148,13 @@ def _parser() -> argparse.ArgumentParser:
         action="store_true",
         help="fly with the keyboard, in a window or in this terminal (default: with a joystick, if one is plugged in)",
     )
+    sim.add_argument(
+        "--names",
+        default=SHORT,
+        choices=NAMES,
+        help="node names: short (dynamics, sensors, ...; default) or rosflight (as in ROSflight's launch files: "
+        "standalone_dynamics, standalone_sensors, ...)",
+    )
     sim.add_argument("--duration", type=float, metavar="S", help="stop after so many simulated seconds")
     sim.add_argument("--launched", action="store_true", help="Ctrl-C is no failure (exit code 0), as ros2 launch wants")
     sim.set_defaults(command=_sim)
@@ -155,7 +165,8 @@ def _parser() -> argparse.ArgumentParser:
         help="fly a mission, show what happened",
         description="Fly the vehicle's mission in wind or current (a multirotor's is a square and a landing, a fixed "
         "wing's waypoints and a loiter; the AUV follows a line, passes a gate and surfaces in a ring; uthere writes "
-        "letters into the sky); print a summary and draw a picture.",
+        "letters into the sky); print a summary and draw a picture. On a terminal a bar shows the progress; elsewhere "
+        f"a line is printed every {PERIOD_S:g} s.",
         epilog="Everything after --ros-args goes to ROS.",
     )
     fly.add_argument(
@@ -252,13 +263,13 @@ def _sim(options: argparse.Namespace) -> int:
         transmitter="auto" if len(members) == 1 else "none",
         beside=_beside(options),
         record=options.record,
+        names=options.names,
     )
     names = ", ".join(member.namespace or chosen.name for member in members)
     are = "are" if len(members) > 1 else "is"
     print(f"{names} {are} running ({options.time_mode}); Ctrl-C ends it", flush=True)
-    instructions = controller.instructions(chosen)
-    if instructions:
-        print(instructions, flush=True)
+    for line in controller.instructions(members):
+        print(line, flush=True)
     clock = graph.nodes[0].get_clock()
     limit_ns = float("inf") if options.duration is None else clock.now().nanoseconds + options.duration * 1e9
     try:

@@ -21,6 +21,7 @@ from rosflight_py_sim.flight_controllers import FlightController, chosen_flight_
 from rosflight_py_sim.graph_plan import planned_nodes
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode, drop_clock_subscription
 from rosflight_py_sim.interfaces.viewed_topics import RELAYED
+from rosflight_py_sim.node_names import SHORT, node_name
 from rosflight_py_sim.nodes.recorder import Recorder
 from rosflight_py_sim.nodes.running import (
     SharedNames,
@@ -30,6 +31,7 @@ from rosflight_py_sim.nodes.running import (
     noted_signals,
     ordinary_arguments,
     refusals_of_ros,
+    require_complete,
     settle,
 )
 from rosflight_py_sim.parameters import Value
@@ -64,6 +66,7 @@ class ComposedGraph:
         transmitter: str = "none",
         beside: Iterable[str] = (),
         record: str | None = None,
+        names: str = SHORT,
     ) -> None:
         """Initialise rclpy with `arguments` and create the nodes.
 
@@ -79,9 +82,10 @@ class ComposedGraph:
             transmitter: parameter `device` of rc where the arguments do not give it.
             beside: further nodes that serve all vehicles, each in a process of its own that lives as long as the graph.
             record: file to record every topic to; empty: a new one, which the recorder names; None: no recording.
+            names: choice of node names, one of node_names.NAMES.
 
         Raises:
-            ParameterError: a node refuses its parameters, or ROS its arguments.
+            ParameterError: a node refuses its parameters, ROS refuses its arguments, or a node class lacks methods.
         """
         defaults = {"device": transmitter}
         flown_by = chosen_flight_controller(flight_controller or vehicles[0].vehicle.flight_controller)
@@ -92,6 +96,7 @@ class ComposedGraph:
             validate_namespace(f"/{namespace.lstrip('/')}")
         initialise([sys.argv[0], *_for_ros(arguments)])
         self.nodes: list[Node] = []
+        self._names = names
         self._simulated = time_mode != "wall"
         self._time_source: TimeSource | None = None
         self._own: dict[str, Any] = {"time_mode": time_mode, "vehicles": [member.namespace for member in vehicles]}
@@ -150,7 +155,8 @@ class ComposedGraph:
         words = list(self._first)
         for name, value in self._parameters(executable).items():
             words += ["-p", f"{name}:={json.dumps(value)}"]
-        return [*words, "-r", f"__ns:=/{namespace.strip('/')}"]
+        name = node_name(node_class(executable).DEFAULT_NAME, executable, self._names)
+        return [*words, "-r", f"__ns:=/{namespace.strip('/')}", "-r", f"__node:={name}"]
 
     def _parameters(self, executable: str) -> dict[str, Any]:
         """Those of the graph's own parameters that a node has."""
@@ -160,8 +166,10 @@ class ComposedGraph:
     def _add(self, executable: str, namespace: str, arguments: list[str]) -> SimulationNode:
         """Create a node of the package, with those of the graph's own parameters that it has."""
         cls = node_class(executable)
+        require_complete(cls)
         overrides = self._parameters(executable)
         node = cls(
+            name=node_name(cls.DEFAULT_NAME, executable, self._names),
             arguments=arguments,
             cli_args=arguments,
             shared_names=SharedNames(),

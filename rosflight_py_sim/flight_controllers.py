@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from rosflight_py_sim.fleet import Member
 from rosflight_py_sim.parameters import ParameterError, Value
 from rosflight_py_sim.resources import share_directory
 from rosflight_py_sim.vehicles import VEHICLES, Vehicle
@@ -35,6 +36,10 @@ class FlightController:
     obeys_commands: bool = False
     needs_lockstep: bool = False
 
+    def flies(self, vehicle: Vehicle) -> bool:
+        """Whether it can fly the vehicle: it needs no parameter file, or the vehicle has one for it."""
+        return not self.needs_file or self.name in vehicle.pairings
+
     def files_for(self, vehicle: Vehicle) -> list[Path]:
         """Parameter files of all nodes that the vehicle needs to be flown by it; stronger than the vehicle's own.
 
@@ -44,7 +49,7 @@ class FlightController:
         if self.name in vehicle.pairings:
             return [CONFIG / vehicle.pairings[self.name].file]
         if self.needs_file:
-            able = [name for name, one in FLIGHT_CONTROLLERS.items() if not one.needs_file or name in vehicle.pairings]
+            able = [name for name, one in FLIGHT_CONTROLLERS.items() if one.flies(vehicle)]
             raise ParameterError(
                 f"flight controller '{self.name}' given for vehicle '{vehicle.name}', which has no parameter file for "
                 f"it; allowed: {', '.join(able)}"
@@ -72,11 +77,21 @@ class FlightController:
             )
         return [vehicle.autopilot]
 
-    def instructions(self, vehicle: Vehicle) -> str:
-        """What to do beside starting the simulation so that the vehicle flies, in one line; empty: nothing."""
-        if self.name not in vehicle.pairings or not vehicle.pairings[self.name].command:
-            return ""
-        return "in another terminal: " + vehicle.pairings[self.name].command.format(config=CONFIG)
+    def instructions(self, members: Sequence[Member]) -> list[str]:
+        """Lines to print on what else to start so that the vehicles fly; empty if nothing.
+
+        In a fleet there is a line for each vehicle if each needs a program of its own. `members` are of one kind.
+        """
+        pairing = members[0].vehicle.pairings.get(self.name)
+        if pairing is None or not pairing.command:
+            return []
+        command = pairing.command.format(config=CONFIG)
+        if not members[0].namespace or not pairing.instance:
+            return [f"in another terminal: {command}"]
+        return [
+            f"{member.namespace}, in another terminal: {command} {pairing.instance.format(index=index)}"
+            for index, member in enumerate(members)
+        ]
 
 
 FLIGHT_CONTROLLERS = {

@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 import importlib.util
 import math
+import os
 import re
+import runpy
 import signal
 import socket
 import subprocess
@@ -13,6 +15,7 @@ import sys
 import time
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 import yaml
@@ -21,16 +24,22 @@ from rosflight_py_sim import interfaces
 from rosflight_py_sim.fleet import Member
 from rosflight_py_sim.flight_controllers import FLIGHT_CONTROLLERS
 from rosflight_py_sim.graph_plan import PlannedNode, planned_nodes
+from rosflight_py_sim.launch_arguments import (
+    ARGUMENTS,
+    LaunchArgument,
+    arguments_of_file,
+    check_fixed,
+    is_listed,
+)
 from rosflight_py_sim.nodes.running import NODE_CLASSES, node_class
 from rosflight_py_sim.parameters import ParameterError, ParameterTable
 from rosflight_py_sim.resources import share_directory
-from rosflight_py_sim.time_modes import TIME_MANAGERS, TIME_MODES, chosen_time_mode
+from rosflight_py_sim.time_modes import TIME_MANAGERS, chosen_time_mode
+from rosflight_py_sim.vehicles import ALL_VEHICLES as ALL
 from rosflight_py_sim.vehicles import FLOWN_BY_OTHERS, STANDALONE, VEHICLES, Vehicle
 
-ALL = {(name, STANDALONE): vehicle for name, vehicle in VEHICLES.items()} | FLOWN_BY_OTHERS
-
 LAUNCH = share_directory() / "launch"
-GRAPH = LAUNCH / "standalone.launch.py"
+SHARED = share_directory() / "rosflight_py_sim" / "launch_graph.py"
 
 HAS_LAUNCH = importlib.util.find_spec("launch_ros") is not None
 WITH_LAUNCH = pytest.mark.skipif(not HAS_LAUNCH, reason="launch_ros is not installed")
@@ -48,70 +57,152 @@ def literals(nodes: list[ast.expr]) -> list[str]:
     return [n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)]
 
 
-def arguments() -> dict[str, dict[str, ast.expr]]:
-    """Declared launch arguments, with the keywords of each declaration."""
-    declared = calls(GRAPH, "DeclareLaunchArgument")
-    return {literals(c.args)[0]: {str(k.arg): k.value for k in c.keywords} for c in declared}
+def description(file: str) -> dict[str, Any]:
+    """What a launch file gives `launch_description`, read without launch being installed."""
+    given: list[dict[str, Any]] = []
+    shared = mock.Mock(launch_description=lambda **options: given.append(options))
+    modules = ("launch", "launch.actions", "launch_ros", "launch_ros.actions")
+    with mock.patch.dict(
+        sys.modules, {name: mock.Mock() for name in modules} | {"rosflight_py_sim.launch_graph": shared}
+    ):
+        runpy.run_path(str(LAUNCH / f"{file}.launch.py"))["generate_launch_description"]()
+    (options,) = given
+    return options
+
+
+def arguments(file: str) -> dict[str, LaunchArgument]:
+    """Arguments of a launch file, those that it fixes among them."""
+    options = description(file)
+    return arguments_of_file(options.get("only", {}), options.get("defaults", {}), options.get("own", ()))
+
+
+def listed(file: str) -> dict[str, LaunchArgument]:
+    """Arguments that `ros2 launch --show-args` lists."""
+    found = arguments(file)
+    return {name: one for name, one in found.items() if is_listed(one, found)}
+
+
+def fixed(file: str) -> dict[str, str]:
+    return {name: one.fixed for name, one in arguments(file).items() if one.fixed is not None}
+
+
+GRAPHS = sorted(
+    path.name.removesuffix(".launch.py") for path in LAUNCH.glob("*.launch.py") if "init_firmware" not in path.name
+)
+
+FLOWN_BY_ARDUPILOT = {
+    "dynamics": "standalone",
+    "flight_controller": "ardupilot",
+    "time_mode": "lockstep",
+    "autopilot": "false",
+    "firmware_param_file": "",
+}
+
+FIXED = {
+    "standalone": {},
+    "fleet": {},
+    "multirotor_standalone": {"vehicle": "multirotor", "dynamics": "standalone"},
+    "fixedwing_standalone": {"vehicle": "fixedwing"},
+    "fixedwing_jsbsim": {"vehicle": "fixedwing", "dynamics": "jsbsim"},
+    "auv_standalone": {"dynamics": "standalone", "autopilot": "false"},
+    "ardupilot_copter": {"vehicle": "multirotor", **FLOWN_BY_ARDUPILOT},
+    "ardupilot_plane": FLOWN_BY_ARDUPILOT,
+    "ardupilot_sub": {"vehicle": "bluerov2", **FLOWN_BY_ARDUPILOT},
+    "uthere_fixedwing": {"dynamics": "standalone", "flight_controller": "uthere", "autopilot": "false"},
+}
+OWN = {"ardupilot_plane": {"variant"}, "uthere_fixedwing": {"pilot"}}
+LOCKSTEP = {name for name in FIXED if name in ("fleet", "auv_standalone", "uthere_fixedwing") or "ardupilot" in name}
+
+
+@pytest.mark.parametrize("file", GRAPHS)
+def test_each_launch_file_lists_exactly_the_arguments_that_have_an_effect_in_it(file: str) -> None:
+    assert fixed(file) == FIXED[file]
+    # Where time_mode has a default, use_sim_time decides nothing.
+    without_effect = {*FIXED[file], *({"use_sim_time"} if file in LOCKSTEP else ())}
+    assert set(listed(file)) == (set(ARGUMENTS) | OWN.get(file, set())) - without_effect
+
+
+@pytest.mark.parametrize("file", GRAPHS)
+def test_defaults_are_choices_and_only_the_vehicle_can_be_without_one(file: str) -> None:
+    for name, one in listed(file).items():
+        assert one.default is not None or (file, name) == ("standalone", "vehicle")
+        assert one.default is None or not one.choices or one.default in one.choices
+    assert (arguments(file)["time_mode"].default == "lockstep") == (file in LOCKSTEP)
+
+
+@pytest.mark.parametrize("file", GRAPHS)
+def test_each_launch_file_changes_arguments_that_there_are(file: str) -> None:
+    options = description(file)
+    assert set(options) <= {"only", "defaults", "own", "entities"}
+    for name, values in options.get("only", {}).items():
+        assert set(values) <= set(ARGUMENTS[name].choices)
+    assert set(options.get("defaults", {})) <= set(ARGUMENTS)
+
+
+@pytest.mark.parametrize("file", GRAPHS)
+def test_vehicles_and_flight_controllers_that_a_launch_file_offers_go_together(file: str) -> None:
+    found = arguments(file)
+    vehicles = [
+        ALL[name, by] for name, by in ALL if name in found["vehicle"].choices and by in found["dynamics"].choices
+    ]
+    controllers = [FLIGHT_CONTROLLERS[name] for name in found["flight_controller"].choices if name]
+    assert vehicles and controllers
+    for vehicle in vehicles:
+        assert any(controller.flies(vehicle) for controller in controllers)
+    for controller in controllers:
+        assert any(controller.flies(vehicle) for vehicle in vehicles)
+
+
+def test_underwater_vehicles_have_a_launch_file() -> None:
+    swimming = [name for name, one in VEHICLES.items() if one.forces_and_moments == "auv_forces_and_moments"]
+    assert list(arguments("auv_standalone")["vehicle"].choices) == swimming
 
 
 @pytest.mark.parametrize(("name", "dynamics"), FLOWN_BY_OTHERS)
-def test_vehicles_flown_by_other_dynamics_have_a_launch_file_that_includes_the_common_graph(
-    name: str, dynamics: str
-) -> None:
-    file = LAUNCH / f"{name}_{dynamics}.launch.py"
-    words = {n.value for n in ast.walk(ast.parse(file.read_text(encoding="utf-8"))) if isinstance(n, ast.Constant)}
-    assert {GRAPH.name, "vehicle", name, "dynamics", dynamics} <= words
-    assert calls(file, "IncludeLaunchDescription")
+def test_vehicles_flown_by_other_dynamics_have_a_launch_file(name: str, dynamics: str) -> None:
+    assert {"vehicle": name, "dynamics": dynamics}.items() <= fixed(f"{name}_{dynamics}").items()
 
 
-@pytest.mark.parametrize("name", ["multirotor", "fixedwing"])
-def test_vehicles_that_rosflight_has_a_launch_file_for_have_one_that_includes_the_common_graph(name: str) -> None:
-    file = LAUNCH / f"{name}_standalone.launch.py"
-    words = {n.value for n in ast.walk(ast.parse(file.read_text(encoding="utf-8"))) if isinstance(n, ast.Constant)}
-    assert {GRAPH.name, "vehicle", name} <= words
-    assert calls(file, "IncludeLaunchDescription")
-
-
-@pytest.mark.parametrize(("file", "names"), [("copter", {"multirotor"}), ("plane", set()), ("sub", {"bluerov2"})])
-def test_vehicles_for_ardupilot_have_a_launch_file_that_includes_the_common_graph_in_lockstep(
-    file: str, names: set[str]
-) -> None:
-    path = LAUNCH / f"ardupilot_{file}.launch.py"
-    words = {n.value for n in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(n, ast.Constant)}
-    assert {GRAPH.name, "vehicle", "flight_controller", "ardupilot", "time_mode", "lockstep"} | names <= words
-    assert calls(path, "IncludeLaunchDescription")
-    declared = {literals(call.args)[0]: {str(k.arg): k.value for k in call.keywords} for call in declarations(path)}
-    assert set(declared) - {"variant"} <= set(arguments())
-    if "vehicle" in declared:
-        offered = ast.literal_eval(declared["vehicle"]["choices"])
-        assert all("ardupilot" in VEHICLES[name].pairings for name in offered)
-
-
-def declarations(file: Path) -> list[ast.Call]:
-    return calls(file, "DeclareLaunchArgument")
-
-
-def test_planes_of_uthere_have_a_launch_file_that_includes_the_common_graph() -> None:
-    path = LAUNCH / "uthere_fixedwing.launch.py"
-    words = {n.value for n in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(n, ast.Constant)}
-    assert {GRAPH.name, "vehicle", "flight_controller", "uthere"} <= words
-    declared = {literals(call.args)[0]: {str(k.arg): k.value for k in call.keywords} for call in declarations(path)}
-    assert set(declared) - {"pilot"} <= set(arguments())
-    assert all("uthere" in VEHICLES[name].pairings for name in ast.literal_eval(declared["vehicle"]["choices"]))
+def test_pilot_of_uthere_is_a_command_that_there_is() -> None:
     from rosflight_py_sim.cli import _parser
 
     assert _parser().parse_args(["hand-over", "--namespace", "a/b"]).namespace == ["a/b"]
 
 
-def test_underwater_vehicles_have_a_launch_file_that_includes_the_common_graph_and_changes_its_defaults() -> None:
-    file = LAUNCH / "auv_standalone.launch.py"
-    assert calls(file, "IncludeLaunchDescription")
-    declared = {
-        literals(c.args)[0]: {str(k.arg): k.value for k in c.keywords} for c in calls(file, "DeclareLaunchArgument")
-    }
-    assert {"vehicle", "time_mode"} <= set(declared) <= set(arguments())
-    swimming = [name for name, one in VEHICLES.items() if one.forces_and_moments == "auv_forces_and_moments"]
-    assert ast.literal_eval(declared["vehicle"]["choices"]) == swimming
+@pytest.mark.parametrize(
+    ("file", "given", "text"),
+    [
+        (
+            "multirotor_standalone",
+            {"vehicle": "anaconda"},
+            "'vehicle': 'anaconda' given; this launch file allows: mult",
+        ),
+        (
+            "multirotor_standalone",
+            {"dynamics": "jsbsim"},
+            "'dynamics': 'jsbsim' given; this launch file allows: standal",
+        ),
+        ("auv_standalone", {"autopilot": "True"}, "'autopilot': 'True' given; this launch file allows: false"),
+        ("ardupilot_copter", {"time_mode": "wall"}, "'time_mode': 'wall' given; this launch file allows: lockstep"),
+        (
+            "ardupilot_sub",
+            {"firmware_param_file": "f.yaml"},
+            "'f.yaml' given; this launch file allows: nothing, it has",
+        ),
+    ],
+)
+def test_another_value_of_an_argument_that_the_file_fixes_is_refused(
+    file: str, given: dict[str, str], text: str
+) -> None:
+    with pytest.raises(ParameterError, match=text):
+        check_fixed(arguments(file), given)
+
+
+def test_the_fixed_value_itself_and_arguments_of_a_users_own_file_are_taken() -> None:
+    check_fixed(
+        arguments("multirotor_standalone"), {"vehicle": "multirotor", "autopilot": "true", "my_arg": "anaconda"}
+    )
+    check_fixed(arguments("auv_standalone"), {"autopilot": "False", "dynamics": ""})
 
 
 @pytest.mark.parametrize("vehicle", ALL.values(), ids=["-".join(names) for names in ALL])
@@ -119,13 +210,6 @@ def test_files_and_physics_of_each_vehicle_exist(vehicle: Vehicle) -> None:
     assert vehicle.parameter_file.is_file()
     assert vehicle.firmware_file.is_file()
     assert vehicle.forces_and_moments in NODE_CLASSES
-
-
-def test_fleet_includes_the_common_graph_and_changes_defaults_of_arguments_that_it_has() -> None:
-    file = LAUNCH / "fleet.launch.py"
-    assert calls(file, "IncludeLaunchDescription")
-    declared = {literals(call.args)[0] for call in calls(file, "DeclareLaunchArgument")}
-    assert {"vehicle", "count"} <= declared <= set(arguments())
 
 
 PLANS = [
@@ -160,6 +244,16 @@ def test_planned_graph_has_each_place_once_with_parameters_that_its_node_has(veh
         # A node with a time mode must be told which.
         has_mode = "time_mode" in node_class(node.executable).PARAMETERS
         assert node.own({"time_mode": "lockstep"}) == ({"time_mode": "lockstep"} if has_mode else {})
+
+
+def test_planned_graph_takes_rosflights_node_names() -> None:
+    members = [Member(VEHICLES["fixedwing"], namespace) for namespace in ("one", "two")]
+    planned = planned_nodes(
+        members, FLIGHT_CONTROLLERS["sil_board"], (), ["visualizer", "lockstep_time_manager"], names="rosflight"
+    )
+    of_each = {"rc", "standalone_sensors", "fixedwing_forces_and_moments", "standalone_dynamics", "sil_board"}
+    assert [node.full_name for node in planned][-2:] == ["standalone_viz_transcriber", "standalone_time_manager"]
+    assert {node.full_name for node in planned[:-2]} == {f"{one}/{name}" for one in ("one", "two") for name in of_each}
 
 
 # Nodes that only look on, and are started beside any graph.
@@ -207,7 +301,7 @@ def test_overlay_for_elevons_suits_the_fixed_wing() -> None:
     "vehicle", [one for one in ALL.values() if "ardupilot" in one.pairings], ids=lambda one: one.name
 )
 def test_what_to_type_for_ardupilot_names_files_that_there_are_and_no_parameter_twice(vehicle: Vehicle) -> None:
-    said = FLIGHT_CONTROLLERS["ardupilot"].instructions(vehicle)
+    (said,) = FLIGHT_CONTROLLERS["ardupilot"].instructions([Member(vehicle)])
     assert said.startswith("in another terminal: sim_vehicle.py -v Ardu")
     assert "--model JSON:127.0.0.1" in said
     files = [Path(word.partition("=")[2]) for word in said.split() if word.startswith("--add-param-file=")]
@@ -252,11 +346,10 @@ def test_example_of_a_users_package_swaps_its_own_executable_in_by_arguments_tha
     file = package / "launch" / "balloon.launch.py"
     assert (LAUNCH / "multirotor_standalone.launch.py").name in file.read_text(encoding="utf-8")
     tree = ast.parse(file.read_text(encoding="utf-8"))
-    # The node's own parameters are spelt as the launch arguments of the same meaning.
     pairs = [pair for n in ast.walk(tree) if isinstance(n, ast.Dict) for pair in zip(n.keys, n.values, strict=True)]
     given = {ast.literal_eval(key): value for key, value in pairs if key is not None}
-    assert {"leave_out", "time_mode"} <= set(given) <= set(arguments())
-    (node,) = calls(file, "Node")
+    assert {"leave_out"} <= set(given) <= set(listed("multirotor_standalone"))
+    (node,) = calls(file, "own_node")
     own = {str(k.arg): k.value for k in node.keywords}
     assert ast.literal_eval(own["name"]) == ast.literal_eval(given["leave_out"]) == "forces_and_moments"
     setup = (package / "setup.py").read_text(encoding="utf-8")
@@ -268,7 +361,7 @@ def test_options_given_to_the_composed_run_are_options_of_the_command() -> None:
 
     (function,) = [
         n
-        for n in ast.walk(ast.parse(GRAPH.read_text(encoding="utf-8")))
+        for n in ast.walk(ast.parse(SHARED.read_text(encoding="utf-8")))
         if isinstance(n, ast.FunctionDef) and n.name == "_one_process"
     ]
     words = literals([n for n in ast.walk(function) if isinstance(n, ast.expr)])
@@ -279,6 +372,7 @@ def test_options_given_to_the_composed_run_are_options_of_the_command() -> None:
         "--vehicle-file": __file__,
         "--firmware-file": __file__,
         "--namespace": "a",
+        "--names": "rosflight",
         "--world": "pool",
         "--count": "2",
         "--spacing": "5",
@@ -291,13 +385,37 @@ def test_options_given_to_the_composed_run_are_options_of_the_command() -> None:
     assert {option[2:].removeprefix("no-").replace("-", "_") for option in options} <= set(parsed)
 
 
+def started(**given: str) -> dict[str, dict[str, Any]]:
+    """Name to options of the nodes that the shared launch description starts, without launch being installed."""
+    names = ("launch", "launch.actions", "launch.events", "launch.events.process", "launch.logging", "launch_ros")
+    actions = mock.Mock()
+    with mock.patch.dict(sys.modules, {name: mock.Mock() for name in names} | {"launch_ros.actions": actions}):
+        graph = runpy.run_path(str(SHARED))["graph"]
+    graph({name: one.default for name, one in ARGUMENTS.items()} | given)
+    return {call.kwargs.get("name", call.kwargs["executable"]): call.kwargs for call in actions.Node.call_args_list}
+
+
+@pytest.mark.parametrize(("respawn", "back"), [("false", False), ("true", True)])
+def test_nodes_but_the_recorder_are_started_again_on_request(respawn: str, back: bool) -> None:
+    nodes = started(vehicle="multirotor", time_mode="paced", record="true", view="true", respawn=respawn)
+    assert {"dynamics", "time_manager", "recorder", "web_viewer"} <= set(nodes)
+    for name, options in nodes.items():
+        assert options["respawn"] is (back and name != "recorder")
+        assert options["respawn_delay"] > 0.0
+
+
+def test_one_process_is_not_started_again() -> None:
+    assert "respawn" not in started(vehicle="multirotor", composed="true")["rosflight_py_sim"]
+    with pytest.raises(ParameterError, match="composed:=true and respawn:=true exclude each other"):
+        started(vehicle="multirotor", composed="true", respawn="true")
+
+
 def test_each_argument_is_described_and_rosflights_are_there() -> None:
-    declared = arguments()
-    assert set(declared) >= ROSFLIGHT_ARGUMENTS | {"time_mode", "composed", "namespace", "log_level"}
-    for name, keywords in declared.items():
-        description = ast.literal_eval(keywords["description"])
-        assert len(description) > 20, name
-        assert description.endswith("."), name
+    assert set(ARGUMENTS) >= ROSFLIGHT_ARGUMENTS | {"time_mode", "composed", "namespace", "log_level"}
+    for file in GRAPHS:
+        for name, one in listed(file).items():
+            assert len(one.text) > 20, name
+            assert one.text.endswith("."), name
 
 
 @pytest.mark.parametrize("name", ["multirotor", "fixedwing"])
@@ -308,13 +426,11 @@ def test_services_that_prepare_the_firmware_are_services_of_the_board(name: str)
     assert all(f'"{service}"' in board for service in called)
 
 
-def test_time_modes_offered_are_those_that_there_are() -> None:
-    assert ast.literal_eval(arguments()["time_mode"]["choices"]) == ["", *TIME_MODES]
-
-
 def test_each_argument_stands_in_the_launch_page() -> None:
     page = (share_directory() / "docs" / "launch.md").read_text(encoding="utf-8")
-    assert [name for name in arguments() if f"| `{name}` |" not in page and name != "vehicle"] == []
+    own = [name for names in OWN.values() for name in names]
+    assert [name for name in ARGUMENTS if f"| `{name}` |" not in page] == []
+    assert [name for name in own if f"`{name}:=" not in page] == []
 
 
 @pytest.mark.parametrize(
@@ -378,6 +494,17 @@ def launched(
     )
 
 
+def output_of(process: subprocess.Popen[str]) -> str:
+    """What a launch that ends by itself has printed."""
+    try:
+        return process.communicate(timeout=1.5 * PATIENCE_S)[0]
+    finally:
+        if process.poll() is None:
+            # It ends its nodes, too.
+            process.send_signal(signal.SIGINT)
+            process.wait(timeout=30.0)
+
+
 def wait_for_truth(process: subprocess.Popen[str], topic: str, seconds: float) -> None:
     """Return once the truth state has advanced by that much simulated time."""
     import rclpy
@@ -416,13 +543,26 @@ def wait_for_truth(process: subprocess.Popen[str], topic: str, seconds: float) -
         ("multirotor_standalone", (), "sim/truth_state"),
         ("multirotor_standalone", ("use_sim_time:=true",), "sim/truth_state"),
         ("multirotor_standalone", ("time_mode:=lockstep", "namespace:=one"), "one/sim/truth_state"),
+        ("multirotor_standalone", ("time_mode:=lockstep", "names:=rosflight"), "sim/truth_state"),
+        ("multirotor_standalone", ("composed:=true", "names:=rosflight", "visualizer:=true"), "sim/truth_state"),
         ("multirotor_standalone", ("composed:=true", "seed:=3"), "sim/truth_state"),
         ("multirotor_standalone", ("time_mode:=lockstep", "visualizer:=true"), "sim/truth_state"),
         ("multirotor_standalone", ("composed:=true", "visualizer:=true"), "sim/truth_state"),
         ("fleet", ("composed:=false",), "multirotor_2/sim/truth_state"),
         ("fleet", ("count:=3", "vehicle:=multirotor", "namespace:=swarm"), "swarm/multirotor_3/sim/truth_state"),
     ],
-    ids=["wall", "paced", "lockstep", "composed", "drawn", "composed, drawn", "fleet", "composed fleet"],
+    ids=[
+        "wall",
+        "paced",
+        "lockstep",
+        "ROSflight's names",
+        "composed, ROSflight's names",
+        "composed",
+        "drawn",
+        "composed, drawn",
+        "fleet",
+        "composed fleet",
+    ],
 )
 def test_launched_graph_runs_and_ends_quietly_on_an_interrupt(file: str, given: tuple[str, ...], topic: str) -> None:
     process = launched(*given, file=f"{file}.launch.py")
@@ -480,25 +620,128 @@ def test_launched_graph_says_what_to_type_for_ardupilot_and_waits_for_it(
     assert "process has died" not in text
 
 
+def processes_of(launch: subprocess.Popen[str], executable: str) -> list[int]:
+    """Process ids of that executable among those that a launch has started."""
+    children = Path(f"/proc/{launch.pid}/task/{launch.pid}/children").read_text().split()
+    return [int(child) for child in children if executable in Path(f"/proc/{child}/cmdline").read_text()]
+
+
+@pytest.mark.usefixtures("ros_domain")
+@WITH_LAUNCH
+@pytest.mark.parametrize(
+    ("given", "executable"),
+    [
+        (("time_mode:=lockstep",), "standalone_dynamics"),
+        (("time_mode:=lockstep",), "lockstep_time_manager"),
+        (("use_sim_time:=true", "names:=rosflight"), "multirotor_forces_and_moments"),
+        ((), "standalone_sensors"),
+    ],
+    ids=["lockstep", "its time manager", "paced", "wall"],
+)
+def test_killed_node_comes_back_by_respawn_and_the_flight_goes_on(
+    tmp_path: Path, given: tuple[str, ...], executable: str
+) -> None:
+    log = tmp_path / "log"
+    with log.open("w") as output:
+        process = launched(*given, "respawn:=true", output=output)
+    try:
+        wait_for_truth(process, "sim/truth_state", 0.5)
+        (first,) = processes_of(process, executable)
+        os.kill(first, signal.SIGKILL)
+        give_up = time.monotonic() + PATIENCE_S
+        while processes_of(process, executable) in ([], [first]):
+            assert process.poll() is None and time.monotonic() < give_up, log.read_text()
+            time.sleep(0.1)
+        wait_for_truth(process, "sim/truth_state", 0.5)
+        process.send_signal(signal.SIGINT)
+        process.wait(timeout=30.0)
+    finally:
+        process.kill()
+        process.wait()
+    text = log.read_text()
+    assert process.returncode == 0, text
+    # One of them was killed; on an interrupt none comes back.
+    assert text.count("process has died") == 1, text
+    assert text.count("process has finished cleanly") == text.count("process started") - 1, text
+
+
+@WITH_LAUNCH
+@pytest.mark.parametrize("file", GRAPHS)
+def test_arguments_that_launch_lists_are_those_of_the_file_with_their_defaults(file: str) -> None:
+    from launch import LaunchContext
+    from launch.launch_description_sources import PythonLaunchDescriptionSource
+    from launch.utilities import perform_substitutions
+
+    context = LaunchContext()
+    source = PythonLaunchDescriptionSource(str(LAUNCH / f"{file}.launch.py"))
+    declared = source.get_launch_description(context).get_launch_arguments()
+    shown = {
+        one.name: None if one.default_value is None else perform_substitutions(context, one.default_value)
+        for one in declared
+    }
+    assert shown == {name: one.default for name, one in listed(file).items()}
+
+
 @pytest.mark.usefixtures("ros_domain")
 @WITH_LAUNCH
 @pytest.mark.parametrize(
     ("given", "text"),
     [
+        (("vehicle:=anaconda",), "'vehicle': 'anaconda' given; this launch file allows: multirotor"),
         (("time_mode:=lockstep", "use_sim_time:=false"), "contradict each other"),
         (("time_mode:=locked",), "time_mode"),
         (("dynamics_param_file:=/no/such.yaml",), "there is no file '/no/such.yaml'"),
         (("params_file:=/no/such.yaml",), "there is no file '/no/such.yaml'"),
         (("leave_out:=sensor",), "'sensor' given; allowed: rc, sensors"),
+        (("names:=rosflight", "leave_out:=sensors"), "'sensors' given; allowed: rc, standalone_sensors"),
         (
             ("flight_controller:=ardupilot", "time_mode:=wall"),
             "'time_mode': 'wall' given; allowed: text, one of lockstep",
         ),
+        (("composed:=true", "respawn:=true"), "composed:=true and respawn:=true exclude each other"),
+        (("respawn:=perhaps",), "launch argument 'respawn': 'perhaps' given; allowed: true, false"),
+        (("respawn:=true", "params_file:={misspelt}"), "no parameter 'masss'; did you mean 'mass'"),
         (("count:=0",), "'count': 0 given; allowed: integer, from 1 to 100"),
-        (("real_time_multiplier:=2",), "leave it out, or choose time_mode:=paced or lockstep"),
+        (("real_time_multiplier:=2",), "leave it out, or choose time_mode:=paced, gated or lockstep"),
         (("use_sim_time:=true", "real_time_multiplier:=-1"), "'real_time_multiplier': -1 given; allowed"),
     ],
 )
-def test_bad_launch_argument_ends_the_launch_with_its_reason(given: tuple[str, ...], text: str) -> None:
-    output, _ = launched(*given).communicate(timeout=60.0)
+def test_bad_launch_argument_ends_the_launch_with_its_reason(tmp_path: Path, given: tuple[str, ...], text: str) -> None:
+    misspelt = tmp_path / "misspelt.yaml"
+    misspelt.write_text("/**/dynamics:\n  ros__parameters: {masss: 2.0}\n")
+    output = output_of(launched(*(one.format(misspelt=misspelt) for one in given)))
     assert text in output
+    assert "Traceback" not in output
+
+
+@WITH_LAUNCH
+def test_argument_that_the_file_fixes_ends_the_launch_with_exit_code_1() -> None:
+    process = launched("vehicle:=anaconda")
+    output_of(process)
+    assert process.returncode == 1
+
+
+INCLUDING = """
+from launch import LaunchDescription
+from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription
+from launch.launch_description_sources import PythonLaunchDescriptionSource
+from launch.substitutions import LaunchConfiguration
+
+
+def generate_launch_description():
+    given = {{"time_mode": "lockstep", "leave_out": "rc,sensors,forces_and_moments,dynamics,sil_board,time_manager"}}
+    return LaunchDescription([
+        DeclareLaunchArgument("my_arg", default_value="anaconda"),
+        IncludeLaunchDescription(PythonLaunchDescriptionSource("{file}"), launch_arguments=given.items()),
+    ])
+"""
+
+
+@WITH_LAUNCH
+def test_a_users_launch_file_with_arguments_of_its_own_may_include_one_of_these(tmp_path: Path) -> None:
+    own = tmp_path / "own.launch.py"
+    own.write_text(INCLUDING.format(file=LAUNCH / "multirotor_standalone.launch.py"))
+    process = launched("my_arg:=aerosonde", file=str(own))
+    output = output_of(process)
+    assert process.returncode == 0, output
+    assert "my_arg" not in output

@@ -1,25 +1,24 @@
-"""The simulator's graph with the balloon in the place of the multirotor."""
+"""The simulator's graph with the balloon in place of the multirotor; it takes the arguments of the graph."""
 
 from ament_index_python.packages import get_package_share_path
 from launch import LaunchDescription
 from launch.actions import IncludeLaunchDescription
 from launch.launch_description_sources import PythonLaunchDescriptionSource
-from launch_ros.actions import Node
+from rosflight_py_sim.launching import own_node
 
 
 def generate_launch_description() -> LaunchDescription:
     """All nodes of the simulator but forces_and_moments, which is ours."""
     parameters = str(get_package_share_path("my_forces_and_moments") / "config" / "balloon.yaml")
     simulator = get_package_share_path("rosflight_py_sim") / "launch" / "multirotor_standalone.launch.py"
-    arguments = {"leave_out": "forces_and_moments", "time_mode": "lockstep", "dynamics_param_file": parameters}
+    arguments = {"leave_out": "forces_and_moments", "dynamics_param_file": parameters}
     return LaunchDescription(
         [
             IncludeLaunchDescription(PythonLaunchDescriptionSource(str(simulator)), launch_arguments=arguments.items()),
-            Node(
+            own_node(
                 package="my_forces_and_moments",
                 executable="balloon",
                 name="forces_and_moments",
-                parameters=[parameters, {"time_mode": "lockstep", "use_sim_time": True}],
                 output="screen",
             ),
         ]

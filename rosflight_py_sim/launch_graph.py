@@ -1,0 +1,265 @@
+"""The launch description that all launch files of the package share.
+
+Empty arguments are not passed on, so the parameter files, and then the nodes' own defaults, take effect.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
+from launch.actions import DeclareLaunchArgument, EmitEvent, LogInfo, OpaqueFunction
+from launch.events import Shutdown
+from launch.events.process import ProcessExited
+from launch.logging import get_logger
+from launch_ros.actions import Node
+
+from rosflight_py_sim.fleet import Member, fleet
+from rosflight_py_sim.flight_controllers import FlightController, chosen_flight_controller
+from rosflight_py_sim.graph_plan import PlannedNode, planned_nodes
+from rosflight_py_sim.launch_arguments import LaunchArgument, arguments_of_file, check_fixed, is_listed, time_mode_of
+from rosflight_py_sim.launching import TIME_MODE
+from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.rviz import config_file, require_rviz
+from rosflight_py_sim.time_modes import TIME_MANAGERS, boolean
+from rosflight_py_sim.vehicles import CAMERA, Vehicle, vehicle
+
+# A configuration whose name is more similar than this to an argument's name is taken for a misspelling.
+_NEAR = 0.85
+
+# Launch must process the exit of a node that refused its parameters before it would restart it.
+_RESPAWN_DELAY_S = 1.0
+
+
+def graph(given: dict[str, str]) -> list[LaunchDescriptionEntity]:
+    """The nodes to start, from the values of the arguments by name.
+
+    Raises:
+        ParameterError: a value is not allowed, or values contradict each other.
+    """
+    composed = boolean("composed", given["composed"])
+    chosen = vehicle(given["vehicle"], given["dynamics"])
+    controller = chosen_flight_controller(given["flight_controller"] or chosen.flight_controller)
+    time_mode = time_mode_of(given)
+    if time_mode == "wall" and given["real_time_multiplier"]:
+        raise ParameterError(
+            f"launch argument 'real_time_multiplier': '{given['real_time_multiplier']}' given; time_mode wall runs on "
+            "system time: leave it out, or choose time_mode:=paced, gated or lockstep"
+        )
+    for name in ("dynamics_param_file", "params_file", "firmware_param_file"):
+        for file in _words(given[name]):
+            if not Path(file).is_file():
+                raise ParameterError(f"launch argument '{name}': there is no file '{file}'")
+    if given["camera"]:
+        chosen = chosen.carrying(CAMERA, boolean("camera", given["camera"]))
+    members = _members(given, chosen)
+    nodes = [_one_process(given, time_mode)] if composed else _processes(given, time_mode, members, controller)
+    return [*nodes, *_rviz(given, time_mode, members[0])]
+
+
+def launch_description(
+    *,
+    only: Mapping[str, Sequence[str]] | None = None,
+    defaults: Mapping[str, str] | None = None,
+    own: Sequence[LaunchArgument] = (),
+    entities: Callable[[dict[str, str]], list[LaunchDescriptionEntity]] = graph,
+) -> LaunchDescription:
+    """Launch description of a launch file: the arguments that have an effect in it, and the nodes that they start.
+
+    Args:
+        only: name of an argument to the values that the file allows; an argument with a single value is not listed,
+            and any other value ends the launch.
+        defaults: name of an argument to its default in this file.
+        own: arguments that only this file has.
+        entities: function from the values of all arguments to what to start.
+    """
+    arguments = arguments_of_file(only or {}, defaults or {}, own)
+
+    def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
+        _warn_of_misspelt(context, list(arguments))
+        configurations = context.launch_configurations
+        check_fixed(arguments, configurations)
+        fixed = {one.name: one.fixed for one in arguments.values() if one.fixed is not None}
+        given = {name: configurations.get(name, "") for name in arguments} | fixed
+        if "time_mode" in given:
+            configurations[TIME_MODE] = time_mode_of(given)
+        return entities(given)
+
+    listed = [_declaration(one) for one in arguments.values() if is_listed(one, arguments)]
+    return LaunchDescription([*listed, OpaqueFunction(function=start)])
+
+
+def _declaration(one: LaunchArgument) -> DeclareLaunchArgument:
+    return DeclareLaunchArgument(
+        one.name, default_value=one.default, description=one.text, choices=list(one.choices) or None
+    )
+
+
+def _warn_of_misspelt(context: LaunchContext, names: Sequence[str]) -> None:
+    for configuration in context.launch_configurations:
+        near = difflib.get_close_matches(configuration, names, n=1, cutoff=_NEAR)
+        if near and configuration not in names:
+            get_logger("rosflight_py_sim").warning(
+                f"there is no launch argument '{configuration}'; did you mean '{near[0]}'?"
+            )
+
+
+def _rviz(given: dict[str, str], time_mode: str, member: Member) -> list[Node]:
+    if not boolean("rviz", given["rviz"]):
+        return []
+    require_rviz()
+    config = config_file(given["namespace"], member.namespace, has_cameras=CAMERA in member.vehicle.companions)
+    return [
+        Node(
+            package="rviz2",
+            executable="rviz2",
+            name="rviz2",
+            arguments=["-d", str(config)],
+            parameters=[{"use_sim_time": time_mode != "wall"}],
+            ros_arguments=["--log-level", given["log_level"]],
+        )
+    ]
+
+
+def _is_drawn(given: dict[str, str]) -> bool:
+    return boolean("visualizer", given["visualizer"]) or boolean("rviz", given["rviz"])
+
+
+def _members(given: dict[str, str], chosen: Vehicle) -> list[Member]:
+    if not given["count"]:
+        return [Member(chosen, settings=_numbers(given, "seed"))]
+    numbers = {name: value for part in ("count", "spacing", "seed") for name, value in _numbers(given, part).items()}
+    return fleet(chosen, **{"seed": 0, **numbers})
+
+
+def _processes(
+    given: dict[str, str], time_mode: str, members: list[Member], controller: FlightController
+) -> list[LaunchDescriptionEntity]:
+    chosen = members[0].vehicle
+    files = [given["dynamics_param_file"] or str(chosen.parameter_file), *map(str, controller.files_for(chosen))]
+    files += _words(given["params_file"])
+    by_keyboard = boolean("use_vimfly", given["use_vimfly"])
+    respawn = boolean("respawn", given["respawn"])
+    shared = {
+        **controller.settings,
+        "time_mode": time_mode,
+        "use_vimfly": by_keyboard,
+        "firmware_param_file": given["firmware_param_file"] or str(chosen.firmware_file),
+        "vehicles": [member.namespace for member in members],
+        **({"ardupilot.rc": True} if by_keyboard else {}),
+        **_numbers(given, "real_time_multiplier"),
+        **({"world": given["world"]} if given["world"] else {}),
+    }
+
+    def node(planned: PlannedNode) -> Node:
+        own = planned.own({**shared, **planned.member.settings})
+        return Node(
+            package="rosflight_py_sim",
+            executable=planned.executable,
+            # Because the full name is given, the parameters override every section of the files.
+            name=planned.name,
+            namespace="/".join(filter(None, (given["namespace"], planned.namespace))) or "/",
+            parameters=[*files, {"use_sim_time": time_mode != "wall", **own}],
+            ros_arguments=["--log-level", given["log_level"]],
+            output="screen",
+            emulate_tty=True,
+            on_exit=_end_if_refused,
+            # A restarted recorder would refuse to overwrite its own file.
+            respawn=respawn and planned.executable != "recorder",
+            respawn_delay=_RESPAWN_DELAY_S,
+        )
+
+    autopilots = controller.asked_autopilots(chosen, boolean("autopilot", given["autopilot"]))
+    shared_executables = ["visualizer"] if _is_drawn(given) else []
+    if boolean("view", given["view"]):
+        shared_executables.append("web_viewer")
+    if time_mode in TIME_MANAGERS:
+        shared_executables.append(TIME_MANAGERS[time_mode])
+    recording = _recording(given)
+    if recording is not None:
+        shared |= {"record.file": recording, "record.vehicle": chosen.name}
+        shared_executables.append("recorder")
+    planned = planned_nodes(members, controller, autopilots, shared_executables, given["names"])
+    left_out = set(_words(given["leave_out"]))
+    unknown = ", ".join(sorted(left_out.difference(*(one.known_names for one in planned))))
+    if unknown:
+        names = ", ".join(one.full_name for one in planned)
+        raise ParameterError(f"launch argument 'leave_out': '{unknown}' given; allowed: {names}")
+    said = [LogInfo(msg=line) for line in controller.instructions(members)]
+    return said + [node(one) for one in planned if not one.known_names & left_out]
+
+
+def _words(text: str) -> list[str]:
+    return [word.strip() for word in text.split(",") if word.strip()]
+
+
+def _recording(given: dict[str, str]) -> str | None:
+    """Name of the file to record to; empty: a new one; None: no recording."""
+    if given["record"].lower() in ("", "false"):
+        return None
+    return "" if given["record"].lower() == "true" else given["record"]
+
+
+def _one_process(given: dict[str, str], time_mode: str) -> Node:
+    for name, excluded in (("leave_out", bool(given["leave_out"])), ("respawn", boolean("respawn", given["respawn"]))):
+        if excluded:
+            raise ParameterError(
+                f"launch arguments composed:=true and {name}:={given[name]} exclude each other: all nodes run in one "
+                "process"
+            )
+    options = {
+        "--vehicle": given["vehicle"],
+        "--dynamics": given["dynamics"],
+        "--flight-controller": given["flight_controller"],
+        "--time-mode": time_mode,
+        "--real-time-multiplier": given["real_time_multiplier"],
+        "--seed": given["seed"],
+        "--world": given["world"],
+        "--vehicle-file": given["dynamics_param_file"],
+        "--firmware-file": given["firmware_param_file"],
+        "--namespace": given["namespace"],
+        "--names": given["names"],
+        "--count": given["count"],
+        "--spacing": given["spacing"],
+    }
+    arguments = [word for option, value in options.items() if value for word in (option, value)]
+    for file in _words(given["params_file"]):
+        arguments += ["--params-file", file]
+    if boolean("autopilot", given["autopilot"]):
+        arguments.append("--autopilot")
+    recording = _recording(given)
+    if recording is not None:
+        arguments += ["--record", recording] if recording else ["--record"]
+    if given["camera"]:
+        arguments.append("--camera" if boolean("camera", given["camera"]) else "--no-camera")
+    if boolean("use_vimfly", given["use_vimfly"]):
+        arguments.append("--keyboard")
+    if _is_drawn(given):
+        arguments.append("--visualizer")
+    if boolean("view", given["view"]):
+        arguments.append("--view")
+    return Node(
+        package="rosflight_py_sim",
+        executable="rosflight_py_sim",
+        arguments=["sim", "--launched", *arguments],
+        ros_arguments=["--log-level", given["log_level"]],
+        output="screen",
+        emulate_tty=True,
+        on_exit=_end_if_refused,
+    )
+
+
+def _numbers(given: dict[str, str], name: str) -> dict[str, Any]:
+    """The argument as a parameter, if it was given; the node refuses a value that is not a number."""
+    return {name: yaml.safe_load(given[name])} if given[name] else {}
+
+
+def _end_if_refused(event: ProcessExited, context: LaunchContext) -> EmitEvent | None:
+    """End the launch when a node refuses its parameters; if one was killed, the others wait for its restart."""
+    if event.returncode <= 0 or context.is_shutdown:
+        return None
+    return EmitEvent(event=Shutdown(reason=f"{event.process_name} ended with {event.returncode}"))
