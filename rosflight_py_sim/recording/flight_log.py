@@ -12,11 +12,13 @@ from rosflight_py_sim.autopilot.setpoint import Vector3
 from rosflight_py_sim.recording.state_log import Array, StateLog
 from rosflight_py_sim.vehicles import Actuator
 
+UNKNOWN_ERRORS = -1.0
+
 
 class FlightLog(StateLog):
-    """Rows of a flight that an autopilot flies: what every log has, with setpoint, battery and phase."""
+    """Rows of a flight by an autopilot: those of StateLog, with setpoint, battery, phase and error bits."""
 
-    OWN = 6
+    OWN = 7
 
     def __init__(self, actuators: Sequence[Actuator], phases: type[MissionPhase], capacity: int = 4096) -> None:
         """`actuators` and `phases` are the vehicle's and its mission's; `capacity` is how many rows fit in at first.
@@ -37,15 +39,17 @@ class FlightLog(StateLog):
         battery_voltage: float,
         battery_current: float,
         phase: MissionPhase,
+        error_code: float = 0.0,
     ) -> None:
         """Add one row, as `StateLog` says.
 
-        `setpoint_ned` is where the vehicle should be, m; battery in V and A.
+        `setpoint_ned` is where the vehicle should be, m; battery in V and A; `error_code` has the error bits of
+        `status`, UNKNOWN_ERRORS if it was not recorded.
 
         Raises:
             ValueError: an array of another length, or a time before the last one; nothing is added.
         """
-        own = (*setpoint_ned, battery_voltage, battery_current, phase)
+        own = (*setpoint_ned, battery_voltage, battery_current, phase, error_code)
         self._add(time_s, truth, actuator_commands, wind_ned, own)
 
     @property
@@ -72,6 +76,11 @@ class FlightLog(StateLog):
     def phase(self) -> npt.NDArray[np.int64]:
         """Number of the mission's phase; shape (n,)."""
         return self._own(5, 6)[:, 0].astype(np.int64)
+
+    @property
+    def error_code(self) -> Array:
+        """Error bits of the flight controller's status, or UNKNOWN_ERRORS; shape (n,)."""
+        return self._own(6, 7)[:, 0]
 
     @property
     def on_path(self) -> npt.NDArray[np.bool_]:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from rosflight_py_sim.recording.flight_log import FlightLog
+from rosflight_py_sim.firmware import ErrorFlag
+from rosflight_py_sim.recording.flight_log import UNKNOWN_ERRORS, FlightLog
 from rosflight_py_sim.recording.motion_summary import MotionSummary, summarise_motion
 
 Array = npt.NDArray[np.float64]
@@ -25,6 +26,8 @@ class FlightSummary(MotionSummary):
     follows it; `height_error_*` its vertical part; `reference_error_*` the distance from the setpoint, which
     moves along by itself where a vehicle can stop. One with wings (`has_wings`: servos move its surfaces) has an
     airspeed instead. `landing_distance_m` and `touch_down_speed_mps` are NaN for a flight that ends in the air.
+    `estimator_unhealthy_s` is the time for which the flight controller reported an unhealthy attitude estimate, which
+    it checks on multirotors only; NaN if its status was not recorded.
     """
 
     vehicle: str
@@ -47,6 +50,7 @@ class FlightSummary(MotionSummary):
     battery_used_mah: float
     mean_current_a: float
     max_current_a: float
+    estimator_unhealthy_s: float
 
 
 def path_deviation(log: FlightLog, path_ned: Array) -> Array:
@@ -145,7 +149,16 @@ def summarise(
         battery_used_mah=charge_coulomb / 3.6,
         mean_current_a=charge_coulomb / max(motion.duration_s, 1e-12),
         max_current_a=float(current.max()),
+        estimator_unhealthy_s=_estimator_unhealthy_s(log),
     )
+
+
+def _estimator_unhealthy_s(log: FlightLog) -> float:
+    errors = log.error_code
+    if np.any(errors == UNKNOWN_ERRORS):
+        return float("nan")
+    unhealthy = errors.astype(np.int64) & int(ErrorFlag.UNHEALTHY_ESTIMATOR) != 0
+    return float(np.sum(np.diff(log.time_s)[unhealthy[:-1]]))
 
 
 def _touch_down_speed(log: FlightLog) -> float:

@@ -53,6 +53,7 @@ def summary_rows(summary: FlightSummary) -> list[tuple[str, str]]:
             f"{s.battery_voltage_start:.2f} V to {s.battery_voltage_end:.2f} V, {s.battery_used_mah:.0f} mAh, "
             f"mean {s.mean_current_a:.1f} A, max {s.max_current_a:.1f} A",
         ),
+        *([] if s.has_wings else [("estimator unhealthy", _unhealthy_text(s.estimator_unhealthy_s))]),
     ]
 
 
@@ -153,6 +154,12 @@ def wind_text(summary: MotionSummary) -> str:
     from_deg = math.degrees(summary.mean_wind_from_rad)
     mean, largest = summary.mean_wind_speed_mps, summary.max_wind_speed_mps
     return f"mean {mean:.1f} m/s from {from_deg:03.0f} deg, max {largest:.1f} m/s"
+
+
+def _unhealthy_text(seconds: float) -> str:
+    if math.isnan(seconds):
+        return "not known"
+    return f"for {seconds:.1f} s" if seconds else "never"
 
 
 def _rms_and_max(rms: float, largest: float) -> str:

@@ -8,11 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.frames import Array
+from rosflight_py_sim.viewer.movement import Movement
 
 NANOSECONDS = 1_000_000_000
-
-# A vehicle that went further than its speeds then and now explain, with a margin and some metres more, was put there.
-_MARGIN, _SLACK = 1.5, 0.5
 
 
 class Trail:
@@ -27,8 +25,7 @@ class Trail:
         # Twice the room: then the old points make way for the new ones only now and then.
         self._points = np.zeros((2 * limit, 3))
         self._first = self._end = 0
-        self._last = np.zeros(3)
-        self._last_ns, self._last_speed = -1, 0.0
+        self._movement = Movement()
 
     @property
     def points(self) -> Array:
@@ -37,11 +34,8 @@ class Trail:
 
     def add(self, time_ns: int, position: NDArray[np.float64], speed: float) -> bool:
         """Take a place (3,) and a speed (m/s) of a time (ns); whether the points have changed."""
-        elapsed_s = (time_ns - self._last_ns) / NANOSECONDS
-        farthest = _MARGIN * 0.5 * (speed + self._last_speed) * elapsed_s + _SLACK
-        if self._last_ns < 0 or elapsed_s < 0.0 or math.dist(position, self._last) > farthest:
+        if self._movement.jumps_to(position, time_ns / NANOSECONDS, speed):
             self._first = self._end = 0
-        self._last[:], self._last_ns, self._last_speed = position, time_ns, speed
         if self._end > self._first and math.dist(position, self._points[self._end - 1]) < self._spacing:
             return False
         if self._end == len(self._points):

@@ -9,9 +9,10 @@ import pytest
 
 from rosflight_py_sim.autopilot.fixedwing_mission import FixedwingPhase
 from rosflight_py_sim.autopilot.mission import Phase
-from rosflight_py_sim.recording.flight_log import FlightLog
+from rosflight_py_sim.recording.flight_log import UNKNOWN_ERRORS, FlightLog
 from rosflight_py_sim.recording.flight_summary import nearest_on_segment, reference_error, summarise, tracking_error
 from rosflight_py_sim.vehicles import MOTORS, V_TAIL, vehicle
+from rosflight_py_sim.viewer.summary_table import summary_rows
 
 CORNERS = ((0.0, 0.0, -5.0), (10.0, 0.0, -5.0), (10.0, 10.0, -5.0), (0.0, 10.0, -5.0))
 SQUARE = np.array((*CORNERS, CORNERS[0]))
@@ -145,6 +146,24 @@ def test_summary_states_what_was_flown() -> None:
     assert summary.mean_current_a == pytest.approx(18.0)
     assert summary.battery_voltage_start - summary.battery_voltage_end == pytest.approx(0.201)
     assert summary.landing_distance_m == pytest.approx(0.1)
+
+
+UNHEALTHY, RC_LOST = 0x08, 0x04
+
+
+@pytest.mark.parametrize(
+    ("codes", "text"),
+    [
+        ([0.0, RC_LOST, 0.0, 0.0, 0.0], "never"),
+        ([0.0, UNHEALTHY, UNHEALTHY | RC_LOST, RC_LOST, 0.0], "for 1.0 s"),
+        ([UNKNOWN_ERRORS] * 5, "not known"),
+    ],
+)
+def test_summary_states_for_how_long_the_estimator_was_unhealthy(codes: list[float], text: str) -> None:
+    log = FlightLog(MOTORS, Phase)
+    for k, code in enumerate(codes):
+        append(log, 0.5 * k, (0.0, 0.0, -1.0), Phase.SIDE_1, error_code=code)
+    assert dict(summary_rows(summarise(log, SQUARE, "multirotor")))["estimator unhealthy"] == text
 
 
 def test_a_flight_that_never_reached_the_square_is_summed_up_as_such() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -14,13 +14,14 @@ import viser
 
 from rosflight_py_sim.viewer.appearance import APPEARANCE, appearance
 from rosflight_py_sim.viewer.graph_model import Health, NodeEntry, Report, graph_model
+from rosflight_py_sim.viewer.web.controls import Controls
 from rosflight_py_sim.viewer.web.display import Display
 from rosflight_py_sim.viewer.web.graph_page import health_table
 from rosflight_py_sim.viewer.web.scene import Scene
 from rosflight_py_sim.viewer.web.server import NoServerError, open_server, stop_server, url_of
 from rosflight_py_sim.viewer.web.trail import PIECE, PIECES, Trail
 from rosflight_py_sim.viewer.web.vehicle_view import VehicleView
-from rosflight_py_sim.world import DRY_LAND, load_world
+from rosflight_py_sim.world import DRY_LAND, World, load_world
 
 SPACING = 0.1
 
@@ -110,6 +111,17 @@ def test_path_has_a_gap_where_the_vehicle_was_put_elsewhere(server: viser.ViserS
     assert second.points[:, :, 0].min() == pytest.approx(50.0)
 
 
+def test_path_has_no_gap_behind_a_fast_vehicle_that_brakes_between_two_looks(server: viser.ViserServer) -> None:
+    trail = Trail(server.scene, "/path", SPACING)
+    # From 60 m/s to a stop at a constant deceleration, seen once a second.
+    for k, (north, speed) in enumerate([(0.0, 60.0), (60.0, 60.0), (90.0, 0.0)]):
+        trail.pass_through(np.array([north, 0.0, 0.0]), 1.0 * k, speed)
+    (path,) = (node for k in range(4) if (node := server.scene.get_handle_by_name(f"/path_{k}")) is not None)
+    assert isinstance(path, viser.LineSegmentsHandle)
+    trail.pass_through(np.array([90.2, 0.0, 0.0]), 3.0, 0.5)
+    assert path.points[:, :, 0].tolist() == pytest.approx(np.array([[0.0, 60.0], [60.0, 90.0], [90.0, 90.2]]))
+
+
 def test_wind_is_an_arrow_to_where_it_blows(server: viser.ViserServer) -> None:
     scene = Scene(server, {"": appearance("multirotor")}, DRY_LAND)
     arrow = server.scene.get_handle_by_name("/map/vehicle_wind")
@@ -155,9 +167,9 @@ def test_height_and_outputs_of_the_chosen_vehicle_are_plotted(server: viser.Vise
     truth[2], truth[3], truth[7] = -12.0, 1.0, 3.0
     for k in range(5):
         display.show("a", VehicleView(0.11 * k, truth, np.zeros(3), np.full(14, 1200.0 + k)))
-    attitude, height, outputs = display.plots.handles
+    attitude, height, speed, outputs = display.plots.handles
     assert attitude.data[1].tolist() == [0.0]
-    assert height.data[1].tolist() == [12.0] and height.data[2].tolist() == [3.0]
+    assert height.data[1].tolist() == [12.0] and speed.data[1].tolist() == [3.0]
     display.plots.draw("a")
     assert [column[-1] for column in outputs.data[1:]] == [1204.0] * 4
     assert len(height.data[0]) == 5
@@ -165,6 +177,50 @@ def test_height_and_outputs_of_the_chosen_vehicle_are_plotted(server: viser.Vise
     display.show("a", VehicleView(0.0, truth, np.zeros(3), np.full(14, 1100.0)))
     display.plots.draw("a")
     assert height.data[0].tolist() == [0.0]
+
+
+@pytest.mark.parametrize("world", [DRY_LAND, load_world("pool")])
+def test_no_plot_shares_an_axis_between_units(server: viser.ViserServer, world: World) -> None:
+    display = Display(server, {"": appearance("auv")}, world)
+    for plot in display.plots.handles:
+        assert plot.title is not None and "," not in "".join(line["label"] for line in plot.series[1:])
+    assert [plot.title.partition(", ")[2] for plot in display.plots.handles] == ["deg", "m", "m/s", "us"]
+
+
+def test_plots_show_the_last_30_s_at_any_rate_of_looking(server: viser.ViserServer) -> None:
+    display = Display(server, {"": appearance("multirotor")}, DRY_LAND)
+    for k in range(1000):
+        # At twice real time, thirty pictures a second.
+        display.show("", view(2.0 / 30.0 * k))
+    display.plots.draw("")
+    for plot in display.plots.handles:
+        assert plot.scales is not None and plot.scales["x"]["range"] == (-30.0, 0.0)
+        assert -30.0 <= plot.data[0][0] < -29.8 and plot.data[0][-1] == 0.0
+
+
+def test_plots_are_filled_however_late_somebody_looks_at_them(server: viser.ViserServer) -> None:
+    display = Display(server, {"": appearance("multirotor")}, DRY_LAND)
+    # The browser keeps this range, whatever data a plot has when it is drawn first.
+    assert all(plot.scales is not None and not plot.scales["x"].get("auto") for plot in display.plots.handles)
+    for k in range(250):
+        display.show("", view(0.101 * k))
+    display.plots.draw("")
+    assert all(len(plot.data[0]) == 250 for plot in display.plots.handles)
+
+
+def test_line_of_the_heading_is_broken_where_it_wraps(server: viser.ViserServer) -> None:
+    display = Display(server, {"": appearance("multirotor")}, DRY_LAND)
+    for k, heading in enumerate([160.0, 170.0, 180.0, 190.0, 200.0, 210.0]):
+        truth = np.zeros(19)
+        truth[3], truth[6] = math.cos(math.radians(heading) / 2.0), math.sin(math.radians(heading) / 2.0)
+        display.show("", VehicleView(0.11 * k, truth, np.zeros(3), np.full(14, 1200.0)))
+    display.plots.draw("")
+    roll, _, yaw = display.plots.handles[0].data[1:]
+    assert list(roll) == pytest.approx([0.0] * 6)
+    # uPlot, which draws it, breaks a line at null alone.
+    assert [value is None for value in yaw].count(True) == 2
+    drawn = [value for value in yaw if value is not None]
+    assert drawn[0] == pytest.approx(160.0) and drawn[-1] == pytest.approx(-150.0)
 
 
 def test_readings_tell_time_pace_place_and_what_is_noted(server: viser.ViserServer) -> None:
@@ -181,6 +237,48 @@ def test_readings_tell_time_pace_place_and_what_is_noted(server: viser.ViserServ
         "armed",
     ):
         assert part in display.readings, part
+
+
+class Paced:
+    """A simulation whose pace alone can be set."""
+
+    def __init__(self) -> None:
+        self.multipliers: list[float] = []
+
+    def call(self, services: Sequence[str]) -> None:
+        raise NotImplementedError
+
+    def step(self, count: int) -> None:
+        raise NotImplementedError
+
+    def set_pace(self, multiplier: float) -> None:
+        self.multipliers.append(multiplier)
+
+    def set_state(self, truth: np.ndarray) -> None:
+        raise NotImplementedError
+
+
+def test_pace_shows_the_multiplier_in_force_and_keeps_what_is_chosen_until_that_changes(
+    server: viser.ViserServer,
+) -> None:
+    simulation = Paced()
+    controls = Controls(server, Display(server, {"": appearance("dart")}, DRY_LAND), simulation)
+    pace = controls.pace
+    shown = []
+    for multiplier in (1.0, 2.0, 3.5, 0.0):
+        controls.show_pace(multiplier)
+        shown.append(pace.value)
+        assert pace.value in pace.options
+    assert shown == ["1 x", "2 x", "3.5 x", "as fast as possible"]
+    assert "3.5 x" not in pace.options
+    pace.value = "5 x"
+    controls.show_pace(0.0)
+    assert pace.value == "5 x"
+    controls.set_pace()
+    assert simulation.multipliers == [5.0]
+    # It was refused.
+    controls.show_pace(0.0)
+    assert pace.value == "as fast as possible"
 
 
 def test_health_table_has_a_row_for_each_node_and_trusts_no_text() -> None:

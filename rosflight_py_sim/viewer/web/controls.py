@@ -17,7 +17,8 @@ from rosflight_py_sim.viewer.web.display import Display
 PAUSE, STEP, SET_STATE = "time_manager/toggle_pause", "time_manager/step", "dynamics/set_sim_state"
 TIME_PARAMETERS = "time_manager/set_parameters"
 
-_SPEEDS = {"as fast as possible": 0.0, "0.1 x": 0.1, "0.5 x": 0.5, "1 x": 1.0, "2 x": 2.0, "5 x": 5.0}
+_AS_FAST_AS_POSSIBLE = "as fast as possible"
+_MULTIPLIERS = (0.0, 0.1, 0.5, 1.0, 2.0, 5.0)
 
 _NEWS_S = 8.0
 
@@ -75,7 +76,11 @@ class Simulation(Protocol):
 
 
 class Controls:
-    """The folders `Time`, `Pilot` and `Set state` of a display."""
+    """The folders `Time`, `Pilot` and `Set state` of a display.
+
+    Attributes:
+        pace: the multiplier in force, or the user's choice that has not been set yet.
+    """
 
     def __init__(self, server: viser.ViserServer, display: Display, simulation: Simulation) -> None:
         """Add them; no button works before `offer` says that its services are there."""
@@ -83,6 +88,7 @@ class Controls:
         self._gui = server.gui
         self._display = display
         self._simulation = simulation
+        self._multiplier = math.nan
         self._buttons: list[tuple[viser.GuiButtonHandle, tuple[str, ...], str, bool]] = []
         with display.flight:
             self._add_time_folder()
@@ -90,6 +96,21 @@ class Controls:
                 for trigger in TRIGGERS:
                     self._add_trigger(trigger)
             self._add_state_folder()
+
+    def show_pace(self, multiplier: float) -> None:
+        """Show the multiplier in force; a choice that has not been set yet stays until the multiplier changes."""
+        if multiplier == self._multiplier:
+            return
+        self._multiplier = multiplier
+        self._choices = {_pace_text(one): one for one in sorted({*_MULTIPLIERS, multiplier})}
+        self.pace.options = tuple(self._choices)
+        # One of viser's base classes declares it read-only.
+        self.pace.value = _pace_text(multiplier)  # type: ignore[misc]
+
+    def set_pace(self) -> None:
+        """Set the chosen multiplier; the next `show_pace` shows the one in force, even after a refusal."""
+        self._multiplier = math.nan
+        self._simulation.set_pace(self._choices[self.pace.value])
 
     def uses(self, service: str) -> bool:
         """Whether a button may call a service; it is named from the simulation's namespace."""
@@ -156,13 +177,14 @@ class Controls:
                 lambda: simulation.step(int(count.value)),
                 is_vehicles=False,
             )
-            pace = gui.add_dropdown("Pace", tuple(_SPEEDS), initial_value="1 x")
+            self.pace = gui.add_dropdown("Pace", (_pace_text(1.0),))
+            self.show_pace(1.0)
             self._add_button(
                 "Set pace",
                 (TIME_PARAMETERS,),
                 "simulated seconds per second",
                 viser.Icon.BRAND_SPEEDTEST,
-                lambda: simulation.set_pace(_SPEEDS[pace.value]),
+                self.set_pace,
                 is_vehicles=False,
             )
 
@@ -208,3 +230,7 @@ class Controls:
         present = [north, east, -down, *angles, *view.truth[7:10].tolist()]
         for slider, value in zip(self._sliders.values(), present, strict=True):
             slider.value = float(min(max(value, slider.min), slider.max))  # type: ignore[misc]
+
+
+def _pace_text(multiplier: float) -> str:
+    return f"{multiplier:g} x" if multiplier else _AS_FAST_AS_POSSIBLE

@@ -1,9 +1,8 @@
-"""Live plots of the chosen vehicle: attitude, height or depth, outputs of the flight controller."""
+"""Live plots of the chosen vehicle: attitude, height or depth, speed, outputs of the flight controller."""
 
 from __future__ import annotations
 
 import math
-from collections import deque
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -13,21 +12,19 @@ from viser import uplot
 
 from rosflight_py_sim.physics.rotations import euler_from_quaternion
 from rosflight_py_sim.viewer.appearance import Appearance
+from rosflight_py_sim.viewer.web.history import SPAN_S, History, broken_at_wraps
 from rosflight_py_sim.viewer.web.vehicle_view import VehicleView
 
-SPAN_S = 30.0
-"""Simulated time that a plot shows."""
-
-_SAMPLES = 300
+_ANGLES = ("roll", "pitch", "yaw")
 
 _COLOURS = ("#c2410c", "#2563eb", "#15803d", "#a21caf", "#0e7490", "#a16207", "#475569", "#be123c")
 
 
 class Plots:
-    """The plots, and what they are made of for each vehicle.
+    """The plots, and the history of each vehicle that they show.
 
     Attributes:
-        handles: attitude, height, outputs.
+        handles: attitude, height, speed, outputs.
     """
 
     def __init__(self, gui: viser.GuiApi, vehicles: Iterable[tuple[str, Appearance]], *, underwater: bool) -> None:
@@ -35,41 +32,51 @@ class Plots:
         given = dict(vehicles)
         self._outputs = _moving_outputs(next(iter(given.values())))
         self._down_sign = 1.0 if underwater else -1.0
-        self._rows: dict[str, deque[list[float]]] = {name: deque(maxlen=_SAMPLES) for name in given}
-        height = "depth, m" if underwater else "height, m"
+        self._histories = {name: History() for name in given}
+        height = "depth" if underwater else "height"
+        speed = "speed" if underwater else "ground speed"
         self.handles = [
-            _plot(gui, "attitude, deg", ("roll", "pitch", "yaw")),
-            _plot(gui, height, (height.partition(",")[0], "ground speed, m/s" if not underwater else "speed, m/s")),
+            _plot(gui, "attitude, deg", _ANGLES),
+            _plot(gui, f"{height}, m", (height,)),
+            _plot(gui, f"{speed}, m/s", (speed,)),
             _plot(gui, "outputs, us", [f"output {output + 1}" for output in self._outputs]),
         ]
 
     def take(self, name: str, view: VehicleView) -> None:
-        """Add a row for a vehicle, if enough time has passed since the last."""
-        rows = self._rows[name]
-        if rows and view.time_s < rows[-1][0]:
-            rows.clear()
-        if not rows or view.time_s - rows[-1][0] >= SPAN_S / _SAMPLES:
-            rows.append(self._row(view))
+        """Add a view to the history of a vehicle."""
+        self._histories[name].take(view.time_s, self._quantities(view))
 
     def draw(self, name: str) -> None:
-        """Show what was taken of a vehicle."""
-        rows = self._rows[name]
-        if not rows:
+        """Show the history of a vehicle."""
+        columns = self._histories[name].columns
+        if not len(columns):
             return
-        columns = np.array(rows).T
-        start = 1
+        times, *quantities = columns
+        angles = [broken_at_wraps(column) for column in quantities[: len(_ANGLES)]]
+        shown = [*angles, *quantities[len(_ANGLES) :]]
         for plot in self.handles:
             width = len(plot.series) - 1
-            plot.data = (columns[0], *columns[start : start + width])
-            start += width
+            _send(plot, times, shown[:width])
+            shown = shown[width:]
 
-    def _row(self, view: VehicleView) -> list[float]:
+    def _quantities(self, view: VehicleView) -> list[float]:
         truth = view.truth.tolist()
-        roll, pitch, yaw = euler_from_quaternion(*truth[3:7])
+        angles = [math.degrees(angle) for angle in euler_from_quaternion(*truth[3:7])]
         speed = math.sqrt(sum(part * part for part in truth[7:10]))
-        attitude = [math.degrees(angle) for angle in (roll, pitch, yaw)]
         outputs = [float(view.pwm_us[output]) for output in self._outputs]
-        return [view.time_s, *attitude, self._down_sign * truth[2], speed, *outputs]
+        return [*angles, self._down_sign * truth[2], speed, *outputs]
+
+
+def _send(plot: viser.GuiUplotHandle, times: NDArray[np.float64], quantities: Sequence[NDArray[np.float64]]) -> None:
+    # uPlot breaks a line at null but not at NaN. viser turns the items of a tuple into arrays of floats, which have no
+    # null, and sends a list as it is.
+    plot.data = [times, *map(_with_nulls, quantities)]  # type: ignore[assignment]
+
+
+def _with_nulls(column: NDArray[np.float64]) -> NDArray[np.float64] | list[float | None]:
+    if np.isfinite(column).all():
+        return column
+    return [value if math.isfinite(value) else None for value in column.tolist()]
 
 
 def _moving_outputs(appearance: Appearance) -> list[int]:
@@ -81,14 +88,17 @@ def _moving_outputs(appearance: Appearance) -> list[int]:
 def _plot(gui: viser.GuiApi, title: str, labels: Sequence[str]) -> viser.GuiUplotHandle:
     nothing: tuple[NDArray[np.float64], ...] = tuple(np.zeros(1) for _ in range(len(labels) + 1))
     lines = [
-        uplot.Series(label=label, stroke=_COLOURS[k % len(_COLOURS)], width=1.5, points={"show": False})
+        uplot.Series(label=label, stroke=_COLOURS[k % len(_COLOURS)], width=1.0, points={"show": False})
         for k, label in enumerate(labels)
     ]
     return gui.add_uplot(
         nothing,
-        (uplot.Series(label="time, s"), *lines),
+        (uplot.Series(label="time from now, s"), *lines),
         title=title,
-        scales={"x": uplot.Scale(time=False, auto=True), "y": uplot.Scale(auto=True)},
+        # A fixed range: viser fits its own range to the first data of a plot, before the plot has a width, and the plot
+        # may then show only the first second.
+        scales={"x": uplot.Scale(time=False, range=(-SPAN_S, 0.0)), "y": uplot.Scale(auto=True)},
         legend=uplot.Legend(show=True),
-        height=190,
+        height=160,
+        padding=(8, 24, 0, 0),
     )

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import viser
 from numpy.typing import NDArray
+
+from rosflight_py_sim.viewer.movement import Movement
 
 PIECE = 100
 """Points of a piece."""
@@ -30,7 +34,7 @@ class Trail:
         self._pieces: list[viser.LineSegmentsHandle] = []
         self._made = 0
         self._visible = True
-        self._time_s = 0.0
+        self._movement = Movement()
 
     @property
     def visible(self) -> bool:
@@ -45,22 +49,16 @@ class Trail:
 
     def pass_through(self, position: NDArray[np.float64], time_s: float, speed: float) -> None:
         """Add a place (NED, m), reached at `time_s` with `speed` (m/s), if it is far enough from the last."""
-        if not self._points:
-            self._begin([position], time_s)
-            return
-        distance = float(np.linalg.norm(position - self._points[-1]))
-        # No vehicle gets further than this by itself since then; one that was reset or set does.
-        if time_s < self._time_s or distance > 2.0 * (speed + 5.0) * (time_s - self._time_s) + self._spacing:
-            self._begin([position], time_s)
-        elif distance >= self._spacing:
+        if self._movement.jumps_to(position, time_s, speed) or not self._points:
+            self._points = [position.copy()]
+        elif math.dist(position, self._points[-1]) >= self._spacing:
             self._points.append(position.copy())
-            self._time_s = time_s
             if len(self._points) == 2:
                 self._add_piece()
             elif len(self._points) % _SENT_EACH == 0:
                 self._pieces[-1].points = _segments(self._points)
             if len(self._points) == PIECE:
-                self._begin([self._points[-1]], time_s)
+                self._points = self._points[-1:]
 
     def clear(self) -> None:
         """Forget all of it."""
@@ -68,10 +66,6 @@ class Trail:
             piece.remove()
         self._pieces.clear()
         self._points.clear()
-
-    def _begin(self, points: list[NDArray[np.float64]], time_s: float) -> None:
-        self._points = [point.copy() for point in points]
-        self._time_s = time_s
 
     def _add_piece(self) -> None:
         self._made += 1
