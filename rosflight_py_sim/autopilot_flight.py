@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from geometry_msgs.msg import PoseStamped
 from nav_msgs.msg import Path as PathMessage
 from rich.console import Console
-from rosflight_msgs.msg import BatteryStatus
+from rosflight_msgs.msg import BatteryStatus, Status
 from std_msgs.msg import Float64, String
 
 from rosflight_py_sim.composition import ComposedGraph
@@ -17,6 +17,7 @@ from rosflight_py_sim.flight import Flight
 from rosflight_py_sim.interfaces.autopilot_interface import SETPOINT_WIRE, AutopilotInterface
 from rosflight_py_sim.interfaces.forces_and_moments_interface import BATTERY_WIRE
 from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED
+from rosflight_py_sim.interfaces.sensor_interface import STATUS_ERROR_CODE, STATUS_WIRE
 from rosflight_py_sim.mission_recorder import MissionRecorder
 from rosflight_py_sim.nodes.pilot import MissionPilot
 from rosflight_py_sim.nodes.running import node_class
@@ -37,7 +38,11 @@ def autopilot_class(vehicle: Vehicle) -> type[AutopilotInterface]:
 class FlightRecorder(MissionRecorder):
     """Writes down what the autopilot does, from its start on."""
 
-    HEARS: ClassVar[Mapping[str, Any]] = {"sim/truth_battery": BatteryStatus, "autopilot/setpoint": PoseStamped}
+    HEARS: ClassVar[Mapping[str, Any]] = {
+        "sim/truth_battery": BatteryStatus,
+        "autopilot/setpoint": PoseStamped,
+        "status": Status,
+    }
 
     def __init__(self, vehicle: Vehicle, **arguments: Any) -> None:
         """Listen."""
@@ -61,8 +66,9 @@ class FlightRecorder(MissionRecorder):
         """Write a row."""
         voltage, current = BATTERY_WIRE.decode(self.newest["sim/truth_battery"])[2:4]
         setpoint = SETPOINT_WIRE.decode(self.newest["autopilot/setpoint"])[2:5]
+        errors = STATUS_WIRE.decode(self.newest["status"])[STATUS_ERROR_CODE]
         state = self.state
-        self.log.append(state.time_s, state.truth, setpoint, commands, flow_ned, voltage, current, self._phase)
+        self.log.append(state.time_s, state.truth, setpoint, commands, flow_ned, voltage, current, self._phase, errors)
 
     def _on_phase(self, message: String) -> None:
         self._phase = self._phases[message.data]

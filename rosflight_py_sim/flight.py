@@ -14,6 +14,8 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from rosflight_py_sim.composition import ComposedGraph
 from rosflight_py_sim.fleet import Member
+from rosflight_py_sim.flight_progress import ProgressLines
+from rosflight_py_sim.interfaces.wire import NANOSECONDS
 from rosflight_py_sim.parameters import Value
 from rosflight_py_sim.vehicles import Vehicle
 
@@ -115,6 +117,14 @@ def fly(
 
 
 def _spin(graph: ComposedGraph, flight: Flight, console: Console) -> None:
+    if console.is_terminal:
+        _spin_with_bar(graph, flight, console)
+    else:
+        clock = graph.nodes[0].get_clock()
+        graph.spin(ProgressLines(flight, console, lambda: clock.now().nanoseconds / NANOSECONDS).go_on)
+
+
+def _spin_with_bar(graph: ComposedGraph, flight: Flight, console: Console) -> None:
     columns = (TextColumn("{task.description:34s}"), BarColumn(), TextColumn("{task.percentage:3.0f} %"))
     with Progress(*columns, TimeElapsedColumn(), console=console, auto_refresh=False) as progress:
         task = progress.add_task(flight.doing, total=1.0)

@@ -8,7 +8,7 @@ import numpy as np
 
 from rosflight_py_sim.autopilot.mission_phase import MissionPhase
 from rosflight_py_sim.autopilot_flight import autopilot_class
-from rosflight_py_sim.recording.flight_log import FlightLog
+from rosflight_py_sim.recording.flight_log import UNKNOWN_ERRORS, FlightLog
 from rosflight_py_sim.recording.mcap_file import Recording, Topic
 from rosflight_py_sim.recording.recorded_vehicle import RecordedVehicle
 from rosflight_py_sim.recording.state_log import Array
@@ -25,12 +25,15 @@ def recorded_flight(one: RecordedVehicle) -> tuple[FlightLog, Array] | None:
     battery = one.held("sim/truth_battery", "voltage", "current")
     if told is None or path is None or setpoint is None or battery is None:
         return None
+    errors = one.held("status", "error_code")
+    if errors is None:
+        errors = np.full((len(one.time_s), 1), UNKNOWN_ERRORS)
     log = FlightLog(one.vehicle.actuators, phases, max(1, len(one.time_s)))
-    rows = zip(one.time_s.tolist(), one.truth, setpoint, one.commands(), one.wind_ned, battery, told, strict=True)
-    for time_s, truth, wanted, commands, wind, (voltage, current), phase in rows:
+    columns = (one.time_s.tolist(), one.truth, setpoint, one.commands(), one.wind_ned, battery, told, errors[:, 0])
+    for time_s, truth, wanted, commands, wind, (voltage, current), phase, error_code in zip(*columns, strict=True):
         # As in the report of a flight: it begins with the mission.
         if phase is not None and phase:
-            log.append(time_s, truth, tuple(wanted), commands, wind, voltage, current, phase)
+            log.append(time_s, truth, tuple(wanted), commands, wind, voltage, current, phase, error_code)
     return (log, path) if len(log) > 1 else None
 
 

@@ -1,0 +1,75 @@
+"""Progress of `fly` in a file or a pipe, on a clock of the test's own."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+from rich.console import Console
+
+from rosflight_py_sim.composition import ComposedGraph
+from rosflight_py_sim.flight import Flight
+from rosflight_py_sim.flight_progress import ProgressLines
+from rosflight_py_sim.vehicles import vehicle
+
+LENGTH_S = 35.0
+
+
+class Clocked(Flight):
+    """A flight of 35 s of system time, in a simulation that runs at twice real time."""
+
+    def __init__(self) -> None:
+        super().__init__(vehicle("multirotor"))
+        self.system_s = 1000.0
+
+    @property
+    def elapsed_s(self) -> float:
+        return self.system_s - 1000.0
+
+    def join(self, graph: ComposedGraph, namespace: str) -> None:
+        raise NotImplementedError
+
+    @property
+    def doing(self) -> str:
+        return "climbing [1]" if self.elapsed_s < 15.0 else "landing"
+
+    @property
+    def progress(self) -> float:
+        return self.elapsed_s / LENGTH_S
+
+    @property
+    def over(self) -> bool:
+        return self.elapsed_s >= LENGTH_S
+
+    @property
+    def failure(self) -> str:
+        return ""
+
+    def report(self, console: Console, picture: Path) -> bool:
+        raise NotImplementedError
+
+
+def lines(step_s: float) -> list[str]:
+    """What is printed of the flight, with the clock looked at in these steps."""
+    flight, text = Clocked(), io.StringIO()
+    progress = ProgressLines(
+        flight,
+        Console(file=text, width=20),
+        simulated_s=lambda: 2.0 * flight.elapsed_s,
+        system_s=lambda: flight.system_s,
+    )
+    while progress.go_on():
+        flight.system_s += step_s
+    return text.getvalue().splitlines()
+
+
+def test_a_line_comes_every_ten_seconds_with_phase_simulated_time_and_share() -> None:
+    assert lines(0.25) == [
+        "climbing [1]: 20.0 s simulated, 29% done",
+        "landing: 40.0 s simulated, 57% done",
+        "landing: 60.0 s simulated, 86% done",
+    ]
+
+
+def test_a_machine_that_is_held_up_prints_one_line_for_the_time_it_missed() -> None:
+    assert lines(25.0) == ["landing: 50.0 s simulated, 71% done"]
