@@ -142,6 +142,12 @@ def _steps(options: argparse.Namespace, chosen: list[tuple[str, str]]) -> Table:
             lambda: float(measured(f"separate_rate(duration_s={seconds})", "bare_chain")),
         )
         add("multirotor, a process a node, lockstep", figures, "0.6")
+        figures = by_turns(
+            runs,
+            lambda: float(measured(f"separate_run(0.0, {seconds}, time_mode='gated')", "separate_graph")["rate"]),
+            lambda: float(measured(f"separate_run(0.0, {seconds})", "separate_graph")["rate"]),
+        )
+        add("the same, gated (beside it: lockstep)", figures, "0.6")
     return table
 
 

@@ -1,4 +1,4 @@
-"""The whole graph with a process for each node, lockstep: steps, lost steps, CPU and memory of each node."""
+"""The whole graph with a process for each node, lockstep or gated: steps, lost steps, CPU and memory of each node."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from rosflight_py_sim.flight_controllers import chosen_flight_controller
 from rosflight_py_sim.graph_plan import planned_nodes
 from rosflight_py_sim.interfaces.wire import stamp_ns
 from rosflight_py_sim.nodes.running import make_executor, settle
+from rosflight_py_sim.time_modes import TIME_MANAGERS
 from rosflight_py_sim.vehicles import Vehicle, vehicle
 
 START_UP_S = 60.0
@@ -58,16 +59,17 @@ def _memory_mib(pid: int) -> float:
 
 @contextmanager
 def node_processes(
-    chosen: Vehicle, *arguments: str, flight_controller: str = "sil_board"
+    chosen: Vehicle, *arguments: str, flight_controller: str = "sil_board", time_mode: str = "lockstep"
 ) -> Iterator[dict[str, subprocess.Popen[bytes]]]:
     """A process for each node, as fast as the machine allows unless the arguments say otherwise."""
     controller = chosen_flight_controller(flight_controller)
     planned = planned_nodes([Member(chosen)], controller)
-    executables = [*(one.executable for one in planned), "lockstep_time_manager"]
+    executables = [*(one.executable for one in planned), TIME_MANAGERS[time_mode]]
     files = [chosen.parameter_file, *controller.files_for(chosen)]
     common = ["--ros-args", "--log-level", "warn", "-p", f"firmware_param_file:={chosen.firmware_file}"]
     common += [word for file in files for word in ("--params-file", str(file))]
-    common += ["-p", "use_sim_time:=true", "-p", "time_mode:=lockstep", "-p", "real_time_multiplier:=0.0", *arguments]
+    common += ["-p", "use_sim_time:=true", "-p", f"time_mode:={time_mode}", "-p", "real_time_multiplier:=0.0"]
+    common += arguments
     processes = {
         executable: subprocess.Popen([sys.executable, "-m", f"rosflight_py_sim.nodes.{executable}", *common])
         for executable in executables
@@ -82,11 +84,15 @@ def node_processes(
 
 
 def separate_run(
-    multiplier: float = 0.0, duration_s: float = 5.0, name: str = "multirotor", step_rate: float = 400.0
+    multiplier: float = 0.0,
+    duration_s: float = 5.0,
+    name: str = "multirotor",
+    step_rate: float = 400.0,
+    time_mode: str = "lockstep",
 ) -> SeparateRun:
     """Run the graph held to `multiplier` times real time (0: unlimited) and watch the truth state."""
     arguments = ["-p", f"real_time_multiplier:={multiplier}", "-p", f"step_size:={1.0 / step_rate}"]
-    with node_processes(vehicle(name), *arguments) as processes:
+    with node_processes(vehicle(name), *arguments, time_mode=time_mode) as processes:
         return _watch(processes, duration_s, round(1e9 / step_rate))
 
 

@@ -54,7 +54,7 @@ def _names(executable: str, cls: type[SimulationNode]) -> str:
 def _rows(cls: type[SimulationNode]) -> Iterator[str]:
     for p in cls.PARAMETERS:
         name = f"`{p.name}`" + (" *fixed*" if p.read_only else "")
-        yield f"| {name} | {_default(p)} | {p.unit} | {_allowed(p)} | {p.text} |"
+        yield f"| {name} | {_default(p)} | {p.unit} | {p.constraints} | {p.text} |"
 
 
 def _default(p: Parameter) -> str:
@@ -69,10 +69,6 @@ def _scalar(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return f"{value:.10g}" if isinstance(value, float) else str(value)
-
-
-def _allowed(p: Parameter) -> str:
-    return f"{p.type_name}, {p.allowed}" if p.allowed else p.type_name
 
 
 if __name__ == "__main__":
