@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
-from geometry_msgs.msg import PoseStamped
 from nav_msgs.msg import Path as PathMessage
 from rich.console import Console
-from rosflight_msgs.msg import BatteryStatus, Status
 from std_msgs.msg import Float64, String
 
 from rosflight_py_sim.composition import ComposedGraph
 from rosflight_py_sim.flight import Flight
-from rosflight_py_sim.interfaces.autopilot_interface import SETPOINT_WIRE, AutopilotInterface
-from rosflight_py_sim.interfaces.forces_and_moments_interface import BATTERY_WIRE
+from rosflight_py_sim.interfaces.autopilot_interface import AutopilotInterface
 from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED
-from rosflight_py_sim.interfaces.sensor_interface import STATUS_ERROR_CODE, STATUS_WIRE
+from rosflight_py_sim.interfaces.step_topics import SETPOINT, STATUS, TRUTH_BATTERY, vector3
 from rosflight_py_sim.mission_recorder import MissionRecorder
 from rosflight_py_sim.nodes.pilot import MissionPilot
 from rosflight_py_sim.nodes.running import node_class
@@ -38,11 +35,7 @@ def autopilot_class(vehicle: Vehicle) -> type[AutopilotInterface]:
 class FlightRecorder(MissionRecorder):
     """Writes down what the autopilot does, from its start on."""
 
-    HEARS: ClassVar[Mapping[str, Any]] = {
-        "sim/truth_battery": BatteryStatus,
-        "autopilot/setpoint": PoseStamped,
-        "status": Status,
-    }
+    HEARS = (TRUTH_BATTERY, SETPOINT, STATUS)
 
     def __init__(self, vehicle: Vehicle, **arguments: Any) -> None:
         """Listen."""
@@ -62,11 +55,11 @@ class FlightRecorder(MissionRecorder):
         """Whether the mission has begun."""
         return self._phase is not self._waiting
 
-    def write(self, commands: list[float], flow_ned: tuple[float, ...]) -> None:
+    def write(self, commands: list[float], flow_ned: Sequence[float]) -> None:
         """Write a row."""
-        voltage, current = BATTERY_WIRE.decode(self.newest["sim/truth_battery"])[2:4]
-        setpoint = SETPOINT_WIRE.decode(self.newest["autopilot/setpoint"])[2:5]
-        errors = STATUS_WIRE.decode(self.newest["status"])[STATUS_ERROR_CODE]
+        _, voltage, current = self.newest(TRUTH_BATTERY)
+        setpoint = vector3(self.newest(SETPOINT).position_ned)
+        errors = self.newest(STATUS).error_code
         state = self.state
         self.log.append(state.time_s, state.truth, setpoint, commands, flow_ned, voltage, current, self._phase, errors)
 

@@ -9,9 +9,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import rclpy
+from rclpy.clock import ClockType, ROSClock
 from rclpy.executors import Executor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
+from rclpy.time import Time
 from rclpy.time_source import TimeSource
 from rclpy.validate_namespace import validate_namespace
 
@@ -19,7 +21,10 @@ from rosflight_py_sim.beside import Beside
 from rosflight_py_sim.fleet import Member
 from rosflight_py_sim.flight_controllers import FlightController, chosen_flight_controller
 from rosflight_py_sim.graph_plan import planned_nodes
+from rosflight_py_sim.interfaces.hand_off import HandOff
+from rosflight_py_sim.interfaces.qos import CHAIN
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode, drop_clock_subscription
+from rosflight_py_sim.interfaces.step_topics import CLOCK
 from rosflight_py_sim.interfaces.viewed_topics import RELAYED
 from rosflight_py_sim.node_names import SHORT, node_name
 from rosflight_py_sim.nodes.recorder import Recorder
@@ -37,6 +42,9 @@ from rosflight_py_sim.nodes.running import (
 from rosflight_py_sim.parameters import Value
 from rosflight_py_sim.time_modes import TIME_MANAGERS
 
+# Callbacks between two looks at whether to go on; each may deliver the messages of several steps.
+_TURNS = 8
+
 # A wait this long is answered by a look at whether to go on.
 _PATIENCE_S = 0.1
 
@@ -44,7 +52,8 @@ _PATIENCE_S = 0.1
 class ComposedGraph:
     """All nodes of a simulation on one executor.
 
-    Every message still goes through DDS, so other processes see and drive the graph as if each node were a process.
+    Messages of the step go from node to node directly (see HandOff), and through DDS as well where somebody else
+    subscribes, so other processes see and drive the graph as if each node were a process.
     The nodes that do not follow the step's stamps share one subscription to /clock.
 
     Each node takes its parameters from these, the later the stronger: its vehicle's file, the flight controller's for
@@ -98,11 +107,14 @@ class ComposedGraph:
         self.nodes: list[Node] = []
         self._names = names
         self._simulated = time_mode != "wall"
-        self._time_source: TimeSource | None = None
+        self._host: Node | None = None
+        self._time_source = TimeSource()
+        self._clocks: list[ROSClock] = []
         self._own: dict[str, Any] = {"time_mode": time_mode, "vehicles": [member.namespace for member in vehicles]}
         self._first = given[0]
         self._beside: list[Beside] = []
         self.executor: Executor = make_executor()
+        self.hand_off = HandOff(self.executor.create_task)
         self.recorder: Recorder | None = None
         try:
             if self._simulated:
@@ -133,12 +145,23 @@ class ComposedGraph:
             raise
 
     def _share_clock(self, namespace: str) -> None:
+        """Create the clock of all nodes, in a node that subscribes to /clock."""
         host = Node(
             "rosflight_py_sim", namespace=namespace, parameter_overrides=[Parameter("use_sim_time", value=True)]
         )
-        self._time_source = TimeSource()
-        self.adopt(host)
+        # It lets a clock show simulated time; the hand-off tells the time.
         self._time_source.attach_node(host)
+        drop_clock_subscription(host)
+        self._host = host
+        self.nodes.append(host)
+        self.hand_off.clock = host.get_clock()
+        self._clocks = [host.get_clock()]
+        self.hand_off.subscribe(host, CLOCK, CLOCK.name, CHAIN, self._set_clocks)
+
+    def _set_clocks(self, time_ns: int) -> None:
+        time = Time(nanoseconds=time_ns, clock_type=ClockType.ROS_TIME)
+        for clock in self._clocks:
+            clock.set_ros_time_override(time)
 
     def _make_recorder(self, file: str, namespace: str, first: Member) -> Recorder:
         """Create the recorder: before all others, whose messages it is given from the first one on."""
@@ -173,6 +196,7 @@ class ComposedGraph:
             arguments=arguments,
             cli_args=arguments,
             shared_names=SharedNames(),
+            hand_off=self.hand_off,
             tap=self.recorder.tap if self.recorder is not None else None,
             namespace=namespace,
             parameter_overrides=[Parameter(name, value=value) for name, value in overrides.items()],
@@ -181,11 +205,13 @@ class ComposedGraph:
         return node
 
     def adopt(self, node: Node) -> None:
-        """Let a node take its time from the graph's shared clock."""
-        follows_stamps = isinstance(node, SimulationNode) and node.follows_stamps
-        if self._time_source is not None and not follows_stamps:
+        """Let a node take its time from the graph's clock."""
+        shared, clock = self.hand_off.clock, node.get_clock()
+        if shared is not None and clock is not shared:
             drop_clock_subscription(node)
-            self._time_source.attach_clock(node.get_clock())
+            self._time_source.attach_clock(clock)
+            clock.set_ros_time_override(shared.now())
+            self._clocks.append(clock)
         self.nodes.append(node)
 
     def values_of(self, name: str) -> dict[str, Value]:
@@ -205,15 +231,21 @@ class ComposedGraph:
             KeyboardInterrupt: SIGINT or SIGTERM came.
         """
         settle()
+        ours = {id(node) for node in self.nodes if node is self._host or isinstance(node, SimulationNode)}
+        guests = [node for node in self.executor.get_nodes() if id(node) not in ours]
+        if guests:
+            self.hand_off.admit(guests)
+        self.hand_off.look_around()
         spin_once, ok = self.executor.spin_once, rclpy.ok
         with noted_signals() as signals:
             while not signals and ok() and go_on():
                 # One look a batch: it would cost as much as a callback. In a pause each turn takes its whole patience.
                 until_s = time.monotonic() + _PATIENCE_S
-                for _ in range(64):
+                for _ in range(_TURNS):
                     spin_once(timeout_sec=_PATIENCE_S)
                     if signals or time.monotonic() > until_s:
                         break
+                self.hand_off.check()
         if signals:
             raise KeyboardInterrupt
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +42,7 @@ class DiveRecorder(ClientRecorder):
         for camera in CAMERAS:
             self._watch(camera)
 
-    def write(self, commands: list[float], flow_ned: tuple[float, ...]) -> None:
+    def write(self, commands: list[float], flow_ned: Sequence[float]) -> None:
         """Write a row."""
         self.log.append(self.state.time_s, self.state.truth, commands, flow_ned)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,7 @@ class SkywritingRecorder(ClientRecorder):
         if begun:
             self.log.letters.append(Letter(begun[1], self.log.marks[-1].time_s))
 
-    def write(self, commands: list[float], flow_ned: tuple[float, ...]) -> None:
+    def write(self, commands: list[float], flow_ned: Sequence[float]) -> None:
         """Write a row."""
         state, pilot = self.state, self._plane.pilot
         modes = (pilot.mode, pilot.cage_triggered, pilot.triggered_last)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from geometry_msgs.msg import PoseStamped
 from nav_msgs.msg import Path
 from rclpy.publisher import Publisher
-from rosflight_msgs.msg import Command, SimState
+from rosflight_msgs.msg import Command
 from std_msgs.msg import Float64, String
 from std_srvs.srv import Trigger
 
@@ -20,15 +20,13 @@ from rosflight_py_sim.interfaces.diagnostics import Diagnosis
 from rosflight_py_sim.interfaces.dynamics_interface import LONGEST_STEP_NS
 from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
+from rosflight_py_sim.interfaces.step_topics import COMMAND, SETPOINT, TRUTH_STATE, ControlCommand, Setpoint
 from rosflight_py_sim.interfaces.ticks import Schedule
 from rosflight_py_sim.interfaces.traffic import Period
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
-from rosflight_py_sim.interfaces.wire import NANOSECONDS, WireFormat, stamp_ns
+from rosflight_py_sim.interfaces.wire import NANOSECONDS
 from rosflight_py_sim.parameters import Parameter, ParameterTable, number
 from rosflight_py_sim.physics.rotations import quaternion_from_euler
-
-COMMAND_WIRE = WireFormat(Command)
-SETPOINT_WIRE = WireFormat(PoseStamped, frame_id="NED")
 
 COMMAND_FREQUENCY = Parameter(
     "command_frequency", 100.0, "Rate of commands", "Hz", minimum=1.0, maximum=400.0, read_only=True
@@ -63,12 +61,12 @@ class AutopilotInterface(SimulationNode, ABC):
         super().__init__(**arguments)
         self._schedule = Schedule(number(self.values, "command_frequency"))
         self._progress_schedule = Schedule(_PROGRESS_RATE_HZ)
-        self._send_command = self.publisher("command", COMMAND_WIRE, CHAIN)
-        self._send_setpoint = self.publisher("autopilot/setpoint", SETPOINT_WIRE, CHAIN)
+        self._send_command = self.publisher(COMMAND)
+        self._send_setpoint = self.publisher(SETPOINT)
         self._publish_phase = self.create_publisher(String, "autopilot/phase", LATCHED).publish
         self._publish_progress = self.create_publisher(Float64, "autopilot/progress", CHAIN).publish
         self.create_service(Trigger, "autopilot/start", self._start)
-        self.listen("sim/truth_state", SimState, self._on_truth, CHAIN, needed=True)
+        self.subscribe(TRUTH_STATE, self._on_truth, qos=CHAIN, needed=True)
         self._tell_phase()
 
     @abstractmethod
@@ -124,20 +122,18 @@ class AutopilotInterface(SimulationNode, ABC):
         response.success = True
         return response
 
-    def _on_truth(self, message: bytes) -> None:
-        time_ns = stamp_ns(message)
-        if time_ns == self._last_ns or not self._schedule.due(time_ns):
+    def _on_truth(self, state: VehicleState) -> None:
+        if state.time_ns == self._last_ns or not self._schedule.due(state.time_ns):
             return
-        state = self._state
-        state.read(message)
+        self._state = state
         elapsed_ns = state.time_ns - self._last_ns
         # A longer gap, or time going back, is a restart of another node: integrators must not see it.
         known = self._last_ns >= 0 and 0 < elapsed_ns <= LONGEST_STEP_NS
         self._last_ns = state.time_ns
         guided = self.guide(state, elapsed_ns / NANOSECONDS if known else 0.0)
-        self._send_command(state.time_ns, guided.mode, Command.IGNORE_NONE, *guided.u)
+        self._send_command(ControlCommand(state.time_ns, guided.mode, Command.IGNORE_NONE, guided.u))
         w, x, y, z = quaternion_from_euler(0.0, 0.0, guided.yaw_rad)
-        self._send_setpoint(state.time_ns, *guided.position_ned, x, y, z, w)
+        self._send_setpoint(Setpoint(state.time_ns, guided.position_ned, (x, y, z, w)))
         self._tell_phase()
         if self._progress_schedule.due(state.time_ns):
             self._publish_progress(Float64(data=self.progress))

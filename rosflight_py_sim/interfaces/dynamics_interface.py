@@ -7,27 +7,32 @@ controller (`flight_model_interface.py`); TruthInterface is what both have in co
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, ClassVar
 
 import numpy as np
-from geometry_msgs.msg import Vector3Stamped, WrenchStamped
 from numpy.typing import NDArray
 from rosflight_msgs.srv import SetSimState
 from std_msgs.msg import Float64, String
 from std_srvs.srv import Trigger
 
 from rosflight_py_sim.interfaces.diagnostics import Diagnosis, Level
-from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED
 from rosflight_py_sim.interfaces.simulation_node import TIME_MODE, SimulationNode
+from rosflight_py_sim.interfaces.step_topics import (
+    FAULT,
+    FORCES_AND_MOMENTS,
+    STEP_SIZE_S,
+    TRUTH_STATE,
+    TRUTH_WIND,
+    StepTopic,
+    Wind,
+    Wrench,
+)
 from rosflight_py_sim.interfaces.traffic import Period
-from rosflight_py_sim.interfaces.vehicle_state import TRUTH_WIRE, truth_numbers, truth_of_message
-from rosflight_py_sim.interfaces.wire import NANOSECONDS, WireFormat, seconds_text
+from rosflight_py_sim.interfaces.vehicle_state import VehicleState, truth_of_message
+from rosflight_py_sim.interfaces.wire import NANOSECONDS, seconds_text
 from rosflight_py_sim.parameters import ParameterTable
 from rosflight_py_sim.physics.dynamics import StateDivergedError
-
-WRENCH_WIRE = WireFormat(WrenchStamped, frame_id="body")
-WIND_WIRE = WireFormat(Vector3Stamped, frame_id="NED")
 
 # Without lockstep a longer gap between two messages is a pause (a node was stopped), not a step.
 LONGEST_STEP_NS = NANOSECONDS // 10
@@ -52,12 +57,12 @@ class TruthInterface(SimulationNode, ABC):
     pauses the time manager), and no message counts until one of the services has set a good state.
 
     Class attributes:
-        DRIVEN_BY: topic and wire format of the message that a step begins with.
+        DRIVEN_BY: topic of the message that a step begins with.
     """
 
     DEFAULT_NAME: ClassVar[str] = "dynamics"
     PARAMETERS: ClassVar[ParameterTable] = ParameterTable(TIME_MODE)
-    DRIVEN_BY: ClassVar[tuple[str, WireFormat]]
+    DRIVEN_BY: ClassVar[StepTopic[Any]]
 
     def __init__(self, **arguments: Any) -> None:
         """Create topics and service, and publish the initial state."""
@@ -67,33 +72,32 @@ class TruthInterface(SimulationNode, ABC):
         self._driven_ns = -1
         self._answered_again = 0
         self._is_idle = True
-        self._held: bytes | None = None
+        self._held: Any = None
         self._held_ns = -1
         super().__init__(**arguments)
         self._lockstep = self.values["time_mode"] == "lockstep"
-        self._send_wind = self.publisher("sim/truth_wind", WIND_WIRE, LATCHED)
-        self._send_truth = self.publisher("sim/truth_state", TRUTH_WIRE, LATCHED)
-        self._fault = self.create_publisher(String, "sim/fault", LATCHED)
-        self._fault.publish(String())
+        self._send_wind = self.publisher(TRUTH_WIND)
+        self._send_truth = self.publisher(TRUTH_STATE)
+        self._send_fault = self.publisher(FAULT)
+        self._send_fault(String())
         self.create_service(SetSimState, "dynamics/set_sim_state", self._set_sim_state)
         if self._lockstep:
             self.follow_stamps()
-            self.create_subscription(Float64, "sim/step_size", self._on_step_size, LATCHED)
+            self.subscribe(STEP_SIZE_S, self._on_step_size)
         else:
             self._time_ns = self.get_clock().now().nanoseconds
             self.create_system_timer(_REPEAT_S, self._repeat_if_idle)
         self.create_service(Trigger, "dynamics/reset", self._reset)
         self._initial_truth = self.compute_truth().copy()
         self._publish()
-        topic, self._wire = self.DRIVEN_BY
-        self.listen(topic, self._wire.message_type, self._on_driven, CHAIN, needed=True)
+        self.subscribe(self.DRIVEN_BY, self._on_driven, needed=True)
 
     @abstractmethod
-    def move(self, numbers: Sequence[float], dt: float) -> None:
+    def move(self, driver: Any, dt: float) -> None:
         """Move the state on.
 
         Args:
-            numbers: those of the message that drives the step, in field order.
+            driver: message that drives the step.
             dt: s, greater than 0.
 
         Raises:
@@ -153,9 +157,8 @@ class TruthInterface(SimulationNode, ABC):
         self._step_ns = round(message.data * NANOSECONDS)
         self.try_again()
 
-    def _on_driven(self, message: bytes) -> None:
-        m = self._wire.decode(message)
-        stamp = m[0] * NANOSECONDS + m[1]
+    def _on_driven(self, message: Any) -> None:
+        stamp = message.time_ns
         self.tell_time(stamp)
         if self._lockstep:
             step_ns, end_ns = self._step_ns, stamp + self._step_ns
@@ -175,7 +178,7 @@ class TruthInterface(SimulationNode, ABC):
         self._is_idle = False
         if repeated:
             self._answered_again += 1
-        elif self._advance(m[2:], step_ns / NANOSECONDS, end_ns):
+        elif self._advance(message, step_ns / NANOSECONDS, end_ns):
             self._driven_ns = stamp
         else:
             return
@@ -185,19 +188,19 @@ class TruthInterface(SimulationNode, ABC):
     def _clock_was_set_back(self) -> bool:
         return bool(self.get_clock().now().nanoseconds < self._time_ns - LONGEST_STEP_NS)
 
-    def _advance(self, numbers: Sequence[float], dt: float, end_ns: int) -> bool:
+    def _advance(self, driver: Any, dt: float, end_ns: int) -> bool:
         """Move the state on by `dt` to `end_ns`; False when it has diverged."""
         if self._diverged:
             return False
         try:
             if dt > 0.0:
-                self.move(numbers, dt)
+                self.move(driver, dt)
         except StateDivergedError as error:
             self._diverged = True
             text = f"{error} at {seconds_text(end_ns)}; the state before it is kept: set a good one with "
             text += "dynamics/set_sim_state and resume with time_manager/toggle_pause"
             self.get_logger().error(text)
-            self._fault.publish(String(data=text))
+            self._send_fault(String(data=text))
             return False
         self._time_ns = end_ns
         return True
@@ -208,8 +211,9 @@ class TruthInterface(SimulationNode, ABC):
         self._is_idle = True
 
     def _publish(self) -> None:
-        self._send_wind(self._time_ns, *self.compute_wind_truth().tolist())
-        self._send_truth(self._time_ns, *truth_numbers(self.compute_truth()))
+        self._send_wind(Wind(self._time_ns, self.compute_wind_truth().tolist()))
+        # A copy: the truth vector goes on to change, and receivers keep the message.
+        self._send_truth(VehicleState(self._time_ns, self.compute_truth().copy()))
 
     def _set_sim_state(self, request: SetSimState.Request, response: SetSimState.Response) -> SetSimState.Response:
         try:
@@ -233,14 +237,14 @@ class TruthInterface(SimulationNode, ABC):
     def _go_on_from_new_state(self) -> None:
         if self._diverged:
             self._diverged = False
-            self._fault.publish(String())
+            self._send_fault(String())
         self._publish()
 
 
 class DynamicsInterface(TruthInterface):
     """Answers each wrench on sim/forces_and_moments with the truth state and the wind."""
 
-    DRIVEN_BY: ClassVar[tuple[str, WireFormat]] = ("sim/forces_and_moments", WRENCH_WIRE)
+    DRIVEN_BY: ClassVar[StepTopic[Any]] = FORCES_AND_MOMENTS
 
     def __init__(self, **arguments: Any) -> None:
         """Create topics and service, and publish the initial state."""
@@ -259,7 +263,7 @@ class DynamicsInterface(TruthInterface):
             StateDivergedError: the new state is not finite; the old one has been kept.
         """
 
-    def move(self, numbers: Sequence[float], dt: float) -> None:
+    def move(self, driver: Wrench, dt: float) -> None:
         """Move the state on under the wrench."""
-        self._wrench[:] = numbers
+        self._wrench[:] = (*driver.force, *driver.moment)
         self.apply_forces_and_torques(self._wrench, dt)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,17 +10,20 @@ from numpy.typing import NDArray
 from std_msgs.msg import Bool
 from std_srvs.srv import Trigger
 
-from rosflight_py_sim.interfaces.dynamics_interface import WRENCH_WIRE, TruthInterface
+from rosflight_py_sim.interfaces.dynamics_interface import TruthInterface
 from rosflight_py_sim.interfaces.firmware_parameters import FirmwareParameterReader, mixer_parameter_names
-from rosflight_py_sim.interfaces.forces_and_moments_interface import (
-    BATTERY_WIRE,
-    FORCES_AND_MOMENTS_PARAMETERS,
-    OUTPUTS,
-    PWM_WIRE,
+from rosflight_py_sim.interfaces.forces_and_moments_interface import FORCES_AND_MOMENTS_PARAMETERS, OUTPUTS
+from rosflight_py_sim.interfaces.step_topics import (
+    FORCES_AND_MOMENTS,
+    PARAMS_CHANGED,
+    PWM_OUTPUT,
+    TRUTH_BATTERY,
+    BatterySample,
+    PulseWidths,
+    StepTopic,
+    Wrench,
 )
-from rosflight_py_sim.interfaces.qos import CHAIN
 from rosflight_py_sim.interfaces.ticks import Schedule
-from rosflight_py_sim.interfaces.wire import WireFormat
 from rosflight_py_sim.parameters import ParameterTable, number
 
 
@@ -37,18 +39,18 @@ class FlightModelInterface(TruthInterface):
 
     FILLS: ClassVar[tuple[str, ...]] = ("forces_and_moments",)
     PARAMETERS: ClassVar[ParameterTable] = FORCES_AND_MOMENTS_PARAMETERS
-    DRIVEN_BY: ClassVar[tuple[str, WireFormat]] = ("sim/pwm_output", PWM_WIRE)
+    DRIVEN_BY: ClassVar[StepTopic[Any]] = PWM_OUTPUT
 
     def __init__(self, **arguments: Any) -> None:
         """Create topics and service, publish the initial state, and begin to ask for the mixer."""
         self._pwm_us = np.full(OUTPUTS, 1000.0)
         self.firmware_parameters: dict[str, float] = {}
         super().__init__(**arguments)
-        self._send_wrench = self.publisher("sim/forces_and_moments", WRENCH_WIRE, CHAIN)
-        self._send_battery = self.publisher("sim/truth_battery", BATTERY_WIRE, CHAIN)
+        self._send_wrench = self.publisher(FORCES_AND_MOMENTS)
+        self._send_battery = self.publisher(TRUTH_BATTERY)
         self._battery_schedule = Schedule(number(self.values, "truth_battery_frequency"))
         self._reader = FirmwareParameterReader(self, mixer_parameter_names(), self._on_firmware_parameters)
-        self.create_subscription(Bool, "status/params_changed", self._on_params_changed, CHAIN)
+        self.subscribe(PARAMS_CHANGED, self._on_params_changed)
         self.create_service(Trigger, "forces_and_moments/reset", self._reset_forces)
 
     @abstractmethod
@@ -75,16 +77,17 @@ class FlightModelInterface(TruthInterface):
     def get_firmware_parameters(self) -> None:
         """Take what the model needs from `firmware_parameters`."""
 
-    def move(self, numbers: Sequence[float], dt: float) -> None:
+    def move(self, driver: PulseWidths, dt: float) -> None:
         """Move the state on under the outputs of the flight controller."""
-        self._pwm_us[:] = numbers
+        self._pwm_us[:] = driver.pulse_us
         self.fly(self._pwm_us, dt)
 
     def publish_forces(self, stamp_ns: int) -> None:
         """Publish the wrench, with the stamp of the outputs, and the battery when it is due."""
-        self._send_wrench(stamp_ns, *self.compute_forces_and_torques().tolist())
+        numbers = self.compute_forces_and_torques().tolist()
+        self._send_wrench(Wrench(stamp_ns, numbers[:3], numbers[3:]))
         if self._battery_schedule.due(stamp_ns):
-            self._send_battery(stamp_ns, *self.compute_battery())
+            self._send_battery(BatterySample(stamp_ns, *self.compute_battery()))
 
     @staticmethod
     def _reset_forces(request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:

@@ -6,24 +6,31 @@ from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
 import numpy as np
-from geometry_msgs.msg import Vector3Stamped
 from numpy.typing import NDArray
-from rosflight_msgs.msg import BatteryStatus, PwmOutput, SimState
 from std_msgs.msg import Bool
 from std_srvs.srv import Trigger
 
-from rosflight_py_sim.interfaces.dynamics_interface import LONGEST_STEP_NS, WIND_WIRE, WRENCH_WIRE
+from rosflight_py_sim.interfaces.dynamics_interface import LONGEST_STEP_NS
 from rosflight_py_sim.interfaces.firmware_parameters import FirmwareParameterReader, mixer_parameter_names
-from rosflight_py_sim.interfaces.qos import CHAIN, state_qos
 from rosflight_py_sim.interfaces.simulation_node import TIME_MODE, SimulationNode
+from rosflight_py_sim.interfaces.step_topics import (
+    FORCES_AND_MOMENTS,
+    PARAMS_CHANGED,
+    PWM_OUTPUT,
+    TRUTH_BATTERY,
+    TRUTH_STATE,
+    TRUTH_WIND,
+    BatterySample,
+    PulseWidths,
+    Wind,
+    Wrench,
+)
 from rosflight_py_sim.interfaces.ticks import Schedule
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
-from rosflight_py_sim.interfaces.wire import NANOSECONDS, WireFormat
+from rosflight_py_sim.interfaces.wire import NANOSECONDS
 from rosflight_py_sim.parameters import Parameter, ParameterTable, number
 
 OUTPUTS = 14
-PWM_WIRE = WireFormat(PwmOutput)
-BATTERY_WIRE = WireFormat(BatteryStatus)
 
 FORCES_AND_MOMENTS_PARAMETERS = ParameterTable(
     TIME_MODE,
@@ -64,20 +71,19 @@ class ForcesAndMomentsInterface(SimulationNode, ABC):
         self._waiting_ns = -1
         self._answered_ns = -1
         self._answer_is_stale = False
-        self._wrench: list[float] = [0.0] * 6
+        self._wrench = Wrench(-1, (), ())
         self.firmware_parameters: dict[str, float] = {}
         super().__init__(**arguments)
         self._lockstep = self.values["time_mode"] == "lockstep"
-        self._send = self.publisher("sim/forces_and_moments", WRENCH_WIRE, CHAIN)
-        self._send_battery = self.publisher("sim/truth_battery", BATTERY_WIRE, CHAIN)
+        self._send = self.publisher(FORCES_AND_MOMENTS)
+        self._send_battery = self.publisher(TRUTH_BATTERY)
         self._battery_schedule = Schedule(number(self.values, "truth_battery_frequency"))
         self.follow_stamps()
-        of_state = state_qos(str(self.values["time_mode"]))
-        self.listen("sim/truth_wind", Vector3Stamped, self._on_wind, of_state, needed=True)
-        self.listen("sim/truth_state", SimState, self._on_truth, of_state, needed=True)
-        self.listen("sim/pwm_output", PwmOutput, self._on_pwm, CHAIN, needed=True)
+        self.subscribe(TRUTH_WIND, self._on_wind, needed=True)
+        self.subscribe(TRUTH_STATE, self._on_truth, needed=True)
+        self.subscribe(PWM_OUTPUT, self._on_pwm, needed=True)
         self._reader = FirmwareParameterReader(self, mixer_parameter_names(), self._on_firmware_parameters)
-        self.create_subscription(Bool, "status/params_changed", self._on_params_changed, CHAIN)
+        self.subscribe(PARAMS_CHANGED, self._on_params_changed)
         self.create_service(Trigger, "forces_and_moments/reset", self._reset)
 
     @abstractmethod
@@ -106,31 +112,29 @@ class ForcesAndMomentsInterface(SimulationNode, ABC):
     def publish_battery(self, time_ns: int, voltage: float, current: float) -> None:
         """Publish the true battery state (V, A) on sim/truth_battery when it is due."""
         if self._battery_schedule.due(time_ns):
-            self._send_battery(time_ns, voltage, current)
+            self._send_battery(BatterySample(time_ns, voltage, current))
 
-    def _on_truth(self, message: bytes) -> None:
-        self._state.read(message)
+    def _on_truth(self, state: VehicleState) -> None:
+        self._state = state
         # A state of a time that was answered is one that was set: the wrench of the old one may have been the fault.
         if self._state.time_ns == self._answered_ns:
             self._answer_is_stale = True
         if self._lockstep and self._waiting_ns == self._state.time_ns == self._wind_ns:
             self._answer()
 
-    def _on_wind(self, message: bytes) -> None:
-        m = WIND_WIRE.decode(message)
-        self._wind_ned[:] = m[2:]
-        self._wind_ns = m[0] * NANOSECONDS + m[1]
+    def _on_wind(self, wind: Wind) -> None:
+        self._wind_ned[:] = wind.velocity_ned
+        self._wind_ns = wind.time_ns
         if self._lockstep and self._waiting_ns == self._state.time_ns == self._wind_ns:
             self._answer()
 
-    def _on_pwm(self, message: bytes) -> None:
-        m = PWM_WIRE.decode(message)
-        stamp = m[0] * NANOSECONDS + m[1]
+    def _on_pwm(self, pwm: PulseWidths) -> None:
+        stamp = pwm.time_ns
         if stamp == self._answered_ns and not (self._lockstep and self._answer_is_stale):
-            self._send(stamp, *self._wrench)
+            self._send(self._wrench)
             return
         self.tell_time(stamp)
-        self._pwm_us[:] = m[2:]
+        self._pwm_us[:] = pwm.pulse_us
         # Asked a second time, the companion is lost (its node was restarted): the newest state must do.
         asked_again = stamp == self._waiting_ns
         self._waiting_ns = stamp
@@ -143,10 +147,11 @@ class ForcesAndMomentsInterface(SimulationNode, ABC):
         if self._answered_ns < 0 or not 0 < elapsed_ns <= LONGEST_STEP_NS:
             elapsed_ns = 0
         wrench = self.update_forces_and_torques(self._state, self._wind_ned, self._pwm_us, elapsed_ns / NANOSECONDS)
-        self._wrench = wrench.tolist()
+        numbers = wrench.tolist()
+        self._wrench = Wrench(stamp, numbers[:3], numbers[3:])
         self._waiting_ns, self._answered_ns = -1, stamp
         self._answer_is_stale = False
-        self._send(stamp, *self._wrench)
+        self._send(self._wrench)
 
     def _reset(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         self.start_over()

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
-from rosflight_msgs.msg import GNSS, Airspeed, Barometer, BatteryStatus
-from sensor_msgs.msg import MagneticField, Range, Temperature
-
 from rosflight_py_sim.firmware import Board
-from rosflight_py_sim.interfaces.forces_and_moments_interface import BATTERY_WIRE
-from rosflight_py_sim.interfaces.qos import CHAIN
-from rosflight_py_sim.interfaces.sensor_interface import (
-    AIRSPEED_WIRE,
-    BARO_WIRE,
-    GNSS_WIRE,
-    MAG_WIRE,
-    RANGE_WIRE,
-    TEMPERATURE_WIRE,
-    ZERO_CELSIUS_K,
-)
+from rosflight_py_sim.interfaces.sensor_interface import ZERO_CELSIUS_K
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
-from rosflight_py_sim.interfaces.wire import NANOSECONDS
-
-_UNKNOWN = (0.0,) * 9
+from rosflight_py_sim.interfaces.step_topics import (
+    BARO,
+    BATTERY,
+    CORRECTED_AIRSPEED,
+    CORRECTED_BARO,
+    CORRECTED_BATTERY,
+    CORRECTED_GNSS,
+    CORRECTED_MAG,
+    CORRECTED_RANGE,
+    CORRECTED_TEMPERATURE,
+    DIFF_PRESSURE,
+    GNSS_FIX,
+    IMU_TEMPERATURE,
+    MAG,
+    RANGE,
+    AirspeedSample,
+    BaroSample,
+    BatterySample,
+    MagSample,
+    RangeSample,
+    TemperatureSample,
+)
 
 
 class SensorRelay:
@@ -30,58 +36,47 @@ class SensorRelay:
         """Create the topics."""
         self._board = board
         self.imu_temperature_k = 298.15
-        self._send_temperature = node.publisher("imu/temperature", TEMPERATURE_WIRE, CHAIN)
-        self._send_airspeed = node.publisher("airspeed", AIRSPEED_WIRE, CHAIN)
-        self._send_baro = node.publisher("baro", BARO_WIRE, CHAIN)
-        self._send_mag = node.publisher("magnetometer", MAG_WIRE, CHAIN)
-        self._send_range = node.publisher("range", RANGE_WIRE, CHAIN)
-        self._send_battery = node.publisher("battery", BATTERY_WIRE, CHAIN)
-        self._send_gnss = node.publisher("gnss", GNSS_WIRE, CHAIN)
-        node.listen("sim/sensors/gnss", GNSS, self._on_gnss, CHAIN)
-        node.listen("sim/sensors/mag", MagneticField, self._on_mag, CHAIN)
-        node.listen("sim/sensors/baro", Barometer, self._on_baro, CHAIN)
-        node.listen("sim/sensors/diff_pressure", Airspeed, self._on_diff_pressure, CHAIN)
-        node.listen("sim/sensors/range", Range, self._on_range, CHAIN)
-        node.listen("sim/sensors/battery", BatteryStatus, self._on_battery, CHAIN)
-        node.listen("sim/sensors/imu/temperature", Temperature, self._on_temperature, CHAIN)
+        self._send_temperature = node.publisher(CORRECTED_TEMPERATURE)
+        self._send_airspeed = node.publisher(CORRECTED_AIRSPEED)
+        self._send_baro = node.publisher(CORRECTED_BARO)
+        self._send_mag = node.publisher(CORRECTED_MAG)
+        self._send_range = node.publisher(CORRECTED_RANGE)
+        self._send_battery = node.publisher(CORRECTED_BATTERY)
+        node.subscribe(GNSS_FIX, node.publisher(CORRECTED_GNSS))
+        node.subscribe(MAG, self._on_mag)
+        node.subscribe(BARO, self._on_baro)
+        node.subscribe(DIFF_PRESSURE, self._on_diff_pressure)
+        node.subscribe(RANGE, self._on_range)
+        node.subscribe(BATTERY, self._on_battery)
+        node.subscribe(IMU_TEMPERATURE, self._on_temperature)
 
-    def _on_gnss(self, message: bytes) -> None:
-        m = GNSS_WIRE.decode(message)
-        self._send_gnss(m[0] * NANOSECONDS + m[1], *m[2:])
-
-    def _on_mag(self, message: bytes) -> None:
-        m = MAG_WIRE.decode(message)
+    def _on_mag(self, sample: MagSample) -> None:
         firmware = self._board.firmware
-        firmware.receive_mag(m[2:5])
-        self._send_mag(m[0] * NANOSECONDS + m[1], *firmware.magnetic_field.tolist(), *_UNKNOWN)
+        firmware.receive_mag(sample.field)
+        self._send_mag(MagSample(sample.time_ns, firmware.magnetic_field.tolist()))
 
-    def _on_baro(self, message: bytes) -> None:
-        m = BARO_WIRE.decode(message)
+    def _on_baro(self, sample: BaroSample) -> None:
         firmware = self._board.firmware
-        firmware.receive_baro(m[3], m[4])
-        stamp = m[0] * NANOSECONDS + m[1]
-        self._send_baro(stamp, firmware.altitude, firmware.baro_pressure, firmware.baro_temperature)
+        firmware.receive_baro(sample.pressure, sample.temperature)
+        corrected = (firmware.altitude, firmware.baro_pressure, firmware.baro_temperature)
+        self._send_baro(BaroSample(sample.time_ns, *corrected))
 
-    def _on_diff_pressure(self, message: bytes) -> None:
-        m = AIRSPEED_WIRE.decode(message)
+    def _on_diff_pressure(self, sample: AirspeedSample) -> None:
         firmware = self._board.firmware
-        firmware.receive_diff_pressure(m[3], m[4])
-        stamp = m[0] * NANOSECONDS + m[1]
-        self._send_airspeed(stamp, firmware.airspeed, firmware.diff_pressure, firmware.diff_pressure_temperature)
+        firmware.receive_diff_pressure(sample.differential_pressure, sample.temperature)
+        corrected = (firmware.airspeed, firmware.diff_pressure, firmware.diff_pressure_temperature)
+        self._send_airspeed(AirspeedSample(sample.time_ns, *corrected))
 
-    def _on_range(self, message: bytes) -> None:
-        m = RANGE_WIRE.decode(message)
-        self._board.firmware.receive_range(m[6])
-        self._send_range(m[0] * NANOSECONDS + m[1], *m[2:])
+    def _on_range(self, sample: RangeSample) -> None:
+        self._board.firmware.receive_range(sample.distance)
+        self._send_range(sample)
 
-    def _on_battery(self, message: bytes) -> None:
-        m = BATTERY_WIRE.decode(message)
+    def _on_battery(self, sample: BatterySample) -> None:
         firmware = self._board.firmware
-        firmware.receive_battery(m[2], m[3])
+        firmware.receive_battery(sample.voltage, sample.current)
         battery = firmware.battery
-        self._send_battery(m[0] * NANOSECONDS + m[1], battery.voltage, battery.current)
+        self._send_battery(BatterySample(sample.time_ns, battery.voltage, battery.current))
 
-    def _on_temperature(self, message: bytes) -> None:
-        m = TEMPERATURE_WIRE.decode(message)
-        self.imu_temperature_k = m[2] + ZERO_CELSIUS_K
-        self._send_temperature(m[0] * NANOSECONDS + m[1], *m[2:])
+    def _on_temperature(self, sample: TemperatureSample) -> None:
+        self.imu_temperature_k = sample.temperature_c + ZERO_CELSIUS_K
+        self._send_temperature(sample)

@@ -7,9 +7,9 @@ from std_msgs.msg import Bool, String
 
 from rosflight_py_sim import __version__
 from rosflight_py_sim.firmware import Board, ErrorFlag
-from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED, LATCHED_LIST
-from rosflight_py_sim.interfaces.sensor_interface import STATUS_WIRE
+from rosflight_py_sim.interfaces.qos import LATCHED, LATCHED_LIST
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
+from rosflight_py_sim.interfaces.step_topics import PARAMS_CHANGED, STATUS, StatusReport
 from rosflight_py_sim.interfaces.ticks import Schedule
 from rosflight_py_sim.interfaces.wire import NANOSECONDS
 
@@ -31,8 +31,8 @@ class StatusReports:
         self._told_armed = self._told_failsafe = False
         self._told_errors = 0
         self._told_unsaved: bool | None = None
-        self._send_status = node.publisher("status", STATUS_WIRE, CHAIN)
-        self._params_changed = node.create_publisher(Bool, "status/params_changed", CHAIN)
+        self._send_status = node.publisher(STATUS)
+        self._send_params_changed = node.publisher(PARAMS_CHANGED)
         self._unsaved_params = node.create_publisher(Bool, "status/unsaved_params", LATCHED)
         self._errors = node.create_publisher(Error, "status/rosflight_errors", LATCHED_LIST)
         node.create_publisher(String, "version", LATCHED).publish(String(data=f"rosflight_py_sim {__version__}"))
@@ -45,15 +45,17 @@ class StatusReports:
         firmware.status_changed = False
         s = firmware.status
         self._send_status(
-            time_ns,
-            s.armed,
-            s.failsafe,
-            s.rc_override,
-            s.offboard,
-            s.control_mode,
-            s.error_code & 0xFF,
-            s.num_errors & 0x7FFF,
-            min(s.loop_time_us, 0x7FFF),
+            StatusReport(
+                time_ns,
+                s.armed,
+                s.failsafe,
+                s.rc_override,
+                s.offboard,
+                s.control_mode,
+                s.error_code & 0xFF,
+                s.num_errors & 0x7FFF,
+                min(s.loop_time_us, 0x7FFF),
+            )
         )
         if s.armed is not self._told_armed:
             self._told_armed = s.armed
@@ -65,7 +67,7 @@ class StatusReports:
             self._publish_errors(time_ns, s.error_code)
         if self._board.parameters_changed:
             self._board.parameters_changed = False
-            self._params_changed.publish(Bool(data=True))
+            self._send_params_changed(Bool(data=True))
         if self._told_unsaved is not firmware.parameters.unsaved:
             self._told_unsaved = firmware.parameters.unsaved
             self._unsaved_params.publish(Bool(data=self._told_unsaved))

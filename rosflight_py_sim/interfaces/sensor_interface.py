@@ -7,39 +7,40 @@ from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from geometry_msgs.msg import Vector3Stamped
 from numpy.typing import NDArray
-from rosflight_msgs.msg import GNSS, Airspeed, Barometer, BatteryStatus, SimState, Status
-from sensor_msgs.msg import Imu, MagneticField, Range, Temperature
 
-from rosflight_py_sim.interfaces.dynamics_interface import WIND_WIRE
-from rosflight_py_sim.interfaces.forces_and_moments_interface import BATTERY_WIRE
-from rosflight_py_sim.interfaces.qos import CHAIN, state_qos
 from rosflight_py_sim.interfaces.simulation_node import TIME_MODE, SimulationNode
 from rosflight_py_sim.interfaces.stamped_inputs import StampedInputs
+from rosflight_py_sim.interfaces.step_topics import (
+    BARO,
+    BATTERY,
+    DIFF_PRESSURE,
+    GNSS_FIX,
+    IMU,
+    IMU_TEMPERATURE,
+    MAG,
+    RANGE,
+    STATUS,
+    TRUTH_BATTERY,
+    TRUTH_IMU_BIAS,
+    TRUTH_STATE,
+    TRUTH_WIND,
+    AirspeedSample,
+    BaroSample,
+    BatterySample,
+    GnssSample,
+    ImuSample,
+    MagSample,
+    RangeSample,
+    StatusReport,
+    TemperatureSample,
+    Wind,
+)
 from rosflight_py_sim.interfaces.ticks import Schedule, listen_to_clock, start_ticks
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
-from rosflight_py_sim.interfaces.wire import NANOSECONDS, WireFormat
+from rosflight_py_sim.interfaces.wire import NANOSECONDS
 from rosflight_py_sim.parameters import ParameterTable, number
 from rosflight_py_sim.sensing.site import RATE_PARAMETERS
-
-IMU_WIRE = WireFormat(Imu, frame_id="body")
-TEMPERATURE_WIRE = WireFormat(Temperature, frame_id="body")
-MAG_WIRE = WireFormat(MagneticField, frame_id="body")
-BARO_WIRE = WireFormat(Barometer)
-GNSS_WIRE = WireFormat(GNSS)
-RANGE_WIRE = WireFormat(Range, frame_id="body")
-AIRSPEED_WIRE = WireFormat(Airspeed)
-STATUS_WIRE = WireFormat(Status)
-
-STATUS_ARMED, STATUS_ERROR_CODE = 2, 7
-"""Indices of the armed flag and the error bits in the result of `STATUS_WIRE.decode`."""
-
-IMU_GYRO, IMU_ACCEL = slice(15, 18), slice(27, 30)
-"""Angular velocity and linear acceleration in what `IMU_WIRE.decode` gives."""
-
-RANGE_DISTANCE = 6
-"""The measured distance in what `RANGE_WIRE.decode` gives."""
 
 ZERO_CELSIUS_K = 273.15
 
@@ -125,7 +126,7 @@ class SensorInterface(SimulationNode, ABC):
         self._wind_ns = -1
         self._waiting_ns = -1
         self._answered_ns = -1
-        self._imu_numbers: list[float] = []
+        self._imu_sample = ImuSample(-1, (), ())
         self.armed = False
         self._inputs = StampedInputs()
         super().__init__(**arguments)
@@ -143,20 +144,19 @@ class SensorInterface(SimulationNode, ABC):
             )
         ]
         self._imu = _Sampling(self._rate("imu"), self._publish_imu)
-        self._send_imu = self.publisher("sim/sensors/imu/data", IMU_WIRE, CHAIN)
-        self._send_temperature = self.publisher("sim/sensors/imu/temperature", TEMPERATURE_WIRE, CHAIN)
-        self._send_mag = self.publisher("sim/sensors/mag", MAG_WIRE, CHAIN)
-        self._send_baro = self.publisher("sim/sensors/baro", BARO_WIRE, CHAIN)
-        self._send_gnss = self.publisher("sim/sensors/gnss", GNSS_WIRE, CHAIN)
-        self._send_diff_pressure = self.publisher("sim/sensors/diff_pressure", AIRSPEED_WIRE, CHAIN)
-        self._send_range = self.publisher("sim/sensors/range", RANGE_WIRE, CHAIN)
-        self._send_battery = self.publisher("sim/sensors/battery", BATTERY_WIRE, CHAIN)
-        self._send_bias = self.publisher("sim/truth_imu_bias", IMU_WIRE, CHAIN)
-        of_state = state_qos(str(self.values["time_mode"]))
-        self.listen("status", Status, self._on_status, CHAIN)
-        self.listen("sim/truth_battery", BatteryStatus, self._on_battery, CHAIN)
-        self.listen("sim/truth_wind", Vector3Stamped, self._on_wind, of_state, needed=True)
-        self.listen("sim/truth_state", SimState, self._on_truth, of_state, needed=True)
+        self._send_imu = self.publisher(IMU)
+        self._send_temperature = self.publisher(IMU_TEMPERATURE)
+        self._send_mag = self.publisher(MAG)
+        self._send_baro = self.publisher(BARO)
+        self._send_gnss = self.publisher(GNSS_FIX)
+        self._send_diff_pressure = self.publisher(DIFF_PRESSURE)
+        self._send_range = self.publisher(RANGE)
+        self._send_battery = self.publisher(BATTERY)
+        self._send_bias = self.publisher(TRUTH_IMU_BIAS)
+        self.subscribe(STATUS, self._on_status)
+        self.subscribe(TRUTH_BATTERY, self._on_battery)
+        self.subscribe(TRUTH_WIND, self._on_wind, needed=True)
+        self.subscribe(TRUTH_STATE, self._on_truth, needed=True)
         if self._lockstep:
             listen_to_clock(self, self._on_clock)
         else:
@@ -201,36 +201,32 @@ class SensorInterface(SimulationNode, ABC):
     def _rate(self, sensor: str) -> float:
         return number(self.values, f"{sensor}_update_frequency")
 
-    def _on_status(self, message: bytes) -> None:
-        m = STATUS_WIRE.decode(message)
-        armed = bool(m[STATUS_ARMED])
+    def _on_status(self, status: StatusReport) -> None:
         if self._lockstep:
-            self._inputs.take(m[0] * NANOSECONDS + m[1], self._answered_ns, lambda: self._set_armed(armed))
+            self._inputs.take(status.time_ns, self._answered_ns, lambda: self._set_armed(status.armed))
         else:
-            self._set_armed(armed)
+            self._set_armed(status.armed)
 
     def _set_armed(self, armed: bool) -> None:
         self.armed = armed
 
-    def _on_battery(self, message: bytes) -> None:
-        m = BATTERY_WIRE.decode(message)
-        self.battery = BatteryReading(m[2], m[3])
+    def _on_battery(self, battery: BatterySample) -> None:
+        self.battery = BatteryReading(battery.voltage, battery.current)
 
-    def _on_wind(self, message: bytes) -> None:
-        m = WIND_WIRE.decode(message)
-        self.wind_ned[:] = m[2:]
-        self._wind_ns = m[0] * NANOSECONDS + m[1]
+    def _on_wind(self, wind: Wind) -> None:
+        self.wind_ned[:] = wind.velocity_ned
+        self._wind_ns = wind.time_ns
         if self._lockstep and self._waiting_ns == self._state.time_ns == self._wind_ns:
             self._answer()
 
-    def _on_truth(self, message: bytes) -> None:
-        self._state.read(message)
+    def _on_truth(self, state: VehicleState) -> None:
+        self._state = state
         if self._waiting_ns >= 0 and (not self._lockstep or self._waiting_ns == self._state.time_ns == self._wind_ns):
             self._answer()
 
     def _on_clock(self, time_ns: int) -> None:
         if time_ns == self._answered_ns:
-            self._send_imu(time_ns, *self._imu_numbers)
+            self._send_imu(self._imu_sample)
             return
         # Asked a second time, the state of that time is lost (its node was restarted): the newest one must do.
         asked_again = time_ns == self._waiting_ns and self._state.time_ns >= 0
@@ -257,38 +253,40 @@ class SensorInterface(SimulationNode, ABC):
     def _publish_imu(self, time_ns: int, dt: float) -> None:
         accel, gyro = self.imu_update(self._state, dt)
         self._answered_ns = time_ns
-        self._imu_numbers = _imu_numbers(gyro, accel)
-        self._send_imu(time_ns, *self._imu_numbers)
+        self._imu_sample = ImuSample(time_ns, gyro.tolist(), accel.tolist())
+        self._send_imu(self._imu_sample)
 
     def _publish_imu_temperature(self, time_ns: int, dt: float) -> None:
-        self._send_temperature(time_ns, self.imu_temperature_update(self._state, dt) - ZERO_CELSIUS_K, 0.0)
+        self._send_temperature(
+            TemperatureSample(time_ns, self.imu_temperature_update(self._state, dt) - ZERO_CELSIUS_K)
+        )
         bias = self.imu_bias()
         if bias is not None:
-            self._send_bias(time_ns, *_imu_numbers(bias.gyro, bias.accel))
+            self._send_bias(ImuSample(time_ns, bias.gyro.tolist(), bias.accel.tolist()))
 
     def _publish_mag(self, time_ns: int, dt: float) -> None:
-        self._send_mag(time_ns, *self.mag_update(self._state, dt).tolist(), *_UNKNOWN)
+        self._send_mag(MagSample(time_ns, self.mag_update(self._state, dt).tolist()))
 
     def _publish_baro(self, time_ns: int, dt: float) -> None:
-        self._send_baro(time_ns, *self.baro_update(self._state, dt))
+        self._send_baro(BaroSample(time_ns, *self.baro_update(self._state, dt)))
 
     def _publish_gnss(self, time_ns: int, dt: float) -> None:
         r = self.gnss_update(self._state, dt)
-        position = (r.latitude_deg, r.longitude_deg, r.altitude_msl_m)
+        fix = (r.fix_type, r.satellites, r.latitude_deg, r.longitude_deg, r.altitude_msl_m)
         accuracy = (r.horizontal_accuracy, r.vertical_accuracy)
-        velocity = (*r.velocity_ned.tolist(), r.speed_accuracy)
-        unix = divmod(time_ns, NANOSECONDS)
-        self._send_gnss(time_ns, r.fix_type, r.satellites, *position, *accuracy, *velocity, *unix)
+        north, east, down = r.velocity_ned.tolist()
+        velocity = (north, east, down, r.speed_accuracy)
+        self._send_gnss(GnssSample(time_ns, *fix, *accuracy, *velocity, *divmod(time_ns, NANOSECONDS)))
 
     def _publish_range(self, time_ns: int, dt: float) -> None:
         r = self.sonar_update(self._state, dt)
-        self._send_range(time_ns, Range.ULTRASOUND, r.field_of_view, r.minimum, r.maximum, r.distance, 0.0)
+        self._send_range(RangeSample(time_ns, r.field_of_view, r.minimum, r.maximum, r.distance))
 
     def _publish_diff_pressure(self, time_ns: int, dt: float) -> None:
-        self._send_diff_pressure(time_ns, *self.diff_pressure_update(self._state, dt))
+        self._send_diff_pressure(AirspeedSample(time_ns, *self.diff_pressure_update(self._state, dt)))
 
     def _publish_battery(self, time_ns: int, dt: float) -> None:
-        self._send_battery(time_ns, *self.battery_update(self._state, dt))
+        self._send_battery(BatterySample(time_ns, *self.battery_update(self._state, dt)))
 
 
 class _Sampling:
@@ -306,12 +304,3 @@ class _Sampling:
         elapsed = (time_ns - self._last_ns) / NANOSECONDS if known else self._period_s
         self._last_ns = time_ns
         self._publish(time_ns, elapsed)
-
-
-_UNKNOWN = (0.0,) * 9
-_NO_ORIENTATION = (0.0, 0.0, 0.0, 1.0, -1.0, *(0.0,) * 8)
-
-
-def _imu_numbers(gyro: Vector, accel: Vector) -> list[float]:
-    """Numbers of a sensor_msgs/Imu message without orientation, in field order."""
-    return [*_NO_ORIENTATION, *gyro.tolist(), *_UNKNOWN, *accel.tolist(), *_UNKNOWN]

@@ -12,10 +12,11 @@ import functools
 import math
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor, SetParametersResult
 from rclpy.clock import Clock, ClockType
+from rclpy.event_handler import PublisherEventCallbacks
 from rclpy.node import Node
 from rclpy.parameter import Parameter as RosParameter
 from rclpy.publisher import Publisher
@@ -25,10 +26,12 @@ from rclpy.time import Time
 from rclpy.timer import Timer
 
 from rosflight_py_sim.interfaces.diagnostics import Diagnosis, Reports
+from rosflight_py_sim.interfaces.hand_off import HandOff, Outlet
 from rosflight_py_sim.interfaces.parameter_files import files_of_arguments, named_values, values_of_arguments
+from rosflight_py_sim.interfaces.polled_subscription import PolledSubscription
+from rosflight_py_sim.interfaces.step_topics import StepTopic, topic_of
 from rosflight_py_sim.interfaces.time_mode_watch import TimeModeWatch
 from rosflight_py_sim.interfaces.traffic import Period, Tally, Traffic
-from rosflight_py_sim.interfaces.wire import WireFormat
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value
 from rosflight_py_sim.time_modes import TIME_MODES
 
@@ -40,6 +43,8 @@ TIME_MODE = Parameter(
     choices=TIME_MODES,
     read_only=True,
 )
+
+M = TypeVar("M")
 
 Take = Callable[[bytes], None]
 """Takes a serialised message."""
@@ -133,6 +138,7 @@ class SimulationNode(Node):
         name: str | None = None,
         arguments: Sequence[str] = (),
         shared_names: Iterable[str] = (),
+        hand_off: HandOff | None = None,
         tap: Tap | None = None,
         **node_arguments: Any,
     ) -> None:
@@ -143,13 +149,18 @@ class SimulationNode(Node):
             arguments: ROS arguments, already given to rclpy, whose parameters are read as `parameter_files` says.
             shared_names: names known to other nodes, which a wildcard section may therefore hold; looked at only when
                 a name is in doubt.
-            tap: who is to be told what the node publishes as bytes.
+            hand_off: connects the nodes of one process; None: the middleware does.
+            tap: who is to be told what the node publishes on topics of the step.
             node_arguments: passed to rclpy.node.Node (namespace, context, parameter_overrides, ...).
         """
         self._traffic = Traffic()
+        self.hand_off = hand_off
         self._tap = tap
         self._time_modes: TimeModeWatch | None = None
         super().__init__(name or self.DEFAULT_NAME, **node_arguments)
+        if hand_off is not None and hand_off.clock is not None:
+            drop_clock_subscription(self)
+            self._clock = hand_off.clock
         self.follows_stamps = False
         self.values: dict[str, Value] = {}
         self._refuse_misspelt(files_of_arguments(arguments), shared_names)
@@ -276,50 +287,69 @@ class SimulationNode(Node):
         self.values = values
         return SetParametersResult(successful=True)
 
-    def publisher(self, topic: str, wire: WireFormat, qos: QoSProfile) -> Callable[..., None]:
-        """A function (time_ns, *numbers) that publishes on `topic`."""
-        publisher = super().create_publisher(wire.message_type, topic, qos)
-        publish, encode = self._tapped(publisher, wire.message_type, qos), wire.encode
-        tally = Tally()
-        self._traffic.says(publisher, tally)
+    def publisher(self, topic: StepTopic[M], at: str = "") -> Callable[[M], None]:
+        """A function that publishes messages of a topic in the namespace `at`, from the node's own."""
+        hand_off, tally, name, create = self.hand_off, Tally(), topic_of(at, topic.name), super().create_publisher
 
-        def send(time_ns: int, *values: float) -> None:
-            tally.count += 1
-            publish(encode(time_ns, *values))
+        def new_publisher(events: PublisherEventCallbacks | None = None) -> Publisher[Any]:
+            publisher = create(topic.message_type, name, topic.qos, event_callbacks=events)
+            self._traffic.says(publisher, tally)
+            return publisher
 
-        return send
+        if hand_off is None:
+            publish, encode = new_publisher().publish, topic.encode
 
-    def bytes_publisher(self, topic: str, message_type: Any, qos: QoSProfile) -> Take:
-        """A function that publishes serialised messages on `topic`."""
-        return self._tapped(self.create_publisher(message_type, topic, qos), message_type, qos)
+            def send(message: M) -> None:
+                tally.count += 1
+                publish(encode(message))
 
-    def _tapped(self, publisher: Publisher[Any], message_type: Any, qos: QoSProfile) -> Take:
-        """A function that publishes serialised messages, and has the tap take them where there is one."""
-        publish: Take = publisher.publish
-        if self._tap is None:
-            return publish
-        take = self._tap(publisher.topic_name, message_type, qos)
+            return send
+        outlet: Outlet
+        events = PublisherEventCallbacks(matched=lambda _: hand_off.look(outlet.name))
 
-        def send(message: bytes) -> None:
-            publish(message)
-            take(message)
+        def renew() -> None:
+            if not self._is_destroyed:
+                self._traffic.forget(outlet.publisher)
+                Node.destroy_publisher(self, outlet.publisher)
+                outlet.use(new_publisher(events))
 
-        return send
+        publisher = new_publisher(events)
+        tap = None if self._tap is None else self._tap(publisher.topic_name, topic.message_type, topic.qos)
+        outlet = Outlet(topic, publisher, tap, renew)
+        return hand_off.add_outlet(outlet, tally)
 
-    def listen(
+    def subscribe(
         self,
-        topic: str,
-        message_type: Any,
-        callback: Callable[[bytes], None],
-        qos: QoSProfile,
+        topic: StepTopic[M],
+        callback: Callable[[M], None],
+        at: str = "",
         *,
+        qos: QoSProfile | None = None,
         needed: bool = False,
     ) -> Subscription[Any]:
-        """Subscribe `callback` to the serialised messages of `topic`; diagnostics report missing `needed` ones."""
-        tally = Tally(needed)
-        subscription = super().create_subscription(message_type, topic, tally.timed(callback), qos, raw=True)
+        """Subscribe `callback` to the messages of a topic in the namespace `at`, from the node's own.
+
+        Args:
+            topic: row of the table.
+            callback: called with each message.
+            at: namespace.
+            qos: of the subscription; None: the topic's for the node's time mode.
+            needed: whether diagnostics report that there are no messages.
+        """
+        tally, name = Tally(needed), topic_of(at, topic.name)
+        qos = qos or topic.requested_qos(self.time_mode)
+        if self.hand_off is None:
+            decode = topic.decode
+            on_data = tally.timed(lambda data: callback(decode(data)))
+            subscription = super().create_subscription(topic.message_type, name, on_data, qos, raw=True)
+        else:
+            subscription = self.hand_off.subscribe(self, topic, name, qos, tally.timed(callback))
         self._traffic.hears(subscription, tally)
         return subscription
+
+    def poll(self, topic: StepTopic[M], at: str = "") -> PolledSubscription[M]:
+        """Subscribe to a topic whose newest message is fetched now and then: a message that arrives wakes nobody."""
+        return PolledSubscription(self, topic, topic_of(at, topic.name))
 
     def create_publisher(self, *arguments: Any, **options: Any) -> Publisher[Any]:
         """As rclpy's, with a count of what is published."""
@@ -349,11 +379,17 @@ class SimulationNode(Node):
     def destroy_publisher(self, publisher: Publisher[Any]) -> bool:
         """As rclpy's."""
         self._traffic.forget(publisher)
+        if self.hand_off is not None:
+            self.hand_off.remove(publisher)
         return bool(super().destroy_publisher(publisher))
 
     def destroy_subscription(self, subscription: Subscription[Any]) -> bool:
         """As rclpy's."""
         self._traffic.forget(subscription)
+        if self.hand_off is not None:
+            self.hand_off.remove(subscription)
+        if subscription not in self._subscriptions:
+            self._subscriptions.append(subscription)
         return bool(super().destroy_subscription(subscription))
 
     def create_timer(
@@ -371,6 +407,8 @@ class SimulationNode(Node):
         """As rclpy's."""
         self._is_destroyed = True
         self._traffic.end()
+        for subscription in self._traffic.subscriptions:
+            self.destroy_subscription(subscription)
         super().destroy_node()
 
     def follow_stamps(self) -> None:
@@ -383,8 +421,8 @@ class SimulationNode(Node):
             self.follows_stamps = True
 
     def tell_time(self, time_ns: int) -> None:
-        """Set the node's clock, where it follows stamps."""
-        if self.follows_stamps:
+        """Set the node's clock, where it follows stamps and is not shared."""
+        if self.follows_stamps and self.hand_off is None:
             self.get_clock().set_ros_time_override(_ros_time(time_ns))
 
     def create_system_timer(self, period_s: float, callback: Callable[[], None], *, autostart: bool = True) -> Timer:

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 from rclpy.qos import DurabilityPolicy
 from rclpy.subscription import Subscription
-from rosflight_msgs.msg import SimState
 
 from rosflight_py_sim.interfaces.qos import CHAIN
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
-from rosflight_py_sim.interfaces.wire import stamp_ns
+from rosflight_py_sim.interfaces.step_topics import TRUTH_STATE, topic_of
+from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 
 # How long to wait for the truth state of a dynamics node that publishes one only after a wrench (ROSflight's), and for
 # the discovery of any dynamics node. A process that misses another's first announcement receives the next 3 s later.
@@ -30,15 +30,16 @@ class StartTime:
     publish nothing before time passes, so the wait for it is limited.
     """
 
-    def __init__(self, node: SimulationNode, topics: Sequence[str]) -> None:
-        """Subscribe to `topics`, the truth states of all vehicles."""
-        self._node, self._topics = node, topics
+    def __init__(self, node: SimulationNode, vehicles: Sequence[str]) -> None:
+        """Subscribe to the truth states of all vehicles, by their namespaces."""
+        self._node = node
+        self._topics = [topic_of(vehicle, TRUTH_STATE.name) for vehicle in vehicles]
         self._newest_ns = -1
         self._give_up_s = time.monotonic() + _DISCOVERY_S
         self._next_look_s = 0.0
         self._found_s: float | None = None
         self._subscriptions: list[Subscription] = [
-            node.listen(topic, SimState, self._on_truth, CHAIN) for topic in topics
+            node.subscribe(TRUTH_STATE, self._on_truth, vehicle, qos=CHAIN) for vehicle in vehicles
         ]
 
     def known_ns(self) -> int | None:
@@ -49,8 +50,8 @@ class StartTime:
             self._node.destroy_subscription(subscription)
         return max(self._newest_ns, 0)
 
-    def _on_truth(self, message: bytes) -> None:
-        self._newest_ns = max(self._newest_ns, stamp_ns(message))
+    def _on_truth(self, state: VehicleState) -> None:
+        self._newest_ns = max(self._newest_ns, state.time_ns)
 
     def _has_waited(self) -> bool:
         now_s = time.monotonic()

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rosgraph_msgs.msg import Clock
-
-from rosflight_py_sim.interfaces.qos import clock_qos
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
-from rosflight_py_sim.interfaces.wire import NANOSECONDS, stamp_ns
+from rosflight_py_sim.interfaces.step_topics import CLOCK
+from rosflight_py_sim.interfaces.wire import NANOSECONDS
 from rosflight_py_sim.parameters import ParameterError
 
 
@@ -35,13 +33,12 @@ class Schedule:
 def listen_to_clock(node: SimulationNode, on_time: Callable[[int], None]) -> None:
     """Call `on_time` with the time, ns, of every /clock message, repeated ones included."""
 
-    def on_clock(message: bytes) -> None:
-        time_ns = stamp_ns(message)
+    def on_clock(time_ns: int) -> None:
         node.tell_time(time_ns)
         on_time(time_ns)
 
     node.follow_stamps()
-    node.listen("/clock", Clock, on_clock, clock_qos(str(node.values["time_mode"])))
+    node.subscribe(CLOCK, on_clock)
 
 
 def start_ticks(node: SimulationNode, rate_hz: float, on_tick: Callable[[int], None]) -> None:

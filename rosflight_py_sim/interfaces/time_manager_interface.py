@@ -10,15 +10,14 @@ from typing import Any, ClassVar
 from rclpy.exceptions import InvalidTopicNameException
 from rclpy.task import Future
 from rclpy.validate_topic_name import validate_topic_name
-from rosgraph_msgs.msg import Clock
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
 from rosflight_py_sim.interfaces.diagnostics import Diagnosis, Level
-from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
+from rosflight_py_sim.interfaces.step_topics import CLOCK, FAULT, topic_of
 from rosflight_py_sim.interfaces.traffic import Period
-from rosflight_py_sim.interfaces.wire import NANOSECONDS, encode_clock, seconds_text
+from rosflight_py_sim.interfaces.wire import NANOSECONDS, seconds_text
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value, number
 
 STEP_SIZE = Parameter("step_size", 0.0025, "Simulated time of one step", "s", minimum=1e-4, maximum=0.02)
@@ -77,11 +76,11 @@ class TimeManagerInterface(SimulationNode, ABC):
         self._stepped: Future[None] | None = None
         super().__init__(**arguments)
         self.follow_stamps()
-        self._publish = self.bytes_publisher("/clock", Clock, CHAIN)
+        self._send = self.publisher(CLOCK)
         self.create_service(Trigger, "time_manager/toggle_pause", self._toggle_pause)
         self.create_service(Trigger, "time_manager/step", self._step)
         for vehicle in self.vehicles:
-            self.create_subscription(String, topic_of(vehicle, "sim/fault"), partial(self._on_fault, vehicle), LATCHED)
+            self.subscribe(FAULT, partial(self._on_fault, vehicle), vehicle)
 
     def configure(self, values: dict[str, Value]) -> None:
         """Look at the names of the vehicles; a derived class calls this first."""
@@ -131,7 +130,7 @@ class TimeManagerInterface(SimulationNode, ABC):
         """Publish the present time, again if it was published before."""
         time_ns = self.get_seconds() * NANOSECONDS + self.get_nanoseconds()
         self.tell_time(time_ns)
-        self._publish(encode_clock(time_ns))
+        self._send(time_ns)
 
     def answer_step(self) -> None:
         """Answer the caller of time_manager/step if the last step asked for has been taken."""
@@ -205,11 +204,6 @@ class TimeManagerInterface(SimulationNode, ABC):
             self.get_logger().error(f"paused at {self.time_text}: {whose}{message.data}")
 
 
-def topic_of(vehicle: str, topic: str) -> str:
-    """Name of a vehicle's topic, from the time manager's namespace."""
-    return f"{vehicle}/{topic}" if vehicle else topic
-
-
 def vehicle_namespaces(given: Value) -> list[str]:
     """The parameter `vehicles`, checked.
 
@@ -219,7 +213,7 @@ def vehicle_namespaces(given: Value) -> list[str]:
     names = [str(name) for name in given] if isinstance(given, list) else []
     try:
         for name in names:
-            validate_topic_name(topic_of(name, "sim/fault"))
+            validate_topic_name(topic_of(name, FAULT.name))
     except InvalidTopicNameException as error:
         raise ParameterError(f"parameter 'vehicles': {given!r} given; allowed: namespaces ({error})") from error
     if not names or len(set(names)) < len(names):

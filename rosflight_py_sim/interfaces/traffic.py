@@ -130,6 +130,11 @@ class Traffic:
         """Take on the tally of a publisher."""
         self._said[publisher] = publisher.topic_name, tally
 
+    @property
+    def subscriptions(self) -> list[Any]:
+        """Those whose tallies it has."""
+        return list(self._heard)
+
     def end(self) -> None:
         """Let no message reach the node any more."""
         for _, tally in self._heard.values():

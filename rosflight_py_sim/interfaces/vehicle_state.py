@@ -2,60 +2,94 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 from numpy.typing import NDArray
 from rosflight_msgs.msg import SimState
 
 from rosflight_py_sim.interfaces.wire import NANOSECONDS, WireFormat
 
-TRUTH_WIRE = WireFormat(SimState, frame_id="NED")
+_WIRE = WireFormat(SimState, frame_id="NED")
 
 TRUTH_SIZE = 19
 
 
 class VehicleState:
-    """Truth state of one vehicle; the arrays are views of one vector, `truth`, and are updated in place.
+    """Truth state of one vehicle: a message on sim/truth_state. Whoever receives one does not change it.
 
     Attributes:
-        truth: all of it, (19,).
-        position_ned: north, east, down from the origin, m (3,).
-        quaternion: body to inertial, w x y z (4,).
-        velocity_body: velocity over ground in body axes, m/s (3,).
-        angular_velocity: p q r in body axes, rad/s (3,).
-        acceleration_body: sum of all forces over mass in body axes, m/s^2 (3,).
-        angular_acceleration: in body axes, rad/s^2 (3,).
-        time_ns: stamp of the state, ns; -1 before any was heard.
+        time_ns: stamp of the state, ns; -1: of no time.
+        truth: truth vector (19,); the properties are views of it.
     """
 
-    def __init__(self) -> None:
-        """A level vehicle at rest at the origin, of no time."""
-        self.truth: NDArray[np.float64] = np.zeros(TRUTH_SIZE)
-        self.truth[3] = 1.0
-        self.position_ned = self.truth[0:3]
-        self.quaternion = self.truth[3:7]
-        self.velocity_body = self.truth[7:10]
-        self.angular_velocity = self.truth[10:13]
-        self.acceleration_body = self.truth[13:16]
-        self.angular_acceleration = self.truth[16:19]
-        self.time_ns = -1
+    __slots__ = ("time_ns", "truth")
+
+    FIELDS: ClassVar[tuple[str, ...]] = (
+        "time_ns",
+        "position_ned",
+        "quaternion",
+        "velocity_body",
+        "angular_velocity",
+        "acceleration_body",
+        "angular_acceleration",
+    )
+
+    def __init__(self, time_ns: int = -1, truth: NDArray[np.float64] | None = None) -> None:
+        """Take a truth vector; by default that of a level vehicle at rest at the origin."""
+        self.time_ns = time_ns
+        self.truth = _AT_REST.copy() if truth is None else truth
+
+    @property
+    def position_ned(self) -> NDArray[np.float64]:
+        """North, east, down from the origin, m (3,)."""
+        return self.truth[0:3]
+
+    @property
+    def quaternion(self) -> NDArray[np.float64]:
+        """Body to inertial, w x y z (4,)."""
+        return self.truth[3:7]
+
+    @property
+    def velocity_body(self) -> NDArray[np.float64]:
+        """Velocity over ground in body axes, m/s (3,)."""
+        return self.truth[7:10]
+
+    @property
+    def angular_velocity(self) -> NDArray[np.float64]:
+        """p q r in body axes, rad/s (3,)."""
+        return self.truth[10:13]
+
+    @property
+    def acceleration_body(self) -> NDArray[np.float64]:
+        """Sum of all forces over mass in body axes, m/s^2 (3,)."""
+        return self.truth[13:16]
+
+    @property
+    def angular_acceleration(self) -> NDArray[np.float64]:
+        """Angular acceleration in body axes, rad/s^2 (3,)."""
+        return self.truth[16:19]
 
     @property
     def time_s(self) -> float:
         """Stamp of the state, s."""
         return self.time_ns / NANOSECONDS
 
-    def read(self, message: bytes) -> None:
-        """Take over a serialised rosflight_msgs/SimState."""
-        m = TRUTH_WIRE.decode(message)
-        self.truth[:] = (*m[2:5], m[8], *m[5:8], *m[9:])
-        self.time_ns = m[0] * NANOSECONDS + m[1]
+    def encode(self) -> bytes:
+        """Serialised rosflight_msgs/SimState."""
+        n: list[float] = self.truth.tolist()
+        n[3:7] = n[4], n[5], n[6], n[3]
+        return _WIRE.encode(self.time_ns, *n)
+
+    @classmethod
+    def decode(cls, data: bytes) -> VehicleState:
+        """State of a serialised rosflight_msgs/SimState."""
+        m = _WIRE.decode(data)
+        return cls(m[0] * NANOSECONDS + m[1], np.array((*m[2:5], m[8], *m[5:8], *m[9:])))
 
 
-def truth_numbers(truth: NDArray[np.float64]) -> list[float]:
-    """The numbers of a SimState message, in its field order, of a truth vector (19,)."""
-    n: list[float] = truth.tolist()
-    n[3:7] = n[4], n[5], n[6], n[3]
-    return n
+_AT_REST: NDArray[np.float64] = np.zeros(TRUTH_SIZE)
+_AT_REST[3] = 1.0
 
 
 def truth_of_message(message: SimState) -> NDArray[np.float64]:

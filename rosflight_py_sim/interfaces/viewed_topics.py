@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from geometry_msgs.msg import Vector3Stamped, WrenchStamped
-from rosflight_msgs.msg import PwmOutput, SimState
-
+from rosflight_py_sim.interfaces.qos import CHAIN
+from rosflight_py_sim.interfaces.step_topics import (
+    FORCES_AND_MOMENTS,
+    PWM_OUTPUT,
+    TRUTH_STATE,
+    TRUTH_WIND,
+    M,
+    StepTopic,
+)
 from rosflight_py_sim.parameters import Parameter
 
-VIEWED: dict[str, Any] = {
-    "truth_state": SimState,
-    "truth_wind": Vector3Stamped,
-    "pwm_output": PwmOutput,
-    "forces_and_moments": WrenchStamped,
-}
-"""Topics below sim/, with their types."""
+VIEWED: tuple[StepTopic[Any], ...] = (TRUTH_STATE, TRUTH_WIND, PWM_OUTPUT, FORCES_AND_MOMENTS)
 
 RELAYED = Parameter(
     "relayed",
@@ -25,6 +25,10 @@ RELAYED = Parameter(
 )
 
 
-def viewed_topic(name: str, *, relayed: bool) -> str:
-    """Where a viewer hears a topic of VIEWED, from the vehicle's namespace."""
-    return f"{'view' if relayed else 'sim'}/{name}"
+def viewed(topic: StepTopic[M], *, relayed: bool) -> StepTopic[M]:
+    """The topic of VIEWED as a viewer subscribes to it."""
+    if not relayed:
+        return topic
+    relay = topic.renamed(topic.name.replace("sim/", "view/"), by="view_relay", to="viewers")
+    relay.qos = CHAIN
+    return relay

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import importlib
 import struct
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -41,17 +42,22 @@ class WireFormatError(ValueError):
     """Bytes that are not the little-endian CDR of the expected message, or a type without a fixed layout."""
 
 
-def _primitives(slot_type: Any) -> list[str]:
-    """Names of the primitive types that a field consists of, in order."""
+def _leaves(slot_type: Any, path: str) -> list[tuple[str, str]]:
+    """(path, name of the primitive type) of each number that a field consists of, in order."""
     if isinstance(slot_type, BasicType):
-        return [slot_type.typename]
+        return [(path, slot_type.typename)]
     if isinstance(slot_type, Array):
-        return _primitives(slot_type.value_type) * slot_type.size
+        return _leaves(slot_type.value_type, path) * slot_type.size
     if isinstance(slot_type, NamespacedType):
         module = importlib.import_module(".".join(slot_type.namespaces))
-        message_type = getattr(module, slot_type.name)
-        return [name for inner in message_type.SLOT_TYPES for name in _primitives(inner)]
+        return _fields(getattr(module, slot_type.name), f"{path}.")
     raise WireFormatError(f"a field of type {slot_type} has no fixed size")
+
+
+def _fields(message_type: Any, prefix: str = "") -> list[tuple[str, str]]:
+    names = message_type.get_fields_and_field_types()
+    pairs = zip(names, message_type.SLOT_TYPES, strict=True)
+    return [leaf for name, slot in pairs if name != "header" for leaf in _leaves(slot, prefix + name)]
 
 
 def _format(primitives: list[str], offset: int) -> str:
@@ -68,17 +74,20 @@ def _format(primitives: list[str], offset: int) -> str:
 
 
 class WireFormat:
-    """Codes one message type that is a `std_msgs/Header` followed by numbers.
+    """Codes one message type that is a `std_msgs/Header` followed by numbers. Times are integer nanoseconds.
 
-    `fields` is how many numbers follow the header. Times are integer nanoseconds.
+    Attributes:
+        message_type: ROS message type.
+        fields: how many numbers follow the header.
     """
 
     def __init__(self, message_type: Any, frame_id: str = "") -> None:
-        header, *rest = message_type.SLOT_TYPES
+        header = message_type.SLOT_TYPES[0]
         if not (isinstance(header, NamespacedType) and header.name == "Header"):
             raise WireFormatError(f"{message_type.__name__} does not begin with a header")
         self.message_type = message_type
-        self._primitives = [name for slot in rest for name in _primitives(slot)]
+        self._leaves = _fields(message_type)
+        self._primitives = [primitive for _, primitive in self._leaves]
         self.fields = len(self._primitives)
         self._frame = frame_id.encode() + b"\x00"
         length = len(self._frame)
@@ -108,6 +117,51 @@ class WireFormat:
         except struct.error as error:
             raise WireFormatError(f"{self.message_type.__name__}: {error}") from error
         return unpacked
+
+    def coders(
+        self, message: Callable[..., Any], paths: Mapping[str, str], constants: Mapping[str, Iterable[float]]
+    ) -> tuple[Callable[[Any], bytes], Callable[[bytes], Any]]:
+        """Functions that encode and decode a named tuple, as fast as code that is written for it.
+
+        Args:
+            message: named tuple class: time_ns, then the fields.
+            paths: field to path in the ROS message ("wrench.force"); a path of several numbers is a sequence of them.
+            constants: path to its numbers; what neither a field nor a constant covers is zero.
+
+        Raises:
+            WireFormatError: a path is not in the message.
+        """
+        taken = ["u[0] * NANOSECONDS + u[1]"]
+        given = ["0"] * self.fields
+        for path, numbers in constants.items():
+            span = self._span(path)
+            given[span] = [repr(number) for number in numbers]
+        for k, path in enumerate(paths.values(), start=1):
+            span = self._span(path)
+            start, stop = span.start + 2, span.stop + 2
+            single = stop - start == 1
+            taken.append(f"u[{start}]" if single else f"u[{start}:{stop}]")
+            given[span] = [f"m[{k}]" if single else f"*m[{k}]", *[""] * (stop - start - 1)]
+        names = {"NANOSECONDS": NANOSECONDS, "new": tuple.__new__, "message": message, "pack": self._encode}
+        names |= {"start": _LITTLE_ENDIAN, "length": len(self._frame), "frame": self._frame}
+        # As namedtuple and dataclass do: the text consists of numbers and of names given here.
+        stamp = "m[0] // NANOSECONDS, m[0] % NANOSECONDS"
+        numbers_text = ", ".join(filter(None, given))
+        encode: Callable[[Any], bytes] = eval(f"lambda m: pack(start, {stamp}, length, frame, {numbers_text})", names)
+        build: Callable[[Any], Any] = eval(f"lambda u: new(message, ({', '.join(taken)},))", names)
+        unpack = self.decode
+        return encode, lambda data: build(unpack(data))
+
+    def is_exact(self, paths: Iterable[str]) -> bool:
+        """Whether Python's numbers at these paths survive the coding; a float32 rounds."""
+        return all("float" not in self._primitives[self._span(path)] for path in paths)
+
+    def _span(self, path: str) -> slice:
+        """Indices of the numbers of a path, among those after the header."""
+        at = [k for k, (leaf, _) in enumerate(self._leaves) if leaf == path or leaf.startswith(f"{path}.")]
+        if not at:
+            raise WireFormatError(f"{self.message_type.__name__} has no field {path!r}")
+        return slice(at[0], at[-1] + 1)
 
 
 _STAMP = struct.Struct("<iI").unpack_from

@@ -6,8 +6,6 @@ import math
 from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
-from rosflight_msgs.msg import SimState
-from sensor_msgs.msg import Imu
 from std_msgs.msg import Float64, String
 from std_srvs.srv import Trigger
 
@@ -16,13 +14,14 @@ from rosflight_py_sim.autopilot.thruster_allocation import SURGE, SWAY
 from rosflight_py_sim.autopilot.underwater_body import UNDERWATER_BODY_PARAMETERS, UnderwaterBody
 from rosflight_py_sim.interfaces.diagnostics import Diagnosis
 from rosflight_py_sim.interfaces.dynamics_interface import LONGEST_STEP_NS
-from rosflight_py_sim.interfaces.forces_and_moments_interface import OUTPUTS, PWM_WIRE
-from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED, state_qos
+from rosflight_py_sim.interfaces.forces_and_moments_interface import OUTPUTS
+from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED
 from rosflight_py_sim.interfaces.simulation_node import TIME_MODE, SimulationNode
+from rosflight_py_sim.interfaces.step_topics import IMU, PWM_OUTPUT, TRUTH_STATE, ImuSample, PulseWidths
 from rosflight_py_sim.interfaces.ticks import start_ticks
 from rosflight_py_sim.interfaces.traffic import Period
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
-from rosflight_py_sim.interfaces.wire import NANOSECONDS, stamp_ns
+from rosflight_py_sim.interfaces.wire import NANOSECONDS
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Value, number
 from rosflight_py_sim.physics.rotations import euler_from_quaternion, rotate_to_inertial
@@ -71,7 +70,7 @@ class AuvAutopilot(SimulationNode):
         self._pwm = list(_STILL)
         super().__init__(**arguments)
         self._lockstep = self.values["time_mode"] == "lockstep"
-        self._send_pwm = self.publisher("sim/pwm_output", PWM_WIRE, CHAIN)
+        self._send_pwm = self.publisher(PWM_OUTPUT)
         self._tell = self.create_publisher(String, "hold/doing", LATCHED).publish
         self.create_service(Trigger, "hold/here", self._hold_here)
         self.create_service(Trigger, "hold/release", self._release)
@@ -82,11 +81,10 @@ class AuvAutopilot(SimulationNode):
             ("sway", -1.0, 1.0),
         ):
             self.create_subscription(Float64, f"hold/{name}", self._takes(name, low, high), CHAIN)
-        of_state = state_qos(str(self.values["time_mode"]))
-        self.listen("sim/truth_state", SimState, self._on_truth, of_state, needed=True)
+        self.subscribe(TRUTH_STATE, self._on_truth, needed=True)
         if self._lockstep:
             self.follow_stamps()
-            self.listen("sim/sensors/imu/data", Imu, self._on_imu, CHAIN, needed=True)
+            self.subscribe(IMU, self._on_imu, needed=True)
         else:
             start_ticks(self, number(self.values, "hold_frequency"), self._run)
         self._tell_doing()
@@ -163,15 +161,15 @@ class AuvAutopilot(SimulationNode):
 
     # The chain.
 
-    def _on_truth(self, message: bytes) -> None:
-        self._state.read(message)
+    def _on_truth(self, state: VehicleState) -> None:
+        self._state = state
         if self._lockstep and self._answered_ns != self._imu_ns == self._state.time_ns:
             self._run(self._imu_ns)
 
-    def _on_imu(self, message: bytes) -> None:
-        stamp = stamp_ns(message)
+    def _on_imu(self, imu: ImuSample) -> None:
+        stamp = imu.time_ns
         if stamp == self._answered_ns:
-            self._send_pwm(stamp, *self._pwm)
+            self._send_pwm(PulseWidths(stamp, tuple(self._pwm)))
             return
         # Asked a second time, the truth of that time is lost (a node was restarted): the newest one must do.
         asked_again = stamp == self._imu_ns
@@ -193,7 +191,7 @@ class AuvAutopilot(SimulationNode):
             shares = self._controller.update(self._motion(), self._setpoint, elapsed_ns / NANOSECONDS if known else 0.0)
             commands = self._body.commands(shares)
             self._pwm[: len(commands)] = [round(1500.0 + 500.0 * command) for command in commands]
-        self._send_pwm(time_ns, *self._pwm)
+        self._send_pwm(PulseWidths(time_ns, tuple(self._pwm)))
 
     def _motion(self) -> Motion:
         """Depth and yaw with their rates."""

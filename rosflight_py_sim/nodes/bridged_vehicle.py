@@ -8,29 +8,38 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from geometry_msgs.msg import Vector3Stamped
-from rosflight_msgs.msg import GNSS, Airspeed, BatteryStatus, OutputRaw, RCRaw, SimState, Status
-from sensor_msgs.msg import CompressedImage, Range
+from sensor_msgs.msg import CompressedImage
 
 from rosflight_py_sim.bridge.front_end_interface import ControllerStatus, GnssReport, Snapshot, Vector3
-from rosflight_py_sim.interfaces.dynamics_interface import WIND_WIRE
-from rosflight_py_sim.interfaces.forces_and_moments_interface import BATTERY_WIRE
-from rosflight_py_sim.interfaces.newest import Newest
-from rosflight_py_sim.interfaces.qos import CHAIN, state_qos
-from rosflight_py_sim.interfaces.sensor_interface import (
-    AIRSPEED_WIRE,
-    GNSS_WIRE,
-    RANGE_DISTANCE,
-    RANGE_WIRE,
-    STATUS_WIRE,
-)
+from rosflight_py_sim.interfaces.polled_subscription import PolledSubscription
+from rosflight_py_sim.interfaces.qos import CHAIN
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.stamped_inputs import StampedInputs
-from rosflight_py_sim.interfaces.time_manager_interface import topic_of
+from rosflight_py_sim.interfaces.step_topics import (
+    ATTITUDE_EULER,
+    BATTERY,
+    DIFF_PRESSURE,
+    GNSS_FIX,
+    OUTPUT_RAW,
+    RANGE,
+    RC,
+    STATUS,
+    TRUTH_STATE,
+    TRUTH_WIND,
+    AirspeedSample,
+    BatterySample,
+    EulerAngles,
+    GnssSample,
+    Outputs,
+    PulseWidths,
+    RangeSample,
+    StatusReport,
+    StepTopic,
+    Wind,
+    topic_of,
+    vector3,
+)
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
-from rosflight_py_sim.interfaces.wire import NANOSECONDS
-from rosflight_py_sim.nodes.rc import RC_WIRE
-from rosflight_py_sim.nodes.sil_board import EULER_WIRE, OUTPUT_WIRE
 
 CAMERAS = ("front", "bottom")
 """Names of the cameras that a vehicle may have."""
@@ -64,32 +73,29 @@ class BridgedVehicle(ABC):
         self._gnss: GnssReport | None = None
         self._outputs: tuple[float, ...] = ()
         # Before the state's and the IMU's: executors of one thread serve subscriptions in the order of their making.
-        for want, topic, message_type, callback in (
-            ("range", "sim/sensors/range", Range, self._on_range),
-            ("airspeed", "sim/sensors/diff_pressure", Airspeed, self._on_airspeed),
-            ("battery", "sim/sensors/battery", BatteryStatus, self._on_battery),
-            ("rc", "sim/RC", RCRaw, self._on_rc),
-            ("gnss", "sim/sensors/gnss", GNSS, self._on_gnss),
-            ("status", "status", Status, self._on_status),
-            ("outputs", "output_raw", OutputRaw, self._on_outputs),
-        ):
+        wanted: tuple[tuple[str, StepTopic[Any], Callable[[Any], None]], ...] = (
+            ("range", RANGE, self._on_range),
+            ("airspeed", DIFF_PRESSURE, self._on_airspeed),
+            ("battery", BATTERY, self._on_battery),
+            ("rc", RC, self._on_rc),
+            ("gnss", GNSS_FIX, self._on_gnss),
+            ("status", STATUS, self._on_status),
+            ("outputs", OUTPUT_RAW, self._on_outputs),
+        )
+        for want, topic, callback in wanted:
             if want in wants:
-                self._listen(topic, message_type, callback)
+                node.subscribe(topic, callback, name)
         # As often as the step itself, and needed far more rarely.
-        self._estimate = Newest(node, topic_of(name, "attitude/euler"), Vector3Stamped) if "attitude" in wants else None
+        self._estimate = node.poll(ATTITUDE_EULER, name) if "attitude" in wants else None
         for camera in CAMERAS if "images" in wants else ():
-            topic = topic_of(name, f"camera/{camera}/image_raw/compressed")
-            node.create_subscription(CompressedImage, topic, partial(self._on_image, camera), CHAIN)
-        of_state = state_qos(str(node.values["time_mode"]))
-        self._listen("sim/truth_wind", Vector3Stamped, self._on_wind, of_state)
-        self._listen("sim/truth_state", SimState, self._on_truth, of_state)
+            image = topic_of(name, f"camera/{camera}/image_raw/compressed")
+            node.create_subscription(CompressedImage, image, partial(self._on_image, camera), CHAIN)
+        node.subscribe(TRUTH_WIND, self._on_wind, name)
+        node.subscribe(TRUTH_STATE, self._on_truth, name)
 
     @abstractmethod
-    def _on_truth(self, message: bytes) -> None:
-        """Hear of a new state."""
-
-    def _listen(self, topic: str, message_type: Any, callback: Callable[[bytes], None], qos: Any = CHAIN) -> None:
-        self._node.listen(topic_of(self.name, topic), message_type, callback, qos)
+    def _on_truth(self, state: VehicleState) -> None:
+        """Take a new state."""
 
     def _snapshot(self, time_ns: int) -> Snapshot:
         """What has been heard, at that time."""
@@ -114,23 +120,21 @@ class BridgedVehicle(ABC):
             self._outputs,
         )
 
-    def _estimated(self, estimate: Newest) -> Vector3 | None:
-        message = estimate.take()
-        return self._attitude if message is None else EULER_WIRE.decode(message)[2:5]
+    def _estimated(self, estimate: PolledSubscription[EulerAngles]) -> Vector3 | None:
+        newest = estimate.take()
+        return self._attitude if newest is None else vector3(newest.roll_pitch_yaw)
 
-    def _on_range(self, message: bytes) -> None:
-        self._ranges = (RANGE_WIRE.decode(message)[RANGE_DISTANCE],)
+    def _on_range(self, sample: RangeSample) -> None:
+        self._ranges = (sample.distance,)
 
-    def _on_airspeed(self, message: bytes) -> None:
-        self._airspeed = AIRSPEED_WIRE.decode(message)[2]
+    def _on_airspeed(self, sample: AirspeedSample) -> None:
+        self._airspeed = sample.velocity
 
-    def _on_battery(self, message: bytes) -> None:
-        m = BATTERY_WIRE.decode(message)
-        self._battery = m[2], m[3]
+    def _on_battery(self, sample: BatterySample) -> None:
+        self._battery = sample.voltage, sample.current
 
-    def _on_rc(self, message: bytes) -> None:
-        m = RC_WIRE.decode(message)
-        self._rc_inputs.take(m[0] * NANOSECONDS + m[1], self.answered_ns, partial(self._set_rc, m[2:]))
+    def _on_rc(self, rc: PulseWidths) -> None:
+        self._rc_inputs.take(rc.time_ns, self.answered_ns, partial(self._set_rc, tuple(rc.pulse_us)))
 
     def _set_rc(self, rc_us: tuple[int, ...]) -> None:
         self._rc_us = rc_us
@@ -138,16 +142,16 @@ class BridgedVehicle(ABC):
     def _on_image(self, camera: str, message: CompressedImage) -> None:
         self._images[camera] = bytes(message.data)
 
-    def _on_wind(self, message: bytes) -> None:
-        m = WIND_WIRE.decode(message)
-        self._wind_ned = m[2:5]
-        self._wind_ns = m[0] * NANOSECONDS + m[1]
+    def _on_wind(self, wind: Wind) -> None:
+        self._wind_ned, self._wind_ns = vector3(wind.velocity_ned), wind.time_ns
 
-    def _on_gnss(self, message: bytes) -> None:
-        self._gnss = GnssReport._make(GNSS_WIRE.decode(message)[2:7])
+    def _on_gnss(self, fix: GnssSample) -> None:
+        position = (fix.latitude_deg, fix.longitude_deg, fix.altitude_msl_m)
+        self._gnss = GnssReport(fix.fix_type, fix.satellites, *position)
 
-    def _on_status(self, message: bytes) -> None:
-        self._status = ControllerStatus._make(STATUS_WIRE.decode(message)[2:8])
+    def _on_status(self, s: StatusReport) -> None:
+        flags = (s.armed, s.failsafe, s.rc_override, s.offboard)
+        self._status = ControllerStatus(*flags, s.control_mode, s.error_code)
 
-    def _on_outputs(self, message: bytes) -> None:
-        self._outputs = OUTPUT_WIRE.decode(message)[2:]
+    def _on_outputs(self, outputs: Outputs) -> None:
+        self._outputs = tuple(outputs.values)

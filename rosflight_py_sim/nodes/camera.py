@@ -8,16 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 from rclpy.publisher import Publisher
 from rclpy.serialization import serialize_message
-from rosflight_msgs.msg import SimState
 from sensor_msgs.msg import CameraInfo, CompressedImage, Image
 
 from rosflight_py_sim.camera import CAMERA_PARAMETERS, Camera, NoPandaError, Renderer, cameras
 from rosflight_py_sim.interfaces.qos import CHAIN
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
+from rosflight_py_sim.interfaces.step_topics import TRUTH_STATE
 from rosflight_py_sim.interfaces.tail_wire import TailWire
 from rosflight_py_sim.interfaces.ticks import Schedule
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
-from rosflight_py_sim.interfaces.wire import stamp_ns
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import ParameterError, ParameterTable, Value, number
 from rosflight_py_sim.world import world_of
@@ -42,9 +41,8 @@ class CameraNode(SimulationNode):
         super().__init__(**arguments)
         self._renderer = self._new_renderer()
         self._encoder = _JpegEncoder()
-        self._state = VehicleState()
         self.follow_stamps()
-        self.listen("sim/truth_state", SimState, self._on_truth, CHAIN, needed=True)
+        self.subscribe(TRUTH_STATE, self._on_truth, qos=CHAIN, needed=True)
 
     def configure(self, values: dict[str, Value]) -> None:
         """Take over what can be changed while it runs."""
@@ -71,15 +69,14 @@ class CameraNode(SimulationNode):
         except NoPandaError as error:
             raise ParameterError(f"{error}; or leave the cameras out") from error
 
-    def _on_truth(self, message: bytes) -> None:
-        time_ns = stamp_ns(message)
+    def _on_truth(self, state: VehicleState) -> None:
+        time_ns = state.time_ns
         self.tell_time(time_ns)
         if not self._schedule.due(time_ns) or self._renderer is None:
             return
-        self._state.read(message)
         for outlet in self._outlets:
             if outlet.wants_picture:
-                picture = self._renderer.render(outlet.camera, self._state.truth)
+                picture = self._renderer.render(outlet.camera, state.truth)
                 outlet.publish(time_ns, picture, self._encoder, self._quality)
             outlet.publish_info(time_ns)
 

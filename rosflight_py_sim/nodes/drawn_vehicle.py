@@ -11,15 +11,18 @@ from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker
 
 from rosflight_py_sim.frames import BASE_LINK, MAP, swap_attitude, swap_frd_flu, swap_mounting, swap_ned_enu
-from rosflight_py_sim.interfaces.dynamics_interface import WIND_WIRE, WRENCH_WIRE
-from rosflight_py_sim.interfaces.forces_and_moments_interface import PWM_WIRE
 from rosflight_py_sim.interfaces.marker_wire import MarkerWire
-from rosflight_py_sim.interfaces.newest import Newest
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
-from rosflight_py_sim.interfaces.time_manager_interface import topic_of
+from rosflight_py_sim.interfaces.step_topics import (
+    FORCES_AND_MOMENTS,
+    PWM_OUTPUT,
+    TRUTH_STATE,
+    TRUTH_WIND,
+    topic_of,
+)
 from rosflight_py_sim.interfaces.transform_wire import TransformWire
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
-from rosflight_py_sim.interfaces.viewed_topics import RELAYED, VIEWED, viewed_topic
+from rosflight_py_sim.interfaces.viewed_topics import RELAYED, viewed
 from rosflight_py_sim.interfaces.wire import NANOSECONDS
 from rosflight_py_sim.physics.rotations import rotate_to_inertial
 from rosflight_py_sim.viewer.appearance import Appearance, MovingParts, Part, part_attitude
@@ -70,12 +73,11 @@ class DrawnVehicle:
         self._trail = Trail(2, 0.0)
         self.base_link = prefixed(self._namespace, BASE_LINK)
 
-        def newest(name: str) -> Newest:
-            topic = viewed_topic(name, relayed=bool(node.values[RELAYED.name]))
-            return Newest(node, topic_of(vehicle, topic), VIEWED[name])
-
-        self._truth, self._pwm = newest("truth_state"), newest("pwm_output")
-        self._wrench, self._wind = newest("forces_and_moments"), newest("truth_wind")
+        relayed = bool(node.values[RELAYED.name])
+        self._truth = node.poll(viewed(TRUTH_STATE, relayed=relayed), vehicle)
+        self._pwm = node.poll(viewed(PWM_OUTPUT, relayed=relayed), vehicle)
+        self._wrench = node.poll(viewed(FORCES_AND_MOMENTS, relayed=relayed), vehicle)
+        self._wind = node.poll(viewed(TRUTH_WIND, relayed=relayed), vehicle)
         turning = [(k, part) for k, part in enumerate(shape.parts) if part.motion is not None]
         self._turning = [(k, part, swap_frd_flu(part.pivot_frd)) for k, part in turning]
         frames = [(MAP, self.base_link), *((self.base_link, self._frame_of(part)) for _, part in turning)]
@@ -96,17 +98,17 @@ class DrawnVehicle:
 
     def look(self, dt: float) -> bool:
         """Take what is new, `dt` s after the last look; whether there is a new state."""
-        message = self._truth.take()
-        if message is None:
+        state = self._truth.take()
+        if state is None:
             return False
-        self.state.read(message)
+        self.state = state
         pwm, wrench, wind = self._pwm.take(), self._wrench.take(), self._wind.take()
         if pwm is not None:
-            self._pwm_us = PWM_WIRE.decode(pwm)[2:]
+            self._pwm_us = tuple(pwm.pulse_us)
         if wrench is not None:
-            self._force_body[:] = WRENCH_WIRE.decode(wrench)[2:5]
+            self._force_body[:] = wrench.force
         if wind is not None:
-            self._wind_ned[:] = WIND_WIRE.decode(wind)[2:5]
+            self._wind_ned[:] = wind.velocity_ned
         self._moving.move(self._pwm_us, dt)
         return True
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
-from geometry_msgs.msg import Vector3Stamped
 from nav_msgs.msg import Path as PathMessage
 
 from rosflight_py_sim.autopilot.fixedwing_mission import FIXEDWING_MISSION_PARAMETERS, FixedwingMission, FixedwingPhase
@@ -21,8 +20,8 @@ from rosflight_py_sim.autopilot.path_planning import planned_path, polyline
 from rosflight_py_sim.autopilot.path_segments import Segment
 from rosflight_py_sim.autopilot.waypoints import FlightPlan, Waypoint, WaypointError, read_flight_plan
 from rosflight_py_sim.interfaces.autopilot_interface import AutopilotInterface
-from rosflight_py_sim.interfaces.dynamics_interface import WIND_WIRE
 from rosflight_py_sim.interfaces.qos import CHAIN
+from rosflight_py_sim.interfaces.step_topics import TRUTH_WIND, Wind, vector3
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value
@@ -65,7 +64,7 @@ class FixedwingAutopilot(AutopilotInterface):
         self._told: tuple[Segment, ...] = ()
         self._wind_ned = (0.0, 0.0, 0.0)
         super().__init__(**arguments)
-        self.listen("sim/truth_wind", Vector3Stamped, self._on_wind, CHAIN)
+        self.subscribe(TRUTH_WIND, self._on_wind, qos=CHAIN)
         self.create_subscription(PathMessage, "autopilot/waypoints", self._on_waypoints, CHAIN)
         self._tell_new_path()
 
@@ -125,8 +124,8 @@ class FixedwingAutopilot(AutopilotInterface):
         self._tell_new_path()
         return guided
 
-    def _on_wind(self, message: bytes) -> None:
-        self._wind_ned = WIND_WIRE.decode(message)[2:5]
+    def _on_wind(self, wind: Wind) -> None:
+        self._wind_ned = vector3(wind.velocity_ned)
 
     def _on_waypoints(self, message: PathMessage) -> None:
         assert self._plan is not None

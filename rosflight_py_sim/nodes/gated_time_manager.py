@@ -7,15 +7,12 @@ from functools import partial
 from typing import Any, ClassVar
 
 from rclpy.timer import Timer
-from rosflight_msgs.msg import Command, RCRaw, SimState
-from sensor_msgs.msg import Imu
 
 from rosflight_py_sim.interfaces.diagnostics import Diagnosis, Level
-from rosflight_py_sim.interfaces.qos import CHAIN, state_qos
 from rosflight_py_sim.interfaces.stamped_inputs import Companion
 from rosflight_py_sim.interfaces.start_time import StartTime
+from rosflight_py_sim.interfaces.step_topics import COMMAND, IMU, RC, TRUTH_STATE, StepTopic, topic_of
 from rosflight_py_sim.interfaces.stepping_time_manager import SteppingTimeManager
-from rosflight_py_sim.interfaces.time_manager_interface import topic_of
 from rosflight_py_sim.interfaces.traffic import Period
 from rosflight_py_sim.interfaces.wire import NANOSECONDS
 from rosflight_py_sim.nodes.running import run
@@ -61,19 +58,20 @@ class GatedTimeManager(SteppingTimeManager):
         self._steps_at_check = -1
         self._timeout_timer: Timer | None = None
         super().__init__(**arguments)
-        truths = [topic_of(vehicle, "sim/truth_state") for vehicle in self.vehicles]
-        imus = [topic_of(vehicle, "sim/sensors/imu/data") for vehicle in self.vehicles]
-        self._topics = frozenset(truths + imus)
-        for topic in truths:
-            self.listen(topic, SimState, partial(self._on_message, topic), state_qos("gated"))
-        for topic in imus:
-            self.listen(topic, Imu, partial(self._on_message, topic), CHAIN)
-        for vehicle in self.vehicles:
-            for name, message_type in (("sim/RC", RCRaw), ("command", Command)):
-                topic = topic_of(vehicle, name)
-                self._companions[topic] = Companion()
-                self.listen(topic, message_type, partial(self._on_companion, topic), CHAIN)
-        self._start_time = StartTime(self, truths)
+        answers: list[tuple[StepTopic[Any], str]] = [
+            (row, vehicle) for row in (TRUTH_STATE, IMU) for vehicle in self.vehicles
+        ]
+        self._topics = frozenset(topic_of(vehicle, row.name) for row, vehicle in answers)
+        for row, vehicle in answers:
+            self.subscribe(row, partial(self._on_message, topic_of(vehicle, row.name)), vehicle)
+        regular: list[tuple[StepTopic[Any], str]] = [
+            (row, vehicle) for row in (RC, COMMAND) for vehicle in self.vehicles
+        ]
+        for row, vehicle in regular:
+            topic = topic_of(vehicle, row.name)
+            self._companions[topic] = Companion()
+            self.subscribe(row, partial(self._on_companion, topic), vehicle)
+        self._start_time = StartTime(self, self.vehicles)
         self._start_timer = self.create_system_timer(_START_S, self._start)
 
     def configure(self, values: dict[str, Value]) -> None:
@@ -107,14 +105,14 @@ class GatedTimeManager(SteppingTimeManager):
             self.time_ns = known_ns
             self.complete_step()
 
-    def _on_message(self, topic: str, _: bytes) -> None:
+    def _on_message(self, topic: str, _: object) -> None:
         if topic in self._missing:
             self._missing.discard(topic)
             if not self._missing:
                 self._timeouts_in_a_row = 0
                 self.complete_step()
 
-    def _on_companion(self, topic: str, message: bytes) -> None:
+    def _on_companion(self, topic: str, message: object) -> None:
         self._companions[topic].heard(self.time_ns)
         self._on_message(topic, message)
 

@@ -9,15 +9,15 @@ from typing import Any, ClassVar
 
 from rclpy.parameter import Parameter as RosParameter
 from rclpy.timer import Timer
-from rosflight_msgs.msg import SimState
 from std_msgs.msg import Float64, String
 
 from rosflight_py_sim.interfaces.diagnostics import Diagnosis, Level
-from rosflight_py_sim.interfaces.qos import LATCHED, state_qos
+from rosflight_py_sim.interfaces.step_topics import STEP_SIZE_S, STEP_WISH_S, TRUTH_STATE, WAITING_FOR, topic_of
 from rosflight_py_sim.interfaces.stepping_time_manager import SteppingTimeManager
-from rosflight_py_sim.interfaces.time_manager_interface import STEP_SIZE, topic_of
+from rosflight_py_sim.interfaces.time_manager_interface import STEP_SIZE
 from rosflight_py_sim.interfaces.traffic import Period
-from rosflight_py_sim.interfaces.wire import NANOSECONDS, stamp_ns
+from rosflight_py_sim.interfaces.vehicle_state import VehicleState
+from rosflight_py_sim.interfaces.wire import NANOSECONDS
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value, number
 
@@ -36,7 +36,7 @@ class _Vehicle:
     """
 
     def __init__(self, name: str) -> None:
-        self.truth_topic = topic_of(name, "sim/truth_state")
+        self.truth_topic = topic_of(name, TRUTH_STATE.name)
         self.ready_ns = -1
         self.waiting_for = ""
         self.step_wish = math.inf
@@ -75,10 +75,9 @@ class LockstepTimeManager(SteppingTimeManager):
         self._told_step_size = 0.0
         super().__init__(**arguments)
         for name, vehicle in zip(self.vehicles, self._all, strict=True):
-            self.create_subscription(String, topic_of(name, "sim/waiting_for"), vehicle.on_waiting_for, LATCHED)
-            on_wish = partial(self._on_step_wish, vehicle)
-            self.create_subscription(Float64, topic_of(name, "sim/step_wish"), on_wish, LATCHED)
-            self.listen(vehicle.truth_topic, SimState, partial(self._on_truth, vehicle), state_qos("lockstep"))
+            self.subscribe(WAITING_FOR, vehicle.on_waiting_for, name)
+            self.subscribe(STEP_WISH_S, partial(self._on_step_wish, vehicle), name)
+            self.subscribe(TRUTH_STATE, partial(self._on_truth, vehicle), name)
 
     def configure(self, values: dict[str, Value]) -> None:
         """Set step, pace and patience."""
@@ -86,9 +85,7 @@ class LockstepTimeManager(SteppingTimeManager):
         if self._stall_timer is None:
             self._all = [_Vehicle(name) for name in self.vehicles]
             self._behind = set(self._all)
-            self._step_sizes = [
-                self.create_publisher(Float64, topic_of(name, "sim/step_size"), LATCHED) for name in self.vehicles
-            ]
+            self._send_step_sizes = [self.publisher(STEP_SIZE_S, name) for name in self.vehicles]
         else:
             self.destroy_timer(self._stall_timer)
         self._step_size = number(values, "step_size")
@@ -125,8 +122,8 @@ class LockstepTimeManager(SteppingTimeManager):
 
     def _tell_step_size(self) -> None:
         self._told_step_size = self._step_size
-        for publisher in self._step_sizes:
-            publisher.publish(Float64(data=self._step_size))
+        for send in self._send_step_sizes:
+            send(Float64(data=self._step_size))
 
     def _on_step_wish(self, vehicle: _Vehicle, message: Float64) -> None:
         try:
@@ -141,8 +138,8 @@ class LockstepTimeManager(SteppingTimeManager):
         # The requesting vehicle has not taken the step under way, so no other vehicle can have taken it.
         self._tell_step_size()
 
-    def _on_truth(self, vehicle: _Vehicle, message: bytes) -> None:
-        stamp = stamp_ns(message)
+    def _on_truth(self, vehicle: _Vehicle, state: VehicleState) -> None:
+        stamp = state.time_ns
         if stamp > vehicle.ready_ns:
             vehicle.ready_ns = stamp
             self._behind.discard(vehicle)

@@ -7,13 +7,12 @@ from collections.abc import Callable, Iterator
 from rosflight_msgs.msg import Command
 
 from rosflight_py_sim.bridge.front_end_interface import OffboardFrontEnd, Snapshot
-from rosflight_py_sim.interfaces.autopilot_interface import COMMAND_WIRE
 from rosflight_py_sim.interfaces.diagnostics import Diagnosis
 from rosflight_py_sim.interfaces.dynamics_interface import LONGEST_STEP_NS
-from rosflight_py_sim.interfaces.qos import CHAIN
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
-from rosflight_py_sim.interfaces.time_manager_interface import topic_of
-from rosflight_py_sim.interfaces.wire import NANOSECONDS, stamp_ns
+from rosflight_py_sim.interfaces.step_topics import COMMAND, ControlCommand
+from rosflight_py_sim.interfaces.vehicle_state import VehicleState
+from rosflight_py_sim.interfaces.wire import NANOSECONDS
 from rosflight_py_sim.nodes.bridged_vehicle import BridgedVehicle
 from rosflight_py_sim.parameters import number
 
@@ -77,7 +76,7 @@ class OffboardExchange:
             self._front_end.serve()
         command = self._front_end.command(vehicle.index, snapshot, dt)
         if command is not None:
-            vehicle.send_command(snapshot.time_ns, command.mode, Command.IGNORE_NONE, *command.u)
+            vehicle.send_command(ControlCommand(snapshot.time_ns, command.mode, Command.IGNORE_NONE, command.u))
 
 
 class _OffboardVehicle(BridgedVehicle):
@@ -94,17 +93,17 @@ class _OffboardVehicle(BridgedVehicle):
         self._on_due = on_due
         self._period_ns = round(NANOSECONDS / number(node.values, "command_frequency"))
         self._period = -1
-        self.send_command = node.publisher(topic_of(name, "command"), COMMAND_WIRE, CHAIN)
+        self.send_command = node.publisher(COMMAND, name)
         super().__init__(node, index, name, wants)
 
-    def _on_truth(self, message: bytes) -> None:
-        time_ns = stamp_ns(message)
+    def _on_truth(self, state: VehicleState) -> None:
+        time_ns = state.time_ns
         # The same for all vehicles, and with round times in the data.
         period = time_ns // self._period_ns
         if period == self._period:
             return
         self._period = period
-        self._state.read(message)
+        self._state = state
         elapsed_ns = time_ns - self.answered_ns
         # A longer gap, or time going back, is a restart of another node: integrators must not see it.
         known = self.answered_ns >= 0 and 0 < elapsed_ns <= LONGEST_STEP_NS

@@ -8,15 +8,13 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from rclpy.service import Service
-from rosflight_msgs.msg import RCRaw
 from std_srvs.srv import Trigger
 
 from rosflight_py_sim.interfaces.diagnostics import Diagnosis, Level
-from rosflight_py_sim.interfaces.qos import CHAIN
 from rosflight_py_sim.interfaces.simulation_node import TIME_MODE, SimulationNode
+from rosflight_py_sim.interfaces.step_topics import RC, PulseWidths
 from rosflight_py_sim.interfaces.ticks import start_ticks
 from rosflight_py_sim.interfaces.traffic import Period
-from rosflight_py_sim.interfaces.wire import WireFormat
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value, number
 from rosflight_py_sim.transmitter import joystick
@@ -25,8 +23,6 @@ from rosflight_py_sim.transmitter.keyboard import LAYOUTS
 from rosflight_py_sim.transmitter.mapping import Mapping, MappingError, all_mappings
 from rosflight_py_sim.transmitter.opening import KEYBOARDS, NoKeyboardError, open_keyboard
 from rosflight_py_sim.transmitter.sdl import NoPygameError
-
-RC_WIRE = WireFormat(RCRaw)
 
 # System time: a hand is as quick in a simulation that runs slowly or stands still.
 _POLL_PERIOD_S = 0.01
@@ -90,7 +86,7 @@ class Rc(SimulationNode):
         self._mappings = self._load_mappings()
         self._at_rest = frame_at_rest()
         self._switch_services: list[Service] = []
-        self._send = self.publisher("sim/RC", RC_WIRE, CHAIN)
+        self._send = self.publisher(RC)
         start_ticks(self, number(self.values, "rc_frequency"), self._on_tick)
         self._open_device()
 
@@ -173,7 +169,7 @@ class Rc(SimulationNode):
         # Without services, the device alone has the say, also when it says nothing.
         frame = self._at_rest if self._switch_services or transmitter is None else transmitter.frame
         if frame is not None:
-            self._send(time_ns, *frame)
+            self._send(PulseWidths(time_ns, tuple(frame)))
 
     def diagnose(self, period: Period) -> Iterable[Diagnosis]:
         """Who moves the sticks."""

@@ -10,37 +10,42 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, ClassVar
 
-from geometry_msgs.msg import Vector3Stamped
-from rosflight_msgs.msg import Attitude, AuxCommand, Command, OutputRaw, RCRaw
-from sensor_msgs.msg import Imu
 from std_srvs.srv import Trigger
 
 from rosflight_py_sim.firmware import AS_ROSFLIGHT, REPAIRED, Board, ErrorFlag, ParameterFileError, Severity
 from rosflight_py_sim.interfaces.diagnostics import Diagnosis, Level
-from rosflight_py_sim.interfaces.forces_and_moments_interface import PWM_WIRE
-from rosflight_py_sim.interfaces.qos import CHAIN
 from rosflight_py_sim.interfaces.rosflight_io_commands import CommandServices
 from rosflight_py_sim.interfaces.rosflight_io_parameters import ParameterServices
 from rosflight_py_sim.interfaces.rosflight_io_sensors import SensorRelay
 from rosflight_py_sim.interfaces.rosflight_io_status import StatusReports
-from rosflight_py_sim.interfaces.sensor_interface import IMU_ACCEL, IMU_GYRO
 from rosflight_py_sim.interfaces.simulation_node import TIME_MODE, SimulationNode
 from rosflight_py_sim.interfaces.stamped_inputs import Companion, StampedInputs
+from rosflight_py_sim.interfaces.step_topics import (
+    ATTITUDE,
+    ATTITUDE_EULER,
+    AUX_COMMAND,
+    COMMAND,
+    EXTERNAL_ATTITUDE,
+    IMU,
+    IMU_DATA,
+    OUTPUT_RAW,
+    PWM_OUTPUT,
+    RC,
+    RC_RAW,
+    AttitudeEstimate,
+    AuxiliaryCommand,
+    ControlCommand,
+    EulerAngles,
+    ImuEstimate,
+    ImuSample,
+    Outputs,
+    PulseWidths,
+)
 from rosflight_py_sim.interfaces.ticks import Schedule, start_ticks
 from rosflight_py_sim.interfaces.traffic import Period
-from rosflight_py_sim.interfaces.wire import NANOSECONDS, WireFormat, seconds_text
-from rosflight_py_sim.nodes.rc import RC_WIRE
+from rosflight_py_sim.interfaces.wire import seconds_text
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, number
-
-IMU_WIRE = WireFormat(Imu, frame_id="body")
-ATTITUDE_WIRE = WireFormat(Attitude, frame_id="body")
-EULER_WIRE = WireFormat(Vector3Stamped)
-OUTPUT_WIRE = WireFormat(OutputRaw)
-COMMAND_WIRE = WireFormat(Command)
-AUX_COMMAND_WIRE = WireFormat(AuxCommand)
-
-_UNKNOWN = (0.0,) * 9
 
 _OUTPUT_RATE_HZ = 50.0
 
@@ -108,7 +113,7 @@ class SilBoard(SimulationNode):
         self._transmitter, self._computer = Companion(), Companion()
         self._inputs = StampedInputs()
         self._answered_ns = -1
-        self._pwm = [1000] * 14
+        self._pwm = PulseWidths(-1, ())
         self._imu_is_new = False
         self._output_schedule = Schedule(_OUTPUT_RATE_HZ)
         # Where the node's time stands still during a pass, a measured one would differ from run to run.
@@ -127,26 +132,25 @@ class SilBoard(SimulationNode):
             start_ticks(self, number(self.values, "simulation_loop_frequency"), self._on_timer)
 
     def _create_topics(self) -> None:
-        self._send_pwm = self.publisher("sim/pwm_output", PWM_WIRE, CHAIN)
-        self._send_attitude = self.publisher("attitude", ATTITUDE_WIRE, CHAIN)
-        self._send_euler = self.publisher("attitude/euler", EULER_WIRE, CHAIN)
-        self._send_imu = self.publisher("imu/data", IMU_WIRE, CHAIN)
-        self._send_output = self.publisher("output_raw", OUTPUT_WIRE, CHAIN)
-        self._send_rc = self.publisher("rc_raw", RC_WIRE, CHAIN)
+        self._send_pwm = self.publisher(PWM_OUTPUT)
+        self._send_attitude = self.publisher(ATTITUDE)
+        self._send_euler = self.publisher(ATTITUDE_EULER)
+        self._send_imu = self.publisher(IMU_DATA)
+        self._send_output = self.publisher(OUTPUT_RAW)
+        self._send_rc = self.publisher(RC_RAW)
 
-        self.listen("sim/RC", RCRaw, self._on_rc, CHAIN)
-        self.listen("sim/sensors/imu/data", Imu, self._on_imu, CHAIN, needed=True)
-        self.listen("command", Command, self._on_command, CHAIN)
-        self.listen("aux_command", AuxCommand, self._on_aux_command, CHAIN)
-        self.listen("external_attitude", Attitude, self._on_external_attitude, CHAIN)
+        self.subscribe(RC, self._on_rc)
+        self.subscribe(IMU, self._on_imu, needed=True)
+        self.subscribe(COMMAND, self._on_command)
+        self.subscribe(AUX_COMMAND, self._on_aux_command)
+        self.subscribe(EXTERNAL_ATTITUDE, self._on_external_attitude)
 
     # Running the firmware.
 
-    def _on_imu(self, message: bytes) -> None:
-        m = IMU_WIRE.decode(message)
-        stamp = m[0] * NANOSECONDS + m[1]
+    def _on_imu(self, imu: ImuSample) -> None:
+        stamp = imu.time_ns
         if self._lockstep and stamp == self._answered_ns:
-            self._send_pwm(stamp, *self._pwm)
+            self._send_pwm(self._pwm)
             return
         if self._lockstep:
             self.tell_time(stamp)
@@ -156,7 +160,7 @@ class SilBoard(SimulationNode):
                     companion.give_up()
         self._imu_ns = stamp
         self._imu_is_new = True
-        self._board.firmware.receive_imu(stamp // 1000, m[IMU_ACCEL], m[IMU_GYRO], self._sensors.imu_temperature_k)
+        self._board.firmware.receive_imu(stamp // 1000, imu.accel, imu.gyro, self._sensors.imu_temperature_k)
         self._answer_imu()
 
     def _answer_imu(self) -> None:
@@ -189,25 +193,25 @@ class SilBoard(SimulationNode):
         start = time.perf_counter_ns() if self._measures_loop_time else 0
         self._inputs.deliver(time_ns)
         firmware.step(time_ns // 1000)
-        self._pwm = firmware.whole_pulse_widths()
+        self._pwm = PulseWidths(time_ns, firmware.whole_pulse_widths())
         if self._measures_loop_time:
             firmware.status.loop_time_us = (time.perf_counter_ns() - start) // 1000
         self._answered_ns = time_ns
-        self._send_pwm(time_ns, *self._pwm)
+        self._send_pwm(self._pwm)
         if self._imu_is_new:
             self._imu_is_new = False
             self._report_attitude(time_ns)
         if self._output_schedule.due(time_ns):
-            self._send_output(time_ns, *firmware.outputs.tolist())
+            self._send_output(Outputs(time_ns, firmware.outputs.tolist()))
         self._status.report(time_ns)
 
     def _report_attitude(self, time_ns: int) -> None:
         firmware = self._board.firmware
         w, x, y, z = firmware.attitude.tolist()
-        gyro = firmware.imu_gyro.tolist()
-        self._send_attitude(time_ns, x, y, z, w, *firmware.angular_velocity.tolist())
-        self._send_euler(time_ns, *firmware.euler.tolist())
-        self._send_imu(time_ns, x, y, z, w, *_UNKNOWN, *gyro, *_UNKNOWN, *firmware.imu_accel.tolist(), *_UNKNOWN)
+        attitude = (x, y, z, w)
+        self._send_attitude(AttitudeEstimate(time_ns, attitude, firmware.angular_velocity.tolist()))
+        self._send_euler(EulerAngles(time_ns, firmware.euler.tolist()))
+        self._send_imu(ImuEstimate(time_ns, attitude, firmware.imu_gyro.tolist(), firmware.imu_accel.tolist()))
 
     def diagnose(self, period: Period) -> Iterable[Diagnosis]:
         """State of the firmware; that its IMU is to be calibrated first is not amiss."""
@@ -240,33 +244,27 @@ class SilBoard(SimulationNode):
         else:
             act()
 
-    def _on_rc(self, message: bytes) -> None:
-        m = RC_WIRE.decode(message)
-        stamp = m[0] * NANOSECONDS + m[1]
-        self._take(stamp, lambda: self._board.firmware.receive_rc(stamp // 1000, m[2:]))
-        self._send_rc(stamp, *m[2:])
-        self._transmitter.heard(stamp)
+    def _on_rc(self, rc: PulseWidths) -> None:
+        self._take(rc.time_ns, lambda: self._board.firmware.receive_rc(rc.time_ns // 1000, rc.pulse_us))
+        self._send_rc(rc)
+        self._transmitter.heard(rc.time_ns)
         self._answer_imu()
 
     def _now_us(self) -> int:
         """Time by which commands age: that of the firmware's last pass."""
         return max(self._answered_ns, 0) // 1000
 
-    def _on_command(self, message: bytes) -> None:
-        m = COMMAND_WIRE.decode(message)
-        stamp = m[0] * NANOSECONDS + m[1]
-        self._take(stamp, lambda: self._board.firmware.set_command(self._now_us(), m[2], m[3], m[4:]))
+    def _on_command(self, c: ControlCommand) -> None:
+        self._take(c.time_ns, lambda: self._board.firmware.set_command(self._now_us(), c.mode, c.ignore, c.u))
         self._computer.heard(self._imu_ns)
         self._answer_imu()
 
-    def _on_aux_command(self, message: bytes) -> None:
-        m = AUX_COMMAND_WIRE.decode(message)
-        stamp = m[0] * NANOSECONDS + m[1]
-        self._take(stamp, lambda: self._board.firmware.set_aux_command(m[2:16], m[16:30]))
+    def _on_aux_command(self, command: AuxiliaryCommand) -> None:
+        self._take(command.time_ns, lambda: self._board.firmware.set_aux_command(command.types, command.values))
 
-    def _on_external_attitude(self, message: bytes) -> None:
-        m = ATTITUDE_WIRE.decode(message)
-        self._board.firmware.set_external_attitude((m[5], *m[2:5]))
+    def _on_external_attitude(self, attitude: AttitudeEstimate) -> None:
+        x, y, z, w = attitude.quaternion_xyzw
+        self._board.firmware.set_external_attitude((w, x, y, z))
 
 
 def main() -> None:

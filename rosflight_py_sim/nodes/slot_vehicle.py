@@ -6,17 +6,25 @@ from collections.abc import Callable
 from typing import Any
 
 from rclpy.task import Future
-from sensor_msgs.msg import Imu
 from std_msgs.msg import Float64, String
 from std_srvs.srv import Trigger
 
 from rosflight_py_sim.bridge.front_end_interface import Snapshot
-from rosflight_py_sim.interfaces.forces_and_moments_interface import PWM_WIRE
-from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED
-from rosflight_py_sim.interfaces.sensor_interface import IMU_ACCEL, IMU_GYRO, IMU_WIRE
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
-from rosflight_py_sim.interfaces.time_manager_interface import STEP_SIZE, topic_of
-from rosflight_py_sim.interfaces.wire import NANOSECONDS
+from rosflight_py_sim.interfaces.step_topics import (
+    IMU,
+    PWM_OUTPUT,
+    STEP_SIZE_S,
+    STEP_WISH_S,
+    WAITING_FOR,
+    ImuSample,
+    PulseWidths,
+    Wind,
+    topic_of,
+    vector3,
+)
+from rosflight_py_sim.interfaces.time_manager_interface import STEP_SIZE
+from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.nodes.bridged_vehicle import BridgedVehicle
 
 # Looks after which an answer is missed: to put back an aircraft of JSBSim means to load it anew.
@@ -49,20 +57,20 @@ class SlotVehicle(BridgedVehicle):
         self._wants_imu = "imu" in wants
         self._state_is_new = False
         self._imu_ns = -1
-        self._pwm: list[int] = []
+        self._pwm = PulseWidths(-1, ())
         self._step_wish: float | None = None
         self._step_told = 0.0
         self._step_asked, self._step_looks = False, 0
         self._resets, self._reset_is_done, self._looks = 0, False, 0
-        self._send_pwm = node.publisher(topic_of(name, "sim/pwm_output"), PWM_WIRE, CHAIN)
-        self._waiting_for = node.create_publisher(String, topic_of(name, "sim/waiting_for"), LATCHED)
-        self._waiting_for.publish(String())
-        self._wishes = node.create_publisher(Float64, topic_of(name, "sim/step_wish"), LATCHED)
+        self._send_pwm = node.publisher(PWM_OUTPUT, name)
+        self._send_waiting_for = node.publisher(WAITING_FOR, name)
+        self._send_waiting_for(String())
+        self._send_step_wish = node.publisher(STEP_WISH_S, name)
         services = ("forces_and_moments/reset", "dynamics/reset")
         self._reset_clients = [node.create_client(Trigger, topic_of(name, service)) for service in services]
         super().__init__(node, index, name, wants)
-        node.create_subscription(Float64, topic_of(name, "sim/step_size"), self._on_step_size, LATCHED)
-        self._listen("sim/sensors/imu/data", Imu, self._on_imu)
+        node.subscribe(STEP_SIZE_S, self._on_step_size, name)
+        node.subscribe(IMU, self._on_imu, name)
 
     @property
     def step_s(self) -> float:
@@ -81,13 +89,13 @@ class SlotVehicle(BridgedVehicle):
         pending, commands = self.pending, self.commands
         assert pending is not None and commands is not None
         self.pending = self.commands = None
-        self.answered_ns, self._pwm = pending.time_ns, commands
-        self._send_pwm(pending.time_ns, *commands)
+        self.answered_ns, self._pwm = pending.time_ns, PulseWidths(pending.time_ns, commands)
+        self._send_pwm(self._pwm)
 
     def tell_waiting(self, partner: str) -> None:
         """Tell who is waited for; empty: nobody."""
         self.waiting = bool(partner)
-        self._waiting_for.publish(String(data=partner))
+        self._send_waiting_for(String(data=partner))
 
     def has_step(self, wished: float | None, *, may_ask: bool) -> bool:
         """Whether the next step has the length that is wished for (s), or a shorter one.
@@ -103,7 +111,7 @@ class SlotVehicle(BridgedVehicle):
         if not may_ask or (wish == self._step_wish and self._step_told <= wish):
             return True
         self._step_wish, self._step_asked, self._step_looks = wish, True, 0
-        self._wishes.publish(Float64(data=wish))
+        self._send_step_wish(Float64(data=wish))
         return False
 
     def start_over(self) -> None:
@@ -116,11 +124,12 @@ class SlotVehicle(BridgedVehicle):
     def look(self) -> None:
         """Ask again for what nobody has answered, as of a node that was restarted; to be called now and then."""
         if self._step_asked and self._step_wish is not None:
-            self._wishes.publish(Float64(data=self._step_wish))
+            self._send_step_wish(Float64(data=self._step_wish))
             self._step_looks += 1
             if self._step_looks == _PATIENT_LOOKS:
                 self._node.get_logger().warning(
-                    f"no reply to the step-size request ({self._step_wish:g} s) on {self._wishes.topic_name}: is a "
+                    f"no reply to the step-size request ({self._step_wish:g} s) on "
+                    f"{self._node.resolve_topic_name(topic_of(self.name, STEP_WISH_S.name))}: is a "
                     "lockstep time manager running for this vehicle?"
                 )
         if self.starting_over:
@@ -158,29 +167,28 @@ class SlotVehicle(BridgedVehicle):
             self._step_asked, self._step_looks = False, 0
             self._on_news()
 
-    def _on_wind(self, message: bytes) -> None:
-        super()._on_wind(message)
+    def _on_wind(self, wind: Wind) -> None:
+        super()._on_wind(wind)
         self._begin_if_complete()
 
-    def _on_truth(self, message: bytes) -> None:
-        self._state.read(message)
+    def _on_truth(self, state: VehicleState) -> None:
+        self._state = state
         if self.starting_over:
             self._state_is_new = True
             self._go_on_if_reset()
         else:
             self._begin_if_complete()
 
-    def _on_imu(self, message: bytes) -> None:
-        m = IMU_WIRE.decode(message)
-        stamp = m[0] * NANOSECONDS + m[1]
+    def _on_imu(self, imu: ImuSample) -> None:
+        stamp = imu.time_ns
         if stamp == self.answered_ns:
-            self._send_pwm(stamp, *self._pwm)
+            self._send_pwm(self._pwm)
             return
         # Asked a second time, the state of that time is lost (a node was restarted): the newest one must do.
         asked_again = stamp == self._imu_ns and self._state.time_ns >= 0
         was_early = self.is_early
         self._imu_ns = stamp
-        self._gyro, self._accel_body = m[IMU_GYRO], m[IMU_ACCEL]
+        self._gyro, self._accel_body = vector3(imu.gyro), vector3(imu.accel)
         if was_early and not self.is_early:
             self._on_news()
         elif asked_again and self.pending is None:

@@ -6,13 +6,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from rosflight_msgs.msg import PwmOutput
 
 from rosflight_py_sim.interfaces.dynamics_interface import DynamicsInterface
-from rosflight_py_sim.interfaces.forces_and_moments_interface import PWM_WIRE
-from rosflight_py_sim.interfaces.qos import CHAIN
 from rosflight_py_sim.interfaces.simulation_node import TIME_MODE
-from rosflight_py_sim.interfaces.wire import NANOSECONDS
+from rosflight_py_sim.interfaces.step_topics import PWM_OUTPUT, PulseWidths
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Value, number
 from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS, VehicleDynamics
@@ -46,7 +43,7 @@ class StandaloneDynamics(DynamicsInterface):
         super().__init__(**arguments)
         self._steers = self.body.steering.is_used
         if self._steers:
-            self.listen("sim/pwm_output", PwmOutput, self._on_pwm, CHAIN, needed=True)
+            self.subscribe(PWM_OUTPUT, self._on_pwm, needed=True)
 
     def configure(self, values: dict[str, Value]) -> None:
         """Build body and wind, which go on from where the old ones were."""
@@ -90,10 +87,9 @@ class StandaloneDynamics(DynamicsInterface):
         """Whether the PWM message that steers the wheels in this step has not arrived yet."""
         return self._steers and self._pwm_ns != stamp_ns
 
-    def _on_pwm(self, message: bytes) -> None:
-        m = PWM_WIRE.decode(message)
-        self._pwm_ns = m[0] * NANOSECONDS + m[1]
-        self.body.steering.follow(m[2:])
+    def _on_pwm(self, pwm: PulseWidths) -> None:
+        self._pwm_ns = pwm.time_ns
+        self.body.steering.follow(pwm.pulse_us)
         self.try_again()
 
     def start_over(self) -> None:

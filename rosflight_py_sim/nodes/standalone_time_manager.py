@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from rclpy.timer import Timer
 
 from rosflight_py_sim.interfaces.start_time import StartTime
-from rosflight_py_sim.interfaces.time_manager_interface import TIME_MANAGER_PARAMETERS, TimeManagerInterface, topic_of
+from rosflight_py_sim.interfaces.time_manager_interface import TIME_MANAGER_PARAMETERS, TimeManagerInterface
 from rosflight_py_sim.interfaces.wire import NANOSECONDS
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Value, number
@@ -42,8 +42,7 @@ class StandaloneTimeManager(TimeManagerInterface):
         self._time_ns = 0
         self._timer: Timer | None = None
         super().__init__(**arguments)
-        topics = [topic_of(vehicle, "sim/truth_state") for vehicle in self.vehicles]
-        self._start_time: StartTime | None = StartTime(self, topics)
+        self._start_time: StartTime | None = StartTime(self, self.vehicles)
         self._anchor()
 
     def configure(self, values: dict[str, Value]) -> None:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from rosflight_py_sim.interfaces.newest import Newest
-from rosflight_py_sim.interfaces.qos import CHAIN
+from rosflight_py_sim.interfaces.polled_subscription import PolledSubscription
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
-from rosflight_py_sim.interfaces.time_manager_interface import VEHICLES, topic_of, vehicle_namespaces
-from rosflight_py_sim.interfaces.viewed_topics import VIEWED, viewed_topic
+from rosflight_py_sim.interfaces.time_manager_interface import VEHICLES, vehicle_namespaces
+from rosflight_py_sim.interfaces.viewed_topics import VIEWED, viewed
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import Parameter, ParameterTable, number
 
@@ -29,28 +28,25 @@ class ViewRelay(SimulationNode):
 
     def __init__(self, **arguments: Any) -> None:
         """Start looking."""
-        self._lines: list[tuple[Newest, Callable[[bytes], None]]] = []
+        self._lines: list[tuple[PolledSubscription[Any], Callable[[Any], None]]] = []
         super().__init__(**arguments)
         for vehicle in vehicle_namespaces(self.values["vehicles"]):
-            for name, message_type in VIEWED.items():
-                source = topic_of(vehicle, viewed_topic(name, relayed=False))
-                sink = topic_of(vehicle, viewed_topic(name, relayed=True))
-                publisher = self.create_publisher(message_type, sink, CHAIN)
-                self._lines.append((Newest(self, source, message_type), publisher.publish))
+            for topic in VIEWED:
+                self._lines.append((self.poll(topic, vehicle), self.publisher(viewed(topic, relayed=True), vehicle)))
         self.create_system_timer(1.0 / number(self.values, "view_rate"), self._relay)
 
     def destroy_node(self) -> None:
         """Stop looking, too."""
-        for newest, _ in self._lines:
-            newest.close()
+        for polled, _ in self._lines:
+            polled.close()
         self._lines = []
         super().destroy_node()
 
     def _relay(self) -> None:
-        for newest, publish in self._lines:
-            message = newest.take()
+        for polled, send in self._lines:
+            message = polled.take()
             if message is not None:
-                publish(message)
+                send(message)
 
 
 def main() -> None:

@@ -5,20 +5,21 @@ from __future__ import annotations
 import re
 
 import numpy as np
-from rclpy.node import Node
-from rclpy.serialization import deserialize_message
-from rosflight_msgs.msg import Status
 from sensor_msgs.msg import CompressedImage
 
-from rosflight_py_sim.interfaces.dynamics_interface import WIND_WIRE
-from rosflight_py_sim.interfaces.forces_and_moments_interface import PWM_WIRE
-from rosflight_py_sim.interfaces.newest import Newest
-from rosflight_py_sim.interfaces.time_manager_interface import topic_of
+from rosflight_py_sim.interfaces.polled_subscription import PolledSubscription
+from rosflight_py_sim.interfaces.simulation_node import SimulationNode
+from rosflight_py_sim.interfaces.step_topics import (
+    PWM_OUTPUT,
+    STATUS,
+    TRUTH_STATE,
+    TRUTH_WIND,
+    StepTopic,
+    topic_of,
+)
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
-from rosflight_py_sim.interfaces.viewed_topics import VIEWED, viewed_topic
+from rosflight_py_sim.interfaces.viewed_topics import viewed
 from rosflight_py_sim.viewer.web.vehicle_view import VehicleView
-
-_LOOKED_AT = ("truth_state", "truth_wind", "pwm_output")
 
 
 class ViewedVehicle:
@@ -29,47 +30,44 @@ class ViewedVehicle:
         state: its newest truth state.
     """
 
-    def __init__(self, node: Node, name: str, *, relayed: bool) -> None:
+    def __init__(self, node: SimulationNode, name: str, *, relayed: bool) -> None:
         """Subscribe."""
         self.name = name
         self.state = VehicleState()
         self._node = node
-        self._newest = {
-            topic: Newest(node, topic_of(name, viewed_topic(topic, relayed=relayed)), message_type)
-            for topic, message_type in VIEWED.items()
-            if topic in _LOOKED_AT
-        }
-        self._status = Newest(node, topic_of(name, "status"), Status)
-        self._cameras: dict[str, Newest] = {}
+        self._truth = node.poll(viewed(TRUTH_STATE, relayed=relayed), name)
+        self._wind = node.poll(viewed(TRUTH_WIND, relayed=relayed), name)
+        self._pwm = node.poll(viewed(PWM_OUTPUT, relayed=relayed), name)
+        self._status = node.poll(STATUS, name)
+        self._cameras: dict[str, PolledSubscription[CompressedImage]] = {}
         self._wind_ned = np.zeros(3)
         self._pwm_us = np.zeros(14)
 
     def close(self) -> None:
         """End the subscriptions."""
         self.watch_cameras(())
-        for newest in (*self._newest.values(), self._status):
-            newest.close()
+        for polled in (self._truth, self._wind, self._pwm, self._status):
+            polled.close()
 
     def look(self) -> VehicleView | None:
         """What there is to see; None: nothing has changed."""
-        truth, wind, pwm = (self._newest[name].take() for name in _LOOKED_AT)
+        truth, wind, pwm = self._truth.take(), self._wind.take(), self._pwm.take()
         if wind is not None:
-            self._wind_ned = np.array(WIND_WIRE.decode(wind)[2:5])
+            self._wind_ned = np.array(wind.velocity_ned)
         if pwm is not None:
-            self._pwm_us = np.array(PWM_WIRE.decode(pwm)[2:16], dtype=np.float64)
+            self._pwm_us = np.array(pwm.pulse_us, dtype=np.float64)
         images = self._pictures()
         if truth is not None:
-            self.state.read(truth)
+            self.state = truth
         elif not images or self.state.time_ns < 0:
             return None
         return VehicleView(self.state.time_s, self.state.truth.copy(), self._wind_ned, self._pwm_us, images)
 
     def status_text(self) -> str | None:
         """What the flight controller said of itself since the last call."""
-        message = self._status.take()
-        if message is None:
+        status = self._status.take()
+        if status is None:
             return None
-        status: Status = deserialize_message(message, Status)
         text = "armed" if status.armed else "disarmed"
         text += ", failsafe" if status.failsafe else ""
         text += f", errors {status.error_code:#04x}" if status.error_code else ""
@@ -88,12 +86,8 @@ class ViewedVehicle:
         for name in [name for name in self._cameras if name not in wanted]:
             self._cameras.pop(name).close()
         for name in wanted.keys() - self._cameras.keys():
-            self._cameras[name] = Newest(self._node, wanted[name], CompressedImage)
+            self._cameras[name] = self._node.poll(StepTopic(wanted[name], CompressedImage))
 
     def _pictures(self) -> dict[str, bytes]:
         taken = {name: newest.take() for name, newest in self._cameras.items()}
-        return {
-            name: bytes(deserialize_message(message, CompressedImage).data)
-            for name, message in taken.items()
-            if message is not None
-        }
+        return {name: bytes(image.data) for name, image in taken.items() if image is not None}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import struct
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,9 +14,8 @@ from rosflight_msgs.msg import Error, RGBCamera
 from rosgraph_msgs.msg import Clock
 from rosidl_parser.definition import Array, BasicType
 
-import rosflight_py_sim
-from rosflight_py_sim.interfaces.forces_and_moments_interface import PWM_WIRE
-from rosflight_py_sim.interfaces.vehicle_state import TRUTH_WIRE
+from rosflight_py_sim.interfaces.step_topics import PWM_OUTPUT, STEP_TOPICS, TRUTH_STATE, PulseWidths
+from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.interfaces.wire import WireFormat, WireFormatError, encode_clock, stamp_ns
 
 _INTEGERS = {
@@ -34,15 +32,9 @@ _TIMES = st.integers(0, 2**31 * 10**9 - 1)
 
 
 def formats() -> dict[str, WireFormat]:
-    """Every WireFormat that a module of the package holds, by its place."""
-    root = Path(rosflight_py_sim.__file__).parent
-    found: dict[int, tuple[str, WireFormat]] = {}
-    for path in sorted([*root.glob("interfaces/*.py"), *root.glob("nodes/*.py")]):
-        module = import_module(f"rosflight_py_sim.{path.parent.name}.{path.stem}")
-        for name, value in vars(module).items():
-            if isinstance(value, WireFormat):
-                found.setdefault(id(value), (f"{path.stem}.{name}", value))
-    return dict(found.values())
+    """Wire format of every topic whose message is a header and numbers."""
+    stamped = {row.name: row for row in STEP_TOPICS if "header" in row.message_type.get_fields_and_field_types()}
+    return {name: WireFormat(row.message_type, row.frame_id) for name, row in stamped.items()}
 
 
 FORMATS = formats()
@@ -135,16 +127,16 @@ def test_short_messages_are_refused(name: str) -> None:
 
 
 def test_big_endian_messages_are_refused() -> None:
-    message = b"\x00\x00" + TRUTH_WIRE.encode(5, *[0.0] * 19)[2:]
+    message = b"\x00\x00" + TRUTH_STATE.encode(VehicleState(5))[2:]
     with pytest.raises(WireFormatError, match=r"SimState: encapsulation b'\\x00\\x00' is not little-endian"):
-        TRUTH_WIRE.decode(message)
+        TRUTH_STATE.decode(message)
 
 
 def test_a_frame_id_longer_than_the_message_is_refused() -> None:
-    message = bytearray(TRUTH_WIRE.encode(5, *[0.0] * 19))
+    message = bytearray(TRUTH_STATE.encode(VehicleState(5)))
     message[12:16] = struct.pack("<I", 2**32 - 1)
     with pytest.raises(WireFormatError, match="SimState"):
-        TRUTH_WIRE.decode(bytes(message))
+        TRUTH_STATE.decode(bytes(message))
 
 
 @pytest.mark.parametrize("message_type", [Error, RGBCamera, Clock])
@@ -155,7 +147,7 @@ def test_types_without_a_header_and_fixed_size_have_no_format(message_type: Any)
 
 def test_a_number_beyond_its_type_is_refused() -> None:
     with pytest.raises(struct.error):
-        PWM_WIRE.encode(0, *[70_000] * 14)
+        PWM_OUTPUT.encode(PulseWidths(0, [70_000] * 14))
 
 
 @settings(deadline=None)

@@ -1,4 +1,4 @@
-"""Looking at the newest message of a topic."""
+"""Fetching the newest message of a topic."""
 
 from __future__ import annotations
 
@@ -7,27 +7,35 @@ from collections.abc import Callable, Iterator
 
 import pytest
 import rclpy
-from rclpy.node import Node
-from rclpy.serialization import deserialize_message
 from std_msgs.msg import Int32
 
-from rosflight_py_sim.interfaces.newest import Newest
+from rosflight_py_sim.interfaces.hand_off import HandOff
+from rosflight_py_sim.interfaces.polled_subscription import PolledSubscription
 from rosflight_py_sim.interfaces.qos import CHAIN
+from rosflight_py_sim.interfaces.simulation_node import SimulationNode
+from rosflight_py_sim.interfaces.step_topics import StepTopic
 from rosflight_py_sim.nodes.running import make_executor
 
 PATIENCE_S = 30.0
+NUMBER = StepTopic[Int32]("number", Int32)
+
+
+class Looker(SimulationNode):
+    """A node that looks at a topic."""
+
+    DEFAULT_NAME = "looker"
 
 
 @pytest.fixture
-def node(ros_domain: int) -> Iterator[Node]:
+def node(ros_domain: int) -> Iterator[Looker]:
     rclpy.init()
-    node = Node("looker", namespace="somewhere")
+    node = Looker(namespace="somewhere")
     yield node
     node.destroy_node()
     rclpy.shutdown()
 
 
-def _taken(newest: Newest, enough: Callable[[int], bool]) -> list[int]:
+def _taken(newest: PolledSubscription[Int32], enough: Callable[[int], bool]) -> list[int]:
     """Numbers taken until one is enough."""
     numbers: list[int] = []
     end = time.monotonic() + PATIENCE_S
@@ -35,15 +43,15 @@ def _taken(newest: Newest, enough: Callable[[int], bool]) -> list[int]:
         assert time.monotonic() < end, numbers
         message = newest.take()
         if message is not None:
-            numbers.append(deserialize_message(message, Int32).data)
+            numbers.append(message.data)
         time.sleep(0.001)
     return numbers
 
 
-def test_newest_message_is_taken_and_those_before_it_are_not(node: Node) -> None:
-    newest = Newest(node, "number", Int32)
+def test_newest_message_is_taken_and_those_before_it_are_not(node: Looker) -> None:
+    newest = node.poll(NUMBER)
     publisher = node.create_publisher(Int32, "number", CHAIN)
-    assert newest.topic == "/somewhere/number"
+    assert newest.name == "/somewhere/number"
     assert newest.take() is None
     for number in range(100):
         publisher.publish(Int32(data=number))
@@ -53,8 +61,8 @@ def test_newest_message_is_taken_and_those_before_it_are_not(node: Node) -> None
     assert newest.is_published
 
 
-def test_messages_wake_no_executor(node: Node) -> None:
-    newest = Newest(node, "number", Int32)
+def test_messages_wake_no_executor(node: Looker) -> None:
+    newest = node.poll(NUMBER)
     publisher = node.create_publisher(Int32, "number", CHAIN)
     heard: list[Int32] = []
     node.create_subscription(Int32, "other", heard.append, CHAIN)
@@ -71,11 +79,31 @@ def test_messages_wake_no_executor(node: Node) -> None:
     executor.shutdown()
 
 
-def test_closed_one_leaves_the_graph(node: Node) -> None:
-    newest = Newest(node, "number", Int32)
+def test_closed_one_leaves_the_graph(node: Looker) -> None:
+    newest = node.poll(NUMBER)
     assert node.count_subscribers("number") == 1
     newest.close()
     end = time.monotonic() + PATIENCE_S
     while node.count_subscribers("number"):
         assert time.monotonic() < end
         time.sleep(0.01)
+
+
+def test_message_that_was_handed_off_is_taken_as_it_is_and_one_from_outside_too(ros_domain: int) -> None:
+    rclpy.init()
+    executor = make_executor()
+    hand_off = HandOff(executor.create_task)
+    sender, looker = Looker(name="sender", hand_off=hand_off), Looker(hand_off=hand_off)
+    newest, send = looker.poll(NUMBER), sender.publisher(NUMBER)
+    assert newest.take() is None
+    sent = [Int32(data=1), Int32(data=2)]
+    for message in sent:
+        send(message)
+    assert newest.take() is sent[-1]
+    assert newest.take() is None
+    outside = rclpy.create_node("outside").create_publisher(Int32, "number", CHAIN)
+    outside.publish(Int32(data=3))
+    assert _taken(newest, bool) == [3]
+    looker.destroy_node()
+    sender.destroy_node()
+    rclpy.shutdown()

@@ -1,0 +1,337 @@
+"""Hand-off of messages between the nodes of one process, without the middleware.
+
+rclcpp calls this intra-process communication; rclpy has none. Publishers and subscriptions exist in the ROS graph as
+always, but a message goes from one node to the other as the object that was sent, in the order of sending. It also goes
+through the middleware if, and only if, a subscription outside of the hand-off matches the publisher: one of another
+process, or of a node of this process that is not a SimulationNode. A subscription takes messages from the middleware
+only while such a publisher matches it.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+from rclpy.clock import ROSClock
+from rclpy.event_handler import SubscriptionEventCallbacks
+from rclpy.node import Node
+from rclpy.publisher import Publisher
+from rclpy.qos import DurabilityPolicy, QoSCompatibility, QoSProfile, qos_check_compatible
+from rclpy.subscription import Subscription
+
+from rosflight_py_sim.interfaces.step_topics import CLOCK, StepTopic
+from rosflight_py_sim.interfaces.traffic import Tally
+
+# Steps between two turns of the executor: it then costs little beside them, and still serves every half millisecond.
+_STEPS = 8
+
+# Messages that were sent through the middleware and may come back through a subscription of this process.
+_RECENT = 64
+
+M = TypeVar("M")
+
+Deliver = Callable[[Any], None]
+
+
+class Outlet:
+    """The publishing end of a topic.
+
+    Attributes:
+        topic: row of the table.
+        name: full name of the topic.
+        last: message that was sent last; None before the first.
+        targets: functions that take each message, one for each subscription of the process.
+        goes_out: whether messages are encoded, for subscriptions outside of the hand-off or for a tap.
+    """
+
+    def __init__(
+        self,
+        topic: StepTopic[Any],
+        publisher: Publisher[Any],
+        tap: Callable[[bytes], None] | None,
+        renew: Callable[[], None],
+    ) -> None:
+        """Take over a publisher.
+
+        Args:
+            topic: row of the table.
+            publisher: that of the node.
+            tap: called with each encoded message.
+            renew: replaces the publisher by one that has sent nothing, and calls `use` with it.
+        """
+        self.topic = topic
+        self.name = publisher.topic_name
+        self.last: Any = None
+        self.targets: tuple[Deliver, ...] = ()
+        self.readers = 0
+        self.is_latched = topic.qos.durability == DurabilityPolicy.TRANSIENT_LOCAL
+        self.renew = renew
+        self._tap = tap
+        self._is_wanted = False
+        self._recent: deque[bytes] = deque(maxlen=_RECENT)
+        self.goes_out = tap is not None
+        self.use(publisher)
+
+    def use(self, publisher: Publisher[Any]) -> None:
+        """Publish with this publisher, which has sent nothing yet."""
+        self.publisher = publisher
+        self._publish = publisher.handle.publish_raw
+        self._recent.clear()
+
+    def send_out(self, message: Any) -> None:
+        """Encode a message for those outside of the hand-off."""
+        data = self.topic.encode(message)
+        if self._tap is not None:
+            self._tap(data)
+        if self._is_wanted:
+            self._recent.append(data)
+            self._publish(data)
+
+    def has_sent(self, data: bytes) -> bool:
+        """Whether these bytes are one of the newest messages that went through the middleware."""
+        return data in self._recent
+
+    def look(self) -> bool:
+        """Find out whether somebody outside of the hand-off wants messages.
+
+        Returns:
+            Whether the publisher is to be renewed: nobody is left, and a later subscription would receive from it the
+            message that was latched when somebody was.
+        """
+        was_wanted, self._is_wanted = self._is_wanted, self.publisher.get_subscription_count() > self.readers
+        self.goes_out = self._is_wanted or self._tap is not None
+        if self._is_wanted and not was_wanted and self.is_latched and self.last is not None:
+            data = self.topic.encode(self.last)
+            self._recent.append(data)
+            self._publish(data)
+        return self.is_latched and was_wanted and not self._is_wanted
+
+
+class Inlet:
+    """The receiving end of a topic.
+
+    Attributes:
+        topic: row of the table.
+        name: full name of the topic.
+        deliver: takes each message; None: nobody is told, the newest is fetched when it is needed.
+    """
+
+    def __init__(
+        self,
+        topic: StepTopic[Any],
+        qos: QoSProfile,
+        subscription: Subscription[Any],
+        deliver: Deliver | None,
+        show: Callable[[bool], None],
+    ) -> None:
+        """Take over a subscription; `show` puts it on the executor's list, or takes it off."""
+        self.topic, self.qos = topic, qos
+        self.subscription = subscription
+        self.name = subscription.topic_name
+        self.deliver = deliver
+        self._show, self._is_shown = show, True
+
+    def look(self, writers: int) -> None:
+        """Listen to the middleware if, and only if, it has other publishers than so many of the hand-off."""
+        is_needed = self.subscription.get_publisher_count() > writers
+        if is_needed != self._is_shown:
+            self._is_shown = is_needed
+            self._show(is_needed)
+
+
+class HandOff:
+    """Connects the outlets and inlets of one process, and delivers what is sent.
+
+    Attributes:
+        clock: clock that the nodes share; None: each node has its own.
+        failure: exception that a callback has raised; deliveries end with it.
+        steps_a_turn: steps between two turns of the executor. One where a node of the process is not connected: its
+            subscriptions may keep a single message.
+    """
+
+    def __init__(self, create_task: Callable[[Callable[[], None]], object]) -> None:
+        """Deliver in tasks of an executor, which `create_task` adds."""
+        self.clock: ROSClock | None = None
+        self.failure: Exception | None = None
+        self.steps_a_turn = _STEPS
+        self._create_task = create_task
+        self._queue: deque[tuple[Deliver, Any]] = deque()
+        self._is_idle = True
+        self._steps = 0
+        self._turn_ends = False
+        self._guests: set[str] = set()
+        self._outlets: dict[str, list[Outlet]] = {}
+        self._inlets: dict[str, list[Inlet]] = {}
+
+    def check(self) -> None:
+        """Raise the exception of a callback, if one has failed."""
+        if self.failure is not None:
+            raise self.failure
+
+    def outlets(self, name: str) -> list[Outlet]:
+        """Publishing ends of a topic, by its full name."""
+        return self._outlets.setdefault(name, [])
+
+    def add_outlet(self, outlet: Outlet, tally: Tally) -> Deliver:
+        """Connect a publisher; the function that sends its messages, and counts them."""
+        self.outlets(outlet.name).append(outlet)
+        self._connect(outlet.name)
+        put, topic = self._queue.append, outlet.topic
+        exact, encode, decode = topic.is_exact, topic.encode, topic.decode
+
+        def send(message: Any) -> None:
+            tally.count += 1
+            if not exact:
+                # Receivers in this process and in others are to see the same numbers.
+                message = decode(encode(message))
+            outlet.last = message
+            for deliver in outlet.targets:
+                put((deliver, message))
+            if outlet.goes_out:
+                outlet.send_out(message)
+                if outlet.name in self._guests:
+                    self._turn_ends = True
+            if self._is_idle:
+                self._wake()
+
+        if topic is not CLOCK:
+            return send
+
+        def send_time(time_ns: int) -> None:
+            self._steps += 1
+            send(time_ns)
+
+        return send_time
+
+    def add_inlet(self, inlet: Inlet) -> None:
+        """Connect a subscription, and deliver what is latched."""
+        self._inlets.setdefault(inlet.name, []).append(inlet)
+        self._connect(inlet.name)
+        if inlet.deliver is None or inlet.qos.durability != DurabilityPolicy.TRANSIENT_LOCAL:
+            return
+        for outlet in self.outlets(inlet.name):
+            if outlet.last is not None and _fit(outlet, inlet):
+                self._queue.append((_target(outlet, inlet), outlet.last))
+                self._wake()
+
+    def remove(self, end: Publisher[Any] | Subscription[Any]) -> None:
+        """Disconnect a publisher or subscription that ends."""
+        for name in self._names():
+            outlets, inlets = self.outlets(name), self._inlets.get(name, [])
+            kept = [o for o in outlets if o.publisher is not end], [i for i in inlets if i.subscription is not end]
+            if (len(kept[0]), len(kept[1])) != (len(outlets), len(inlets)):
+                outlets[:], inlets[:] = kept
+                self._connect(name)
+
+    def admit(self, guests: Iterable[Node]) -> None:
+        """Let nodes of the process that are not connected have their turn after each message for them."""
+        self._guests = {subscription.topic_name for guest in guests for subscription in guest.subscriptions}
+        self.steps_a_turn = 1
+
+    def look_around(self) -> None:
+        """Find out who takes part in any topic outside of the hand-off, without waiting for events that tell it."""
+        for name in self._names():
+            self.look(name)
+
+    def look(self, name: str) -> None:
+        """Find out who takes part in a topic outside of the hand-off."""
+        outlets = self.outlets(name)
+        for inlet in self._inlets.get(name, []):
+            inlet.look(sum(_fit(outlet, inlet) for outlet in outlets))
+        for outlet in outlets:
+            if outlet.look():
+                # Not at once: this may be a callback of the publisher's own.
+                self._later(outlet.renew)
+
+    def subscribe(
+        self, node: Node, topic: StepTopic[M], name: str, qos: QoSProfile, deliver: Callable[[M], None]
+    ) -> Subscription[Any]:
+        """Subscribe a node to a topic under a name."""
+        inlet: Inlet
+        subscription: Subscription[Any]
+
+        def on_outside(data: bytes) -> None:
+            message = self.receive(inlet, data)
+            if message is not None:
+                deliver(message)
+
+        def show(is_shown: bool) -> None:
+            # Executors look at this list. rclpy has no public way to leave something out.
+            if is_shown:
+                node._subscriptions.append(subscription)
+            else:
+                node._subscriptions.remove(subscription)
+            node._wake_executor()
+
+        events = SubscriptionEventCallbacks(matched=lambda _: self.look(inlet.name))
+        arguments = (topic.message_type, name, on_outside, qos)
+        subscription = Node.create_subscription(node, *arguments, raw=True, event_callbacks=events)
+        inlet = Inlet(topic, qos, subscription, deliver, show)
+        self.add_inlet(inlet)
+        return subscription
+
+    def receive(self, inlet: Inlet, data: bytes) -> Any:
+        """The message that came through the middleware; None: it was sent from here and has been handed off."""
+        if any(outlet.has_sent(data) for outlet in self.outlets(inlet.name)):
+            return None
+        return inlet.topic.decode(data)
+
+    def _later(self, act: Callable[[], None]) -> None:
+        """Call a function once what was sent before has been delivered."""
+        self._queue.append((lambda _: act(), None))
+        self._wake()
+
+    def _names(self) -> set[str]:
+        return {*self._outlets, *self._inlets}
+
+    def _connect(self, name: str) -> None:
+        outlets, inlets = self.outlets(name), self._inlets.get(name, [])
+        for outlet in outlets:
+            fitting = [inlet for inlet in inlets if _fit(outlet, inlet)]
+            outlet.readers = len(fitting)
+            outlet.targets = tuple(_target(outlet, inlet) for inlet in fitting if inlet.deliver is not None)
+        self.look(name)
+
+    def _wake(self) -> None:
+        if self._is_idle:
+            self._is_idle = False
+            self._create_task(self._deliver)
+
+    def _deliver(self) -> None:
+        """Deliver until nothing is left, or for one turn.
+
+        A turn ends after a number of steps, not after some time: what the executor serves between turns, a service
+        call for example, must meet the same step in every run.
+        """
+        queue = self._queue
+        take, end = queue.popleft, self._steps + self.steps_a_turn
+        self._turn_ends = False
+        try:
+            while queue:
+                deliver, message = take()
+                deliver(message)
+                if self._turn_ends or self._steps >= end:
+                    self._create_task(self._deliver)
+                    return
+        except Exception as error:
+            # An executor's task may not raise: EventsExecutor does not survive it.
+            self.failure = error
+            return
+        self._is_idle = True
+
+
+def _fit(outlet: Outlet, inlet: Inlet) -> bool:
+    """Whether the middleware would connect them."""
+    if outlet.topic.message_type is not inlet.topic.message_type:
+        return False
+    return bool(qos_check_compatible(outlet.topic.qos, inlet.qos)[0] != QoSCompatibility.ERROR)
+
+
+def _target(outlet: Outlet, inlet: Inlet) -> Deliver:
+    deliver = inlet.deliver
+    assert deliver is not None
+    if outlet.topic.carried is inlet.topic.carried:
+        return deliver
+    encode, decode = outlet.topic.encode, inlet.topic.decode
+    return lambda message: deliver(decode(encode(message)))

@@ -1,0 +1,480 @@
+"""The topics that the nodes exchange in a simulation step, each declared once.
+
+A row of the table holds a topic's name, message type, frame_id and QoS, the names of the fields that the simulator
+uses, and the nodes that publish and subscribe to it. `SimulationNode.publisher` and `SimulationNode.subscribe` take
+rows; what they send and receive are the named tuples below. Vectors are in body axes (forward, right, down) unless the
+name says `ned`; units are SI.
+
+Fields of a message that a row does not name are constant: zero, or as given by `constants`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
+from functools import partial
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
+
+from geometry_msgs.msg import PoseStamped, Vector3Stamped, WrenchStamped
+from rclpy.qos import QoSProfile
+from rclpy.serialization import deserialize_message, serialize_message
+from rosflight_msgs.msg import (
+    GNSS,
+    Airspeed,
+    Attitude,
+    AuxCommand,
+    Barometer,
+    BatteryStatus,
+    Command,
+    OutputRaw,
+    PwmOutput,
+    RCRaw,
+    SimState,
+    Status,
+)
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import Imu, MagneticField, Range, Temperature
+from std_msgs.msg import Bool, Float64, String
+
+from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED, clock_qos, state_qos
+from rosflight_py_sim.interfaces.vehicle_state import VehicleState
+from rosflight_py_sim.interfaces.wire import WireFormat, encode_clock, stamp_ns
+
+Floats: TypeAlias = Sequence[float]
+M = TypeVar("M")
+
+
+class ImuSample(NamedTuple):
+    """Angular rate (rad/s, 3) and specific force (m/s^2, 3)."""
+
+    time_ns: int
+    gyro: Floats
+    accel: Floats
+
+
+class ImuEstimate(NamedTuple):
+    """Estimated attitude (x y z w), angular rate (rad/s, 3) and specific force (m/s^2, 3)."""
+
+    time_ns: int
+    quaternion_xyzw: Floats
+    gyro: Floats
+    accel: Floats
+
+
+class TemperatureSample(NamedTuple):
+    """Temperature, deg C."""
+
+    time_ns: int
+    temperature_c: float
+
+
+class MagSample(NamedTuple):
+    """Magnetic flux density, T (3)."""
+
+    time_ns: int
+    field: Floats
+
+
+class BaroSample(NamedTuple):
+    """Pressure altitude (m MSL), static pressure (Pa), temperature (K)."""
+
+    time_ns: int
+    altitude: float
+    pressure: float
+    temperature: float
+
+
+class GnssSample(NamedTuple):
+    """A fix: position (deg, m MSL), accuracies (m, m/s), velocity NED (m/s), Unix time."""
+
+    time_ns: int
+    fix_type: int
+    satellites: int
+    latitude_deg: float
+    longitude_deg: float
+    altitude_msl_m: float
+    horizontal_accuracy: float
+    vertical_accuracy: float
+    velocity_north: float
+    velocity_east: float
+    velocity_down: float
+    speed_accuracy: float
+    unix_seconds: int
+    unix_nanoseconds: int
+
+
+class RangeSample(NamedTuple):
+    """Beam width (rad), limits and distance (m)."""
+
+    time_ns: int
+    field_of_view: float
+    minimum: float
+    maximum: float
+    distance: float
+
+
+class AirspeedSample(NamedTuple):
+    """Airspeed (m/s), differential pressure (Pa), temperature (K)."""
+
+    time_ns: int
+    velocity: float
+    differential_pressure: float
+    temperature: float
+
+
+class BatterySample(NamedTuple):
+    """Voltage (V) and current (A)."""
+
+    time_ns: int
+    voltage: float
+    current: float
+
+
+class Wind(NamedTuple):
+    """Velocity of the air over the ground, NED, m/s (3)."""
+
+    time_ns: int
+    velocity_ned: Floats
+
+
+class Wrench(NamedTuple):
+    """Force (N, 3) and moment (N m, 3), gravity and contact excluded."""
+
+    time_ns: int
+    force: Floats
+    moment: Floats
+
+
+class PulseWidths(NamedTuple):
+    """Pulse width of each channel, us."""
+
+    time_ns: int
+    pulse_us: Sequence[int]
+
+
+class Outputs(NamedTuple):
+    """Output of each channel: 0 to 1 for a motor, -1 to 1 for a servo (14)."""
+
+    time_ns: int
+    values: Floats
+
+
+class AttitudeEstimate(NamedTuple):
+    """Attitude (x y z w) and angular rate (rad/s, 3)."""
+
+    time_ns: int
+    quaternion_xyzw: Floats
+    angular_velocity: Floats
+
+
+class EulerAngles(NamedTuple):
+    """Roll, pitch and yaw, rad (3)."""
+
+    time_ns: int
+    roll_pitch_yaw: Floats
+
+
+class StatusReport(NamedTuple):
+    """State of the flight controller, as in rosflight_msgs/Status."""
+
+    time_ns: int
+    armed: bool
+    failsafe: bool
+    rc_override: int
+    offboard: bool
+    control_mode: int
+    error_code: int
+    num_errors: int
+    loop_time_us: int
+
+
+class ControlCommand(NamedTuple):
+    """Mode, ignored fields and ten set-points, as in rosflight_msgs/Command."""
+
+    time_ns: int
+    mode: int
+    ignore: int
+    u: Floats
+
+
+class AuxiliaryCommand(NamedTuple):
+    """Type and value of each output, as in rosflight_msgs/AuxCommand (14 each)."""
+
+    time_ns: int
+    types: Sequence[int]
+    values: Floats
+
+
+class Setpoint(NamedTuple):
+    """Where the vehicle shall be: position NED (m, 3) and attitude (x y z w)."""
+
+    time_ns: int
+    position_ned: Floats
+    quaternion_xyzw: Floats
+
+
+def vector3(numbers: Floats) -> tuple[float, float, float]:
+    """Three numbers as a tuple."""
+    x, y, z = numbers
+    return x, y, z
+
+
+def topic_of(vehicle: str, topic: str) -> str:
+    """Name of a topic in a vehicle's namespace."""
+    return f"{vehicle}/{topic}" if vehicle else topic
+
+
+class StepTopic(Generic[M]):
+    """A topic, and how its messages are coded; without coders they are the ROS messages themselves.
+
+    Attributes:
+        name: relative to the vehicle's namespace.
+        message_type: ROS message type.
+        frame_id: of the header.
+        qos: offered by publishers.
+        fields: names of the fields, in order; empty where the message is the ROS message itself.
+        carried: class of the messages that nodes send and receive.
+        publishers, subscribers: default names of the nodes at either end.
+        encode: the message as it travels (CDR).
+        decode: a message that has travelled.
+        is_exact: whether a message is the same after it was encoded and decoded; a float32 field rounds.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        message_type: Any,
+        qos: QoSProfile = CHAIN,
+        *,
+        by: str = "",
+        to: str = "",
+        requested: Callable[[str], QoSProfile] | None = None,
+        carried: Any = None,
+        fields: tuple[str, ...] = (),
+        frame_id: str = "",
+        coders: tuple[Callable[[M], bytes], Callable[[bytes], M]] | None = None,
+        is_exact: bool = True,
+    ) -> None:
+        """Declare the topic; `requested` gives the QoS of subscriptions by time mode where it is not `qos`."""
+        self.name, self.message_type, self.qos = name, message_type, qos
+        self.publishers, self.subscribers = by, to
+        self.carried = carried or message_type
+        self.fields, self.frame_id, self.is_exact = fields, frame_id, is_exact
+        self.encode: Callable[[M], bytes] = serialize_message
+        self.decode: Callable[[bytes], M] = partial(deserialize_message, message_type=message_type)
+        if coders is not None:
+            self.encode, self.decode = coders
+        self._requested = requested
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r})"
+
+    def renamed(self, name: str, *, by: str = "", to: str = "") -> StepTopic[M]:
+        """The same topic under another name, between other nodes."""
+        other = copy(self)
+        other.name, other.publishers, other.subscribers = name, by, to
+        return other
+
+    def requested_qos(self, time_mode: str) -> QoSProfile:
+        """QoS of a subscription."""
+        return self.qos if self._requested is None else self._requested(time_mode)
+
+
+def _stamped(
+    name: str,
+    message_type: Any,
+    carried: Callable[..., M],
+    paths: Mapping[str, str] | None = None,
+    *,
+    frame_id: str = "",
+    constants: Mapping[str, Iterable[float]] | None = None,
+    **options: Any,
+) -> StepTopic[M]:
+    """A topic whose ROS message is a header and numbers, and whose message here is a named tuple.
+
+    Args:
+        name: of the topic.
+        message_type: ROS message type.
+        carried: named tuple class; its first field is time_ns.
+        paths: field to path in the ROS message, where they are not equal.
+        frame_id: of the header.
+        constants: path to its numbers, where a path without a field is not zero.
+        options: see StepTopic.
+    """
+    fields: tuple[str, ...] = carried._fields  # type: ignore[attr-defined]
+    wire = WireFormat(message_type, frame_id)
+    coded = {field: (paths or {}).get(field, field) for field in fields[1:]}
+    return StepTopic(
+        name,
+        message_type,
+        carried=carried,
+        fields=fields,
+        frame_id=frame_id,
+        coders=wire.coders(carried, coded, constants or {}),
+        is_exact=wire.is_exact(coded.values()),
+        **options,
+    )
+
+
+_NO_ORIENTATION = {"orientation": (0.0, 0.0, 0.0, 1.0), "orientation_covariance": (-1.0, *(0.0,) * 8)}
+_IMU = {"gyro": "angular_velocity", "accel": "linear_acceleration"}
+
+# Time, truth, wrench.
+CLOCK = StepTopic[int](
+    "/clock",
+    Clock,
+    by="time_manager",
+    to="every node",
+    requested=clock_qos,
+    carried=int,
+    fields=("time_ns",),
+    coders=(encode_clock, stamp_ns),
+)
+TRUTH_STATE = StepTopic[VehicleState](
+    "sim/truth_state",
+    SimState,
+    LATCHED,
+    carried=VehicleState,
+    fields=VehicleState.FIELDS,
+    frame_id="NED",
+    coders=(VehicleState.encode, VehicleState.decode),
+    by="dynamics",
+    to="time_manager, sensors, forces_and_moments, autopilot, bridge, camera, viewers",
+    requested=state_qos,
+)
+TRUTH_WIND = _stamped(
+    "sim/truth_wind",
+    Vector3Stamped,
+    Wind,
+    {"velocity_ned": "vector"},
+    frame_id="NED",
+    qos=LATCHED,
+    by="dynamics",
+    to="sensors, forces_and_moments, autopilot, bridge, viewers",
+    requested=state_qos,
+)
+FORCES_AND_MOMENTS = _stamped(
+    "sim/forces_and_moments",
+    WrenchStamped,
+    Wrench,
+    {"force": "wrench.force", "moment": "wrench.torque"},
+    frame_id="body",
+    by="forces_and_moments",
+    to="dynamics, viewers",
+)
+TRUTH_BATTERY = _stamped("sim/truth_battery", BatteryStatus, BatterySample, by="forces_and_moments", to="sensors")
+STEP_SIZE_S = StepTopic[Float64]("sim/step_size", Float64, LATCHED, by="time_manager", to="dynamics, bridge")
+STEP_WISH_S = StepTopic[Float64]("sim/step_wish", Float64, LATCHED, by="bridge", to="time_manager")
+WAITING_FOR = StepTopic[String]("sim/waiting_for", String, LATCHED, by="bridge", to="time_manager")
+FAULT = StepTopic[String]("sim/fault", String, LATCHED, by="dynamics", to="time_manager")
+
+# Sensors.
+IMU = _stamped(
+    "sim/sensors/imu/data",
+    Imu,
+    ImuSample,
+    _IMU,
+    frame_id="body",
+    constants=_NO_ORIENTATION,
+    by="sensors",
+    to="sil_board, bridge, auv_autopilot",
+)
+IMU_TEMPERATURE = _stamped(
+    "sim/sensors/imu/temperature",
+    Temperature,
+    TemperatureSample,
+    {"temperature_c": "temperature"},
+    frame_id="body",
+    by="sensors",
+    to="sil_board",
+)
+MAG = _stamped(
+    "sim/sensors/mag",
+    MagneticField,
+    MagSample,
+    {"field": "magnetic_field"},
+    frame_id="body",
+    by="sensors",
+    to="sil_board",
+)
+BARO = _stamped("sim/sensors/baro", Barometer, BaroSample, by="sensors", to="sil_board")
+GNSS_FIX = _stamped(
+    "sim/sensors/gnss",
+    GNSS,
+    GnssSample,
+    {
+        "satellites": "num_sat",
+        "latitude_deg": "lat",
+        "longitude_deg": "lon",
+        "altitude_msl_m": "alt",
+        "velocity_north": "vel_n",
+        "velocity_east": "vel_e",
+        "velocity_down": "vel_d",
+        "unix_seconds": "gnss_unix_seconds",
+        "unix_nanoseconds": "gnss_unix_nanos",
+    },
+    by="sensors",
+    to="sil_board, bridge",
+)
+DIFF_PRESSURE = _stamped("sim/sensors/diff_pressure", Airspeed, AirspeedSample, by="sensors", to="sil_board, bridge")
+RANGE = _stamped(
+    "sim/sensors/range",
+    Range,
+    RangeSample,
+    {"minimum": "min_range", "maximum": "max_range", "distance": "range"},
+    frame_id="body",
+    constants={"radiation_type": (Range.ULTRASOUND,)},
+    by="sensors",
+    to="sil_board, bridge",
+)
+BATTERY = _stamped("sim/sensors/battery", BatteryStatus, BatterySample, by="sensors", to="sil_board, bridge")
+TRUTH_IMU_BIAS = IMU.renamed("sim/truth_imu_bias", by="sensors")
+
+# The autopilot slot.
+PWM_OUTPUT = _stamped(
+    "sim/pwm_output",
+    PwmOutput,
+    PulseWidths,
+    {"pulse_us": "values"},
+    by="sil_board, bridge, auv_autopilot",
+    to="forces_and_moments, dynamics, viewers",
+)
+RC = _stamped("sim/RC", RCRaw, PulseWidths, {"pulse_us": "values"}, by="rc", to="sil_board, bridge")
+
+# The flight controller, under the names of rosflight_io.
+STATUS = _stamped("status", Status, StatusReport, by="sil_board", to="sensors, bridge")
+PARAMS_CHANGED = StepTopic[Bool]("status/params_changed", Bool, by="sil_board", to="forces_and_moments, dynamics")
+ATTITUDE = _stamped(
+    "attitude", Attitude, AttitudeEstimate, {"quaternion_xyzw": "attitude"}, frame_id="body", by="sil_board"
+)
+ATTITUDE_EULER = _stamped(
+    "attitude/euler", Vector3Stamped, EulerAngles, {"roll_pitch_yaw": "vector"}, by="sil_board", to="bridge"
+)
+IMU_DATA = _stamped(
+    "imu/data", Imu, ImuEstimate, {"quaternion_xyzw": "orientation", **_IMU}, frame_id="body", by="sil_board"
+)
+OUTPUT_RAW = _stamped("output_raw", OutputRaw, Outputs, by="sil_board", to="bridge")
+RC_RAW = RC.renamed("rc_raw", by="sil_board")
+CORRECTED_TEMPERATURE = IMU_TEMPERATURE.renamed("imu/temperature", by="sil_board")
+CORRECTED_AIRSPEED = DIFF_PRESSURE.renamed("airspeed", by="sil_board")
+CORRECTED_BARO = BARO.renamed("baro", by="sil_board")
+CORRECTED_MAG = MAG.renamed("magnetometer", by="sil_board")
+CORRECTED_RANGE = RANGE.renamed("range", by="sil_board")
+CORRECTED_BATTERY = BATTERY.renamed("battery", by="sil_board")
+CORRECTED_GNSS = GNSS_FIX.renamed("gnss", by="sil_board")
+
+# Commands to the flight controller.
+COMMAND = _stamped("command", Command, ControlCommand, by="autopilot, bridge", to="sil_board")
+AUX_COMMAND = _stamped("aux_command", AuxCommand, AuxiliaryCommand, {"types": "type_array"}, to="sil_board")
+EXTERNAL_ATTITUDE = ATTITUDE.renamed("external_attitude", by="", to="sil_board")
+SETPOINT = _stamped(
+    "autopilot/setpoint",
+    PoseStamped,
+    Setpoint,
+    {"position_ned": "pose.position", "quaternion_xyzw": "pose.orientation"},
+    frame_id="NED",
+    by="autopilot",
+)
+
+STEP_TOPICS: tuple[StepTopic[Any], ...] = tuple(row for row in vars().copy().values() if isinstance(row, StepTopic))
+"""All rows, in the order in which they are declared."""

@@ -1,0 +1,111 @@
+"""The table of the step's topics."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from rclpy.qos import DurabilityPolicy, ReliabilityPolicy
+from rclpy.serialization import deserialize_message, serialize_message
+from std_msgs.msg import Float64
+
+from rosflight_py_sim.interfaces.step_topics import (
+    CLOCK,
+    IMU,
+    IMU_DATA,
+    RANGE,
+    STEP_SIZE_S,
+    STEP_TOPICS,
+    TRUTH_STATE,
+    TRUTH_WIND,
+    ImuEstimate,
+    ImuSample,
+    RangeSample,
+    StepTopic,
+)
+from rosflight_py_sim.interfaces.vehicle_state import VehicleState, message_of_truth
+
+STAMPED = {row.name: row for row in STEP_TOPICS if issubclass(row.carried, tuple)}
+
+
+def filled(row: StepTopic[Any]) -> Any:
+    """A message with another number in each place, of an exact float32 and a valid integer."""
+    numbers = iter(range(1, 100))
+    fields = [
+        tuple(next(numbers) for _ in field) if isinstance(field, tuple) else type(field)(next(numbers))
+        for field in zeros(row)[1:]
+    ]
+    return row.carried(5_000_000_007, *fields)
+
+
+def zeros(row: StepTopic[Any]) -> Any:
+    """The message that is decoded from a ROS message of zeros."""
+    return row.decode(serialize_message(row.message_type()))
+
+
+def test_each_topic_is_in_the_table_once() -> None:
+    names = [row.name for row in STEP_TOPICS]
+    assert len(set(names)) == len(names)
+    assert all(row.publishers or row.subscribers for row in STEP_TOPICS)
+
+
+@pytest.mark.parametrize("name", STAMPED)
+def test_message_is_the_same_after_its_way(name: str) -> None:
+    row = STAMPED[name]
+    message = filled(row)
+    assert row.decode(row.encode(message)) == message
+    ros = deserialize_message(row.encode(message), row.message_type)
+    assert (ros.header.stamp.sec, ros.header.stamp.nanosec) == (5, 7)
+    assert ros.header.frame_id == row.frame_id
+
+
+def test_fields_stand_where_their_names_say() -> None:
+    ros = deserialize_message(IMU.encode(ImuSample(0, (1.0, 2.0, 3.0), (4.0, 5.0, 6.0))), IMU.message_type)
+    assert (ros.angular_velocity.x, ros.angular_velocity.z) == (1.0, 3.0)
+    assert (ros.linear_acceleration.x, ros.linear_acceleration.z) == (4.0, 6.0)
+    # REP 145: an IMU without an orientation says so.
+    assert ros.orientation_covariance[0] == -1.0
+    estimate = ImuEstimate(0, (0.1, 0.2, 0.3, 0.9), (1.0, 2.0, 3.0), (4.0, 5.0, 6.0))
+    ros = deserialize_message(IMU_DATA.encode(estimate), IMU_DATA.message_type)
+    assert (ros.orientation.x, ros.orientation.w, ros.orientation_covariance[0]) == (0.1, 0.9, 0.0)
+    ros = deserialize_message(RANGE.encode(RangeSample(0, 0.5, 1.0, 2.0, 1.5)), RANGE.message_type)
+    assert (ros.radiation_type, ros.field_of_view, ros.min_range, ros.max_range, ros.range) == (0, 0.5, 1.0, 2.0, 1.5)
+
+
+def test_truth_is_the_vector_of_the_message() -> None:
+    truth = np.arange(1.0, 20.0)
+    data = TRUTH_STATE.encode(VehicleState(3, truth))
+    message = message_of_truth(truth)
+    message.header.stamp.nanosec, message.header.frame_id = 3, "NED"
+    assert deserialize_message(data, TRUTH_STATE.message_type) == message
+    state = TRUTH_STATE.decode(data)
+    assert state.time_ns == 3
+    np.testing.assert_array_equal(state.truth, truth)
+    np.testing.assert_array_equal(state.velocity_body, truth[7:10])
+
+
+def test_numbers_that_a_message_rounds_are_known() -> None:
+    for row in STAMPED.values():
+        has_floats = any("float" in kind for kind in row.message_type.get_fields_and_field_types().values())
+        assert row.is_exact != has_floats, row
+
+
+def test_time_and_ordinary_messages_travel_too() -> None:
+    assert CLOCK.decode(CLOCK.encode(12_000_000_345)) == 12_000_000_345
+    assert STEP_SIZE_S.decode(STEP_SIZE_S.encode(Float64(data=0.25))).data == 0.25
+
+
+def test_subscriptions_ask_for_no_more_than_the_time_mode_has() -> None:
+    for mode in ("wall", "paced", "gated"):
+        assert CLOCK.requested_qos(mode).reliability == ReliabilityPolicy.BEST_EFFORT
+        assert TRUTH_WIND.requested_qos(mode).durability == DurabilityPolicy.VOLATILE
+    assert CLOCK.requested_qos("lockstep").reliability == ReliabilityPolicy.RELIABLE
+    assert TRUTH_WIND.requested_qos("lockstep").durability == DurabilityPolicy.TRANSIENT_LOCAL
+
+
+def test_renamed_topic_differs_in_name_alone() -> None:
+    other = RANGE.renamed("elsewhere", by="somebody")
+    assert (other.name, other.publishers, other.subscribers) == ("elsewhere", "somebody", "")
+    assert RANGE.name == "sim/sensors/range"
+    assert other.decode(RANGE.encode(filled(RANGE))) == filled(RANGE)
