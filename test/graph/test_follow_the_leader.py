@@ -35,15 +35,14 @@ class Track(Node):
     def __init__(self, namespace: str) -> None:
         super().__init__("track", namespace=namespace)
         self.rows: list[tuple[float, float, float, float]] = []
-        self._state = VehicleState()
         self._schedule = Schedule(10.0)
         self.create_subscription(SimState, "sim/truth_state", self._on_truth, CHAIN, raw=True)
 
     def _on_truth(self, message: bytes) -> None:
         if self._schedule.due(stamp_ns(message)):
-            self._state.read(message)
-            north, east, down = self._state.truth[:3]
-            self.rows.append((self._state.time_s, float(north), float(east), -float(down)))
+            state = VehicleState.decode(message)
+            north, east, down = state.position_ned
+            self.rows.append((state.time_s, float(north), float(east), -float(down)))
 
 
 @pytest.mark.timeout(400)

@@ -8,17 +8,17 @@ from typing import Any
 from rosflight_msgs.msg import SimState
 
 from rosflight_py_sim.fleet import fleet
-from rosflight_py_sim.interfaces.viewed_topics import VIEWED, viewed_topic
+from rosflight_py_sim.interfaces.viewed_topics import VIEWED, viewed
 from rosflight_py_sim.vehicles import vehicle
 
 
 def test_relay_says_again_what_the_topics_of_the_step_say_but_less_often(graph: Callable[..., Any]) -> None:
     sim = graph("-p", "view_rate:=1.0").ready()
-    said = {name: sim.hear(viewed_topic(name, relayed=False), kind) for name, kind in VIEWED.items()}
+    said = {row.name: sim.hear(row.name, row.message_type) for row in VIEWED}
     sim.spin_for(0.1)
     relay = sim.add("view_relay", namespace="")
     sim.executor.add_node(relay)
-    again = {name: sim.hear(viewed_topic(name, relayed=True), kind) for name, kind in VIEWED.items()}
+    again = {row.name: sim.hear(viewed(row, relayed=True).name, row.message_type) for row in VIEWED}
     sim.spin_until(lambda: all(len(heard) == 2 for heard in again.values()), "two of each")
     for name, heard in again.items():
         first, second = (said[name].index(message) for message in heard)

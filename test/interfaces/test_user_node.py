@@ -15,9 +15,9 @@ import pytest
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
-from rosflight_msgs.msg import SimState
 
 from rosflight_py_sim.interfaces.qos import CHAIN
+from rosflight_py_sim.interfaces.step_topics import TRUTH_STATE
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 
 EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "my_forces_and_moments"
@@ -60,21 +60,22 @@ def truth_at(seconds: float, processes: list[subprocess.Popen[bytes]]) -> Vehicl
     context = rclpy.Context()
     rclpy.init(context=context)
     listener = Node("listener", context=context)
-    state = VehicleState()
-    listener.create_subscription(SimState, "sim/truth_state", state.read, CHAIN, raw=True)
+    states = [VehicleState()]
+    row = TRUTH_STATE
+    listener.create_subscription(row.message_type, row.name, lambda m: states.append(row.decode(m)), CHAIN, raw=True)
     executor = SingleThreadedExecutor(context=context)
     executor.add_node(listener)
     give_up = time.monotonic() + PATIENCE_S
     try:
-        while state.time_s < seconds:
-            assert time.monotonic() < give_up, f"the simulation is at {state.time_s} s only"
+        while states[-1].time_s < seconds:
+            assert time.monotonic() < give_up, f"the simulation is at {states[-1].time_s} s only"
             ended = [process.args for process in processes if process.poll() is not None]
             assert not ended, f"ended by themselves: {ended}"
             executor.spin_once(timeout_sec=0.2)
     finally:
         listener.destroy_node()
         rclpy.shutdown(context=context)
-    return state
+    return states[-1]
 
 
 def test_balloon_of_a_users_package_leans_on_its_string_as_its_forces_say(
