@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from rosflight_py_sim.bridge.ardupilot_link import ArduPilotLink
+from rosflight_py_sim.bridge.ardupilot_partner import ArduPilotPartner
 from rosflight_py_sim.bridge.ardupilot_reply import REPLY_PARAMETERS, ReplyMaker
 from rosflight_py_sim.bridge.front_end_interface import ActuatorFrontEnd, Answer, Logger, Snapshot
+from rosflight_py_sim.bridge.incidents import Incidents
 from rosflight_py_sim.bridge.output_map import OUTPUTS, OutputMap
 from rosflight_py_sim.bridge.peers import AllowedPeers, address_text
 from rosflight_py_sim.bridge.rare_warnings import RareWarnings
@@ -128,30 +130,22 @@ class ArduPilotFrontEnd(ActuatorFrontEnd):
         replies = ReplyMaker(values)
         self.wants = replies.wants
         warn = RareWarnings(logger)
-        self._links = [
-            ArduPilotLink(
-                (host, port + PORTS_APART * index),
-                vehicle=vehicle,
-                allowed=allowed,
-                silence_s=number(values, "ardupilot.silence"),
-                outputs=outputs,
-                replies=replies,
-                counters=self.counters,
-                warn=warn,
-                logger=logger,
-            )
-            for index, vehicle in enumerate(self.vehicles)
-        ]
+        silence_s = number(values, "ardupilot.silence")
+        self._links = []
+        for index, vehicle in enumerate(self.vehicles):
+            incidents = Incidents(vehicle, self.counters, warn, logger)
+            partner = ArduPilotPartner((host, port + PORTS_APART * index), allowed, silence_s, incidents)
+            self._links.append(ArduPilotLink(partner, outputs, replies, incidents))
 
     def partner(self, vehicle: int) -> str:
         """Where that vehicle's ArduPilot is expected."""
-        return f"ArduPilot on UDP {address_text(self._links[vehicle].own)}"
+        return f"ArduPilot on UDP {address_text(self._links[vehicle].partner.own)}"
 
     def open(self) -> None:
         """Bind the sockets, all or none."""
         try:
             for link in self._links:
-                link.open()
+                link.partner.open()
         except ParameterError:
             self.close()
             raise
@@ -159,11 +153,11 @@ class ArduPilotFrontEnd(ActuatorFrontEnd):
     def close(self) -> None:
         """Close the sockets."""
         for link in self._links:
-            link.close()
+            link.partner.close()
 
     def filenos(self) -> list[int]:
         """Of the UDP sockets."""
-        return [fileno for link in self._links for fileno in link.filenos()]
+        return [fileno for link in self._links for fileno in link.partner.filenos()]
 
     def exchange(self, vehicle: int, snapshot: Snapshot) -> Answer:
         """Answer the frame whose step led to this snapshot; the commands of the next one, if it has come."""
@@ -176,7 +170,7 @@ class ArduPilotFrontEnd(ActuatorFrontEnd):
 
     def refused(self, vehicle: int) -> str:
         """A second ArduPilot, while the first one lives."""
-        return self._links[vehicle].refused
+        return self._links[vehicle].partner.refused
 
 
 def _texts(values: Values, name: str) -> list[str]:

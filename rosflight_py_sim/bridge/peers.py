@@ -1,9 +1,8 @@
-"""Who may speak on a socket, and who does."""
+"""Who may speak on a socket."""
 
 from __future__ import annotations
 
 import ipaddress
-import time
 from collections.abc import Sequence
 from typing import TypeAlias
 
@@ -42,30 +41,3 @@ def _parsed(name: str, text: str) -> tuple[str, int | None]:
             f"parameter '{name}': {text!r} given; allowed: addresses as 192.168.1.20, with a port as "
             "192.168.1.20:14000, or an empty list for everybody"
         ) from None
-
-
-class Partner:
-    """The one who is listened to: whoever came first, until nothing has been heard of it for a while.
-
-    Attributes:
-        address: where it is; None before the first.
-    """
-
-    def __init__(self, silence_s: float) -> None:
-        self.address: Address | None = None
-        self._silence_s = silence_s
-        self._heard_s = 0.0
-
-    def heard(self) -> None:
-        """It has spoken, or could not be expected to."""
-        self._heard_s = time.monotonic()
-
-    @property
-    def lives(self) -> bool:
-        """Whether there is one that has not been silent for too long."""
-        return self.address is not None and time.monotonic() - self._heard_s < self._silence_s
-
-    def take(self, address: Address) -> None:
-        """Listen to this one from now on."""
-        self.address = address
-        self.heard()

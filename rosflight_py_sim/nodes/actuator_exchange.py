@@ -6,12 +6,12 @@ import select
 import time
 from collections.abc import Iterator
 
-from rosflight_py_sim.bridge.front_end_interface import START_OVER, ActuatorFrontEnd, Snapshot
+from rosflight_py_sim.bridge.front_end_interface import ActuatorFrontEnd, Snapshot
 from rosflight_py_sim.bridge.socket_watch import SocketWatch
 from rosflight_py_sim.interfaces.diagnostics import Diagnosis, Level
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.wire import NANOSECONDS, seconds_text
-from rosflight_py_sim.nodes.slot_vehicle import SlotVehicle
+from rosflight_py_sim.nodes.slot_vehicle import SlotState, SlotVehicle
 from rosflight_py_sim.parameters import Parameter
 
 _TIME_MODE = Parameter("time_mode", "lockstep", "The mode whose steps wait for a program", choices=("lockstep",))
@@ -121,25 +121,23 @@ class ActuatorExchange:
             return False
         silent = False
         for vehicle in self._vehicles:
-            if not self._waits(vehicle) or vehicle.pending is None:
+            if vehicle.pending is None or not self._waits(vehicle):
                 continue
             answer = self._front_end.exchange(vehicle.index, vehicle.pending)
             if answer is None:
                 silent = True
-            elif answer is START_OVER:
-                vehicle.start_over()
             else:
-                vehicle.commands = answer
+                vehicle.take(answer)
         self._publish()
         return silent
 
     @staticmethod
     def _waits(vehicle: SlotVehicle) -> bool:
-        return vehicle.pending is not None and vehicle.commands is None and not vehicle.starting_over
+        return vehicle.phase is SlotState.ASKING
 
     def _publish(self) -> None:
         """Publish the commands that there are, if the step has the length that suits them."""
-        answered = [v for v in self._vehicles if v.commands is not None and not v.is_early]
+        answered = [v for v in self._vehicles if v.phase.has_commands and not v.is_early]
         for vehicle in answered:
             # With one vehicle amid the step, it would be of two lengths.
             begun = vehicle.pending is not None and self._has_begun(vehicle.pending.time_ns)
@@ -148,7 +146,7 @@ class ActuatorExchange:
         for vehicle in answered:
             if vehicle.waiting:
                 self._tell_waiting(vehicle, waiting=False)
-            vehicle.publish_commands()
+            vehicle.begin_step()
 
     def _has_begun(self, time_ns: int) -> bool:
         return any(vehicle.answered_ns >= time_ns for vehicle in self._vehicles)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from typing import Any
+from enum import Enum
+from typing import Any, Literal
 
 from rclpy.task import Future
 from std_msgs.msg import Float64, String
 from std_srvs.srv import Trigger
 
-from rosflight_py_sim.bridge.front_end_interface import Snapshot
+from rosflight_py_sim.bridge.front_end_interface import START_OVER, Snapshot, StartOver
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.step_topics import (
     IMU,
@@ -26,9 +28,47 @@ from rosflight_py_sim.interfaces.step_topics import (
 from rosflight_py_sim.interfaces.time_manager_interface import STEP_SIZE
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.nodes.bridged_vehicle import BridgedVehicle
+from rosflight_py_sim.transitions import TransitionMachine, Transitions
 
 # Looks after which an answer is missed: to put back an aircraft of JSBSim means to load it anew.
 _PATIENT_LOOKS = 5
+
+
+class SlotState(Enum):
+    """What the vehicle waits for."""
+
+    STEPPING = "stepping"
+    ASKING = "asking"
+    ANSWERED = "answered"
+    LENGTH_REQUESTED = "step length requested"
+    RESETTING = "resetting"
+    RESET = "reset, waiting for the state"
+    PUT_BACK = "put back, waiting for the services"
+
+    @property
+    def has_commands(self) -> bool:
+        """Whether the front-end has answered the snapshot."""
+        return self in (SlotState.ANSWERED, SlotState.LENGTH_REQUESTED)
+
+    @property
+    def starts_over(self) -> bool:
+        """Whether the vehicle is on its way back to its start."""
+        return self in (SlotState.RESETTING, SlotState.RESET, SlotState.PUT_BACK)
+
+
+class SlotEvent(Enum):
+    """What may change the state."""
+
+    SNAPSHOT = "snapshot complete"
+    COMMANDS = "commands from the front-end"
+    START_OVER = "START_OVER from the front-end"
+    LENGTH_WANTED = "another step length wanted"
+    LENGTH_SET = "step no longer than wanted"
+    PUBLISH = "step may begin"
+    RESET_DONE = "answer of the last reset service"
+    NEW_STATE = "new state"
+    SECOND = "a second without an answer"
+    OVERDUE = f"{_PATIENT_LOOKS} s without an answer"
 
 
 class SlotVehicle(BridgedVehicle):
@@ -36,32 +76,28 @@ class SlotVehicle(BridgedVehicle):
 
     A snapshot is complete when state, wind and, if it is wanted, the IMU are of one time. Commands answer the IMU
     message, so what the front-end says earlier has to wait for that. An IMU message that was answered before gets the
-    same PWM again.
+    same PWM again. The rest is in `SLOT_TRANSITIONS`.
 
     Attributes:
-        pending: the snapshot that the front-end has not answered yet; None while the step is under way.
-        commands: the answer to `pending`, until it may be published.
-        starting_over: whether the vehicle is on its way back to its start.
+        pending: the snapshot whose commands have not been published yet; None while the step is under way.
         waiting: whether it has been told that somebody is waited for.
     """
 
     def __init__(
         self, node: SimulationNode, index: int, name: str, wants: frozenset[str], on_news: Callable[[], None]
     ) -> None:
-        """Subscribe; `on_news` is called when there is a new `pending`, or `commands` may be published."""
+        """Subscribe; `on_news` is called when there is a new `pending`, or its commands may be published."""
         self.pending: Snapshot | None = None
-        self.commands: list[int] | None = None
-        self.starting_over = False
         self.waiting = False
         self._on_news = on_news
         self._wants_imu = "imu" in wants
-        self._state_is_new = False
         self._imu_ns = -1
+        # The commands for `pending`, and those last published.
+        self._commands: list[int] = []
         self._pwm = PulseWidths(-1, ())
-        self._step_wish: float | None = None
-        self._step_told = 0.0
-        self._step_asked, self._step_looks = False, 0
-        self._resets, self._reset_is_done, self._looks = 0, False, 0
+        self._step_wish, self._step_told = math.inf, 0.0
+        self._resets = self._looks = 0
+        self._conversation = TransitionMachine(SLOT_TRANSITIONS, SlotState.STEPPING, self)
         self._send_pwm = node.publisher(PWM_OUTPUT, name)
         self._send_waiting_for = node.publisher(WAITING_FOR, name)
         self._send_waiting_for(String())
@@ -71,6 +107,11 @@ class SlotVehicle(BridgedVehicle):
         super().__init__(node, index, name, wants)
         node.subscribe(STEP_SIZE_S, self._on_step_size, name)
         node.subscribe(IMU, self._on_imu, name)
+
+    @property
+    def phase(self) -> SlotState:
+        """What the vehicle waits for."""
+        return self._conversation.state
 
     @property
     def step_s(self) -> float:
@@ -84,13 +125,17 @@ class SlotVehicle(BridgedVehicle):
 
     # What is published.
 
-    def publish_commands(self) -> None:
-        """Answer `pending` with `commands`."""
-        pending, commands = self.pending, self.commands
-        assert pending is not None and commands is not None
-        self.pending = self.commands = None
-        self.answered_ns, self._pwm = pending.time_ns, PulseWidths(pending.time_ns, commands)
-        self._send_pwm(self._pwm)
+    def take(self, answer: list[int] | Literal[StartOver.START_OVER]) -> None:
+        """Take the front-end's answer to `pending`; after START_OVER there is a new `pending`, of the same time."""
+        if answer is START_OVER:
+            self._conversation.handle(SlotEvent.START_OVER)
+        else:
+            self._commands = answer
+            self._conversation.handle(SlotEvent.COMMANDS)
+
+    def begin_step(self) -> None:
+        """Answer `pending` with the commands that were taken."""
+        self._conversation.handle(SlotEvent.PUBLISH)
 
     def tell_waiting(self, partner: str) -> None:
         """Tell who is waited for; empty: nobody."""
@@ -106,66 +151,74 @@ class SlotVehicle(BridgedVehicle):
         if wished is None:
             return True
         wish = min(max(wished, STEP_SIZE.minimum), STEP_SIZE.maximum)
-        if self._step_asked:
+        if self.phase is SlotState.LENGTH_REQUESTED:
             return False
         if not may_ask or (wish == self._step_wish and self._step_told <= wish):
             return True
-        self._step_wish, self._step_asked, self._step_looks = wish, True, 0
-        self._send_step_wish(Float64(data=wish))
+        self._step_wish, self._looks = wish, 0
+        self._conversation.handle(SlotEvent.LENGTH_WANTED)
         return False
 
-    def start_over(self) -> None:
-        """Put the vehicle back to its start; then there is a new `pending`, of the same time."""
-        self.starting_over, self._looks = True, 0
-        self._state_is_new = self._reset_is_done = False
-        self._resets += 1
-        self._reset(0)
-
     def look(self) -> None:
-        """Ask again for what nobody has answered, as of a node that was restarted; to be called now and then."""
-        if self._step_asked and self._step_wish is not None:
-            self._send_step_wish(Float64(data=self._step_wish))
-            self._step_looks += 1
-            if self._step_looks == _PATIENT_LOOKS:
-                self._node.get_logger().warning(
-                    f"no reply to the step-size request ({self._step_wish:g} s) on "
-                    f"{self._node.resolve_topic_name(topic_of(self.name, STEP_WISH_S.name))}: is a "
-                    "lockstep time manager running for this vehicle?"
-                )
-        if self.starting_over:
-            self._looks += 1
-            if self._looks >= _PATIENT_LOOKS:
-                self.start_over()
+        """Ask again for what nobody has answered, as of a node that was restarted; to be called once a second."""
+        self._looks += 1
+        self._conversation.handle(SlotEvent.SECOND)
+        if self._looks == _PATIENT_LOOKS:
+            self._conversation.handle(SlotEvent.OVERDUE)
 
-    def _reset(self, number: int) -> None:
+    # What the transitions do.
+
+    def _show_snapshot(self, time_ns: int) -> None:
+        self.pending = self._snapshot(time_ns)
+        self._on_news()
+
+    def _exchange_again(self) -> None:
+        self._on_news()
+
+    def _publish_commands(self) -> None:
+        assert self.pending is not None
+        self.answered_ns = self.pending.time_ns
+        self._pwm = PulseWidths(self.answered_ns, self._commands)
+        self.pending = None
+        self._send_pwm(self._pwm)
+
+    def _request_length(self) -> None:
+        self._send_step_wish(Float64(data=self._step_wish))
+
+    def _warn_of_no_reply(self) -> None:
+        topic = self._node.resolve_topic_name(topic_of(self.name, STEP_WISH_S.name))
+        self._node.get_logger().warning(
+            f"no reply to the step-size request ({self._step_wish:g} s) on {topic}: is a lockstep time manager running "
+            "for this vehicle?"
+        )
+
+    def _call_reset_services(self) -> None:
+        self._looks = 0
+        self._resets += 1
+        self._call_reset(0)
+
+    def _call_reset(self, number: int) -> None:
         run = self._resets
 
         def on_answer(future: Future[Any]) -> None:
-            if run != self._resets or not self.starting_over:
+            if run != self._resets:
                 return
             answer = future.result()
             if answer is not None and not answer.success:
                 self._node.get_logger().warning(f"{self._reset_clients[number].srv_name} refused: {answer.message}")
             if number + 1 < len(self._reset_clients):
-                self._reset(number + 1)
+                self._call_reset(number + 1)
             else:
-                self._reset_is_done = True
-                self._go_on_if_reset()
+                self._conversation.handle(SlotEvent.RESET_DONE, self._state.time_ns)
 
         self._reset_clients[number].call_async(Trigger.Request()).add_done_callback(on_answer)
-
-    def _go_on_if_reset(self) -> None:
-        if self._reset_is_done and self._state_is_new:
-            self.starting_over = False
-            self._begin(self._state.time_ns)
 
     # What is heard.
 
     def _on_step_size(self, message: Float64) -> None:
         self._step_told = message.data
-        if self._step_asked and self._step_wish is not None and message.data <= self._step_wish:
-            self._step_asked, self._step_looks = False, 0
-            self._on_news()
+        if message.data <= self._step_wish:
+            self._conversation.handle(SlotEvent.LENGTH_SET)
 
     def _on_wind(self, wind: Wind) -> None:
         super()._on_wind(wind)
@@ -173,9 +226,8 @@ class SlotVehicle(BridgedVehicle):
 
     def _on_truth(self, state: VehicleState) -> None:
         self._state = state
-        if self.starting_over:
-            self._state_is_new = True
-            self._go_on_if_reset()
+        if self.phase.starts_over:
+            self._conversation.handle(SlotEvent.NEW_STATE, self._state.time_ns)
         else:
             self._begin_if_complete()
 
@@ -203,6 +255,39 @@ class SlotVehicle(BridgedVehicle):
             self._begin(time_ns)
 
     def _begin(self, time_ns: int) -> None:
-        self.commands = None
-        self.pending = self._snapshot(time_ns)
-        self._on_news()
+        self._conversation.handle(SlotEvent.SNAPSHOT, time_ns)
+
+
+_SHOWN = (SlotState.ASKING, (SlotVehicle._show_snapshot,))
+_RESETTING = (SlotState.RESETTING, (SlotVehicle._call_reset_services,))
+_STEP_BEGINS = (SlotState.STEPPING, (SlotVehicle._publish_commands,))
+
+SLOT_TRANSITIONS: Transitions[SlotState, SlotEvent] = {
+    SlotState.STEPPING: {SlotEvent.SNAPSHOT: _SHOWN},
+    SlotState.ASKING: {
+        SlotEvent.SNAPSHOT: _SHOWN,
+        SlotEvent.COMMANDS: (SlotState.ANSWERED, ()),
+        SlotEvent.START_OVER: _RESETTING,
+    },
+    SlotState.ANSWERED: {
+        SlotEvent.SNAPSHOT: _SHOWN,
+        SlotEvent.LENGTH_WANTED: (SlotState.LENGTH_REQUESTED, (SlotVehicle._request_length,)),
+        SlotEvent.PUBLISH: _STEP_BEGINS,
+    },
+    SlotState.LENGTH_REQUESTED: {
+        SlotEvent.SNAPSHOT: _SHOWN,
+        SlotEvent.LENGTH_SET: (SlotState.ANSWERED, (SlotVehicle._exchange_again,)),
+        SlotEvent.SECOND: (SlotState.LENGTH_REQUESTED, (SlotVehicle._request_length,)),
+        SlotEvent.OVERDUE: (SlotState.LENGTH_REQUESTED, (SlotVehicle._warn_of_no_reply,)),
+        SlotEvent.PUBLISH: _STEP_BEGINS,
+    },
+    # No snapshot counts while the vehicle starts over.
+    SlotState.RESETTING: {
+        SlotEvent.RESET_DONE: (SlotState.RESET, ()),
+        SlotEvent.NEW_STATE: (SlotState.PUT_BACK, ()),
+        SlotEvent.OVERDUE: _RESETTING,
+    },
+    SlotState.RESET: {SlotEvent.NEW_STATE: _SHOWN, SlotEvent.OVERDUE: _RESETTING},
+    SlotState.PUT_BACK: {SlotEvent.RESET_DONE: _SHOWN, SlotEvent.OVERDUE: _RESETTING},
+}
+"""The conversation with front-end, time manager and reset services; an event not listed changes nothing."""

@@ -6,12 +6,12 @@ import contextlib
 import dataclasses
 import math
 import socket
+import time
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import pytest
 
-from rosflight_py_sim.bridge import ardupilot_link, peers, rare_warnings
 from rosflight_py_sim.bridge.ardupilot_front_end import ArduPilotFrontEnd
 from rosflight_py_sim.bridge.front_end_interface import START_OVER, Snapshot
 from rosflight_py_sim.parameters import ParameterError
@@ -95,8 +95,7 @@ def bench(monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
             return client
 
         made = Bench(front_end, log, port, new_client, new_client())
-        for module in (ardupilot_link, peers, rare_warnings):
-            monkeypatch.setattr(module.time, "monotonic", lambda: made.now_s)
+        monkeypatch.setattr(time, "monotonic", lambda: made.now_s)
         yield made
 
 

@@ -1,0 +1,241 @@
+"""The ArduPilot at the other end of a link: the sender whose frames count, and the refusal of others."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from enum import Enum
+
+from rosflight_py_sim.bridge.incidents import Incidents
+from rosflight_py_sim.bridge.partner_sockets import PartnerSockets
+from rosflight_py_sim.bridge.peers import Address, AllowedPeers, address_text
+from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.protocols.ardupilot_json import (
+    FrameLengthError,
+    FrameRateError,
+    MagicError,
+    ProtocolError,
+    ServoFrame,
+    decode_frame,
+)
+from rosflight_py_sim.transitions import TransitionMachine, Transitions
+
+# Datagrams looked at in one go, of the partner and of others: a flood must let the partner and the rest of the process
+# have their turn.
+_MOST_OF_PARTNER, _MOST_OF_OTHERS = 256, 64
+
+# So often others have their turn while the partner has something to say.
+_OTHERS_EVERY_S = 0.01
+
+# For so long after its last frame a second ArduPilot counts as being there.
+_REFUSED_S = 2.0
+
+_KINDS = {FrameLengthError: "wrong_length", MagicError: "wrong_magic", FrameRateError: "zero_frame_rate"}
+
+
+class PartnerState(Enum):
+    """What is known of the partner."""
+
+    NONE = "no partner"
+    NEW = "new"
+    SENDING = "sending"
+    CONTESTED = "contested"
+
+
+class PartnerEvent(Enum):
+    """A valid frame, by its sender and socket.
+
+    The first frames of a new partner are in the socket that all senders share; later ones come through its own.
+    """
+
+    FROM_NEWCOMER = "frame of a new sender while no partner is alive"
+    FROM_PARTNER = "frame of the partner"
+    FROM_PARTNER_IN_SHARED = "frame of the partner in the shared socket"
+    FROM_OTHER = "frame of another sender"
+    FROM_OTHER_AGAIN = f"frame of another sender within {_REFUSED_S:g} s of the one before"
+
+
+class ArduPilotPartner:
+    """Receives frames of the partner and sends it answers, as `PARTNER_TRANSITIONS` says.
+
+    The sender of the first valid frame is the partner; other senders are refused until it has been silent for a while,
+    and no flood of their frames blocks the partner's. If a refused sender and the partner send at the same time, the
+    refused one is a second ArduPilot, and a warning is logged. Otherwise it is the partner itself after a restart, with
+    a new source port.
+
+    Attributes:
+        own: address on which frames are expected.
+    """
+
+    def __init__(self, own: Address, allowed: AllowedPeers, silence_s: float, incidents: Incidents) -> None:
+        """`open` opens the sockets; another sender may take over `silence_s` after the partner's last frame."""
+        self.own = own
+        self._allowed, self._silence_s, self._incidents = allowed, silence_s, incidents
+        self._sockets: PartnerSockets | None = None
+        self._address: Address | None = None
+        self._heard_s = self._other_s = -math.inf
+        self._others_due_s = 0.0
+        self._refused: tuple[Address, float] | None = None
+        self._states = TransitionMachine(PARTNER_TRANSITIONS, PartnerState.NONE, self)
+
+    @property
+    def refused(self) -> str:
+        """Address of a second ArduPilot that is being refused; empty if none."""
+        if self._refused is None or time.monotonic() - self._refused[1] > _REFUSED_S:
+            return ""
+        return address_text(self._refused[0])
+
+    def open(self) -> None:
+        """Bind the sockets.
+
+        Raises:
+            ParameterError: the address cannot be used.
+        """
+        try:
+            self._sockets = PartnerSockets(self.own)
+        except OSError as error:
+            raise ParameterError(
+                f"parameters 'ardupilot.address' and 'ardupilot.port': {address_text(self.own)} given, which cannot be "
+                f"used: {error.strerror}; allowed: an address of this machine and a port that nobody uses"
+            ) from error
+
+    def close(self) -> None:
+        """Close the sockets; may be called again, and without `open`."""
+        if self._sockets is not None:
+            self._sockets.close()
+            self._sockets = None
+
+    def filenos(self) -> list[int]:
+        """Descriptors of which one is readable when there is something to receive."""
+        assert self._sockets is not None
+        return self._sockets.filenos()
+
+    def frames(self) -> Iterator[tuple[ServoFrame, Address]]:
+        """Frames that count and their sender: the partner's, or those of a sender that becomes the partner.
+
+        A bounded number at a time. Those behind the last one that is asked for stay in their socket.
+        """
+        assert self._sockets is not None
+        for _ in range(_MOST_OF_PARTNER):
+            datagram = self._sockets.from_partner()
+            if datagram is None:
+                break
+            assert self._address is not None
+            frame = self._decoded(datagram, self._address)
+            if frame is not None:
+                self._states.handle(PartnerEvent.FROM_PARTNER, self._address, frame)
+                yield frame, self._address
+        yield from self._frames_of_shared_socket()
+
+    def refuse_others(self) -> None:
+        """Now and then, look at what others have sent although the partner's own socket had a frame."""
+        now_s = time.monotonic()
+        # Only in this state can nobody take over, nor is a frame of the partner in the shared socket.
+        if self._states.state is PartnerState.SENDING and now_s >= self._others_due_s:
+            self._others_due_s = now_s + _OTHERS_EVERY_S
+            for _ in self._frames_of_shared_socket():
+                pass
+
+    def excuse_silence(self) -> None:
+        """Start the time of silence anew: the partner has sent, or could not be expected to."""
+        self._heard_s = time.monotonic()
+
+    def send(self, answer: bytes) -> None:
+        """Send the partner an answer."""
+        assert self._sockets is not None and self._address is not None
+        try:
+            self._sockets.send(answer)
+        except OSError as error:
+            to = address_text(self._address)
+            self._incidents.count("unsent_replies", f"no answer to ArduPilot at {to}: {error.strerror}")
+
+    def _frames_of_shared_socket(self) -> Iterator[tuple[ServoFrame, Address]]:
+        assert self._sockets is not None
+        for _ in range(_MOST_OF_OTHERS):
+            received = self._sockets.from_others()
+            if received is None:
+                return
+            datagram, sender = received
+            if sender != self._address and sender not in self._allowed:
+                self._incidents.count("not_allowed", "%s:%s is none of ardupilot.allowed_peers", *sender)
+                continue
+            frame = self._decoded(datagram, sender)
+            if frame is not None:
+                event = self._event_of(sender)
+                if event is not None and ArduPilotPartner._take_frame in self._states.handle(event, sender, frame):
+                    yield frame, sender
+
+    def _decoded(self, datagram: bytes, sender: Address) -> ServoFrame | None:
+        try:
+            return decode_frame(datagram)
+        except ProtocolError as error:
+            self._incidents.count(_KINDS[type(error)], "datagram of %s:%s passed over: %s", *sender, error)
+            return None
+
+    def _event_of(self, sender: Address) -> PartnerEvent | None:
+        """What a frame in the shared socket is; None if its sender would be the partner, but cannot be answered."""
+        if sender == self._address:
+            return PartnerEvent.FROM_PARTNER_IN_SHARED
+        now_s = time.monotonic()
+        if now_s - self._heard_s < self._silence_s:
+            self._incidents.counters["refused_frames"] += 1
+            before_s, self._other_s = self._other_s, now_s
+            return PartnerEvent.FROM_OTHER_AGAIN if now_s - before_s <= _REFUSED_S else PartnerEvent.FROM_OTHER
+        assert self._sockets is not None
+        try:
+            self._sockets.converse_with(sender)
+        except OSError as error:
+            text = "ArduPilot at %s:%s cannot be answered: %s"
+            self._incidents.count("refused_frames", text, *sender, error.strerror)
+            return None
+        return PartnerEvent.FROM_NEWCOMER
+
+    def _connect(self, sender: Address, frame: ServoFrame) -> None:
+        self._address, self._refused = sender, None
+        self._incidents.inform(
+            f"ArduPilot at {address_text(sender)} is connected: {len(frame.pwm_us)} channels, frame {frame.frame_count}"
+        )
+
+    def _take_frame(self, sender: Address, frame: ServoFrame) -> None:
+        self.excuse_silence()
+
+    def _count_late_frame(self, sender: Address, frame: ServoFrame) -> None:
+        self._incidents.counters["late_frames"] += 1
+
+    def _warn_of_second_sender(self, sender: Address, frame: ServoFrame) -> None:
+        assert self._address is not None
+        self._refused = sender, time.monotonic()
+        self._incidents.warn(
+            "refused_frames",
+            "a second ArduPilot at %s:%s is refused: the one at %s:%s is connected; another is accepted after that one "
+            "has been silent for %g s",
+            *sender,
+            *self._address,
+            self._silence_s,
+        )
+
+
+_CONNECTED = (PartnerState.NEW, (ArduPilotPartner._connect, ArduPilotPartner._take_frame))
+_COMMON = {
+    PartnerEvent.FROM_NEWCOMER: _CONNECTED,
+    PartnerEvent.FROM_PARTNER: (PartnerState.SENDING, (ArduPilotPartner._take_frame,)),
+}
+_LATE = (ArduPilotPartner._count_late_frame,)
+
+PARTNER_TRANSITIONS: Transitions[PartnerState, PartnerEvent] = {
+    PartnerState.NONE: {PartnerEvent.FROM_NEWCOMER: _CONNECTED},
+    PartnerState.NEW: {
+        **_COMMON,
+        PartnerEvent.FROM_PARTNER_IN_SHARED: (PartnerState.NEW, (ArduPilotPartner._take_frame,)),
+    },
+    PartnerState.SENDING: {
+        **_COMMON,
+        PartnerEvent.FROM_PARTNER_IN_SHARED: (PartnerState.SENDING, _LATE),
+        PartnerEvent.FROM_OTHER: (PartnerState.CONTESTED, ()),
+        # Both send. Otherwise the other sender is the partner itself, restarted with a new source port.
+        PartnerEvent.FROM_OTHER_AGAIN: (PartnerState.CONTESTED, (ArduPilotPartner._warn_of_second_sender,)),
+    },
+    PartnerState.CONTESTED: {**_COMMON, PartnerEvent.FROM_PARTNER_IN_SHARED: (PartnerState.CONTESTED, _LATE)},
+}
+"""Which frames count, and which sender's; an event not listed changes nothing."""

@@ -1,0 +1,39 @@
+"""Counted incidents of one vehicle's link, and the log lines about them."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from rosflight_py_sim.bridge.front_end_interface import Logger
+from rosflight_py_sim.bridge.rare_warnings import RareWarnings
+
+
+class Incidents:
+    """Counts incidents by kind and logs them, with the name of the vehicle in front.
+
+    Attributes:
+        counters: how often each kind happened.
+    """
+
+    def __init__(self, vehicle: str, counters: Counter[str], warn: RareWarnings, logger: Logger) -> None:
+        """Take what links may share; `vehicle` is empty for one that is alone."""
+        self.counters = counters
+        self._vehicle, self._warn, self._logger = vehicle, warn, logger
+        self._prefix = f"{vehicle}: " if vehicle else ""
+
+    def apart(self) -> Incidents:
+        """The same, with warnings that no flood of others suppresses."""
+        return Incidents(self._vehicle, self.counters, RareWarnings(self._logger), self._logger)
+
+    def count(self, kind: str, text: str, *details: object, times: int = 1) -> None:
+        """Count `times` incidents of a kind, and warn of them."""
+        self.counters[kind] += times
+        self.warn(kind, text, *details)
+
+    def warn(self, kind: str, text: str, *details: object) -> None:
+        """Log a warning with the count of its kind, at most once a second; `details` as of RareWarnings."""
+        self._warn(kind, f"{self._prefix}{text}", self.counters[kind], *details)
+
+    def inform(self, text: str) -> None:
+        """Log what a user may want to know."""
+        self._logger.info(f"{self._prefix}{text}")

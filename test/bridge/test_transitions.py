@@ -1,0 +1,222 @@
+"""The bridge's tables of transitions: every pair of state and event, and what known sequences of events lead to."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Any
+
+import pytest
+
+from rosflight_py_sim.bridge.ardupilot_link import STEP_TRANSITIONS, ArduPilotLink, StepEvent, StepState
+from rosflight_py_sim.bridge.ardupilot_partner import PARTNER_TRANSITIONS, ArduPilotPartner, PartnerEvent, PartnerState
+from rosflight_py_sim.nodes.slot_vehicle import SLOT_TRANSITIONS, SlotEvent, SlotState, SlotVehicle
+from rosflight_py_sim.transitions import Transitions
+
+TABLES: list[tuple[Transitions[Any, Any], Enum, type[Enum], type]] = [
+    (STEP_TRANSITIONS, StepState.WAITING, StepEvent, ArduPilotLink),
+    (PARTNER_TRANSITIONS, PartnerState.NONE, PartnerEvent, ArduPilotPartner),
+    (SLOT_TRANSITIONS, SlotState.STEPPING, SlotEvent, SlotVehicle),
+]
+of_each_table = pytest.mark.parametrize(
+    ("transitions", "start", "events", "owner"), TABLES, ids=[owner.__name__ for *_, owner in TABLES]
+)
+
+S, E, P, F, V, N = StepState, StepEvent, PartnerState, PartnerEvent, SlotState, SlotEvent
+
+# What comes with the frames comes only while they are received.
+_OF_FRAMES = set(StepEvent) - {E.SNAPSHOT}
+# Before there is a partner, whoever sends is a newcomer.
+_OF_A_PARTNER = set(PartnerEvent) - {F.FROM_NEWCOMER}
+_OTHERS = {F.FROM_OTHER, F.FROM_OTHER_AGAIN}
+_OF_THE_FRONT_END = {N.COMMANDS, N.START_OVER}
+_OF_RESETS = {N.RESET_DONE, N.NEW_STATE}
+_OF_LENGTHS = {N.LENGTH_WANTED, N.LENGTH_SET}
+_OF_TIME = {N.SECOND, N.OVERDUE}
+
+CHANGES_NOTHING: dict[Enum, set[Any]] = {
+    # Passed over, or the end of frames none of which called for anything.
+    S.WAITING: {E.CROSSING, E.LATE, E.SILENCE},
+    # Several repetitions get one answer; snapshots come only when receiving has ended.
+    S.REPEATED: {E.DUPLICATE, E.CROSSING, E.LATE, E.SNAPSHOT},
+    S.STEPPING: _OF_FRAMES,
+    # Repetitions from the time of the step get no answer but the one that is due.
+    S.ANSWERING: {E.DUPLICATE, E.CROSSING, E.LATE, E.SNAPSHOT},
+    S.STARTING_OVER: _OF_FRAMES,
+    P.NONE: _OF_A_PARTNER,
+    # The partner has not been heard since: the other sender may be the partner itself, after a restart.
+    P.NEW: _OTHERS,
+    P.SENDING: set(),
+    P.CONTESTED: _OTHERS,
+    # Nothing has been asked of the front-end, the time manager or the reset services.
+    V.STEPPING: _OF_THE_FRONT_END | _OF_LENGTHS | _OF_RESETS | _OF_TIME | {N.PUBLISH},
+    # The front-end may take any time.
+    V.ASKING: _OF_LENGTHS | _OF_RESETS | _OF_TIME | {N.PUBLISH},
+    # It is asked once. A length that somebody else sets is only remembered.
+    V.ANSWERED: _OF_THE_FRONT_END | _OF_RESETS | _OF_TIME | {N.LENGTH_SET},
+    V.LENGTH_REQUESTED: _OF_THE_FRONT_END | _OF_RESETS | {N.LENGTH_WANTED},
+    # What the front-end sees next is the vehicle at its start.
+    V.RESETTING: _OF_THE_FRONT_END | _OF_LENGTHS | {N.SNAPSHOT, N.PUBLISH, N.SECOND},
+    V.RESET: _OF_THE_FRONT_END | _OF_LENGTHS | {N.SNAPSHOT, N.PUBLISH, N.SECOND, N.RESET_DONE},
+    V.PUT_BACK: _OF_THE_FRONT_END | _OF_LENGTHS | {N.SNAPSHOT, N.PUBLISH, N.SECOND, N.NEW_STATE},
+}
+
+
+@of_each_table
+def test_every_event_of_every_state_is_in_the_table_or_changes_nothing_on_purpose(
+    transitions: Transitions[Any, Any], start: Enum, events: type[Enum], owner: type
+) -> None:
+    assert set(transitions) == set(type(start))
+    for state, row in transitions.items():
+        assert set(row) == set(events) - CHANGES_NOTHING[state], state
+
+
+@of_each_table
+def test_every_state_is_reached_and_left(
+    transitions: Transitions[Any, Any], start: Enum, events: type[Enum], owner: type
+) -> None:
+    reached, found = {start}, [start]
+    while found:
+        targets = {target for target, _ in transitions[found.pop()].values()} - reached
+        reached |= targets
+        found += targets
+    assert reached == set(type(start))
+    assert all({target for target, _ in row.values()} - {state} for state, row in transitions.items())
+
+
+@of_each_table
+def test_actions_are_methods_of_the_class_that_goes_by_the_table(
+    transitions: Transitions[Any, Any], start: Enum, events: type[Enum], owner: type
+) -> None:
+    for row in transitions.values():
+        for _, actions in row.values():
+            assert all(getattr(owner, action.__name__) is action for action in actions)
+
+
+def walk(transitions: Transitions[Any, Any], state: Enum, *events: Enum) -> tuple[Enum, list[str]]:
+    """The state after these events, and the actions on the way."""
+    taken: list[str] = []
+    for event in events:
+        state, actions = transitions[state].get(event, (state, ()))
+        taken += [action.__name__ for action in actions]
+    return state, taken
+
+
+STEP_SEQUENCES: dict[str, tuple[list[StepEvent], StepState, list[str]]] = {
+    "first contact": (
+        [E.SNAPSHOT, E.SILENCE, E.SNAPSHOT, E.NEXT],
+        S.STEPPING,
+        ["_receive_frames"] * 2 + ["_command_step"],
+    ),
+    "step and answer": (
+        [E.NEXT, E.SNAPSHOT, E.SILENCE],
+        S.WAITING,
+        ["_command_step", "_excuse_silence", "_receive_frames", "_answer"],
+    ),
+    "frames sent ahead, or lost ones": (
+        [E.NEXT, E.SNAPSHOT, E.NEXT],
+        S.STEPPING,
+        ["_command_step", "_excuse_silence", "_receive_frames", "_answer", "_command_step"],
+    ),
+    "answer that was lost": (
+        [E.SNAPSHOT, E.DUPLICATE, E.DUPLICATE, E.SILENCE],
+        S.WAITING,
+        ["_receive_frames", "_answer_again"],
+    ),
+    "repetition that crossed the answer": ([E.SNAPSHOT, E.CROSSING, E.SILENCE], S.WAITING, ["_receive_frames"]),
+    "repetition before the next frame": ([E.DUPLICATE, E.NEXT], S.STEPPING, ["_command_step"]),
+    "repetitions during the step": (
+        [E.NEXT, E.SNAPSHOT, E.DUPLICATE, E.LATE, E.SILENCE],
+        S.WAITING,
+        ["_command_step", "_excuse_silence", "_receive_frames", "_answer"],
+    ),
+    "restart": ([E.RESTART, E.SNAPSHOT], S.STEPPING, ["_start_over", "_command_step"]),
+    "restart during the step": (
+        [E.NEXT, E.SNAPSHOT, E.RESTART, E.SNAPSHOT],
+        S.STEPPING,
+        ["_command_step", "_excuse_silence", "_receive_frames", "_start_over", "_command_step"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("events", "state", "actions"), STEP_SEQUENCES.values(), ids=STEP_SEQUENCES)
+def test_frames_lead_to_steps_and_answers(events: list[StepEvent], state: StepState, actions: list[str]) -> None:
+    assert walk(STEP_TRANSITIONS, S.WAITING, *events) == (state, actions)
+
+
+_TAKEN_OVER = ["_connect", "_take_frame"]
+PARTNER_SEQUENCES: dict[str, tuple[list[PartnerEvent], PartnerState, list[str]]] = {
+    "first contact": (
+        [F.FROM_NEWCOMER, F.FROM_PARTNER_IN_SHARED, F.FROM_PARTNER],
+        P.SENDING,
+        [*_TAKEN_OVER, "_take_frame", "_take_frame"],
+    ),
+    "frame from before its own socket, too late": (
+        [F.FROM_NEWCOMER, F.FROM_PARTNER, F.FROM_PARTNER_IN_SHARED],
+        P.SENDING,
+        [*_TAKEN_OVER, "_take_frame", "_count_late_frame"],
+    ),
+    "second partner": (
+        [F.FROM_NEWCOMER, F.FROM_PARTNER, F.FROM_OTHER, F.FROM_PARTNER, F.FROM_OTHER_AGAIN],
+        P.CONTESTED,
+        [*_TAKEN_OVER, "_take_frame", "_take_frame", "_warn_of_second_sender"],
+    ),
+    "restart with a new port, then silence ends": (
+        [F.FROM_NEWCOMER, F.FROM_PARTNER, F.FROM_OTHER, F.FROM_OTHER_AGAIN, F.FROM_NEWCOMER],
+        P.NEW,
+        [*_TAKEN_OVER, "_take_frame", *_TAKEN_OVER],
+    ),
+    "former partner that returns before the new one has sent again": (
+        [F.FROM_NEWCOMER, F.FROM_PARTNER, F.FROM_OTHER, F.FROM_PARTNER, F.FROM_NEWCOMER, F.FROM_OTHER_AGAIN],
+        P.NEW,
+        [*_TAKEN_OVER, "_take_frame", "_take_frame", *_TAKEN_OVER],
+    ),
+    "restart of a partner that sent one frame": (
+        [F.FROM_NEWCOMER, F.FROM_OTHER, F.FROM_OTHER_AGAIN, F.FROM_NEWCOMER],
+        P.NEW,
+        _TAKEN_OVER * 2,
+    ),
+}
+
+
+@pytest.mark.parametrize(("events", "state", "actions"), PARTNER_SEQUENCES.values(), ids=PARTNER_SEQUENCES)
+def test_senders_become_the_partner_or_not(events: list[PartnerEvent], state: PartnerState, actions: list[str]) -> None:
+    assert walk(PARTNER_TRANSITIONS, P.NONE, *events) == (state, actions)
+
+
+_ANSWERED = [N.SNAPSHOT, N.COMMANDS]
+SLOT_SEQUENCES: dict[str, tuple[list[SlotEvent], SlotState, list[str]]] = {
+    "step": ([*_ANSWERED, N.PUBLISH], V.STEPPING, ["_show_snapshot", "_publish_commands"]),
+    "rate change": (
+        [*_ANSWERED, N.LENGTH_WANTED, N.LENGTH_SET, N.PUBLISH],
+        V.STEPPING,
+        ["_show_snapshot", "_request_length", "_exchange_again", "_publish_commands"],
+    ),
+    "length that nobody sets": (
+        [*_ANSWERED, N.LENGTH_WANTED, N.SECOND, N.OVERDUE, N.SECOND],
+        V.LENGTH_REQUESTED,
+        ["_show_snapshot", "_request_length", "_request_length", "_warn_of_no_reply", "_request_length"],
+    ),
+    "start over, services first": (
+        [N.SNAPSHOT, N.START_OVER, N.RESET_DONE, N.NEW_STATE],
+        V.ASKING,
+        ["_show_snapshot", "_call_reset_services", "_show_snapshot"],
+    ),
+    "start over, state first": (
+        [N.SNAPSHOT, N.START_OVER, N.NEW_STATE, N.NEW_STATE, N.RESET_DONE],
+        V.ASKING,
+        ["_show_snapshot", "_call_reset_services", "_show_snapshot"],
+    ),
+    "timeout while starting over": (
+        [N.SNAPSHOT, N.START_OVER, N.NEW_STATE, N.SECOND, N.OVERDUE, N.RESET_DONE],
+        V.RESET,
+        ["_show_snapshot", "_call_reset_services", "_call_reset_services"],
+    ),
+    "node restarted amid the step": ([*_ANSWERED, N.SNAPSHOT], V.ASKING, ["_show_snapshot"] * 2),
+}
+
+
+@pytest.mark.parametrize(("events", "state", "actions"), SLOT_SEQUENCES.values(), ids=SLOT_SEQUENCES)
+def test_vehicle_in_the_slot_steps_changes_its_step_and_starts_over(
+    events: list[SlotEvent], state: SlotState, actions: list[str]
+) -> None:
+    assert walk(SLOT_TRANSITIONS, V.STEPPING, *events) == (state, actions)

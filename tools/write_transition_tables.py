@@ -1,0 +1,48 @@
+"""Writes the tables of transitions into docs/bridge.md, from those that the code goes by.
+
+Run from the project's folder: `.venv/bin/python tools/write_transition_tables.py`. A test compares the page with what
+this gives.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from rosflight_py_sim.bridge.ardupilot_link import STEP_TRANSITIONS
+from rosflight_py_sim.bridge.ardupilot_partner import PARTNER_TRANSITIONS
+from rosflight_py_sim.nodes.slot_vehicle import SLOT_TRANSITIONS
+from rosflight_py_sim.transitions import Transitions
+
+PAGE = Path(__file__).parents[1] / "docs" / "bridge.md"
+
+TABLES: Mapping[str, Transitions[Any, Any]] = {
+    "vehicle": SLOT_TRANSITIONS,
+    "step": STEP_TRANSITIONS,
+    "partner": PARTNER_TRANSITIONS,
+}
+"""By the name that the page has in front of each."""
+
+
+def page(text: str) -> str:
+    """The page's text with each table as the code has it."""
+    for name, transitions in TABLES.items():
+        before, name_is, after = text.partition(f"| {name} is |")
+        _, rest = re.split(r"^(?!\|)", after.partition("\n")[2], maxsplit=1, flags=re.MULTILINE)
+        text = f"{before}{name_is} event | actions | then it is |\n|---|---|---|---|\n{_rows(transitions)}{rest}"
+    return text
+
+
+def _rows(transitions: Transitions[Any, Any]) -> str:
+    return "".join(
+        f"| {state.value} | {event.value} | "
+        f"{', '.join(action.__name__.strip('_').replace('_', ' ') for action in actions)} | {target.value} |\n"
+        for state, row in transitions.items()
+        for event, (target, actions) in row.items()
+    )
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
