@@ -18,6 +18,7 @@ from std_srvs.srv import Trigger
 
 from rosflight_py_sim.interfaces.diagnostics import Diagnosis, Level
 from rosflight_py_sim.interfaces.simulation_node import TIME_MODE, SimulationNode
+from rosflight_py_sim.interfaces.step_join import JoinRule, StepJoin
 from rosflight_py_sim.interfaces.step_topics import (
     FAULT,
     FORCES_AND_MOMENTS,
@@ -43,15 +44,15 @@ _REPEAT_S = 0.5
 
 
 class TruthInterface(SimulationNode, ABC):
-    """Answers each message that drives it with the truth state and the wind.
+    """Answers each message that drives it with the truth state and the wind, by the rule of `StepJoin`.
 
     Offers dynamics/set_sim_state, and dynamics/reset, which puts the vehicle back to its start while time goes on.
 
     What drives it is for the derived interface to say, in `DRIVEN_BY`. In lockstep a message stamped t moves the state
     from t to t plus the step given by sim/step_size. In the other time modes it moves the state from the stamp of the
-    previous message to t. A message with a stamp that was answered before, or an older one, is answered with the
-    present state, so the stamps of the truth state never go back unless /clock itself does. Outside of lockstep, while
-    no step is taken, the state is published again every half second of system time.
+    previous message to t. The repeated answer is the present state, and an older stamp gets it, too, so the stamps of
+    the truth state never go back unless /clock itself does. Outside of lockstep, while no step is taken, the state is
+    published again every half second of system time.
 
     When the derived class raises StateDivergedError, the state stays as it was, sim/fault tells what happened (which
     pauses the time manager), and no message counts until one of the services has set a good state.
@@ -69,13 +70,12 @@ class TruthInterface(SimulationNode, ABC):
         self._diverged = False
         self._time_ns = 0
         self._step_ns = 0
-        self._driven_ns = -1
         self._answered_again = 0
         self._is_idle = True
-        self._held: Any = None
-        self._held_ns = -1
         super().__init__(**arguments)
         self._lockstep = self.values["time_mode"] == "lockstep"
+        self._join = StepJoin(self.join_rule, self._take_step, self._answer_again, lockstep=self._lockstep)
+        self._step_size_arrived = self._join.input(STEP_SIZE_S.name)
         self._send_wind = self.publisher(TRUTH_WIND)
         self._send_truth = self.publisher(TRUTH_STATE)
         self._send_fault = self.publisher(FAULT)
@@ -85,6 +85,8 @@ class TruthInterface(SimulationNode, ABC):
             self.follow_stamps()
             self.subscribe(STEP_SIZE_S, self._on_step_size)
         else:
+            # The stamps give the step.
+            self._step_size_arrived()
             self._time_ns = self.get_clock().now().nanoseconds
             self.create_system_timer(_REPEAT_S, self._repeat_if_idle)
         self.create_service(Trigger, "dynamics/reset", self._reset)
@@ -130,19 +132,10 @@ class TruthInterface(SimulationNode, ABC):
         """
         self.set_sim_state(self._initial_truth)
 
-    def waits_for_more(self, stamp_ns: int) -> bool:
-        """Whether the step of `stamp_ns` needs another message that has not arrived (lockstep only); default: False.
-
-        When that message arrives, the derived class calls `try_again`. If the message that drives the step is repeated,
-        the step is taken without the missing one, which was lost.
-        """
-        return False
-
-    def try_again(self) -> None:
-        """Take the step that is being held back, if there is one and none of its messages is missing any more."""
-        held, self._held, self._held_ns = self._held, None, -1
-        if held is not None:
-            self._on_driven(held)
+    @property
+    def join_rule(self) -> JoinRule:
+        """Inputs of a step; read once, after the first `configure`."""
+        return JoinRule(self.DRIVEN_BY.name, required=(STEP_SIZE_S.name,))
 
     def publish_forces(self, stamp_ns: int) -> None:
         """Publish what else is to be told of the step that a message stamped `stamp_ns` drove; by default nothing."""
@@ -155,34 +148,41 @@ class TruthInterface(SimulationNode, ABC):
 
     def _on_step_size(self, message: Float64) -> None:
         self._step_ns = round(message.data * NANOSECONDS)
-        self.try_again()
+        self._step_size_arrived()
 
     def _on_driven(self, message: Any) -> None:
         stamp = message.time_ns
         self.tell_time(stamp)
-        if self._lockstep:
-            step_ns, end_ns = self._step_ns, stamp + self._step_ns
-            # The step may have become longer since the message came first.
-            repeated = end_ns <= self._time_ns or stamp == self._driven_ns
-            is_missing = stamp != self._held_ns and self.waits_for_more(stamp)
-            if step_ns == 0 or (is_missing and not repeated):
-                self._held, self._held_ns = message, stamp
-                return
-            self._held = None
+        if self._is_past(stamp):
+            self._answer_again(stamp)
         else:
-            step_ns, end_ns = stamp - self._time_ns, stamp
-            # A message with an older stamp is late, unless the clock itself was set back.
-            repeated = step_ns <= 0 and not self._clock_was_set_back()
+            self._join.trigger(stamp, message)
+
+    def _is_past(self, stamp_ns: int) -> bool:
+        """Whether the state is beyond the step of that stamp."""
+        if self._lockstep:
+            return 0 < self._step_ns <= self._time_ns - stamp_ns
+        # A message with an older stamp is late, unless the clock itself was set back.
+        return stamp_ns <= self._time_ns and not self._clock_was_set_back()
+
+    def _take_step(self, stamp_ns: int, driver: Any) -> None:
+        if self._lockstep:
+            step_ns, end_ns = self._step_ns, stamp_ns + self._step_ns
+        else:
+            step_ns, end_ns = stamp_ns - self._time_ns, stamp_ns
             if not 0 < step_ns <= LONGEST_STEP_NS:
                 step_ns = 0
         self._is_idle = False
-        if repeated:
-            self._answered_again += 1
-        elif self._advance(message, step_ns / NANOSECONDS, end_ns):
-            self._driven_ns = stamp
+        if self._advance(driver, step_ns / NANOSECONDS, end_ns):
+            self.publish_forces(stamp_ns)
+            self._publish()
         else:
-            return
-        self.publish_forces(stamp)
+            self._join.make_stale()
+
+    def _answer_again(self, stamp_ns: int) -> None:
+        self._is_idle = False
+        self._answered_again += 1
+        self.publish_forces(stamp_ns)
         self._publish()
 
     def _clock_was_set_back(self) -> bool:

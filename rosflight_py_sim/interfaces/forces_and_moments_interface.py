@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,6 +14,7 @@ from std_srvs.srv import Trigger
 from rosflight_py_sim.interfaces.dynamics_interface import LONGEST_STEP_NS
 from rosflight_py_sim.interfaces.firmware_parameters import FirmwareParameterReader, mixer_parameter_names
 from rosflight_py_sim.interfaces.simulation_node import TIME_MODE, SimulationNode
+from rosflight_py_sim.interfaces.step_join import JoinRule, StepJoin
 from rosflight_py_sim.interfaces.step_topics import (
     FORCES_AND_MOMENTS,
     PARAMS_CHANGED,
@@ -47,12 +49,14 @@ FORCES_AND_MOMENTS_PARAMETERS = ParameterTable(
 
 
 class ForcesAndMomentsInterface(SimulationNode, ABC):
-    """Answers each sim/pwm_output with sim/forces_and_moments.
+    """Answers each sim/pwm_output with sim/forces_and_moments, by the rule of `StepJoin`.
 
-    Offers forces_and_moments/reset, which puts rotors, surfaces and battery back to what they were at the start.
+    Offers forces_and_moments/reset, which puts rotors, surfaces and battery back to what they were at the start, and
+    makes the last answer stale.
 
-    In lockstep the answer to a PWM message stamped t is computed from the truth state and the wind of t; a stamp that
-    was answered before gets the same answer again. In the other time modes the newest state and wind serve.
+    Class attributes:
+        JOIN: inputs of an answer. A state that was set makes the answer of its stamp stale, because the wrench of the
+            old state may have been the fault.
 
     Attributes:
         firmware_parameters: what the flight controller answered to the queries for the mixer parameters; filled in
@@ -61,20 +65,21 @@ class ForcesAndMomentsInterface(SimulationNode, ABC):
 
     DEFAULT_NAME: ClassVar[str] = "forces_and_moments"
     PARAMETERS: ClassVar[ParameterTable] = FORCES_AND_MOMENTS_PARAMETERS
+    JOIN: ClassVar[JoinRule] = JoinRule(
+        PWM_OUTPUT.name, companions=(TRUTH_WIND.name, TRUTH_STATE.name), renewed_by=(TRUTH_STATE.name,)
+    )
 
     def __init__(self, **arguments: Any) -> None:
         """Create topics, and begin to ask the flight controller for its mixer."""
         self._state = VehicleState()
         self._wind_ned = np.zeros(3)
-        self._wind_ns = -1
         self._pwm_us = np.full(OUTPUTS, 1000.0)
-        self._waiting_ns = -1
-        self._answered_ns = -1
-        self._answer_is_stale = False
         self._wrench = Wrench(-1, (), ())
         self.firmware_parameters: dict[str, float] = {}
         super().__init__(**arguments)
-        self._lockstep = self.values["time_mode"] == "lockstep"
+        lockstep = self.values["time_mode"] == "lockstep"
+        self._join = StepJoin(self.JOIN, self._answer, self._answer_again, lockstep=lockstep)
+        self._wind_arrived, self._state_arrived = map(self._join.input, self.JOIN.companions)
         self._send = self.publisher(FORCES_AND_MOMENTS)
         self._send_battery = self.publisher(TRUTH_BATTERY)
         self._battery_schedule = Schedule(number(self.values, "truth_battery_frequency"))
@@ -116,46 +121,33 @@ class ForcesAndMomentsInterface(SimulationNode, ABC):
 
     def _on_truth(self, state: VehicleState) -> None:
         self._state = state
-        # A state of a time that was answered is one that was set: the wrench of the old one may have been the fault.
-        if self._state.time_ns == self._answered_ns:
-            self._answer_is_stale = True
-        if self._lockstep and self._waiting_ns == self._state.time_ns == self._wind_ns:
-            self._answer()
+        self._state_arrived(state.time_ns)
 
     def _on_wind(self, wind: Wind) -> None:
         self._wind_ned[:] = wind.velocity_ned
-        self._wind_ns = wind.time_ns
-        if self._lockstep and self._waiting_ns == self._state.time_ns == self._wind_ns:
-            self._answer()
+        self._wind_arrived(wind.time_ns)
 
     def _on_pwm(self, pwm: PulseWidths) -> None:
-        stamp = pwm.time_ns
-        if stamp == self._answered_ns and not (self._lockstep and self._answer_is_stale):
-            self._send(self._wrench)
-            return
-        self.tell_time(stamp)
-        self._pwm_us[:] = pwm.pulse_us
-        # Asked a second time, the companion is lost (its node was restarted): the newest state must do.
-        asked_again = stamp == self._waiting_ns
-        self._waiting_ns = stamp
-        if not self._lockstep or asked_again or stamp == self._state.time_ns == self._wind_ns:
-            self._answer()
+        self._join.trigger(pwm.time_ns, pwm.pulse_us)
 
-    def _answer(self) -> None:
-        stamp = self._waiting_ns
-        elapsed_ns = stamp - self._answered_ns
-        if self._answered_ns < 0 or not 0 < elapsed_ns <= LONGEST_STEP_NS:
+    def _answer(self, stamp_ns: int, pwm_us: Sequence[int]) -> None:
+        self.tell_time(stamp_ns)
+        self._pwm_us[:] = pwm_us
+        answered_ns = self._join.answered_ns
+        elapsed_ns = stamp_ns - answered_ns
+        if answered_ns < 0 or not 0 < elapsed_ns <= LONGEST_STEP_NS:
             elapsed_ns = 0
         wrench = self.update_forces_and_torques(self._state, self._wind_ned, self._pwm_us, elapsed_ns / NANOSECONDS)
         numbers = wrench.tolist()
-        self._wrench = Wrench(stamp, numbers[:3], numbers[3:])
-        self._waiting_ns, self._answered_ns = -1, stamp
-        self._answer_is_stale = False
+        self._wrench = Wrench(stamp_ns, numbers[:3], numbers[3:])
+        self._send(self._wrench)
+
+    def _answer_again(self, stamp_ns: int) -> None:
         self._send(self._wrench)
 
     def _reset(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         self.start_over()
-        self._answer_is_stale = True
+        self._join.make_stale()
         response.success = True
         response.message = "rotors, surfaces and battery are as at the start"
         return response

@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 
 from rosflight_py_sim.interfaces.simulation_node import TIME_MODE, SimulationNode
 from rosflight_py_sim.interfaces.stamped_inputs import StampedInputs
+from rosflight_py_sim.interfaces.step_join import JoinRule, StepJoin
 from rosflight_py_sim.interfaces.step_topics import (
     BARO,
     BATTERY,
+    CLOCK,
     DIFF_PRESSURE,
     GNSS_FIX,
     IMU,
@@ -103,10 +105,12 @@ class BatteryReading(NamedTuple):
 class SensorInterface(SimulationNode, ABC):
     """Samples every sensor at its rate and publishes what it reads, the IMU last.
 
-    In lockstep each time on /clock is answered with the IMU, sampled from the truth state of that time, after the
-    other sensors that are due; a time that was answered before gets the same IMU message again. In the other time modes
-    the rates drive a timer and the newest state serves. Each `..._update` method reads one sensor; `dt` is the time
-    since it was read before, s.
+    In lockstep each time on /clock is a trigger, by the rule of `StepJoin`; in the other time modes ticks at the IMU's
+    rate are. The answer is the IMU message, published after the other sensors that are due. Each `..._update` method
+    reads one sensor; `dt` is the time since it was read before, s.
+
+    Class attributes:
+        JOIN: inputs of an answer.
 
     Attributes:
         battery: true voltage (V) and current (A) as last heard on sim/truth_battery; None until then.
@@ -117,20 +121,22 @@ class SensorInterface(SimulationNode, ABC):
 
     DEFAULT_NAME: ClassVar[str] = "sensors"
     PARAMETERS: ClassVar[ParameterTable] = ParameterTable(TIME_MODE) + RATE_PARAMETERS
+    JOIN: ClassVar[JoinRule] = JoinRule(
+        CLOCK.name, companions=(TRUTH_WIND.name, TRUTH_STATE.name), required=(TRUTH_STATE.name,)
+    )
 
     def __init__(self, **arguments: Any) -> None:
         """Create topics and start sampling."""
         self.wind_ned = np.zeros(3)
         self.battery: BatteryReading | None = None
         self._state = VehicleState()
-        self._wind_ns = -1
-        self._waiting_ns = -1
-        self._answered_ns = -1
         self._imu_sample = ImuSample(-1, (), ())
         self.armed = False
         self._inputs = StampedInputs()
         super().__init__(**arguments)
         self._lockstep = self.values["time_mode"] == "lockstep"
+        self._join = StepJoin(self.JOIN, self._answer, self._answer_again, lockstep=self._lockstep)
+        self._wind_arrived, self._state_arrived = map(self._join.input, self.JOIN.companions)
         self._slow = [
             _Sampling(self._rate(name), publish)
             for name, publish in (
@@ -158,9 +164,9 @@ class SensorInterface(SimulationNode, ABC):
         self.subscribe(TRUTH_WIND, self._on_wind, needed=True)
         self.subscribe(TRUTH_STATE, self._on_truth, needed=True)
         if self._lockstep:
-            listen_to_clock(self, self._on_clock)
+            listen_to_clock(self, self._join.trigger)
         else:
-            start_ticks(self, self._rate("imu"), self._on_tick)
+            start_ticks(self, self._rate("imu"), self._join.trigger)
 
     @abstractmethod
     def imu_update(self, state: VehicleState, dt: float) -> ImuReading:
@@ -203,7 +209,7 @@ class SensorInterface(SimulationNode, ABC):
 
     def _on_status(self, status: StatusReport) -> None:
         if self._lockstep:
-            self._inputs.take(status.time_ns, self._answered_ns, lambda: self._set_armed(status.armed))
+            self._inputs.take(status.time_ns, self._join.answered_ns, lambda: self._set_armed(status.armed))
         else:
             self._set_armed(status.armed)
 
@@ -215,44 +221,25 @@ class SensorInterface(SimulationNode, ABC):
 
     def _on_wind(self, wind: Wind) -> None:
         self.wind_ned[:] = wind.velocity_ned
-        self._wind_ns = wind.time_ns
-        if self._lockstep and self._waiting_ns == self._state.time_ns == self._wind_ns:
-            self._answer()
+        self._wind_arrived(wind.time_ns)
 
     def _on_truth(self, state: VehicleState) -> None:
         self._state = state
-        if self._waiting_ns >= 0 and (not self._lockstep or self._waiting_ns == self._state.time_ns == self._wind_ns):
-            self._answer()
+        self._state_arrived(state.time_ns)
 
-    def _on_clock(self, time_ns: int) -> None:
-        if time_ns == self._answered_ns:
-            self._send_imu(self._imu_sample)
-            return
-        # Asked a second time, the state of that time is lost (its node was restarted): the newest one must do.
-        asked_again = time_ns == self._waiting_ns and self._state.time_ns >= 0
-        self._waiting_ns = time_ns
-        if asked_again or time_ns == self._state.time_ns == self._wind_ns:
-            self._answer()
-
-    def _answer(self) -> None:
-        time_ns, self._waiting_ns = self._waiting_ns, -1
-        self._on_tick(time_ns)
-
-    def _on_tick(self, time_ns: int) -> None:
+    def _answer(self, time_ns: int, _: None) -> None:
         """Sample what is due at `time_ns`, and the IMU."""
-        if self._state.time_ns < 0:
-            # A time manager may be waiting for the IMU message of this time.
-            self._waiting_ns = time_ns
-            return
         self._inputs.deliver(time_ns)
         for sensor in self._slow:
             if sensor.schedule.due(time_ns):
                 sensor.sample(time_ns)
         self._imu.sample(time_ns)
 
+    def _answer_again(self, time_ns: int) -> None:
+        self._send_imu(self._imu_sample)
+
     def _publish_imu(self, time_ns: int, dt: float) -> None:
         accel, gyro = self.imu_update(self._state, dt)
-        self._answered_ns = time_ns
         self._imu_sample = ImuSample(time_ns, gyro.tolist(), accel.tolist())
         self._send_imu(self._imu_sample)
 

@@ -17,6 +17,7 @@ from rosflight_py_sim.interfaces.dynamics_interface import LONGEST_STEP_NS
 from rosflight_py_sim.interfaces.forces_and_moments_interface import OUTPUTS
 from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED
 from rosflight_py_sim.interfaces.simulation_node import TIME_MODE, SimulationNode
+from rosflight_py_sim.interfaces.step_join import JoinRule, StepJoin
 from rosflight_py_sim.interfaces.step_topics import IMU, PWM_OUTPUT, TRUTH_STATE, ImuSample, PulseWidths
 from rosflight_py_sim.interfaces.ticks import start_ticks
 from rosflight_py_sim.interfaces.traffic import Period
@@ -37,8 +38,11 @@ class AuvAutopilot(SimulationNode):
     what else; hold/release lets go. A set-point that is not allowed is refused in the log, and the present one stays.
     What it does is told on hold/doing.
 
-    The motion is the true one, as with the other autopilots. In lockstep an IMU message stamped t is answered with the
-    PWM for the truth of t, and the same one again when it comes again; otherwise a timer runs the controller.
+    The motion is the true one, as with the other autopilots. In lockstep each IMU message is answered with PWM, by the
+    rule of `StepJoin`; otherwise a timer runs the controller.
+
+    Class attributes:
+        JOIN: inputs of an answer.
     """
 
     DEFAULT_NAME: ClassVar[str] = "hold"
@@ -60,16 +64,19 @@ class AuvAutopilot(SimulationNode):
         + UNDERWATER_BODY_PARAMETERS
     )
 
+    JOIN: ClassVar[JoinRule] = JoinRule(IMU.name, companions=(TRUTH_STATE.name,))
+
     def __init__(self, **arguments: Any) -> None:
         """Wait, with the thrusters still."""
         self._controller: HoldController | None = None
         self._body: UnderwaterBody | None = None
         self._state = VehicleState()
         self._setpoint: HoldSetpoint | None = None
-        self._imu_ns = self._answered_ns = -1
         self._pwm = list(_STILL)
         super().__init__(**arguments)
-        self._lockstep = self.values["time_mode"] == "lockstep"
+        lockstep = self.values["time_mode"] == "lockstep"
+        self._join = StepJoin(self.JOIN, self._answer, self._answer_again, lockstep=lockstep)
+        self._state_arrived = self._join.input(TRUTH_STATE.name)
         self._send_pwm = self.publisher(PWM_OUTPUT)
         self._tell = self.create_publisher(String, "hold/doing", LATCHED).publish
         self.create_service(Trigger, "hold/here", self._hold_here)
@@ -82,11 +89,11 @@ class AuvAutopilot(SimulationNode):
         ):
             self.create_subscription(Float64, f"hold/{name}", self._takes(name, low, high), CHAIN)
         self.subscribe(TRUTH_STATE, self._on_truth, needed=True)
-        if self._lockstep:
+        if lockstep:
             self.follow_stamps()
             self.subscribe(IMU, self._on_imu, needed=True)
         else:
-            start_ticks(self, number(self.values, "hold_frequency"), self._run)
+            start_ticks(self, number(self.values, "hold_frequency"), self._join.trigger)
         self._tell_doing()
 
     def configure(self, values: dict[str, Value]) -> None:
@@ -163,26 +170,17 @@ class AuvAutopilot(SimulationNode):
 
     def _on_truth(self, state: VehicleState) -> None:
         self._state = state
-        if self._lockstep and self._answered_ns != self._imu_ns == self._state.time_ns:
-            self._run(self._imu_ns)
+        self._state_arrived(state.time_ns)
 
     def _on_imu(self, imu: ImuSample) -> None:
-        stamp = imu.time_ns
-        if stamp == self._answered_ns:
-            self._send_pwm(PulseWidths(stamp, tuple(self._pwm)))
-            return
-        # Asked a second time, the truth of that time is lost (a node was restarted): the newest one must do.
-        asked_again = stamp == self._imu_ns
-        self._imu_ns = stamp
-        self.tell_time(stamp)
-        if asked_again or stamp == self._state.time_ns:
-            self._run(stamp)
+        self._join.trigger(imu.time_ns)
 
-    def _run(self, time_ns: int) -> None:
-        elapsed_ns = time_ns - self._answered_ns
+    def _answer(self, time_ns: int, _: None) -> None:
+        self.tell_time(time_ns)
+        answered_ns = self._join.answered_ns
+        elapsed_ns = time_ns - answered_ns
         # A longer gap, or time going back, is a restart of another node: integrators must not see it.
-        known = self._answered_ns >= 0 and 0 < elapsed_ns <= LONGEST_STEP_NS
-        self._answered_ns = time_ns
+        known = answered_ns >= 0 and 0 < elapsed_ns <= LONGEST_STEP_NS
         if self._setpoint is None:
             self._pwm = list(_STILL)
         else:
@@ -191,6 +189,9 @@ class AuvAutopilot(SimulationNode):
             shares = self._controller.update(self._motion(), self._setpoint, elapsed_ns / NANOSECONDS if known else 0.0)
             commands = self._body.commands(shares)
             self._pwm[: len(commands)] = [round(1500.0 + 500.0 * command) for command in commands]
+        self._send_pwm(PulseWidths(time_ns, tuple(self._pwm)))
+
+    def _answer_again(self, time_ns: int) -> None:
         self._send_pwm(PulseWidths(time_ns, tuple(self._pwm)))
 
     def _motion(self) -> Motion:

@@ -20,6 +20,7 @@ from rosflight_py_sim.interfaces.rosflight_io_sensors import SensorRelay
 from rosflight_py_sim.interfaces.rosflight_io_status import StatusReports
 from rosflight_py_sim.interfaces.simulation_node import TIME_MODE, SimulationNode
 from rosflight_py_sim.interfaces.stamped_inputs import Companion, StampedInputs
+from rosflight_py_sim.interfaces.step_join import JoinRule, StepJoin
 from rosflight_py_sim.interfaces.step_topics import (
     ATTITUDE,
     ATTITUDE_EULER,
@@ -53,11 +54,13 @@ _OUTPUT_RATE_HZ = 50.0
 class SilBoard(SimulationNode):
     """Runs the firmware on each IMU message (lockstep) or on a timer, and publishes sim/pwm_output.
 
-    In lockstep an IMU message stamped t is answered with the PWM of t, and the same one again when it comes again. RC
-    frames and commands stamped t count from the next answer on, whether they come before that message or after. The
-    answer waits for RC frames and commands that came regularly and are late, until the IMU message comes again: a
-    process that the machine holds up must not look like a transmitter that is lost.
+    In lockstep each IMU message is answered with PWM, by the rule of `StepJoin`. RC frames and commands are waited for
+    only while they are late after arriving regularly: a process that the machine holds up must not look like a lost
+    transmitter. Those stamped t take effect in the answer after t, whether they arrive before or after that of t.
     With use_timer false the firmware runs only when sil_board/run (or rosflight_sil/take_sim_step) is called.
+
+    Class attributes:
+        JOIN: inputs of an answer.
     """
 
     DEFAULT_NAME: ClassVar[str] = "sil_board"
@@ -93,6 +96,8 @@ class SilBoard(SimulationNode):
         ),
     )
 
+    JOIN: ClassVar[JoinRule] = JoinRule(IMU.name, companions=(RC.name, COMMAND.name, "sil_board/run"))
+
     def __init__(self, **arguments: Any) -> None:
         """Load the firmware's parameters and start running it."""
         super().__init__(**arguments)
@@ -109,10 +114,10 @@ class SilBoard(SimulationNode):
             raise ParameterError(str(error)) from error
 
         self._lockstep = self.values["time_mode"] == "lockstep"
-        self._imu_ns = -1
+        self._join = StepJoin(self.JOIN, self._answer, self._answer_again, lockstep=self._lockstep)
+        self._rc_arrived, self._command_arrived, self._run_arrived = map(self._join.input, self.JOIN.companions)
         self._transmitter, self._computer = Companion(), Companion()
         self._inputs = StampedInputs()
-        self._answered_ns = -1
         self._pwm = PulseWidths(-1, ())
         self._imu_is_new = False
         self._output_schedule = Schedule(_OUTPUT_RATE_HZ)
@@ -148,47 +153,56 @@ class SilBoard(SimulationNode):
     # Running the firmware.
 
     def _on_imu(self, imu: ImuSample) -> None:
-        stamp = imu.time_ns
-        if self._lockstep and stamp == self._answered_ns:
-            self._send_pwm(self._pwm)
-            return
-        if self._lockstep:
-            self.tell_time(stamp)
-            if stamp == self._imu_ns:
-                # Asked a second time, the companion that is late will not come.
-                for companion in (self._transmitter, self._computer):
-                    companion.give_up()
-        self._imu_ns = stamp
-        self._imu_is_new = True
-        self._board.firmware.receive_imu(stamp // 1000, imu.accel, imu.gyro, self._sensors.imu_temperature_k)
-        self._answer_imu()
+        if not self._lockstep:
+            self._receive_imu(imu)
+        # A repetition ends no wait for a call.
+        elif self.values["use_timer"] or imu.time_ns != self._join.waiting_ns:
+            self._report_punctual(imu.time_ns)
+            self._join.trigger(imu.time_ns, imu)
 
-    def _answer_imu(self) -> None:
-        """In lockstep, run on the IMU message that waits for an answer, unless a companion is late."""
-        time_ns = self._imu_ns
-        if not self._lockstep or not self.values["use_timer"] or time_ns == self._answered_ns:
-            return
-        if not (self._transmitter.is_late(time_ns) or self._computer.is_late(time_ns)):
-            self._run(time_ns)
+    def _receive_imu(self, imu: ImuSample) -> None:
+        self._imu_is_new = True
+        temperature_k = self._sensors.imu_temperature_k
+        self._board.firmware.receive_imu(imu.time_ns // 1000, imu.accel, imu.gyro, temperature_k)
+
+    def _report_punctual(self, time_ns: int) -> None:
+        """Report to the join the inputs that an answer of that time need not wait for."""
+        if not self._transmitter.is_late(time_ns):
+            self._rc_arrived(time_ns)
+        if not self._computer.is_late(time_ns):
+            self._command_arrived(time_ns)
+        if self.values["use_timer"]:
+            self._run_arrived(time_ns)
 
     def _on_timer(self, time_ns: int) -> None:
         if self.values["use_timer"]:
-            self._run(time_ns)
+            self._join.trigger(time_ns)
 
     def _run_once(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         if self.values["use_timer"]:
             response.message = "the firmware runs by itself; set use_timer to false to run it by calls"
             return response
-        if self._lockstep and self._imu_ns == self._answered_ns:
+        if self._lockstep and self._join.waiting_ns < 0:
             response.message = "no IMU message is waiting for an answer"
             return response
-        time_ns = self._imu_ns if self._lockstep else self.get_clock().now().nanoseconds
-        self._run(time_ns)
+        if self._lockstep:
+            self._join.give_up()
+        else:
+            self._join.make_stale()
+            self._join.trigger(self.get_clock().now().nanoseconds)
         response.success = True
-        response.message = f"ran at {seconds_text(time_ns)}"
+        response.message = f"ran at {seconds_text(self._join.answered_ns)}"
         return response
 
-    def _run(self, time_ns: int) -> None:
+    def _answer(self, time_ns: int, imu: ImuSample | None) -> None:
+        """Run the firmware; in lockstep on that IMU message."""
+        if imu is not None:
+            self.tell_time(time_ns)
+            if self._transmitter.is_late(time_ns) or self._computer.is_late(time_ns):
+                # The join gave up: a sender that is late will not come.
+                self._transmitter.give_up()
+                self._computer.give_up()
+            self._receive_imu(imu)
         firmware = self._board.firmware
         start = time.perf_counter_ns() if self._measures_loop_time else 0
         self._inputs.deliver(time_ns)
@@ -196,7 +210,6 @@ class SilBoard(SimulationNode):
         self._pwm = PulseWidths(time_ns, firmware.whole_pulse_widths())
         if self._measures_loop_time:
             firmware.status.loop_time_us = (time.perf_counter_ns() - start) // 1000
-        self._answered_ns = time_ns
         self._send_pwm(self._pwm)
         if self._imu_is_new:
             self._imu_is_new = False
@@ -204,6 +217,9 @@ class SilBoard(SimulationNode):
         if self._output_schedule.due(time_ns):
             self._send_output(Outputs(time_ns, firmware.outputs.tolist()))
         self._status.report(time_ns)
+
+    def _answer_again(self, time_ns: int) -> None:
+        self._send_pwm(self._pwm)
 
     def _report_attitude(self, time_ns: int) -> None:
         firmware = self._board.firmware
@@ -240,7 +256,7 @@ class SilBoard(SimulationNode):
 
     def _take(self, stamp_ns: int, act: Callable[[], None]) -> None:
         if self._lockstep:
-            self._inputs.take(stamp_ns, self._answered_ns, act)
+            self._inputs.take(stamp_ns, self._join.answered_ns, act)
         else:
             act()
 
@@ -248,16 +264,17 @@ class SilBoard(SimulationNode):
         self._take(rc.time_ns, lambda: self._board.firmware.receive_rc(rc.time_ns // 1000, rc.pulse_us))
         self._send_rc(rc)
         self._transmitter.heard(rc.time_ns)
-        self._answer_imu()
+        self._report_punctual(self._join.waiting_ns)
 
     def _now_us(self) -> int:
         """Time by which commands age: that of the firmware's last pass."""
-        return max(self._answered_ns, 0) // 1000
+        return max(self._join.answered_ns, 0) // 1000
 
     def _on_command(self, c: ControlCommand) -> None:
         self._take(c.time_ns, lambda: self._board.firmware.set_command(self._now_us(), c.mode, c.ignore, c.u))
-        self._computer.heard(self._imu_ns)
-        self._answer_imu()
+        waiting_ns = self._join.waiting_ns
+        self._computer.heard(self._join.answered_ns if waiting_ns < 0 else waiting_ns)
+        self._report_punctual(waiting_ns)
 
     def _on_aux_command(self, command: AuxiliaryCommand) -> None:
         self._take(command.time_ns, lambda: self._board.firmware.set_aux_command(command.types, command.values))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from enum import Enum
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from rclpy.task import Future
 from std_msgs.msg import Float64, String
@@ -13,11 +13,14 @@ from std_srvs.srv import Trigger
 
 from rosflight_py_sim.bridge.front_end_interface import START_OVER, Snapshot, StartOver
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
+from rosflight_py_sim.interfaces.step_join import JoinRule, StepJoin
 from rosflight_py_sim.interfaces.step_topics import (
     IMU,
     PWM_OUTPUT,
     STEP_SIZE_S,
     STEP_WISH_S,
+    TRUTH_STATE,
+    TRUTH_WIND,
     WAITING_FOR,
     ImuSample,
     PulseWidths,
@@ -74,14 +77,21 @@ class SlotEvent(Enum):
 class SlotVehicle(BridgedVehicle):
     """Has a snapshot for each step of one vehicle, and publishes the commands that answer it.
 
-    A snapshot is complete when state, wind and, if it is wanted, the IMU are of one time. Commands answer the IMU
-    message, so what the front-end says earlier has to wait for that. An IMU message that was answered before gets the
-    same PWM again. The rest is in `SLOT_TRANSITIONS`.
+    A snapshot answers the IMU message, by the rule of `StepJoin`, or, if the front-end does not want the IMU, state and
+    wind of one time, whichever is first. Commands answer the IMU message, so what the front-end says earlier has to
+    wait for that. An IMU message that was answered before gets the same PWM again. The rest is in `SLOT_TRANSITIONS`.
+
+    Class attributes:
+        JOIN: inputs of a snapshot.
 
     Attributes:
         pending: the snapshot whose commands have not been published yet; None while the step is under way.
         waiting: whether it has been told that somebody is waited for.
     """
+
+    JOIN: ClassVar[JoinRule] = JoinRule(
+        IMU.name, companions=(TRUTH_WIND.name, TRUTH_STATE.name), required=(TRUTH_STATE.name,)
+    )
 
     def __init__(
         self, node: SimulationNode, index: int, name: str, wants: frozenset[str], on_news: Callable[[], None]
@@ -91,6 +101,9 @@ class SlotVehicle(BridgedVehicle):
         self.waiting = False
         self._on_news = on_news
         self._wants_imu = "imu" in wants
+        # A snapshot that was begun stays; its PWM is sent again by `_on_imu`.
+        self._join = StepJoin(self.JOIN, self._begin, lambda _: None, lockstep=True)
+        self._wind_arrived, self._state_arrived = map(self._join.input, self.JOIN.companions)
         self._imu_ns = -1
         # The commands for `pending`, and those last published.
         self._commands: list[int] = []
@@ -222,39 +235,37 @@ class SlotVehicle(BridgedVehicle):
 
     def _on_wind(self, wind: Wind) -> None:
         super()._on_wind(wind)
-        self._begin_if_complete()
+        self._wind_arrived(wind.time_ns)
+        self._begin_early()
 
     def _on_truth(self, state: VehicleState) -> None:
         self._state = state
+        self._state_arrived(state.time_ns)
         if self.phase.starts_over:
-            self._conversation.handle(SlotEvent.NEW_STATE, self._state.time_ns)
+            self._conversation.handle(SlotEvent.NEW_STATE, state.time_ns)
         else:
-            self._begin_if_complete()
+            self._begin_early()
 
     def _on_imu(self, imu: ImuSample) -> None:
         stamp = imu.time_ns
         if stamp == self.answered_ns:
             self._send_pwm(self._pwm)
             return
-        # Asked a second time, the state of that time is lost (a node was restarted): the newest one must do.
-        asked_again = stamp == self._imu_ns and self._state.time_ns >= 0
         was_early = self.is_early
         self._imu_ns = stamp
         self._gyro, self._accel_body = vector3(imu.gyro), vector3(imu.accel)
         if was_early and not self.is_early:
             self._on_news()
-        elif asked_again and self.pending is None:
-            self._begin(stamp)
         else:
-            self._begin_if_complete()
+            self._join.trigger(stamp)
 
-    def _begin_if_complete(self) -> None:
-        known = self.answered_ns if self.pending is None else self.pending.time_ns
+    def _begin_early(self) -> None:
+        """Begin before the IMU message if the snapshot is not to hold it."""
         time_ns = self._state.time_ns
-        if known != time_ns == self._wind_ns and (time_ns == self._imu_ns or not self._wants_imu):
-            self._begin(time_ns)
+        if not self._wants_imu and self._join.answered_ns != time_ns == self._wind_ns:
+            self._join.trigger(time_ns)
 
-    def _begin(self, time_ns: int) -> None:
+    def _begin(self, time_ns: int, _: None) -> None:
         self._conversation.handle(SlotEvent.SNAPSHOT, time_ns)
 
 

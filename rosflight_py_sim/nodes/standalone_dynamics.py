@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from rosflight_py_sim.interfaces.dynamics_interface import DynamicsInterface
 from rosflight_py_sim.interfaces.simulation_node import TIME_MODE
+from rosflight_py_sim.interfaces.step_join import JoinRule
 from rosflight_py_sim.interfaces.step_topics import PWM_OUTPUT, PulseWidths
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Value, number
@@ -28,8 +29,7 @@ SEED = Parameter(
 class StandaloneDynamics(DynamicsInterface):
     """Moves a rigid body in air or water, over ground and between walls, in a wind or current that it simulates.
 
-    For a vehicle with steered wheels it also subscribes to sim/pwm_output. In lockstep the step of t uses the steering
-    angle of the PWM message stamped t, in the other time modes that of the newest message.
+    A vehicle with steered wheels has sim/pwm_output as a companion of the wrench, for the steering angle.
     """
 
     ALIASES: ClassVar[tuple[str, ...]] = ("standalone_dynamics",)
@@ -39,10 +39,9 @@ class StandaloneDynamics(DynamicsInterface):
         """Put the vehicle on the ground."""
         self._body: VehicleDynamics | None = None
         self._wind: Wind | None = None
-        self._pwm_ns = -1
         super().__init__(**arguments)
-        self._steers = self.body.steering.is_used
-        if self._steers:
+        if self.body.steering.is_used:
+            self._pwm_arrived = self._join.input(PWM_OUTPUT.name)
             self.subscribe(PWM_OUTPUT, self._on_pwm, needed=True)
 
     def configure(self, values: dict[str, Value]) -> None:
@@ -83,14 +82,14 @@ class StandaloneDynamics(DynamicsInterface):
         """Put the body into the state."""
         self.body.set_truth(truth)
 
-    def waits_for_more(self, stamp_ns: int) -> bool:
-        """Whether the PWM message that steers the wheels in this step has not arrived yet."""
-        return self._steers and self._pwm_ns != stamp_ns
+    @property
+    def join_rule(self) -> JoinRule:
+        """Inputs of a step."""
+        return super().join_rule._replace(companions=(PWM_OUTPUT.name,) if self.body.steering.is_used else ())
 
     def _on_pwm(self, pwm: PulseWidths) -> None:
-        self._pwm_ns = pwm.time_ns
         self.body.steering.follow(pwm.pulse_us)
-        self.try_again()
+        self._pwm_arrived(pwm.time_ns)
 
     def start_over(self) -> None:
         """Put the body back on the ground; the wind blows on."""

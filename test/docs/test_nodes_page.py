@@ -1,8 +1,19 @@
-"""The table of imports in docs/nodes.md names modules and names that there are, and every interface class."""
+"""The tables in docs/nodes.md: imports name modules and names that there are, joins are those of the code."""
 
 import importlib
 import re
 from pathlib import Path
+
+import pytest
+
+from rosflight_py_sim.interfaces.dynamics_interface import DynamicsInterface
+from rosflight_py_sim.interfaces.flight_model_interface import FlightModelInterface
+from rosflight_py_sim.interfaces.forces_and_moments_interface import ForcesAndMomentsInterface
+from rosflight_py_sim.interfaces.sensor_interface import SensorInterface
+from rosflight_py_sim.interfaces.step_join import JoinRule
+from rosflight_py_sim.nodes.auv_autopilot import AuvAutopilot
+from rosflight_py_sim.nodes.sil_board import SilBoard
+from rosflight_py_sim.nodes.slot_vehicle import SlotVehicle
 
 PAGE = (Path(__file__).parents[2] / "docs" / "nodes.md").read_text(encoding="utf-8")
 TABLE = PAGE[PAGE.index("| for | module | names |") :].partition("\n\n")[0]
@@ -21,3 +32,23 @@ def test_each_interface_class_of_the_contracts_stands_in_the_table() -> None:
     classes = set(re.findall(r"^\| `(\w+)`", contracts, re.MULTILINE))
     assert len(classes) == 5
     assert classes <= {name for _, names in ROWS for name in names}
+
+
+@pytest.mark.parametrize(
+    ("node", "rule"),
+    [
+        ("`sensors`", SensorInterface.JOIN),
+        ("`sil_board`", SilBoard.JOIN),
+        ("`hold` (AUV)", AuvAutopilot.JOIN),
+        ("`bridge` as flight controller", SlotVehicle.JOIN),
+        ("`forces_and_moments`", ForcesAndMomentsInterface.JOIN),
+        ("`dynamics`", JoinRule(DynamicsInterface.DRIVEN_BY[0], ("sim/pwm_output",), ("sim/step_size",))),
+        ("a whole flight model", JoinRule(FlightModelInterface.DRIVEN_BY[0], required=("sim/step_size",))),
+    ],
+)
+def test_each_row_of_the_joins_is_the_rule_in_the_code(node: str, rule: JoinRule) -> None:
+    row = next(line for line in PAGE.splitlines() if line.startswith(f"| {node} |"))
+    trigger, companions, required = (re.findall(r"`(/?\w+/?\S*)`", cell) for cell in row.split("|")[2:5])
+    assert trigger == [rule.trigger]
+    assert tuple(name for name in companions if name != "use_timer") == rule.companions
+    assert tuple(required) == rule.required

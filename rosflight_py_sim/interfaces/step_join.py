@@ -1,0 +1,133 @@
+"""The rule by which a node of the step answers a message once the other inputs of the same time have arrived."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+_NONE_NS = -1
+
+
+class JoinRule(NamedTuple):
+    """Inputs that an answer of a step depends on, by topic.
+
+    Attributes:
+        trigger: each of its messages requests an answer.
+        companions: their messages with the trigger's stamp belong to the answer.
+        required: no answer is given before a message of each has arrived, whatever its stamp.
+        renewed_by: companions of which a message with a stamp that was answered makes that answer stale.
+    """
+
+    trigger: str
+    companions: tuple[str, ...] = ()
+    required: tuple[str, ...] = ()
+    renewed_by: tuple[str, ...] = ()
+
+
+class StepJoin:
+    """Joins the inputs of a step, and calls for the step's answer exactly once.
+
+    - A message of the trigger, stamped t, requests the answer of t. A trigger with another stamp replaces one that is
+      still waiting.
+    - In lockstep the answer waits until the newest message of every companion is stamped t.
+    - A trigger repeated while it is waiting ends the wait: a companion is lost, and the newest messages serve.
+    - A trigger with the stamp of the last answer gets the same answer again, unless that answer is stale.
+    - An answer becomes stale by a message with its stamp of a companion in `renewed_by` (a state was set), or by
+      `make_stale`. The next trigger with its stamp is treated as a new one.
+    - Outside of lockstep no companion is waited for: the trigger alone is answered, with the newest messages.
+    - In any mode a trigger waits, however often it is repeated, until each `required` input has arrived once.
+
+    Triggers arrive in the order of their stamps, repetitions included; a stamp that goes back is a new time. The inputs
+    of different topics arrive in any order. The caller stores the contents of companions before it reports them.
+
+    Attributes:
+        waiting_ns: stamp of the trigger that is waiting, ns; -1 if none is.
+        answered_ns: stamp of the last answer, ns; -1 before the first. While an answer is made, that of the one before.
+    """
+
+    __slots__ = (
+        "_again",
+        "_answer",
+        "_content",
+        "_is_stale",
+        "_missing",
+        "_names",
+        "_renewed_by",
+        "_stamps",
+        "_waits_for",
+        "answered_ns",
+        "waiting_ns",
+    )
+
+    def __init__(
+        self, rule: JoinRule, answer: Callable[[int, Any], None], again: Callable[[int], None], *, lockstep: bool
+    ) -> None:
+        """Wait for the first trigger.
+
+        Args:
+            rule: inputs of the answer.
+            answer: called with stamp (ns) and content of a trigger to make its answer.
+            again: called with the stamp (ns) of the last answer to give that answer again.
+            lockstep: whether companions are waited for.
+        """
+        self.waiting_ns = self.answered_ns = _NONE_NS
+        self._answer, self._again = answer, again
+        self._names = list(dict.fromkeys((*rule.companions, *rule.required)))
+        self._stamps = [_NONE_NS] * len(self._names)
+        self._waits_for = len(rule.companions) if lockstep else 0
+        self._missing = {self._names.index(name) for name in rule.required}
+        self._renewed_by = rule.renewed_by if lockstep else ()
+        self._content: Any = None
+        self._is_stale = False
+
+    def input(self, name: str) -> Callable[..., None]:
+        """Function to call with the stamp (ns; none if only required) of each message of a companion or required input.
+
+        Raises:
+            ValueError: the rule has no such input.
+        """
+        arrived = self._renewing_arrived if name in self._renewed_by else self._arrived
+        return partial(arrived, self._names.index(name))
+
+    def trigger(self, stamp_ns: int, content: Any = None) -> None:
+        """Take a message of the trigger: answer it, answer it again, or wait."""
+        if stamp_ns == self.answered_ns and not self._is_stale:
+            self._again(stamp_ns)
+            return
+        is_repeated = stamp_ns == self.waiting_ns
+        self.waiting_ns, self._content = stamp_ns, content
+        if (is_repeated or self._stamps.count(stamp_ns) >= self._waits_for) and not self._missing:
+            self._give()
+
+    def give_up(self) -> None:
+        """End the wait, if there is one, as a repeated trigger does."""
+        if self.waiting_ns != _NONE_NS and not self._missing:
+            self._give()
+
+    def make_stale(self) -> None:
+        """Let the next trigger with the stamp of the last answer be answered anew.
+
+        Called while an answer is made, it concerns that answer.
+        """
+        self._is_stale = True
+
+    def _arrived(self, index: int, stamp_ns: int = _NONE_NS) -> None:
+        stamps = self._stamps
+        stamps[index] = stamp_ns
+        if self._missing:
+            self._missing.discard(index)
+        waiting_ns = self.waiting_ns
+        if waiting_ns != _NONE_NS and stamps.count(waiting_ns) >= self._waits_for and not self._missing:
+            self._give()
+
+    def _renewing_arrived(self, index: int, stamp_ns: int) -> None:
+        if stamp_ns == self.answered_ns:
+            self._is_stale = True
+        self._arrived(index, stamp_ns)
+
+    def _give(self) -> None:
+        stamp_ns, self.waiting_ns = self.waiting_ns, _NONE_NS
+        self._is_stale = False
+        self._answer(stamp_ns, self._content)
+        self.answered_ns = stamp_ns

@@ -1,0 +1,232 @@
+"""The join of a step's inputs: every order, loss, duplicate and repetition of the messages of a few stamps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from typing import NamedTuple
+
+import pytest
+
+from rosflight_py_sim.interfaces.step_join import JoinRule, StepJoin
+
+RULE = JoinRule("pwm", companions=("state", "wind"), renewed_by=("state",))
+STAMPS = (0, 1)
+
+
+class Message(NamedTuple):
+    topic: str
+    stamp_ns: int
+    version: int = 0
+
+
+class Answer(NamedTuple):
+    stamp_ns: int
+    inputs: tuple[Message, ...]
+
+
+class Joined:
+    """A node that notes its answers, each with the messages that it was computed from."""
+
+    def __init__(self, rule: JoinRule = RULE, *, lockstep: bool = True) -> None:
+        self.answers: list[Answer] = []
+        self.computed = 0
+        self.newest: dict[str, Message] = {}
+        self.join = StepJoin(rule, self._answer, self._again, lockstep=lockstep)
+        self._trigger = rule.trigger
+        self._inputs = {name: self.join.input(name) for name in (*rule.companions, *rule.required)}
+
+    def _answer(self, stamp_ns: int, content: Message) -> None:
+        self.computed += 1
+        self.given = Answer(stamp_ns, (content, *(self.newest[name] for name in sorted(self.newest))))
+        self.answers.append(self.given)
+
+    def _again(self, stamp_ns: int) -> None:
+        assert stamp_ns == self.given.stamp_ns
+        self.answers.append(self.given)
+
+    def receive(self, *messages: Message) -> list[Answer]:
+        """The answers to the messages."""
+        before = len(self.answers)
+        for message in messages:
+            if message.topic == self._trigger:
+                self.join.trigger(message.stamp_ns, message)
+            else:
+                self.newest[message.topic] = message
+                self._inputs[message.topic](message.stamp_ns)
+        return self.answers[before:]
+
+
+def pwm(stamp_ns: int) -> Message:
+    return Message("pwm", stamp_ns)
+
+
+def state(stamp_ns: int, version: int = 0) -> Message:
+    return Message("state", stamp_ns, version)
+
+
+def wind(stamp_ns: int) -> Message:
+    return Message("wind", stamp_ns)
+
+
+class World:
+    """What the join promises, checked at each message."""
+
+    def __init__(self, path: tuple[Message, ...]) -> None:
+        self.node = Joined()
+        self.waiting_ns = -1
+        self.requests = 0
+        self.last: Answer | None = None
+        self.is_stale = False
+        for message in path:
+            self.receive(message)
+
+    def receive(self, message: Message) -> None:
+        answers = self.node.receive(message)
+        newest = self.node.newest
+        is_answered = self.last is not None and message.stamp_ns == self.last.stamp_ns
+        if message.topic == "pwm":
+            if is_answered and not self.is_stale:
+                assert answers == [self.last], "another answer than before"
+                return
+            self.requests = self.requests + 1 if message.stamp_ns == self.waiting_ns else 1
+            self.waiting_ns = message.stamp_ns
+        elif message.topic == "state" and is_answered:
+            self.is_stale = True
+        if self.waiting_ns < 0:
+            assert not answers, "an answer that was not requested"
+            return
+        inputs = [newest[topic] for topic in sorted(RULE.companions) if topic in newest]
+        complete = [one.stamp_ns for one in inputs] == [self.waiting_ns] * len(RULE.companions)
+        if self.requests == 1 and not complete:
+            assert not answers, "an answer before its inputs"
+            return
+        assert answers == [Answer(self.waiting_ns, (pwm(self.waiting_ns), *inputs))], "not the answer of these inputs"
+        self.last, self.is_stale, self.waiting_ns = answers[0], False, -1
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """All that later messages may depend on."""
+        newest = tuple(sorted(self.node.newest.items()))
+        return newest, self.node.join.waiting_ns, self.waiting_ns, self.requests, self.last, self.is_stale
+
+
+def next_messages(path: tuple[Message, ...], *, goes_back: bool) -> Iterator[Message]:
+    latest_ns = max((one.stamp_ns for one in path if one.topic == "pwm"), default=0)
+    for stamp in STAMPS:
+        if goes_back or stamp >= latest_ns:
+            yield pwm(stamp)
+        yield from (state(stamp), state(stamp, 1), wind(stamp))
+
+
+@pytest.mark.parametrize("goes_back", [False, True])
+def test_in_any_order_with_any_loss_each_stamp_has_one_answer_from_its_own_inputs(goes_back: bool) -> None:
+    # Every reachable state, and so message sequences of any length.
+    reached = {World(()).key: ()}
+    paths: list[tuple[Message, ...]] = [()]
+    for path in paths:
+        for message in next_messages(path, goes_back=goes_back):
+            longer = (*path, message)
+            key = World(longer).key
+            if key not in reached:
+                reached[key] = longer
+                paths.append(longer)
+    assert len(reached) > 200
+
+
+def test_every_interleaving_without_loss_gives_each_stamp_its_answer_at_once() -> None:
+    topics = [pwm, state, wind]
+    for order in set(product(range(3), repeat=6)):
+        if any(order.count(k) != 2 for k in range(3)):
+            continue
+        seen = [0, 0, 0]
+        messages = []
+        for k in order:
+            messages.append(topics[k](seen[k]))
+            seen[k] += 1
+        answers = Joined().receive(*messages)
+        assert all(one.stamp_ns == answer.stamp_ns for answer in answers for one in answer.inputs)
+        # A node sends the inputs of the next step after the answer to this one.
+        if max(order.index(0), order.index(1), order.index(2)) == 2:
+            assert [answer.stamp_ns for answer in answers] == [0, 1]
+
+
+def test_a_set_state_makes_its_answer_stale_until_it_is_requested_again() -> None:
+    node = Joined()
+    node.receive(wind(1), state(1), pwm(1))
+    assert node.receive(state(1, 1)) == []
+    assert node.receive(pwm(1)) == [Answer(1, (pwm(1), state(1, 1), wind(1)))]
+    assert node.receive(pwm(1), pwm(1)) == node.answers[-1:] * 2
+    assert node.computed == 2
+
+
+def test_an_answer_that_was_made_stale_is_computed_anew() -> None:
+    node = Joined()
+    node.receive(wind(1), state(1), pwm(1))
+    node.join.make_stale()
+    node.receive(pwm(1), pwm(1))
+    assert node.computed == 2
+
+
+def test_an_answer_that_fails_is_tried_again_at_each_request() -> None:
+    tried: list[int] = []
+
+    def fail(stamp_ns: int, content: object) -> None:
+        tried.append(stamp_ns)
+        join.make_stale()
+
+    join = StepJoin(JoinRule("wrench"), fail, lambda _: pytest.fail("there is no answer"), lockstep=True)
+    for _ in range(3):
+        join.trigger(1)
+    assert tried == [1, 1, 1]
+
+
+def test_outside_of_lockstep_the_trigger_alone_is_answered_with_the_newest() -> None:
+    node = Joined(lockstep=False)
+    assert node.receive(pwm(1)) == [Answer(1, (pwm(1),))]
+    assert node.receive(state(5), pwm(2)) == [Answer(2, (pwm(2), state(5)))]
+    assert node.receive(wind(2), state(2), pwm(2)) == [Answer(2, (pwm(2), state(5)))]
+
+
+@pytest.mark.parametrize("lockstep", [True, False])
+def test_no_repetition_replaces_a_required_input(lockstep: bool) -> None:
+    node = Joined(JoinRule("clock", required=("state",)), lockstep=lockstep)
+    assert node.receive(*[Message("clock", 1)] * 3) == []
+    node.join.give_up()
+    assert node.answers == []
+    assert [one.stamp_ns for one in node.receive(state(-1))] == [1]
+
+
+def test_companions_alone_do_not_replace_a_required_input() -> None:
+    node = Joined(JoinRule("wrench", companions=("pwm",), required=("step size",)))
+    assert node.receive(Message("wrench", 1), pwm(1)) == []
+    assert [one.stamp_ns for one in node.receive(Message("step size", -1))] == [1]
+
+
+def test_a_required_companion_of_another_stamp_ends_no_wait_but_lets_a_repetition_end_it() -> None:
+    node = Joined(JoinRule("clock", companions=("state",), required=("state",)))
+    assert node.receive(Message("clock", 5), Message("clock", 5), state(3)) == []
+    assert [one.stamp_ns for one in node.receive(Message("clock", 5))] == [5]
+
+
+def test_giving_up_answers_the_waiting_trigger_once() -> None:
+    node = Joined()
+    node.join.give_up()
+    node.receive(pwm(1))
+    node.join.give_up()
+    node.join.give_up()
+    assert node.answers == [Answer(1, (pwm(1),))]
+
+
+def test_while_an_answer_is_made_the_stamp_of_the_one_before_is_known() -> None:
+    known: list[int] = []
+    join = StepJoin(JoinRule("clock"), lambda *_: known.append(join.answered_ns), lambda _: None, lockstep=True)
+    for stamp in (3, 5):
+        join.trigger(stamp)
+    assert known == [-1, 3]
+    assert join.answered_ns == 5
+
+
+def test_an_input_that_the_rule_lacks_is_refused() -> None:
+    with pytest.raises(ValueError, match="rain"):
+        Joined().join.input("rain")
