@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -41,9 +40,6 @@ from rosflight_py_sim.nodes.running import (
 )
 from rosflight_py_sim.parameters import Value
 from rosflight_py_sim.time_modes import TIME_MANAGERS
-
-# Callbacks between two looks at whether to go on; each may deliver the messages of several steps.
-_TURNS = 8
 
 # A wait this long is answered by a look at whether to go on.
 _PATIENCE_S = 0.1
@@ -107,14 +103,13 @@ class ComposedGraph:
         self.nodes: list[Node] = []
         self._names = names
         self._simulated = time_mode != "wall"
-        self._host: Node | None = None
         self._time_source = TimeSource()
         self._clocks: list[ROSClock] = []
         self._own: dict[str, Any] = {"time_mode": time_mode, "vehicles": [member.namespace for member in vehicles]}
         self._first = given[0]
         self._beside: list[Beside] = []
         self.executor: Executor = make_executor()
-        self.hand_off = HandOff(self.executor.create_task)
+        self.hand_off = HandOff(self.executor)
         self.recorder: Recorder | None = None
         try:
             if self._simulated:
@@ -152,7 +147,7 @@ class ComposedGraph:
         # It lets a clock show simulated time; the hand-off tells the time.
         self._time_source.attach_node(host)
         drop_clock_subscription(host)
-        self._host = host
+        self.hand_off.connect(host)
         self.nodes.append(host)
         self.hand_off.clock = host.get_clock()
         self._clocks = [host.get_clock()]
@@ -231,20 +226,10 @@ class ComposedGraph:
             KeyboardInterrupt: SIGINT or SIGTERM came.
         """
         settle()
-        ours = {id(node) for node in self.nodes if node is self._host or isinstance(node, SimulationNode)}
-        guests = [node for node in self.executor.get_nodes() if id(node) not in ours]
-        if guests:
-            self.hand_off.admit(guests)
-        self.hand_off.look_around()
         spin_once, ok = self.executor.spin_once, rclpy.ok
         with noted_signals() as signals:
             while not signals and ok() and go_on():
-                # One look a batch: it would cost as much as a callback. In a pause each turn takes its whole patience.
-                until_s = time.monotonic() + _PATIENCE_S
-                for _ in range(_TURNS):
-                    spin_once(timeout_sec=_PATIENCE_S)
-                    if signals or time.monotonic() > until_s:
-                        break
+                spin_once(timeout_sec=_PATIENCE_S)
                 self.hand_off.check()
         if signals:
             raise KeyboardInterrupt

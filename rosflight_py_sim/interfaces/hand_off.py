@@ -10,11 +10,12 @@ only while such a publisher matches it.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
-from typing import Any, TypeVar
+from collections.abc import Callable
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from rclpy.clock import ROSClock
 from rclpy.event_handler import SubscriptionEventCallbacks
+from rclpy.executors import Executor
 from rclpy.node import Node
 from rclpy.publisher import Publisher
 from rclpy.qos import DurabilityPolicy, QoSCompatibility, QoSProfile, qos_check_compatible
@@ -32,6 +33,18 @@ _RECENT = 64
 M = TypeVar("M")
 
 Deliver = Callable[[Any], None]
+
+
+class Sender(NamedTuple, Generic[M]):
+    """Functions that publish on a topic.
+
+    Attributes:
+        send: takes the message.
+        send_made: takes a function that makes the message, which is called only if somebody subscribes.
+    """
+
+    send: Callable[[M], None]
+    send_made: Callable[[Callable[[], M]], None]
 
 
 class Outlet:
@@ -146,16 +159,16 @@ class HandOff:
     Attributes:
         clock: clock that the nodes share; None: each node has its own.
         failure: exception that a callback has raised; deliveries end with it.
-        steps_a_turn: steps between two turns of the executor. One where a node of the process is not connected: its
-            subscriptions may keep a single message.
     """
 
-    def __init__(self, create_task: Callable[[Callable[[], None]], object]) -> None:
-        """Deliver in tasks of an executor, which `create_task` adds."""
+    def __init__(self, executor: Executor) -> None:
+        """Deliver in tasks of an executor."""
         self.clock: ROSClock | None = None
         self.failure: Exception | None = None
-        self.steps_a_turn = _STEPS
-        self._create_task = create_task
+        self._executor, self._create_task = executor, executor.create_task
+        self._members: set[Node] = set()
+        self._node_count = 0
+        self._steps_a_turn = _STEPS
         self._queue: deque[tuple[Deliver, Any]] = deque()
         self._is_idle = True
         self._steps = 0
@@ -173,8 +186,8 @@ class HandOff:
         """Publishing ends of a topic, by its full name."""
         return self._outlets.setdefault(name, [])
 
-    def add_outlet(self, outlet: Outlet, tally: Tally) -> Deliver:
-        """Connect a publisher; the function that sends its messages, and counts them."""
+    def add_outlet(self, outlet: Outlet, tally: Tally) -> Sender[Any]:
+        """Connect a publisher; what sends its messages, and counts them."""
         self.outlets(outlet.name).append(outlet)
         self._connect(outlet.name)
         put, topic = self._queue.append, outlet.topic
@@ -195,14 +208,17 @@ class HandOff:
             if self._is_idle:
                 self._wake()
 
-        if topic is not CLOCK:
-            return send
-
         def send_time(time_ns: int) -> None:
             self._steps += 1
             send(time_ns)
 
-        return send_time
+        def send_made(make: Callable[[], Any]) -> None:
+            if outlet.readers or outlet.goes_out:
+                send(make())
+            else:
+                tally.count += 1
+
+        return Sender(send_time if topic is CLOCK else send, send_made)
 
     def add_inlet(self, inlet: Inlet) -> None:
         """Connect a subscription, and deliver what is latched."""
@@ -224,18 +240,13 @@ class HandOff:
                 outlets[:], inlets[:] = kept
                 self._connect(name)
 
-    def admit(self, guests: Iterable[Node]) -> None:
-        """Let nodes of the process that are not connected have their turn after each message for them."""
-        self._guests = {subscription.topic_name for guest in guests for subscription in guest.subscriptions}
-        self.steps_a_turn = 1
-
-    def look_around(self) -> None:
-        """Find out who takes part in any topic outside of the hand-off, without waiting for events that tell it."""
-        for name in self._names():
-            self.look(name)
+    def connect(self, node: Node) -> None:
+        """Take on a node whose topics are connected; what else the executor has is a guest."""
+        self._members.add(node)
 
     def look(self, name: str) -> None:
         """Find out who takes part in a topic outside of the hand-off."""
+        self._admit_guests()
         outlets = self.outlets(name)
         for inlet in self._inlets.get(name, []):
             inlet.look(sum(_fit(outlet, inlet) for outlet in outlets))
@@ -282,6 +293,17 @@ class HandOff:
         self._queue.append((lambda _: act(), None))
         self._wake()
 
+    def _admit_guests(self) -> None:
+        """Let the nodes of the executor that are not connected have their turn after each message for them.
+
+        Their subscriptions may keep a single message.
+        """
+        nodes = self._executor.get_nodes()
+        guests = [node for node in nodes if node not in self._members]
+        self._guests = {subscription.topic_name for guest in guests for subscription in guest.subscriptions}
+        self._steps_a_turn = 1 if guests else _STEPS
+        self._node_count = len(nodes)
+
     def _names(self) -> set[str]:
         return {*self._outlets, *self._inlets}
 
@@ -304,8 +326,12 @@ class HandOff:
         A turn ends after a number of steps, not after some time: what the executor serves between turns, a service
         call for example, must meet the same step in every run.
         """
+        if len(self._executor.get_nodes()) != self._node_count:
+            # A node that was just added may have been matched before.
+            for name in self._names():
+                self.look(name)
         queue = self._queue
-        take, end = queue.popleft, self._steps + self.steps_a_turn
+        take, end = queue.popleft, self._steps + self._steps_a_turn
         self._turn_ends = False
         try:
             while queue:

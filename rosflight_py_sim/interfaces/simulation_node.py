@@ -26,7 +26,7 @@ from rclpy.time import Time
 from rclpy.timer import Timer
 
 from rosflight_py_sim.interfaces.diagnostics import Diagnosis, Reports
-from rosflight_py_sim.interfaces.hand_off import HandOff, Outlet
+from rosflight_py_sim.interfaces.hand_off import HandOff, Outlet, Sender
 from rosflight_py_sim.interfaces.parameter_files import files_of_arguments, named_values, values_of_arguments
 from rosflight_py_sim.interfaces.polled_subscription import PolledSubscription
 from rosflight_py_sim.interfaces.step_topics import StepTopic, topic_of
@@ -158,9 +158,11 @@ class SimulationNode(Node):
         self._tap = tap
         self._time_modes: TimeModeWatch | None = None
         super().__init__(name or self.DEFAULT_NAME, **node_arguments)
-        if hand_off is not None and hand_off.clock is not None:
-            drop_clock_subscription(self)
-            self._clock = hand_off.clock
+        if hand_off is not None:
+            hand_off.connect(self)
+            if hand_off.clock is not None:
+                drop_clock_subscription(self)
+                self._clock = hand_off.clock
         self.follows_stamps = False
         self.values: dict[str, Value] = {}
         self._refuse_misspelt(files_of_arguments(arguments), shared_names)
@@ -289,6 +291,16 @@ class SimulationNode(Node):
 
     def publisher(self, topic: StepTopic[M], at: str = "") -> Callable[[M], None]:
         """A function that publishes messages of a topic in the namespace `at`, from the node's own."""
+        return self._sender(topic, at).send
+
+    def lazy_publisher(self, topic: StepTopic[M], at: str = "") -> Callable[[Callable[[], M]], None]:
+        """As `publisher`, but the function takes one that makes the message.
+
+        Where the nodes of a process are connected directly, the message is made only if somebody subscribes.
+        """
+        return self._sender(topic, at).send_made
+
+    def _sender(self, topic: StepTopic[M], at: str) -> Sender[M]:
         hand_off, tally, name, create = self.hand_off, Tally(), topic_of(at, topic.name), super().create_publisher
 
         def new_publisher(events: PublisherEventCallbacks | None = None) -> Publisher[Any]:
@@ -303,7 +315,7 @@ class SimulationNode(Node):
                 tally.count += 1
                 publish(encode(message))
 
-            return send
+            return Sender(send, lambda make: send(make()))
         outlet: Outlet
         events = PublisherEventCallbacks(matched=lambda _: hand_off.look(outlet.name))
 

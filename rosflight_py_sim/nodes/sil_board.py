@@ -138,9 +138,9 @@ class SilBoard(SimulationNode):
 
     def _create_topics(self) -> None:
         self._send_pwm = self.publisher(PWM_OUTPUT)
-        self._send_attitude = self.publisher(ATTITUDE)
-        self._send_euler = self.publisher(ATTITUDE_EULER)
-        self._send_imu = self.publisher(IMU_DATA)
+        self._send_attitude = self.lazy_publisher(ATTITUDE)
+        self._send_euler = self.lazy_publisher(ATTITUDE_EULER)
+        self._send_imu = self.lazy_publisher(IMU_DATA)
         self._send_output = self.publisher(OUTPUT_RAW)
         self._send_rc = self.publisher(RC_RAW)
 
@@ -222,12 +222,15 @@ class SilBoard(SimulationNode):
         self._send_pwm(self._pwm)
 
     def _report_attitude(self, time_ns: int) -> None:
-        firmware = self._board.firmware
-        w, x, y, z = firmware.attitude.tolist()
-        attitude = (x, y, z, w)
-        self._send_attitude(AttitudeEstimate(time_ns, attitude, firmware.angular_velocity.tolist()))
-        self._send_euler(EulerAngles(time_ns, firmware.euler.tolist()))
-        self._send_imu(ImuEstimate(time_ns, attitude, firmware.imu_gyro.tolist(), firmware.imu_accel.tolist()))
+        f = self._board.firmware
+        self._send_attitude(lambda: AttitudeEstimate(time_ns, self._attitude_xyzw, f.angular_velocity.tolist()))
+        self._send_euler(lambda: EulerAngles(time_ns, f.euler.tolist()))
+        self._send_imu(lambda: ImuEstimate(time_ns, self._attitude_xyzw, f.imu_gyro.tolist(), f.imu_accel.tolist()))
+
+    @property
+    def _attitude_xyzw(self) -> tuple[float, ...]:
+        w, x, y, z = self._board.firmware.attitude.tolist()
+        return x, y, z, w
 
     def diagnose(self, period: Period) -> Iterable[Diagnosis]:
         """State of the firmware; that its IMU is to be calibrated first is not amiss."""

@@ -92,7 +92,7 @@ def test_closed_one_leaves_the_graph(node: Looker) -> None:
 def test_message_that_was_handed_off_is_taken_as_it_is_and_one_from_outside_too(ros_domain: int) -> None:
     rclpy.init()
     executor = make_executor()
-    hand_off = HandOff(executor.create_task)
+    hand_off = HandOff(executor)
     sender, looker = Looker(name="sender", hand_off=hand_off), Looker(hand_off=hand_off)
     newest, send = looker.poll(NUMBER), sender.publisher(NUMBER)
     assert newest.take() is None
