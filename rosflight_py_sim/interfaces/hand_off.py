@@ -21,11 +21,14 @@ from rclpy.publisher import Publisher
 from rclpy.qos import DurabilityPolicy, QoSCompatibility, QoSProfile, qos_check_compatible
 from rclpy.subscription import Subscription
 
-from rosflight_py_sim.interfaces.step_topics import CLOCK, StepTopic
+from rosflight_py_sim.interfaces.step_topics import CLOCK, STATUS, TRUTH_STATE, StepTopic
 from rosflight_py_sim.interfaces.traffic import Tally
 
 # Steps between two turns of the executor: it then costs little beside them, and still serves every half millisecond.
 _STEPS = 8
+
+# With guests it has a turn after each of these instead, whatever they subscribe to: one guest more changes no flight.
+_TURNS_WITH_GUESTS = (STATUS, TRUTH_STATE, CLOCK)
 
 # Messages that were sent through the middleware and may come back through a subscription of this process.
 _RECENT = 64
@@ -168,12 +171,11 @@ class HandOff:
         self._executor, self._create_task = executor, executor.create_task
         self._members: set[Node] = set()
         self._node_count = 0
-        self._steps_a_turn = _STEPS
         self._queue: deque[tuple[Deliver, Any]] = deque()
         self._is_idle = True
         self._steps = 0
         self._turn_ends = False
-        self._guests: set[str] = set()
+        self._has_guests = False
         self._outlets: dict[str, list[Outlet]] = {}
         self._inlets: dict[str, list[Inlet]] = {}
 
@@ -192,6 +194,7 @@ class HandOff:
         self._connect(outlet.name)
         put, topic = self._queue.append, outlet.topic
         exact, encode, decode = topic.is_exact, topic.encode, topic.decode
+        ends = topic in _TURNS_WITH_GUESTS
 
         def send(message: Any) -> None:
             tally.count += 1
@@ -203,8 +206,8 @@ class HandOff:
                 put((deliver, message))
             if outlet.goes_out:
                 outlet.send_out(message)
-                if outlet.name in self._guests:
-                    self._turn_ends = True
+            if ends and self._has_guests:
+                self._turn_ends = True
             if self._is_idle:
                 self._wake()
 
@@ -294,14 +297,9 @@ class HandOff:
         self._wake()
 
     def _admit_guests(self) -> None:
-        """Let the nodes of the executor that are not connected have their turn after each message for them.
-
-        Their subscriptions may keep a single message.
-        """
+        """Look for nodes of the executor that are not connected: their subscriptions may keep a single message."""
         nodes = self._executor.get_nodes()
-        guests = [node for node in nodes if node not in self._members]
-        self._guests = {subscription.topic_name for guest in guests for subscription in guest.subscriptions}
-        self._steps_a_turn = 1 if guests else _STEPS
+        self._has_guests = any(node not in self._members for node in nodes)
         self._node_count = len(nodes)
 
     def _names(self) -> set[str]:
@@ -323,15 +321,15 @@ class HandOff:
     def _deliver(self) -> None:
         """Deliver until nothing is left, or for one turn.
 
-        A turn ends after a number of steps, not after some time: what the executor serves between turns, a service
-        call for example, must meet the same step in every run.
+        A turn ends with a certain message, not after some time: what the executor serves between turns, a service call
+        for example, must meet the same step in every run.
         """
         if len(self._executor.get_nodes()) != self._node_count:
             # A node that was just added may have been matched before.
             for name in self._names():
                 self.look(name)
         queue = self._queue
-        take, end = queue.popleft, self._steps + self._steps_a_turn
+        take, end = queue.popleft, self._steps + _STEPS
         self._turn_ends = False
         try:
             while queue:

@@ -1,52 +1,81 @@
 """Fly the beginning of the mission in a composed graph and print a hash of all truth states, second by second.
 
-    python flown_truth.py VEHICLE SECONDS [--dynamics DYNAMICS] [--count COUNT] [ROS ARGUMENTS]
+    python flown_truth.py VEHICLE SECONDS [--dynamics DYNAMICS] [--count COUNT] [--watch HOW] [--record FILE]
+        [ROS ARGUMENTS]
 
-With a count, a fleet of so many flies, and each line begins with the vehicle's namespace. A program of its own because
-two runs are only independent in two processes.
+With a count, a fleet of so many flies, and each line begins with the vehicle's namespace. The hash is made by a plain
+rclpy node (`guest`, the default) or by a node that messages are handed to (`member`). A program of its own because two
+runs are only independent in two processes.
 """
 
 from __future__ import annotations
 
 import argparse
 import hashlib
+from collections.abc import Callable
 
 from rclpy.node import Node
-from rosflight_msgs.msg import SimState
 
 from rosflight_py_sim.autopilot_flight import autopilot_class
 from rosflight_py_sim.composition import ComposedGraph
 from rosflight_py_sim.fleet import Member, fleet
 from rosflight_py_sim.interfaces.qos import CHAIN
-from rosflight_py_sim.interfaces.wire import NANOSECONDS, stamp_ns
+from rosflight_py_sim.interfaces.simulation_node import SimulationNode
+from rosflight_py_sim.interfaces.step_topics import TRUTH_STATE
+from rosflight_py_sim.interfaces.vehicle_state import VehicleState
+from rosflight_py_sim.interfaces.wire import NANOSECONDS
 from rosflight_py_sim.nodes.pilot import MissionPilot
 from rosflight_py_sim.vehicles import STANDALONE, vehicle
 
 
-class TruthHash(Node):
-    """Hashes every truth state from the first stamp on; prints the hash at each full second."""
+class TruthHash:
+    """Hashes every truth state from the first stamp on; prints the hash at each full second.
+
+    Attributes:
+        done: whether the last second has been printed.
+    """
 
     def __init__(self, seconds: int, namespace: str) -> None:
-        super().__init__("truth_hash", namespace=namespace)
         self.prefix = f"{namespace} " if namespace else ""
         self.done = False
         self._seconds = seconds
         self._digest = hashlib.sha256()
         self._last_ns = 0
         self._step_ns = 2_500_000
-        self.create_subscription(SimState, "sim/truth_state", self._on_truth, CHAIN, raw=True)
 
-    def _on_truth(self, message: bytes) -> None:
-        stamp = stamp_ns(message)
+    def take(self, state: VehicleState) -> None:
+        """Take a truth state."""
+        stamp = state.time_ns
         # The state at time 0 and repeated answers may or may not be heard: they depend on the system's discovery.
         if self.done or stamp == self._last_ns:
             return
         assert stamp == self._last_ns + self._step_ns, f"{stamp} after {self._last_ns}"
         self._last_ns = stamp
-        self._digest.update(bytes(message))
+        self._digest.update(TRUTH_STATE.encode(state))
         if stamp % NANOSECONDS == 0:
             print(f"{self.prefix}{stamp // NANOSECONDS} {self._digest.hexdigest()}", flush=True)
             self.done = stamp // NANOSECONDS >= self._seconds
+
+
+class Watcher(SimulationNode):
+    """A node that messages are handed to."""
+
+    DEFAULT_NAME = "truth_hash"
+
+
+def guest(namespace: str, take: Callable[[VehicleState], None]) -> Node:
+    """A node of plain rclpy that takes every truth state."""
+    node = Node("truth_hash", namespace=namespace)
+    row = TRUTH_STATE
+    node.create_subscription(row.message_type, row.name, lambda data: take(row.decode(data)), CHAIN, raw=True)
+    return node
+
+
+def member(namespace: str, take: Callable[[VehicleState], None], graph: ComposedGraph) -> Node:
+    """A node of the hand-off that takes every truth state."""
+    node = Watcher(namespace=namespace, hand_off=graph.hand_off)
+    node.subscribe(TRUTH_STATE, take, qos=CHAIN)
+    return node
 
 
 def main() -> None:
@@ -55,6 +84,8 @@ def main() -> None:
     parser.add_argument("seconds", type=int)
     parser.add_argument("--dynamics", default=STANDALONE)
     parser.add_argument("--count", type=int)
+    parser.add_argument("--watch", choices=("guest", "member"), default="guest")
+    parser.add_argument("--record", metavar="FILE")
     options, arguments = parser.parse_known_args()
     chosen = vehicle(options.vehicle, options.dynamics)
     lands = autopilot_class(chosen).LANDS
@@ -66,18 +97,21 @@ def main() -> None:
         settings={"real_time_multiplier": 0.0},
         arguments=arguments,
         executables=[chosen.autopilot],
+        record=options.record,
     )
-    pairs = [
-        (TruthHash(options.seconds, m.namespace), MissionPilot(lands=lands, namespace=m.namespace)) for m in members
-    ]
-    for node in (node for pair in pairs for node in pair):
-        graph.adopt(node)
-        graph.executor.add_node(node)
+    flights: list[tuple[TruthHash, MissionPilot]] = []
+    for m in members:
+        truth, pilot = TruthHash(options.seconds, m.namespace), MissionPilot(lands=lands, namespace=m.namespace)
+        watch = guest(m.namespace, truth.take) if options.watch == "guest" else member(m.namespace, truth.take, graph)
+        flights.append((truth, pilot))
+        for node in (watch, pilot):
+            graph.adopt(node)
+            graph.executor.add_node(node)
     try:
-        graph.spin(lambda: not all(truth.done or pilot.failure for truth, pilot in pairs))
+        graph.spin(lambda: not all(truth.done or pilot.failure for truth, pilot in flights))
     finally:
         graph.close()
-    for truth, pilot in pairs:
+    for truth, pilot in flights:
         print(truth.prefix + (pilot.doing if pilot.failure is None else f"failure: {pilot.failure}"))
 
 

@@ -90,11 +90,11 @@ def test_ardupilot_killed_in_the_air_and_started_again_flies_from_the_start(
     run(bridged, first, until=lambda: first.reading is not None, what="an answer")
     start = first.reading
     fly_up(bridged, first)
-    lines: list[Log] = bridged.hear("/rosout", Log)
-    first.close()
     before = first.reading
     assert start is not None and before is not None
     assert before.position[2] < -2.5
+    lines: list[Log] = bridged.hear("/rosout", Log)
+    first.close()
     # With 32 channels this time. It repeats its first frame until the simulator gives the old one up.
     second = ardupilot(channels=32)
     run(bridged, second, until=lambda: second.reading is not None, what="an answer")

@@ -79,7 +79,6 @@ def run(graph: Any, *stand_ins: StandIn, until: Any, what: str) -> None:
     end = time.monotonic() + FLIGHT_S
     while not until():
         assert time.monotonic() < end, f"{what} did not come true within {FLIGHT_S:g} s, at {graph.time_s:g} s"
-        for _ in range(16):
-            graph.executor.spin_once(timeout_sec=0.005)
-            for one in stand_ins:
-                one.work()
+        graph.executor.spin_once(timeout_sec=0.005)
+        for one in stand_ins:
+            one.work()
