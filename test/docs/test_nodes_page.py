@@ -17,7 +17,7 @@ from rosflight_py_sim.nodes.sil_board import SilBoard
 from rosflight_py_sim.nodes.slot_vehicle import SlotVehicle
 
 PAGE = (Path(__file__).parents[2] / "docs" / "nodes.md").read_text(encoding="utf-8")
-TABLE = PAGE[PAGE.index("| for | module | names |") :].partition("\n\n")[0]
+TABLE = PAGE[PAGE.index("| for | module of `rosflight_py_sim` | names |") :].partition("\n\n")[0]
 ROWS = [[re.findall(r"`(\w[\w.]*)`", cell) for cell in line.split("|")[2:4]] for line in TABLE.splitlines()[2:]]
 
 
