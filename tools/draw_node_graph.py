@@ -44,7 +44,7 @@ _HOST = "/rosflight_py_sim"
 
 _WELL = Report(Health.OK, "")
 
-# Simulated time after which the graph is complete, and over which messages are counted.
+# Simulated time after which a graph is complete, and over which messages are counted.
 _SETTLED_S, _COUNTED_S = 1.0, 4.0
 
 
@@ -70,11 +70,14 @@ def live_graph() -> GraphModel:
         counts: Counter[str] = Counter()
         for topic in model.topics:
             _count(listener, topic, counts)
-        end_ns = clock.now().nanoseconds + _COUNTED_S * NANOSECONDS
-        graph.spin(lambda: clock.now().nanoseconds < end_ns)
+        # First, subscriptions and publishers are matched.
+        for seconds in (_SETTLED_S, _COUNTED_S):
+            counts.clear()
+            end_ns = clock.now().nanoseconds + seconds * NANOSECONDS
+            graph.spin(lambda until_ns=end_ns: clock.now().nanoseconds < until_ns)
     finally:
         graph.close()
-    # Two messages in four seconds are the latched one and a chance: no rate.
+    # Two messages in four seconds are a coincidence, not a rate.
     rates = {name: float(round(count / _COUNTED_S)) for name, count in counts.items() if count > 2}
     topics = [
         TopicEntry(t.name, t.type_name, t.publishers, _without_host(t.listeners, served), rates.get(t.name))
