@@ -2,7 +2,7 @@
 
 Run from the project's folder: `.venv/bin/python tools/draw_node_graph.py`. Which topics there are, of which type, who
 publishes and who hears them, and how often, is asked of the live graph. A test compares both files with what the graph
-says.
+says. The table of the step's topics is that of `interfaces/step_topics.py`.
 """
 
 from __future__ import annotations
@@ -13,14 +13,19 @@ import sys
 from collections import Counter
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 
 from rosflight_py_sim.composition import ComposedGraph
 from rosflight_py_sim.fleet import Member
+from rosflight_py_sim.interfaces import qos, step_topics
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
+from rosflight_py_sim.interfaces.step_topics import STEP_TOPICS, StepTopic
+from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.interfaces.wire import NANOSECONDS
+from rosflight_py_sim.time_modes import TIME_MODES
 from rosflight_py_sim.vehicles import vehicle
 from rosflight_py_sim.viewer.graph_drawing import draw
 from rosflight_py_sim.viewer.graph_model import GraphModel, Health, NodeEntry, Report, TopicEntry
@@ -39,7 +44,7 @@ _HOST = "/rosflight_py_sim"
 
 _WELL = Report(Health.OK, "")
 
-# Simulated time after which the graph is complete, and over which messages are counted.
+# Simulated time after which a graph is complete, and over which messages are counted.
 _SETTLED_S, _COUNTED_S = 1.0, 4.0
 
 
@@ -65,11 +70,14 @@ def live_graph() -> GraphModel:
         counts: Counter[str] = Counter()
         for topic in model.topics:
             _count(listener, topic, counts)
-        end_ns = clock.now().nanoseconds + _COUNTED_S * NANOSECONDS
-        graph.spin(lambda: clock.now().nanoseconds < end_ns)
+        # First, subscriptions and publishers are matched.
+        for seconds in (_SETTLED_S, _COUNTED_S):
+            counts.clear()
+            end_ns = clock.now().nanoseconds + seconds * NANOSECONDS
+            graph.spin(lambda until_ns=end_ns: clock.now().nanoseconds < until_ns)
     finally:
         graph.close()
-    # Two messages in four seconds are the latched one and a chance: no rate.
+    # Two messages in four seconds are a coincidence, not a rate.
     rates = {name: float(round(count / _COUNTED_S)) for name, count in counts.items() if count > 2}
     topics = [
         TopicEntry(t.name, t.type_name, t.publishers, _without_host(t.listeners, served), rates.get(t.name))
@@ -112,7 +120,61 @@ def page(model: GraphModel) -> str:
         ends = (_names(topic.publishers), _names(topic.listeners))
         rate = f"{topic.rate_hz:.0f} Hz" if topic.rate_hz else ("on change" if topic.publishers else "")
         lines.append(f"| `{name}` | {topic.type_name.replace('/msg/', '/')} | {ends[0]} | {ends[1]} | {rate} |")
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, "", *_step_lines()]) + "\n"
+
+
+def _step_lines() -> list[str]:
+    """The rows of `STEP_TOPICS`, and their messages."""
+    lines = [
+        "## The topics of the step",
+        "",
+        "`interfaces/step_topics.py` declares each topic of the step once, as a row; a node passes the row to",
+        "[`publisher`, `subscribe` or `poll`](nodes.md#a-further-node). The table names the nodes of every vehicle,",
+        "flight controller and time mode; `recorder`, which records all topics, is left out.",
+        "",
+        "Publishers offer the QoS given, and subscriptions request the same unless another is given. All profiles",
+        "keep one message: `CHAIN` is reliable and volatile, `LATCHED` reliable and transient local, `NEWEST` best",
+        "effort and volatile. The autopilot, the camera and the time managers of `paced` and `gated` always request",
+        "`CHAIN`, and `poll` always requests `NEWEST`.",
+        "",
+        "| row | topic | type | frame_id | message in Python | QoS | from | to |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    names = {id(row): name for name, row in vars(step_topics).items() if isinstance(row, StepTopic)}
+    for row in STEP_TOPICS:
+        kind = f"{row.message_type.__module__.split('.')[0]}/{row.message_type.__name__}"
+        frame = f"`{row.frame_id}`" if row.frame_id else ""
+        ends = (row.publishers or OTHERS, row.subscribers or OTHERS)
+        cells = (f"`{names[id(row)]}`", f"`{row.name}`", kind, frame, f"`{row.carried.__name__}`", _qos(row), *ends)
+        lines.append(f"| {' | '.join(cells)} |")
+    lines += ["", "Messages in Python that are not the ROS message itself; `time_ns` is the stamp, in ns:", ""]
+    lines += ["| class | fields | contents |", "|---|---|---|"]
+    for carried, fields in {row.carried: row.fields for row in STEP_TOPICS if row.fields}.items():
+        names_of_fields = ", ".join(f"`{field}`" for field in fields)
+        lines.append(f"| `{carried.__name__}` | {names_of_fields} | {_contents(carried)} |")
+    return lines
+
+
+def _qos(row: StepTopic[Any]) -> str:
+    """Names of the profiles that are offered and requested."""
+    profiles = [(name, value) for name, value in vars(qos).items() if isinstance(value, QoSProfile)]
+
+    def name_of(profile: QoSProfile) -> str:
+        return next(f"`{name}`" for name, value in profiles if value == profile)
+
+    offered, lockstep = name_of(row.qos), name_of(row.requested_qos("lockstep"))
+    (other,) = {name_of(row.requested_qos(mode)) for mode in TIME_MODES if mode != "lockstep"}
+    assert lockstep == offered
+    return offered if other == offered else f"{offered}; {other} is requested outside of lockstep"
+
+
+def _contents(carried: type) -> str:
+    """What the fields of a message are, with units."""
+    if carried is int:
+        return "Simulated time, ns."
+    if carried is VehicleState:
+        return " ".join(str(getattr(VehicleState, field).__doc__) for field in VehicleState.FIELDS[1:])
+    return str(carried.__doc__)
 
 
 def _names(nodes: tuple[str, ...]) -> str:

@@ -339,7 +339,7 @@ TRUTH_STATE = StepTopic[VehicleState](
     frame_id="NED",
     coders=(VehicleState.encode, VehicleState.decode),
     by="dynamics",
-    to="time_manager, sensors, forces_and_moments, autopilot, bridge, camera, viewers",
+    to="time_manager, sensors, forces_and_moments, hold, bridge, autopilot, camera, view_relay, visualizer, web_viewer",
     requested=state_qos,
 )
 TRUTH_WIND = _stamped(
@@ -350,7 +350,7 @@ TRUTH_WIND = _stamped(
     frame_id="NED",
     qos=LATCHED,
     by="dynamics",
-    to="sensors, forces_and_moments, autopilot, bridge, viewers",
+    to="sensors, forces_and_moments, bridge, autopilot, view_relay, visualizer, web_viewer",
     requested=state_qos,
 )
 FORCES_AND_MOMENTS = _stamped(
@@ -359,10 +359,12 @@ FORCES_AND_MOMENTS = _stamped(
     Wrench,
     {"force": "wrench.force", "moment": "wrench.torque"},
     frame_id="body",
-    by="forces_and_moments",
-    to="dynamics, viewers",
+    by="forces_and_moments, dynamics",
+    to="dynamics, view_relay, visualizer",
 )
-TRUTH_BATTERY = _stamped("sim/truth_battery", BatteryStatus, BatterySample, by="forces_and_moments", to="sensors")
+TRUTH_BATTERY = _stamped(
+    "sim/truth_battery", BatteryStatus, BatterySample, by="forces_and_moments, dynamics", to="sensors"
+)
 STEP_SIZE_S = StepTopic[Float64]("sim/step_size", Float64, LATCHED, by="time_manager", to="dynamics, bridge")
 STEP_WISH_S = StepTopic[Float64]("sim/step_wish", Float64, LATCHED, by="bridge", to="time_manager")
 WAITING_FOR = StepTopic[String]("sim/waiting_for", String, LATCHED, by="bridge", to="time_manager")
@@ -377,7 +379,7 @@ IMU = _stamped(
     frame_id="body",
     constants=_NO_ORIENTATION,
     by="sensors",
-    to="sil_board, bridge, auv_autopilot",
+    to="sil_board, hold, bridge, time_manager",
 )
 IMU_TEMPERATURE = _stamped(
     "sim/sensors/imu/temperature",
@@ -436,13 +438,13 @@ PWM_OUTPUT = _stamped(
     PwmOutput,
     PulseWidths,
     {"pulse_us": "values"},
-    by="sil_board, bridge, auv_autopilot",
-    to="forces_and_moments, dynamics, viewers",
+    by="sil_board, hold, bridge",
+    to="forces_and_moments, dynamics, view_relay, visualizer, web_viewer",
 )
-RC = _stamped("sim/RC", RCRaw, PulseWidths, {"pulse_us": "values"}, by="rc", to="sil_board, bridge")
+RC = _stamped("sim/RC", RCRaw, PulseWidths, {"pulse_us": "values"}, by="rc", to="sil_board, bridge, time_manager")
 
 # The flight controller, under the names of rosflight_io.
-STATUS = _stamped("status", Status, StatusReport, by="sil_board", to="sensors, bridge")
+STATUS = _stamped("status", Status, StatusReport, by="sil_board", to="sensors, bridge, web_viewer")
 PARAMS_CHANGED = StepTopic[Bool]("status/params_changed", Bool, by="sil_board", to="forces_and_moments, dynamics")
 ATTITUDE = _stamped(
     "attitude", Attitude, AttitudeEstimate, {"quaternion_xyzw": "attitude"}, frame_id="body", by="sil_board"
@@ -464,7 +466,7 @@ CORRECTED_BATTERY = BATTERY.renamed("battery", by="sil_board")
 CORRECTED_GNSS = GNSS_FIX.renamed("gnss", by="sil_board")
 
 # Commands to the flight controller.
-COMMAND = _stamped("command", Command, ControlCommand, by="autopilot, bridge", to="sil_board")
+COMMAND = _stamped("command", Command, ControlCommand, by="autopilot, bridge", to="sil_board, time_manager")
 AUX_COMMAND = _stamped("aux_command", AuxCommand, AuxiliaryCommand, {"types": "type_array"}, to="sil_board")
 EXTERNAL_ATTITUDE = ATTITUDE.renamed("external_attitude", by="", to="sil_board")
 SETPOINT = _stamped(

@@ -11,12 +11,13 @@ from rosflight_py_sim.interfaces.flight_model_interface import FlightModelInterf
 from rosflight_py_sim.interfaces.forces_and_moments_interface import ForcesAndMomentsInterface
 from rosflight_py_sim.interfaces.sensor_interface import SensorInterface
 from rosflight_py_sim.interfaces.step_join import JoinRule
+from rosflight_py_sim.interfaces.step_topics import PWM_OUTPUT, STEP_SIZE_S, STEP_TOPICS
 from rosflight_py_sim.nodes.auv_autopilot import AuvAutopilot
 from rosflight_py_sim.nodes.sil_board import SilBoard
 from rosflight_py_sim.nodes.slot_vehicle import SlotVehicle
 
 PAGE = (Path(__file__).parents[2] / "docs" / "nodes.md").read_text(encoding="utf-8")
-TABLE = PAGE[PAGE.index("| for | module | names |") :].partition("\n\n")[0]
+TABLE = PAGE[PAGE.index("| for | module of `rosflight_py_sim` | names |") :].partition("\n\n")[0]
 ROWS = [[re.findall(r"`(\w[\w.]*)`", cell) for cell in line.split("|")[2:4]] for line in TABLE.splitlines()[2:]]
 
 
@@ -42,8 +43,8 @@ def test_each_interface_class_of_the_contracts_stands_in_the_table() -> None:
         ("`hold` (AUV)", AuvAutopilot.JOIN),
         ("`bridge` as flight controller", SlotVehicle.JOIN),
         ("`forces_and_moments`", ForcesAndMomentsInterface.JOIN),
-        ("`dynamics`", JoinRule(DynamicsInterface.DRIVEN_BY[0], ("sim/pwm_output",), ("sim/step_size",))),
-        ("a whole flight model", JoinRule(FlightModelInterface.DRIVEN_BY[0], required=("sim/step_size",))),
+        ("`dynamics`", JoinRule(DynamicsInterface.DRIVEN_BY.name, (PWM_OUTPUT.name,), (STEP_SIZE_S.name,))),
+        ("a whole flight model", JoinRule(FlightModelInterface.DRIVEN_BY.name, required=(STEP_SIZE_S.name,))),
     ],
 )
 def test_each_row_of_the_joins_is_the_rule_in_the_code(node: str, rule: JoinRule) -> None:
@@ -52,3 +53,5 @@ def test_each_row_of_the_joins_is_the_rule_in_the_code(node: str, rule: JoinRule
     assert trigger == [rule.trigger]
     assert tuple(name for name in companions if name != "use_timer") == rule.companions
     assert tuple(required) == rule.required
+    services = {"sil_board/run"}
+    assert {rule.trigger, *rule.companions, *rule.required} - services <= {topic.name for topic in STEP_TOPICS}

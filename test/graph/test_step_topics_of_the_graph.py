@@ -1,0 +1,104 @@
+"""The table of the step's topics names the nodes that really publish and subscribe."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import NamedTuple
+
+import pytest
+
+from rosflight_py_sim.composition import ComposedGraph
+from rosflight_py_sim.fleet import Member
+from rosflight_py_sim.interfaces.simulation_node import SimulationNode
+from rosflight_py_sim.interfaces.step_topics import CLOCK, STEP_TOPICS
+from rosflight_py_sim.vehicles import vehicle
+
+
+class Composition(NamedTuple):
+    """Arguments of a composed graph."""
+
+    vehicle: str
+    dynamics: str = "standalone"
+    time_mode: str = "lockstep"
+    flight_controller: str | None = None
+    executables: tuple[str, ...] = ()
+
+
+VIEWERS = ("view_relay", "visualizer", "web_viewer")
+
+# Together they contain every node at either end of a row.
+COMPOSITIONS = (
+    Composition("multirotor", executables=("autopilot", *VIEWERS)),
+    Composition("fixedwing", executables=("fixedwing_autopilot",)),
+    Composition("fixedwing", dynamics="jsbsim"),
+    Composition("multirotor", time_mode="gated"),
+    Composition("auv"),
+    Composition("auv", flight_controller="hold"),
+    Composition("fixedwing", flight_controller="ardupilot"),
+    Composition("uthere"),
+)
+
+Ends = dict[tuple[str, str], set[str]]
+"""Topic, and "from" or "to", to node names."""
+
+
+@contextmanager
+def composed(one: Composition, arguments: list[str]) -> Iterator[ComposedGraph]:
+    graph = ComposedGraph(
+        [Member(vehicle(one.vehicle, one.dynamics))],
+        arguments=arguments,
+        time_mode=one.time_mode,
+        flight_controller=one.flight_controller,
+        executables=one.executables,
+    )
+    try:
+        yield graph
+    finally:
+        graph.close()
+
+
+def ends_of(graph: ComposedGraph) -> Ends:
+    """Nodes at both ends of each topic of the step, as the ROS graph has them."""
+    assert all(node.get_name() == node.DEFAULT_NAME for node in graph.nodes if isinstance(node, SimulationNode))
+    asked = graph.nodes[0]
+    ends: Ends = {}
+    for row in STEP_TOPICS:
+        ends[row.name, "from"] = {end.node_name for end in asked.get_publishers_info_by_topic(row.name)}
+        ends[row.name, "to"] = {end.node_name for end in asked.get_subscriptions_info_by_topic(row.name)}
+    return ends
+
+
+@pytest.fixture
+def found(
+    claim_domain: Callable[[], AbstractContextManager[int]],
+    monkeypatch: pytest.MonkeyPatch,
+    tcp_ports: Callable[[int], list[int]],
+    udp_ports: Callable[[int], list[int]],
+) -> Ends:
+    """The ends of all compositions together."""
+    found: Ends = defaultdict(set)
+    monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    tcp = ("auv.image_port", "auv.thruster_port", "auv.telemetry_port", "web_viewer.port")
+    udp = ("ardupilot.port", "uthere.udp_port_in", "uthere.udp_port_out")
+    ports = [*zip(tcp, tcp_ports(len(tcp)), strict=True), *zip(udp, udp_ports(len(udp)), strict=True)]
+    arguments = [word for name, port in ports for word in ("-p", f"{name}:={port}")]
+    for composition in COMPOSITIONS:
+        # A domain each: the nodes of one are known for a while after their end.
+        with claim_domain() as domain:
+            monkeypatch.setenv("ROS_DOMAIN_ID", str(domain))
+            with composed(composition, arguments) as graph:
+                for key, names in ends_of(graph).items():
+                    found[key] |= names
+    return found
+
+
+def test_rows_name_the_nodes_that_publish_and_subscribe(found: Ends) -> None:
+    rows: Ends = {}
+    for row in STEP_TOPICS:
+        rows[row.name, "from"] = set(filter(None, row.publishers.split(", ")))
+        rows[row.name, "to"] = set(filter(None, row.subscribers.split(", ")))
+    # In one process the nodes share a subscription to /clock.
+    del rows[CLOCK.name, "to"], found[CLOCK.name, "to"]
+    assert dict(found) == rows
