@@ -124,7 +124,7 @@ class ClosedLoop:
             sample(time_us)
         imu = self.imu
         imu.sample(truth, STEP_S)
-        temperature = self.imu_thermometer.sample(self._origin_altitude - truth[2], STEP_S)
+        temperature = self.imu_thermometer.sample(self._origin_altitude - truth.item(2), STEP_S)
         firmware.receive_imu(time_us, imu.accel, imu.gyro, temperature)
         self.pwm = firmware.step(time_us)
         self.dynamics.step(self.multirotor.update(truth, wind.wind_ned, self.pwm, STEP_S), STEP_S)

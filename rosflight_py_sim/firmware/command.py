@@ -15,6 +15,7 @@ from rosflight_py_sim.firmware.rc import Receiver, Stick, Switch
 COMMANDS = 10
 FX, FY, FZ, QX, QY, QZ = range(6)
 MUXED = 6
+_ALL_BITS, _MUXED_BITS = (1 << COMMANDS) - 1, (1 << MUXED) - 1
 """Commands that the pilot can take over; the four spare ones are the companion computer's."""
 
 
@@ -59,7 +60,8 @@ _Y = _ATT_SWITCH | int(Override.Y | Override.OFFBOARD_Y_INACTIVE)
 _Z = _ATT_SWITCH | int(Override.Z | Override.OFFBOARD_Z_INACTIVE)
 THROTTLE_OVERRIDDEN = _THR_SWITCH | _T | _T_INACTIVE
 ATTITUDE_OVERRIDDEN = _X | _Y | _Z
-_CHANNEL_OVERRIDDEN = (THROTTLE_OVERRIDDEN, THROTTLE_OVERRIDDEN, THROTTLE_OVERRIDDEN, _X, _Y, _Z)
+_OVERRIDDEN = tuple(enumerate((THROTTLE_OVERRIDDEN, THROTTLE_OVERRIDDEN, THROTTLE_OVERRIDDEN, _X, _Y, _Z)))
+_MOVED = int(Override.X | Override.Y | Override.Z)
 _STICK_X, _STICK_Y, _STICK_Z, _STICK_F = int(Stick.X), int(Stick.Y), int(Stick.Z), int(Stick.F)
 _STICKS = (
     (QX, _STICK_X, int(Override.X), int(Override.OFFBOARD_X_INACTIVE)),
@@ -113,7 +115,8 @@ class CommandMux:
         self._rc_types = _ANGLES
         self._offboard_values = [0.0] * COMMANDS
         self._offboard_types = _ANGLES
-        self._offboard_active = [False] * COMMANDS
+        # Bit i: value i of the offboard command is in force.
+        self._offboard_active = 0
         self._offboard_time_us = 0
         self._deviation_us: list[float] = [-math.inf] * MUXED
         self.configure()
@@ -140,7 +143,7 @@ class CommandMux:
     @property
     def offboard_active(self) -> bool:
         """Whether a command of the companion computer is in force on any axis."""
-        return True in self._offboard_active[:MUXED]
+        return self._offboard_active & _MUXED_BITS != 0
 
     @property
     def control_mode(self) -> int:
@@ -165,14 +168,14 @@ class CommandMux:
         types = _MODE_TYPES.get(mode)
         if types is None:
             raise ValueError(f"command mode {mode} given; allowed: {', '.join(f'{int(m)}' for m in CommandMode)}")
-        floats = [float(value) for value in values]
+        floats = list(map(float, values))
         if len(floats) != COMMANDS:
             raise ValueError(f"a command has {COMMANDS} values, {len(floats)} given")
         if not all(map(math.isfinite, floats)):
             raise ValueError(f"a command must be finite: {floats}")
         self._offboard_values = floats
         self._offboard_types = types
-        self._offboard_active = [not ignore >> i & 1 for i in range(COMMANDS)]
+        self._offboard_active = ~ignore & _ALL_BITS
         self._offboard_time_us = time_us
 
     def count_sticks_as_moved(self, time_us: int) -> None:
@@ -181,7 +184,7 @@ class CommandMux:
 
     def clock_went_back(self) -> None:
         """Drop the offboard command and the sticks' lags."""
-        self._offboard_active = [False] * COMMANDS
+        self._offboard_active = 0
         self._deviation_us = [-math.inf] * MUXED
 
     def fail_safe(self) -> None:
@@ -195,15 +198,17 @@ class CommandMux:
         """Interpret the sticks and combine them with the offboard command."""
         self._interpret_sticks()
         if time_us > self._offboard_time_us + self._timeout_us:
-            self._offboard_active = [False] * COMMANDS
+            self._offboard_active = 0
         override = self._override(time_us)
         self.rc_override = override
         values, types = self._offboard_values.copy(), list(self._offboard_types)
-        for axis in range(MUXED):
-            if override & _CHANNEL_OVERRIDDEN[axis]:
-                values[axis], types[axis] = self._rc_values[axis], self._rc_types[axis]
-        self._values = values
-        self.combined[0] = values
+        if override:
+            for axis, bits in _OVERRIDDEN:
+                if override & bits:
+                    values[axis], types[axis] = self._rc_values[axis], self._rc_types[axis]
+        if values != self._values:
+            self._values = values
+            self.combined[0] = values
         if types != self._types:
             self._types = types
             self.combined[1] = types
@@ -226,37 +231,34 @@ class CommandMux:
         self._rc_types = _ANGLES if angle else _RATES
 
     def _override(self, time_us: int) -> int:
-        receiver = self._receiver
+        switches, sticks = self._receiver.switches, self._receiver.sticks
+        active, deviation_us = self._offboard_active, self._deviation_us
         override = 0
-        if receiver.switches[_ATTITUDE_OVERRIDE]:
+        if switches[_ATTITUDE_OVERRIDE]:
             override |= _ATT_SWITCH
-        if receiver.switches[_THROTTLE_OVERRIDE]:
+        if switches[_THROTTLE_OVERRIDE]:
             override |= _THR_SWITCH
         for axis, stick, moved, inactive in _STICKS:
-            if self._stick_deviates(time_us, axis, receiver.sticks[stick]):
+            if time_us < deviation_us[axis] + self._lag_us:
                 override |= moved
-            if not self._offboard_active[axis]:
+            elif abs(sticks[stick]) > self._deviation:
+                deviation_us[axis] = time_us
+                override |= moved
+            if not active >> axis & 1:
                 override |= inactive
         axis = self._throttle_axis
-        if not self._offboard_active[axis]:
+        if not active >> axis & 1:
             override |= _T_INACTIVE
         if self._take_lower_throttle and self._rc_values[axis] < self._offboard_values[axis]:
             override |= _T
         return override
 
-    def _stick_deviates(self, time_us: int, axis: int, deflection: float) -> bool:
-        if time_us < self._deviation_us[axis] + self._lag_us:
-            return True
-        if abs(deflection) > self._deviation:
-            self._deviation_us[axis] = time_us
-            return True
-        return False
-
     def _next_change_us(self, time_us: int) -> float:
         due = math.inf
-        if True in self._offboard_active:
+        if self._offboard_active:
             due = self._offboard_time_us + self._timeout_us + 1
-        for last in self._deviation_us:
-            if last + self._lag_us > time_us:
-                due = min(due, last + self._lag_us)
+        if self.rc_override & _MOVED:
+            for last in self._deviation_us:
+                if last + self._lag_us > time_us:
+                    due = min(due, last + self._lag_us)
         return due

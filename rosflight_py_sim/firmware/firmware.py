@@ -271,7 +271,7 @@ class Firmware(Inputs):
             self._settings = control_settings(self.parameters, self.quirks)
         if name in controller.THRUST_PARAMETERS:
             self._thrust_density = self.air_density
-        if name in sensors.BATTERY_FILTERS:
+        if name in sensors.BATTERY_PARAMETERS:
             self.battery.configure(name)
         is_bias = name in sensors.ACCEL_BIASES and self.parameters[name] != 0.0
         if is_bias and not self.quirks.calibration_alone_ends_its_error:

@@ -76,6 +76,9 @@ class Receiver:
         self._is_never_missed = quirks.rc_is_never_missed
         self._gesture_us = 0
         self._previous_pass_us: int | None = None
+        # Whether sticks and switches are still to be read from the channels, and whether a pulse is out of range.
+        self._is_unread = True
+        self._is_broken = False
         self.configure()
 
     def configure(self) -> None:
@@ -90,6 +93,7 @@ class Receiver:
             mapped = 4 <= channel < self._count
             self.mapped[switch] = mapped
             self._reversed[switch] = mapped and get(f"SWITCH_{channel + 1}_DIR") < 0
+        self._take_channels()
 
     def receive(self, time_us: int, channels_us: Sequence[int]) -> None:
         """Take a frame: eight pulse widths, 1000 to 2000 us.
@@ -100,6 +104,7 @@ class Receiver:
         if len(channels_us) != RC_CHANNELS:
             raise ValueError(f"an RC frame has {RC_CHANNELS} channels, {len(channels_us)} given")
         self.channels = [(width - 1000) / 1000.0 for width in channels_us]
+        self._take_channels()
         self.last_frame_us = time_us
         self.new_frame = True
 
@@ -119,16 +124,8 @@ class Receiver:
         # Asked here, because handling an event with every frame costs more than all the rest.
         if machine.failsafe or machine.errors & _RC_LOST:
             machine.handle(Event.RC_FOUND)
-        values = self.channels
-        x, y, z, f = self._stick_channels
-        self.sticks = [2.0 * values[x] - 1.0, 2.0 * values[y] - 1.0, 2.0 * values[z] - 1.0, values[f]]
-        for switch, channel in enumerate(self._switch_channels):
-            if not self.mapped[switch]:
-                self.switches[switch] = False
-            elif self._reversed[switch]:
-                self.switches[switch] = values[channel] < 0.2
-            else:
-                self.switches[switch] = values[channel] >= 0.8
+        if self._is_unread:
+            self._read_channels()
         self._look_for_arming(time_us)
         return True
 
@@ -137,10 +134,7 @@ class Receiver:
         since = start_us if self.last_frame_us is None else self.last_frame_us
         if time_us - since > RC_TIMEOUT_US and not self._is_never_missed:
             return True
-        if self.last_frame_us is None:
-            return False
-        used = self.channels[: self._count]
-        return min(used) < -0.25 or max(used) > 1.25
+        return self._is_broken and self.last_frame_us is not None
 
     @property
     def signal_is_lost(self) -> bool:
@@ -163,6 +157,24 @@ class Receiver:
             name = switch.name.lower().replace("_", " ")
             where = f"on RC channel {self._switch_channels[switch]}" if mapped else "not mapped"
             self._log(Severity.INFO, f"{name} switch: {where}")
+
+    def _take_channels(self) -> None:
+        used = self.channels[: self._count]
+        self._is_broken = min(used) < -0.25 or max(used) > 1.25
+        self._is_unread = True
+
+    def _read_channels(self) -> None:
+        values = self.channels
+        x, y, z, f = self._stick_channels
+        self.sticks = [2.0 * values[x] - 1.0, 2.0 * values[y] - 1.0, 2.0 * values[z] - 1.0, values[f]]
+        for switch, channel in enumerate(self._switch_channels):
+            if not self.mapped[switch]:
+                self.switches[switch] = False
+            elif self._reversed[switch]:
+                self.switches[switch] = values[channel] < 0.2
+            else:
+                self.switches[switch] = values[channel] >= 0.8
+        self._is_unread = False
 
     def _look_for_arming(self, time_us: int) -> None:
         elapsed = 0 if self._previous_pass_us is None else time_us - self._previous_pass_us

@@ -33,6 +33,9 @@ ACCEL_TEMPERATURE = 12
 GYRO_BIAS = 15
 IMU_SETTINGS_SIZE = 18
 
+# Places in the magnetometer's settings array, after the rotation.
+MAG_OFFSET, MAG_MATRIX = 9, 12
+
 ACCEL_BIASES = ("ACC_X_BIAS", "ACC_Y_BIAS", "ACC_Z_BIAS")
 GYRO_BIASES = ("GYRO_X_BIAS", "GYRO_Y_BIAS", "GYRO_Z_BIAS")
 TEMPERATURE_TERMS = ("ACC_X_TEMP_COMP", "ACC_Y_TEMP_COMP", "ACC_Z_TEMP_COMP")
@@ -118,17 +121,43 @@ class Magnetometer:
     def configure(self) -> None:
         """Read the corrections from the parameters."""
         get = self._parameters.__getitem__
-        self._rotation = mounting_rotation(get("MAG_ROLL"), get("MAG_PITCH"), get("MAG_YAW"))
-        self._offset = np.array([float(get(f"MAG_{axis}_BIAS")) for axis in "XYZ"])
-        self._matrix = np.array([[float(get(f"MAG_CAL_A{i}{j}")) for j in range(3)] for i in range(3)])
+        rotation = mounting_rotation(get("MAG_ROLL"), get("MAG_PITCH"), get("MAG_YAW"))
+        offset = [float(get(f"MAG_{axis}_BIAS")) for axis in "XYZ"]
+        matrix = [float(get(f"MAG_CAL_A{i}{j}")) for i in range(3) for j in range(3)]
+        self._settings = np.array([*rotation.ravel(), *offset, *matrix])
 
     def receive(self, flux: Sequence[float]) -> None:
         """Take a sample (T, sensor axes)."""
-        self.uncorrected[:] = self._rotation @ np.asarray(flux, dtype=np.float64)
-        self.field[:] = self._matrix @ (self.uncorrected - self._offset)
+        x, y, z = map(float, flux)
+        correct_mag(self._settings, x, y, z, self.uncorrected, self.field)
 
 
-BATTERY_FILTERS = ("BATT_VOLT_LPF", "BATT_CURR_LPF")
+@kernel
+def correct_mag(
+    settings: NDArray[np.float64],
+    x: float,
+    y: float,
+    z: float,
+    uncorrected: NDArray[np.float64],
+    field: NDArray[np.float64],
+) -> None:
+    """Rotate a sample (T) into body axes, `uncorrected` (3,), and correct it, `field` (3,).
+
+    `settings` (21,): from ROTATION on the mounting, from MAG_OFFSET on the hard iron (T), from MAG_MATRIX on the soft
+    iron, both matrices row by row.
+    """
+    for i in range(3):
+        row = ROTATION + 3 * i
+        uncorrected[i] = settings[row] * x + settings[row + 1] * y + settings[row + 2] * z
+    for i in range(3):
+        total = 0.0
+        for j in range(3):
+            total += settings[MAG_MATRIX + 3 * i + j] * (uncorrected[j] - settings[MAG_OFFSET + j])
+        field[i] = total
+
+
+_BATTERY_FILTERS = ("BATT_VOLT_LPF", "BATT_CURR_LPF")
+BATTERY_PARAMETERS = ("BATT_VOLT_MULT", "BATT_CURR_MULT", *_BATTERY_FILTERS)
 """Parameters whose change requires a call of `Battery.configure`."""
 
 _INITIAL_BATTERY_FILTER = 0.995
@@ -142,20 +171,18 @@ class Battery:
         self.current = 0.0
         self._parameters = parameters
         self._previous = (float(parameters["BATT_VOLT_MAX"]), 0.0)
-        self._kept = dict.fromkeys(BATTERY_FILTERS, _INITIAL_BATTERY_FILTER)
-        if not quirks.initial_battery_filter:
-            for name in BATTERY_FILTERS:
-                self.configure(name)
+        self._numbers = {name: float(parameters[name]) for name in BATTERY_PARAMETERS}
+        if quirks.initial_battery_filter:
+            self._numbers.update(dict.fromkeys(_BATTERY_FILTERS, _INITIAL_BATTERY_FILTER))
 
     def configure(self, name: str) -> None:
-        """Read one of BATTERY_FILTERS from the parameters."""
-        self._kept[name] = float(self._parameters[name])
+        """Read one of BATTERY_PARAMETERS from the parameters."""
+        self._numbers[name] = float(self._parameters[name])
 
     def receive(self, voltage: float, current: float) -> None:
         """Take a sample; the voltage's low-pass starts from BATT_VOLT_MAX."""
-        get = self._parameters.__getitem__
         old_voltage, old_current = self._previous
-        keep_voltage, keep_current = self._kept.values()
-        self.voltage = voltage * get("BATT_VOLT_MULT") * (1.0 - keep_voltage) + old_voltage * keep_voltage
-        self.current = current * get("BATT_CURR_MULT") * (1.0 - keep_current) + old_current * keep_current
+        scale_voltage, scale_current, keep_voltage, keep_current = self._numbers.values()
+        self.voltage = voltage * scale_voltage * (1.0 - keep_voltage) + old_voltage * keep_voltage
+        self.current = current * scale_current * (1.0 - keep_current) + old_current * keep_current
         self._previous = (self.voltage, self.current)

@@ -192,12 +192,11 @@ class VehicleDynamics:
         those of the new state under the same wrench. Raises StateDivergedError and keeps the last good state when a
         quantity, or the wrench, is not finite, or beyond the limits of `truth_step.py`.
         """
-        self._wrench[:] = wrench
         if len(self._water):
             self._water[WATER_CURRENT:] = current_ned
         diverged = advance(
             self.truth,
-            self._wrench,
+            wrench,
             dt,
             self._body,
             self._water,
@@ -206,6 +205,7 @@ class VehicleDynamics:
             self._anchors,
             self._surface,
             self._work,
+            self._wrench,
         )
         if diverged:
             self._fail(diverged)

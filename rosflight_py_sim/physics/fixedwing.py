@@ -79,7 +79,7 @@ FIXEDWING_PARAMETERS = (
     + AIR_PARAMETERS
 )
 
-SERVO_LAG, AXIAL_INFLOW, LIMITED = range(3)
+SERVO_LAG, AXIAL_INFLOW, LIMITED, DEFLECTION_LIMITS = range(4)
 
 
 @kernel
@@ -101,8 +101,9 @@ def fixedwing_wrench(
 ) -> None:
     """Advance surfaces, propeller and battery by dt (s; infinite: to the end) and write the wrench (6,).
 
-    `airframe` and `derivatives` as in `aerodynamics.py`; `fittings`: SERVO_LAG (s) and two switches; `targets` (3,):
-    where the surfaces are sent (rad), `deflections` (3,): where they are; `causes` (9,) is room to work in.
+    `airframe` and `derivatives` as in `aerodynamics.py`; `fittings`: SERVO_LAG (s), two switches, and from
+    DEFLECTION_LIMITS on those of the surfaces (rad); `targets` (3,): where the surfaces are sent (rad), `deflections`
+    (3,): where they are; `causes` (9,) is room to work in.
     """
     lag = fittings[SERVO_LAG]
     follow = 1.0 - math.exp(-dt / lag) if lag > 0.0 else 1.0
@@ -128,11 +129,11 @@ def fixedwing_wrench(
 def unmix(
     mixer: NDArray[np.float64],
     pwm_us: NDArray[np.float64],
-    limits: NDArray[np.float64],
+    fittings: NDArray[np.float64],
     targets: NDArray[np.float64],
     throttles: NDArray[np.float64],
 ) -> None:
-    """Write where the outputs send surfaces (rad, within `limits`) and throttle (0 to 1); `mixer` as in `set_mixer`."""
+    """Write where the outputs send surfaces (rad, within their limits) and throttle (0 to 1); `mixer`: `set_mixer`."""
     for k in range(4):
         command = mixer[k, OUTPUTS]
         for j in range(OUTPUTS):
@@ -140,7 +141,46 @@ def unmix(
         if k == THROTTLE:
             throttles[0] = min(1.0, max(0.0, command))
         else:
-            targets[k] = limits[k] * min(1.0, max(-1.0, command))
+            targets[k] = fittings[DEFLECTION_LIMITS + k] * min(1.0, max(-1.0, command))
+
+
+@kernel
+def unmixed_wrench(
+    truth: NDArray[np.float64],
+    wind_ned: NDArray[np.float64],
+    pwm_us: NDArray[np.float64],
+    dt: float,
+    mixer: NDArray[np.float64],
+    airframe: NDArray[np.float64],
+    derivatives: NDArray[np.float64],
+    fittings: NDArray[np.float64],
+    powertrain: NDArray[np.float64],
+    targets: NDArray[np.float64],
+    deflections: NDArray[np.float64],
+    throttles: NDArray[np.float64],
+    speeds: NDArray[np.float64],
+    battery: NDArray[np.float64],
+    causes: NDArray[np.float64],
+    wrench: NDArray[np.float64],
+) -> None:
+    """`unmix` and `fixedwing_wrench` in one call."""
+    unmix(mixer, pwm_us, fittings, targets, throttles)
+    fixedwing_wrench(
+        truth,
+        wind_ned,
+        dt,
+        airframe,
+        derivatives,
+        fittings,
+        powertrain,
+        targets,
+        deflections,
+        throttles,
+        speeds,
+        battery,
+        causes,
+        wrench,
+    )
 
 
 def direct_mixer(aileron: int = 0, elevator: int = 1, rudder: int = 2, throttle: int = 4) -> NDArray[np.float64]:
@@ -166,9 +206,9 @@ class FixedWing(BatteryPowered):
                 number(values, "servo_tau"),
                 float(values["propeller_inflow"] == "axial"),
                 float(not values["propeller_brakes"]),
+                *np.radians([number(values, f"max_{surface}_deflection_angle") for surface in SURFACES]),
             ]
         )
-        self._limits = np.radians([number(values, f"max_{surface}_deflection_angle") for surface in SURFACES])
         self._powertrain = powertrain_numbers(values)
         self._mixer = direct_mixer()
         self._targets = np.zeros(3)
@@ -197,11 +237,12 @@ class FixedWing(BatteryPowered):
         `truth` (19,), `wind_ned` (3,) m/s, `pwm_us` (14,) pulse widths in us, `dt` in s. The array returned is written
         anew by the next call.
         """
-        unmix(self._mixer, pwm_us, self._limits, self._targets, self._throttles)
-        fixedwing_wrench(
+        unmixed_wrench(
             truth,
             wind_ned,
+            pwm_us,
             dt,
+            self._mixer,
             self._airframe,
             self._derivatives,
             self._fittings,

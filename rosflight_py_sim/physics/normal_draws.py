@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,13 +17,13 @@ class NormalDraws:
         self._rng = rng
         self._block = np.empty((ROWS, width))
         self._rows: list[NDArray[np.float64]] = list(self._block)
-        self._next = ROWS
+        self._left: Iterator[NDArray[np.float64]] = iter(())
 
     def next(self) -> NDArray[np.float64]:
         """The next row (width,); it stays valid until ROWS more have been asked for at most."""
-        if self._next == ROWS:
+        row = next(self._left, None)
+        if row is None:
             self._rng.standard_normal(out=self._block)
-            self._next = 0
-        row = self._rows[self._next]
-        self._next += 1
+            self._left = iter(self._rows)
+            row = next(self._left)
         return row

@@ -175,14 +175,14 @@ class BatteryPowered:
     @property
     def battery_voltage(self) -> float:
         """Voltage at the battery's terminals (V)."""
-        return float(self._battery[VOLTAGE])
+        return self._battery.item(VOLTAGE)
 
     @property
     def current_a(self) -> float:
         """Current that all of the vehicle draws from the battery (A)."""
-        return float(self._battery[CURRENT])
+        return self._battery.item(CURRENT)
 
     @property
     def charge_drawn_ah(self) -> float:
         """Charge drawn from the battery so far (A h), at most its capacity; 0 for a battery that never empties."""
-        return float(self._battery[CHARGE_DRAWN]) / 3600.0
+        return self._battery.item(CHARGE_DRAWN) / 3600.0

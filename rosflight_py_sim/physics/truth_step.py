@@ -84,8 +84,9 @@ def advance(
     anchors: NDArray[np.float64],
     surface: NDArray[np.float64],
     work: NDArray[np.float64],
+    held: NDArray[np.float64],
 ) -> int:
-    """Advance the truth state by dt; the index in QUANTITIES of what diverged, or 0.
+    """Advance the truth state by dt and note the wrench in `held`; the index in QUANTITIES of what diverged, or 0.
 
     The step is divided if the body turns by more than LARGEST_TURN in it and, if any point may touch the ground in it,
     so that the fastest contact rate times a substep stays below 1 (the method is stable up to 2.78).
@@ -93,7 +94,9 @@ def advance(
     state = work[0]
     load_state(truth, state)
     for i in range(6):
-        if not math.isfinite(wrench[i]):
+        held[i] = wrench[i]
+    for i in range(6):
+        if not math.isfinite(held[i]):
             return 7 if i < 3 else 8
     turn = math.sqrt(state[10] ** 2 + state[11] ** 2 + state[12] ** 2)
     substeps = max(1.0, math.ceil(dt * turn / LARGEST_TURN))

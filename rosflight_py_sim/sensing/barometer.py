@@ -61,10 +61,8 @@ class Barometer:
     def sample(self, truth: NDArray[np.float64], dt: float) -> None:
         """Measure; `truth` is the truth vector (19,), dt the time since the last sample (s, > 0)."""
         errors = self._errors
-        normals = errors.normals
-        row = normals.row()
         self.pressure_pa, self.temperature_k, self.altitude_m = sample_pressure(
-            truth, self._origin_altitude, self._water, dt, errors.channels, normals.values, row
+            truth, self._origin_altitude, self._water, dt, errors.channels, errors.normals.next()
         )
 
 
@@ -76,10 +74,9 @@ def sample_pressure(
     dt: float,
     channels: NDArray[np.float64],
     normals: NDArray[np.float64],
-    row: int,
 ) -> tuple[float, float, float]:
     """Measured pressure (Pa), air temperature (K), pressure altitude (m); `water` is its density times gravity."""
-    advance_errors(channels, normals, row, dt)
+    advance_errors(channels, normals, dt)
     depth = truth[2] if water > 0.0 and truth[2] > 0.0 else 0.0
     altitude_msl_m = origin_altitude - (truth[2] - depth)
     measured = max(LOWEST_READING, pressure(altitude_msl_m) + water * depth + channels[0, ERROR])

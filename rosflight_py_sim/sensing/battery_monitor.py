@@ -39,9 +39,7 @@ class BatteryMonitor:
     def sample(self, voltage: float, current: float, dt: float) -> None:
         """Measure the true voltage (V) and current (A), dt (s, > 0) after the last sample."""
         errors = self._errors
-        normals = errors.normals
-        row = normals.row()
-        self.voltage, self.current = sample_battery(voltage, current, dt, errors.channels, normals.values, row)
+        self.voltage, self.current = sample_battery(voltage, current, dt, errors.channels, errors.normals.next())
 
 
 @kernel
@@ -51,8 +49,7 @@ def sample_battery(
     dt: float,
     channels: NDArray[np.float64],
     normals: NDArray[np.float64],
-    row: int,
 ) -> tuple[float, float]:
     """Measured voltage (V) and current (A)."""
-    advance_errors(channels, normals, row, dt)
+    advance_errors(channels, normals, dt)
     return voltage + channels[0, ERROR], current + channels[1, ERROR]

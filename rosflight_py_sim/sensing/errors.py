@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from rosflight_py_sim.jit import kernel
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
+from rosflight_py_sim.physics.normal_draws import NormalDraws
 
 # Columns of the channel array that the kernels work on; one row a channel.
 NOISE_DENSITY, BIAS_RANGE, WALK_DENSITY, DECAY_RATE, TURN_ON, UNIT_WALK, BIAS, ERROR = range(8)
@@ -147,30 +148,10 @@ class ErrorSource:
         return self.decay_name or f"k_{self.sensor}"
 
 
-class NormalBlock:
-    """Standard normals drawn many rows at a time: one call of the generator costs as much as hundreds of numbers."""
-
-    ROWS = 256
-
-    def __init__(self, rng: np.random.Generator, width: int) -> None:
-        self.values: NDArray[np.float64] = np.empty((self.ROWS, width))
-        self._rng = rng
-        self._next = self.ROWS
-
-    def row(self) -> int:
-        """Index of a row of `values` not handed out before."""
-        row = self._next
-        if row == self.ROWS:
-            self._rng.standard_normal(out=self.values)
-            row = 0
-        self._next = row + 1
-        return row
-
-
 class ErrorModel:
     """The errors of a sensor's channels: parameters and state, which `advance_errors` works on.
 
-    `channels` has one row a channel and the columns named above; `normals` holds two numbers a channel and sample.
+    `channels` has one row a channel and the columns named above; `normals` hands out two numbers a channel and sample.
     The walk is kept for a density of one, and the turn-on bias for a range of one, so that new parameter values
     scale the errors of a running sensor rather than draw others.
     """
@@ -184,7 +165,7 @@ class ErrorModel:
             bias = term.bias_range * turn_on[row] + term.walk_density * walk
             numbers = (term.noise_density, term.bias_range, term.walk_density, term.decay_rate)
             self.channels[row] = (*numbers, turn_on[row], walk, bias, bias)
-        self.normals = NormalBlock(rng, 2 * len(terms))
+        self.normals = NormalDraws(rng, 2 * len(terms))
 
     def adopt(self, other: ErrorModel) -> None:
         """Go on with another model's turn-on draw, walk and random numbers."""
@@ -197,8 +178,10 @@ class ErrorModel:
 
 
 @kernel
-def advance_errors(channels: NDArray[np.float64], normals: NDArray[np.float64], row: int, dt: float) -> None:
+def advance_errors(channels: NDArray[np.float64], normals: NDArray[np.float64], dt: float) -> None:
     """Carry every channel's walk on by dt (s) and fill its BIAS and ERROR (bias + white noise) columns.
+
+    `normals` holds two numbers a channel, for walk and white noise.
 
     Raises:
         ValueError: dt is not greater than 0.
@@ -209,12 +192,10 @@ def advance_errors(channels: NDArray[np.float64], normals: NDArray[np.float64], 
         decay = channels[channel, DECAY_RATE]
         if decay > 0.0:
             walk = math.exp(-decay * dt) * channels[channel, UNIT_WALK]
-            walk += math.sqrt(-math.expm1(-2.0 * decay * dt) / (2.0 * decay)) * normals[row, 2 * channel]
+            walk += math.sqrt(-math.expm1(-2.0 * decay * dt) / (2.0 * decay)) * normals[2 * channel]
         else:
-            walk = channels[channel, UNIT_WALK] + math.sqrt(dt) * normals[row, 2 * channel]
+            walk = channels[channel, UNIT_WALK] + math.sqrt(dt) * normals[2 * channel]
         bias = channels[channel, BIAS_RANGE] * channels[channel, TURN_ON] + channels[channel, WALK_DENSITY] * walk
         channels[channel, UNIT_WALK] = walk
         channels[channel, BIAS] = bias
-        channels[channel, ERROR] = (
-            bias + channels[channel, NOISE_DENSITY] / math.sqrt(dt) * normals[row, 2 * channel + 1]
-        )
+        channels[channel, ERROR] = bias + channels[channel, NOISE_DENSITY] / math.sqrt(dt) * normals[2 * channel + 1]

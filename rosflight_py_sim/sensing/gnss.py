@@ -121,10 +121,8 @@ class GnssReceiver:
 
     def sample(self, truth: NDArray[np.float64], time_ns: int, dt: float) -> None:
         """Report; `truth` (19,), `time_ns` since the Unix epoch (ns), dt the time since the last report (s, > 0)."""
-        normals = self._errors.normals
-        row = normals.row()
         measured = self._measured
-        sample_gnss(truth, dt, self._errors.channels, normals.values, row, measured)
+        sample_gnss(truth, dt, self._errors.channels, self._errors.normals.next(), measured)
         self.unix_seconds, self.unix_nanoseconds = divmod(time_ns, 1_000_000_000)
         self.horizontal_accuracy = _deviation(self._terms[0], dt)
         self.vertical_accuracy = _deviation(self._terms[2], dt)
@@ -150,11 +148,10 @@ def sample_gnss(
     dt: float,
     channels: NDArray[np.float64],
     normals: NDArray[np.float64],
-    row: int,
     measured: NDArray[np.float64],
 ) -> None:
     """Position and velocity with their errors into `measured` (6,), NED (m, m/s)."""
-    advance_errors(channels, normals, row, dt)
+    advance_errors(channels, normals, dt)
     north, east, down = rotate_to_inertial(truth[3], truth[4], truth[5], truth[6], truth[7], truth[8], truth[9])
     measured[0] = truth[0] + channels[0, ERROR]
     measured[1] = truth[1] + channels[1, ERROR]

@@ -117,9 +117,7 @@ class InertialSensor:
     def sample(self, truth: NDArray[np.float64], dt: float) -> None:
         """Measure; `truth` is the truth vector (19,), dt the time since the last sample (s, > 0)."""
         errors = self._errors
-        normals = errors.normals
-        row = normals.row()
-        sample_inertial(truth, self._gravity, dt, self._warm_up, errors.channels, normals.values, row, self._state)
+        sample_inertial(truth, self._gravity, dt, self._warm_up, errors.channels, errors.normals.next(), self._state)
 
     def _fill_biases(self) -> None:
         self._state[6:12] = self._errors.channels[:, BIAS]
@@ -134,11 +132,10 @@ def sample_inertial(
     warm_up: NDArray[np.float64],
     channels: NDArray[np.float64],
     normals: NDArray[np.float64],
-    row: int,
     state: NDArray[np.float64],
 ) -> None:
     """One measurement into `state`: accelerometer, gyro, their biases, and the part of the warm-up that is left."""
-    advance_errors(channels, normals, row, dt)
+    advance_errors(channels, normals, dt)
     left = state[12] * math.exp(-dt / warm_up[3])
     state[12] = left
     gx, gy, gz = rotate_to_body(truth[3], truth[4], truth[5], truth[6], 0.0, 0.0, gravity)

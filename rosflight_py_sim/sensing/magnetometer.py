@@ -109,9 +109,7 @@ class Magnetometer:
     def sample(self, truth: NDArray[np.float64], dt: float) -> NDArray[np.float64]:
         """Measured field (3,), body axes (T), dt (s, > 0) after the last sample; the next sample overwrites it."""
         errors = self._errors
-        normals = errors.normals
-        row = normals.row()
-        sample_field(truth, self.field_ned, dt, errors.channels, normals.values, row, self._field_body)
+        sample_field(truth, self.field_ned, dt, errors.channels, errors.normals.next(), self._field_body)
         return self._field_body
 
 
@@ -122,11 +120,10 @@ def sample_field(
     dt: float,
     channels: NDArray[np.float64],
     normals: NDArray[np.float64],
-    row: int,
     field_body: NDArray[np.float64],
 ) -> None:
     """One measurement of `field_ned` (3,) into `field_body` (3,), T."""
-    advance_errors(channels, normals, row, dt)
+    advance_errors(channels, normals, dt)
     x, y, z = rotate_to_body(truth[3], truth[4], truth[5], truth[6], field_ned[0], field_ned[1], field_ned[2])
     field_body[0] = x + channels[0, ERROR]
     field_body[1] = y + channels[1, ERROR]

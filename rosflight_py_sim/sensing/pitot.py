@@ -56,10 +56,8 @@ class PitotTube:
     def sample(self, truth: NDArray[np.float64], wind_ned: NDArray[np.float64], dt: float) -> None:
         """Measure; `truth` (19,), `wind_ned` (3,) the air's velocity over ground (m/s), dt since the last (s, > 0)."""
         errors = self._errors
-        normals = errors.normals
-        row = normals.row()
         self.differential_pressure_pa, self.airspeed_mps, self.temperature_k = sample_pitot(
-            truth, wind_ned, self._origin_altitude, dt, errors.channels, normals.values, row
+            truth, wind_ned, self._origin_altitude, dt, errors.channels, errors.normals.next()
         )
 
 
@@ -71,10 +69,9 @@ def sample_pitot(
     dt: float,
     channels: NDArray[np.float64],
     normals: NDArray[np.float64],
-    row: int,
 ) -> tuple[float, float, float]:
     """Measured differential pressure (Pa), the airspeed it means (m/s), air temperature (K)."""
-    advance_errors(channels, normals, row, dt)
+    advance_errors(channels, normals, dt)
     altitude_msl_m = origin_altitude - truth[2]
     air = density(altitude_msl_m)
     wind_x, _, _ = rotate_to_body(truth[3], truth[4], truth[5], truth[6], wind_ned[0], wind_ned[1], wind_ned[2])

@@ -68,10 +68,8 @@ class RangeFinder:
     def sample(self, truth: NDArray[np.float64], dt: float) -> float:
         """Measured distance (m), +inf or -inf by REP 117, dt (s, > 0) after the last sample."""
         errors = self._errors
-        normals = errors.normals
-        row = normals.row()
         limits = (self.min_range, self.max_range)
-        return sample_range(truth, self._boundary, self._parts, *limits, dt, errors.channels, normals.values, row)
+        return sample_range(truth, self._boundary, self._parts, *limits, dt, errors.channels, errors.normals.next())
 
 
 @kernel
@@ -84,10 +82,9 @@ def sample_range(
     dt: float,
     channels: NDArray[np.float64],
     normals: NDArray[np.float64],
-    row: int,
 ) -> float:
     """Distance along the beam (`beam_distance`) with error, or +-inf out of range (m)."""
-    advance_errors(channels, normals, row, dt)
+    advance_errors(channels, normals, dt)
     along_n, along_e, along_d = rotate_to_inertial(truth[3], truth[4], truth[5], truth[6], 0.0, 0.0, 1.0)
     distance = beam_distance(boundary, parts, truth[0], truth[1], truth[2], along_n, along_e, along_d)
     distance += float(channels[0, ERROR])

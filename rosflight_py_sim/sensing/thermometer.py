@@ -52,16 +52,13 @@ class Thermometer:
     def sample(self, altitude_msl_m: float, dt: float) -> float:
         """Measured temperature (K), at this altitude, dt (s, > 0) after the last sample."""
         errors = self._errors
-        normals = errors.normals
-        row = normals.row()
         return sample_temperature(
             altitude_msl_m,
             dt,
             self._self_heating,
             self._time_constant,
             errors.channels,
-            normals.values,
-            row,
+            errors.normals.next(),
             self._state,
         )
 
@@ -74,14 +71,13 @@ def sample_temperature(
     time_constant: float,
     channels: NDArray[np.float64],
     normals: NDArray[np.float64],
-    row: int,
     state: NDArray[np.float64],
 ) -> float:
     """Carry the true temperature state[0] (K; NaN: just switched on) on by dt and measure it.
 
     The step is exact for a constant ambient.
     """
-    advance_errors(channels, normals, row, dt)
+    advance_errors(channels, normals, dt)
     ambient = temperature(altitude_msl_m)
     if math.isnan(state[0]):
         state[0] = ambient

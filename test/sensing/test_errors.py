@@ -15,8 +15,7 @@ def recorded(terms, rate, duration, seed=1, column=ERROR):
     model = ErrorModel([terms] * CHANNELS, np.random.default_rng(seed))
     samples = np.empty((round(duration * rate), CHANNELS))
     for sample in samples:
-        row = model.normals.row()
-        advance_errors(model.channels, model.normals.values, row, 1.0 / rate)
+        advance_errors(model.channels, model.normals.next(), 1.0 / rate)
         sample[:] = model.channels[:, column]
     return samples
 
@@ -108,7 +107,7 @@ def test_same_seed_same_errors_other_seed_others():
 def test_time_that_does_not_advance_is_refused(dt):
     model = ErrorModel([ErrorTerms(1.0)], np.random.default_rng(0))
     with pytest.raises(ValueError, match="greater than 0"):
-        advance_errors(model.channels, model.normals.values, model.normals.row(), dt)
+        advance_errors(model.channels, model.normals.next(), dt)
 
 
 def test_adopting_model_goes_on_where_the_other_stopped():
@@ -119,8 +118,7 @@ def test_adopting_model_goes_on_where_the_other_stopped():
     def errors(model, count):
         collected = []
         for _ in range(count):
-            row = model.normals.row()
-            advance_errors(model.channels, model.normals.values, row, 0.01)
+            advance_errors(model.channels, model.normals.next(), 0.01)
             collected.append(model.channels[0, ERROR])
         return collected
 

@@ -24,14 +24,14 @@ from rosflight_py_sim.sensing import (
 
 
 def all_readings():
-    """300 steps of every sensor along a turning path in and over a pool (more than one block of random numbers)."""
+    """1100 steps of every sensor along a turning path in and over a pool (more than one block of random numbers)."""
     values = SENSOR_PARAMETERS.checked({"world": "pool"})
     rng = np.random.default_rng(11)
     kinds = (InertialSensor, Thermometer, Magnetometer, Barometer, GnssReceiver, RangeFinder, PitotTube, BatteryMonitor)
     inertial, thermometer, magnetometer, barometer, gnss, ranger, pitot, battery = (k(values, rng) for k in kinds)
     wind = np.array([1.0, -2.0, 0.3])
     readings = []
-    for step in range(300):
+    for step in range(1100):
         truth = rng.standard_normal(19)
         truth[2] *= 6.0
         truth[3] += 3.0
