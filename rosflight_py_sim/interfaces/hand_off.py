@@ -30,8 +30,8 @@ _STEPS = 8
 # With guests it has a turn after each of these instead, whatever they subscribe to: one guest more changes no flight.
 _TURNS_WITH_GUESTS = (STATUS, TRUTH_STATE, CLOCK)
 
-# Messages that were sent through the middleware and may come back through a subscription of this process.
-_RECENT = 64
+# Messages of one's own that a subscription may still be waiting for; the middleware keeps one, or a few.
+_ECHOES = 64
 
 M = TypeVar("M")
 
@@ -57,7 +57,9 @@ class Outlet:
         topic: row of the table.
         name: full name of the topic.
         last: message that was sent last; None before the first.
-        targets: functions that take each message, one for each subscription of the process.
+        inlets: subscriptions of the hand-off that match.
+        targets: functions that take each message for them.
+        sent: message that went through the middleware last; None before the first.
         goes_out: whether messages are encoded, for subscriptions outside of the hand-off or for a tap.
     """
 
@@ -79,13 +81,12 @@ class Outlet:
         self.topic = topic
         self.name = publisher.topic_name
         self.last: Any = None
+        self.inlets: tuple[Inlet, ...] = ()
         self.targets: tuple[Deliver, ...] = ()
-        self.readers = 0
         self.is_latched = topic.qos.durability == DurabilityPolicy.TRANSIENT_LOCAL
         self.renew = renew
         self._tap = tap
         self._is_wanted = False
-        self._recent: deque[bytes] = deque(maxlen=_RECENT)
         self.goes_out = tap is not None
         self.use(publisher)
 
@@ -93,7 +94,7 @@ class Outlet:
         """Publish with this publisher, which has sent nothing yet."""
         self.publisher = publisher
         self._publish = publisher.handle.publish_raw
-        self._recent.clear()
+        self.sent: bytes | None = None
 
     def send_out(self, message: Any) -> None:
         """Encode a message for those outside of the hand-off."""
@@ -101,12 +102,13 @@ class Outlet:
         if self._tap is not None:
             self._tap(data)
         if self._is_wanted:
-            self._recent.append(data)
-            self._publish(data)
+            self._send(data)
 
-    def has_sent(self, data: bytes) -> bool:
-        """Whether these bytes are one of the newest messages that went through the middleware."""
-        return data in self._recent
+    def _send(self, data: bytes) -> None:
+        self.sent = data
+        for inlet in self.inlets:
+            inlet.expect(data)
+        self._publish(data)
 
     def look(self) -> bool:
         """Find out whether somebody outside of the hand-off wants messages.
@@ -115,12 +117,10 @@ class Outlet:
             Whether the publisher is to be renewed: nobody is left, and a later subscription would receive from it the
             message that was latched when somebody was.
         """
-        was_wanted, self._is_wanted = self._is_wanted, self.publisher.get_subscription_count() > self.readers
+        was_wanted, self._is_wanted = self._is_wanted, self.publisher.get_subscription_count() > len(self.inlets)
         self.goes_out = self._is_wanted or self._tap is not None
         if self._is_wanted and not was_wanted and self.is_latched and self.last is not None:
-            data = self.topic.encode(self.last)
-            self._recent.append(data)
-            self._publish(data)
+            self._send(self.topic.encode(self.last))
         return self.is_latched and was_wanted and not self._is_wanted
 
 
@@ -147,13 +147,33 @@ class Inlet:
         self.name = subscription.topic_name
         self.deliver = deliver
         self._show, self._is_shown = show, True
+        # What was handed off comes through the middleware, too, when somebody outside wants it.
+        self._echoes: deque[bytes] = deque(maxlen=_ECHOES)
 
-    def look(self, writers: int) -> None:
-        """Listen to the middleware if, and only if, it has other publishers than so many of the hand-off."""
-        is_needed = self.subscription.get_publisher_count() > writers
+    def look(self, outlets: list[Outlet]) -> None:
+        """Listen to the middleware if, and only if, it has other publishers than these of the hand-off."""
+        is_needed = self.subscription.get_publisher_count() > len(outlets)
         if is_needed != self._is_shown:
             self._is_shown = is_needed
+            # One that came while nobody listened may be waiting.
+            sent = (outlet.sent for outlet in outlets if outlet.sent is not None)
+            self._echoes = deque(sent, _ECHOES)
             self._show(is_needed)
+
+    def expect(self, data: bytes) -> None:
+        """Take note of a message that was handed off and goes through the middleware."""
+        if self._is_shown:
+            self._echoes.append(data)
+
+    def is_echo(self, data: bytes) -> bool:
+        """Whether a message that came through the middleware was handed off before."""
+        echoes = self._echoes
+        if data not in echoes:
+            return False
+        # The middleware keeps the order; what is missing before this one was replaced by it.
+        while echoes.popleft() != data:
+            pass
+        return True
 
 
 class HandOff:
@@ -216,7 +236,7 @@ class HandOff:
             send(time_ns)
 
         def send_made(make: Callable[[], Any]) -> None:
-            if outlet.readers or outlet.goes_out:
+            if outlet.inlets or outlet.goes_out:
                 send(make())
             else:
                 tally.count += 1
@@ -252,7 +272,7 @@ class HandOff:
         self._admit_guests()
         outlets = self.outlets(name)
         for inlet in self._inlets.get(name, []):
-            inlet.look(sum(_fit(outlet, inlet) for outlet in outlets))
+            inlet.look([outlet for outlet in outlets if _fit(outlet, inlet)])
         for outlet in outlets:
             if outlet.look():
                 # Not at once: this may be a callback of the publisher's own.
@@ -266,9 +286,8 @@ class HandOff:
         subscription: Subscription[Any]
 
         def on_outside(data: bytes) -> None:
-            message = self.receive(inlet, data)
-            if message is not None:
-                deliver(message)
+            if not inlet.is_echo(data):
+                deliver(topic.decode(data))
 
         def show(is_shown: bool) -> None:
             # Executors look at this list. rclpy has no public way to leave something out.
@@ -284,12 +303,6 @@ class HandOff:
         inlet = Inlet(topic, qos, subscription, deliver, show)
         self.add_inlet(inlet)
         return subscription
-
-    def receive(self, inlet: Inlet, data: bytes) -> Any:
-        """The message that came through the middleware; None: it was sent from here and has been handed off."""
-        if any(outlet.has_sent(data) for outlet in self.outlets(inlet.name)):
-            return None
-        return inlet.topic.decode(data)
 
     def _later(self, act: Callable[[], None]) -> None:
         """Call a function once what was sent before has been delivered."""
@@ -308,9 +321,8 @@ class HandOff:
     def _connect(self, name: str) -> None:
         outlets, inlets = self.outlets(name), self._inlets.get(name, [])
         for outlet in outlets:
-            fitting = [inlet for inlet in inlets if _fit(outlet, inlet)]
-            outlet.readers = len(fitting)
-            outlet.targets = tuple(_target(outlet, inlet) for inlet in fitting if inlet.deliver is not None)
+            outlet.inlets = tuple(inlet for inlet in inlets if _fit(outlet, inlet))
+            outlet.targets = tuple(_target(outlet, inlet) for inlet in outlet.inlets if inlet.deliver is not None)
         self.look(name)
 
     def _wake(self) -> None:

@@ -54,7 +54,7 @@ class PolledSubscription(Generic[M]):
         if taken is None:
             return None
         data = bytes(taken[0])
-        if any(outlet.has_sent(data) for outlet in outlets):
+        if any(outlet.sent == data for outlet in outlets):
             return None
         return self._topic.decode(data)
 
