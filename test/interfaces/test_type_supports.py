@@ -1,0 +1,25 @@
+"""A node's process leaves the message generator out, and nothing else."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+PROGRAM = """
+import sys
+import rosflight_py_sim.nodes
+from std_msgs.msg import String
+
+String.__import_type_support__()
+assert String._TYPE_SUPPORT is not None
+assert "lark" not in sys.modules
+from rosidl_generator_py import generate_py, import_type_support
+assert callable(generate_py) and callable(import_type_support)
+import rosidl_generator_py
+assert not hasattr(rosidl_generator_py, "no_such_name")
+"""
+
+
+def test_messages_have_type_supports_without_the_generator_and_the_generator_is_there_when_asked_for() -> None:
+    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
