@@ -57,11 +57,10 @@ def _memory_mib(pid: int) -> float:
         return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
-@contextmanager
-def node_processes(
+def node_commands(
     chosen: Vehicle, *arguments: str, flight_controller: str = "sil_board", time_mode: str = "lockstep"
-) -> Iterator[dict[str, subprocess.Popen[bytes]]]:
-    """A process for each node, as fast as the machine allows unless the arguments say otherwise."""
+) -> dict[str, list[str]]:
+    """Executable of each node to the command that starts it."""
     controller = chosen_flight_controller(flight_controller)
     planned = planned_nodes([Member(chosen)], controller)
     executables = [*(one.executable for one in planned), TIME_MANAGERS[time_mode]]
@@ -70,10 +69,16 @@ def node_processes(
     common += [word for file in files for word in ("--params-file", str(file))]
     common += ["-p", "use_sim_time:=true", "-p", f"time_mode:={time_mode}", "-p", "real_time_multiplier:=0.0"]
     common += arguments
-    processes = {
-        executable: subprocess.Popen([sys.executable, "-m", f"rosflight_py_sim.nodes.{executable}", *common])
-        for executable in executables
-    }
+    return {one: [sys.executable, "-m", f"rosflight_py_sim.nodes.{one}", *common] for one in executables}
+
+
+@contextmanager
+def node_processes(
+    chosen: Vehicle, *arguments: str, flight_controller: str = "sil_board", time_mode: str = "lockstep"
+) -> Iterator[dict[str, subprocess.Popen[bytes]]]:
+    """A process for each node, as fast as the machine allows unless the arguments say otherwise."""
+    commands = node_commands(chosen, *arguments, flight_controller=flight_controller, time_mode=time_mode)
+    processes = {executable: subprocess.Popen(command) for executable, command in commands.items()}
     try:
         yield processes
     finally:
