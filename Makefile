@@ -19,6 +19,7 @@ unexport RMW_IMPLEMENTATION ROS_DISTRO ROS_VERSION ROS_PYTHON_VERSION VIRTUAL_EN
 STRICT := $(wildcard $(addprefix rosflight_py_sim/,physics sensing firmware autopilot protocols transmitter world camera))
 INTERFACES := $(foreach package,rosflight_msgs tf2_msgs,$(wildcard $(addprefix $(package)/,CMakeLists.txt package.xml \
 	pyproject.toml cmake/* msg/* srv/*)))
+KERNELS := $(wildcard rosflight_py_sim/jit.py rosflight_py_sim/kernel_*) $(shell grep -rl --include=*.py @kernel rosflight_py_sim)
 
 .DELETE_ON_ERROR:
 .PHONY: help fly fly-ardupilot test lint bench docs fidelity lock clean
@@ -28,10 +29,10 @@ help:  ## what there is to make
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
 	@echo "  Variables: VEHICLE=$(VEHICLE), ARGS for the program or for pytest, PYTHON=$(PYTHON)"
 
-fly: $(VENV)/.project  ## fly a mission with the whole node graph in one process
+fly: $(VENV)/.kernels  ## fly a mission with the whole node graph in one process
 	@$(BIN)/rosflight_py_sim fly $(VIEW) --vehicle $(VEHICLE) $(ARGS)
 
-fly-ardupilot: $(VENV)/.project  ## let ArduPilot fly, which you start in another terminal
+fly-ardupilot: $(VENV)/.kernels  ## let ArduPilot fly, which you start in another terminal
 	@$(BIN)/rosflight_py_sim sim --flight-controller ardupilot --vehicle $(VEHICLE) $(ARGS)
 
 lint: $(VENV)/.project  ## format and lint check, types
@@ -41,18 +42,18 @@ lint: $(VENV)/.project  ## format and lint check, types
 	@$(BIN)/mypy rosflight_py_sim benchmarks
 
 test: export ROS_AUTOMATIC_DISCOVERY_RANGE := LOCALHOST
-test: lint  ## lint, then the whole test suite
+test: lint $(VENV)/.kernels  ## lint, then the whole test suite
 	@$(BIN)/python -m pytest $(ARGS)
 
 bench: export ROS_AUTOMATIC_DISCOVERY_RANGE := LOCALHOST
-bench: $(VENV)/.project  ## print the speed table
+bench: $(VENV)/.kernels  ## print the speed table
 	@$(BIN)/python -m benchmarks $(ARGS)
 
 docs: $(VENV)/.project  ## make a site of the documentation, in build/docs
 	@$(BIN)/python -m sphinx -q -W --keep-going -b html -c docs -d build/doctrees . build/docs $(ARGS)
 	@echo "site: build/docs/index.html"
 
-fidelity: $(VENV)/.project  ## draw the physics beside the book's equations
+fidelity: $(VENV)/.kernels  ## draw the physics beside the book's equations
 	@$(BIN)/python test/fidelity/draw.py $(ARGS)
 
 lock: $(VENV)/.project  ## pin the newest allowed versions of everything in requirements.lock
@@ -88,4 +89,8 @@ $(VENV)/.rosflight_msgs: $(INTERFACES) $(VENV)/.packages
 
 $(VENV)/.project: setup.py setup.cfg package.xml $(VENV)/.rosflight_msgs
 	$(call step,  installing rosflight_py_sim so that edits count,$(PIP) --no-build-isolation --no-deps --editable .)
+	@touch $@
+
+$(VENV)/.kernels: $(KERNELS) $(VENV)/.project
+	$(call step,  compiling the kernels (about 15 s on 2 cores),$(BIN)/rosflight_py_sim compile)
 	@touch $@

@@ -194,6 +194,14 @@ def _parser() -> argparse.ArgumentParser:
     joysticks.add_argument("--watch", action="store_true", help="show axes and pressed buttons until Ctrl-C")
     joysticks.add_argument("--mapping-file", type=_file, metavar="FILE", help="mappings of your own, which come first")
     joysticks.set_defaults(command=_joysticks)
+    compiling = commands.add_parser(
+        "compile",
+        help="compile the numeric kernels, once after an installation",
+        description="Compile the numeric kernels into a library in the cache folder (~/.cache/rosflight_py_sim), so "
+        "that simulations start at once and take less memory. Run it once after an installation or an edit of a "
+        "kernel; without it numba compiles at the first start. Needs numba, a C compiler and Python's headers.",
+    )
+    compiling.set_defaults(command=_compile)
     add_hand_over_parser(commands)
     add_terminal_parser(commands)
     return parser
@@ -301,6 +309,22 @@ def _fly(options: argparse.Namespace) -> int:
         beside=_beside(options),
         record=options.record,
     )
+
+
+def _compile(_: argparse.Namespace) -> int:
+    from rosflight_py_sim import jit
+    from rosflight_py_sim.kernel_library import LibraryError, build_library
+
+    if jit.LIBRARY is None:
+        try:
+            left_out = build_library()
+        except LibraryError as error:
+            print(f"rosflight_py_sim: {error}", file=sys.stderr)
+            return 1
+        for reason in left_out:
+            print(f"rosflight_py_sim: left to numba: {reason}", file=sys.stderr)
+    print(f"kernel library: {jit.library_path()}")
+    return 0
 
 
 def _joysticks(options: argparse.Namespace) -> int:

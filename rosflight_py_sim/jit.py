@@ -4,81 +4,182 @@
 not, so one source serves both; the tests hold the two equal. A kernel takes and returns floats and integers; it also
 takes arrays, of one type only: float64, or the pixels of a picture. It neither creates nor returns an array.
 
+Compiled kernels come from one of two places:
+
+- the kernel library, an extension module that `rosflight_py_sim compile` builds (`kernel_library.py`). A process that
+  loads it starts at once and imports no numba. The library belongs to exactly these sources.
+- numba, where there is no library of these sources, or for arguments that the library has no kernel for. numba compiles
+  at the first call and caches the result.
+
 Setting the environment variable ROSFLIGHT_PY_SIM_NO_JIT to 1 chooses plain Python even where numba is
 installed.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
-import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import cache, cached_property
+from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader
+from importlib.util import find_spec, module_from_spec, source_hash, spec_from_file_location
 from pathlib import Path
+from types import BuiltinFunctionType, ModuleType
 from typing import Any, ParamSpec, TypeVar
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-COMPILED: bool
+COMPILED = os.environ.get("ROSFLIGHT_PY_SIM_NO_JIT") != "1" and find_spec("numba") is not None
 """True where kernels run compiled."""
-
-if os.environ.get("ROSFLIGHT_PY_SIM_NO_JIT") == "1":
-    COMPILED = False
-else:
-    try:
-        import numba
-        from numba.core import config
-
-        COMPILED = True
-    except ModuleNotFoundError:
-        COMPILED = False
-
-
-def _cache_folder() -> Path:
-    """Folder for compiled kernels of exactly these sources.
-
-    numba notices a change in a kernel's own file, but not in a kernel that it calls from another file; so every
-    state of the sources has a folder of its own.
-    """
-    package = Path(__file__).parent
-    digest = hashlib.sha256()
-    for source in sorted(package.rglob("*.py")):
-        text = source.read_bytes()
-        if b"@kernel" in text:
-            digest.update(text)
-    caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / package.name
-    folder = f"kernels-{digest.hexdigest()[:16]}"
-    try:
-        (caches / folder).mkdir(parents=True, exist_ok=True)
-    except OSError:
-        return Path(tempfile.gettempdir()) / f"{package.name}-{os.getuid()}" / folder
-    return caches / folder
-
-
-if COMPILED and "NUMBA_CACHE_DIR" not in os.environ:
-    config.CACHE_DIR = str(_cache_folder())
 
 # Without numba's runtime no array is reference-counted: an array argument costs a third of the time, and kernels that
 # call one another take a fifth.
 _OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy", "_nrt": False}
 
+LIBRARY_NAME = "rosflight_kernels"
+"""Name of the kernel library as a module."""
+
+
+def kernel_sources() -> Iterator[tuple[Path, bytes]]:
+    """Path and text of every file of the package that defines kernels, in a fixed order."""
+    for folder, folders, files in os.walk(Path(__file__).parent):
+        folders.sort()
+        for name in sorted(files):
+            if name.endswith(".py"):
+                with open(f"{folder}/{name}", "rb", buffering=0) as source:  # noqa: PTH123 (faster than by Path)
+                    text = source.read()
+                if b"@kernel" in text:
+                    yield Path(folder, name), text
+
+
+def _cache_folder() -> Path:
+    """Folder for compiled kernels of exactly these sources, and of what makes the kernel library of them.
+
+    numba notices a change in a kernel's own file, but not in a kernel that it calls from another file; so every
+    state of the sources has a folder of its own.
+    """
+    package = Path(__file__).parent
+    makers = ("kernel_library.c", "kernel_library.py", "kernel_signatures.py")
+    texts = [*(text for _, text in kernel_sources()), *((package / name).read_bytes() for name in makers)]
+    folder = f"kernels-{source_hash(b''.join(texts)).hex()}"  # hashlib would load 4 MiB of OpenSSL
+    caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / package.name
+    try:
+        (caches / folder).mkdir(parents=True, exist_ok=True)
+    except OSError:
+        import tempfile
+
+        return Path(tempfile.gettempdir()) / f"{package.name}-{os.getuid()}" / folder
+    return caches / folder
+
+
+def library_path() -> Path:
+    """File of the kernel library, whether it has been built or not."""
+    return _CACHE / f"{LIBRARY_NAME}{EXTENSION_SUFFIXES[0]}"
+
+
+def load_library(path: Path) -> ModuleType:
+    """The kernel library in that file.
+
+    Raises:
+        ImportError: the file does not fit this Python, numpy or C library.
+    """
+    spec = spec_from_file_location(LIBRARY_NAME, path, loader=ExtensionFileLoader(LIBRARY_NAME, str(path)))
+    assert spec is not None and spec.loader is not None
+    library = module_from_spec(spec)
+    spec.loader.exec_module(library)
+    return library
+
+
+def _found_library() -> ModuleType | None:
+    try:
+        return load_library(library_path())
+    except ImportError:
+        return None
+
+
+_CACHE = _cache_folder() if COMPILED else Path()
+
+LIBRARY = _found_library() if COMPILED else None
+"""The kernel library of these sources; None if it has not been built, or not for this Python, numpy and C library."""
+
+
+class Kernel:
+    """A kernel for arguments that the kernel library does not take: numba compiles it at the first call.
+
+    Attributes:
+        py_func: the function as plain Python.
+    """
+
+    def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
+        """Note the function and numba's options for it."""
+        self.py_func = function
+        self._options = options
+
+    @cached_property
+    def dispatcher(self) -> Callable[..., Any]:
+        """What numba makes of the function."""
+        return _compiled_by_numba(self.py_func, self._options)
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        """Call what numba makes of the function."""
+        return self.dispatcher(*arguments, **named)
+
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
     """Compile `function` for speed where numba is installed; return it unchanged otherwise.
 
-    Compiled code is cached in the user's cache folder, or in NUMBA_CACHE_DIR, so that only the first run compiles.
+    Compiled code is kept in the user's cache folder; numba's own part of it in NUMBA_CACHE_DIR, if that is set.
     Strict IEEE arithmetic is kept (no fastmath): the compiled and the plain path agree to rounding.
     """
-    if not COMPILED:
-        return function
-    compiled: Callable[P, R] = numba.njit(**_OPTIONS)(function)
-    return compiled
+    return _compiled(function, {})
 
 
 def kernel_part(function: Callable[P, R]) -> Callable[P, R]:
     """As `kernel`, for a part of one kernel that is called at each turn of its loop: compiled into its caller."""
+    return _compiled(function, {"inline": "always"})
+
+
+def plain(compiled: Callable[P, R]) -> Callable[P, R]:
+    """The plain Python function of a kernel."""
+    function: Callable[P, R] = getattr(_behind(compiled), "py_func", compiled)
+    return function
+
+
+def _behind(compiled: Any) -> Any:
+    """The `Kernel` that a function of the kernel library hands calls on to; anything else is returned as it is."""
+    return getattr(compiled, "__self__", compiled)
+
+
+def _compiled(function: Callable[P, R], options: dict[str, Any]) -> Callable[P, R]:
     if not COMPILED:
         return function
-    compiled: Callable[P, R] = numba.njit(**_OPTIONS, inline="always")(function)
+    if LIBRARY is None:
+        return _compiled_by_numba(function, options)
+    compiled: Callable[P, R] = LIBRARY.kernel(
+        f"{function.__module__}.{function.__qualname__}", Kernel(function, options)
+    )
     return compiled
+
+
+def _compiled_by_numba(function: Callable[P, R], options: dict[str, Any]) -> Callable[P, R]:
+    compiled: Callable[P, R] = _numba().njit(**_OPTIONS, **options)(function)
+    return compiled
+
+
+@cache
+def _numba() -> Any:
+    """The module numba, which finds kernels behind functions of the kernel library."""
+    import numba
+    from numba.core import config
+    from numba.extending import typeof_impl
+
+    if "NUMBA_CACHE_DIR" not in os.environ:
+        config.CACHE_DIR = str(_CACHE)
+
+    @typeof_impl.register(BuiltinFunctionType)  # type: ignore[untyped-decorator]
+    @typeof_impl.register(Kernel)  # type: ignore[untyped-decorator]
+    def type_of(value: Any, _context: Any) -> Any:
+        found = _behind(value)
+        return numba.types.Dispatcher(found.dispatcher) if isinstance(found, Kernel) else None
+
+    return numba

@@ -41,7 +41,8 @@ class Renderer:
         position, turned = camera.pose(truth)
         numbers = self._numbers.draw(camera, position, turned)
         self._look_from(position, turned[:, 2])
-        shade(numbers, self._seen, position, turned, camera.focal_length, self._scene, self._remaining, self._picture)
+        axes = np.ascontiguousarray(turned)
+        shade(numbers, self._seen, position, axes, camera.focal_length, self._scene, self._remaining, self._picture)
         return self._picture
 
     def close(self) -> None:

@@ -20,7 +20,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.optimize import least_squares
 
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.physics.rotations import quaternion_from_euler, rotate_to_body
@@ -130,6 +129,8 @@ def trim(model: SteadyModel, condition: FlightCondition) -> Trim:
 
 def _least(residual: Callable[[Array], Array], start: Array, equations: _SteadyFlight) -> Any:
     """What scipy finds from `start`: the last unknowns of the equations, as many as `start` has."""
+    from scipy.optimize import least_squares  # a quarter of a second to import, which not every program needs
+
     last = slice(-len(start), None)
     return least_squares(
         residual,

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import pymap3d
 from numpy.typing import NDArray
 
 from rosflight_py_sim.jit import kernel
@@ -24,6 +23,8 @@ SECOND_ECCENTRICITY_SQUARED = ECCENTRICITY_SQUARED / (1.0 - ECCENTRICITY_SQUARED
 
 def tangent_plane(latitude_deg: float, longitude_deg: float, altitude_m: float) -> NDArray[np.float64]:
     """The local frame at a place: rows 0 to 2 are north, east and down in earth-fixed axes, row 3 the place (m)."""
+    import pymap3d  # two megabytes, which most of the nodes that import this package do not need
+
     phi, lam = math.radians(latitude_deg), math.radians(longitude_deg)
     return np.array(
         [

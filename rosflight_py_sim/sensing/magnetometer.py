@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import pygeomag
 from numpy.typing import NDArray
 
 from rosflight_py_sim.jit import kernel
@@ -72,6 +71,8 @@ def world_magnetic_model(
 
     The model asks for the height above the ellipsoid; the altitude above sea level stands for it (100 m are 3 nT).
     """
+    import pygeomag  # only here, so that only processes that use the model load it
+
     model = pygeomag.GeoMag(coefficients_file="wmm/WMM_2025.COF")
     field = model.calculate(glat=latitude_deg, glon=longitude_deg, alt=altitude_msl_m / 1000.0, time=decimal_year)
     return np.array([field.x, field.y, field.z]) * 1e-9

@@ -1,0 +1,263 @@
+"""The kernel library: every kernel as machine code in one extension module, which runs without numba.
+
+numba compiles each kernel for the types of `kernel_signatures.py`. LLVM writes position-independent machine code of it.
+The C compiler adds a function for each kernel that Python calls (`kernel_library.c` and what is generated here). This
+function hands the call on to numba (`jit.Kernel`) where an argument has another type, layout or number of dimensions.
+
+The arithmetic is numba's own, to the bit: the C code checks arguments and passes them on.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import shutil
+import subprocess
+import sysconfig
+import tempfile
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from itertools import islice
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rosflight_py_sim import jit
+from rosflight_py_sim.kernel_signatures import Argument, arguments_of
+
+CPU = {"x86_64": "x86-64-v2"}
+"""Oldest processor that the machine code runs on, by architecture; for others LLVM's `generic`."""
+
+C_TYPES = {"float64": "double", "int64": "int64_t", "boolean": "int64_t"}
+"""numba's name of a number's type to C's; a boolean is passed as 0 or 1."""
+
+OBJECTS = {"float64": "PyFloat_FromDouble", "int64": "PyLong_FromLongLong", "bool": "PyBool_FromLong"}
+"""numba's name of a result's type to the C function that makes a Python object of it."""
+
+SUPPLIED = {
+    *("numba_gil_ensure", "numba_unpickle", "numba_runtime_build_excinfo_struct", "numba_do_raise"),
+    *("numba_gil_release", "NRT_Free", "NRT_MemInfo_call_dtor"),
+}
+"""Functions of numba that `kernel_library.c` defines."""
+
+
+class LibraryError(Exception):
+    """The library cannot be built; the text says why."""
+
+
+@dataclass(frozen=True)
+class CompiledKernel:
+    """A kernel as machine code.
+
+    Attributes:
+        name: module and name of the function.
+        symbol: name of the machine code.
+        arguments: of the kernel.
+        read_only: for each argument whether it is an array that the machine code certainly does not write to.
+        results: numba's names of the types of what it returns.
+        in_tuple: whether it returns a tuple.
+        machine_code: an object file.
+    """
+
+    name: str
+    symbol: str
+    arguments: tuple[Argument, ...]
+    read_only: tuple[bool, ...]
+    results: tuple[str, ...]
+    in_tuple: bool
+    machine_code: bytes
+
+
+def build_library() -> list[str]:
+    """Build the library of these sources on all cores; the kernels that are left to numba, with reasons.
+
+    Raises:
+        LibraryError: numba or a C compiler is missing or fails.
+    """
+    if not jit.COMPILED:
+        raise LibraryError("numba is not installed, or ROSFLIGHT_PY_SIM_NO_JIT is 1: kernels run as plain Python")
+    compiler = next((found for name in ("cc", "gcc", "clang") if (found := shutil.which(name))), None)
+    if compiler is None:
+        raise LibraryError("no C compiler found (cc, gcc, clang): numba compiles the kernels at the first flight")
+    package = Path(__file__).parent
+    rooms: dict[str, list[str]] = defaultdict(list)
+    for source, text in jit.kernel_sources():
+        if b"\n@kernel" in text:
+            words = (package.name, *source.relative_to(package).with_suffix("").parts)
+            rooms[words[1]].append(".".join(words))
+    # A process takes whole folders, because a kernel mostly calls kernels of its own folder.
+    with ProcessPoolExecutor(min(os.cpu_count() or 1, len(rooms)), get_context("spawn")) as pool:
+        done = [one for compiled in pool.map(compiled_kernels, rooms.values()) for one in compiled]
+    path = jit.library_path()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+        linked = _linked([one for one in done if isinstance(one, CompiledKernel)], Path(folder), compiler)
+        linked.replace(path)
+    return [one for one in done if isinstance(one, str)]
+
+
+def _linked(kernels: Sequence[CompiledKernel], folder: Path, compiler: str) -> Path:
+    for one in kernels:
+        (folder / f"{one.symbol}.o").write_bytes(one.machine_code)
+    (folder / "kernels.inc").write_text(c_functions(kernels), encoding="utf-8")
+    includes = [f"-I{place}" for place in (folder, sysconfig.get_paths()["include"], np.get_include())]
+    sources = [str(Path(__file__).with_suffix(".c")), *(f"{one.symbol}.o" for one in kernels)]
+    linked = folder / jit.library_path().name
+    command = [compiler, "-shared", "-fPIC", "-O1", "-s", *includes, *sources, "-o", str(linked), "-lm"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise LibraryError(f"{compiler} failed (are Python's headers installed, python3-dev?):\n{done.stderr}")
+    try:
+        jit.load_library(linked)
+    except ImportError as error:
+        raise LibraryError(f"the library that {compiler} made cannot be loaded: {error}") from error
+    return linked
+
+
+def compiled_kernels(module_names: Sequence[str]) -> list[CompiledKernel | str]:
+    """Every kernel of some modules that takes only numbers and arrays; in the place of one that fails, the reason."""
+    import numba
+
+    compiled: list[CompiledKernel | str] = []
+    for module_name in module_names:
+        for name, value in vars(importlib.import_module(module_name)).items():
+            function = jit.plain(value)
+            if function is value or value.__module__ != module_name:
+                continue
+            arguments = arguments_of(function)
+            if arguments is None:
+                continue
+            try:
+                compiled.append(_compiled_kernel(value, arguments, f"kernel_{module_name.replace('.', '_')}_{name}"))
+            except (LibraryError, numba.core.errors.NumbaError) as error:
+                compiled.append(f"{module_name}.{name}: {error}")
+    return compiled
+
+
+def _compiled_kernel(dispatcher: Any, arguments: Sequence[Argument], symbol: str) -> CompiledKernel:
+    import llvmlite.binding as llvm
+    from numba import types
+
+    taken = tuple(
+        types.Array(kind, one.dimensions, "C") if one.dimensions else kind
+        for one, kind in ((one, getattr(types, one.type)) for one in arguments)
+    )
+    dispatcher.compile(taken)
+    returned = dispatcher.overloads[taken].signature.return_type
+    in_tuple = isinstance(returned, types.BaseTuple)
+    results = () if returned == types.none else tuple(returned) if in_tuple else (returned,)
+    if unknown := [str(one) for one in results if str(one) not in OBJECTS]:
+        raise LibraryError(f"returns {', '.join(unknown)}; allowed: {', '.join(OBJECTS)}")
+    entry = _entry(dispatcher, arguments, results, in_tuple)
+    module = llvm.parse_assembly(entry.inspect_llvm())
+    for value in (*module.functions, *module.global_variables):
+        if value.name == entry.native_name:
+            value.name = symbol
+        elif value.name == "PyErr_WriteUnraisable":
+            value.name = "kernel_raised"
+        elif not value.is_declaration:
+            value.linkage = "internal"  # other kernels have their own of the same name
+        elif value.name.startswith(("NRT_", "numba_")) and value.name not in SUPPLIED:
+            raise LibraryError(f"needs {value.name} of numba; a kernel makes no arrays")
+    target = llvm.Target.from_default_triple()
+    machine = target.create_target_machine(
+        cpu=CPU.get(target.triple.split("-")[0], "generic"), opt=3, reloc="pic", codemodel="default"
+    )
+    return CompiledKernel(
+        f"{dispatcher.__module__}.{dispatcher.__qualname__}",
+        symbol,
+        tuple(arguments),
+        _read_only(module.get_function(symbol), arguments),
+        tuple(str(one) for one in results),
+        in_tuple,
+        machine.emit_object(module),
+    )
+
+
+def _read_only(function: Any, arguments: Sequence[Argument]) -> tuple[bool, ...]:
+    """For each argument of a kernel whether LLVM has found that the function only reads it."""
+    parameters = iter(function.arguments)
+    found = []
+    for argument in arguments:
+        first, *_ = islice(parameters, 1 + argument.dimensions)
+        found.append(argument.dimensions > 0 and bool({b"readonly", b"readnone"} & set(first.attributes)))
+    return tuple(found)
+
+
+def _entry(dispatcher: Any, arguments: Sequence[Argument], results: Sequence[Any], in_tuple: bool) -> Any:
+    """The kernel as a C function: for an array it takes data and shape, for a result a place to write it to."""
+    from numba import carray, cfunc, types
+
+    def passed(kind: Any) -> Any:
+        return types.int64 if kind == types.boolean else kind
+
+    types_taken, names_taken, given = [], [], []
+    for index, argument in enumerate(arguments):
+        kind, name = passed(getattr(types, argument.type)), f"a{index}"
+        lengths = [f"n{index}_{axis}" for axis in range(argument.dimensions)]
+        types_taken += [types.CPointer(kind) if lengths else kind, *[types.int64] * len(lengths)]
+        names_taken += [name, *lengths]
+        if lengths:
+            given.append(f"carray({name}, ({', '.join(lengths)},))")
+        else:
+            given.append(f"{name} != 0" if argument.type == "boolean" else name)
+    written = [f"r{index}" for index in range(len(results))]
+    types_taken += [types.CPointer(passed(kind)) for kind in results]
+    lines = [f"def entry({', '.join(names_taken + written)}):", f"    result = kernel({', '.join(given)})"]
+    lines += [f"    {name}[0] = result{f'[{index}]' if in_tuple else ''}" for index, name in enumerate(written)]
+    names: dict[str, Callable[..., Any]] = {"kernel": dispatcher, "carray": carray}
+    exec("\n".join(lines), names)
+    return cfunc(types.void(*types_taken), error_model="numpy")(names["entry"])
+
+
+def c_functions(kernels: Sequence[CompiledKernel]) -> str:
+    """The C functions that Python calls, and the table of them."""
+    table = [f'    {{"{one.name}", (PyCFunction)(void (*)(void))call_{one.symbol}, FLAGS, NULL}},' for one in kernels]
+    table = ["static PyMethodDef kernels[] = {", *table, "    {NULL, NULL, 0, NULL},", "};", ""]
+    return "\n".join([*map(_c_function, kernels), *table])
+
+
+def _c_function(kernel: CompiledKernel) -> str:
+    types, variables, passed = [], [], []
+    checks = [f"!names && count == {len(kernel.arguments)}"]
+    for index, argument in enumerate(kernel.arguments):
+        given = f"arguments[{index}]"
+        if argument.dimensions:
+            types += ["void *", *["int64_t"] * argument.dimensions]
+            kind = f"NPY_{argument.type.upper()}, {argument.dimensions}, {int(not kernel.read_only[index])}"
+            checks.append(f"is_array({given}, {kind})")
+            passed.append(f"PyArray_DATA((PyArrayObject *){given})")
+            passed += [f"PyArray_DIM((PyArrayObject *){given}, {axis})" for axis in range(argument.dimensions)]
+        else:
+            types.append(C_TYPES[argument.type])
+            variables.append(f"    {types[-1]} a{index};")
+            checks.append(f"is_{argument.type}({given}, &a{index})")
+            passed.append(f"a{index}")
+    objects = []
+    for index, result in enumerate(kernel.results):
+        kind = "double" if result == "float64" else "int64_t"
+        types.append(f"{kind} *")
+        variables.append(f"    {kind} r{index};")
+        passed.append(f"&r{index}")
+        objects.append(f"{OBJECTS[result]}(r{index})")
+    if kernel.in_tuple:
+        returned = f"tuple_of({', '.join([str(len(objects)), *objects])})"
+    else:
+        returned = objects[0] if objects else "Py_NewRef(Py_None)"
+    lines = [
+        f"void {kernel.symbol}({', '.join(types) or 'void'});",
+        f"static PyObject *call_{kernel.symbol}(CALL)",
+        "{",
+        *variables,
+        f"    if (!({' && '.join(checks)}))",
+        "        return PyObject_Vectorcall(by_numba, arguments, count, names);",
+        f"    {kernel.symbol}({', '.join(passed)});",
+        f"    return raised() ? NULL : {returned};",
+        "}",
+        "",
+    ]
+    return "\n".join(lines)

@@ -1,0 +1,104 @@
+"""Argument types of a kernel, from its annotations and from how its code uses its arrays."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+import typing
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from rosflight_py_sim.jit import plain
+
+SCALARS = {float: "float64", int: "int64", bool: "boolean"}
+"""Annotation of a number to numba's name of its type."""
+
+
+@dataclass(frozen=True)
+class Argument:
+    """An argument of a kernel.
+
+    Attributes:
+        type: numba's name of the type of a number, or of an array's elements.
+        dimensions: number of an array's dimensions; 0: a number.
+    """
+
+    type: str
+    dimensions: int = 0
+
+
+def arguments_of(function: Callable[..., Any]) -> tuple[Argument, ...] | None:
+    """The arguments of a kernel, given as plain Python; None if some are neither numbers nor arrays."""
+    hints = typing.get_type_hints(function)
+    dimensions = dimensions_in(function)
+    arguments = []
+    for name in inspect.signature(function).parameters:
+        if hints[name] in SCALARS:
+            arguments.append(Argument(SCALARS[hints[name]]))
+        elif _is_array(hints[name]):
+            element = typing.get_args(typing.get_args(hints[name])[1])[0]
+            arguments.append(Argument(np.dtype(element).name, dimensions[name]))
+        else:
+            return None
+    return tuple(arguments)
+
+
+def _is_array(hint: Any) -> bool:
+    return typing.get_origin(hint) is np.ndarray
+
+
+@cache
+def dimensions_in(function: Callable[..., Any]) -> dict[str, int]:
+    """Name of each variable of a kernel to how many dimensions it has.
+
+    A variable has as many dimensions as the code indexes, in the kernel itself and in the kernels that it is passed to.
+    An annotation does not tell: NDArray[np.float64] stands for arrays of any number of dimensions.
+    """
+    tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    arrays = [name for name, hint in typing.get_type_hints(function).items() if _is_array(hint)]
+    found: dict[str, int] = defaultdict(int, dict.fromkeys(arrays, 1))
+
+    def note(value: ast.expr, dimensions: int) -> None:
+        if isinstance(value, ast.Subscript):
+            indices = value.slice.elts if isinstance(value.slice, ast.Tuple) else [value.slice]
+            note(value.value, dimensions + sum(not isinstance(one, ast.Slice) for one in indices))
+        elif isinstance(value, ast.Name):
+            found[value.id] = max(found[value.id], dimensions)
+
+    before: dict[str, int] = {}
+    while before != found:  # a row of an array may be used below the line that takes it
+        before = dict(found)
+        for node in ast.walk(tree):
+            match node:
+                case ast.Subscript():
+                    note(node, 0)
+                case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                    note(value, found[name])
+                case ast.For(target=ast.Name(id=name), iter=value):
+                    note(value, found[name] + 1)
+                case ast.Call():
+                    for value, dimensions in zip(node.args, _taken_by(node.func, function), strict=False):
+                        note(value, dimensions)
+    return found
+
+
+def _taken_by(called: ast.expr, function: Callable[..., Any]) -> list[int]:
+    """Dimensions of the arguments of a function that `function` calls; empty if it is no kernel."""
+    value = _named(called, function.__globals__)
+    kernel = plain(value)
+    if kernel is value:
+        return []
+    return [dimensions_in(kernel)[name] for name in inspect.signature(kernel).parameters]
+
+
+def _named(name: ast.expr, names: dict[str, Any]) -> Any:
+    """The object that a name, or an attribute of one, stands for in a module; None for any other expression."""
+    if isinstance(name, ast.Attribute):
+        return getattr(_named(name.value, names), name.attr, None)
+    return names.get(name.id) if isinstance(name, ast.Name) else None

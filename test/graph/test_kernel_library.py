@@ -1,0 +1,118 @@
+"""The kernel library holds all kernels that flights call, and calls them as numba would."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from rosflight_py_sim import jit
+from rosflight_py_sim.vehicles import ALL_VEHICLES
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+ROOT = Path(__file__).parents[2]
+HERE = Path(__file__).parent
+
+# Compiling takes 15 s on two idle cores.
+pytestmark = [
+    pytest.mark.skipif(not jit.COMPILED, reason="nothing is compiled here"),
+    pytest.mark.timeout(600),
+]
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache folder, empty before `rosflight_py_sim compile` was run."""
+    folder = tmp_path_factory.mktemp("cache")
+    done = subprocess.run(
+        [sys.executable, "-m", "rosflight_py_sim.cli", "compile"],
+        cwd=ROOT,
+        env={"PATH": "/usr/bin:/bin", "XDG_CACHE_HOME": str(folder)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    # Otherwise a kernel was left to numba.
+    assert done.stderr == ""
+    return folder
+
+
+@pytest.mark.parametrize(("vehicle", "dynamics"), ALL_VEHICLES)
+def test_a_flight_after_compiling_needs_no_numba(command_line: Run, cache: Path, vehicle: str, dynamics: str) -> None:
+    arguments = (str(HERE / "flown_without_numba.py"), vehicle, dynamics, "3")
+    flown = command_line(*arguments, XDG_CACHE_HOME=str(cache))
+    assert flown.returncode == 0, flown.stderr
+    assert "numba" not in flown.stderr
+    assert int(flown.stdout.splitlines()[-1]) > 0, "no picture was taken"
+
+
+def test_the_library_gives_the_same_flight_as_numba_bit_for_bit(command_line: Run, cache: Path, tmp_path: Path) -> None:
+    without = tmp_path / "without"
+    shutil.copytree(cache, without, ignore=shutil.ignore_patterns(f"{jit.LIBRARY_NAME}*"))
+    flights = [
+        command_line(str(HERE / "flown_truth.py"), "multirotor", "3", "-p", "seed:=7", XDG_CACHE_HOME=str(folder))
+        for folder in (cache, without)
+    ]
+    for flown in flights:
+        assert flown.returncode == 0, flown.stderr
+    assert flights[0].stdout == flights[1].stdout
+
+
+CALLS = """
+import sys
+import numpy as np
+from rosflight_py_sim import jit
+from rosflight_py_sim.physics.contact import deepest_penetration
+from rosflight_py_sim.physics.rotations import rotate_to_body
+from rosflight_py_sim.physics.truth_step import load_state
+from rosflight_py_sim.sensing.errors import advance_errors
+
+def refused(function, *arguments):
+    try:
+        function(*arguments)
+    except Exception as error:
+        return type(error).__name__
+    return "nothing"
+
+assert rotate_to_body(1, 0, 0, 0, 1, 2, 3) == (1.0, 2.0, 3.0)
+assert refused(advance_errors, np.zeros((1, 9)), np.zeros((1, 2)), 0, 0.0) == "ValueError"
+truth = np.arange(19.0)
+truth.flags.writeable = False
+expected = np.zeros(13)
+load_state(truth, expected)
+assert "numba" not in sys.modules
+
+strided = np.zeros(26)[::2]
+load_state(truth, strided)
+assert (strided == expected).all()
+assert "numba" in sys.modules
+points, solids = np.zeros((4, 9)), np.zeros((0, 12))
+assert deepest_penetration(strided, points, solids) == deepest_penetration(expected, points, solids)
+constant = np.zeros(13)
+constant.flags.writeable = False
+assert refused(load_state, truth, constant) == "TypingError"
+assert refused(rotate_to_body, "1", 0, 0, 0, 1, 2, 3) == "TypingError"
+assert jit.plain(rotate_to_body)(1, 0, 0, 0, 1, 2, 3) == (1.0, 2.0, 3.0)
+"""
+
+
+def test_arguments_that_the_library_does_not_take_are_left_to_numba(command_line: Run, cache: Path) -> None:
+    called = command_line("-c", CALLS, XDG_CACHE_HOME=str(cache))
+    assert called.returncode == 0, called.stderr
+
+
+def test_a_library_of_other_sources_is_not_used(command_line: Run, cache: Path, tmp_path: Path) -> None:
+    package = tmp_path / "rosflight_py_sim"
+    shutil.copytree(ROOT / "rosflight_py_sim", package)
+    program = "from rosflight_py_sim import jit; print(jit.__file__, jit.LIBRARY is not None)"
+    edited = package / "physics" / "rotations.py"
+    for uses_it in (True, False):
+        result = command_line("-c", program, PYTHONPATH=str(tmp_path), XDG_CACHE_HOME=str(cache))
+        assert result.stdout.split() == [str(package / "jit.py"), str(uses_it)], result.stderr
+        edited.write_text(edited.read_text(encoding="utf-8") + "# edited\n", encoding="utf-8")
