@@ -1,4 +1,4 @@
-"""Fly the beginning of the mission in a composed graph and print a hash of all truth states, second by second.
+"""Fly the beginning of the mission in a composed graph; print a hash of all truth states and the position each second.
 
     python flown_truth.py VEHICLE SECONDS [--dynamics DYNAMICS] [--count COUNT] [--watch HOW] [--record FILE]
         [ROS ARGUMENTS]
@@ -29,7 +29,7 @@ from rosflight_py_sim.vehicles import STANDALONE, vehicle
 
 
 class TruthHash:
-    """Hashes every truth state from the first stamp on; prints the hash at each full second.
+    """Hashes every truth state from the first stamp on; prints hash and position (m) at each full second.
 
     Attributes:
         done: whether the last second has been printed.
@@ -53,7 +53,8 @@ class TruthHash:
         self._last_ns = stamp
         self._digest.update(TRUTH_STATE.encode(state))
         if stamp % NANOSECONDS == 0:
-            print(f"{self.prefix}{stamp // NANOSECONDS} {self._digest.hexdigest()}", flush=True)
+            place = " ".join(f"{x:.4f}" for x in state.position_ned)
+            print(f"{self.prefix}{stamp // NANOSECONDS} {self._digest.hexdigest()} {place}", flush=True)
             self.done = stamp // NANOSECONDS >= self._seconds
 
 

@@ -1,0 +1,27 @@
+"""A mark of this machine's floating-point arithmetic: flights of two machines can only be equal to the bit if it is."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+
+import numpy as np
+
+from rosflight_py_sim.jit import COMPILED
+
+
+def mark() -> str:
+    """Hash of what the mathematical functions give, in Python and in numpy."""
+    x = np.linspace(0.01, 20.0, 997)
+    digest = hashlib.sha256(repr(COMPILED).encode())
+    for function in (np.sin, np.cos, np.exp, np.log, np.sqrt, np.arctan, np.tanh):
+        digest.update(function(x).tobytes())
+    for function in (math.sin, math.cos, math.exp, math.log, math.tan, math.atan, math.tanh, math.asinh):
+        digest.update(np.array([function(one) for one in x.tolist()]).tobytes())
+    digest.update((x[:900].reshape(30, 30) @ x[90:990].reshape(30, 30)).tobytes())
+    digest.update(np.random.default_rng(1).standard_normal(1000).tobytes())
+    return digest.hexdigest()[:16]
+
+
+if __name__ == "__main__":
+    print(mark())
