@@ -44,6 +44,7 @@ PARTS = (
     "recording",
     "onlookers",
     "start",
+    "endurance",
 )
 
 FRAME_RATES = (400, 1200)
@@ -71,6 +72,11 @@ def composed(name: str, dynamics: str, count: int, seconds: float) -> float:
     """Steps per second of so many vehicles in one process, without cameras."""
     expression = f"composed_run({name!r}, {dynamics!r}, {count}, {seconds}, cameras=False)"
     return float(measured(expression, "composed_graph")["rate"])
+
+
+def bare_chain(seconds: float) -> float:
+    """Steps per second of the bare chain in one process."""
+    return float(measured(f"composed_rate(duration_s={seconds})", "bare_chain"))
 
 
 def main() -> None:
@@ -101,6 +107,8 @@ def main() -> None:
         console.print(_onlookers(options))
     if "start" in options.parts:
         _print_start(options, console)
+    if "endurance" in options.parts:
+        _print_endurance(options, console)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -109,6 +117,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--vehicle", choices=list(dict.fromkeys(name for name, _ in CONFIGURATIONS)), help="this alone")
     parser.add_argument("--runs", type=int, default=3, help="how often each figure is taken (default 3)")
     parser.add_argument("--seconds", type=float, default=5.0, help="length of one measurement (default 5)")
+    parser.add_argument(
+        "--simulated-minutes", type=float, default=60.0, help="length of the endurance run (default 60)"
+    )
     parser.add_argument("--paced-seconds", type=float, default=60.0, help="length of the paced run (default 60)")
     return parser
 
@@ -127,17 +138,17 @@ def _steps(options: argparse.Namespace, chosen: list[tuple[str, str]]) -> Table:
         alone = statistics.median(measured("hovering_rate()", "closed_loop") for _ in range(runs))
         table.add_row(
             "multirotor without ROS: physics, sensors, firmware",
-            *(f"{alone:,.0f}", "", "", "50,000 steps/s", f"{alone / 400:.0f}"),
+            *(f"{alone:,.0f}", "", "", "100,000 steps/s", f"{alone / 400:.0f}"),
         )
     if "vehicles" in options.parts:
         for name, dynamics in chosen:
             figures = by_turns(
                 runs,
                 lambda name=name, dynamics=dynamics: composed(name, dynamics, 1, seconds),  # type: ignore[misc]
-                lambda: float(measured(f"composed_rate(duration_s={seconds})", "bare_chain")),
+                lambda: bare_chain(seconds),
             )
             by = "" if dynamics == STANDALONE else f" by {dynamics}"
-            add(f"{name}{by}, one process, lockstep", figures, "0.5")
+            add(f"{name}{by}, one process, lockstep", figures, "3.0" if dynamics == STANDALONE else "")
     if "processes" in options.parts:
         figures = by_turns(
             runs,
@@ -156,32 +167,41 @@ def _steps(options: argparse.Namespace, chosen: list[tuple[str, str]]) -> Table:
 
 def _fleets(options: argparse.Namespace, chosen: list[tuple[str, str]]) -> Table:
     table = Table(title="Several vehicles in one process, lockstep")
-    for column in ("", "vehicles", "steps/s", "vehicle steps/s", "cost of a vehicle, to one alone", "wanted"):
+    for column in ("", "vehicles", "steps/s", "vehicle steps/s", "to the bare chain", "wanted", "to one alone"):
         table.add_column(column, justify="left" if not column else "right")
     for name, dynamics in chosen:
         rounds = [
-            {count: composed(name, dynamics, count, options.seconds) for count in COUNTS} for _ in range(options.runs)
+            {count: composed(name, dynamics, count, options.seconds) for count in COUNTS}
+            | {0: bare_chain(options.seconds)}
+            for _ in range(options.runs)
         ]
         by = "" if dynamics == STANDALONE else f" by {dynamics}"
         for count in COUNTS:
             rate = statistics.median(one[count] for one in rounds)
+            ratio = statistics.median(count * one[count] / one[0] for one in rounds)
             cost = statistics.median(one[1] / one[count] / count for one in rounds)
-            table.add_row(f"{name}{by}", str(count), f"{rate:,.0f}", f"{count * rate:,.0f}", f"{cost:.2f}", "1")
+            figures = f"{rate:,.0f}", f"{count * rate:,.0f}", f"{ratio:.2f}", "2.5" if count == 8 else "", f"{cost:.2f}"
+            table.add_row(f"{name}{by}", str(count), *figures)
         table.add_section()
     return table
 
 
 def _onlookers(options: argparse.Namespace) -> Table:
-    table = Table(title="The multirotor in one process, with nodes beside it that look on")
-    for column in ("", "steps/s", "without", "ratio", "wanted"):
+    table = Table(title="The multirotor in one process, with processes beside it that look on")
+    for column in ("", "steps/s", "bare rclpy chain", "ratio", "wanted"):
         table.add_column(column, justify="left" if not column else "right")
-
-    def rate(beside: str) -> float:
-        return float(measured(f"watched_run({beside!r}, {options.seconds})", "looking_on")["rate"])
-
-    for name in ("visualizer", "web_viewer"):
-        watched, alone, ratio = by_turns(options.runs, lambda name=name: rate(name), lambda: rate(""))  # type: ignore[misc]
-        table.add_row(name, f"{watched:,.0f}", f"{alone:,.0f}", f"{ratio:.2f}", "0.85")
+    seconds = options.seconds
+    for name, expression in (
+        ("a subscription to sim/truth_state", f"subscribed_run({seconds})"),
+        ("visualizer", f"watched_run('visualizer', {seconds})"),
+        ("web_viewer", f"watched_run('web_viewer', {seconds})"),
+    ):
+        watched, bare, ratio = by_turns(
+            options.runs,
+            lambda expression=expression: float(measured(expression, "looking_on")["rate"]),  # type: ignore[misc]
+            lambda: bare_chain(seconds),
+        )
+        table.add_row(name, f"{watched:,.0f}", f"{bare:,.0f}", f"{ratio:.2f}", "2.0")
     return table
 
 
@@ -211,15 +231,15 @@ def _pictures(options: argparse.Namespace) -> Table:
 
 def _print_recording(options: argparse.Namespace, console: Console) -> None:
     table = Table(title="Recording every topic of one vehicle in one process")
-    for column in ("", "steps/s, recorded", "not recorded", "ratio", "wanted"):
+    for column in ("", "steps/s, recorded", "bare rclpy chain", "ratio", "wanted"):
         table.add_column(column, justify="left" if not column else "right")
     for name in ("multirotor", "anaconda"):
         rate, bare, ratio = by_turns(
             options.runs,
             lambda name=name: measured(f"recorded_run({name!r}, {options.seconds})", "recording")["rate"],  # type: ignore[misc]
-            lambda name=name: composed(name, STANDALONE, 1, options.seconds),  # type: ignore[misc]
+            lambda: bare_chain(options.seconds),
         )
-        table.add_row(name, f"{rate:,.0f}", f"{bare:,.0f}", f"{ratio:.2f}", "0.85")
+        table.add_row(name, f"{rate:,.0f}", f"{bare:,.0f}", f"{ratio:.2f}", "1.5")
     console.print(table)
     handed, direct = (measured(f"{way}_us()", "recording") for way in ("process", "direct"))
     console.print(f"a message costs the simulation {handed:.2f} us; to write it itself would cost {direct:.2f} us")
@@ -255,6 +275,16 @@ def _print_start(options: argparse.Namespace, console: Console) -> None:
     separate = min(graph["first_step"] for graph in graphs)
     composed = min(measured("composed_start()", "start") for _ in range(options.runs))
     console.print(f"first step: {separate:.2f} s with a process a node, {composed:.2f} s of `rosflight_py_sim fly`")
+
+
+def _print_endurance(options: argparse.Namespace, console: Console) -> None:
+    run = measured(f"long_run({options.simulated_minutes})", "endurance")
+    first, last, growth = run["first_factor"], run["last_factor"], run["growth_mib"]
+    console.print(
+        f"{options.simulated_minutes:g} simulated minutes of the multirotor: {first:.1f} times real time in the first, "
+        f"{last:.1f} in the last ({last / first:.2f}; wanted: 0.95 to 1.05); memory grew by {growth:.2f} MiB after the "
+        "first (wanted: at most 1)"
+    )
 
 
 def _auv(options: argparse.Namespace) -> Table:
@@ -326,7 +356,7 @@ def _print_ardupilot(options: argparse.Namespace, console: Console) -> None:
         own = f"composed_run(duration_s={seconds}, arguments=['-p', 'step_size:={1.0 / hz}'])"
         add(
             f"one process, {hz} Hz",
-            "0.6, 2,000/s",
+            "4,500/s",
             f"composed_run({hz}, {seconds})",
             lambda own=own: float(measured(own, "composed_graph")["rate"]),  # type: ignore[misc]
         )

@@ -73,10 +73,42 @@ def composed_run(
     if profile:
         with cProfile.Profile() as profiler:
             run_for(duration_s)
-        pstats.Stats(profiler).sort_stats("tottime").print_stats(45)
     run = run_for(duration_s)
+    if profile:
+        stats = pstats.Stats(profiler)
+        stats.sort_stats("tottime").print_stats(45)
+        shares = parts(stats)
+        print(f"{run.cpu_us:.1f} us a vehicle and step, shared out as the profiler saw it:")
+        for name, share in sorted(shares.items(), key=lambda item: -item[1]):
+            print(f"  {name:30s} {share * run.cpu_us:6.1f} us")
     graph.close()
     return run
+
+
+_PARTS = {
+    "physics, sensors, firmware": ("/physics/", "/sensing/", "/firmware/", "/jit.py"),
+    "hand-off and counts": ("/interfaces/hand_off.py", "/interfaces/traffic.py"),
+    "messages": ("/interfaces/step_topics.py", "/interfaces/wire.py", "/interfaces/vehicle_state.py", "<string>"),
+    "nodes and joins": ("/rosflight_py_sim/nodes/", "/rosflight_py_sim/interfaces/"),
+    "executor and clock of rclpy": ("/rclpy/",),
+}
+
+
+def parts(stats: pstats.Stats) -> dict[str, float]:
+    """Share of each part of the program; a built-in function counts as its caller."""
+
+    def part_of(function: tuple[str, int, str]) -> str:
+        return next((name for name, places in _PARTS.items() if any(p in function[0] for p in places)), "the rest")
+
+    times: dict[str, float] = {}
+    for function, (_, _, own_s, _, callers) in stats.stats.items():  # type: ignore[attr-defined]
+        if function[0] != "~" or not callers:
+            times[part_of(function)] = times.get(part_of(function), 0.0) + own_s
+            continue
+        for caller, (_, _, its_s, _) in callers.items():
+            times[part_of(caller)] = times.get(part_of(caller), 0.0) + its_s
+    total = sum(times.values())
+    return {name: own_s / total for name, own_s in times.items()}
 
 
 def main() -> None:

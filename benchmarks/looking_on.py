@@ -1,16 +1,39 @@
-"""What it costs the composed run that somebody looks on from a process beside it."""
+"""What it costs the composed run that somebody looks on from a process beside it.
+
+    python -m benchmarks.looking_on
+
+subscribes to the truth state until it is ended.
+"""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
+
+import rclpy
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
 
 from benchmarks.composed_graph import ComposedRun
 from rosflight_py_sim.composition import ComposedGraph
 from rosflight_py_sim.fleet import Member
+from rosflight_py_sim.interfaces.step_topics import TRUTH_STATE
+from rosflight_py_sim.nodes.running import make_executor
 from rosflight_py_sim.parameters import number
 from rosflight_py_sim.vehicles import vehicle
 
 WARM_UP_S = 4.0
+
+
+def subscribed_run(seconds: float) -> ComposedRun:
+    """The multirotor as fast as the machine allows, with a subscription to its truth state in another process."""
+    listener = subprocess.Popen([sys.executable, "-m", "benchmarks.looking_on"])
+    try:
+        return watched_run("", seconds)
+    finally:
+        listener.terminate()
+        listener.wait()
 
 
 def watched_run(beside: str, seconds: float) -> ComposedRun:
@@ -34,3 +57,20 @@ def watched_run(beside: str, seconds: float) -> ComposedRun:
         return ComposedRun(steps / (time.monotonic() - began), 1e6 * (time.process_time() - began_cpu) / steps)
     finally:
         graph.close()
+
+
+def main() -> None:
+    """Take every truth state."""
+    rclpy.init()
+    node = Node("listener")
+    node.create_subscription(
+        TRUTH_STATE.message_type, TRUTH_STATE.name, lambda _: None, QoSProfile(depth=1000), raw=True
+    )
+    executor = make_executor()
+    executor.add_node(node)
+    while True:
+        executor.spin_once(timeout_sec=0.2)
+
+
+if __name__ == "__main__":
+    main()

@@ -38,7 +38,7 @@ from std_msgs.msg import Bool, Float64, String
 
 from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED, clock_qos, state_qos
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
-from rosflight_py_sim.interfaces.wire import WireFormat, encode_clock, stamp_ns
+from rosflight_py_sim.interfaces.wire import Coders, WireFormat, encode_clock, stamp_ns
 
 Floats: TypeAlias = Sequence[float]
 M = TypeVar("M")
@@ -237,7 +237,7 @@ class StepTopic(Generic[M]):
         publishers, subscribers: default names of the nodes at either end.
         encode: the message as it travels (CDR).
         decode: a message that has travelled.
-        is_exact: whether a message is the same after it was encoded and decoded; a float32 field rounds.
+        as_received: a message as one that has travelled; None: they are equal. A float32 field rounds.
     """
 
     def __init__(
@@ -252,18 +252,18 @@ class StepTopic(Generic[M]):
         carried: Any = None,
         fields: tuple[str, ...] = (),
         frame_id: str = "",
-        coders: tuple[Callable[[M], bytes], Callable[[bytes], M]] | None = None,
-        is_exact: bool = True,
+        coders: Coders | None = None,
     ) -> None:
         """Declare the topic; `requested` gives the QoS of subscriptions by time mode where it is not `qos`."""
         self.name, self.message_type, self.qos = name, message_type, qos
         self.publishers, self.subscribers = by, to
         self.carried = carried or message_type
-        self.fields, self.frame_id, self.is_exact = fields, frame_id, is_exact
-        self.encode: Callable[[M], bytes] = serialize_message
-        self.decode: Callable[[bytes], M] = partial(deserialize_message, message_type=message_type)
-        if coders is not None:
-            self.encode, self.decode = coders
+        self.fields, self.frame_id = fields, frame_id
+        ordinary = Coders(serialize_message, partial(deserialize_message, message_type=message_type))
+        self.encode: Callable[[M], bytes]
+        self.decode: Callable[[bytes], M]
+        self.as_received: Callable[[M], M] | None
+        self.encode, self.decode, self.as_received = coders or ordinary
         self._requested = requested
 
     def __repr__(self) -> str:
@@ -311,7 +311,6 @@ def _stamped(
         fields=fields,
         frame_id=frame_id,
         coders=wire.coders(carried, coded, constants or {}),
-        is_exact=wire.is_exact(coded.values()),
         **options,
     )
 
@@ -328,7 +327,7 @@ CLOCK = StepTopic[int](
     requested=clock_qos,
     carried=int,
     fields=("time_ns",),
-    coders=(encode_clock, stamp_ns),
+    coders=Coders(encode_clock, stamp_ns),
 )
 TRUTH_STATE = StepTopic[VehicleState](
     "sim/truth_state",
@@ -337,7 +336,7 @@ TRUTH_STATE = StepTopic[VehicleState](
     carried=VehicleState,
     fields=VehicleState.FIELDS,
     frame_id="NED",
-    coders=(VehicleState.encode, VehicleState.decode),
+    coders=Coders(VehicleState.encode, VehicleState.decode),
     by="dynamics",
     to="time_manager, sensors, forces_and_moments, hold, bridge, autopilot, camera, view_relay, visualizer, web_viewer",
     requested=state_qos,

@@ -16,7 +16,7 @@ import importlib
 import struct
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from rosidl_parser.definition import Array, BasicType, NamespacedType
 
@@ -73,6 +73,24 @@ def _format(primitives: list[str], offset: int) -> str:
     return "".join(parts)
 
 
+class Coders(NamedTuple):
+    """Functions for the messages of a topic.
+
+    Attributes:
+        encode: the message as it travels.
+        decode: a message that has travelled.
+        as_received: the message as one that has travelled; None: they are equal. A float32 rounds.
+    """
+
+    encode: Callable[[Any], bytes]
+    decode: Callable[[bytes], Any]
+    as_received: Callable[[Any], Any] | None = None
+
+
+def _pick(start: int, count: int) -> str:
+    return f"u[{start}]" if count == 1 else f"u[{start}:{start + count}]"
+
+
 class WireFormat:
     """Codes one message type that is a `std_msgs/Header` followed by numbers. Times are integer nanoseconds.
 
@@ -120,7 +138,7 @@ class WireFormat:
 
     def coders(
         self, message: Callable[..., Any], paths: Mapping[str, str], constants: Mapping[str, Iterable[float]]
-    ) -> tuple[Callable[[Any], bytes], Callable[[bytes], Any]]:
+    ) -> Coders:
         """Functions that encode and decode a named tuple, as fast as code that is written for it.
 
         Args:
@@ -131,17 +149,20 @@ class WireFormat:
         Raises:
             WireFormatError: a path is not in the message.
         """
-        taken = ["u[0] * NANOSECONDS + u[1]"]
-        given = ["0"] * self.fields
+        # In the whole message, after the two numbers of its stamp; and in a tuple of the fields' numbers alone.
+        taken, own_taken = ["u[0] * NANOSECONDS + u[1]"], ["m[0]"]
+        given, own_given, own_codes = ["0"] * self.fields, [], "<"
         for path, numbers in constants.items():
             span = self._span(path)
             given[span] = [repr(number) for number in numbers]
         for k, path in enumerate(paths.values(), start=1):
             span = self._span(path)
-            start, stop = span.start + 2, span.stop + 2
-            single = stop - start == 1
-            taken.append(f"u[{start}]" if single else f"u[{start}:{stop}]")
-            given[span] = [f"m[{k}]" if single else f"*m[{k}]", *[""] * (stop - start - 1)]
+            count, own_start = span.stop - span.start, len(own_codes) - 1
+            taken.append(_pick(span.start + 2, count))
+            own_taken.append(_pick(own_start, count))
+            given[span] = [f"m[{k}]" if count == 1 else f"*m[{k}]", *[""] * (count - 1)]
+            own_given.append(given[span.start])
+            own_codes += "".join(_CODES[primitive][0] for primitive in self._primitives[span])
         names = {"NANOSECONDS": NANOSECONDS, "new": tuple.__new__, "message": message, "pack": self._encode}
         names |= {"start": _LITTLE_ENDIAN, "length": len(self._frame), "frame": self._frame}
         # As namedtuple and dataclass do: the text consists of numbers and of names given here.
@@ -150,11 +171,14 @@ class WireFormat:
         encode: Callable[[Any], bytes] = eval(f"lambda m: pack(start, {stamp}, length, frame, {numbers_text})", names)
         build: Callable[[Any], Any] = eval(f"lambda u: new(message, ({', '.join(taken)},))", names)
         unpack = self.decode
-        return encode, lambda data: build(unpack(data))
-
-    def is_exact(self, paths: Iterable[str]) -> bool:
-        """Whether Python's numbers at these paths survive the coding; a float32 rounds."""
-        return all("float" not in self._primitives[self._span(path)] for path in paths)
+        if "f" not in own_codes:
+            return Coders(encode, lambda data: build(unpack(data)), None)
+        own = struct.Struct(own_codes)
+        names |= {"own_pack": own.pack, "own_unpack": own.unpack}
+        rebuild = f"lambda m, u: new(message, ({', '.join(own_taken)},))"
+        names["rebuild"] = eval(rebuild, names)
+        received = f"lambda m: rebuild(m, own_unpack(own_pack({', '.join(own_given)})))"
+        return Coders(encode, lambda data: build(unpack(data)), eval(received, names))
 
     def _span(self, path: str) -> slice:
         """Indices of the numbers of a path, among those after the header."""

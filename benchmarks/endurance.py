@@ -1,0 +1,59 @@
+"""A simulated hour in one process: whether it slows down or grows."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from rosflight_py_sim.composition import ComposedGraph
+from rosflight_py_sim.fleet import Member
+from rosflight_py_sim.vehicles import vehicle
+
+_KIB_A_MIB = 1024.0
+
+
+@dataclass
+class LongRun:
+    """What a long run showed.
+
+    Attributes:
+        first_factor, last_factor: simulated by system time of the first and of the last simulated minute.
+        growth_mib: resident memory at the end, less that after the first simulated minute, MiB.
+    """
+
+    first_factor: float
+    last_factor: float
+    growth_mib: float
+
+
+def long_run(minutes: float) -> LongRun:
+    """The multirotor on the ground as fast as the machine allows, every sensor at its default rate."""
+    graph = ComposedGraph(
+        [Member(vehicle("multirotor"))],
+        settings={"real_time_multiplier": 0.0},
+        arguments=["--log-level", "warn"],
+    )
+    clock = graph.nodes[0].get_clock()
+
+    def run_until(simulated_s: float) -> None:
+        graph.spin(lambda: clock.now().nanoseconds * 1e-9 < simulated_s)
+
+    try:
+        # What the start takes, and what grows once, belongs to no minute.
+        run_until(10.0)
+        began = time.monotonic()
+        run_until(70.0)
+        first_s = time.monotonic() - began
+        memory = _resident_mib()
+        run_until(60.0 * minutes - 50.0)
+        began = time.monotonic()
+        run_until(60.0 * minutes + 10.0)
+        return LongRun(60.0 / first_s, 60.0 / (time.monotonic() - began), _resident_mib() - memory)
+    finally:
+        graph.close()
+
+
+def _resident_mib() -> float:
+    status = Path("/proc/self/status").read_text("ascii")
+    return float(status.split("VmRSS:")[1].split()[0]) / _KIB_A_MIB
