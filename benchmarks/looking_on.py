@@ -11,7 +11,6 @@ import subprocess
 import sys
 import time
 
-import rclpy
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 
@@ -19,7 +18,7 @@ from benchmarks.composed_graph import ComposedRun
 from rosflight_py_sim.composition import ComposedGraph
 from rosflight_py_sim.fleet import Member
 from rosflight_py_sim.interfaces.step_topics import TRUTH_STATE
-from rosflight_py_sim.nodes.running import make_executor
+from rosflight_py_sim.nodes.running import initialise, make_executor, noted_signals
 from rosflight_py_sim.parameters import number
 from rosflight_py_sim.vehicles import vehicle
 
@@ -61,15 +60,16 @@ def watched_run(beside: str, seconds: float) -> ComposedRun:
 
 def main() -> None:
     """Take every truth state."""
-    rclpy.init()
+    initialise(sys.argv[:1])
     node = Node("listener")
     node.create_subscription(
         TRUTH_STATE.message_type, TRUTH_STATE.name, lambda _: None, QoSProfile(depth=1000), raw=True
     )
     executor = make_executor()
     executor.add_node(node)
-    while True:
-        executor.spin_once(timeout_sec=0.2)
+    with noted_signals() as signals:
+        while not signals:
+            executor.spin_once(timeout_sec=0.2)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from rosflight_py_sim.fleet import Member
 from rosflight_py_sim.flight_controllers import FlightController, chosen_flight_controller
 from rosflight_py_sim.graph_plan import planned_nodes
 from rosflight_py_sim.interfaces.hand_off import HandOff
-from rosflight_py_sim.interfaces.qos import CHAIN
+from rosflight_py_sim.interfaces.qos import NEWEST
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode, drop_clock_subscription
 from rosflight_py_sim.interfaces.step_topics import CLOCK
 from rosflight_py_sim.interfaces.viewed_topics import RELAYED
@@ -151,7 +151,7 @@ class ComposedGraph:
         self.nodes.append(host)
         self.hand_off.clock = host.get_clock()
         self._clocks = [host.get_clock()]
-        self.hand_off.subscribe(host, CLOCK, CLOCK.name, CHAIN, self._set_clocks)
+        self.hand_off.subscribe(host, CLOCK, CLOCK.name, NEWEST, self._set_clocks)
 
     def _set_clocks(self, time_ns: int) -> None:
         time = Time(nanoseconds=time_ns, clock_type=ClockType.ROS_TIME)
