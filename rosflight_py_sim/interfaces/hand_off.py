@@ -13,8 +13,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from rclpy.clock import ROSClock
-from rclpy.event_handler import SubscriptionEventCallbacks
+from rclpy.clock import Clock, ClockType, ROSClock
 from rclpy.executors import Executor
 from rclpy.node import Node
 from rclpy.publisher import Publisher
@@ -32,6 +31,9 @@ _TURNS_WITH_GUESTS = (STATUS, TRUTH_STATE, CLOCK)
 
 # Messages of one's own that a subscription may still be waiting for; the middleware keeps one, or a few.
 _ECHOES = 64
+
+# How often to look who else takes part, s.
+_LOOK_S = 0.02
 
 M = TypeVar("M")
 
@@ -93,7 +95,9 @@ class Outlet:
     def use(self, publisher: Publisher[Any]) -> None:
         """Publish with this publisher, which has sent nothing yet."""
         self.publisher = publisher
-        self._publish = publisher.handle.publish_raw
+        # Of the handle: rclpy's own methods take several times as long.
+        self._publish, self._counted = publisher.handle.publish_raw, publisher.handle.get_subscription_count
+        self._count = -1
         self.sent: bytes | None = None
 
     def send_out(self, message: Any) -> None:
@@ -110,6 +114,11 @@ class Outlet:
             inlet.expect(data)
         self._publish(data)
 
+    @property
+    def has_news(self) -> bool:
+        """Whether other subscriptions match than at the last look."""
+        return self._counted() != self._count
+
     def look(self) -> bool:
         """Find out whether somebody outside of the hand-off wants messages.
 
@@ -117,7 +126,8 @@ class Outlet:
             Whether the publisher is to be renewed: nobody is left, and a later subscription would receive from it the
             message that was latched when somebody was.
         """
-        was_wanted, self._is_wanted = self._is_wanted, self.publisher.get_subscription_count() > len(self.inlets)
+        self._count = self._counted()
+        was_wanted, self._is_wanted = self._is_wanted, self._count > len(self.inlets)
         self.goes_out = self._is_wanted or self._tap is not None
         if self._is_wanted and not was_wanted and self.is_latched and self.last is not None:
             self._send(self.topic.encode(self.last))
@@ -147,12 +157,19 @@ class Inlet:
         self.name = subscription.topic_name
         self.deliver = deliver
         self._show, self._is_shown = show, True
+        self._counted, self._count = subscription.handle.get_publisher_count, -1
         # What was handed off comes through the middleware, too, when somebody outside wants it.
         self._echoes: deque[bytes] = deque(maxlen=_ECHOES)
 
+    @property
+    def has_news(self) -> bool:
+        """Whether other publishers match than at the last look."""
+        return self._counted() != self._count
+
     def look(self, outlets: list[Outlet]) -> None:
         """Listen to the middleware if, and only if, it has other publishers than these of the hand-off."""
-        is_needed = self.subscription.get_publisher_count() > len(outlets)
+        self._count = self._counted()
+        is_needed = self._count > len(outlets)
         if is_needed != self._is_shown:
             self._is_shown = is_needed
             # One that came while nobody listened may be waiting.
@@ -189,7 +206,7 @@ class HandOff:
         self.clock: ROSClock | None = None
         self.failure: Exception | None = None
         self._executor, self._create_task = executor, executor.create_task
-        self._members: set[Node] = set()
+        self._members: list[Node] = []
         self._node_count = 0
         self._queue: deque[tuple[Deliver, Any]] = deque()
         self._is_idle = True
@@ -265,11 +282,36 @@ class HandOff:
 
     def connect(self, node: Node) -> None:
         """Take on a node whose topics are connected; what else the executor has is a guest."""
-        self._members.add(node)
+        self._members.append(node)
+        if len(self._members) == 1:
+            self._look_regularly()
+
+    def disconnect(self, node: Node) -> None:
+        """Let a node go that ends."""
+        if node in self._members:
+            was_first = node is self._members[0]
+            self._members.remove(node)
+            if was_first and self._members:
+                self._look_regularly()
+
+    def _look_regularly(self) -> None:
+        """Look around again and again, also while nothing is delivered.
+
+        Not by events that rclpy has for matches: EventsExecutor does not survive one of an end that was destroyed.
+        """
+        self._members[0].create_timer(_LOOK_S, self._look_around, clock=Clock(clock_type=ClockType.STEADY_TIME))
+
+    def _look_around(self) -> None:
+        self._admit_guests()
+        for name, outlets in self._outlets.items():
+            if any(outlet.has_news for outlet in outlets):
+                self.look(name)
+        for name, inlets in self._inlets.items():
+            if any(inlet.has_news for inlet in inlets):
+                self.look(name)
 
     def look(self, name: str) -> None:
         """Find out who takes part in a topic outside of the hand-off."""
-        self._admit_guests()
         outlets = self.outlets(name)
         for inlet in self._inlets.get(name, []):
             inlet.look([outlet for outlet in outlets if _fit(outlet, inlet)])
@@ -297,9 +339,7 @@ class HandOff:
                 node._subscriptions.remove(subscription)
             node._wake_executor()
 
-        events = SubscriptionEventCallbacks(matched=lambda _: self.look(inlet.name))
-        arguments = (topic.message_type, name, on_outside, qos)
-        subscription = Node.create_subscription(node, *arguments, raw=True, event_callbacks=events)
+        subscription = Node.create_subscription(node, topic.message_type, name, on_outside, qos, raw=True)
         inlet = Inlet(topic, qos, subscription, deliver, show)
         self.add_inlet(inlet)
         return subscription
@@ -338,6 +378,7 @@ class HandOff:
         """
         if len(self._executor.get_nodes()) != self._node_count:
             # A node that was just added may have been matched before.
+            self._admit_guests()
             for name in self._names():
                 self.look(name)
         queue = self._queue

@@ -16,7 +16,6 @@ from typing import Any, ClassVar, TypeVar
 
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor, SetParametersResult
 from rclpy.clock import Clock, ClockType
-from rclpy.event_handler import PublisherEventCallbacks
 from rclpy.node import Node
 from rclpy.parameter import Parameter as RosParameter
 from rclpy.publisher import Publisher
@@ -303,8 +302,8 @@ class SimulationNode(Node):
     def _sender(self, topic: StepTopic[M], at: str) -> Sender[M]:
         hand_off, tally, name, create = self.hand_off, Tally(), topic_of(at, topic.name), super().create_publisher
 
-        def new_publisher(events: PublisherEventCallbacks | None = None) -> Publisher[Any]:
-            publisher = create(topic.message_type, name, topic.qos, event_callbacks=events)
+        def new_publisher() -> Publisher[Any]:
+            publisher = create(topic.message_type, name, topic.qos)
             self._traffic.says(publisher, tally)
             return publisher
 
@@ -317,15 +316,14 @@ class SimulationNode(Node):
 
             return Sender(send, lambda make: send(make()))
         outlet: Outlet
-        events = PublisherEventCallbacks(matched=lambda _: hand_off.look(outlet.name))
 
         def renew() -> None:
             if not self._is_destroyed:
                 self._traffic.forget(outlet.publisher)
                 Node.destroy_publisher(self, outlet.publisher)
-                outlet.use(new_publisher(events))
+                outlet.use(new_publisher())
 
-        publisher = new_publisher(events)
+        publisher = new_publisher()
         tap = None if self._tap is None else self._tap(publisher.topic_name, topic.message_type, topic.qos)
         outlet = Outlet(topic, publisher, tap, renew)
         return hand_off.add_outlet(outlet, tally)
@@ -421,6 +419,8 @@ class SimulationNode(Node):
         self._traffic.end()
         for subscription in self._traffic.subscriptions:
             self.destroy_subscription(subscription)
+        if self.hand_off is not None:
+            self.hand_off.disconnect(self)
         super().destroy_node()
 
     def follow_stamps(self) -> None:
