@@ -18,8 +18,8 @@ from rosflight_msgs.msg import SimState
 from rosflight_py_sim.fleet import Member
 from rosflight_py_sim.flight_controllers import chosen_flight_controller
 from rosflight_py_sim.graph_plan import planned_nodes
-from rosflight_py_sim.interfaces.wire import stamp_ns
 from rosflight_py_sim.nodes.running import make_executor, settle
+from rosflight_py_sim.stamps import stamp_ns
 from rosflight_py_sim.time_modes import TIME_MANAGERS
 from rosflight_py_sim.vehicles import Vehicle, vehicle
 

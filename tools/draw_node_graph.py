@@ -24,7 +24,7 @@ from rosflight_py_sim.interfaces import qos, step_topics
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.step_topics import STEP_TOPICS, StepTopic
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
-from rosflight_py_sim.interfaces.wire import NANOSECONDS
+from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.time_modes import TIME_MODES
 from rosflight_py_sim.vehicles import vehicle
 from rosflight_py_sim.viewer.graph_drawing import draw

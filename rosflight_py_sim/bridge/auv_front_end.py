@@ -23,8 +23,7 @@ from rosflight_py_sim.protocols.auv_zeromq import (
     encode_telemetry,
     telemetry,
 )
-
-NANOSECONDS = 1_000_000_000
+from rosflight_py_sim.stamps import NANOSECONDS
 
 _LOWEST_US, _HIGHEST_US, _US_OF_PERCENT = 1000, 2000, 5
 

@@ -24,9 +24,9 @@ from rosflight_py_sim.interfaces.step_topics import COMMAND, SETPOINT, TRUTH_STA
 from rosflight_py_sim.interfaces.ticks import Schedule
 from rosflight_py_sim.interfaces.traffic import Period
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
-from rosflight_py_sim.interfaces.wire import NANOSECONDS
 from rosflight_py_sim.parameters import Parameter, ParameterTable, number
 from rosflight_py_sim.physics.rotations import quaternion_from_euler
+from rosflight_py_sim.stamps import NANOSECONDS
 
 COMMAND_FREQUENCY = Parameter(
     "command_frequency", 100.0, "Rate of commands", "Hz", minimum=1.0, maximum=400.0, read_only=True

@@ -29,8 +29,8 @@ from rosflight_py_sim.interfaces.step_topics import (
 )
 from rosflight_py_sim.interfaces.ticks import Schedule
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
-from rosflight_py_sim.interfaces.wire import NANOSECONDS
 from rosflight_py_sim.parameters import Parameter, ParameterTable, number
+from rosflight_py_sim.stamps import NANOSECONDS
 
 OUTPUTS = 14
 

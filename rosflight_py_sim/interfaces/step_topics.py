@@ -38,7 +38,8 @@ from std_msgs.msg import Bool, Float64, String
 
 from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED, clock_qos, state_qos
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
-from rosflight_py_sim.interfaces.wire import Coders, WireFormat, encode_clock, stamp_ns
+from rosflight_py_sim.interfaces.wire import Coders, WireFormat, encode_clock
+from rosflight_py_sim.stamps import stamp_ns
 
 Floats: TypeAlias = Sequence[float]
 M = TypeVar("M")

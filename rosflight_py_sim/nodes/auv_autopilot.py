@@ -22,10 +22,10 @@ from rosflight_py_sim.interfaces.step_topics import IMU, PWM_OUTPUT, TRUTH_STATE
 from rosflight_py_sim.interfaces.ticks import start_ticks
 from rosflight_py_sim.interfaces.traffic import Period
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
-from rosflight_py_sim.interfaces.wire import NANOSECONDS
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Value, number
 from rosflight_py_sim.physics.rotations import euler_from_quaternion, rotate_to_inertial
+from rosflight_py_sim.stamps import NANOSECONDS
 
 _STILL = [1500] * OUTPUTS
 

@@ -19,6 +19,7 @@ from rosflight_py_sim.interfaces.ticks import Schedule
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import ParameterError, ParameterTable, Value, number
+from rosflight_py_sim.stamps import set_time
 from rosflight_py_sim.world import world_of
 
 
@@ -142,8 +143,7 @@ class _Outlet:
         """Send how the camera projects, if somebody listens."""
         if self._info.get_subscription_count() == 0:
             return
-        stamp = self._info_message.header.stamp
-        stamp.sec, stamp.nanosec = divmod(time_ns, 1_000_000_000)
+        set_time(self._info_message.header.stamp, time_ns)
         self._info.publish(serialize_message(self._info_message))
 
 

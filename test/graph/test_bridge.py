@@ -17,7 +17,7 @@ from rosflight_msgs.msg import PwmOutput, SimState
 from std_msgs.msg import String
 
 from rosflight_py_sim.interfaces.qos import LATCHED
-from rosflight_py_sim.interfaces.wire import NANOSECONDS
+from rosflight_py_sim.stamps import NANOSECONDS
 from test.graph.ardupilot_client import ArduPilotClient
 
 STEP_S = 0.0025

@@ -17,9 +17,9 @@ from rosflight_py_sim.fleet import fleet
 from rosflight_py_sim.interfaces.qos import CHAIN
 from rosflight_py_sim.interfaces.ticks import Schedule
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
-from rosflight_py_sim.interfaces.wire import stamp_ns
 from rosflight_py_sim.nodes.pilot import Pilot
 from rosflight_py_sim.resources import share_directory
+from rosflight_py_sim.stamps import stamp_ns
 from rosflight_py_sim.vehicles import vehicle
 
 PROGRAM = share_directory() / "docs" / "examples" / "uthere_follow_the_leader.py"

@@ -27,7 +27,6 @@ from rosflight_py_sim.interfaces.qos import LATCHED
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.time_manager_interface import TimeManagerInterface
 from rosflight_py_sim.interfaces.traffic import Period
-from rosflight_py_sim.interfaces.wire import NANOSECONDS, seconds_text
 from rosflight_py_sim.nodes.fixedwing_forces_and_moments import FixedwingForcesAndMoments
 from rosflight_py_sim.nodes.gated_time_manager import GatedTimeManager
 from rosflight_py_sim.nodes.lockstep_time_manager import LockstepTimeManager
@@ -36,6 +35,7 @@ from rosflight_py_sim.nodes.running import make_executor
 from rosflight_py_sim.nodes.standalone_dynamics import StandaloneDynamics
 from rosflight_py_sim.nodes.standalone_sensors import StandaloneSensors
 from rosflight_py_sim.nodes.standalone_time_manager import StandaloneTimeManager
+from rosflight_py_sim.stamps import NANOSECONDS, seconds_text
 from rosflight_py_sim.vehicles import vehicle
 
 pytestmark = pytest.mark.timeout(120)

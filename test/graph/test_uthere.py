@@ -16,8 +16,8 @@ from diagnostic_msgs.msg import DiagnosticArray
 from rosflight_msgs.msg import Command
 
 from rosflight_py_sim.fleet import fleet
-from rosflight_py_sim.interfaces.wire import NANOSECONDS
 from rosflight_py_sim.protocols.uthere import Data, PlaneList, parse_reply
+from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.vehicles import vehicle
 from test.bridge.test_uthere_front_end import PAGE
 from test.bridge.uthere_bench import Program, free_port

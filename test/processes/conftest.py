@@ -23,7 +23,7 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rosflight_msgs.msg import SimState
 from std_srvs.srv import Trigger
 
-from rosflight_py_sim.interfaces.wire import NANOSECONDS, stamp_ns
+from rosflight_py_sim.stamps import NANOSECONDS, stamp_ns
 from rosflight_py_sim.time_modes import TIME_MANAGERS
 from rosflight_py_sim.vehicles import vehicle
 

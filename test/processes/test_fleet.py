@@ -8,7 +8,7 @@ import pytest
 from rosflight_msgs.msg import SimState
 
 from rosflight_py_sim.interfaces.qos import CHAIN
-from rosflight_py_sim.interfaces.wire import stamp_ns
+from rosflight_py_sim.stamps import stamp_ns
 from rosflight_py_sim.vehicles import vehicle
 
 pytestmark = pytest.mark.timeout(240)
