@@ -17,6 +17,7 @@ from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.recording.dive_log import DiveLog, Frame
 from rosflight_py_sim.recording.dive_summary import summarise_dive, task_object
 from rosflight_py_sim.stamps import NANOSECONDS, time_ns_of
+from rosflight_py_sim.topic_names import compressed_image
 from rosflight_py_sim.vehicles import CAMERA, Vehicle
 from rosflight_py_sim.viewer.dive_picture import draw_dive
 from rosflight_py_sim.viewer.summary_table import print_dive
@@ -54,7 +55,7 @@ class DiveRecorder(ClientRecorder):
             if schedule.due(time_ns):
                 self.log.frames.append(Frame(time_ns / NANOSECONDS, camera, bytes(message.data)))
 
-        self.create_subscription(CompressedImage, f"camera/{camera}/image_raw/compressed", on_image, CHAIN)
+        self.create_subscription(CompressedImage, compressed_image(camera), on_image, CHAIN)
 
 
 class DiveTask(ClientTask):

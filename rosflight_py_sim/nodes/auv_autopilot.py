@@ -108,7 +108,7 @@ class AuvAutopilot(SimulationNode):
 
     def _hold_here(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         if self._state.time_ns < 0:
-            response.message = "no sim/truth_state yet"
+            response.message = f"no {TRUTH_STATE.name} yet"
             return response
         motion = self._motion()
         assert self._controller is not None

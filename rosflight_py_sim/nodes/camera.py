@@ -10,6 +10,7 @@ from rclpy.publisher import Publisher
 from rclpy.serialization import serialize_message
 from sensor_msgs.msg import CameraInfo, CompressedImage, Image
 
+from rosflight_py_sim import topic_names
 from rosflight_py_sim.camera import CAMERA_PARAMETERS, Camera, NoPandaError, Renderer, cameras
 from rosflight_py_sim.interfaces.qos import CHAIN
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
@@ -106,11 +107,10 @@ class _Outlet:
     """The topics of one camera."""
 
     def __init__(self, node: SimulationNode, camera: Camera) -> None:
-        image, info = f"camera/{camera.name}/image_raw", f"camera/{camera.name}/camera_info"
+        image, compressed = topic_names.camera_image(camera.name), topic_names.compressed_image(camera.name)
+        info = topic_names.camera_info(camera.name)
         self._raw: Publisher[Image] = node.create_publisher(Image, image, CHAIN)
-        self._compressed: Publisher[CompressedImage] = node.create_publisher(
-            CompressedImage, f"{image}/compressed", CHAIN
-        )
+        self._compressed: Publisher[CompressedImage] = node.create_publisher(CompressedImage, compressed, CHAIN)
         self._info: Publisher[CameraInfo] = node.create_publisher(CameraInfo, info, CHAIN)
         self.look_through(camera)
 

@@ -129,7 +129,7 @@ class LockstepTimeManager(SteppingTimeManager):
         try:
             wish = STEP_SIZE.checked(message.data)
         except ParameterError as error:
-            self.get_logger().warning(f"a request on sim/step_wish is refused: {error}")
+            self.get_logger().warning(f"a request on {STEP_WISH_S.name} is refused: {error}")
             return
         vehicle.step_wish = float(wish)  # type: ignore[arg-type]
         shortest = min(one.step_wish for one in self._all)

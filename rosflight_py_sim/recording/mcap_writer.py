@@ -21,7 +21,7 @@ from mcap import __version__ as mcap_version
 from mcap.well_known import MessageEncoding, Profile, SchemaEncoding
 from mcap.writer import CompressionType, Writer
 
-from rosflight_py_sim import __version__
+from rosflight_py_sim import __version__, topic_names
 from rosflight_py_sim.recording.frames import DESCRIPTIONS, FRAME, Channel
 from rosflight_py_sim.stamps import NANOSECONDS, stamp_ns
 
@@ -152,7 +152,7 @@ class McapRecording:
         if self._is_echo(channel, body):
             return
         if self._simulated:
-            if channel.topic == "/clock":
+            if channel.topic == topic_names.CLOCK:
                 self._tell_time(stamp_ns(body))
             elif self._clock_ns is None:
                 self._waiting.append((number, system_ns, body))
