@@ -49,7 +49,7 @@ def test_the_override_switch_hands_over_between_rc_and_computer(graph: Callable[
     assert g.status.rc_override & Status.OVERRIDE_THR_SWITCH
     g.call("toggle_override")
     g.spin_until(lambda: g.status.offboard and g.status.rc_override == 0, "the computer in command")
-    g.spin_until(lambda: max(g.node("sil_board")._pwm[:4]) > 1300, "the computer's throttle")
+    g.spin_until(lambda: max(g.node("sil_board")._pwm.pulse_us[:4]) > 1300, "the computer's throttle")
     g.call("toggle_override")
     g.spin_until(lambda: g.status.rc_override & Status.OVERRIDE_THR_SWITCH, "RC in command")
-    g.spin_until(lambda: max(g.node("sil_board")._pwm[:4]) < 1200, "the throttle stick, which is low")
+    g.spin_until(lambda: max(g.node("sil_board")._pwm.pulse_us[:4]) < 1200, "the throttle stick, which is low")
