@@ -33,6 +33,7 @@ from rosflight_py_sim.interfaces.step_topics import (
     RC,
     TRUTH_STATE,
     TRUTH_WIND,
+    Wrench,
     topic_of,
 )
 from rosflight_py_sim.interfaces.time_manager_interface import TimeManagerInterface
@@ -315,12 +316,12 @@ class LateStamps(ForcesAndMomentsInterface):
         self._sent_ns = -1
         send = self._send
 
-        def send_some_late(stamp_ns: int, *numbers: float) -> None:
-            is_new, self._sent_ns = stamp_ns != self._sent_ns, stamp_ns
-            if is_new and stamp_ns // STEP_NS % 40 == 39:
+        def send_some_late(wrench: Wrench) -> None:
+            is_new, self._sent_ns = wrench.time_ns != self._sent_ns, wrench.time_ns
+            if is_new and wrench.time_ns // STEP_NS % 40 == 39:
                 self.late += 1
-                stamp_ns -= STEP_NS
-            send(stamp_ns, *numbers)
+                wrench = wrench._replace(time_ns=wrench.time_ns - STEP_NS)
+            send(wrench)
 
         self._send = send_some_late
 
