@@ -30,6 +30,7 @@ from rosflight_py_sim.parameters import ParameterTable, Value, number
 from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS, VehicleDynamics
 from rosflight_py_sim.physics.multirotor import MULTIROTOR_PARAMETERS, Multirotor
 from rosflight_py_sim.physics.wind import WIND_PARAMETERS, Wind
+from rosflight_py_sim.pulse_width import LOW_US, MOTOR, command_of
 from rosflight_py_sim.recording.flight_log import FlightLog
 from rosflight_py_sim.sensing import (
     barometer,
@@ -81,7 +82,7 @@ class ClosedLoop:
         self.firmware = Firmware(parameters)
         self.channels = [1500, 1500, 1000, 1500, 1000, 1000, 1500, 1500]
         self.truth = self.dynamics.truth
-        self.pwm = np.full(14, 1000.0)
+        self.pwm = np.full(14, float(LOW_US))
         self.count = 0
         self._origin_altitude = number(vehicle_values, "origin_altitude")
         rates = (
@@ -219,7 +220,7 @@ def fly_mission(
             loop.time_s,
             loop.truth,
             setpoint.position_ned,
-            (loop.pwm[:4] - 1000.0) * 1e-3,
+            command_of(loop.pwm[:4], MOTOR),
             loop.wind.wind_ned,
             loop.multirotor.battery_voltage,
             loop.multirotor.current_a,

@@ -15,6 +15,7 @@ from rosflight_py_sim.composition import ComposedGraph
 from rosflight_py_sim.fleet import Member
 from rosflight_py_sim.interfaces.qos import CHAIN
 from rosflight_py_sim.parameters import Value
+from rosflight_py_sim.topic_names import compressed_image
 from rosflight_py_sim.vehicles import vehicle
 from rosflight_py_sim.world import load_world
 
@@ -67,8 +68,7 @@ def filmed_run(filmed: bool, seconds: float = 5.0) -> FilmedRun:
     graph.adopt(listener)
     graph.executor.add_node(listener)
     for name in ("front", "bottom") if filmed else ():
-        topic = f"camera/{name}/image_raw/compressed"
-        listener.create_subscription(CompressedImage, topic, lambda message: None, CHAIN, raw=True)
+        listener.create_subscription(CompressedImage, compressed_image(name), lambda message: None, CHAIN, raw=True)
     clock = graph.nodes[0].get_clock()
     began = time.monotonic()
     graph.spin(lambda: clock.now().nanoseconds == 0 and time.monotonic() - began < 60.0)

@@ -9,6 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from benchmarks.composed_graph import ComposedRun, composed_run
+from rosflight_py_sim.interfaces.step_topics import CLOCK, TRUTH_STATE
 from rosflight_py_sim.recording.frames import DESCRIPTIONS, FRAME, Channel
 from rosflight_py_sim.recording.mcap_file import read_recording
 from rosflight_py_sim.recording.mcap_writer import McapRecording, WholeFile
@@ -31,7 +32,7 @@ def recorded_run(name: str, seconds: float) -> ComposedRun:
         path = Path(folder) / "run.mcap"
         run = composed_run(name, duration_s=seconds, cameras=False, record=str(path))
         topics = read_recording(path, lambda topic, type_name: 0).topics
-        clock, truth = (len(set(topics[topic].log_ns.tolist())) for topic in ("/clock", "/sim/truth_state"))
+        clock, truth = (len(set(topics[topic].log_ns.tolist())) for topic in (CLOCK.name, f"/{TRUTH_STATE.name}"))
         if truth < clock:
             raise RuntimeError(f"{clock} steps, of which {truth} are in the recording")
     return run

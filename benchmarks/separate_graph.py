@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 import rclpy
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
-from rosflight_msgs.msg import SimState
 
 from rosflight_py_sim.fleet import Member
 from rosflight_py_sim.flight_controllers import chosen_flight_controller
 from rosflight_py_sim.graph_plan import planned_nodes
-from rosflight_py_sim.interfaces.wire import stamp_ns
+from rosflight_py_sim.interfaces.step_topics import TRUTH_STATE
 from rosflight_py_sim.nodes.running import make_executor, settle
+from rosflight_py_sim.stamps import stamp_ns
 from rosflight_py_sim.time_modes import TIME_MANAGERS
 from rosflight_py_sim.vehicles import Vehicle, vehicle
 
@@ -106,7 +106,9 @@ def _watch(processes: dict[str, subprocess.Popen[bytes]], duration_s: float, ste
     rclpy.init()
     node = Node("watcher")
     deep = QoSProfile(depth=1000, reliability=ReliabilityPolicy.RELIABLE)
-    node.create_subscription(SimState, "sim/truth_state", lambda m: stamps.append(stamp_ns(m)), deep, raw=True)
+    node.create_subscription(
+        TRUTH_STATE.message_type, TRUTH_STATE.name, lambda m: stamps.append(stamp_ns(m)), deep, raw=True
+    )
     executor = make_executor()
     executor.add_node(node)
     settle()

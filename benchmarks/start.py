@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 import rclpy
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
-from rosflight_msgs.msg import SimState
 
 from benchmarks.separate_graph import START_UP_S, WARM_UP_S, node_commands, node_processes
-from rosflight_py_sim.interfaces.wire import stamp_ns
+from rosflight_py_sim.interfaces.step_topics import TRUTH_STATE
 from rosflight_py_sim.nodes.running import make_executor, settle
+from rosflight_py_sim.stamps import stamp_ns
 from rosflight_py_sim.vehicles import vehicle
 
 
@@ -97,7 +97,7 @@ def separate_start(name: str = "multirotor") -> GraphStart:
     rclpy.init()
     node = Node("watcher")
     deep = QoSProfile(depth=1000, reliability=ReliabilityPolicy.RELIABLE)
-    node.create_subscription(SimState, "sim/truth_state", on_truth, deep, raw=True)
+    node.create_subscription(TRUTH_STATE.message_type, TRUTH_STATE.name, on_truth, deep, raw=True)
     executor = make_executor()
     executor.add_node(node)
     settle()

@@ -10,6 +10,7 @@ from nav_msgs.msg import Path as PathMessage
 from rich.console import Console
 from std_msgs.msg import Float64, String
 
+from rosflight_py_sim import topic_names
 from rosflight_py_sim.composition import ComposedGraph
 from rosflight_py_sim.flight import Flight
 from rosflight_py_sim.interfaces.autopilot_interface import AutopilotInterface
@@ -46,9 +47,9 @@ class FlightRecorder(MissionRecorder):
         self._phases = {phase.label: phase for phase in phases}
         self._waiting = self._phase = phases(0)
         super().__init__(vehicle, "flight_recorder", **arguments)
-        self.create_subscription(String, "autopilot/phase", self._on_phase, LATCHED)
-        self.create_subscription(PathMessage, "autopilot/path", self._on_path, LATCHED)
-        self.create_subscription(Float64, "autopilot/progress", self._on_progress, CHAIN)
+        self.create_subscription(String, topic_names.AUTOPILOT_PHASE, self._on_phase, LATCHED)
+        self.create_subscription(PathMessage, topic_names.AUTOPILOT_PATH, self._on_path, LATCHED)
+        self.create_subscription(Float64, topic_names.AUTOPILOT_PROGRESS, self._on_progress, CHAIN)
 
     @property
     def is_on(self) -> bool:

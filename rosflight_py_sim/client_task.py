@@ -9,9 +9,9 @@ from typing import Any
 from rich.console import Console
 
 from rosflight_py_sim.composition import ComposedGraph
-from rosflight_py_sim.interfaces.wire import NANOSECONDS
 from rosflight_py_sim.mission_recorder import MissionRecorder
 from rosflight_py_sim.recording.client_log import ClientLog, Mark
+from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.vehicles import Vehicle
 
 

@@ -13,10 +13,11 @@ from rosflight_py_sim.client_task import ClientRecorder, ClientTask
 from rosflight_py_sim.composition import ComposedGraph
 from rosflight_py_sim.interfaces.qos import CHAIN
 from rosflight_py_sim.interfaces.ticks import Schedule
-from rosflight_py_sim.interfaces.wire import NANOSECONDS
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.recording.dive_log import DiveLog, Frame
 from rosflight_py_sim.recording.dive_summary import summarise_dive, task_object
+from rosflight_py_sim.stamps import NANOSECONDS, time_ns_of
+from rosflight_py_sim.topic_names import compressed_image
 from rosflight_py_sim.vehicles import CAMERA, Vehicle
 from rosflight_py_sim.viewer.dive_picture import draw_dive
 from rosflight_py_sim.viewer.summary_table import print_dive
@@ -50,11 +51,11 @@ class DiveRecorder(ClientRecorder):
         schedule = Schedule(_KEPT_HZ)
 
         def on_image(message: CompressedImage) -> None:
-            time_ns = message.header.stamp.sec * NANOSECONDS + message.header.stamp.nanosec
+            time_ns = time_ns_of(message.header.stamp)
             if schedule.due(time_ns):
                 self.log.frames.append(Frame(time_ns / NANOSECONDS, camera, bytes(message.data)))
 
-        self.create_subscription(CompressedImage, f"camera/{camera}/image_raw/compressed", on_image, CHAIN)
+        self.create_subscription(CompressedImage, compressed_image(camera), on_image, CHAIN)
 
 
 class DiveTask(ClientTask):

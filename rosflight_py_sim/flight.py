@@ -15,8 +15,8 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rosflight_py_sim.composition import ComposedGraph
 from rosflight_py_sim.fleet import Member
 from rosflight_py_sim.flight_progress import ProgressLines
-from rosflight_py_sim.interfaces.wire import NANOSECONDS
 from rosflight_py_sim.parameters import Value
+from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.vehicles import Vehicle
 
 # The bar is redrawn this often on the wall clock: a terminal costs more than a step.

@@ -13,7 +13,7 @@ from rosflight_py_sim.interfaces.qos import CHAIN
 from rosflight_py_sim.interfaces.step_topics import PWM_OUTPUT, TRUTH_STATE, TRUTH_WIND, M, StepTopic
 from rosflight_py_sim.interfaces.ticks import Schedule
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
-from rosflight_py_sim.interfaces.wire import stamp_ns
+from rosflight_py_sim.stamps import stamp_ns
 from rosflight_py_sim.vehicles import Vehicle
 
 LOG_RATE_HZ = 50.0

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from rosflight_py_sim import topic_names
 from rosflight_py_sim.autopilot.mission_phase import MissionPhase
 from rosflight_py_sim.autopilot_flight import autopilot_class
 from rosflight_py_sim.recording.flight_log import UNKNOWN_ERRORS, FlightLog
@@ -21,11 +22,11 @@ def recorded_flight(one: RecordedVehicle) -> tuple[FlightLog, Array] | None:
     phases = autopilot_class(one.vehicle).PHASES
     told = _phases(one, phases)
     path = _path(one)
-    setpoint = one.held("autopilot/setpoint", *(f"pose.position.{axis}" for axis in "xyz"))
-    battery = one.held("sim/truth_battery", "voltage", "current")
+    setpoint = one.held(topic_names.SETPOINT, *(f"pose.position.{axis}" for axis in "xyz"))
+    battery = one.held(topic_names.TRUTH_BATTERY, "voltage", "current")
     if told is None or path is None or setpoint is None or battery is None:
         return None
-    errors = one.held("status", "error_code")
+    errors = one.held(topic_names.STATUS, "error_code")
     if errors is None:
         errors = np.full((len(one.time_s), 1), UNKNOWN_ERRORS)
     log = FlightLog(one.vehicle.actuators, phases, max(1, len(one.time_s)))
@@ -39,7 +40,7 @@ def recorded_flight(one: RecordedVehicle) -> tuple[FlightLog, Array] | None:
 
 def _phases(one: RecordedVehicle, phases: type[MissionPhase]) -> list[MissionPhase | None] | None:
     """The mission's phase at each of the vehicle's times."""
-    topic = one.recording.named(f"{one.namespace}/autopilot/phase")
+    topic = one.recording.named(f"{one.namespace}/{topic_names.AUTOPILOT_PHASE}")
     if topic is None:
         return None
     by_label = {phase.label: phase for phase in phases}
@@ -49,7 +50,7 @@ def _phases(one: RecordedVehicle, phases: type[MissionPhase]) -> list[MissionPha
 
 
 def _path(one: RecordedVehicle) -> Array | None:
-    topic = one.recording.named(f"{one.namespace}/autopilot/path")
+    topic = one.recording.named(f"{one.namespace}/{topic_names.AUTOPILOT_PATH}")
     if topic is None or not topic.messages:
         return None
     places = [stamped.pose.position for stamped in decoded(topic)[-1].poses]

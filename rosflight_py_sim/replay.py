@@ -16,6 +16,7 @@ from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.recording.columns import Array
 from rosflight_py_sim.recording.mcap_file import Recording, Topic
 from rosflight_py_sim.recording.recorded_vehicle import RecordedVehicle, recorded_vehicles, world_of_recording
+from rosflight_py_sim.topic_names import CAMERAS, PWM_OUTPUT, TRUTH_STATE, TRUTH_WIND
 from rosflight_py_sim.viewer.appearance import Appearance, appearance
 from rosflight_py_sim.viewer.web.server import open_server, stop_server, url_of
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 _STATES, _PICTURES = 40_000, 2_000
 _COMPRESSED = "sensor_msgs/msg/CompressedImage"
-_OF_STATES = ("/sim/truth_state", "/sim/truth_wind", "/sim/pwm_output")
+_OF_STATES = tuple(f"/{name}" for name in (TRUTH_STATE, TRUTH_WIND, PWM_OUTPUT))
 _LONG_AGO_S = 1e8
 _FRAMES_HZ = 30.0
 _SLIDER_HZ = 8.0
@@ -148,7 +149,7 @@ def _between(before: Array, after: Array, share: float) -> Array:
 
 
 def _cameras(vehicle: RecordedVehicle) -> Iterator[tuple[str, Topic]]:
-    prefix = f"{vehicle.namespace}/camera/"
+    prefix = f"{vehicle.namespace}/{CAMERAS}/"
     for name, topic in vehicle.recording.topics.items():
         if topic.type_name == _COMPRESSED and name.startswith(prefix) and topic.messages:
             yield name.removeprefix(prefix).split("/")[0], topic
@@ -181,7 +182,7 @@ def replay(recording: Recording, address: str, port: int, speed: float) -> None:
     """
     tracks = [Track(vehicle) for vehicle in recorded_vehicles(recording)]
     if not tracks:
-        raise NothingToShowError(f"'{recording.path}' holds no sim/truth_state of a vehicle: there is nothing to show")
+        raise NothingToShowError(f"'{recording.path}' holds no {TRUTH_STATE} of a vehicle: there is nothing to show")
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     if recording.trouble:
         print(f"rosflight_py_sim: '{recording.path}' is not complete: {recording.trouble}", file=sys.stderr)

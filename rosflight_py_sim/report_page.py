@@ -13,6 +13,7 @@ from rosflight_py_sim.recording.flight_summary import summarise
 from rosflight_py_sim.recording.mcap_file import Recording, Topic
 from rosflight_py_sim.recording.motion_summary import summarise_motion
 from rosflight_py_sim.recording.recorded_vehicle import RecordedVehicle, recorded_vehicles, world_of_recording
+from rosflight_py_sim.topic_names import TRUTH_STATE
 from rosflight_py_sim.viewer.report_panels import Panel, Told, panels
 from rosflight_py_sim.viewer.summary_table import motion_rows, summary_rows
 from rosflight_py_sim.world import World
@@ -103,7 +104,7 @@ def troubles_of(recording: Recording) -> list[str]:
         said.append("The recording holds no messages.")
     elif not recorded_vehicles(recording):
         said.append(
-            "The recording holds no sim/truth_state of a vehicle: there is nothing to plot, only topics to list."
+            f"The recording holds no {TRUTH_STATE} of a vehicle: there is nothing to plot, only topics to list."
         )
     return said
 

@@ -14,12 +14,14 @@ from rosflight_py_sim.firmware.mixer import OUTPUTS, OutputType
 from rosflight_py_sim.firmware.mixer_selection import MixerSelection
 from rosflight_py_sim.firmware.parameter_table import MIXER_OUTPUTS, MIXER_ROWS
 from rosflight_py_sim.firmware.parameters import FirmwareParameters
+from rosflight_py_sim.firmware.unmixing import TRAVELS
 from rosflight_py_sim.interfaces.parameter_files import check_files, files_of_arguments, values_of_arguments
 from rosflight_py_sim.parameters import ParameterError, ParameterTable, Value, number
 from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS
 from rosflight_py_sim.physics.fixedwing import FIXEDWING_PARAMETERS, SURFACES, FixedWing
 from rosflight_py_sim.physics.multirotor import MULTIROTOR_PARAMETERS, Multirotor
 from rosflight_py_sim.physics.steady_model import Array, ModelInput, SteadyModel
+from rosflight_py_sim.pulse_width import MOTOR, pulse_of
 from rosflight_py_sim.vehicles import Vehicle
 
 Given: TypeAlias = dict[str, Value]
@@ -80,7 +82,7 @@ def multirotor(forces: Given, dynamics: Given, firmware_file: Path) -> SteadyVeh
         return vehicle.steady_wrench(truth, _STILL_AIR, inputs)
 
     def pulse_widths(inputs: Array) -> dict[int, float]:
-        return {output: 1000.0 + 1000.0 * float(throttle) for output, throttle in enumerate(inputs)}
+        return {output: pulse_of(float(throttle), MOTOR) for output, throttle in enumerate(inputs)}
 
     return SteadyVehicle(SteadyModel(dynamics, motors, wrench), pulse_widths)
 
@@ -125,10 +127,8 @@ def mixed_pulse_widths(command: Array, firmware_file: Path) -> dict[int, float]:
     types = np.zeros(OUTPUTS)
     matrix = MixerSelection(parameters, lambda severity, text: None, types).matrix
     mixed = command @ matrix
-    travel = {OutputType.SERVO: (1500.0, 500.0), OutputType.MOTOR: (1000.0, 1000.0)}
     pulses = {}
     for output in range(MIXER_OUTPUTS):
-        if types[output] in travel and np.any(matrix[:, output]):
-            middle, reach = travel[OutputType(int(types[output]))]
-            pulses[output] = middle + reach * float(mixed[output])
+        if types[output] in TRAVELS and np.any(matrix[:, output]):
+            pulses[output] = pulse_of(float(mixed[output]), TRAVELS[OutputType(int(types[output]))])
     return pulses

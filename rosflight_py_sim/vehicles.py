@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from rosflight_py_sim.parameters import ParameterError, Value
+from rosflight_py_sim.pulse_width import MOTOR, SERVO, command_of
 from rosflight_py_sim.resources import share_directory
 
 
@@ -17,7 +18,7 @@ class Actuator:
     Attributes:
         name: in words.
         output: number of the output, from 0.
-        is_motor: whether it turns a motor (1000 to 2000 us are 0 to 1); else a servo (1500 +/- 500 us are -1 to 1).
+        is_motor: whether it turns a motor; else a servo.
     """
 
     name: str
@@ -26,7 +27,7 @@ class Actuator:
 
     def command(self, pulse_us: float) -> float:
         """What a pulse width asks for: 0 to 1 of a motor, -1 to 1 of a servo."""
-        return (pulse_us - 1000.0) / 1000.0 if self.is_motor else (pulse_us - 1500.0) / 500.0
+        return command_of(pulse_us, MOTOR if self.is_motor else SERVO)
 
 
 def _motor(name: str, output: int) -> Actuator:

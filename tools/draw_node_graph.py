@@ -22,9 +22,9 @@ from rosflight_py_sim.composition import ComposedGraph
 from rosflight_py_sim.fleet import Member
 from rosflight_py_sim.interfaces import qos, step_topics
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
-from rosflight_py_sim.interfaces.step_topics import STEP_TOPICS, StepTopic
+from rosflight_py_sim.interfaces.step_topics import CLOCK, STEP_TOPICS, StepTopic
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
-from rosflight_py_sim.interfaces.wire import NANOSECONDS
+from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.time_modes import TIME_MODES
 from rosflight_py_sim.vehicles import vehicle
 from rosflight_py_sim.viewer.graph_drawing import draw
@@ -116,7 +116,7 @@ def page(model: GraphModel) -> str:
         "|---|---|---|---|---|",
     ]
     for topic in model.topics:
-        name = topic.name if topic.name == "/clock" else topic.name[1:]
+        name = topic.name if topic.name == CLOCK.name else topic.name[1:]
         ends = (_names(topic.publishers), _names(topic.listeners))
         rate = f"{topic.rate_hz:.0f} Hz" if topic.rate_hz else ("on change" if topic.publishers else "")
         lines.append(f"| `{name}` | {topic.type_name.replace('/msg/', '/')} | {ends[0]} | {ends[1]} | {rate} |")

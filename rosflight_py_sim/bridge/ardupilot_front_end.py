@@ -15,6 +15,7 @@ from rosflight_py_sim.bridge.peers import AllowedPeers, address_text
 from rosflight_py_sim.bridge.rare_warnings import RareWarnings
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values, number
 from rosflight_py_sim.protocols.ardupilot_json import CHANNELS_OF_MAGIC
+from rosflight_py_sim.pulse_width import LOW_US
 
 PORTS_APART = 10
 """From the port of one vehicle to that of the next, as ArduPilot's option -I counts."""
@@ -85,7 +86,7 @@ class ArduPilotFrontEnd(ActuatorFrontEnd):
             ),
             Parameter(
                 "ardupilot.no_output",
-                [1000] * OUTPUTS,
+                [LOW_US] * OUTPUTS,
                 "What each output gets as long as ArduPilot sends 0 for its channel: 1000 stops a motor, 1500 centres "
                 "a servo",
                 "us",

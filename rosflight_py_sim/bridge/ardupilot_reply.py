@@ -9,9 +9,8 @@ from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTabl
 from rosflight_py_sim.physics.rotations import euler_from_quaternion, rotate_to_body, rotate_to_inertial
 from rosflight_py_sim.protocols.ardupilot_json import Battery, Reply, Vector3, Windvane, encode_reply
 from rosflight_py_sim.sensing.site import SITE_PARAMETERS
+from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.transmitter.channels import frame_at_rest
-
-NANOSECONDS = 1_000_000_000
 
 REPLY_PARAMETERS = ParameterTable(
     Parameter(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from rosflight_py_sim.bridge.front_end_interface import ActuatorFrontEnd, Logger, Snapshot
-from rosflight_py_sim.bridge.output_map import CENTRE_US, OUTPUTS, OutputMap
+from rosflight_py_sim.bridge.output_map import OUTPUTS, OutputMap
 from rosflight_py_sim.bridge.rare_warnings import RareWarnings
 from rosflight_py_sim.bridge.zeromq_sockets import ZeroMqSockets
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values, number
@@ -23,10 +23,10 @@ from rosflight_py_sim.protocols.auv_zeromq import (
     encode_telemetry,
     telemetry,
 )
+from rosflight_py_sim.pulse_width import CENTRE_US, HIGH_US, LOW_US
+from rosflight_py_sim.stamps import NANOSECONDS
 
-NANOSECONDS = 1_000_000_000
-
-_LOWEST_US, _HIGHEST_US, _US_OF_PERCENT = 1000, 2000, 5
+_US_OF_PERCENT = 5
 
 THRUSTERS = ("left", "right", "side", "vertical")
 
@@ -257,7 +257,7 @@ class AuvFrontEnd(ActuatorFrontEnd):
 
     def _pwm_us(self, powers: list[int]) -> list[int]:
         channels_us = (CENTRE_US + us * power for us, power in zip(self._us_of_percent, powers, strict=True))
-        return [min(max(us, _LOWEST_US), _HIGHEST_US) for us in self._outputs.outputs(tuple(channels_us))]
+        return [min(max(us, LOW_US), HIGH_US) for us in self._outputs.outputs(tuple(channels_us))]
 
     def _pass_over(self, kind: str, text: str) -> None:
         self._count(kind, f"passed over: {text}")

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from rosflight_py_sim.stamps import NANOSECONDS
+
 MOST_CLIENTS = 64
 MOST_SUBSCRIPTIONS = 256
 """Of one client."""
 SHORTEST_INTERVAL = 0.02
 """Shorter intervals, s, become this one."""
-
-_NANOSECONDS = 1_000_000_000
 
 
 @dataclass
@@ -73,7 +73,7 @@ class Subscriptions:
         told = client.told.setdefault(vehicle, {})
         if variable not in told and len(client) >= MOST_SUBSCRIPTIONS:
             return False
-        told[variable] = _Rhythm(round(max(interval, SHORTEST_INTERVAL) * _NANOSECONDS))
+        told[variable] = _Rhythm(round(max(interval, SHORTEST_INTERVAL) * NANOSECONDS))
         self._quiet_ns.clear()
         return True
 
@@ -95,7 +95,7 @@ class Subscriptions:
         since_ns, until_ns = self._quiet_ns.get(vehicle, (0, 0))
         if since_ns <= time_ns < until_ns:
             return
-        next_ns = time_ns + 3600 * _NANOSECONDS
+        next_ns = time_ns + 3600 * NANOSECONDS
         for address, client in self._clients.items():
             told = client.told.get(vehicle)
             if client.paused or not told:

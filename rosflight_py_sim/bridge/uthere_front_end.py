@@ -15,7 +15,7 @@ from rosflight_py_sim.bridge.rare_warnings import RareWarnings
 from rosflight_py_sim.bridge.subscriptions import MOST_CLIENTS, MOST_SUBSCRIPTIONS, Subscriptions
 from rosflight_py_sim.bridge.uthere_plane import UTHERE_PLANE_PARAMETERS, FlightCommand, PlaneCommand, UtherePlane
 from rosflight_py_sim.bridge.uthere_settings import UTHERE_SETTINGS, UthereSettings
-from rosflight_py_sim.bridge.uthere_variables import NANOSECONDS, WANTS
+from rosflight_py_sim.bridge.uthere_variables import WANTS
 from rosflight_py_sim.parameters import ParameterError, ParameterTable, Values
 from rosflight_py_sim.protocols.uthere import (
     Command,
@@ -35,6 +35,7 @@ from rosflight_py_sim.protocols.uthere import (
     parse_packet,
     plane_list_text,
 )
+from rosflight_py_sim.stamps import NANOSECONDS
 
 _ALL = "all"
 

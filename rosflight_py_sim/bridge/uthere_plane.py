@@ -26,7 +26,6 @@ from rosflight_py_sim.bridge.uthere_targets import target_of_fly, target_of_fly_
 from rosflight_py_sim.bridge.uthere_units import UTHERE_UNIT_PARAMETERS, UthereUnits
 from rosflight_py_sim.bridge.uthere_variables import (
     FIRST,
-    NANOSECONDS,
     VARIABLES,
     mean_throttle,
     vehicle_variables,
@@ -44,6 +43,7 @@ from rosflight_py_sim.protocols.uthere import (
     WaypointAdd,
     WaypointClearAll,
 )
+from rosflight_py_sim.stamps import NANOSECONDS
 
 PlaneCommand: TypeAlias = Fly | FlyDisengage | FlyEngage | FlyTo | WaypointAdd | WaypointClearAll
 """What planes are told to do, by a command that names one or means all of them."""

@@ -8,8 +8,7 @@ from rosflight_py_sim.autopilot.flight_state import flight_state
 from rosflight_py_sim.bridge.front_end_interface import Snapshot
 from rosflight_py_sim.bridge.uthere_units import UthereUnits, compass_deg
 from rosflight_py_sim.physics.rotations import rotate_to_body, rotate_to_inertial
-
-NANOSECONDS = 1_000_000_000
+from rosflight_py_sim.stamps import NANOSECONDS
 
 WANTS = frozenset({"airspeed", "battery", "rc", "status", "attitude", "gnss", "outputs"})
 """What the snapshots must hold for these variables."""

@@ -5,10 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from rosflight_py_sim import pulse_width
 from rosflight_py_sim.firmware import controller, estimator, mixer, sensors
 from rosflight_py_sim.firmware.parameters import FirmwareParameters
 from rosflight_py_sim.firmware.quirks import REPAIRED, Quirks
-from rosflight_py_sim.jit import kernel
+from rosflight_py_sim.jit import kernel, kernel_part
+from rosflight_py_sim.pulse_width import MOTOR
+
+pulse_of = kernel_part(pulse_width.pulse_of)
 
 UNHEALTHY_ESTIMATE = 1
 """Finding: the accelerometer has not been usable for too long."""
@@ -107,7 +111,7 @@ def control_step(
             voltage,
         )
     for i in range(mixer.OUTPUTS):
-        pwm[i] = 1000.0 + 1000.0 * min(1.0, max(0.0, raw[i]))
+        pwm[i] = pulse_of(min(1.0, max(0.0, raw[i])), MOTOR)
     findings = 0
     if settings[_WATCH] != 0.0 and time_s - estimate[estimator.LAST_ACCEL] > estimator.UNHEALTHY_AFTER_S:
         findings |= UNHEALTHY_ESTIMATE

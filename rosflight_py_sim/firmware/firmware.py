@@ -32,6 +32,7 @@ from rosflight_py_sim.firmware.quirks import REPAIRED, Quirks
 from rosflight_py_sim.firmware.state_machine import ErrorFlag, Event, Log, Severity, StateMachine
 from rosflight_py_sim.firmware.status import Status
 from rosflight_py_sim.firmware.surroundings import FirmwareSurroundings
+from rosflight_py_sim.pulse_width import LOW_US
 
 IMU_TIMEOUT_US = 1_000_000
 """Time without an IMU sample after which the IMU counts as not responding."""
@@ -102,7 +103,7 @@ class Firmware(Inputs):
         self._channels: NDArray[np.float64] = np.zeros((4, mixer.OUTPUTS))
         self._mixers = MixerSelection(self.parameters, self.log, self._channels[0], quirks)
         self.outputs: NDArray[np.float64] = np.zeros(mixer.OUTPUTS)
-        self._pwm: NDArray[np.float64] = np.full(mixer.OUTPUTS, 1000.0)
+        self._pwm: NDArray[np.float64] = np.full(mixer.OUTPUTS, float(LOW_US))
 
         self.attitude = self._estimate[estimator.ATTITUDE : estimator.ATTITUDE + 4]
         self.euler = self._estimate[estimator.EULER : estimator.EULER + 3]
@@ -148,8 +149,7 @@ class Firmware(Inputs):
         """One pass of the main loop.
 
         Returns:
-            (14,) pulse widths (us), motors 1000 + 1000 * setting, servos 1500 + 500 * deflection; not rounded, and
-            changed by the next step.
+            (14,) pulse widths (us), see `pulse_width`; not rounded, and changed by the next step.
         """
         if self._start_us is None:
             self._start_us = time_us

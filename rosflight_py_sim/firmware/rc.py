@@ -8,6 +8,7 @@ from enum import IntEnum
 from rosflight_py_sim.firmware.parameters import FirmwareParameters
 from rosflight_py_sim.firmware.quirks import REPAIRED, Quirks
 from rosflight_py_sim.firmware.state_machine import ErrorFlag, Event, Log, Severity, StateMachine
+from rosflight_py_sim.pulse_width import MOTOR, command_of
 
 RC_CHANNELS = 8
 RC_TIMEOUT_US = 100_000
@@ -103,7 +104,7 @@ class Receiver:
         """
         if len(channels_us) != RC_CHANNELS:
             raise ValueError(f"an RC frame has {RC_CHANNELS} channels, {len(channels_us)} given")
-        self.channels = [(width - 1000) / 1000.0 for width in channels_us]
+        self.channels = [command_of(width, MOTOR) for width in channels_us]
         self._take_channels()
         self.last_frame_us = time_us
         self.new_frame = True

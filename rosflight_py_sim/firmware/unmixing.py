@@ -17,11 +17,14 @@ from numpy.typing import NDArray
 from rosflight_py_sim.firmware.command import FX, QX, QY, QZ
 from rosflight_py_sim.firmware.mixer import OUTPUTS, OutputType
 from rosflight_py_sim.firmware.parameter_table import MIXER_OUTPUTS, MIXER_ROWS
+from rosflight_py_sim.pulse_width import MOTOR, SERVO
 
 _ROWS = (QX, QY, QZ, FX)
 THROTTLE_ROW = _ROWS.index(FX)
-# Half of the travel, and the middle (us); a motor's travel begins at its middle.
-_PULSES = {OutputType.SERVO: (500.0, 1500.0), OutputType.MOTOR: (1000.0, 1000.0)}
+
+TRAVELS = {OutputType.SERVO: SERVO, OutputType.MOTOR: MOTOR}
+"""Pulse widths of the outputs that move something."""
+
 # Rows of a mixer that are this much smaller than others are rounding.
 _NEGLIGIBLE = 1e-9
 
@@ -35,16 +38,16 @@ def unmixer(matrix: NDArray[np.float64], types: NDArray[np.float64]) -> NDArray[
         matrix: (10, 10) row, output.
         types: (10,) `OutputType`; outputs that are neither servo nor motor play no part.
     """
-    driven = [j for j in range(MIXER_OUTPUTS) if types[j] in _PULSES]
+    driven = [j for j in range(MIXER_OUTPUTS) if types[j] in TRAVELS]
     mixed = np.any(matrix[:, driven] != 0.0, axis=1)
     inverse = np.zeros((MIXER_ROWS, len(driven)))
     inverse[mixed] = np.linalg.pinv(matrix[np.ix_(mixed, driven)].T, rcond=_NEGLIGIBLE)
     inverse = inverse[_ROWS, :]
     sums = np.zeros((len(_ROWS), OUTPUTS + 1))
     for column, j in enumerate(driven):
-        travel, middle = _PULSES[OutputType(int(types[j]))]
-        sums[:, j] = inverse[:, column] / travel
-        sums[:, OUTPUTS] -= inverse[:, column] * middle / travel
+        zero_us, reach_us = TRAVELS[OutputType(int(types[j]))]
+        sums[:, j] = inverse[:, column] / reach_us
+        sums[:, OUTPUTS] -= inverse[:, column] * zero_us / reach_us
     return sums
 
 

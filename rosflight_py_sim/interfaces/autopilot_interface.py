@@ -13,6 +13,7 @@ from rosflight_msgs.msg import Command
 from std_msgs.msg import Float64, String
 from std_srvs.srv import Trigger
 
+from rosflight_py_sim import topic_names
 from rosflight_py_sim.autopilot.guided import Guided
 from rosflight_py_sim.autopilot.mission_phase import MissionPhase
 from rosflight_py_sim.autopilot.setpoint import Vector3
@@ -24,9 +25,9 @@ from rosflight_py_sim.interfaces.step_topics import COMMAND, SETPOINT, TRUTH_STA
 from rosflight_py_sim.interfaces.ticks import Schedule
 from rosflight_py_sim.interfaces.traffic import Period
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
-from rosflight_py_sim.interfaces.wire import NANOSECONDS
 from rosflight_py_sim.parameters import Parameter, ParameterTable, number
 from rosflight_py_sim.physics.rotations import quaternion_from_euler
+from rosflight_py_sim.stamps import NANOSECONDS
 
 COMMAND_FREQUENCY = Parameter(
     "command_frequency", 100.0, "Rate of commands", "Hz", minimum=1.0, maximum=400.0, read_only=True
@@ -63,8 +64,8 @@ class AutopilotInterface(SimulationNode, ABC):
         self._progress_schedule = Schedule(_PROGRESS_RATE_HZ)
         self._send_command = self.publisher(COMMAND)
         self._send_setpoint = self.publisher(SETPOINT)
-        self._publish_phase = self.create_publisher(String, "autopilot/phase", LATCHED).publish
-        self._publish_progress = self.create_publisher(Float64, "autopilot/progress", CHAIN).publish
+        self._publish_phase = self.create_publisher(String, topic_names.AUTOPILOT_PHASE, LATCHED).publish
+        self._publish_progress = self.create_publisher(Float64, topic_names.AUTOPILOT_PROGRESS, CHAIN).publish
         self.create_service(Trigger, "autopilot/start", self._start)
         self.subscribe(TRUTH_STATE, self._on_truth, qos=CHAIN, needed=True)
         self._tell_phase()
@@ -98,7 +99,7 @@ class AutopilotInterface(SimulationNode, ABC):
     def tell_path(self, points_ned: Iterable[Vector3]) -> None:
         """Publish the planned path, as a polyline (m); the topic is there from the first one on."""
         if self._path_publisher is None:
-            self._path_publisher = self.create_publisher(Path, "autopilot/path", LATCHED)
+            self._path_publisher = self.create_publisher(Path, topic_names.AUTOPILOT_PATH, LATCHED)
         path = Path()
         path.header.frame_id = "NED"
         path.header.stamp = self.get_clock().now().to_msg()
@@ -111,7 +112,7 @@ class AutopilotInterface(SimulationNode, ABC):
 
     def _start(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         if self._state.time_ns < 0:
-            response.message = "no sim/truth_state yet"
+            response.message = f"no {TRUTH_STATE.name} yet"
             return response
         try:
             response.message = self.start_mission(self._state)

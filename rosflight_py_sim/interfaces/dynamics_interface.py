@@ -31,9 +31,9 @@ from rosflight_py_sim.interfaces.step_topics import (
 )
 from rosflight_py_sim.interfaces.traffic import Period
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState, truth_of_message
-from rosflight_py_sim.interfaces.wire import NANOSECONDS, seconds_text
 from rosflight_py_sim.parameters import ParameterTable
 from rosflight_py_sim.physics.dynamics import StateDivergedError
+from rosflight_py_sim.stamps import NANOSECONDS, seconds_text
 
 # Without lockstep a longer gap between two messages is a pause (a node was stopped), not a step.
 LONGEST_STEP_NS = NANOSECONDS // 10

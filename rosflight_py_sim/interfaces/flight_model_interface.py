@@ -25,6 +25,7 @@ from rosflight_py_sim.interfaces.step_topics import (
 )
 from rosflight_py_sim.interfaces.ticks import Schedule
 from rosflight_py_sim.parameters import ParameterTable, number
+from rosflight_py_sim.pulse_width import LOW_US
 
 
 class FlightModelInterface(TruthInterface):
@@ -43,7 +44,7 @@ class FlightModelInterface(TruthInterface):
 
     def __init__(self, **arguments: Any) -> None:
         """Create topics and service, publish the initial state, and begin to ask for the mixer."""
-        self._pwm_us = np.full(OUTPUTS, 1000.0)
+        self._pwm_us = np.full(OUTPUTS, float(LOW_US))
         self.firmware_parameters: dict[str, float] = {}
         super().__init__(**arguments)
         self._send_wrench = self.publisher(FORCES_AND_MOMENTS)

@@ -29,8 +29,9 @@ from rosflight_py_sim.interfaces.step_topics import (
 )
 from rosflight_py_sim.interfaces.ticks import Schedule
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
-from rosflight_py_sim.interfaces.wire import NANOSECONDS
 from rosflight_py_sim.parameters import Parameter, ParameterTable, number
+from rosflight_py_sim.pulse_width import LOW_US
+from rosflight_py_sim.stamps import NANOSECONDS
 
 OUTPUTS = 14
 
@@ -73,7 +74,7 @@ class ForcesAndMomentsInterface(SimulationNode, ABC):
         """Create topics, and begin to ask the flight controller for its mixer."""
         self._state = VehicleState()
         self._wind_ned = np.zeros(3)
-        self._pwm_us = np.full(OUTPUTS, 1000.0)
+        self._pwm_us = np.full(OUTPUTS, float(LOW_US))
         self._wrench = Wrench(-1, (), ())
         self.firmware_parameters: dict[str, float] = {}
         super().__init__(**arguments)

@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from rclpy.serialization import serialize_message
 from visualization_msgs.msg import Marker
 
-from rosflight_py_sim.interfaces.wire import NANOSECONDS
+from rosflight_py_sim.stamps import STAMP, pack_stamp
 
-_STAMP = struct.Struct("<iI")
 _COUNT = struct.Struct("<I")
 _ENCAPSULATION = 4
 
@@ -29,13 +28,13 @@ class MarkerWire:
         empty = serialize_message(marker)
         at = _ENCAPSULATION + _count_offset(marker)
         self._encapsulation = empty[:_ENCAPSULATION]
-        self._front = empty[_ENCAPSULATION + _STAMP.size : at]
+        self._front = empty[_ENCAPSULATION + STAMP.size : at]
         self._padding = bytes(-(at + _COUNT.size - _ENCAPSULATION) % 8)
         self._back = empty[at + _COUNT.size :]
 
     def encode(self, time_ns: int, points: NDArray[np.float64]) -> bytes:
         """Serialised marker with the stamp `time_ns` and the points (n, 3), m."""
-        stamp = _STAMP.pack(*divmod(time_ns, NANOSECONDS))
+        stamp = pack_stamp(time_ns)
         data = np.ascontiguousarray(points, dtype="<f8").tobytes()
         padding = self._padding if data else b""
         count = _COUNT.pack(len(points))
@@ -44,7 +43,7 @@ class MarkerWire:
 
 def _count_offset(marker: Marker) -> int:
     """Where in the body of a serialised marker the number of its points stands (plain CDR, see `wire.py`)."""
-    offset = _STAMP.size
+    offset = STAMP.size
     for text in (marker.header.frame_id, marker.ns):
         offset += -offset % 4 + 4 + len(text.encode()) + 1
     # id, type and action; pose and scale; colour, lifetime and the lock of the frame.

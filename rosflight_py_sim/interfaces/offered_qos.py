@@ -8,7 +8,7 @@ import yaml
 from rclpy.duration import Duration
 from rclpy.qos import QoSProfile
 
-_NS = 1_000_000_000
+from rosflight_py_sim.stamps import NANOSECONDS
 
 
 def offered_qos(profiles: Iterable[QoSProfile]) -> str:
@@ -32,5 +32,5 @@ def _offer(profile: QoSProfile) -> dict[str, object]:
 
 def _seconds(duration: Duration) -> dict[str, int]:
     # What rclpy has as nothing given, DDS offers without a limit.
-    whole, rest = divmod(duration.nanoseconds or 2**63 - 1, _NS)
+    whole, rest = divmod(duration.nanoseconds or 2**63 - 1, NANOSECONDS)
     return {"sec": whole, "nsec": rest}

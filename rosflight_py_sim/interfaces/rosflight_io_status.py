@@ -11,7 +11,7 @@ from rosflight_py_sim.interfaces.qos import LATCHED, LATCHED_LIST
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.step_topics import PARAMS_CHANGED, STATUS, StatusReport
 from rosflight_py_sim.interfaces.ticks import Schedule
-from rosflight_py_sim.interfaces.wire import NANOSECONDS
+from rosflight_py_sim.stamps import set_time
 
 _STATUS_RATE_HZ = 10.0
 
@@ -78,5 +78,5 @@ class StatusReports:
         for flag in ErrorFlag:
             if flag & new:
                 message = Error(error_message=flag.reason, error_code=errors, reset_count=self._board.reboots)
-                message.header.stamp.sec, message.header.stamp.nanosec = divmod(time_ns, NANOSECONDS)
+                set_time(message.header.stamp, time_ns)
                 self._errors.publish(message)

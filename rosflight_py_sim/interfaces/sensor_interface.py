@@ -40,9 +40,9 @@ from rosflight_py_sim.interfaces.step_topics import (
 )
 from rosflight_py_sim.interfaces.ticks import Schedule, listen_to_clock, start_ticks
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
-from rosflight_py_sim.interfaces.wire import NANOSECONDS
 from rosflight_py_sim.parameters import ParameterTable, number
 from rosflight_py_sim.sensing.site import RATE_PARAMETERS
+from rosflight_py_sim.stamps import NANOSECONDS
 
 ZERO_CELSIUS_K = 273.15
 

@@ -28,7 +28,7 @@ from rosflight_py_sim.interfaces.diagnostics import Diagnosis, Reports
 from rosflight_py_sim.interfaces.hand_off import HandOff, Outlet, Sender
 from rosflight_py_sim.interfaces.parameter_files import files_of_arguments, named_values, values_of_arguments
 from rosflight_py_sim.interfaces.polled_subscription import PolledSubscription
-from rosflight_py_sim.interfaces.step_topics import StepTopic, topic_of
+from rosflight_py_sim.interfaces.step_topics import CLOCK, StepTopic, topic_of
 from rosflight_py_sim.interfaces.time_mode_watch import TimeModeWatch
 from rosflight_py_sim.interfaces.traffic import Period, Tally, Traffic
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value
@@ -103,7 +103,7 @@ def _ros_time(time_ns: int) -> Time:
 
 def drop_clock_subscription(node: Node) -> None:
     """Destroy the subscription to /clock that rclpy gives every node with use_sim_time; its time stays simulated."""
-    for subscription in [s for s in node.subscriptions if s.topic_name == "/clock" and not s.raw]:
+    for subscription in [s for s in node.subscriptions if s.topic_name == CLOCK.name and not s.raw]:
         node.destroy_subscription(subscription)
 
 

@@ -36,9 +36,11 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Imu, MagneticField, Range, Temperature
 from std_msgs.msg import Bool, Float64, String
 
+from rosflight_py_sim import topic_names
 from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED, clock_qos, state_qos
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
-from rosflight_py_sim.interfaces.wire import Coders, WireFormat, encode_clock, stamp_ns
+from rosflight_py_sim.interfaces.wire import Coders, WireFormat, encode_clock
+from rosflight_py_sim.stamps import stamp_ns
 
 Floats: TypeAlias = Sequence[float]
 M = TypeVar("M")
@@ -320,7 +322,7 @@ _IMU = {"gyro": "angular_velocity", "accel": "linear_acceleration"}
 
 # Time, truth, wrench.
 CLOCK = StepTopic[int](
-    "/clock",
+    topic_names.CLOCK,
     Clock,
     by="time_manager",
     to="every node",
@@ -330,7 +332,7 @@ CLOCK = StepTopic[int](
     coders=Coders(encode_clock, stamp_ns),
 )
 TRUTH_STATE = StepTopic[VehicleState](
-    "sim/truth_state",
+    topic_names.TRUTH_STATE,
     SimState,
     LATCHED,
     carried=VehicleState,
@@ -342,7 +344,7 @@ TRUTH_STATE = StepTopic[VehicleState](
     requested=state_qos,
 )
 TRUTH_WIND = _stamped(
-    "sim/truth_wind",
+    topic_names.TRUTH_WIND,
     Vector3Stamped,
     Wind,
     {"velocity_ned": "vector"},
@@ -353,7 +355,7 @@ TRUTH_WIND = _stamped(
     requested=state_qos,
 )
 FORCES_AND_MOMENTS = _stamped(
-    "sim/forces_and_moments",
+    topic_names.FORCES_AND_MOMENTS,
     WrenchStamped,
     Wrench,
     {"force": "wrench.force", "moment": "wrench.torque"},
@@ -362,7 +364,7 @@ FORCES_AND_MOMENTS = _stamped(
     to="dynamics, view_relay, visualizer",
 )
 TRUTH_BATTERY = _stamped(
-    "sim/truth_battery", BatteryStatus, BatterySample, by="forces_and_moments, dynamics", to="sensors"
+    topic_names.TRUTH_BATTERY, BatteryStatus, BatterySample, by="forces_and_moments, dynamics", to="sensors"
 )
 STEP_SIZE_S = StepTopic[Float64]("sim/step_size", Float64, LATCHED, by="time_manager", to="dynamics, bridge")
 STEP_WISH_S = StepTopic[Float64]("sim/step_wish", Float64, LATCHED, by="bridge", to="time_manager")
@@ -371,7 +373,7 @@ FAULT = StepTopic[String]("sim/fault", String, LATCHED, by="dynamics", to="time_
 
 # Sensors.
 IMU = _stamped(
-    "sim/sensors/imu/data",
+    topic_names.IMU,
     Imu,
     ImuSample,
     _IMU,
@@ -419,7 +421,7 @@ GNSS_FIX = _stamped(
 )
 DIFF_PRESSURE = _stamped("sim/sensors/diff_pressure", Airspeed, AirspeedSample, by="sensors", to="sil_board, bridge")
 RANGE = _stamped(
-    "sim/sensors/range",
+    topic_names.RANGE,
     Range,
     RangeSample,
     {"minimum": "min_range", "maximum": "max_range", "distance": "range"},
@@ -433,7 +435,7 @@ TRUTH_IMU_BIAS = IMU.renamed("sim/truth_imu_bias", by="sensors")
 
 # The autopilot slot.
 PWM_OUTPUT = _stamped(
-    "sim/pwm_output",
+    topic_names.PWM_OUTPUT,
     PwmOutput,
     PulseWidths,
     {"pulse_us": "values"},
@@ -443,13 +445,13 @@ PWM_OUTPUT = _stamped(
 RC = _stamped("sim/RC", RCRaw, PulseWidths, {"pulse_us": "values"}, by="rc", to="sil_board, bridge, time_manager")
 
 # The flight controller, under the names of rosflight_io.
-STATUS = _stamped("status", Status, StatusReport, by="sil_board", to="sensors, bridge, web_viewer")
+STATUS = _stamped(topic_names.STATUS, Status, StatusReport, by="sil_board", to="sensors, bridge, web_viewer")
 PARAMS_CHANGED = StepTopic[Bool]("status/params_changed", Bool, by="sil_board", to="forces_and_moments, dynamics")
 ATTITUDE = _stamped(
     "attitude", Attitude, AttitudeEstimate, {"quaternion_xyzw": "attitude"}, frame_id="body", by="sil_board"
 )
 ATTITUDE_EULER = _stamped(
-    "attitude/euler", Vector3Stamped, EulerAngles, {"roll_pitch_yaw": "vector"}, by="sil_board", to="bridge"
+    topic_names.ATTITUDE_EULER, Vector3Stamped, EulerAngles, {"roll_pitch_yaw": "vector"}, by="sil_board", to="bridge"
 )
 IMU_DATA = _stamped(
     "imu/data", Imu, ImuEstimate, {"quaternion_xyzw": "orientation", **_IMU}, frame_id="body", by="sil_board"
@@ -457,11 +459,11 @@ IMU_DATA = _stamped(
 OUTPUT_RAW = _stamped("output_raw", OutputRaw, Outputs, by="sil_board", to="bridge")
 RC_RAW = RC.renamed("rc_raw", by="sil_board")
 CORRECTED_TEMPERATURE = IMU_TEMPERATURE.renamed("imu/temperature", by="sil_board")
-CORRECTED_AIRSPEED = DIFF_PRESSURE.renamed("airspeed", by="sil_board")
-CORRECTED_BARO = BARO.renamed("baro", by="sil_board")
+CORRECTED_AIRSPEED = DIFF_PRESSURE.renamed(topic_names.CORRECTED_AIRSPEED, by="sil_board")
+CORRECTED_BARO = BARO.renamed(topic_names.CORRECTED_BARO, by="sil_board")
 CORRECTED_MAG = MAG.renamed("magnetometer", by="sil_board")
 CORRECTED_RANGE = RANGE.renamed("range", by="sil_board")
-CORRECTED_BATTERY = BATTERY.renamed("battery", by="sil_board")
+CORRECTED_BATTERY = BATTERY.renamed(topic_names.CORRECTED_BATTERY, by="sil_board")
 CORRECTED_GNSS = GNSS_FIX.renamed("gnss", by="sil_board")
 
 # Commands to the flight controller.
@@ -469,7 +471,7 @@ COMMAND = _stamped("command", Command, ControlCommand, by="autopilot, bridge", t
 AUX_COMMAND = _stamped("aux_command", AuxCommand, AuxiliaryCommand, {"types": "type_array"}, to="sil_board")
 EXTERNAL_ATTITUDE = ATTITUDE.renamed("external_attitude", by="", to="sil_board")
 SETPOINT = _stamped(
-    "autopilot/setpoint",
+    topic_names.SETPOINT,
     PoseStamped,
     Setpoint,
     {"position_ned": "pose.position", "quaternion_xyzw": "pose.orientation"},

@@ -15,8 +15,8 @@ from rosflight_py_sim.interfaces.time_manager_interface import (
     TimeManagerInterface,
 )
 from rosflight_py_sim.interfaces.traffic import Period
-from rosflight_py_sim.interfaces.wire import NANOSECONDS
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Value, number
+from rosflight_py_sim.stamps import NANOSECONDS
 
 # A simulation that has fallen behind by more than this does not catch up, but continues at its pace.
 _CATCH_UP_S = 0.1

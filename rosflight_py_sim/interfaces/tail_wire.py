@@ -11,11 +11,9 @@ from typing import Any
 
 from rclpy.serialization import serialize_message
 
-from rosflight_py_sim.interfaces.wire import NANOSECONDS
+from rosflight_py_sim.stamps import STAMP, STAMP_AT, pack_stamp
 
-_STAMP = struct.Struct("<iI")
 _COUNT = struct.Struct("<I")
-_STAMP_AT = 4
 
 
 class TailWire:
@@ -24,10 +22,9 @@ class TailWire:
     def __init__(self, message: Any) -> None:
         """Take all fields but the stamp and the data from `message`, whose data are empty."""
         assert len(message.data) == 0
-        self._front = serialize_message(message)[_STAMP_AT + _STAMP.size : -_COUNT.size]
-        self._encapsulation = serialize_message(message)[:_STAMP_AT]
+        self._front = serialize_message(message)[STAMP_AT + STAMP.size : -_COUNT.size]
+        self._encapsulation = serialize_message(message)[:STAMP_AT]
 
     def encode(self, time_ns: int, data: bytes) -> bytes:
         """Serialised message with the stamp `time_ns` and the data."""
-        stamp = _STAMP.pack(*divmod(time_ns, NANOSECONDS))
-        return b"".join((self._encapsulation, stamp, self._front, _COUNT.pack(len(data)), data))
+        return b"".join((self._encapsulation, pack_stamp(time_ns), self._front, _COUNT.pack(len(data)), data))

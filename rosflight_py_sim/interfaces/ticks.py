@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.step_topics import CLOCK
-from rosflight_py_sim.interfaces.wire import NANOSECONDS
 from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.stamps import NANOSECONDS
 
 
 class Schedule:

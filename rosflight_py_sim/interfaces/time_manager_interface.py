@@ -17,8 +17,8 @@ from rosflight_py_sim.interfaces.diagnostics import Diagnosis, Level
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.step_topics import CLOCK, FAULT, topic_of
 from rosflight_py_sim.interfaces.traffic import Period
-from rosflight_py_sim.interfaces.wire import NANOSECONDS, seconds_text
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value, number
+from rosflight_py_sim.stamps import NANOSECONDS, seconds_text
 
 STEP_SIZE = Parameter("step_size", 0.0025, "Simulated time of one step", "s", minimum=1e-4, maximum=0.02)
 

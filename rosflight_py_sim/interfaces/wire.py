@@ -20,7 +20,8 @@ from typing import Any, NamedTuple
 
 from rosidl_parser.definition import Array, BasicType, NamespacedType
 
-NANOSECONDS = 1_000_000_000
+from rosflight_py_sim.stamps import NANOSECONDS, pack_stamp
+
 _LITTLE_ENDIAN = b"\x00\x01\x00\x00"
 _CODES = {
     "boolean": ("?", 1),
@@ -188,24 +189,6 @@ class WireFormat:
         return slice(at[0], at[-1] + 1)
 
 
-_STAMP = struct.Struct("<iI").unpack_from
-
-
-def stamp_ns(message: bytes) -> int:
-    """Stamp, in nanoseconds, of a serialised message that begins with a header or a time."""
-    seconds, nanoseconds = _STAMP(message, 4)
-    return int(seconds * NANOSECONDS + nanoseconds)
-
-
-def seconds_text(time_ns: int) -> str:
-    """Readable text of a time in seconds, exact to the nanosecond: "172.5325 s"."""
-    seconds, nanoseconds = divmod(time_ns, NANOSECONDS)
-    return f"{seconds}.{nanoseconds:09d}".rstrip("0").rstrip(".") + " s"
-
-
-_CLOCK = struct.Struct("<4siI").pack
-
-
 def encode_clock(time_ns: int) -> bytes:
     """Serialised rosgraph_msgs/Clock."""
-    return _CLOCK(_LITTLE_ENDIAN, *divmod(time_ns, NANOSECONDS))
+    return _LITTLE_ENDIAN + pack_stamp(time_ns)

@@ -10,9 +10,9 @@ from rosflight_py_sim.bridge.front_end_interface import ActuatorFrontEnd, Snapsh
 from rosflight_py_sim.bridge.socket_watch import SocketWatch
 from rosflight_py_sim.interfaces.diagnostics import Diagnosis, Level
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
-from rosflight_py_sim.interfaces.wire import NANOSECONDS, seconds_text
 from rosflight_py_sim.nodes.slot_vehicle import SlotState, SlotVehicle
 from rosflight_py_sim.parameters import Parameter
+from rosflight_py_sim.stamps import NANOSECONDS, seconds_text
 
 _TIME_MODE = Parameter("time_mode", "lockstep", "The mode whose steps wait for a program", choices=("lockstep",))
 

@@ -22,12 +22,13 @@ from rosflight_py_sim.interfaces.step_topics import IMU, PWM_OUTPUT, TRUTH_STATE
 from rosflight_py_sim.interfaces.ticks import start_ticks
 from rosflight_py_sim.interfaces.traffic import Period
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
-from rosflight_py_sim.interfaces.wire import NANOSECONDS
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Value, number
 from rosflight_py_sim.physics.rotations import euler_from_quaternion, rotate_to_inertial
+from rosflight_py_sim.pulse_width import CENTRE_US, SERVO, pulse_of
+from rosflight_py_sim.stamps import NANOSECONDS
 
-_STILL = [1500] * OUTPUTS
+_STILL = [CENTRE_US] * OUTPUTS
 
 
 class AuvAutopilot(SimulationNode):
@@ -108,7 +109,7 @@ class AuvAutopilot(SimulationNode):
 
     def _hold_here(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         if self._state.time_ns < 0:
-            response.message = "no sim/truth_state yet"
+            response.message = f"no {TRUTH_STATE.name} yet"
             return response
         motion = self._motion()
         assert self._controller is not None
@@ -188,7 +189,7 @@ class AuvAutopilot(SimulationNode):
             assert self._body is not None
             shares = self._controller.update(self._motion(), self._setpoint, elapsed_ns / NANOSECONDS if known else 0.0)
             commands = self._body.commands(shares)
-            self._pwm[: len(commands)] = [round(1500.0 + 500.0 * command) for command in commands]
+            self._pwm[: len(commands)] = [round(pulse_of(command, SERVO)) for command in commands]
         self._send_pwm(PulseWidths(time_ns, tuple(self._pwm)))
 
     def _answer_again(self, time_ns: int) -> None:

@@ -40,6 +40,7 @@ from rosflight_py_sim.interfaces.step_topics import (
     vector3,
 )
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
+from rosflight_py_sim.topic_names import compressed_image
 
 CAMERAS = ("front", "bottom")
 """Names of the cameras that a vehicle may have."""
@@ -88,7 +89,7 @@ class BridgedVehicle(ABC):
         # As often as the step itself, and needed far more rarely.
         self._estimate = node.poll(ATTITUDE_EULER, name) if "attitude" in wants else None
         for camera in CAMERAS if "images" in wants else ():
-            image = topic_of(name, f"camera/{camera}/image_raw/compressed")
+            image = topic_of(name, compressed_image(camera))
             node.create_subscription(CompressedImage, image, partial(self._on_image, camera), CHAIN)
         node.subscribe(TRUTH_WIND, self._on_wind, name)
         node.subscribe(TRUTH_STATE, self._on_truth, name)

@@ -10,6 +10,7 @@ from rclpy.publisher import Publisher
 from rclpy.serialization import serialize_message
 from sensor_msgs.msg import CameraInfo, CompressedImage, Image
 
+from rosflight_py_sim import topic_names
 from rosflight_py_sim.camera import CAMERA_PARAMETERS, Camera, NoPandaError, Renderer, cameras
 from rosflight_py_sim.interfaces.qos import CHAIN
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
@@ -19,6 +20,7 @@ from rosflight_py_sim.interfaces.ticks import Schedule
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import ParameterError, ParameterTable, Value, number
+from rosflight_py_sim.stamps import set_time
 from rosflight_py_sim.world import world_of
 
 
@@ -105,11 +107,10 @@ class _Outlet:
     """The topics of one camera."""
 
     def __init__(self, node: SimulationNode, camera: Camera) -> None:
-        image, info = f"camera/{camera.name}/image_raw", f"camera/{camera.name}/camera_info"
+        image, compressed = topic_names.camera_image(camera.name), topic_names.compressed_image(camera.name)
+        info = topic_names.camera_info(camera.name)
         self._raw: Publisher[Image] = node.create_publisher(Image, image, CHAIN)
-        self._compressed: Publisher[CompressedImage] = node.create_publisher(
-            CompressedImage, f"{image}/compressed", CHAIN
-        )
+        self._compressed: Publisher[CompressedImage] = node.create_publisher(CompressedImage, compressed, CHAIN)
         self._info: Publisher[CameraInfo] = node.create_publisher(CameraInfo, info, CHAIN)
         self.look_through(camera)
 
@@ -142,8 +143,7 @@ class _Outlet:
         """Send how the camera projects, if somebody listens."""
         if self._info.get_subscription_count() == 0:
             return
-        stamp = self._info_message.header.stamp
-        stamp.sec, stamp.nanosec = divmod(time_ns, 1_000_000_000)
+        set_time(self._info_message.header.stamp, time_ns)
         self._info.publish(serialize_message(self._info_message))
 
 

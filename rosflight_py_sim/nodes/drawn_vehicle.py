@@ -23,8 +23,8 @@ from rosflight_py_sim.interfaces.step_topics import (
 from rosflight_py_sim.interfaces.transform_wire import TransformWire
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.interfaces.viewed_topics import RELAYED, viewed
-from rosflight_py_sim.interfaces.wire import NANOSECONDS
 from rosflight_py_sim.physics.rotations import rotate_to_inertial
+from rosflight_py_sim.stamps import set_time
 from rosflight_py_sim.viewer.appearance import Appearance, MovingParts, Part, part_attitude
 from rosflight_py_sim.viewer.frame_tree import prefixed, transform
 from rosflight_py_sim.viewer.trail import Trail
@@ -150,7 +150,7 @@ class DrawnVehicle:
     def _arrow(self, name: str, number: int, along_ned: NDArray[np.float64], colour: Colour) -> Marker:
         one = marker(MAP, f"{self.name} {name}", number, Marker.ARROW, colour)
         one.frame_locked = False
-        one.header.stamp.sec, one.header.stamp.nanosec = divmod(self.state.time_ns, NANOSECONDS)
+        set_time(one.header.stamp, self.state.time_ns)
         if np.linalg.norm(along_ned) < _SHORTEST:
             one.action = Marker.DELETE
             return one

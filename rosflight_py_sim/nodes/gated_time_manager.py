@@ -14,9 +14,9 @@ from rosflight_py_sim.interfaces.start_time import StartTime
 from rosflight_py_sim.interfaces.step_topics import COMMAND, IMU, RC, TRUTH_STATE, StepTopic, topic_of
 from rosflight_py_sim.interfaces.stepping_time_manager import SteppingTimeManager
 from rosflight_py_sim.interfaces.traffic import Period
-from rosflight_py_sim.interfaces.wire import NANOSECONDS
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Value, number
+from rosflight_py_sim.stamps import NANOSECONDS
 
 # Interval at which to check whether the start time is known.
 _START_S = 0.05

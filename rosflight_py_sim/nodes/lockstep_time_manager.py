@@ -17,9 +17,9 @@ from rosflight_py_sim.interfaces.stepping_time_manager import SteppingTimeManage
 from rosflight_py_sim.interfaces.time_manager_interface import STEP_SIZE
 from rosflight_py_sim.interfaces.traffic import Period
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
-from rosflight_py_sim.interfaces.wire import NANOSECONDS
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value, number
+from rosflight_py_sim.stamps import NANOSECONDS
 
 # Number of repetitions of a time after which a node is reported as missing.
 _PATIENCE = 40
@@ -129,7 +129,7 @@ class LockstepTimeManager(SteppingTimeManager):
         try:
             wish = STEP_SIZE.checked(message.data)
         except ParameterError as error:
-            self.get_logger().warning(f"a request on sim/step_wish is refused: {error}")
+            self.get_logger().warning(f"a request on {STEP_WISH_S.name} is refused: {error}")
             return
         vehicle.step_wish = float(wish)  # type: ignore[arg-type]
         shortest = min(one.step_wish for one in self._all)

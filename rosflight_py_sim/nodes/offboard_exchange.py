@@ -12,9 +12,9 @@ from rosflight_py_sim.interfaces.dynamics_interface import LONGEST_STEP_NS
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.step_topics import COMMAND, ControlCommand
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
-from rosflight_py_sim.interfaces.wire import NANOSECONDS
 from rosflight_py_sim.nodes.bridged_vehicle import BridgedVehicle
 from rosflight_py_sim.parameters import number
+from rosflight_py_sim.stamps import NANOSECONDS
 
 # Between two looks at the sockets when the simulation stands still, or is slow: shorter than a person notices.
 _SERVE_S = 0.02

@@ -12,8 +12,10 @@ from rosflight_msgs.msg import Status
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
+from rosflight_py_sim import topic_names
 from rosflight_py_sim.firmware import ErrorFlag, Override
 from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED
+from rosflight_py_sim.interfaces.step_topics import STATUS
 
 Script: TypeAlias = Generator[str | Callable[[], bool], None, None]
 """Services to call, and conditions to wait for."""
@@ -56,7 +58,7 @@ class Pilot(Node):
         self._calls = {name: self.create_client(Trigger, name) for name in self.SERVICES}
         self._script = self.flight()
         self._condition: Callable[[], bool] | None = lambda: True
-        self.create_subscription(Status, "status", self._on_status, CHAIN)
+        self.create_subscription(STATUS.message_type, STATUS.name, self._on_status, CHAIN)
 
     def flight(self) -> Script:
         """Services to call, and conditions to wait for."""
@@ -164,7 +166,7 @@ class MissionPilot(Pilot):
         self._lands = lands
         self._phase = ""
         super().__init__(**arguments)
-        self.create_subscription(String, "autopilot/phase", self._on_phase, LATCHED)
+        self.create_subscription(String, topic_names.AUTOPILOT_PHASE, self._on_phase, LATCHED)
 
     def flight(self) -> Script:
         """Hand over, fly, and disarm what has landed."""

@@ -25,6 +25,7 @@ from rosflight_py_sim.interfaces.message_definitions import (
 )
 from rosflight_py_sim.interfaces.offered_qos import offered_qos
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
+from rosflight_py_sim.interfaces.step_topics import CLOCK
 from rosflight_py_sim.interfaces.traffic import Period
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value
@@ -59,7 +60,6 @@ _BATCH_S = 0.02
 _LOOK_S = 0.2
 
 # Before the others comes the clock, by which their times are judged; but nobody waits longer than this for one.
-_CLOCK = "/clock"
 _CLOCK_PATIENCE_S = 2.0
 
 # What a subscription may keep for a process that is held up.
@@ -173,7 +173,7 @@ class Recorder(SimulationNode):
             subscribe()
         topics = {topic: types[0] for topic, types in self.get_topic_names_and_types() if len(types) == 1}
         if not self._own_publishers and time.monotonic() < self._clock_due_s:
-            topics = {topic: type_name for topic, type_name in topics.items() if topic == _CLOCK}
+            topics = {topic: type_name for topic, type_name in topics.items() if topic == CLOCK.name}
         for topic, type_name in topics.items():
             if topic in self._heard or self.count_publishers(topic) <= self._own_publishers[topic]:
                 continue
@@ -209,7 +209,7 @@ class Recorder(SimulationNode):
             self._subscribed[topic] = self.create_subscription(
                 message_type,
                 topic,
-                on_clock if topic == _CLOCK else take,
+                on_clock if topic == CLOCK.name else take,
                 _fitting_qos(self.get_publishers_info_by_topic(topic)),
                 raw=True,
                 event_callbacks=SubscriptionEventCallbacks(

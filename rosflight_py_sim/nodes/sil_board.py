@@ -44,9 +44,9 @@ from rosflight_py_sim.interfaces.step_topics import (
 )
 from rosflight_py_sim.interfaces.ticks import Schedule, start_ticks
 from rosflight_py_sim.interfaces.traffic import Period
-from rosflight_py_sim.interfaces.wire import seconds_text
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, number
+from rosflight_py_sim.stamps import seconds_text
 
 _OUTPUT_RATE_HZ = 50.0
 

@@ -9,9 +9,9 @@ from rclpy.timer import Timer
 
 from rosflight_py_sim.interfaces.start_time import StartTime
 from rosflight_py_sim.interfaces.time_manager_interface import TIME_MANAGER_PARAMETERS, TimeManagerInterface
-from rosflight_py_sim.interfaces.wire import NANOSECONDS
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Value, number
+from rosflight_py_sim.stamps import NANOSECONDS
 
 # After a longer hold-up (a stopped process, a laptop's lid) time goes on from where it was.
 _CATCH_UP_NS = NANOSECONDS // 10

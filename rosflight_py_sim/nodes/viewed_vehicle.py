@@ -19,6 +19,7 @@ from rosflight_py_sim.interfaces.step_topics import (
 )
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.interfaces.viewed_topics import viewed
+from rosflight_py_sim.topic_names import CAMERAS, compressed_image
 from rosflight_py_sim.viewer.web.vehicle_view import VehicleView
 
 
@@ -75,8 +76,8 @@ class ViewedVehicle:
 
     def cameras(self, topics: list[tuple[str, list[str]]]) -> dict[str, str]:
         """Names of its cameras to their topics, of all topics of the graph."""
-        root = self._node.resolve_topic_name(topic_of(self.name, "camera"))
-        pattern = re.compile(rf"{re.escape(root)}/(\w+)/image_raw/compressed")
+        root = self._node.resolve_topic_name(topic_of(self.name, CAMERAS))
+        pattern = re.compile(re.escape(root.removesuffix(CAMERAS)) + compressed_image(r"(\w+)"))
         found = {topic: pattern.fullmatch(topic) for topic, _ in topics}
         return {match[1]: topic for topic, match in found.items() if match}
 

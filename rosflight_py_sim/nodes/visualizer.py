@@ -9,13 +9,14 @@ from rclpy.publisher import Publisher
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from visualization_msgs.msg import Marker, MarkerArray
 
+from rosflight_py_sim import topic_names
 from rosflight_py_sim.camera import CAMERA_PARAMETERS, Camera, cameras
 from rosflight_py_sim.frames import MAP, swap_ned_enu
 from rosflight_py_sim.interfaces.diagnostics import Diagnosis, Level
 from rosflight_py_sim.interfaces.marker_wire import MarkerWire
 from rosflight_py_sim.interfaces.qos import CHAIN
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
-from rosflight_py_sim.interfaces.step_topics import topic_of
+from rosflight_py_sim.interfaces.step_topics import TRUTH_STATE, topic_of
 from rosflight_py_sim.interfaces.time_manager_interface import VEHICLES, vehicle_namespaces
 from rosflight_py_sim.interfaces.traffic import Period
 from rosflight_py_sim.interfaces.transform_wire import TransformWire, tf_message_type
@@ -111,7 +112,7 @@ class Visualizer(SimulationNode):
         if known == len(self._vehicles):
             yield Diagnosis("", "drawing", values=values)
         else:
-            yield Diagnosis("", "waiting for sim/truth_state", Level.WARN, values=values)
+            yield Diagnosis("", f"waiting for {TRUTH_STATE.name}", Level.WARN, values=values)
 
     def _keep_paths(self, values: dict[str, Value]) -> None:
         for one in self._vehicles:
@@ -159,7 +160,7 @@ class Visualizer(SimulationNode):
             for vehicle in self._vehicles
             for camera in self._cameras
             if (placement := camera_frame(vehicle.namespace, camera)).name not in self._fixed
-            and self.count_publishers(topic_of(self._topics[vehicle.name], f"camera/{camera.name}/camera_info"))
+            and self.count_publishers(topic_of(self._topics[vehicle.name], topic_names.camera_info(camera.name)))
         ]
         if new:
             self._place(new)

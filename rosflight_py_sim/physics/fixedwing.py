@@ -37,6 +37,7 @@ from rosflight_py_sim.physics.powertrain import (
     supply_voltage,
 )
 from rosflight_py_sim.physics.rotations import rotate_to_body
+from rosflight_py_sim.pulse_width import MOTOR, SERVO
 
 OUTPUTS = 14
 SURFACES = ("aileron", "elevator", "rudder")
@@ -187,8 +188,8 @@ def direct_mixer(aileron: int = 0, elevator: int = 1, rudder: int = 2, throttle:
     """The mixer (4, 15) of a vehicle with one output for each surface; ROSflight's standard places."""
     mixer = np.zeros((4, OUTPUTS + 1))
     for row, output in ((AILERON, aileron), (ELEVATOR, elevator), (RUDDER, rudder)):
-        mixer[row, output], mixer[row, OUTPUTS] = 1.0 / 500.0, -3.0
-    mixer[THROTTLE, throttle], mixer[THROTTLE, OUTPUTS] = 1.0 / 1000.0, -1.0
+        mixer[row, output], mixer[row, OUTPUTS] = 1.0 / SERVO.reach_us, -SERVO.zero_us / SERVO.reach_us
+    mixer[THROTTLE, throttle], mixer[THROTTLE, OUTPUTS] = 1.0 / MOTOR.reach_us, -MOTOR.zero_us / MOTOR.reach_us
     return mixer
 
 

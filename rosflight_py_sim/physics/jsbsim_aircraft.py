@@ -38,6 +38,7 @@ from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTabl
 from rosflight_py_sim.physics.dynamics import INITIAL_POSITION, StateDivergedError, checked_truth
 from rosflight_py_sim.physics.rotations import euler_from_quaternion, quaternion_from_euler
 from rosflight_py_sim.physics.truth_step import LARGEST_BODY_RATE, LARGEST_POSITION, LARGEST_VELOCITY, QUANTITIES
+from rosflight_py_sim.stamps import NANOSECONDS
 
 FOOT = 0.3048
 POUND_FORCE = 4.4482216152605
@@ -66,7 +67,6 @@ JSBSIM_PARAMETERS = ParameterTable(
     INITIAL_POSITION,
 )
 
-_NANOSECONDS = 1_000_000_000
 _RESTING_S = 8.0
 _SEMI_MAJOR, _FLATTENING = 6378137.0, 1.0 / 298.257223563
 _BRAKES = ("fcs/left-brake-cmd-norm", "fcs/right-brake-cmd-norm", "fcs/center-brake-cmd-norm")
@@ -132,7 +132,7 @@ class JsbsimAircraft:
         self._longitude = math.radians(number(values, "origin_longitude"))
         self._altitude = number(values, "origin_altitude")
         self._per_latitude, self._per_longitude = radii_of_curvature(self._latitude, self._altitude)
-        self._step_ns = round(_NANOSECONDS / number(values, "jsbsim_rate"))
+        self._step_ns = round(NANOSECONDS / number(values, "jsbsim_rate"))
         self._left_ns = 0
         self._brake_throttle = number(values, "brake_throttle")
         self._initial_position = np.array(values["initial_position"], dtype=np.float64)
@@ -180,7 +180,7 @@ class JsbsimAircraft:
         """
         if self._stopped:
             raise AircraftStoppedError("no good state has been set since")
-        self._left_ns += round(dt * _NANOSECONDS)
+        self._left_ns += round(dt * NANOSECONDS)
         steps, self._left_ns = divmod(self._left_ns, self._step_ns)
         run = self._fdm.run
         for _ in range(steps):
@@ -238,7 +238,7 @@ class JsbsimAircraft:
         fdm = jsbsim.FGFDMExec(None)
         fdm.set_debug_level(0)
         _load_without_side_effects(fdm, self._name)
-        fdm.set_dt(self._step_ns / _NANOSECONDS)
+        fdm.set_dt(self._step_ns / NANOSECONDS)
         self._fdm = fdm
         self._stopped, self._left_ns = False, 0
         self._bind()
@@ -251,7 +251,7 @@ class JsbsimAircraft:
         for node in self._brakes:
             node.set_double_value(1.0)
         self._resting_down = 0.0
-        for _ in range(round(_RESTING_S * _NANOSECONDS / self._step_ns)):
+        for _ in range(round(_RESTING_S * NANOSECONDS / self._step_ns)):
             fdm.run()
         self._read()
         self._resting_down = float(self.truth[2])

@@ -21,7 +21,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from rosflight_py_sim.jit import kernel
+from rosflight_py_sim import pulse_width
+from rosflight_py_sim.jit import kernel, kernel_part
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values, number
 from rosflight_py_sim.physics.battery import BATTERY_PARAMETERS
 from rosflight_py_sim.physics.powertrain import (
@@ -38,8 +39,11 @@ from rosflight_py_sim.physics.powertrain import (
     supply_voltage,
 )
 from rosflight_py_sim.physics.rotations import rotate_to_body
+from rosflight_py_sim.pulse_width import MOTOR, pulse_of
 
 OUTPUTS = 14
+
+command_of = kernel_part(pulse_width.command_of)
 
 _AIRFRAME_PARAMETERS = ParameterTable(
     Parameter(
@@ -121,7 +125,7 @@ def multirotor_wrench(
 
     count = rotors.shape[0]
     for i in range(count):
-        throttles[i] = min(1.0, max(0.0, (pwm_us[i] - 1000.0) / 1000.0))
+        throttles[i] = min(1.0, max(0.0, command_of(pwm_us[i], MOTOR)))
     voltage = supply_voltage(powertrain, battery, throttles, speeds)
     follow = followed_share(powertrain, dt)
 
@@ -202,7 +206,7 @@ class Multirotor(BatteryPowered):
 
         A new array.
         """
-        pwm_us = 1000.0 + 1000.0 * throttles
+        pwm_us = pulse_of(throttles, MOTOR)
         work, speeds, wrench = self._throttles.copy(), self._speeds.copy(), np.zeros(6)
         # Speeds and voltage depend on one another; each round brings them closer by a factor below 1/2 in practice.
         for _ in range(200):

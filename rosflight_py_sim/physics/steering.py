@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values
 from rosflight_py_sim.physics.contact import DOES_NOT_ROLL, ROLLING, STEERING_COSINE, STEERING_SINE
 from rosflight_py_sim.physics.surface_mix import output_weights
+from rosflight_py_sim.pulse_width import SERVO
 
 STEERING_PARAMETERS = ParameterTable(
     Parameter(
@@ -38,11 +39,11 @@ STEERING_PARAMETERS = ParameterTable(
 class Steering:
     """Turns the steered wheels among the contact points, without lag.
 
-    The steering command is the sum of the servo commands (pulse width - 1500 us) / 500 us weighted by `steering_mix`,
-    limited to -1 to 1; multiplied by `contact_steering` it is the steering angle of each wheel. A wheel rolls along its
-    own direction and grips across it (`contact.py`), so at low speed a vehicle turns about the point where the wheel
-    axes intersect: with straight main wheels and a wheel at the distance L ahead of or behind them turned by the angle
-    d, the midpoint between the main wheels moves on a circle of radius L / tan(d) (Ackermann steering).
+    The steering command is the sum of the servo commands (`pulse_width.py`) weighted by `steering_mix`, limited to -1
+    to 1; multiplied by `contact_steering` it is the steering angle of each wheel. A wheel rolls along its own direction
+    and grips across it (`contact.py`), so at low speed a vehicle turns about the point where the wheel axes intersect:
+    with straight main wheels and a wheel at the distance L ahead of or behind them turned by the angle d, the midpoint
+    between the main wheels moves on a circle of radius L / tan(d) (Ackermann steering).
 
     Attributes:
         command: the steering command, -1 to 1.
@@ -73,11 +74,11 @@ class Steering:
         self.is_used = bool(np.any(degrees) and np.any(weights))
         self._points = points
         self._angles = [(int(i), math.radians(degrees[i])) for i in steered]
-        self._weights = [(int(j), float(weights[j]) / 500.0) for j in np.flatnonzero(weights)]
+        self._weights = [(int(j), float(weights[j]) / SERVO.reach_us) for j in np.flatnonzero(weights)]
 
     def follow(self, pwm_us: Sequence[float]) -> None:
         """Turn the wheels according to the pulse widths of the 14 outputs, us."""
-        self.turn(sum(weight * (pwm_us[j] - 1500.0) for j, weight in self._weights))
+        self.turn(sum(weight * (pwm_us[j] - SERVO.zero_us) for j, weight in self._weights))
 
     def turn(self, command: float) -> None:
         """Turn the wheels by a steering command, which is limited to -1 to 1."""

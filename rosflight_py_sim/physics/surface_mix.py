@@ -11,15 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values
+from rosflight_py_sim.pulse_width import MOTOR, SERVO
 
 OUTPUTS = 14
-# Row by row what a mixer (4, 15) moves; half of the travel and the middle, us.
-_COMMANDS = {
-    "aileron": (500.0, 1500.0),
-    "elevator": (500.0, 1500.0),
-    "rudder": (500.0, 1500.0),
-    "throttle": (1000.0, 1000.0),
-}
+# Row by row what a mixer (4, 15) moves.
+_COMMANDS = {"aileron": SERVO, "elevator": SERVO, "rudder": SERVO, "throttle": MOTOR}
 
 SURFACE_MIX_PARAMETERS = ParameterTable(
     *(
@@ -59,9 +55,9 @@ def mixer_of_values(values: Values) -> NDArray[np.float64] | None:
     """
     mixer = np.zeros((len(_COMMANDS), OUTPUTS + 1))
     given = False
-    for row, (name, (travel, middle)) in enumerate(_COMMANDS.items()):
+    for row, (name, (zero_us, reach_us)) in enumerate(_COMMANDS.items()):
         weights = output_weights(values, f"{name}_mix")
         given = given or len(weights) > 0
-        mixer[row, : len(weights)] = weights / travel
-        mixer[row, OUTPUTS] = -weights.sum() * middle / travel
+        mixer[row, : len(weights)] = weights / reach_us
+        mixer[row, OUTPUTS] = -weights.sum() * zero_us / reach_us
     return mixer if given else None

@@ -18,13 +18,14 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from rosflight_py_sim.jit import kernel
+from rosflight_py_sim import pulse_width
+from rosflight_py_sim.jit import kernel, kernel_part
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values, number
+from rosflight_py_sim.pulse_width import NO_PULSE_US, SERVO
 
 OUTPUTS = 14
 
-NO_PULSE_US = 500.0
-"""A pulse shorter than this is none: the thruster stands still."""
+command_of = kernel_part(pulse_width.command_of)
 
 _EACH = "one number for all thrusters, or one for each"
 
@@ -135,10 +136,10 @@ def thruster_numbers(values: Values) -> NDArray[np.float64]:
 
 @kernel
 def settled_thrust(thruster: NDArray[np.float64], pulse_us: float) -> float:
-    """Thrust (N, negative in reverse) that a pulse width asks for, once the lag is over: 1500 +/- 500 us is -1 to 1."""
+    """Thrust (N, negative in reverse) that a pulse width asks for, once the lag is over."""
     if pulse_us < NO_PULSE_US:
         return 0.0
-    command = (pulse_us - 1500.0) / 500.0
+    command = command_of(pulse_us, SERVO)
     share = (abs(command) - thruster[DEAD_ZONE]) / (thruster[SATURATION] - thruster[DEAD_ZONE])
     if share <= 0.0:
         return 0.0

@@ -12,7 +12,6 @@ import json
 import os
 import select
 import signal
-import struct
 import sys
 import time
 from collections import deque
@@ -22,8 +21,9 @@ from mcap import __version__ as mcap_version
 from mcap.well_known import MessageEncoding, Profile, SchemaEncoding
 from mcap.writer import CompressionType, Writer
 
-from rosflight_py_sim import __version__
+from rosflight_py_sim import __version__, topic_names
 from rosflight_py_sim.recording.frames import DESCRIPTIONS, FRAME, Channel
+from rosflight_py_sim.stamps import NANOSECONDS, stamp_ns
 
 FLUSH_S = 0.4
 """What is older is on its way to the disk; a kill loses no more than a second."""
@@ -31,12 +31,10 @@ FLUSH_S = 0.4
 _BLOCK = 1 << 20
 
 # A stamp that is further than this from the clock tells some other time.
-_STAMP_IS_NEAR_NS = 1_000_000_000
+_STAMP_IS_NEAR_NS = NANOSECONDS
 
 # Messages of a topic that may be on their way from a publisher to a subscription of the same process.
 _ECHOES = 4096
-
-_STAMP = struct.Struct("<iI").unpack_from
 
 
 class WholeFile:
@@ -154,8 +152,8 @@ class McapRecording:
         if self._is_echo(channel, body):
             return
         if self._simulated:
-            if channel.topic == "/clock":
-                self._tell_time(_stamp_ns(body))
+            if channel.topic == topic_names.CLOCK:
+                self._tell_time(stamp_ns(body))
             elif self._clock_ns is None:
                 self._waiting.append((number, system_ns, body))
                 return
@@ -183,9 +181,9 @@ class McapRecording:
         channel, channel_id = self._channels[number]
         log_ns = system_ns if self._clock_ns is None else self._clock_ns
         if channel.stamped:
-            stamp_ns = _stamp_ns(body)
-            if -_STAMP_IS_NEAR_NS < stamp_ns - log_ns < _STAMP_IS_NEAR_NS and stamp_ns >= 0:
-                log_ns = stamp_ns
+            own_ns = stamp_ns(body)
+            if -_STAMP_IS_NEAR_NS < own_ns - log_ns < _STAMP_IS_NEAR_NS and own_ns >= 0:
+                log_ns = own_ns
         self._sequences[channel_id] = sequence = self._sequences.get(channel_id, 0) + 1
         self._writer.add_message(channel_id, log_ns, body, system_ns, sequence & 0xFFFFFFFF)
         self._taken += 1
@@ -202,7 +200,7 @@ class McapRecording:
         if self._waiting:
             # There has been no clock for a while: the simulation has not begun, or is not heard of yet.
             bodies = [body for number, _, body in self._waiting if self._channels[number][0].stamped]
-            self._tell_time(max(map(_stamp_ns, bodies), default=0))
+            self._tell_time(max(map(stamp_ns, bodies), default=0))
         self._writer.flush()
         self.messages = self._taken
 
@@ -215,12 +213,6 @@ class McapRecording:
         self.flush()
         self._writer.finish()
         self._file.flush()
-
-
-def _stamp_ns(body: bytes) -> int:
-    """Time at the beginning of a serialised message."""
-    seconds, nanoseconds = _STAMP(body, 4)
-    return int(seconds * 1_000_000_000 + nanoseconds)
 
 
 def copy(recording: McapRecording, source: int) -> None:

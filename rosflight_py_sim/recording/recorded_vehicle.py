@@ -12,10 +12,9 @@ from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.recording.columns import Array, Columns, NoColumnsError, columns
 from rosflight_py_sim.recording.mcap_file import Recording
 from rosflight_py_sim.recording.state_log import StateLog
+from rosflight_py_sim.topic_names import PWM_OUTPUT, TRUTH_STATE, TRUTH_WIND
 from rosflight_py_sim.vehicles import VEHICLES, Actuator, Vehicle
 from rosflight_py_sim.world import DRY_LAND, WORLD, World, world_of
-
-TRUTH = "sim/truth_state"
 
 ROW_RATE_HZ = 50.0
 """Rows of a log that is made of a recording."""
@@ -95,7 +94,7 @@ class RecordedVehicle:
 
     def wall_between(self, first_s: float, last_s: float) -> float | None:
         """System time that passed between two times of the recording, s; None: only our own recorder tells."""
-        topic = self.recording.topics[f"{self.namespace}/{TRUTH}"]
+        topic = self.recording.topics[f"{self.namespace}/{TRUTH_STATE}"]
         if not self.recording.facts:
             return None
         ends = np.clip(np.searchsorted(topic.log_ns, np.array([first_s, last_s]) * 1e9), 0, len(topic.log_ns) - 1)
@@ -118,7 +117,8 @@ class RecordedVehicle:
 def recorded_vehicles(recording: Recording) -> list[RecordedVehicle]:
     """All vehicles of which the truth was recorded."""
     name = recording.facts.get("vehicle", "")
-    namespaces = [topic.removesuffix(f"/{TRUTH}") for topic in recording.topics if topic.endswith(f"/{TRUTH}")]
+    truth = f"/{TRUTH_STATE}"
+    namespaces = [topic.removesuffix(truth) for topic in recording.topics if topic.endswith(truth)]
     told = json.loads(recording.facts.get("namespaces", "[]"))
     order = {namespace: place for place, namespace in enumerate(told)}
     found = (
@@ -139,7 +139,7 @@ def world_of_recording(recording: Recording) -> World:
 def _vehicle(recording: Recording, namespace: str, vehicle: Vehicle | None) -> RecordedVehicle | None:
     empty = np.zeros((0, 19))
     one = RecordedVehicle(recording, namespace, vehicle, empty[:, 0], empty, empty[:, :3], empty[:, :14])
-    told = one.columns(TRUTH)
+    told = one.columns(TRUTH_STATE)
     if told is None or "acceleration.angular.z" not in told.values:
         return None
     truth = told.stack(*_TRUTH_FIELDS)
@@ -150,14 +150,14 @@ def _vehicle(recording: Recording, namespace: str, vehicle: Vehicle | None) -> R
     one.time_s, one.truth = told.time_s[rows], truth[rows]
     one.wind_ned = np.zeros((len(rows), 3))
     one.pwm_us = np.zeros((len(rows), _OUTPUTS))
-    wind = one.held("sim/truth_wind", "vector.x", "vector.y", "vector.z")
-    pwm = one.held("sim/pwm_output", "values")
+    wind = one.held(TRUTH_WIND, "vector.x", "vector.y", "vector.z")
+    pwm = one.held(PWM_OUTPUT, "values")
     if wind is None:
-        one.missing.append(f"no {namespace}/sim/truth_wind: wind is taken to be zero")
+        one.missing.append(f"no {namespace}/{TRUTH_WIND}: wind is taken to be zero")
     else:
         one.wind_ned = np.nan_to_num(wind)
     if pwm is None or pwm.shape[2:] != (_OUTPUTS,):
-        one.missing.append(f"no {namespace}/sim/pwm_output: what the actuators did is not known")
+        one.missing.append(f"no {namespace}/{PWM_OUTPUT}: what the actuators did is not known")
     else:
         one.pwm_us = pwm[:, 0]
     return one

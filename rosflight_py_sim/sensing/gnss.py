@@ -20,6 +20,7 @@ from rosflight_py_sim.physics.rotations import rotate_to_inertial
 from rosflight_py_sim.sensing.errors import ERROR, ErrorModel, ErrorSource, ErrorTerms, advance_errors
 from rosflight_py_sim.sensing.geodetic import ned_to_geodetic, tangent_plane
 from rosflight_py_sim.sensing.site import GNSS_RATE, SITE_PARAMETERS
+from rosflight_py_sim.stamps import NANOSECONDS
 
 _HORIZONTAL = ErrorSource(
     "horizontal_gnss",
@@ -123,7 +124,7 @@ class GnssReceiver:
         """Report; `truth` (19,), `time_ns` since the Unix epoch (ns), dt the time since the last report (s, > 0)."""
         measured = self._measured
         sample_gnss(truth, dt, self._errors.channels, self._errors.normals.next(), measured)
-        self.unix_seconds, self.unix_nanoseconds = divmod(time_ns, 1_000_000_000)
+        self.unix_seconds, self.unix_nanoseconds = divmod(time_ns, NANOSECONDS)
         self.horizontal_accuracy = _deviation(self._terms[0], dt)
         self.vertical_accuracy = _deviation(self._terms[2], dt)
         self.speed_accuracy = _deviation(self._terms[3], dt)

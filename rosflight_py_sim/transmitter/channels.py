@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-LOW, CENTRE, HIGH = 1000, 1500, 2000
+from rosflight_py_sim.pulse_width import CENTRE_US, HIGH_US, LOW_US, MOTOR, pulse_of
+
+LOW, CENTRE, HIGH = LOW_US, CENTRE_US, HIGH_US
 
 ROLL, PITCH, THROTTLE, YAW, ARM, OVERRIDE, ATTITUDE_TYPE, SPARE = range(8)
 """Channels in the order of the frame. Roll right, nose up and yaw right are high, as the firmware takes them.
@@ -46,7 +48,7 @@ class Log(Protocol):
 
 def pulse_us(fraction: float) -> int:
     """Pulse width of a channel, us, at a fraction of its travel: 0 is low, 1 high; beyond that it stays at the end."""
-    return round(LOW + (HIGH - LOW) * min(max(fraction, 0.0), 1.0))
+    return round(pulse_of(min(max(fraction, 0.0), 1.0), MOTOR))
 
 
 def frame_at_rest() -> list[int]:

@@ -10,17 +10,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 
+from rosflight_py_sim.topic_names import CLOCK, FORCES_AND_MOMENTS, IMU, PWM_OUTPUT, TRUTH_STATE, TRUTH_WIND
 from rosflight_py_sim.viewer.graph_layout import Point, layout
 from rosflight_py_sim.viewer.graph_model import GraphModel, Health, NodeEntry, TopicEntry
 
-_STEP = (
-    "/clock",
-    "/sim/sensors/imu/data",
-    "/sim/pwm_output",
-    "/sim/forces_and_moments",
-    "/sim/truth_state",
-    "/sim/truth_wind",
-)
+_STEP = (CLOCK, *(f"/{name}" for name in (IMU, PWM_OUTPUT, FORCES_AND_MOMENTS, TRUTH_STATE, TRUTH_WIND)))
 
 _MARGIN, _PADDING = 16.0, 9.0
 _NODE_HEIGHT, _LINE_HEIGHT = 40.0, 15.0
@@ -71,7 +65,7 @@ def draw(model: GraphModel) -> str:
             arrows.append((bundle.step and name in steps, (i, number[name])))
     # A step's come first: what they lead to comes below.
     arrows.sort(key=lambda arrow: not arrow[0])
-    first = [number[name] for bundle in bundles if bundle.topics[0].name == "/clock" for name in bundle.publishers]
+    first = [number[name] for bundle in bundles if bundle.topics[0].name == CLOCK for name in bundle.publishers]
     placed = layout(sizes, [edge for _, edge in arrows], first)
     width, height = placed.width + 2 * _MARGIN, placed.height + 2 * _MARGIN
     lines = [

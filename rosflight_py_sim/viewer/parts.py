@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from rosflight_py_sim.pulse_width import MOTOR, NO_PULSE_US, SERVO, command_of
 from rosflight_py_sim.viewer.meshes import Mesh
 from rosflight_py_sim.world.colours import Colour
 
@@ -28,7 +29,7 @@ class Motion:
         axis_frd: unit vector in body axes, about which it turns by the right-hand rule.
         gain: of a rotor its speed at full command as it is drawn, rad/s; of a surface its angle, rad.
         outputs: weight of each output in the command, by number.
-        is_motor: whether the outputs are a motor's (1000 to 2000 us are 0 to 1), or a servo's (1500 +/- 500, -1 to 1).
+        is_motor: whether the outputs are a motor's, or a servo's.
     """
 
     kind: Literal["rotor", "surface"]
@@ -39,16 +40,13 @@ class Motion:
 
     def command(self, pwm_us: Sequence[float] | NDArray[np.float64]) -> float:
         """From -1 to 1, of the pulse widths of all outputs, us; an output that gives no pulses asks for nothing."""
-        middle, travel, least = (1000.0, 1000.0, 0.0) if self.is_motor else (1500.0, 500.0, -1.0)
+        travel, least = (MOTOR, 0.0) if self.is_motor else (SERVO, -1.0)
         total = sum(
-            weight * (float(pwm_us[output]) - middle) / travel
+            weight * command_of(float(pwm_us[output]), travel)
             for output, weight in self.outputs.items()
-            if pwm_us[output] >= _NO_PULSE_US
+            if pwm_us[output] >= NO_PULSE_US
         )
         return min(1.0, max(least, total))
-
-
-_NO_PULSE_US = 500.0
 
 
 @dataclass(frozen=True, eq=False)

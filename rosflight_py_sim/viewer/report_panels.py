@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rosflight_py_sim import topic_names
 from rosflight_py_sim.recording.columns import Array, Columns
 from rosflight_py_sim.recording.recorded_vehicle import RecordedVehicle
 from rosflight_py_sim.recording.state_log import StateLog
@@ -120,12 +121,12 @@ def _path(axes: Axes, told: Told) -> bool:
 def _height(axes: Axes, told: Told) -> bool:
     log, one = told.log, told.vehicle
     rows = _rows(log)
-    setpoint = one.columns("autopilot/setpoint")
+    setpoint = one.columns(topic_names.SETPOINT)
     if setpoint is not None and len(setpoint):
         thin = _thin(setpoint)
         wanted = np.maximum(-setpoint.values["pose.position.z"], 0.0)
         axes.plot(setpoint.time_s[thin], wanted[thin], color=GREY, linestyle="--", label="wanted")
-    found = one.columns("sim/sensors/range")
+    found = one.columns(topic_names.RANGE)
     if found is not None and len(found):
         thin = _thin(found)
         axes.plot(found.time_s[thin], found.values["range"][thin], ".", color=AMBER, markersize=2, label="range finder")
@@ -137,7 +138,7 @@ def _height(axes: Axes, told: Told) -> bool:
 
 def _attitude(axes: Axes, told: Told) -> bool:
     rows = _rows(told.log)
-    found = told.vehicle.columns("attitude/euler")
+    found = told.vehicle.columns(topic_names.ATTITUDE_EULER)
     if found is not None and len(found):
         thin = _thin(found)
         for axis, colour in zip("xyz", (BLUE, ORANGE, BLACK), strict=True):
@@ -151,7 +152,7 @@ def _attitude(axes: Axes, told: Told) -> bool:
 
 def _speed(axes: Axes, told: Told) -> bool:
     rows = _rows(told.log)
-    found = told.vehicle.columns("airspeed")
+    found = told.vehicle.columns(topic_names.CORRECTED_AIRSPEED)
     if found is not None and len(found) and "velocity" in found.values:
         thin = _thin(found)
         axes.plot(found.time_s[thin], found.values["velocity"][thin], ".", color=GREY, markersize=2, label="measured")
@@ -170,7 +171,7 @@ def _actuators(axes: Axes, told: Told) -> bool:
 
 
 def _battery(axes: Axes, told: Told) -> bool:
-    found = told.vehicle.columns("sim/truth_battery") or told.vehicle.columns("battery")
+    found = told.vehicle.columns(topic_names.TRUTH_BATTERY) or told.vehicle.columns(topic_names.CORRECTED_BATTERY)
     if found is None or len(found) < 2:
         return False
     thin = _thin(found)
@@ -193,7 +194,7 @@ def _wind(axes: Axes, told: Told) -> bool:
 def _rates(axes: Axes, told: Told) -> bool:
     log = told.log
     rows = _rows(log)
-    found = told.vehicle.columns("sim/sensors/imu/data")
+    found = told.vehicle.columns(topic_names.IMU)
     for index, (axis, colour) in enumerate(_AXES):
         if found is not None and len(found):
             thin = _thin(found)
@@ -209,7 +210,7 @@ def _rates(axes: Axes, told: Told) -> bool:
 
 
 def _force(axes: Axes, told: Told) -> bool:
-    found = told.vehicle.columns("sim/sensors/imu/data")
+    found = told.vehicle.columns(topic_names.IMU)
     if found is None or not len(found):
         return False
     thin = _thin(found)
@@ -226,7 +227,7 @@ def _force(axes: Axes, told: Told) -> bool:
 
 
 def _barometer(axes: Axes, told: Told) -> bool:
-    found = told.vehicle.columns("baro")
+    found = told.vehicle.columns(topic_names.CORRECTED_BARO)
     if found is None or not len(found) or "altitude" not in found.values:
         return False
     thin = _thin(found)

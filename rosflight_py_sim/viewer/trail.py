@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.frames import Array
+from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.viewer.movement import Movement
-
-NANOSECONDS = 1_000_000_000
 
 
 class Trail:

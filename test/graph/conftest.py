@@ -25,18 +25,15 @@ from rosflight_py_sim.composition import ComposedGraph
 from rosflight_py_sim.fleet import Member
 from rosflight_py_sim.interfaces.qos import CHAIN
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
+from rosflight_py_sim.interfaces.step_topics import CLOCK, STATUS, TRUTH_STATE, StepTopic, topic_of
 from rosflight_py_sim.nodes.running import node_class
+from rosflight_py_sim.stamps import time_ns_of
 from rosflight_py_sim.vehicles import vehicle
 
 # System time after which a condition that has not come true is taken for one that never will.
 PATIENCE_S = 30.0
 
 _PROJECT = Path(__file__).parents[2]
-
-
-def nanoseconds(stamp: Any) -> int:
-    """A builtin_interfaces/Time in ns."""
-    return int(stamp.sec * 10**9 + stamp.nanosec)
 
 
 class Graph(ComposedGraph):
@@ -74,9 +71,9 @@ class Graph(ComposedGraph):
         self._awaited_is_heard = False
         self.status = Status()
         # Deep: a state that was set may be followed by the next step's at once.
-        self.tester.create_subscription(SimState, "sim/truth_state", self._on_truth, CHAIN)
-        self.tester.create_subscription(Status, "status", self._on_status, CHAIN)
-        self.tester.create_subscription(Clock, "/clock", self._on_clock, CHAIN)
+        self.tester.create_subscription(SimState, TRUTH_STATE.name, self._on_truth, CHAIN)
+        self.tester.create_subscription(Status, STATUS.name, self._on_status, CHAIN)
+        self.tester.create_subscription(Clock, CLOCK.name, self._on_clock, CHAIN)
 
     def _on_truth(self, message: SimState) -> None:
         self.truth = message
@@ -91,7 +88,7 @@ class Graph(ComposedGraph):
     @property
     def time_ns(self) -> int:
         """Simulated time of the newest truth state, ns."""
-        return nanoseconds(self.truth.header.stamp)
+        return time_ns_of(self.truth.header.stamp)
 
     @property
     def time_s(self) -> float:
@@ -113,8 +110,12 @@ class Graph(ComposedGraph):
         """The node of that name."""
         return next(node for node in self.nodes if node.get_name() == name)
 
-    def hear(self, topic: str, message_type: Any, qos: QoSProfile = CHAIN) -> list[Any]:
-        """The list that every message of a topic is appended to from now on."""
+    def hear(
+        self, topic: StepTopic[Any] | str, message_type: Any = None, qos: QoSProfile = CHAIN, *, at: str = ""
+    ) -> list[Any]:
+        """The list that every message is appended to from now on: of a topic in the namespace `at`, or of any other."""
+        if isinstance(topic, StepTopic):
+            message_type, topic = topic.message_type, topic_of(at, topic.name)
         heard: list[Any] = []
         self.tester.create_subscription(message_type, topic, heard.append, qos)
         return heard
@@ -165,7 +166,7 @@ class Graph(ComposedGraph):
     def pause(self) -> None:
         """Pause, and wait until the step under way is over."""
         assert self.call(f"{self.time_manager}/toggle_pause").message.startswith("paused")
-        self.spin_until(lambda: self.time_ns > nanoseconds(self._clock.clock), "the end of the step")
+        self.spin_until(lambda: self.time_ns > time_ns_of(self._clock.clock), "the end of the step")
 
     def set_state(self, state: SimState) -> None:
         """Set the truth state, and wait for it on the topic."""

@@ -23,8 +23,8 @@ from rosflight_py_sim.interfaces.qos import CHAIN
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.step_topics import TRUTH_STATE
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
-from rosflight_py_sim.interfaces.wire import NANOSECONDS
 from rosflight_py_sim.nodes.pilot import MissionPilot
+from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.vehicles import STANDALONE, vehicle
 
 

@@ -18,6 +18,7 @@ from rosflight_msgs.msg import PwmOutput, SimState
 
 from rosflight_py_sim.fleet import Member, fleet
 from rosflight_py_sim.interfaces.diagnostics import DIAGNOSTICS_QOS
+from rosflight_py_sim.interfaces.step_topics import PWM_OUTPUT
 from rosflight_py_sim.protocols.auv_zeromq import ThrusterCommand, decode_telemetry, encode_thrusters
 from rosflight_py_sim.vehicles import CAMERA, Vehicle, vehicle
 
@@ -114,7 +115,7 @@ def test_sample_for_telemetry_tells_where_the_vehicle_is(
 def test_sample_for_thrusters_turns_the_vehicle_clockwise(
     auv: Any, run: Callable[..., dict[str, Any]], page: Path
 ) -> None:
-    pwm: list[PwmOutput] = auv.hear("sim/pwm_output", PwmOutput)
+    pwm: list[PwmOutput] = auv.hear(PWM_OUTPUT)
     run(sample(page, 5556))
     auv.spin_until(lambda: pwm and list(pwm[-1].values[:4]) == [1875, 1250, 1500, 1500], "75, -50, 0 and what it was")
     auv.spin_until(lambda: auv.truth.twist.angular.z > 0.2, "a turn to the right")
@@ -150,7 +151,7 @@ def naus(auv: Any) -> Iterator[Callable[[str], subprocess.Popen[str]]]:
 
 
 def test_naus_moves_the_thrusters_that_it_names_and_no_other(auv: Any, naus: Callable[..., Any]) -> None:
-    pwm: list[PwmOutput] = auv.hear("sim/pwm_output", PwmOutput)
+    pwm: list[PwmOutput] = auv.hear(PWM_OUTPUT)
     program = naus(
         "-c",
         "import naus\nauv = naus.AUV(0)\nauv.set_motor_powers(left=20, right=-40, side=60, vertical=-100)\n"
@@ -226,7 +227,7 @@ def test_two_auvs_share_the_sockets_by_their_ids(
 ) -> None:
     ports = dict(zip(("image", "thruster", "telemetry"), tcp_ports(3), strict=True))
     pair = graph(*port_arguments(ports), vehicles=fleet(blind("auv"), count=2, spacing=3.0, seed=0))
-    heard: dict[int, list[PwmOutput]] = {i: pair.hear(f"/auv_{i + 1}/sim/pwm_output", PwmOutput) for i in range(2)}
+    heard: dict[int, list[PwmOutput]] = {i: pair.hear(PWM_OUTPUT, at=f"/auv_{i + 1}") for i in range(2)}
     with zmq.Context() as context, context.socket(zmq.PUSH) as pusher, context.socket(zmq.SUB) as subscriber:
         pusher.linger = subscriber.linger = 0
         pusher.connect(f"tcp://127.0.0.1:{ports['thruster']}")

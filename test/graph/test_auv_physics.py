@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from geometry_msgs.msg import Vector3Stamped
-from rosflight_msgs.msg import BatteryStatus, PwmOutput, SimState
+from rosflight_msgs.msg import PwmOutput, SimState
 from rosflight_msgs.srv import SetSimState
-from sensor_msgs.msg import Imu
 
 from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED
+from rosflight_py_sim.interfaces.step_topics import IMU, PWM_OUTPUT, TRUTH_BATTERY, TRUTH_STATE, TRUTH_WIND
 from rosflight_py_sim.interfaces.vehicle_state import truth_of_message
 from rosflight_py_sim.physics.rotations import rotate_to_inertial
 
@@ -34,8 +33,8 @@ def velocity_ned(graph: Any) -> np.ndarray:
 @pytest.mark.parametrize("name", ["auv", "bluerov2"])
 def test_vehicle_floats_at_its_start_and_feels_its_weight(graph: MakeGraph, name: str) -> None:
     g = afloat(graph, *CALM_SENSORS, name=name)
-    batteries = g.hear("sim/truth_battery", BatteryStatus)
-    imus = g.hear("sim/sensors/imu/data", Imu)
+    batteries = g.hear(TRUTH_BATTERY)
+    imus = g.hear(IMU)
     g.spin_for(0.1)
     start = truth_of_message(g.truth)
     g.spin_for(3.0)
@@ -51,7 +50,7 @@ def test_wind_is_the_current_that_carries_it_away(graph: MakeGraph) -> None:
     current = [0.3, -0.2, 0.0]
     words = ("-p", "sim_has_wind:=true", "-p", "use_random_wind:=false", "-p", f"steady_state_wind:={current}")
     g = afloat(graph, *words)
-    winds = g.hear("sim/truth_wind", Vector3Stamped, LATCHED)
+    winds = g.hear(TRUTH_WIND, qos=LATCHED)
     g.spin_for(4.0)
     assert (winds[-1].vector.x, winds[-1].vector.y, winds[-1].vector.z) == pytest.approx(current)
     # After two time constants (m + A) / d of 2 s or less it goes nearly as fast, and not faster.
@@ -80,7 +79,7 @@ def test_outputs_drive_the_thrusters(graph: MakeGraph) -> None:
     g.spin_for(0.1)
     # In the board's place: left and right ahead.
     g.remove(g.node("sil_board"))
-    publisher = g.tester.create_publisher(PwmOutput, "sim/pwm_output", CHAIN)
+    publisher = g.tester.create_publisher(PwmOutput, PWM_OUTPUT.name, CHAIN)
     pulses = [2000.0, 2000.0, *[1500.0] * 12]
 
     def drive(message: SimState) -> None:
@@ -88,7 +87,7 @@ def test_outputs_drive_the_thrusters(graph: MakeGraph) -> None:
         output.header.stamp = message.header.stamp
         publisher.publish(output)
 
-    g.tester.create_subscription(SimState, "sim/truth_state", drive, CHAIN)
+    g.tester.create_subscription(SimState, TRUTH_STATE.name, drive, CHAIN)
     drive(g.truth)
     g.spin_until(lambda: g.truth.twist.linear.x > 0.3, "speed ahead")
     assert abs(g.truth.twist.linear.y) < 1e-6

@@ -17,7 +17,8 @@ from rosflight_msgs.msg import PwmOutput, SimState
 from std_msgs.msg import String
 
 from rosflight_py_sim.interfaces.qos import LATCHED
-from rosflight_py_sim.interfaces.wire import NANOSECONDS
+from rosflight_py_sim.interfaces.step_topics import PWM_OUTPUT, TRUTH_STATE, WAITING_FOR
+from rosflight_py_sim.stamps import NANOSECONDS, time_ns_of
 from test.graph.ardupilot_client import ArduPilotClient
 
 STEP_S = 0.0025
@@ -60,7 +61,7 @@ def client(new_client: Callable[[], ArduPilotClient]) -> ArduPilotClient:
 
 
 def seconds(stamp: Any) -> float:
-    return float(stamp.sec + stamp.nanosec / NANOSECONDS)
+    return time_ns_of(stamp) / NANOSECONDS
 
 
 def test_first_frame_is_answered_with_the_vehicle_at_rest(
@@ -76,8 +77,8 @@ def test_first_frame_is_answered_with_the_vehicle_at_rest(
 
 
 def test_n_frames_are_n_steps_and_the_timestamp_advances_by_the_step(bridged: Any, client: ArduPilotClient) -> None:
-    pwm: list[PwmOutput] = bridged.hear("sim/pwm_output", PwmOutput)
-    bridged.spin_until(lambda: bridged.tester.count_publishers("sim/pwm_output"), "discovery")
+    pwm: list[PwmOutput] = bridged.hear(PWM_OUTPUT)
+    bridged.spin_until(lambda: bridged.tester.count_publishers(PWM_OUTPUT.name), "discovery")
     timestamps = [client.step(1200).timestamp for _ in range(200)]
     bridged.idle(0.1)
     # The first step was that of the fixture; time is a whole number of nanoseconds.
@@ -90,7 +91,7 @@ def test_n_frames_are_n_steps_and_the_timestamp_advances_by_the_step(bridged: An
 
 
 def test_reply_is_the_truth_after_the_step(bridged: Any, client: ArduPilotClient) -> None:
-    truths: list[SimState] = bridged.hear("sim/truth_state", SimState)
+    truths: list[SimState] = bridged.hear(TRUTH_STATE)
     for _ in range(100):
         reply = client.step(1900)
     bridged.idle(0.1)
@@ -160,10 +161,10 @@ def test_second_client_is_refused_and_disturbs_nothing(
 
 
 def test_graph_holds_still_for_a_silent_client_and_goes_on_with_it(bridged: Any, client: ArduPilotClient) -> None:
-    waiting: list[String] = bridged.hear("sim/waiting_for", String, LATCHED)
+    waiting: list[String] = bridged.hear(WAITING_FOR, qos=LATCHED)
     bridged.spin_until(lambda: waiting, "the latched text")
     assert [message.data for message in waiting] == [""]
-    pwm: list[PwmOutput] = bridged.hear("sim/pwm_output", PwmOutput)
+    pwm: list[PwmOutput] = bridged.hear(PWM_OUTPUT)
     time_s = client.step().timestamp
     # Long enough for the time to be repeated ten times by the time manager.
     bridged.idle(2.6)

@@ -19,9 +19,11 @@ from sensor_msgs.msg import CameraInfo, CompressedImage, Image
 
 from rosflight_py_sim.camera import CAMERA_PARAMETERS, Renderer, cameras
 from rosflight_py_sim.fleet import Member
+from rosflight_py_sim.interfaces.step_topics import TRUTH_STATE
 from rosflight_py_sim.interfaces.tail_wire import TailWire
 from rosflight_py_sim.interfaces.vehicle_state import truth_of_message
 from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.stamps import time_ns_of
 from rosflight_py_sim.vehicles import VEHICLES, vehicle
 from rosflight_py_sim.world import load_world
 
@@ -36,7 +38,7 @@ def filmed(*namespaces: str) -> list[Member]:
 
 
 def stamp_ns(message: Any) -> int:
-    return int(message.header.stamp.sec * 10**9 + message.header.stamp.nanosec)
+    return time_ns_of(message.header.stamp)
 
 
 def pixels(message: Image) -> Any:
@@ -48,7 +50,7 @@ def test_pictures_show_what_the_camera_sees_in_the_state_of_their_stamp(graph: M
     raw = sim.hear("camera/front/image_raw", Image, qos_profile_sensor_data)
     compressed = sim.hear("camera/front/image_raw/compressed", CompressedImage)
     info = sim.hear("camera/front/camera_info", CameraInfo)
-    states = sim.hear("sim/truth_state", SimState)
+    states = sim.hear(TRUTH_STATE)
     sim.spin_until(lambda: min(len(raw), len(compressed), len(info)) >= 6, "pictures")
 
     last = raw[-1]

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from rosflight_msgs.msg import SimState
-from std_msgs.msg import String
 
 from rosflight_py_sim.interfaces.qos import LATCHED
+from rosflight_py_sim.interfaces.step_topics import FAULT, TRUTH_STATE
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.nodes.multirotor_forces_and_moments import MultirotorForcesAndMoments
 
@@ -31,7 +31,7 @@ class FailingForces(MultirotorForcesAndMoments):
 
 def test_divergence_pauses_the_run_and_a_good_state_resumes_it(graph: Callable[..., Any]) -> None:
     g = graph(classes={"multirotor_forces_and_moments": FailingForces}).ready()
-    faults = g.hear("sim/fault", String, LATCHED)
+    faults = g.hear(FAULT, qos=LATCHED)
     forces = g.node("forces_and_moments")
     for force, quantity in ((1e300, "position"), (math.nan, "force")):
         forces.force = force
@@ -45,7 +45,7 @@ def test_divergence_pauses_the_run_and_a_good_state_resumes_it(graph: Callable[.
         g.idle(0.6)
         assert g.time_ns == time_ns
         # Who comes late still gets the last good state.
-        late = g.hear("sim/truth_state", SimState, LATCHED)
+        late = g.hear(TRUTH_STATE, qos=LATCHED)
         g.spin_until(lambda late=late: late, "the latched state")
         assert late[-1] == last
         assert math.isfinite(last.twist.linear.x)

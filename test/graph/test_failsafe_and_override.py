@@ -7,6 +7,9 @@ from typing import Any
 
 from rosflight_msgs.msg import Command, Status
 
+from rosflight_py_sim.interfaces.step_topics import COMMAND, STATUS
+from rosflight_py_sim.stamps import time_ns_of
+
 RC_LOST = 0x04
 
 
@@ -19,12 +22,12 @@ def command(throttle: float) -> Command:
 def test_without_rc_frames_the_vehicle_goes_into_failsafe_and_comes_back_with_them(graph: Callable[..., Any]) -> None:
     g = graph()
     g.arm()
-    status = g.hear("status", Status)
+    status = g.hear(STATUS)
     g.remove(g.node("rc"))
     lost_s = g.time_s
     g.spin_until(lambda: g.status.failsafe, "failsafe")
     # 100 ms without a frame, of which up to 20 have passed; and a few steps for messages that were under way.
-    assert 0.08 <= g.status.header.stamp.sec + g.status.header.stamp.nanosec * 1e-9 - lost_s <= 0.12
+    assert 0.08 <= time_ns_of(g.status.header.stamp) * 1e-9 - lost_s <= 0.12
     assert g.status.error_code & RC_LOST
     assert g.status.armed
     again = g.add("rc", namespace="")
@@ -39,14 +42,14 @@ def test_without_rc_frames_the_vehicle_goes_into_failsafe_and_comes_back_with_th
 def test_the_override_switch_hands_over_between_rc_and_computer(graph: Callable[..., Any]) -> None:
     g = graph()
     g.arm()
-    publisher = g.tester.create_publisher(Command, "command", 1)
+    publisher = g.tester.create_publisher(Command, COMMAND.name, 1)
     g.tester.create_timer(0.01, lambda: publisher.publish(command(0.4)))
     g.spin_for(0.5)
     assert g.status.rc_override & Status.OVERRIDE_ATT_SWITCH
     assert g.status.rc_override & Status.OVERRIDE_THR_SWITCH
     g.call("toggle_override")
     g.spin_until(lambda: g.status.offboard and g.status.rc_override == 0, "the computer in command")
-    g.spin_until(lambda: max(g.node("sil_board")._pwm[:4]) > 1300, "the computer's throttle")
+    g.spin_until(lambda: max(g.node("sil_board")._pwm.pulse_us[:4]) > 1300, "the computer's throttle")
     g.call("toggle_override")
     g.spin_until(lambda: g.status.rc_override & Status.OVERRIDE_THR_SWITCH, "RC in command")
-    g.spin_until(lambda: max(g.node("sil_board")._pwm[:4]) < 1200, "the throttle stick, which is low")
+    g.spin_until(lambda: max(g.node("sil_board")._pwm.pulse_us[:4]) < 1200, "the throttle stick, which is low")

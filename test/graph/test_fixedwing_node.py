@@ -17,6 +17,7 @@ from rosflight_msgs.msg import Command, PwmOutput
 from rosflight_py_sim.firmware.canned_mixers import MixerChoice, canned_mixer
 from rosflight_py_sim.firmware.unmixing import unmixer
 from rosflight_py_sim.interfaces.qos import CHAIN
+from rosflight_py_sim.interfaces.step_topics import COMMAND, FORCES_AND_MOMENTS, PWM_OUTPUT
 from rosflight_py_sim.nodes.fixedwing_forces_and_moments import FixedwingForcesAndMoments
 from rosflight_py_sim.physics.fixedwing import direct_mixer
 from rosflight_py_sim.physics.surface_mix import mixer_of_values
@@ -84,11 +85,11 @@ def test_the_answer_of_the_vehicles_own_firmware_changes_not_a_bit(graph: Callab
 def test_surfaces_follow_commands_through_every_mixer_also_when_it_changes(graph: Callable[..., Any]) -> None:
     g = graph(vehicle_name="anaconda").ready()
     plane = g.node("forces_and_moments").model
-    publisher = g.tester.create_publisher(Command, "command", CHAIN)
+    publisher = g.tester.create_publisher(Command, COMMAND.name, CHAIN)
     command = Command(mode=Command.MODE_PASS_THROUGH)
     command.u = [0.0, 0.0, 0.0, *STICKS.values(), 0.0, 0.0, 0.0, 0.0]
     g.tester.create_timer(0.01, lambda: publisher.publish(command))
-    pwm = g.hear("sim/pwm_output", PwmOutput)
+    pwm = g.hear(PWM_OUTPUT)
 
     def outputs(*numbers: int) -> list[int]:
         return [int(pwm[-1].values[i]) for i in numbers]
@@ -157,7 +158,7 @@ def test_changed_parameters_of_the_aircraft_keep_its_mixer_and_its_motion(graph:
 def test_armed_aircraft_rolls_and_takes_off_on_throttle_and_elevator(graph: Callable[..., Any]) -> None:
     g = graph(vehicle_name="anaconda")
     g.arm()
-    publisher = g.tester.create_publisher(Command, "command", CHAIN)
+    publisher = g.tester.create_publisher(Command, COMMAND.name, CHAIN)
     command = Command(mode=Command.MODE_PASS_THROUGH)
     # Full throttle; a pitch command of a tenth pulls the nose up.
     command.u = [1.0, 0.0, 0.0, 0.0, 0.1, 0.0, 0.0, 0.0, 0.0, 0.0]
@@ -174,7 +175,7 @@ def test_armed_aircraft_rolls_and_takes_off_on_throttle_and_elevator(graph: Call
 
 def test_nose_wheel_turns_with_the_rudder(graph: Callable[..., Any]) -> None:
     g = graph(vehicle_name="anaconda").ready()
-    publisher = g.tester.create_publisher(Command, "command", CHAIN)
+    publisher = g.tester.create_publisher(Command, COMMAND.name, CHAIN)
     command = Command(mode=Command.MODE_PASS_THROUGH)
     command.u = [0.0, 0.0, 0.0, *STICKS.values(), 0.0, 0.0, 0.0, 0.0]
     g.tester.create_timer(0.01, lambda: publisher.publish(command))
@@ -193,8 +194,8 @@ def test_step_of_steered_wheels_waits_for_the_outputs_of_the_same_time(graph: Ca
     g.remove(g.node("sil_board"))
     g.idle(0.2)
     g.remove(forces)
-    wrenches = g.tester.create_publisher(WrenchStamped, "sim/forces_and_moments", CHAIN)
-    outputs = g.tester.create_publisher(PwmOutput, "sim/pwm_output", CHAIN)
+    wrenches = g.tester.create_publisher(WrenchStamped, FORCES_AND_MOMENTS.name, CHAIN)
+    outputs = g.tester.create_publisher(PwmOutput, PWM_OUTPUT.name, CHAIN)
     wrench, pwm = WrenchStamped(), PwmOutput(values=[1500.0, 1400.0, 1400.0, *[1500.0] * 11])
     waiting_ns = g.time_ns
     wrench.header.stamp = pwm.header.stamp = g.truth.header.stamp

@@ -16,9 +16,11 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Imu
 
 from rosflight_py_sim.fleet import fleet
+from rosflight_py_sim.interfaces.step_topics import CLOCK, IMU, TRUTH_STATE, topic_of
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.nodes.multirotor_forces_and_moments import MultirotorForcesAndMoments
 from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.stamps import time_ns_of
 from rosflight_py_sim.vehicles import vehicle
 
 MakeGraph = Callable[..., Any]
@@ -34,7 +36,7 @@ def two(**options: Any) -> list[Any]:
 
 def stamp_of(message: Any) -> int:
     stamp = message.clock if isinstance(message, Clock) else message.header.stamp
-    return int(stamp.sec * 10**9 + stamp.nanosec)
+    return time_ns_of(stamp)
 
 
 def test_each_vehicle_has_its_namespace_its_seed_and_its_place() -> None:
@@ -81,17 +83,17 @@ def test_vehicles_differ_in_noise_and_place_and_share_the_time(graph: MakeGraph)
     g.pause()
     order: list[tuple[str, int]] = []
     readings: dict[str, list[Any]] = {"1": [], "2": []}
-    g.tester.create_subscription(Clock, "/clock", lambda m: order.append(("clock", stamp_of(m))), 10)
+    g.tester.create_subscription(Clock, CLOCK.name, lambda m: order.append(("clock", stamp_of(m))), 10)
     states = {}
     for k in "12":
-        around = f"/swarm/multirotor_{k}/sim"
+        around = f"/swarm/multirotor_{k}"
 
         def on_truth(message: SimState, k: str = k) -> None:
             states[k] = message.pose.position
             order.append((k, stamp_of(message)))
 
-        g.tester.create_subscription(SimState, f"{around}/truth_state", on_truth, 10)
-        g.tester.create_subscription(Imu, f"{around}/sensors/imu/data", readings[k].append, 10)
+        g.tester.create_subscription(SimState, topic_of(around, TRUTH_STATE.name), on_truth, 10)
+        g.tester.create_subscription(Imu, topic_of(around, IMU.name), readings[k].append, 10)
     g.idle(0.3)
     order.clear()
     began_ns = g.time_ns
@@ -112,9 +114,8 @@ def test_a_step_size_changed_on_the_way_keeps_the_vehicles_together(graph: MakeG
     g = graph(vehicles=two()).ready()
     stamps: dict[str, set[int]] = {"1": set(), "2": set()}
     for k, heard in stamps.items():
-        g.tester.create_subscription(
-            SimState, f"/multirotor_{k}/sim/truth_state", lambda m, heard=heard: heard.add(stamp_of(m)), DEEP
-        )
+        topic = topic_of(f"/multirotor_{k}", TRUTH_STATE.name)
+        g.tester.create_subscription(SimState, topic, lambda m, heard=heard: heard.add(stamp_of(m)), DEEP)
     g.spin_until(lambda: all(stamps.values()))
     for size in (0.005, 0.001, 0.0025):
         g.set_parameter(g.time_manager, "step_size", size)

@@ -17,6 +17,7 @@ from std_msgs.msg import Bool, String
 
 from rosflight_py_sim.firmware import AS_ROSFLIGHT
 from rosflight_py_sim.interfaces.qos import LATCHED, LATCHED_LIST
+from rosflight_py_sim.interfaces.step_topics import PARAMS_CHANGED
 from rosflight_py_sim.parameters import ParameterError
 
 MakeGraph = Callable[..., Any]
@@ -91,7 +92,7 @@ def test_reboot_is_a_start_and_the_simulation_goes_on(graph: MakeGraph) -> None:
     g.spin_until(lambda: not g.status.armed, "disarmed")
     errors = g.hear("status/rosflight_errors", Error, LATCHED_LIST)
     unsaved = g.hear("status/unsaved_params", Bool, LATCHED)
-    changed = g.hear("status/params_changed", Bool)
+    changed = g.hear(PARAMS_CHANGED)
     version = g.hear("version", String, LATCHED)
     g.spin_until(lambda: errors and unsaved and version, "what is latched")
     assert errors[0].reset_count == 0

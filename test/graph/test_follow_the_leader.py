@@ -15,11 +15,12 @@ from rosflight_msgs.msg import SimState
 from rosflight_py_sim.client_program import ClientProgram
 from rosflight_py_sim.fleet import fleet
 from rosflight_py_sim.interfaces.qos import CHAIN
+from rosflight_py_sim.interfaces.step_topics import TRUTH_STATE
 from rosflight_py_sim.interfaces.ticks import Schedule
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
-from rosflight_py_sim.interfaces.wire import stamp_ns
 from rosflight_py_sim.nodes.pilot import Pilot
 from rosflight_py_sim.resources import share_directory
+from rosflight_py_sim.stamps import stamp_ns
 from rosflight_py_sim.vehicles import vehicle
 
 PROGRAM = share_directory() / "docs" / "examples" / "uthere_follow_the_leader.py"
@@ -36,7 +37,7 @@ class Track(Node):
         super().__init__("track", namespace=namespace)
         self.rows: list[tuple[float, float, float, float]] = []
         self._schedule = Schedule(10.0)
-        self.create_subscription(SimState, "sim/truth_state", self._on_truth, CHAIN, raw=True)
+        self.create_subscription(SimState, TRUTH_STATE.name, self._on_truth, CHAIN, raw=True)
 
     def _on_truth(self, message: bytes) -> None:
         if self._schedule.due(stamp_ns(message)):

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from rosflight_msgs.msg import PwmOutput
 from std_msgs.msg import Float64, String
 
 from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED
+from rosflight_py_sim.interfaces.step_topics import IMU, PWM_OUTPUT
 
 GraphMaker = Callable[..., Any]
 
@@ -55,7 +55,7 @@ def test_depth_and_yaw_are_held_where_services_and_topics_say(graph: GraphMaker,
     pilot.wait_for("holding 1.00 m, -57 deg, surge 30 %, sway 0 %")
     one.spin_until(lambda: one.truth.twist.linear.x > 0.1, "motion ahead")
     assert one.call("hold/release").message == "released, thrusters still"
-    pwm = one.hear("sim/pwm_output", PwmOutput)
+    pwm = one.hear(PWM_OUTPUT)
     one.spin_until(lambda: len(pwm) > 2)
     assert list(pwm[-1].values) == [1500] * 14
 
@@ -99,12 +99,12 @@ def test_repeated_imu_message_gets_the_same_answer_again(graph: GraphMaker) -> N
     Pilot(one)
     assert one.call("hold/here").success
     one.spin_for(0.5)
-    imu, pwm = one.hear("sim/sensors/imu/data", Imu), one.hear("sim/pwm_output", PwmOutput)
+    imu, pwm = one.hear(IMU), one.hear(PWM_OUTPUT)
     one.spin_until(lambda: imu and pwm and imu[-1].header.stamp == pwm[-1].header.stamp, "a step")
     one.pause()
     one.idle(0.1)
     before, count = pwm[-1], len(pwm)
-    again = one.tester.create_publisher(Imu, "sim/sensors/imu/data", CHAIN)
+    again = one.tester.create_publisher(Imu, IMU.name, CHAIN)
     one.spin_until(lambda: again.get_subscription_count() >= 2, "the listeners")
     again.publish(imu[-1])
     one.spin_until(lambda: len(pwm) > count, "the answer again")

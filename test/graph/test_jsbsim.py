@@ -8,24 +8,29 @@ from typing import Any
 
 import numpy as np
 import pytest
-from geometry_msgs.msg import Vector3Stamped, WrenchStamped
-from rosflight_msgs.msg import Airspeed, BatteryStatus, Command, PwmOutput, SimState
+from rosflight_msgs.msg import Command, SimState
 from rosflight_msgs.srv import SetSimState
-from sensor_msgs.msg import Imu
-from std_msgs.msg import String
 
 pytest.importorskip("jsbsim")
 
 from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED
+from rosflight_py_sim.interfaces.step_topics import (
+    COMMAND,
+    DIFF_PRESSURE,
+    FAULT,
+    FORCES_AND_MOMENTS,
+    IMU,
+    PWM_OUTPUT,
+    TRUTH_BATTERY,
+    TRUTH_STATE,
+    TRUTH_WIND,
+)
 from rosflight_py_sim.interfaces.vehicle_state import truth_of_message
 from rosflight_py_sim.nodes.running import chosen_nodes
 from rosflight_py_sim.physics.jsbsim_aircraft import FOOT
+from rosflight_py_sim.stamps import time_ns_of
 
 STEP_NS = 2_500_000
-
-
-def nanoseconds(stamp: Any) -> int:
-    return int(stamp.sec * 10**9 + stamp.nanosec)
 
 
 @pytest.fixture
@@ -77,16 +82,16 @@ def test_each_output_is_answered_with_the_wrench_of_its_time_and_the_truth_a_ste
 ) -> None:
     g = flown().ready()
     assert "forces_and_moments" not in [node.get_name() for node in g.nodes]
-    pwm, wrench = g.hear("sim/pwm_output", PwmOutput), g.hear("sim/forces_and_moments", WrenchStamped)
-    truth, wind = g.hear("sim/truth_state", SimState), g.hear("sim/truth_wind", Vector3Stamped)
-    battery, imu = g.hear("sim/truth_battery", BatteryStatus), g.hear("sim/sensors/imu/data", Imu)
+    pwm, wrench = g.hear(PWM_OUTPUT), g.hear(FORCES_AND_MOMENTS)
+    truth, wind = g.hear(TRUTH_STATE), g.hear(TRUTH_WIND)
+    battery, imu = g.hear(TRUTH_BATTERY), g.hear(IMU)
     g.spin_until(lambda: all((pwm, wrench, truth, wind, battery, imu)), "each topic")
     g.pause()
     for _ in range(3):
         now = g.time_ns
         g.step()
         for messages, stamp in ((pwm, now), (wrench, now), (wind, now + STEP_NS), (truth, now + STEP_NS)):
-            g.spin_until(lambda m=messages, t=stamp: nanoseconds(m[-1].header.stamp) == t, f"a message of {stamp} ns")
+            g.spin_until(lambda m=messages, t=stamp: time_ns_of(m[-1].header.stamp) == t, f"a message of {stamp} ns")
     assert battery[-1].voltage == 14.0
     # An idling engine pulls, and the brakes hold.
     assert wrench[-1].wrench.force.x > 50.0
@@ -99,7 +104,7 @@ def test_armed_with_its_throttle_open_the_aircraft_rolls(flown: Callable[..., An
     g = flown()
     g.arm()
     assert g.truth.twist.linear.x == pytest.approx(0.0, abs=1e-3)
-    commands = g.tester.create_publisher(Command, "command", CHAIN)
+    commands = g.tester.create_publisher(Command, COMMAND.name, CHAIN)
     full = Command(mode=Command.MODE_PASS_THROUGH)
     full.u[0] = 1.0
 
@@ -107,7 +112,7 @@ def test_armed_with_its_throttle_open_the_aircraft_rolls(flown: Callable[..., An
         full.header.stamp = truth.header.stamp
         commands.publish(full)
 
-    g.tester.create_subscription(SimState, "sim/truth_state", command, CHAIN)
+    g.tester.create_subscription(SimState, TRUTH_STATE.name, command, CHAIN)
     assert g.call("toggle_override").success
     g.spin_until(lambda: g.truth.twist.linear.x > 4.0, "an aircraft that rolls")
     assert g.truth.pose.position.x > 1.0
@@ -135,7 +140,7 @@ def test_a_state_is_set_and_one_that_makes_no_sense_is_not(flown: Callable[..., 
 
 def test_the_wind_that_is_published_is_the_wind_that_is_felt(flown: Callable[..., Any]) -> None:
     g = flown("-p", "sim_has_wind:=true", "-p", "use_random_wind:=false").ready()
-    wind, airspeed = g.hear("sim/truth_wind", Vector3Stamped), g.hear("sim/sensors/diff_pressure", Airspeed)
+    wind, airspeed = g.hear(TRUTH_WIND), g.hear(DIFF_PRESSURE)
     g.set_parameter("dynamics", "turbulence_model", "dryden_8785c")
     g.set_parameter("dynamics", "steady_state_wind", [-12.0, 3.0, 0.0])
     g.pause()
@@ -158,7 +163,7 @@ def test_the_wind_that_is_published_is_the_wind_that_is_felt(flown: Callable[...
 
 def test_a_state_that_diverges_pauses_the_run_and_a_good_one_resumes_it(flown: Callable[..., Any]) -> None:
     g = flown().ready()
-    faults = g.hear("sim/fault", String, LATCHED)
+    faults = g.hear(FAULT, qos=LATCHED)
     wild = in_flight()
     wild.twist.angular.x = wild.twist.angular.y = 9e3
     g.call("dynamics/set_sim_state", SetSimState, state=wild)

@@ -8,10 +8,19 @@ from typing import Any
 
 import numpy as np
 import pytest
-from geometry_msgs.msg import WrenchStamped
-from rosflight_msgs.msg import Command, PwmOutput, SimState, Status
+from rosflight_msgs.msg import Command, Status
 from rosgraph_msgs.msg import Clock
-from sensor_msgs.msg import Imu
+
+from rosflight_py_sim.interfaces.step_topics import (
+    CLOCK,
+    COMMAND,
+    FORCES_AND_MOMENTS,
+    IMU,
+    PWM_OUTPUT,
+    STATUS,
+    TRUTH_STATE,
+)
+from rosflight_py_sim.stamps import set_time, time_ns_of
 
 STEP_NS = 2_500_000
 MakeGraph = Callable[..., Any]
@@ -19,15 +28,15 @@ MakeGraph = Callable[..., Any]
 
 def stamp_of(message: Any) -> int:
     stamp = message.clock if isinstance(message, Clock) else message.header.stamp
-    return int(stamp.sec * 10**9 + stamp.nanosec)
+    return time_ns_of(stamp)
 
 
 def test_each_truth_follows_its_clock_by_one_step(graph: MakeGraph) -> None:
     g = graph().ready()
     order: list[tuple[str, int]] = []
-    for name, topic, message_type in (("clock", "/clock", Clock), ("truth", "sim/truth_state", SimState)):
+    for name, row in (("clock", CLOCK), ("truth", TRUTH_STATE)):
         g.tester.create_subscription(
-            message_type, topic, lambda message, name=name: order.append((name, stamp_of(message))), 10
+            row.message_type, row.name, lambda message, name=name: order.append((name, stamp_of(message))), 10
         )
     start = g.time_s
     g.spin_until(lambda: g.time_s > start + 0.5 and order)
@@ -39,24 +48,18 @@ def test_each_truth_follows_its_clock_by_one_step(graph: MakeGraph) -> None:
 
 def test_each_link_of_the_chain_answers_each_step_once(graph: MakeGraph) -> None:
     g = graph().ready()
-    topics = {
-        "/clock": Clock,
-        "sim/sensors/imu/data": Imu,
-        "sim/pwm_output": PwmOutput,
-        "sim/forces_and_moments": WrenchStamped,
-        "sim/truth_state": SimState,
-    }
+    topics = (CLOCK, IMU, PWM_OUTPUT, FORCES_AND_MOMENTS, TRUTH_STATE)
     g.pause()
-    heard = {topic: g.hear(topic, message_type) for topic, message_type in topics.items()}
+    heard = {topic: g.hear(topic) for topic in topics}
     start = g.time_ns
     g.idle(0.3)
     for messages in heard.values():
         messages.clear()
     g.set_parameter("time_manager", "step_count", 50)
     assert g.call("time_manager/step").success
-    g.spin_until(lambda: g.time_ns == start + 50 * STEP_NS and len(heard["sim/truth_state"]) == 50)
+    g.spin_until(lambda: g.time_ns == start + 50 * STEP_NS and len(heard[TRUTH_STATE]) == 50)
     for topic, messages in heard.items():
-        shift = 1 if topic == "sim/truth_state" else 0
+        shift = 1 if topic is TRUTH_STATE else 0
         assert [stamp_of(m) for m in messages] == [start + (k + shift) * STEP_NS for k in range(50)], topic
 
 
@@ -64,20 +67,14 @@ def test_a_repeated_time_gets_the_same_answers_and_changes_nothing(graph: MakeGr
     g = graph()
     g.arm()
     g.pause()
-    topics = (
-        ("sim/sensors/imu/data", Imu),
-        ("sim/pwm_output", PwmOutput),
-        ("sim/forces_and_moments", WrenchStamped),
-        ("sim/truth_state", SimState),
-    )
-    heard = [g.hear(topic, message_type) for topic, message_type in topics]
-    clock = g.tester.create_publisher(Clock, "/clock", 1)
+    heard = [g.hear(topic) for topic in (IMU, PWM_OUTPUT, FORCES_AND_MOMENTS, TRUTH_STATE)]
+    clock = g.tester.create_publisher(Clock, CLOCK.name, 1)
     g.idle(0.3)
     g.step()
     g.spin_until(lambda: all(heard))
     answers = [messages[-1] for messages in heard]
     again = Clock()
-    again.clock.sec, again.clock.nanosec = divmod(g.time_ns - STEP_NS, 10**9)
+    set_time(again.clock, g.time_ns - STEP_NS)
     for turn in range(1, 4):
         for messages in heard:
             messages.clear()
@@ -96,11 +93,11 @@ def test_a_command_counts_from_the_step_after_its_stamp_in_whatever_order_the_tw
 ) -> None:
     g = graph().ready()
     g.pause()
-    sender = g.tester.create_publisher(Command, "command", 1)
+    sender = g.tester.create_publisher(Command, COMMAND.name, 1)
     g.spin_until(sender.get_subscription_count, "the flight controller's subscription")
     firmware = g.node("sil_board")._board.firmware
     command = Command(mode=Command.MODE_ROLL_PITCH_YAWRATE_THROTTLE)
-    command.header.stamp.sec, command.header.stamp.nanosec = divmod(g.time_ns, 10**9)
+    set_time(command.header.stamp, g.time_ns)
     if not comes_before_its_step:
         g.step()
     sender.publish(command)
@@ -118,13 +115,13 @@ def test_an_armed_status_shakes_the_imu_from_the_step_after_its_stamp_in_whateve
 ) -> None:
     g = graph().ready()
     g.pause()
-    told = g.hear("status", Status)
+    told = g.hear(STATUS)
     g.spin_until(lambda: g.step() or told, "a status, after which the flight controller sends no other for 0.1 s")
-    sender = g.tester.create_publisher(Status, "status", 1)
+    sender = g.tester.create_publisher(Status, STATUS.name, 1)
     g.spin_until(sender.get_subscription_count, "the sensors' subscription")
     sensors = g.node("sensors")
     armed = Status(armed=True)
-    armed.header.stamp.sec, armed.header.stamp.nanosec = divmod(g.time_ns, 10**9)
+    set_time(armed.header.stamp, g.time_ns)
     if not comes_before_its_step:
         g.step()
     sender.publish(armed)
@@ -138,7 +135,7 @@ def test_an_armed_status_shakes_the_imu_from_the_step_after_its_stamp_in_whateve
 
 def test_the_imu_vibrates_while_armed(graph: MakeGraph) -> None:
     g = graph("-p", "acc_bias_range:=0.0").ready()
-    imu = g.hear("sim/sensors/imu/data", Imu)
+    imu = g.hear(IMU)
 
     def deviation_of_a_sample() -> float:
         imu.clear()

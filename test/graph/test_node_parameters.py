@@ -13,9 +13,9 @@ from rcl_interfaces.srv import DescribeParameters, GetParameters, SetParameters,
 from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
 from rosflight_msgs.msg import SimState
-from sensor_msgs.msg import Imu
 
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
+from rosflight_py_sim.interfaces.step_topics import IMU
 from rosflight_py_sim.nodes.running import NODE_CLASSES, SharedNames, node_class
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.physics.fixedwing import FIXEDWING_PARAMETERS
@@ -363,7 +363,7 @@ def test_changed_sensor_noise_counts_and_the_bias_goes_on(graph: Callable[..., A
     answer = g.call("sensors/set_parameters", SetParameters, parameters=sent(acc_noise_density=0.0))
     assert answer.results[0].successful
     assert list(g.node("sensors").imu_bias().accel) == bias
-    imu = g.hear("sim/sensors/imu/data", Imu)
+    imu = g.hear(IMU)
     g.call("time_manager/toggle_pause")
     g.spin_until(lambda: len(imu) > 20)
     for axis, of_bias in zip("xy", bias, strict=False):

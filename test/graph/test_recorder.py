@@ -23,18 +23,32 @@ from std_msgs.msg import String
 
 from rosflight_py_sim.fleet import fleet
 from rosflight_py_sim.interfaces.qos import LATCHED, LATCHED_LIST
+from rosflight_py_sim.interfaces.step_topics import (
+    ATTITUDE,
+    CLOCK,
+    FORCES_AND_MOMENTS,
+    GNSS_FIX,
+    IMU,
+    IMU_DATA,
+    PWM_OUTPUT,
+    STATUS,
+    TRUTH_STATE,
+)
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.recorded_flight import recorded_flight
 from rosflight_py_sim.recording.flight_summary import summarise
 from rosflight_py_sim.recording.mcap_file import Recording, read_recording
 from rosflight_py_sim.recording.recorded_vehicle import recorded_vehicles
+from rosflight_py_sim.stamps import time_ns_of
 from rosflight_py_sim.vehicles import vehicle
 from rosflight_py_sim.viewer.summary_table import summary_rows
 
 STEP_NS = 2_500_000
 
 # What each step says, once.
-OF_A_STEP = ("sim/sensors/imu/data", "sim/pwm_output", "sim/forces_and_moments", "attitude", "imu/data")
+OF_A_STEP = (IMU, PWM_OUTPUT, FORCES_AND_MOMENTS, ATTITUDE, IMU_DATA)
+
+TRUTH = f"/{TRUTH_STATE.name}"
 
 DEEP = QoSProfile(depth=10000)
 
@@ -57,14 +71,14 @@ def test_every_step_of_a_run_at_full_speed_is_there(graph: Make, tmp_path: Path)
     one.close()
     assert one.recorded
     assert one.recorder.outcome.error == "" and not one.recorder.lost
-    clock = stamps(path, "/clock")
+    clock = stamps(path, CLOCK.name)
     assert len(clock) >= 1200
     assert clock == [number * STEP_NS for number in range(len(clock))]
     for topic in OF_A_STEP:
-        times = stamps(path, f"/{topic}")
+        times = stamps(path, f"/{topic.name}")
         # The last step may be under way when the graph is closed.
         assert times == clock[: len(times)] and len(times) >= len(clock) - 1, topic
-    truth = stamps(path, "/sim/truth_state")
+    truth = stamps(path, TRUTH)
     assert truth == [number * STEP_NS for number in range(len(truth))] and len(truth) >= len(clock)
 
 
@@ -75,7 +89,7 @@ def test_each_vehicle_of_a_fleet_is_recorded_in_its_namespace(graph: Make, tmp_p
     one.ready().spin_for(0.5)
     one.close()
     for member in members:
-        times = stamps(path, f"/team/{member.namespace}/sim/truth_state")
+        times = stamps(path, f"/team/{member.namespace}{TRUTH}")
         assert times == [number * STEP_NS for number in range(len(times))] and len(times) > 200
     facts = recorded(path).facts
     assert facts["vehicle"] == "multirotor"
@@ -99,7 +113,7 @@ def test_pictures_are_recorded_compressed_and_raw_if_that_is_wanted(graph: Make,
 def test_what_was_heard_is_what_was_recorded_to_the_byte(graph: Make, tmp_path: Path) -> None:
     path = tmp_path / "run.mcap"
     one = graph(record=str(path), multiplier=1.0)
-    heard: dict[str, list[bytes]] = {"/sim/truth_state": [], "/status": [], "/sim/sensors/gnss": []}
+    heard: dict[str, list[bytes]] = {TRUTH: [], f"/{STATUS.name}": [], f"/{GNSS_FIX.name}": []}
     types = {topic: type(None) for topic in heard}
     one.ready()
     for topic in heard:
@@ -122,13 +136,13 @@ def test_what_others_say_is_recorded_also_on_topics_of_the_simulation(graph: Mak
     one = graph(record=str(path), multiplier=1.0)
     one.ready()
     notes = one.tester.create_publisher(String, "/notes", LATCHED_LIST)
-    stranger = one.tester.create_publisher(SimState, "/sim/truth_state", LATCHED)
+    stranger = one.tester.create_publisher(SimState, TRUTH, LATCHED)
     notes.publish(String(data="early"))
     one.spin_until(lambda: notes.get_subscription_count() == 1, "the recorder on /notes")
     recorder = one.recorder.get_name()
     one.spin_until(
-        lambda: recorder in {i.node_name for i in one.tester.get_subscriptions_info_by_topic("/sim/truth_state")},
-        "the recorder on /sim/truth_state",
+        lambda: recorder in {i.node_name for i in one.tester.get_subscriptions_info_by_topic(TRUTH)},
+        f"the recorder on {TRUTH}",
     )
     notes.publish(String(data="late"))
     odd = SimState()
@@ -139,9 +153,9 @@ def test_what_others_say_is_recorded_also_on_topics_of_the_simulation(graph: Mak
     topics = recorded(path).topics
     said = [deserialize_message(body, String).data for body in topics["/notes"].messages]
     assert said == ["early", "late"]
-    truth = [deserialize_message(body, SimState) for body in topics["/sim/truth_state"].messages]
+    truth = [deserialize_message(body, SimState) for body in topics[TRUTH].messages]
     assert [message.header.frame_id for message in truth].count("elsewhere") == 1
-    own = {m.header.stamp.sec * 10**9 + m.header.stamp.nanosec for m in truth if m.header.frame_id != "elsewhere"}
+    own = {time_ns_of(m.header.stamp) for m in truth if m.header.frame_id != "elsewhere"}
     assert sorted(own) == [number * STEP_NS for number in range(len(own))]
 
 
@@ -179,7 +193,7 @@ def test_readers_of_other_makers_decode_every_topic_to_the_same_values(graph: Ma
             offers = yaml.safe_load(channel.metadata["offered_qos_profiles"])
             assert offers and all(offer["reliability"] == 1 for offer in offers)
             assert channel.metadata["topic_type_hash"].startswith("RIHS01_"), channel.topic
-        latched = next(one for one in summary.channels.values() if one.topic == "/sim/truth_state")
+        latched = next(one for one in summary.channels.values() if one.topic == TRUTH)
         assert yaml.safe_load(latched.metadata["offered_qos_profiles"])[0]["durability"] == 1
     assert {"/rosout", "/parameter_events", "/clock", "/status", "/version"} <= decoded.keys()
     again: dict[str, list[Any]] = {}
@@ -233,7 +247,7 @@ def test_the_command_flies_on_when_the_disk_is_full_says_so_once_and_fails(
     assert "Traceback" not in result.stderr
     kept = recorded(tmp_path / "full.mcap")
     assert kept.trouble == "its end is missing"
-    assert len(kept.topics["/sim/truth_state"].messages) > 100
+    assert len(kept.topics[TRUTH].messages) > 100
 
 
 def test_the_command_refuses_a_place_that_cannot_be_written_in_one_line(

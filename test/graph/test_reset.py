@@ -12,9 +12,9 @@ import pytest
 from numpy.typing import NDArray
 from rosflight_msgs.msg import SimState
 from rosflight_msgs.srv import SetSimState
-from std_msgs.msg import String
 
 from rosflight_py_sim.interfaces.qos import LATCHED
+from rosflight_py_sim.interfaces.step_topics import FAULT
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState, truth_of_message
 from rosflight_py_sim.nodes.multirotor_forces_and_moments import MultirotorForcesAndMoments
 
@@ -79,7 +79,7 @@ class FailingForces(MultirotorForcesAndMoments):
 
 def test_reset_ends_a_fault(graph: MakeGraph) -> None:
     g = graph(classes={"multirotor_forces_and_moments": FailingForces})
-    faults = g.hear("sim/fault", String, LATCHED)
+    faults = g.hear(FAULT, qos=LATCHED)
     g.spin_for(0.1)
     forces = g.node("forces_and_moments")
     forces.force = math.nan

@@ -10,24 +10,21 @@ from typing import Any
 import pytest
 from rcl_interfaces.msg import Log
 from rclpy.qos import QoSProfile
-from rosflight_msgs.msg import PwmOutput, RCRaw, SimState
+from rosflight_msgs.msg import SimState
 from rosflight_msgs.srv import ParamFile, ParamGet, ParamSet, SetSimState
-from rosgraph_msgs.msg import Clock
 from std_msgs.msg import Bool, String
 
 from rosflight_py_sim.interfaces.qos import LATCHED
+from rosflight_py_sim.interfaces.step_topics import CLOCK, PARAMS_CHANGED, PWM_OUTPUT, RC
+from rosflight_py_sim.stamps import time_ns_of
 
 MakeGraph = Callable[..., Any]
-
-
-def nanoseconds(stamp: Any) -> int:
-    return int(stamp.sec * 10**9 + stamp.nanosec)
 
 
 def test_time_stands_still_in_a_pause_and_goes_on_after_it(graph: MakeGraph) -> None:
     g = graph().ready()
     g.pause()
-    clock = g.hear("/clock", Clock)
+    clock = g.hear(CLOCK)
     time_s = g.time_s
     g.idle(0.6)
     assert not clock
@@ -41,14 +38,14 @@ def test_time_stands_still_in_a_pause_and_goes_on_after_it(graph: MakeGraph) -> 
 def test_one_step_moves_time_on_by_the_step_size(graph: MakeGraph) -> None:
     g = graph().ready()
     g.pause()
-    clock = g.hear("/clock", Clock)
+    clock = g.hear(CLOCK)
     before = g.time_ns
     answer = g.call("time_manager/step")
     assert answer.success
     assert answer.message.startswith("advanced 1 step, to ")
     g.spin_until(lambda: g.time_ns > before)
     g.idle(0.05)
-    assert [nanoseconds(message.clock) for message in clock] == [before]
+    assert [time_ns_of(message.clock) for message in clock] == [before]
     assert g.time_ns == before + 2_500_000
 
 
@@ -56,7 +53,7 @@ def test_step_count_steps_are_taken_and_no_more(graph: MakeGraph) -> None:
     g = graph().ready()
     g.pause()
     g.set_parameter("time_manager", "step_count", 40)
-    clock = g.hear("/clock", Clock)
+    clock = g.hear(CLOCK)
     before = g.time_ns
     for turn in (1, 2):
         assert g.call("time_manager/step").message.startswith("advanced 40 steps, to ")
@@ -64,7 +61,7 @@ def test_step_count_steps_are_taken_and_no_more(graph: MakeGraph) -> None:
         g.idle(0.05)
         assert g.time_ns == before + turn * 100_000_000
         assert len(clock) >= 1
-        assert nanoseconds(clock[-1].clock) == before + turn * 100_000_000 - 2_500_000
+        assert time_ns_of(clock[-1].clock) == before + turn * 100_000_000 - 2_500_000
 
 
 def test_steps_are_refused_while_the_simulation_runs(graph: MakeGraph) -> None:
@@ -75,7 +72,7 @@ def test_steps_are_refused_while_the_simulation_runs(graph: MakeGraph) -> None:
 
 def test_arm_and_override_switches_move_their_channels(graph: MakeGraph) -> None:
     g = graph().ready()
-    rc = g.hear("sim/RC", RCRaw)
+    rc = g.hear(RC)
     g.spin_until(lambda: rc)
     assert list(rc[-1].values) == [1500, 1500, 1000, 1500, 1000, 2000, 2000, 1500]
     for service, channel, name, pulses in (
@@ -174,7 +171,7 @@ def test_bad_states_are_refused_with_the_reason_and_change_nothing(graph: MakeGr
 
 def test_firmware_parameters_are_read_set_and_refused(graph: MakeGraph) -> None:
     g = graph().ready()
-    changed = g.hear("status/params_changed", Bool)
+    changed = g.hear(PARAMS_CHANGED)
     unsaved = g.hear("status/unsaved_params", Bool, LATCHED)
     assert g.call("param_get", ParamGet, name="RC_MAX_ROLL").exists
     assert not g.call("param_get", ParamGet, name="RC_MAX_ROL").exists
@@ -241,7 +238,7 @@ def test_without_its_timer_the_firmware_runs_once_a_call(graph: MakeGraph, servi
     assert "use_timer" in refusal.message
     g.set_parameter("sil_board", "use_timer", False)
     g.idle(0.1)
-    pwm = g.hear("sim/pwm_output", PwmOutput)
+    pwm = g.hear(PWM_OUTPUT)
     before = g.time_ns
     for step in range(1, 6):
         answer = g.call(service)

@@ -25,9 +25,19 @@ from rosflight_py_sim.interfaces.diagnostics import Level
 from rosflight_py_sim.interfaces.forces_and_moments_interface import ForcesAndMomentsInterface
 from rosflight_py_sim.interfaces.qos import LATCHED
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
+from rosflight_py_sim.interfaces.step_topics import (
+    CLOCK,
+    FAULT,
+    FORCES_AND_MOMENTS,
+    IMU,
+    RC,
+    TRUTH_STATE,
+    TRUTH_WIND,
+    Wrench,
+    topic_of,
+)
 from rosflight_py_sim.interfaces.time_manager_interface import TimeManagerInterface
 from rosflight_py_sim.interfaces.traffic import Period
-from rosflight_py_sim.interfaces.wire import NANOSECONDS, seconds_text
 from rosflight_py_sim.nodes.fixedwing_forces_and_moments import FixedwingForcesAndMoments
 from rosflight_py_sim.nodes.gated_time_manager import GatedTimeManager
 from rosflight_py_sim.nodes.lockstep_time_manager import LockstepTimeManager
@@ -36,6 +46,7 @@ from rosflight_py_sim.nodes.running import make_executor
 from rosflight_py_sim.nodes.standalone_dynamics import StandaloneDynamics
 from rosflight_py_sim.nodes.standalone_sensors import StandaloneSensors
 from rosflight_py_sim.nodes.standalone_time_manager import StandaloneTimeManager
+from rosflight_py_sim.stamps import NANOSECONDS, seconds_text, set_time, time_ns_of
 from rosflight_py_sim.vehicles import vehicle
 
 pytestmark = pytest.mark.timeout(120)
@@ -47,12 +58,8 @@ DEEP = QoSProfile(depth=1000)
 MASS_AND_INERTIA = {"mass": 1.0, "Jxx": 0.1, "Jyy": 0.1, "Jzz": 0.1}
 
 
-def nanoseconds(stamp: Any) -> int:
-    return int(stamp.sec * NANOSECONDS + stamp.nanosec)
-
-
 def stamped(message: Any, time_ns: int) -> Any:
-    message.header.stamp.sec, message.header.stamp.nanosec = divmod(time_ns, NANOSECONDS)
+    set_time(message.header.stamp, time_ns)
     return message
 
 
@@ -65,7 +72,7 @@ class Rig:
         self.executor = make_executor()
         self.executor.add_node(self.tester)
         self.clock: list[int] = []
-        self.tester.create_subscription(Clock, "/clock", lambda m: self.clock.append(nanoseconds(m.clock)), DEEP)
+        self.tester.create_subscription(Clock, CLOCK.name, lambda m: self.clock.append(time_ns_of(m.clock)), DEEP)
 
     def start(self, cls: type[SimulationNode], *, namespace: str = "", **values: Any) -> Any:
         overrides = [Parameter(name, value=value) for name, value in values.items()]
@@ -109,7 +116,7 @@ def test_a_lockstep_time_manager_started_late_in_a_run_goes_on_at_its_pace_from_
     rig: Rig, multiplier: float
 ) -> None:
     began_ns = 1_000_000 * NANOSECONDS
-    truth = rig.tester.create_publisher(SimState, "sim/truth_state", LATCHED)
+    truth = rig.tester.create_publisher(SimState, TRUTH_STATE.name, LATCHED)
     truth.publish(stamped(SimState(), began_ns))
     rig.start(LockstepTimeManager, real_time_multiplier=multiplier)
     for step in range(40):
@@ -121,7 +128,7 @@ def test_a_lockstep_time_manager_started_late_in_a_run_goes_on_at_its_pace_from_
 @pytest.mark.parametrize("cls", [StandaloneTimeManager, GatedTimeManager])
 def test_a_time_manager_started_late_in_a_run_takes_its_time_from_the_repeated_truth(rig: Rig, cls: Any) -> None:
     began_ns = 1000 * NANOSECONDS
-    truth = rig.tester.create_publisher(SimState, "sim/truth_state", LATCHED)
+    truth = rig.tester.create_publisher(SimState, TRUTH_STATE.name, LATCHED)
     rig.start(cls)
     rig.spin_until(truth.get_subscription_count, "the time manager's subscription")
     rig.idle(0.2)
@@ -136,8 +143,8 @@ def test_a_time_manager_started_late_in_a_run_takes_its_time_from_the_repeated_t
 
 def test_the_gate_opens_when_truth_and_imu_of_every_vehicle_have_come_in_whatever_order(rig: Rig) -> None:
     vehicles = ["one", "two"]
-    truths = [rig.tester.create_publisher(SimState, f"{name}/sim/truth_state", 1) for name in vehicles]
-    imus = [rig.tester.create_publisher(Imu, f"{name}/sim/sensors/imu/data", 1) for name in vehicles]
+    truths = [rig.tester.create_publisher(SimState, topic_of(name, TRUTH_STATE.name), 1) for name in vehicles]
+    imus = [rig.tester.create_publisher(Imu, topic_of(name, IMU.name), 1) for name in vehicles]
     rig.start(GatedTimeManager, vehicles=vehicles, step_timeout=1000.0, real_time_multiplier=0.0)
     parts = [(publisher, message) for kind, message in ((truths, SimState()), (imus, Imu())) for publisher in kind]
     for publisher, _ in parts:
@@ -162,10 +169,10 @@ def test_the_gate_opens_without_a_message_after_the_time_out_and_repeats_no_time
 
 def test_the_gate_waits_for_stick_frames_that_came_regularly_and_are_late(rig: Rig) -> None:
     publishers = [
-        (rig.tester.create_publisher(SimState, "sim/truth_state", 1), SimState()),
-        (rig.tester.create_publisher(Imu, "sim/sensors/imu/data", 1), Imu()),
+        (rig.tester.create_publisher(SimState, TRUTH_STATE.name, 1), SimState()),
+        (rig.tester.create_publisher(Imu, IMU.name, 1), Imu()),
     ]
-    sticks = rig.tester.create_publisher(RCRaw, "sim/RC", 1)
+    sticks = rig.tester.create_publisher(RCRaw, RC.name, 1)
     rig.start(GatedTimeManager, step_timeout=1.5, real_time_multiplier=0.0)
     for publisher in [*(publisher for publisher, _ in publishers), sticks]:
         rig.spin_until(publisher.get_subscription_count, "the subscriptions")
@@ -228,9 +235,9 @@ def test_a_gated_graph_loses_no_step_at_full_speed(graph: Callable[..., Any], co
     # A step that lost a message would wait for this.
     g = graph("--ros-args", "-p", "step_timeout:=1000.0", vehicles=members, time_mode="gated")
     g.spin_until(lambda: g.time_ns > 0, "time that goes on")
-    truth = g.hear("sim/truth_state", SimState, DEEP)
+    truth = g.hear(TRUTH_STATE, qos=DEEP)
     g.spin_for(1.0)
-    stamps = [nanoseconds(message.header.stamp) for message in truth]
+    stamps = [time_ns_of(message.header.stamp) for message in truth]
     assert {later - sooner for sooner, later in pairwise(stamps)} == {STEP_NS}
 
 
@@ -309,12 +316,12 @@ class LateStamps(ForcesAndMomentsInterface):
         self._sent_ns = -1
         send = self._send
 
-        def send_some_late(stamp_ns: int, *numbers: float) -> None:
-            is_new, self._sent_ns = stamp_ns != self._sent_ns, stamp_ns
-            if is_new and stamp_ns // STEP_NS % 40 == 39:
+        def send_some_late(wrench: Wrench) -> None:
+            is_new, self._sent_ns = wrench.time_ns != self._sent_ns, wrench.time_ns
+            if is_new and wrench.time_ns // STEP_NS % 40 == 39:
                 self.late += 1
-                stamp_ns -= STEP_NS
-            send(stamp_ns, *numbers)
+                wrench = wrench._replace(time_ns=wrench.time_ns - STEP_NS)
+            send(wrench)
 
         self._send = send_some_late
 
@@ -335,13 +342,13 @@ def test_wrenches_of_an_older_stamp_hold_up_no_step_and_change_nothing(
     for classes in ({}, {f"{name}_forces_and_moments": late}):
         # No step may have to wait for this.
         g = graph("--ros-args", "-p", "stall_timeout:=1000.0", classes=classes, vehicle_name=name)
-        truth = g.hear("sim/truth_state", SimState, DEEP)
+        truth = g.hear(TRUTH_STATE, qos=DEEP)
         g.spin_until(lambda g=g: g.time_ns >= 400 * STEP_NS, "a second of flight")
         if classes:
             assert g.node("forces_and_moments").late >= 10
             values = {k: v for d in g.node("dynamics").diagnose(period()) for k, v in d.values.items()}
             assert values["answered again"] >= 10
-        runs.append({nanoseconds(m.header.stamp): m for m in truth if nanoseconds(m.header.stamp) <= 400 * STEP_NS})
+        runs.append({time_ns_of(m.header.stamp): m for m in truth if time_ns_of(m.header.stamp) <= 400 * STEP_NS})
         g.close()
     common = set(runs[0]) & set(runs[1])
     assert len(common) > 300
@@ -350,12 +357,12 @@ def test_wrenches_of_an_older_stamp_hold_up_no_step_and_change_nothing(
 
 @pytest.mark.parametrize("use_sim_time", [False, True])
 def test_truth_stamps_never_go_back_for_a_late_wrench(rig: Rig, use_sim_time: bool) -> None:
-    clock = rig.tester.create_publisher(Clock, "/clock", 1)
+    clock = rig.tester.create_publisher(Clock, CLOCK.name, 1)
     truth: list[int] = []
     rig.tester.create_subscription(
-        SimState, "sim/truth_state", lambda m: truth.append(nanoseconds(m.header.stamp)), LATCHED
+        SimState, TRUTH_STATE.name, lambda m: truth.append(time_ns_of(m.header.stamp)), LATCHED
     )
-    wrench = rig.tester.create_publisher(WrenchStamped, "sim/forces_and_moments", 1)
+    wrench = rig.tester.create_publisher(WrenchStamped, FORCES_AND_MOMENTS.name, 1)
     time_mode = "paced" if use_sim_time else "wall"
     node = rig.start(StandaloneDynamics, time_mode=time_mode, use_sim_time=use_sim_time, **MASS_AND_INERTIA)
     rig.spin_until(wrench.get_subscription_count, "the subscription of dynamics")
@@ -383,8 +390,8 @@ def test_a_volatile_subscriber_that_comes_late_receives_state_and_wind_of_an_idl
     rig.idle(0.1)
     state: list[SimState] = []
     wind: list[Vector3Stamped] = []
-    rig.tester.create_subscription(SimState, "sim/truth_state", state.append, 1)
-    rig.tester.create_subscription(Vector3Stamped, "sim/truth_wind", wind.append, 1)
+    rig.tester.create_subscription(SimState, TRUTH_STATE.name, state.append, 1)
+    rig.tester.create_subscription(Vector3Stamped, TRUTH_WIND.name, wind.append, 1)
     rig.spin_until(lambda: len(state) > 1 and len(wind) > 1, "the repeated state")
     assert state[0] == state[1]
 
@@ -393,7 +400,7 @@ def test_fault_is_latched_empty_from_the_start(rig: Rig) -> None:
     rig.start(StandaloneDynamics, **MASS_AND_INERTIA)
     rig.idle(0.1)
     faults: list[String] = []
-    rig.tester.create_subscription(String, "sim/fault", faults.append, LATCHED)
+    rig.tester.create_subscription(String, FAULT.name, faults.append, LATCHED)
     rig.spin_until(lambda: faults, "the latched fault")
     assert [fault.data for fault in faults] == [""]
 

@@ -12,8 +12,8 @@ import pytest
 import rclpy
 from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
-from rosflight_msgs.msg import RCRaw
 
+from rosflight_py_sim.interfaces.step_topics import RC
 from rosflight_py_sim.nodes.rc import Rc
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.transmitter import joystick as joystick_module
@@ -78,7 +78,7 @@ def test_a_transmitter_arms_flies_is_lost_and_comes_back(graph: Make, transmitte
     g.spin_until(lambda: roll(g) > 0.1, "a roll to the right")
     transmitter.axis(ROLL, 0.0)
 
-    frames = g.hear("sim/RC", RCRaw)
+    frames = g.hear(RC)
     transmitter.unplug()
     g.spin_until(lambda: g.status.failsafe, "failsafe")
     assert g.status.error_code & RC_LOST
@@ -113,7 +113,7 @@ def test_services_give_way_to_a_joystick_that_is_plugged_in_and_do_not_come_back
     transmitter.plug_in()
     (plugged_in / "js0").touch()
     g.spin_until(lambda: not services(g), "no services")
-    frames = g.hear("sim/RC", RCRaw)
+    frames = g.hear(RC)
     transmitter.axis(ROLL, 1.0)
     g.spin_until(lambda: frames and frames[-1].values[0] == 2000, "the stick")
     # The switch that the service moved is the joystick's now.

@@ -16,8 +16,9 @@ from diagnostic_msgs.msg import DiagnosticArray
 from rosflight_msgs.msg import Command
 
 from rosflight_py_sim.fleet import fleet
-from rosflight_py_sim.interfaces.wire import NANOSECONDS
+from rosflight_py_sim.interfaces.step_topics import COMMAND, TRUTH_STATE
 from rosflight_py_sim.protocols.uthere import Data, PlaneList, parse_reply
+from rosflight_py_sim.stamps import NANOSECONDS, time_ns_of
 from rosflight_py_sim.vehicles import vehicle
 from test.bridge.test_uthere_front_end import PAGE
 from test.bridge.uthere_bench import Program, free_port
@@ -84,7 +85,7 @@ def test_a_plane_takes_off_by_itself_and_flies_as_a_program_streams(serve: Calla
     airspeed, altitude = 5, 60
     served = serve(vehicle_name="multirotor")
     graph = served.graph
-    commands: list[Command] = graph.hear("command", Command)
+    commands: list[Command] = graph.hear(COMMAND)
     graph.arm()
     served.send("data_request(plane=12345,variable=all,interval=0.2)")
     assert graph.call("toggle_override").success
@@ -111,7 +112,7 @@ def test_a_plane_takes_off_by_itself_and_flies_as_a_program_streams(serve: Calla
     served.until(lambda: plane["ap_target_from_packet_enabled"] == 0, "the deadman")
     assert int(plane["ap_target_from_packet_cage_triggered_last"]) >> 6 & 1
     assert plane["control_operate_mode"] == 5
-    stamps = [command.header.stamp.sec + command.header.stamp.nanosec / NANOSECONDS for command in commands]
+    stamps = [time_ns_of(command.header.stamp) / NANOSECONDS for command in commands]
     flown = [stamp for stamp in stamps if stamp > served.stamps[-1] - 5.0]
     # A hundred a second, whatever the program does.
     assert max(b - a for a, b in itertools.pairwise(flown)) == pytest.approx(0.01, abs=1e-6)
@@ -122,7 +123,7 @@ def test_data_tell_the_truth_of_their_time(serve: Callable[..., Served]) -> None
     served.graph.ready()
     truths: dict[int, Any] = {}
     served.graph.tester.create_subscription(
-        type(served.graph.truth), "sim/truth_state", lambda m: truths.update({_milliseconds(m.header.stamp): m}), 10
+        type(served.graph.truth), TRUTH_STATE.name, lambda m: truths.update({_milliseconds(m.header.stamp): m}), 10
     )
     served.send("data_request(plane=12345,variable=altitude,interval=0.1)")
     told: dict[int, float] = {}
@@ -143,13 +144,13 @@ def test_data_tell_the_truth_of_their_time(serve: Callable[..., Served]) -> None
 
 
 def _milliseconds(stamp: Any) -> int:
-    return round(1000.0 * (stamp.sec + stamp.nanosec / NANOSECONDS))
+    return round(time_ns_of(stamp) / 1e6)
 
 
 @pytest.mark.parametrize("time_mode", ["wall", "paced", "lockstep"])
 def test_programs_are_served_in_every_time_mode(serve: Callable[..., Served], time_mode: str) -> None:
     served = serve(time_mode=time_mode, multiplier=1.0)
-    commands: list[Command] = served.graph.hear("command", Command)
+    commands: list[Command] = served.graph.hear(COMMAND)
     served.graph.spin_until(lambda: served.graph.time_ns > 0, "time that goes on")
     assert served.graph.call("toggle_override").success
     served.send("request_plane_list", "data_request(variable=throttle,interval=0.1)")
@@ -170,7 +171,7 @@ def test_what_can_be_is_answered_while_the_simulation_stands_still(serve: Callab
 def test_planes_of_a_fleet_have_numbers_and_commands_of_their_own(serve: Callable[..., Served]) -> None:
     members = fleet(vehicle("anaconda"), count=2, spacing=50.0, seed=0)
     served = serve("-p", "uthere.plane_ids:=[12345, 102]", vehicles=members)
-    commands: list[Command] = served.graph.hear(f"/{members[1].namespace}/command", Command)
+    commands: list[Command] = served.graph.hear(COMMAND, at=f"/{members[1].namespace}")
     served.send("request_plane_list", "data_request(variable=longitude,interval=0.1)")
     served.until(lambda: set(served.data) == {12345, 102} and served.others, "data of both")
     assert served.others == [PlaneList((12345, 102))]

@@ -14,11 +14,11 @@ from rosflight_py_sim.vehicles import vehicle
 
 def test_relay_says_again_what_the_topics_of_the_step_say_but_less_often(graph: Callable[..., Any]) -> None:
     sim = graph("-p", "view_rate:=1.0").ready()
-    said = {row.name: sim.hear(row.name, row.message_type) for row in VIEWED}
+    said = {row.name: sim.hear(row) for row in VIEWED}
     sim.spin_for(0.1)
     relay = sim.add("view_relay", namespace="")
     sim.executor.add_node(relay)
-    again = {row.name: sim.hear(viewed(row, relayed=True).name, row.message_type) for row in VIEWED}
+    again = {row.name: sim.hear(viewed(row, relayed=True)) for row in VIEWED}
     sim.spin_until(lambda: all(len(heard) == 2 for heard in again.values()), "two of each")
     for name, heard in again.items():
         first, second = (said[name].index(message) for message in heard)

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from geometry_msgs.msg import WrenchStamped
 from numpy.typing import NDArray
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from rosflight_msgs.msg import SimState
@@ -17,8 +16,10 @@ from visualization_msgs.msg import Marker, MarkerArray
 
 from rosflight_py_sim.fleet import fleet
 from rosflight_py_sim.frames import swap_attitude, swap_ned_enu
+from rosflight_py_sim.interfaces.step_topics import FORCES_AND_MOMENTS, TRUTH_STATE
 from rosflight_py_sim.interfaces.vehicle_state import truth_of_message
 from rosflight_py_sim.physics.rotations import rotate_to_inertial
+from rosflight_py_sim.stamps import time_ns_of
 from rosflight_py_sim.vehicles import vehicle
 from rosflight_py_sim.viewer.appearance import appearance
 
@@ -34,7 +35,7 @@ ROUNDING = 1e-12
 
 
 def stamp_ns(message: Any) -> int:
-    return int(message.header.stamp.sec * 10**9 + message.header.stamp.nanosec)
+    return time_ns_of(message.header.stamp)
 
 
 def numbers(transform: Any) -> tuple[Array, Array]:
@@ -88,7 +89,7 @@ def tilted(sim: Any) -> SimState:
 
 def test_base_link_is_where_the_truth_is_in_the_axes_of_rep_103(graph: MakeGraph) -> None:
     sim = graph(**DRAWN).ready()
-    states = sim.hear("sim/truth_state", SimState, VOLATILE)
+    states = sim.hear(TRUTH_STATE, qos=VOLATILE)
     frames = Frames(sim)
     sim.set_state(tilted(sim))
     count = len(frames.heard)
@@ -180,7 +181,7 @@ def test_rotors_turn_once_the_motors_do(graph: MakeGraph) -> None:
 def test_path_follows_the_vehicle_and_begins_anew_after_a_jump(graph: MakeGraph) -> None:
     # In real time: as fast as possible, it would be down before many pictures are drawn.
     sim = graph("-p", "path_spacing:=0.001", multiplier=1.0, **DRAWN).ready()
-    states = sim.hear("sim/truth_state", SimState, VOLATILE)
+    states = sim.hear(TRUTH_STATE, qos=VOLATILE)
     paths = sim.hear("rviz/mesh_path", Marker, VOLATILE)
     state = tilted(sim)
     # Further than it could have flown by itself, however seldom a busy machine draws.
@@ -201,7 +202,7 @@ def test_path_follows_the_vehicle_and_begins_anew_after_a_jump(graph: MakeGraph)
 def test_arrows_are_force_and_wind(graph: MakeGraph) -> None:
     wind = ("-p", "sim_has_wind:=true", "-p", "use_random_wind:=false", "-p", "steady_state_wind:=[3.0, 1.0, -0.5]")
     sim = graph(*wind, "-p", "wind_arrow_scale:=0.5", "-p", "force_arrow_scale:=0.1", **DRAWN).ready()
-    wrenches = sim.hear("sim/forces_and_moments", WrenchStamped)
+    wrenches = sim.hear(FORCES_AND_MOMENTS)
     heard = sim.hear("rviz/arrows", MarkerArray)
     sim.arm()
     sim.spin_until(lambda: heard and len(heard[-1].markers) == 2 and len(heard[-1].markers[0].points) == 2, "arrows")

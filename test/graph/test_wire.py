@@ -16,7 +16,8 @@ from rosidl_parser.definition import Array, BasicType
 
 from rosflight_py_sim.interfaces.step_topics import PWM_OUTPUT, STEP_TOPICS, TRUTH_STATE, PulseWidths
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
-from rosflight_py_sim.interfaces.wire import WireFormat, WireFormatError, encode_clock, stamp_ns
+from rosflight_py_sim.interfaces.wire import WireFormat, WireFormatError, encode_clock
+from rosflight_py_sim.stamps import stamp_ns
 
 _INTEGERS = {
     "boolean": st.booleans(),

@@ -23,7 +23,8 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rosflight_msgs.msg import SimState
 from std_srvs.srv import Trigger
 
-from rosflight_py_sim.interfaces.wire import NANOSECONDS, stamp_ns
+from rosflight_py_sim.interfaces.step_topics import TRUTH_STATE
+from rosflight_py_sim.stamps import NANOSECONDS, stamp_ns
 from rosflight_py_sim.time_modes import TIME_MANAGERS
 from rosflight_py_sim.vehicles import vehicle
 
@@ -96,7 +97,7 @@ class Observer:
         stamps: of all truth states heard, ns.
     """
 
-    def __init__(self, domain: int, namespace: str = "", truth: str = "sim/truth_state") -> None:
+    def __init__(self, domain: int, namespace: str = "", truth: str = TRUTH_STATE.name) -> None:
         self.context = Context()
         rclpy.init(context=self.context, domain_id=domain, args=[])
         self.node = Node("observer", namespace=namespace, context=self.context)

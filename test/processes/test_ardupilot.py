@@ -13,6 +13,7 @@ from rosflight_py_sim.fleet import Member
 from rosflight_py_sim.flight_controllers import chosen_flight_controller
 from rosflight_py_sim.graph_plan import planned_nodes
 from rosflight_py_sim.interfaces.qos import CHAIN
+from rosflight_py_sim.interfaces.step_topics import TRUTH_STATE
 from rosflight_py_sim.vehicles import vehicle
 
 pytestmark = pytest.mark.timeout(300)
@@ -57,7 +58,7 @@ def test_copter_is_flown_by_processes_and_once_more_after_a_death_in_the_air(
 ) -> None:
     observer = processes.observer()
     heights: list[float] = []
-    observer.node.create_subscription(SimState, "sim/truth_state", lambda m: heights.append(-m.pose.position.z), CHAIN)
+    observer.node.create_subscription(SimState, TRUTH_STATE.name, lambda m: heights.append(-m.pose.position.z), CHAIN)
     first = stand_in()
     observer.wait_for(lambda: bool(heights) and heights[-1] > 3.0, "3 m of height", FLIGHT_S)
     first.process.kill()

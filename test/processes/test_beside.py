@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 from tf2_msgs.msg import TFMessage
 
+from rosflight_py_sim.stamps import time_ns_of
+
 pytestmark = pytest.mark.timeout(120)
 
 _PR_SET_CHILD_SUBREAPER = 36
@@ -55,7 +57,7 @@ def test_frames_come_from_another_process_without_which_the_simulation_goes_on(d
     assert child != program.process.pid
     observer.wait_for(lambda: observer.is_there("visualizer"), "the node")
     stamps = [one.transforms[0].header.stamp for one in heard]
-    times_ns = [stamp.sec * 10**9 + stamp.nanosec for stamp in stamps]
+    times_ns = [time_ns_of(stamp) for stamp in stamps]
     assert times_ns == sorted(times_ns)
     assert set(times_ns) & set(observer.stamps)
     os.kill(child, signal.SIGTERM)

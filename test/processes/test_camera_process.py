@@ -12,6 +12,8 @@ from rclpy.qos import qos_profile_sensor_data
 from rosflight_msgs.msg import SimState
 from sensor_msgs.msg import CameraInfo, Image
 
+from rosflight_py_sim.interfaces.step_topics import TRUTH_STATE
+
 pytestmark = pytest.mark.timeout(120)
 
 
@@ -22,7 +24,7 @@ class Diver(Node):
         super().__init__("diver", **arguments)
         self.pictures: list[Image] = []
         self.infos: list[CameraInfo] = []
-        self._truth = self.create_publisher(SimState, "sim/truth_state", 1)
+        self._truth = self.create_publisher(SimState, TRUTH_STATE.name, 1)
         self._timer = self.create_timer(0.01, self._publish)
         self.create_subscription(Image, "camera/bottom/image_raw", self.pictures.append, qos_profile_sensor_data)
         self.create_subscription(CameraInfo, "camera/bottom/camera_info", self.infos.append, qos_profile_sensor_data)

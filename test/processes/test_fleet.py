@@ -8,7 +8,8 @@ import pytest
 from rosflight_msgs.msg import SimState
 
 from rosflight_py_sim.interfaces.qos import CHAIN
-from rosflight_py_sim.interfaces.wire import stamp_ns
+from rosflight_py_sim.interfaces.step_topics import TRUTH_STATE, topic_of
+from rosflight_py_sim.stamps import stamp_ns
 from rosflight_py_sim.vehicles import vehicle
 
 pytestmark = pytest.mark.timeout(240)
@@ -33,13 +34,13 @@ def test_vehicles_in_processes_keep_in_step_whoever_is_killed_and_started_again(
         return processes.node("lockstep_time_manager", *common, "-p", "vehicles:=[one, two]")
 
     newest = dict.fromkeys(VEHICLES, -1)
-    observer = processes.observer(truth="one/sim/truth_state")
+    observer = processes.observer(truth=topic_of("one", TRUTH_STATE.name))
     for name in VEHICLES:
 
         def hear(message: bytes, name: str = name) -> None:
             newest[name] = stamp_ns(message)
 
-        observer.node.create_subscription(SimState, f"{name}/sim/truth_state", hear, CHAIN, raw=True)
+        observer.node.create_subscription(SimState, topic_of(name, TRUTH_STATE.name), hear, CHAIN, raw=True)
 
     def wait_for_both(what: str) -> None:
         target = max(newest.values()) + 100 * STEP_NS

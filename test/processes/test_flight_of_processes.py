@@ -12,6 +12,7 @@ from geometry_msgs.msg import PoseStamped
 from rosflight_msgs.msg import SimState
 
 from rosflight_py_sim.interfaces.qos import CHAIN
+from rosflight_py_sim.interfaces.step_topics import SETPOINT, TRUTH_STATE
 from rosflight_py_sim.nodes.pilot import MissionPilot
 
 pytestmark = pytest.mark.timeout(240)
@@ -47,8 +48,8 @@ def test_square_is_flown_by_processes_in_lockstep(simulate: Callable[..., Any]) 
         if pilot.doing.startswith("side"):
             errors.append(math.dist((p.x, p.y, p.z), (s.x, s.y, s.z)))
 
-    observer.node.create_subscription(PoseStamped, "autopilot/setpoint", on_setpoint, CHAIN)
-    observer.node.create_subscription(SimState, "sim/truth_state", on_truth, CHAIN)
+    observer.node.create_subscription(PoseStamped, SETPOINT.name, on_setpoint, CHAIN)
+    observer.node.create_subscription(SimState, TRUTH_STATE.name, on_truth, CHAIN)
     pilot = MissionPilot(lands=True, context=observer.context)
     observer.add(pilot)
     observer.wait_for(lambda: pilot.done or pilot.failure is not None, "the flight ends", timeout=200.0)

@@ -8,6 +8,7 @@ from rosflight_msgs.msg import Status
 
 from rosflight_py_sim.firmware import Override
 from rosflight_py_sim.interfaces.qos import CHAIN
+from rosflight_py_sim.interfaces.step_topics import STATUS
 from test.processes.conftest import Processes, SimulationProcesses
 
 
@@ -17,7 +18,7 @@ def test_it_arms_switches_the_override_off_and_does_nothing_the_second_time(
     simulation = simulate("lockstep", 0.0)
     observer = simulation.observer()
     heard: list[Status] = []
-    observer.node.create_subscription(Status, "status", heard.append, CHAIN)
+    observer.node.create_subscription(Status, STATUS.name, heard.append, CHAIN)
     for _ in range(2):
         command = simulation.run("cli", "hand-over")
         observer.wait_for(lambda command=command: command.process.poll() is not None, "the end", 90.0)

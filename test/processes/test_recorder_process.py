@@ -12,11 +12,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from rosflight_py_sim.interfaces.step_topics import TRUTH_STATE
 from rosflight_py_sim.recording.mcap_file import Recording, read_recording
 
 pytestmark = pytest.mark.timeout(150)
 
 STEP_NS = 2_500_000
+TRUTH = f"/{TRUTH_STATE.name}"
 
 
 def recorded(path: Path) -> Recording:
@@ -32,7 +34,7 @@ def holds(path: Path, topic: str, count: int) -> bool:
 
 def assert_every_step(recording: Recording) -> None:
     """A step that took too long on a busy machine is told once more; none is missing."""
-    truth = recording.topics["/sim/truth_state"].log_ns
+    truth = recording.topics[TRUTH].log_ns
     assert np.unique(truth).tolist() == [number * STEP_NS for number in range(len(np.unique(truth)))]
 
 
@@ -46,7 +48,7 @@ def test_a_recorder_in_a_process_finds_every_topic_and_completes_its_file(
     recorder = simulation.start(
         "recorder", "-p", f"record.file:={path}", "-p", "record.vehicle:=multirotor", "-p", "vehicles:=['']"
     )
-    observer.wait_for(lambda: holds(path, "/sim/truth_state", 400), "messages in the file")
+    observer.wait_for(lambda: holds(path, TRUTH, 400), "messages in the file")
     there = {name: kinds[0] for name, kinds in observer.node.get_topic_names_and_types()}
     published = {name for name in there if observer.node.count_publishers(name)}
     # On a busy machine it takes a while until everybody has heard of everybody.
@@ -60,7 +62,7 @@ def test_a_recorder_in_a_process_finds_every_topic_and_completes_its_file(
     types = {name: topic.type_name for name, topic in recording.topics.items()}
     assert types == {name: kind for name, kind in there.items() if name in published}
     # Simulated times, none far from the others: what comes before the first clock message has its time.
-    truth = recording.topics["/sim/truth_state"].log_ns
+    truth = recording.topics[TRUTH].log_ns
     assert (truth % STEP_NS == 0).all() and truth[0] >= 0.4e9
     first, last = recording.span_ns
     assert truth[0] - first < 1e9 and last - truth[-1] < 1e9
@@ -70,7 +72,7 @@ def test_a_composed_run_that_is_killed_leaves_a_complete_file(processes: Any, tm
     path = tmp_path / "run.mcap"
     program = processes.run("cli", "sim", "--record", str(path))
     observer = processes.observer()
-    observer.wait_for(lambda: holds(path, "/sim/truth_state", 400), "messages in the file")
+    observer.wait_for(lambda: holds(path, TRUTH, 400), "messages in the file")
     program.kill()
     # Whoever writes the file hears that there is nobody any more.
     observer.wait_for(lambda: recorded(path).trouble == "", "the end of the file")
@@ -81,7 +83,7 @@ def test_when_all_is_killed_at_once_no_more_than_a_second_is_missing(processes: 
     path = tmp_path / "run.mcap"
     program = processes.run("cli", "sim", "--record", str(path))
     observer = processes.observer()
-    observer.wait_for(lambda: holds(path, "/sim/truth_state", 800), "messages in the file")
+    observer.wait_for(lambda: holds(path, TRUTH, 800), "messages in the file")
     found = subprocess.run(
         ["pgrep", "-P", str(program.process.pid), "-f", "mcap_writer"],
         capture_output=True,
@@ -96,7 +98,7 @@ def test_when_all_is_killed_at_once_no_more_than_a_second_is_missing(processes: 
     recording = recorded(path)
     assert recording.trouble == "its end is missing"
     assert_every_step(recording)
-    assert observer.time_s - recording.topics["/sim/truth_state"].log_ns[-1] * 1e-9 < 1.0
+    assert observer.time_s - recording.topics[TRUTH].log_ns[-1] * 1e-9 < 1.0
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -104,7 +106,7 @@ def test_a_signal_ends_a_composed_run_with_a_complete_file(processes: Any, tmp_p
     path = tmp_path / "run.mcap"
     program = processes.run("cli", "sim", "--record", str(path))
     observer = processes.observer()
-    observer.wait_for(lambda: holds(path, "/sim/truth_state", 200), "messages in the file")
+    observer.wait_for(lambda: holds(path, TRUTH, 200), "messages in the file")
     program.signal(number)
     assert program.wait() == 130
     assert recorded(path).trouble == ""

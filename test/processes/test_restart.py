@@ -7,26 +7,24 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from geometry_msgs.msg import WrenchStamped
-from rosflight_msgs.msg import RCRaw, SimState, Status
-from rosgraph_msgs.msg import Clock
-from sensor_msgs.msg import Imu
+from rosflight_msgs.msg import Status
 
 from rosflight_py_sim.interfaces.qos import CHAIN
+from rosflight_py_sim.interfaces.step_topics import CLOCK, FORCES_AND_MOMENTS, IMU, IMU_DATA, RC, STATUS, TRUTH_STATE
 
 pytestmark = pytest.mark.timeout(400)
 
 # What a node sends shows that it is back; of which the graph would still list a killed node's name for a while.
 SENDS = {
-    "standalone_dynamics": (SimState, "sim/truth_state"),
-    "multirotor_forces_and_moments": (WrenchStamped, "sim/forces_and_moments"),
+    "standalone_dynamics": TRUTH_STATE,
+    "multirotor_forces_and_moments": FORCES_AND_MOMENTS,
     # Published for each IMU message: that sil_board receives them is part of being back.
-    "sil_board": (Imu, "imu/data"),
-    "standalone_sensors": (Imu, "sim/sensors/imu/data"),
-    "rc": (RCRaw, "sim/RC"),
-    "standalone_time_manager": (Clock, "/clock"),
-    "gated_time_manager": (Clock, "/clock"),
-    "lockstep_time_manager": (Clock, "/clock"),
+    "sil_board": IMU_DATA,
+    "standalone_sensors": IMU,
+    "rc": RC,
+    "standalone_time_manager": CLOCK,
+    "gated_time_manager": CLOCK,
+    "lockstep_time_manager": CLOCK,
 }
 
 STEPS = 40
@@ -57,7 +55,8 @@ def restart(simulation: Any, observer: Any, executable: str) -> None:
         simulation.programs[executable].kill()
         observer.spin(0.3)
         heard: list[bytes] = []
-        subscription = observer.node.create_subscription(*SENDS[executable], heard.append, CHAIN, raw=True)
+        topic = SENDS[executable]
+        subscription = observer.node.create_subscription(topic.message_type, topic.name, heard.append, CHAIN, raw=True)
         # A latched message of the dead may still arrive.
         observer.spin(0.1)
         heard.clear()
@@ -108,7 +107,7 @@ def test_graph_goes_on_after_each_node_was_killed_and_started_again(running: Any
 def test_restarted_flight_controller_is_disarmed_and_arms_again(running: Any) -> None:
     simulation, observer = running
     heard: list[Status] = []
-    subscription = observer.node.create_subscription(Status, "status", heard.append, CHAIN)
+    subscription = observer.node.create_subscription(Status, STATUS.name, heard.append, CHAIN)
     observer.wait_for(lambda: bool(heard), "status")
     observer.trigger("calibrate_imu")
     observer.wait_for(lambda: heard[-1].error_code == 0, "calibrated")

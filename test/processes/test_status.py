@@ -11,13 +11,15 @@ import pytest
 from rclpy.node import Node
 from std_msgs.msg import String
 
+from rosflight_py_sim.interfaces.step_topics import TRUTH_STATE
+
 CHAIN = {"dynamics", "forces_and_moments", "rc", "sensors", "sil_board", "time_manager"}
 
 # A pace that a busy machine keeps, too.
 SLOWLY = ("--real-time-multiplier", "0.05")
 
 
-def start(processes: Any, *arguments: str, truth: str = "sim/truth_state") -> Any:
+def start(processes: Any, *arguments: str, truth: str = TRUTH_STATE.name) -> Any:
     """A composed graph that is under way, and who watches it."""
     processes.run("cli", "sim", *SLOWLY, *arguments)
     observer = processes.observer(truth=truth)

@@ -13,7 +13,7 @@ from rcl_interfaces.srv import DescribeParameters, GetParameters, SetParameters
 from rosflight_msgs.msg import SimState
 from rosflight_msgs.srv import SetSimState
 
-from rosflight_py_sim.interfaces.wire import NANOSECONDS
+from rosflight_py_sim.stamps import NANOSECONDS
 
 pytestmark = pytest.mark.timeout(120)
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from rosflight_msgs.msg import SimState
 
+from rosflight_py_sim.interfaces.step_topics import TRUTH_STATE
 from rosflight_py_sim.interfaces.vehicle_state import message_of_truth, truth_of_message
 
 
@@ -60,7 +61,7 @@ def test_running_simulation_is_put_into_the_trimmed_state(processes: Any) -> Non
     processes.run("cli", "sim", "--namespace", "uav", "--ros-args", "-p", "real_time_multiplier:=0.02")
     observer = processes.observer(namespace="uav")
     heights: list[float] = []
-    observer.node.create_subscription(SimState, "sim/truth_state", lambda m: heights.append(-m.pose.position.z), 10)
+    observer.node.create_subscription(SimState, TRUTH_STATE.name, lambda m: heights.append(-m.pose.position.z), 10)
     observer.wait_for(lambda: bool(heights), "the simulation's first state")
     assert max(heights) < 1.0, "on the ground to begin with"
     arguments = ("--airspeed", "6", "--altitude", "80", "--namespace", "uav", "--set")

@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from rosflight_py_sim.interfaces.step_topics import TRUTH_STATE
+
 pytestmark = pytest.mark.timeout(180)
 
 PATIENCE_S = 60.0
@@ -48,7 +50,7 @@ def test_page_is_served_while_the_simulation_runs_and_ends_with_it(processes: An
     observer.wait_for_advance(0.5)
     viewer = [n for n, _ in observer.node.get_node_names_and_namespaces() if n == "web_viewer"]
     assert viewer == ["web_viewer"]
-    listening = {end.node_name for end in observer.node.get_subscriptions_info_by_topic("/sim/truth_state")}
+    listening = {end.node_name for end in observer.node.get_subscriptions_info_by_topic(f"/{TRUTH_STATE.name}")}
     assert "web_viewer" not in listening and "view_relay" in listening
     program.signal(signal.SIGINT)
     assert program.wait() == 130

@@ -16,6 +16,7 @@ from rcl_interfaces.srv import SetParameters
 from rclpy.parameter import Parameter
 from rosflight_msgs.msg import SimState, Status
 
+from rosflight_py_sim.interfaces.step_topics import STATUS, TRUTH_STATE
 from rosflight_py_sim.vehicles import vehicle
 from test.processes.browser import Tab, browsers
 from test.processes.conftest import Observer, Processes, Program
@@ -43,8 +44,8 @@ class Watched:
         self.observer: Observer = processes.observer()
         self.status = Status()
         self.truth = SimState()
-        self.observer.node.create_subscription(Status, "status", self._on_status, 1)
-        self.observer.node.create_subscription(SimState, "sim/truth_state", self._on_truth, 1)
+        self.observer.node.create_subscription(Status, STATUS.name, self._on_status, 1)
+        self.observer.node.create_subscription(SimState, TRUTH_STATE.name, self._on_truth, 1)
 
     def start(self) -> Program:
         return self.processes.run("cli", "sim")

@@ -1,0 +1,42 @@
+"""Times of messages as integer nanoseconds. This module imports no ROS."""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+NANOSECONDS = 1_000_000_000
+"""Of a second."""
+
+STAMP = struct.Struct("<iI")
+"""Layout of builtin_interfaces/Time in a serialised message (CDR)."""
+
+STAMP_AT = 4
+"""Where a message that begins with a header or a time has it: after the encapsulation."""
+
+
+def stamp_ns(message: bytes) -> int:
+    """Stamp, in nanoseconds, of a serialised message that begins with a header or a time."""
+    seconds, nanoseconds = STAMP.unpack_from(message, STAMP_AT)
+    return int(seconds * NANOSECONDS + nanoseconds)
+
+
+def pack_stamp(time_ns: int) -> bytes:
+    """Serialised builtin_interfaces/Time."""
+    return STAMP.pack(*divmod(time_ns, NANOSECONDS))
+
+
+def time_ns_of(time: Any) -> int:
+    """A builtin_interfaces/Time in nanoseconds."""
+    return int(time.sec * NANOSECONDS + time.nanosec)
+
+
+def set_time(time: Any, time_ns: int) -> None:
+    """Set a builtin_interfaces/Time to `time_ns` nanoseconds."""
+    time.sec, time.nanosec = divmod(time_ns, NANOSECONDS)
+
+
+def seconds_text(time_ns: int) -> str:
+    """Readable text of a time in seconds, exact to the nanosecond: "172.5325 s"."""
+    seconds, nanoseconds = divmod(time_ns, NANOSECONDS)
+    return f"{seconds}.{nanoseconds:09d}".rstrip("0").rstrip(".") + " s"

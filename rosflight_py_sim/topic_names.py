@@ -1,0 +1,45 @@
+"""Names of the topics that modules without ROS use, and of those that are not in the table `interfaces.step_topics`.
+
+The table takes its names from here where they are here; code that may import ROS takes rows of the table. Names are
+relative to the vehicle's namespace. This module imports no ROS.
+"""
+
+from __future__ import annotations
+
+CLOCK = "/clock"
+
+TRUTH_STATE = "sim/truth_state"
+TRUTH_WIND = "sim/truth_wind"
+TRUTH_BATTERY = "sim/truth_battery"
+FORCES_AND_MOMENTS = "sim/forces_and_moments"
+PWM_OUTPUT = "sim/pwm_output"
+IMU = "sim/sensors/imu/data"
+RANGE = "sim/sensors/range"
+
+STATUS = "status"
+ATTITUDE_EULER = "attitude/euler"
+CORRECTED_AIRSPEED = "airspeed"
+CORRECTED_BARO = "baro"
+CORRECTED_BATTERY = "battery"
+
+SETPOINT = "autopilot/setpoint"
+AUTOPILOT_PHASE = "autopilot/phase"
+AUTOPILOT_PATH = "autopilot/path"
+AUTOPILOT_PROGRESS = "autopilot/progress"
+
+CAMERAS = "camera"
+
+
+def camera_image(camera: str) -> str:
+    """Pictures of a camera."""
+    return f"{CAMERAS}/{camera}/image_raw"
+
+
+def compressed_image(camera: str) -> str:
+    """Pictures of a camera, compressed."""
+    return f"{camera_image(camera)}/compressed"
+
+
+def camera_info(camera: str) -> str:
+    """How a camera projects."""
+    return f"{CAMERAS}/{camera}/camera_info"
