@@ -62,6 +62,7 @@ class Outlet:
         inlets: subscriptions of the hand-off that match.
         targets: functions that take each message for them.
         sent: message that went through the middleware last; None before the first.
+        sent_count: how many the publisher has sent.
         goes_out: whether messages are encoded, for subscriptions outside of the hand-off or for a tap.
     """
 
@@ -99,6 +100,7 @@ class Outlet:
         self._publish, self._counted = publisher.handle.publish_raw, publisher.handle.get_subscription_count
         self._count = -1
         self.sent: bytes | None = None
+        self.sent_count = 0
 
     def send_out(self, message: Any) -> None:
         """Encode a message for those outside of the hand-off."""
@@ -109,12 +111,11 @@ class Outlet:
             self._send(data)
 
     def _send(self, data: bytes) -> None:
-        self.sent = data
+        self.sent, self.sent_count = data, self.sent_count + 1
         for inlet in self.inlets:
             inlet.expect(data)
         self._publish(data)
 
-    @property
     def has_news(self) -> bool:
         """Whether other subscriptions match than at the last look."""
         return self._counted() != self._count
@@ -151,7 +152,10 @@ class Inlet:
         deliver: Deliver | None,
         show: Callable[[bool], None],
     ) -> None:
-        """Take over a subscription; `show` puts it on the executor's list, or takes it off."""
+        """Take over a subscription; `show` puts it on the executor's list, or takes it off.
+
+        While it is off, the middleware keeps what it receives.
+        """
         self.topic, self.qos = topic, qos
         self.subscription = subscription
         self.name = subscription.topic_name
@@ -172,10 +176,22 @@ class Inlet:
         is_needed = self._count > len(outlets)
         if is_needed != self._is_shown:
             self._is_shown = is_needed
-            # One that came while nobody listened may be waiting.
-            sent = (outlet.sent for outlet in outlets if outlet.sent is not None)
-            self._echoes = deque(sent, _ECHOES)
+            self._echoes.clear()
+            if is_needed:
+                self._take_kept(outlets)
             self._show(is_needed)
+
+    def _take_kept(self, outlets: list[Outlet]) -> None:
+        """Deliver what came from outside while the subscription was not shown."""
+        handle = self.subscription.handle
+        while self.deliver is not None:
+            with handle:
+                taken = handle.take_message(self.topic.message_type, True)
+            if taken is None:
+                return
+            data, number = bytes(taken[0]), taken[1]["publication_sequence_number"]
+            if not any((data, number) == (outlet.sent, outlet.sent_count) for outlet in outlets):
+                self.deliver(self.topic.decode(data))
 
     def expect(self, data: bytes) -> None:
         """Take note of a message that was handed off and goes through the middleware."""
@@ -238,6 +254,8 @@ class HandOff:
             if as_received is not None:
                 # Receivers in this process and in others are to see the same numbers.
                 message = as_received(message)
+            if outlet.has_news():
+                self.look(outlet.name)
             outlet.last = message
             for deliver in outlet.targets:
                 put((deliver, message))
@@ -253,7 +271,7 @@ class HandOff:
             send(time_ns)
 
         def send_made(make: Callable[[], Any]) -> None:
-            if outlet.inlets or outlet.goes_out:
+            if outlet.inlets or outlet.goes_out or outlet.has_news():
                 send(make())
             else:
                 tally.count += 1
@@ -304,7 +322,7 @@ class HandOff:
     def _look_around(self) -> None:
         self._admit_guests()
         for name, outlets in self._outlets.items():
-            if any(outlet.has_news for outlet in outlets):
+            if any(outlet.has_news() for outlet in outlets):
                 self.look(name)
         for name, inlets in self._inlets.items():
             if any(inlet.has_news for inlet in inlets):

@@ -87,6 +87,7 @@ def test_it_holds_in_the_other_time_modes_too(graph: GraphMaker, mode: str) -> N
     pace = {"multiplier": 3.0} if mode == "paced" else {}
     one = graph(vehicle_name="auv", flight_controller="hold", time_mode=mode, **pace)
     pilot = Pilot(one)
+    one.spin_for(0.1)
     assert one.call("hold/here").success
     pilot.set(depth=0.6)
     one.spin_until(lambda: one.truth.pose.position.z > 0.5, "half a metre of depth")
