@@ -81,7 +81,7 @@ def refused(function, *arguments):
     return "nothing"
 
 assert rotate_to_body(1, 0, 0, 0, 1, 2, 3) == (1.0, 2.0, 3.0)
-assert refused(advance_errors, np.zeros((1, 9)), np.zeros((1, 2)), 0, 0.0) == "ValueError"
+assert refused(advance_errors, np.zeros((1, 9)), np.zeros(2), 0.0) == "ValueError"
 truth = np.arange(19.0)
 truth.flags.writeable = False
 expected = np.zeros(13)
