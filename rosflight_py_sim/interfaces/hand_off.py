@@ -1,10 +1,12 @@
-"""Hand-off of messages between the nodes of one process, without the middleware.
+"""Intra-process communication: hand-off of messages between the nodes of one process, without the middleware.
 
-rclcpp calls this intra-process communication; rclpy has none. Publishers and subscriptions exist in the ROS graph as
-always, but a message goes from one node to the other as the object that was sent, in the order of sending. It also goes
-through the middleware if, and only if, a subscription outside of the hand-off matches the publisher: one of another
-process, or of a node of this process that is not a SimulationNode. A subscription takes messages from the middleware
-only while such a publisher matches it.
+rclcpp has this built in; rclpy does not. Publishers and subscriptions exist in the ROS graph as always, but a message
+goes from node to node as the object that was sent, in the order of sending.
+
+A publisher or subscription that takes no part in the hand-off is external: one of another process, or of a node of this
+process that is not a SimulationNode. A message also goes through the middleware if, and only if, an external
+subscription matches the publisher. A subscription takes messages from the middleware only while an external publisher
+matches it.
 """
 
 from __future__ import annotations
@@ -23,16 +25,18 @@ from rclpy.subscription import Subscription
 from rosflight_py_sim.interfaces.step_topics import CLOCK, STATUS, TRUTH_STATE, StepTopic
 from rosflight_py_sim.interfaces.traffic import Tally
 
-# Steps between two turns of the executor: it then costs little beside them, and still serves every half millisecond.
+# Steps between two turns of the executor: few enough for a turn every half millisecond, and enough that a turn costs
+# little beside them.
 _STEPS = 8
 
-# With guests it has a turn after each of these instead, whatever they subscribe to: one guest more changes no flight.
+# Guests are nodes of the executor that are not connected. With guests, the executor has a turn after each message on
+# these topics instead. The topics do not depend on what the guests subscribe to: one guest more changes no flight.
 _TURNS_WITH_GUESTS = (STATUS, TRUTH_STATE, CLOCK)
 
-# Messages of one's own that a subscription may still be waiting for; the middleware keeps one, or a few.
+# Handed-off messages of which a subscription may still receive a copy from the middleware, which queues one or a few.
 _ECHOES = 64
 
-# How often to look who else takes part, s.
+# Period of the check for external publishers and subscriptions, s.
 _LOOK_S = 0.02
 
 M = TypeVar("M")
@@ -44,8 +48,8 @@ class Sender(NamedTuple, Generic[M]):
     """Functions that publish on a topic.
 
     Attributes:
-        send: takes the message.
-        send_made: takes a function that makes the message, which is called only if somebody subscribes.
+        send: publishes a message.
+        send_made: publishes the message that a function makes; calls it only if there is a subscription or a tap.
     """
 
     send: Callable[[M], None]
@@ -56,14 +60,14 @@ class Outlet:
     """The publishing end of a topic.
 
     Attributes:
-        topic: row of the table.
+        topic: row of the table `step_topics`.
         name: full name of the topic.
-        last: message that was sent last; None before the first.
+        last: last message sent; None before the first.
         inlets: subscriptions of the hand-off that match.
-        targets: functions that take each message for them.
-        sent: message that went through the middleware last; None before the first.
-        sent_count: how many the publisher has sent.
-        goes_out: whether messages are encoded, for subscriptions outside of the hand-off or for a tap.
+        targets: functions that deliver a message to these subscriptions.
+        sent: last message, encoded, that the publisher sent through the middleware; None before the first.
+        sent_count: number of messages that the publisher sent through the middleware.
+        goes_out: whether messages are encoded, for external subscriptions or for a tap.
     """
 
     def __init__(
@@ -76,10 +80,10 @@ class Outlet:
         """Take over a publisher.
 
         Args:
-            topic: row of the table.
-            publisher: that of the node.
+            topic: row of the table `step_topics`.
+            publisher: the node's publisher of the topic.
             tap: called with each encoded message.
-            renew: replaces the publisher by one that has sent nothing, and calls `use` with it.
+            renew: replaces the publisher by one that has sent nothing, and calls `use` with the new one.
         """
         self.topic = topic
         self.name = publisher.topic_name
@@ -96,14 +100,14 @@ class Outlet:
     def use(self, publisher: Publisher[Any]) -> None:
         """Publish with this publisher, which has sent nothing yet."""
         self.publisher = publisher
-        # Of the handle: rclpy's own methods take several times as long.
+        # Methods of the handle: those of rclpy's Publisher take several times as long.
         self._publish, self._counted = publisher.handle.publish_raw, publisher.handle.get_subscription_count
         self._count = -1
         self.sent: bytes | None = None
         self.sent_count = 0
 
     def send_out(self, message: Any) -> None:
-        """Encode a message for those outside of the hand-off."""
+        """Encode a message, for the tap and for external subscriptions."""
         data = self.topic.encode(message)
         if self._tap is not None:
             self._tap(data)
@@ -117,15 +121,15 @@ class Outlet:
         self._publish(data)
 
     def has_news(self) -> bool:
-        """Whether other subscriptions match than at the last look."""
+        """Whether the number of matching subscriptions has changed since the last `look`."""
         return self._counted() != self._count
 
     def look(self) -> bool:
-        """Find out whether somebody outside of the hand-off wants messages.
+        """Check for external subscriptions, and send the latched message to the first.
 
         Returns:
-            Whether the publisher is to be renewed: nobody is left, and a later subscription would receive from it the
-            message that was latched when somebody was.
+            Whether to renew the publisher: the last external subscription is gone, and the publisher would send a later
+            one the outdated message that the middleware still has latched.
         """
         self._count = self._counted()
         was_wanted, self._is_wanted = self._is_wanted, self._count > len(self.inlets)
@@ -139,9 +143,9 @@ class Inlet:
     """The receiving end of a topic.
 
     Attributes:
-        topic: row of the table.
+        topic: row of the table `step_topics`.
         name: full name of the topic.
-        deliver: takes each message; None: nobody is told, the newest is fetched when it is needed.
+        deliver: called with each message; None for a polled subscription, which fetches the newest when needed.
     """
 
     def __init__(
@@ -152,9 +156,9 @@ class Inlet:
         deliver: Deliver | None,
         show: Callable[[bool], None],
     ) -> None:
-        """Take over a subscription; `show` puts it on the executor's list, or takes it off.
+        """Take over a subscription; `show` adds it to the executor's list, or removes it.
 
-        While it is off, the middleware keeps what it receives.
+        While it is not on the list, its messages stay in the middleware's queue.
         """
         self.topic, self.qos = topic, qos
         self.subscription = subscription
@@ -162,16 +166,16 @@ class Inlet:
         self.deliver = deliver
         self._show, self._is_shown = show, True
         self._counted, self._count = subscription.handle.get_publisher_count, -1
-        # What was handed off comes through the middleware, too, when somebody outside wants it.
+        # While an external subscription matches, handed-off messages arrive a second time, through the middleware.
         self._echoes: deque[bytes] = deque(maxlen=_ECHOES)
 
     @property
     def has_news(self) -> bool:
-        """Whether other publishers match than at the last look."""
+        """Whether the number of matching publishers has changed since the last `look`."""
         return self._counted() != self._count
 
     def look(self, outlets: list[Outlet]) -> None:
-        """Listen to the middleware if, and only if, it has other publishers than these of the hand-off."""
+        """Take messages from the middleware if, and only if, it has publishers besides these of the hand-off."""
         self._count = self._counted()
         is_needed = self._count > len(outlets)
         if is_needed != self._is_shown:
@@ -182,7 +186,7 @@ class Inlet:
             self._show(is_needed)
 
     def _take_kept(self, outlets: list[Outlet]) -> None:
-        """Deliver what came from outside while the subscription was not shown."""
+        """Deliver external messages that arrived while the subscription was not on the executor's list."""
         handle = self.subscription.handle
         while self.deliver is not None:
             with handle:
@@ -194,27 +198,27 @@ class Inlet:
                 self.deliver(self.topic.decode(data))
 
     def expect(self, data: bytes) -> None:
-        """Take note of a message that was handed off and goes through the middleware."""
+        """Note a handed-off message that also goes through the middleware."""
         if self._is_shown:
             self._echoes.append(data)
 
     def is_echo(self, data: bytes) -> bool:
-        """Whether a message that came through the middleware was handed off before."""
+        """Whether a message from the middleware is the copy of one that was handed off."""
         echoes = self._echoes
         if data not in echoes:
             return False
-        # The middleware keeps the order; what is missing before this one was replaced by it.
+        # The middleware keeps the order: a copy missing before this one was overwritten in the queue.
         while echoes.popleft() != data:
             pass
         return True
 
 
 class HandOff:
-    """Connects the outlets and inlets of one process, and delivers what is sent.
+    """Connects the outlets and inlets of one process, and delivers messages between them.
 
     Attributes:
-        clock: clock that the nodes share; None: each node has its own.
-        failure: exception that a callback has raised; deliveries end with it.
+        clock: clock that the nodes share; None if each node has its own.
+        failure: exception that a callback has raised, which ends delivery; None if there was none.
     """
 
     def __init__(self, executor: Executor) -> None:
@@ -233,7 +237,7 @@ class HandOff:
         self._inlets: dict[str, list[Inlet]] = {}
 
     def check(self) -> None:
-        """Raise the exception of a callback, if one has failed."""
+        """Raise `failure`, if there is one."""
         if self.failure is not None:
             raise self.failure
 
@@ -242,7 +246,7 @@ class HandOff:
         return self._outlets.setdefault(name, [])
 
     def add_outlet(self, outlet: Outlet, tally: Tally) -> Sender[Any]:
-        """Connect a publisher; what sends its messages, and counts them."""
+        """Connect a publisher, and return the functions that send its messages and count them."""
         self.outlets(outlet.name).append(outlet)
         self._connect(outlet.name)
         put, topic = self._queue.append, outlet.topic
@@ -252,7 +256,7 @@ class HandOff:
         def send(message: Any) -> None:
             tally.count += 1
             if as_received is not None:
-                # Receivers in this process and in others are to see the same numbers.
+                # Receivers in this process must get the same numbers as those in others.
                 message = as_received(message)
             if outlet.has_news():
                 self.look(outlet.name)
@@ -279,7 +283,7 @@ class HandOff:
         return Sender(send_time if topic is CLOCK else send, send_made)
 
     def add_inlet(self, inlet: Inlet) -> None:
-        """Connect a subscription, and deliver what is latched."""
+        """Connect a subscription, and deliver latched messages to it."""
         self._inlets.setdefault(inlet.name, []).append(inlet)
         self._connect(inlet.name)
         if inlet.deliver is None or inlet.qos.durability != DurabilityPolicy.TRANSIENT_LOCAL:
@@ -290,7 +294,7 @@ class HandOff:
                 self._wake()
 
     def remove(self, end: Publisher[Any] | Subscription[Any]) -> None:
-        """Disconnect a publisher or subscription that ends."""
+        """Disconnect a publisher or subscription before it is destroyed."""
         for name in self._names():
             outlets, inlets = self.outlets(name), self._inlets.get(name, [])
             kept = [o for o in outlets if o.publisher is not end], [i for i in inlets if i.subscription is not end]
@@ -299,13 +303,13 @@ class HandOff:
                 self._connect(name)
 
     def connect(self, node: Node) -> None:
-        """Take on a node whose topics are connected; what else the executor has is a guest."""
+        """Add a node whose topics are connected."""
         self._members.append(node)
         if len(self._members) == 1:
             self._look_regularly()
 
     def disconnect(self, node: Node) -> None:
-        """Let a node go that ends."""
+        """Remove a node before it is destroyed."""
         if node in self._members:
             was_first = node is self._members[0]
             self._members.remove(node)
@@ -313,9 +317,10 @@ class HandOff:
                 self._look_regularly()
 
     def _look_regularly(self) -> None:
-        """Look around again and again, also while nothing is delivered.
+        """Start a timer that checks for external publishers and subscriptions, also while nothing is delivered.
 
-        Not by events that rclpy has for matches: EventsExecutor does not survive one of an end that was destroyed.
+        rclpy's events for matches are not used: EventsExecutor fails on an event of a publisher or subscription that
+        has been destroyed.
         """
         self._members[0].create_timer(_LOOK_S, self._look_around, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
@@ -329,19 +334,19 @@ class HandOff:
                 self.look(name)
 
     def look(self, name: str) -> None:
-        """Find out who takes part in a topic outside of the hand-off."""
+        """Check for external publishers and subscriptions of a topic."""
         outlets = self.outlets(name)
         for inlet in self._inlets.get(name, []):
             inlet.look([outlet for outlet in outlets if _fit(outlet, inlet)])
         for outlet in outlets:
             if outlet.look():
-                # Not at once: this may be a callback of the publisher's own.
+                # Not at once: the caller may be using the publisher.
                 self._later(outlet.renew)
 
     def subscribe(
         self, node: Node, topic: StepTopic[M], name: str, qos: QoSProfile, deliver: Callable[[M], None]
     ) -> Subscription[Any]:
-        """Subscribe a node to a topic under a name."""
+        """Subscribe a node to a topic under a name; `deliver` is called with each message."""
         inlet: Inlet
         subscription: Subscription[Any]
 
@@ -350,7 +355,7 @@ class HandOff:
                 deliver(topic.decode(data))
 
         def show(is_shown: bool) -> None:
-            # Executors look at this list. rclpy has no public way to leave something out.
+            # Executors serve the subscriptions on this list. rclpy has no public way to exclude one.
             if is_shown:
                 node._subscriptions.append(subscription)
             else:
@@ -363,12 +368,12 @@ class HandOff:
         return subscription
 
     def _later(self, act: Callable[[], None]) -> None:
-        """Call a function once what was sent before has been delivered."""
+        """Call a function once all messages sent so far have been delivered."""
         self._queue.append((lambda _: act(), None))
         self._wake()
 
     def _admit_guests(self) -> None:
-        """Look for nodes of the executor that are not connected: their subscriptions may keep a single message."""
+        """Check for guests, whose subscriptions may queue no more than a single message."""
         nodes = self._executor.get_nodes()
         self._has_guests = any(node not in self._members for node in nodes)
         self._node_count = len(nodes)
@@ -389,13 +394,13 @@ class HandOff:
             self._create_task(self._deliver)
 
     def _deliver(self) -> None:
-        """Deliver until nothing is left, or for one turn.
+        """Deliver until the queue is empty or the executor is due for a turn.
 
-        A turn ends with a certain message, not after some time: what the executor serves between turns, a service call
-        for example, must meet the same step in every run.
+        Its turn comes after certain messages, not after some time: what the executor then serves, a service call for
+        example, must meet the same step in every run.
         """
         if len(self._executor.get_nodes()) != self._node_count:
-            # A node that was just added may have been matched before.
+            # A node that was just added may have matched topics before it was added.
             self._admit_guests()
             for name in self._names():
                 self.look(name)
@@ -410,14 +415,14 @@ class HandOff:
                     self._create_task(self._deliver)
                     return
         except Exception as error:
-            # An executor's task may not raise: EventsExecutor does not survive it.
+            # A task must not raise: EventsExecutor fails on it.
             self.failure = error
             return
         self._is_idle = True
 
 
 def _fit(outlet: Outlet, inlet: Inlet) -> bool:
-    """Whether the middleware would connect them."""
+    """Whether the middleware would match the two: same message type, compatible QoS."""
     if outlet.topic.message_type is not inlet.topic.message_type:
         return False
     return bool(qos_check_compatible(outlet.topic.qos, inlet.qos)[0] != QoSCompatibility.ERROR)

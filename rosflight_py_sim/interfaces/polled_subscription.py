@@ -1,4 +1,4 @@
-"""A subscription whose newest message is fetched now and then: a message that arrives wakes nobody."""
+"""A polled subscription: its newest message is fetched when needed, and an arriving message wakes no executor."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ M = TypeVar("M")
 
 
 class PolledSubscription(Generic[M]):
-    """A subscription that no executor knows of.
+    """A subscription that no executor serves.
 
-    Of a topic with a thousand messages a second, thirty a second are taken and decoded; the others never reach the
-    interpreter. It ends with the node.
+    A display takes and decodes thirty messages a second of a topic that has a thousand; the others never reach the
+    interpreter. The subscription ends with the node.
 
     Attributes:
         name: full name of the topic.
@@ -29,9 +29,9 @@ class PolledSubscription(Generic[M]):
     def __init__(self, node: SimulationNode, topic: StepTopic[M], name: str) -> None:
         """Subscribe to `topic` under a name, with the node's namespace and remappings."""
         self._topic = topic
-        # By rclpy's own method: what is never received cannot be counted, as SimulationNode does.
+        # rclpy's own method: that of SimulationNode counts messages in the callback, which is never called here.
         self._subscription = Node.create_subscription(node, topic.message_type, name, _never, NEWEST, raw=True)
-        # An executor looks here for what may wake it. rclpy has no public way to leave something out.
+        # Executors serve the subscriptions on this list. rclpy has no public way to exclude one.
         node._subscriptions.remove(self._subscription)
         self.name = self._subscription.topic_name
         self._hand_off = node.hand_off
@@ -41,7 +41,7 @@ class PolledSubscription(Generic[M]):
             self._hand_off.add_inlet(self._inlet)
 
     def take(self) -> M | None:
-        """The newest message; None: there has been none since the last call."""
+        """The newest message; None if there has been none since the last call."""
         outlets = [] if self._hand_off is None else self._hand_off.outlets(self.name)
         for outlet in outlets:
             if outlet.last is not self._last:
@@ -60,11 +60,11 @@ class PolledSubscription(Generic[M]):
 
     @property
     def is_published(self) -> bool:
-        """Whether somebody publishes the topic."""
+        """Whether the topic has a publisher."""
         return bool(self._subscription.get_publisher_count())
 
     def close(self) -> None:
-        """End the subscription before its node ends."""
+        """Destroy the subscription before its node is destroyed."""
         if self._hand_off is not None:
             self._hand_off.remove(self._subscription)
         self._subscription.destroy()

@@ -1,8 +1,8 @@
-"""What every node of the simulator has in common: parameters from a table, quick publishing, and a word on its health.
+"""Base class of the simulator's nodes: parameters from a table, fast publishers and subscriptions, diagnostics.
 
-A derived class names its table and fills in `configure`, which is given all values, checked, once at start-up and
-again at each change. Everything else about parameters (descriptors, ranges, refusal with a reason, the other
-parameter files' node names, misspelt names) happens here.
+A derived class names its table and fills in `configure`, which receives all values, checked, at start-up and at each
+change. This class does everything else about parameters: descriptors, ranges, refusal with a reason, the node names in
+parameter files, misspelt names.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ Take = Callable[[bytes], None]
 """Takes a serialised message."""
 
 Tap = Callable[[str, Any, QoSProfile], Take]
-"""Asked for each topic (its full name, type, quality of service), gives what takes the messages published there."""
+"""Called with a topic's full name, type and QoS; returns the function that takes the messages published there."""
 
-# rcl's own and those that rclpy declares by itself.
+# Parameters of rcl, and those that rclpy declares.
 _NOT_OURS = ("use_sim_time", "start_type_description_service", "qos_overrides")
 
 _REPORT_PERIOD_S = 1.0
 
-# Two names closer than this are taken for a slip of the pen.
+# A name this similar to a known one counts as misspelt (ratio as in difflib).
 _NEAR = 0.8
 
 
@@ -97,7 +97,7 @@ def _descriptor(parameter: Parameter) -> ParameterDescriptor:
 
 @lru_cache(maxsize=4)
 def _ros_time(time_ns: int) -> Time:
-    """The nodes of a process are told the same time one after the other."""
+    """ROS time, cached because the nodes of a process set the same time one after the other."""
     return Time(nanoseconds=time_ns, clock_type=ClockType.ROS_TIME)
 
 
@@ -108,13 +108,13 @@ def drop_clock_subscription(node: Node) -> None:
 
 
 class SimulationNode(Node):
-    """A node whose parameters come from one table, and which tells on /diagnostics how it is.
+    """A node with parameters from one table and a report on /diagnostics.
 
     Class attributes:
         DEFAULT_NAME: node name unless another is given; its sections in parameter files apply under any name.
         ALIASES: further node names whose sections in parameter files apply, strongest first (ROSflight's files name
             nodes by their executables).
-        FILLS: default names of the nodes in whose place this one stands, besides the one of its own name.
+        FILLS: default names of the nodes that this one replaces, besides the one of its own name.
         PARAMETERS: the table.
         ONLY_TIME_MODE: time mode of a node that supports a single one, and therefore has no parameter `time_mode`.
 
@@ -128,7 +128,7 @@ class SimulationNode(Node):
     PARAMETERS: ClassVar[ParameterTable] = ParameterTable()
     ONLY_TIME_MODE: ClassVar[str] = ""
 
-    # Here because a node that refuses its parameters is destroyed, too.
+    # A class attribute, because a node that fails during construction is destroyed, too.
     _is_destroyed = False
 
     def __init__(
@@ -146,10 +146,10 @@ class SimulationNode(Node):
         Args:
             name: name of the node; None: DEFAULT_NAME.
             arguments: ROS arguments, already given to rclpy, whose parameters are read as `parameter_files` says.
-            shared_names: names known to other nodes, which a wildcard section may therefore hold; looked at only when
+            shared_names: parameter names of other nodes, which a wildcard section may therefore hold; read only when
                 a name is in doubt.
             hand_off: connects the nodes of one process; None: the middleware does.
-            tap: who is to be told what the node publishes on topics of the step.
+            tap: called for each topic of the step that the node publishes, to take its messages.
             node_arguments: passed to rclpy.node.Node (namespace, context, parameter_overrides, ...).
         """
         self._traffic = Traffic()
@@ -165,7 +165,7 @@ class SimulationNode(Node):
         self.follows_stamps = False
         self.values: dict[str, Value] = {}
         self._refuse_misspelt(files_of_arguments(arguments), shared_names)
-        # What rcl knows, by whatever way it was told; rclpy has no public way to ask for it.
+        # Overrides that rcl has from any source; rclpy has no public access to them.
         given = {name: parameter.value for name, parameter in self._parameter_overrides.items()}
         given |= values_of_arguments(arguments, self.get_name(), self.get_namespace(), self._other_names)
         given |= {parameter.name: parameter.value for parameter in node_arguments.get("parameter_overrides") or ()}
@@ -195,7 +195,7 @@ class SimulationNode(Node):
     def time_mode_mismatch(self, *, amiss: bool) -> str:
         """Nodes of the simulation that run in another time mode; empty if none is known.
 
-        The first call with `amiss` starts to watch for them.
+        The first call with `amiss` starts the watch.
         """
         if self._time_modes is None:
             if not amiss:
@@ -204,13 +204,13 @@ class SimulationNode(Node):
         return self._time_modes.mismatch
 
     def diagnose(self, period: Period) -> Iterable[Diagnosis]:
-        """How the node is, for /diagnostics, after each second of system time.
+        """Diagnoses of the node for /diagnostics; called once per second of system time.
 
-        What has no subject speaks of the node as a whole; the rates of its topics and inputs that are missing need not
-        be told here.
+        A diagnosis without a subject is about the node as a whole. The base class reports topic rates and missing
+        inputs.
 
         Args:
-            period: what went in and out since the call before.
+            period: messages received and published since the previous call.
         """
         return ()
 
@@ -263,7 +263,7 @@ class SimulationNode(Node):
 
     def set_parameters_atomically(self, parameter_list: list[RosParameter[Any]]) -> SetParametersResult:
         """Set all or none; a refusal says what was given and what is allowed."""
-        # rclpy checks ranges before it asks anyone, with a poorer text: so the table is asked first.
+        # rclpy checks ranges before it calls any callback, and its reason says less: so the table checks first.
         try:
             typed = [self._checked(parameter) for parameter in parameter_list]
         except ParameterError as error:
@@ -289,13 +289,13 @@ class SimulationNode(Node):
         return SetParametersResult(successful=True)
 
     def publisher(self, topic: StepTopic[M], at: str = "") -> Callable[[M], None]:
-        """A function that publishes messages of a topic in the namespace `at`, from the node's own."""
+        """Function that publishes messages of a topic in the namespace `at`, relative to the node's own."""
         return self._sender(topic, at).send
 
     def lazy_publisher(self, topic: StepTopic[M], at: str = "") -> Callable[[Callable[[], M]], None]:
-        """As `publisher`, but the function takes one that makes the message.
+        """As `publisher`, but the function takes a function that makes the message.
 
-        Where the nodes of a process are connected directly, the message is made only if somebody subscribes.
+        With a hand-off, the message is made only if there is a subscription or a tap.
         """
         return self._sender(topic, at).send_made
 
@@ -337,14 +337,14 @@ class SimulationNode(Node):
         qos: QoSProfile | None = None,
         needed: bool = False,
     ) -> Subscription[Any]:
-        """Subscribe `callback` to the messages of a topic in the namespace `at`, from the node's own.
+        """Subscribe `callback` to the messages of a topic in the namespace `at`, relative to the node's own.
 
         Args:
-            topic: row of the table.
+            topic: row of the table `step_topics`.
             callback: called with each message.
             at: namespace.
             qos: of the subscription; None: the topic's for the node's time mode.
-            needed: whether diagnostics report that there are no messages.
+            needed: whether diagnostics report missing messages.
         """
         tally, name = Tally(needed), topic_of(at, topic.name)
         qos = qos or topic.requested_qos(self.time_mode)
@@ -358,11 +358,11 @@ class SimulationNode(Node):
         return subscription
 
     def poll(self, topic: StepTopic[M], at: str = "") -> PolledSubscription[M]:
-        """Subscribe to a topic whose newest message is fetched now and then: a message that arrives wakes nobody."""
+        """Subscribe to a topic without waking the node: `take` fetches the newest message when it is needed."""
         return PolledSubscription(self, topic, topic_of(at, topic.name))
 
     def create_publisher(self, *arguments: Any, **options: Any) -> Publisher[Any]:
-        """As rclpy's, with a count of what is published."""
+        """As rclpy's, with a count of published messages."""
         publisher = super().create_publisher(*arguments, **options)
         tally = Tally()
         publisher.publish = tally.counted(publisher.publish)
@@ -372,7 +372,7 @@ class SimulationNode(Node):
     def create_subscription(
         self, message_type: Any, topic: str, callback: Callable[..., Any], *arguments: Any, **options: Any
     ) -> Subscription[Any]:
-        """As rclpy's, with a count of what is heard."""
+        """As rclpy's, with a count of received messages."""
         tally = Tally()
 
         @functools.wraps(callback)
@@ -405,7 +405,7 @@ class SimulationNode(Node):
     def create_timer(
         self, timer_period_sec: float, callback: Callable[[], None], *arguments: Any, **options: Any
     ) -> Timer:
-        """As rclpy's; after the node's end it does nothing, though an executor may still have it on its list."""
+        """As rclpy's; does nothing once the node is destroyed, though an executor may still have it on its list."""
 
         def on_time() -> None:
             if not self._is_destroyed:
@@ -424,19 +424,19 @@ class SimulationNode(Node):
         super().destroy_node()
 
     def follow_stamps(self) -> None:
-        """Let the node's clock follow what `tell_time` is told, in the place of a subscription to /clock of its own.
+        """Let the node's clock follow the calls of `tell_time`, in the place of a subscription to /clock.
 
-        For nodes that hear of each step's time anyway: the subscription would wake the process once more a step.
+        For nodes that receive each step's time anyway: the subscription would wake the process once more per step.
         """
         if self.get_parameter("use_sim_time").value:
             drop_clock_subscription(self)
             self.follows_stamps = True
 
     def tell_time(self, time_ns: int) -> None:
-        """Set the node's clock, where it follows stamps and is not shared."""
+        """Set the node's clock, if it follows stamps and is not shared."""
         if self.follows_stamps and self.hand_off is None:
             self.get_clock().set_ros_time_override(_ros_time(time_ns))
 
     def create_system_timer(self, period_s: float, callback: Callable[[], None], *, autostart: bool = True) -> Timer:
-        """A timer that goes on when the simulation's time stands still."""
+        """A timer that runs on while simulated time stands still."""
         return self.create_timer(period_s, callback, clock=Clock(clock_type=ClockType.STEADY_TIME), autostart=autostart)

@@ -1,4 +1,4 @@
-"""The rule by which a node of the step answers a message once the other inputs of the same time have arrived."""
+"""Rule for when a node of the step answers a message: once its other inputs with the same stamp have arrived."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ _NONE_NS = -1
 
 
 class JoinRule(NamedTuple):
-    """Inputs that an answer of a step depends on, by topic.
+    """Inputs of a node's answer in a step, by topic.
 
     Attributes:
-        trigger: each of its messages requests an answer.
-        companions: their messages with the trigger's stamp belong to the answer.
-        required: no answer is given before a message of each has arrived, whatever its stamp.
-        renewed_by: companions of which a message with a stamp that was answered makes that answer stale.
+        trigger: topic of which each message requests an answer.
+        companions: topics whose messages with the trigger's stamp go into the answer.
+        required: topics of which a message, with any stamp, must have arrived before the first answer.
+        renewed_by: companions of which a message with the stamp of the last answer makes that answer stale.
     """
 
     trigger: str
@@ -26,24 +26,25 @@ class JoinRule(NamedTuple):
 
 
 class StepJoin:
-    """Joins the inputs of a step, and calls for the step's answer exactly once.
+    """Joins the inputs of a step by stamp, and requests the step's answer exactly once.
 
-    - A message of the trigger, stamped t, requests the answer of t. A trigger with another stamp replaces one that is
+    - A message of the trigger, stamped t, requests the answer of t. It replaces a trigger with another stamp that is
       still waiting.
     - In lockstep the answer waits until the newest message of every companion is stamped t.
-    - A trigger repeated while it is waiting ends the wait: a companion is lost, and the newest messages serve.
+    - A trigger repeated while it is waiting ends the wait: a companion is lost, and the answer uses the
+      newest messages.
     - A trigger with the stamp of the last answer gets the same answer again, unless that answer is stale.
-    - An answer becomes stale by a message with its stamp of a companion in `renewed_by` (a state was set), or by
-      `make_stale`. The next trigger with its stamp is treated as a new one.
-    - Outside of lockstep no companion is waited for: the trigger alone is answered, with the newest messages.
+    - A message of a companion in `renewed_by` with the stamp of the last answer (a state was set) makes that answer
+      stale, and so does `make_stale`. The next trigger with that stamp is treated as a new one.
+    - Outside of lockstep a trigger waits for no companion: its answer uses the newest messages.
     - In any mode a trigger waits, however often it is repeated, until each `required` input has arrived once.
 
-    Triggers arrive in the order of their stamps, repetitions included; a stamp that goes back is a new time. The inputs
-    of different topics arrive in any order. The caller stores the contents of companions before it reports them.
+    Triggers arrive in the order of their stamps, repetitions included; a stamp that goes back counts as a new time. The
+    inputs of different topics arrive in any order. The caller stores the contents of companions before it reports them.
 
     Attributes:
         waiting_ns: stamp of the trigger that is waiting, ns; -1 if none is.
-        answered_ns: stamp of the last answer, ns; -1 before the first. While an answer is made, that of the one before.
+        answered_ns: stamp of the last answer, ns; -1 before the first. During a call of `answer`, still the previous.
     """
 
     __slots__ = (
@@ -82,7 +83,9 @@ class StepJoin:
         self._is_stale = False
 
     def input(self, name: str) -> Callable[..., None]:
-        """Function to call with the stamp (ns; none if only required) of each message of a companion or required input.
+        """Function that reports a message of a companion or required input.
+
+        Call it with the message's stamp, ns; without one if the input is only required.
 
         Raises:
             ValueError: the rule has no such input.
@@ -106,9 +109,9 @@ class StepJoin:
             self._give()
 
     def make_stale(self) -> None:
-        """Let the next trigger with the stamp of the last answer be answered anew.
+        """Make the last answer stale: the next trigger with its stamp gets a new one.
 
-        Called while an answer is made, it concerns that answer.
+        A call from within `answer` applies to the answer that is being made.
         """
         self._is_stale = True
 

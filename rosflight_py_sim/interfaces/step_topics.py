@@ -1,11 +1,11 @@
-"""The topics that the nodes exchange in a simulation step, each declared once.
+"""The topics of a simulation step, each declared once.
 
 A row of the table holds a topic's name, message type, frame_id and QoS, the names of the fields that the simulator
 uses, and the nodes that publish and subscribe to it. `SimulationNode.publisher` and `SimulationNode.subscribe` take
-rows; what they send and receive are the named tuples below. Vectors are in body axes (forward, right, down) unless the
-name says `ned`; units are SI.
+rows; they send and receive the named tuples below. Vectors are in body axes (forward, right, down) unless the name says
+`ned`; units are SI.
 
-Fields of a message that a row does not name are constant: zero, or as given by `constants`.
+Fields of a ROS message that a row does not name are constant: zero, or the value in `constants`.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class BaroSample(NamedTuple):
 
 
 class GnssSample(NamedTuple):
-    """A fix: position (deg, m MSL), accuracies (m, m/s), velocity NED (m/s), Unix time."""
+    """Fix with position (deg, m MSL), accuracies (m, m/s), velocity NED (m/s) and Unix time."""
 
     time_ns: int
     fix_type: int
@@ -208,7 +208,7 @@ class AuxiliaryCommand(NamedTuple):
 
 
 class Setpoint(NamedTuple):
-    """Where the vehicle shall be: position NED (m, 3) and attitude (x y z w)."""
+    """Target position NED (m, 3) and attitude (x y z w)."""
 
     time_ns: int
     position_ned: Floats
@@ -227,19 +227,19 @@ def topic_of(vehicle: str, topic: str) -> str:
 
 
 class StepTopic(Generic[M]):
-    """A topic, and how its messages are coded; without coders they are the ROS messages themselves.
+    """A topic, its QoS and the coding of its messages. Without coders, nodes exchange the ROS messages themselves.
 
     Attributes:
         name: relative to the vehicle's namespace.
         message_type: ROS message type.
         frame_id: of the header.
-        qos: offered by publishers.
+        qos: QoS that publishers offer.
         fields: names of the fields, in order; empty where the message is the ROS message itself.
         carried: class of the messages that nodes send and receive.
         publishers, subscribers: default names of the nodes at either end.
-        encode: the message as it travels (CDR).
-        decode: a message that has travelled.
-        as_received: a message as one that has travelled; None: they are equal. A float32 field rounds.
+        encode: serialises a message (CDR).
+        decode: deserialises a message.
+        as_received: rounds a message as encoding and decoding would (float32 fields); None if they change nothing.
     """
 
     def __init__(
@@ -256,7 +256,7 @@ class StepTopic(Generic[M]):
         frame_id: str = "",
         coders: Coders | None = None,
     ) -> None:
-        """Declare the topic; `requested` gives the QoS of subscriptions by time mode where it is not `qos`."""
+        """Declare the topic; `requested` maps a time mode to the QoS of subscriptions, where that is not `qos`."""
         self.name, self.message_type, self.qos = name, message_type, qos
         self.publishers, self.subscribers = by, to
         self.carried = carried or message_type
@@ -278,7 +278,7 @@ class StepTopic(Generic[M]):
         return other
 
     def requested_qos(self, time_mode: str) -> QoSProfile:
-        """QoS of a subscription."""
+        """QoS that a subscription requests in a time mode."""
         return self.qos if self._requested is None else self._requested(time_mode)
 
 
@@ -292,15 +292,15 @@ def _stamped(
     constants: Mapping[str, Iterable[float]] | None = None,
     **options: Any,
 ) -> StepTopic[M]:
-    """A topic whose ROS message is a header and numbers, and whose message here is a named tuple.
+    """A topic whose ROS message is a header followed by numbers; nodes exchange it as a named tuple.
 
     Args:
         name: of the topic.
         message_type: ROS message type.
         carried: named tuple class; its first field is time_ns.
-        paths: field to path in the ROS message, where they are not equal.
+        paths: field to its path in the ROS message, where the two differ.
         frame_id: of the header.
-        constants: path to its numbers, where a path without a field is not zero.
+        constants: path to its numbers, for paths without a field that are not zero.
         options: see StepTopic.
     """
     fields: tuple[str, ...] = carried._fields  # type: ignore[attr-defined]

@@ -17,10 +17,10 @@ TRUTH_SIZE = 19
 
 
 class VehicleState:
-    """Truth state of one vehicle: a message on sim/truth_state. Whoever receives one does not change it.
+    """Truth state of one vehicle: a message on sim/truth_state. Receivers share it and must not change it.
 
     Attributes:
-        time_ns: stamp of the state, ns; -1: of no time.
+        time_ns: stamp of the state, ns; -1 if it has none.
         truth: truth vector (19,); the properties are views of it.
     """
 
@@ -37,7 +37,7 @@ class VehicleState:
     )
 
     def __init__(self, time_ns: int = -1, truth: NDArray[np.float64] | None = None) -> None:
-        """Take a truth vector; by default that of a level vehicle at rest at the origin."""
+        """Hold a truth vector; by default that of a level vehicle at rest at the origin."""
         self.time_ns = time_ns
         self.truth = _AT_REST.copy() if truth is None else truth
 
@@ -84,7 +84,7 @@ class VehicleState:
 
     @classmethod
     def decode(cls, data: bytes) -> VehicleState:
-        """State of a serialised rosflight_msgs/SimState."""
+        """State from a serialised rosflight_msgs/SimState."""
         m = _WIRE.decode(data)
         return cls(m[0] * NANOSECONDS + m[1], np.array((*m[2:5], m[8], *m[5:8], *m[9:])))
 
@@ -94,7 +94,7 @@ _AT_REST[3] = 1.0
 
 
 def truth_of_message(message: SimState) -> NDArray[np.float64]:
-    """Truth vector (19,) of a SimState message."""
+    """Truth vector (19,) from a SimState message."""
     p, q = message.pose.position, message.pose.orientation
     parts = [
         message.twist.linear,
@@ -106,7 +106,7 @@ def truth_of_message(message: SimState) -> NDArray[np.float64]:
 
 
 def message_of_truth(truth: NDArray[np.float64]) -> SimState:
-    """SimState message, without a stamp, of a truth vector (19,)."""
+    """SimState message, without a stamp, from a truth vector (19,)."""
     message = SimState()
     p, q = message.pose.position, message.pose.orientation
     n: list[float] = truth.tolist()

@@ -2,9 +2,9 @@
 
 Filling and converting a rclpy message object costs several times as much as moving it through DDS. Every message
 on the step's path is a header followed by numbers only, so its bytes on the wire have one layout for a given
-frame_id. `WireFormat` works that layout out from the message type itself and codes it with one `struct` call;
-publishers and subscriptions then carry the serialised bytes, which rclpy takes and gives as they are. What travels is
-the same message: any other node, in C++ or Python, sees no difference.
+frame_id. `WireFormat` derives that layout from the message type itself and codes it with one `struct` call; publishers
+and subscriptions then carry the serialised bytes, which rclpy passes on unchanged. The bytes on the wire are those of
+the ordinary message: any other node, in C++ or Python, sees no difference.
 
 Source of the layout: OMG DDSI-RTPS 2.5, 10.5 (plain CDR, XCDR version 1): a 4-byte encapsulation, then each
 primitive aligned to its own size, counted from after the encapsulation.
@@ -78,9 +78,9 @@ class Coders(NamedTuple):
     """Functions for the messages of a topic.
 
     Attributes:
-        encode: the message as it travels.
-        decode: a message that has travelled.
-        as_received: the message as one that has travelled; None: they are equal. A float32 rounds.
+        encode: serialises a message.
+        decode: deserialises a message.
+        as_received: rounds a message as encoding and decoding would (float32 fields); None if they change nothing.
     """
 
     encode: Callable[[Any], bytes]
@@ -97,7 +97,7 @@ class WireFormat:
 
     Attributes:
         message_type: ROS message type.
-        fields: how many numbers follow the header.
+        fields: number of numbers that follow the header.
     """
 
     def __init__(self, message_type: Any, frame_id: str = "") -> None:
@@ -140,17 +140,17 @@ class WireFormat:
     def coders(
         self, message: Callable[..., Any], paths: Mapping[str, str], constants: Mapping[str, Iterable[float]]
     ) -> Coders:
-        """Functions that encode and decode a named tuple, as fast as code that is written for it.
+        """Functions that encode and decode a named tuple, as fast as handwritten code.
 
         Args:
             message: named tuple class: time_ns, then the fields.
             paths: field to path in the ROS message ("wrench.force"); a path of several numbers is a sequence of them.
-            constants: path to its numbers; what neither a field nor a constant covers is zero.
+            constants: path to its numbers; a number that neither a field nor a constant covers is zero.
 
         Raises:
             WireFormatError: a path is not in the message.
         """
-        # In the whole message, after the two numbers of its stamp; and in a tuple of the fields' numbers alone.
+        # taken: from the numbers of the whole message, of which the first two are the stamp. own_: the fields' alone.
         taken, own_taken = ["u[0] * NANOSECONDS + u[1]"], ["m[0]"]
         given, own_given, own_codes = ["0"] * self.fields, [], "<"
         for path, numbers in constants.items():
@@ -166,7 +166,7 @@ class WireFormat:
             own_codes += "".join(_CODES[primitive][0] for primitive in self._primitives[span])
         names = {"NANOSECONDS": NANOSECONDS, "new": tuple.__new__, "message": message, "pack": self._encode}
         names |= {"start": _LITTLE_ENDIAN, "length": len(self._frame), "frame": self._frame}
-        # As namedtuple and dataclass do: the text consists of numbers and of names given here.
+        # eval, as in namedtuple and dataclass: the text consists of numbers and of the names given here.
         stamp = "m[0] // NANOSECONDS, m[0] % NANOSECONDS"
         numbers_text = ", ".join(filter(None, given))
         encode: Callable[[Any], bytes] = eval(f"lambda m: pack(start, {stamp}, length, frame, {numbers_text})", names)
