@@ -1,4 +1,4 @@
-"""The conversation with one ArduPilot: one servo frame is one step, answered with the state after it."""
+"""The exchange with one ArduPilot: each servo frame commands a step and is answered with the state after it."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from rosflight_py_sim.transitions import TransitionMachine, Transitions
 
 _COUNTS = 2**32
 
-# ArduPilot repeats a frame after 1.1 s. A repetition that comes sooner has crossed the answer on its way, or was
-# doubled by the network: a second answer would put ArduPilot one frame behind for good.
+# ArduPilot repeats a frame after 1.1 s. A repetition this soon after the answer crossed it on the way, or was
+# duplicated by the network: a second answer would put ArduPilot one frame behind for good.
 _CROSSING_S = 0.25
 
 # ArduPilot's first frames state a start-up rate, which changes by 1 Hz a frame to SIM_RATE_HZ. The rate in a frame is
@@ -27,7 +27,7 @@ _SAME_RATE_HZ = 1
 
 
 class StepState(Enum):
-    """How far the step of the partner's last frame is."""
+    """Progress of the step that the partner's last frame commands."""
 
     WAITING = "waiting"
     REPEATED = "repeated"
@@ -49,23 +49,23 @@ class StepEvent(Enum):
 
 
 class ArduPilotLink:
-    """Frame n of the partner commands a step, and the state after that step is its answer, see `STEP_TRANSITIONS`.
+    """Takes a step for each frame of the partner, and answers with the state after it (see `STEP_TRANSITIONS`).
 
-    A repeated frame (ArduPilot repeats it when it misses the answer) is answered with the same bytes and moves nothing;
-    repetitions that queued up while the step was under way are ignored. A lower count is a restart: the vehicle starts
-    over before the frame takes effect.
+    ArduPilot repeats a frame when it misses the answer. A repeated frame is answered with the same bytes and commands
+    no step; repetitions that queued up while the step was under way are ignored. A lower frame count is a restart: the
+    vehicle starts over before the frame takes effect.
 
     Counters: see ArduPilotFrontEnd.
 
     Attributes:
         partner: the ArduPilot, and the sockets.
-        frame_rate: rate that the last frame which commanded a step asks for, Hz; None before the first.
+        frame_rate: frame rate stated in the last frame that commanded a step, Hz; None before the first.
     """
 
     def __init__(
         self, partner: ArduPilotPartner, outputs: OutputMap, replies: ReplyMaker, incidents: Incidents
     ) -> None:
-        """Take what the front-end has made from its parameters."""
+        """Use what the front-end has made from its parameters."""
         self.partner = partner
         self.frame_rate: int | None = None
         self._outputs, self._replies, self._incidents = outputs, replies, incidents
@@ -78,7 +78,7 @@ class ArduPilotLink:
         self._states = TransitionMachine(STEP_TRANSITIONS, StepState.WAITING, self)
 
     def exchange(self, snapshot: Snapshot) -> Answer:
-        """Answer the frame whose step led to this snapshot; the commands of the next one, if it has come."""
+        """Answer the frame whose step led to this snapshot; return the next frame's commands, if it has arrived."""
         self._told = None
         self._states.handle(StepEvent.SNAPSHOT, snapshot)
         return self._told
@@ -96,7 +96,7 @@ class ArduPilotLink:
         self._states.handle(event, snapshot)
 
     def _event_of(self, frame: ServoFrame, sender: Address) -> StepEvent:
-        """Where a frame stands in the order of its count; what that tells is counted."""
+        """Event of a frame by its count; duplicate, late and lost frames and restarts are counted."""
         last, last_sender = self._frame, self._frame_sender
         self._frame_sender = sender
         if sender != last_sender:
@@ -110,7 +110,7 @@ class ArduPilotLink:
             crosses = time.monotonic() - self._replied_s < _CROSSING_S
             return StepEvent.CROSSING if crosses else StepEvent.DUPLICATE
         if ahead == _COUNTS - 1 and sender == last_sender and frame.frame_count > 0:
-            # A network may change the order of two datagrams; who restarts begins at 0.
+            # A network may swap two datagrams; an ArduPilot that restarts begins at 0.
             counters["late_frames"] += 1
             return StepEvent.LATE
         if ahead >= _COUNTS // 2:
@@ -152,7 +152,7 @@ class ArduPilotLink:
     def _watch_rate(self, frame: ServoFrame) -> None:
         """Log the frame rate once it has settled, and again when it settles at another value."""
         rate = frame.frame_rate
-        # While ArduPilot boots, it sends no outputs and the start-up rate.
+        # While ArduPilot boots, its frames hold no outputs, and the start-up rate.
         if abs(rate - self._steady_rate) > _SAME_RATE_HZ or not any(frame.pwm_us):
             self._steady_rate, self._steady_frames = rate, 0
         self._steady_frames += 1
@@ -179,7 +179,7 @@ STEP_TRANSITIONS: Transitions[StepState, StepEvent] = {
     StepState.STEPPING: {
         StepEvent.SNAPSHOT: (StepState.ANSWERING, (ArduPilotLink._excuse_silence, ArduPilotLink._receive_frames))
     },
-    # What has come during the step is read before the answer goes out: its duplicates are older than the answer.
+    # Frames that arrived during the step are read before the answer is sent: duplicates among them are older than it.
     StepState.ANSWERING: {
         StepEvent.NEXT: (StepState.STEPPING, (ArduPilotLink._answer, ArduPilotLink._command_step)),
         StepEvent.RESTART: _RESTARTED,
@@ -187,4 +187,4 @@ STEP_TRANSITIONS: Transitions[StepState, StepEvent] = {
     },
     StepState.STARTING_OVER: {StepEvent.SNAPSHOT: _COMMANDED},
 }
-"""How a frame becomes a step and its answer; an event not listed changes nothing."""
+"""Steps and answers by frame; an event not listed changes nothing."""

@@ -1,4 +1,4 @@
-"""The ArduPilot at the other end of a link: the sender whose frames count, and the refusal of others."""
+"""The ArduPilot at the other end of a link: frames of one sender are accepted, those of others refused."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from rosflight_py_sim.protocols.ardupilot_json import (
 )
 from rosflight_py_sim.transitions import TransitionMachine, Transitions
 
-# Datagrams looked at in one go, of the partner and of others: a flood must let the partner and the rest of the process
-# have their turn.
+# Most datagrams to read in one call, from the partner and from others: a flood must not block the partner or the rest
+# of the process.
 _MOST_OF_PARTNER, _MOST_OF_OTHERS = 256, 64
 
-# So often others have their turn while the partner has something to say.
+# Period at which datagrams of others are read while the partner sends.
 _OTHERS_EVERY_S = 0.01
 
-# For so long after its last frame a second ArduPilot counts as being there.
+# Time after its last frame during which a second ArduPilot counts as present.
 _REFUSED_S = 2.0
 
 _KINDS = {FrameLengthError: "wrong_length", MagicError: "wrong_magic", FrameRateError: "zero_frame_rate"}
 
 
 class PartnerState(Enum):
-    """What is known of the partner."""
+    """State of the partner."""
 
     NONE = "no partner"
     NEW = "new"
@@ -46,7 +46,7 @@ class PartnerState(Enum):
 class PartnerEvent(Enum):
     """A valid frame, by its sender and socket.
 
-    The first frames of a new partner are in the socket that all senders share; later ones come through its own.
+    The first frames of a new partner arrive in the socket that all senders share, later ones in the partner's own.
     """
 
     FROM_NEWCOMER = "frame of a new sender while no partner is alive"
@@ -57,12 +57,12 @@ class PartnerEvent(Enum):
 
 
 class ArduPilotPartner:
-    """Receives frames of the partner and sends it answers, as `PARTNER_TRANSITIONS` says.
+    """Receives frames of the partner and sends it answers, by the table `PARTNER_TRANSITIONS`.
 
-    The sender of the first valid frame is the partner; other senders are refused until it has been silent for a while,
-    and no flood of their frames blocks the partner's. If a refused sender and the partner send at the same time, the
-    refused one is a second ArduPilot, and a warning is logged. Otherwise it is the partner itself after a restart, with
-    a new source port.
+    The sender of the first valid frame is the partner. Other senders are refused until the partner has been silent for
+    a while; a flood of their frames does not block the partner's. If a refused sender and the partner send at the same
+    time, the refused one is a second ArduPilot, and a warning is logged. Otherwise the refused sender is the partner
+    itself after a restart, with a new source port.
 
     Attributes:
         own: address on which frames are expected.
@@ -107,14 +107,14 @@ class ArduPilotPartner:
             self._sockets = None
 
     def filenos(self) -> list[int]:
-        """Descriptors of which one is readable when there is something to receive."""
+        """File descriptors of the sockets; one is readable when there is a datagram to receive."""
         assert self._sockets is not None
         return self._sockets.filenos()
 
     def frames(self) -> Iterator[tuple[ServoFrame, Address]]:
-        """Frames that count and their sender: the partner's, or those of a sender that becomes the partner.
+        """Accepted frames and their sender, which is the partner or becomes the partner.
 
-        A bounded number at a time. Those behind the last one that is asked for stay in their socket.
+        A call reads a bounded number. Frames that the caller does not ask for stay in the socket.
         """
         assert self._sockets is not None
         for _ in range(_MOST_OF_PARTNER):
@@ -129,16 +129,16 @@ class ArduPilotPartner:
         yield from self._frames_of_shared_socket()
 
     def refuse_others(self) -> None:
-        """Now and then, look at what others have sent although the partner's own socket had a frame."""
+        """Read datagrams of others, at intervals, while the partner's own socket has frames."""
         now_s = time.monotonic()
-        # Only in this state can nobody take over, nor is a frame of the partner in the shared socket.
+        # Only in this state no other sender can take over, and the shared socket holds no frame of the partner.
         if self._states.state is PartnerState.SENDING and now_s >= self._others_due_s:
             self._others_due_s = now_s + _OTHERS_EVERY_S
             for _ in self._frames_of_shared_socket():
                 pass
 
     def excuse_silence(self) -> None:
-        """Start the time of silence anew: the partner has sent, or could not be expected to."""
+        """Restart the silence timeout: the partner has sent a frame, or could not be expected to."""
         self._heard_s = time.monotonic()
 
     def send(self, answer: bytes) -> None:
@@ -174,7 +174,7 @@ class ArduPilotPartner:
             return None
 
     def _event_of(self, sender: Address) -> PartnerEvent | None:
-        """What a frame in the shared socket is; None if its sender would be the partner, but cannot be answered."""
+        """Event of a frame in the shared socket; None if its sender would be the partner, but cannot be answered."""
         if sender == self._address:
             return PartnerEvent.FROM_PARTNER_IN_SHARED
         now_s = time.monotonic()
@@ -238,4 +238,4 @@ PARTNER_TRANSITIONS: Transitions[PartnerState, PartnerEvent] = {
     },
     PartnerState.CONTESTED: {**_COMMON, PartnerEvent.FROM_PARTNER_IN_SHARED: (PartnerState.CONTESTED, _LATE)},
 }
-"""Which frames count, and which sender's; an event not listed changes nothing."""
+"""Which sender is the partner, and which frames are accepted; an event not listed changes nothing."""

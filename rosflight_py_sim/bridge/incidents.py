@@ -9,20 +9,20 @@ from rosflight_py_sim.bridge.rare_warnings import RareWarnings
 
 
 class Incidents:
-    """Counts incidents by kind and logs them, with the name of the vehicle in front.
+    """Counts incidents by kind and logs them, prefixed with the name of the vehicle.
 
     Attributes:
-        counters: how often each kind happened.
+        counters: number of incidents of each kind.
     """
 
     def __init__(self, vehicle: str, counters: Counter[str], warn: RareWarnings, logger: Logger) -> None:
-        """Take what links may share; `vehicle` is empty for one that is alone."""
+        """Use `counters` and `warn`, which links may share; `vehicle` is empty for a vehicle that is alone."""
         self.counters = counters
         self._vehicle, self._warn, self._logger = vehicle, warn, logger
         self._prefix = f"{vehicle}: " if vehicle else ""
 
     def apart(self) -> Incidents:
-        """The same, with warnings that no flood of others suppresses."""
+        """The same counters, with a rate limit of its own: other warnings do not suppress these."""
         return Incidents(self._vehicle, self.counters, RareWarnings(self._logger), self._logger)
 
     def count(self, kind: str, text: str, *details: object, times: int = 1) -> None:

@@ -1,4 +1,4 @@
-"""A vehicle whose flight controller is the bridge: what is shown of each step, and the commands that answer it."""
+"""A vehicle whose flight controller is the bridge: a snapshot for each step, and the commands that answer it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.nodes.bridged_vehicle import BridgedVehicle
 from rosflight_py_sim.transitions import TransitionMachine, Transitions
 
-# Looks after which an answer is missed: to put back an aircraft of JSBSim means to load it anew.
+# Calls of `look` after which an answer is overdue. Resetting a JSBSim aircraft takes long: it is loaded anew.
 _PATIENT_LOOKS = 5
 
 
@@ -55,12 +55,12 @@ class SlotState(Enum):
 
     @property
     def starts_over(self) -> bool:
-        """Whether the vehicle is on its way back to its start."""
+        """Whether the vehicle is being reset to its start."""
         return self in (SlotState.RESETTING, SlotState.RESET, SlotState.PUT_BACK)
 
 
 class SlotEvent(Enum):
-    """What may change the state."""
+    """Events that may change the state."""
 
     SNAPSHOT = "snapshot complete"
     COMMANDS = "commands from the front-end"
@@ -75,18 +75,19 @@ class SlotEvent(Enum):
 
 
 class SlotVehicle(BridgedVehicle):
-    """Has a snapshot for each step of one vehicle, and publishes the commands that answer it.
+    """Makes a snapshot of one vehicle for each step, and publishes the commands that answer it.
 
-    A snapshot answers the IMU message, by the rule of `StepJoin`, or, if the front-end does not want the IMU, state and
-    wind of one time, whichever is first. Commands answer the IMU message, so what the front-end says earlier has to
-    wait for that. An IMU message that was answered before gets the same PWM again. The rest is in `SLOT_TRANSITIONS`.
+    The IMU message triggers the snapshot, by the rule of `StepJoin`. If the front-end does not want the IMU, state and
+    wind of the same time trigger it, too, whichever is first. Commands answer the IMU message: those that the front-end
+    gives earlier are published when it arrives. An IMU message that was answered before gets the same PWM again. The
+    rest is in `SLOT_TRANSITIONS`.
 
     Class attributes:
         JOIN: inputs of a snapshot.
 
     Attributes:
         pending: the snapshot whose commands have not been published yet; None while the step is under way.
-        waiting: whether it has been told that somebody is waited for.
+        waiting: whether the name of a partner that the simulation waits for has been published.
     """
 
     JOIN: ClassVar[JoinRule] = JoinRule(
@@ -101,7 +102,7 @@ class SlotVehicle(BridgedVehicle):
         self.waiting = False
         self._on_news = on_news
         self._wants_imu = "imu" in wants
-        # A snapshot that was begun stays; its PWM is sent again by `_on_imu`.
+        # A repeated trigger makes no second snapshot; `_on_imu` publishes the PWM again.
         self._join = StepJoin(self.JOIN, self._begin, lambda _: None, lockstep=True)
         self._wind_arrived, self._state_arrived = map(self._join.input, self.JOIN.companions)
         self._imu_ns = -1
@@ -128,15 +129,15 @@ class SlotVehicle(BridgedVehicle):
 
     @property
     def step_s(self) -> float:
-        """Length of a step, s; 0 before it was told."""
+        """Length of a step, s; 0 before the time manager has published it."""
         return self._step_told
 
     @property
     def is_early(self) -> bool:
-        """Whether `pending` is of a time whose IMU message has not come yet."""
+        """Whether the IMU message with the stamp of `pending` has not arrived yet."""
         return self.pending is not None and self.pending.time_ns != self._imu_ns
 
-    # What is published.
+    # Called by the exchange.
 
     def take(self, answer: list[int] | Literal[StartOver.START_OVER]) -> None:
         """Take the front-end's answer to `pending`; after START_OVER there is a new `pending`, of the same time."""
@@ -147,19 +148,19 @@ class SlotVehicle(BridgedVehicle):
             self._conversation.handle(SlotEvent.COMMANDS)
 
     def begin_step(self) -> None:
-        """Answer `pending` with the commands that were taken."""
+        """Publish the commands that answer `pending`."""
         self._conversation.handle(SlotEvent.PUBLISH)
 
     def tell_waiting(self, partner: str) -> None:
-        """Tell who is waited for; empty: nobody."""
+        """Publish the name of the partner that the simulation waits for; empty if none."""
         self.waiting = bool(partner)
         self._send_waiting_for(String(data=partner))
 
     def has_step(self, wished: float | None, *, may_ask: bool) -> bool:
-        """Whether the next step has the length that is wished for (s), or a shorter one.
+        """Whether the next step has the requested length (s) or a shorter one, or must be taken as it is.
 
-        If not, it is asked for where `may_ask`, and `on_news` is called when the time manager has answered; where not,
-        the step under way must be taken as it is.
+        If the step is too long and `may_ask` is true, this requests the length from the time manager; `on_news` is
+        called when the time manager has set it. If `may_ask` is false, a step is under way and keeps its length.
         """
         if wished is None:
             return True
@@ -173,13 +174,13 @@ class SlotVehicle(BridgedVehicle):
         return False
 
     def look(self) -> None:
-        """Ask again for what nobody has answered, as of a node that was restarted; to be called once a second."""
+        """Repeat unanswered requests, because a node may have been restarted; call this once a second."""
         self._looks += 1
         self._conversation.handle(SlotEvent.SECOND)
         if self._looks == _PATIENT_LOOKS:
             self._conversation.handle(SlotEvent.OVERDUE)
 
-    # What the transitions do.
+    # Actions of the transitions.
 
     def _show_snapshot(self, time_ns: int) -> None:
         self.pending = self._snapshot(time_ns)
@@ -226,7 +227,7 @@ class SlotVehicle(BridgedVehicle):
 
         self._reset_clients[number].call_async(Trigger.Request()).add_done_callback(on_answer)
 
-    # What is heard.
+    # Callbacks of subscriptions.
 
     def _on_step_size(self, message: Float64) -> None:
         self._step_told = message.data
@@ -260,7 +261,7 @@ class SlotVehicle(BridgedVehicle):
             self._join.trigger(stamp)
 
     def _begin_early(self) -> None:
-        """Begin before the IMU message if the snapshot is not to hold it."""
+        """Make the snapshot before the IMU message arrives, if the front-end does not want the IMU."""
         time_ns = self._state.time_ns
         if not self._wants_imu and self._join.answered_ns != time_ns == self._wind_ns:
             self._join.trigger(time_ns)
@@ -292,7 +293,7 @@ SLOT_TRANSITIONS: Transitions[SlotState, SlotEvent] = {
         SlotEvent.OVERDUE: (SlotState.LENGTH_REQUESTED, (SlotVehicle._warn_of_no_reply,)),
         SlotEvent.PUBLISH: _STEP_BEGINS,
     },
-    # No snapshot counts while the vehicle starts over.
+    # SNAPSHOT is ignored while the vehicle is being reset.
     SlotState.RESETTING: {
         SlotEvent.RESET_DONE: (SlotState.RESET, ()),
         SlotEvent.NEW_STATE: (SlotState.PUT_BACK, ()),
@@ -301,4 +302,4 @@ SLOT_TRANSITIONS: Transitions[SlotState, SlotEvent] = {
     SlotState.RESET: {SlotEvent.NEW_STATE: _SHOWN, SlotEvent.OVERDUE: _RESETTING},
     SlotState.PUT_BACK: {SlotEvent.RESET_DONE: _SHOWN, SlotEvent.OVERDUE: _RESETTING},
 }
-"""The conversation with front-end, time manager and reset services; an event not listed changes nothing."""
+"""The exchange with front-end, time manager and reset services; an event not listed changes nothing."""
