@@ -41,20 +41,20 @@ from rosflight_py_sim.nodes.running import (
 from rosflight_py_sim.parameters import Value
 from rosflight_py_sim.time_modes import TIME_MANAGERS
 
-# A wait this long is answered by a look at whether to go on.
+# Longest wait of the executor before `go_on` is called again, s.
 _PATIENCE_S = 0.1
 
 
 class ComposedGraph:
     """All nodes of a simulation on one executor.
 
-    Messages of the step go from node to node directly (see HandOff), and through DDS as well where somebody else
-    subscribes, so other processes see and drive the graph as if each node were a process.
-    The nodes that do not follow the step's stamps share one subscription to /clock.
+    Messages of the step go from node to node directly (see HandOff). They also go through DDS if an external
+    subscription matches, so other processes see and drive the graph as if each node were a process. The nodes that do
+    not follow the step's stamps share one subscription to /clock.
 
-    Each node takes its parameters from these, the later the stronger: its vehicle's file, the flight controller's for
-    that vehicle, `files`, `settings`, what is set for its vehicle alone, `arguments`. What serves all vehicles, as the
-    time manager does, counts as the first one's.
+    Each node takes its parameters from these sources, of which a later one overrides an earlier one: its vehicle's
+    file, the flight controller's file for that vehicle, `files`, `settings`, the settings of its vehicle alone,
+    `arguments`. A node that serves all vehicles, such as the time manager, takes those of the first vehicle.
     """
 
     def __init__(
@@ -82,11 +82,11 @@ class ComposedGraph:
             arguments: ROS arguments for all nodes, with or without --ros-args before them.
             time_mode: wall, paced or lockstep.
             namespace: of all nodes; /clock stays outside of it.
-            executables: further nodes of this package, for each vehicle.
+            executables: executables of further nodes of this package, for each vehicle.
             flight_controller: name of the flight controller; None: the first vehicle's own.
             transmitter: parameter `device` of rc where the arguments do not give it.
-            beside: further nodes that serve all vehicles, each in a process of its own that lives as long as the graph.
-            record: file to record every topic to; empty: a new one, which the recorder names; None: no recording.
+            beside: executables of further nodes that serve all vehicles, each in a process that ends with the graph.
+            record: file to record every topic to; empty: a new file, which the recorder names; None: no recording.
             names: choice of node names, one of node_names.NAMES.
 
         Raises:
@@ -122,7 +122,7 @@ class ComposedGraph:
                 self._add(planned.executable, at, words[planned.member.namespace])
             looking = list(beside)
             if looking:
-                # A listener in another process would cost the step a wake-up of it for each message.
+                # A subscription in another process would cost the step a wake-up for each message.
                 self._own[RELAYED.name] = True
                 self._add("view_relay", namespace, given[0])
             if self.recorder is not None:
@@ -130,7 +130,7 @@ class ComposedGraph:
             for node in self.nodes:
                 self.executor.add_node(node)
             self._beside = [Beside(executable, self._words_beside(executable, namespace)) for executable in looking]
-            # Last: it starts the simulation, which all others must be ready for.
+            # Last, because it starts the simulation: all other nodes must be ready.
             if self._simulated:
                 self.executor.add_node(self._add(TIME_MANAGERS[time_mode], namespace, given[0]))
             for process in self._beside:
@@ -144,7 +144,7 @@ class ComposedGraph:
         host = Node(
             "rosflight_py_sim", namespace=namespace, parameter_overrides=[Parameter("use_sim_time", value=True)]
         )
-        # It lets a clock show simulated time; the hand-off tells the time.
+        # The time source makes a clock show simulated time; the hand-off delivers the time.
         self._time_source.attach_node(host)
         drop_clock_subscription(host)
         self.hand_off.connect(host)
@@ -159,14 +159,14 @@ class ComposedGraph:
             clock.set_ros_time_override(time)
 
     def _make_recorder(self, file: str, namespace: str, first: Member) -> Recorder:
-        """Create the recorder: before all others, whose messages it is given from the first one on."""
+        """Create the recorder, before all other nodes, because it records their messages from the first on."""
         self._own |= {"record.file": file, "record.vehicle": first.vehicle.name}
         recorder = self._add("recorder", namespace, self._first)
         assert isinstance(recorder, Recorder)
         return recorder
 
     def add(self, executable: str, *, namespace: str) -> SimulationNode:
-        """Create one more node of the package, with the parameters of the first vehicle's."""
+        """Create one more node of the package, with the parameters of the first vehicle's nodes."""
         return self._add(executable, namespace, self._first)
 
     def _words_beside(self, executable: str, namespace: str) -> list[str]:
@@ -177,12 +177,12 @@ class ComposedGraph:
         return [*words, "-r", f"__ns:=/{namespace.strip('/')}", "-r", f"__node:={name}"]
 
     def _parameters(self, executable: str) -> dict[str, Any]:
-        """Those of the graph's own parameters that a node has."""
+        """The graph's own parameters, as far as the node has them."""
         table = node_class(executable).PARAMETERS
         return {"use_sim_time": self._simulated} | {n: v for n, v in self._own.items() if n in table}
 
     def _add(self, executable: str, namespace: str, arguments: list[str]) -> SimulationNode:
-        """Create a node of the package, with those of the graph's own parameters that it has."""
+        """Create a node of the package, with the graph's own parameters as far as the node has them."""
         cls = node_class(executable)
         require_complete(cls)
         overrides = self._parameters(executable)
@@ -200,7 +200,7 @@ class ComposedGraph:
         return node
 
     def adopt(self, node: Node) -> None:
-        """Let a node take its time from the graph's clock."""
+        """Let a node take its time from the graph's clock; `close` destroys the node."""
         shared, clock = self.hand_off.clock, node.get_clock()
         if shared is not None and clock is not shared:
             drop_clock_subscription(node)
@@ -215,15 +215,15 @@ class ComposedGraph:
 
     @property
     def recorded(self) -> bool:
-        """Whether everything was recorded that was to be; known once the graph is closed."""
+        """Whether the recording, if any, is complete; known once the graph is closed."""
         outcome = self.recorder.outcome if self.recorder is not None else None
         return outcome is None or not outcome.error
 
     def spin(self, go_on: Callable[[], bool] = lambda: True) -> None:
-        """Run until `go_on` says no or rclpy is shut down.
+        """Run until `go_on` returns False or rclpy is shut down.
 
         Raises:
-            KeyboardInterrupt: SIGINT or SIGTERM came.
+            KeyboardInterrupt: on SIGINT or SIGTERM.
         """
         settle()
         spin_once, ok = self.executor.spin_once, rclpy.ok
@@ -235,13 +235,13 @@ class ComposedGraph:
             raise KeyboardInterrupt
 
     def close(self) -> None:
-        """End the processes beside it, destroy the nodes and shut rclpy down."""
+        """End the nodes in other processes, destroy those in this one, and shut rclpy down."""
         for process in self._beside:
             process.close()
         for node in reversed(self.nodes):
             self.executor.remove_node(node)
             node.destroy_node()
-        # Or it would go on holding what it has heard of, and with that the nodes.
+        # The executor would otherwise keep references to the nodes.
         self.executor.shutdown()
         rclpy.try_shutdown()
 
@@ -254,7 +254,7 @@ def _arguments(
     settings: Mapping[str, Value],
     arguments: Sequence[str],
 ) -> list[str]:
-    """ROS arguments of one vehicle's nodes; later ones are stronger."""
+    """ROS arguments of one vehicle's nodes; later ones override earlier ones."""
     words = ["--ros-args"]
     weakest = {"firmware_param_file": str(member.vehicle.firmware_file), **controller.settings, **defaults}
     for name, value in weakest.items():

@@ -1,14 +1,15 @@
 """Compilation of the hot numeric loops.
 
 `kernel` compiles a function with numba where numba is installed and leaves it as plain Python where it is
-not, so one source serves both; the tests hold the two equal. A kernel takes and returns floats and integers; it also
-takes arrays, of one type only: float64, or the pixels of a picture. It neither creates nor returns an array.
+not, so one source serves both; tests check that both give equal results. A kernel takes and returns floats and
+integers; it also takes arrays, of one type only: float64, or the pixels of a picture. It neither creates nor returns an
+array.
 
 Compiled kernels come from one of two places:
 
 - the kernel library, an extension module that `rosflight_py_sim compile` builds (`kernel_library.py`). A process that
-  loads it starts at once and imports no numba. The library belongs to exactly these sources.
-- numba, where there is no library of these sources, or for arguments that the library has no kernel for. numba compiles
+  loads the library starts at once and does not import numba. The library is valid for exactly these sources.
+- numba, if there is no library of these sources, or for arguments for which the library has no kernel. numba compiles
   at the first call and caches the result.
 
 Setting the environment variable ROSFLIGHT_PY_SIM_NO_JIT to 1 chooses plain Python even where numba is
@@ -32,12 +33,12 @@ R = TypeVar("R")
 COMPILED = os.environ.get("ROSFLIGHT_PY_SIM_NO_JIT") != "1" and find_spec("numba") is not None
 """True where kernels run compiled."""
 
-# Without numba's runtime no array is reference-counted: an array argument costs a third of the time, and kernels that
-# call one another take a fifth.
+# Without numba's runtime no array is reference-counted: an array argument then takes a third of the time, and kernels
+# that call one another take a fifth.
 _OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy", "_nrt": False}
 
 LIBRARY_NAME = "rosflight_kernels"
-"""Name of the kernel library as a module."""
+"""Module name of the kernel library."""
 
 
 def kernel_sources() -> Iterator[tuple[Path, bytes]]:
@@ -53,10 +54,9 @@ def kernel_sources() -> Iterator[tuple[Path, bytes]]:
 
 
 def _cache_folder() -> Path:
-    """Folder for compiled kernels of exactly these sources, and of what makes the kernel library of them.
+    """Folder for compiled kernels, one for each state of the kernels' sources and of the code that builds the library.
 
-    numba notices a change in a kernel's own file, but not in a kernel that it calls from another file; so every
-    state of the sources has a folder of its own.
+    numba notices a change in a kernel's own file, but not in a kernel that it calls from another file.
     """
     package = Path(__file__).parent
     makers = ("kernel_library.c", "kernel_library.py", "kernel_signatures.py")
@@ -73,12 +73,12 @@ def _cache_folder() -> Path:
 
 
 def library_path() -> Path:
-    """File of the kernel library, whether it has been built or not."""
+    """Path of the kernel library, whether it has been built or not."""
     return _CACHE / f"{LIBRARY_NAME}{EXTENSION_SUFFIXES[0]}"
 
 
 def load_library(path: Path) -> ModuleType:
-    """The kernel library in that file.
+    """Load the kernel library from a file.
 
     Raises:
         ImportError: the file does not fit this Python, numpy or C library.
@@ -111,17 +111,17 @@ class Kernel:
     """
 
     def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
-        """Note the function and numba's options for it."""
+        """Keep the function and numba's options for it."""
         self.py_func = function
         self._options = options
 
     @cached_property
     def dispatcher(self) -> Callable[..., Any]:
-        """What numba makes of the function."""
+        """The function, compiled by numba."""
         return _compiled_by_numba(self.py_func, self._options)
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
-        """Call what numba makes of the function."""
+        """Call the function, compiled by numba."""
         return self.dispatcher(*arguments, **named)
 
 
@@ -135,7 +135,7 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def kernel_part(function: Callable[P, R]) -> Callable[P, R]:
-    """As `kernel`, for a part of one kernel that is called at each turn of its loop: compiled into its caller."""
+    """As `kernel`, for a function that a kernel calls in each pass of a loop: it is inlined into the kernel."""
     return _compiled(function, {"inline": "always"})
 
 
@@ -146,7 +146,7 @@ def plain(compiled: Callable[P, R]) -> Callable[P, R]:
 
 
 def _behind(compiled: Any) -> Any:
-    """The `Kernel` that a function of the kernel library hands calls on to; anything else is returned as it is."""
+    """The `Kernel` that a function of the kernel library falls back on; anything else is returned unchanged."""
     return getattr(compiled, "__self__", compiled)
 
 
@@ -168,7 +168,7 @@ def _compiled_by_numba(function: Callable[P, R], options: dict[str, Any]) -> Cal
 
 @cache
 def _numba() -> Any:
-    """The module numba, which finds kernels behind functions of the kernel library."""
+    """The module numba, extended to compile calls to functions of the kernel library."""
     import numba
     from numba.core import config
     from numba.extending import typeof_impl

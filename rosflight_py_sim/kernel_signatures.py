@@ -1,4 +1,4 @@
-"""Argument types of a kernel, from its annotations and from how its code uses its arrays."""
+"""Argument types of a kernel, from its annotations and its use of arrays."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import numpy as np
 from rosflight_py_sim.jit import plain
 
 SCALARS = {float: "float64", int: "int64", bool: "boolean"}
-"""Annotation of a number to numba's name of its type."""
+"""numba's name of a number's type, by annotation."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Argument:
 
     Attributes:
         type: numba's name of the type of a number, or of an array's elements.
-        dimensions: number of an array's dimensions; 0: a number.
+        dimensions: number of dimensions of an array; 0 for a number.
     """
 
     type: str
@@ -34,7 +34,7 @@ class Argument:
 
 
 def arguments_of(function: Callable[..., Any]) -> tuple[Argument, ...] | None:
-    """The arguments of a kernel, given as plain Python; None if some are neither numbers nor arrays."""
+    """Arguments of a kernel, given as its plain Python function; None if one is neither a number nor an array."""
     hints = typing.get_type_hints(function)
     dimensions = dimensions_in(function)
     arguments = []
@@ -55,10 +55,10 @@ def _is_array(hint: Any) -> bool:
 
 @cache
 def dimensions_in(function: Callable[..., Any]) -> dict[str, int]:
-    """Name of each variable of a kernel to how many dimensions it has.
+    """Number of dimensions of each variable of a kernel, by name.
 
     A variable has as many dimensions as the code indexes, in the kernel itself and in the kernels that it is passed to.
-    An annotation does not tell: NDArray[np.float64] stands for arrays of any number of dimensions.
+    The annotation does not give the number: NDArray[np.float64] stands for arrays of any number of dimensions.
     """
     tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
     arrays = [name for name, hint in typing.get_type_hints(function).items() if _is_array(hint)]
@@ -89,7 +89,7 @@ def dimensions_in(function: Callable[..., Any]) -> dict[str, int]:
 
 
 def _taken_by(called: ast.expr, function: Callable[..., Any]) -> list[int]:
-    """Dimensions of the arguments of a function that `function` calls; empty if it is no kernel."""
+    """Number of dimensions of each argument of a kernel that `function` calls; empty for any other callee."""
     value = _named(called, function.__globals__)
     kernel = plain(value)
     if kernel is value:

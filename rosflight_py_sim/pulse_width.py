@@ -1,6 +1,6 @@
-"""Pulse widths, by which outputs drive motors and servos, and the commands that they stand for.
+"""Conversion between pulse widths and commands of motors and servos.
 
-This module imports neither ROS nor numba. A @kernel takes `kernel_part(command_of)` or `kernel_part(pulse_of)`, so
+This module imports neither ROS nor numba. A @kernel calls `kernel_part(command_of)` or `kernel_part(pulse_of)`, so
 `jit.py` counts this file among the sources of kernels.
 """
 
@@ -17,28 +17,28 @@ Number = TypeVar("Number", float, "NDArray[np.float64]")
 LOW_US, CENTRE_US, HIGH_US = 1000, 1500, 2000
 
 NO_PULSE_US = 500.0
-"""A pulse shorter than this is none: what it drives stands still."""
+"""A shorter pulse counts as no pulse: the motor or servo stands still."""
 
 
 class Travel(NamedTuple):
-    """Pulse widths of the commands 0 and 1, as the first and the distance to the second, us."""
+    """Pulse width of command 0, and its increase to that of command 1, us."""
 
     zero_us: float
     reach_us: float
 
 
 MOTOR = Travel(1000.0, 1000.0)
-"""1000 to 2000 us are 0 to 1."""
+"""1000 to 2000 us for commands 0 to 1."""
 
 SERVO = Travel(1500.0, 500.0)
-"""1000 to 2000 us are -1 to 1."""
+"""1000 to 2000 us for commands -1 to 1."""
 
 
 def command_of(pulse_us: Number, travel: Travel) -> Number:
-    """The command that a pulse width asks for; not limited."""
+    """Command for a pulse width; not limited."""
     return (pulse_us - travel.zero_us) / travel.reach_us
 
 
 def pulse_of(command: Number, travel: Travel) -> Number:
-    """The pulse width, us, that asks for a command; not limited."""
+    """Pulse width, us, for a command; not limited."""
     return travel.zero_us + travel.reach_us * command

@@ -1,4 +1,4 @@
-"""Times of messages as integer nanoseconds. This module imports no ROS."""
+"""Stamps of messages as integer nanoseconds. This module imports no ROS."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import struct
 from typing import Any
 
 NANOSECONDS = 1_000_000_000
-"""Of a second."""
+"""Nanoseconds in a second."""
 
 STAMP = struct.Struct("<iI")
 """Layout of builtin_interfaces/Time in a serialised message (CDR)."""
 
 STAMP_AT = 4
-"""Where a message that begins with a header or a time has it: after the encapsulation."""
+"""Offset of the stamp in a message that begins with a header or a time: after the CDR encapsulation."""
 
 
 def stamp_ns(message: bytes) -> int:

@@ -1,7 +1,7 @@
-"""Names of the topics that modules without ROS use, and of those that are not in the table `interfaces.step_topics`.
+"""Topic names for modules without ROS, and of topics that are not in the table `interfaces.step_topics`.
 
-The table takes its names from here where they are here; code that may import ROS takes rows of the table. Names are
-relative to the vehicle's namespace. This module imports no ROS.
+The table takes these names from here; code that may import ROS uses rows of the table. Names are relative to the
+vehicle's namespace. This module imports no ROS.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ CAMERAS = "camera"
 
 
 def camera_image(camera: str) -> str:
-    """Pictures of a camera."""
+    """Topic of a camera's images."""
     return f"{CAMERAS}/{camera}/image_raw"
 
 
 def compressed_image(camera: str) -> str:
-    """Pictures of a camera, compressed."""
+    """Topic of a camera's compressed images."""
     return f"{camera_image(camera)}/compressed"
 
 
 def camera_info(camera: str) -> str:
-    """How a camera projects."""
+    """Topic of a camera's projection (sensor_msgs/CameraInfo)."""
     return f"{CAMERAS}/{camera}/camera_info"

@@ -1,4 +1,4 @@
-"""State machines that are tables: state and event to the next state and the actions."""
+"""State machines as tables: a state and an event give the next state and the actions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Event = TypeVar("Event", bound=Enum)
 Actions: TypeAlias = tuple[Callable[..., None], ...]
 
 Transitions: TypeAlias = Mapping[State, Mapping[Event, tuple[State, Actions]]]
-"""State to event to the next state and the actions, methods of one class; an event not listed changes nothing."""
+"""Next state and actions (methods of one class) by state and event; an event not listed changes nothing."""
 
 
 class TransitionMachine(Generic[State, Event]):

@@ -1,7 +1,7 @@
-"""Type supports of ROS messages without the generator that comes with them.
+"""Type supports of ROS messages without the message generator.
 
 Every message class calls `rosidl_generator_py.import_type_support`. That package also holds the generator of message
-classes, whose IDL parser and template engine take 7 MiB of each process.
+classes, whose IDL parser and template engine take 7 MiB in each process.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ PACKAGE = "rosidl_generator_py"
 
 
 def leave_out_generator() -> None:
-    """Put the package in place with `import_type_support` alone; the first use of anything else imports the rest."""
+    """Import the package with `import_type_support` alone; the first use of any other attribute imports the rest."""
     spec = find_spec(PACKAGE)
     if PACKAGE in sys.modules or spec is None or spec.loader is None:
         return
