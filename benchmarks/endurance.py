@@ -1,4 +1,4 @@
-"""A simulated hour in one process: whether it slows down or grows."""
+"""A long flight in one process: change of speed and growth of memory."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _KIB_A_MIB = 1024.0
 
 @dataclass
 class LongRun:
-    """What a long run showed.
+    """Result of a long run.
 
     Attributes:
-        first_factor, last_factor: simulated by system time of the first and of the last simulated minute.
-        growth_mib: resident memory at the end, less that after the first simulated minute, MiB.
+        first_factor, last_factor: real-time factor of the first and of the last simulated minute.
+        growth_mib: growth of resident memory from the end of the first simulated minute to the end, MiB.
     """
 
     first_factor: float
@@ -28,7 +28,7 @@ class LongRun:
 
 
 def long_run(minutes: float) -> LongRun:
-    """The multirotor on the ground as fast as the machine allows, every sensor at its default rate."""
+    """Run the multirotor on the ground as fast as the machine allows, every sensor at its default rate."""
     graph = ComposedGraph(
         [Member(vehicle("multirotor"))],
         settings={"real_time_multiplier": 0.0},
@@ -40,7 +40,7 @@ def long_run(minutes: float) -> LongRun:
         graph.spin(lambda: clock.now().nanoseconds * 1e-9 < simulated_s)
 
     try:
-        # What the start takes, and what grows once, belongs to no minute.
+        # Start-up time and one-time allocations count towards neither minute.
         run_until(10.0)
         began = time.monotonic()
         run_until(70.0)

@@ -1,8 +1,8 @@
-"""What it costs the composed run that somebody looks on from a process beside it.
+"""Cost of a viewer or another subscription in a second process to the composed run.
 
     python -m benchmarks.looking_on
 
-subscribes to the truth state until it is ended.
+subscribes to the truth state until it receives SIGINT or SIGTERM.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ WARM_UP_S = 4.0
 
 
 def subscribed_run(seconds: float) -> ComposedRun:
-    """The multirotor as fast as the machine allows, with a subscription to its truth state in another process."""
+    """Run the multirotor as fast as the machine allows, with a subscription to its truth state in another process."""
     listener = subprocess.Popen([sys.executable, "-m", "benchmarks.looking_on"])
     try:
         return watched_run("", seconds)
@@ -36,7 +36,12 @@ def subscribed_run(seconds: float) -> ComposedRun:
 
 
 def watched_run(beside: str, seconds: float) -> ComposedRun:
-    """The multirotor as fast as the machine allows, with these nodes beside it (with commas)."""
+    """Run the multirotor as fast as the machine allows, with nodes in other processes.
+
+    Args:
+        beside: executables of these nodes, separated by commas.
+        seconds: length of the measurement, s.
+    """
     graph = ComposedGraph(
         [Member(vehicle("multirotor"))],
         settings={"real_time_multiplier": 0.0},
@@ -46,7 +51,7 @@ def watched_run(beside: str, seconds: float) -> ComposedRun:
     clock = graph.nodes[0].get_clock()
     try:
         began = time.monotonic()
-        # Until the first step, which may have to wait for compilation, and until those beside it are at work.
+        # Until the first step, which may have to wait for compilation, and until the other processes run.
         graph.spin(lambda: clock.now().nanoseconds == 0 and time.monotonic() - began < 60.0)
         began = time.monotonic()
         graph.spin(lambda: time.monotonic() - began < WARM_UP_S)
@@ -59,7 +64,7 @@ def watched_run(beside: str, seconds: float) -> ComposedRun:
 
 
 def main() -> None:
-    """Take every truth state."""
+    """Receive every truth state."""
     initialise(sys.argv[:1])
     node = Node("listener")
     node.create_subscription(

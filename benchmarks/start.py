@@ -1,4 +1,4 @@
-"""How long nodes and graphs take to start with compiled kernels, and how much memory a graph's processes take."""
+"""Start-up time of nodes and graphs with compiled kernels, and memory of a graph's processes."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from rosflight_py_sim.vehicles import vehicle
 
 @dataclass
 class GraphStart:
-    """What one start of a graph with a process a node showed.
+    """Result of one start of a graph with one process per node.
 
     Attributes:
         first_step: time to the first step, s.
         rss_mib: resident memory of each node.
-        pss_mib: the same with shared pages divided among the processes that share them.
+        pss_mib: proportional set size of each node: shared pages are divided among the processes that share them.
     """
 
     first_step: float = 0.0
@@ -57,7 +57,7 @@ cli.main(["fly", "--vehicle", sys.argv[1]])
 
 
 def node_start(executable: str, name: str = "multirotor") -> float:
-    """Time from the start of a node's process, alone, until the node exists and its executor runs, s."""
+    """Time from the start of a node's process until its executor runs, with no other node running, s."""
     arguments = node_commands(vehicle(name))[executable]
     return _time_to_line(NODE, executable, *arguments[arguments.index("--ros-args") :])
 
@@ -84,9 +84,9 @@ def _time_to_line(program: str, *arguments: str) -> float:
 
 
 def separate_start(name: str = "multirotor") -> GraphStart:
-    """Start the graph with a process a node, all at once, and take the memory while it runs in real time.
+    """Start the graph with one process per node, all at once, and measure memory while it runs in real time.
 
-    The first step is seen through DDS, which finds a new process within 0.1 s or only after 3 s.
+    The first step is detected through DDS, which discovers a new process within 0.1 s or only after 3 s.
     """
     seen: list[float] = []
 
@@ -117,7 +117,7 @@ def separate_start(name: str = "multirotor") -> GraphStart:
 
 
 def _memory_mib(pid: int) -> tuple[float, float]:
-    """Resident and proportional memory of a process."""
+    """Resident and proportional set size of a process, MiB."""
     with open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as rollup:  # noqa: PTH123
         kib = dict(line.split()[:2] for line in rollup if line.startswith(("Rss:", "Pss:")))
     return int(kib["Rss:"]) / 1024.0, int(kib["Pss:"]) / 1024.0
