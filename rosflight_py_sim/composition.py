@@ -49,8 +49,8 @@ class ComposedGraph:
     """All nodes of a simulation on one executor.
 
     Messages of the step go from node to node directly (see HandOff). They also go through DDS if an external
-    subscription matches, so other processes see and drive the graph as if each node were a process. The nodes that do
-    not follow the step's stamps share one subscription to /clock.
+    subscription matches, so other processes see and drive the graph as if each node were a process. Where time is
+    simulated, all nodes share one clock, which follows one subscription to /clock.
 
     Each node takes its parameters from these sources, of which a later one overrides an earlier one: its vehicle's
     file, the flight controller's file for that vehicle, `files`, `settings`, the settings of its vehicle alone,
@@ -80,7 +80,7 @@ class ComposedGraph:
             files: parameter files for all nodes.
             settings: parameters of every node that has them.
             arguments: ROS arguments for all nodes, with or without --ros-args before them.
-            time_mode: wall, paced or lockstep.
+            time_mode: wall, paced, gated or lockstep.
             namespace: of all nodes; /clock stays outside of it.
             executables: executables of further nodes of this package, for each vehicle.
             flight_controller: name of the flight controller; None: the first vehicle's own.

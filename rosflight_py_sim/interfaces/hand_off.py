@@ -169,7 +169,6 @@ class Inlet:
         # While an external subscription matches, handed-off messages arrive a second time, through the middleware.
         self._echoes: deque[bytes] = deque(maxlen=_ECHOES)
 
-    @property
     def has_news(self) -> bool:
         """Whether the number of matching publishers has changed since the last `look`."""
         return self._counted() != self._count
@@ -330,7 +329,7 @@ class HandOff:
             if any(outlet.has_news() for outlet in outlets):
                 self.look(name)
         for name, inlets in self._inlets.items():
-            if any(inlet.has_news for inlet in inlets):
+            if any(inlet.has_news() for inlet in inlets):
                 self.look(name)
 
     def look(self, name: str) -> None:
@@ -433,5 +432,10 @@ def _target(outlet: Outlet, inlet: Inlet) -> Deliver:
     assert deliver is not None
     if outlet.topic.carried is inlet.topic.carried:
         return deliver
-    encode, decode = outlet.topic.encode, inlet.topic.decode
-    return lambda message: deliver(decode(encode(message)))
+    return lambda message: deliver(converted(outlet.topic, inlet.topic, message))
+
+
+def converted(sent: StepTopic[Any], received: StepTopic[M], message: Any) -> M:
+    """A message of one row as one of another row, whose ROS message is the same."""
+    same: M = message
+    return same if sent.carried is received.carried else received.decode(sent.encode(message))

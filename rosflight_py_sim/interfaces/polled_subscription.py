@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from rclpy.node import Node
 
-from rosflight_py_sim.interfaces.hand_off import Inlet
+from rosflight_py_sim.interfaces.hand_off import Inlet, Outlet, converted
 from rosflight_py_sim.interfaces.qos import NEWEST
 from rosflight_py_sim.interfaces.step_topics import StepTopic
 
@@ -35,7 +35,7 @@ class PolledSubscription(Generic[M]):
         node._subscriptions.remove(self._subscription)
         self.name = self._subscription.topic_name
         self._hand_off = node.hand_off
-        self._last: Any = None
+        self._taken: dict[Outlet, Any] = {}
         self._inlet = Inlet(topic, NEWEST, self._subscription, None, lambda _: None)
         if self._hand_off is not None:
             self._hand_off.add_inlet(self._inlet)
@@ -44,9 +44,9 @@ class PolledSubscription(Generic[M]):
         """The newest message; None if there has been none since the last call."""
         outlets = [] if self._hand_off is None else self._hand_off.outlets(self.name)
         for outlet in outlets:
-            if outlet.last is not self._last:
-                self._last = outlet.last
-                message: M = outlet.last
+            if outlet.last is not self._taken.get(outlet):
+                self._taken[outlet] = outlet.last
+                message: M = converted(outlet.topic, self._topic, outlet.last)
                 return message
         handle = self._subscription.handle
         with handle:

@@ -128,9 +128,13 @@ class TimeManagerInterface(SimulationNode, ABC):
 
     def publish_time(self) -> None:
         """Publish the present time, again if it was published before."""
-        time_ns = self.get_seconds() * NANOSECONDS + self.get_nanoseconds()
+        time_ns = self._present_ns
         self.tell_time(time_ns)
         self._send(time_ns)
+
+    @property
+    def _present_ns(self) -> int:
+        return self.get_seconds() * NANOSECONDS + self.get_nanoseconds()
 
     def answer_step(self) -> None:
         """Answer the caller of time_manager/step if the last step asked for has been taken."""
@@ -167,7 +171,7 @@ class TimeManagerInterface(SimulationNode, ABC):
     @property
     def time_text(self) -> str:
         """The time, for people to read."""
-        return seconds_text(self.get_seconds() * NANOSECONDS + self.get_nanoseconds())
+        return seconds_text(self._present_ns)
 
     def _toggle_pause(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         self.paused = not self.paused

@@ -101,6 +101,10 @@ def test_message_that_was_handed_off_is_taken_as_it_is_and_one_from_outside_too(
         send(message)
     assert newest.take() is sent[-1]
     assert newest.take() is None
+    # Each publisher's newest message is taken once.
+    looker.publisher(NUMBER)(Int32(data=4))
+    assert newest.take() == Int32(data=4)
+    assert newest.take() is None
     outside = rclpy.create_node("outside").create_publisher(Int32, "number", CHAIN)
     outside.publish(Int32(data=3))
     assert _taken(newest, bool) == [3]
