@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -40,6 +41,9 @@ from rosflight_py_sim.nodes.running import (
 )
 from rosflight_py_sim.parameters import Value
 from rosflight_py_sim.time_modes import TIME_MANAGERS
+
+# Longest wait for nodes that read from each other at the start, s.
+_READY_S = 2.0
 
 # Longest wait of the executor before `go_on` is called again, s.
 _PATIENCE_S = 0.1
@@ -130,6 +134,7 @@ class ComposedGraph:
             for node in self.nodes:
                 self.executor.add_node(node)
             self._beside = [Beside(executable, self._words_beside(executable, namespace)) for executable in looking]
+            self._wait_until_ready()
             # Last, because it starts the simulation: all other nodes must be ready.
             if self._simulated:
                 self.executor.add_node(self._add(TIME_MANAGERS[time_mode], namespace, given[0]))
@@ -157,6 +162,17 @@ class ComposedGraph:
         time = Time(nanoseconds=time_ns, clock_type=ClockType.ROS_TIME)
         for clock in self._clocks:
             clock.set_ros_time_override(time)
+
+    def _wait_until_ready(self) -> None:
+        """Let the nodes read the flight controller's parameters, which take many service calls, before time passes.
+
+        At full speed the calls would take seconds of simulated time, and not the same in every run.
+        """
+        names = {service.srv_name.rsplit("/", 1)[-1] for node in self.nodes for service in node.services}
+        end_s = time.monotonic() + _READY_S
+        ours = [node for node in self.nodes if isinstance(node, SimulationNode)]
+        while "param_get" in names and not all(node.is_ready() for node in ours) and time.monotonic() < end_s:
+            self.executor.spin_once(timeout_sec=0.01)
 
     def _make_recorder(self, file: str, namespace: str, first: Member) -> Recorder:
         """Create the recorder, before all other nodes, because it records their messages from the first on."""

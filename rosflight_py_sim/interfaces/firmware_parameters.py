@@ -38,7 +38,7 @@ class FirmwareParameterReader:
         self._on_read = on_read
         self._values: dict[str, float] = {}
         self._run = 0
-        self._reading = False
+        self._reading = self._asked = False
         self._progress = False
         self._check = node.create_client(Trigger, "all_params_received")
         self._get = node.create_client(ParamGet, "param_get")
@@ -51,9 +51,16 @@ class FirmwareParameterReader:
         self._values = {}
         self._reading = True
         self._progress = True
+        self._asked = False
         self._timer.reset()
-        if self._check.service_is_ready() and self._get.service_is_ready():
+        self.has_read()
+
+    def has_read(self) -> bool:
+        """Whether the parameters have been read; begin to read if the flight controller is there only now."""
+        if self._reading and not self._asked and self._check.service_is_ready() and self._get.service_is_ready():
+            self._asked = True
             self._ask(self._check, Trigger.Request(), self._on_checked)
+        return not self._reading
 
     def _on_timer(self) -> None:
         if not self._reading:

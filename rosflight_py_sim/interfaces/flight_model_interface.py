@@ -74,6 +74,10 @@ class FlightModelInterface(TruthInterface):
     def compute_battery(self) -> tuple[float, float]:
         """True voltage (V) and current (A) of what feeds the flight controller."""
 
+    def is_ready(self) -> bool:
+        """Whether the flight controller's mixer has been read."""
+        return self._reader.has_read()
+
     @abstractmethod
     def get_firmware_parameters(self) -> None:
         """Take what the model needs from `firmware_parameters`."""

@@ -108,6 +108,10 @@ class ForcesAndMomentsInterface(SimulationNode, ABC):
             Force (N) and moment (N m) in body axes (6,).
         """
 
+    def is_ready(self) -> bool:
+        """Whether the flight controller's mixer has been read."""
+        return self._reader.has_read()
+
     @abstractmethod
     def get_firmware_parameters(self) -> None:
         """Take what the model needs from `firmware_parameters`."""

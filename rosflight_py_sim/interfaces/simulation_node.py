@@ -184,6 +184,10 @@ class SimulationNode(Node):
             ParameterError: the values do not fit together.
         """
 
+    def is_ready(self) -> bool:
+        """Whether the node has what it reads from other nodes at the start; by default true."""
+        return True
+
     @property
     def time_mode(self) -> str:
         """Time mode of the node; empty if it runs in any."""

@@ -190,7 +190,7 @@ def test_step_of_steered_wheels_waits_for_the_outputs_of_the_same_time(graph: Ca
     g = graph(vehicle_name="anaconda").ready()
     dynamics = g.node("dynamics")
     forces = g.node("forces_and_moments")
-    g.spin_until(lambda: forces.firmware_parameters, "the flight controller's mixer")
+    g.spin_until(forces.is_ready, "the flight controller's mixer")
     g.remove(g.node("sil_board"))
     g.idle(0.2)
     g.remove(forces)
@@ -214,3 +214,9 @@ def test_step_of_steered_wheels_waits_for_the_outputs_of_the_same_time(graph: Ca
     assert g.time_ns == waiting_ns
     wrenches.publish(wrench)
     g.spin_until(lambda: g.time_ns > waiting_ns, "the step")
+
+
+def test_mixer_is_known_before_the_first_step(graph: Callable[..., Any]) -> None:
+    g = graph(vehicle_name="anaconda")
+    assert g.node("forces_and_moments").firmware_parameters["PRIMARY_MIXER"] >= 0.0
+    assert g.time_ns == 0
