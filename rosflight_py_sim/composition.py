@@ -258,6 +258,7 @@ class ComposedGraph:
             self.executor.remove_node(node)
             node.destroy_node()
         # The executor would otherwise keep references to the nodes.
+        self.hand_off.close()
         self.executor.shutdown()
         rclpy.try_shutdown()
 

@@ -179,3 +179,11 @@ def virtual_joystick() -> Iterator[Callable[..., VirtualJoystick]]:
     for joystick in made:
         joystick.unplug()
     session.close()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run the tests with two participants in this process first.
+
+    After some hundred graphs in one process, a second participant of that process is no longer discovered.
+    """
+    items.sort(key=lambda item: item.path.name != "test_hand_off.py")

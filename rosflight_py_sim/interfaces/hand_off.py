@@ -12,7 +12,7 @@ matches it.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from rclpy.clock import Clock, ClockType, ROSClock
@@ -224,7 +224,8 @@ class HandOff:
         """Deliver in tasks of an executor."""
         self.clock: ROSClock | None = None
         self.failure: Exception | None = None
-        self._executor, self._create_task = executor, executor.create_task
+        self._get_nodes: Callable[[], Collection[Node]] = executor.get_nodes
+        self._create_task: Callable[[Callable[[], None]], object] = executor.create_task
         self._members: list[Node] = []
         self._node_count = 0
         self._queue: deque[tuple[Deliver, Any]] = deque()
@@ -234,6 +235,17 @@ class HandOff:
         self._has_guests = False
         self._outlets: dict[str, list[Outlet]] = {}
         self._inlets: dict[str, list[Inlet]] = {}
+
+    def close(self) -> None:
+        """End deliveries, and let go of nodes and executor.
+
+        The executor may still hold a task of deliveries, and could never be collected with what that task holds.
+        """
+        self._is_idle = False
+        self._create_task = _never
+        self._get_nodes = list
+        for held in (self._queue, self._outlets, self._inlets, self._members):
+            held.clear()
 
     def check(self) -> None:
         """Raise `failure`, if there is one."""
@@ -373,7 +385,7 @@ class HandOff:
 
     def _admit_guests(self) -> None:
         """Check for guests, whose subscriptions may queue no more than a single message."""
-        nodes = self._executor.get_nodes()
+        nodes = self._get_nodes()
         self._has_guests = any(node not in self._members for node in nodes)
         self._node_count = len(nodes)
 
@@ -398,7 +410,7 @@ class HandOff:
         Its turn comes after certain messages, not after some time: what the executor then serves, a service call for
         example, must meet the same step in every run.
         """
-        if len(self._executor.get_nodes()) != self._node_count:
+        if len(self._get_nodes()) != self._node_count:
             # A node that was just added may have matched topics before it was added.
             self._admit_guests()
             for name in self._names():
@@ -418,6 +430,10 @@ class HandOff:
             self.failure = error
             return
         self._is_idle = True
+
+
+def _never(_: Callable[[], None]) -> None:
+    """Task of a hand-off that is closed."""
 
 
 def _fit(outlet: Outlet, inlet: Inlet) -> bool:

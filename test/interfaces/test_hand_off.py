@@ -107,6 +107,7 @@ class Process:
             self.leave(node)
         for node in self.nodes:
             node.destroy_node()
+        self.hand_off.close()
         self.executor.shutdown()
         rclpy.shutdown()
 

@@ -65,7 +65,8 @@ def test_a_recorder_in_a_process_finds_every_topic_and_completes_its_file(
     truth = recording.topics[TRUTH].log_ns
     assert (truth % STEP_NS == 0).all() and truth[0] >= 0.4e9
     first, last = recording.span_ns
-    assert truth[0] - first < 1e9 and last - truth[-1] < 1e9
+    # A process that misses another's first announcement receives the next 3 s later.
+    assert truth[0] - first < 4e9 and last - truth[-1] < 1e9
 
 
 def test_a_composed_run_that_is_killed_leaves_a_complete_file(processes: Any, tmp_path: Path) -> None:
