@@ -35,6 +35,6 @@ def test_mission_is_the_recorded_one(command_line: Run, tmp_path: Path, vehicle:
     flown = {int(second): (digest, [float(x) for x in place]) for second, digest, *place in map(str.split, lines)}
     for second, digest, place in recorded:
         # Mathematical functions of other processors and libraries round otherwise, and noise hides what follows.
-        assert flown[second][1] == pytest.approx(place, abs=0.1)
+        assert flown[second][1] == pytest.approx(place, abs=0.5)
         if mark() == RECORDED["arithmetic"]:
             assert flown[second][0] == digest
