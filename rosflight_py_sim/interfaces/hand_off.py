@@ -226,7 +226,7 @@ class HandOff:
         self.failure: Exception | None = None
         self._get_nodes: Callable[[], Collection[Node]] = executor.get_nodes
         self._create_task: Callable[[Callable[[], None]], object] = executor.create_task
-        self._members: list[Node] = []
+        self._members: dict[Node, None] = {}
         self._node_count = 0
         self._queue: deque[tuple[Deliver, Any]] = deque()
         self._is_idle = True
@@ -315,17 +315,16 @@ class HandOff:
 
     def connect(self, node: Node) -> None:
         """Add a node whose topics are connected."""
-        self._members.append(node)
+        self._members[node] = None
         if len(self._members) == 1:
             self._look_regularly()
 
     def disconnect(self, node: Node) -> None:
         """Remove a node before it is destroyed."""
-        if node in self._members:
-            was_first = node is self._members[0]
-            self._members.remove(node)
-            if was_first and self._members:
-                self._look_regularly()
+        had_timer = node is next(iter(self._members), None)
+        self._members.pop(node, None)
+        if had_timer and self._members:
+            self._look_regularly()
 
     def _look_regularly(self) -> None:
         """Start a timer that checks for external publishers and subscriptions, also while nothing is delivered.
@@ -333,7 +332,8 @@ class HandOff:
         rclpy's events for matches are not used: EventsExecutor fails on an event of a publisher or subscription that
         has been destroyed.
         """
-        self._members[0].create_timer(_LOOK_S, self._look_around, clock=Clock(clock_type=ClockType.STEADY_TIME))
+        first = next(iter(self._members))
+        first.create_timer(_LOOK_S, self._look_around, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     def _look_around(self) -> None:
         self._admit_guests()

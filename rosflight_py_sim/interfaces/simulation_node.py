@@ -399,11 +399,12 @@ class SimulationNode(Node):
 
     def destroy_subscription(self, subscription: Subscription[Any]) -> bool:
         """As rclpy's."""
-        self._traffic.forget(subscription)
-        if self.hand_off is not None:
+        if self.hand_off is not None and subscription in self._traffic.subscriptions:
             self.hand_off.remove(subscription)
-        if subscription not in self._subscriptions:
-            self._subscriptions.append(subscription)
+            if subscription not in self._subscriptions:
+                # rclpy destroys only those on its list.
+                self._subscriptions.append(subscription)
+        self._traffic.forget(subscription)
         return bool(super().destroy_subscription(subscription))
 
     def create_timer(
