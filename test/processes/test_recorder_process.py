@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rclpy.node import Node
 
 from rosflight_py_sim.interfaces.step_topics import TRUTH_STATE
 from rosflight_py_sim.recording.mcap_file import Recording, read_recording
@@ -38,6 +39,16 @@ def assert_every_step(recording: Recording) -> None:
     assert np.unique(truth).tolist() == [number * STEP_NS for number in range(len(np.unique(truth)))]
 
 
+def types_in(recording: Recording) -> dict[str, str]:
+    """Type of each recorded topic."""
+    return {name: topic.type_name for name, topic in recording.topics.items()}
+
+
+def published_types(node: Node) -> dict[str, str]:
+    """Type of each topic that somebody publishes, as far as the node knows."""
+    return {name: kinds[0] for name, kinds in node.get_topic_names_and_types() if node.count_publishers(name)}
+
+
 def test_a_recorder_in_a_process_finds_every_topic_and_completes_its_file(
     simulate: Callable[..., Any], tmp_path: Path
 ) -> None:
@@ -49,18 +60,16 @@ def test_a_recorder_in_a_process_finds_every_topic_and_completes_its_file(
         "recorder", "-p", f"record.file:={path}", "-p", "record.vehicle:=multirotor", "-p", "vehicles:=['']"
     )
     observer.wait_for(lambda: holds(path, TRUTH, 400), "messages in the file")
-    there = {name: kinds[0] for name, kinds in observer.node.get_topic_names_and_types()}
-    published = {name for name in there if observer.node.count_publishers(name)}
-    # On a busy machine it takes a while until everybody has heard of everybody.
-    observer.wait_for(lambda: published <= recorded(path).topics.keys(), "all topics")
+    # On a busy machine it takes a while until every participant knows every other one.
+    observer.wait_for(lambda: types_in(recorded(path)) == published_types(observer.node), "all topics")
+    published = published_types(observer.node)
     recorder.signal(signal.SIGINT)
     assert recorder.wait() == 0
     assert recorder.complaints == []
     observer.wait_for(lambda: recorded(path).trouble == "", "the end of the file")
     recording = recorded(path)
     assert recording.facts["vehicle"] == "multirotor" and json.loads(recording.facts["namespaces"]) == [""]
-    types = {name: topic.type_name for name, topic in recording.topics.items()}
-    assert types == {name: kind for name, kind in there.items() if name in published}
+    assert types_in(recording) == published
     # Simulated times, none far from the others: what comes before the first clock message has its time.
     truth = recording.topics[TRUTH].log_ns
     assert (truth % STEP_NS == 0).all() and truth[0] >= 0.4e9
