@@ -65,8 +65,7 @@ def filmed_run(filmed: bool, seconds: float = 5.0) -> FilmedRun:
     settings: dict[str, Value] = {"real_time_multiplier": 0.0, "world": "pool"}
     graph = ComposedGraph([member], settings=settings, arguments=["--log-level", "warn"])
     listener = Node("listener")
-    graph.adopt(listener)
-    graph.executor.add_node(listener)
+    graph.include(listener)
     for name in ("front", "bottom") if filmed else ():
         listener.create_subscription(CompressedImage, compressed_image(name), lambda message: None, CHAIN, raw=True)
     clock = graph.nodes[0].get_clock()

@@ -10,12 +10,18 @@ from nav_msgs.msg import Path as PathMessage
 from rich.console import Console
 from std_msgs.msg import Float64, String
 
-from rosflight_py_sim import topic_names
 from rosflight_py_sim.composition import ComposedGraph
 from rosflight_py_sim.flight import Flight
 from rosflight_py_sim.interfaces.autopilot_interface import AutopilotInterface
-from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED
-from rosflight_py_sim.interfaces.step_topics import SETPOINT, STATUS, TRUTH_BATTERY, vector3
+from rosflight_py_sim.interfaces.step_topics import (
+    AUTOPILOT_PATH,
+    AUTOPILOT_PHASE,
+    AUTOPILOT_PROGRESS,
+    SETPOINT,
+    STATUS,
+    TRUTH_BATTERY,
+    vector3,
+)
 from rosflight_py_sim.mission_recorder import MissionRecorder
 from rosflight_py_sim.nodes.pilot import MissionPilot
 from rosflight_py_sim.nodes.running import node_class
@@ -36,6 +42,7 @@ def autopilot_class(vehicle: Vehicle) -> type[AutopilotInterface]:
 class FlightRecorder(MissionRecorder):
     """Writes down what the autopilot does, from its start on."""
 
+    DEFAULT_NAME = "flight_recorder"
     HEARS = (TRUTH_BATTERY, SETPOINT, STATUS)
 
     def __init__(self, vehicle: Vehicle, **arguments: Any) -> None:
@@ -46,10 +53,10 @@ class FlightRecorder(MissionRecorder):
         self.progress = 0.0
         self._phases = {phase.label: phase for phase in phases}
         self._waiting = self._phase = phases(0)
-        super().__init__(vehicle, "flight_recorder", **arguments)
-        self.create_subscription(String, topic_names.AUTOPILOT_PHASE, self._on_phase, LATCHED)
-        self.create_subscription(PathMessage, topic_names.AUTOPILOT_PATH, self._on_path, LATCHED)
-        self.create_subscription(Float64, topic_names.AUTOPILOT_PROGRESS, self._on_progress, CHAIN)
+        super().__init__(vehicle, **arguments)
+        self.subscribe(AUTOPILOT_PHASE, self._on_phase)
+        self.subscribe(AUTOPILOT_PATH, self._on_path)
+        self.subscribe(AUTOPILOT_PROGRESS, self._on_progress)
 
     @property
     def is_on(self) -> bool:
@@ -85,11 +92,8 @@ class AutopilotFlight(Flight):
 
     def join(self, graph: ComposedGraph, namespace: str) -> None:
         """Create pilot and recorder."""
-        self._recorder = FlightRecorder(self.vehicle, namespace=namespace)
-        self._pilot = MissionPilot(lands=autopilot_class(self.vehicle).LANDS, namespace=namespace)
-        for node in (self._recorder, self._pilot):
-            graph.adopt(node)
-            graph.executor.add_node(node)
+        self._recorder = graph.join(FlightRecorder, self.vehicle, namespace=namespace)
+        self._pilot = graph.join(MissionPilot, lands=autopilot_class(self.vehicle).LANDS, namespace=namespace)
 
     @property
     def doing(self) -> str:

@@ -22,10 +22,10 @@ class ClientRecorder(MissionRecorder):
         log: rows, and what the program says.
     """
 
-    def __init__(self, vehicle: Vehicle, log: ClientLog, name: str, **arguments: Any) -> None:
+    def __init__(self, vehicle: Vehicle, log: ClientLog, **arguments: Any) -> None:
         """Listen."""
         self.log = log
-        super().__init__(vehicle, name, **arguments)
+        super().__init__(vehicle, **arguments)
 
     @property
     def is_on(self) -> bool:

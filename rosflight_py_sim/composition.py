@@ -6,7 +6,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import rclpy
 from rclpy.clock import ClockType, ROSClock
@@ -41,6 +41,8 @@ from rosflight_py_sim.nodes.running import (
 )
 from rosflight_py_sim.parameters import Value
 from rosflight_py_sim.time_modes import TIME_MANAGERS
+
+N = TypeVar("N", bound=SimulationNode)
 
 # Longest wait for nodes that read from each other at the start, s.
 _READY_S = 2.0
@@ -187,21 +189,22 @@ class ComposedGraph:
 
     def _words_beside(self, executable: str, namespace: str) -> list[str]:
         words = list(self._first)
-        for name, value in self._parameters(executable).items():
+        for name, value in self._parameters(node_class(executable)).items():
             words += ["-p", f"{name}:={json.dumps(value)}"]
         name = node_name(node_class(executable).DEFAULT_NAME, executable, self._names)
         return [*words, "-r", f"__ns:=/{namespace.strip('/')}", "-r", f"__node:={name}"]
 
-    def _parameters(self, executable: str) -> dict[str, Any]:
+    def _parameters(self, cls: type[SimulationNode]) -> dict[str, Any]:
         """The graph's own parameters, as far as the node has them."""
-        table = node_class(executable).PARAMETERS
-        return {"use_sim_time": self._simulated} | {n: v for n, v in self._own.items() if n in table}
+        return {"use_sim_time": self._simulated} | {n: v for n, v in self._own.items() if n in cls.PARAMETERS}
+
+    def _overrides(self, cls: type[SimulationNode]) -> list[Parameter[Any]]:
+        return [Parameter(name, value=value) for name, value in self._parameters(cls).items()]
 
     def _add(self, executable: str, namespace: str, arguments: list[str]) -> SimulationNode:
         """Create a node of the package, with the graph's own parameters as far as the node has them."""
         cls = node_class(executable)
         require_complete(cls)
-        overrides = self._parameters(executable)
         node = cls(
             name=node_name(cls.DEFAULT_NAME, executable, self._names),
             arguments=arguments,
@@ -210,13 +213,24 @@ class ComposedGraph:
             hand_off=self.hand_off,
             tap=self.recorder.tap if self.recorder is not None else None,
             namespace=namespace,
-            parameter_overrides=[Parameter(name, value=value) for name, value in overrides.items()],
+            parameter_overrides=self._overrides(cls),
         )
-        self.adopt(node)
+        self._adopt(node)
         return node
 
-    def adopt(self, node: Node) -> None:
-        """Let a node take its time from the graph's clock; `close` destroys the node."""
+    def join(self, cls: type[N], *arguments: Any, namespace: str = "", **options: Any) -> N:
+        """Create and run a node of your own in the graph's time mode; `cls` gets the arguments and options, too."""
+        overrides = self._overrides(cls)
+        node = cls(*arguments, namespace=namespace, hand_off=self.hand_off, parameter_overrides=overrides, **options)
+        self.include(node)
+        return node
+
+    def include(self, node: Node) -> None:
+        """Run any rclpy node, on the graph's clock; `close` destroys the node."""
+        self._adopt(node)
+        self.executor.add_node(node)
+
+    def _adopt(self, node: Node) -> None:
         shared, clock = self.hand_off.clock, node.get_clock()
         if shared is not None and clock is not shared:
             drop_clock_subscription(node)

@@ -7,17 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from sensor_msgs.msg import CompressedImage
 
 from rosflight_py_sim.client_task import ClientRecorder, ClientTask
 from rosflight_py_sim.composition import ComposedGraph
-from rosflight_py_sim.interfaces.qos import CHAIN
+from rosflight_py_sim.interfaces.camera_topics import PictureFile, compressed_topic
 from rosflight_py_sim.interfaces.ticks import Schedule
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.recording.dive_log import DiveLog, Frame
 from rosflight_py_sim.recording.dive_summary import summarise_dive, task_object
-from rosflight_py_sim.stamps import NANOSECONDS, time_ns_of
-from rosflight_py_sim.topic_names import compressed_image
+from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.vehicles import CAMERA, Vehicle
 from rosflight_py_sim.viewer.dive_picture import draw_dive
 from rosflight_py_sim.viewer.summary_table import print_dive
@@ -35,11 +33,12 @@ _KEPT_HZ = 2.0
 class DiveRecorder(ClientRecorder):
     """Writes down the dive, and what the cameras see."""
 
+    DEFAULT_NAME = "dive_recorder"
     log: DiveLog
 
     def __init__(self, vehicle: Vehicle, **arguments: Any) -> None:
         """Listen."""
-        super().__init__(vehicle, DiveLog(vehicle.actuators), "dive_recorder", **arguments)
+        super().__init__(vehicle, DiveLog(vehicle.actuators), **arguments)
         for camera in CAMERAS:
             self._watch(camera)
 
@@ -50,12 +49,11 @@ class DiveRecorder(ClientRecorder):
     def _watch(self, camera: str) -> None:
         schedule = Schedule(_KEPT_HZ)
 
-        def on_image(message: CompressedImage) -> None:
-            time_ns = time_ns_of(message.header.stamp)
-            if schedule.due(time_ns):
-                self.log.frames.append(Frame(time_ns / NANOSECONDS, camera, bytes(message.data)))
+        def on_picture(picture: PictureFile) -> None:
+            if schedule.due(picture.time_ns):
+                self.log.frames.append(Frame(picture.time_ns / NANOSECONDS, camera, picture.file))
 
-        self.create_subscription(CompressedImage, compressed_image(camera), on_image, CHAIN)
+        self.subscribe(compressed_topic(camera), on_picture)
 
 
 class DiveTask(ClientTask):
@@ -79,9 +77,7 @@ class DiveTask(ClientTask):
             self._ring = task_object(self._world, RING, Kind.RING)
         except WorldError as error:
             raise ParameterError(f"parameter 'world': {error}") from error
-        self._recorder = DiveRecorder(self.vehicle, namespace=namespace)
-        graph.adopt(self._recorder)
-        graph.executor.add_node(self._recorder)
+        self._recorder = graph.join(DiveRecorder, self.vehicle, namespace=namespace)
         return self._recorder
 
     def arguments(self, graph: ComposedGraph) -> list[str]:

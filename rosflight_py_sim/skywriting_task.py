@@ -34,11 +34,12 @@ _WRITE = re.compile(r"write (\S+)")
 class SkywritingRecorder(ClientRecorder):
     """Writes down the flight, with modes and cage of the plane."""
 
+    DEFAULT_NAME = "skywriting_recorder"
     log: SkywritingLog
 
     def __init__(self, vehicle: Vehicle, plane: UtherePlane, **arguments: Any) -> None:
         """Listen; `plane` is asked for its modes."""
-        super().__init__(vehicle, SkywritingLog(vehicle.actuators), "skywriting_recorder", **arguments)
+        super().__init__(vehicle, SkywritingLog(vehicle.actuators), **arguments)
         self._plane = plane
 
     def hear(self, text: str) -> None:
@@ -66,11 +67,8 @@ class SkywritingTask(ClientTask):
         values = graph.values_of("bridge")
         self._units = UthereUnits(values)
         self._limits = {one.name: number(values, f"uthere.{one.name}") for one in CAGE_LIMITS}
-        self._recorder = SkywritingRecorder(self.vehicle, front_end.planes[0], namespace=namespace)
-        self._pilot = Pilot(namespace=namespace)
-        for node in (self._recorder, self._pilot):
-            graph.adopt(node)
-            graph.executor.add_node(node)
+        self._recorder = graph.join(SkywritingRecorder, self.vehicle, front_end.planes[0], namespace=namespace)
+        self._pilot = graph.join(Pilot, namespace=namespace)
         return self._recorder
 
     def arguments(self, graph: ComposedGraph) -> list[str]:

@@ -57,8 +57,7 @@ def live_graph() -> GraphModel:
     graph = ComposedGraph(members, settings={"real_time_multiplier": 0.0}, executables=["autopilot"])
     try:
         listener = Node("_graph_listener")
-        graph.adopt(listener)
-        graph.executor.add_node(listener)
+        graph.include(listener)
         clock = listener.get_clock()
         graph.spin(lambda: clock.now().nanoseconds < _SETTLED_S * NANOSECONDS)
         model = GraphWatch(listener).model()

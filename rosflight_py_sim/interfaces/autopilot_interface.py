@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
 from geometry_msgs.msg import PoseStamped
 from nav_msgs.msg import Path
-from rclpy.publisher import Publisher
 from rosflight_msgs.msg import Command
 from std_msgs.msg import Float64, String
 from std_srvs.srv import Trigger
 
-from rosflight_py_sim import topic_names
 from rosflight_py_sim.autopilot.guided import Guided
 from rosflight_py_sim.autopilot.mission_phase import MissionPhase
 from rosflight_py_sim.autopilot.setpoint import Vector3
 from rosflight_py_sim.interfaces.diagnostics import Diagnosis
 from rosflight_py_sim.interfaces.dynamics_interface import LONGEST_STEP_NS
-from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED
+from rosflight_py_sim.interfaces.qos import CHAIN
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
-from rosflight_py_sim.interfaces.step_topics import COMMAND, SETPOINT, TRUTH_STATE, ControlCommand, Setpoint
+from rosflight_py_sim.interfaces.step_topics import (
+    AUTOPILOT_PATH,
+    AUTOPILOT_PHASE,
+    AUTOPILOT_PROGRESS,
+    COMMAND,
+    SETPOINT,
+    TRUTH_STATE,
+    ControlCommand,
+    Setpoint,
+)
 from rosflight_py_sim.interfaces.ticks import Schedule
 from rosflight_py_sim.interfaces.traffic import Period
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
@@ -58,14 +65,14 @@ class AutopilotInterface(SimulationNode, ABC):
         self._state = VehicleState()
         self._last_ns = -1
         self._phase = ""
-        self._path_publisher: Publisher | None = None
+        self._publish_path: Callable[[Path], None] | None = None
         super().__init__(**arguments)
         self._schedule = Schedule(number(self.values, "command_frequency"))
         self._progress_schedule = Schedule(_PROGRESS_RATE_HZ)
         self._send_command = self.publisher(COMMAND)
         self._send_setpoint = self.publisher(SETPOINT)
-        self._publish_phase = self.create_publisher(String, topic_names.AUTOPILOT_PHASE, LATCHED).publish
-        self._publish_progress = self.create_publisher(Float64, topic_names.AUTOPILOT_PROGRESS, CHAIN).publish
+        self._publish_phase = self.publisher(AUTOPILOT_PHASE)
+        self._publish_progress = self.publisher(AUTOPILOT_PROGRESS)
         self.create_service(Trigger, "autopilot/start", self._start)
         self.subscribe(TRUTH_STATE, self._on_truth, qos=CHAIN, needed=True)
         self._tell_phase()
@@ -98,8 +105,7 @@ class AutopilotInterface(SimulationNode, ABC):
 
     def tell_path(self, points_ned: Iterable[Vector3]) -> None:
         """Publish the planned path, as a polyline (m); the topic is there from the first one on."""
-        if self._path_publisher is None:
-            self._path_publisher = self.create_publisher(Path, topic_names.AUTOPILOT_PATH, LATCHED)
+        self._publish_path = self._publish_path or self.publisher(AUTOPILOT_PATH)
         path = Path()
         path.header.frame_id = "NED"
         path.header.stamp = self.get_clock().now().to_msg()
@@ -108,7 +114,7 @@ class AutopilotInterface(SimulationNode, ABC):
             position = pose.pose.position
             position.x, position.y, position.z = north, east, down
             path.poses.append(pose)
-        self._path_publisher.publish(path)
+        self._publish_path(path)
 
     def _start(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         if self._state.time_ns < 0:

@@ -21,6 +21,7 @@ from rclpy.node import Node
 from rclpy.publisher import Publisher
 from rclpy.qos import DurabilityPolicy, QoSCompatibility, QoSProfile, qos_check_compatible
 from rclpy.subscription import Subscription
+from rclpy.task import Future
 
 from rosflight_py_sim.interfaces.step_topics import CLOCK, STATUS, TRUTH_STATE, StepTopic
 from rosflight_py_sim.interfaces.traffic import Tally
@@ -29,9 +30,10 @@ from rosflight_py_sim.interfaces.traffic import Tally
 # little beside them.
 _STEPS = 8
 
-# Guests are nodes of the executor that are not connected. With guests, the executor has a turn after each message on
-# these topics instead. The topics do not depend on what the guests subscribe to: one guest more changes no flight.
-_TURNS_WITH_GUESTS = (STATUS, TRUTH_STATE, CLOCK)
+# With guests, which are nodes of the executor that are not connected, or while a member waits for the answer of a
+# service, the executor has a turn after each message on these topics instead. The topics do not depend on what the
+# guests subscribe to: one guest more changes no flight.
+_MORE_TURNS = (STATUS, TRUTH_STATE, CLOCK)
 
 # Handed-off messages of which a subscription may still receive a copy from the middleware, which queues one or a few.
 _ECHOES = 64
@@ -233,6 +235,7 @@ class HandOff:
         self._steps = 0
         self._turn_ends = False
         self._has_guests = False
+        self._calls = 0
         self._outlets: dict[str, list[Outlet]] = {}
         self._inlets: dict[str, list[Inlet]] = {}
 
@@ -246,6 +249,21 @@ class HandOff:
         self._get_nodes = list
         for held in (self._queue, self._outlets, self._inlets, self._members):
             held.clear()
+
+    def attended(self, call: Callable[[Any], Future[Any]]) -> Callable[[Any], Future[Any]]:
+        """The same service call, made and answered in turns of the executor that come at once."""
+
+        def call_attended(request: Any) -> Future[Any]:
+            self._turn_ends = True
+            self._calls += 1
+            future = call(request)
+            future.add_done_callback(on_answer)
+            return future
+
+        def on_answer(_: Future[Any]) -> None:
+            self._calls -= 1
+
+        return call_attended
 
     def check(self) -> None:
         """Raise `failure`, if there is one."""
@@ -262,7 +280,7 @@ class HandOff:
         self._connect(outlet.name)
         put, topic = self._queue.append, outlet.topic
         as_received = topic.as_received
-        ends = topic in _TURNS_WITH_GUESTS
+        ends = topic in _MORE_TURNS
 
         def send(message: Any) -> None:
             tally.count += 1
@@ -276,7 +294,7 @@ class HandOff:
                 put((deliver, message))
             if outlet.goes_out:
                 outlet.send_out(message)
-            if ends and self._has_guests:
+            if ends and (self._has_guests or self._calls):
                 self._turn_ends = True
             if self._is_idle:
                 self._wake()

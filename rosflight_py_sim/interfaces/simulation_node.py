@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import Any, ClassVar, TypeVar
 
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor, SetParametersResult
+from rclpy.client import Client
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.parameter import Parameter as RosParameter
@@ -48,8 +49,8 @@ M = TypeVar("M")
 Take = Callable[[bytes], None]
 """Takes a serialised message."""
 
-Tap = Callable[[str, Any, QoSProfile], Take]
-"""Called with a topic's full name, type and QoS; returns the function that takes the messages published there."""
+Tap = Callable[[str, Any, QoSProfile], Take | None]
+"""Called with a topic's full name, type and QoS; returns the function that takes the messages, or None."""
 
 # Parameters of rcl, and those that rclpy declares.
 _NOT_OURS = ("use_sim_time", "start_type_description_service", "qos_overrides")
@@ -299,7 +300,7 @@ class SimulationNode(Node):
     def lazy_publisher(self, topic: StepTopic[M], at: str = "") -> Callable[[Callable[[], M]], None]:
         """As `publisher`, but the function takes a function that makes the message.
 
-        With a hand-off, the message is made only if there is a subscription or a tap.
+        The message is made only if there is a subscription or a tap.
         """
         return self._sender(topic, at).send_made
 
@@ -312,13 +313,20 @@ class SimulationNode(Node):
             return publisher
 
         if hand_off is None:
-            publish, encode = new_publisher().publish, topic.encode
+            publisher, encode = new_publisher(), topic.encode
+            publish, subscriptions = publisher.publish, publisher.handle.get_subscription_count
 
             def send(message: M) -> None:
                 tally.count += 1
                 publish(encode(message))
 
-            return Sender(send, lambda make: send(make()))
+            def send_made(make: Callable[[], M]) -> None:
+                if subscriptions():
+                    send(make())
+                else:
+                    tally.count += 1
+
+            return Sender(send, send_made)
         outlet: Outlet
 
         def renew() -> None:
@@ -406,6 +414,13 @@ class SimulationNode(Node):
                 self._subscriptions.append(subscription)
         self._traffic.forget(subscription)
         return bool(super().destroy_subscription(subscription))
+
+    def create_client(self, *arguments: Any, **options: Any) -> Client[Any, Any, Any]:
+        """As rclpy's; with a hand-off, a call is served and answered within the step."""
+        client = super().create_client(*arguments, **options)
+        if self.hand_off is not None:
+            client.call_async = self.hand_off.attended(client.call_async)
+        return client
 
     def create_timer(
         self, timer_period_sec: float, callback: Callable[[], None], *arguments: Any, **options: Any

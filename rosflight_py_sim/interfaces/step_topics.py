@@ -16,6 +16,7 @@ from functools import partial
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 from geometry_msgs.msg import PoseStamped, Vector3Stamped, WrenchStamped
+from nav_msgs.msg import Path
 from rclpy.qos import QoSProfile
 from rclpy.serialization import deserialize_message, serialize_message
 from rosflight_msgs.msg import (
@@ -478,6 +479,9 @@ SETPOINT = _stamped(
     frame_id="NED",
     by="autopilot",
 )
+AUTOPILOT_PHASE = StepTopic[String](topic_names.AUTOPILOT_PHASE, String, LATCHED, by="autopilot")
+AUTOPILOT_PATH = StepTopic[Path](topic_names.AUTOPILOT_PATH, Path, LATCHED, by="autopilot")
+AUTOPILOT_PROGRESS = StepTopic[Float64](topic_names.AUTOPILOT_PROGRESS, Float64, by="autopilot")
 
 STEP_TOPICS: tuple[StepTopic[Any], ...] = tuple(row for row in vars().copy().values() if isinstance(row, StepTopic))
 """All rows, in the order in which they are declared."""

@@ -8,11 +8,10 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sensor_msgs.msg import CompressedImage
 
 from rosflight_py_sim.bridge.front_end_interface import ControllerStatus, GnssReport, Snapshot, Vector3
+from rosflight_py_sim.interfaces.camera_topics import PictureFile, compressed_topic
 from rosflight_py_sim.interfaces.polled_subscription import PolledSubscription
-from rosflight_py_sim.interfaces.qos import CHAIN
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.stamped_inputs import StampedInputs
 from rosflight_py_sim.interfaces.step_topics import (
@@ -36,11 +35,9 @@ from rosflight_py_sim.interfaces.step_topics import (
     StatusReport,
     StepTopic,
     Wind,
-    topic_of,
     vector3,
 )
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
-from rosflight_py_sim.topic_names import compressed_image
 
 CAMERAS = ("front", "bottom")
 """Names of the cameras that a vehicle may have."""
@@ -89,8 +86,7 @@ class BridgedVehicle(ABC):
         # As often as the step itself, and needed far more rarely.
         self._estimate = node.poll(ATTITUDE_EULER, name) if "attitude" in wants else None
         for camera in CAMERAS if "images" in wants else ():
-            image = topic_of(name, compressed_image(camera))
-            node.create_subscription(CompressedImage, image, partial(self._on_image, camera), CHAIN)
+            node.subscribe(compressed_topic(camera), partial(self._on_picture, camera), name)
         node.subscribe(TRUTH_WIND, self._on_wind, name)
         node.subscribe(TRUTH_STATE, self._on_truth, name)
 
@@ -140,8 +136,8 @@ class BridgedVehicle(ABC):
     def _set_rc(self, rc_us: tuple[int, ...]) -> None:
         self._rc_us = rc_us
 
-    def _on_image(self, camera: str, message: CompressedImage) -> None:
-        self._images[camera] = bytes(message.data)
+    def _on_picture(self, camera: str, picture: PictureFile) -> None:
+        self._images[camera] = picture.file
 
     def _on_wind(self, wind: Wind) -> None:
         self._wind_ned, self._wind_ns = vector3(wind.velocity_ned), wind.time_ns

@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from collections.abc import Callable
+from functools import cache, partial
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from rclpy.publisher import Publisher
-from rclpy.serialization import serialize_message
-from sensor_msgs.msg import CameraInfo, CompressedImage, Image
+from sensor_msgs.msg import CameraInfo
+from std_msgs.msg import Header
 
-from rosflight_py_sim import topic_names
 from rosflight_py_sim.camera import CAMERA_PARAMETERS, Camera, NoPandaError, Renderer, cameras
+from rosflight_py_sim.interfaces.camera_topics import (
+    Picture,
+    PictureFile,
+    compressed_topic,
+    image_topic,
+    info_topic,
+    optical_frame,
+)
 from rosflight_py_sim.interfaces.qos import CHAIN
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.step_topics import TRUTH_STATE
-from rosflight_py_sim.interfaces.tail_wire import TailWire
 from rosflight_py_sim.interfaces.ticks import Schedule
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import ParameterError, ParameterTable, Value, number
 from rosflight_py_sim.stamps import set_time
 from rosflight_py_sim.world import world_of
+
+Pixels: TypeAlias = NDArray[np.uint8]
+"""A picture (height, width, 3), blue green red."""
 
 
 class CameraNode(SimulationNode):
@@ -39,7 +49,7 @@ class CameraNode(SimulationNode):
 
     def __init__(self, **arguments: Any) -> None:
         """Build the world and start listening to the truth state."""
-        self._outlets: list[_Outlet] = []
+        self._views: list[_View] = []
         super().__init__(**arguments)
         self._renderer = self._new_renderer()
         self._encoder = _JpegEncoder()
@@ -49,10 +59,10 @@ class CameraNode(SimulationNode):
     def configure(self, values: dict[str, Value]) -> None:
         """Take over what can be changed while it runs."""
         chosen = cameras(values)
-        if not self._outlets:
-            self._outlets = [_Outlet(self, camera) for camera in chosen]
-        for outlet, camera in zip(self._outlets, chosen, strict=True):
-            outlet.look_through(camera)
+        if not self._views:
+            self._views = [_View(self, camera) for camera in chosen]
+        for view, camera in zip(self._views, chosen, strict=True):
+            view.camera = camera
         self._quality = int(number(values, "jpeg_quality"))
         self._schedule = Schedule(number(values, "frame_rate"))
 
@@ -76,11 +86,11 @@ class CameraNode(SimulationNode):
         self.tell_time(time_ns)
         if not self._schedule.due(time_ns) or self._renderer is None:
             return
-        for outlet in self._outlets:
-            if outlet.wants_picture:
-                picture = self._renderer.render(outlet.camera, state.truth)
-                outlet.publish(time_ns, picture, self._encoder, self._quality)
-            outlet.publish_info(time_ns)
+        for view in self._views:
+            view.publish(time_ns, partial(self._renderer.render, view.camera, state.truth), self._compress)
+
+    def _compress(self, pixels: Pixels) -> bytes:
+        return self._encoder.encode(pixels, self._quality)
 
 
 class _JpegEncoder:
@@ -96,61 +106,46 @@ class _JpegEncoder:
             ) from error
         self._cv2 = cv2
 
-    def encode(self, picture: NDArray[np.uint8], quality: int) -> bytes:
-        """A JPEG file's bytes of a picture (height, width, 3), blue green red."""
+    def encode(self, picture: Pixels, quality: int) -> bytes:
+        """A JPEG file's bytes of a picture."""
         done, data = self._cv2.imencode(".jpg", picture, [self._cv2.IMWRITE_JPEG_QUALITY, quality])
         assert done
         return bytes(data)
 
 
-class _Outlet:
-    """The topics of one camera."""
+class _View:
+    """The topics of one camera.
+
+    Attributes:
+        camera: what it is like.
+    """
 
     def __init__(self, node: SimulationNode, camera: Camera) -> None:
-        image, compressed = topic_names.camera_image(camera.name), topic_names.compressed_image(camera.name)
-        info = topic_names.camera_info(camera.name)
-        self._raw: Publisher[Image] = node.create_publisher(Image, image, CHAIN)
-        self._compressed: Publisher[CompressedImage] = node.create_publisher(CompressedImage, compressed, CHAIN)
-        self._info: Publisher[CameraInfo] = node.create_publisher(CameraInfo, info, CHAIN)
-        self.look_through(camera)
-
-    def look_through(self, camera: Camera) -> None:
-        """Be the outlet of this camera from now on."""
         self.camera = camera
-        frame = f"{camera.name}_camera_optical_frame"
-        width, height = camera.width, camera.height
-        raw = Image(height=height, width=width, encoding="bgr8", step=3 * width)
-        compressed = CompressedImage(format="bgr8; jpeg compressed bgr8")
-        info = camera_info(camera)
-        for message in (raw, compressed, info):
-            message.header.frame_id = frame
-        self._raw_wire, self._compressed_wire = TailWire(raw), TailWire(compressed)
-        self._info_message = info
+        # The compressed one first: a recording may leave out pictures of which it has a compressed twin.
+        self._send_file = node.lazy_publisher(compressed_topic(camera.name))
+        self._send_picture = node.lazy_publisher(image_topic(camera.name))
+        self._send_info = node.lazy_publisher(info_topic(camera.name))
 
-    @property
-    def wants_picture(self) -> bool:
-        """Whether anybody listens to pictures."""
-        return self._raw.get_subscription_count() > 0 or self._compressed.get_subscription_count() > 0
+    def publish(self, time_ns: int, render: Callable[[], Pixels], compress: Callable[[Pixels], bytes]) -> None:
+        """Publish the picture in the forms to which something subscribes, and the projection."""
+        pixels = cache(render)
+        camera = self.camera
+        self._send_picture(lambda: Picture(time_ns, camera.width, camera.height, pixels().tobytes()))
+        self._send_file(lambda: PictureFile(time_ns, compress(pixels())))
+        self._send_info(lambda: self._info(time_ns))
 
-    def publish(self, time_ns: int, picture: NDArray[np.uint8], encoder: _JpegEncoder, quality: int) -> None:
-        """Send the picture in the forms that somebody listens to."""
-        if self._raw.get_subscription_count() > 0:
-            self._raw.publish(self._raw_wire.encode(time_ns, picture.tobytes()))
-        if self._compressed.get_subscription_count() > 0:
-            self._compressed.publish(self._compressed_wire.encode(time_ns, encoder.encode(picture, quality)))
-
-    def publish_info(self, time_ns: int) -> None:
-        """Send how the camera projects, if somebody listens."""
-        if self._info.get_subscription_count() == 0:
-            return
-        set_time(self._info_message.header.stamp, time_ns)
-        self._info.publish(serialize_message(self._info_message))
+    def _info(self, time_ns: int) -> CameraInfo:
+        info = camera_info(self.camera)
+        set_time(info.header.stamp, time_ns)
+        return info
 
 
 def camera_info(camera: Camera) -> CameraInfo:
-    """sensor_msgs/CameraInfo, without a header, of a camera."""
+    """sensor_msgs/CameraInfo of a camera, at time 0."""
     f, (cx, cy) = camera.focal_length, camera.centre
     return CameraInfo(
+        header=Header(frame_id=optical_frame(camera.name)),
         height=camera.height,
         width=camera.width,
         distortion_model="plumb_bob",

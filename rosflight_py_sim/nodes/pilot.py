@@ -6,16 +6,13 @@ import math
 from collections.abc import Callable, Generator
 from typing import Any, ClassVar, TypeAlias
 
-from rclpy.node import Node
 from rclpy.task import Future
-from rosflight_msgs.msg import Status
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
-from rosflight_py_sim import topic_names
 from rosflight_py_sim.firmware import ErrorFlag, Override
-from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED
-from rosflight_py_sim.interfaces.step_topics import STATUS
+from rosflight_py_sim.interfaces.simulation_node import SimulationNode
+from rosflight_py_sim.interfaces.step_topics import AUTOPILOT_PHASE, STATUS, StatusReport
 
 Script: TypeAlias = Generator[str | Callable[[], bool], None, None]
 """Services to call, and conditions to wait for."""
@@ -34,7 +31,7 @@ class FlightAbortedError(RuntimeError):
     """The flight could not be flown; the text says at which step and why."""
 
 
-class Pilot(Node):
+class Pilot(SimulationNode):
     """Arms the vehicle and hands over from the sticks, through the services that a person would call one by one.
 
     Attributes:
@@ -43,22 +40,23 @@ class Pilot(Node):
         failure: why it was given up, if it was.
     """
 
+    DEFAULT_NAME: ClassVar[str] = "pilot"
     SERVICES: ClassVar[tuple[str, ...]] = ("calibrate_imu", "toggle_arm", "toggle_override")
 
-    def __init__(self, name: str = "pilot", **arguments: Any) -> None:
+    def __init__(self, **arguments: Any) -> None:
         """Begin as soon as the flight controller reports its status."""
-        super().__init__(name, **arguments)
+        super().__init__(**arguments)
         self.doing = "starting (compiles the first time)"
         self.done = False
         self.failure: FlightAbortedError | None = None
-        self.status = Status()
+        self.status = StatusReport(0, False, False, 0, False, 0, 0, 0, 0)
         self._waited = 0
         self._uncalled = ""
         self._is_heard = False
         self._calls = {name: self.create_client(Trigger, name) for name in self.SERVICES}
         self._script = self.flight()
         self._condition: Callable[[], bool] | None = lambda: True
-        self.create_subscription(STATUS.message_type, STATUS.name, self._on_status, CHAIN)
+        self.subscribe(STATUS, self._on_status)
 
     def flight(self) -> Script:
         """Services to call, and conditions to wait for."""
@@ -66,7 +64,7 @@ class Pilot(Node):
             yield from self._calibration()
             self.doing = "arming"
             yield "toggle_arm"
-            yield lambda: bool(self.status.armed)
+            yield lambda: self.status.armed
         self.doing = "handing over"
         if self.status.rc_override & _BY_SWITCH:
             yield "toggle_override"
@@ -105,12 +103,12 @@ class Pilot(Node):
         """Wait anew for what is being waited for."""
         self._waited = 0
 
-    def _on_status(self, message: Status) -> None:
-        self.status = message
+    def _on_status(self, status: StatusReport) -> None:
+        self.status = status
         self._is_heard = True
         if self._condition is None or self.failure or self.done:
             return
-        if message.failsafe:
+        if status.failsafe:
             self._give_up("the flight controller went into failsafe")
         elif self._condition():
             self._go_on()
@@ -118,7 +116,7 @@ class Pilot(Node):
             self._waited += 1
             if self._waited > _PATIENCE and not self.is_patient:
                 missing = f"nobody offers the service {self._uncalled}"
-                flags = f"error flags of the flight controller: 0x{message.error_code:02x}"
+                flags = f"error flags of the flight controller: 0x{status.error_code:02x}"
                 self._give_up(missing if self._uncalled else flags)
 
     def _go_on(self) -> None:
@@ -166,13 +164,13 @@ class MissionPilot(Pilot):
         self._lands = lands
         self._phase = ""
         super().__init__(**arguments)
-        self.create_subscription(String, topic_names.AUTOPILOT_PHASE, self._on_phase, LATCHED)
+        self.subscribe(AUTOPILOT_PHASE, self._on_phase)
 
     def flight(self) -> Script:
         """Hand over, fly, and disarm what has landed."""
         yield from super().flight()
         self.doing = "waiting for the autopilot"
-        yield lambda: bool(self.status.offboard)
+        yield lambda: self.status.offboard
         yield "autopilot/start"
         yield lambda: self._phase == "done"
         if self._lands:

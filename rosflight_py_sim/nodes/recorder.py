@@ -136,8 +136,16 @@ class Recorder(SimulationNode):
         else:
             yield Diagnosis("", "recording", values=values)
 
-    def tap(self, topic: str, message_type: Any, qos: QoSProfile) -> Take:
-        """A function that records what a publisher of this process has sent; `topic` is its full name."""
+    def tap(self, topic: str, message_type: Any, qos: QoSProfile) -> Take | None:
+        """A function that records the messages of a publisher of this process, or None if they are left out.
+
+        Args:
+            topic: full name of the topic.
+            message_type: ROS message type.
+            qos: QoS that the publisher offers.
+        """
+        if self._is_left_out(topic, type_name_of(message_type)):
+            return None
         self._own_publishers[topic] += 1
         # The graph knows of it already, and the type's hash with it.
         type_hash = str(self.get_publishers_info_by_topic(topic)[0].topic_type_hash)
@@ -178,9 +186,14 @@ class Recorder(SimulationNode):
             if topic in self._heard or self.count_publishers(topic) <= self._own_publishers[topic]:
                 continue
             self._heard.add(topic)
-            twin = type_name == _IMAGE and topics.get(f"{topic}/compressed") == _COMPRESSED
-            if self.values["record.raw_pictures"] or not twin:
+            if not self._is_left_out(topic, type_name):
                 self._listen_to(topic, type_name)
+
+    def _is_left_out(self, topic: str, type_name: str) -> bool:
+        """Whether a topic is of uncompressed pictures that need no recording beside the compressed ones."""
+        if self.values["record.raw_pictures"] or type_name != _IMAGE:
+            return False
+        return (f"{topic}/compressed", [_COMPRESSED]) in self.get_topic_names_and_types()
 
     def _listen_to(self, topic: str, type_name: str) -> None:
         publishers = self.get_publishers_info_by_topic(topic)

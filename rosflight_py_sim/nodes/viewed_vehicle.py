@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 import numpy as np
-from sensor_msgs.msg import CompressedImage
 
+from rosflight_py_sim.interfaces.camera_topics import PictureFile, compressed_topic
 from rosflight_py_sim.interfaces.polled_subscription import PolledSubscription
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.step_topics import (
@@ -14,7 +14,6 @@ from rosflight_py_sim.interfaces.step_topics import (
     STATUS,
     TRUTH_STATE,
     TRUTH_WIND,
-    StepTopic,
     topic_of,
 )
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
@@ -40,7 +39,7 @@ class ViewedVehicle:
         self._wind = node.poll(viewed(TRUTH_WIND, relayed=relayed), name)
         self._pwm = node.poll(viewed(PWM_OUTPUT, relayed=relayed), name)
         self._status = node.poll(STATUS, name)
-        self._cameras: dict[str, PolledSubscription[CompressedImage]] = {}
+        self._cameras: dict[str, PolledSubscription[PictureFile]] = {}
         self._wind_ned = np.zeros(3)
         self._pwm_us = np.zeros(14)
 
@@ -87,8 +86,8 @@ class ViewedVehicle:
         for name in [name for name in self._cameras if name not in wanted]:
             self._cameras.pop(name).close()
         for name in wanted.keys() - self._cameras.keys():
-            self._cameras[name] = self._node.poll(StepTopic(wanted[name], CompressedImage))
+            self._cameras[name] = self._node.poll(compressed_topic(name).renamed(wanted[name]))
 
     def _pictures(self) -> dict[str, bytes]:
         taken = {name: newest.take() for name, newest in self._cameras.items()}
-        return {name: bytes(image.data) for name, image in taken.items() if image is not None}
+        return {name: picture.file for name, picture in taken.items() if picture is not None}

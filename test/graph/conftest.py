@@ -95,11 +95,6 @@ class Graph(ComposedGraph):
         """Simulated time of the newest truth state, s."""
         return self.time_ns * 1e-9
 
-    def include(self, node: Node) -> None:
-        """Let a node take part."""
-        self.adopt(node)
-        self.executor.add_node(node)
-
     def remove(self, node: Node) -> None:
         """Take a node out of the graph, as if its process had ended."""
         self.executor.remove_node(node)

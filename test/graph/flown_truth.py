@@ -64,19 +64,12 @@ class Watcher(SimulationNode):
     DEFAULT_NAME = "truth_hash"
 
 
-def guest(namespace: str, take: Callable[[VehicleState], None]) -> Node:
-    """A node of plain rclpy that takes every truth state."""
+def guest(namespace: str, take: Callable[[VehicleState], None], graph: ComposedGraph) -> None:
+    """Add a node of plain rclpy that takes every truth state."""
     node = Node("truth_hash", namespace=namespace)
     row = TRUTH_STATE
     node.create_subscription(row.message_type, row.name, lambda data: take(row.decode(data)), CHAIN, raw=True)
-    return node
-
-
-def member(namespace: str, take: Callable[[VehicleState], None], graph: ComposedGraph) -> Node:
-    """A node of the hand-off that takes every truth state."""
-    node = Watcher(namespace=namespace, hand_off=graph.hand_off)
-    node.subscribe(TRUTH_STATE, take, qos=CHAIN)
-    return node
+    graph.include(node)
 
 
 def main() -> None:
@@ -102,12 +95,15 @@ def main() -> None:
     )
     flights: list[tuple[TruthHash, MissionPilot]] = []
     for m in members:
-        truth, pilot = TruthHash(options.seconds, m.namespace), MissionPilot(lands=lands, namespace=m.namespace)
-        watch = guest(m.namespace, truth.take) if options.watch == "guest" else member(m.namespace, truth.take, graph)
+        truth, pilot = (
+            TruthHash(options.seconds, m.namespace),
+            graph.join(MissionPilot, lands=lands, namespace=m.namespace),
+        )
+        if options.watch == "guest":
+            guest(m.namespace, truth.take, graph)
+        else:
+            graph.join(Watcher, namespace=m.namespace).subscribe(TRUTH_STATE, truth.take, qos=CHAIN)
         flights.append((truth, pilot))
-        for node in (watch, pilot):
-            graph.adopt(node)
-            graph.executor.add_node(node)
     try:
         graph.spin(lambda: not all(truth.done or pilot.failure for truth, pilot in flights))
     finally:

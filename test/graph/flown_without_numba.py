@@ -39,12 +39,9 @@ def main() -> None:
     for topic, types in viewer.get_topic_names_and_types():
         if types == ["sensor_msgs/msg/Image"]:
             viewer.create_subscription(Image, topic, pictures.append, CHAIN, raw=True)
-    beside = [viewer]
+    graph.include(viewer)
     if chosen.autopilot:
-        beside.append(MissionPilot(lands=autopilot_class(chosen).LANDS, namespace=""))
-    for node in beside:
-        graph.adopt(node)
-        graph.executor.add_node(node)
+        graph.join(MissionPilot, lands=autopilot_class(chosen).LANDS)
     clock = graph.nodes[0].get_clock()
     try:
         graph.spin(lambda: clock.now().nanoseconds < seconds * 1e9)

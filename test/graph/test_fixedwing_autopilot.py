@@ -50,11 +50,6 @@ class AircraftGraph(ComposedGraph):
             executables=[AIRCRAFT.autopilot],
         )
 
-    def include(self, node: Node) -> Node:
-        self.adopt(node)
-        self.executor.add_node(node)
-        return node
-
     def spin_until(self, condition: Callable[[], object], what: str, patience_s: float) -> None:
         end = time.monotonic() + patience_s
         while not condition():
@@ -67,9 +62,7 @@ def test_waypoints_are_flown_in_wind_through_the_flight_controller(ros_domain: i
     (tmp_path / "short.yaml").write_text(SHORT, encoding="utf-8")
     graph = AircraftGraph("--ros-args", "-p", f"waypoint_file:={tmp_path / 'short.yaml'}", "-p", "seed:=4")
     try:
-        recorder, pilot = FlightRecorder(AIRCRAFT), MissionPilot(lands=False)
-        graph.include(recorder)
-        graph.include(pilot)
+        recorder, pilot = graph.join(FlightRecorder, AIRCRAFT), graph.join(MissionPilot, lands=False)
         graph.spin_until(
             lambda: (pilot.done and recorder.log.is_completed) or pilot.failure, "the end of the flight", 300.0
         )
@@ -103,7 +96,8 @@ def waypoints(*places: tuple[float, float, float], frame: str = "NED") -> PathMe
 def test_lists_that_cannot_be_flown_are_refused_and_the_present_one_stays(ros_domain: int, tmp_path: Path) -> None:
     graph = AircraftGraph()
     try:
-        tester = graph.include(Node("tester"))
+        tester = Node("tester")
+        graph.include(tester)
         paths: list[PathMessage] = []
         tester.create_subscription(PathMessage, "autopilot/path", paths.append, LATCHED)
         phases: list[String] = []

@@ -60,9 +60,9 @@ def test_follower_comes_to_its_place_behind_the_leader_and_keeps_it(
         flight_controller="uthere",
     )
     tracks = [Track(member.namespace) for member in members]
-    pilots = [Pilot(namespace=member.namespace) for member in members]
-    for node in (*tracks, *pilots):
-        made.include(node)
+    pilots = [made.join(Pilot, namespace=member.namespace) for member in members]
+    for track in tracks:
+        made.include(track)
     program = ClientProgram(
         PROGRAM,
         ["--ports", *map(str, ports), "--delay", str(DELAY_S), "--above", str(ABOVE_FT), "--seconds", str(SECONDS)],

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rclpy.parameter import Parameter
 from std_msgs.msg import Float64
 
 PROJECT = Path(__file__).parents[2]
@@ -38,9 +37,7 @@ def assert_airspeed_at_rest_is_the_wind(g: Any) -> None:
 
 def test_example_publishes_in_the_process_of_the_graph(graph: Callable[..., Any]) -> None:
     g = graph(*WIND)
-    settings = [Parameter("time_mode", value="lockstep"), Parameter("use_sim_time", value=True)]
-    meter = example("AirspeedMeter")(hand_off=g.hand_off, parameter_overrides=settings)
-    g.include(meter)
+    g.join(example("AirspeedMeter"))
     assert_airspeed_at_rest_is_the_wind(g)
 
 

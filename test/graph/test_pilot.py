@@ -12,8 +12,7 @@ from rosflight_py_sim.nodes.pilot import Pilot
 
 def test_switch_that_nobody_offers_is_named(graph: Callable[..., Any]) -> None:
     made = graph("-r", "rc:toggle_arm:=another_name")
-    pilot = Pilot()
-    made.include(pilot)
+    pilot = made.join(Pilot)
     made.spin_until(lambda: pilot.failure, "giving up")
     assert str(pilot.failure) == "arming: nobody offers the service toggle_arm"
     assert not pilot.done
@@ -21,8 +20,7 @@ def test_switch_that_nobody_offers_is_named(graph: Callable[..., Any]) -> None:
 
 def test_calibration_that_a_movement_spoils_is_called_again(graph: Callable[..., Any]) -> None:
     made = graph().ready()
-    pilot = Pilot()
-    made.include(pilot)
+    pilot = made.join(Pilot)
     said = set()
     made.spin_until(lambda: pilot.doing == "calibrating the IMU", "the calibration")
     made.spin_for(0.5)

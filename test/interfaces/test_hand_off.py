@@ -13,7 +13,10 @@ from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
+from sensor_msgs.msg import CompressedImage
+from std_srvs.srv import Trigger
 
+from rosflight_py_sim.interfaces.camera_topics import PictureFile, compressed_topic
 from rosflight_py_sim.interfaces.hand_off import HandOff
 from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED
 from rosflight_py_sim.interfaces.simulation_node import TIME_MODE, SimulationNode
@@ -311,6 +314,62 @@ def test_message_is_made_only_if_somebody_subscribes(process: Process) -> None:
     send(make)
     process.until(lambda: heard)
     assert len(made) == 1
+
+
+def test_picture_is_handed_on_as_it_is_and_encoded_for_others(process: Process) -> None:
+    camera, bridge = process.member("camera"), process.member("bridge")
+    row = compressed_topic("front")
+    send = camera.lazy_publisher(row, "/auv")
+    pictures: list[PictureFile] = []
+    bridge.subscribe(row, pictures.append, "/auv")
+    sent = PictureFile(5_000_000_007, b"not a file, but bytes")
+    send(lambda: sent)
+    process.until(lambda: pictures)
+    assert pictures[0] is sent
+
+    outside = process.outside()
+    heard: list[CompressedImage] = []
+    outside.create_subscription(CompressedImage, "/auv/camera/front/image_raw/compressed", heard.append, CHAIN)
+    process.until(lambda: camera.count_subscribers("/auv/camera/front/image_raw/compressed") == 2)
+    send(lambda: sent)
+    process.until(lambda: heard)
+    assert bytes(heard[0].data) == sent.file
+    assert (heard[0].header.stamp.sec, heard[0].header.stamp.nanosec) == (5, 7)
+    assert heard[0].header.frame_id == "front_camera_optical_frame"
+    assert all(picture is sent for picture in pictures)
+
+
+def test_service_is_called_served_and_answered_within_a_step(process: Process) -> None:
+    caller, server, manager = (process.member(name) for name in ("caller", "server", "manager"))
+    steps: list[int] = []
+    seen: dict[str, int] = {}
+
+    def serve(request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        seen["served"] = steps[-1]
+        return response
+
+    server.create_service(Trigger, "serve", serve)
+    client = caller.create_client(Trigger, "serve")
+    process.until(client.service_is_ready)
+    send_state, send_clock = manager.publisher(TRUTH_WIND), manager.publisher(CLOCK)
+
+    def on_clock(time_ns: int) -> None:
+        steps.append(time_ns)
+        send_state(wind(time_ns))
+
+    def on_wind(message: Wind) -> None:
+        if message.time_ns == 100:
+            future = client.call_async(Trigger.Request())
+            future.add_done_callback(lambda _: seen.update(answered=steps[-1]))
+        if message.time_ns < 200:
+            send_clock(message.time_ns + 1)
+
+    caller.subscribe(CLOCK, on_clock)
+    caller.subscribe(TRUTH_WIND, on_wind)
+    send_clock(1)
+    process.until(lambda: steps and steps[-1] == 200)
+    assert seen["served"] - 100 in (0, 1)
+    assert seen["answered"] - seen["served"] in (0, 1, 2)
 
 
 def test_exception_of_a_callback_is_raised_to_who_spins(process: Process) -> None:

@@ -1,0 +1,94 @@
+"""The topics of a camera, as rows for `SimulationNode.publisher` and `subscribe`.
+
+rclpy copies the data of a picture element by element. Here everything before the data is serialised once, by rclpy
+itself; a message is that, with its time, and the bytes as they are.
+"""
+
+from __future__ import annotations
+
+import struct
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from rclpy.serialization import deserialize_message, serialize_message
+from sensor_msgs.msg import CameraInfo, CompressedImage, Image
+
+from rosflight_py_sim import topic_names
+from rosflight_py_sim.interfaces.step_topics import StepTopic
+from rosflight_py_sim.interfaces.wire import Coders
+from rosflight_py_sim.stamps import STAMP, STAMP_AT, pack_stamp, time_ns_of
+
+_COUNT = struct.Struct("<I")
+
+
+class Picture(NamedTuple):
+    """Pixels of a picture row by row, blue green red, a byte each (3 width height)."""
+
+    time_ns: int
+    width: int
+    height: int
+    pixels: bytes
+
+
+class PictureFile(NamedTuple):
+    """A picture as the bytes of a JPEG file."""
+
+    time_ns: int
+    file: bytes
+
+
+class TailWire:
+    """Encodes a message that begins with a header and ends in a field of bytes, with ever new stamps and bytes."""
+
+    def __init__(self, message: Any) -> None:
+        """Take all fields but the stamp and the data from `message`, whose data are empty."""
+        assert len(message.data) == 0
+        self._front = serialize_message(message)[STAMP_AT + STAMP.size : -_COUNT.size]
+        self._encapsulation = serialize_message(message)[:STAMP_AT]
+
+    def encode(self, time_ns: int, data: bytes) -> bytes:
+        """Serialised message with the stamp `time_ns` and the data."""
+        return b"".join((self._encapsulation, pack_stamp(time_ns), self._front, _COUNT.pack(len(data)), data))
+
+
+def optical_frame(camera: str) -> str:
+    """frame_id of a camera's messages."""
+    return f"{camera}_camera_optical_frame"
+
+
+def image_topic(camera: str) -> StepTopic[Picture]:
+    """Row of a camera's uncompressed pictures."""
+
+    @lru_cache(maxsize=1)
+    def wire(width: int, height: int) -> TailWire:
+        message = Image(height=height, width=width, encoding="bgr8", step=3 * width)
+        message.header.frame_id = optical_frame(camera)
+        return TailWire(message)
+
+    def encode(picture: Picture) -> bytes:
+        return wire(picture.width, picture.height).encode(picture.time_ns, picture.pixels)
+
+    def decode(data: bytes) -> Picture:
+        message = deserialize_message(data, Image)
+        return Picture(time_ns_of(message.header.stamp), message.width, message.height, bytes(message.data))
+
+    return StepTopic(topic_names.camera_image(camera), Image, carried=Picture, coders=Coders(encode, decode))
+
+
+def compressed_topic(camera: str) -> StepTopic[PictureFile]:
+    """Row of a camera's compressed pictures."""
+    message = CompressedImage(format="bgr8; jpeg compressed bgr8")
+    message.header.frame_id = optical_frame(camera)
+    wire = TailWire(message)
+
+    def decode(data: bytes) -> PictureFile:
+        message = deserialize_message(data, CompressedImage)
+        return PictureFile(time_ns_of(message.header.stamp), bytes(message.data))
+
+    coders = Coders(lambda picture: wire.encode(picture.time_ns, picture.file), decode)
+    return StepTopic(topic_names.compressed_image(camera), CompressedImage, carried=PictureFile, coders=coders)
+
+
+def info_topic(camera: str) -> StepTopic[CameraInfo]:
+    """Row of a camera's projection."""
+    return StepTopic(topic_names.camera_info(camera), CameraInfo)
