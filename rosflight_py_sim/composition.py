@@ -9,12 +9,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import rclpy
-from rclpy.clock import ClockType, ROSClock
 from rclpy.executors import Executor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
-from rclpy.time import Time
-from rclpy.time_source import TimeSource
 from rclpy.validate_namespace import validate_namespace
 
 from rosflight_py_sim.beside import Beside
@@ -22,8 +19,8 @@ from rosflight_py_sim.fleet import Member
 from rosflight_py_sim.flight_controllers import FlightController, chosen_flight_controller
 from rosflight_py_sim.graph_plan import planned_nodes
 from rosflight_py_sim.interfaces.hand_off import HandOff
-from rosflight_py_sim.interfaces.qos import NEWEST
-from rosflight_py_sim.interfaces.simulation_node import SimulationNode, drop_clock_subscription
+from rosflight_py_sim.interfaces.shared_clock import SharedClock
+from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.step_topics import CLOCK
 from rosflight_py_sim.interfaces.viewed_topics import RELAYED
 from rosflight_py_sim.node_names import SHORT, node_name
@@ -56,7 +53,7 @@ class ComposedGraph:
 
     Messages of the step go from node to node directly (see HandOff). They also go through DDS if an external
     subscription matches, so other processes see and drive the graph as if each node were a process. Where time is
-    simulated, all nodes share one clock, which follows one subscription to /clock.
+    simulated, all nodes share one clock.
 
     Each node takes its parameters from these sources, of which a later one overrides an earlier one: its vehicle's
     file, the flight controller's file for that vehicle, `files`, `settings`, the settings of its vehicle alone,
@@ -109,17 +106,15 @@ class ComposedGraph:
         self.nodes: list[Node] = []
         self._names = names
         self._simulated = time_mode != "wall"
-        self._time_source = TimeSource()
-        self._clocks: list[ROSClock] = []
         self._own: dict[str, Any] = {"time_mode": time_mode, "vehicles": [member.namespace for member in vehicles]}
         self._first = given[0]
         self._beside: list[Beside] = []
         self.executor: Executor = make_executor()
         self.hand_off = HandOff(self.executor)
+        if self._simulated:
+            self.hand_off.clock = SharedClock()
         self.recorder: Recorder | None = None
         try:
-            if self._simulated:
-                self._share_clock(namespace)
             if record is not None:
                 self.recorder = self._make_recorder(record, namespace, vehicles[0])
             words = dict(zip((member.namespace for member in vehicles), given, strict=True))
@@ -145,25 +140,6 @@ class ComposedGraph:
         except Exception:
             self.close()
             raise
-
-    def _share_clock(self, namespace: str) -> None:
-        """Create the clock of all nodes, in a node that subscribes to /clock."""
-        host = Node(
-            "rosflight_py_sim", namespace=namespace, parameter_overrides=[Parameter("use_sim_time", value=True)]
-        )
-        # The time source makes a clock show simulated time; the hand-off delivers the time.
-        self._time_source.attach_node(host)
-        drop_clock_subscription(host)
-        self.hand_off.connect(host)
-        self.nodes.append(host)
-        self.hand_off.clock = host.get_clock()
-        self._clocks = [host.get_clock()]
-        self.hand_off.subscribe(host, CLOCK, CLOCK.name, NEWEST, self._set_clocks)
-
-    def _set_clocks(self, time_ns: int) -> None:
-        time = Time(nanoseconds=time_ns, clock_type=ClockType.ROS_TIME)
-        for clock in self._clocks:
-            clock.set_ros_time_override(time)
 
     def _wait_until_ready(self) -> None:
         """Let the nodes read the flight controller's parameters, which take many service calls, before time passes.
@@ -231,12 +207,11 @@ class ComposedGraph:
         self.executor.add_node(node)
 
     def _adopt(self, node: Node) -> None:
-        shared, clock = self.hand_off.clock, node.get_clock()
-        if shared is not None and clock is not shared:
-            drop_clock_subscription(node)
-            self._time_source.attach_clock(clock)
-            clock.set_ros_time_override(shared.now())
-            self._clocks.append(clock)
+        shared = self.hand_off.clock
+        if shared is not None and node.get_clock() is not shared.clock:
+            for subscription in [one for one in node.subscriptions if one.topic_name == CLOCK.name]:
+                node.destroy_subscription(subscription)
+            shared.lead(node.get_clock())
         self.nodes.append(node)
 
     def values_of(self, name: str) -> dict[str, Value]:

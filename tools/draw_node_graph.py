@@ -21,7 +21,6 @@ from rclpy.qos import QoSProfile
 from rosflight_py_sim.composition import ComposedGraph
 from rosflight_py_sim.fleet import Member
 from rosflight_py_sim.interfaces import qos, step_topics
-from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.step_topics import CLOCK, STEP_TOPICS, StepTopic
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.stamps import NANOSECONDS
@@ -40,7 +39,6 @@ OTHERS = "your programs"
 PAGE = DOCS / "node_graph.md"
 
 # The node that holds the clock of the composed graph.
-_HOST = "/rosflight_py_sim"
 
 _WELL = Report(Health.OK, "")
 
@@ -49,10 +47,7 @@ _SETTLED_S, _COUNTED_S = 1.0, 4.0
 
 
 def live_graph() -> GraphModel:
-    """The composed graph with the autopilot, in lockstep, as fast as the machine allows; rates are whole numbers.
-
-    The host's clock stands for the nodes that it serves.
-    """
+    """The composed graph with the autopilot, in lockstep, as fast as the machine allows; rates are whole numbers."""
     members = [Member(vehicle("multirotor"))]
     graph = ComposedGraph(members, settings={"real_time_multiplier": 0.0}, executables=["autopilot"])
     try:
@@ -64,8 +59,6 @@ def live_graph() -> GraphModel:
         foreign = {node.name for node in model.nodes} - {node.get_fully_qualified_name() for node in graph.nodes}
         if foreign:
             sys.exit(f"others are in ROS domain {os.environ['ROS_DOMAIN_ID']}, too: {foreign}; run this again")
-        own = [node for node in graph.nodes if isinstance(node, SimulationNode)]
-        served = {node.get_fully_qualified_name() for node in own if not node.follows_stamps}
         counts: Counter[str] = Counter()
         for topic in model.topics:
             _count(listener, topic, counts)
@@ -78,15 +71,8 @@ def live_graph() -> GraphModel:
         graph.close()
     # Two messages in four seconds are a coincidence, not a rate.
     rates = {name: float(round(count / _COUNTED_S)) for name, count in counts.items() if count > 2}
-    topics = [
-        TopicEntry(t.name, t.type_name, t.publishers, _without_host(t.listeners, served), rates.get(t.name))
-        for t in model.topics
-    ]
-    return GraphModel(tuple(NodeEntry(n.name, _WELL) for n in model.nodes if n.name != _HOST), tuple(topics))
-
-
-def _without_host(names: tuple[str, ...], served: set[str]) -> tuple[str, ...]:
-    return tuple(sorted({*names, *served} - {_HOST})) if _HOST in names else names
+    topics = [TopicEntry(t.name, t.type_name, t.publishers, t.listeners, rates.get(t.name)) for t in model.topics]
+    return GraphModel(tuple(NodeEntry(n.name, _WELL) for n in model.nodes), tuple(topics))
 
 
 def _count(listener: Node, topic: TopicEntry, counts: Counter[str]) -> None:

@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Callable, Collection
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from rclpy.clock import Clock, ClockType, ROSClock
+from rclpy.clock import Clock, ClockType
 from rclpy.executors import Executor
 from rclpy.node import Node
 from rclpy.publisher import Publisher
@@ -23,6 +23,7 @@ from rclpy.qos import DurabilityPolicy, QoSCompatibility, QoSProfile, qos_check_
 from rclpy.subscription import Subscription
 from rclpy.task import Future
 
+from rosflight_py_sim.interfaces.shared_clock import SharedClock
 from rosflight_py_sim.interfaces.step_topics import CLOCK, STATUS, TRUTH_STATE, StepTopic
 from rosflight_py_sim.interfaces.traffic import Tally
 
@@ -224,7 +225,7 @@ class HandOff:
 
     def __init__(self, executor: Executor) -> None:
         """Deliver in tasks of an executor."""
-        self.clock: ROSClock | None = None
+        self.clock: SharedClock | None = None
         self.failure: Exception | None = None
         self._get_nodes: Callable[[], Collection[Node]] = executor.get_nodes
         self._create_task: Callable[[Callable[[], None]], object] = executor.create_task
@@ -378,6 +379,8 @@ class HandOff:
         """Subscribe a node to a topic under a name; `deliver` is called with each message."""
         inlet: Inlet
         subscription: Subscription[Any]
+        if topic is CLOCK and self.clock is not None:
+            deliver = _after(self.clock.set, deliver)
 
         def on_outside(data: bytes) -> None:
             if not inlet.is_echo(data):
@@ -448,6 +451,16 @@ class HandOff:
             self.failure = error
             return
         self._is_idle = True
+
+
+def _after(first: Deliver, then: Deliver) -> Deliver:
+    """A function that calls both."""
+
+    def both(message: Any) -> None:
+        first(message)
+        then(message)
+
+    return both
 
 
 def _never(_: Callable[[], None]) -> None:

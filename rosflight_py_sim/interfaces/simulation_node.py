@@ -29,6 +29,7 @@ from rosflight_py_sim.interfaces.diagnostics import Diagnosis, Reports
 from rosflight_py_sim.interfaces.hand_off import HandOff, Outlet, Sender
 from rosflight_py_sim.interfaces.parameter_files import files_of_arguments, named_values, values_of_arguments
 from rosflight_py_sim.interfaces.polled_subscription import PolledSubscription
+from rosflight_py_sim.interfaces.qos import NEWEST
 from rosflight_py_sim.interfaces.step_topics import CLOCK, StepTopic, topic_of
 from rosflight_py_sim.interfaces.time_mode_watch import TimeModeWatch
 from rosflight_py_sim.interfaces.traffic import Period, Tally, Traffic
@@ -102,10 +103,8 @@ def _ros_time(time_ns: int) -> Time:
     return Time(nanoseconds=time_ns, clock_type=ClockType.ROS_TIME)
 
 
-def drop_clock_subscription(node: Node) -> None:
-    """Destroy the subscription to /clock that rclpy gives every node with use_sim_time; its time stays simulated."""
-    for subscription in [s for s in node.subscriptions if s.topic_name == CLOCK.name and not s.raw]:
-        node.destroy_subscription(subscription)
+def _nothing(_: object) -> None:
+    """Callback of a subscription that only stands in the graph."""
 
 
 class SimulationNode(Node):
@@ -161,8 +160,10 @@ class SimulationNode(Node):
         if hand_off is not None:
             hand_off.connect(self)
             if hand_off.clock is not None:
-                drop_clock_subscription(self)
-                self._clock = hand_off.clock
+                self._clock = hand_off.clock.clock
+                if self._drop_clock_subscriptions():
+                    # The edge in the graph stays.
+                    self.subscribe(CLOCK, _nothing, qos=NEWEST)
         self.follows_stamps = False
         self.values: dict[str, Value] = {}
         self._refuse_misspelt(files_of_arguments(arguments), shared_names)
@@ -448,9 +449,20 @@ class SimulationNode(Node):
 
         For nodes that receive each step's time anyway: the subscription would wake the process once more per step.
         """
-        if self.get_parameter("use_sim_time").value:
-            drop_clock_subscription(self)
+        if self.get_parameter("use_sim_time").value and not self.follows_stamps:
+            self._drop_clock_subscriptions()
             self.follows_stamps = True
+
+    def _drop_clock_subscriptions(self) -> bool:
+        """Destroy the subscriptions to /clock, of which rclpy gives one to each node with use_sim_time.
+
+        Returns:
+            Whether there was one. The node's time stays simulated.
+        """
+        found = [one for one in self._traffic.subscriptions if one.topic_name == CLOCK.name]
+        for one in found:
+            self.destroy_subscription(one)
+        return bool(found)
 
     def tell_time(self, time_ns: int) -> None:
         """Set the node's clock, if it follows stamps and is not shared."""

@@ -99,6 +99,6 @@ def test_rows_name_the_nodes_that_publish_and_subscribe(found: Ends) -> None:
     for row in STEP_TOPICS:
         rows[row.name, "from"] = set(filter(None, row.publishers.split(", ")))
         rows[row.name, "to"] = set(filter(None, row.subscribers.split(", ")))
-    # In one process the nodes share a subscription to /clock.
+    # Nodes that receive the stamps of a step anyway unsubscribe from /clock.
     del rows[CLOCK.name, "to"], found[CLOCK.name, "to"]
     assert dict(found) == rows

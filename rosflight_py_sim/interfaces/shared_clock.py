@@ -1,0 +1,40 @@
+"""The clock that the nodes of one process share."""
+
+from __future__ import annotations
+
+from rclpy.clock import ClockType, ROSClock
+from rclpy.time import Time
+from rclpy.time_source import TimeSource
+
+
+class SharedClock:
+    """Simulated time, set once for all nodes by the first of them that receives a /clock message.
+
+    Attributes:
+        clock: clock of the nodes.
+    """
+
+    def __init__(self) -> None:
+        """Begin at time 0."""
+        self.clock = ROSClock()
+        self._clocks = [self.clock]
+        self._time_ns = 0
+        # The source only makes clocks show simulated time: it has no node, and so no subscription.
+        self._source = TimeSource()
+        self._source.attach_clock(self.clock)
+        self._source.ros_time_is_active = True
+
+    def lead(self, clock: ROSClock) -> None:
+        """Let another clock, that of a plain rclpy node, show the same time."""
+        self._source.attach_clock(clock)
+        clock.set_ros_time_override(self.clock.now())
+        self._clocks.append(clock)
+
+    def set(self, time_ns: int) -> None:
+        """Set all clocks."""
+        if time_ns == self._time_ns:
+            return
+        self._time_ns = time_ns
+        time = Time(nanoseconds=time_ns, clock_type=ClockType.ROS_TIME)
+        for clock in self._clocks:
+            clock.set_ros_time_override(time)
