@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 from rich.console import Console
@@ -13,9 +12,6 @@ from rosflight_py_sim.composition import ComposedGraph
 from rosflight_py_sim.flight import Flight
 from rosflight_py_sim.resources import share_directory
 from rosflight_py_sim.vehicles import ClientMission
-
-# A program says what it does as "  12.3 s  dive".
-_SAID = re.compile(r"\s*[\d.]+ s\s+(.*)")
 
 # So many of its last lines are shown when it gives up.
 _LAST_LINES = 10
@@ -63,12 +59,9 @@ class ClientFlight(Flight):
         self._code = self._client.code
         for line in self._client.lines():
             self._said.append(line)
-            said = _SAID.fullmatch(line)
-            if said:
-                self._recorder.hear(said[1])
-            else:
-                self._task.listen(line)
-        return self._code is not None or bool(self._task.hindrance)
+            self._recorder.publish_line(line)
+        all_logged = self._recorder.line_count == len(self._said)
+        return (self._code is not None and all_logged) or bool(self._task.hindrance)
 
     @property
     def failure(self) -> str:

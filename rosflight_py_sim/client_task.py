@@ -2,39 +2,67 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
+from std_msgs.msg import String
 
 from rosflight_py_sim.composition import ComposedGraph
+from rosflight_py_sim.interfaces.step_topics import StepTopic
 from rosflight_py_sim.mission_recorder import MissionRecorder
 from rosflight_py_sim.recording.client_log import ClientLog, Mark
 from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.vehicles import Vehicle
 
+MISSION_LOG = StepTopic[String]("mission/log", String)
+"""Lines that the client program of a mission prints."""
+
+# A program prints what it does as "  12.3 s  dive".
+_STEP = re.compile(r"\s*[\d.]+ s\s+(.*)")
+
 
 class ClientRecorder(MissionRecorder):
-    """Writes down what the program does with the vehicle.
+    """Logs what the program does with the vehicle.
 
     Attributes:
-        log: rows, and what the program says.
+        log: rows, and the steps of the mission that the program prints.
+        line_count: number of lines received on MISSION_LOG.
     """
 
     def __init__(self, vehicle: Vehicle, log: ClientLog, **arguments: Any) -> None:
         """Listen."""
         self.log = log
+        self.line_count = 0
         super().__init__(vehicle, **arguments)
+        self._publish_line = self.publisher(MISSION_LOG)
+        self.subscribe(MISSION_LOG, self._on_line)
+
+    def publish_line(self, line: str) -> None:
+        """Publish a line of the program on MISSION_LOG."""
+        self._publish_line(String(data=line))
 
     @property
     def is_on(self) -> bool:
-        """Whether the program has said something."""
+        """Whether the program has begun a step."""
         return bool(self.log.marks)
 
-    def hear(self, text: str) -> None:
-        """Take down what the program says, now."""
-        self.log.marks.append(Mark(self.get_clock().now().nanoseconds / NANOSECONDS, text))
+    def begin(self, step: str) -> None:
+        """Log that the program begins a step, now."""
+        self.log.marks.append(Mark(self.get_clock().now().nanoseconds / NANOSECONDS, step))
+
+    def take(self, line: str) -> None:
+        """Take a line of the program that begins no step."""
+
+    def _on_line(self, message: String) -> None:
+        self.line_count += 1
+        step = _STEP.fullmatch(message.data)
+        if step:
+            self.begin(step[1])
+        else:
+            self.take(message.data)
 
 
 class ClientTask(ABC):
@@ -73,9 +101,6 @@ class ClientTask(ABC):
     def hindrance(self) -> str:
         """Why the program can never do it; empty: nothing is in its way."""
         return ""
-
-    def listen(self, line: str) -> None:  # noqa: B027
-        """Hear a line of the program that does not tell what it does."""
 
     @abstractmethod
     def report(self, console: Console, picture: Path) -> bool:

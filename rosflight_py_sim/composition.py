@@ -197,7 +197,14 @@ class ComposedGraph:
     def join(self, cls: type[N], *arguments: Any, namespace: str = "", **options: Any) -> N:
         """Create and run a node of your own in the graph's time mode; `cls` gets the arguments and options, too."""
         overrides = self._overrides(cls)
-        node = cls(*arguments, namespace=namespace, hand_off=self.hand_off, parameter_overrides=overrides, **options)
+        node = cls(
+            *arguments,
+            namespace=namespace,
+            hand_off=self.hand_off,
+            tap=self.recorder.tap if self.recorder is not None else None,
+            parameter_overrides=overrides,
+            **options,
+        )
         self.include(node)
         return node
 

@@ -10,13 +10,11 @@ from typing import Any
 from rich.console import Console
 
 from rosflight_py_sim.autopilot.cage import CAGE_LIMITS
-from rosflight_py_sim.bridge.uthere_front_end import UthereFrontEnd
-from rosflight_py_sim.bridge.uthere_plane import UtherePlane
 from rosflight_py_sim.bridge.uthere_targets import waypoint_of
 from rosflight_py_sim.bridge.uthere_units import UthereUnits
 from rosflight_py_sim.client_task import ClientRecorder, ClientTask
 from rosflight_py_sim.composition import ComposedGraph
-from rosflight_py_sim.nodes.bridge import Bridge
+from rosflight_py_sim.interfaces.step_topics import CAGE_TRIGGERED, CAGE_TRIGGERED_LAST, GUIDED_MODE
 from rosflight_py_sim.nodes.pilot import Pilot
 from rosflight_py_sim.parameters import ParameterError, number
 from rosflight_py_sim.protocols.uthere import WaypointAdd, parse_packet
@@ -35,25 +33,31 @@ class SkywritingRecorder(ClientRecorder):
     """Writes down the flight, with modes and cage of the plane."""
 
     DEFAULT_NAME = "skywriting_recorder"
+    HEARS = (GUIDED_MODE, CAGE_TRIGGERED, CAGE_TRIGGERED_LAST)
     log: SkywritingLog
 
-    def __init__(self, vehicle: Vehicle, plane: UtherePlane, **arguments: Any) -> None:
-        """Listen; `plane` is asked for its modes."""
+    def __init__(self, vehicle: Vehicle, units: UthereUnits, **arguments: Any) -> None:
+        """Subscribe; `units` are those of the program's waypoints."""
+        self._units = units
         super().__init__(vehicle, SkywritingLog(vehicle.actuators), **arguments)
-        self._plane = plane
 
-    def hear(self, text: str) -> None:
-        """Take down what the program says, and the letter that it begins."""
-        super().hear(text)
-        begun = _WRITE.fullmatch(text)
+    def begin(self, step: str) -> None:
+        """Log the step, and the letter that it begins."""
+        super().begin(step)
+        begun = _WRITE.fullmatch(step)
         if begun:
             self.log.letters.append(Letter(begun[1], self.log.marks[-1].time_s))
 
+    def take(self, line: str) -> None:
+        """Log the waypoints that the program has sent."""
+        for command in parse_packet(line.encode("utf-8", "replace")):
+            if isinstance(command, WaypointAdd) and self.log.letters:
+                self.log.letters[-1].add(waypoint_of(command, self._units))
+
     def write(self, commands: list[float], flow_ned: Sequence[float]) -> None:
         """Write a row."""
-        state, pilot = self.state, self._plane.pilot
-        modes = (pilot.mode, pilot.cage_triggered, pilot.triggered_last)
-        self.log.append(state.time_s, state.truth, commands, flow_ned, *modes)
+        modes = [self.newest(topic).data for topic in self.HEARS]
+        self.log.append(self.state.time_s, self.state.truth, commands, flow_ned, *modes)
 
 
 class SkywritingTask(ClientTask):
@@ -61,13 +65,11 @@ class SkywritingTask(ClientTask):
 
     def join(self, graph: ComposedGraph, namespace: str) -> SkywritingRecorder:
         """Create the recorder, and the pilot who hands the plane over."""
-        front_end = next(node for node in graph.nodes if isinstance(node, Bridge)).front_end
-        if not isinstance(front_end, UthereFrontEnd):
-            raise ParameterError(f"vehicle '{self.vehicle.name}' is not flown by uThere Ground Control")
         values = graph.values_of("bridge")
-        self._units = UthereUnits(values)
+        if values["front_end"] != "uthere":
+            raise ParameterError(f"vehicle '{self.vehicle.name}' is not flown by uThere Ground Control")
         self._limits = {one.name: number(values, f"uthere.{one.name}") for one in CAGE_LIMITS}
-        self._recorder = graph.join(SkywritingRecorder, self.vehicle, front_end.planes[0], namespace=namespace)
+        self._recorder = graph.join(SkywritingRecorder, self.vehicle, UthereUnits(values), namespace=namespace)
         self._pilot = graph.join(Pilot, namespace=namespace)
         return self._recorder
 
@@ -89,13 +91,6 @@ class SkywritingTask(ClientTask):
     def hindrance(self) -> str:
         """Why the pilot gave up."""
         return "" if self._pilot.failure is None else str(self._pilot.failure)
-
-    def listen(self, line: str) -> None:
-        """Take down the waypoints that the program says it has sent."""
-        letters = self._recorder.log.letters
-        for command in parse_packet(line.encode("utf-8", "replace")):
-            if isinstance(command, WaypointAdd) and letters:
-                letters[-1].add(waypoint_of(command, self._units))
 
     def report(self, console: Console, picture: Path) -> bool:
         """Print the table and draw the picture."""

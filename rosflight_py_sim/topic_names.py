@@ -27,6 +27,10 @@ AUTOPILOT_PHASE = "autopilot/phase"
 AUTOPILOT_PATH = "autopilot/path"
 AUTOPILOT_PROGRESS = "autopilot/progress"
 
+GUIDED_MODE = "guided/mode"
+CAGE_TRIGGERED = "guided/cage_triggered"
+CAGE_TRIGGERED_LAST = "guided/cage_triggered_last"
+
 CAMERAS = "camera"
 
 

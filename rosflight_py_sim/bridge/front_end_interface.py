@@ -205,6 +205,20 @@ class OffboardCommand(Protocol):
         """Its ten numbers."""
 
 
+class GuidedState(NamedTuple):
+    """State of a vehicle in guided mode.
+
+    Attributes:
+        mode: number of the mode.
+        cage_triggered: bitmap of the limits that are exceeded.
+        cage_triggered_last: bitmap of the limits that last ended guided flight.
+    """
+
+    mode: int
+    cage_triggered: int
+    cage_triggered_last: int
+
+
 class OffboardFrontEnd(FrontEndInterface):
     """Sits beside the flight controller and commands it as programs say, in any time mode; nothing waits for it."""
 
@@ -222,6 +236,10 @@ class OffboardFrontEnd(FrontEndInterface):
 
         `dt` is the simulated time since the call before, s; 0 after a gap, which integrators must not see.
         """
+
+    @abstractmethod
+    def guided_state(self, vehicle: int) -> GuidedState:
+        """State of the vehicle's guided mode after the last command."""
 
     def doing(self, vehicle: int) -> str:
         """What it does with the vehicle, in a word or a few."""

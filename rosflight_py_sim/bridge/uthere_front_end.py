@@ -9,7 +9,7 @@ from typing import ClassVar
 from rosflight_py_sim.autopilot.cage import words
 from rosflight_py_sim.autopilot.guided import Guided
 from rosflight_py_sim.bridge.fair_inbox import FairInbox
-from rosflight_py_sim.bridge.front_end_interface import Logger, OffboardFrontEnd, Snapshot
+from rosflight_py_sim.bridge.front_end_interface import GuidedState, Logger, OffboardFrontEnd, Snapshot
 from rosflight_py_sim.bridge.peers import address_text
 from rosflight_py_sim.bridge.rare_warnings import RareWarnings
 from rosflight_py_sim.bridge.subscriptions import MOST_CLIENTS, MOST_SUBSCRIPTIONS, Subscriptions
@@ -137,6 +137,11 @@ class UthereFrontEnd(OffboardFrontEnd):
             "ap_target_from_packet_cage_triggered_last": words(pilot.triggered_last),
             "ap_target_from_packet_enabled": pilot.enabled,
         }
+
+    def guided_state(self, vehicle: int) -> GuidedState:
+        """Mode and cage of the plane."""
+        pilot = self.planes[vehicle].pilot
+        return GuidedState(pilot.mode, pilot.cage_triggered, pilot.triggered_last)
 
     def serve(self) -> None:
         """Obey and answer what has come, as much of it as may be at once."""

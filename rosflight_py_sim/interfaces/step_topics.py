@@ -35,7 +35,7 @@ from rosflight_msgs.msg import (
 )
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Imu, MagneticField, Range, Temperature
-from std_msgs.msg import Bool, Float64, String
+from std_msgs.msg import Bool, Float64, String, UInt8, UInt32
 
 from rosflight_py_sim import topic_names
 from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED, clock_qos, state_qos
@@ -482,6 +482,11 @@ SETPOINT = _stamped(
 AUTOPILOT_PHASE = StepTopic[String](topic_names.AUTOPILOT_PHASE, String, LATCHED, by="autopilot")
 AUTOPILOT_PATH = StepTopic[Path](topic_names.AUTOPILOT_PATH, Path, LATCHED, by="autopilot")
 AUTOPILOT_PROGRESS = StepTopic[Float64](topic_names.AUTOPILOT_PROGRESS, Float64, by="autopilot")
+
+# Guided mode of a vehicle that programs fly beside the flight controller: mode and bitmaps of exceeded limits.
+GUIDED_MODE = StepTopic[UInt8](topic_names.GUIDED_MODE, UInt8, LATCHED, by="bridge")
+CAGE_TRIGGERED = StepTopic[UInt32](topic_names.CAGE_TRIGGERED, UInt32, LATCHED, by="bridge")
+CAGE_TRIGGERED_LAST = StepTopic[UInt32](topic_names.CAGE_TRIGGERED_LAST, UInt32, LATCHED, by="bridge")
 
 STEP_TOPICS: tuple[StepTopic[Any], ...] = tuple(row for row in vars().copy().values() if isinstance(row, StepTopic))
 """All rows, in the order in which they are declared."""

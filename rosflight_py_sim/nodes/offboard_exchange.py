@@ -5,12 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from rosflight_msgs.msg import Command
+from std_msgs.msg import UInt8, UInt32
 
-from rosflight_py_sim.bridge.front_end_interface import OffboardFrontEnd, Snapshot
+from rosflight_py_sim.bridge.front_end_interface import GuidedState, OffboardFrontEnd, Snapshot
 from rosflight_py_sim.interfaces.diagnostics import Diagnosis
 from rosflight_py_sim.interfaces.dynamics_interface import LONGEST_STEP_NS
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
-from rosflight_py_sim.interfaces.step_topics import COMMAND, ControlCommand
+from rosflight_py_sim.interfaces.step_topics import (
+    CAGE_TRIGGERED,
+    CAGE_TRIGGERED_LAST,
+    COMMAND,
+    GUIDED_MODE,
+    ControlCommand,
+)
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.nodes.bridged_vehicle import BridgedVehicle
 from rosflight_py_sim.parameters import number
@@ -75,6 +82,7 @@ class OffboardExchange:
             self._served_ns = snapshot.time_ns
             self._front_end.serve()
         command = self._front_end.command(vehicle.index, snapshot, dt)
+        vehicle.publish_guided_state(self._front_end.guided_state(vehicle.index))
         if command is not None:
             vehicle.send_command(ControlCommand(snapshot.time_ns, command.mode, Command.IGNORE_NONE, command.u))
 
@@ -94,7 +102,21 @@ class _OffboardVehicle(BridgedVehicle):
         self._period_ns = round(NANOSECONDS / number(node.values, "command_frequency"))
         self._period = -1
         self.send_command = node.publisher(COMMAND, name)
+        self._publish_mode = node.publisher(GUIDED_MODE, name)
+        self._publish_triggered = node.publisher(CAGE_TRIGGERED, name)
+        self._publish_triggered_last = node.publisher(CAGE_TRIGGERED_LAST, name)
+        self._guided: GuidedState | None = None
         super().__init__(node, index, name, wants)
+
+    def publish_guided_state(self, guided: GuidedState) -> None:
+        """Publish what has changed."""
+        before, self._guided = self._guided, guided
+        if before is None or guided.mode != before.mode:
+            self._publish_mode(UInt8(data=guided.mode))
+        if before is None or guided.cage_triggered != before.cage_triggered:
+            self._publish_triggered(UInt32(data=guided.cage_triggered))
+        if before is None or guided.cage_triggered_last != before.cage_triggered_last:
+            self._publish_triggered_last(UInt32(data=guided.cage_triggered_last))
 
     def _on_truth(self, state: VehicleState) -> None:
         time_ns = state.time_ns
