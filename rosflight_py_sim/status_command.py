@@ -17,7 +17,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from rosflight_py_sim.viewer.graph_drawing import draw
+from rosflight_py_sim.viewer.graph_drawing import dot_text, draw
 from rosflight_py_sim.viewer.graph_model import GraphModel, Health, NodeEntry
 
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ def add_status_parser(commands: Any) -> None:
     parser.add_argument("--once", action="store_true", help="show it once; so it is, too, without a terminal")
     parser.add_argument("--json", action="store_true", help="as JSON, with everything that is known; a line each time")
     parser.add_argument("--svg", type=Path, metavar="FILE", help="draw nodes and topics into a file, once")
+    parser.add_argument("--dot", type=Path, metavar="FILE", help="write the drawing in Graphviz's DOT language, once")
     parser.set_defaults(command=_status)
 
 
@@ -67,7 +68,7 @@ def _status(options: argparse.Namespace) -> int:
     executor = SingleThreadedExecutor()
     executor.add_node(node)
     console = Console()
-    once = options.once or options.svg is not None or not (console.is_terminal or options.json)
+    once = options.once or bool(options.svg or options.dot) or not (console.is_terminal or options.json)
     with noted_signals() as signals:
         try:
             watch = GraphWatch(node)
@@ -96,16 +97,18 @@ def _show_once(
     if not model.nodes:
         print(f"rosflight_py_sim: no node is there in {_domain()}; is a simulation running?", file=sys.stderr)
         return 1
-    if options.svg is not None:
+    for path, drawing in ((options.svg, draw), (options.dot, dot_text)):
+        if path is None:
+            continue
         try:
-            options.svg.write_text(draw(model), encoding="utf-8")
+            path.write_text(drawing(model), encoding="utf-8")
         except OSError as error:
             print(f"rosflight_py_sim: the picture cannot be written: {error}", file=sys.stderr)
             return 1
-        print(f"picture: {options.svg.resolve()}", file=sys.stderr)
+        print(f"picture: {path.resolve()}", file=sys.stderr)
     if options.json:
         print(json.dumps(model.as_data()), flush=True)
-    elif options.svg is None:
+    elif not (options.svg or options.dot):
         console.print(table(model))
     return 0 if model.well else 1
 

@@ -1,28 +1,30 @@
-"""Draws the node graph as SVG, which stands alone: no script, no font and nothing else from outside.
+"""The node graph in Graphviz's DOT language, and as the SVG that Graphviz draws of it.
 
-Nodes are boxes, coloured by what they say of themselves. Topics with the same ends share a box between them, with their
-rates. Bold is what a step of the simulation goes through.
+Nodes are boxes, coloured by their health. Topics with the same publishers and subscribers share a box, which gives
+their rates. Bold lines are the topics of a simulation step.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
+from tempfile import TemporaryFile
 
+from rosflight_py_sim.extras import missing_extra
 from rosflight_py_sim.topic_names import CLOCK, FORCES_AND_MOMENTS, IMU, PWM_OUTPUT, TRUTH_STATE, TRUTH_WIND
-from rosflight_py_sim.viewer.graph_layout import Point, layout
 from rosflight_py_sim.viewer.graph_model import GraphModel, Health, NodeEntry, TopicEntry
 
 _STEP = (CLOCK, *(f"/{name}" for name in (IMU, PWM_OUTPUT, FORCES_AND_MOMENTS, TRUTH_STATE, TRUTH_WIND)))
 
-_MARGIN, _PADDING = 16.0, 9.0
-_NODE_HEIGHT, _LINE_HEIGHT = 40.0, 15.0
-# Mean width of a letter of the fonts below, px per px of their size; wider than most, so that nothing sticks out.
-_LETTER, _BOLD_LETTER = 0.61, 0.69
-_NAME_SIZE, _TOPIC_SIZE = 14.0, 11.5
+_HEAD = """digraph "ROS graph" {
+  graph [nodesep=0.3, ranksep=0.35, outputorder=edgesfirst, bgcolor=white]
+  node [fontname="DejaVu Sans,Verdana,Helvetica,sans-serif"]
+  edge [color="#8b949e", arrowsize=0.7]"""
 
-_BOLD, _THIN, _INK, _FAINT = "#c2410c", "#8b949e", "#1f2328", "#57606a"
+_BOLD, _FAINT = "#c2410c", "#57606a"
 _COLOURS = {
     Health.OK: ("#dafbe1", "#1a7f37"),
     Health.WARN: ("#fff8c5", "#bf8700"),
@@ -31,8 +33,10 @@ _COLOURS = {
     Health.UNKNOWN: ("#f6f8fa", "#57606a"),
 }
 
-# More topics of the same ends than this stand in two columns, and in no more lines than these.
-_ONE_COLUMN, _MOST_LINES = 6, 12
+_GAP = '<td width="6"></td>'
+
+# More topics than this stand in two columns, and in no more rows than these.
+_ONE_COLUMN, _MOST_ROWS = 6, 12
 
 
 @dataclass(frozen=True)
@@ -40,61 +44,118 @@ class _Bundle:
     """Topics with the same ends.
 
     Attributes:
-        publishers, listeners: numbers of nodes.
-        step: whether a step of the simulation goes through them.
+        publishers, subscribers: full names of nodes.
+        step: whether a simulation step publishes them.
     """
 
     publishers: tuple[str, ...]
-    listeners: tuple[str, ...]
+    subscribers: tuple[str, ...]
     step: bool
     topics: tuple[TopicEntry, ...]
 
 
 def draw(model: GraphModel) -> str:
-    """The SVG document."""
-    bundles, nodes = _bundles(model), model.nodes
-    number = {node.name: i for i, node in enumerate(nodes)}
-    sizes = [(len(node.name) * _NAME_SIZE * _BOLD_LETTER + 2 * _PADDING, _NODE_HEIGHT) for node in nodes]
-    arrows: list[tuple[bool, tuple[int, int]]] = []
-    steps = {name for bundle in bundles if bundle.step for name in bundle.publishers}
-    for i, bundle in enumerate(bundles, start=len(nodes)):
-        sizes.append(_bundle_size(bundle))
-        for name in bundle.publishers:
-            arrows.append((bundle.step, (number[name], i)))
-        for name in bundle.listeners:
-            arrows.append((bundle.step and name in steps, (i, number[name])))
-    # A step's come first: what they lead to comes below.
-    arrows.sort(key=lambda arrow: not arrow[0])
-    first = [number[name] for bundle in bundles if bundle.topics[0].name == CLOCK for name in bundle.publishers]
-    placed = layout(sizes, [edge for _, edge in arrows], first)
-    width, height = placed.width + 2 * _MARGIN, placed.height + 2 * _MARGIN
-    lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" '
-        f'height="{height:.0f}" font-family="DejaVu Sans, Verdana, Helvetica, sans-serif">',
-        _markers(),
-        '<rect width="100%" height="100%" fill="white"/>',
-        f'<g transform="translate({_MARGIN:g} {_MARGIN:g})">',
-    ]
-    # Bold ones last, above the others.
-    lines += [_path(route, arrow[0]) for route, arrow in zip(placed.routes[::-1], arrows[::-1], strict=True)]
-    lines += [_node(node, placed.centres[i], sizes[i][0]) for i, node in enumerate(nodes)]
-    for i, bundle in enumerate(bundles, start=len(nodes)):
-        lines.append(_bundle(bundle, placed.centres[i], sizes[i]))
-    return "\n".join([*lines, "</g>", "</svg>", ""])
+    """The graph as an SVG document that needs no other file.
+
+    Raises:
+        ParameterError: pygraphviz is not installed; the text names the extra.
+    """
+    try:
+        with _filtered_stderr():
+            import pygraphviz
+
+            graph = pygraphviz.AGraph(string=dot_text(model))
+            picture: str = graph.draw(format="svg", prog="dot").decode()
+            graph.close()
+    except ImportError as error:
+        raise missing_extra("the drawing of the node graph", error, "graph") from error
+    return picture[picture.index("<svg") :]
+
+
+def dot_text(model: GraphModel) -> str:
+    """The graph in DOT."""
+    bundles = _bundles(model)
+    in_step = {name for bundle in bundles if bundle.step for name in bundle.publishers}
+    boxes = {node.name: _node(node) for node in model.nodes}
+    lines: list[tuple[bool, str, str]] = []
+    for bundle in bundles:
+        own = bundle.topics[0].name
+        boxes[own] = _topics(bundle)
+        lines += [(bundle.step, name, own) for name in bundle.publishers]
+        lines += [(bundle.step and name in in_step, own, name) for name in bundle.subscribers]
+    lines.sort(key=lambda line: not line[0])
+    order = _depth_first([*(start for _, start, end in lines if end == CLOCK), *boxes], lines)
+    return "\n".join([_HEAD, *(boxes[name] for name in order), *(_line(*line) for line in lines), "}", ""])
+
+
+def _depth_first(starts: Iterable[str], lines: Sequence[tuple[bool, str, str]]) -> list[str]:
+    """All boxes in the order of a depth-first search; Graphviz draws boxes from top to bottom in this order."""
+    ends: dict[str, list[str]] = {}
+    for _, start, end in lines:
+        ends.setdefault(start, []).append(end)
+    order: dict[str, None] = {}
+    waiting = list(starts)[::-1]
+    while waiting:
+        name = waiting.pop()
+        if name not in order:
+            order[name] = None
+            waiting += reversed(ends.get(name, []))
+    return list(order)
 
 
 def _bundles(model: GraphModel) -> list[_Bundle]:
     known = {node.name for node in model.nodes}
     found: dict[tuple[tuple[str, ...], tuple[str, ...], bool], list[TopicEntry]] = {}
     for topic in model.topics:
-        # A topic may have been asked for after a node had come that was not there when the nodes were.
+        # A topic may have an end that was not yet there when the nodes were listed.
         ends = tuple(sorted(known & set(topic.publishers))), tuple(sorted(known & set(topic.listeners)))
         if any(ends):
             found.setdefault((*ends, topic.name.endswith(_STEP)), []).append(topic)
     return [_Bundle(*key, tuple(topics)) for key, topics in found.items()]
 
 
-# Text.
+def _quoted(name: str) -> str:
+    escaped = name.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def _node(node: NodeEntry) -> str:
+    fill, border = _COLOURS[node.health]
+    tooltip = f"{node.name}: {node.message}" if node.message else node.name
+    return (
+        f'  {_quoted(node.name)} [shape=box, style="rounded,filled", penwidth=1.6, fillcolor="{fill}", '
+        f'color="{border}", label=<<b>{escape(node.name)}</b>>, tooltip={_quoted(tooltip)}]'
+    )
+
+
+def _topics(bundle: _Bundle) -> str:
+    colour, width = (_BOLD, 1.2) if bundle.step else (_FAINT, 0.7)
+    tooltip = "\n".join(f"{topic.name} ({topic.type_name})" for topic in bundle.topics)
+    rows = "".join(f"<tr>{_GAP.join(row)}</tr>" for row in _rows(bundle, colour))
+    return (
+        f'  {_quoted(bundle.topics[0].name)} [shape=box, style="rounded,filled", fillcolor=white, penwidth={width}, '
+        f'color="{colour}", margin=0.06, fontsize=11, tooltip={_quoted(tooltip)}, '
+        f'label=<<table border="0" cellspacing="0" cellpadding="1">{rows}</table>>]'
+    )
+
+
+def _rows(bundle: _Bundle, colour: str) -> Iterator[list[str]]:
+    cells = [_cells(topic.name, _rate_text(topic), bundle.step, colour) for topic in bundle.topics]
+    if len(cells) <= _ONE_COLUMN:
+        yield from ([cell] for cell in cells)
+        return
+    if len(cells) > 2 * _MOST_ROWS:
+        cells = cells[: 2 * _MOST_ROWS - 1]
+        cells.append(_cells(f"and {len(bundle.topics) - len(cells)} more", "", False, colour))
+    half = (len(cells) + 1) // 2
+    for row in range(half):
+        yield cells[row::half]
+
+
+def _cells(name: str, rate: str, bold: bool, colour: str) -> str:
+    text = f"<b>{escape(name)}</b>" if bold else escape(name)
+    number = f'<font color="{_FAINT}" point-size="9.5">{rate}</font>' if rate else ""
+    return f'<td align="left"><font color="{colour}">{text}</font></td><td align="right">{number}</td>'
 
 
 def _rate_text(topic: TopicEntry) -> str:
@@ -103,92 +164,23 @@ def _rate_text(topic: TopicEntry) -> str:
     return f"{topic.rate_hz:.0f} Hz" if topic.rate_hz >= 10.0 else f"{topic.rate_hz:.2g} Hz"
 
 
-def _columns(bundle: _Bundle) -> list[list[tuple[str, str]]]:
-    """Name and rate of each topic, in one column or two."""
-    rows = [(topic.name, _rate_text(topic)) for topic in bundle.topics]
-    if len(rows) <= _ONE_COLUMN:
-        return [rows]
-    if len(rows) > 2 * _MOST_LINES:
-        rows = [*rows[: 2 * _MOST_LINES - 1], (f"and {len(rows) - 2 * _MOST_LINES + 1} more", "")]
-    half = (len(rows) + 1) // 2
-    return [rows[:half], rows[half:]]
+def _line(bold: bool, start: str, end: str) -> str:
+    attributes = f' [color="{_BOLD}", penwidth=2.4, arrowsize=0.9, weight=4]' if bold else ""
+    return f"  {_quoted(start)} -> {_quoted(end)}{attributes}"
 
 
-def _column_width(rows: Iterable[tuple[str, str]]) -> float:
-    return max(len(f"{name}  {rate}" if rate else name) for name, rate in rows) * _TOPIC_SIZE * _LETTER
+@contextmanager
+def _filtered_stderr() -> Iterator[None]:
+    """Leave fontconfig's warnings out of stderr.
 
-
-def _bundle_size(bundle: _Bundle) -> tuple[float, float]:
-    columns = _columns(bundle)
-    width = sum(_column_width(rows) for rows in columns) + 2 * _PADDING * len(columns)
-    return width, _LINE_HEIGHT * len(columns[0]) + _PADDING
-
-
-# Shapes.
-
-
-def _markers() -> str:
-    heads = [
-        f'<marker id="head-{name}" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="{size}" markerHeight="{size}" '
-        f'markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0 L10 5 L0 10 z" fill="{colour}"/></marker>'
-        for name, colour, size in (("bold", _BOLD, 12), ("thin", _THIN, 9))
-    ]
-    return f"<defs>{''.join(heads)}</defs>"
-
-
-def _path(route: Sequence[Point], heavy: bool) -> str:
-    (x, y), *_ = route
-    words = [f"M{x:.1f} {y:.1f}"]
-    for i in range(1, len(route), 2):
-        x, y = route[i]
-        words.append(f"L{x:.1f} {y:.1f}")
-        if i + 1 < len(route):
-            to_x, to_y = route[i + 1]
-            half = (y + to_y) / 2.0
-            words.append(f"C{x:.1f} {half:.1f} {to_x:.1f} {half:.1f} {to_x:.1f} {to_y:.1f}")
-    colour, stroke, name = (_BOLD, 2.6, "bold") if heavy else (_THIN, 1.1, "thin")
-    return (
-        f'<path d="{" ".join(words)}" fill="none" stroke="{colour}" stroke-width="{stroke}" '
-        f'marker-end="url(#head-{name})"/>'
-    )
-
-
-def _node(node: NodeEntry, centre: Point, width: float) -> str:
-    x, y = centre
-    fill, edge = _COLOURS[node.health]
-    told = f"{node.name}: {node.message}" if node.message else node.name
-    return (
-        f'<g class="node" data-name="{escape(node.name)}" data-health="{node.health.name}">'
-        f"<title>{escape(told)}</title>"
-        f'<rect x="{x - width / 2:.1f}" y="{y - _NODE_HEIGHT / 2:.1f}" width="{width:.1f}" height="{_NODE_HEIGHT:g}" '
-        f'rx="8" fill="{fill}" stroke="{edge}" stroke-width="1.6"/>'
-        f'<text x="{x:.1f}" y="{y + 5:.1f}" font-size="{_NAME_SIZE:g}" font-weight="bold" fill="{_INK}" '
-        f'text-anchor="middle">{escape(node.name)}</text></g>'
-    )
-
-
-def _bundle(bundle: _Bundle, centre: Point, size: tuple[float, float]) -> str:
-    x, y = centre[0] - size[0] / 2, centre[1] - size[1] / 2
-    colour = _BOLD if bundle.step else _FAINT
-    titles = "\n".join(f"{topic.name} ({topic.type_name})" for topic in bundle.topics)
-    parts = [
-        f'<g class="topics"><title>{escape(titles)}</title><rect x="{x:.1f}" y="{y:.1f}" width="{size[0]:.1f}" '
-        f'height="{size[1]:.1f}" rx="4" fill="white" stroke="{colour}" stroke-width="{1.2 if bundle.step else 0.7}"/>'
-    ]
-    left = x + _PADDING
-    for rows in _columns(bundle):
-        right = left + _column_width(rows)
-        for line, (name, rate) in enumerate(rows):
-            base = y + _PADDING / 2 + _LINE_HEIGHT * (line + 0.75)
-            weight = ' font-weight="bold"' if bundle.step else ""
-            parts.append(
-                f'<text x="{left:.1f}" y="{base:.1f}" font-size="{_TOPIC_SIZE:g}" fill="{colour}"{weight}>'
-                f"{escape(name)}</text>"
-            )
-            if rate:
-                parts.append(
-                    f'<text x="{right:.1f}" y="{base:.1f}" font-size="{_TOPIC_SIZE - 1.5:g}" fill="{_FAINT}" '
-                    f'text-anchor="end">{rate}</text>'
-                )
-        left = right + 2 * _PADDING
-    return "".join([*parts, "</g>"])
+    The fontconfig in pygraphviz's wheels is older than that of many systems and warns of each element in
+    /usr/share/fontconfig that it does not know.
+    """
+    with TemporaryFile() as lines, os.fdopen(os.dup(2), "wb") as stderr:
+        os.dup2(lines.fileno(), 2)
+        try:
+            yield
+        finally:
+            os.dup2(stderr.fileno(), 2)
+            lines.seek(0)
+            stderr.writelines(line for line in lines if not line.startswith(b"Fontconfig warning"))

@@ -72,7 +72,7 @@ def test_a_graph_that_is_well_is_shown_with_foreign_nodes_and_drawn(processes: A
     assert next(line.split()[1] for line in lines if line.startswith("sensors ")) == "OK"
     assert "publishes 1 topic, hears 0" in " ".join(shown.stdout.split())
 
-    names = {group.attrib.get("data-name") for group in ElementTree.parse(picture).iter()}
+    names = {element.text for element in ElementTree.parse(picture).iter()}
     assert {f"/{name}" for name in CHAIN} | {"/elsewhere/foreign"} < names
     assert refused.wait() == 1
     assert "the picture cannot be written" in refused.stderr

@@ -1,18 +1,19 @@
-"""The node graph as data and as a picture: every node and topic is in it, nothing overlaps, and it is sound XML."""
+"""The node graph as data, as DOT and as a picture: every node, topic and line is in it, and it is sound XML."""
 
 from __future__ import annotations
 
-import random
+import subprocess
+import sys
 import xml.etree.ElementTree as ElementTree
-from itertools import combinations
 
 import pytest
 
-from rosflight_py_sim.viewer.graph_drawing import draw
-from rosflight_py_sim.viewer.graph_layout import layout
+from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.viewer.graph_drawing import dot_text, draw
 from rosflight_py_sim.viewer.graph_model import GraphModel, Health, NodeEntry, Report, TopicEntry, graph_model
 
 SVG = "{http://www.w3.org/2000/svg}"
+XLINK = "{http://www.w3.org/1999/xlink}"
 
 
 def chain() -> GraphModel:
@@ -49,15 +50,63 @@ def test_picture_is_sound_xml_with_every_node_and_topic() -> None:
     assert "/rosout" not in shown
 
 
-def test_picture_tells_how_each_node_is() -> None:
-    groups = {
-        group.attrib["data-name"]: (group.attrib["data-health"], group.findtext(f"{SVG}title"))
-        for group in ElementTree.fromstring(draw(chain())).iter(f"{SVG}g")
-        if "data-name" in group.attrib
+def titles(picture: str) -> dict[str, str]:
+    """Title of each node, topic box and line, and what a browser shows where the mouse rests on it."""
+    groups = [group for group in ElementTree.fromstring(picture).iter(f"{SVG}g") if group.get("class") != "graph"]
+    links = ((group.findtext(f"{SVG}title", ""), next(group.iter(f"{SVG}a"), None)) for group in groups)
+    return {title: "" if link is None else link.get(f"{XLINK}title", "") for title, link in links if title}
+
+
+def test_picture_has_the_health_of_each_node() -> None:
+    shown = titles(draw(chain()))
+    assert shown["/a/sensors"] == '/a/sensors: no "truth" <so far> & nothing else'
+    assert shown["/a/dynamics"] == "/a/dynamics: battery: 3% full"
+    assert shown["/foreign"] == "/foreign"
+    boxes = {line.split('"')[1]: line for line in dot_text(chain()).splitlines() if "fillcolor" in line}
+    assert "#cf222e" in boxes["/a/dynamics"] and "#1a7f37" in boxes["/time_manager"]
+
+
+def test_picture_has_a_line_for_each_publisher_and_subscriber() -> None:
+    lines = {title for title in titles(draw(chain())) if "->" in title}
+    assert lines == {
+        "/time_manager->/clock",
+        "/clock->/a/sensors",
+        "/clock->/echo",
+        "/a/sensors->/a/sim/sensors/imu/data",
+        "/a/sim/sensors/imu/data->/a/dynamics",
+        "/a/dynamics->/a/sim/truth_state",
+        "/a/sim/truth_state->/a/sensors",
+        "/a/sim/truth_state->/time_manager",
+        "/echo->/echoed",
+        "/echoed->/echo",
     }
-    assert groups["/a/sensors"] == ("WARN", '/a/sensors: no "truth" <so far> & nothing else')
-    assert groups["/a/dynamics"] == ("ERROR", "/a/dynamics: battery: 3% full")
-    assert groups["/foreign"] == ("UNKNOWN", "/foreign")
+
+
+def test_many_topics_with_the_same_ends_share_a_box_of_two_columns() -> None:
+    topics = [TopicEntry(f"/t{number:02d}", "T", ("/a",), ()) for number in range(40)]
+    shown = texts(draw(graph_model([NodeEntry("/a")], topics)))
+    assert shown == [
+        "/a",
+        *(name for row in range(11) for name in (f"/t{row:02d}", f"/t{row + 12:02d}")),
+        "/t11",
+        "and 17 more",
+    ]
+
+
+def test_drawing_prints_nothing() -> None:
+    program = (
+        "from rosflight_py_sim.viewer.graph_drawing import draw\n"
+        "from rosflight_py_sim.viewer.graph_model import NodeEntry, graph_model\n"
+        "draw(graph_model([NodeEntry('/a')], []))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout + done.stderr == ""
+
+
+def test_drawing_without_pygraphviz_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pygraphviz", None)
+    with pytest.raises(ParameterError, match=r"needs pygraphviz .*: pip install 'rosflight_py_sim\[graph\]'"):
+        draw(chain())
 
 
 def test_picture_loads_nothing_from_outside() -> None:
@@ -92,25 +141,3 @@ def test_data_can_be_written_as_json() -> None:
     data = json.loads(json.dumps(chain().as_data()))
     assert [node["health"] for node in data["nodes"]] == ["ERROR", "WARN", "UNKNOWN", "UNKNOWN", "OK"]
     assert data["well"] is False
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_boxes_of_any_graph_are_apart_and_lines_go_from_box_to_box(seed: int) -> None:
-    draw_of = random.Random(seed)
-    count = draw_of.randint(2, 25)
-    sizes = [(draw_of.uniform(20, 300), draw_of.uniform(20, 150)) for _ in range(count)]
-    edges = [(a, b) for a in range(count) for b in range(count) if a != b and draw_of.random() < 0.1]
-    placed = layout(sizes, edges)
-    for i, j in combinations(range(count), 2):
-        (xi, yi), (xj, yj) = placed.centres[i], placed.centres[j]
-        apart_x = abs(xi - xj) - (sizes[i][0] + sizes[j][0]) / 2
-        apart_y = abs(yi - yj) - (sizes[i][1] + sizes[j][1]) / 2
-        assert max(apart_x, apart_y) > 5.0
-    for (a, b), route in zip(edges, placed.routes, strict=True):
-        for box, (x, y) in ((a, route[0]), (b, route[-1])):
-            assert abs(x - placed.centres[box][0]) <= sizes[box][0] / 2
-            # At its lower or upper side.
-            assert abs(y - placed.centres[box][1]) == pytest.approx(sizes[box][1] / 2)
-        for above, below in zip(route[::2], route[1::2], strict=True):
-            assert above[0] == pytest.approx(below[0])
-    assert all(0.0 <= x <= placed.width and 0.0 <= y <= placed.height for x, y in placed.centres)

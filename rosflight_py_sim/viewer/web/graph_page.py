@@ -7,6 +7,7 @@ from html import escape
 
 import viser
 
+from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.viewer.graph_drawing import draw
 from rosflight_py_sim.viewer.graph_model import GraphModel, Health, NodeEntry
 
@@ -45,9 +46,12 @@ class GraphPage:
 
     def show(self, model: GraphModel) -> None:
         """Show the graph as it is."""
-        # Fitted to the panel; the drawing has its own size.
-        svg = draw(model).replace("<svg ", '<svg style="max-width:100%;height:auto" ', 1)
-        self._drawing.content = f'<div style="background:white;padding:0.5em">{svg}</div>'
+        try:
+            # Fitted to the panel; the drawing has its own size.
+            drawing = draw(model).replace("<svg ", '<svg style="max-width:100%;height:auto" ', 1)
+        except ParameterError as error:
+            drawing = escape(str(error))
+        self._drawing.content = f'<div style="background:white;padding:0.5em">{drawing}</div>'
         self._table.content = health_table(model)
 
     def _want(self, wanted: bool) -> None:
