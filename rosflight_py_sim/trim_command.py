@@ -12,7 +12,7 @@ from rich.table import Table
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.physics.linearisation import Mode, linearise
 from rosflight_py_sim.physics.steady_model import Array
-from rosflight_py_sim.physics.trim import FlightCondition, Trim, trim
+from rosflight_py_sim.physics.trim import FlightCondition, Trim, TrimError, trim
 from rosflight_py_sim.vehicle_models import SteadyVehicle, steady_vehicle
 from rosflight_py_sim.vehicles import Vehicle, vehicle
 
@@ -61,7 +61,7 @@ def _run(options: argparse.Namespace) -> int:
     steady = steady_vehicle(chosen, _arguments(chosen, options), options.namespace)
     try:
         trimmed = trim(steady.model, condition)
-    except ParameterError as error:
+    except TrimError as error:
         raise ParameterError(f"{chosen.name}, {error}") from None
     print_trim(chosen.name, steady, trimmed, Console())
     if options.set:

@@ -45,7 +45,14 @@ def test_lock_file_pins_each_requirement_with_a_hash() -> None:
     pinned = dict(re.findall(r"^([a-z0-9-]+)==(?:.*\\\n)((?:    --hash=sha256:[0-9a-f]{64}.*\n)+)", lock, re.MULTILINE))
     asked = setup_cfg()["options"]["install_requires"] + "".join(setup_cfg()["options.extras_require"].values())
     names = {re.split(r"[\[<>=~]", line)[0].lower().replace("_", "-") for line in asked.split()}
-    assert names <= pinned.keys()
+    assert names - {"rosflight-py-sim"} <= pinned.keys()
+
+
+def test_extra_all_is_every_extra_that_a_user_may_want() -> None:
+    extras = setup_cfg()["options.extras_require"]
+    match = re.fullmatch(r"rosflight_py_sim\[([a-z,]+)\]", extras["all"].strip())
+    assert match is not None
+    assert match[1].split(",") == sorted(set(extras) - {"all", "docs", "ros", "test"})
 
 
 def test_lock_file_names_no_place_of_the_machine_that_wrote_it() -> None:

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from rosflight_py_sim.extras import missing_extra
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.physics.rotations import quaternion_from_euler, rotate_to_body
 from rosflight_py_sim.physics.steady_model import Array, SteadyModel
@@ -112,7 +113,11 @@ def trim(model: SteadyModel, condition: FlightCondition) -> Trim:
     """The steady flight of `model` in `condition`.
 
     Searched from several angles of attack: where a wing can carry the vehicle both unstalled and stalled, the least
-    angle of attack counts. Raises TrimError where there is no such flight, with what limits it.
+    angle of attack counts.
+
+    Raises:
+        TrimError: there is no such flight; the text gives what limits it.
+        ParameterError: scipy is not installed; the text names the extra.
     """
     equations = _SteadyFlight(model, condition)
     incidences = _STARTING_INCIDENCES if condition.airspeed > 0.0 else (0.0,)
@@ -129,7 +134,10 @@ def trim(model: SteadyModel, condition: FlightCondition) -> Trim:
 
 def _least(residual: Callable[[Array], Array], start: Array, equations: _SteadyFlight) -> Any:
     """What scipy finds from `start`: the last unknowns of the equations, as many as `start` has."""
-    from scipy.optimize import least_squares  # a quarter of a second to import, which not every program needs
+    try:
+        from scipy.optimize import least_squares  # a quarter of a second to import, which not every program needs
+    except ImportError as error:
+        raise missing_extra("the search for a trim", error, "trim") from error
 
     last = slice(-len(start), None)
     return least_squares(

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from rosflight_py_sim.extras import missing_extra
 from rosflight_py_sim.uthere_terminal.ground_link import PORT_IN, PORT_OUT, GroundLink
 from rosflight_py_sim.uthere_terminal.line_check import RAW, check_line
 
@@ -55,7 +56,10 @@ def _port(text: str) -> int:
 
 def _run(options: argparse.Namespace) -> int:
     # Here because it takes its time to be imported.
-    from rosflight_py_sim.uthere_terminal.completion import CommandCompleter
+    try:
+        from rosflight_py_sim.uthere_terminal.completion import CommandCompleter
+    except ImportError as error:
+        raise missing_extra("uthere-terminal", error, "terminal") from error
 
     completer = CommandCompleter()
 

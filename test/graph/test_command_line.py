@@ -32,6 +32,23 @@ def test_help_is_given(command_line: Run, arguments: list[str], words: list[str]
 
 
 @pytest.mark.parametrize(
+    ("arguments", "package", "extra"),
+    [
+        (["uthere-terminal"], "prompt_toolkit", "terminal"),
+        (["trim", "--airspeed", "0"], "scipy", "trim"),
+    ],
+)
+def test_missing_optional_package_is_named_with_its_extra(
+    command_line: Run, arguments: list[str], package: str, extra: str
+) -> None:
+    program = f"import sys; sys.modules[{package!r}] = None; from rosflight_py_sim.cli import main; main()"
+    result = command_line("-c", program, *arguments)
+    assert result.returncode == 1
+    (line,) = result.stderr.splitlines()
+    assert f"needs {package} " in line and line.endswith(f"pip install 'rosflight_py_sim[{extra}]'")
+
+
+@pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
         ([], 2, ["COMMAND"]),
