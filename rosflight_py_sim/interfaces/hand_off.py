@@ -23,6 +23,7 @@ from rclpy.qos import DurabilityPolicy, QoSCompatibility, QoSProfile, qos_check_
 from rclpy.subscription import Subscription
 from rclpy.task import Future
 
+from rosflight_py_sim.interfaces.rclpy_internals import leave_unserved, serve
 from rosflight_py_sim.interfaces.shared_clock import SharedClock
 from rosflight_py_sim.interfaces.step_topics import CLOCK, STATUS, TRUTH_STATE, StepTopic
 from rosflight_py_sim.interfaces.traffic import Tally
@@ -387,12 +388,7 @@ class HandOff:
                 deliver(topic.decode(data))
 
         def show(is_shown: bool) -> None:
-            # Executors serve the subscriptions on this list. rclpy has no public way to exclude one.
-            if is_shown:
-                node._subscriptions.append(subscription)
-            else:
-                node._subscriptions.remove(subscription)
-            node._wake_executor()
+            (serve if is_shown else leave_unserved)(node, subscription)
 
         subscription = Node.create_subscription(node, topic.message_type, name, on_outside, qos, raw=True)
         inlet = Inlet(topic, qos, subscription, deliver, show)

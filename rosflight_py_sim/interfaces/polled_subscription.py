@@ -8,6 +8,7 @@ from rclpy.node import Node
 
 from rosflight_py_sim.interfaces.hand_off import Inlet, Outlet, converted
 from rosflight_py_sim.interfaces.qos import NEWEST
+from rosflight_py_sim.interfaces.rclpy_internals import leave_unserved
 from rosflight_py_sim.interfaces.step_topics import StepTopic
 
 if TYPE_CHECKING:
@@ -31,8 +32,7 @@ class PolledSubscription(Generic[M]):
         self._topic = topic
         # rclpy's own method: that of SimulationNode counts messages in the callback, which is never called here.
         self._subscription = Node.create_subscription(node, topic.message_type, name, _never, NEWEST, raw=True)
-        # Executors serve the subscriptions on this list. rclpy has no public way to exclude one.
-        node._subscriptions.remove(self._subscription)
+        leave_unserved(node, self._subscription)
         self.name = self._subscription.topic_name
         self._hand_off = node.hand_off
         self._taken: dict[Outlet, Any] = {}

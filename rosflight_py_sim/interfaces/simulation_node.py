@@ -30,6 +30,7 @@ from rosflight_py_sim.interfaces.hand_off import HandOff, Outlet, Sender
 from rosflight_py_sim.interfaces.parameter_files import files_of_arguments, named_values, values_of_arguments
 from rosflight_py_sim.interfaces.polled_subscription import PolledSubscription
 from rosflight_py_sim.interfaces.qos import NEWEST
+from rosflight_py_sim.interfaces.rclpy_internals import is_served, parameter_overrides, serve, set_clock
 from rosflight_py_sim.interfaces.step_topics import CLOCK, StepTopic, topic_of
 from rosflight_py_sim.interfaces.time_mode_watch import TimeModeWatch
 from rosflight_py_sim.interfaces.traffic import Period, Tally, Traffic
@@ -160,15 +161,14 @@ class SimulationNode(Node):
         if hand_off is not None:
             hand_off.connect(self)
             if hand_off.clock is not None:
-                self._clock = hand_off.clock.clock
+                set_clock(self, hand_off.clock.clock)
                 if self._drop_clock_subscriptions():
                     # The edge in the graph stays.
                     self.subscribe(CLOCK, _nothing, qos=NEWEST)
         self.follows_stamps = False
         self.values: dict[str, Value] = {}
         self._refuse_misspelt(files_of_arguments(arguments), shared_names)
-        # Overrides that rcl has from any source; rclpy has no public access to them.
-        given = {name: parameter.value for name, parameter in self._parameter_overrides.items()}
+        given = parameter_overrides(self)
         given |= values_of_arguments(arguments, self.get_name(), self.get_namespace(), self._other_names)
         given |= {parameter.name: parameter.value for parameter in node_arguments.get("parameter_overrides") or ()}
         for parameter in self.PARAMETERS:
@@ -242,7 +242,7 @@ class SimulationNode(Node):
 
         own = given({self.get_name(), self.DEFAULT_NAME} - set(self.ALIASES))
         named = own | given(self.ALIASES)
-        for name in sorted(named | set(self._parameter_overrides)):
+        for name in sorted(named | set(parameter_overrides(self))):
             if name in self.PARAMETERS or name.split(".")[0] in _NOT_OURS:
                 continue
             near = difflib.get_close_matches(name, [p.name for p in self.PARAMETERS], n=1, cutoff=_NEAR)
@@ -410,9 +410,8 @@ class SimulationNode(Node):
         """As rclpy's."""
         if self.hand_off is not None and subscription in self._traffic.subscriptions:
             self.hand_off.remove(subscription)
-            if subscription not in self._subscriptions:
-                # rclpy destroys only those on its list.
-                self._subscriptions.append(subscription)
+            if not is_served(self, subscription):
+                serve(self, subscription)
         self._traffic.forget(subscription)
         return bool(super().destroy_subscription(subscription))
 

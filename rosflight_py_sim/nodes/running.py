@@ -14,11 +14,11 @@ from importlib import import_module
 import rclpy
 from rclpy.exceptions import NameValidationException
 from rclpy.executors import Executor, SingleThreadedExecutor
-from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.signals import SignalHandlerOptions
 from rclpy.utilities import remove_ros_args
 
 from rosflight_py_sim.interfaces.parameter_files import check_files, files_of_arguments
+from rosflight_py_sim.interfaces.rclpy_internals import RCLError, UnknownROSArgsError
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.nodes.goodbye import leave_within
 from rosflight_py_sim.parameters import ParameterError, ParameterTable
@@ -53,7 +53,7 @@ _PATIENCE_S = 0.2
 # Leaving takes some tenths of a second; ros2 launch waits 5 s before it says so more plainly.
 _GOODBYE_S = 3
 
-_REFUSALS = (rclpy_implementation.RCLError, rclpy_implementation.UnknownROSArgsError, NameValidationException)
+_REFUSALS = (RCLError, UnknownROSArgsError, NameValidationException)
 
 
 def node_class(executable: str) -> type[SimulationNode]:
@@ -213,7 +213,7 @@ def refusals_of_ros() -> Iterator[None]:
     except _REFUSALS as error:
         # Where in rcl's sources it was noticed helps nobody here.
         text = re.sub(r", at \S+:\d+", "", str(error))
-        if isinstance(error, rclpy_implementation.UnknownROSArgsError):
+        if isinstance(error, UnknownROSArgsError):
             text = f"unknown ROS arguments {text}"
         raise ParameterError(" ".join(text.split())) from error
 

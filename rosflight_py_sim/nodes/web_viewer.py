@@ -27,7 +27,8 @@ from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTabl
 from rosflight_py_sim.physics.surface_mix import SURFACE_MIX_PARAMETERS
 from rosflight_py_sim.viewer.appearance import APPEARANCE, appearance
 from rosflight_py_sim.viewer.graph_watch import GraphWatch
-from rosflight_py_sim.viewer.web.server import NoServerError, open_server, pushing, stop_server, url_of
+from rosflight_py_sim.viewer.web.server import NoServerError, open_server, stop_server, url_of
+from rosflight_py_sim.viewer.web.viser_internals import pushing
 from rosflight_py_sim.world import WORLD, world_of
 
 WEB_VIEWER_PARAMETERS = (

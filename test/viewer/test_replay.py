@@ -16,6 +16,7 @@ from rosflight_py_sim.viewer.appearance import appearance
 from rosflight_py_sim.viewer.web.display import Display
 from rosflight_py_sim.viewer.web.scene import VehicleView
 from rosflight_py_sim.viewer.web.server import open_server, stop_server
+from rosflight_py_sim.viewer.web.viser_internals import jpeg_shown
 from rosflight_py_sim.world import DRY_LAND
 
 OTHER = Path(__file__).parents[1] / "data" / "other_recorder.mcap"
@@ -94,7 +95,7 @@ def test_pictures_are_shown_beside_readings_that_change_as_often() -> None:
         picture = b"\xff\xd8\xff"
         view = VehicleView(0.0, np.eye(19)[3], np.zeros(3), np.zeros(14), {"front": picture})
         display.show("kite", view)
-        assert [shown._data for shown in display._pictures.values()] == [picture]
+        assert [jpeg_shown(shown) for shown in display._pictures.values()] == [picture]
     finally:
         stop_server(server)
 

@@ -13,6 +13,7 @@ from rosflight_py_sim.viewer.appearance import Appearance
 from rosflight_py_sim.viewer.web.plots import Plots
 from rosflight_py_sim.viewer.web.scene import Scene
 from rosflight_py_sim.viewer.web.vehicle_view import VehicleView
+from rosflight_py_sim.viewer.web.viser_internals import show_jpeg
 from rosflight_py_sim.world import World
 
 # Plots and readings are for eyes that read, not for eyes that follow a movement.
@@ -168,5 +169,4 @@ class Display:
                 self._cameras.visible = True
                 with self._cameras:
                     self._pictures[name] = self._gui.add_image(np.zeros((2, 2, 3), dtype=np.uint8), label=name)
-            # As it came: through `image` it would be decoded here, for the browser, and encoded again.
-            self._pictures[name]._data = jpeg
+            show_jpeg(self._pictures[name], jpeg)

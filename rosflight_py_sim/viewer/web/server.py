@@ -7,7 +7,6 @@ import io
 import logging
 import socket
 import warnings
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -43,21 +42,6 @@ def open_server(address: str, port: int, label: str) -> viser.ViserServer:
         control_width="medium", show_logo=False, show_share_button=False, brand_color=(34, 100, 150)
     )
     return server
-
-
-@contextlib.contextmanager
-def pushing() -> Iterator[None]:
-    """Guard updates of the page from threads other than viser's event loop.
-
-    viser 1.1 wakes its loop by asyncio.Event.set() from the caller's thread. If a connection starts or stops waiting at
-    that moment, the set of waiters changes during the call, which raises RuntimeError. By then the update is queued,
-    and the next one wakes the loop; updates that would have followed in the guarded block are skipped.
-    """
-    try:
-        yield
-    except RuntimeError as error:
-        if "mutated during iteration" not in str(error):
-            raise
 
 
 def stop_server(server: viser.ViserServer) -> None:

@@ -1,0 +1,74 @@
+"""rclpy still has the private names that `rclpy_internals.py` uses, and they mean what they meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import rclpy
+from rclpy.clock import ClockType, ROSClock
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from std_msgs.msg import Int32
+
+from rosflight_py_sim.interfaces import rclpy_internals
+
+CHANGED = "rclpy has changed: mend rosflight_py_sim/interfaces/rclpy_internals.py"
+
+
+@pytest.fixture
+def node(ros_domain: int) -> Iterator[Node]:
+    rclpy.init(args=["test", "--ros-args", "-p", "of_arguments:=3"])
+    made = Node("internals", parameter_overrides=[Parameter("of_constructor", value=[1.5])])
+    yield made
+    made.destroy_node()
+    rclpy.shutdown()
+
+
+@pytest.mark.parametrize("name", ["_parameter_overrides", "_clock", "_subscriptions", "_wake_executor"])
+def test_node_has_the_private_name(node: Node, name: str) -> None:
+    assert hasattr(node, name), f"rclpy.node.Node has no {name}; {CHANGED}"
+
+
+def test_overrides_of_all_sources_are_known_before_they_are_declared(node: Node) -> None:
+    given = rclpy_internals.parameter_overrides(node)
+    assert {"of_arguments": 3, "of_constructor": [1.5]}.items() <= given.items(), CHANGED
+
+
+def test_node_returns_the_clock_that_was_set(node: Node) -> None:
+    clock: Any = ROSClock()
+    assert clock.clock_type is ClockType.ROS_TIME
+    rclpy_internals.set_clock(node, clock)
+    assert node.get_clock() is clock, CHANGED
+
+
+def test_executor_serves_a_subscription_only_while_it_is_served(node: Node) -> None:
+    executor = SingleThreadedExecutor()
+    executor.add_node(node)
+    heard: list[int] = []
+    subscription = node.create_subscription(Int32, "number", lambda message: heard.append(message.data), 10)
+    publisher = node.create_publisher(Int32, "number", 10)
+    while not publisher.get_subscription_count():
+        executor.spin_once(timeout_sec=0.1)
+
+    def hears(number: int) -> bool:
+        publisher.publish(Int32(data=number))
+        for _ in range(10):
+            executor.spin_once(timeout_sec=0.05)
+        return number in heard
+
+    assert rclpy_internals.is_served(node, subscription) and hears(1)
+    rclpy_internals.leave_unserved(node, subscription)
+    assert not rclpy_internals.is_served(node, subscription) and not hears(2), CHANGED
+    rclpy_internals.serve(node, subscription)
+    assert rclpy_internals.is_served(node, subscription) and hears(3), CHANGED
+    executor.shutdown()
+
+
+def test_errors_of_rcl_are_those_that_rclpy_raises(ros_domain: int) -> None:
+    with pytest.raises(rclpy_internals.UnknownROSArgsError):
+        rclpy.init(args=["test", "--ros-args", "--no-such-option"])
+    with pytest.raises(rclpy_internals.RCLError):
+        rclpy.init(args=["test", "--ros-args", "-p", "no value"])

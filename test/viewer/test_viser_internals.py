@@ -1,0 +1,25 @@
+"""viser still has the private name that `viser_internals.py` uses, and it means what it meant."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rosflight_py_sim.viewer.web.server import open_server, stop_server
+from rosflight_py_sim.viewer.web.viser_internals import jpeg_shown, show_jpeg
+
+CHANGED = "viser has changed: mend rosflight_py_sim/viewer/web/viser_internals.py"
+JPEG = b"\xff\xd8\xff"
+
+
+def test_image_keeps_the_file_that_the_browser_shows() -> None:
+    server = open_server("127.0.0.1", 0, "test")
+    try:
+        image = server.gui.add_image(np.zeros((2, 2, 3), dtype=np.uint8))
+        encoded = jpeg_shown(image)
+        assert encoded is not None and encoded.startswith(JPEG), f"GuiImageHandle._data is no JPEG file; {CHANGED}"
+        show_jpeg(image, JPEG + b"another")
+        assert jpeg_shown(image) == JPEG + b"another", CHANGED
+        image.image = np.zeros((2, 2, 3), dtype=np.uint8)
+        assert jpeg_shown(image) == encoded, f"assigning an image does not assign GuiImageHandle._data; {CHANGED}"
+    finally:
+        stop_server(server)
