@@ -69,7 +69,7 @@ def node_commands(
     common += [word for file in files for word in ("--params-file", str(file))]
     common += ["-p", "use_sim_time:=true", "-p", f"time_mode:={time_mode}", "-p", "real_time_multiplier:=0.0"]
     common += arguments
-    return {one: [sys.executable, "-m", f"rosflight_py_sim.nodes.{one}", *common] for one in executables}
+    return {one: [sys.executable, "-m", "rosflight_py_sim.executables", one, *common] for one in executables}
 
 
 @contextmanager

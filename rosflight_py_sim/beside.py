@@ -14,8 +14,9 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
-from rosflight_py_sim.nodes.running import node_class, run
+from rosflight_py_sim.executables import exit_on_signals
 from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.type_supports import leave_out_generator
 
 # Leaving takes a node some tenths of a second.
 _GOODBYE_S = 5.0
@@ -77,6 +78,10 @@ class Beside:
 
 def main() -> None:
     """Run the node whose executable the command line names behind the process to end with."""
+    exit_on_signals()
+    leave_out_generator()
+    from rosflight_py_sim.nodes.running import node_class, run
+
     parent, tells, executable, *ros_arguments = sys.argv[1:]
     with contextlib.suppress(OSError, AttributeError):  # elsewhere than on Linux a killed parent leaves it behind
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)

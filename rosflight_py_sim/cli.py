@@ -23,6 +23,7 @@ from rosflight_py_sim.resources import share_directory
 from rosflight_py_sim.status_command import add_status_parser
 from rosflight_py_sim.time_modes import TIME_MODES
 from rosflight_py_sim.trim_command import add_trim_parser
+from rosflight_py_sim.type_supports import leave_out_generator
 from rosflight_py_sim.uthere_terminal.command import add_terminal_parser
 from rosflight_py_sim.vehicles import CAMERA, DYNAMICS, SPACING, STANDALONE, VEHICLES, Vehicle, vehicle
 
@@ -34,6 +35,7 @@ WATCHED_PACE = 2.0
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command and exit: 0 when all went well, 1 on a refused parameter or a failed flight, 130 on Ctrl-C."""
+    leave_out_generator()
     given = list(sys.argv[1:] if arguments is None else arguments)
     cut = given.index("--ros-args") if "--ros-args" in given else len(given)
     options = _parser().parse_args(given[:cut])

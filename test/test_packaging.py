@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import rosflight_py_sim
+from rosflight_py_sim.nodes.running import NODE_CLASSES
 
 ROOT = Path(__file__).parents[1]
 
@@ -33,6 +34,12 @@ def test_executable_leads_to_a_module_with_that_function(line: str) -> None:
     spec = importlib.util.find_spec(module)
     assert spec is not None and spec.origin is not None, f"{module} does not exist"
     assert re.search(rf"^def {function}\(|^{function} = ", Path(spec.origin).read_text(encoding="utf-8"), re.MULTILINE)
+
+
+def test_each_node_has_an_executable_of_its_name() -> None:
+    entries = dict(line.split(" = ") for line in console_scripts())
+    del entries["rosflight_py_sim"]
+    assert entries == {name: f"rosflight_py_sim.executables:{name}" for name in NODE_CLASSES}
 
 
 def test_version_is_the_same_wherever_it_is_written() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import gc
 import re
 import signal
@@ -20,7 +21,6 @@ from rclpy.utilities import remove_ros_args
 from rosflight_py_sim.interfaces.parameter_files import check_files, files_of_arguments
 from rosflight_py_sim.interfaces.rclpy_internals import RCLError, UnknownROSArgsError
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
-from rosflight_py_sim.nodes.goodbye import leave_within
 from rosflight_py_sim.parameters import ParameterError, ParameterTable
 
 NODE_CLASSES = {
@@ -50,8 +50,8 @@ NODE_CLASSES = {
 # Long enough to cost nothing, short enough that a signal is answered at once.
 _PATIENCE_S = 0.2
 
-# Leaving takes some tenths of a second; ros2 launch waits 5 s before it says so more plainly.
-_GOODBYE_S = 3
+# A shutdown takes some tenths of a second; ros2 launch sends SIGTERM 5 s after SIGINT.
+_SHUTDOWN_S = 4.0
 
 _REFUSALS = (RCLError, UnknownROSArgsError, NameValidationException)
 
@@ -132,7 +132,9 @@ def run(
     *,
     started: Callable[[str], None] | None = None,
 ) -> None:
-    """Run a node until a signal ends it, and exit: 0 after a signal, 1 for a refused parameter or an incomplete class.
+    """Run a node until a signal ends it, and exit.
+
+    Exit codes: 0 after a signal; 1 for a refused parameter, an incomplete class, or a shutdown that the watchdog ended.
 
     Args:
         cls: class of the node.
@@ -174,10 +176,20 @@ def _run(cls: type[SimulationNode], argv: list[str], signals: list[int], started
     # spin() of the EventsExecutor answers neither signals nor timers; spin_once does, at the same speed.
     while not signals:
         executor.spin_once(timeout_sec=_PATIENCE_S)
-    leave_within(_GOODBYE_S)
+    start_shutdown_watchdog(_SHUTDOWN_S)
     executor.remove_node(node)
     node.destroy_node()
     return 0
+
+
+def start_shutdown_watchdog(seconds: float) -> None:
+    """After so many seconds, print "Timeout", the time and where each thread is to stderr, and exit with code 1.
+
+    Fast DDS 3.2 may lock up while a participant is destroyed at the moment at which it learns that another one is
+    leaving, as all nodes do on Ctrl-C: one node in some hundred. The thread holds Python's interpreter lock, so the
+    watchdog must be one that runs no Python.
+    """
+    faulthandler.dump_traceback_later(seconds, exit=True)
 
 
 def ordinary_arguments(argv: list[str]) -> list[str]:

@@ -7,7 +7,9 @@ import sys
 
 PROGRAM = """
 import sys
-import rosflight_py_sim.nodes
+from rosflight_py_sim.type_supports import leave_out_generator
+
+leave_out_generator()
 from std_msgs.msg import String
 
 String.__import_type_support__()

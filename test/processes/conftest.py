@@ -82,7 +82,10 @@ class Program:
 
     def wait(self, timeout: float = PATIENCE_S) -> int:
         """Its exit code."""
-        return self.process.wait(timeout)
+        code = self.process.wait(timeout)
+        if code == 1 and "\nTimeout (" in f"\n{self.stderr}":
+            pytest.xfail(f"Fast DDS locked up while {self.name} shut down, and the shutdown watchdog ended it")
+        return code
 
     def kill(self) -> None:
         """End it as the kernel does when memory runs out."""
@@ -190,7 +193,7 @@ class Processes:
 
     def node(self, executable: str, *ros_arguments: str) -> Program:
         """Start a node."""
-        program = self.run(f"nodes.{executable}", "--ros-args", *ros_arguments)
+        program = self.run("executables", executable, "--ros-args", *ros_arguments)
         self.programs[executable] = program
         return program
 

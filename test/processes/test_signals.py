@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -68,16 +70,24 @@ def test_signal_ends_a_paused_time_manager_that_owes_an_answer(simulate: Callabl
     assert_ended_well(simulation.programs["lockstep_time_manager"])
 
 
-# Python itself, before it has come to the package, answers signals in its own way.
-@pytest.mark.parametrize("delay_s", [0.35, 0.5, 0.65, 0.8, 1.0, 1.3])
+# From the moment at which SIGTERM has a handler. Before, Python itself answers signals in its own way.
+@pytest.mark.parametrize("delay_s", [0.0, 0.15, 0.3, 0.45, 0.65, 0.95])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_signal_during_start_up_ends_a_node_quietly(processes: Any, number: signal.Signals, delay_s: float) -> None:
     started = [processes.node(executable) for executable in ("rc", "sil_board")]
+    while not all(_handles_sigterm(program.process.pid) for program in started):
+        time.sleep(0.005)
     time.sleep(delay_s)
     for program in started:
         program.signal(number)
     for program in started:
         assert_ended_well(program)
+
+
+def _handles_sigterm(process_id: int) -> bool:
+    status = Path(f"/proc/{process_id}/status").read_text()
+    (caught,) = re.findall(r"^SigCgt:\s*([0-9a-f]+)$", status, re.MULTILINE)
+    return bool(int(caught, 16) >> (signal.SIGTERM - 1) & 1)
 
 
 def test_second_signal_changes_nothing(processes: Any) -> None:

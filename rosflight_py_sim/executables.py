@@ -1,0 +1,58 @@
+"""Entry points of the nodes; `python -m rosflight_py_sim.executables NAME` runs one as its executable does.
+
+A node's module takes half a second to import. An executable therefore installs signal handlers first.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable
+from importlib import import_module
+
+from rosflight_py_sim.type_supports import leave_out_generator
+
+
+def exit_on_signals() -> None:
+    """Let SIGINT and SIGTERM end the process at once with exit code 0, until `running.run` handles them.
+
+    Nothing needs cleaning up before a node exists.
+    """
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: os._exit(0))
+
+
+def _executable(name: str) -> Callable[[], None]:
+    def main() -> None:
+        exit_on_signals()
+        leave_out_generator()
+        import_module(f"rosflight_py_sim.nodes.{name}").main()
+
+    return main
+
+
+auv_autopilot = _executable("auv_autopilot")
+auv_forces_and_moments = _executable("auv_forces_and_moments")
+autopilot = _executable("autopilot")
+bridge = _executable("bridge")
+camera = _executable("camera")
+fixedwing_autopilot = _executable("fixedwing_autopilot")
+fixedwing_forces_and_moments = _executable("fixedwing_forces_and_moments")
+gated_time_manager = _executable("gated_time_manager")
+jsbsim_dynamics = _executable("jsbsim_dynamics")
+lockstep_time_manager = _executable("lockstep_time_manager")
+multirotor_forces_and_moments = _executable("multirotor_forces_and_moments")
+rc = _executable("rc")
+recorder = _executable("recorder")
+sil_board = _executable("sil_board")
+standalone_dynamics = _executable("standalone_dynamics")
+standalone_sensors = _executable("standalone_sensors")
+standalone_time_manager = _executable("standalone_time_manager")
+view_relay = _executable("view_relay")
+visualizer = _executable("visualizer")
+web_viewer = _executable("web_viewer")
+
+if __name__ == "__main__":
+    del sys.argv[0]
+    _executable(sys.argv[0])()

@@ -1,0 +1,34 @@
+"""The shutdown watchdog ends a process that is stuck, also when the thread that is stuck holds the interpreter."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+# PyDLL keeps the interpreter's lock while the C function sleeps, as a library that is stuck does.
+STUCK = """
+import ctypes
+from rosflight_py_sim.nodes.running import start_shutdown_watchdog
+start_shutdown_watchdog(1.0)
+ctypes.PyDLL(None).sleep(100)
+"""
+QUICK = """
+from rosflight_py_sim.nodes.running import start_shutdown_watchdog
+start_shutdown_watchdog(100.0)
+raise SystemExit(3)
+"""
+
+
+def run(program: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+
+
+def test_stuck_process_ends_in_time_with_exit_code_1_and_its_stack_on_stderr() -> None:
+    done = run(STUCK)
+    assert done.returncode == 1
+    assert done.stderr.startswith("Timeout (0:00:01)!") and 'File "<string>", line 5' in done.stderr
+
+
+def test_process_that_is_not_stuck_ends_by_itself_without_a_word() -> None:
+    done = run(QUICK)
+    assert (done.returncode, done.stderr) == (3, "")
