@@ -40,9 +40,15 @@ class WorldPart:
     opacity: float = 1.0
 
 
-def world_parts(world: World) -> list[WorldPart]:
-    """Floor, walls, the water's surface and every object; nothing of dry land."""
-    return [*_basin(world), *(WorldPart(thing.name, object_mesh(thing), thing.colour) for thing in world.objects)]
+def world_parts(world: World, sea_size: float = SEA_SIZE) -> list[WorldPart]:
+    """Floor, walls, the water's surface and every object; nothing of dry land.
+
+    Args:
+        world: what to draw.
+        sea_size: how far a sea floor and its water are drawn to each side of the origin, m.
+    """
+    objects = (WorldPart(thing.name, object_mesh(thing), thing.colour) for thing in world.objects)
+    return [*_basin(world, sea_size), *objects]
 
 
 def object_mesh(thing: Object) -> Mesh:
@@ -82,11 +88,11 @@ def _paint(thing: Object) -> Mesh:
     )
 
 
-def _basin(world: World) -> Iterator[WorldPart]:
+def _basin(world: World, sea_size: float) -> Iterator[WorldPart]:
     basin = world.pool or world.sea_floor
     if basin is None:
         return
-    length, width = (world.pool.length_north, world.pool.width_east) if world.pool else (2.0 * SEA_SIZE,) * 2
+    length, width = (world.pool.length_north, world.pool.width_east) if world.pool else (2.0 * sea_size,) * 2
     yield WorldPart("floor", box((length, width, _WALL), (0.0, 0.0, basin.depth + 0.5 * _WALL)), basin.colour)
     if world.pool:
         yield WorldPart("walls", merged(_walls(world.pool)), basin.colour, _WALL_OPACITY)

@@ -21,6 +21,7 @@ from rosflight_py_sim.viewer.web.scene import Scene
 from rosflight_py_sim.viewer.web.server import NoServerError, open_server, stop_server, url_of
 from rosflight_py_sim.viewer.web.trail import PIECE, PIECES, Trail
 from rosflight_py_sim.viewer.web.vehicle_view import VehicleView
+from rosflight_py_sim.viewer.world_meshes import world_parts
 from rosflight_py_sim.world import DRY_LAND, World, load_world
 
 SPACING = 0.1
@@ -55,11 +56,12 @@ def test_each_vehicle_can_be_shown(server: viser.ViserServer, name: str) -> None
 
 
 @pytest.mark.parametrize("name", ["pool", "open_water"])
-def test_each_object_of_a_world_is_in_the_scene(server: viser.ViserServer, name: str) -> None:
+def test_scene_has_the_parts_of_a_world_that_rviz_has_and_the_ground(server: viser.ViserServer, name: str) -> None:
     world = load_world(name)
     Scene(server, {"": appearance("auv")}, world)
-    for thing in world.objects:
-        assert server.scene.get_handle_by_name(f"/map/{thing.name}") is not None, thing
+    ground = "ground" if world.sea_floor else "floor"
+    for part in {ground, *(part.name for part in world_parts(world))} - ({"floor"} if world.sea_floor else set()):
+        assert server.scene.get_handle_by_name(f"/map/{part}") is not None, part
 
 
 def test_followed_vehicle_stays_in_the_middle_and_others_do_not(server: viser.ViserServer) -> None:

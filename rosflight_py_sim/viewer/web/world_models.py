@@ -6,7 +6,7 @@ import numpy as np
 import viser
 from numpy.typing import NDArray
 
-from rosflight_py_sim.viewer.world_meshes import object_mesh
+from rosflight_py_sim.viewer.world_meshes import world_parts
 from rosflight_py_sim.world import Pool, World
 from rosflight_py_sim.world.colours import Colour
 
@@ -29,27 +29,25 @@ def show_world(scene: viser.SceneApi, root: str, world: World) -> None:
         "/sky_light", sky_color=(235, 243, 255), ground_color=(150, 145, 125), intensity=1.2, position=(0.0, 0.0, -1.0)
     )
     scene.add_light_ambient("/day_light", intensity=0.7)
-    basin = world.pool or world.sea_floor
-    colour = basin.colour if basin else _GRASS
+    drawn = world_parts(world, sea_size=0.5 * _FAR)
     if world.pool:
-        _add_basin(scene, root, world.pool)
+        _add_tiles(scene, root, world.pool)
     else:
-        _add_ground(scene, root, world.floor_down, colour)
-    if world.water:
-        size = (world.pool.length_north, world.pool.width_east) if world.pool else (_FAR, _FAR)
-        scene.add_box(
-            f"{root}/water",
-            color=world.water.colour,
-            dimensions=(*size, 0.002),
-            opacity=0.3,
-            side="double",
-            cast_shadow=False,
-            receive_shadow=False,
-        )
-    for thing in world.objects:
-        mesh = object_mesh(thing)
+        # The plane of the grid is the ground, of land and sea.
+        _add_ground(scene, root, world.floor_down, world.sea_floor.colour if world.sea_floor else _GRASS)
+        drawn = [part for part in drawn if part.name != "floor"]
+    for part in drawn:
+        is_clear = part.opacity < 1.0
         scene.add_mesh_simple(
-            f"{root}/{thing.name}", mesh.vertices, mesh.triangles, color=thing.colour, flat_shading=True
+            f"{root}/{part.name}",
+            part.mesh.vertices,
+            part.mesh.triangles,
+            color=part.colour,
+            opacity=part.opacity if is_clear else None,
+            flat_shading=True,
+            side="double" if is_clear else "front",
+            cast_shadow=not is_clear,
+            receive_shadow=not is_clear,
         )
 
 
@@ -72,22 +70,9 @@ def _add_ground(scene: viser.SceneApi, root: str, down: float, colour: Colour) -
     )
 
 
-def _add_basin(scene: viser.SceneApi, root: str, pool: Pool) -> None:
-    """Floor and walls of tiles; a wall is seen from inside alone, so that one looks into the basin from anywhere."""
-    north, east, depth = 0.5 * pool.length_north, 0.5 * pool.width_east, pool.depth
-    corners = [(north, east), (north, -east), (-north, -east), (-north, east)]
-    vertices = np.array([(n, e, d) for d in (0.0, depth) for n, e in corners], dtype=np.float32)
-    sides = [(k, (k + 1) % 4) for k in range(4)]
-    triangles = [t for a, b in sides for t in ((a, b, a + 4), (b, b + 4, a + 4))]
-    scene.add_mesh_simple(
-        f"{root}/basin",
-        vertices,
-        _facing_inside(vertices, np.array([*triangles, (4, 5, 6), (4, 6, 7)], dtype=np.int32)),
-        color=pool.colour,
-        flat_shading=True,
-        side="front",
-        cast_shadow=False,
-    )
+def _add_tiles(scene: viser.SceneApi, root: str, pool: Pool) -> None:
+    """Joints on the floor, and the rim of the basin."""
+    north, east = 0.5 * pool.length_north, 0.5 * pool.width_east
     scene.add_grid(
         f"{root}/tiles",
         width=pool.length_north,
@@ -97,27 +82,17 @@ def _add_basin(scene: viser.SceneApi, root: str, pool: Pool) -> None:
         section_size=2.5,
         section_color=(140, 156, 162),
         fade_distance=400.0,
-        position=(0.0, 0.0, depth - 2.0 * _LIFT),
+        position=(0.0, 0.0, pool.depth - 2.0 * _LIFT),
         wxyz=(1.0, 0.0, 0.0, 0.0),
     )
+    corners = [(north, east, 0.0), (north, -east, 0.0), (-north, -east, 0.0), (-north, east, 0.0)]
     scene.add_line_segments(
         f"{root}/rim",
-        np.array([[vertices[a], vertices[b]] for a, b in sides]),
+        np.array([[corners[k - 1], corners[k]] for k in range(4)]),
         (90, 105, 112),
         thickness=3.0,
         thickness_units="screen",
     )
-
-
-def _facing_inside(vertices: NDArray[np.float32], triangles: NDArray[np.int32]) -> NDArray[np.int32]:
-    """The same triangles, each turned so that its normal points to the middle."""
-    corners = vertices[triangles]
-    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    inward = vertices.mean(axis=0) - corners.mean(axis=1)
-    wrong = np.einsum("ij,ij->i", normals, inward) < 0.0
-    turned = triangles.copy()
-    turned[wrong] = turned[wrong][:, ::-1]
-    return turned
 
 
 def _sky() -> NDArray[np.uint8]:
