@@ -14,6 +14,7 @@ from html import escape
 from tempfile import TemporaryFile
 
 from rosflight_py_sim.extras import missing_extra
+from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.topic_names import CLOCK, FORCES_AND_MOMENTS, IMU, PWM_OUTPUT, TRUTH_STATE, TRUTH_WIND
 from rosflight_py_sim.viewer.graph_model import GraphModel, Health, NodeEntry, TopicEntry
 
@@ -58,7 +59,7 @@ def draw(model: GraphModel) -> str:
     """The graph as an SVG document that needs no other file.
 
     Raises:
-        ParameterError: pygraphviz is not installed; the text names the extra.
+        ParameterError: pygraphviz is not installed or cannot be loaded; the text names what to install.
     """
     try:
         with _filtered_stderr():
@@ -67,8 +68,13 @@ def draw(model: GraphModel) -> str:
             graph = pygraphviz.AGraph(string=dot_text(model))
             picture: str = graph.draw(format="svg", prog="dot").decode()
             graph.close()
-    except ImportError as error:
+    except ModuleNotFoundError as error:
         raise missing_extra("the drawing of the node graph", error, "graph") from error
+    except ImportError as error:
+        raise ParameterError(
+            f"Graphviz, which draws the node graph, cannot be loaded ({error}); on Debian and Ubuntu: sudo apt-get "
+            "install libglib2.0-0 libxext6 libxrender1"
+        ) from error
     return picture[picture.index("<svg") :]
 
 
