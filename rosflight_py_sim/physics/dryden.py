@@ -14,11 +14,15 @@ stays it while height and airspeed change. Rotational gusts are left out.
 from __future__ import annotations
 
 import math
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.jit import kernel
+from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
+from rosflight_py_sim.physics.normal_draws import NormalDraws
+from rosflight_py_sim.physics.wind_model import WindModel, airspeed_in
 
 FOOT = 0.3048
 """m."""
@@ -98,3 +102,79 @@ def dryden_velocity(
     across = second_order(tau, filters, normals, 1)
     down = second_order(tau_w, filters, normals, 3)
     return sigma * filters[0], sigma * across, sigma_w * down
+
+
+@kernel
+def add_turbulence(
+    wind_speed_20ft: float,
+    intensity: float,
+    dt: float,
+    mean_ned: NDArray[np.float64],
+    truth: NDArray[np.float64],
+    filters: NDArray[np.float64],
+    normals: NDArray[np.float64],
+    wind_ned: NDArray[np.float64],
+) -> None:
+    """Advance the filters by dt (s) and add the turbulence to `wind_ned`, its axis along the mean wind."""
+    along, across, down = dryden_velocity(
+        -truth[2], airspeed_in(mean_ned, truth), wind_speed_20ft, intensity, dt, filters, normals
+    )
+    cosine, sine = 1.0, 0.0
+    horizontal = math.sqrt(mean_ned[0] * mean_ned[0] + mean_ned[1] * mean_ned[1])
+    if horizontal > 0.0:
+        cosine, sine = mean_ned[0] / horizontal, mean_ned[1] / horizontal
+    wind_ned[0] = wind_ned[0] + cosine * along - sine * across
+    wind_ned[1] = wind_ned[1] + sine * along + cosine * across
+    wind_ned[2] += down
+
+
+class DrydenTurbulence(WindModel):
+    """Turbulence that moves past the vehicle with its speed through the mean wind; north is its axis in a calm."""
+
+    PARAMETERS: ClassVar[ParameterTable] = ParameterTable(
+        Parameter(
+            "turbulence_model",
+            "none",
+            "continuous turbulence; dryden_8785c: as `dryden` in wind_models",
+            choices=("none", "dryden_8785c"),
+        ),
+        Parameter(
+            "turbulence_wind_speed_20ft",
+            7.7,
+            "mean wind at 20 ft, which sets the turbulence below 1000 ft: 7.7 light, 15.4 moderate, 23.1 severe",
+            "m/s",
+            minimum=0.0,
+        ),
+        Parameter(
+            "turbulence_intensity", 1.5, "standard deviation of the turbulence above 2000 ft", "m/s", minimum=0.0
+        ),
+    )
+
+    def __init__(self, values: Values, rng: np.random.Generator) -> None:
+        """Draw the filters' states from their stationary distribution."""
+        self._wind_speed_20ft = number(values, "turbulence_wind_speed_20ft")
+        self._intensity = number(values, "turbulence_intensity")
+        self._normals = NormalDraws(rng, 5)
+        self._filters = rng.standard_normal(5) * np.array([1.0, 0.5, 0.5, 0.5, 0.5])
+        self._filters[1] += self._filters[2]
+        self._filters[3] += self._filters[4]
+
+    @classmethod
+    def is_switched_on(cls, values: Values) -> bool:
+        """Whether `turbulence_model` is dryden_8785c."""
+        return values["turbulence_model"] == "dryden_8785c"
+
+    def add(
+        self,
+        wind_ned: NDArray[np.float64],
+        mean_ned: NDArray[np.float64],
+        truth: NDArray[np.float64],
+        dt: float,
+    ) -> None:
+        """Advance by dt and add the turbulence."""
+        normals = self._normals.next()
+        add_turbulence(self._wind_speed_20ft, self._intensity, dt, mean_ned, truth, self._filters, normals, wind_ned)
+
+    def adopt(self, other: DrydenTurbulence) -> None:
+        """Keep the filters' states."""
+        self._filters[:] = other._filters

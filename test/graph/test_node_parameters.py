@@ -24,6 +24,7 @@ from rosflight_py_sim.vehicles import vehicle
 VEHICLE_FILE = str(vehicle("multirotor").parameter_file)
 
 DYNAMICS = {"mass": 3.5, "Jxx": 0.08, "Jyy": 0.08, "Jzz": 0.12}
+KARMAN = {"sim_has_wind": True, "wind_models": ["karman"]}
 ROTORS = {
     "num_rotors": 2,
     "rotor_dists": [0.2, 0.2],
@@ -195,6 +196,7 @@ BAD = {
     "vector_too_short": (DYN, {**DYNAMICS, "steady_state_wind": [1.0, 2.0]}, ["'steady_state_wind'", "2 elements"]),
     "contact_points": (DYN, {**DYNAMICS, "contact_points": [0.0, 0.1]}, ["'contact_points'", "2 numbers"]),
     "choice": (DYN, {**DYNAMICS, "turbulence_model": "karman"}, ["'turbulence_model'", "'karman'", "dryden_8785c"]),
+    "wind_model": (DYN, {**DYNAMICS, **KARMAN}, ["'wind_models'", "'karman' given", "constant, shear, random_gusts"]),
     "time_mode": (DYN, {**DYNAMICS, "time_mode": "fast"}, ["'time_mode'", "'fast'", "wall, paced, gated, lockstep"]),
     "rotor_lists": (ROT, {**ROTORS, "rotor_dists": [0.2]}, ["'rotor_dists'", "1 numbers given", "allowed: 2"]),
     "rotor_directions": (ROT, {**ROTORS, "rotor_rotation_directions": [1, 2]}, ["'rotor_rotation_directions'", "2"]),

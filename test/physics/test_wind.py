@@ -106,6 +106,60 @@ def test_gust_durations_in_the_wrong_order_are_refused():
         wind(gust_duration_limits=[5.0, 0.5])
 
 
+@pytest.mark.parametrize(
+    ("switch", "model"),
+    [
+        ({"wind_has_gusts": True}, "random_gusts"),
+        ({"turbulence_model": "dryden_8785c"}, "dryden"),
+    ],
+)
+def test_model_named_in_wind_models_is_the_one_of_its_switch(switch, model):
+    switched, named = wind(**switch), wind(wind_models=["constant", model])
+    assert np.array_equal(series(switched, 10.0, 0.01, truth()), series(named, 10.0, 0.01, truth()))
+
+
+def test_velocities_of_models_add_up_in_any_order_of_the_names():
+    one, other = wind(wind_models=["dryden", "constant"]), wind(wind_models=["constant", "dryden"])
+    alone = wind(wind_models=["constant"])
+    assert np.array_equal(series(one, 1.0, 0.01, truth()), series(other, 1.0, 0.01, truth()))
+    assert alone.wind_ned.any()
+    assert not wind(wind_models=[]).wind_ned.any()
+
+
+@pytest.mark.parametrize(
+    ("height_ft", "share"),
+    # At 20 ft and 200 ft the logarithms are known; the wind is held above 1000 ft, and there is none on the ground.
+    [(20.0, 1.0), (200.0, math.log(2000.0) / math.log(200.0)), (0.0, 0.0), (3000.0, math.log(1e4) / math.log(200.0))],
+)
+def test_shear_grows_with_the_logarithm_of_the_height(height_ft, share):
+    air = wind(wind_models=["shear"], shear_wind_20ft=[3.0, -4.0, 0.0], shear_roughness_length=0.1 * dryden.FOOT)
+    air.step(truth(height=height_ft * dryden.FOOT), 0.01)
+    assert air.wind_ned == pytest.approx(share * np.array([3.0, -4.0, 0.0]), rel=1e-12)
+
+
+def test_turbulence_lies_along_the_sheared_wind():
+    given = {"wind_models": ["shear", "dryden"], "turbulence_wind_speed_20ft": 10.0}
+    air = wind(shear_wind_20ft=[0.0, 8.0, 0.0], **given)
+    still = wind(**given)
+    state = truth(height=30.0, velocity=(40.0, 0.0, 0.0))
+    (mean,) = series(wind(wind_models=["shear"], shear_wind_20ft=[0.0, 8.0, 0.0]), 0.01, 0.01, state)
+    # The same numbers, turned by a right angle; the airspeed differs by 4 %.
+    turned = series(air, 0.01, 0.01, state)[0] - mean
+    assert turned == pytest.approx(series(still, 0.01, 0.01, state)[0][[1, 0, 2]] * np.array([-1, 1, 1]), rel=0.2)
+
+
+@pytest.mark.parametrize(
+    ("models", "told"),
+    [
+        (["constant", "karman"], "'karman' given; allowed: constant, shear, random_gusts, discrete_gust, dryden"),
+        (["constant", "constant"], "allowed: each name once, unlike 'constant'"),
+    ],
+)
+def test_unknown_and_repeated_models_are_refused(models, told):
+    with pytest.raises(ParameterError, match=f"'wind_models'.*{told}"):
+        wind(wind_models=models)
+
+
 def test_turbulence_scales_are_those_of_the_specification():
     feet = 0.3048
     length, sigma, length_w, sigma_w = dryden.scales(200 * feet, 10.0, 3.0)

@@ -1,0 +1,54 @@
+"""A wind that is the same everywhere and always, given or drawn once."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosflight_py_sim.parameters import Parameter, ParameterTable, Values
+from rosflight_py_sim.physics.wind_model import WindModel
+
+
+class ConstantWind(WindModel):
+    """`steady_state_wind`, or with `use_random_wind` a normally distributed velocity, drawn at the start."""
+
+    PARAMETERS: ClassVar[ParameterTable] = ParameterTable(
+        Parameter("use_random_wind", True, "whether the steady wind is drawn at random at the start"),
+        Parameter("steady_state_wind", [0.0, 0.0, 0.0], "steady wind, NED, where it is not random", "m/s", length=3),
+        Parameter("random_wind_mean", [0.0, 0.0, 0.0], "mean of the random steady wind, NED", "m/s", length=3),
+        Parameter(
+            "random_wind_std_dev",
+            [0.5, 0.5, 0.0],
+            "spread of the random steady wind, NED",
+            "m/s",
+            minimum=0.0,
+            length=3,
+        ),
+    )
+    IS_CONSTANT: ClassVar[bool] = True
+    IS_MEAN: ClassVar[bool] = True
+
+    def __init__(self, values: Values, rng: np.random.Generator) -> None:
+        """Take the given velocity, or draw one."""
+        self._drawn_from = [values[parameter.name] for parameter in self.PARAMETERS]
+        self._velocity_ned = np.array(values["steady_state_wind"], dtype=np.float64)
+        if values["use_random_wind"]:
+            spread = np.array(values["random_wind_std_dev"], dtype=np.float64)
+            self._velocity_ned = np.array(values["random_wind_mean"]) + spread * rng.standard_normal(3)
+
+    def add(
+        self,
+        wind_ned: NDArray[np.float64],
+        mean_ned: NDArray[np.float64],
+        truth: NDArray[np.float64],
+        dt: float,
+    ) -> None:
+        """Add the velocity."""
+        wind_ned += self._velocity_ned
+
+    def adopt(self, other: ConstantWind) -> None:
+        """Keep the velocity unless other parameters were given for it."""
+        if self._drawn_from == other._drawn_from:
+            self._velocity_ned = other._velocity_ned

@@ -1,0 +1,199 @@
+"""Gusts of 1-cosine shape: random ones in time, and a discrete one along the way through the air."""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosflight_py_sim.jit import kernel
+from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values, number
+from rosflight_py_sim.physics.wind_model import WindModel, airspeed_in
+
+
+@kernel
+def add_gusts(gusts: NDArray[np.float64], dt: float, wind_ned: NDArray[np.float64]) -> None:
+    """Advance gusts by dt and add their velocities to `wind_ned` (3,).
+
+    `gusts` (n, 6): direction, peak, duration, age (negative: none).
+    """
+    n, e, d = wind_ned[0], wind_ned[1], wind_ned[2]
+    for i in range(gusts.shape[0]):
+        if gusts[i, 5] < 0.0:
+            continue
+        gusts[i, 5] += dt
+        if gusts[i, 5] >= gusts[i, 4]:
+            gusts[i, 5] = -1.0
+            continue
+        strength = 0.5 * gusts[i, 3] * (1.0 - math.cos(2.0 * math.pi * gusts[i, 5] / gusts[i, 4]))
+        n, e, d = n + strength * gusts[i, 0], e + strength * gusts[i, 1], d + strength * gusts[i, 2]
+    wind_ned[0], wind_ned[1], wind_ned[2] = n, e, d
+
+
+class RandomGusts(WindModel):
+    """Gusts at exponentially distributed intervals, each a full 1-cosine wave in time.
+
+    They blow along the mean wind within `gust_dir_std_dev`, in any direction in a calm (Leahy, Discrete Gust Model for
+    Launch Vehicle Assessments, NASA, 2008). Raises ParameterError for duration limits in the wrong order.
+    """
+
+    PARAMETERS: ClassVar[ParameterTable] = ParameterTable(
+        Parameter("wind_has_gusts", False, "whether gusts come at random times; as `random_gusts` in wind_models"),
+        Parameter("interoccurance_time_gust_s", 5.0, "mean time between two such gusts", "s", minimum=0.01),
+        Parameter("gust_magnitude_mean", 0.15, "mean of the gusts' peaks", "m/s", minimum=0.0),
+        Parameter(
+            "gust_magnitude_std_dev", 0.3, "spread of the gusts' peaks (negative ones are redrawn)", "m/s", minimum=0.0
+        ),
+        Parameter(
+            "gust_duration_limits",
+            [0.5, 5.0],
+            "shortest and longest gust",
+            "s",
+            minimum=0.0,
+            above_minimum=True,
+            length=2,
+        ),
+        Parameter(
+            "gust_dir_std_dev", 0.1, "spread of the gusts' direction about that of the mean wind", "rad", minimum=0.0
+        ),
+    )
+
+    def __init__(self, values: Values, rng: np.random.Generator) -> None:
+        """Draw the time until the first gust."""
+        self._rng = rng
+        self._shortest, self._longest = duration_limits(values)
+        self._interval = number(values, "interoccurance_time_gust_s")
+        self._magnitude = number(values, "gust_magnitude_mean"), number(values, "gust_magnitude_std_dev")
+        self._spread = number(values, "gust_dir_std_dev")
+        self._gusts = np.full((1, 6), -1.0)
+        self._until_gust = rng.exponential(self._interval)
+
+    @classmethod
+    def is_switched_on(cls, values: Values) -> bool:
+        """Whether `wind_has_gusts` is on."""
+        return bool(values["wind_has_gusts"])
+
+    def add(
+        self,
+        wind_ned: NDArray[np.float64],
+        mean_ned: NDArray[np.float64],
+        truth: NDArray[np.float64],
+        dt: float,
+    ) -> None:
+        """Advance by dt and add the gusts."""
+        self._until_gust -= dt
+        while self._until_gust <= 0.0:
+            self._start_gust(mean_ned)
+        add_gusts(self._gusts, dt, wind_ned)
+
+    def adopt(self, other: RandomGusts) -> None:
+        """Keep the gusts, and the time until the next one unless their interval changed."""
+        self._gusts = other._gusts.copy()
+        if self._interval == other._interval:
+            self._until_gust = other._until_gust
+
+    def _start_gust(self, mean_ned: NDArray[np.float64]) -> None:
+        rng = self._rng
+        self._until_gust += rng.exponential(self._interval)
+        direction = rng.standard_normal(3)
+        mean_speed = float(np.linalg.norm(mean_ned))
+        if mean_speed > 0.0:
+            direction = mean_ned / mean_speed + self._spread * direction
+        mean, spread = self._magnitude
+        magnitude = rng.normal(mean, spread)
+        while magnitude < 0.0:
+            magnitude = rng.normal(mean, spread)
+        free = np.flatnonzero(self._gusts[:, 5] < 0.0)
+        if len(free) == 0:
+            self._gusts = np.vstack([self._gusts, np.full_like(self._gusts, -1.0)])
+            free = np.flatnonzero(self._gusts[:, 5] < 0.0)
+        duration = rng.uniform(self._shortest, self._longest)
+        self._gusts[free[0]] = [*(direction / np.linalg.norm(direction)), magnitude, duration, 0.0]
+
+
+def duration_limits(values: Values) -> tuple[float, float]:
+    """Shortest and longest random gust, s.
+
+    Raises:
+        ParameterError: the longest comes first.
+    """
+    shortest, longest = (float(limit) for limit in values["gust_duration_limits"])  # type: ignore[union-attr]
+    if shortest > longest:
+        raise ParameterError(
+            f"parameter 'gust_duration_limits': {values['gust_duration_limits']!r} given; "
+            "allowed: the shortest first, then the longest"
+        )
+    return shortest, longest
+
+
+@kernel
+def add_discrete_gust(
+    gust: NDArray[np.float64],
+    dt: float,
+    mean_ned: NDArray[np.float64],
+    truth: NDArray[np.float64],
+    wind_ned: NDArray[np.float64],
+) -> None:
+    """Advance the discrete gust by dt and add its velocity to `wind_ned` (3,).
+
+    `gust` (6,): velocity in full (3), length, way so far, time until it starts.
+    """
+    late = min(dt, max(0.0, dt - gust[5]))
+    gust[5] = max(0.0, gust[5] - dt)
+    gust[4] = min(gust[3], gust[4] + airspeed_in(mean_ned, truth) * late)
+    part = 0.5 * (1.0 - math.cos(math.pi * gust[4] / gust[3]))
+    for i in range(3):
+        wind_ned[i] += part * gust[i]
+
+
+class DiscreteGust(WindModel):
+    """The discrete gust of MIL-F-8785C, 3.7.3.
+
+    It builds up as (1 - cos(pi x / d)) / 2 over the way x through the air, up to the length d, and then stays.
+    """
+
+    PARAMETERS: ClassVar[ParameterTable] = ParameterTable(
+        Parameter("discrete_gust_velocity", [0.0, 0.0, 0.0], "discrete gust in full, NED; 0: none", "m/s", length=3),
+        Parameter(
+            "discrete_gust_length",
+            50.0,
+            "way through the air over which the discrete gust builds up",
+            "m",
+            minimum=0.0,
+            above_minimum=True,
+        ),
+        Parameter(
+            "discrete_gust_time",
+            10.0,
+            "time after it is switched on at which the discrete gust is met",
+            "s",
+            minimum=0.0,
+        ),
+    )
+
+    def __init__(self, values: Values, rng: np.random.Generator) -> None:
+        """Put the gust ahead of the vehicle."""
+        length, start = number(values, "discrete_gust_length"), number(values, "discrete_gust_time")
+        self._gust = np.array([*values["discrete_gust_velocity"], length, 0.0, start])  # type: ignore[misc]
+
+    @classmethod
+    def is_switched_on(cls, values: Values) -> bool:
+        """Whether `discrete_gust_velocity` is not zero."""
+        return any(values["discrete_gust_velocity"])  # type: ignore[arg-type]
+
+    def add(
+        self,
+        wind_ned: NDArray[np.float64],
+        mean_ned: NDArray[np.float64],
+        truth: NDArray[np.float64],
+        dt: float,
+    ) -> None:
+        """Advance by dt and add the gust."""
+        add_discrete_gust(self._gust, dt, mean_ned, truth, wind_ned)
+
+    def adopt(self, other: DiscreteGust) -> None:
+        """Keep the way into the gust and the time until it."""
+        self._gust[4:] = other._gust[4:]
+        self._gust[4] = min(self._gust[4], self._gust[3])

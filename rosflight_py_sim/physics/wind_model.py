@@ -1,0 +1,113 @@
+"""Contract of a wind model: a part of the wind, chosen by name (`wind.py`) and added to the others."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosflight_py_sim.jit import kernel
+from rosflight_py_sim.parameters import ParameterTable, Values
+from rosflight_py_sim.physics.rotations import rotate_to_inertial
+
+SLOWEST_AIRSPEED = 1.0
+"""Speed (m/s) at which gusts and turbulence pass a vehicle that hovers still in the mean wind."""
+
+
+class WindModel(ABC):
+    """A velocity that adds to the wind at the vehicle, and may depend on the vehicle's path through the air.
+
+    A wind that depends on position and time alone derives from `WindField`.
+
+    Class attributes:
+        PARAMETERS: parameters of the model.
+        IS_CONSTANT: whether the velocity never changes; it is then added once.
+        IS_MEAN: whether the velocity belongs to the mean wind, which sets the direction of gusts and turbulence.
+    """
+
+    PARAMETERS: ClassVar[ParameterTable] = ParameterTable()
+    IS_CONSTANT: ClassVar[bool] = False
+    IS_MEAN: ClassVar[bool] = False
+
+    def __init__(self, values: Values, rng: np.random.Generator) -> None:
+        """Build the model.
+
+        Args:
+            values: parameters of the node, those of PARAMETERS among them.
+            rng: the only source of random numbers; seeded from the node's `seed`.
+
+        Raises:
+            ParameterError: the values do not fit together.
+        """
+        super().__init__()
+
+    @classmethod
+    def is_switched_on(cls, values: Values) -> bool:
+        """Whether the values ask for the model even where `wind_models` does not name it."""
+        return False
+
+    @abstractmethod
+    def add(
+        self,
+        wind_ned: NDArray[np.float64],
+        mean_ned: NDArray[np.float64],
+        truth: NDArray[np.float64],
+        dt: float,
+    ) -> None:
+        """Advance by a step and add the velocity at its end to `wind_ned`.
+
+        Args:
+            wind_ned: sum of the models so far, NED, m/s (3,); changed in place.
+            mean_ned: mean wind at the vehicle, NED, m/s (3,); of a model with IS_MEAN the same array as `wind_ned`.
+            truth: state of the vehicle at the end of the step (19,): see `physics`.
+            dt: s, greater than 0.
+        """
+
+    def adopt(self, other: Any) -> None:  # noqa: B027 (not every model has a state)
+        """Go on from a model of the same class, which other parameters were given to; by default start anew."""
+
+
+class WindField(WindModel):
+    """A wind that is a function of position and time."""
+
+    def __init__(self, values: Values, rng: np.random.Generator) -> None:
+        """Start at time 0."""
+        super().__init__(values, rng)
+        self._time_s = 0.0
+
+    @abstractmethod
+    def velocity_ned(self, position_ned: NDArray[np.float64], time_s: float) -> Sequence[float]:
+        """Velocity of the air, north, east and down, m/s.
+
+        Args:
+            position_ned: position of the vehicle, m (3,).
+            time_s: simulated time since the field was switched on, s.
+        """
+
+    def add(
+        self,
+        wind_ned: NDArray[np.float64],
+        mean_ned: NDArray[np.float64],
+        truth: NDArray[np.float64],
+        dt: float,
+    ) -> None:
+        """Add the velocity at the vehicle."""
+        self._time_s += dt
+        north, east, down = self.velocity_ned(truth[:3].copy(), self._time_s)
+        wind_ned += (north, east, down)
+
+    def adopt(self, other: WindField) -> None:
+        """Go on from the time of the other field."""
+        self._time_s = other._time_s
+
+
+@kernel
+def airspeed_in(mean_ned: NDArray[np.float64], truth: NDArray[np.float64]) -> float:
+    """Speed (m/s) of the vehicle through the mean wind, at least SLOWEST_AIRSPEED."""
+    vn, ve, vd = rotate_to_inertial(truth[3], truth[4], truth[5], truth[6], truth[7], truth[8], truth[9])
+    vn, ve, vd = vn - mean_ned[0], ve - mean_ned[1], vd - mean_ned[2]
+    return max(SLOWEST_AIRSPEED, math.sqrt(vn * vn + ve * ve + vd * vd))
