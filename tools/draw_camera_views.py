@@ -11,9 +11,9 @@ from pathlib import Path
 import cv2
 import numpy as np
 from numpy.typing import NDArray
+from transforms3d.euler import euler2quat
 
 from rosflight_py_sim.camera import CAMERA_PARAMETERS, Renderer, cameras
-from rosflight_py_sim.physics.rotations import quaternion_from_euler
 from rosflight_py_sim.world import DRY_LAND, World, load_world
 
 PICTURE = Path(__file__).parents[1] / "docs" / "pictures" / "cameras.png"
@@ -26,7 +26,7 @@ def view(world: World, camera: str, place: tuple[float, float, float], *turns_de
     """What a camera sees from a vehicle at a place, turned by roll, pitch and yaw."""
     truth = np.zeros(19)
     truth[:3] = place
-    truth[3:7] = quaternion_from_euler(*(math.radians(turn) for turn in turns_deg))
+    truth[3:7] = euler2quat(*(math.radians(turn) for turn in turns_deg))
     chosen = next(one for one in cameras(CAMERA_PARAMETERS.checked(SIZE)) if one.name == camera)
     renderer = Renderer(world, chosen.width, chosen.height)
     picture = renderer.render(chosen, truth).copy()

@@ -11,8 +11,9 @@ from pathlib import Path
 import cv2
 import numpy as np
 from numpy.typing import NDArray
+from transforms3d.euler import euler2mat
+from transforms3d.quaternions import quat2mat
 
-from rosflight_py_sim.physics.rotations import quaternion_from_euler, rotate_to_inertial
 from rosflight_py_sim.viewer.appearance import Appearance, MovingParts, appearance, part_attitude
 
 PICTURE = Path(__file__).parents[1] / "docs" / "pictures" / "vehicles.png"
@@ -32,17 +33,13 @@ _OUTPUTS = [1750.0, 1400.0, 1600.0, 1500.0, 1700.0] + [1500.0] * 9
 Array = NDArray[np.float64]
 
 
-def _matrix(quaternion: tuple[float, float, float, float]) -> Array:
-    return np.array([rotate_to_inertial(*quaternion, *axis) for axis in np.eye(3).tolist()]).T
-
-
 def triangles(shape: Appearance) -> tuple[Array, Array]:
     """Corners (n, 3, 3) in body axes, and colours (n, 3), of a vehicle whose outputs are `_OUTPUTS`."""
     moving = MovingParts(shape)
     moving.move(_OUTPUTS, 0.03)
     corners, colours = [], []
     for part, angle in zip(shape.parts, moving.angles, strict=True):
-        placed = part.mesh.corners @ _matrix(part_attitude(part, angle)).T + np.array(part.pivot_frd)
+        placed = part.mesh.corners @ quat2mat(part_attitude(part, angle)).T + np.array(part.pivot_frd)
         corners.append(placed)
         colours.append(np.tile(np.array(part.colour, dtype=np.float64), (len(placed), 1)))
     return np.concatenate(corners), np.concatenate(colours)
@@ -55,7 +52,7 @@ def view(shape: Appearance) -> NDArray[np.uint8]:
     normals /= np.linalg.norm(normals, axis=1)[:, np.newaxis]
     lit = colours * (0.5 + 0.5 * np.clip(normals @ _LIGHT, 0.0, None))[:, np.newaxis]
     # Camera axes: forward, right, down.
-    seen = corners @ _matrix(quaternion_from_euler(0.0, math.radians(_PITCH), math.radians(_YAW)))
+    seen = corners @ euler2mat(0.0, math.radians(_PITCH), math.radians(_YAW))
     flat = seen[:, :, 1:]
     low, high = flat.min(axis=(0, 1)), flat.max(axis=(0, 1))
     size = np.array([WIDTH, HEIGHT]) * _FINER

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from transforms3d.euler import euler2mat
 
 from rosflight_py_sim.world import Kind, Object, World, parts
 
@@ -95,8 +96,7 @@ def _polygons(thing: Object) -> Iterator[Points]:
 
 
 def _placed(polygon: Points, centre: Sequence[float], yaw: float) -> Points:
-    cosine, sine = math.cos(yaw), math.sin(yaw)
-    turn = np.array([[cosine, -sine, 0.0], [sine, cosine, 0.0], [0.0, 0.0, 1.0]])
+    turn = euler2mat(0.0, 0.0, yaw)
     return np.asarray(polygon @ turn.T + np.array(centre))
 
 

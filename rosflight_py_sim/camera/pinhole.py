@@ -17,8 +17,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-
-from rosflight_py_sim.physics.rotations import quaternion_from_euler, rotate_to_inertial
+from transforms3d.euler import euler2mat
+from transforms3d.quaternions import quat2mat
 
 Vector = tuple[float, float, float]
 
@@ -55,8 +55,8 @@ class Camera:
 
     def pose(self, truth: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Position NED (3,), m, and the matrix (3, 3) that turns the camera's axes into NED, on a vehicle (19,)."""
-        body = _matrix(*truth[3:7].tolist())
-        mount = _matrix(*quaternion_from_euler(*self.angles))
+        body = quat2mat(truth[3:7])
+        mount = euler2mat(*self.angles)
         position: NDArray[np.float64] = truth[0:3] + body @ np.array(self.position_body)
         # Columns: right, down and forward in the camera's forward-right-down axes.
         turned: NDArray[np.float64] = (body @ mount)[:, [1, 2, 0]]
@@ -69,8 +69,3 @@ class Camera:
         if z <= 0.0:
             return math.nan, math.nan
         return self.centre[0] + self.focal_length * x / z, self.centre[1] + self.focal_length * y / z
-
-
-def _matrix(w: float, x: float, y: float, z: float) -> NDArray[np.float64]:
-    axes = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
-    return np.array([rotate_to_inertial(w, x, y, z, *axis) for axis in axes]).T

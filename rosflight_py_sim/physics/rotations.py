@@ -36,19 +36,6 @@ def rotate_to_body(
 
 
 @kernel
-def quaternion_product(
-    aw: float, ax: float, ay: float, az: float, bw: float, bx: float, by: float, bz: float
-) -> tuple[float, float, float, float]:
-    """Hamilton product a b: the rotation b followed by the rotation a, both seen from the fixed axes."""
-    return (
-        aw * bw - ax * bx - ay * by - az * bz,
-        aw * bx + ax * bw + ay * bz - az * by,
-        aw * by - ax * bz + ay * bw + az * bx,
-        aw * bz + ax * by - ay * bx + az * bw,
-    )
-
-
-@kernel
 def quaternion_from_euler(roll: float, pitch: float, yaw: float) -> tuple[float, float, float, float]:
     """Quaternion of the turn by yaw about z, then pitch about the new y, then roll about the new x (rad)."""
     cr, sr = math.cos(0.5 * roll), math.sin(0.5 * roll)

@@ -7,10 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
+from transforms3d.euler import euler2quat
+from transforms3d.quaternions import qmult
 
 from rosflight_py_sim.camera.pinhole import Camera
 from rosflight_py_sim.frames import BASE_LINK, MAP, OPTICAL_IN_FLU, swap_frd_flu, swap_mounting
-from rosflight_py_sim.physics.rotations import quaternion_from_euler, quaternion_product
 
 _HALF = math.sqrt(0.5)
 
@@ -62,7 +63,6 @@ def sensor_frames(namespace: str) -> list[Placement]:
 
 def camera_frame(namespace: str, camera: Camera) -> Placement:
     """A camera's optical frame on the base_link: x right in the picture, y down, z along the line of sight."""
-    w, x, y, z = swap_mounting(quaternion_from_euler(*camera.angles)).tolist()
     name = prefixed(namespace, f"{camera.name}_camera_optical_frame")
-    attitude = quaternion_product(w, x, y, z, *OPTICAL_IN_FLU)
+    attitude = qmult(swap_mounting(euler2quat(*camera.angles)), OPTICAL_IN_FLU)
     return Placement(prefixed(namespace, BASE_LINK), name, transform(swap_frd_flu(camera.position_body), attitude))

@@ -107,10 +107,10 @@ class MovingParts:
             self.angles[k] = angle
 
 
-def part_attitude(part: Part, angle: float) -> tuple[float, float, float, float]:
+def part_attitude(part: Part, angle: float) -> NDArray[np.float64]:
     """Quaternion w x y z that turns the part's axes into body axes, at an angle (rad) about its axis."""
     if part.motion is None:
-        return 1.0, 0.0, 0.0, 0.0
-    sine = math.sin(0.5 * angle)
-    x, y, z = part.motion.axis_frd
-    return math.cos(0.5 * angle), sine * x, sine * y, sine * z
+        return np.array([1.0, 0.0, 0.0, 0.0])
+    from transforms3d.quaternions import axangle2quat  # 7 MB, which the recorder does without
+
+    return np.asarray(axangle2quat(part.motion.axis_frd, angle, is_normalized=True))

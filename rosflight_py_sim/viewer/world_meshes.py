@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from transforms3d.euler import euler2mat
 
 from rosflight_py_sim.viewer.meshes import Mesh, box, loft, merged, rod, torus
 from rosflight_py_sim.world import Kind, Object, Pool, World, parts
@@ -70,8 +70,7 @@ def object_mesh(thing: Object) -> Mesh:
 
 
 def _placed(mesh: Mesh, yaw: float, centre: tuple[float, float, float]) -> Mesh:
-    cosine, sine = math.cos(yaw), math.sin(yaw)
-    turn = np.array([[cosine, -sine, 0.0], [sine, cosine, 0.0], [0.0, 0.0, 1.0]], dtype=np.float64)
+    turn = euler2mat(0.0, 0.0, yaw)
     return Mesh((mesh.vertices @ turn.T + np.array(centre)).astype(np.float32), mesh.triangles)
 
 

@@ -9,6 +9,8 @@ from dataclasses import replace
 import numpy as np
 import pymap3d
 import pytest
+from transforms3d.euler import euler2quat
+from transforms3d.quaternions import quat2mat
 
 from rosflight_py_sim.autopilot.fly_target import (
     AirspeedTarget,
@@ -27,7 +29,6 @@ from rosflight_py_sim.bridge.uthere_targets import target_of_fly, target_of_fly_
 from rosflight_py_sim.bridge.uthere_units import UTHERE_UNIT_PARAMETERS, UthereUnits
 from rosflight_py_sim.bridge.uthere_variables import VARIABLES, vehicle_variables, vertical_error
 from rosflight_py_sim.parameters import Value
-from rosflight_py_sim.physics.rotations import quaternion_from_euler
 from rosflight_py_sim.protocols.uthere import Fly, FlyTo, WaypointAdd
 from test.bridge.uthere_bench import flying_snapshot
 
@@ -123,8 +124,8 @@ def test_variables_of_a_turn_in_wind_have_the_units_and_signs_of_the_page() -> N
     snapshot = flying_snapshot()
     # North-west over ground with 20 m/s, nose to the west, in a wind from the south of 5 m/s.
     roll, pitch, yaw = math.radians(30.0), math.radians(5.0), math.radians(-90.0)
-    quaternion = quaternion_from_euler(roll, pitch, yaw)
-    rotation = np.array(rotation_matrix(quaternion))
+    quaternion = euler2quat(roll, pitch, yaw)
+    rotation = quat2mat(quaternion)
     velocity_ned = np.array([20.0 * math.sqrt(0.5), -20.0 * math.sqrt(0.5), -3.0])
     snapshot.truth[0:3] = -300.0, 400.0, -100.0
     snapshot.truth[3:7] = quaternion
@@ -157,16 +158,6 @@ def test_variables_of_a_turn_in_wind_have_the_units_and_signs_of_the_page() -> N
     assert {name: values[name] for name in expected} == pytest.approx(expected, rel=1e-9)
 
 
-def rotation_matrix(quaternion: tuple[float, float, float, float]) -> list[list[float]]:
-    """Body to inertial (Beard and McLain, Small Unmanned Aircraft, 2012, eq. B.1)."""
-    w, x, y, z = quaternion
-    return [
-        [w * w + x * x - y * y - z * z, 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)],
-        [2.0 * (x * y + w * z), w * w - x * x + y * y - z * z, 2.0 * (y * z - w * x)],
-        [2.0 * (x * z - w * y), 2.0 * (y * z + w * x), w * w - x * x - y * y + z * z],
-    ]
-
-
 def test_what_was_not_heard_yet_is_left_out() -> None:
     unheard = replace(
         flying_snapshot(),
@@ -197,7 +188,7 @@ def test_vertical_error_is_the_angle_between_the_verticals_whatever_the_heading(
     estimated: tuple[float, float, float],
 ) -> None:
     snapshot = flying_snapshot()
-    snapshot.truth[3:7] = quaternion_from_euler(0.0, 0.0, 1.0)
+    snapshot.truth[3:7] = euler2quat(0.0, 0.0, 1.0)
     roll, pitch, _ = estimated
     error = vertical_error(replace(snapshot, attitude=estimated))
     assert error == pytest.approx(math.acos(math.cos(roll) * math.cos(pitch)), rel=1e-9)

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from transforms3d.euler import euler2quat
 
 from rosflight_py_sim.camera import CAMERA_PARAMETERS, Camera, cameras
-from rosflight_py_sim.physics.rotations import quaternion_from_euler
 
 
 def truth_at(
@@ -18,7 +18,7 @@ def truth_at(
     """Truth vector of a vehicle at rest."""
     truth = np.zeros(19)
     truth[:3] = position
-    truth[3:7] = quaternion_from_euler(*(math.radians(angle) for angle in (roll_deg, pitch_deg, yaw_deg)))
+    truth[3:7] = euler2quat(*(math.radians(angle) for angle in (roll_deg, pitch_deg, yaw_deg)))
     return truth
 
 

@@ -1,4 +1,4 @@
-"""The example of docs/frames.md prints what its comments say."""
+"""The examples of docs/frames.md print what their comments say."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ def numbers(text: str) -> list[float]:
     return [float(one) for one in re.findall(r"-?\d+\.?\d*", text)]
 
 
-def test_example_prints_what_its_comments_say() -> None:
-    code = PAGE.split("```python")[1].split("```")[0]
+@pytest.mark.parametrize(("example", "lines"), [(0, 3), (1, 2)])
+def test_example_prints_what_its_comments_say(example: int, lines: int) -> None:
+    code = PAGE.split("```python")[1 + example].split("```")[0]
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         exec(compile(code, "docs/frames.md", "exec"), {})
     said = re.findall(r"# .*(\[.*\])$", code, re.MULTILINE)
-    assert len(said) == 3
+    assert len(said) == lines
     for line, comment in zip(printed.getvalue().splitlines(), said, strict=True):
         assert numbers(line) == pytest.approx(numbers(comment), abs=1e-3)

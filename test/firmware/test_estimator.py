@@ -6,31 +6,13 @@ import math
 
 import numpy as np
 import pytest
+from transforms3d.euler import euler2quat
+from transforms3d.quaternions import quat2mat
 
 from rosflight_py_sim.firmware import FirmwareParameters, Severity
 from rosflight_py_sim.firmware import estimator as e
 
 DT = 0.0025
-
-
-def rotation_matrix(q: np.ndarray) -> np.ndarray:
-    """Body to inertial, written from the axis and angle (Rodrigues), independently of the kernel's formulas."""
-    angle = 2.0 * math.atan2(np.linalg.norm(q[1:]), q[0])
-    axis = q[1:] / max(np.linalg.norm(q[1:]), 1e-300)
-    cross = np.array([[0, -axis[2], axis[1]], [axis[2], 0, -axis[0]], [-axis[1], axis[0], 0]])
-    return np.eye(3) + math.sin(angle) * cross + (1 - math.cos(angle)) * cross @ cross
-
-
-def quaternion(roll: float, pitch: float, yaw: float) -> np.ndarray:
-    def about(axis: int, angle: float) -> np.ndarray:
-        q = np.zeros(4)
-        q[0], q[axis + 1] = math.cos(angle / 2), math.sin(angle / 2)
-        return q
-
-    def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        return np.array([a[0] * b[0] - a[1:] @ b[1:], *(a[0] * b[1:] + b[0] * a[1:] + np.cross(a[1:], b[1:]))])
-
-    return product(about(2, yaw), product(about(1, pitch), about(0, roll)))
 
 
 class Filter:
@@ -49,21 +31,21 @@ class Filter:
 
 
 def at_rest(q: np.ndarray) -> np.ndarray:
-    return rotation_matrix(q).T @ np.array([0.0, 0.0, -e.STANDARD_GRAVITY])
+    return quat2mat(q).T @ np.array([0.0, 0.0, -e.STANDARD_GRAVITY])
 
 
 @pytest.mark.parametrize("yaw_deg", [0, 90, 135, 180, -100])
 def test_estimate_converges_to_the_tilt_at_every_heading(yaw_deg: float) -> None:
-    truth = quaternion(math.radians(20), math.radians(-15), math.radians(yaw_deg))
+    truth = euler2quat(math.radians(20), math.radians(-15), math.radians(yaw_deg))
     filter_ = Filter(FILT_KI=0.0)
-    filter_.state[:4] = quaternion(0.0, 0.0, math.radians(yaw_deg))
+    filter_.state[:4] = euler2quat(0.0, 0.0, math.radians(yaw_deg))
     filter_.run(at_rest(truth), [0, 0, 0], 6.0)
     # Time constant 1 / (10 * 0.5) s for 3 s, then 2 s for 3 s: 25 deg * exp(-16.5) = 2e-6 deg.
     assert np.degrees(filter_.state[e.EULER : e.EULER + 2]) == pytest.approx([20, -15], abs=1e-5)
 
 
 def test_correction_decays_with_the_gain() -> None:
-    truth = quaternion(math.radians(1), 0, 0)
+    truth = euler2quat(math.radians(1), 0, 0)
     filter_ = Filter(FILT_KI=0.0, FILT_INIT_T=0, FILT_ACC_KP=2.0, ACC_LPF=0.0)
     filter_.run(at_rest(truth), [0, 0, 0], 0.5 + DT)
     # Linear for a small angle: 1 - exp(-kp t); a sine's third order and 200 Euler steps leave 2e-3.
@@ -123,7 +105,7 @@ def test_quaternion_stays_of_unit_length_with_w_not_negative() -> None:
 
 def test_accelerometer_is_not_used_away_from_one_g() -> None:
     filter_ = Filter(FILT_ACC_MARGIN=0.1)
-    tilted = at_rest(quaternion(0.3, 0.0, 0.0))
+    tilted = at_rest(euler2quat(0.3, 0.0, 0.0))
     filter_.run(1.2 * tilted, [0, 0, 0], 1.0)
     # The low-pass passes through 1 g on its way up from level, in the first steps only.
     early = filter_.state[e.EULER]
@@ -134,7 +116,7 @@ def test_accelerometer_is_not_used_away_from_one_g() -> None:
 
 def test_external_attitude_corrects_the_heading() -> None:
     filter_ = Filter(FILT_INIT_T=0, FILT_KI=0.0)
-    target = quaternion(0.0, 0.0, 0.5)
+    target = euler2quat(0.0, 0.0, 0.5)
     for _ in range(200):
         filter_.state[e.EXTERNAL : e.EXTERNAL + 4] = target
         filter_.state[e.EXTERNAL_GIVEN] = 1.0

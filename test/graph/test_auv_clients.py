@@ -15,6 +15,7 @@ import pytest
 import zmq
 from diagnostic_msgs.msg import DiagnosticArray
 from rosflight_msgs.msg import PwmOutput, SimState
+from transforms3d.euler import quat2euler
 
 from rosflight_py_sim.fleet import Member, fleet
 from rosflight_py_sim.interfaces.diagnostics import DIAGNOSTICS_QOS
@@ -198,7 +199,7 @@ def test_depth_and_heading_are_held_through_naus(auv: Any, naus: Callable[..., A
     def errors() -> tuple[float, float]:
         """Of depth (m) and heading (deg)."""
         q = auv.truth.pose.orientation
-        yaw = math.degrees(math.atan2(2.0 * (q.w * q.z + q.x * q.y), q.w**2 + q.x**2 - q.y**2 - q.z**2))
+        yaw = math.degrees(quat2euler((q.w, q.x, q.y, q.z))[2])
         return abs(auv.truth.pose.position.z - 1.5), abs((yaw - 120.0 + 180.0) % 360.0 - 180.0)
 
     def near() -> bool:

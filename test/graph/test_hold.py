@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from std_msgs.msg import Float64, String
+from transforms3d.euler import quat2euler
 
 from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED
 from rosflight_py_sim.interfaces.step_topics import IMU, PWM_OUTPUT
@@ -17,7 +18,7 @@ GraphMaker = Callable[..., Any]
 
 def yaw_of(truth: Any) -> float:
     q = truth.pose.orientation
-    return math.atan2(2.0 * (q.w * q.z + q.x * q.y), 1.0 - 2.0 * (q.y * q.y + q.z * q.z))
+    return float(quat2euler((q.w, q.x, q.y, q.z))[2])
 
 
 class Pilot:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,6 +11,7 @@ import pytest
 import rclpy
 from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
+from transforms3d.euler import quat2euler
 
 from rosflight_py_sim.interfaces.step_topics import RC
 from rosflight_py_sim.nodes.rc import Rc
@@ -62,7 +62,7 @@ def services(g: Any) -> set[str]:
 
 def roll(g: Any) -> float:
     q = g.truth.pose.orientation
-    return math.atan2(2.0 * (q.w * q.x + q.y * q.z), 1.0 - 2.0 * (q.x * q.x + q.y * q.y))
+    return float(quat2euler((q.w, q.x, q.y, q.z))[0])
 
 
 def test_a_transmitter_arms_flies_is_lost_and_comes_back(graph: Make, transmitter: Any) -> None:

@@ -12,13 +12,13 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from rosflight_msgs.msg import SimState
 from std_srvs.srv import Trigger
 from tf2_msgs.msg import TFMessage
+from transforms3d.quaternions import quat2mat
 from visualization_msgs.msg import Marker, MarkerArray
 
 from rosflight_py_sim.fleet import fleet
 from rosflight_py_sim.frames import swap_attitude, swap_ned_enu
 from rosflight_py_sim.interfaces.step_topics import FORCES_AND_MOMENTS, TRUTH_STATE
 from rosflight_py_sim.interfaces.vehicle_state import truth_of_message
-from rosflight_py_sim.physics.rotations import rotate_to_inertial
 from rosflight_py_sim.stamps import time_ns_of
 from rosflight_py_sim.vehicles import vehicle
 from rosflight_py_sim.viewer.appearance import appearance
@@ -48,10 +48,6 @@ def points(marker: Marker) -> Array:
     return np.array([(p.x, p.y, p.z) for p in marker.points])
 
 
-def matrix(quaternion: Array) -> Array:
-    return np.array([rotate_to_inertial(*quaternion.tolist(), *axis) for axis in np.eye(3).tolist()]).T
-
-
 class Frames:
     """What /tf and /tf_static have told: the newest transform of each frame."""
 
@@ -72,7 +68,7 @@ class Frames:
             one = self.newest[name]
             place, turn = numbers(one.transform)
             step = np.eye(4)
-            step[:3, :3], step[:3, 3] = matrix(turn), place
+            step[:3, :3], step[:3, 3] = quat2mat(turn), place
             whole = step @ whole
             name = one.header.frame_id
         return whole
@@ -114,7 +110,7 @@ def test_base_link_is_where_the_truth_is_in_the_axes_of_rep_103(graph: MakeGraph
     newest = known[stamp_ns(frames.newest["base_link"])][-1]
     in_ned = np.linalg.inv(frames.chain("NED")) @ frames.chain("body")
     assert in_ned[:3, 3] == pytest.approx(newest[:3], abs=1e-9)
-    assert in_ned[:3, :3] == pytest.approx(matrix(newest[3:7]), abs=1e-9)
+    assert in_ned[:3, :3] == pytest.approx(quat2mat(newest[3:7]), abs=1e-9)
 
 
 def test_sensor_frames_are_on_the_vehicle(graph: MakeGraph) -> None:
@@ -128,12 +124,12 @@ def test_sensor_frames_are_on_the_vehicle(graph: MakeGraph) -> None:
     place, turn = numbers(frames.newest["front_camera_optical_frame"].transform)
     # 16 cm ahead; the picture's right, down and line of sight in forward, left, up.
     assert place == pytest.approx([0.16, 0.0, 0.0])
-    assert matrix(turn) == pytest.approx(np.array([(0, -1, 0), (0, 0, -1), (1, 0, 0)]).T, abs=ROUNDING)
+    assert quat2mat(turn) == pytest.approx(np.array([(0, -1, 0), (0, 0, -1), (1, 0, 0)]).T, abs=ROUNDING)
     place, turn = numbers(frames.newest["bottom_camera_optical_frame"].transform)
     assert place == pytest.approx([0.0, 0.0, -0.1])
-    assert matrix(turn)[:, 2] == pytest.approx([0, 0, -1], abs=ROUNDING)
-    assert matrix(turn)[:, 1] == pytest.approx([-1, 0, 0], abs=ROUNDING)
-    sonar = matrix(numbers(frames.newest["sonar"].transform)[1])
+    assert quat2mat(turn)[:, 2] == pytest.approx([0, 0, -1], abs=ROUNDING)
+    assert quat2mat(turn)[:, 1] == pytest.approx([-1, 0, 0], abs=ROUNDING)
+    sonar = quat2mat(numbers(frames.newest["sonar"].transform)[1])
     assert sonar[:, 0] == pytest.approx([0, 0, -1], abs=ROUNDING)
 
 

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from transforms3d.quaternions import quat2mat
 
 from rosflight_py_sim.interfaces.parameter_files import named_values, wildcard_values
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.physics.multirotor import MULTIROTOR_PARAMETERS, Multirotor
-from rosflight_py_sim.physics.rotations import rotate_to_inertial
 from rosflight_py_sim.vehicles import FLOWN_BY_OTHERS, VEHICLES
 from rosflight_py_sim.viewer.appearance import APPEARANCE, Appearance, MovingParts, Part, appearance, part_attitude
 from rosflight_py_sim.viewer.meshes import Mesh, box, hoop, merged, panel, propeller, rod
@@ -46,8 +46,8 @@ def bodies(mesh: Mesh) -> Iterator[Mesh]:
 
 def placed(part: Part, angle: float = 0.0) -> NDArray[np.float64]:
     """Corners of a part in body axes, turned."""
-    turn = np.array([rotate_to_inertial(*part_attitude(part, angle), *axis) for axis in np.eye(3).tolist()])
-    return np.asarray(part.mesh.vertices @ turn + np.array(part.pivot_frd))
+    turn = quat2mat(part_attitude(part, angle))
+    return np.asarray(part.mesh.vertices @ turn.T + np.array(part.pivot_frd))
 
 
 def named(shape: Appearance, name: str) -> Part:
