@@ -24,7 +24,7 @@ class WindModel(ABC):
     A wind that depends on position and time alone derives from `WindField`.
 
     Class attributes:
-        PARAMETERS: parameters of the model.
+        PARAMETERS: parameters of the model, which the dynamics nodes declare for the models of this package.
         IS_CONSTANT: whether the velocity never changes; it is then added once.
         IS_MEAN: whether the velocity belongs to the mean wind, which sets the direction of gusts and turbulence.
     """
@@ -37,7 +37,7 @@ class WindModel(ABC):
         """Build the model.
 
         Args:
-            values: parameters of the node, those of PARAMETERS among them.
+            values: parameters of the dynamics node.
             rng: the only source of random numbers; seeded from the node's `seed`.
 
         Raises:
