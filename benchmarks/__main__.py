@@ -130,7 +130,7 @@ def _parser() -> argparse.ArgumentParser:
 def _steps(options: argparse.Namespace, chosen: list[tuple[str, str]]) -> Table:
     runs, seconds = options.runs, options.seconds
     table = Table(title="Steps per second at 400 Hz, every sensor at its default rate")
-    for column in ("", "simulator", "bare rclpy chain", "ratio", "wanted", "real-time factor"):
+    for column in ("", "simulator", "bare rclpy chain", "ratio", "target", "real-time factor"):
         table.add_column(column, justify="left" if not column else "right")
 
     def add(name: str, figures: tuple[float, float, float], wanted: str) -> None:
@@ -158,19 +158,19 @@ def _steps(options: argparse.Namespace, chosen: list[tuple[str, str]]) -> Table:
             lambda: float(measured(f"separate_run(0.0, {seconds})", "separate_graph")["rate"]),
             lambda: float(measured(f"separate_rate(duration_s={seconds})", "bare_chain")),
         )
-        add("multirotor, a process a node, lockstep", figures, "0.6")
+        add("multirotor, one process per node, lockstep", figures, "0.6")
         figures = by_turns(
             runs,
             lambda: float(measured(f"separate_run(0.0, {seconds}, time_mode='gated')", "separate_graph")["rate"]),
             lambda: float(measured(f"separate_run(0.0, {seconds})", "separate_graph")["rate"]),
         )
-        add("the same, gated (beside it: lockstep)", figures, "0.6")
+        add("the same, gated (ratio to lockstep)", figures, "0.6")
     return table
 
 
 def _fleets(options: argparse.Namespace, chosen: list[tuple[str, str]]) -> Table:
     table = Table(title="Several vehicles in one process, lockstep")
-    for column in ("", "vehicles", "steps/s", "vehicle steps/s", "to the bare chain", "wanted", "to one alone"):
+    for column in ("", "vehicles", "steps/s", "vehicle steps/s", "ratio to bare chain", "target", "relative cost"):
         table.add_column(column, justify="left" if not column else "right")
     for name, dynamics in chosen:
         rounds = [
@@ -190,8 +190,8 @@ def _fleets(options: argparse.Namespace, chosen: list[tuple[str, str]]) -> Table
 
 
 def _onlookers(options: argparse.Namespace) -> Table:
-    table = Table(title="The multirotor in one process, with processes beside it that look on")
-    for column in ("", "steps/s", "bare rclpy chain", "ratio", "wanted"):
+    table = Table(title="The multirotor in one process, with an observer in another")
+    for column in ("", "steps/s", "bare rclpy chain", "ratio", "target"):
         table.add_column(column, justify="left" if not column else "right")
     seconds = options.seconds
     for name, expression in (
@@ -209,8 +209,8 @@ def _onlookers(options: argparse.Namespace) -> Table:
 
 
 def _pictures(options: argparse.Namespace) -> Table:
-    table = Table(title="Pictures of 320 x 240: processor time")
-    for column in ("", "drawn (ms)", "JPEG (ms)", "at 30 Hz (% of a core)", "times real time"):
+    table = Table(title="Images of 320 x 240: CPU time")
+    for column in ("", "rendering (ms)", "JPEG (ms)", "at 30 Hz (% of a core)", "times real time"):
         table.add_column(column, justify="left" if not column else "right")
     shares = []
     for name in ("front", "bottom"):
@@ -218,7 +218,7 @@ def _pictures(options: argparse.Namespace) -> Table:
         drawn, compressed = (statistics.median(run[key] for run in runs) for key in ("drawn", "compressed"))
         shares.append(3.0 * (drawn + compressed))
         table.add_row(f"{name} camera, without ROS", f"{drawn:.2f}", f"{compressed:.2f}", f"{shares[-1]:.0f}", "")
-    table.add_row("both; wanted: at most 50", "", "", f"{sum(shares):.0f}", "")
+    table.add_row("both; target: at most 50", "", "", f"{sum(shares):.0f}", "")
     factors: dict[bool, list[float]] = {False: [], True: []}
     costs = []
     for _ in range(options.runs):
@@ -228,13 +228,13 @@ def _pictures(options: argparse.Namespace) -> Table:
         costs.append(100.0 * (filmed["cpu"] - without["cpu"]))
     table.add_row("multirotor without cameras, one process", "", "", "", f"{statistics.median(factors[False]):.1f}")
     share, factor = f"{statistics.median(costs):.0f}", f"{statistics.median(factors[True]):.1f}"
-    table.add_row("multirotor with both, heard as JPEG", "", "", share, factor)
+    table.add_row("multirotor with both, JPEG subscribed", "", "", share, factor)
     return table
 
 
 def _print_recording(options: argparse.Namespace, console: Console) -> None:
     table = Table(title="Recording every topic of one vehicle in one process")
-    for column in ("", "steps/s, recorded", "bare rclpy chain", "ratio", "wanted"):
+    for column in ("", "steps/s, recorded", "bare rclpy chain", "ratio", "target"):
         table.add_column(column, justify="left" if not column else "right")
     for name in ("multirotor", "anaconda"):
         rate, bare, ratio = by_turns(
@@ -245,12 +245,12 @@ def _print_recording(options: argparse.Namespace, console: Console) -> None:
         table.add_row(name, f"{rate:,.0f}", f"{bare:,.0f}", f"{ratio:.2f}", "1.5")
     console.print(table)
     handed, direct = (measured(f"{way}_us()", "recording") for way in ("process", "direct"))
-    console.print(f"a message costs the simulation {handed:.2f} us; to write it itself would cost {direct:.2f} us")
+    console.print(f"cost of a message to the simulation: {handed:.2f} us; written in its own process: {direct:.2f} us")
 
 
 def _print_paced(options: argparse.Namespace, console: Console) -> None:
     paced = measured(f"separate_run(1.0, {options.paced_seconds})", "separate_graph")
-    nodes = Table(title=f"A process a node, held to real time for {options.paced_seconds:.0f} s")
+    nodes = Table(title=f"One process per node, paced to real time for {options.paced_seconds:.0f} s")
     for column in ("node", "CPU (% of a core)", "memory (MiB)"):
         nodes.add_column(column, justify="left" if column == "node" else "right")
     for name, cpu in paced["cpu"].items():
@@ -264,7 +264,7 @@ def _print_paced(options: argparse.Namespace, console: Console) -> None:
 def _print_start(options: argparse.Namespace, console: Console) -> None:
     # The best of the runs, because other work only ever delays a start.
     graphs = [measured("separate_start()", "start") for _ in range(options.runs)]
-    table = Table(title="The multirotor's nodes, a process each")
+    table = Table(title="The multirotor's nodes, one process each")
     for column in ("node", "ready after (s)", "RSS (MiB)", "PSS (MiB)"):
         table.add_column(column, justify="left" if column == "node" else "right")
     for name in graphs[0]["rss_mib"]:
@@ -277,7 +277,7 @@ def _print_start(options: argparse.Namespace, console: Console) -> None:
     console.print(table)
     separate = min(graph["first_step"] for graph in graphs)
     composed = min(measured("composed_start()", "start") for _ in range(options.runs))
-    console.print(f"first step: {separate:.2f} s with a process a node, {composed:.2f} s of `rosflight_py_sim fly`")
+    console.print(f"first step: one process per node {separate:.2f} s, `rosflight_py_sim fly` {composed:.2f} s")
 
 
 def _print_endurance(options: argparse.Namespace, console: Console) -> None:
@@ -285,8 +285,8 @@ def _print_endurance(options: argparse.Namespace, console: Console) -> None:
     first, last, growth = run["first_factor"], run["last_factor"], run["growth_mib"]
     console.print(
         f"{options.simulated_minutes:g} simulated minutes of the multirotor: {first:.1f} times real time in the first, "
-        f"{last:.1f} in the last ({last / first:.2f}; wanted: 0.95 to 1.05); memory grew by {growth:.2f} MiB after the "
-        "first (wanted: at most 1)"
+        f"{last:.1f} in the last ({last / first:.2f}; target: 0.95 to 1.05); memory grew by {growth:.2f} MiB after the "
+        "first (target: at most 1)"
     )
 
 
@@ -295,9 +295,9 @@ def _auv(options: argparse.Namespace) -> Table:
     columns = (
         "",
         "real-time factor",
-        "CPU of a simulated second",
+        "CPU per simulated second",
         "telemetry in real time",
-        "its intervals, 1 % to 99 %",
+        "telemetry interval, 1 % to 99 %",
         "images",
     )
     for column in columns:
@@ -319,8 +319,8 @@ def _auv(options: argparse.Namespace) -> Table:
 
 
 def _print_uthere(options: argparse.Namespace, console: Console) -> None:
-    table = Table(title="uThere's protocol beside the firmware: the anaconda in one process, lockstep")
-    for column in ("", "CPU of a step (us)", "firmware alone (us)", "ratio"):
+    table = Table(title="uThere's protocol with the firmware: the anaconda in one process, lockstep")
+    for column in ("", "CPU per step (us)", "firmware alone (us)", "ratio"):
         table.add_column(column, justify="left" if not column else "right")
 
     def cost(flight_controller: str) -> float:
@@ -328,19 +328,19 @@ def _print_uthere(options: argparse.Namespace, console: Console) -> None:
         return float(measured(expression, "composed_graph")["cpu_us"])
 
     served, alone, ratio = by_turns(options.runs, lambda: cost("uthere"), lambda: cost("sil_board"))
-    table.add_row("served, no programs", f"{served:,.0f}", f"{alone:,.0f}", f"{ratio:.2f}")
+    table.add_row("no clients", f"{served:,.0f}", f"{alone:,.0f}", f"{ratio:.2f}")
     console.print(table)
     runs = [measured(f"data_run({4.0 * options.seconds})", "uthere_data") for _ in range(options.runs)]
     told, share, packets = (statistics.median(run[key] for run in runs) for key in ("told", "cost", "packets_hz"))
     console.print(
         f"in real time 20 variables at 0.1 s for 4 programs, {packets:.0f} packets/s, take {100 * share:.1f} % of a "
-        f"core (wanted: at most 5) of {100 * told:.0f} % for the whole graph"
+        f"core (target: at most 5) of {100 * told:.0f} % for the whole graph"
     )
 
 
 def _print_ardupilot(options: argparse.Namespace, console: Console) -> None:
     table = Table(title="ArduPilot's frames through UDP (multirotor, lockstep), and the graph with sil_board")
-    for column in ("", "frames/s", "sil_board", "ratio", "wanted", "p50 (us)", "p99 (us)"):
+    for column in ("", "frames/s", "sil_board", "ratio", "target", "p50 (us)", "p99 (us)"):
         table.add_column(column, justify="left" if not column else "right")
 
     def add(name: str, wanted: str, subject: str, yardstick: Callable[[], float]) -> None:
@@ -366,7 +366,7 @@ def _print_ardupilot(options: argparse.Namespace, console: Console) -> None:
     for hz in FRAME_RATES:
         own = f"separate_run(duration_s={seconds}, step_rate={hz})"
         add(
-            f"a process a node, {hz} Hz",
+            f"one process per node, {hz} Hz",
             "",
             f"separate_run({hz}, {seconds})",
             lambda own=own: float(measured(own, "separate_graph")["rate"]),  # type: ignore[misc]
@@ -374,7 +374,7 @@ def _print_ardupilot(options: argparse.Namespace, console: Console) -> None:
     console.print(table)
     codec = measured("codec_us()", "ardupilot")
     console.print(
-        f"a frame is read in {codec['decode']:.1f} us, an answer with all fields made in {codec['encode']:.1f} us"
+        f"parsing a frame takes {codec['decode']:.1f} us, building a reply with all fields {codec['encode']:.1f} us"
     )
 
 
