@@ -1,7 +1,7 @@
-"""Writes the tables of transitions into docs/bridge.md, from those that the code goes by.
+"""Write the state transition tables of the code into docs/bridge.md.
 
-Run from the project's folder: `.venv/bin/python tools/write_transition_tables.py`. A test compares the page with what
-this gives.
+Run from the project's folder: `.venv/bin/python tools/write_transition_tables.py`. A test compares the page with
+this output.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ TABLES: Mapping[str, Transitions[Any, Any]] = {
     "step": STEP_TRANSITIONS,
     "partner": PARTNER_TRANSITIONS,
 }
-"""By the name that the page has in front of each."""
+"""Transition tables, by the first word of their header row on the page."""
 
 
 def page(text: str) -> str:
-    """The page's text with each table as the code has it."""
+    """Text of the page, with each table generated from the code."""
     for name, transitions in TABLES.items():
-        before, name_is, after = text.partition(f"| {name} is |")
+        before, heading, after = text.partition(f"| {name} state |")
         _, rest = re.split(r"^(?!\|)", after.partition("\n")[2], maxsplit=1, flags=re.MULTILINE)
-        text = f"{before}{name_is} event | actions | then it is |\n|---|---|---|---|\n{_rows(transitions)}{rest}"
+        text = f"{before}{heading} event | actions | next state |\n|---|---|---|---|\n{_rows(transitions)}{rest}"
     return text
 
 

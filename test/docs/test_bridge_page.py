@@ -16,4 +16,4 @@ def test_states_on_the_page_are_those_of_the_code() -> None:
     spec.loader.exec_module(tool)
     written = (PROJECT / "docs" / "bridge.md").read_text(encoding="utf-8")
     assert written == tool.page(written), "run .venv/bin/python tools/write_transition_tables.py"
-    assert all(written.count(f"| {name} is | event |") == 1 for name in tool.TABLES)
+    assert all(written.count(f"| {name} state | event |") == 1 for name in tool.TABLES)
