@@ -5,8 +5,8 @@ from pathlib import Path
 from launch import LaunchDescription, LaunchDescriptionEntity
 from launch.actions import LogInfo
 
-from rosflight_py_sim.launch_arguments import LaunchArgument
 from rosflight_py_sim.launch_graph import graph, launch_description
+from rosflight_py_sim.options import LAUNCH, Option
 from rosflight_py_sim.resources import share_directory
 
 VARIANTS: dict[str, list[Path]] = {"plane": [], "elevon": [share_directory() / "config" / "ardupilot" / "elevon.yaml"]}
@@ -15,11 +15,12 @@ VARIANTS: dict[str, list[Path]] = {"plane": [], "elevon": [share_directory() / "
 
 def generate_launch_description() -> LaunchDescription:
     """The graph that all vehicles share, in lockstep, with ArduPilot in the flight controller's place."""
-    variant = LaunchArgument(
+    variant = Option(
         "variant",
-        "Surfaces: aileron, elevator and rudder (plane), or two elevons and no rudder (elevon).",
-        "plane",
-        tuple(VARIANTS),
+        "Surfaces: aileron, elevator and rudder (plane), or two elevons and no rudder (elevon)",
+        default="plane",
+        choices=tuple(VARIANTS),
+        at=(LAUNCH,),
     )
     return launch_description(
         only={"vehicle": ["anaconda", "aerosonde"], "flight_controller": ["ardupilot"]},

@@ -5,19 +5,21 @@ from launch import LaunchDescription, LaunchDescriptionEntity
 from launch_ros.actions import Node
 
 from rosflight_py_sim.fleet import fleet
-from rosflight_py_sim.launch_arguments import LaunchArgument
 from rosflight_py_sim.launch_graph import graph, launch_description
+from rosflight_py_sim.options import LAUNCH, Kind, Option
 from rosflight_py_sim.time_modes import boolean
 from rosflight_py_sim.vehicles import vehicle
 
 
 def generate_launch_description() -> LaunchDescription:
     """The graph that all vehicles share, with the bridge beside the flight controller."""
-    pilot = LaunchArgument(
+    pilot = Option(
         "pilot",
-        "Whether to arm the planes and hand them over, as `rosflight_py_sim hand-over` does. If false, they wait on "
-        "the ground until you do so.",
+        "Whether to arm the planes and hand them over, as `rosflight_py_sim hand-over` does; if false, they wait on "
+        "the ground until you do so",
+        Kind.BOOLEAN,
         "false",
+        at=(LAUNCH,),
     )
     return launch_description(
         only={"vehicle": ["anaconda", "aerosonde"], "flight_controller": ["uthere"]},

@@ -12,20 +12,21 @@ from pathlib import Path
 from typing import Any
 
 from rosflight_py_sim import __version__
+from rosflight_py_sim.command_options import add_options, existing_file
 from rosflight_py_sim.fleet import Member, fleet
-from rosflight_py_sim.flight_controllers import FLIGHT_CONTROLLERS, chosen_flight_controller
+from rosflight_py_sim.flight_controllers import chosen_flight_controller
 from rosflight_py_sim.flight_progress import PERIOD_S
 from rosflight_py_sim.hand_over_command import add_hand_over_parser
-from rosflight_py_sim.node_names import NAMES, SHORT
+from rosflight_py_sim.options import FLY, SIM
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.recording_commands import add_recording_parsers
 from rosflight_py_sim.resources import share_directory
 from rosflight_py_sim.status_command import add_status_parser
-from rosflight_py_sim.time_modes import TIME_MODES
+from rosflight_py_sim.time_modes import check_pace
 from rosflight_py_sim.trim_command import add_trim_parser
 from rosflight_py_sim.type_supports import leave_out_generator
 from rosflight_py_sim.uthere_terminal.command import add_terminal_parser
-from rosflight_py_sim.vehicles import CAMERA, DYNAMICS, SPACING, STANDALONE, VEHICLES, Vehicle, vehicle
+from rosflight_py_sim.vehicles import CAMERA, Vehicle, vehicle
 
 INTERRUPTED = 130
 
@@ -60,132 +61,31 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
-    common = argparse.ArgumentParser(add_help=False)
-    common.add_argument("--vehicle", default="multirotor", metavar="NAME", help=f"one of: {', '.join(VEHICLES)}")
-    common.add_argument(
-        "--dynamics",
-        default=STANDALONE,
-        choices=DYNAMICS,
-        help="who moves the vehicle: the nodes of this package (standalone, default), or an aircraft of JSBSim",
-    )
-    common.add_argument(
-        "--params-file",
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="parameters over the vehicle's own, in ROS 2's YAML format; may be given again",
-    )
-    common.add_argument(
-        "--vehicle-file", type=_file, metavar="FILE", help="parameters in the place of the vehicle's own file"
-    )
-    common.add_argument(
-        "--firmware-file",
-        type=_file,
-        metavar="FILE",
-        help="flight controller's parameters in the place of its own file",
-    )
-    common.add_argument(
-        "--world", metavar="NAME", help="pool, water and obstacles: a name in config/worlds/, or a file of your own"
-    )
-    common.add_argument(
-        "--camera",
-        action=argparse.BooleanOptionalAction,
-        help="cameras on the vehicle, or none (default: as the vehicle has them, which is under water)",
-    )
-    common.add_argument(
-        "--visualizer", action="store_true", help="frames and markers for RViz, from a process of its own"
-    )
-    common.add_argument(
-        "--view",
-        action=argparse.BooleanOptionalAction,
-        default=False,
-        help="show the simulation on a web page, whose address is printed (default: --no-view)",
-    )
-    common.add_argument("--seed", type=int, metavar="N", help="seed of all random numbers")
-    common.add_argument(
-        "--record",
-        nargs="?",
-        const="",
-        metavar="FILE",
-        help="record every topic to a new MCAP file (default name: flights/VEHICLE-DATE.mcap)",
-    )
-    common.add_argument("--namespace", default="", metavar="NS", help="namespace of the vehicle's nodes")
-
     sim = commands.add_parser(
         "sim",
-        parents=[common],
         help="run the graph until Ctrl-C",
         description="Run all nodes in one process until Ctrl-C.",
         epilog="Everything after --ros-args goes to ROS: -p NAME:=VALUE, -r OLD:=NEW, --log-level LEVEL.",
     )
-    sim.add_argument(
-        "--real-time-multiplier",
-        type=float,
-        default=1.0,
-        metavar="X",
-        help="simulated seconds per second (default 1; 0: as fast as the machine allows, in lockstep)",
-    )
-    sim.add_argument("--time-mode", default="lockstep", choices=TIME_MODES, help="time mode (default: lockstep)")
-    sim.add_argument("--autopilot", action="store_true", help="add the autopilot node")
-    sim.add_argument(
-        "--flight-controller",
-        choices=tuple(FLIGHT_CONTROLLERS),
-        help="what answers the sensors with servo outputs (default: the vehicle's own): "
-        + "; ".join(f"{one.name}, {one.text}" for one in FLIGHT_CONTROLLERS.values()),
-    )
-    sim.add_argument(
-        "--count",
-        type=int,
-        metavar="N",
-        help="so many vehicles, in the namespaces NAME_1 to NAME_N, with seeds from --seed",
-    )
-    sim.add_argument(
-        "--spacing",
-        type=float,
-        metavar="M",
-        help=f"distance between their starting points, m (default {SPACING:g}, less for vehicles of a pool)",
-    )
-    sim.add_argument(
-        "--keyboard",
-        action="store_true",
-        help="fly with the keyboard, in a window or in this terminal (default: with a joystick, if one is plugged in)",
-    )
-    sim.add_argument(
-        "--names",
-        default=SHORT,
-        choices=NAMES,
-        help="node names: short (dynamics, sensors, ...; default) or rosflight (as in ROSflight's launch files: "
-        "standalone_dynamics, standalone_sensors, ...)",
-    )
-    sim.add_argument("--duration", type=float, metavar="S", help="stop after so many simulated seconds")
-    sim.add_argument("--launched", action="store_true", help="Ctrl-C is no failure (exit code 0), as ros2 launch wants")
+    add_options(sim, SIM)
+    # ros2 launch expects Ctrl-C to be no failure.
+    sim.add_argument("--launched", action="store_true", help=argparse.SUPPRESS)
     sim.set_defaults(command=_sim)
 
     fly = commands.add_parser(
         "fly",
-        parents=[common],
         help="fly a mission, show what happened",
         description="Fly the vehicle's mission in wind or current (a multirotor's is a square and a landing, a fixed "
         "wing's waypoints and a loiter; the AUV follows a line, passes a gate and surfaces in a ring; uthere writes "
-        "letters into the sky); print a summary and draw a picture. On a terminal a bar shows the progress; elsewhere "
-        f"a line is printed every {PERIOD_S:g} s.",
+        "letters into the sky); print a summary and draw a picture. A mission is flown as fast as the machine allows, "
+        f"with --view at {WATCHED_PACE:g} times real time. On a terminal a bar shows the progress; elsewhere a line is "
+        f"printed every {PERIOD_S:g} s.",
         epilog="Everything after --ros-args goes to ROS.",
     )
-    fly.add_argument(
-        "--real-time-multiplier",
-        type=float,
-        metavar="X",
-        help=f"default 0: as fast as possible; with --view {WATCHED_PACE:g}, so that there is something to see",
-    )
-    fly.add_argument(
-        "--calm", action="store_true", help="no wind and no current (default: config/wind.yaml, config/current.yaml)"
-    )
-    fly.add_argument(
-        "--output", type=Path, default=Path("flights"), metavar="DIR", help="folder for pictures (default: flights)"
-    )
+    add_options(fly, FLY)
     fly.set_defaults(command=_fly)
     add_recording_parsers(commands)
-    add_trim_parser(commands, list(VEHICLES))
+    add_trim_parser(commands)
     add_status_parser(commands)
 
     joysticks = commands.add_parser(
@@ -194,7 +94,9 @@ def _parser() -> argparse.ArgumentParser:
         description="List the joysticks that are plugged in, and the mapping of each.",
     )
     joysticks.add_argument("--watch", action="store_true", help="show axes and pressed buttons until Ctrl-C")
-    joysticks.add_argument("--mapping-file", type=_file, metavar="FILE", help="mappings of your own, which come first")
+    joysticks.add_argument(
+        "--mapping-file", type=existing_file, metavar="FILE", help="mappings of your own, which come first"
+    )
     joysticks.set_defaults(command=_joysticks)
     compiling = commands.add_parser(
         "compile",
@@ -209,20 +111,13 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _file(text: str) -> Path:
-    path = Path(text).absolute()
-    if not path.is_file():
-        raise argparse.ArgumentTypeError(f"there is no file '{text}'")
-    return path
-
-
 def _chosen(options: argparse.Namespace) -> Vehicle:
     """The vehicle, with the files that were given in the place of its own (an absolute path stands for itself)."""
     chosen = vehicle(options.vehicle, options.dynamics).carrying(CAMERA, options.camera)
     return replace(
         chosen,
-        parameters=str(options.vehicle_file or chosen.parameters),
-        firmware=str(options.firmware_file or chosen.firmware),
+        parameters=str(options.dynamics_param_file or chosen.parameters),
+        firmware=str(options.firmware_param_file or chosen.firmware),
     )
 
 
@@ -233,14 +128,8 @@ def _members(options: argparse.Namespace, chosen: Vehicle) -> list[Member]:
 
 
 def _settings(options: argparse.Namespace) -> dict[str, Any]:
-    settings: dict[str, Any] = {}
-    if options.real_time_multiplier is not None:
-        settings["real_time_multiplier"] = float(options.real_time_multiplier)
-    if options.seed is not None:
-        settings["seed"] = options.seed
-    if options.world is not None:
-        settings["world"] = options.world
-    return settings
+    given = {name: getattr(options, name) for name in ("real_time_multiplier", "seed", "world")}
+    return {name: value for name, value in given.items() if value not in (None, "")}
 
 
 def _beside(options: argparse.Namespace) -> list[str]:
@@ -254,10 +143,9 @@ def _sim(options: argparse.Namespace) -> int:
 
     chosen = _chosen(options)
     settings = _settings(options)
-    if options.time_mode == "wall":
-        del settings["real_time_multiplier"]
+    check_pace(options.time_mode, options.real_time_multiplier)
     members = _members(options, chosen)
-    if options.keyboard:
+    if options.use_vimfly:
         settings |= {"use_vimfly": True, "ardupilot.rc": True}
     controller = chosen_flight_controller(options.flight_controller or chosen.flight_controller)
     graph = ComposedGraph(
@@ -307,7 +195,7 @@ def _fly(options: argparse.Namespace) -> int:
         settings=_settings(options),
         ros_arguments=options.ros_arguments,
         namespace=options.namespace,
-        output=options.output,
+        output=Path(options.output),
         beside=_beside(options),
         record=options.record,
     )

@@ -18,14 +18,16 @@ from launch.events.process import ProcessExited
 from launch.logging import get_logger
 from launch_ros.actions import Node
 
+from rosflight_py_sim.command_options import words_of
 from rosflight_py_sim.fleet import Member, fleet
 from rosflight_py_sim.flight_controllers import FlightController, chosen_flight_controller
 from rosflight_py_sim.graph_plan import PlannedNode, planned_nodes
-from rosflight_py_sim.launch_arguments import LaunchArgument, arguments_of_file, check_fixed, is_listed, time_mode_of
+from rosflight_py_sim.launch_arguments import arguments_of_file, check_fixed, is_listed, time_mode_of
 from rosflight_py_sim.launching import TIME_MODE
+from rosflight_py_sim.options import SIM, Option, parts_of, recording_of
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.rviz import config_file, require_rviz
-from rosflight_py_sim.time_modes import TIME_MANAGERS, boolean
+from rosflight_py_sim.time_modes import TIME_MANAGERS, boolean, check_pace
 from rosflight_py_sim.vehicles import CAMERA, Vehicle, vehicle
 
 # A configuration whose name is more similar than this to an argument's name is taken for a misspelling.
@@ -45,13 +47,9 @@ def graph(given: dict[str, str]) -> list[LaunchDescriptionEntity]:
     chosen = vehicle(given["vehicle"], given["dynamics"])
     controller = chosen_flight_controller(given["flight_controller"] or chosen.flight_controller)
     time_mode = time_mode_of(given)
-    if time_mode == "wall" and given["real_time_multiplier"]:
-        raise ParameterError(
-            f"launch argument 'real_time_multiplier': '{given['real_time_multiplier']}' given; time_mode wall runs on "
-            "system time: leave it out, or choose time_mode:=paced, gated or lockstep"
-        )
+    check_pace(time_mode, given["real_time_multiplier"])
     for name in ("dynamics_param_file", "params_file", "firmware_param_file"):
-        for file in _words(given[name]):
+        for file in parts_of(given[name]):
             if not Path(file).is_file():
                 raise ParameterError(f"launch argument '{name}': there is no file '{file}'")
     if given["camera"]:
@@ -65,7 +63,7 @@ def launch_description(
     *,
     only: Mapping[str, Sequence[str]] | None = None,
     defaults: Mapping[str, str] | None = None,
-    own: Sequence[LaunchArgument] = (),
+    own: Sequence[Option] = (),
     entities: Callable[[dict[str, str]], list[LaunchDescriptionEntity]] = graph,
 ) -> LaunchDescription:
     """Launch description of a launch file: the arguments that have an effect in it, and the nodes that they start.
@@ -93,9 +91,10 @@ def launch_description(
     return LaunchDescription([*listed, OpaqueFunction(function=start)])
 
 
-def _declaration(one: LaunchArgument) -> DeclareLaunchArgument:
+def _declaration(one: Option) -> DeclareLaunchArgument:
+    unset = f" Empty: {one.unset}." if one.unset else ""
     return DeclareLaunchArgument(
-        one.name, default_value=one.default, description=one.text, choices=list(one.choices) or None
+        one.name, default_value=one.default, description=f"{one.text}.{unset}", choices=list(one.choices) or None
     )
 
 
@@ -141,7 +140,7 @@ def _processes(
 ) -> list[LaunchDescriptionEntity]:
     chosen = members[0].vehicle
     files = [given["dynamics_param_file"] or str(chosen.parameter_file), *map(str, controller.files_for(chosen))]
-    files += _words(given["params_file"])
+    files += parts_of(given["params_file"])
     by_keyboard = boolean("use_vimfly", given["use_vimfly"])
     respawn = boolean("respawn", given["respawn"])
     shared = {
@@ -179,29 +178,18 @@ def _processes(
         shared_executables.append("web_viewer")
     if time_mode in TIME_MANAGERS:
         shared_executables.append(TIME_MANAGERS[time_mode])
-    recording = _recording(given)
+    recording = recording_of(given["record"])
     if recording is not None:
         shared |= {"record.file": recording, "record.vehicle": chosen.name}
         shared_executables.append("recorder")
     planned = planned_nodes(members, controller, autopilots, shared_executables, given["names"])
-    left_out = set(_words(given["leave_out"]))
+    left_out = set(parts_of(given["leave_out"]))
     unknown = ", ".join(sorted(left_out.difference(*(one.known_names for one in planned))))
     if unknown:
         names = ", ".join(one.full_name for one in planned)
         raise ParameterError(f"launch argument 'leave_out': '{unknown}' given; allowed: {names}")
     said = [LogInfo(msg=line) for line in controller.instructions(members)]
     return said + [node(one) for one in planned if not one.known_names & left_out]
-
-
-def _words(text: str) -> list[str]:
-    return [word.strip() for word in text.split(",") if word.strip()]
-
-
-def _recording(given: dict[str, str]) -> str | None:
-    """Name of the file to record to; empty: a new one; None: no recording."""
-    if given["record"].lower() in ("", "false"):
-        return None
-    return "" if given["record"].lower() == "true" else given["record"]
 
 
 def _one_process(given: dict[str, str], time_mode: str) -> Node:
@@ -211,41 +199,11 @@ def _one_process(given: dict[str, str], time_mode: str) -> Node:
                 f"launch arguments composed:=true and {name}:={given[name]} exclude each other: all nodes run in one "
                 "process"
             )
-    options = {
-        "--vehicle": given["vehicle"],
-        "--dynamics": given["dynamics"],
-        "--flight-controller": given["flight_controller"],
-        "--time-mode": time_mode,
-        "--real-time-multiplier": given["real_time_multiplier"],
-        "--seed": given["seed"],
-        "--world": given["world"],
-        "--vehicle-file": given["dynamics_param_file"],
-        "--firmware-file": given["firmware_param_file"],
-        "--namespace": given["namespace"],
-        "--names": given["names"],
-        "--count": given["count"],
-        "--spacing": given["spacing"],
-    }
-    arguments = [word for option, value in options.items() if value for word in (option, value)]
-    for file in _words(given["params_file"]):
-        arguments += ["--params-file", file]
-    if boolean("autopilot", given["autopilot"]):
-        arguments.append("--autopilot")
-    recording = _recording(given)
-    if recording is not None:
-        arguments += ["--record", recording] if recording else ["--record"]
-    if given["camera"]:
-        arguments.append("--camera" if boolean("camera", given["camera"]) else "--no-camera")
-    if boolean("use_vimfly", given["use_vimfly"]):
-        arguments.append("--keyboard")
-    if _is_drawn(given):
-        arguments.append("--visualizer")
-    if boolean("view", given["view"]):
-        arguments.append("--view")
+    words = words_of(given | {"time_mode": time_mode, "visualizer": str(_is_drawn(given))}, SIM)
     return Node(
         package="rosflight_py_sim",
         executable="rosflight_py_sim",
-        arguments=["sim", "--launched", *arguments],
+        arguments=["sim", "--launched", *words],
         ros_arguments=["--log-level", given["log_level"]],
         output="screen",
         emulate_tty=True,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from rosflight_py_sim.options import parts_of
 from rosflight_py_sim.parameters import ParameterError
 
 if TYPE_CHECKING:
@@ -49,9 +50,9 @@ def node_arguments(given: Mapping[str, str], arguments: Mapping[str, Any]) -> di
         raise ParameterError("own_node precedes the graph that it belongs to; place it after IncludeLaunchDescription")
     time_mode = given[TIME_MODE]
     parameters = [
-        *_files(given.get("dynamics_param_file", "")),
+        *parts_of(given.get("dynamics_param_file", "")),
         *arguments.get("parameters", ()),
-        *_files(given.get("params_file", "")),
+        *parts_of(given.get("params_file", "")),
         {"time_mode": time_mode, "use_sim_time": time_mode != "wall"},
     ]
     return {
@@ -60,7 +61,3 @@ def node_arguments(given: Mapping[str, str], arguments: Mapping[str, Any]) -> di
         **arguments,
         "parameters": parameters,
     }
-
-
-def _files(text: str) -> list[str]:
-    return [file.strip() for file in text.split(",") if file.strip()]

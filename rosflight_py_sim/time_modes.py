@@ -54,3 +54,16 @@ def chosen_time_mode(time_mode: str, use_sim_time: str, *, lockstep: bool) -> st
             f"{time_mode} runs on {runs_on}; leave use_sim_time out, or choose time_mode:={allowed}"
         )
     return time_mode
+
+
+def check_pace(time_mode: str, real_time_multiplier: object) -> None:
+    """Refuse a multiplier in `wall`; None or an empty text is one that was not given.
+
+    Raises:
+        ParameterError: a multiplier is given in `wall`.
+    """
+    if time_mode == "wall" and real_time_multiplier not in (None, ""):
+        raise ParameterError(
+            f"real_time_multiplier {real_time_multiplier} given; time mode wall runs on system time: leave it out, or "
+            "choose the time mode paced, gated or lockstep"
+        )

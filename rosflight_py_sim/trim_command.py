@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.table import Table
 
+from rosflight_py_sim.command_options import add_options
+from rosflight_py_sim.options import TRIM
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.physics.linearisation import Mode, linearise
 from rosflight_py_sim.physics.steady_model import Array
@@ -20,7 +22,7 @@ SLOWEST = 1e-3
 """1/s: a mode slower than this counts as neutral."""
 
 
-def add_trim_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser], vehicles: Sequence[str]) -> None:
+def add_trim_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the sub-command's parser."""
     parser = commands.add_parser(
         "trim",
@@ -28,7 +30,7 @@ def add_trim_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser
         description="Find attitude and inputs of a steady flight in still air; print them and the modes of motion.",
         epilog="With --set, ROS arguments may follow after --ros-args; -p NAME:=VALUE counts for the trim too.",
     )
-    parser.add_argument("--vehicle", default="multirotor", metavar="NAME", help=f"one of: {', '.join(vehicles)}")
+    add_options(parser, TRIM)
     parser.add_argument("--airspeed", type=float, required=True, metavar="M/S", help="airspeed, m/s")
     parser.add_argument(
         "--flight-path-angle", type=float, default=0.0, metavar="DEG", help="climb angle, deg (default 0: level)"
@@ -41,15 +43,7 @@ def add_trim_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser
         help="m, positive to the right, negative to the left (default inf: straight)",
     )
     parser.add_argument("--altitude", type=float, default=50.0, metavar="M", help="m above the origin (default 50)")
-    parser.add_argument(
-        "--params-file",
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="parameters over the vehicle's own, in ROS 2's YAML format; may be given again",
-    )
     parser.add_argument("--set", action="store_true", help="put the running simulation into the state, heading north")
-    parser.add_argument("--namespace", default="", metavar="NS", help="namespace of the vehicle's nodes")
     parser.set_defaults(command=_run)
 
 

@@ -60,6 +60,11 @@ def test_missing_optional_package_is_named_with_its_extra(
         (["sim", "--ros-args", "-p", "dynamics:masss:=1.0"], 1, ["no parameter 'masss'", "'mass'"]),
         (["sim", "--ros-args", "-p", "step_size:=9.0"], 1, ["'step_size'", "9.0 given", "0.02 s"]),
         (["sim", "--real-time-multiplier", "-1"], 1, ["'real_time_multiplier'", "-1.0 given", "at least 0"]),
+        (
+            ["sim", "--time-mode", "wall", "--real-time-multiplier", "2"],
+            1,
+            ["real_time_multiplier 2.0 given", "time mode wall runs on system time", "paced, gated or lockstep"],
+        ),
         (["sim", "--flight-controller", "px4"], 2, ["px4", "sil_board", "ardupilot"]),
         (
             ["sim", "--vehicle", "fixedwing", "--dynamics", "jsbsim", "--flight-controller", "ardupilot"],

@@ -21,22 +21,24 @@ import pytest
 import yaml
 
 from rosflight_py_sim import interfaces
+from rosflight_py_sim.command_options import words_of
 from rosflight_py_sim.fleet import Member
 from rosflight_py_sim.flight_controllers import FLIGHT_CONTROLLERS
 from rosflight_py_sim.graph_plan import PlannedNode, planned_nodes
 from rosflight_py_sim.launch_arguments import (
     ARGUMENTS,
-    LaunchArgument,
     arguments_of_file,
     check_fixed,
     is_listed,
 )
 from rosflight_py_sim.nodes.running import NODE_CLASSES, node_class
+from rosflight_py_sim.options import FLY, OPTIONS, SIM, Kind, Option, options_at
+from rosflight_py_sim.options import LAUNCH as PLACE
 from rosflight_py_sim.parameters import ParameterError, ParameterTable
 from rosflight_py_sim.resources import share_directory
 from rosflight_py_sim.time_modes import TIME_MANAGERS, chosen_time_mode
 from rosflight_py_sim.vehicles import ALL_VEHICLES as ALL
-from rosflight_py_sim.vehicles import FLOWN_BY_OTHERS, STANDALONE, VEHICLES, Vehicle
+from rosflight_py_sim.vehicles import FLOWN_BY_OTHERS, VEHICLES, Vehicle
 
 LAUNCH = share_directory() / "launch"
 SHARED = share_directory() / "rosflight_py_sim" / "launch_graph.py"
@@ -70,13 +72,13 @@ def description(file: str) -> dict[str, Any]:
     return options
 
 
-def arguments(file: str) -> dict[str, LaunchArgument]:
+def arguments(file: str) -> dict[str, Option]:
     """Arguments of a launch file, those that it fixes among them."""
     options = description(file)
     return arguments_of_file(options.get("only", {}), options.get("defaults", {}), options.get("own", ()))
 
 
-def listed(file: str) -> dict[str, LaunchArgument]:
+def listed(file: str) -> dict[str, Option]:
     """Arguments that `ros2 launch --show-args` lists."""
     found = arguments(file)
     return {name: one for name, one in found.items() if is_listed(one, found)}
@@ -356,33 +358,46 @@ def test_example_of_a_users_package_swaps_its_own_executable_in_by_arguments_tha
     assert f'"{ast.literal_eval(own["executable"])} = {ast.literal_eval(own["package"])}.balloon:main"' in setup
 
 
-def test_options_given_to_the_composed_run_are_options_of_the_command() -> None:
+# A value of each type that is not the default of any option.
+GIVEN = {Kind.BOOLEAN: "true", Kind.INTEGER: "3", Kind.NUMBER: "4.5", Kind.FILE: __file__, Kind.RECORDING: "new.mcap"}
+GIVEN |= {Kind.FILES: f"{__file__}, {LAUNCH}", Kind.TEXT: "text"}
+PARSED = {"true": True, "3": 3, "4.5": 4.5, __file__: Path(__file__), f"{__file__}, {LAUNCH}": [__file__, str(LAUNCH)]}
+
+
+def test_composed_run_passes_every_argument_on_that_the_command_has() -> None:
     from rosflight_py_sim.cli import _parser
 
-    (function,) = [
-        n
-        for n in ast.walk(ast.parse(SHARED.read_text(encoding="utf-8")))
-        if isinstance(n, ast.FunctionDef) and n.name == "_one_process"
-    ]
-    words = literals([n for n in ast.walk(function) if isinstance(n, ast.expr)])
-    options = [word for word in words if word.startswith("--") and word != "--log-level"]
-    assert {"--vehicle", "--launched", "--autopilot"} <= set(options)
-    values = {"--vehicle": "multirotor", "--time-mode": "paced", "--real-time-multiplier": "1", "--seed": "1"}
-    values |= {
-        "--vehicle-file": __file__,
-        "--firmware-file": __file__,
-        "--namespace": "a",
-        "--names": "rosflight",
-        "--world": "pool",
-        "--count": "2",
-        "--spacing": "5",
-        "--dynamics": STANDALONE,
-        "--flight-controller": "sil_board",
-        "--params-file": __file__,
+    given = {
+        name: one.choices[-1] if one.choices and one.kind is Kind.TEXT else GIVEN[one.kind]
+        for name, one in OPTIONS.items()
+        if PLACE in one.at
     }
-    given = [word for option in options for word in (option, *filter(None, [values.get(option)]))]
-    parsed = vars(_parser().parse_args(["sim", *given]))
-    assert {option[2:].removeprefix("no-").replace("-", "_") for option in options} <= set(parsed)
+    parsed = vars(_parser().parse_args(["sim", "--launched", *words_of(given, SIM)]))
+    shared = {name: value for name, value in given.items() if SIM in OPTIONS[name].at}
+    assert len(shared) > 15
+    assert {name: parsed[name] for name in shared} == {name: PARSED.get(value, value) for name, value in shared.items()}
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"camera": "", "record": "", "params_file": "", "seed": ""}, []),
+        ({"camera": "False", "record": "false"}, ["--no-camera"]),
+        ({"record": "True", "composed": "true", "calm": "true"}, ["--record"]),
+    ],
+)
+def test_empty_arguments_and_those_of_launch_alone_are_not_passed_on(given: dict[str, str], words: list[str]) -> None:
+    assert words_of(given, SIM) == words
+
+
+@pytest.mark.parametrize("command", [SIM, FLY])
+def test_options_that_are_not_given_have_the_default_of_the_table_or_none(command: str) -> None:
+    from rosflight_py_sim.cli import _parser
+
+    parsed = vars(_parser().parse_args([command]))
+    for one in options_at(command):
+        default = one.command_default or (one.default if one.kind is Kind.TEXT else "")
+        assert (parsed[one.name] or "") == default, one.name
 
 
 def started(**given: str) -> dict[str, dict[str, Any]]:
@@ -414,8 +429,9 @@ def test_each_argument_is_described_and_rosflights_are_there() -> None:
     assert set(ARGUMENTS) >= ROSFLIGHT_ARGUMENTS | {"time_mode", "composed", "namespace", "log_level"}
     for file in GRAPHS:
         for name, one in listed(file).items():
-            assert len(one.text) > 20, name
-            assert one.text.endswith("."), name
+            # Help texts put a default or a full stop after it.
+            assert one.text and not one.text.endswith("."), name
+            assert one.default != "" or one.unset, name
 
 
 @pytest.mark.parametrize("name", ["multirotor", "fixedwing"])
@@ -513,23 +529,23 @@ def wait_for_truth(process: subprocess.Popen[str], topic: str, seconds: float) -
     from rosflight_msgs.msg import SimState
 
     from rosflight_py_sim.interfaces.qos import CHAIN
-    from rosflight_py_sim.interfaces.vehicle_state import VehicleState
+    from rosflight_py_sim.stamps import NANOSECONDS, time_ns_of
 
     context = rclpy.Context()
     rclpy.init(context=context)
     listener = Node("launch_listener", context=context)
-    state = VehicleState()
-    listener.create_subscription(SimState, topic, state.read, CHAIN, raw=True)
+    times: list[float] = []
+    listener.create_subscription(
+        SimState, topic, lambda state: times.append(time_ns_of(state.header.stamp) / NANOSECONDS), CHAIN
+    )
     executor = SingleThreadedExecutor(context=context)
     executor.add_node(listener)
-    first, give_up = -1.0, time.monotonic() + PATIENCE_S
+    give_up = time.monotonic() + PATIENCE_S
     try:
-        while first < 0.0 or state.time_s < first + seconds:
+        while not times or times[-1] < times[0] + seconds:
             assert process.poll() is None, process.communicate()[0]
-            assert time.monotonic() < give_up, f"the truth state stands at {state.time_s} s"
+            assert time.monotonic() < give_up, f"the truth state stands at {times[-1:]} s"
             executor.spin_once(timeout_sec=0.2)
-            if first < 0.0 <= state.time_s:
-                first = state.time_s
     finally:
         listener.destroy_node()
         rclpy.shutdown(context=context)
@@ -693,7 +709,7 @@ def test_arguments_that_launch_lists_are_those_of_the_file_with_their_defaults(f
         (("dynamics_param_file:=/no/such.yaml",), "there is no file '/no/such.yaml'"),
         (("params_file:=/no/such.yaml",), "there is no file '/no/such.yaml'"),
         (("leave_out:=sensor",), "'sensor' given; allowed: rc, sensors"),
-        (("names:=rosflight", "leave_out:=sensors"), "'sensors' given; allowed: rc, standalone_sensors"),
+        (("names:=rosflight", "leave_out:=sensor"), "'sensor' given; allowed: rc, standalone_sensors"),
         (
             ("flight_controller:=ardupilot", "time_mode:=wall"),
             "'time_mode': 'wall' given; allowed: text, one of lockstep",
@@ -702,7 +718,7 @@ def test_arguments_that_launch_lists_are_those_of_the_file_with_their_defaults(f
         (("respawn:=perhaps",), "launch argument 'respawn': 'perhaps' given; allowed: true, false"),
         (("respawn:=true", "params_file:={misspelt}"), "no parameter 'masss'; did you mean 'mass'"),
         (("count:=0",), "'count': 0 given; allowed: integer, from 1 to 100"),
-        (("real_time_multiplier:=2",), "leave it out, or choose time_mode:=paced, gated or lockstep"),
+        (("real_time_multiplier:=2",), "leave it out, or choose the time mode paced, gated"),
         (("use_sim_time:=true", "real_time_multiplier:=-1"), "'real_time_multiplier': -1 given; allowed"),
     ],
 )
