@@ -21,6 +21,7 @@ from rosflight_py_sim.options import FLY, SIM
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.recording_commands import add_recording_parsers
 from rosflight_py_sim.resources import share_directory
+from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.status_command import add_status_parser
 from rosflight_py_sim.time_modes import check_pace
 from rosflight_py_sim.trim_command import add_trim_parser
@@ -169,7 +170,7 @@ def _sim(options: argparse.Namespace) -> int:
     for line in controller.instructions(members):
         print(line, flush=True)
     clock = graph.nodes[0].get_clock()
-    limit_ns = float("inf") if options.duration is None else clock.now().nanoseconds + options.duration * 1e9
+    limit_ns = float("inf") if options.duration is None else clock.now().nanoseconds + options.duration * NANOSECONDS
     try:
         graph.spin(lambda: clock.now().nanoseconds < limit_ns)
     except KeyboardInterrupt:

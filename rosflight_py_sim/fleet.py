@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Value
+from rosflight_py_sim.shared_parameters import SEED
 from rosflight_py_sim.vehicles import SPACING, Vehicle
 
 FLEET_PARAMETERS = ParameterTable(
     Parameter("count", 2, "Number of vehicles", minimum=1, maximum=100),
     Parameter("spacing", SPACING, "Distance from one vehicle's start to the next one's, along east", "m", 0.0, 1e4),
-    Parameter("seed", 0, "Seed of the first vehicle; each further one has the next", minimum=0, maximum=2**31 - 101),
+    SEED.overridden("this is the first vehicle's, each further one has the next", maximum=2**31 - 101),
 )
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import TypeAlias
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
 
 Scalar: TypeAlias = bool | int | float | str
 Value: TypeAlias = Scalar | list[bool] | list[int] | list[float] | list[str]
@@ -40,7 +40,7 @@ class Parameter:
     `default` fixes the type. A list default means a list of that element type (an empty list needs
     `element`); `length` fixes how many elements it must have. `minimum` and `maximum` bound each number;
     with `above_minimum` the minimum itself is excluded. `required` means that no default stands in when
-    nothing was given.
+    nothing was given. `overrides` is the declaration from which `overridden` has made this one.
     """
 
     name: str
@@ -55,6 +55,16 @@ class Parameter:
     required: bool = False
     read_only: bool = False
     element: type[bool] | type[int] | type[float] | type[str] = float
+    overrides: Parameter | None = field(default=None, repr=False)
+
+    def overridden(self, reason: str, **changes: Any) -> Parameter:
+        """The parameter with other values, for a node that needs them; the reason joins the text."""
+        return replace(self, text=f"{self.text}; {reason}", overrides=self, **changes)
+
+    @property
+    def declared(self) -> Parameter:
+        """The declaration that all nodes with this parameter share; overridden or not."""
+        return self if self.overrides is None else self.overrides.declared
 
     @property
     def scalar_type(self) -> type[bool] | type[int] | type[float] | type[str]:
@@ -151,7 +161,10 @@ class Parameter:
 
 
 class ParameterTable:
-    """An ordered set of parameters; tables add up with `+`."""
+    """An ordered set of parameters; tables add up with `+`.
+
+    Tables that share a parameter must declare it alike. Where one of two overrides the other's, the override counts.
+    """
 
     def __init__(self, *parameters: Parameter) -> None:
         self._parameters = {parameter.name: parameter for parameter in parameters}
@@ -174,7 +187,10 @@ class ParameterTable:
             raise ParameterError(self.unknown(name)) from None
 
     def __add__(self, other: ParameterTable) -> ParameterTable:
-        return ParameterTable(*{**self._parameters, **other._parameters}.values())
+        together = dict(self._parameters)
+        for parameter in other:
+            together[parameter.name] = _agreed(together.get(parameter.name, parameter), parameter)
+        return ParameterTable(*together.values())
 
     def unknown(self, name: str) -> str:
         """Error text for a name that is not in the table, with the nearest names that are."""
@@ -218,3 +234,11 @@ class ParameterTable:
         return ParameterError(
             f"parameter '{parameter.name}' is missing; it is required: {parameter.constraints} ({parameter.text})"
         )
+
+
+def _agreed(one: Parameter, other: Parameter) -> Parameter:
+    if one == other or one.overrides == other:
+        return one
+    if other.overrides == one:
+        return other
+    raise ValueError(f"parameter '{one.name}' is declared twice, and not alike: {one} and {other}")

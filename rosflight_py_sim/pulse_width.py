@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 Number = TypeVar("Number", float, "NDArray[np.float64]")
 
+OUTPUTS = 14
+"""Number of outputs of the flight controller."""
+
 LOW_US, CENTRE_US, HIGH_US = 1000, 1500, 2000
 
 NO_PULSE_US = 500.0

@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 
 from rosflight_py_sim.firmware.command import FX, QX, QY, QZ
-from rosflight_py_sim.firmware.mixer import OUTPUTS, OutputType
+from rosflight_py_sim.firmware.mixer import OutputType
 from rosflight_py_sim.firmware.mixer_selection import MixerSelection
 from rosflight_py_sim.firmware.parameter_table import MIXER_OUTPUTS, MIXER_ROWS
 from rosflight_py_sim.firmware.parameters import FirmwareParameters
@@ -21,7 +21,7 @@ from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS
 from rosflight_py_sim.physics.fixedwing import FIXEDWING_PARAMETERS, SURFACES, FixedWing
 from rosflight_py_sim.physics.multirotor import MULTIROTOR_PARAMETERS, Multirotor
 from rosflight_py_sim.physics.steady_model import Array, ModelInput, SteadyModel
-from rosflight_py_sim.pulse_width import MOTOR, pulse_of
+from rosflight_py_sim.pulse_width import MOTOR, OUTPUTS, pulse_of
 from rosflight_py_sim.vehicles import Vehicle
 
 Given: TypeAlias = dict[str, Value]

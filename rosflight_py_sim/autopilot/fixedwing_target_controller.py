@@ -24,6 +24,7 @@ from rosflight_py_sim.autopilot.surface_loops import SURFACE_LOOP_PARAMETERS, Su
 from rosflight_py_sim.autopilot.target_controller import TargetController
 from rosflight_py_sim.firmware import CommandMode
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
+from rosflight_py_sim.shared_parameters import SPOOL_UP_TIME
 
 FIXEDWING_TARGET_PARAMETERS = (
     SURFACE_LOOP_PARAMETERS
@@ -52,7 +53,7 @@ FIXEDWING_TARGET_PARAMETERS = (
         Parameter(
             "loiter_radius", 80.0, "radius of the circle about a place to stay at", "m", minimum=0.0, above_minimum=True
         ),
-        Parameter("spool_up_time", 1.0, "time in which the throttle goes from 0 to 1, or back", "s", minimum=0.01),
+        SPOOL_UP_TIME.overridden("the throttle never moves faster", minimum=0.01),
         Parameter("take_off_pitch", 0.2, "pitch angle after rotation", "rad", minimum=0.0, maximum=0.8),
         Parameter("steering_gain", 2.0, "rudder per heading error on the ground", minimum=0.0),
         Parameter(

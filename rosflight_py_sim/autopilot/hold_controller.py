@@ -8,6 +8,7 @@ from typing import NamedTuple
 from rosflight_py_sim.autopilot.loops import PiLoop, within, wrap_angle
 from rosflight_py_sim.autopilot.thruster_allocation import Array, Demand, ThrusterAllocation
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
+from rosflight_py_sim.shared_parameters import MAX_YAW_RATE
 
 HOLD_CONTROLLER_PARAMETERS = ParameterTable(
     Parameter("depth_frequency", 2.0, "Natural frequency of the depth loop", "rad/s", minimum=0.0, above_minimum=True),
@@ -22,9 +23,7 @@ HOLD_CONTROLLER_PARAMETERS = ParameterTable(
         minimum=0.0,
         above_minimum=True,
     ),
-    Parameter(
-        "max_yaw_rate", 0.6, "Rate at which the wanted yaw moves to a new one", "rad/s", minimum=0.0, above_minimum=True
-    ),
+    MAX_YAW_RATE.overridden("the wanted yaw moves to a new one at this rate", default=0.6),
 )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import NamedTuple
 
 from rosflight_py_sim.autopilot.flight_state import FlightState
@@ -34,8 +33,9 @@ from rosflight_py_sim.autopilot.wind_triangle import ground_speed_along
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
 
 MULTIROTOR_TARGET_PARAMETERS = POSITION_CONTROLLER_PARAMETERS + ParameterTable(
-    # Over ground: an airspeed has the wind's to go with it.
-    replace(POSITION_CONTROLLER_PARAMETERS["max_speed"], default=14.0),
+    POSITION_CONTROLLER_PARAMETERS["max_speed"].overridden(
+        "over ground, so the wind's speed adds to a wanted airspeed", default=14.0
+    ),
     Parameter(
         "hover_height",
         5.0,

@@ -11,10 +11,11 @@ from rosflight_py_sim.autopilot.loops import within, wrap_angle
 from rosflight_py_sim.autopilot.setpoint import Setpoint, Vector3
 from rosflight_py_sim.firmware import CommandMode
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values
+from rosflight_py_sim.shared_parameters import GRAVITY, MASS, MAX_YAW_RATE, SPOOL_UP_TIME
 
 POSITION_CONTROLLER_PARAMETERS = ParameterTable(
-    Parameter("mass", 3.5, "mass of the vehicle", "kg", minimum=0.0, above_minimum=True),
-    Parameter("gravity", 9.81, "gravitational acceleration", "m/s^2", minimum=0.0, above_minimum=True),
+    MASS.overridden("by default the multirotor's", required=False),
+    GRAVITY.overridden("the controller divides by it", above_minimum=True),
     Parameter(
         "max_thrust",
         76.4,
@@ -24,9 +25,7 @@ POSITION_CONTROLLER_PARAMETERS = ParameterTable(
         above_minimum=True,
     ),
     Parameter("min_throttle", 0.12, "least throttle in flight, which keeps attitude control", minimum=0.0, maximum=1.0),
-    Parameter(
-        "spool_up_time", 1.0, "time after a reset in which the throttle allowed rises from 0 to 1", "s", minimum=0.0
-    ),
+    SPOOL_UP_TIME,
     Parameter("max_tilt", 0.7, "largest angle between thrust and the vertical", "rad", minimum=0.01, maximum=1.4),
     Parameter("max_speed", 8.0, "largest commanded horizontal speed", "m/s", minimum=0.0, above_minimum=True),
     Parameter("max_climb_speed", 3.0, "largest commanded climb speed", "m/s", minimum=0.0, above_minimum=True),
@@ -34,7 +33,7 @@ POSITION_CONTROLLER_PARAMETERS = ParameterTable(
     Parameter(
         "max_acceleration", 7.0, "largest commanded horizontal acceleration", "m/s^2", minimum=0.0, above_minimum=True
     ),
-    Parameter("max_yaw_rate", 1.0, "largest commanded yaw rate", "rad/s", minimum=0.0, above_minimum=True),
+    MAX_YAW_RATE,
     Parameter("horizontal_position_gain", 1.1, "wanted speed per distance, north and east", "1/s", minimum=0.0),
     Parameter("horizontal_velocity_gain", 3.0, "acceleration per speed error, north and east", "1/s", minimum=0.0),
     Parameter(

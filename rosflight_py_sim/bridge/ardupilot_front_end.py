@@ -10,12 +10,12 @@ from rosflight_py_sim.bridge.ardupilot_partner import ArduPilotPartner
 from rosflight_py_sim.bridge.ardupilot_reply import REPLY_PARAMETERS, ReplyMaker
 from rosflight_py_sim.bridge.front_end_interface import ActuatorFrontEnd, Answer, Logger, Snapshot
 from rosflight_py_sim.bridge.incidents import Incidents
-from rosflight_py_sim.bridge.output_map import OUTPUTS, OutputMap
+from rosflight_py_sim.bridge.output_map import OutputMap
 from rosflight_py_sim.bridge.peers import AllowedPeers, address_text
 from rosflight_py_sim.bridge.rare_warnings import RareWarnings
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values, number
 from rosflight_py_sim.protocols.ardupilot_json import CHANNELS_OF_MAGIC
-from rosflight_py_sim.pulse_width import LOW_US
+from rosflight_py_sim.pulse_width import LOW_US, OUTPUTS
 
 PORTS_APART = 10
 """From the port of one vehicle to that of the next, as ArduPilot's option -I counts."""

@@ -8,7 +8,7 @@ from rosflight_py_sim.bridge.front_end_interface import Snapshot
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values, number
 from rosflight_py_sim.physics.rotations import euler_from_quaternion, rotate_to_body, rotate_to_inertial
 from rosflight_py_sim.protocols.ardupilot_json import Battery, Reply, Vector3, Windvane, encode_reply
-from rosflight_py_sim.sensing.site import SITE_PARAMETERS
+from rosflight_py_sim.shared_parameters import GRAVITY
 from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.transmitter.channels import frame_at_rest
 
@@ -21,7 +21,7 @@ REPLY_PARAMETERS = ParameterTable(
         choices=("truth", "sensors"),
         read_only=True,
     ),
-    SITE_PARAMETERS["gravity"],
+    GRAVITY,
     Parameter("ardupilot.attitude", True, "Whether the answer has the attitude as roll, pitch and yaw", read_only=True),
     Parameter(
         "ardupilot.quaternion",

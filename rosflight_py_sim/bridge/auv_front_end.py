@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from rosflight_py_sim.bridge.front_end_interface import ActuatorFrontEnd, Logger, Snapshot
-from rosflight_py_sim.bridge.output_map import OUTPUTS, OutputMap
+from rosflight_py_sim.bridge.output_map import OutputMap
 from rosflight_py_sim.bridge.rare_warnings import RareWarnings
 from rosflight_py_sim.bridge.zeromq_sockets import ZeroMqSockets
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values, number
@@ -23,7 +23,7 @@ from rosflight_py_sim.protocols.auv_zeromq import (
     encode_telemetry,
     telemetry,
 )
-from rosflight_py_sim.pulse_width import CENTRE_US, HIGH_US, LOW_US
+from rosflight_py_sim.pulse_width import CENTRE_US, HIGH_US, LOW_US, OUTPUTS
 from rosflight_py_sim.stamps import NANOSECONDS
 
 _US_OF_PERCENT = 5

@@ -6,9 +6,7 @@ import re
 from collections.abc import Sequence
 
 from rosflight_py_sim.parameters import ParameterError
-from rosflight_py_sim.pulse_width import CENTRE_US
-
-OUTPUTS = 14
+from rosflight_py_sim.pulse_width import CENTRE_US, OUTPUTS
 
 LARGEST_PULSE_US = 65535
 LARGEST_WEIGHT = 1000.0

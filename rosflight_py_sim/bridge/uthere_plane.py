@@ -43,6 +43,7 @@ from rosflight_py_sim.protocols.uthere import (
     WaypointAdd,
     WaypointClearAll,
 )
+from rosflight_py_sim.pulse_width import OUTPUTS
 from rosflight_py_sim.stamps import NANOSECONDS
 
 PlaneCommand: TypeAlias = Fly | FlyDisengage | FlyEngage | FlyTo | WaypointAdd | WaypointClearAll
@@ -62,7 +63,6 @@ class _Flown(NamedTuple):
 
 
 _CONTROLLERS = {
-    # Both have a spool_up_time. That of the fixed wing, which must not be 0, is last and so counts.
     "multirotor": _Flown(MultirotorTargetController, MULTIROTOR_TARGET_PARAMETERS),
     "fixedwing": _Flown(FixedwingTargetController, FIXEDWING_TARGET_PARAMETERS),
 }
@@ -81,7 +81,7 @@ UTHERE_PLANE_PARAMETERS = (
             [4],
             "Numbers of the outputs, from 0, that turn motors: the mean of them is the variable throttle",
             minimum=0,
-            maximum=13,
+            maximum=OUTPUTS - 1,
             read_only=True,
         ),
         *(replace(one, name=f"{_OWN}{one.name}") for one in PACKET_PILOT_PARAMETERS),

@@ -10,7 +10,7 @@ from rosflight_py_sim.firmware import controller, estimator, mixer, sensors
 from rosflight_py_sim.firmware.parameters import FirmwareParameters
 from rosflight_py_sim.firmware.quirks import REPAIRED, Quirks
 from rosflight_py_sim.jit import kernel, kernel_part
-from rosflight_py_sim.pulse_width import MOTOR
+from rosflight_py_sim.pulse_width import MOTOR, OUTPUTS
 
 pulse_of = kernel_part(pulse_width.pulse_of)
 
@@ -110,7 +110,7 @@ def control_step(
             air_density,
             voltage,
         )
-    for i in range(mixer.OUTPUTS):
+    for i in range(OUTPUTS):
         pwm[i] = pulse_of(min(1.0, max(0.0, raw[i])), MOTOR)
     findings = 0
     if settings[_WATCH] != 0.0 and time_s - estimate[estimator.LAST_ACCEL] > estimator.UNHEALTHY_AFTER_S:

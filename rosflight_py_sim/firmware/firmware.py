@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.firmware import command as commands
-from rosflight_py_sim.firmware import controller, estimator, mixer, rc, sensors
+from rosflight_py_sim.firmware import controller, estimator, rc, sensors
 from rosflight_py_sim.firmware.calibrations import Calibrations
 from rosflight_py_sim.firmware.control_step import PARAMETERS_USED as KERNEL_PARAMETERS
 from rosflight_py_sim.firmware.control_step import (
@@ -32,7 +32,7 @@ from rosflight_py_sim.firmware.quirks import REPAIRED, Quirks
 from rosflight_py_sim.firmware.state_machine import ErrorFlag, Event, Log, Severity, StateMachine
 from rosflight_py_sim.firmware.status import Status
 from rosflight_py_sim.firmware.surroundings import FirmwareSurroundings
-from rosflight_py_sim.pulse_width import LOW_US
+from rosflight_py_sim.pulse_width import LOW_US, OUTPUTS
 
 IMU_TIMEOUT_US = 1_000_000
 """Time without an IMU sample after which the IMU counts as not responding."""
@@ -100,10 +100,10 @@ class Firmware(Inputs):
         self._imu: NDArray[np.float64] = np.zeros((2, 3))
         self._estimate = estimator.new_estimator_state()
         self._memory = controller.new_controller_memory()
-        self._channels: NDArray[np.float64] = np.zeros((4, mixer.OUTPUTS))
+        self._channels: NDArray[np.float64] = np.zeros((4, OUTPUTS))
         self._mixers = MixerSelection(self.parameters, self.log, self._channels[0], quirks)
-        self.outputs: NDArray[np.float64] = np.zeros(mixer.OUTPUTS)
-        self._pwm: NDArray[np.float64] = np.full(mixer.OUTPUTS, float(LOW_US))
+        self.outputs: NDArray[np.float64] = np.zeros(OUTPUTS)
+        self._pwm: NDArray[np.float64] = np.full(OUTPUTS, float(LOW_US))
 
         self.attitude = self._estimate[estimator.ATTITUDE : estimator.ATTITUDE + 4]
         self.euler = self._estimate[estimator.EULER : estimator.EULER + 3]

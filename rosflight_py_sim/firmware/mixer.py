@@ -19,8 +19,8 @@ from rosflight_py_sim.firmware.controller import LEAST_MOTOR_CONSTANT
 from rosflight_py_sim.firmware.parameter_table import MIXER_OUTPUTS, MIXER_ROWS
 from rosflight_py_sim.firmware.parameters import FirmwareParameters
 from rosflight_py_sim.jit import kernel
+from rosflight_py_sim.pulse_width import OUTPUTS
 
-OUTPUTS = 14
 LEAST_VOLTAGE = 1e-4
 """V; below it there is no battery to drive a motor."""
 

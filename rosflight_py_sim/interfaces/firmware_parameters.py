@@ -9,12 +9,11 @@ from rclpy.task import Future
 from rosflight_msgs.srv import ParamGet
 from std_srvs.srv import Trigger
 
+from rosflight_py_sim.firmware.parameter_table import MIXER_OUTPUTS
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 
 # A query unanswered for this long is lost (the flight controller was restarted): all is asked anew.
 _PATIENCE_S = 1.0
-
-MIXER_OUTPUTS = 10
 
 
 def mixer_parameter_names() -> list[str]:

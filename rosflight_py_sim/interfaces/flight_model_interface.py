@@ -12,7 +12,7 @@ from std_srvs.srv import Trigger
 
 from rosflight_py_sim.interfaces.dynamics_interface import TruthInterface
 from rosflight_py_sim.interfaces.firmware_parameters import FirmwareParameterReader, mixer_parameter_names
-from rosflight_py_sim.interfaces.forces_and_moments_interface import FORCES_AND_MOMENTS_PARAMETERS, OUTPUTS
+from rosflight_py_sim.interfaces.forces_and_moments_interface import FORCES_AND_MOMENTS_PARAMETERS
 from rosflight_py_sim.interfaces.step_topics import (
     FORCES_AND_MOMENTS,
     PARAMS_CHANGED,
@@ -25,7 +25,7 @@ from rosflight_py_sim.interfaces.step_topics import (
 )
 from rosflight_py_sim.interfaces.ticks import Schedule
 from rosflight_py_sim.parameters import ParameterTable, number
-from rosflight_py_sim.pulse_width import LOW_US
+from rosflight_py_sim.pulse_width import LOW_US, OUTPUTS
 
 
 class FlightModelInterface(TruthInterface):

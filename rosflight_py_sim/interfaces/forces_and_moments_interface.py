@@ -30,10 +30,8 @@ from rosflight_py_sim.interfaces.step_topics import (
 from rosflight_py_sim.interfaces.ticks import Schedule
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.parameters import Parameter, ParameterTable, number
-from rosflight_py_sim.pulse_width import LOW_US
+from rosflight_py_sim.pulse_width import LOW_US, OUTPUTS
 from rosflight_py_sim.stamps import NANOSECONDS
-
-OUTPUTS = 14
 
 FORCES_AND_MOMENTS_PARAMETERS = ParameterTable(
     TIME_MODE,

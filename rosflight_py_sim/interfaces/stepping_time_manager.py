@@ -10,12 +10,13 @@ from typing import Any, ClassVar
 
 from rosflight_py_sim.interfaces.diagnostics import Diagnosis
 from rosflight_py_sim.interfaces.time_manager_interface import (
+    REAL_TIME_MULTIPLIER,
     STEP_SIZE,
     TIME_MANAGER_PARAMETERS,
     TimeManagerInterface,
 )
 from rosflight_py_sim.interfaces.traffic import Period
-from rosflight_py_sim.parameters import Parameter, ParameterTable, Value, number
+from rosflight_py_sim.parameters import ParameterTable, Value, number
 from rosflight_py_sim.stamps import NANOSECONDS
 
 # A simulation that has fallen behind by more than this does not catch up, but continues at its pace.
@@ -36,12 +37,7 @@ class SteppingTimeManager(TimeManagerInterface):
     """
 
     PARAMETERS: ClassVar[ParameterTable] = TIME_MANAGER_PARAMETERS + ParameterTable(
-        Parameter(
-            "real_time_multiplier",
-            1.0,
-            "Largest number of simulated seconds per second of system time; 0: as fast as the machine allows",
-            minimum=0.0,
-        ),
+        REAL_TIME_MULTIPLIER.overridden("an upper bound (0: none, as fast as the machine allows)", above_minimum=False),
         STEP_SIZE,
     )
 

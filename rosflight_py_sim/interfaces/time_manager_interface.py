@@ -29,10 +29,12 @@ VEHICLES = Parameter(
     read_only=True,
 )
 
+REAL_TIME_MULTIPLIER = Parameter(
+    "real_time_multiplier", 1.0, "Simulated seconds per second of system time", minimum=0.0, above_minimum=True
+)
+
 TIME_MANAGER_PARAMETERS = ParameterTable(
-    Parameter(
-        "real_time_multiplier", 1.0, "Simulated seconds per second of system time", minimum=0.0, above_minimum=True
-    ),
+    REAL_TIME_MULTIPLIER,
     VEHICLES,
     Parameter("step_count", 1, "Steps that one call of time_manager/step advances", minimum=1, maximum=1e9),
 )

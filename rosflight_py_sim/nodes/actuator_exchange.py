@@ -9,12 +9,11 @@ from collections.abc import Iterator
 from rosflight_py_sim.bridge.front_end_interface import ActuatorFrontEnd, Snapshot
 from rosflight_py_sim.bridge.socket_watch import SocketWatch
 from rosflight_py_sim.interfaces.diagnostics import Diagnosis, Level
-from rosflight_py_sim.interfaces.simulation_node import SimulationNode
+from rosflight_py_sim.interfaces.simulation_node import TIME_MODE, SimulationNode
 from rosflight_py_sim.nodes.slot_vehicle import SlotState, SlotVehicle
-from rosflight_py_sim.parameters import Parameter
 from rosflight_py_sim.stamps import NANOSECONDS, seconds_text
 
-_TIME_MODE = Parameter("time_mode", "lockstep", "The mode whose steps wait for a program", choices=("lockstep",))
+_WAITING_TIME_MODE = TIME_MODE.overridden("steps wait for a program", default="lockstep", choices=("lockstep",))
 
 # While all vehicles wait nothing else goes on but services, so a program's next commands are awaited here: that is
 # quicker than to be woken by another thread and a task of the executor. ArduPilot's median answer takes 30 us, less
@@ -40,7 +39,7 @@ class ActuatorExchange:
         Raises:
             ParameterError: no step waits in it.
         """
-        _TIME_MODE.checked(node.values["time_mode"])
+        _WAITING_TIME_MODE.checked(node.values["time_mode"])
         self._node, self._front_end = node, front_end
         self._listens = False
 

@@ -11,14 +11,13 @@ from rosflight_py_sim.bridge.front_end_interface import FrontEndInterface
 from rosflight_py_sim.bridge.uthere_front_end import UthereFrontEnd
 from rosflight_py_sim.interfaces.autopilot_interface import COMMAND_FREQUENCY
 from rosflight_py_sim.interfaces.diagnostics import Diagnosis
-from rosflight_py_sim.interfaces.simulation_node import SimulationNode
+from rosflight_py_sim.interfaces.simulation_node import TIME_MODE, SimulationNode
 from rosflight_py_sim.interfaces.time_manager_interface import VEHICLES, vehicle_namespaces
 from rosflight_py_sim.interfaces.traffic import Period
 from rosflight_py_sim.nodes.actuator_exchange import ActuatorExchange
 from rosflight_py_sim.nodes.offboard_exchange import OffboardExchange
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Value
-from rosflight_py_sim.time_modes import TIME_MODES
 
 
 class Exchange(Protocol):
@@ -56,13 +55,7 @@ class Bridge(SimulationNode):
     PARAMETERS: ClassVar[ParameterTable] = sum(
         (one.front_end.PARAMETERS for one in FRONT_ENDS.values()),
         start=ParameterTable(
-            Parameter(
-                "time_mode",
-                "lockstep",
-                "What advances the simulation; an external flight controller needs lockstep, whose steps wait for it",
-                choices=TIME_MODES,
-                read_only=True,
-            ),
+            TIME_MODE.overridden("the steps of lockstep wait for a flight controller outside", default="lockstep"),
             VEHICLES,
             Parameter(
                 "front_end", "ardupilot", "Protocol that the bridge speaks", choices=tuple(FRONT_ENDS), read_only=True

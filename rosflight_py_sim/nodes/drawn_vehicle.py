@@ -24,6 +24,7 @@ from rosflight_py_sim.interfaces.transform_wire import TransformWire
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.interfaces.viewed_topics import RELAYED, viewed
 from rosflight_py_sim.physics.rotations import rotate_to_inertial
+from rosflight_py_sim.pulse_width import OUTPUTS
 from rosflight_py_sim.stamps import set_time
 from rosflight_py_sim.viewer.appearance import Appearance, MovingParts, Part, part_attitude
 from rosflight_py_sim.viewer.frame_tree import prefixed, transform
@@ -68,7 +69,7 @@ class DrawnVehicle:
         self.name = self._namespace or "vehicle"
         self._shape = shape
         self._moving = MovingParts(shape)
-        self._pwm_us: tuple[float, ...] = (0.0,) * 14
+        self._pwm_us: tuple[float, ...] = (0.0,) * OUTPUTS
         self._force_body, self._wind_ned = np.zeros(3), np.zeros(3)
         self._trail = Trail(2, 0.0)
         self.base_link = prefixed(self._namespace, BASE_LINK)

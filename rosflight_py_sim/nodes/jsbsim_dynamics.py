@@ -10,14 +10,13 @@ from numpy.typing import NDArray
 from rosflight_py_sim.firmware.unmixing import unmixer_of_parameters
 from rosflight_py_sim.interfaces.flight_model_interface import FlightModelInterface
 from rosflight_py_sim.nodes.running import run
-from rosflight_py_sim.nodes.standalone_dynamics import SEED, WIND_STREAM
+from rosflight_py_sim.nodes.standalone_dynamics import WIND_STREAM
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Value, number
-from rosflight_py_sim.physics.fixedwing import OUTPUTS, direct_mixer
+from rosflight_py_sim.physics.fixedwing import direct_mixer
 from rosflight_py_sim.physics.jsbsim_aircraft import JSBSIM_PARAMETERS, JsbsimAircraft
 from rosflight_py_sim.physics.wind import WIND_PARAMETERS, Wind
-from rosflight_py_sim.sensing.site import SITE_PARAMETERS
-
-_ORIGIN = ("origin_latitude", "origin_longitude", "origin_altitude")
+from rosflight_py_sim.pulse_width import OUTPUTS
+from rosflight_py_sim.shared_parameters import ORIGIN_ALTITUDE, ORIGIN_LATITUDE, ORIGIN_LONGITUDE, SEED
 
 _SUPPLY = ParameterTable(
     Parameter(
@@ -33,7 +32,7 @@ class JsbsimDynamics(FlightModelInterface):
     ALIASES: ClassVar[tuple[str, ...]] = ("jsbsim_dynamics", "standalone_dynamics")
     PARAMETERS: ClassVar[ParameterTable] = (
         FlightModelInterface.PARAMETERS
-        + ParameterTable(SEED, *(SITE_PARAMETERS[name] for name in _ORIGIN))
+        + ParameterTable(SEED, ORIGIN_LATITUDE, ORIGIN_LONGITUDE, ORIGIN_ALTITUDE)
         + JSBSIM_PARAMETERS
         + _SUPPLY
         + WIND_PARAMETERS

@@ -26,6 +26,7 @@ from rosflight_py_sim.interfaces.message_definitions import (
 from rosflight_py_sim.interfaces.offered_qos import offered_qos
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.step_topics import CLOCK
+from rosflight_py_sim.interfaces.time_manager_interface import VEHICLES
 from rosflight_py_sim.interfaces.traffic import Period
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value
@@ -48,7 +49,7 @@ RECORDER_PARAMETERS = ParameterTable(
         read_only=True,
     ),
     Parameter("record.vehicle", "", "Name of the vehicles, as rosflight_py_sim knows it", read_only=True),
-    Parameter("vehicles", [""], "Namespaces of the vehicles, from the recorder's own", read_only=True),
+    VEHICLES,
     APPEARANCE,
     WORLD,
 )

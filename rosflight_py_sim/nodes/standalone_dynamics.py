@@ -12,18 +12,10 @@ from rosflight_py_sim.interfaces.simulation_node import TIME_MODE
 from rosflight_py_sim.interfaces.step_join import JoinRule
 from rosflight_py_sim.interfaces.step_topics import PWM_OUTPUT, PulseWidths
 from rosflight_py_sim.nodes.running import run
-from rosflight_py_sim.parameters import Parameter, ParameterTable, Value, number
+from rosflight_py_sim.parameters import ParameterTable, Value, number
 from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS, VehicleDynamics
 from rosflight_py_sim.physics.wind import WIND_PARAMETERS, Wind
-
-SEED = Parameter(
-    "seed",
-    0,
-    "Seed of this node's random numbers; the same seed gives the same run",
-    minimum=0,
-    maximum=2**31 - 1,
-    read_only=True,
-)
+from rosflight_py_sim.shared_parameters import SEED
 
 
 class StandaloneDynamics(DynamicsInterface):

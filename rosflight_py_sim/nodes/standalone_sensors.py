@@ -18,7 +18,6 @@ from rosflight_py_sim.interfaces.sensor_interface import (
 )
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.nodes.running import run
-from rosflight_py_sim.nodes.standalone_dynamics import SEED
 from rosflight_py_sim.parameters import ParameterTable, Value, number
 from rosflight_py_sim.sensing import (
     SENSOR_PARAMETERS,
@@ -31,6 +30,7 @@ from rosflight_py_sim.sensing import (
     RangeFinder,
     Thermometer,
 )
+from rosflight_py_sim.shared_parameters import SEED
 
 # One seed serves several nodes: each draws from a stream of its own.
 _SENSOR_STREAM = 2

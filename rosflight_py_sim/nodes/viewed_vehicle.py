@@ -18,6 +18,7 @@ from rosflight_py_sim.interfaces.step_topics import (
 )
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.interfaces.viewed_topics import viewed
+from rosflight_py_sim.pulse_width import OUTPUTS
 from rosflight_py_sim.topic_names import CAMERAS, compressed_image
 from rosflight_py_sim.viewer.web.vehicle_view import VehicleView
 
@@ -41,7 +42,7 @@ class ViewedVehicle:
         self._status = node.poll(STATUS, name)
         self._cameras: dict[str, PolledSubscription[PictureFile]] = {}
         self._wind_ned = np.zeros(3)
-        self._pwm_us = np.zeros(14)
+        self._pwm_us = np.zeros(OUTPUTS)
 
     def close(self) -> None:
         """End the subscriptions."""

@@ -31,12 +31,11 @@ from rosflight_py_sim.physics.thrusters import (
     motor_current,
     thruster_numbers,
 )
-
-WATER_DENSITY = Parameter("water_density", 1000.0, "density of the water", "kg/m^3", minimum=0.0, above_minimum=True)
+from rosflight_py_sim.shared_parameters import GRAVITY, WATER_DENSITY
 
 _BODY_PARAMETERS = ParameterTable(
-    WATER_DENSITY,
-    Parameter("gravity", 9.81, "acceleration of free fall", "m/s^2", minimum=0.0),
+    WATER_DENSITY.overridden("an underwater vehicle needs some", default=1000.0, above_minimum=True),
+    GRAVITY,
     Parameter(
         "displaced_volume", 0.0015, "volume of water that the whole hull displaces", "m^3", minimum=0.0, required=True
     ),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +35,7 @@ from rosflight_py_sim.physics.truth_step import (
     load_state,
     store_state,
 )
+from rosflight_py_sim.shared_parameters import GRAVITY
 from rosflight_py_sim.world import WORLD, World, world_of
 
 INITIAL_POSITION = Parameter(
@@ -50,8 +50,8 @@ INITIAL_POSITION = Parameter(
 )
 
 _BODY_PARAMETERS = INERTIA_PARAMETERS + ParameterTable(
-    Parameter("gravity", 9.81, "acceleration of free fall", "m/s^2", minimum=0.0, maximum=1000.0),
-    replace(INITIAL_POSITION, text=f"{INITIAL_POSITION.text}, or of the world's start where it names one"),
+    GRAVITY,
+    INITIAL_POSITION.overridden("counted from the world's start where the world names one"),
     Parameter(
         "initial_altitude",
         0.0,

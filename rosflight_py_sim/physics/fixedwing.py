@@ -37,9 +37,9 @@ from rosflight_py_sim.physics.powertrain import (
     supply_voltage,
 )
 from rosflight_py_sim.physics.rotations import rotate_to_body
-from rosflight_py_sim.pulse_width import MOTOR, SERVO
+from rosflight_py_sim.pulse_width import MOTOR, OUTPUTS, SERVO
+from rosflight_py_sim.shared_parameters import MASS
 
-OUTPUTS = 14
 SURFACES = ("aileron", "elevator", "rudder")
 AILERON, ELEVATOR, RUDDER, THROTTLE = range(4)
 
@@ -73,7 +73,7 @@ FIXEDWING_PARAMETERS = (
         ),
         Parameter("KV", 560.0, "speed constant of the motor in rpm/V: ROSflight lists it, KQ is what counts", "rpm/V"),
         Parameter("servo_refresh_rate", 0.003, "ROSflight's step of the servo lag: here it is the step taken", "s"),
-        Parameter("mass", 4.5, "ROSflight's files name it here too: the mass that counts is that of dynamics", "kg"),
+        MASS.overridden("ROSflight's files have it here too, but that of dynamics counts", required=False),
     )
     + POWERTRAIN_PARAMETERS
     + BATTERY_PARAMETERS

@@ -6,9 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values, number
+from rosflight_py_sim.shared_parameters import MASS
 
 INERTIA_PARAMETERS = ParameterTable(
-    Parameter("mass", 3.5, "mass of the vehicle", "kg", minimum=0.0, above_minimum=True, required=True),
+    MASS,
     Parameter("Jxx", 0.08, "inertia about the body x axis", "kg m^2", minimum=0.0, above_minimum=True, required=True),
     Parameter("Jyy", 0.08, "inertia about the body y axis", "kg m^2", minimum=0.0, above_minimum=True, required=True),
     Parameter("Jzz", 0.12, "inertia about the body z axis", "kg m^2", minimum=0.0, above_minimum=True, required=True),

@@ -39,9 +39,7 @@ from rosflight_py_sim.physics.powertrain import (
     supply_voltage,
 )
 from rosflight_py_sim.physics.rotations import rotate_to_body
-from rosflight_py_sim.pulse_width import MOTOR, pulse_of
-
-OUTPUTS = 14
+from rosflight_py_sim.pulse_width import MOTOR, OUTPUTS, pulse_of
 
 command_of = kernel_part(pulse_width.command_of)
 

@@ -17,6 +17,7 @@ from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, numbe
 from rosflight_py_sim.physics.atmosphere import density
 from rosflight_py_sim.physics.battery import BATTERY_PARAMETERS, battery_load, loaded_voltage, open_circuit_voltage
 from rosflight_py_sim.physics.propulsion import coefficient, steady_rotor_speed
+from rosflight_py_sim.shared_parameters import ORIGIN_ALTITUDE
 
 POWERTRAIN_PARAMETERS = ParameterTable(
     Parameter("CT_0", 0.08729101, "thrust coefficient at standstill", required=True),
@@ -43,9 +44,7 @@ POWERTRAIN_PARAMETERS = ParameterTable(
 AIR_PARAMETERS = ParameterTable(
     Parameter("use_standard_atmosphere", True, "air density by altitude; otherwise it is rho everywhere"),
     Parameter("rho", 1.225, "air density where use_standard_atmosphere is off", "kg/m^3", minimum=0.0),
-    Parameter(
-        "origin_altitude", 1387.0, "altitude of the origin above mean sea level", "m", minimum=-5000.0, maximum=20000.0
-    ),
+    ORIGIN_ALTITUDE,
 )
 
 _NUMBERS = (
@@ -54,7 +53,7 @@ _NUMBERS = (
     *(parameter.name for parameter in AIR_PARAMETERS),
 )
 CT_0, CT_1, CT_2, CQ_0, CQ_1, CQ_2, DIAMETER, RESISTANCE, NO_LOAD_CURRENT, TORQUE_CONSTANT, LAG = range(11)
-FULL_VOLTAGE, CAPACITY, INTERNAL_RESISTANCE, STANDARD_ATMOSPHERE, RHO, ORIGIN_ALTITUDE = range(11, 17)
+FULL_VOLTAGE, CAPACITY, INTERNAL_RESISTANCE, STANDARD_ATMOSPHERE, RHO, ORIGIN_HEIGHT = range(11, 17)
 
 VOLTAGE, CURRENT, CHARGE_DRAWN = range(3)
 
@@ -76,7 +75,7 @@ def full_battery(powertrain: NDArray[np.float64]) -> NDArray[np.float64]:
 def air_density(powertrain: NDArray[np.float64], down: float) -> float:
     """Density (kg/m^3) at `down` (m) below the origin."""
     if powertrain[STANDARD_ATMOSPHERE] != 0.0:
-        return density(powertrain[ORIGIN_ALTITUDE] - down)
+        return density(powertrain[ORIGIN_HEIGHT] - down)
     return float(powertrain[RHO])
 
 

@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values
-from rosflight_py_sim.pulse_width import MOTOR, SERVO
+from rosflight_py_sim.pulse_width import MOTOR, OUTPUTS, SERVO
 
-OUTPUTS = 14
 # Row by row what a mixer (4, 15) moves.
 _COMMANDS = {"aileron": SERVO, "elevator": SERVO, "rudder": SERVO, "throttle": MOTOR}
 

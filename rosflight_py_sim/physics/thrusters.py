@@ -21,9 +21,7 @@ from numpy.typing import NDArray
 from rosflight_py_sim import pulse_width
 from rosflight_py_sim.jit import kernel, kernel_part
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values, number
-from rosflight_py_sim.pulse_width import NO_PULSE_US, SERVO
-
-OUTPUTS = 14
+from rosflight_py_sim.pulse_width import NO_PULSE_US, OUTPUTS, SERVO
 
 command_of = kernel_part(pulse_width.command_of)
 

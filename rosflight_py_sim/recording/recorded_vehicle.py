@@ -9,17 +9,17 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.pulse_width import OUTPUTS
 from rosflight_py_sim.recording.columns import Array, Columns, NoColumnsError, columns
 from rosflight_py_sim.recording.mcap_file import Recording
 from rosflight_py_sim.recording.state_log import StateLog
+from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.topic_names import PWM_OUTPUT, TRUTH_STATE, TRUTH_WIND
 from rosflight_py_sim.vehicles import VEHICLES, Actuator, Vehicle
 from rosflight_py_sim.world import DRY_LAND, WORLD, World, world_of
 
 ROW_RATE_HZ = 50.0
 """Rows of a log that is made of a recording."""
-
-_OUTPUTS = 14
 
 
 class MotionLog(StateLog):
@@ -97,7 +97,8 @@ class RecordedVehicle:
         topic = self.recording.topics[f"{self.namespace}/{TRUTH_STATE}"]
         if not self.recording.facts:
             return None
-        ends = np.clip(np.searchsorted(topic.log_ns, np.array([first_s, last_s]) * 1e9), 0, len(topic.log_ns) - 1)
+        limits_ns = np.array([first_s, last_s]) * NANOSECONDS
+        ends = np.clip(np.searchsorted(topic.log_ns, limits_ns), 0, len(topic.log_ns) - 1)
         return float(np.diff(topic.publish_ns[ends])[0]) * 1e-9
 
     def commands(self) -> Array:
@@ -138,7 +139,7 @@ def world_of_recording(recording: Recording) -> World:
 
 def _vehicle(recording: Recording, namespace: str, vehicle: Vehicle | None) -> RecordedVehicle | None:
     empty = np.zeros((0, 19))
-    one = RecordedVehicle(recording, namespace, vehicle, empty[:, 0], empty, empty[:, :3], empty[:, :14])
+    one = RecordedVehicle(recording, namespace, vehicle, empty[:, 0], empty, empty[:, :3], empty[:, :OUTPUTS])
     told = one.columns(TRUTH_STATE)
     if told is None or "acceleration.angular.z" not in told.values:
         return None
@@ -149,14 +150,14 @@ def _vehicle(recording: Recording, namespace: str, vehicle: Vehicle | None) -> R
         return None
     one.time_s, one.truth = told.time_s[rows], truth[rows]
     one.wind_ned = np.zeros((len(rows), 3))
-    one.pwm_us = np.zeros((len(rows), _OUTPUTS))
+    one.pwm_us = np.zeros((len(rows), OUTPUTS))
     wind = one.held(TRUTH_WIND, "vector.x", "vector.y", "vector.z")
     pwm = one.held(PWM_OUTPUT, "values")
     if wind is None:
         one.missing.append(f"no {namespace}/{TRUTH_WIND}: wind is taken to be zero")
     else:
         one.wind_ned = np.nan_to_num(wind)
-    if pwm is None or pwm.shape[2:] != (_OUTPUTS,):
+    if pwm is None or pwm.shape[2:] != (OUTPUTS,):
         one.missing.append(f"no {namespace}/{PWM_OUTPUT}: what the actuators did is not known")
     else:
         one.pwm_us = pwm[:, 0]

@@ -10,27 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.jit import kernel
-from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
+from rosflight_py_sim.parameters import ParameterTable, Values, number
 from rosflight_py_sim.physics.atmosphere import pressure, pressure_altitude, temperature
 from rosflight_py_sim.sensing.errors import ERROR, ErrorModel, ErrorSource, advance_errors
-from rosflight_py_sim.sensing.site import BARO_RATE, SITE_PARAMETERS
+from rosflight_py_sim.sensing.site import BARO_RATE
+from rosflight_py_sim.shared_parameters import GRAVITY, ORIGIN_ALTITUDE, WATER_DENSITY
 
 _ERRORS = ErrorSource("baro", "static pressure", "Pa", BARO_RATE, stdev=4.0, bias_range=500.0, walk_stdev=0.1)
 
-PARAMETERS = (
-    ParameterTable(
-        SITE_PARAMETERS["origin_altitude"],
-        SITE_PARAMETERS["gravity"],
-        Parameter(
-            "water_density",
-            0.0,
-            "Density of the water below down = 0, for the barometer; 0: none",
-            "kg/m^3",
-            minimum=0.0,
-        ),
-    )
-    + _ERRORS.parameters()
-)
+PARAMETERS = ParameterTable(ORIGIN_ALTITUDE, GRAVITY, WATER_DENSITY) + _ERRORS.parameters()
 
 LOWEST_READING = 1.0
 """Pa; where the reading stops when the errors would carry it to nothing."""

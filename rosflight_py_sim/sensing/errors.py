@@ -58,6 +58,7 @@ class ErrorSource:
     Where ROSflight has no name (`stdev` or `walk_stdev` is None) there is the density alone.
     With `vibration`, the parameter with ROSflight's name is the standard deviation due to vibration of the airframe: it
     does not replace the density, which is the sensor's own, but its variance adds while the airframe vibrates.
+    Sources that share the inverse time constant of their walks have its parameter as `shared_decay`.
     """
 
     sensor: str
@@ -71,7 +72,7 @@ class ErrorSource:
     walk_name: str = ""
     walk_drives: bool = False
     decay_rate: float = 0.0
-    decay_name: str = ""
+    shared_decay: Parameter | None = None
     vibration: bool = False
 
     def parameters(self) -> ParameterTable:
@@ -100,13 +101,7 @@ class ErrorSource:
                 f"{self.unit}/sqrt(s)",
                 minimum=0.0,
             ),
-            Parameter(
-                self._decay_name,
-                self.decay_rate,
-                f"Inverse time constant of the bias walk of the {self.quantity} (0: a random walk)",
-                "1/s",
-                minimum=0.0,
-            ),
+            self._decay,
         ]
         if self.stdev is not None:
             noise = "White noise that vibration adds to" if self.vibration else "White noise of"
@@ -130,7 +125,7 @@ class ErrorSource:
             scale = 1.0 / math.sqrt(self.rate) if self.walk_drives else math.sqrt(self.rate)
             walk = number(values, self._walk_name) * scale
         bias_range = number(values, f"{self.sensor}_bias_range")
-        return ErrorTerms(noise, bias_range, walk, number(values, self._decay_name))
+        return ErrorTerms(noise, bias_range, walk, number(values, self._decay.name))
 
     def vibrating_noise_density(self, values: Values) -> float:
         """Density N while the airframe vibrates, from the independent noise of sensor and vibration."""
@@ -144,8 +139,14 @@ class ErrorSource:
         return self.walk_name or f"{self.sensor}_bias_walk_stdev"
 
     @property
-    def _decay_name(self) -> str:
-        return self.decay_name or f"k_{self.sensor}"
+    def _decay(self) -> Parameter:
+        return self.shared_decay or Parameter(
+            f"k_{self.sensor}",
+            self.decay_rate,
+            f"Inverse time constant of the bias walk of the {self.quantity} (0: a random walk)",
+            "1/s",
+            minimum=0.0,
+        )
 
 
 class ErrorModel:

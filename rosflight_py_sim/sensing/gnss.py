@@ -22,6 +22,15 @@ from rosflight_py_sim.sensing.geodetic import ned_to_geodetic, tangent_plane
 from rosflight_py_sim.sensing.site import GNSS_RATE, SITE_PARAMETERS
 from rosflight_py_sim.stamps import NANOSECONDS
 
+_DECAY = Parameter(
+    "k_gnss",
+    1.0 / 1100.0,
+    "Inverse time constant of the GNSS position error",
+    "1/s",
+    minimum=0.0,
+    above_minimum=True,
+)
+
 _HORIZONTAL = ErrorSource(
     "horizontal_gnss",
     "horizontal GNSS position (north and east each)",
@@ -30,8 +39,7 @@ _HORIZONTAL = ErrorSource(
     walk_stdev=0.21,
     walk_name="horizontal_gnss_stdev",
     walk_drives=True,
-    decay_rate=1.0 / 1100.0,
-    decay_name="k_gnss",
+    shared_decay=_DECAY,
 )
 _VERTICAL = ErrorSource(
     "vertical_gnss",
@@ -41,8 +49,7 @@ _VERTICAL = ErrorSource(
     walk_stdev=0.4,
     walk_name="vertical_gnss_stdev",
     walk_drives=True,
-    decay_rate=1.0 / 1100.0,
-    decay_name="k_gnss",
+    shared_decay=_DECAY,
 )
 _VELOCITY = ErrorSource("gnss_velocity", "GNSS velocity", "m/s", GNSS_RATE, stdev=0.01)
 
@@ -53,16 +60,6 @@ PARAMETERS = (
     SITE_PARAMETERS
     + _HORIZONTAL.parameters()
     + _VERTICAL.parameters()
-    + ParameterTable(
-        Parameter(
-            "k_gnss",
-            1.0 / 1100.0,
-            "Inverse time constant of the GNSS position error",
-            "1/s",
-            minimum=0.0,
-            above_minimum=True,
-        ),
-    )
     + _VELOCITY.parameters()
     + ParameterTable(
         Parameter(

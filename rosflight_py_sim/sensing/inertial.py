@@ -21,7 +21,8 @@ from rosflight_py_sim.jit import kernel
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
 from rosflight_py_sim.physics.rotations import rotate_to_body
 from rosflight_py_sim.sensing.errors import BIAS, ERROR, NOISE_DENSITY, ErrorModel, ErrorSource, advance_errors
-from rosflight_py_sim.sensing.site import IMU_RATE, SITE_PARAMETERS
+from rosflight_py_sim.sensing.site import IMU_RATE
+from rosflight_py_sim.shared_parameters import GRAVITY
 
 _GYRO = ErrorSource(
     "gyro",
@@ -50,7 +51,7 @@ _ACCELEROMETER = ErrorSource(
 _WARM_UP = ("gyro_bias_model_x0", "gyro_bias_model_y0", "gyro_bias_model_z0")
 
 PARAMETERS = (
-    ParameterTable(SITE_PARAMETERS["gravity"])
+    ParameterTable(GRAVITY)
     + _GYRO.parameters()
     + _ACCELEROMETER.parameters()
     + ParameterTable(

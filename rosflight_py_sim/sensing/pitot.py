@@ -17,7 +17,8 @@ from rosflight_py_sim.parameters import ParameterTable, Values, number
 from rosflight_py_sim.physics.atmosphere import density, temperature
 from rosflight_py_sim.physics.rotations import rotate_to_body
 from rosflight_py_sim.sensing.errors import ERROR, ErrorModel, ErrorSource, advance_errors
-from rosflight_py_sim.sensing.site import DIFF_PRESSURE_RATE, SITE_PARAMETERS
+from rosflight_py_sim.sensing.site import DIFF_PRESSURE_RATE
+from rosflight_py_sim.shared_parameters import ORIGIN_ALTITUDE
 
 _ERRORS = ErrorSource(
     "airspeed",
@@ -29,7 +30,7 @@ _ERRORS = ErrorSource(
     walk_stdev=0.001,
 )
 
-PARAMETERS = ParameterTable(SITE_PARAMETERS["origin_altitude"]) + _ERRORS.parameters()
+PARAMETERS = ParameterTable(ORIGIN_ALTITUDE) + _ERRORS.parameters()
 
 
 class PitotTube:

@@ -3,22 +3,9 @@
 from __future__ import annotations
 
 from rosflight_py_sim.parameters import Parameter, ParameterTable
+from rosflight_py_sim.shared_parameters import GRAVITY, ORIGIN_ALTITUDE, ORIGIN_LATITUDE, ORIGIN_LONGITUDE
 
-SITE_PARAMETERS = ParameterTable(
-    Parameter("origin_latitude", 40.2463724, "Geodetic latitude of the NED origin", "deg", minimum=-90.0, maximum=90.0),
-    Parameter("origin_longitude", -111.6474138, "Longitude of the NED origin", "deg", minimum=-180.0, maximum=180.0),
-    Parameter(
-        "origin_altitude",
-        1387.0,
-        "Altitude of the NED origin above mean sea level",
-        "m",
-        minimum=-1000.0,
-        maximum=20000.0,
-    ),
-    Parameter(
-        "gravity", 9.81, "Gravity at the launch site, the same as in the dynamics", "m/s^2", minimum=0.0, maximum=30.0
-    ),
-)
+SITE_PARAMETERS = ParameterTable(ORIGIN_LATITUDE, ORIGIN_LONGITUDE, ORIGIN_ALTITUDE, GRAVITY)
 
 IMU_RATE = 400.0
 IMU_TEMPERATURE_RATE = 50.0

@@ -34,7 +34,7 @@ from rosflight_py_sim.launch_arguments import (
 from rosflight_py_sim.nodes.running import NODE_CLASSES, node_class
 from rosflight_py_sim.options import FLY, OPTIONS, SIM, Kind, Option, options_at
 from rosflight_py_sim.options import LAUNCH as PLACE
-from rosflight_py_sim.parameters import ParameterError, ParameterTable
+from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.resources import share_directory
 from rosflight_py_sim.time_modes import TIME_MANAGERS, chosen_time_mode
 from rosflight_py_sim.vehicles import ALL_VEHICLES as ALL
@@ -287,11 +287,13 @@ def test_files_of_a_flight_controller_exist_and_set_what_there_is(vehicle: Vehic
 def assert_sections_suit(file: Path, planned: list[PlannedNode]) -> None:
     """Every section is a node's of the graph or all of theirs, and holds parameters there that take the values."""
     tables = {node.name: node_class(node.executable).PARAMETERS for node in planned}
-    tables["/**"] = sum(tables.values(), ParameterTable())
     for section, content in yaml.safe_load(file.read_text(encoding="utf-8")).items():
-        table = tables[section.removeprefix("/**/")]
-        for name, value in content["ros__parameters"].items():
-            table[name].checked(value)
+        name = section.removeprefix("/**/")
+        for parameter, value in content["ros__parameters"].items():
+            having = [table for table in tables.values() if parameter in table] if name == "/**" else [tables[name]]
+            assert having, parameter
+            for table in having:
+                table[parameter].checked(value)
 
 
 def test_overlay_for_elevons_suits_the_fixed_wing() -> None:

@@ -1,0 +1,46 @@
+"""Parameters that nodes share, declared once; a file gives each to all of them in its section `/**`.
+
+A node that needs another default or range takes `Parameter.overridden`, which states the reason.
+"""
+
+from __future__ import annotations
+
+from rosflight_py_sim.parameters import Parameter
+
+SEED = Parameter(
+    "seed",
+    0,
+    "Seed of this node's random numbers; the same seed gives the same run",
+    minimum=0,
+    maximum=2**31 - 1,
+    read_only=True,
+)
+
+MASS = Parameter("mass", 3.5, "mass of the vehicle", "kg", minimum=0.0, above_minimum=True, required=True)
+
+GRAVITY = Parameter("gravity", 9.81, "acceleration of free fall", "m/s^2", minimum=0.0, maximum=30.0)
+
+ORIGIN_LATITUDE = Parameter(
+    "origin_latitude", 40.2463724, "Geodetic latitude of the NED origin", "deg", minimum=-90.0, maximum=90.0
+)
+ORIGIN_LONGITUDE = Parameter(
+    "origin_longitude", -111.6474138, "Longitude of the NED origin", "deg", minimum=-180.0, maximum=180.0
+)
+ORIGIN_ALTITUDE = Parameter(
+    "origin_altitude",
+    1387.0,
+    "Altitude of the NED origin above mean sea level",
+    "m",
+    minimum=-1000.0,
+    maximum=20000.0,
+)
+
+WATER_DENSITY = Parameter(
+    "water_density", 0.0, "Density of the water below down = 0 (0: no water)", "kg/m^3", minimum=0.0
+)
+
+MAX_YAW_RATE = Parameter("max_yaw_rate", 1.0, "largest commanded yaw rate", "rad/s", minimum=0.0, above_minimum=True)
+
+SPOOL_UP_TIME = Parameter(
+    "spool_up_time", 1.0, "time after a start in which the throttle allowed rises from 0 to 1", "s", minimum=0.0
+)

@@ -1,0 +1,74 @@
+"""A parameter that several nodes have means the same in all of them; an exception states its reason."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from rosflight_py_sim.nodes.running import NODE_CLASSES, node_class
+from rosflight_py_sim.parameters import Parameter, ParameterTable
+
+OVERRIDDEN = {
+    ("real_time_multiplier", "gated_time_manager"),
+    ("real_time_multiplier", "lockstep_time_manager"),
+    ("time_mode", "bridge"),
+    ("initial_position", "standalone_dynamics"),
+    ("gravity", "autopilot"),
+    ("gravity", "bridge"),
+    ("water_density", "auv_forces_and_moments"),
+    ("mass", "fixedwing_forces_and_moments"),
+    ("mass", "autopilot"),
+    ("mass", "bridge"),
+    ("spool_up_time", "fixedwing_autopilot"),
+    ("spool_up_time", "bridge"),
+    ("max_speed", "bridge"),
+    ("max_yaw_rate", "auv_autopilot"),
+}
+"""Parameter and executable, where the default, range or text is not that of the declaration."""
+
+
+def tables() -> list[tuple[str, Parameter]]:
+    return [(executable, one) for executable in NODE_CLASSES for one in node_class(executable).PARAMETERS]
+
+
+def test_parameter_has_one_declaration_in_all_nodes() -> None:
+    declarations: dict[str, Parameter] = {}
+    for executable, one in tables():
+        first = declarations.setdefault(one.name, one.declared)
+        assert one.declared == first, f"{one.name} of {executable}"
+        assert (one.type_name, one.unit) == (first.type_name, first.unit), f"{one.name} of {executable}"
+
+
+def test_nodes_that_differ_from_the_declaration_are_these_and_state_the_reason() -> None:
+    differing = {(one.name, executable) for executable, one in tables() if one != one.declared}
+    assert differing == OVERRIDDEN
+    for executable, one in tables():
+        if one != one.declared:
+            assert one.text.startswith(f"{one.declared.text}; "), f"{one.name} of {executable}"
+
+
+MASS = Parameter("mass", 3.5, "mass of the vehicle", "kg", minimum=0.0)
+
+
+@pytest.mark.parametrize("change", [{"default": 4.0}, {"text": "weight"}, {"maximum": 9.0}, {"unit": "g"}])
+def test_tables_that_declare_a_parameter_differently_do_not_add_up(change: dict[str, object]) -> None:
+    other = replace(MASS, **change)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="parameter 'mass' is declared twice, and not alike") as refusal:
+        ParameterTable(MASS) + ParameterTable(other)
+    assert repr(MASS) in str(refusal.value) and repr(other) in str(refusal.value)
+
+
+def test_override_counts_on_either_side_of_the_declaration() -> None:
+    heavier = MASS.overridden("the other vehicle's", default=4.0)
+    for together in (ParameterTable(MASS) + ParameterTable(heavier), ParameterTable(heavier) + ParameterTable(MASS)):
+        assert list(together) == [heavier]
+    assert (heavier.default, heavier.minimum) == (4.0, 0.0)
+    assert heavier.text == "mass of the vehicle; the other vehicle's"
+
+
+def test_two_overrides_do_not_add_up_unless_they_are_alike() -> None:
+    heavier = MASS.overridden("the other vehicle's", default=4.0)
+    assert list(ParameterTable(heavier) + ParameterTable(heavier)) == [heavier]
+    with pytest.raises(ValueError, match="declared twice"):
+        ParameterTable(heavier) + ParameterTable(MASS.overridden("the third one's", default=5.0))
