@@ -16,7 +16,7 @@ PIP := $(BIN)/python -m pip install --disable-pip-version-check --no-input
 unexport PYTHONPATH PYTHONHOME AMENT_PREFIX_PATH CMAKE_PREFIX_PATH COLCON_PREFIX_PATH LD_LIBRARY_PATH
 unexport RMW_IMPLEMENTATION ROS_DISTRO ROS_VERSION ROS_PYTHON_VERSION VIRTUAL_ENV _ROS_WHEELS_BOOTSTRAP_COMPLETE
 
-STRICT := $(wildcard $(addprefix rosflight_py_sim/,physics sensing firmware autopilot protocols transmitter world camera))
+STRICT := $(wildcard $(addprefix rosflight_py_sim/,physics yaml_section.py sensing firmware autopilot protocols transmitter world camera))
 INTERFACES := $(foreach package,rosflight_msgs tf2_msgs,$(wildcard $(addprefix $(package)/,CMakeLists.txt package.xml \
 	pyproject.toml cmake/* msg/* srv/*)))
 KERNELS := $(wildcard rosflight_py_sim/jit.py rosflight_py_sim/kernel_*) $(shell grep -rl --include=*.py @kernel rosflight_py_sim)

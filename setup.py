@@ -21,6 +21,8 @@ setup(
         *shared_files("config", "*.yaml"),
         *shared_files("config", "*.parm"),
         *shared_files("config", "*.rviz"),
+        *shared_files("docs/examples", "auv_*.py"),
+        *shared_files("docs/examples", "uthere_*.py"),
         *shared_files("launch", "*.launch.py"),
     ],
 )

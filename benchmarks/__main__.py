@@ -19,7 +19,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from rosflight_py_sim.vehicles import FLOWN_BY_OTHERS, STANDALONE, VEHICLES
+from rosflight_py_sim.vehicles import STANDALONE, all_vehicles
 
 LIMIT_S = 600.0
 
@@ -27,8 +27,9 @@ COUNTS = (1, 2, 4, 8)
 """Numbers of vehicles in one process that are measured, each round beside the vehicle that is alone."""
 
 # One row where several names stand for the same vehicle.
-_SAME = {(one.forces_and_moments, one.parameters): (name, STANDALONE) for name, one in VEHICLES.items()}
-CONFIGURATIONS = [*_SAME.values(), *FLOWN_BY_OTHERS]
+CONFIGURATIONS = list(
+    {(one.forces_and_moments, one.parameter_file): key for key, one in all_vehicles().items()}.values()
+)
 """(vehicle, dynamics) of all vehicles."""
 
 _HELD_TO = ("multirotor", "anaconda", "aerosonde")

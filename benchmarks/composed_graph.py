@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from rosflight_py_sim.composition import ComposedGraph
 from rosflight_py_sim.fleet import Member, fleet
 from rosflight_py_sim.parameters import number
-from rosflight_py_sim.vehicles import CAMERA, DYNAMICS, STANDALONE, VEHICLES, vehicle
+from rosflight_py_sim.vehicles import CAMERA, STANDALONE, known_dynamics, known_vehicles, vehicle
 
 WARM_UP_S = 3.0
 
@@ -114,8 +114,8 @@ def parts(stats: pstats.Stats) -> dict[str, float]:
 def main() -> None:
     """Measure one vehicle or a fleet."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.composed_graph", description=__doc__)
-    parser.add_argument("--vehicle", default="multirotor", help=f"one of: {', '.join(VEHICLES)}")
-    parser.add_argument("--dynamics", default=STANDALONE, choices=DYNAMICS)
+    parser.add_argument("--vehicle", default="multirotor", help=f"one of: {', '.join(known_vehicles())}")
+    parser.add_argument("--dynamics", default=STANDALONE, choices=known_dynamics())
     parser.add_argument("--count", type=int, default=1, help="number of vehicles (default 1)")
     parser.add_argument("--seconds", type=float, default=5.0, help="length of the measurement (default 5)")
     parser.add_argument("--record", metavar="FILE", help="record everything to a new MCAP file")

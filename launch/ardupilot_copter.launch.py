@@ -3,8 +3,12 @@
 from launch import LaunchDescription
 
 from rosflight_py_sim.launch_graph import launch_description
+from rosflight_py_sim.vehicles import DEFAULT_VEHICLE
 
 
 def generate_launch_description() -> LaunchDescription:
     """The graph that all vehicles share, in lockstep, with ArduPilot in the flight controller's place."""
-    return launch_description(only={"vehicle": ["multirotor"], "flight_controller": ["ardupilot"]})
+    return launch_description(
+        only={"forces_and_moments": ["multirotor_forces_and_moments"], "flight_controller": ["ardupilot"]},
+        defaults={"vehicle": DEFAULT_VEHICLE},
+    )

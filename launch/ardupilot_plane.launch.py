@@ -23,7 +23,7 @@ def generate_launch_description() -> LaunchDescription:
         at=(LAUNCH,),
     )
     return launch_description(
-        only={"vehicle": ["anaconda", "aerosonde"], "flight_controller": ["ardupilot"]},
+        only={"forces_and_moments": ["fixedwing_forces_and_moments"], "flight_controller": ["ardupilot"]},
         defaults={"vehicle": "anaconda"},
         own=[variant],
         entities=_with_variant,

@@ -7,4 +7,7 @@ from rosflight_py_sim.launch_graph import launch_description
 
 def generate_launch_description() -> LaunchDescription:
     """The graph that all vehicles share, in lockstep, with ArduPilot in the flight controller's place."""
-    return launch_description(only={"vehicle": ["bluerov2"], "flight_controller": ["ardupilot"]})
+    return launch_description(
+        only={"forces_and_moments": ["auv_forces_and_moments"], "flight_controller": ["ardupilot"]},
+        defaults={"vehicle": "bluerov2"},
+    )

@@ -8,5 +8,5 @@ from rosflight_py_sim.launch_graph import launch_description
 def generate_launch_description() -> LaunchDescription:
     """The graph that all vehicles share, in lockstep, steered by clients of the AUV protocol or held by `hold`."""
     return launch_description(
-        only={"vehicle": ["auv", "bluerov2"]}, defaults={"vehicle": "auv", "time_mode": "lockstep"}
+        only={"forces_and_moments": ["auv_forces_and_moments"]}, defaults={"vehicle": "auv", "time_mode": "lockstep"}
     )

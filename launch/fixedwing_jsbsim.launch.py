@@ -7,4 +7,4 @@ from rosflight_py_sim.launch_graph import launch_description
 
 def generate_launch_description() -> LaunchDescription:
     """The graph that all vehicles share, with JSBSim in the place of forces_and_moments and dynamics."""
-    return launch_description(only={"vehicle": ["fixedwing"], "dynamics": ["jsbsim"]})
+    return launch_description(only={"dynamics": ["jsbsim"]}, defaults={"vehicle": "fixedwing"})

@@ -7,4 +7,6 @@ from rosflight_py_sim.launch_graph import launch_description
 
 def generate_launch_description() -> LaunchDescription:
     """The graph that all vehicles share, with the fixed wing's physics and parameters."""
-    return launch_description(only={"vehicle": ["fixedwing"]})
+    return launch_description(
+        only={"forces_and_moments": ["fixedwing_forces_and_moments"]}, defaults={"vehicle": "fixedwing"}
+    )

@@ -4,11 +4,12 @@ from launch import LaunchDescription
 
 from rosflight_py_sim.fleet import FLEET_PARAMETERS
 from rosflight_py_sim.launch_graph import launch_description
+from rosflight_py_sim.vehicles import DEFAULT_VEHICLE
 
 
 def generate_launch_description() -> LaunchDescription:
     """The graph that all vehicles share, several times; by default in lockstep and in one process."""
     count = str(FLEET_PARAMETERS["count"].default)
     return launch_description(
-        defaults={"vehicle": "multirotor", "count": count, "time_mode": "lockstep", "composed": "true"}
+        defaults={"vehicle": DEFAULT_VEHICLE, "count": count, "time_mode": "lockstep", "composed": "true"}
     )

@@ -5,7 +5,7 @@ from launch.actions import DeclareLaunchArgument, ExecuteProcess, RegisterEventH
 from launch.event_handlers import OnProcessExit
 from launch.substitutions import FindExecutable, LaunchConfiguration
 
-from rosflight_py_sim.vehicles import vehicle
+from rosflight_py_sim.vehicles import DEFAULT_VEHICLE, vehicle
 
 
 def generate_launch_description() -> LaunchDescription:
@@ -17,7 +17,7 @@ def generate_launch_description() -> LaunchDescription:
         [
             DeclareLaunchArgument(
                 "firmware_param_file",
-                default_value=str(vehicle("multirotor").firmware_file),
+                default_value=str(vehicle(DEFAULT_VEHICLE).firmware_file),
                 description="Parameters to load (ROSflight's YAML list).",
             ),
             DeclareLaunchArgument("namespace", default_value="", description="Namespace of the flight controller."),

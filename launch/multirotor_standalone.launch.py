@@ -3,8 +3,11 @@
 from launch import LaunchDescription
 
 from rosflight_py_sim.launch_graph import launch_description
+from rosflight_py_sim.vehicles import DEFAULT_VEHICLE
 
 
 def generate_launch_description() -> LaunchDescription:
     """The graph that all vehicles share, with the multirotor's physics and parameters."""
-    return launch_description(only={"vehicle": ["multirotor"]})
+    return launch_description(
+        only={"forces_and_moments": ["multirotor_forces_and_moments"]}, defaults={"vehicle": DEFAULT_VEHICLE}
+    )

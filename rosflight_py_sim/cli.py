@@ -20,14 +20,14 @@ from rosflight_py_sim.hand_over_command import add_hand_over_parser
 from rosflight_py_sim.options import FLY, SIM
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.recording_commands import add_recording_parsers
-from rosflight_py_sim.resources import share_directory
 from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.status_command import add_status_parser
 from rosflight_py_sim.time_modes import check_pace
 from rosflight_py_sim.trim_command import add_trim_parser
 from rosflight_py_sim.type_supports import leave_out_generator
 from rosflight_py_sim.uthere_terminal.command import add_terminal_parser
-from rosflight_py_sim.vehicles import CAMERA, Vehicle, vehicle
+from rosflight_py_sim.vehicles import CAMERA, STANDALONE, Vehicle, all_vehicles, vehicle
+from rosflight_py_sim.vehicles.catalogue import FOLDERS
 
 INTERRUPTED = 130
 
@@ -88,6 +88,13 @@ def _parser() -> argparse.ArgumentParser:
     add_recording_parsers(commands)
     add_trim_parser(commands)
     add_status_parser(commands)
+    vehicles = commands.add_parser(
+        "vehicles",
+        help="list the vehicles",
+        description="List the vehicles that --vehicle takes by name: those of the folders in the environment variable "
+        f"{FOLDERS}, then the package's own.",
+    )
+    vehicles.set_defaults(command=_vehicles)
 
     joysticks = commands.add_parser(
         "joysticks",
@@ -113,12 +120,12 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _chosen(options: argparse.Namespace) -> Vehicle:
-    """The vehicle, with the files that were given in the place of its own (an absolute path stands for itself)."""
+    """The vehicle, with the files that were given in the place of its own."""
     chosen = vehicle(options.vehicle, options.dynamics).carrying(CAMERA, options.camera)
     return replace(
         chosen,
-        parameters=str(options.dynamics_param_file or chosen.parameters),
-        firmware=str(options.firmware_param_file or chosen.firmware),
+        parameter_file=options.dynamics_param_file or chosen.parameter_file,
+        firmware_file=options.firmware_param_file or chosen.firmware_file,
     )
 
 
@@ -189,7 +196,7 @@ def _fly(options: argparse.Namespace) -> int:
     flight = flight_of(chosen)
     if options.view and not flight.settings["real_time_multiplier"]:
         flight.settings["real_time_multiplier"] = WATCHED_PACE
-    weather = [] if options.calm else [str(share_directory() / "config" / chosen.weather)]
+    weather = [] if options.calm else [str(chosen.weather_file)]
     return fly(
         flight,
         files=[*weather, *options.params_file],
@@ -200,6 +207,13 @@ def _fly(options: argparse.Namespace) -> int:
         beside=_beside(options),
         record=options.record,
     )
+
+
+def _vehicles(_: argparse.Namespace) -> int:
+    for (name, dynamics), one in all_vehicles().items():
+        option = "" if dynamics == STANDALONE else f" --dynamics {dynamics}"
+        print(f"{name}{option}: {one.description} ({one.file})")
+    return 0
 
 
 def _compile(_: argparse.Namespace) -> int:

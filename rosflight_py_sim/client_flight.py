@@ -10,7 +10,6 @@ from rosflight_py_sim.client_program import ClientProgram
 from rosflight_py_sim.client_task import ClientRecorder, ClientTask
 from rosflight_py_sim.composition import ComposedGraph
 from rosflight_py_sim.flight import Flight
-from rosflight_py_sim.resources import share_directory
 from rosflight_py_sim.vehicles import ClientMission
 
 # So many of its last lines are shown when it gives up.
@@ -37,8 +36,7 @@ class ClientFlight(Flight):
     def join(self, graph: ComposedGraph, namespace: str) -> None:
         """Create whom the task needs, and start the program."""
         self._recorder = self._task.join(graph, namespace)
-        program = share_directory() / "docs" / "examples" / self._mission.program
-        self._client = ClientProgram(program, [*self._task.arguments(graph), *self._mission.arguments])
+        self._client = ClientProgram(self._mission.program, [*self._task.arguments(graph), *self._mission.arguments])
 
     @property
     def doing(self) -> str:
@@ -70,7 +68,7 @@ class ClientFlight(Flight):
             return ""
         if self._task.hindrance:
             return f"{self.doing}: {self._task.hindrance}"
-        return "\n".join([f"{self.doing}: {self._mission.program} ended with {self._code}", *self._last_words])
+        return "\n".join([f"{self.doing}: {self._mission.program.name} ended with {self._code}", *self._last_words])
 
     @property
     def _last_words(self) -> list[str]:
@@ -82,7 +80,7 @@ class ClientFlight(Flight):
             console.print(f"[red]given up[/red] while {self.doing}: {self._task.hindrance}", highlight=False)
         elif self._code:
             said = "\n".join(self._last_words)
-            console.print(f"[red]{self._mission.program} gave up[/red]:\n{said}", highlight=False)
+            console.print(f"[red]{self._mission.program.name} gave up[/red]:\n{said}", highlight=False)
         return self._task.report(console, picture)
 
     def close(self) -> None:

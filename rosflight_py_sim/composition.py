@@ -38,6 +38,7 @@ from rosflight_py_sim.nodes.running import (
 )
 from rosflight_py_sim.parameters import Value
 from rosflight_py_sim.time_modes import TIME_MANAGERS
+from rosflight_py_sim.vehicles import reference
 
 N = TypeVar("N", bound=SimulationNode)
 
@@ -154,7 +155,7 @@ class ComposedGraph:
 
     def _make_recorder(self, file: str, namespace: str, first: Member) -> Recorder:
         """Create the recorder, before all other nodes, because it records their messages from the first on."""
-        self._own |= {"record.file": file, "record.vehicle": first.vehicle.name}
+        self._own |= {"record.file": file, "record.vehicle": reference(first.vehicle)}
         recorder = self._add("recorder", namespace, self._first)
         assert isinstance(recorder, Recorder)
         return recorder
@@ -269,7 +270,7 @@ def _arguments(
 ) -> list[str]:
     """ROS arguments of one vehicle's nodes; later ones override earlier ones."""
     words = ["--ros-args"]
-    weakest = {"firmware_param_file": str(member.vehicle.firmware_file), **controller.settings, **defaults}
+    weakest = {**member.vehicle.settings, **controller.settings, **defaults}
     for name, value in weakest.items():
         words += ["-p", f"{name}:={value}"]
     for file in [str(member.vehicle.parameter_file), *map(str, controller.files_for(member.vehicle)), *files]:

@@ -8,10 +8,7 @@ from pathlib import Path
 
 from rosflight_py_sim.fleet import Member
 from rosflight_py_sim.parameters import ParameterError, Value
-from rosflight_py_sim.resources import share_directory
-from rosflight_py_sim.vehicles import VEHICLES, Vehicle
-
-CONFIG = share_directory() / "config"
+from rosflight_py_sim.vehicles import Vehicle, names_of_vehicles
 
 
 @dataclass(frozen=True)
@@ -47,7 +44,7 @@ class FlightController:
             ParameterError: it needs one, and the vehicle has none.
         """
         if self.name in vehicle.pairings:
-            return [CONFIG / vehicle.pairings[self.name].file]
+            return [vehicle.pairings[self.name].file]
         if self.needs_file:
             able = [name for name, one in FLIGHT_CONTROLLERS.items() if one.flies(vehicle)]
             raise ParameterError(
@@ -65,7 +62,7 @@ class FlightController:
         if not wanted:
             return []
         if not vehicle.autopilot:
-            others = ", ".join(name for name, one in VEHICLES.items() if one.autopilot)
+            others = ", ".join(names_of_vehicles(lambda one: bool(one.autopilot)))
             raise ParameterError(
                 f"autopilot asked for with vehicle '{vehicle.name}', which has none; allowed: {others}"
             )
@@ -85,7 +82,7 @@ class FlightController:
         pairing = members[0].vehicle.pairings.get(self.name)
         if pairing is None or not pairing.command:
             return []
-        command = pairing.command.format(config=CONFIG)
+        command = pairing.command
         if not members[0].namespace or not pairing.instance:
             return [f"in another terminal: {command}"]
         return [

@@ -9,7 +9,7 @@ from rosflight_py_sim.flight_controllers import FLIGHT_CONTROLLERS, FlightContro
 from rosflight_py_sim.options import LAUNCH, Option, options_at
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.time_modes import boolean, chosen_time_mode
-from rosflight_py_sim.vehicles import ALL_VEHICLES, DYNAMICS, VEHICLES, Vehicle, vehicle
+from rosflight_py_sim.vehicles import Vehicle, all_vehicles, known_dynamics, vehicle
 
 ARGUMENTS = {one.name: one for one in options_at(LAUNCH)}
 """All arguments by name; `arguments_of_file` selects those of one launch file."""
@@ -21,8 +21,9 @@ def arguments_of_file(
     """The arguments of one launch file: ARGUMENTS, including those with a single possible value, and its own.
 
     Args:
-        only: name of an argument to the values that the file allows. They also restrict other arguments: without a
-            vehicle that JSBSim flies, `dynamics` can only be standalone.
+        only: name of an argument to the values that the file allows, and `forces_and_moments` to the executables that
+            its vehicles may have. They also restrict other arguments: without a vehicle that JSBSim flies, `dynamics`
+            can only be standalone.
         defaults: name of an argument to its default in the file.
         own: arguments that only this file has.
     """
@@ -33,6 +34,25 @@ def arguments_of_file(
         default = choices[0] if len(choices) == 1 else defaults.get(name, one.default)
         arguments[name] = replace(one, choices=choices, default=default)
     return arguments
+
+
+def check_vehicle(only: Mapping[str, Sequence[str]], given: Mapping[str, str]) -> None:
+    """Refuse a vehicle with other physics than a launch file is for.
+
+    Args:
+        only: as in `arguments_of_file`.
+        given: values of the arguments by name.
+
+    Raises:
+        ParameterError: the vehicle has other physics, or there is no such vehicle.
+    """
+    physics = vehicle(given["vehicle"], given["dynamics"]).forces_and_moments
+    allowed = only.get("forces_and_moments", (physics,))
+    if physics not in allowed:
+        raise ParameterError(
+            f"launch argument 'vehicle': '{given['vehicle']}' given, which has {physics}; this launch file allows: "
+            f"vehicles with {' or '.join(allowed)}"
+        )
 
 
 def is_listed(argument: Option, arguments: Mapping[str, Option]) -> bool:
@@ -68,7 +88,7 @@ def _consequences(only: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...
     """Remaining values of arguments that `only` restricts indirectly."""
     flown = list(_flown(only))
     dynamics, controllers = {by for by, _, _ in flown}, {controller.name for _, _, controller in flown}
-    remaining: dict[str, tuple[str, ...]] = {"dynamics": tuple(name for name in DYNAMICS if name in dynamics)}
+    remaining: dict[str, tuple[str, ...]] = {"dynamics": tuple(name for name in known_dynamics() if name in dynamics)}
     if "flight_controller" not in only:
         remaining["flight_controller"] = ("", *(name for name in FLIGHT_CONTROLLERS if name in controllers))
     if not any(one.autopilot and controller.obeys_commands for _, one, controller in flown):
@@ -82,8 +102,9 @@ def _consequences(only: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...
 
 def _flown(only: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, Vehicle, FlightController]]:
     """Name of the dynamics, vehicle and flight controller, for each valid combination."""
-    for (name, dynamics), one in ALL_VEHICLES.items():
-        if name in only.get("vehicle", VEHICLES) and dynamics in only.get("dynamics", DYNAMICS):
+    for (_, dynamics), one in all_vehicles().items():
+        physics = one.forces_and_moments
+        if physics in only.get("forces_and_moments", (physics,)) and dynamics in only.get("dynamics", (dynamics,)):
             for controller in only.get("flight_controller", FLIGHT_CONTROLLERS):
                 if FLIGHT_CONTROLLERS[controller].flies(one):
                     yield dynamics, one, FLIGHT_CONTROLLERS[controller]

@@ -22,13 +22,19 @@ from rosflight_py_sim.command_options import words_of
 from rosflight_py_sim.fleet import Member, fleet
 from rosflight_py_sim.flight_controllers import FlightController, chosen_flight_controller
 from rosflight_py_sim.graph_plan import PlannedNode, planned_nodes
-from rosflight_py_sim.launch_arguments import arguments_of_file, check_fixed, is_listed, time_mode_of
+from rosflight_py_sim.launch_arguments import (
+    arguments_of_file,
+    check_fixed,
+    check_vehicle,
+    is_listed,
+    time_mode_of,
+)
 from rosflight_py_sim.launching import TIME_MODE
 from rosflight_py_sim.options import SIM, Option, parts_of, recording_of
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.rviz import config_file, require_rviz
 from rosflight_py_sim.time_modes import TIME_MANAGERS, boolean, check_pace
-from rosflight_py_sim.vehicles import CAMERA, Vehicle, vehicle
+from rosflight_py_sim.vehicles import CAMERA, Vehicle, reference, vehicle
 
 # A configuration whose name is more similar than this to an argument's name is taken for a misspelling.
 _NEAR = 0.85
@@ -70,7 +76,7 @@ def launch_description(
 
     Args:
         only: name of an argument to the values that the file allows; an argument with a single value is not listed,
-            and any other value ends the launch.
+            and any other value ends the launch. `forces_and_moments` there: what its vehicles may have.
         defaults: name of an argument to its default in this file.
         own: arguments that only this file has.
         entities: function from the values of all arguments to what to start.
@@ -83,6 +89,8 @@ def launch_description(
         check_fixed(arguments, configurations)
         fixed = {one.name: one.fixed for one in arguments.values() if one.fixed is not None}
         given = {name: configurations.get(name, "") for name in arguments} | fixed
+        if "vehicle" in given:
+            check_vehicle(only or {}, given)
         if "time_mode" in given:
             configurations[TIME_MODE] = time_mode_of(given)
         return entities(given)
@@ -147,7 +155,7 @@ def _processes(
         **controller.settings,
         "time_mode": time_mode,
         "use_vimfly": by_keyboard,
-        "firmware_param_file": given["firmware_param_file"] or str(chosen.firmware_file),
+        **({"firmware_param_file": given["firmware_param_file"]} if given["firmware_param_file"] else {}),
         "vehicles": [member.namespace for member in members],
         **({"ardupilot.rc": True} if by_keyboard else {}),
         **_numbers(given, "real_time_multiplier"),
@@ -162,7 +170,11 @@ def _processes(
             # Because the full name is given, the parameters override every section of the files.
             name=planned.name,
             namespace="/".join(filter(None, (given["namespace"], planned.namespace))) or "/",
-            parameters=[*files, {"use_sim_time": time_mode != "wall", **own}],
+            parameters=[
+                *filter(None, [planned.own(planned.member.vehicle.settings)]),
+                *files,
+                {"use_sim_time": time_mode != "wall", **own},
+            ],
             ros_arguments=["--log-level", given["log_level"]],
             output="screen",
             emulate_tty=True,
@@ -180,7 +192,7 @@ def _processes(
         shared_executables.append(TIME_MANAGERS[time_mode])
     recording = recording_of(given["record"])
     if recording is not None:
-        shared |= {"record.file": recording, "record.vehicle": chosen.name}
+        shared |= {"record.file": recording, "record.vehicle": reference(chosen)}
         shared_executables.append("recorder")
     planned = planned_nodes(members, controller, autopilots, shared_executables, given["names"])
     left_out = set(parts_of(given["leave_out"]))

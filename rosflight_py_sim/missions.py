@@ -9,7 +9,7 @@ from rosflight_py_sim.dive_task import DiveTask
 from rosflight_py_sim.flight import Flight
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.skywriting_task import SkywritingTask
-from rosflight_py_sim.vehicles import VEHICLES, Vehicle
+from rosflight_py_sim.vehicles import Vehicle, names_of_vehicles
 
 TASKS: dict[str, type[ClientTask]] = {"dive": DiveTask, "skywriting": SkywritingTask}
 """Name of a client mission's task to the class that judges it."""
@@ -19,11 +19,15 @@ def flight_of(vehicle: Vehicle) -> Flight:
     """The mission of a vehicle: its client program's, or its autopilot's.
 
     Raises:
-        ParameterError: it has neither.
+        ParameterError: it has neither, or a task that there is not.
     """
     if vehicle.mission is not None:
+        if vehicle.mission.task not in TASKS:
+            raise ParameterError(
+                f"{vehicle.file}: mission.task: {vehicle.mission.task} given; allowed: {', '.join(TASKS)}"
+            )
         return ClientFlight(vehicle.mission, TASKS[vehicle.mission.task](vehicle))
     if vehicle.autopilot:
         return AutopilotFlight(vehicle)
-    able = [name for name, one in VEHICLES.items() if one.mission or one.autopilot]
+    able = names_of_vehicles(lambda one: bool(one.mission or one.autopilot))
     raise ParameterError(f"vehicle '{vehicle.name}' given, which has no mission; allowed: {', '.join(able)}")

@@ -9,7 +9,7 @@ from enum import Enum
 from rosflight_py_sim.flight_controllers import FLIGHT_CONTROLLERS
 from rosflight_py_sim.node_names import NAMES, SHORT
 from rosflight_py_sim.time_modes import TIME_MODES
-from rosflight_py_sim.vehicles import DYNAMICS, SPACING, STANDALONE, VEHICLES
+from rosflight_py_sim.vehicles import DEFAULT_VEHICLE, STANDALONE, known_dynamics, known_vehicles
 
 LAUNCH, SIM, FLY, TRIM = "launch", "sim", "fly", "trim"
 """Where an option can be given: as argument of a launch file, or to a command."""
@@ -80,18 +80,17 @@ OPTIONS = {
     for one in [
         Option(
             "vehicle",
-            "Vehicle to simulate",
+            f"Vehicle to simulate: {', '.join(known_vehicles())}, or a vehicle file of your own",
             default=None,
-            choices=tuple(VEHICLES),
             at=(*SIMULATIONS, TRIM),
             metavar="NAME",
-            command_default="multirotor",
+            command_default=DEFAULT_VEHICLE,
         ),
         Option(
             "dynamics",
             "What moves the vehicle: the nodes of this package (standalone), or an aircraft of JSBSim (jsbsim)",
             default=STANDALONE,
-            choices=DYNAMICS,
+            choices=tuple(known_dynamics()),
             pages=(("JSBSim", "jsbsim.md"),),
         ),
         Option(
@@ -282,8 +281,7 @@ OPTIONS = {
             "spacing",
             "With count: distance from one vehicle's start to the next, along east, m",
             kind=Kind.NUMBER,
-            unset=f"{SPACING:g}; "
-            + ", ".join(f"{one.name} {one.spacing:g}" for one in VEHICLES.values() if one.spacing != SPACING),
+            unset="the vehicle's own",
             at=(LAUNCH, SIM),
             metavar="M",
         ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import sys
 import threading
@@ -167,7 +168,7 @@ def _picture(topic: Topic, time_s: float) -> bytes:
 def look_of(recording: Recording) -> Appearance:
     """What the vehicles look like; a dart where the recording does not tell."""
     try:
-        return appearance(recording.facts.get("appearance", "dart"))
+        return appearance(recording.facts.get("appearance", "dart"), json.loads(recording.facts.get("physics", "{}")))
     except ParameterError:
         return appearance("dart")
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 import configparser
 import importlib.util
 import re
+import runpy
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
 import rosflight_py_sim
-from rosflight_py_sim.nodes.running import NODE_CLASSES
+from rosflight_py_sim.nodes.node_classes import NODE_CLASSES
+from rosflight_py_sim.vehicles import all_vehicles
 
 ROOT = Path(__file__).parents[1]
 
@@ -65,3 +68,15 @@ def test_extra_all_is_every_extra_that_a_user_may_want() -> None:
 def test_lock_file_names_no_place_of_the_machine_that_wrote_it() -> None:
     lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
     assert not re.search(r"^\s*--(?!hash=)|://| @ |^/", lock, re.MULTILINE)
+
+
+def test_installed_files_are_all_that_a_vehicle_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    with mock.patch("setuptools.setup") as made:
+        runpy.run_path("setup.py")
+    installed = {ROOT / file for _, files in made.call_args.kwargs["data_files"] for file in files}
+    assert set((ROOT / "config").rglob("*.yaml")) <= installed
+    for one in all_vehicles().values():
+        named = {one.file, one.parameter_file, one.firmware_file, one.weather_file, one.waypoint_file}
+        named |= {pairing.file for pairing in one.pairings.values()} | {one.mission.program if one.mission else None}
+        assert named - {None} <= installed

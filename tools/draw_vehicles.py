@@ -14,12 +14,15 @@ from numpy.typing import NDArray
 from transforms3d.euler import euler2mat
 from transforms3d.quaternions import quat2mat
 
-from rosflight_py_sim.viewer.appearance import Appearance, MovingParts, appearance, part_attitude
+from rosflight_py_sim.vehicle_models import appearance_of
+from rosflight_py_sim.vehicles import STANDALONE, Vehicle, all_vehicles
+from rosflight_py_sim.viewer.appearance import Appearance, MovingParts, part_attitude
 
 PICTURE = Path(__file__).parents[1] / "docs" / "pictures" / "vehicles.png"
 
 WIDTH, HEIGHT = 400, 300
 _FINER = 3
+_COLUMNS = 3
 _BACKGROUND = (246, 243, 240)
 _TEXT = (80, 80, 80)
 
@@ -45,7 +48,7 @@ def triangles(shape: Appearance) -> tuple[Array, Array]:
     return np.concatenate(corners), np.concatenate(colours)
 
 
-def view(shape: Appearance) -> NDArray[np.uint8]:
+def view(title: str, shape: Appearance) -> NDArray[np.uint8]:
     """A picture (HEIGHT, WIDTH, 3), blue green red, without perspective, of which every pixel shows what is nearest."""
     corners, colours = triangles(shape)
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
@@ -63,7 +66,7 @@ def view(shape: Appearance) -> NDArray[np.uint8]:
     for place, near, colour in zip(pixels, seen[:, :, 0], lit, strict=True):
         _fill(picture, depth, place, near, colour[::-1])
     small = cv2.resize(picture.astype(np.uint8), (WIDTH, HEIGHT), interpolation=cv2.INTER_AREA)
-    cv2.putText(small, shape.name, (12, HEIGHT - 12), cv2.FONT_HERSHEY_SIMPLEX, 0.55, _TEXT, 1, cv2.LINE_AA)
+    cv2.putText(small, title, (12, HEIGHT - 12), cv2.FONT_HERSHEY_SIMPLEX, 0.55, _TEXT, 1, cv2.LINE_AA)
     return np.asarray(small, dtype=np.uint8)
 
 
@@ -87,8 +90,14 @@ def _fill(picture: Array, depth: Array, corners: Array, near: Array, colour: Arr
 
 def main() -> None:
     """Draw."""
-    rows = [("multirotor", "anaconda", "cessna"), ("auv", "bluerov2", "dart")]
-    picture = np.vstack([np.hstack([view(appearance(name)) for name in row]) for row in rows])
+    # One picture where several names stand for the same vehicle.
+    first: dict[Path, tuple[str, Vehicle]] = {}
+    for (name, dynamics), one in all_vehicles().items():
+        first.setdefault(one.parameter_file, (name if dynamics == STANDALONE else f"{name} by {dynamics}", one))
+    pictures = [view(title, appearance_of(one)) for title, one in first.values()]
+    rows = [pictures[k : k + _COLUMNS] for k in range(0, len(pictures), _COLUMNS)]
+    rows[-1] += [np.full_like(pictures[0], _BACKGROUND)] * (_COLUMNS - len(rows[-1]))
+    picture = np.vstack([np.hstack(row) for row in rows])
     cv2.imwrite(str(PICTURE), picture, [cv2.IMWRITE_PNG_COMPRESSION, 9])
 
 

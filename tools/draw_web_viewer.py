@@ -19,6 +19,8 @@ from typing import IO, Any
 
 from playwright.sync_api import sync_playwright
 
+from rosflight_py_sim.vehicles import DEFAULT_VEHICLE, vehicle
+
 PROJECT = Path(__file__).parents[1]
 PICTURE = PROJECT / "docs" / "pictures" / "web_viewer.png"
 
@@ -31,7 +33,7 @@ PATIENCE_S = 120.0
 def main() -> None:
     """Fly, and take the picture."""
     parser = argparse.ArgumentParser(description="Draw the browser viewer.")
-    parser.add_argument("--vehicle", default="multirotor")
+    parser.add_argument("--vehicle", default=DEFAULT_VEHICLE)
     parser.add_argument("--seconds", type=float, default=22.0, help="of the mission, before the picture")
     parser.add_argument("--output", type=Path, default=PICTURE)
     parser.add_argument("--open", default="", help="a checkbox to tick before")
@@ -40,7 +42,7 @@ def main() -> None:
         "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
         "ROS_DOMAIN_ID": str(random.SystemRandom().randint(1, 101)),
     }
-    pilot = [] if options.vehicle in ("auv", "bluerov2") else ["--autopilot"]
+    pilot = ["--autopilot"] if vehicle(options.vehicle).autopilot else []
     words = ["sim", "--vehicle", options.vehicle, *pilot, "--view", "--params-file", str(PROJECT / "config/wind.yaml")]
     command = [sys.executable, "-m", "rosflight_py_sim.cli", *words, "--ros-args", "-p", "web_viewer.port:=0"]
     simulation = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)

@@ -30,8 +30,9 @@ from rosflight_py_sim.resources import share_directory
 
 WAYPOINT_FILE = Parameter(
     "waypoint_file",
-    "anaconda_waypoints.yaml",
+    "",
     "YAML file of waypoints (docs/autopilot.md): an absolute path, or the name of one in config/ of the share folder",
+    required=True,
 )
 
 # Points of autopilot/path on an arc are so far apart: one of 60 m radius is drawn to within 5 cm.

@@ -29,6 +29,7 @@ from rosflight_py_sim.interfaces.step_topics import CLOCK
 from rosflight_py_sim.interfaces.time_manager_interface import VEHICLES
 from rosflight_py_sim.interfaces.traffic import Period
 from rosflight_py_sim.nodes.running import run
+from rosflight_py_sim.nodes.vehicle_physics import physics_of_arguments
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value
 from rosflight_py_sim.recording.frames import Channel
 from rosflight_py_sim.recording.writer_process import Outcome, RecordingError, WriterProcess
@@ -48,7 +49,7 @@ RECORDER_PARAMETERS = ParameterTable(
         "Whether pictures that go out compressed, too, are recorded raw as well",
         read_only=True,
     ),
-    Parameter("record.vehicle", "", "Name of the vehicles, as rosflight_py_sim knows it", read_only=True),
+    Parameter("record.vehicle", "", "Name of the vehicles, or path of their vehicle file", read_only=True),
     VEHICLES,
     APPEARANCE,
     WORLD,
@@ -94,7 +95,7 @@ class Recorder(SimulationNode):
         super().__init__(**arguments)
         vehicle = str(self.values["record.vehicle"])
         named = str(self.values["record.file"])
-        self.path = Path(named) if named else new_file(vehicle or "recording")
+        self.path = Path(named) if named else new_file(Path(vehicle).stem or "recording")
         self.lost: Counter[str] = Counter()
         self.outcome: Outcome | None = None
         self._told = False
@@ -103,12 +104,14 @@ class Recorder(SimulationNode):
         self._subscribed: dict[str, Subscription[Any]] = {}
         # Topics with a publisher whose offered QoS is incompatible with the subscription, and how to subscribe again.
         self._refused: dict[str, Callable[[], None]] = {}
+        namespaces = _full_namespaces(self.get_namespace(), self.values["vehicles"])
         facts = {
             "version": __version__,
             "vehicle": vehicle,
             "appearance": str(self.values["appearance"]),
+            "physics": json.dumps(physics_of_arguments(arguments.get("arguments", ()), namespaces[0])),
             "world": str(self.values["world"]),
-            "namespaces": json.dumps(_full_namespaces(self.get_namespace(), self.values["vehicles"])),
+            "namespaces": json.dumps(namespaces),
         }
         simulated = bool(self.get_parameter("use_sim_time").value)
         self._clock_due_s = time.monotonic() + _CLOCK_PATIENCE_S if simulated else 0.0

@@ -21,31 +21,8 @@ from rclpy.utilities import remove_ros_args
 from rosflight_py_sim.interfaces.parameter_files import check_files, files_of_arguments
 from rosflight_py_sim.interfaces.rclpy_internals import RCLError, UnknownROSArgsError
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
+from rosflight_py_sim.nodes.node_classes import NODE_CLASSES
 from rosflight_py_sim.parameters import ParameterError, ParameterTable
-
-NODE_CLASSES = {
-    "standalone_time_manager": "StandaloneTimeManager",
-    "gated_time_manager": "GatedTimeManager",
-    "lockstep_time_manager": "LockstepTimeManager",
-    "standalone_sensors": "StandaloneSensors",
-    "multirotor_forces_and_moments": "MultirotorForcesAndMoments",
-    "fixedwing_forces_and_moments": "FixedwingForcesAndMoments",
-    "auv_forces_and_moments": "AuvForcesAndMoments",
-    "standalone_dynamics": "StandaloneDynamics",
-    "jsbsim_dynamics": "JsbsimDynamics",
-    "rc": "Rc",
-    "sil_board": "SilBoard",
-    "autopilot": "Autopilot",
-    "fixedwing_autopilot": "FixedwingAutopilot",
-    "auv_autopilot": "AuvAutopilot",
-    "bridge": "Bridge",
-    "camera": "CameraNode",
-    "visualizer": "Visualizer",
-    "recorder": "Recorder",
-    "view_relay": "ViewRelay",
-    "web_viewer": "WebViewer",
-}
-"""Executable (and module) to class, for all nodes of the package."""
 
 # Long enough to cost nothing, short enough that a signal is answered at once.
 _PATIENCE_S = 0.2

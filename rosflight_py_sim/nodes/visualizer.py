@@ -23,6 +23,7 @@ from rosflight_py_sim.interfaces.transform_wire import TransformWire, tf_message
 from rosflight_py_sim.interfaces.viewed_topics import RELAYED
 from rosflight_py_sim.nodes.drawn_vehicle import DrawnVehicle, marker
 from rosflight_py_sim.nodes.running import run
+from rosflight_py_sim.nodes.vehicle_physics import physics_of_arguments
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Value, number
 from rosflight_py_sim.physics.surface_mix import SURFACE_MIX_PARAMETERS
 from rosflight_py_sim.viewer.appearance import APPEARANCE, appearance
@@ -75,8 +76,9 @@ class Visualizer(SimulationNode):
         self._fixed: dict[str, Placement] = {}
         super().__init__(**arguments)
         self.follow_stamps()
-        shape = appearance(str(self.values["appearance"]), self.values)
         names = vehicle_namespaces(self.values["vehicles"])
+        physics = physics_of_arguments(arguments.get("arguments", ()), self.get_namespace(), names[0])
+        shape = appearance(str(self.values["appearance"]), physics, self.values)
         self._vehicles = [DrawnVehicle(self, name, shape) for name in names]
         self._topics = dict(zip((one.name for one in self._vehicles), names, strict=True))
         self._keep_paths(self.values)

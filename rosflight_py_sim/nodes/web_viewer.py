@@ -22,6 +22,7 @@ from rosflight_py_sim.interfaces.viewed_topics import RELAYED
 from rosflight_py_sim.node_names import ROSFLIGHT_NAMES
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.nodes.service_calls import ServiceCalls
+from rosflight_py_sim.nodes.vehicle_physics import physics_of_arguments
 from rosflight_py_sim.nodes.viewed_vehicle import ViewedVehicle
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, number
 from rosflight_py_sim.physics.surface_mix import SURFACE_MIX_PARAMETERS
@@ -108,7 +109,8 @@ class WebViewer(SimulationNode):
         from rosflight_py_sim.viewer.web.graph_page import GraphPage
 
         names = vehicle_namespaces(self.values["vehicles"])
-        shape = appearance(str(self.values["appearance"]), self.values)
+        physics = physics_of_arguments(arguments.get("arguments", ()), self.get_namespace(), names[0])
+        shape = appearance(str(self.values["appearance"]), physics, self.values)
         self._display = Display(self._server, dict.fromkeys(names, shape), world_of(self.values))
         self._calls = ServiceCalls(self, self._tell, _KNOWN_AS)
         self._asked: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()

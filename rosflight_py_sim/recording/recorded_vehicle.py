@@ -15,7 +15,7 @@ from rosflight_py_sim.recording.mcap_file import Recording
 from rosflight_py_sim.recording.state_log import StateLog
 from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.topic_names import PWM_OUTPUT, TRUTH_STATE, TRUTH_WIND
-from rosflight_py_sim.vehicles import VEHICLES, Actuator, Vehicle
+from rosflight_py_sim.vehicles import Actuator, Vehicle, vehicle
 from rosflight_py_sim.world import DRY_LAND, WORLD, World, world_of
 
 ROW_RATE_HZ = 50.0
@@ -117,13 +117,13 @@ class RecordedVehicle:
 
 def recorded_vehicles(recording: Recording) -> list[RecordedVehicle]:
     """All vehicles of which the truth was recorded."""
-    name = recording.facts.get("vehicle", "")
+    known = _known(recording.facts.get("vehicle", ""))
     truth = f"/{TRUTH_STATE}"
     namespaces = [topic.removesuffix(truth) for topic in recording.topics if topic.endswith(truth)]
     told = json.loads(recording.facts.get("namespaces", "[]"))
     order = {namespace: place for place, namespace in enumerate(told)}
     found = (
-        _vehicle(recording, namespace, VEHICLES.get(name))
+        _vehicle(recording, namespace, known)
         for namespace in sorted(namespaces, key=lambda one: (order.get(one, len(order)), one))
     )
     return [one for one in found if one is not None]
@@ -135,6 +135,14 @@ def world_of_recording(recording: Recording) -> World:
         return world_of({WORLD.name: recording.facts.get("world", "")})
     except ParameterError:
         return DRY_LAND
+
+
+def _known(name: str) -> Vehicle | None:
+    """The vehicle of that name or file; None: it is not here any more, or was never told."""
+    try:
+        return vehicle(name)
+    except ParameterError:
+        return None
 
 
 def _vehicle(recording: Recording, namespace: str, vehicle: Vehicle | None) -> RecordedVehicle | None:

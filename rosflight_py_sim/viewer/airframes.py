@@ -1,18 +1,19 @@
-"""What flies, as it is drawn: multirotors, fixed wings, and a dart for what has no shape of its own."""
+"""What flies, as it is drawn: multirotors, fixed wings, and a dart for what has no shape of its own.
+
+`physics` holds the parameters of the vehicle's forces, moments and dynamics; `values` those of the node that draws.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
-from rosflight_py_sim.interfaces.parameter_files import named_values, wildcard_values
-from rosflight_py_sim.parameters import Values
+from rosflight_py_sim.parameters import Values, number
+from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS
 from rosflight_py_sim.physics.multirotor import MULTIROTOR_PARAMETERS, rotor_geometry
-from rosflight_py_sim.resources import share_directory
 from rosflight_py_sim.viewer.meshes import Mesh, box, flap, loft, merged, panel, propeller, rod, spindle
 from rosflight_py_sim.viewer.parts import ROTOR_SPEED, Motion, Part, Vector
 
@@ -20,6 +21,9 @@ Outputs: TypeAlias = dict[int, float]
 Commands: TypeAlias = dict[str, Outputs]
 
 BODY, DARK, ACCENT, PROPELLER, TRIM = (214, 218, 222), (46, 50, 56), (240, 120, 20), (30, 32, 36), (52, 112, 186)
+
+# An arm is ahead or behind from this share of its length on.
+_ASIDE = 1e-6
 
 INVERTED_V_TAIL: Commands = {
     "aileron": {0: 1.0},
@@ -32,15 +36,12 @@ INVERTED_V_TAIL: Commands = {
 ONE_OUTPUT_EACH: Commands = {"aileron": {0: 1.0}, "elevator": {1: 1.0}, "rudder": {2: 1.0}, "throttle": {4: 1.0}}
 
 
-def vehicle_values(file: str, node: str) -> dict[str, Any]:
-    """What a file of config/ gives a node."""
-    path = str(share_directory() / "config" / file)
-    return {**wildcard_values(path), **named_values(path, node, "")}
+CONTACT_POINTS = DYNAMICS_PARAMETERS["contact_points"].default
 
 
-def contact_points(values: Mapping[str, Any]) -> list[Vector]:
+def contact_points(physics: Values) -> list[Vector]:
     """Where the vehicle touches the ground, body axes, m."""
-    given = np.array(values["contact_points"], dtype=np.float64).reshape(-1, 3)
+    given = np.array(physics.get("contact_points", CONTACT_POINTS), dtype=np.float64).reshape(-1, 3)
     return [(x, y, z) for x, y, z in given.tolist()]
 
 
@@ -50,20 +51,18 @@ def rotor(name: str, pivot: Vector, diameter: float, thrust: Vector, spin: Vecto
     return Part(name, propeller(diameter, thrust, spin), PROPELLER, pivot, motion)
 
 
-def dart(values: Values) -> list[Part]:
+def dart(physics: Values, values: Values) -> list[Part]:
     """Half a metre of folded paper, blue with an orange nose, its keel down."""
     tail = np.array([(0.0, -0.2, 0.0), (0.0, 0.0, -0.015), (0.0, 0.2, 0.0), (0.0, 0.0, 0.07)])
     rings = [share * tail + (0.3 - 0.5 * share, 0.0, 0.0) for share in (0.01, 0.3, 1.0)]
     return [Part("nose", loft(rings[:2]), ACCENT), Part("wings", loft(rings[1:]), TRIM)]
 
 
-def multirotor(values: Values) -> list[Part]:
+def multirotor(physics: Values, values: Values) -> list[Part]:
     """Arms to where the rotors are, skids to where the vehicle stands; the arms ahead are orange."""
-    file = "multirotor.yaml"
-    forces = vehicle_values(file, "forces_and_moments")
-    known = {name: value for name, value in forces.items() if name in MULTIROTOR_PARAMETERS}
+    known = {name: value for name, value in physics.items() if name in MULTIROTOR_PARAMETERS}
     rotors = rotor_geometry(MULTIROTOR_PARAMETERS.checked(known))
-    diameter = float(forces["D_prop"])
+    diameter = number(physics, "D_prop")
     reach = float(np.max(np.linalg.norm(rotors[:, :3], axis=1)))
     size = 0.36 * reach
     centre = [(0.0, 0.55), (0.25, 0.9), (0.6, 1.0), (1.0, 0.7)]
@@ -78,11 +77,13 @@ def multirotor(values: Values) -> list[Part]:
     turning: list[Part] = []
     for index, row in enumerate(rotors):
         place, thrust, direction = row[0:3], row[3:6], float(row[6])
-        (ahead if place[0] > 0.0 else behind).append(rod(0.5 * size * place / reach, place, 0.09 * size, sides=6))
+        (ahead if place[0] > _ASIDE * reach else behind).append(
+            rod(0.5 * size * place / reach, place, 0.09 * size, sides=6)
+        )
         motors.append(rod(place - 0.14 * size * thrust, place + 0.3 * size * thrust, 0.2 * size))
         pivot, axis, spin = (tuple(v.tolist()) for v in (place + 0.38 * size * thrust, thrust, -direction * thrust))
         turning.append(rotor(f"rotor {index + 1}", pivot, diameter, axis, spin, {index: 1.0}))
-    feet = [point for point in contact_points(vehicle_values(file, "dynamics")) if point[2] > 0.0]
+    feet = [point for point in contact_points(physics) if point[2] > 0.0]
     legs = [rod((0.55 * x, 0.55 * y, 0.0), (x, y, z - 0.05 * size), 0.05 * size, sides=6) for x, y, z in feet]
     pieces = (
         ("front arms", ahead, ACCENT),
@@ -124,17 +125,12 @@ class FixedWingShape:
     commands: Commands
 
 
-def anaconda(values: Values) -> list[Part]:
-    """ROSflight's fixed wing: pusher propeller, twin booms, inverted V-tail."""
-    return _fixedwing(_shape_of("anaconda.yaml"), values)
+def inverted_v_tail(physics: Values, values: Values) -> list[Part]:
+    """A fixed wing with a pusher propeller, twin booms and an inverted V-tail."""
+    return _fixedwing(_shape_of(physics), values)
 
 
-def aerosonde(values: Values) -> list[Part]:
-    """The book's."""
-    return _fixedwing(_shape_of("aerosonde.yaml"), values)
-
-
-def cessna(values: Values) -> list[Part]:
+def high_wing(physics: Values, values: Values) -> list[Part]:
     """A high wing with its propeller in the nose, of a Cessna 172's measures (Cessna 172P information manual, 1982)."""
     wheels = ((-0.5, 1.27, 1.25), (-0.5, -1.27, 1.25), (1.2, 0.0, 1.25))
     measures = FixedWingShape(
@@ -143,22 +139,22 @@ def cessna(values: Values) -> list[Part]:
     return _fixedwing(measures, values)
 
 
-def _shape_of(file: str) -> FixedWingShape:
-    forces, points = vehicle_values(file, "forces_and_moments"), contact_points(vehicle_values(file, "dynamics"))
-    rolling = len(vehicle_values(file, "dynamics")["contact_rolling_friction"])
+def _shape_of(physics: Values) -> FixedWingShape:
+    points, chord = contact_points(physics), number(physics, "wing_c")
+    rolling = len(np.atleast_1d(physics.get("contact_rolling_friction", [])))
     tail = min(points)
     return FixedWingShape(
-        span=forces["wing_b"],
-        chord=forces["wing_c"],
+        span=number(physics, "wing_b"),
+        chord=chord,
         nose_x=max(points[rolling:])[0],
         tail_x=tail[0],
         wing_z=min(point[2] for point in points),
-        width=0.65 * forces["wing_c"],
+        width=0.65 * chord,
         boom_y=abs(tail[1]),
         wheels=tuple(points[:rolling]),
-        propeller=forces["D_prop"],
+        propeller=number(physics, "D_prop"),
         is_pusher=True,
-        deflection=math.radians(forces["max_aileron_deflection_angle"]),
+        deflection=math.radians(number(physics, "max_aileron_deflection_angle")),
         commands=INVERTED_V_TAIL,
     )
 

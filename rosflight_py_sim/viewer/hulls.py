@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from rosflight_py_sim.parameters import Values
+from rosflight_py_sim.parameters import Values, number
 from rosflight_py_sim.physics.thrusters import AXIS, PLACE, THRUSTER_PARAMETERS, thruster_numbers
-from rosflight_py_sim.viewer.airframes import DARK, PROPELLER, vehicle_values
+from rosflight_py_sim.viewer.airframes import DARK, PROPELLER
 from rosflight_py_sim.viewer.meshes import Mesh, box, hoop, merged, propeller, rod, spindle
 from rosflight_py_sim.viewer.parts import ROTOR_SPEED, Motion, Part
 
 YELLOW, BLUE, GLASS, METAL = (250, 200, 20), (20, 90, 190), (150, 200, 220), (150, 156, 164)
 
 
-def auv(values: Values) -> list[Part]:
+def open_frame(physics: Values, values: Values) -> list[Part]:
     """An open frame of bars with a tube for what must stay dry and one for the batteries."""
-    given = vehicle_values("auv.yaml", "forces_and_moments")
-    length, width, height = given["hull_size"]
+    length, width, height = np.array(physics["hull_size"], dtype=np.float64).tolist()
     bar = 0.025 * length
     x, y, z = 0.5 * length - bar, 0.5 * width - bar, 0.5 * height - bar
     corners = [(a, b) for a in (-1, 1) for b in (-1, 1)]
@@ -30,14 +27,13 @@ def auv(values: Values) -> list[Part]:
         Part("frame", merged(bars), YELLOW),
         *_tube("electronics", -0.9 * x, 0.8 * x, -z + 1.2 * tube, tube),
         Part("batteries", rod((-0.7 * x, 0, z - 1.1 * floor), (0.7 * x, 0, z - 1.1 * floor), floor, 12), METAL),
-        *_thrusters(given),
+        *_thrusters(physics),
     ]
 
 
-def bluerov2(values: Values) -> list[Part]:
+def plated_frame(physics: Values, values: Values) -> list[Part]:
     """Two side plates, floats on top, a tube with a dome ahead and one for the batteries."""
-    given = vehicle_values("bluerov2.yaml", "forces_and_moments")
-    length, width, height = given["hull_size"]
+    length, width, height = np.array(physics["hull_size"], dtype=np.float64).tolist()
     x, y, z = 0.5 * length, 0.5 * width, 0.5 * height
     plate = 0.04 * width
     plates = [box((length, plate, 1.45 * z), (0.0, side * 0.66 * y, 0.175 * z)) for side in (-1.0, 1.0)]
@@ -53,7 +49,7 @@ def bluerov2(values: Values) -> list[Part]:
         Part("floats", merged(floats), BLUE),
         *_tube("electronics", -0.75 * x, 0.72 * x, -0.35 * z, 0.2 * y),
         Part("batteries", rod((-0.6 * x, 0, 0.5 * z), (0.6 * x, 0, 0.5 * z), 0.14 * y, 12), METAL),
-        *_thrusters(given),
+        *_thrusters(physics),
     ]
 
 
@@ -65,12 +61,12 @@ def _tube(name: str, back: float, front: float, z: float, radius: float) -> list
     ]
 
 
-def _thrusters(given: dict[str, Any]) -> list[Part]:
+def _thrusters(physics: Values) -> list[Part]:
     """Ducts, and propellers that turn with the outputs of their numbers."""
     numbers = thruster_numbers(
-        THRUSTER_PARAMETERS.checked({name: value for name, value in given.items() if name in THRUSTER_PARAMETERS})
+        THRUSTER_PARAMETERS.checked({name: value for name, value in physics.items() if name in THRUSTER_PARAMETERS})
     )
-    diameter = float(given["thruster_diameter"])
+    diameter = number(physics, "thruster_diameter")
     radius = 0.5 * diameter
     ducts: list[Mesh] = []
     turning: list[Part] = []

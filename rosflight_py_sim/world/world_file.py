@@ -10,9 +10,14 @@ from rosflight_py_sim.resources import share_directory
 from rosflight_py_sim.world.colours import COLOURS, Colour
 from rosflight_py_sim.world.scene import Kind, Object, Pool, SeaFloor, Start, Vector, Water, World
 from rosflight_py_sim.world.solids import distance_to_part, distances_to_boundary, part_array, parts
-from rosflight_py_sim.world.yaml_section import Item, WorldError, read_file
+from rosflight_py_sim.yaml_section import Item, read_file
 
 __all__ = ["WorldError", "known_worlds", "load_world"]
+
+
+class WorldError(ValueError):
+    """A world that cannot be taken; the text names file, line and key, what was given and what is allowed."""
+
 
 # Beyond this a world is a slip of the pen.
 _LARGEST_SIZE = 10_000.0
@@ -47,7 +52,7 @@ def load_world(name_or_path: str | Path) -> World:
     if not file.is_file():
         allowed = f"a name ({', '.join(known_worlds())}) or the path of a YAML file"
         raise WorldError(f"there is no world '{given}'; allowed: {allowed}")
-    return _world(read_file(file), file.stem)
+    return _world(read_file(file, WorldError), file.stem)
 
 
 def _world(document: Item, name: str) -> World:

@@ -17,12 +17,13 @@ from numpy.typing import NDArray
 from rosflight_py_sim.bridge.ardupilot_front_end import ArduPilotFrontEnd
 from rosflight_py_sim.bridge.output_map import OutputMap
 from rosflight_py_sim.fleet import Member, fleet
-from rosflight_py_sim.flight_controllers import CONFIG, FLIGHT_CONTROLLERS
+from rosflight_py_sim.flight_controllers import FLIGHT_CONTROLLERS
 from rosflight_py_sim.parameters import ParameterTable
 from rosflight_py_sim.physics.auv import AUV_PARAMETERS, Auv
 from rosflight_py_sim.physics.fixedwing import FIXEDWING_PARAMETERS, FixedWing
 from rosflight_py_sim.physics.multirotor import MULTIROTOR_PARAMETERS, Multirotor
 from rosflight_py_sim.physics.surface_mix import SURFACE_MIX_PARAMETERS, mixer_of_values
+from rosflight_py_sim.resources import share_directory
 from rosflight_py_sim.vehicle_models import given_values
 from rosflight_py_sim.vehicles import vehicle
 from test.bridge.logged_lines import LoggedLines
@@ -116,7 +117,7 @@ def test_channel_three_is_the_throttle(name: str) -> None:
     assert thrusts[0] < thrusts[1] - 1.0 < thrusts[2] - 2.0
 
 
-ELEVON = [CONFIG / "ardupilot" / "elevon.yaml"]
+ELEVON = [share_directory() / "config" / "ardupilot" / "elevon.yaml"]
 
 
 @pytest.mark.parametrize("name", PLANES)

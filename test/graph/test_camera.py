@@ -24,7 +24,7 @@ from rosflight_py_sim.interfaces.step_topics import TRUTH_STATE
 from rosflight_py_sim.interfaces.vehicle_state import truth_of_message
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.stamps import time_ns_of
-from rosflight_py_sim.vehicles import VEHICLES, vehicle
+from rosflight_py_sim.vehicles import names_of_vehicles, vehicle
 from rosflight_py_sim.world import load_world
 
 MakeGraph = Callable[..., Any]
@@ -171,7 +171,7 @@ def test_missing_system_library_ends_the_node_with_what_brings_it(
 
 
 def test_vehicles_under_water_have_cameras_unless_told_otherwise() -> None:
-    assert {name for name, one in VEHICLES.items() if "camera" in one.companions} == {"auv", "bluerov2"}
+    assert set(names_of_vehicles(lambda one: "camera" in one.companions)) == {"auv", "bluerov2"}
     assert vehicle("auv").carrying("camera", False).companions == ()
     assert vehicle("auv").carrying("camera", None) == vehicle("auv")
     assert vehicle("auv").carrying("camera", True).companions == ("camera",)

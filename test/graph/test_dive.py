@@ -48,7 +48,7 @@ def test_fly_follows_the_line_through_the_gate_into_the_ring_and_shows_it(
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--vehicle", "bluerov2"], ["vehicle 'bluerov2' given, which has no mission; allowed: multirotor", "auv"]),
+        (["--vehicle", "bluerov2"], ["vehicle 'bluerov2' given, which has no mission; allowed: aerosonde", "auv"]),
         (["--world", "open_water"], ["'world'", "world 'open_water' has no gate of the name 'gate'"]),
         (["--world", "bathtub"], ["'world'", "bathtub"]),
         (["--no-camera"], ["vehicle 'auv' given without camera; its mission is steered by it"]),
@@ -87,7 +87,7 @@ from rosflight_py_sim.client_flight import ClientFlight
 from rosflight_py_sim.dive_task import DiveTask
 from rosflight_py_sim.flight import fly
 from rosflight_py_sim.vehicles import ClientMission, vehicle
-mission = ClientMission(sys.argv[1], 2, "dive", settings={"auv.wait_for_clients": True})
+mission = ClientMission(Path(sys.argv[1]), 2, "dive", settings={"auv.wait_for_clients": True})
 flight = ClientFlight(mission, DiveTask(vehicle("auv")))
 sys.exit(fly(flight, files=[], settings={}, ros_arguments=sys.argv[2:], namespace="", output=Path("dives")))
 """

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from rosflight_py_sim import jit
-from rosflight_py_sim.vehicles import ALL_VEHICLES
+from rosflight_py_sim.vehicles import all_vehicles
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -43,7 +43,7 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize(("vehicle", "dynamics"), ALL_VEHICLES)
+@pytest.mark.parametrize(("vehicle", "dynamics"), all_vehicles())
 def test_a_flight_after_compiling_needs_no_numba(command_line: Run, cache: Path, vehicle: str, dynamics: str) -> None:
     arguments = (str(HERE / "flown_without_numba.py"), vehicle, dynamics, "3")
     flown = command_line(*arguments, XDG_CACHE_HOME=str(cache))

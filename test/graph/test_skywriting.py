@@ -15,7 +15,7 @@ Run = Callable[..., "subprocess.CompletedProcess[str]"]
 FLY = """
 import sys
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PosixPath
 from rosflight_py_sim.client_flight import ClientFlight
 from rosflight_py_sim.flight import fly
 from rosflight_py_sim.skywriting_task import SkywritingTask
@@ -66,7 +66,7 @@ def test_program_that_ends_before_a_letter_is_not_a_success(
     program.write_text(
         "import sys, time\nprint('  0.0 s  look about', flush=True)\ntime.sleep(3.0)\nsys.exit('the sky is too high')\n"
     )
-    result = command_line("-c", FLY, repr({"program": str(program), "parts": 1}), *ports)
+    result = command_line("-c", FLY, repr({"program": program, "parts": 1}), *ports)
     assert result.returncode == 1, result.stdout + result.stderr
     assert "Traceback" not in result.stdout + result.stderr
     for words in ("quitter.py gave up", "the sky is too high", "not completed", "not left (limit 120.0 m)", "picture:"):

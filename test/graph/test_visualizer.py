@@ -20,8 +20,8 @@ from rosflight_py_sim.frames import swap_attitude, swap_ned_enu
 from rosflight_py_sim.interfaces.step_topics import FORCES_AND_MOMENTS, TRUTH_STATE
 from rosflight_py_sim.interfaces.vehicle_state import truth_of_message
 from rosflight_py_sim.stamps import time_ns_of
+from rosflight_py_sim.vehicle_models import appearance_of
 from rosflight_py_sim.vehicles import vehicle
-from rosflight_py_sim.viewer.appearance import appearance
 
 MakeGraph = Callable[..., Any]
 Array = NDArray[np.float64]
@@ -137,7 +137,7 @@ def test_meshes_are_the_vehicles_parts_each_in_its_frame(graph: MakeGraph) -> No
     sim = graph(**DRAWN).ready()
     meshes = sim.hear("rviz/mesh", Marker, ALL_OF_IT)
     frames = Frames(sim)
-    parts = appearance("multirotor").parts
+    parts = appearance_of(vehicle("multirotor")).parts
     sim.spin_until(lambda: {m.id for m in meshes} == set(range(len(parts))), "all parts")
     sim.spin_until(lambda: "rotor_4" in frames.newest, "frames of the rotors")
     by_id = {m.id: m for m in meshes}
@@ -229,7 +229,7 @@ def test_late_listeners_see_everything_also_while_time_stands_still(graph: MakeG
     frames = Frames(sim)
     # Volatile, so that nothing comes but what is told again.
     meshes = sim.hear("rviz/mesh", Marker, VOLATILE)
-    parts = len(appearance("multirotor").parts)
+    parts = len(appearance_of(vehicle("multirotor")).parts)
     sim.spin_until(lambda: "base_link" in frames.newest and len({m.id for m in meshes}) == parts, "all of it")
 
 
@@ -268,7 +268,11 @@ def test_nobody_waits_for_it_and_it_wakes_for_no_message(graph: MakeGraph) -> No
     sim.spin_for(0.1)
 
 
-@pytest.mark.parametrize(("name", "controller"), [("aerosonde", "sil_board"), ("auv", "hold")])
-def test_a_vehicle_is_drawn_as_its_parameter_file_says(graph: MakeGraph, name: str, controller: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "controller"), [("aerosonde", "sil_board"), ("auv", "hold"), ("hexarotor", "sil_board")]
+)
+def test_a_vehicle_has_the_shape_that_its_file_gives_it(graph: MakeGraph, name: str, controller: str) -> None:
     sim = graph(vehicle_name=name, flight_controller=controller, **DRAWN)
-    assert sim.node("visualizer").values["appearance"] == name
+    node = sim.node("visualizer")
+    assert node.values["appearance"] == vehicle(name).appearance
+    assert len(list(node._vehicles[0].meshes())) == len(appearance_of(vehicle(name)).parts)

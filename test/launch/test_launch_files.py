@@ -29,6 +29,7 @@ from rosflight_py_sim.launch_arguments import (
     ARGUMENTS,
     arguments_of_file,
     check_fixed,
+    check_vehicle,
     is_listed,
 )
 from rosflight_py_sim.nodes.running import NODE_CLASSES, node_class
@@ -37,8 +38,9 @@ from rosflight_py_sim.options import LAUNCH as PLACE
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.resources import share_directory
 from rosflight_py_sim.time_modes import TIME_MANAGERS, chosen_time_mode
-from rosflight_py_sim.vehicles import ALL_VEHICLES as ALL
-from rosflight_py_sim.vehicles import FLOWN_BY_OTHERS, VEHICLES, Vehicle
+from rosflight_py_sim.vehicles import STANDALONE, Vehicle, all_vehicles, vehicle
+
+ALL = all_vehicles()
 
 LAUNCH = share_directory() / "launch"
 SHARED = share_directory() / "rosflight_py_sim" / "launch_graph.py"
@@ -84,6 +86,16 @@ def listed(file: str) -> dict[str, Option]:
     return {name: one for name, one in found.items() if is_listed(one, found)}
 
 
+def vehicles_of(file: str) -> list[Vehicle]:
+    """The package's vehicles that a launch file takes."""
+    only, dynamics = description(file).get("only", {}), arguments(file)["dynamics"].choices
+    return [
+        one
+        for (_, by), one in ALL.items()
+        if by in dynamics and one.forces_and_moments in only.get("forces_and_moments", [one.forces_and_moments])
+    ]
+
+
 def fixed(file: str) -> dict[str, str]:
     return {name: one.fixed for name, one in arguments(file).items() if one.fixed is not None}
 
@@ -103,13 +115,13 @@ FLOWN_BY_ARDUPILOT = {
 FIXED = {
     "standalone": {},
     "fleet": {},
-    "multirotor_standalone": {"vehicle": "multirotor", "dynamics": "standalone"},
-    "fixedwing_standalone": {"vehicle": "fixedwing"},
-    "fixedwing_jsbsim": {"vehicle": "fixedwing", "dynamics": "jsbsim"},
+    "multirotor_standalone": {"dynamics": "standalone"},
+    "fixedwing_standalone": {},
+    "fixedwing_jsbsim": {"dynamics": "jsbsim"},
     "auv_standalone": {"dynamics": "standalone", "autopilot": "false"},
-    "ardupilot_copter": {"vehicle": "multirotor", **FLOWN_BY_ARDUPILOT},
+    "ardupilot_copter": FLOWN_BY_ARDUPILOT,
     "ardupilot_plane": FLOWN_BY_ARDUPILOT,
-    "ardupilot_sub": {"vehicle": "bluerov2", **FLOWN_BY_ARDUPILOT},
+    "ardupilot_sub": FLOWN_BY_ARDUPILOT,
     "uthere_fixedwing": {"dynamics": "standalone", "flight_controller": "uthere", "autopilot": "false"},
 }
 OWN = {"ardupilot_plane": {"variant"}, "uthere_fixedwing": {"pilot"}}
@@ -137,32 +149,37 @@ def test_each_launch_file_changes_arguments_that_there_are(file: str) -> None:
     options = description(file)
     assert set(options) <= {"only", "defaults", "own", "entities"}
     for name, values in options.get("only", {}).items():
-        assert set(values) <= set(ARGUMENTS[name].choices)
+        assert set(values) <= set(NODE_CLASSES if name == "forces_and_moments" else ARGUMENTS[name].choices)
     assert set(options.get("defaults", {})) <= set(ARGUMENTS)
 
 
 @pytest.mark.parametrize("file", GRAPHS)
-def test_vehicles_and_flight_controllers_that_a_launch_file_offers_go_together(file: str) -> None:
-    found = arguments(file)
-    vehicles = [
-        ALL[name, by] for name, by in ALL if name in found["vehicle"].choices and by in found["dynamics"].choices
-    ]
-    controllers = [FLIGHT_CONTROLLERS[name] for name in found["flight_controller"].choices if name]
-    assert vehicles and controllers
-    for vehicle in vehicles:
-        assert any(controller.flies(vehicle) for controller in controllers)
+def test_flight_controllers_that_a_launch_file_offers_fly_some_of_its_vehicles(file: str) -> None:
+    controllers = [FLIGHT_CONTROLLERS[name] for name in arguments(file)["flight_controller"].choices if name]
+    assert controllers
     for controller in controllers:
-        assert any(controller.flies(vehicle) for vehicle in vehicles)
+        assert any(controller.flies(one) for one in vehicles_of(file))
 
 
-def test_underwater_vehicles_have_a_launch_file() -> None:
-    swimming = [name for name, one in VEHICLES.items() if one.forces_and_moments == "auv_forces_and_moments"]
-    assert list(arguments("auv_standalone")["vehicle"].choices) == swimming
+@pytest.mark.parametrize("file", GRAPHS)
+def test_default_vehicle_of_a_launch_file_is_one_that_it_takes(file: str) -> None:
+    name = arguments(file)["vehicle"].default
+    assert name in [None, *(one.name for one in vehicles_of(file))]
 
 
-@pytest.mark.parametrize(("name", "dynamics"), FLOWN_BY_OTHERS)
+@pytest.mark.parametrize(("name", "dynamics"), [key for key in ALL if key[1] != STANDALONE])
 def test_vehicles_flown_by_other_dynamics_have_a_launch_file(name: str, dynamics: str) -> None:
-    assert {"vehicle": name, "dynamics": dynamics}.items() <= fixed(f"{name}_{dynamics}").items()
+    assert fixed(f"{name}_{dynamics}") == {"dynamics": dynamics}
+    assert arguments(f"{name}_{dynamics}")["vehicle"].default == name
+
+
+@pytest.mark.parametrize(
+    ("given", "text"), [("anaconda", "which has fixedwing_forces"), ("kite", "allowed: aerosonde")]
+)
+def test_vehicle_with_other_physics_or_that_is_none_is_refused(given: str, text: str) -> None:
+    only = description("multirotor_standalone")["only"]
+    with pytest.raises(ParameterError, match=f"'{given}' given.*{text}"):
+        check_vehicle(only, {"vehicle": given, "dynamics": STANDALONE})
 
 
 def test_pilot_of_uthere_is_a_command_that_there_is() -> None:
@@ -174,11 +191,6 @@ def test_pilot_of_uthere_is_a_command_that_there_is() -> None:
 @pytest.mark.parametrize(
     ("file", "given", "text"),
     [
-        (
-            "multirotor_standalone",
-            {"vehicle": "anaconda"},
-            "'vehicle': 'anaconda' given; this launch file allows: mult",
-        ),
         (
             "multirotor_standalone",
             {"dynamics": "jsbsim"},
@@ -201,9 +213,7 @@ def test_another_value_of_an_argument_that_the_file_fixes_is_refused(
 
 
 def test_the_fixed_value_itself_and_arguments_of_a_users_own_file_are_taken() -> None:
-    check_fixed(
-        arguments("multirotor_standalone"), {"vehicle": "multirotor", "autopilot": "true", "my_arg": "anaconda"}
-    )
+    check_fixed(arguments("multirotor_standalone"), {"dynamics": "standalone", "autopilot": "true", "my_arg": "any"})
     check_fixed(arguments("auv_standalone"), {"autopilot": "False", "dynamics": ""})
 
 
@@ -249,7 +259,7 @@ def test_planned_graph_has_each_place_once_with_parameters_that_its_node_has(veh
 
 
 def test_planned_graph_takes_rosflights_node_names() -> None:
-    members = [Member(VEHICLES["fixedwing"], namespace) for namespace in ("one", "two")]
+    members = [Member(vehicle("fixedwing"), namespace) for namespace in ("one", "two")]
     planned = planned_nodes(
         members, FLIGHT_CONTROLLERS["sil_board"], (), ["visualizer", "lockstep_time_manager"], names="rosflight"
     )
@@ -297,7 +307,7 @@ def assert_sections_suit(file: Path, planned: list[PlannedNode]) -> None:
 
 
 def test_overlay_for_elevons_suits_the_fixed_wing() -> None:
-    planned = planned_nodes([Member(VEHICLES["fixedwing"])], FLIGHT_CONTROLLERS["ardupilot"])
+    planned = planned_nodes([Member(vehicle("fixedwing"))], FLIGHT_CONTROLLERS["ardupilot"])
     assert_sections_suit(share_directory() / "config" / "ardupilot" / "elevon.yaml", planned)
 
 
@@ -336,13 +346,12 @@ def test_every_parameter_file_for_ardupilot_is_one() -> None:
 
 def test_flight_controller_that_a_vehicle_has_no_file_for_is_refused_in_words() -> None:
     with pytest.raises(ParameterError, match=r"'ardupilot' given for vehicle 'fixedwing'.*allowed: sil_board"):
-        FLIGHT_CONTROLLERS["ardupilot"].files_for(FLOWN_BY_OTHERS["fixedwing", "jsbsim"])
+        FLIGHT_CONTROLLERS["ardupilot"].files_for(vehicle("fixedwing", "jsbsim"))
 
 
 def test_each_vehicle_is_flown_by_a_flight_controller_that_there_is() -> None:
-    for vehicle in ALL.values():
-        assert {vehicle.flight_controller, *vehicle.pairings} <= set(FLIGHT_CONTROLLERS)
-        FLIGHT_CONTROLLERS[vehicle.flight_controller].files_for(vehicle)
+    for one in ALL.values():
+        FLIGHT_CONTROLLERS[one.flight_controller].files_for(one)
 
 
 def test_example_of_a_users_package_swaps_its_own_executable_in_by_arguments_that_there_are() -> None:
@@ -705,7 +714,10 @@ def test_arguments_that_launch_lists_are_those_of_the_file_with_their_defaults(f
 @pytest.mark.parametrize(
     ("given", "text"),
     [
-        (("vehicle:=anaconda",), "'vehicle': 'anaconda' given; this launch file allows: multirotor"),
+        (
+            ("vehicle:=anaconda",),
+            "'vehicle': 'anaconda' given, which has fixedwing_forces_and_moments; this launch file allows: vehicle",
+        ),
         (("time_mode:=lockstep", "use_sim_time:=false"), "contradict each other"),
         (("time_mode:=locked",), "time_mode"),
         (("dynamics_param_file:=/no/such.yaml",), "there is no file '/no/such.yaml'"),

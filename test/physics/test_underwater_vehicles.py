@@ -10,9 +10,9 @@ from rosflight_py_sim.fleet import fleet
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.physics.rotations import euler_from_quaternion
 from rosflight_py_sim.vehicle_models import steady_vehicle
-from rosflight_py_sim.vehicles import VEHICLES
+from rosflight_py_sim.vehicles import names_of_vehicles, vehicle
 
-NAMES = [name for name, vehicle in VEHICLES.items() if vehicle.forces_and_moments == "auv_forces_and_moments"]
+NAMES = names_of_vehicles(lambda one: one.forces_and_moments == "auv_forces_and_moments")
 
 # ArduSub's frame "Vectored" (FRAME_CONFIG 1): what each output does at a positive command, as factors of roll, pitch,
 # yaw, throttle (up), forward and lateral (to starboard).
@@ -57,7 +57,7 @@ def test_there_are_two_underwater_vehicles():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_each_thruster_is_an_output_of_the_vehicle_that_is_a_servo(name):
-    actuators = VEHICLES[name].actuators
+    actuators = vehicle(name).actuators
     assert [actuator.output for actuator in actuators] == list(range(len(Underwater(name).forces.thrusts)))
     assert not any(actuator.is_motor for actuator in actuators)
 
@@ -128,7 +128,7 @@ def test_bluerov2_stays_level_at_full_thrust_ahead():
 def test_fleet_of_eight_starts_within_its_world(name):
     starts = [
         Underwater(name, initial_position=member.settings["initial_position"]).body.truth[:3]
-        for member in fleet(VEHICLES[name], count=8, seed=0)
+        for member in fleet(vehicle(name), count=8, seed=0)
     ]
     # Wider than the wider vehicle.
     assert np.min(np.diff([east for _, east, _ in starts])) > 0.6
@@ -156,4 +156,4 @@ def test_longer_steps_move_the_vehicles_alike(name, dt):
 @pytest.mark.parametrize("name", NAMES)
 def test_trim_refuses_what_has_no_steady_flight(name):
     with pytest.raises(ParameterError, match=f"vehicle '{name}' given.*allowed to be trimmed"):
-        steady_vehicle(VEHICLES[name], [])
+        steady_vehicle(vehicle(name), [])

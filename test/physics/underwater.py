@@ -6,7 +6,7 @@ from rosflight_py_sim.interfaces.parameter_files import values_of_arguments
 from rosflight_py_sim.physics.auv import AUV_PARAMETERS, Auv
 from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS, VehicleDynamics
 from rosflight_py_sim.physics.rotations import rotate_to_inertial
-from rosflight_py_sim.vehicles import VEHICLES
+from rosflight_py_sim.vehicles import vehicle as known_vehicle
 
 DT = 0.0025
 
@@ -49,7 +49,7 @@ class Underwater:
 
     def __init__(self, vehicle="", **values):
         if vehicle:
-            file = str(VEHICLES[vehicle].parameter_file)
+            file = str(known_vehicle(vehicle).parameter_file)
             given = {}
             for node in ("dynamics", "forces_and_moments"):
                 given |= values_of_arguments(["--params-file", file], node, "/", [])

@@ -11,7 +11,7 @@ from rosflight_py_sim.autopilot.packet_modes import Mode
 from rosflight_py_sim.autopilot.waypoint_route import RouteWaypoint
 from rosflight_py_sim.recording.client_log import Mark
 from rosflight_py_sim.recording.skywriting_log import Letter, SkywritingLog
-from rosflight_py_sim.vehicles import VEHICLES
+from rosflight_py_sim.vehicles import vehicle
 
 LIMIT_M = 100.0
 SPEED = 20.0
@@ -42,7 +42,7 @@ def letter_l(aside: float = 0.0, begun_s: float = 10.0) -> Letter:
 
 def flight() -> SkywritingLog:
     """10 s of fly(), the L, 10 s above the cage, 10 s home, 10 s of fly()."""
-    log = SkywritingLog(VEHICLES["anaconda"].actuators)
+    log = SkywritingLog(vehicle("anaconda").actuators)
     corners = np.array([[300.0, -200.0], [300.0, 0.0], [0.0, 0.0], [0.0, -100.0], [0.0, 100.0], [0.0, 900.0]])
     lengths = np.r_[0.0, np.cumsum(np.linalg.norm(np.diff(corners, axis=0), axis=1))]
     for row in range(int(lengths[-1] / SPEED * RATE_HZ)):

@@ -10,10 +10,10 @@ import pytest
 
 from rosflight_py_sim.recording.dive_log import DiveLog, Frame
 from rosflight_py_sim.recording.dive_summary import gate_passage, ring_surfacing, summarise_dive, task_object
-from rosflight_py_sim.vehicles import VEHICLES
+from rosflight_py_sim.vehicles import vehicle
 from rosflight_py_sim.world import Kind, Object, World, WorldError
 
-THRUSTERS = VEHICLES["auv"].actuators
+THRUSTERS = vehicle("auv").actuators
 GATE = Object("gate", Kind.GATE, (2.0, 1.0, 2.5), math.radians(30.0), (1.6, 3.0, 0.1), (0, 255, 0), solid=True)
 RING = Object("ring", Kind.RING, (5.0, 2.0, 0.0), 0.0, (2.0, 0.1), (255, 255, 0), solid=False)
 WORLD = World("test", objects=(GATE, RING))

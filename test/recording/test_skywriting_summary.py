@@ -16,7 +16,7 @@ from rosflight_py_sim.recording.skywriting_summary import (
     summarise_letter,
     summarise_skywriting,
 )
-from rosflight_py_sim.vehicles import VEHICLES
+from rosflight_py_sim.vehicles import vehicle
 from test.recording.skywriting import LEVEL, LIMIT_M, flight, letter_l
 
 
@@ -123,4 +123,4 @@ def test_line_of_a_point_or_path_of_none_is_refused(line: int, path: int) -> Non
 
 def test_log_without_rows_is_refused() -> None:
     with pytest.raises(ValueError, match="0 rows"):
-        summarise_skywriting(SkywritingLog(VEHICLES["anaconda"].actuators), LIMIT_M, "uthere")
+        summarise_skywriting(SkywritingLog(vehicle("anaconda").actuators), LIMIT_M, "uthere")

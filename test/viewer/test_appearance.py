@@ -11,10 +11,11 @@ import pytest
 from numpy.typing import NDArray
 from transforms3d.quaternions import quat2mat
 
-from rosflight_py_sim.interfaces.parameter_files import named_values, wildcard_values
-from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.nodes.vehicle_physics import physics_of_arguments
+from rosflight_py_sim.parameters import ParameterError, Value, Values
 from rosflight_py_sim.physics.multirotor import MULTIROTOR_PARAMETERS, Multirotor
-from rosflight_py_sim.vehicles import FLOWN_BY_OTHERS, VEHICLES
+from rosflight_py_sim.vehicle_models import appearance_of
+from rosflight_py_sim.vehicles import Vehicle, all_vehicles, vehicle
 from rosflight_py_sim.viewer.appearance import APPEARANCE, Appearance, MovingParts, Part, appearance, part_attitude
 from rosflight_py_sim.viewer.meshes import Mesh, box, hoop, merged, panel, propeller, rod
 
@@ -22,6 +23,17 @@ from rosflight_py_sim.viewer.meshes import Mesh, box, hoop, merged, panel, prope
 ROUNDING = 1e-6
 
 MIDDLE = [1500.0] * 14
+
+ALL = {"-".join(key): one for key, one in all_vehicles().items()}
+
+
+def physics_of(one: Vehicle) -> dict[str, Value]:
+    return physics_of_arguments(["--params-file", str(one.parameter_file)])
+
+
+def drawn(name: str, mix: Values | None = None) -> Appearance:
+    """A vehicle of the package as it is drawn."""
+    return appearance_of(ALL.get(name) or vehicle(name), mix)
 
 
 def pulses(commands: dict[int, float]) -> list[float]:
@@ -62,9 +74,9 @@ def trailing_edge_moves(part: Part, command: float) -> NDArray[np.float64]:
     return np.asarray(moved[rear].mean(axis=0))
 
 
-@pytest.mark.parametrize("name", APPEARANCE.choices)
+@pytest.mark.parametrize("name", ALL)
 def test_every_part_is_closed_and_faces_outward(name: str) -> None:
-    for part in appearance(name).parts:
+    for part in drawn(name).parts:
         for body in bodies(part.mesh):
             edges = Counter((t[k], t[(k + 1) % 3]) for t in body.triangles.tolist() for k in range(3))
             assert set(edges.values()) == {1}, part.name
@@ -74,9 +86,9 @@ def test_every_part_is_closed_and_faces_outward(name: str) -> None:
         assert np.all(np.linalg.norm(np.cross(b - a, c - a), axis=1) > 0.0), part.name
 
 
-@pytest.mark.parametrize("name", APPEARANCE.choices)
+@pytest.mark.parametrize("name", ALL)
 def test_a_vehicle_is_few_triangles_of_the_agreed_types_with_different_names(name: str) -> None:
-    shape = appearance(name)
+    shape = drawn(name)
     assert sum(len(part.mesh.triangles) for part in shape.parts) < 3000
     assert len({part.name for part in shape.parts}) == len(shape.parts)
     for part in shape.parts:
@@ -106,19 +118,26 @@ def test_a_mirror_image_faces_outward_too() -> None:
     assert both.vertices[:, 1].min() == -both.vertices[:, 1].max()
 
 
-def test_every_vehicle_names_its_appearance() -> None:
-    for vehicle in [*VEHICLES.values(), *FLOWN_BY_OTHERS.values()]:
-        given = wildcard_values(str(vehicle.parameter_file))
-        assert APPEARANCE.checked(given["appearance"]) != "dart"
+def test_every_shape_is_some_vehicles_but_the_dart() -> None:
+    assert {one.appearance for one in ALL.values()} == {*APPEARANCE.choices} - {"dart"}
 
 
-def test_rotors_are_where_the_physics_has_them_and_turn_against_their_torque() -> None:
-    file = str(VEHICLES["multirotor"].parameter_file)
-    given = {**wildcard_values(file), **named_values(file, "forces_and_moments", "")}
+def test_a_dart_needs_no_physics_and_other_shapes_say_what_they_need() -> None:
+    assert appearance("dart").parts
+    with pytest.raises(ParameterError, match=r"inverted_v_tail given, .*no parameter 'wing_c'"):
+        appearance("inverted_v_tail")
+    with pytest.raises(ParameterError, match=r"multirotor given, .*parameter .* is missing"):
+        appearance("multirotor")
+
+
+@pytest.mark.parametrize("name", [name for name, one in ALL.items() if one.appearance == "multirotor"])
+def test_rotors_are_where_the_physics_has_them_and_turn_against_their_torque(name: str) -> None:
+    given = physics_of(ALL[name])
     values = MULTIROTOR_PARAMETERS.checked({k: v for k, v in given.items() if k in MULTIROTOR_PARAMETERS})
-    shape, level = appearance("multirotor"), np.eye(19)[3]
-    for rotor in range(4):
-        throttles = np.eye(4)[rotor]
+    shape, level = drawn(name), np.eye(19)[3]
+    assert len([part for part in shape.parts if part.motion]) == len(ALL[name].actuators) == given["num_rotors"]
+    for rotor in range(len(ALL[name].actuators)):
+        throttles = np.eye(len(ALL[name].actuators))[rotor]
         wrench = Multirotor(values).steady_wrench(level, np.zeros(3), throttles)
         part = named(shape, f"rotor {rotor + 1}")
         assert part.motion is not None and part.motion.outputs == {rotor: 1.0}
@@ -143,7 +162,7 @@ def test_a_propeller_throws_the_air_back() -> None:
 
 @pytest.mark.parametrize("name", ["anaconda", "aerosonde"])
 def test_surfaces_of_an_inverted_v_tail_move_with_the_mixer(name: str) -> None:
-    shape = appearance(name)
+    shape = drawn(name)
     # Roll right: the right aileron up, the left one down (z is down).
     assert trailing_edge_moves(named(shape, "right aileron"), 1.0)[2] < -0.01
     assert trailing_edge_moves(named(shape, "left aileron"), 1.0)[2] > 0.01
@@ -159,7 +178,7 @@ def test_surfaces_of_an_inverted_v_tail_move_with_the_mixer(name: str) -> None:
 
 
 def test_surfaces_of_a_standard_tail_move_with_their_own_outputs() -> None:
-    shape = appearance("cessna")
+    shape = drawn("fixedwing-jsbsim")
     assert trailing_edge_moves(named(shape, "elevator"), 1.0)[2] > 0.01
     assert trailing_edge_moves(named(shape, "rudder"), 1.0)[1] < -0.01
 
@@ -171,7 +190,7 @@ def test_another_flight_controllers_mix_moves_the_same_surfaces() -> None:
         "throttle_mix": [0.0, 0.0, 1.0],
         "rudder_mix": [0.0, 0.0, 0.0, -1.0],
     }
-    shape = appearance("anaconda", mix)
+    shape = drawn("anaconda", mix)
     outputs = {part.name: part.motion.outputs for part in shape.parts if part.motion is not None}
     assert outputs["left tail"] == {1: 0.5, 3: -0.5}
     assert outputs["right tail"] == {1: -0.5, 3: -0.5}
@@ -180,10 +199,10 @@ def test_another_flight_controllers_mix_moves_the_same_surfaces() -> None:
 
 @pytest.mark.parametrize("name", ["auv", "bluerov2"])
 def test_thrusters_are_in_the_hull_and_turn_both_ways(name: str) -> None:
-    shape = appearance(name)
+    shape = drawn(name)
     turning = [part for part in shape.parts if part.motion is not None]
-    assert len(turning) == len(VEHICLES[name].actuators)
-    size = wildcard_values(str(VEHICLES[name].parameter_file))["hull_size"]
+    assert len(turning) == len(vehicle(name).actuators)
+    size = physics_of(vehicle(name))["hull_size"]
     for part in turning:
         assert part.motion is not None
         assert np.all(np.abs(part.pivot_frd) <= 0.5 * np.array(size) + 0.02)
@@ -193,15 +212,15 @@ def test_thrusters_are_in_the_hull_and_turn_both_ways(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "size"), [("multirotor", None), ("anaconda", 2.08), ("aerosonde", 2.8956), ("cessna", 10.9)]
+    ("name", "size"), [("multirotor", None), ("anaconda", 2.08), ("aerosonde", 2.8956), ("fixedwing-jsbsim", 10.9)]
 )
 def test_a_vehicle_is_as_large_as_its_parameters_say(name: str, size: float | None) -> None:
     # Of the multirotor: from one blade's tip to the other's, as the blades stand.
-    assert appearance(name).size == pytest.approx(size or 0.6, abs=ROUNDING if size else 0.2)
+    assert drawn(name).size == pytest.approx(size or 0.6, abs=ROUNDING if size else 0.2)
 
 
 def test_rotors_turn_on_and_surfaces_to_their_angle() -> None:
-    shape = appearance("anaconda")
+    shape = drawn("anaconda")
     moving = MovingParts(shape)
     names = [part.name for part in shape.parts]
     pwm = pulses({0: 0.5, 4: 1.0})

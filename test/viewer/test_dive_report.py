@@ -14,7 +14,7 @@ from rich.console import Console
 from rosflight_py_sim.recording.client_log import Mark
 from rosflight_py_sim.recording.dive_log import DiveLog, Frame
 from rosflight_py_sim.recording.dive_summary import DiveSummary, summarise_dive, task_object
-from rosflight_py_sim.vehicles import VEHICLES
+from rosflight_py_sim.vehicles import vehicle
 from rosflight_py_sim.viewer.dive_picture import MOMENTS, draw_dive, key_moments
 from rosflight_py_sim.viewer.summary_table import print_dive
 from rosflight_py_sim.viewer.world_map import outline
@@ -23,9 +23,9 @@ from rosflight_py_sim.world import Kind, Object, World, load_world
 POOL = load_world("pool")
 
 
-def short_dive(world: World = POOL, vehicle: str = "auv") -> tuple[DiveLog, DiveSummary]:
+def short_dive(world: World = POOL, name: str = "auv") -> tuple[DiveLog, DiveSummary]:
     cv2 = pytest.importorskip("cv2")
-    actuators = VEHICLES[vehicle].actuators
+    actuators = vehicle(name).actuators
     log = DiveLog(actuators)
     for k in range(100):
         truth = np.array([0.02 * k, 0.1, 0.3 + 0.01 * k, 1.0, *[0.0] * 15])
@@ -34,7 +34,7 @@ def short_dive(world: World = POOL, vehicle: str = "auv") -> tuple[DiveLog, Dive
     jpeg = cv2.imencode(".jpg", np.full((24, 32, 3), 90, np.uint8))[1].tobytes()
     log.frames += [Frame(5.0 + k, camera, jpeg) for k in range(10) for camera in ("front", "bottom")]
     tasks = task_object(POOL, "gate", Kind.GATE), task_object(POOL, "ring", Kind.RING)
-    return log, summarise_dive(log, world, *tasks, vehicle, 2.0)
+    return log, summarise_dive(log, world, *tasks, name, 2.0)
 
 
 @pytest.mark.parametrize("name", ["pool", "open_water"])

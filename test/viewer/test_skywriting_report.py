@@ -10,7 +10,7 @@ import pytest
 from rosflight_py_sim.autopilot.packet_modes import Mode
 from rosflight_py_sim.recording.skywriting_log import SkywritingLog
 from rosflight_py_sim.recording.skywriting_summary import summarise_skywriting
-from rosflight_py_sim.vehicles import VEHICLES
+from rosflight_py_sim.vehicles import vehicle
 from rosflight_py_sim.viewer.skywriting_picture import MODE_COLOURS, draw_skywriting
 from rosflight_py_sim.viewer.skywriting_table import skywriting_rows
 from test.recording.skywriting import LIMIT_M, LIMITS, flight
@@ -42,7 +42,7 @@ def test_log_without_rows_is_refused(tmp_path: Path) -> None:
     log = flight()
     summary = summarise_skywriting(log, LIMIT_M, "uthere")
     with pytest.raises(ValueError, match="0 rows"):
-        draw_skywriting(SkywritingLog(VEHICLES["anaconda"].actuators), summary, LIMITS, tmp_path / "one.png")
+        draw_skywriting(SkywritingLog(vehicle("anaconda").actuators), summary, LIMITS, tmp_path / "one.png")
 
 
 def test_every_mode_has_a_colour_of_its_own() -> None:

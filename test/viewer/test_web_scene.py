@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 import viser
 
-from rosflight_py_sim.viewer.appearance import APPEARANCE, appearance
+from rosflight_py_sim.vehicle_models import appearance_of
+from rosflight_py_sim.vehicles import known_vehicles, vehicle
+from rosflight_py_sim.viewer.appearance import appearance
 from rosflight_py_sim.viewer.graph_model import Health, NodeEntry, Report, graph_model
 from rosflight_py_sim.viewer.web.controls import Controls
 from rosflight_py_sim.viewer.web.display import Display
@@ -25,6 +27,8 @@ from rosflight_py_sim.viewer.world_meshes import world_parts
 from rosflight_py_sim.world import DRY_LAND, World, load_world
 
 SPACING = 0.1
+
+MULTIROTOR = appearance_of(vehicle("multirotor"))
 
 
 @pytest.fixture
@@ -47,9 +51,9 @@ def wxyz(server: viser.ViserServer, node: str) -> np.ndarray:
     return np.array(handle.wxyz)
 
 
-@pytest.mark.parametrize("name", APPEARANCE.choices)
+@pytest.mark.parametrize("name", known_vehicles())
 def test_each_vehicle_can_be_shown(server: viser.ViserServer, name: str) -> None:
-    scene = Scene(server, {"": appearance(name)}, DRY_LAND)
+    scene = Scene(server, {"": appearance_of(vehicle(name))}, DRY_LAND)
     scene.show("", view(1.0, north=3.0))
     handle = server.scene.get_handle_by_name("/map/vehicle")
     assert handle is not None and handle.position.tolist() == [3.0, 0.0, 0.0]
@@ -58,7 +62,7 @@ def test_each_vehicle_can_be_shown(server: viser.ViserServer, name: str) -> None
 @pytest.mark.parametrize("name", ["pool", "open_water"])
 def test_scene_has_the_parts_of_a_world_that_rviz_has_and_the_ground(server: viser.ViserServer, name: str) -> None:
     world = load_world(name)
-    Scene(server, {"": appearance("auv")}, world)
+    Scene(server, {"": appearance_of(vehicle("auv"))}, world)
     ground = "ground" if world.sea_floor else "floor"
     for part in {ground, *(part.name for part in world_parts(world))} - ({"floor"} if world.sea_floor else set()):
         assert server.scene.get_handle_by_name(f"/map/{part}") is not None, part
@@ -80,8 +84,8 @@ def test_followed_vehicle_stays_in_the_middle_and_others_do_not(server: viser.Vi
 
 
 def test_rotors_turn_by_their_commands_while_time_goes_on(server: viser.ViserServer) -> None:
-    scene = Scene(server, {"": appearance("multirotor")}, DRY_LAND)
-    rotors = [part for part in appearance("multirotor").parts if part.motion is not None]
+    scene = Scene(server, {"": MULTIROTOR}, DRY_LAND)
+    rotors = [part for part in MULTIROTOR.parts if part.motion is not None]
     assert len(rotors) == 4
     node = f"/map/vehicle/{rotors[0].name}"
     scene.show("", view(1.0, pwm_us=np.full(14, 1500.0)))
@@ -125,14 +129,14 @@ def test_path_has_no_gap_behind_a_fast_vehicle_that_brakes_between_two_looks(ser
 
 
 def test_wind_is_an_arrow_to_where_it_blows(server: viser.ViserServer) -> None:
-    scene = Scene(server, {"": appearance("multirotor")}, DRY_LAND)
+    scene = Scene(server, {"": MULTIROTOR}, DRY_LAND)
     arrow = server.scene.get_handle_by_name("/map/vehicle_wind")
     assert isinstance(arrow, viser.ArrowsHandle)
     assert not arrow.visible
     scene.show("", view(wind_ned=np.array([0.0, 4.0, 0.0])))
     start, end = arrow.points[0]
     assert arrow.visible
-    assert end[1] - start[1] == pytest.approx(0.8 * appearance("multirotor").size)
+    assert end[1] - start[1] == pytest.approx(0.8 * MULTIROTOR.size)
     assert math.hypot(end[0] - start[0], end[2] - start[2]) == 0.0
 
 
@@ -164,7 +168,7 @@ def test_example_of_the_page_runs(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_height_and_outputs_of_the_chosen_vehicle_are_plotted(server: viser.ViserServer) -> None:
-    display = Display(server, {"a": appearance("multirotor"), "b": appearance("multirotor")}, DRY_LAND)
+    display = Display(server, {"a": MULTIROTOR, "b": MULTIROTOR}, DRY_LAND)
     truth = np.zeros(19)
     truth[2], truth[3], truth[7] = -12.0, 1.0, 3.0
     for k in range(5):
@@ -183,14 +187,14 @@ def test_height_and_outputs_of_the_chosen_vehicle_are_plotted(server: viser.Vise
 
 @pytest.mark.parametrize("world", [DRY_LAND, load_world("pool")])
 def test_no_plot_shares_an_axis_between_units(server: viser.ViserServer, world: World) -> None:
-    display = Display(server, {"": appearance("auv")}, world)
+    display = Display(server, {"": appearance_of(vehicle("auv"))}, world)
     for plot in display.plots.handles:
         assert plot.title is not None and "," not in "".join(line["label"] for line in plot.series[1:])
     assert [plot.title.partition(", ")[2] for plot in display.plots.handles] == ["deg", "m", "m/s", "us"]
 
 
 def test_plots_show_the_last_30_s_at_any_rate_of_looking(server: viser.ViserServer) -> None:
-    display = Display(server, {"": appearance("multirotor")}, DRY_LAND)
+    display = Display(server, {"": MULTIROTOR}, DRY_LAND)
     for k in range(1000):
         # At twice real time, thirty pictures a second.
         display.show("", view(2.0 / 30.0 * k))
@@ -201,7 +205,7 @@ def test_plots_show_the_last_30_s_at_any_rate_of_looking(server: viser.ViserServ
 
 
 def test_plots_are_filled_however_late_somebody_looks_at_them(server: viser.ViserServer) -> None:
-    display = Display(server, {"": appearance("multirotor")}, DRY_LAND)
+    display = Display(server, {"": MULTIROTOR}, DRY_LAND)
     # The browser keeps this range, whatever data a plot has when it is drawn first.
     assert all(plot.scales is not None and not plot.scales["x"].get("auto") for plot in display.plots.handles)
     for k in range(250):
@@ -211,7 +215,7 @@ def test_plots_are_filled_however_late_somebody_looks_at_them(server: viser.Vise
 
 
 def test_line_of_the_heading_is_broken_where_it_wraps(server: viser.ViserServer) -> None:
-    display = Display(server, {"": appearance("multirotor")}, DRY_LAND)
+    display = Display(server, {"": MULTIROTOR}, DRY_LAND)
     for k, heading in enumerate([160.0, 170.0, 180.0, 190.0, 200.0, 210.0]):
         truth = np.zeros(19)
         truth[3], truth[6] = math.cos(math.radians(heading) / 2.0), math.sin(math.radians(heading) / 2.0)
@@ -226,7 +230,7 @@ def test_line_of_the_heading_is_broken_where_it_wraps(server: viser.ViserServer)
 
 
 def test_readings_tell_time_pace_place_and_what_is_noted(server: viser.ViserServer) -> None:
-    display = Display(server, {"": appearance("auv")}, load_world("pool"))
+    display = Display(server, {"": appearance_of(vehicle("auv"))}, load_world("pool"))
     display.tell_pace(1.5)
     display.note("status", "armed")
     display.show("", view(12.5, north=3.0))

@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import yaml
 
@@ -18,27 +18,31 @@ _LARGEST_FILE = 1_000_000
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 
 
-class WorldError(ValueError):
-    """A world that cannot be taken; the text names file, line and key, what was given and what is allowed."""
-
-
 class Item:
-    """One value of a file, at its place."""
+    """One value of a file, at its place.
 
-    def __init__(self, file: Path, node: yaml.Node, path: str) -> None:
-        self._file = file
+    Attributes:
+        file: the file.
+    """
+
+    def __init__(self, file: Path, node: yaml.Node, path: str, error: type[ValueError]) -> None:
+        self.file = file
         self._node = node
         self._path = path
+        self._error = error
 
-    def refuse(self, allowed: str, given: str = "") -> WorldError:
+    def refuse(self, allowed: str, given: str = "") -> ValueError:
         """The error that says what is allowed here; `given` stands in for the value's own text."""
         told = f"{given or _shown(self._node)} given; " if given or self._path else ""
-        return WorldError(f"{self._place}: {told}allowed: {allowed}")
+        return self._error(f"{self._place}: {told}allowed: {allowed}")
 
     @property
     def _place(self) -> str:
-        place = f"{self._file}, line {self._node.start_mark.line + 1}"
+        place = f"{self.file}, line {self._node.start_mark.line + 1}"
         return f"{place}: {self._path}" if self._path else place
+
+    def _at(self, node: yaml.Node, path: str) -> Item:
+        return Item(self.file, node, path, self._error)
 
     def section(self, allowed: Sequence[str], required: Sequence[str] = ()) -> Section:
         """The value as a mapping with these keys alone, the required ones among them."""
@@ -50,12 +54,12 @@ class Item:
             name = str(key.value) if isinstance(key, yaml.ScalarNode) else _shown(key)
             path = f"{self._path}.{name}" if self._path else name
             if name in items:
-                raise Item(self._file, key, path).refuse("each key once", "a second one")
+                raise self._at(key, path).refuse("each key once", "a second one")
             if name not in allowed:
                 near = difflib.get_close_matches(name, allowed, n=1)
                 hint = f" (did you mean {near[0]}?)" if near else ""
-                raise Item(self._file, key, path).refuse(", ".join(allowed) + hint, "an unknown key")
-            items[name] = Item(self._file, value, path)
+                raise self._at(key, path).refuse(", ".join(allowed) + hint, "an unknown key")
+            items[name] = self._at(value, path)
         missing = [name for name in required if name not in items]
         if missing:
             raise self.refuse(f"only with the keys {', '.join(required)}", f"no {missing[0]}")
@@ -66,7 +70,7 @@ class Item:
         if not isinstance(self._node, yaml.SequenceNode):
             raise self.refuse("a list")
         for k, node in enumerate(self._node.value):
-            yield Item(self._file, node, f"{self._path}[{k}]")
+            yield self._at(node, f"{self._path}[{k}]")
 
     def number(self, *, least: float = -math.inf, most: float = math.inf, above_least: bool = False) -> float:
         """The value as a number."""
@@ -87,6 +91,13 @@ class Item:
         if not isinstance(self._node, yaml.SequenceNode) or len(self._node.value) != len(names):
             raise self.refuse(f"[{', '.join(names)}]")
         return tuple(one(item) for item in self.items())
+
+    def names_and_values(self) -> dict[str, Any]:
+        """The value as a mapping from any names to plain values and lists of them."""
+        value = yaml.SafeLoader("").construct_document(self._node)
+        if not isinstance(value, dict) or not all(isinstance(name, str) for name in value):
+            raise self.refuse("a mapping from names to values")
+        return value
 
     @property
     def is_list(self) -> bool:
@@ -131,23 +142,23 @@ class Section:
         return one(self._items[name]) if name in self._items else default
 
 
-def read_file(file: Path) -> Item:
-    """The document in a file.
+def read_file(file: Path, error: type[ValueError]) -> Item:
+    """The document in a file; `error` is raised for whatever is refused in it.
 
     Raises:
-        WorldError: it cannot be read, or is no YAML.
+        ValueError: of the type `error`: it cannot be read, or is no YAML.
     """
     try:
         if file.stat().st_size > _LARGEST_FILE:
-            raise WorldError(f"{file}: larger than {_LARGEST_FILE} bytes")
+            raise error(f"{file}: larger than {_LARGEST_FILE} bytes")
         node = yaml.compose(file.read_text(encoding="utf-8"), Loader=yaml.SafeLoader)
-    except (OSError, UnicodeDecodeError) as error:
-        raise WorldError(f"{file}: cannot be read: {error}") from error
-    except (yaml.YAMLError, RecursionError) as error:
-        raise WorldError(f"{file}: is no YAML: {' '.join(str(error).split())}") from error
+    except (OSError, UnicodeDecodeError) as cause:
+        raise error(f"{file}: cannot be read: {cause}") from cause
+    except (yaml.YAMLError, RecursionError) as cause:
+        raise error(f"{file}: is no YAML: {' '.join(str(cause).split())}") from cause
     if node is None:
-        raise WorldError(f"{file}: is empty")
-    return Item(file, node, "")
+        raise error(f"{file}: is empty")
+    return Item(file, node, "", error)
 
 
 def _shown(node: yaml.Node) -> str:

@@ -1,0 +1,30 @@
+"""The vehicles: each is a file of data, which config/vehicles/ or a user's own folder holds."""
+
+from rosflight_py_sim.vehicles.catalogue import (
+    DEFAULT_VEHICLE,
+    STANDALONE,
+    all_vehicles,
+    known_dynamics,
+    known_vehicles,
+    names_of_vehicles,
+    reference,
+    vehicle,
+)
+from rosflight_py_sim.vehicles.vehicle import CAMERA, SPACING, Actuator, ClientMission, Pairing, Vehicle
+
+__all__ = [
+    "CAMERA",
+    "DEFAULT_VEHICLE",
+    "SPACING",
+    "STANDALONE",
+    "Actuator",
+    "ClientMission",
+    "Pairing",
+    "Vehicle",
+    "all_vehicles",
+    "known_dynamics",
+    "known_vehicles",
+    "names_of_vehicles",
+    "reference",
+    "vehicle",
+]

@@ -1,0 +1,91 @@
+"""Which vehicles there are: vehicle files, found by name in the folders of vehicles, or by path."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.vehicles.vehicle import Vehicle
+from rosflight_py_sim.vehicles.vehicle_file import CONFIG, read_vehicle
+
+DEFAULT_VEHICLE = "multirotor"
+"""The vehicle where none is asked for."""
+
+STANDALONE = "standalone"
+"""Name of the dynamics of this package, as users type it."""
+
+FOLDERS = "ROSFLIGHT_PY_SIM_VEHICLES"
+"""Environment variable: folders of a user's own vehicles, separated as in PATH; they come before the package's."""
+
+
+def vehicle_files() -> dict[tuple[str, str], Path]:
+    """Vehicle file by the names of vehicle and dynamics.
+
+    A folder holds NAME.yaml and, for a vehicle that other dynamics can move, DYNAMICS/NAME.yaml.
+    """
+    given = [Path(folder) for folder in os.environ.get(FOLDERS, "").split(os.pathsep) if folder]
+    files: dict[tuple[str, str], Path] = {}
+    for folder in [*given, CONFIG / "vehicles"]:
+        for file in sorted([*folder.glob("*.yaml"), *folder.glob("*/*.yaml")]):
+            dynamics = STANDALONE if file.parent == folder else file.parent.name
+            files.setdefault((file.stem, dynamics), file)
+    return files
+
+
+def known_vehicles() -> list[str]:
+    """Names of the vehicles."""
+    return sorted({name for name, dynamics in vehicle_files() if dynamics == STANDALONE})
+
+
+def known_dynamics() -> list[str]:
+    """Names of the dynamics, as users type them."""
+    return [STANDALONE, *sorted({dynamics for _, dynamics in vehicle_files()} - {STANDALONE})]
+
+
+def all_vehicles() -> dict[tuple[str, str], Vehicle]:
+    """Vehicle by the names of vehicle and dynamics.
+
+    Raises:
+        ParameterError: a vehicle file is not right.
+    """
+    return {names: read_vehicle(file) for names, file in vehicle_files().items()}
+
+
+def names_of_vehicles(suits: Callable[[Vehicle], bool]) -> list[str]:
+    """Names of the vehicles that suit.
+
+    Raises:
+        ParameterError: a vehicle file is not right.
+    """
+    return [name for (name, dynamics), one in all_vehicles().items() if dynamics == STANDALONE and suits(one)]
+
+
+def reference(chosen: Vehicle) -> str:
+    """What `vehicle` finds it by again: its name, or the path of its file."""
+    return chosen.name if chosen.file in vehicle_files().values() else str(chosen.file)
+
+
+def vehicle(name_or_path: str, dynamics: str = STANDALONE) -> Vehicle:
+    """The vehicle of that name or file, moved by the dynamics of that name.
+
+    Raises:
+        ParameterError: there is none, or its file is not right.
+    """
+    if "/" in name_or_path or name_or_path.endswith((".yaml", ".yml")):
+        file = Path(name_or_path)
+        if dynamics != STANDALONE:
+            file = file.parent / dynamics / file.name
+        if file.is_file():
+            return read_vehicle(file)
+        raise ParameterError(f"vehicle '{name_or_path}' given; there is no file '{file}'")
+    files = vehicle_files()
+    if (name_or_path, dynamics) in files:
+        return read_vehicle(files[name_or_path, dynamics])
+    given = name_or_path if dynamics == STANDALONE else f"{name_or_path} by {dynamics}"
+    names = [
+        name if by == STANDALONE else f"{name} by {by}"
+        for name, by in sorted(files, key=lambda key: (key[1] != STANDALONE, key))
+    ]
+    raise ParameterError(f"vehicle '{given}' given; allowed: {', '.join(names)}, or the path of a vehicle file")

@@ -1,0 +1,145 @@
+"""Vehicle files (docs/add_a_vehicle.md): reading, and refusing what makes no sense with file, line and key."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.resources import share_directory
+from rosflight_py_sim.vehicles.vehicle import SPACING, Actuator, ClientMission, Pairing, Vehicle
+from rosflight_py_sim.yaml_section import Item, read_file
+
+CONFIG = share_directory() / "config"
+
+REQUIRED = ("description", "forces_and_moments", "parameters", "firmware", "actuators")
+OPTIONAL = (
+    *("dynamics", "appearance", "autopilot", "flight_controller", "pairings", "companions", "spacing", "mission"),
+    "weather",
+)
+
+# ROS namespaces are made of it.
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+
+_OUTPUTS = 14
+_KINDS = {"motor": True, "servo": False}
+
+
+def read_vehicle(file: Path) -> Vehicle:
+    """The vehicle that a file describes; its name is the file's, without the ending.
+
+    Raises:
+        ParameterError: the file cannot be read, or is no vehicle file.
+    """
+    # At the top they would import ROS, or this module.
+    from rosflight_py_sim.flight_controllers import FLIGHT_CONTROLLERS
+    from rosflight_py_sim.nodes.node_classes import NODE_CLASSES
+    from rosflight_py_sim.viewer.appearance import APPEARANCE
+
+    if not _NAME.fullmatch(file.stem):
+        raise ParameterError(f"{file}: its name is the vehicle's; allowed: letters, digits and _, a letter first")
+    section = read_file(file, ParameterError).section((*REQUIRED, *OPTIONAL), REQUIRED)
+
+    def executable(item: Item, ending: str = "") -> str:
+        return _one_of(item, [name for name in NODE_CLASSES if name.endswith(ending)])
+
+    mission, waypoint_file = section.read("mission", _mission, (None, None))
+    return Vehicle(
+        name=file.stem,
+        file=file.absolute(),
+        description=section["description"].text(),
+        forces_and_moments=executable(section["forces_and_moments"], "_forces_and_moments"),
+        dynamics=section.read("dynamics", lambda item: executable(item, "_dynamics"), "standalone_dynamics"),
+        parameter_file=_file(section["parameters"]),
+        firmware_file=_file(section["firmware"]),
+        actuators=_actuators(section["actuators"]),
+        weather_file=section.read("weather", _file, CONFIG / "wind.yaml"),
+        appearance=section.read("appearance", lambda item: _one_of(item, APPEARANCE.choices), str(APPEARANCE.default)),
+        autopilot=section.read("autopilot", lambda item: executable(item, "autopilot"), ""),
+        waypoint_file=waypoint_file,
+        flight_controller=section.read(
+            "flight_controller", lambda item: _one_of(item, FLIGHT_CONTROLLERS), "sil_board"
+        ),
+        pairings=section.read("pairings", lambda item: _pairings(item, tuple(FLIGHT_CONTROLLERS)), {}),
+        companions=section.read("companions", lambda item: tuple(map(executable, item.items())), ()),
+        spacing=section.read("spacing", lambda item: item.number(least=0.0, most=1e4, above_least=True), SPACING),
+        mission=mission,
+    )
+
+
+def _one_of(item: Item, names: Iterable[str]) -> str:
+    return item.choice({name: name for name in names})
+
+
+def _whole(item: Item, least: int, most: int) -> int:
+    number = item.number(least=least, most=most)
+    if not number.is_integer():
+        raise item.refuse(f"a whole number from {least} to {most}")
+    return int(number)
+
+
+def _file(item: Item) -> Path:
+    """A file, whose path begins at the vehicle file's folder."""
+    file = _path(item)
+    if not file.is_file():
+        raise item.refuse(f"a path from {item.file.parent} to a file, or an absolute one", f"{item.text()}, no file,")
+    return file
+
+
+def _path(item: Item) -> Path:
+    return Path(os.path.normpath(item.file.absolute().parent / item.text()))
+
+
+def _actuators(item: Item) -> tuple[Actuator, ...]:
+    actuators: list[Actuator] = []
+    for one in item.items():
+        section = one.section(("name", "output", "kind"), ("name", "output", "kind"))
+        name, output = section["name"].text(), _whole(section["output"], 0, _OUTPUTS - 1)
+        if any(output == other.output for other in actuators):
+            raise section["output"].refuse("each output once", f"a second {output}")
+        if any(name == other.name for other in actuators):
+            raise section["name"].refuse("each name once", f"a second '{name}'")
+        actuators.append(Actuator(name, output, section["kind"].choice(_KINDS)))
+    if not actuators:
+        raise item.refuse("at least one actuator")
+    return tuple(actuators)
+
+
+def _pairings(item: Item, controllers: Sequence[str]) -> dict[str, Pairing]:
+    section = item.section(controllers)
+    return {name: _pairing(section[name]) for name in controllers if name in section}
+
+
+def _pairing(item: Item) -> Pairing:
+    section = item.section(("parameters", "command", "instance"), ("parameters",))
+    command = section.read("command", _command, "")
+    return Pairing(_file(section["parameters"]), command, section.read("instance", Item.text, ""))
+
+
+def _command(item: Item) -> str:
+    try:
+        return item.text().format(config=CONFIG, folder=item.file.absolute().parent)
+    except (KeyError, IndexError, ValueError):
+        raise item.refuse("a command in which {config} and {folder} alone stand in braces") from None
+
+
+def _mission(item: Item) -> tuple[ClientMission | None, Path | None]:
+    """The mission of a client program, or else the waypoints of the autopilot."""
+    keys = ("program", "parts", "task", "arguments", "settings")
+    section = item.section(("waypoints", *keys))
+    if "waypoints" in section:
+        for name in keys:
+            if name in section:
+                raise section[name].refuse("waypoints for the autopilot, or a program", "both")
+        return None, _file(section["waypoints"])
+    section = item.section(keys, keys[:3])
+    mission = ClientMission(
+        _file(section["program"]),
+        _whole(section["parts"], 1, 1000),
+        section["task"].text(),
+        section.read("arguments", lambda given: tuple(map(Item.text, given.items())), ()),
+        section.read("settings", Item.names_and_values, {}),
+    )
+    return mission, None

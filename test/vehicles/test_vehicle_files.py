@@ -1,0 +1,173 @@
+"""Vehicle files: what is read, where they are found, and that what makes no sense is refused with path and line."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from rosflight_py_sim.cli import main
+from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.resources import share_directory
+from rosflight_py_sim.vehicles import (
+    Actuator,
+    all_vehicles,
+    known_dynamics,
+    known_vehicles,
+    names_of_vehicles,
+    reference,
+    vehicle,
+)
+from rosflight_py_sim.vehicles.vehicle_file import OPTIONAL, REQUIRED
+
+CONFIG = share_directory() / "config"
+
+KITE = """\
+description: kite with two motors
+forces_and_moments: multirotor_forces_and_moments
+parameters: kite.params
+firmware: kite.firmware
+autopilot: fixedwing_autopilot
+actuators:
+  - {name: left, output: 0, kind: motor}
+  - {name: rudder, output: 3, kind: servo}
+pairings:
+  ardupilot:
+    parameters: kite.params
+    command: fly {folder}/kite.parm over {config}
+mission: {waypoints: kite.waypoints}
+spacing: 7.5
+"""
+
+Write = Callable[[str], Path]
+
+
+@pytest.fixture
+def kite(tmp_path: Path) -> Write:
+    """A function that writes the kite's file, with the files that it names."""
+
+    def write(text: str) -> Path:
+        for name in ("params", "firmware", "waypoints", "program"):
+            (tmp_path / f"kite.{name}").touch()
+        file = tmp_path / "kite.yaml"
+        file.write_text(text, encoding="utf-8")
+        return file
+
+    return write
+
+
+def test_file_is_read_as_it_says(kite: Write) -> None:
+    file = kite(KITE)
+    read = vehicle(str(file))
+    assert (read.name, read.description, read.spacing) == ("kite", "kite with two motors", 7.5)
+    assert read.actuators == (Actuator("left", 0, is_motor=True), Actuator("rudder", 3, is_motor=False))
+    assert read.parameter_file == file.with_suffix(".params")
+    assert read.pairings["ardupilot"].command == f"fly {file.parent}/kite.parm over {CONFIG}"
+    assert read.settings == {
+        "firmware_param_file": str(file.with_suffix(".firmware")),
+        "appearance": "dart",
+        "waypoint_file": str(file.with_suffix(".waypoints")),
+    }
+    # What it does not say.
+    assert (read.dynamics, read.flight_controller, read.mission) == ("standalone_dynamics", "sil_board", None)
+    assert read.weather_file == CONFIG / "wind.yaml"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "path", "words"),
+    [
+        ("spacing", "spacin", 14, "spacin", "unknown key given.*did you mean spacing"),
+        ("description: kite with two motors\n", "", 1, "", "no description given"),
+        ("multirotor_forces", "kite_forces", 2, "forces_and_moments", "kite_forces_and_moments given; allowed: .*auv"),
+        ("parameters: kite.params\nf", "parameters: no.yaml\nf", 3, "parameters", "no.yaml, no file, given; .*a path"),
+        ("fixedwing_autopilot", "rc", 5, "autopilot", "rc given; allowed: autopilot, fixedwing_autopilot"),
+        ("output: 3", "output: 14", 8, r"actuators\[1\].output", "14 given; allowed: .*at most 13"),
+        ("output: 3", "output: 1.5", 8, r"actuators\[1\].output", "1.5 given; allowed: a whole number"),
+        ("output: 3", "output: 0", 8, r"actuators\[1\].output", "a second 0 given"),
+        ("name: rudder", "name: left", 8, r"actuators\[1\].name", "a second 'left' given"),
+        ("kind: servo", "kind: sail", 8, r"actuators\[1\].kind", "sail given; allowed: motor, servo"),
+        ("ardupilot:\n", "px4:\n", 10, "pairings.px4", "unknown key given; allowed: .*zeromq"),
+        ("{config}", "{home}", 12, "pairings.ardupilot.command", "allowed: a command in which {config} and {folder}"),
+        ("{waypoints:", "{parts: 2, waypoints:", 13, "mission.parts", "both given"),
+        (
+            "{waypoints: kite.waypoints}",
+            "{program: kite.program, parts: 0, task: dive}",
+            13,
+            "mission.parts",
+            "0 given",
+        ),
+        ("{waypoints: kite.waypoints}", "{task: dive}", 13, "mission", "no program given"),
+        ("spacing: 7.5", "appearance: zeppelin", 14, "appearance", "zeppelin given; allowed: dart, multirotor"),
+        ("spacing: 7.5", "flight_controller: me", 14, "flight_controller", "me given; allowed: sil_board"),
+        ("spacing: 7.5", "companions: [dog]", 14, r"companions\[0\]", "dog given; allowed: .*camera"),
+        ("spacing: 7.5", "spacing: 0", 14, "spacing", "0 given; allowed: .*greater than 0"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_with_path_and_line(
+    kite: Write, old: str, new: str, line: int, path: str, words: str
+) -> None:
+    assert old in KITE
+    file = kite(KITE.replace(old, new))
+    with pytest.raises(ParameterError, match=rf"kite.yaml, line {line}: {path}.*{words}"):
+        vehicle(str(file))
+
+
+def test_name_that_cannot_begin_a_namespace_is_refused(kite: Write) -> None:
+    file = kite(KITE)
+    with pytest.raises(ParameterError, match=r"7-kites.yaml: its name is the vehicle's; allowed: letters"):
+        vehicle(str(file.rename(file.with_name("7-kites.yaml"))))
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [("zeppelin", "'zeppelin' given; allowed: aerosonde.*by jsbsim, or the path"), ("./no.yaml", "there is no file")],
+)
+def test_vehicle_that_there_is_not_is_refused(given: str, text: str) -> None:
+    with pytest.raises(ParameterError, match=text):
+        vehicle(given)
+
+
+def test_other_dynamics_need_a_file_of_their_own(kite: Write) -> None:
+    file = kite(KITE)
+    with pytest.raises(ParameterError, match=r"there is no file '.*/jsbsim/kite.yaml'"):
+        vehicle(str(file), "jsbsim")
+    with pytest.raises(ParameterError, match="'auv by jsbsim' given"):
+        vehicle("auv", "jsbsim")
+    assert vehicle("fixedwing", "jsbsim").dynamics == "jsbsim_dynamics"
+    assert known_dynamics() == ["standalone", "jsbsim"]
+
+
+def test_a_users_folder_comes_before_the_packages_own(
+    kite: Write, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = kite(KITE)
+    assert "kite" not in known_vehicles()
+    assert reference(vehicle(str(file))) == str(file)
+    own = file.parent / "multirotor.yaml"
+    own.write_text(KITE, encoding="utf-8")
+    monkeypatch.setenv("ROSFLIGHT_PY_SIM_VEHICLES", os.pathsep.join(["/no/such/folder", str(file.parent)]))
+    assert vehicle("kite").file == file and vehicle("multirotor").file == own
+    assert reference(vehicle("kite")) == "kite"
+    assert "kite" in names_of_vehicles(lambda one: one.autopilot == "fixedwing_autopilot")
+    with pytest.raises(SystemExit, match="0"):
+        main(["vehicles"])
+    assert f"kite: kite with two motors ({file})" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", known_vehicles())
+def test_actuators_of_a_multirotor_are_its_rotors_in_their_order(name: str) -> None:
+    one = all_vehicles()[name, "standalone"]
+    if one.forces_and_moments == "multirotor_forces_and_moments":
+        assert [(each.output, each.is_motor) for each in one.actuators] == [
+            (k, True) for k in range(len(one.actuators))
+        ]
+
+
+def test_page_shows_the_hexarotors_file_and_tells_of_every_key() -> None:
+    page = (share_directory() / "docs" / "add_a_vehicle.md").read_text(encoding="utf-8")
+    (shown,) = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
+    assert (CONFIG / "vehicles" / "hexarotor.yaml").read_text(encoding="utf-8").endswith(f"folder.\n{shown}")
+    assert [key for key in (*REQUIRED, *OPTIONAL) if f"| `{key}" not in page] == []
