@@ -40,11 +40,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     leave_out_generator()
     given = list(sys.argv[1:] if arguments is None else arguments)
     cut = given.index("--ros-args") if "--ros-args" in given else len(given)
-    options = _parser().parse_args(given[:cut])
-    options.ros_arguments = given[cut:]
     # The simulation stays on this machine unless the user says otherwise.
     os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
     try:
+        options = _parser().parse_args(given[:cut])
+        options.ros_arguments = given[cut:]
         sys.exit(options.command(options))
     except ParameterError as error:
         print(f"rosflight_py_sim: {error}", file=sys.stderr)
@@ -92,7 +92,7 @@ def _parser() -> argparse.ArgumentParser:
         "vehicles",
         help="list the vehicles",
         description="List the vehicles that --vehicle takes by name: those of the folders in the environment variable "
-        f"{FOLDERS}, then the package's own.",
+        f"{FOLDERS}, of installed packages and of this one.",
     )
     vehicles.set_defaults(command=_vehicles)
 

@@ -1,13 +1,14 @@
-"""The flight controllers that come with the package: each is nodes that stand between sensors and outputs."""
+"""The flight controllers: each is nodes that stand between sensors and outputs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from rosflight_py_sim.fleet import Member
 from rosflight_py_sim.parameters import ParameterError, Value
+from rosflight_py_sim.registry import registered, registered_class
 from rosflight_py_sim.vehicles import Vehicle, names_of_vehicles
 
 
@@ -91,7 +92,7 @@ class FlightController:
         ]
 
 
-FLIGHT_CONTROLLERS = {
+_OWN = {
     one.name: one
     for one in [
         FlightController("sil_board", ("sil_board",), "the ROSflight firmware", obeys_commands=True),
@@ -121,6 +122,39 @@ FLIGHT_CONTROLLERS = {
         ),
     ]
 }
+
+
+class _FlightControllers(Mapping[str, FlightController]):
+    """The package's own, and one for each front-end of another package, by the front-end's name."""
+
+    def __iter__(self) -> Iterator[str]:
+        served = {one.settings.get("front_end") for one in _OWN.values()}
+        yield from _OWN
+        yield from (name for name in registered("front_ends") if name not in served)
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
+
+    def __getitem__(self, name: str) -> FlightController:
+        if name in _OWN:
+            return _OWN[name]
+        if name not in list(self):
+            raise KeyError(name)
+        # numpy, which the command line would otherwise not need.
+        from rosflight_py_sim.bridge.front_end_interface import FrontEndInterface, OffboardFrontEnd
+
+        front_end = registered_class("front_ends", name, FrontEndInterface)
+        beside = issubclass(front_end, OffboardFrontEnd)
+        return FlightController(
+            name,
+            ("sil_board", "bridge") if beside else ("bridge",),
+            (front_end.__doc__ or "no description").strip().splitlines()[0],
+            {"front_end": name},
+            needs_lockstep=not beside,
+        )
+
+
+FLIGHT_CONTROLLERS = _FlightControllers()
 """By name."""
 
 

@@ -16,15 +16,13 @@ from rosflight_py_sim.firmware.parameter_table import MIXER_OUTPUTS, MIXER_ROWS
 from rosflight_py_sim.firmware.parameters import FirmwareParameters
 from rosflight_py_sim.firmware.unmixing import TRAVELS
 from rosflight_py_sim.interfaces.parameter_files import check_files, files_of_arguments, values_of_arguments
-from rosflight_py_sim.nodes.vehicle_physics import physics_of_arguments
-from rosflight_py_sim.parameters import ParameterError, ParameterTable, Value, Values, number
+from rosflight_py_sim.parameters import ParameterError, ParameterTable, Value, number
 from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS
 from rosflight_py_sim.physics.fixedwing import FIXEDWING_PARAMETERS, SURFACES, FixedWing
 from rosflight_py_sim.physics.multirotor import MULTIROTOR_PARAMETERS, Multirotor
 from rosflight_py_sim.physics.steady_model import Array, ModelInput, SteadyModel
 from rosflight_py_sim.pulse_width import MOTOR, OUTPUTS, pulse_of
 from rosflight_py_sim.vehicles import Vehicle
-from rosflight_py_sim.viewer.appearance import Appearance, appearance
 
 Given: TypeAlias = dict[str, Value]
 PulseWidths: TypeAlias = Callable[[Array], dict[int, float]]
@@ -113,12 +111,6 @@ def steady_vehicle(vehicle: Vehicle, arguments: Sequence[str], namespace: str = 
     forces = given_values(physics.parameters, arguments, "forces_and_moments", namespace, executable)
     dynamics = given_values(DYNAMICS_PARAMETERS, arguments, "dynamics", namespace, "standalone_dynamics")
     return physics.vehicle(forces, dynamics, vehicle.firmware_file)
-
-
-def appearance_of(vehicle: Vehicle, values: Values | None = None) -> Appearance:
-    """What the vehicle looks like with the parameters of its own file; `values` as in `appearance`."""
-    physics = physics_of_arguments(["--params-file", str(vehicle.parameter_file)])
-    return appearance(vehicle.appearance, physics, values)
 
 
 def given_values(table: ParameterTable, arguments: Sequence[str], node: str, namespace: str, alias: str) -> Given:

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, Protocol
 
-from rosflight_py_sim.bridge.ardupilot_front_end import ArduPilotFrontEnd
-from rosflight_py_sim.bridge.auv_front_end import AuvFrontEnd
-from rosflight_py_sim.bridge.front_end_interface import FrontEndInterface
-from rosflight_py_sim.bridge.uthere_front_end import UthereFrontEnd
+from rosflight_py_sim.bridge.front_end_interface import ActuatorFrontEnd, FrontEndInterface, OffboardFrontEnd
 from rosflight_py_sim.interfaces.autopilot_interface import COMMAND_FREQUENCY
 from rosflight_py_sim.interfaces.diagnostics import Diagnosis
 from rosflight_py_sim.interfaces.simulation_node import TIME_MODE, SimulationNode
@@ -18,6 +15,7 @@ from rosflight_py_sim.nodes.actuator_exchange import ActuatorExchange
 from rosflight_py_sim.nodes.offboard_exchange import OffboardExchange
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Value
+from rosflight_py_sim.registry import registered, registered_class
 
 
 class Exchange(Protocol):
@@ -33,17 +31,14 @@ class Exchange(Protocol):
         """An entry of each vehicle."""
 
 
-class Protocolled(NamedTuple):
-    """A front-end, and how it takes part."""
+_EXCHANGES: dict[type, Callable[[SimulationNode, Any], Exchange]] = {
+    ActuatorFrontEnd: ActuatorExchange,
+    OffboardFrontEnd: OffboardExchange,
+}
+"""Base class of a front-end to how it takes part."""
 
-    front_end: type[FrontEndInterface]
-    exchange: Callable[[SimulationNode, Any], Exchange]
-
-
-FRONT_ENDS = {
-    "ardupilot": Protocolled(ArduPilotFrontEnd, ActuatorExchange),
-    "auv": Protocolled(AuvFrontEnd, ActuatorExchange),
-    "uthere": Protocolled(UthereFrontEnd, OffboardExchange),
+FRONT_ENDS: dict[str, type[FrontEndInterface]] = {
+    name: registered_class("front_ends", name, FrontEndInterface) for name in registered("front_ends")
 }
 """By the value of the parameter front_end."""
 
@@ -53,7 +48,7 @@ class Bridge(SimulationNode):
 
     DEFAULT_NAME: ClassVar[str] = "bridge"
     PARAMETERS: ClassVar[ParameterTable] = sum(
-        (one.front_end.PARAMETERS for one in FRONT_ENDS.values()),
+        (one.PARAMETERS for one in FRONT_ENDS.values()),
         start=ParameterTable(
             TIME_MODE.overridden("the steps of lockstep wait for a flight controller outside", default="lockstep"),
             VEHICLES,
@@ -72,8 +67,9 @@ class Bridge(SimulationNode):
         super().__init__(**arguments)
         chosen = FRONT_ENDS[str(self.values["front_end"])]
         names = vehicle_namespaces(self.values["vehicles"])
-        self.front_end = chosen.front_end(self.values, self.get_logger(), names)
-        self._exchange = chosen.exchange(self, self.front_end)
+        self.front_end = chosen(self.values, self.get_logger(), names)
+        exchange = next(one for base, one in _EXCHANGES.items() if issubclass(chosen, base))
+        self._exchange = exchange(self, self.front_end)
         self._exchange.open()
         self.follow_stamps()
 

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.registry import registered_folders
 from rosflight_py_sim.vehicles.vehicle import Vehicle
-from rosflight_py_sim.vehicles.vehicle_file import CONFIG, read_vehicle
+from rosflight_py_sim.vehicles.vehicle_file import read_vehicle
 
 DEFAULT_VEHICLE = "multirotor"
 """The vehicle where none is asked for."""
@@ -17,20 +18,23 @@ STANDALONE = "standalone"
 """Name of the dynamics of this package, as users type it."""
 
 FOLDERS = "ROSFLIGHT_PY_SIM_VEHICLES"
-"""Environment variable: folders of a user's own vehicles, separated as in PATH; they come before the package's."""
+"""Environment variable: folders of a user's own vehicles, separated as in PATH; they come before those
+that packages have registered."""
 
 
 def vehicle_files() -> dict[tuple[str, str], Path]:
     """Vehicle file by the names of vehicle and dynamics.
 
-    A folder holds NAME.yaml and, for a vehicle that other dynamics can move, DYNAMICS/NAME.yaml.
+    A folder of vehicles holds NAME.yaml and, for a vehicle that other dynamics can move, DYNAMICS/NAME.yaml. Its other
+    folders hold what you like.
     """
     given = [Path(folder) for folder in os.environ.get(FOLDERS, "").split(os.pathsep) if folder]
     files: dict[tuple[str, str], Path] = {}
-    for folder in [*given, CONFIG / "vehicles"]:
-        for file in sorted([*folder.glob("*.yaml"), *folder.glob("*/*.yaml")]):
-            dynamics = STANDALONE if file.parent == folder else file.parent.name
-            files.setdefault((file.stem, dynamics), file)
+    for folder in [*given, *registered_folders("vehicles")]:
+        for dynamics in known_dynamics():
+            place = folder if dynamics == STANDALONE else folder / dynamics
+            for file in sorted(place.glob("*.yaml")):
+                files.setdefault((file.stem, dynamics), file)
     return files
 
 
@@ -40,8 +44,11 @@ def known_vehicles() -> list[str]:
 
 
 def known_dynamics() -> list[str]:
-    """Names of the dynamics, as users type them."""
-    return [STANDALONE, *sorted({dynamics for _, dynamics in vehicle_files()} - {STANDALONE})]
+    """Names of the dynamics, as users type them: those of their executables, which end with _dynamics."""
+    # At the top this would import ROS.
+    from rosflight_py_sim.nodes.node_classes import NODE_CLASSES
+
+    return [name.removesuffix("_dynamics") for name in NODE_CLASSES if name.endswith("_dynamics")]
 
 
 def all_vehicles() -> dict[tuple[str, str], Vehicle]:

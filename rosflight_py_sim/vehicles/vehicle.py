@@ -58,7 +58,7 @@ class ClientMission:
     Attributes:
         program: Python file; it prints what it does, one line for each part of the mission.
         parts: how many parts there are.
-        task: what the program has to do, and is judged by: a name of `missions.TASKS`.
+        task: what the program has to do, and is judged by: a mission that a package has registered.
         arguments: further ones of the program.
         settings: parameters of the nodes.
     """

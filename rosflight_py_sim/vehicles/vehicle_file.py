@@ -8,11 +8,13 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.registry import registered
 from rosflight_py_sim.resources import share_directory
 from rosflight_py_sim.vehicles.vehicle import SPACING, Actuator, ClientMission, Pairing, Vehicle
 from rosflight_py_sim.yaml_section import Item, read_file
 
 CONFIG = share_directory() / "config"
+VEHICLES = CONFIG / "vehicles"
 
 REQUIRED = ("description", "forces_and_moments", "parameters", "firmware", "actuators")
 OPTIONAL = (
@@ -138,7 +140,7 @@ def _mission(item: Item) -> tuple[ClientMission | None, Path | None]:
     mission = ClientMission(
         _file(section["program"]),
         _whole(section["parts"], 1, 1000),
-        section["task"].text(),
+        _one_of(section["task"], registered("missions")),
         section.read("arguments", lambda given: tuple(map(Item.text, given.items())), ()),
         section.read("settings", Item.names_and_values, {}),
     )

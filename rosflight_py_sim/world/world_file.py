@@ -6,6 +6,7 @@ import math
 from dataclasses import replace
 from pathlib import Path
 
+from rosflight_py_sim.registry import registered_folders
 from rosflight_py_sim.resources import share_directory
 from rosflight_py_sim.world.colours import COLOURS, Colour
 from rosflight_py_sim.world.scene import Kind, Object, Pool, SeaFloor, Start, Vector, Water, World
@@ -31,25 +32,33 @@ _KINDS = {kind.label: kind for kind in Kind}
 _SWITCH = {"true": True, "false": False}
 
 
-def worlds_folder() -> Path:
-    """Folder of the worlds that come with the package."""
-    return share_directory() / "config" / "worlds"
+WORLDS = share_directory() / "config" / "worlds"
+"""Folder of the worlds that come with this package."""
+
+
+def world_files() -> dict[str, Path]:
+    """World file by name, of all packages."""
+    files: dict[str, Path] = {}
+    for folder in registered_folders("worlds"):
+        for file in folder.glob("*.yaml"):
+            files.setdefault(file.stem, file)
+    return files
 
 
 def known_worlds() -> list[str]:
-    """Names of the worlds that come with the package."""
-    return sorted(path.stem for path in worlds_folder().glob("*.yaml"))
+    """Names of the worlds of all packages."""
+    return sorted(world_files())
 
 
 def load_world(name_or_path: str | Path) -> World:
-    """The world of that name in config/worlds/, or of that file.
+    """The world of that name, or of that file.
 
     Raises:
         WorldError: there is none, or it is not right.
     """
     given = str(name_or_path)
-    file = Path(given) if "/" in given or given.endswith((".yaml", ".yml")) else worlds_folder() / f"{given}.yaml"
-    if not file.is_file():
+    file = Path(given) if "/" in given or given.endswith((".yaml", ".yml")) else world_files().get(given)
+    if file is None or not file.is_file():
         allowed = f"a name ({', '.join(known_worlds())}) or the path of a YAML file"
         raise WorldError(f"there is no world '{given}'; allowed: {allowed}")
     return _world(read_file(file, WorldError), file.stem)

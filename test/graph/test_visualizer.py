@@ -20,7 +20,7 @@ from rosflight_py_sim.frames import swap_attitude, swap_ned_enu
 from rosflight_py_sim.interfaces.step_topics import FORCES_AND_MOMENTS, TRUTH_STATE
 from rosflight_py_sim.interfaces.vehicle_state import truth_of_message
 from rosflight_py_sim.stamps import time_ns_of
-from rosflight_py_sim.vehicle_models import appearance_of
+from rosflight_py_sim.vehicle_appearance import appearance_of
 from rosflight_py_sim.vehicles import vehicle
 
 MakeGraph = Callable[..., Any]

@@ -6,7 +6,7 @@ import random
 import pytest
 
 from rosflight_py_sim.world import WorldError, load_world
-from rosflight_py_sim.world.world_file import worlds_folder
+from rosflight_py_sim.world.world_file import WORLDS
 
 PIECES = [
     "-",
@@ -37,7 +37,7 @@ PIECES = [
 def test_damaged_files_are_worlds_or_are_refused_in_words(tmp_path, seed):
     draw = random.Random(seed)
     # A short one: YAML in Python is slow.
-    text = "\n".join((worlds_folder() / "pool.yaml").read_text().splitlines()[2:16])
+    text = "\n".join((WORLDS / "pool.yaml").read_text().splitlines()[2:16])
     refused = 0
     for number in range(150):
         damaged = text

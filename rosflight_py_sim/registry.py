@@ -1,0 +1,93 @@
+"""What packages register: front-ends, missions, and folders of vehicles and worlds (docs/add_a_vehicle.md).
+
+This package's own stand in a table of the same entry points that other packages declare.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from typing import Any
+
+from rosflight_py_sim.parameters import ParameterError
+
+PREFIX = "rosflight_py_sim."
+
+_OWN = {
+    "front_ends": {
+        "ardupilot": "rosflight_py_sim.bridge.ardupilot_front_end:ArduPilotFrontEnd",
+        "auv": "rosflight_py_sim.bridge.auv_front_end:AuvFrontEnd",
+        "uthere": "rosflight_py_sim.bridge.uthere_front_end:UthereFrontEnd",
+    },
+    "missions": {
+        "dive": "rosflight_py_sim.dive_task:DiveTask",
+        "skywriting": "rosflight_py_sim.skywriting_task:SkywritingTask",
+    },
+    "vehicles": {"rosflight_py_sim": "rosflight_py_sim.vehicles.vehicle_file:VEHICLES"},
+    "worlds": {"rosflight_py_sim": "rosflight_py_sim.world.world_file:WORLDS"},
+}
+"""Group, without PREFIX, to name and object of each entry point."""
+
+
+@cache
+def registered(group: str) -> dict[str, EntryPoint]:
+    """Entry points of a group by name, those of this package last.
+
+    Raises:
+        ParameterError: two packages register the same name.
+    """
+    own = [EntryPoint(name, value, PREFIX + group) for name, value in _OWN[group].items()]
+    found: dict[str, EntryPoint] = {}
+    for one in [*_installed().select(group=PREFIX + group), *own]:
+        other = found.setdefault(one.name, one)
+        if other.value != one.value:
+            raise ParameterError(f"{_place(other)} given, and {one.value}; allowed: each name once")
+    return found
+
+
+@cache
+def _installed() -> Any:
+    """All entry points: to find them takes some hundredths of a second."""
+    return entry_points()
+
+
+def registered_class(group: str, name: str, base: type) -> Any:
+    """The class of that name, which must be derived from `base`.
+
+    Raises:
+        ParameterError: there is none of that name, it cannot be loaded, or it is something else.
+    """
+    one = registered(group).get(name)
+    if one is None:
+        raise ParameterError(f"'{name}' of {PREFIX}{group} given; allowed: {', '.join(registered(group))}")
+    found = _load(one)
+    if not isinstance(found, type) or not issubclass(found, base):
+        raise ParameterError(f"{_place(one)} given; allowed: classes derived from {base.__name__}")
+    return found
+
+
+def registered_folders(group: str) -> list[Path]:
+    """The folders of a group.
+
+    Raises:
+        ParameterError: an entry point cannot be loaded, or is no path of a folder.
+    """
+    folders = []
+    for one in registered(group).values():
+        found = _load(one)
+        if not isinstance(found, (str, Path)) or not Path(found).is_dir():
+            raise ParameterError(f"{_place(one)} given, which is {found!r}; allowed: paths of folders")
+        folders.append(Path(found))
+    return folders
+
+
+def _load(one: EntryPoint) -> Any:
+    try:
+        return one.load()
+    except Exception as error:
+        raise ParameterError(f"{_place(one)} cannot be loaded: {error}") from error
+
+
+def _place(one: EntryPoint) -> str:
+    return f"entry point '{one.name} = {one.value}' of {one.group}"

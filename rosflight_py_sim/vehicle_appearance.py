@@ -1,0 +1,14 @@
+"""What a vehicle looks like, for tools that need no graph."""
+
+from __future__ import annotations
+
+from rosflight_py_sim.nodes.vehicle_physics import physics_of_arguments
+from rosflight_py_sim.parameters import Values
+from rosflight_py_sim.vehicles import Vehicle
+from rosflight_py_sim.viewer.appearance import Appearance, appearance
+
+
+def appearance_of(vehicle: Vehicle, values: Values | None = None) -> Appearance:
+    """What the vehicle looks like with the parameters of its own file; `values` as in `appearance`."""
+    physics = physics_of_arguments(["--params-file", str(vehicle.parameter_file)])
+    return appearance(vehicle.appearance, physics, values)

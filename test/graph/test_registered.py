@@ -1,0 +1,181 @@
+"""A package of a user's brings a front-end, a mission, a vehicle and a world, found by its entry points alone."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from rosflight_py_sim.resources import share_directory
+
+CONFIG = share_directory() / "config"
+PROJECT = Path(__file__).parents[2]
+
+ENTRY_POINTS = """\
+[rosflight_py_sim.front_ends]
+metronome = kites.front_end:Metronome
+
+[rosflight_py_sim.missions]
+patience = kites.task:Patience
+
+[rosflight_py_sim.vehicles]
+kites = kites:VEHICLES
+
+[rosflight_py_sim.worlds]
+kites = kites:WORLDS
+"""
+
+MODULES = {
+    "__init__": """\
+from pathlib import Path
+
+VEHICLES, WORLDS = Path(__file__).with_name("vehicles"), Path(__file__).with_name("worlds")
+""",
+    "front_end": '''\
+from rosflight_py_sim.bridge.front_end_interface import ActuatorFrontEnd
+from rosflight_py_sim.parameters import Parameter, ParameterTable
+
+
+class Metronome(ActuatorFrontEnd):
+    """Drives every output by the same pulse width."""
+
+    PARAMETERS = ParameterTable(Parameter("metronome.pulse", 1000, "Pulse width of all outputs", "us", 900, 2100))
+
+    def open(self):
+        pass
+
+    def close(self):
+        pass
+
+    def filenos(self):
+        return []
+
+    def partner(self, vehicle):
+        return "nobody"
+
+    def exchange(self, vehicle, snapshot):
+        return [int(self.values["metronome.pulse"])] * 14
+''',
+    "task": '''\
+from rosflight_py_sim.client_task import ClientRecorder, ClientTask
+from rosflight_py_sim.recording.client_log import ClientLog
+from rosflight_py_sim.world import world_of
+
+
+class Log(ClientLog):
+    def append(self, *row):
+        self._add(*row)
+
+
+class Recorder(ClientRecorder):
+    def write(self, commands, flow_ned):
+        self.log.append(self.state.time_s, self.state.truth, commands, flow_ned)
+
+
+class Patience(ClientTask):
+    """Done when the vehicle has flown up."""
+
+    def join(self, graph, namespace):
+        self._world = world_of(graph.values_of("dynamics"))
+        self._recorder = Recorder(self.vehicle, Log(self.vehicle.actuators), "patience", namespace=namespace)
+        graph.adopt(self._recorder)
+        graph.executor.add_node(self._recorder)
+        return self._recorder
+
+    def arguments(self, graph):
+        return []
+
+    def report(self, console, picture):
+        height = -self._recorder.log.position_ned[-1, 2]
+        console.print(f"world {self._world.name}, {len(self._recorder.log)} rows, flew up: {height > 1.0}")
+        return height > 1.0
+''',
+}
+
+PROGRAM = """\
+import time
+for second in range(3):
+    print(f"  {second}.0 s  wait", flush=True)
+    time.sleep(1.0)
+"""
+
+VEHICLE = """\
+description: kite that climbs
+forces_and_moments: multirotor_forces_and_moments
+parameters: parameters/kite.yaml
+firmware: parameters/kite_firmware.yaml
+flight_controller: metronome
+pairings:
+  metronome:
+    parameters: parameters/metronome.yaml
+actuators:
+  - {name: sail, output: 0, kind: motor}
+mission: {program: wait.py, parts: 3, task: patience}
+"""
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Path:
+    """A folder as `pip install --target` leaves it, with the package in it."""
+    information, package = tmp_path / "kites-1.0.dist-info", tmp_path / "kites"
+    parameters = package / "vehicles" / "parameters"
+    for folder in (information, parameters, package / "worlds"):
+        folder.mkdir(parents=True)
+    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: kites\nVersion: 1.0\n")
+    (information / "entry_points.txt").write_text(ENTRY_POINTS)
+    for name, text in MODULES.items():
+        (package / f"{name}.py").write_text(text)
+    (package / "worlds" / "hall.yaml").write_text("start: {position: [1.0, 2.0, 0.0]}\n")
+    (package / "vehicles" / "kite.yaml").write_text(VEHICLE)
+    (package / "vehicles" / "wait.py").write_text(PROGRAM)
+    (parameters / "kite.yaml").write_text((CONFIG / "multirotor.yaml").read_text())
+    (parameters / "kite_firmware.yaml").write_text((CONFIG / "multirotor_firmware.yaml").read_text())
+    (parameters / "metronome.yaml").write_text("/**/bridge:\n  ros__parameters:\n    metronome.pulse: 1900\n")
+    return tmp_path
+
+
+def test_registered_vehicle_flies_its_registered_mission_by_a_registered_front_end_in_a_registered_world(
+    command_line: Run, site: Path
+) -> None:
+    words = ("fly", "--vehicle", "kite", "--world", "hall", "--calm", "--real-time-multiplier", "4")
+    result = command_line("-m", "rosflight_py_sim.cli", *words, PYTHONPATH=f"{PROJECT}:{site}")
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "world hall, " in result.stdout and "flew up: True" in result.stdout
+
+
+def test_registered_things_are_listed_beside_the_packages_own(command_line: Run, site: Path) -> None:
+    listed = command_line("-m", "rosflight_py_sim.cli", "vehicles", PYTHONPATH=f"{PROJECT}:{site}")
+    assert "kite: kite that climbs" in listed.stdout and "multirotor: " in listed.stdout
+    usage = command_line("-m", "rosflight_py_sim.cli", "sim", "--help", PYTHONPATH=f"{PROJECT}:{site}").stdout
+    assert "metronome, Drives every output by the same pulse width." in " ".join(usage.split())
+    refused = command_line("-m", "rosflight_py_sim.cli", "fly", "--world", "barn", PYTHONPATH=f"{PROJECT}:{site}")
+    assert refused.returncode == 1
+    assert "there is no world 'barn'; allowed: a name (hall, open_water, pool)" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "text"),
+    [
+        (
+            "metronome = ",
+            "uthere = ",
+            "'uthere = kites.front_end:Metronome' of rosflight_py_sim.front_ends given, and ros",
+        ),
+        ("kites:VEHICLES", "kites:BOATS", "'kites = kites:BOATS' of rosflight_py_sim.vehicles cannot be loaded"),
+        ("kites:VEHICLES", "kites:Path", "allowed: paths of folders"),
+        ("front_end:Metronome", "task:Patience", "allowed: classes derived from FrontEndInterface"),
+    ],
+)
+def test_what_cannot_be_taken_is_refused_with_its_entry_point(
+    command_line: Run, site: Path, old: str, new: str, text: str
+) -> None:
+    file = site / "kites-1.0.dist-info" / "entry_points.txt"
+    assert old in ENTRY_POINTS
+    file.write_text(ENTRY_POINTS.replace(old, new))
+    result = command_line("-m", "rosflight_py_sim.cli", "sim", "--vehicle", "kite", PYTHONPATH=f"{PROJECT}:{site}")
+    assert result.returncode == 1
+    assert text in result.stderr and "Traceback" not in result.stderr
