@@ -430,6 +430,18 @@ def test_nodes_but_the_recorder_are_started_again_on_request(respawn: str, back:
         assert options["respawn_delay"] > 0.0
 
 
+def test_vehicle_of_a_users_file_gives_its_nodes_their_parameters(tmp_path: Path) -> None:
+    text = vehicle("hexarotor").file.read_text(encoding="utf-8")
+    own = tmp_path / "own.yaml"
+    own.write_text(text.replace("../", f"{share_directory()}/config/"), encoding="utf-8")
+    nodes = started(vehicle=str(own), time_mode="lockstep", view="true", record="true")
+    weak, file, _ = nodes["sil_board"]["parameters"]
+    assert weak["firmware_param_file"] == str(vehicle("hexarotor").firmware_file)
+    assert file == str(vehicle("hexarotor").parameter_file)
+    assert nodes["web_viewer"]["parameters"][0] == {"appearance": "multirotor"}
+    assert nodes["recorder"]["parameters"][-1]["record.vehicle"] == str(own)
+
+
 def test_one_process_is_not_started_again() -> None:
     assert "respawn" not in started(vehicle="multirotor", composed="true")["rosflight_py_sim"]
     with pytest.raises(ParameterError, match="composed:=true and respawn:=true exclude each other"):
