@@ -70,6 +70,8 @@ class Log(ClientLog):
 
 
 class Recorder(ClientRecorder):
+    DEFAULT_NAME = "patience"
+
     def write(self, commands, flow_ned):
         self.log.append(self.state.time_s, self.state.truth, commands, flow_ned)
 
@@ -79,9 +81,7 @@ class Patience(ClientTask):
 
     def join(self, graph, namespace):
         self._world = world_of(graph.values_of("dynamics"))
-        self._recorder = Recorder(self.vehicle, Log(self.vehicle.actuators), "patience", namespace=namespace)
-        graph.adopt(self._recorder)
-        graph.executor.add_node(self._recorder)
+        self._recorder = graph.join(Recorder, self.vehicle, Log(self.vehicle.actuators), namespace=namespace)
         return self._recorder
 
     def arguments(self, graph):
