@@ -69,7 +69,8 @@ class Watched:
 
 
 def start_viewer(processes: Processes, *arguments: str) -> Program:
-    given = ("--params-file", str(MULTIROTOR.parameter_file), "-p", "web_viewer.port:=0", "-p", "web_viewer.rate:=10.0")
+    given = ["--params-file", str(MULTIROTOR.parameter_file), "-p", f"appearance:={MULTIROTOR.appearance}"]
+    given += ["-p", "web_viewer.port:=0", "-p", "web_viewer.rate:=10.0"]
     return processes.node("web_viewer", *given, *arguments)
 
 
