@@ -8,17 +8,16 @@ import os
 import socket
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
 
 from rosflight_py_sim.transmitter.sdl import SdlSession
 
-# Those whose ports are out of the way of the ports that Linux hands out by itself; the rarely used ones first.
+# Those whose ports are out of the way of the ports that Linux hands out by itself.
 _DOMAINS = (*range(215, 232), *range(1, 102))
 _PARTICIPANTS = 16
-_had: list[int] = []
 
 
 def _in_use(domain: int) -> bool:
@@ -38,18 +37,20 @@ def _in_use(domain: int) -> bool:
 @contextmanager
 def claimed_domain() -> Iterator[int]:
     """A ROS domain that nobody else on this machine uses meanwhile."""
-    locks = Path(tempfile.gettempdir()) / f"ros-domains-{os.getuid()}"
-    locks.mkdir(exist_ok=True)
-    # One that this process had before comes last: what a failed test has left behind must not be heard.
-    for domain in sorted(_DOMAINS, key=_had.count):
-        with (locks / str(domain)).open("w") as lock:
+    folder = Path(tempfile.gettempdir()) / f"ros-domains-{os.getuid()}"
+    folder.mkdir(exist_ok=True)
+    locks = [folder / str(domain) for domain in _DOMAINS]
+    # The one claimed last comes last, whichever process claimed it: what a failed test left behind must not be heard.
+    for path in sorted(locks, key=lambda path: path.stat().st_mtime if path.exists() else 0.0):
+        with path.open("a") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 continue
+            os.utime(path)
+            domain = int(path.name)
             if _in_use(domain):
                 continue
-            _had.append(domain)
             yield domain
             return
     pytest.fail("all ROS domains of this machine are in use")
@@ -68,26 +69,6 @@ def ros_domain(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
         monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
         monkeypatch.setenv("ROS_DOMAIN_ID", str(domain))
         yield domain
-
-
-def _free_ports(kind: socket.SocketKind, count: int) -> list[int]:
-    with ExitStack() as probes:
-        made = [probes.enter_context(socket.socket(socket.AF_INET, kind)) for _ in range(count)]
-        for probe in made:
-            probe.bind(("127.0.0.1", 0))
-        return [int(probe.getsockname()[1]) for probe in made]
-
-
-@pytest.fixture
-def tcp_ports() -> Callable[[int], list[int]]:
-    """A function that gives so many TCP ports which nobody uses."""
-    return lambda count: _free_ports(socket.SOCK_STREAM, count)
-
-
-@pytest.fixture
-def udp_ports() -> Callable[[int], list[int]]:
-    """A function that gives so many UDP ports which nobody uses."""
-    return lambda count: _free_ports(socket.SOCK_DGRAM, count)
 
 
 @pytest.fixture

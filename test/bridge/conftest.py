@@ -10,6 +10,7 @@ from typing import TypeAlias
 import numpy as np
 import pytest
 import zmq
+from free_ports import free_ports
 
 from rosflight_py_sim.bridge.auv_front_end import AuvFrontEnd
 from rosflight_py_sim.bridge.front_end_interface import Snapshot
@@ -113,10 +114,10 @@ class AuvBench:
 
 
 @pytest.fixture
-def new_auv_bench(tcp_ports: Callable[[int], list[int]]) -> Iterator[Callable[..., AuvBench]]:
+def new_auv_bench() -> Iterator[Callable[..., AuvBench]]:
     """A function (number of AUVs, **parameters without 'auv.') that makes a bench."""
     with contextlib.ExitStack() as closing:
-        yield lambda *arguments, **settings: AuvBench(closing, tcp_ports(3), *arguments, **settings)
+        yield lambda *arguments, **settings: AuvBench(closing, free_ports(3), *arguments, **settings)
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import pytest
+from free_ports import free_ports
 
 from rosflight_py_sim.bridge.ardupilot_front_end import ArduPilotFrontEnd
 from rosflight_py_sim.bridge.front_end_interface import START_OVER, Snapshot
@@ -63,12 +64,6 @@ def snapshot(step: int, *, truth: np.ndarray | None = None) -> Snapshot:
     return Snapshot(step * STEP_NS, truth, (1.0, -2.0, 0.5), (0.0, 0.0, 0.0), (0.0, 0.0, -9.81))
 
 
-def free_port() -> int:
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 @dataclasses.dataclass
 class Bench:
     front_end: ArduPilotFrontEnd
@@ -82,7 +77,7 @@ class Bench:
 @pytest.fixture
 def bench(monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
     """An open front-end, whose clock stands still until the test moves `now_s`, and a client."""
-    port, log = free_port(), LoggedLines()
+    port, log = free_ports()[0], LoggedLines()
     values = ArduPilotFrontEnd.PARAMETERS.checked({"ardupilot.port": port})
     front_end = ArduPilotFrontEnd(values, log)
     front_end.open()
@@ -405,7 +400,7 @@ def test_closed_port_can_be_used_again(bench: Bench) -> None:
 
 
 def test_vehicles_have_ports_ten_apart_and_a_conversation_each() -> None:
-    port, log = free_port(), LoggedLines()
+    port, log = free_ports()[0], LoggedLines()
     # The second port may be somebody's: then another pair will do.
     for _ in range(20):
         front_end = ArduPilotFrontEnd(ArduPilotFrontEnd.PARAMETERS.checked({"ardupilot.port": port}), log, ("a", "b"))
@@ -413,7 +408,7 @@ def test_vehicles_have_ports_ten_apart_and_a_conversation_each() -> None:
             front_end.open()
             break
         except ParameterError:
-            port = free_port()
+            port = free_ports()[0]
     clients = [Client(port), Client(port + 10)]
     try:
         assert len(set(front_end.filenos())) == 4
@@ -443,7 +438,7 @@ def test_port_that_leaves_none_for_the_last_vehicle_is_refused() -> None:
 
 
 def test_only_allowed_peers_fly() -> None:
-    port = free_port()
+    port = free_ports()[0]
     client, stranger = Client(port), Client(port)
     client.send_bytes(b"")  # which gives it a port
     values = {"ardupilot.port": port, "ardupilot.allowed_peers": [f"127.0.0.1:{client.port}"]}
@@ -492,7 +487,7 @@ def test_flood_takes_a_bounded_share_of_a_step_and_the_frame_behind_it_still_cou
 
 
 def test_channels_go_to_outputs_as_the_parameter_says() -> None:
-    port = free_port()
+    port = free_ports()[0]
     outputs = ["2", "-1", "", *[""] * 11]
     values = {"ardupilot.port": port, "ardupilot.outputs": outputs, "ardupilot.no_output": [1500] * 14}
     front_end = ArduPilotFrontEnd(ArduPilotFrontEnd.PARAMETERS.checked(values), LoggedLines())

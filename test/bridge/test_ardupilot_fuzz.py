@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from free_ports import free_ports
 from mutated_frames import mutated_frames
 
 from rosflight_py_sim.bridge.ardupilot_front_end import ArduPilotFrontEnd
@@ -71,7 +72,7 @@ def snapshot(step: int) -> Snapshot:
 @pytest.mark.parametrize("senders", [1, 3])
 def test_front_end_counts_every_datagram_and_keeps_nothing_of_it(senders: int) -> None:
     log = Warnings()
-    values = ArduPilotFrontEnd.PARAMETERS.checked({"ardupilot.port": free_port()})
+    values = ArduPilotFrontEnd.PARAMETERS.checked({"ardupilot.port": free_ports()[0]})
     front_end = ArduPilotFrontEnd(values, log, ("",))
     front_end.open()
     sockets = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(senders)]
@@ -121,9 +122,3 @@ def drain(receiver: socket.socket) -> None:
             receiver.recv(4096)
     except BlockingIOError:
         return
-
-
-def free_port() -> int:
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
+from free_ports import free_ports
 
 from rosflight_py_sim.bridge.front_end_interface import ControllerStatus, GnssReport, OffboardCommand, Snapshot
 from rosflight_py_sim.bridge.uthere_front_end import UthereFrontEnd
@@ -69,7 +70,7 @@ class UthereBench:
     """
 
     def __init__(self, closing: contextlib.ExitStack, vehicles: int = 1, **settings: Value) -> None:
-        self.port_in, self.port_out = free_port(), free_port()
+        self.port_in, self.port_out = free_ports(2)
         given: dict[str, Value] = {"uthere.udp_port_in": self.port_in, "uthere.udp_port_out": self.port_out}
         given |= {f"uthere.{name}": value for name, value in settings.items()}
         self.log = LoggedLines()
@@ -129,10 +130,3 @@ def flying_snapshot() -> Snapshot:
         gnss=GnssReport(3, 15, 40.2463, -111.6474, 1437.0),
         outputs=(0.0,) * 4 + (0.6,) + (0.0,) * 9,
     )
-
-
-def free_port() -> int:
-    """A UDP port that nobody uses."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

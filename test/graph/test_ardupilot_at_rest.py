@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from free_ports import free_ports
 
 from rosflight_py_sim.protocols.ardupilot_json import Reply, ServoFrame, decode_reply, encode_frame
 
@@ -21,9 +22,7 @@ def first_replies(graph: Callable[..., Any]) -> Iterator[Callable[..., list[Repl
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as own:
 
         def run(count: int, *settings: str, vehicle: str, rate: int) -> list[Reply]:
-            with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-                probe.bind(("127.0.0.1", 0))
-                port = probe.getsockname()[1]
+            (port,) = free_ports()
             arguments = [word for one in (f"ardupilot.port:={port}", *settings) for word in ("-p", one)]
             g = graph(*arguments, vehicle_name=vehicle, flight_controller="ardupilot")
             own.setblocking(False)

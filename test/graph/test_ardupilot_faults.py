@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ardupilot_flights import free_ports, run
+from ardupilot_flights import run
 from ardupilot_stand_in import StandIn
 from copter_pilot import CopterPilot
+from free_ports import free_ports
 from rcl_interfaces.msg import Log
 from unreliable_line import UnreliableLine
 
@@ -39,7 +40,7 @@ FLAT_BYTES = 5 << 20
 @pytest.fixture
 def port() -> int:
     """A UDP port that nobody uses, nor that above it by 10."""
-    return free_ports(2)
+    return free_ports(2, apart=10)[0]
 
 
 @pytest.fixture

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from ardupilot_flights import StandInProcess, free_ports, run_until_over
+from ardupilot_flights import StandInProcess, run_until_over
+from free_ports import free_ports
 
 from rosflight_py_sim.fleet import Member
 from rosflight_py_sim.resources import share_directory
@@ -72,7 +73,7 @@ def check_conversation(flight: dict[str, Any], step_s: float = 0.0025) -> None:
 def test_flight_as_fast_as_the_machine_allows(
     graph: Callable[..., Any], stand_in: Callable[..., StandInProcess], kind: str, rate_hz: int, boot_frames: int
 ) -> None:
-    port = free_ports()
+    (port,) = free_ports()
     files = [str(share_directory() / "config" / "ardupilot" / "elevon.yaml")] if kind == "elevon" else []
     options = {"vehicle_name": VEHICLES[kind], "files": files, "flight_controller": "ardupilot"}
     flown = graph("-p", f"ardupilot.port:={port}", **options)
@@ -94,7 +95,7 @@ def test_flight_as_fast_as_the_machine_allows(
 def test_copter_and_plane_in_one_simulation_at_real_time(
     graph: Callable[..., Any], stand_in: Callable[..., StandInProcess]
 ) -> None:
-    port = free_ports(2)
+    port, _ = free_ports(2, apart=10)
     # One bridge serves both, so that outputs are channels for both; the copter's rotors are in ArduCopter's order then.
     quad_x = {"rotor_radial_angles": [45.0, 225.0, 315.0, 135.0], "rotor_rotation_directions": [-1, -1, 1, 1]}
     members = [

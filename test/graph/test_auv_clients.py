@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import zmq
 from diagnostic_msgs.msg import DiagnosticArray
+from free_ports import free_ports
 from rosflight_msgs.msg import PwmOutput, SimState
 from transforms3d.euler import quat2euler
 
@@ -223,10 +224,8 @@ def test_depth_and_heading_are_held_through_naus(auv: Any, naus: Callable[..., A
     assert worst[1] < 5.0
 
 
-def test_two_auvs_share_the_sockets_by_their_ids(
-    graph: Callable[..., Any], tcp_ports: Callable[[int], list[int]]
-) -> None:
-    ports = dict(zip(("image", "thruster", "telemetry"), tcp_ports(3), strict=True))
+def test_two_auvs_share_the_sockets_by_their_ids(graph: Callable[..., Any]) -> None:
+    ports = dict(zip(("image", "thruster", "telemetry"), free_ports(3), strict=True))
     pair = graph(*port_arguments(ports), vehicles=fleet(blind("auv"), count=2, spacing=3.0, seed=0))
     heard: dict[int, list[PwmOutput]] = {i: pair.hear(PWM_OUTPUT, at=f"/auv_{i + 1}") for i in range(2)}
     with zmq.Context() as context, context.socket(zmq.PUSH) as pusher, context.socket(zmq.SUB) as subscriber:
@@ -253,10 +252,8 @@ def test_two_auvs_share_the_sockets_by_their_ids(
     assert east[1] - east[0] == pytest.approx(3.0, abs=1.0)
 
 
-def test_bad_messages_are_told_in_the_diagnostics(
-    graph: Callable[..., Any], tcp_ports: Callable[[int], list[int]]
-) -> None:
-    ports = dict(zip(("image", "thruster", "telemetry"), tcp_ports(3), strict=True))
+def test_bad_messages_are_told_in_the_diagnostics(graph: Callable[..., Any]) -> None:
+    ports = dict(zip(("image", "thruster", "telemetry"), free_ports(3), strict=True))
     made = graph(*port_arguments(ports), vehicles=[Member(blind("auv"))])
     heard: list[DiagnosticArray] = made.hear("/diagnostics", DiagnosticArray, DIAGNOSTICS_QOS)
     wanted = {"commands": "1", "multipart": "1", "out_of_range": "1", "unknown_id": "1", "wrong_length": "2"}
@@ -284,10 +281,8 @@ WAYS = {
 
 
 @pytest.mark.parametrize("name", ["auv", "bluerov2"])
-def test_each_power_moves_the_vehicle_its_own_way(
-    graph: Callable[..., Any], tcp_ports: Callable[[int], list[int]], name: str
-) -> None:
-    ports = dict(zip(("image", "thruster", "telemetry"), tcp_ports(3), strict=True))
+def test_each_power_moves_the_vehicle_its_own_way(graph: Callable[..., Any], name: str) -> None:
+    ports = dict(zip(("image", "thruster", "telemetry"), free_ports(3), strict=True))
     made = graph(*port_arguments(ports), vehicles=[Member(blind(name))])
     with zmq.Context() as context, context.socket(zmq.PUSH) as pusher:
         pusher.linger = 0

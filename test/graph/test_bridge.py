@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from free_ports import free_ports
 from rosflight_msgs.msg import PwmOutput, SimState
 from std_msgs.msg import String
 
@@ -27,9 +28,7 @@ STEP_S = 0.0025
 @pytest.fixture
 def port() -> int:
     """A UDP port that nobody uses."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    return free_ports()[0]
 
 
 @pytest.fixture

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from free_ports import free_ports
 from rcl_interfaces.msg import Log
 
 from rosflight_py_sim.fleet import fleet
@@ -24,16 +24,7 @@ SILENCE_S = 1.2
 @pytest.fixture
 def port() -> int:
     """A UDP port that nobody uses, like the one ten further on."""
-    while True:
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-            probe.bind(("127.0.0.1", 0))
-            found = int(probe.getsockname()[1])
-            try:
-                with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as second:
-                    second.bind(("127.0.0.1", found + 10))
-            except (OSError, OverflowError):
-                continue
-            return found
+    return free_ports(2, apart=10)[0]
 
 
 @pytest.fixture

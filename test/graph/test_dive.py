@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from free_ports import free_ports
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -15,10 +16,10 @@ PROGRAM = ("-m", "rosflight_py_sim.cli", "fly", "--vehicle", "auv", "--output", 
 
 
 @pytest.fixture
-def ports(tcp_ports: Callable[[int], list[int]]) -> list[str]:
+def ports() -> list[str]:
     """ROS arguments that put the server on free ports."""
     names = ("image", "thruster", "telemetry")
-    words = [("-p", f"auv.{name}_port:={port}") for name, port in zip(names, tcp_ports(3), strict=True)]
+    words = [("-p", f"auv.{name}_port:={port}") for name, port in zip(names, free_ports(3), strict=True)]
     return ["--ros-args", *(word for pair in words for word in pair)]
 
 

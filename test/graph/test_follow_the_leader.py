@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from free_ports import free_ports
 from rclpy.node import Node
 from rosflight_msgs.msg import SimState
 
@@ -47,10 +48,8 @@ class Track(Node):
 
 
 @pytest.mark.timeout(400)
-def test_follower_comes_to_its_place_behind_the_leader_and_keeps_it(
-    graph: Callable[..., Any], udp_ports: Callable[[int], list[int]]
-) -> None:
-    ports = udp_ports(2)
+def test_follower_comes_to_its_place_behind_the_leader_and_keeps_it(graph: Callable[..., Any]) -> None:
+    ports = free_ports(2)
     members = fleet(vehicle("uthere"), count=2, seed=4)
     made = graph(
         *("-p", f"uthere.udp_port_in:={ports[0]}", "-p", f"uthere.udp_port_out:={ports[1]}"),

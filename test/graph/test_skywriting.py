@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from free_ports import free_ports
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -28,9 +29,9 @@ sys.exit(fly(flight, files=[], settings={}, ros_arguments=sys.argv[2:], namespac
 
 
 @pytest.fixture
-def ports(udp_ports: Callable[[int], list[int]]) -> list[str]:
+def ports() -> list[str]:
     """ROS arguments that put Ground Control on free ports."""
-    port_in, port_out = udp_ports(2)
+    port_in, port_out = free_ports(2)
     return ["--ros-args", "-p", f"uthere.udp_port_in:={port_in}", "-p", f"uthere.udp_port_out:={port_out}"]
 
 

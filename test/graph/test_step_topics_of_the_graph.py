@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import NamedTuple
 
 import pytest
+from free_ports import free_ports
 
 from rosflight_py_sim.composition import ComposedGraph
 from rosflight_py_sim.fleet import Member
@@ -74,15 +75,13 @@ def ends_of(graph: ComposedGraph) -> Ends:
 def found(
     claim_domain: Callable[[], AbstractContextManager[int]],
     monkeypatch: pytest.MonkeyPatch,
-    tcp_ports: Callable[[int], list[int]],
-    udp_ports: Callable[[int], list[int]],
 ) -> Ends:
     """The ends of all compositions together."""
     found: Ends = defaultdict(set)
     monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
-    tcp = ("auv.image_port", "auv.thruster_port", "auv.telemetry_port", "web_viewer.port")
-    udp = ("ardupilot.port", "uthere.udp_port_in", "uthere.udp_port_out")
-    ports = [*zip(tcp, tcp_ports(len(tcp)), strict=True), *zip(udp, udp_ports(len(udp)), strict=True)]
+    parameters = ("auv.image_port", "auv.thruster_port", "auv.telemetry_port", "web_viewer.port")
+    parameters += ("ardupilot.port", "uthere.udp_port_in", "uthere.udp_port_out")
+    ports = zip(parameters, free_ports(len(parameters)), strict=True)
     arguments = [word for name, port in ports for word in ("-p", f"{name}:={port}")]
     for composition in COMPOSITIONS:
         # A domain each: the nodes of one are known for a while after their end.

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray
+from free_ports import free_ports
 from rosflight_msgs.msg import Command
 
 from rosflight_py_sim.fleet import fleet
@@ -21,7 +22,7 @@ from rosflight_py_sim.protocols.uthere import Data, PlaneList, parse_reply
 from rosflight_py_sim.stamps import NANOSECONDS, time_ns_of
 from rosflight_py_sim.vehicles import vehicle
 from test.bridge.test_uthere_front_end import PAGE
-from test.bridge.uthere_bench import Program, free_port
+from test.bridge.uthere_bench import Program
 
 FOOT = 0.3048
 FLOOD = Path(__file__).parents[1] / "tools" / "uthere_flood.py"
@@ -31,7 +32,7 @@ class Served:
     """A graph with Ground Control in it, and a program that has the newest data."""
 
     def __init__(self, graph: Callable[..., Any], *arguments: str, **options: Any) -> None:
-        port_in, port_out = free_port(), free_port()
+        port_in, port_out = free_ports(2)
         ports = ("-p", f"uthere.udp_port_in:={port_in}", "-p", f"uthere.udp_port_out:={port_out}")
         options.setdefault("vehicle_name", "anaconda")
         self.graph = graph(*ports, "-p", "uthere.epoch:=0.0", *arguments, flight_controller="uthere", **options)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray
+from free_ports import free_ports
 
 from rosflight_py_sim.autopilot.cage import CageBit
 from rosflight_py_sim.autopilot.packet_modes import Mode
@@ -14,7 +15,7 @@ from rosflight_py_sim.fleet import Member
 from rosflight_py_sim.interfaces.diagnostics import DIAGNOSTICS_QOS
 from rosflight_py_sim.protocols.uthere import Data
 from rosflight_py_sim.vehicles import vehicle
-from test.bridge.uthere_bench import Program, free_port
+from test.bridge.uthere_bench import Program
 
 MAXIMUM_M = 50.0
 HOME_M = 40.0
@@ -60,7 +61,7 @@ class Streamer:
 @pytest.fixture
 def program(graph: Callable[..., Any]) -> Iterator[Streamer]:
     """A program that has just been told the first variables of an anaconda, which circles over home."""
-    port_in, port_out = free_port(), free_port()
+    port_in, port_out = free_ports(2)
     made = graph(
         *("-p", f"uthere.udp_port_in:={port_in}", "-p", f"uthere.udp_port_out:={port_out}"),
         *("-p", f"uthere.home_altitude:={HOME_M}"),

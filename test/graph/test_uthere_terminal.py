@@ -9,6 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from free_ports import free_ports
+
 from rosflight_py_sim.protocols.uthere import Data, PlaneList, parse_reply
 from rosflight_py_sim.uthere_terminal.completion import VARIABLES
 
@@ -16,9 +18,9 @@ PROJECT = Path(__file__).parents[2]
 
 
 def test_typed_commands_are_answered_and_variables_that_are_offered_are_there(
-    graph: Callable[..., Any], udp_ports: Callable[[int], list[int]], tmp_path: Path
+    graph: Callable[..., Any], tmp_path: Path
 ) -> None:
-    port_in, port_out = udp_ports(2)
+    port_in, port_out = free_ports(2)
     made = graph(
         *("-p", f"uthere.udp_port_in:={port_in}", "-p", f"uthere.udp_port_out:={port_out}"),
         vehicle_name="uthere",

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from ardupilot_flights import StandInProcess, free_ports
+from ardupilot_flights import StandInProcess
+from free_ports import free_ports
 from rosflight_msgs.msg import SimState
 
 from rosflight_py_sim.fleet import Member
@@ -24,7 +25,7 @@ FLIGHT_S = 240.0
 @pytest.fixture
 def port(processes: Any) -> int:
     """UDP port of a quadrotor whose nodes run as a process each."""
-    port = free_ports()
+    (port,) = free_ports()
     chosen, controller = vehicle("multirotor"), chosen_flight_controller("ardupilot")
     words = [
         word for file in (chosen.parameter_file, *controller.files_for(chosen)) for word in ("--params-file", file)

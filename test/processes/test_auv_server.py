@@ -15,15 +15,16 @@ from typing import Any
 
 import pytest
 import zmq
+from free_ports import free_ports
 
 PATIENCE_S = 40.0
 STEP_S = 0.02
 
 
 @pytest.fixture
-def ports(tcp_ports: Callable[[int], list[int]]) -> dict[str, int]:
+def ports() -> dict[str, int]:
     """Of images, thrusters and telemetry."""
-    return dict(zip(("image", "thruster", "telemetry"), tcp_ports(3), strict=True))
+    return dict(zip(("image", "thruster", "telemetry"), free_ports(3), strict=True))
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from free_ports import free_ports
 
 from rosflight_py_sim.protocols.ardupilot_json import Reply, ServoFrame, decode_reply, encode_frame
 from rosflight_py_sim.vehicles import vehicle
@@ -54,9 +55,7 @@ class Client:
 @pytest.fixture
 def port() -> int:
     """A UDP port that nobody uses."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    return free_ports()[0]
 
 
 @pytest.fixture

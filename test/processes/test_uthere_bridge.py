@@ -8,11 +8,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from free_ports import free_ports
 
 from rosflight_py_sim.flight_controllers import FLIGHT_CONTROLLERS
 from rosflight_py_sim.protocols.uthere import Data
 from rosflight_py_sim.vehicles import vehicle
-from test.bridge.uthere_bench import Program, free_port
+from test.bridge.uthere_bench import Program
 
 
 @pytest.mark.parametrize("time_mode", ["paced", "lockstep"])
@@ -20,7 +21,7 @@ def test_simulation_goes_on_without_the_bridge_and_is_served_again_after_its_res
     simulate: Callable[..., Any], time_mode: str
 ) -> None:
     simulation = simulate(time_mode, 1.0)
-    port_in, port_out = free_port(), free_port()
+    port_in, port_out = free_ports(2)
     (file,) = FLIGHT_CONTROLLERS["uthere"].files_for(vehicle("multirotor"))
     arguments = ["--params-file", str(file), "-p", "front_end:=uthere"]
     arguments += ["-p", f"uthere.udp_port_in:={port_in}", "-p", f"uthere.udp_port_out:={port_out}"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import socket
 import subprocess
 import sys
 import time
@@ -17,25 +16,6 @@ PROGRAM = Path(__file__).with_name("ardupilot_stand_in.py")
 # System time after which a flight, or what is waited for in it, is taken for one that never ends. A step takes 0.4 ms
 # on an idle machine.
 FLIGHT_S = 250.0
-
-
-def free_ports(count: int = 1) -> int:
-    """A UDP port that nobody uses, as little as those 10, 20 and so on above it."""
-    while True:
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = int(probe.getsockname()[1])
-        if all(_is_free(port + 10 * k) for k in range(count)):
-            return port
-
-
-def _is_free(port: int) -> bool:
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        try:
-            probe.bind(("127.0.0.1", port))
-        except (OSError, OverflowError):
-            return False
-    return True
 
 
 class StandInProcess:

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from free_ports import free_ports
 
 PROJECT = Path(__file__).parents[2]
 PATIENCE_S = 60.0
@@ -39,9 +40,7 @@ class Ground:
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.socket.bind(("127.0.0.1", 0))
         self.socket.settimeout(PATIENCE_S)
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port_out = int(probe.getsockname()[1])
+        (self.port_out,) = free_ports()
         self.ports = ["--port-in", str(self.socket.getsockname()[1]), "--port-out", str(self.port_out)]
 
     def heard(self) -> str:
