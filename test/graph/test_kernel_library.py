@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 import shutil
 import subprocess
 import sys
@@ -27,8 +29,20 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache folder, empty before `rosflight_py_sim compile` was run."""
-    folder = tmp_path_factory.mktemp("cache")
+    """A cache folder, empty before `rosflight_py_sim compile` was run; the workers of a run compile it once."""
+    own = tmp_path_factory.getbasetemp()
+    folder = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "cache"
+    folder.mkdir(exist_ok=True)
+    done = folder / "done"
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not done.exists():
+            compile_into(folder)
+            done.touch()
+    return folder
+
+
+def compile_into(folder: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "rosflight_py_sim.cli", "compile"],
         cwd=ROOT,
@@ -40,7 +54,6 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert done.returncode == 0, done.stderr
     # Otherwise a kernel was left to numba.
     assert done.stderr == ""
-    return folder
 
 
 @pytest.mark.parametrize(("vehicle", "dynamics"), all_vehicles())
