@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from rosflight_msgs.msg import Command, Status
+from rosflight_msgs.msg import Command, PwmOutput, Status
 
-from rosflight_py_sim.interfaces.step_topics import COMMAND, STATUS
+from rosflight_py_sim.interfaces.step_topics import COMMAND, PWM_OUTPUT, STATUS
 from rosflight_py_sim.stamps import time_ns_of
 
 RC_LOST = 0x04
@@ -41,6 +41,7 @@ def test_without_rc_frames_the_vehicle_goes_into_failsafe_and_comes_back_with_th
 
 def test_the_override_switch_hands_over_between_rc_and_computer(graph: Callable[..., Any]) -> None:
     g = graph()
+    pwm: list[PwmOutput] = g.hear(PWM_OUTPUT)
     g.arm()
     publisher = g.tester.create_publisher(Command, COMMAND.name, 1)
     g.tester.create_timer(0.01, lambda: publisher.publish(command(0.4)))
@@ -49,7 +50,7 @@ def test_the_override_switch_hands_over_between_rc_and_computer(graph: Callable[
     assert g.status.rc_override & Status.OVERRIDE_THR_SWITCH
     g.call("toggle_override")
     g.spin_until(lambda: g.status.offboard and g.status.rc_override == 0, "the computer in command")
-    g.spin_until(lambda: max(g.node("sil_board")._pwm.pulse_us[:4]) > 1300, "the computer's throttle")
+    g.spin_until(lambda: max(pwm[-1].values[:4]) > 1300, "the computer's throttle")
     g.call("toggle_override")
     g.spin_until(lambda: g.status.rc_override & Status.OVERRIDE_THR_SWITCH, "RC in command")
-    g.spin_until(lambda: max(g.node("sil_board")._pwm.pulse_us[:4]) < 1200, "the throttle stick, which is low")
+    g.spin_until(lambda: max(pwm[-1].values[:4]) < 1200, "the throttle stick, which is low")

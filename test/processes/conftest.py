@@ -172,7 +172,11 @@ def _executor(context: Context) -> Executor:
 
 
 class Processes:
-    """Starts programs and observers in one domain, and ends them all."""
+    """Starts programs and observers in one domain, and ends them all.
+
+    Attributes:
+        environment: variables of the programs started from now on.
+    """
 
     def __init__(self, domain: int, folder: Path) -> None:
         self.domain = domain
@@ -180,14 +184,14 @@ class Processes:
         self.programs: dict[str, Program] = {}
         self.all: list[Program] = []
         self._observers: list[Observer] = []
-        self._environment = {**os.environ, "ROS_DOMAIN_ID": str(domain)}
-        self._environment["PYTHONPATH"] = os.pathsep.join(
-            filter(None, (str(PROJECT), self._environment.get("PYTHONPATH")))
+        self.environment = {**os.environ, "ROS_DOMAIN_ID": str(domain)}
+        self.environment["PYTHONPATH"] = os.pathsep.join(
+            filter(None, (str(PROJECT), self.environment.get("PYTHONPATH")))
         )
 
     def run(self, module: str, *arguments: str) -> Program:
         """Start a module of the package as a program."""
-        program = Program(f"rosflight_py_sim.{module}", list(arguments), self._environment, self.folder)
+        program = Program(f"rosflight_py_sim.{module}", list(arguments), self.environment, self.folder)
         self.all.append(program)
         return program
 

@@ -89,7 +89,7 @@ def test_missing_viser_is_told_with_what_brings_it(
     processes: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "viser.py").write_text("raise ImportError(\"No module named 'viser'\")\n")
-    processes._environment["PYTHONPATH"] = f"{tmp_path}:{processes._environment['PYTHONPATH']}"
+    processes.environment["PYTHONPATH"] = f"{tmp_path}:{processes.environment['PYTHONPATH']}"
     program = processes.run("cli", "fly", "--view")
     assert program.wait() == 1
     assert len(program.complaints) == 1
