@@ -9,6 +9,7 @@ VIEW ?= $(if $(CI),,--view)
 VENV := .venv
 BIN := $(VENV)/bin
 LOG := $(VENV)/set_up.log
+LINT := $(VENV)/lint.log
 PIP := $(BIN)/python -m pip install --disable-pip-version-check --no-input
 
 # A sourced ROS 2 distribution must not leak into the environment, nor the library path of an outer Python that has
@@ -16,7 +17,11 @@ PIP := $(BIN)/python -m pip install --disable-pip-version-check --no-input
 unexport PYTHONPATH PYTHONHOME AMENT_PREFIX_PATH CMAKE_PREFIX_PATH COLCON_PREFIX_PATH LD_LIBRARY_PATH
 unexport RMW_IMPLEMENTATION ROS_DISTRO ROS_VERSION ROS_PYTHON_VERSION VIRTUAL_ENV _ROS_WHEELS_BOOTSTRAP_COMPLETE
 
-STRICT := $(wildcard $(addprefix rosflight_py_sim/,physics yaml_section.py sensing firmware autopilot protocols transmitter world camera))
+# Without bytecode each of the processes that tests start would compile its modules anew.
+unexport PYTHONDONTWRITEBYTECODE
+
+STRICT := $(wildcard $(addprefix rosflight_py_sim/,physics yaml_section.py sensing firmware autopilot protocols transmitter \
+	world camera))
 INTERFACES := $(foreach package,rosflight_msgs tf2_msgs,$(wildcard $(addprefix $(package)/,CMakeLists.txt package.xml \
 	pyproject.toml cmake/* msg/* srv/*)))
 KERNELS := $(wildcard rosflight_py_sim/jit.py rosflight_py_sim/kernel_*) $(shell grep -rl --include=*.py @kernel rosflight_py_sim)
@@ -38,12 +43,20 @@ fly-ardupilot: $(VENV)/.kernels  ## let ArduPilot fly, which you start in anothe
 lint: $(VENV)/.project  ## format and lint check, types
 	@$(BIN)/ruff format --check --output-format concise . || { echo "make: run $(BIN)/ruff format ." >&2; exit 1; }
 	@$(BIN)/ruff check --output-format concise .
-	@$(BIN)/mypy --strict $(STRICT)
+	@$(BIN)/mypy --cache-dir .mypy_cache/strict --strict $(STRICT)
 	@$(BIN)/mypy rosflight_py_sim benchmarks
 
+# The whole suite runs in two processes a core, because most tests wait for something, and lint beside it. Lint ends long
+# before the tests, whose closing line is the last one. A few tests start sooner in one process, after lint.
 test: export ROS_AUTOMATIC_DISCOVERY_RANGE := LOCALHOST
-test: lint $(VENV)/.kernels  ## lint, then the whole test suite
+test: $(VENV)/.kernels $(if $(ARGS),lint)  ## lint and the whole test suite, or what ARGS chooses of it
+ifeq ($(ARGS),)
+	@{ make --no-print-directory lint > $(LINT) 2>&1; result=$$?; echo; cat $(LINT); exit $$result; } & lint=$$!; \
+		$(BIN)/python -m pytest --numprocesses $$((2 * $$(nproc))) --dist worksteal; tests=$$?; \
+		wait $$lint || { echo "make: lint failed; what it printed is in $(LINT)" >&2; exit 1; }; exit $$tests
+else
 	@$(BIN)/python -m pytest $(ARGS)
+endif
 
 bench: export ROS_AUTOMATIC_DISCOVERY_RANGE := LOCALHOST
 bench: $(VENV)/.kernels  ## print the speed table
