@@ -28,7 +28,7 @@ def browser() -> Iterator[Any]:
 @pytest.fixture
 def tab(browser: Any, processes: Processes) -> Iterator[Tab]:
     """The recording, slowly: its ten seconds last longer than a test."""
-    program = processes.run("cli", "replay", str(OTHER), "--speed", "0.1")
+    program = processes.run("cli", "replay", str(OTHER), "--speed", "0.05")
     tab = Tab(browser, url_of(program))
     yield tab
     tab.page.close()
@@ -69,7 +69,7 @@ def test_a_recording_plays_pauses_and_goes_to_any_time(tab: Tab) -> None:
     tab.click("Pause")
     paused_s = stands_still(tab)
     assert 0.0 < paused_s < 10.0
-    assert "0.00 \N{MULTIPLICATION SIGN} real time" in tab.text
+    tab.until(lambda: "0.00 \N{MULTIPLICATION SIGN} real time" in tab.text, "no pace")
     seek(tab, "7.5")
     tab.until(lambda: float(tab.shown_time) == pytest.approx(7.5), "7.5 s")
     # A circle of 8 m, half a radian a second.
