@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import re
 import signal
@@ -39,10 +40,18 @@ PROJECT = Path(__file__).parents[2]
 MULTIROTOR = vehicle("multirotor")
 CHAIN_NODES = ("standalone_dynamics", "multirotor_forces_and_moments", "sil_board", "standalone_sensors", "rc")
 
+_C_LIBRARY = ctypes.CDLL(None)
+_PR_SET_PDEATHSIG = 1
+
 _LOG_LINE = re.compile(r"\[(DEBUG|INFO|WARN|ERROR|FATAL)\] \[\d+\.\d+\] \[")
 
 
 ClaimDomain = Callable[[], AbstractContextManager[int]]
+
+
+def _end_with_the_tests() -> None:
+    """Have the kernel end this process with pytest's, also where fixtures are not: xdist kills its workers."""
+    _C_LIBRARY.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 class Program:
@@ -60,6 +69,7 @@ class Program:
                 stdout=stdout,
                 stderr=stderr,
                 start_new_session=True,
+                preexec_fn=_end_with_the_tests,
             )
 
     @property
