@@ -248,10 +248,11 @@ class ComposedGraph:
             raise KeyboardInterrupt
 
     def close(self) -> None:
-        """End the nodes in other processes, destroy those in this one, and shut rclpy down."""
+        """End the nodes in other processes, destroy those in this one, and shut rclpy down; may be called again."""
         for process in self._beside:
             process.close()
-        for node in reversed(self.nodes):
+        while self.nodes:
+            node = self.nodes.pop()
             self.executor.remove_node(node)
             node.destroy_node()
         # The executor would otherwise keep references to the nodes.
