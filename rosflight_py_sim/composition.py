@@ -105,6 +105,7 @@ class ComposedGraph:
             validate_namespace(f"/{namespace.lstrip('/')}")
         initialise([sys.argv[0], *_for_ros(arguments)])
         self.nodes: list[Node] = []
+        self._is_closed = False
         self._names = names
         self._simulated = time_mode != "wall"
         self._own: dict[str, Any] = {"time_mode": time_mode, "vehicles": [member.namespace for member in vehicles]}
@@ -249,10 +250,12 @@ class ComposedGraph:
 
     def close(self) -> None:
         """End the nodes in other processes, destroy those in this one, and shut rclpy down; may be called again."""
+        if self._is_closed:
+            return
+        self._is_closed = True
         for process in self._beside:
             process.close()
-        while self.nodes:
-            node = self.nodes.pop()
+        for node in reversed(self.nodes):
             self.executor.remove_node(node)
             node.destroy_node()
         # The executor would otherwise keep references to the nodes.
