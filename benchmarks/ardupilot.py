@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from benchmarks.separate_graph import node_processes
-from rosflight_py_sim.composition import ComposedGraph
-from rosflight_py_sim.fleet import Member
+from rosflight_py_sim.graph.composition import ComposedGraph
+from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.protocols.ardupilot_json import Battery, Reply, Windvane, decode_frame, encode_reply
 from rosflight_py_sim.vehicles import vehicle
 

@@ -53,7 +53,7 @@ def free_run(cameras: bool, duration_s: float = 5.0) -> FreeRun:
 def held_rate(cameras: bool, duration_s: float = 10.0) -> HeldRate:
     """Rates that a client in a process of its own sees in real time."""
     ports = _free_ports()
-    command = [sys.executable, "-m", "rosflight_py_sim.cli", "sim", "--vehicle", "auv"]
+    command = [sys.executable, "-m", "rosflight_py_sim", "sim", "--vehicle", "auv"]
     command += ["--camera" if cameras else "--no-camera", "--ros-args", "--log-level", "warn", *_words(ports)]
     with subprocess.Popen(command, env=os.environ, stdout=subprocess.DEVNULL) as server:
         try:
@@ -95,4 +95,8 @@ def _free_ports() -> dict[str, int]:
 
 
 def _words(ports: dict[str, int]) -> list[str]:
-    return ["-p", "world:=pool", *(word for name, port in ports.items() for word in ("-p", f"auv.{name}_port:={port}"))]
+    return [
+        "-p",
+        "world:=pool",
+        *(word for name, port in ports.items() for word in ("-p", f"auv_zeromq.{name}_port:={port}")),
+    ]

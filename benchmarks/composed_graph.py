@@ -9,8 +9,8 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rosflight_py_sim.composition import ComposedGraph
-from rosflight_py_sim.fleet import Member, fleet
+from rosflight_py_sim.graph.composition import ComposedGraph
+from rosflight_py_sim.graph.fleet import Member, fleet
 from rosflight_py_sim.parameters import number
 from rosflight_py_sim.vehicles import CAMERA, STANDALONE, known_dynamics, known_vehicles, vehicle
 
@@ -39,7 +39,7 @@ def composed_run(
     cameras: bool | None = None,
     arguments: Sequence[str] = (),
     record: str | None = None,
-    beside: Sequence[str] = (),
+    sidecars: Sequence[str] = (),
     flight_controller: str | None = None,
 ) -> ComposedRun:
     """Run `count` vehicles, every sensor at its default rate; None: as the vehicle has them.
@@ -53,7 +53,7 @@ def composed_run(
         settings={"real_time_multiplier": 0.0},
         arguments=["--log-level", "warn", "-p", "web_viewer.port:=0", *arguments],
         record=record,
-        beside=beside,
+        sidecars=sidecars,
         flight_controller=flight_controller,
     )
     clock = graph.nodes[0].get_clock()
@@ -131,7 +131,7 @@ def main() -> None:
     run = composed_run(
         *(options.vehicle, options.dynamics, options.count, options.seconds, options.profile),
         record=options.record,
-        beside=options.beside,
+        sidecars=options.beside,
     )
     print(f"{run.rate:.0f} steps/s, {run.cpu_us:.0f} us of processor time a vehicle and step")
 

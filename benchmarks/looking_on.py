@@ -15,8 +15,8 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile
 
 from benchmarks.composed_graph import ComposedRun
-from rosflight_py_sim.composition import ComposedGraph
-from rosflight_py_sim.fleet import Member
+from rosflight_py_sim.graph.composition import ComposedGraph
+from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.interfaces.step_topics import TRUTH_STATE
 from rosflight_py_sim.nodes.running import initialise, make_executor, noted_signals
 from rosflight_py_sim.parameters import number
@@ -46,7 +46,7 @@ def watched_run(beside: str, seconds: float) -> ComposedRun:
         [Member(vehicle("multirotor"))],
         settings={"real_time_multiplier": 0.0},
         arguments=["--log-level", "warn"],
-        beside=[name for name in beside.split(",") if name],
+        sidecars=[name for name in beside.split(",") if name],
     )
     clock = graph.nodes[0].get_clock()
     try:

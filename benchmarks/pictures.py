@@ -11,8 +11,8 @@ from rclpy.node import Node
 from sensor_msgs.msg import CompressedImage
 
 from rosflight_py_sim.camera import CAMERA_PARAMETERS, Renderer, cameras
-from rosflight_py_sim.composition import ComposedGraph
-from rosflight_py_sim.fleet import Member
+from rosflight_py_sim.graph.composition import ComposedGraph
+from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.interfaces.qos import CHAIN
 from rosflight_py_sim.parameters import Value
 from rosflight_py_sim.topic_names import compressed_image

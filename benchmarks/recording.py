@@ -10,9 +10,9 @@ from pathlib import Path
 
 from benchmarks.composed_graph import ComposedRun, composed_run
 from rosflight_py_sim.interfaces.step_topics import CLOCK, TRUTH_STATE
-from rosflight_py_sim.recording.frames import DESCRIPTIONS, FRAME, Channel
 from rosflight_py_sim.recording.mcap_file import read_recording
 from rosflight_py_sim.recording.mcap_writer import McapRecording, WholeFile
+from rosflight_py_sim.recording.pipe_messages import DESCRIPTIONS, FRAME, Channel
 from rosflight_py_sim.recording.writer_process import WriterProcess
 
 MESSAGES = 100_000

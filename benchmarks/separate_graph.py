@@ -14,13 +14,13 @@ import rclpy
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 
-from rosflight_py_sim.fleet import Member
-from rosflight_py_sim.flight_controllers import chosen_flight_controller
-from rosflight_py_sim.graph_plan import planned_nodes
+from rosflight_py_sim.graph.fleet import Member
+from rosflight_py_sim.graph.flight_controllers import chosen_flight_controller
+from rosflight_py_sim.graph.plan import planned_nodes
+from rosflight_py_sim.graph.time_modes import TIME_MANAGERS
 from rosflight_py_sim.interfaces.step_topics import TRUTH_STATE
 from rosflight_py_sim.nodes.running import make_executor, settle
 from rosflight_py_sim.stamps import stamp_ns
-from rosflight_py_sim.time_modes import TIME_MANAGERS
 from rosflight_py_sim.vehicles import Vehicle, vehicle
 
 START_UP_S = 60.0

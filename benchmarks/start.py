@@ -41,8 +41,8 @@ run(node_class(sys.argv[1]), sys.argv[1:], started=lambda refusal: print(refusal
 
 FLIGHT = """
 import sys
-from rosflight_py_sim import cli
-from rosflight_py_sim.composition import ComposedGraph
+from rosflight_py_sim.commands import cli
+from rosflight_py_sim.graph.composition import ComposedGraph
 spin = ComposedGraph.spin
 
 def to_the_first_step(graph, go_on):

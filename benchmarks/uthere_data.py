@@ -9,8 +9,8 @@ import time
 from dataclasses import dataclass
 
 from rosflight_py_sim.bridge.uthere_variables import VARIABLES
-from rosflight_py_sim.composition import ComposedGraph
-from rosflight_py_sim.fleet import Member
+from rosflight_py_sim.graph.composition import ComposedGraph
+from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.vehicles import vehicle
 
 CLIENTS, NAMES, INTERVAL_S = 4, list(VARIABLES)[:20], 0.1

@@ -2,7 +2,7 @@
 
 from launch import LaunchDescription
 
-from rosflight_py_sim.launch_graph import launch_description
+from rosflight_py_sim.graph.launch_graph import launch_description
 from rosflight_py_sim.vehicles import DEFAULT_VEHICLE
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 from launch import LaunchDescription, LaunchDescriptionEntity
 from launch.actions import LogInfo
 
-from rosflight_py_sim.launch_graph import graph, launch_description
-from rosflight_py_sim.options import LAUNCH, Option
+from rosflight_py_sim.graph.launch_graph import graph, launch_description
+from rosflight_py_sim.graph.options import LAUNCH, Option
 from rosflight_py_sim.resources import share_directory
 
 VARIANTS: dict[str, list[Path]] = {"plane": [], "elevon": [share_directory() / "config" / "ardupilot" / "elevon.yaml"]}

@@ -2,8 +2,8 @@
 
 from launch import LaunchDescription
 
-from rosflight_py_sim.fleet import FLEET_PARAMETERS
-from rosflight_py_sim.launch_graph import launch_description
+from rosflight_py_sim.graph.fleet import FLEET_PARAMETERS
+from rosflight_py_sim.graph.launch_graph import launch_description
 from rosflight_py_sim.vehicles import DEFAULT_VEHICLE
 
 

@@ -4,10 +4,10 @@ import yaml
 from launch import LaunchDescription, LaunchDescriptionEntity
 from launch_ros.actions import Node
 
-from rosflight_py_sim.fleet import fleet
-from rosflight_py_sim.launch_graph import graph, launch_description
-from rosflight_py_sim.options import LAUNCH, Kind, Option
-from rosflight_py_sim.time_modes import boolean
+from rosflight_py_sim.graph.fleet import fleet
+from rosflight_py_sim.graph.launch_graph import graph, launch_description
+from rosflight_py_sim.graph.options import LAUNCH, Kind, Option
+from rosflight_py_sim.graph.time_modes import boolean
 from rosflight_py_sim.vehicles import vehicle
 
 

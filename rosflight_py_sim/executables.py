@@ -13,6 +13,30 @@ from importlib import import_module
 
 from rosflight_py_sim.type_supports import leave_out_generator
 
+NODE_CLASSES = {
+    "standalone_time_manager": "StandaloneTimeManager",
+    "gated_time_manager": "GatedTimeManager",
+    "lockstep_time_manager": "LockstepTimeManager",
+    "standalone_sensors": "StandaloneSensors",
+    "multirotor_forces_and_moments": "MultirotorForcesAndMoments",
+    "fixedwing_forces_and_moments": "FixedwingForcesAndMoments",
+    "auv_forces_and_moments": "AuvForcesAndMoments",
+    "standalone_dynamics": "StandaloneDynamics",
+    "jsbsim_dynamics": "JsbsimDynamics",
+    "rc": "Rc",
+    "sil_board": "SilBoard",
+    "autopilot": "Autopilot",
+    "fixedwing_autopilot": "FixedwingAutopilot",
+    "auv_autopilot": "AuvAutopilot",
+    "bridge": "Bridge",
+    "camera": "CameraNode",
+    "visualizer": "Visualizer",
+    "recorder": "Recorder",
+    "view_relay": "ViewRelay",
+    "web_viewer": "WebViewer",
+}
+"""Executable (and module) to class, for all nodes of the package."""
+
 
 def exit_on_signals() -> None:
     """Let SIGINT and SIGTERM end the process at once with exit code 0, until `running.run` handles them.

@@ -1,6 +1,6 @@
-"""What packages register: front-ends, missions, and folders of vehicles and worlds (docs/add_a_vehicle.md).
+"""What packages register: front-ends, flight controllers, missions, folders of vehicles and worlds.
 
-This package's own stand in a table of the same entry points that other packages declare.
+This package's own stand in a table of the same entry points that other packages declare (docs/add_a_vehicle.md).
 """
 
 from __future__ import annotations
@@ -8,21 +8,30 @@ from __future__ import annotations
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from rosflight_py_sim.parameters import ParameterError
+
+T = TypeVar("T")
 
 PREFIX = "rosflight_py_sim."
 
 _OWN = {
     "front_ends": {
         "ardupilot": "rosflight_py_sim.bridge.ardupilot_front_end:ArduPilotFrontEnd",
-        "auv": "rosflight_py_sim.bridge.auv_front_end:AuvFrontEnd",
+        "auv_zeromq": "rosflight_py_sim.bridge.auv_front_end:AuvFrontEnd",
         "uthere": "rosflight_py_sim.bridge.uthere_front_end:UthereFrontEnd",
     },
+    "flight_controllers": {
+        "sil_board": "rosflight_py_sim.graph.flight_controllers:SIL_BOARD",
+        "ardupilot": "rosflight_py_sim.graph.flight_controllers:ARDUPILOT",
+        "auv_autopilot": "rosflight_py_sim.graph.flight_controllers:AUV_AUTOPILOT",
+        "auv_zeromq": "rosflight_py_sim.graph.flight_controllers:AUV_ZEROMQ",
+        "uthere": "rosflight_py_sim.graph.flight_controllers:UTHERE",
+    },
     "missions": {
-        "dive": "rosflight_py_sim.dive_task:DiveTask",
-        "skywriting": "rosflight_py_sim.skywriting_task:SkywritingTask",
+        "dive": "rosflight_py_sim.missions.dive.task:DiveTask",
+        "skywriting": "rosflight_py_sim.missions.skywriting.task:SkywritingTask",
     },
     "vehicles": {"rosflight_py_sim": "rosflight_py_sim.vehicles.vehicle_file:VEHICLES"},
     "worlds": {"rosflight_py_sim": "rosflight_py_sim.world.world_file:WORLDS"},
@@ -52,15 +61,30 @@ def _installed() -> Any:
     return entry_points()
 
 
+def flight_controller_names() -> list[str]:
+    """Names of the registered flight controllers, and of the front-ends that have no entry of their own among them."""
+    return list(dict.fromkeys([*registered("flight_controllers"), *registered("front_ends")]))
+
+
+def registered_object(group: str, name: str, kind: type[T]) -> T:
+    """The object of that name, which must be of that type.
+
+    Raises:
+        ParameterError: there is none of that name, it cannot be loaded, or it is something else.
+    """
+    found = _load(_entry(group, name))
+    if not isinstance(found, kind):
+        raise ParameterError(f"{_place(_entry(group, name))} given; allowed: a {kind.__name__}")
+    return found
+
+
 def registered_class(group: str, name: str, base: type) -> Any:
     """The class of that name, which must be derived from `base`.
 
     Raises:
         ParameterError: there is none of that name, it cannot be loaded, or it is something else.
     """
-    one = registered(group).get(name)
-    if one is None:
-        raise ParameterError(f"'{name}' of {PREFIX}{group} given; allowed: {', '.join(registered(group))}")
+    one = _entry(group, name)
     found = _load(one)
     if not isinstance(found, type) or not issubclass(found, base):
         raise ParameterError(f"{_place(one)} given; allowed: classes derived from {base.__name__}")
@@ -80,6 +104,13 @@ def registered_folders(group: str) -> list[Path]:
             raise ParameterError(f"{_place(one)} given, which is {found!r}; allowed: paths of folders")
         folders.append(Path(found))
     return folders
+
+
+def _entry(group: str, name: str) -> EntryPoint:
+    one = registered(group).get(name)
+    if one is None:
+        raise ParameterError(f"'{name}' of {PREFIX}{group} given; allowed: {', '.join(registered(group))}")
+    return one
 
 
 def _load(one: EntryPoint) -> Any:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from rich.console import Console
 
-from rosflight_py_sim.composition import ComposedGraph
-from rosflight_py_sim.flight import Flight
-from rosflight_py_sim.flight_progress import ProgressLines
+from rosflight_py_sim.graph.composition import ComposedGraph
+from rosflight_py_sim.missions.flight import Flight
+from rosflight_py_sim.missions.flight_progress import ProgressLines
 from rosflight_py_sim.vehicles import vehicle
 
 LENGTH_S = 35.0

@@ -13,7 +13,7 @@ from unittest import mock
 import pytest
 
 import rosflight_py_sim
-from rosflight_py_sim.nodes.node_classes import NODE_CLASSES
+from rosflight_py_sim.executables import NODE_CLASSES
 from rosflight_py_sim.vehicles import all_vehicles
 
 ROOT = Path(__file__).parents[1]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 
 from rosflight_py_sim.autopilot.gain_design import designed_gains
-from rosflight_py_sim.vehicle_models import steady_vehicle
+from rosflight_py_sim.commands.vehicle_models import steady_vehicle
 from rosflight_py_sim.vehicles import vehicle
 
 

@@ -18,13 +18,13 @@ from typing import Any
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 
-from rosflight_py_sim.composition import ComposedGraph
-from rosflight_py_sim.fleet import Member
+from rosflight_py_sim.graph.composition import ComposedGraph
+from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.interfaces import qos, step_topics
 from rosflight_py_sim.interfaces.step_topics import CLOCK, STEP_TOPICS, StepTopic
+from rosflight_py_sim.interfaces.time_modes import TIME_MODES
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.stamps import NANOSECONDS
-from rosflight_py_sim.time_modes import TIME_MODES
 from rosflight_py_sim.vehicles import vehicle
 from rosflight_py_sim.viewer.graph_drawing import draw
 from rosflight_py_sim.viewer.graph_model import GraphModel, Health, NodeEntry, Report, TopicEntry

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from transforms3d.euler import euler2mat
 from transforms3d.quaternions import quat2mat
 
-from rosflight_py_sim.vehicle_appearance import appearance_of
+from rosflight_py_sim.graph.vehicle_appearance import appearance_of
 from rosflight_py_sim.vehicles import STANDALONE, Vehicle, all_vehicles
 from rosflight_py_sim.viewer.appearance import Appearance, MovingParts, part_attitude
 

@@ -44,7 +44,7 @@ def main() -> None:
     }
     pilot = ["--autopilot"] if vehicle(options.vehicle).autopilot else []
     words = ["sim", "--vehicle", options.vehicle, *pilot, "--view", "--params-file", str(PROJECT / "config/wind.yaml")]
-    command = [sys.executable, "-m", "rosflight_py_sim.cli", *words, "--ros-args", "-p", "web_viewer.port:=0"]
+    command = [sys.executable, "-m", "rosflight_py_sim", *words, "--ros-args", "-p", "web_viewer.port:=0"]
     simulation = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
     try:
         assert simulation.stdout is not None

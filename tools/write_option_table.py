@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from rosflight_py_sim.options import LAUNCH, OPTIONS, Kind, Option
+from rosflight_py_sim.graph.options import LAUNCH, OPTIONS, Kind, Option
 
 PAGE = Path(__file__).parents[1] / "docs" / "launch.md"
 

@@ -164,7 +164,7 @@ class ArduPilotFrontEnd(ActuatorFrontEnd):
         """Answer the frame whose step led to this snapshot; the commands of the next one, if it has come."""
         return self._links[vehicle].exchange(snapshot)
 
-    def wanted_step(self, vehicle: int) -> float | None:
+    def requested_step(self, vehicle: int) -> float | None:
         """Step of the last frame's rate."""
         rate = self._links[vehicle].frame_rate
         return None if rate is None else min(1.0 / rate, self._max_step)

@@ -75,13 +75,13 @@ class AuvFrontEnd(ActuatorFrontEnd):
 
     PARAMETERS: ClassVar[ParameterTable] = ParameterTable(
         Parameter(
-            "auv.address",
+            "auv_zeromq.address",
             "127.0.0.1",
             "Address of this machine on which AUV clients are served; 0.0.0.0: all of them",
             read_only=True,
         ),
         *(
-            Parameter(f"auv.{name}_port", port, f"TCP port of {text}", minimum=1, maximum=65535, read_only=True)
+            Parameter(f"auv_zeromq.{name}_port", port, f"TCP port of {text}", minimum=1, maximum=65535, read_only=True)
             for name, port, text in (
                 ("image", 5555, "the images (PUB)"),
                 ("thruster", 5556, "the thruster commands (PULL)"),
@@ -89,7 +89,7 @@ class AuvFrontEnd(ActuatorFrontEnd):
             )
         ),
         Parameter(
-            "auv.first_id",
+            "auv_zeromq.first_id",
             0,
             "Id of the first AUV in the protocol; the others have those after it",
             minimum=0,
@@ -97,7 +97,7 @@ class AuvFrontEnd(ActuatorFrontEnd):
             read_only=True,
         ),
         Parameter(
-            "auv.telemetry_rate",
+            "auv_zeromq.telemetry_rate",
             60.0,
             "Telemetry messages of each AUV in a second of simulated time, but at most one a step",
             "Hz",
@@ -107,27 +107,27 @@ class AuvFrontEnd(ActuatorFrontEnd):
             read_only=True,
         ),
         Parameter(
-            "auv.wait_for_clients",
+            "auv_zeromq.wait_for_clients",
             False,
             "Whether the simulation holds still after each telemetry message until a thruster message has come",
             read_only=True,
         ),
         Parameter(
-            "auv.side_positive",
+            "auv_zeromq.side_positive",
             "right",
             "Where a positive power of the side thruster pushes the AUV",
             choices=("right", "left"),
             read_only=True,
         ),
         Parameter(
-            "auv.z_axis",
+            "auv_zeromq.z_axis",
             "up",
             "Where z of the telemetry points; it is 0 at the surface either way",
             choices=("up", "down"),
             read_only=True,
         ),
         Parameter(
-            "auv.outputs",
+            "auv_zeromq.outputs",
             list(THRUSTERS),
             "What each output gets: a sum of powers held to full power, as 'left' (the left thruster's power), '-left' "
             "(reversed), '0.5*left-side', or empty text (no thruster: 1500 us)",
@@ -144,20 +144,20 @@ class AuvFrontEnd(ActuatorFrontEnd):
         super().__init__(values, logger, vehicles)
         # With the IMU of a time its images have come, too.
         self.wants = frozenset({"imu", "images"})
-        outputs = values["auv.outputs"]
+        outputs = values["auv_zeromq.outputs"]
         assert isinstance(outputs, list)
         texts = [str(text) for text in outputs]
-        self._outputs = OutputMap("auv.outputs", texts, [CENTRE_US] * OUTPUTS, THRUSTERS)
-        side = _US_OF_PERCENT if values["auv.side_positive"] == "right" else -_US_OF_PERCENT
+        self._outputs = OutputMap("auv_zeromq.outputs", texts, [CENTRE_US] * OUTPUTS, THRUSTERS)
+        side = _US_OF_PERCENT if values["auv_zeromq.side_positive"] == "right" else -_US_OF_PERCENT
         self._us_of_percent = (_US_OF_PERCENT, _US_OF_PERCENT, side, _US_OF_PERCENT)
-        self._z_up = values["auv.z_axis"] == "up"
-        self._waits = bool(values["auv.wait_for_clients"])
-        self._rate_hz = number(values, "auv.telemetry_rate")
-        self._address = str(values["auv.address"])
-        first = int(number(values, "auv.first_id"))
+        self._z_up = values["auv_zeromq.z_axis"] == "up"
+        self._waits = bool(values["auv_zeromq.wait_for_clients"])
+        self._rate_hz = number(values, "auv_zeromq.telemetry_rate")
+        self._address = str(values["auv_zeromq.address"])
+        first = int(number(values, "auv_zeromq.first_id"))
         if first + len(vehicles) - 1 > LARGEST_ID:
             raise ParameterError(
-                f"parameter 'auv.first_id': {first} given for {len(vehicles)} AUVs; allowed: at most "
+                f"parameter 'auv_zeromq.first_id': {first} given for {len(vehicles)} AUVs; allowed: at most "
                 f"{LARGEST_ID + 1 - len(vehicles)}, as ids end at {LARGEST_ID}"
             )
         self._auvs = [_Auv(first + index, self._pwm_us([0] * len(THRUSTERS))) for index in range(len(vehicles))]
@@ -177,7 +177,7 @@ class AuvFrontEnd(ActuatorFrontEnd):
 
     def open(self) -> None:
         """Bind the three sockets."""
-        self._sockets = ZeroMqSockets("auv", self.values)
+        self._sockets = ZeroMqSockets("auv_zeromq", self.values)
         try:
             self._images = self._sockets.publisher("image", _IMAGES_HELD * len(self._auvs))
             self._thrusters = self._sockets.puller("thruster")
@@ -196,7 +196,7 @@ class AuvFrontEnd(ActuatorFrontEnd):
             for name, text in (("image", "images"), ("thruster", "thruster commands"), ("telemetry", "telemetry"))
         )
         waits = "waits for a client at each telemetry message" if self._waits else "does not wait for clients"
-        return f"{auvs} on tcp://{self._address}: {ports}; the simulation {waits} (auv.wait_for_clients)"
+        return f"{auvs} on tcp://{self._address}: {ports}; the simulation {waits} (auv_zeromq.wait_for_clients)"
 
     def close(self) -> None:
         """Close the sockets."""
@@ -221,7 +221,7 @@ class AuvFrontEnd(ActuatorFrontEnd):
         return None if auv.awaited else auv.pwm_us
 
     def _port(self, name: str) -> int:
-        return int(number(self.values, f"auv.{name}_port"))
+        return int(number(self.values, f"auv_zeromq.{name}_port"))
 
     def _take_commands(self) -> bool:
         """Obey what waits; whether there was anything."""

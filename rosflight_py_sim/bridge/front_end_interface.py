@@ -184,7 +184,7 @@ class ActuatorFrontEnd(FrontEndInterface):
             same time (its IMU has not been read anew).
         """
 
-    def wanted_step(self, vehicle: int) -> float | None:
+    def requested_step(self, vehicle: int) -> float | None:
         """Length that the step which begins with the last commands is to have, s; None: no wish."""
         return None
 

@@ -1,4 +1,4 @@
-"""One plane of Ground Control: it is flown by a PacketPilot, and tells what a ground station shows."""
+"""One plane of Ground Control: it is flown by a GuidedModeSupervisor, and tells what a ground station shows."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from rosflight_py_sim.autopilot.fixedwing_target_controller import (
 from rosflight_py_sim.autopilot.flight_state import flight_state
 from rosflight_py_sim.autopilot.fly_target import TargetError
 from rosflight_py_sim.autopilot.guided import Guided
+from rosflight_py_sim.autopilot.guided_mode import GUIDED_MODE_PARAMETERS, GuidedModeSupervisor
 from rosflight_py_sim.autopilot.multirotor_target_controller import (
     MULTIROTOR_TARGET_PARAMETERS,
     MultirotorTargetController,
 )
-from rosflight_py_sim.autopilot.packet_pilot import PACKET_PILOT_PARAMETERS, PacketPilot
 from rosflight_py_sim.autopilot.target_controller import TargetController
 from rosflight_py_sim.bridge.front_end_interface import ControllerStatus, Snapshot
 from rosflight_py_sim.bridge.uthere_targets import target_of_fly, target_of_fly_to, waypoint_of
@@ -84,7 +84,7 @@ UTHERE_PLANE_PARAMETERS = (
             maximum=OUTPUTS - 1,
             read_only=True,
         ),
-        *(replace(one, name=f"{_OWN}{one.name}") for one in PACKET_PILOT_PARAMETERS),
+        *(replace(one, name=f"{_OWN}{one.name}") for one in GUIDED_MODE_PARAMETERS),
     )
     + UTHERE_UNIT_PARAMETERS
     + sum((flown.parameters for flown in _CONTROLLERS.values()), start=ParameterTable())
@@ -116,7 +116,7 @@ class UtherePlane:
         outputs = values["uthere.throttle_outputs"]
         assert isinstance(outputs, list)
         self._motors = [int(output) for output in outputs]
-        self.pilot = PacketPilot(_own(values), _controller(values))
+        self.pilot = GuidedModeSupervisor(_own(values), _controller(values))
         self._scales = _scales(self._units)
         self.names = (*FIRST, *(name for name in (*self.pilot.variables(), *VARIABLES) if name not in FIRST))
 

@@ -30,7 +30,7 @@ from rosflight_py_sim.interfaces.step_topics import (
     Setpoint,
 )
 from rosflight_py_sim.interfaces.ticks import Schedule
-from rosflight_py_sim.interfaces.traffic import Period
+from rosflight_py_sim.interfaces.topic_statistics import Period
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.parameters import Parameter, ParameterTable, number
 from rosflight_py_sim.physics.rotations import quaternion_from_euler

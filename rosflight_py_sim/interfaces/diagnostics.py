@@ -1,7 +1,7 @@
 """What a node says of its own health, on /diagnostics.
 
 An entry's name is that of the node with its namespace, without the first slash, and then the subject. The first is of
-the node as a whole and has its rates; the one with the subject `TRAFFIC` has the rate of each topic.
+the node as a whole and has its rates; the one with the subject `TOPIC_RATES` has the rate of each topic.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 
-from rosflight_py_sim.interfaces.traffic import Flow, Period, Traffic
+from rosflight_py_sim.interfaces.topic_statistics import Period, TopicFlow, TopicStatistics
 
 DIAGNOSTICS_TOPIC = "/diagnostics"
 
@@ -26,10 +26,10 @@ DIAGNOSTICS_QOS = QoSProfile(depth=10)
 TIME_MODE_KEY = "time mode"
 """Key of the time mode in the entry for a node as a whole."""
 
-TRAFFIC = "topics"
+TOPIC_RATES = "topics"
 """Subject of the entry that has the rates of the node's topics."""
 
-HEARD, SAID = "in ", "out "
+RECEIVED, PUBLISHED = "in ", "out "
 """What a key of that entry begins with, before the topic's name."""
 
 _PLUMBING = (DIAGNOSTICS_TOPIC, "/parameter_events")
@@ -86,11 +86,11 @@ class Diagnosed(Protocol):
 class Reports:
     """Publishes what a node has to say, each time that `report` is called."""
 
-    def __init__(self, node: Node, diagnosed: Diagnosed, traffic: Traffic) -> None:
+    def __init__(self, node: Node, diagnosed: Diagnosed, traffic: TopicStatistics) -> None:
         self._publish = node.create_publisher(DiagnosticArray, DIAGNOSTICS_TOPIC, DIAGNOSTICS_QOS).publish
         self._owner = node.get_fully_qualified_name().lstrip("/")
         self._clock = node.get_clock()
-        self._diagnosed, self._traffic = diagnosed, traffic
+        self._diagnosed, self._statistics = diagnosed, traffic
         self._wall_s = time.monotonic()
         self._time_ns = self._clock.now().nanoseconds
 
@@ -98,7 +98,7 @@ class Reports:
         """Say how it is since the last report; the stamp is the node's time."""
         now, wall_s = self._clock.now(), time.monotonic()
         elapsed_s = max(0.0, (now.nanoseconds - self._time_ns) * 1e-9)
-        period = self._traffic.read(max(wall_s - self._wall_s, 1e-9), elapsed_s)
+        period = self._statistics.read(max(wall_s - self._wall_s, 1e-9), elapsed_s)
         self._time_ns, self._wall_s = now.nanoseconds, wall_s
         message = DiagnosticArray()
         message.header.stamp = now.to_msg()
@@ -119,8 +119,8 @@ class Reports:
         hardware = next((d.hardware_id for d in own if d.hardware_id), "")
         yield Diagnosis("", message, level, hardware, values | _rates(period))
         yield from (d for d in said if d.subject)
-        flows = [(HEARD, flow) for flow in period.heard] + [(SAID, flow) for flow in period.said]
-        yield Diagnosis(TRAFFIC, "Hz of the node's time", values=_by_topic(period, flows))
+        flows = [(RECEIVED, flow) for flow in period.received] + [(PUBLISHED, flow) for flow in period.published]
+        yield Diagnosis(TOPIC_RATES, "Hz of the node's time", values=_by_topic(period, flows))
 
     def _status(self, diagnosis: Diagnosis) -> DiagnosticStatus:
         return DiagnosticStatus(
@@ -134,17 +134,17 @@ class Reports:
 
 def _missing_inputs(period: Period) -> Iterator[Diagnosis]:
     """What the node waits for: inputs that never came, or that have stopped although time goes on."""
-    never = [flow.topic for flow in period.heard if flow.needed and not flow.total]
+    never = [flow.topic for flow in period.received if flow.needed and not flow.total]
     if never:
         yield Diagnosis("", f"no {', '.join(never)} so far", Level.WARN)
     if period.simulated_s > _ENOUGH_S:
-        stopped = [flow.topic for flow in period.heard if flow.needed and flow.total and not flow.count]
+        stopped = [flow.topic for flow in period.received if flow.needed and flow.total and not flow.count]
         if stopped:
             yield Diagnosis("", f"{', '.join(stopped)} has stopped", Level.ERROR)
 
 
 def _rates(period: Period) -> dict[str, object]:
-    heard, said = (sum(flow.count for flow in flows) for flows in (period.heard, period.said))
+    heard, said = (sum(flow.count for flow in flows) for flows in (period.received, period.published))
     rates: dict[str, object] = {
         "in (Hz)": period.hz(heard),
         "out (Hz)": period.hz(said),
@@ -160,7 +160,7 @@ def _rates(period: Period) -> dict[str, object]:
     return rates
 
 
-def _by_topic(period: Period, flows: Iterable[tuple[str, Flow]]) -> dict[str, object]:
+def _by_topic(period: Period, flows: Iterable[tuple[str, TopicFlow]]) -> dict[str, object]:
     counts: dict[str, int] = {}
     for way, flow in flows:
         if flow.topic not in _PLUMBING:

@@ -29,7 +29,7 @@ from rosflight_py_sim.interfaces.step_topics import (
     Wind,
     Wrench,
 )
-from rosflight_py_sim.interfaces.traffic import Period
+from rosflight_py_sim.interfaces.topic_statistics import Period
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState, truth_of_message
 from rosflight_py_sim.parameters import ParameterTable
 from rosflight_py_sim.physics.dynamics import StateDivergedError

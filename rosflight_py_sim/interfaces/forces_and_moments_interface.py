@@ -65,7 +65,7 @@ class ForcesAndMomentsInterface(SimulationNode, ABC):
     DEFAULT_NAME: ClassVar[str] = "forces_and_moments"
     PARAMETERS: ClassVar[ParameterTable] = FORCES_AND_MOMENTS_PARAMETERS
     JOIN: ClassVar[JoinRule] = JoinRule(
-        PWM_OUTPUT.name, companions=(TRUTH_WIND.name, TRUTH_STATE.name), renewed_by=(TRUTH_STATE.name,)
+        PWM_OUTPUT.name, synchronized=(TRUTH_WIND.name, TRUTH_STATE.name), renewed_by=(TRUTH_STATE.name,)
     )
 
     def __init__(self, **arguments: Any) -> None:
@@ -78,7 +78,7 @@ class ForcesAndMomentsInterface(SimulationNode, ABC):
         super().__init__(**arguments)
         lockstep = self.values["time_mode"] == "lockstep"
         self._join = StepJoin(self.JOIN, self._answer, self._answer_again, lockstep=lockstep)
-        self._wind_arrived, self._state_arrived = map(self._join.input, self.JOIN.companions)
+        self._wind_arrived, self._state_arrived = map(self._join.input, self.JOIN.synchronized)
         self._send = self.publisher(FORCES_AND_MOMENTS)
         self._send_battery = self.publisher(TRUTH_BATTERY)
         self._battery_schedule = Schedule(number(self.values, "truth_battery_frequency"))

@@ -26,7 +26,7 @@ from rclpy.task import Future
 from rosflight_py_sim.interfaces.rclpy_internals import leave_unserved, serve
 from rosflight_py_sim.interfaces.shared_clock import SharedClock
 from rosflight_py_sim.interfaces.step_topics import CLOCK, STATUS, TRUTH_STATE, StepTopic
-from rosflight_py_sim.interfaces.traffic import Tally
+from rosflight_py_sim.interfaces.topic_statistics import TopicCounter
 
 # Steps between two turns of the executor: few enough for a turn every half millisecond, and enough that a turn costs
 # little beside them.
@@ -276,7 +276,7 @@ class HandOff:
         """Publishing ends of a topic, by its full name."""
         return self._outlets.setdefault(name, [])
 
-    def add_outlet(self, outlet: Outlet, tally: Tally) -> Sender[Any]:
+    def add_outlet(self, outlet: Outlet, counter: TopicCounter) -> Sender[Any]:
         """Connect a publisher, and return the functions that send its messages and count them."""
         self.outlets(outlet.name).append(outlet)
         self._connect(outlet.name)
@@ -285,7 +285,7 @@ class HandOff:
         ends = topic in _MORE_TURNS
 
         def send(message: Any) -> None:
-            tally.count += 1
+            counter.count += 1
             if as_received is not None:
                 # Receivers in this process must get the same numbers as those in others.
                 message = as_received(message)
@@ -309,7 +309,7 @@ class HandOff:
             if outlet.inlets or outlet.goes_out or outlet.has_news():
                 send(make())
             else:
-                tally.count += 1
+                counter.count += 1
 
         return Sender(send_time if topic is CLOCK else send, send_made)
 

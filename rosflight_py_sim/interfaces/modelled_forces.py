@@ -14,7 +14,7 @@ from rosflight_py_sim.interfaces.forces_and_moments_interface import (
     FORCES_AND_MOMENTS_PARAMETERS,
     ForcesAndMomentsInterface,
 )
-from rosflight_py_sim.interfaces.traffic import Period
+from rosflight_py_sim.interfaces.topic_statistics import Period
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.parameters import ParameterTable, Value, number
 

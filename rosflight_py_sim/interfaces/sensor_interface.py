@@ -122,7 +122,7 @@ class SensorInterface(SimulationNode, ABC):
     DEFAULT_NAME: ClassVar[str] = "sensors"
     PARAMETERS: ClassVar[ParameterTable] = ParameterTable(TIME_MODE) + RATE_PARAMETERS
     JOIN: ClassVar[JoinRule] = JoinRule(
-        CLOCK.name, companions=(TRUTH_WIND.name, TRUTH_STATE.name), required=(TRUTH_STATE.name,)
+        CLOCK.name, synchronized=(TRUTH_WIND.name, TRUTH_STATE.name), required=(TRUTH_STATE.name,)
     )
 
     def __init__(self, **arguments: Any) -> None:
@@ -136,7 +136,7 @@ class SensorInterface(SimulationNode, ABC):
         super().__init__(**arguments)
         self._lockstep = self.values["time_mode"] == "lockstep"
         self._join = StepJoin(self.JOIN, self._answer, self._answer_again, lockstep=self._lockstep)
-        self._wind_arrived, self._state_arrived = map(self._join.input, self.JOIN.companions)
+        self._wind_arrived, self._state_arrived = map(self._join.input, self.JOIN.synchronized)
         self._slow = [
             _Sampling(self._rate(name), publish)
             for name, publish in (

@@ -33,9 +33,9 @@ from rosflight_py_sim.interfaces.qos import NEWEST
 from rosflight_py_sim.interfaces.rclpy_internals import is_served, parameter_overrides, serve, set_clock
 from rosflight_py_sim.interfaces.step_topics import CLOCK, StepTopic, topic_of
 from rosflight_py_sim.interfaces.time_mode_watch import TimeModeWatch
-from rosflight_py_sim.interfaces.traffic import Period, Tally, Traffic
+from rosflight_py_sim.interfaces.time_modes import TIME_MODES
+from rosflight_py_sim.interfaces.topic_statistics import Period, TopicCounter, TopicStatistics
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value
-from rosflight_py_sim.time_modes import TIME_MODES
 
 TIME_MODE = Parameter(
     "time_mode",
@@ -153,7 +153,7 @@ class SimulationNode(Node):
             tap: called for each topic of the step that the node publishes, to take its messages.
             node_arguments: passed to rclpy.node.Node (namespace, context, parameter_overrides, ...).
         """
-        self._traffic = Traffic()
+        self._statistics = TopicStatistics()
         self.hand_off = hand_off
         self._tap = tap
         self._time_modes: TimeModeWatch | None = None
@@ -175,7 +175,7 @@ class SimulationNode(Node):
             self._declare(parameter, given)
         self.configure(self.values)
         self.add_on_set_parameters_callback(self._on_set_parameters)
-        self.create_system_timer(_REPORT_PERIOD_S, Reports(self, self, self._traffic).report)
+        self.create_system_timer(_REPORT_PERIOD_S, Reports(self, self, self._statistics).report)
 
     def configure(self, values: dict[str, Value]) -> None:
         """Build what depends on parameters; called at start-up and at every change.
@@ -306,11 +306,16 @@ class SimulationNode(Node):
         return self._sender(topic, at).send_made
 
     def _sender(self, topic: StepTopic[M], at: str) -> Sender[M]:
-        hand_off, tally, name, create = self.hand_off, Tally(), topic_of(at, topic.name), super().create_publisher
+        hand_off, counter, name, create = (
+            self.hand_off,
+            TopicCounter(),
+            topic_of(at, topic.name),
+            super().create_publisher,
+        )
 
         def new_publisher() -> Publisher[Any]:
             publisher = create(topic.message_type, name, topic.qos)
-            self._traffic.says(publisher, tally)
+            self._statistics.add_publisher(publisher, counter)
             return publisher
 
         if hand_off is None:
@@ -318,28 +323,28 @@ class SimulationNode(Node):
             publish, subscriptions = publisher.publish, publisher.handle.get_subscription_count
 
             def send(message: M) -> None:
-                tally.count += 1
+                counter.count += 1
                 publish(encode(message))
 
             def send_made(make: Callable[[], M]) -> None:
                 if subscriptions():
                     send(make())
                 else:
-                    tally.count += 1
+                    counter.count += 1
 
             return Sender(send, send_made)
         outlet: Outlet
 
         def renew() -> None:
             if not self._is_destroyed:
-                self._traffic.forget(outlet.publisher)
+                self._statistics.forget(outlet.publisher)
                 Node.destroy_publisher(self, outlet.publisher)
                 outlet.use(new_publisher())
 
         publisher = new_publisher()
         tap = None if self._tap is None else self._tap(publisher.topic_name, topic.message_type, topic.qos)
         outlet = Outlet(topic, publisher, tap, renew)
-        return hand_off.add_outlet(outlet, tally)
+        return hand_off.add_outlet(outlet, counter)
 
     def subscribe(
         self,
@@ -359,15 +364,15 @@ class SimulationNode(Node):
             qos: of the subscription; None: the topic's for the node's time mode.
             needed: whether diagnostics report missing messages.
         """
-        tally, name = Tally(needed), topic_of(at, topic.name)
+        counter, name = TopicCounter(needed), topic_of(at, topic.name)
         qos = qos or topic.requested_qos(self.time_mode)
         if self.hand_off is None:
             decode = topic.decode
-            on_data = tally.timed(lambda data: callback(decode(data)))
+            on_data = counter.timed(lambda data: callback(decode(data)))
             subscription = super().create_subscription(topic.message_type, name, on_data, qos, raw=True)
         else:
-            subscription = self.hand_off.subscribe(self, topic, name, qos, tally.timed(callback))
-        self._traffic.hears(subscription, tally)
+            subscription = self.hand_off.subscribe(self, topic, name, qos, counter.timed(callback))
+        self._statistics.add_subscription(subscription, counter)
         return subscription
 
     def poll(self, topic: StepTopic[M], at: str = "") -> PolledSubscription[M]:
@@ -377,42 +382,42 @@ class SimulationNode(Node):
     def create_publisher(self, *arguments: Any, **options: Any) -> Publisher[Any]:
         """As rclpy's, with a count of published messages."""
         publisher = super().create_publisher(*arguments, **options)
-        tally = Tally()
-        publisher.publish = tally.counted(publisher.publish)
-        self._traffic.says(publisher, tally)
+        counter = TopicCounter()
+        publisher.publish = counter.counted(publisher.publish)
+        self._statistics.add_publisher(publisher, counter)
         return publisher
 
     def create_subscription(
         self, message_type: Any, topic: str, callback: Callable[..., Any], *arguments: Any, **options: Any
     ) -> Subscription[Any]:
         """As rclpy's, with a count of received messages."""
-        tally = Tally()
+        counter = TopicCounter()
 
         @functools.wraps(callback)
         def counted(*message: Any) -> Any:
-            if tally.has_ended:
+            if counter.has_ended:
                 return None
-            tally.count += 1
+            counter.count += 1
             return callback(*message)
 
         subscription = super().create_subscription(message_type, topic, counted, *arguments, **options)
-        self._traffic.hears(subscription, tally)
+        self._statistics.add_subscription(subscription, counter)
         return subscription
 
     def destroy_publisher(self, publisher: Publisher[Any]) -> bool:
         """As rclpy's."""
-        self._traffic.forget(publisher)
+        self._statistics.forget(publisher)
         if self.hand_off is not None:
             self.hand_off.remove(publisher)
         return bool(super().destroy_publisher(publisher))
 
     def destroy_subscription(self, subscription: Subscription[Any]) -> bool:
         """As rclpy's."""
-        if self.hand_off is not None and subscription in self._traffic.subscriptions:
+        if self.hand_off is not None and subscription in self._statistics.subscriptions:
             self.hand_off.remove(subscription)
             if not is_served(self, subscription):
                 serve(self, subscription)
-        self._traffic.forget(subscription)
+        self._statistics.forget(subscription)
         return bool(super().destroy_subscription(subscription))
 
     def create_client(self, *arguments: Any, **options: Any) -> Client[Any, Any, Any]:
@@ -436,8 +441,8 @@ class SimulationNode(Node):
     def destroy_node(self) -> None:
         """As rclpy's."""
         self._is_destroyed = True
-        self._traffic.end()
-        for subscription in self._traffic.subscriptions:
+        self._statistics.end()
+        for subscription in self._statistics.subscriptions:
             self.destroy_subscription(subscription)
         if self.hand_off is not None:
             self.hand_off.disconnect(self)
@@ -458,7 +463,7 @@ class SimulationNode(Node):
         Returns:
             Whether there was one. The node's time stays simulated.
         """
-        found = [one for one in self._traffic.subscriptions if one.topic_name == CLOCK.name]
+        found = [one for one in self._statistics.subscriptions if one.topic_name == CLOCK.name]
         for one in found:
             self.destroy_subscription(one)
         return bool(found)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 _AHEAD_NS = 20_000_000
 
 
-class Companion:
+class ExpectedInput:
     """A regular input whose sender the machine may hold up while steps go by: worth a step's waiting.
 
     A sender counts as regular while it keeps an interval of at most 25 ms of simulated time, and as late 50 ms after it
@@ -19,7 +19,7 @@ class Companion:
         self._last_ns = 0
         self._regular = False
 
-    def heard(self, time_ns: int) -> None:
+    def received(self, time_ns: int) -> None:
         self._regular = 0 <= time_ns - self._last_ns <= 25_000_000
         self._last_ns = time_ns
 

@@ -14,13 +14,13 @@ class JoinRule(NamedTuple):
 
     Attributes:
         trigger: topic of which each message requests an answer.
-        companions: topics whose messages with the trigger's stamp go into the answer.
+        synchronized: topics whose messages with the trigger's stamp go into the answer.
         required: topics of which a message, with any stamp, must have arrived before the first answer.
-        renewed_by: companions of which a message with the stamp of the last answer makes that answer stale.
+        renewed_by: synchronized topics of which a message with the stamp of the last answer makes that answer stale.
     """
 
     trigger: str
-    companions: tuple[str, ...] = ()
+    synchronized: tuple[str, ...] = ()
     required: tuple[str, ...] = ()
     renewed_by: tuple[str, ...] = ()
 
@@ -30,17 +30,17 @@ class StepJoin:
 
     - A message of the trigger, stamped t, requests the answer of t. It replaces a trigger with another stamp that is
       still waiting.
-    - In lockstep the answer waits until the newest message of every companion is stamped t.
-    - A trigger repeated while it is waiting ends the wait: a companion is lost, and the answer uses the
+    - In lockstep the answer waits until the newest message of every synchronized topic is stamped t.
+    - A trigger repeated while it is waiting ends the wait: an input is lost, and the answer uses the
       newest messages.
     - A trigger with the stamp of the last answer gets the same answer again, unless that answer is stale.
-    - A message of a companion in `renewed_by` with the stamp of the last answer (a state was set) makes that answer
+    - A message of a topic in `renewed_by` with the stamp of the last answer (a state was set) makes that answer
       stale, and so does `make_stale`. The next trigger with that stamp is treated as a new one.
-    - Outside of lockstep a trigger waits for no companion: its answer uses the newest messages.
+    - Outside of lockstep a trigger waits for no synchronized topic: its answer uses the newest messages.
     - In any mode a trigger waits, however often it is repeated, until each `required` input has arrived once.
 
     Triggers arrive in the order of their stamps, repetitions included; a stamp that goes back counts as a new time. The
-    inputs of different topics arrive in any order. The caller stores the contents of companions before it reports them.
+    inputs of different topics arrive in any order. The caller stores the contents of inputs before it reports them.
 
     Attributes:
         waiting_ns: stamp of the trigger that is waiting, ns; -1 if none is.
@@ -70,20 +70,20 @@ class StepJoin:
             rule: inputs of the answer.
             answer: called with stamp (ns) and content of a trigger to make its answer.
             again: called with the stamp (ns) of the last answer to give that answer again.
-            lockstep: whether companions are waited for.
+            lockstep: whether answers wait for synchronized topics.
         """
         self.waiting_ns = self.answered_ns = _NONE_NS
         self._answer, self._again = answer, again
-        self._names = list(dict.fromkeys((*rule.companions, *rule.required)))
+        self._names = list(dict.fromkeys((*rule.synchronized, *rule.required)))
         self._stamps = [_NONE_NS] * len(self._names)
-        self._waits_for = len(rule.companions) if lockstep else 0
+        self._waits_for = len(rule.synchronized) if lockstep else 0
         self._missing = {self._names.index(name) for name in rule.required}
         self._renewed_by = rule.renewed_by if lockstep else ()
         self._content: Any = None
         self._is_stale = False
 
     def input(self, name: str) -> Callable[..., None]:
-        """Function that reports a message of a companion or required input.
+        """Function that reports a message of a synchronized or required input.
 
         Call it with the message's stamp, ns; without one if the input is only required.
 

@@ -341,7 +341,8 @@ TRUTH_STATE = StepTopic[VehicleState](
     frame_id="NED",
     coders=Coders(VehicleState.encode, VehicleState.decode),
     by="dynamics",
-    to="time_manager, sensors, forces_and_moments, hold, bridge, autopilot, camera, view_relay, visualizer, web_viewer",
+    to="time_manager, sensors, forces_and_moments, auv_autopilot, bridge, autopilot, camera, view_relay, visualizer, "
+    "web_viewer",
     requested=state_qos,
 )
 TRUTH_WIND = _stamped(
@@ -368,7 +369,7 @@ TRUTH_BATTERY = _stamped(
     topic_names.TRUTH_BATTERY, BatteryStatus, BatterySample, by="forces_and_moments, dynamics", to="sensors"
 )
 STEP_SIZE_S = StepTopic[Float64]("sim/step_size", Float64, LATCHED, by="time_manager", to="dynamics, bridge")
-STEP_WISH_S = StepTopic[Float64]("sim/step_wish", Float64, LATCHED, by="bridge", to="time_manager")
+STEP_SIZE_REQUEST_S = StepTopic[Float64]("sim/step_size_request", Float64, LATCHED, by="bridge", to="time_manager")
 WAITING_FOR = StepTopic[String]("sim/waiting_for", String, LATCHED, by="bridge", to="time_manager")
 FAULT = StepTopic[String]("sim/fault", String, LATCHED, by="dynamics", to="time_manager")
 
@@ -381,7 +382,7 @@ IMU = _stamped(
     frame_id="body",
     constants=_NO_ORIENTATION,
     by="sensors",
-    to="sil_board, hold, bridge, time_manager",
+    to="sil_board, auv_autopilot, bridge, time_manager",
 )
 IMU_TEMPERATURE = _stamped(
     "sim/sensors/imu/temperature",
@@ -440,7 +441,7 @@ PWM_OUTPUT = _stamped(
     PwmOutput,
     PulseWidths,
     {"pulse_us": "values"},
-    by="sil_board, hold, bridge",
+    by="sil_board, auv_autopilot, bridge",
     to="forces_and_moments, dynamics, view_relay, visualizer, web_viewer",
 )
 RC = _stamped("sim/RC", RCRaw, PulseWidths, {"pulse_us": "values"}, by="rc", to="sil_board, bridge, time_manager")

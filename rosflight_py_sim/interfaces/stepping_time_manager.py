@@ -15,7 +15,7 @@ from rosflight_py_sim.interfaces.time_manager_interface import (
     TIME_MANAGER_PARAMETERS,
     TimeManagerInterface,
 )
-from rosflight_py_sim.interfaces.traffic import Period
+from rosflight_py_sim.interfaces.topic_statistics import Period
 from rosflight_py_sim.parameters import ParameterTable, Value, number
 from rosflight_py_sim.stamps import NANOSECONDS
 

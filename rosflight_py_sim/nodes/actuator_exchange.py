@@ -30,7 +30,7 @@ class ActuatorExchange:
 
     The front-end is shown a vehicle at time t, and what it commands answers the IMU message of t; until it commands,
     the simulation holds still. Who is waited for is told on sim/waiting_for of that vehicle (empty: nobody). The
-    length of a step for which the front-end wishes is asked for on sim/step_wish, and awaited on sim/step_size.
+    length of a step for which the front-end wishes is asked for on sim/step_size_request, and awaited on sim/step_size.
     """
 
     def __init__(self, node: SimulationNode, front_end: ActuatorFrontEnd) -> None:
@@ -140,7 +140,7 @@ class ActuatorExchange:
         for vehicle in answered:
             # With one vehicle amid the step, it would be of two lengths.
             begun = vehicle.pending is not None and self._has_begun(vehicle.pending.time_ns)
-            if not vehicle.has_step(self._front_end.wanted_step(vehicle.index), may_ask=not begun):
+            if not vehicle.has_step(self._front_end.requested_step(vehicle.index), may_ask=not begun):
                 return
         for vehicle in answered:
             if vehicle.waiting:

@@ -19,7 +19,7 @@ from rosflight_py_sim.interfaces.simulation_node import TIME_MODE, SimulationNod
 from rosflight_py_sim.interfaces.step_join import JoinRule, StepJoin
 from rosflight_py_sim.interfaces.step_topics import IMU, PWM_OUTPUT, TRUTH_STATE, ImuSample, PulseWidths
 from rosflight_py_sim.interfaces.ticks import start_ticks
-from rosflight_py_sim.interfaces.traffic import Period
+from rosflight_py_sim.interfaces.topic_statistics import Period
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Value, number
@@ -45,8 +45,7 @@ class AuvAutopilot(SimulationNode):
         JOIN: inputs of an answer.
     """
 
-    DEFAULT_NAME: ClassVar[str] = "hold"
-    ALIASES: ClassVar[tuple[str, ...]] = ("auv_autopilot",)
+    DEFAULT_NAME: ClassVar[str] = "auv_autopilot"
     PARAMETERS: ClassVar[ParameterTable] = (
         ParameterTable(
             TIME_MODE,
@@ -64,7 +63,7 @@ class AuvAutopilot(SimulationNode):
         + UNDERWATER_BODY_PARAMETERS
     )
 
-    JOIN: ClassVar[JoinRule] = JoinRule(IMU.name, companions=(TRUTH_STATE.name,))
+    JOIN: ClassVar[JoinRule] = JoinRule(IMU.name, synchronized=(TRUTH_STATE.name,))
 
     def __init__(self, **arguments: Any) -> None:
         """Wait, with the thrusters still."""

@@ -10,7 +10,7 @@ from rosflight_py_sim.interfaces.autopilot_interface import COMMAND_FREQUENCY
 from rosflight_py_sim.interfaces.diagnostics import Diagnosis
 from rosflight_py_sim.interfaces.simulation_node import TIME_MODE, SimulationNode
 from rosflight_py_sim.interfaces.time_manager_interface import VEHICLES, vehicle_namespaces
-from rosflight_py_sim.interfaces.traffic import Period
+from rosflight_py_sim.interfaces.topic_statistics import Period
 from rosflight_py_sim.nodes.actuator_exchange import ActuatorExchange
 from rosflight_py_sim.nodes.offboard_exchange import OffboardExchange
 from rosflight_py_sim.nodes.running import run

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker
 
-from rosflight_py_sim.frames import BASE_LINK, MAP, swap_attitude, swap_frd_flu, swap_mounting, swap_ned_enu
+from rosflight_py_sim.coordinate_frames import BASE_LINK, MAP, swap_attitude, swap_frd_flu, swap_mounting, swap_ned_enu
 from rosflight_py_sim.interfaces.marker_wire import MarkerWire
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.step_topics import (

@@ -9,11 +9,11 @@ from typing import Any, ClassVar
 from rclpy.timer import Timer
 
 from rosflight_py_sim.interfaces.diagnostics import Diagnosis, Level
-from rosflight_py_sim.interfaces.stamped_inputs import Companion
+from rosflight_py_sim.interfaces.stamped_inputs import ExpectedInput
 from rosflight_py_sim.interfaces.start_time import StartTime
 from rosflight_py_sim.interfaces.step_topics import COMMAND, IMU, RC, TRUTH_STATE, StepTopic, topic_of
 from rosflight_py_sim.interfaces.stepping_time_manager import SteppingTimeManager
-from rosflight_py_sim.interfaces.traffic import Period
+from rosflight_py_sim.interfaces.topic_statistics import Period
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Value, number
 from rosflight_py_sim.stamps import NANOSECONDS
@@ -53,7 +53,7 @@ class GatedTimeManager(SteppingTimeManager):
     def __init__(self, **arguments: Any) -> None:
         """Wait for the first truth state."""
         self._missing: set[str] = set()
-        self._companions: dict[str, Companion] = {}
+        self._gating: dict[str, ExpectedInput] = {}
         self._timeouts, self._timeouts_in_a_row = 0, 0
         self._steps_at_check = -1
         self._timeout_timer: Timer | None = None
@@ -69,8 +69,8 @@ class GatedTimeManager(SteppingTimeManager):
         ]
         for row, vehicle in regular:
             topic = topic_of(vehicle, row.name)
-            self._companions[topic] = Companion()
-            self.subscribe(row, partial(self._on_companion, topic), vehicle)
+            self._gating[topic] = ExpectedInput()
+            self.subscribe(row, partial(self._on_gating, topic), vehicle)
         self._start_time = StartTime(self, self.vehicles)
         self._start_timer = self.create_system_timer(_START_S, self._start)
 
@@ -96,7 +96,7 @@ class GatedTimeManager(SteppingTimeManager):
         """Advance by one step, and close the gate."""
         super().update_time()
         self._missing.update(self._topics)
-        self._missing.update(topic for topic, one in self._companions.items() if one.is_late(self.time_ns))
+        self._missing.update(topic for topic, one in self._gating.items() if one.is_late(self.time_ns))
 
     def _start(self) -> None:
         known_ns = self._start_time.known_ns()
@@ -112,8 +112,8 @@ class GatedTimeManager(SteppingTimeManager):
                 self._timeouts_in_a_row = 0
                 self.complete_step()
 
-    def _on_companion(self, topic: str, message: object) -> None:
-        self._companions[topic].heard(self.time_ns)
+    def _on_gating(self, topic: str, message: object) -> None:
+        self._gating[topic].received(self.time_ns)
         self._on_message(topic, message)
 
     def _on_timeout_timer(self) -> None:
@@ -128,8 +128,8 @@ class GatedTimeManager(SteppingTimeManager):
                 f"no {self._missing_text()} after {self.time_text}: a node is missing or still starting, or the step "
                 f"({self._step_ns / NANOSECONDS:g} s) is shorter than the interval at which it publishes"
             )
-        for topic in self._missing & self._companions.keys():
-            self._companions[topic].give_up()
+        for topic in self._missing & self._gating.keys():
+            self._gating[topic].give_up()
         self._missing.clear()
         self.complete_step()
 

@@ -12,10 +12,10 @@ from rclpy.timer import Timer
 from std_msgs.msg import Float64, String
 
 from rosflight_py_sim.interfaces.diagnostics import Diagnosis, Level
-from rosflight_py_sim.interfaces.step_topics import STEP_SIZE_S, STEP_WISH_S, TRUTH_STATE, WAITING_FOR, topic_of
+from rosflight_py_sim.interfaces.step_topics import STEP_SIZE_REQUEST_S, STEP_SIZE_S, TRUTH_STATE, WAITING_FOR, topic_of
 from rosflight_py_sim.interfaces.stepping_time_manager import SteppingTimeManager
 from rosflight_py_sim.interfaces.time_manager_interface import STEP_SIZE
-from rosflight_py_sim.interfaces.traffic import Period
+from rosflight_py_sim.interfaces.topic_statistics import Period
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value, number
@@ -32,14 +32,14 @@ class _Vehicle:
         truth_topic: name of its truth state's topic.
         ready_ns: stamp of its newest truth state.
         waiting_for: name of the client outside of the graph that the simulation is waiting for; empty if none.
-        step_wish: length of a step that it requests, s; infinite if it requests none.
+        step_size_request: length of a step that it requests, s; infinite if it requests none.
     """
 
     def __init__(self, name: str) -> None:
         self.truth_topic = topic_of(name, TRUTH_STATE.name)
         self.ready_ns = -1
         self.waiting_for = ""
-        self.step_wish = math.inf
+        self.step_size_request = math.inf
 
     def on_waiting_for(self, message: String) -> None:
         self.waiting_for = message.data
@@ -55,8 +55,8 @@ class LockstepTimeManager(SteppingTimeManager):
     ROSflight's forces and moments may have. If a node of a vehicle waits for a client outside of the graph, it
     publishes the client's name on sim/waiting_for, and no message counts as missing.
 
-    A vehicle may request a step length on sim/step_wish (s, latched) before it takes a step: the shortest request
-    becomes the parameter step_size, and sim/step_size is published at once.
+    A vehicle may request a step length on sim/step_size_request (s, latched) before it takes a step: the shortest
+    request becomes the parameter step_size, and sim/step_size is published at once.
     """
 
     ALIASES: ClassVar[tuple[str, ...]] = ("standalone_time_manager",)
@@ -76,7 +76,7 @@ class LockstepTimeManager(SteppingTimeManager):
         super().__init__(**arguments)
         for name, vehicle in zip(self.vehicles, self._all, strict=True):
             self.subscribe(WAITING_FOR, vehicle.on_waiting_for, name)
-            self.subscribe(STEP_WISH_S, partial(self._on_step_wish, vehicle), name)
+            self.subscribe(STEP_SIZE_REQUEST_S, partial(self._on_step_wish, vehicle), name)
             self.subscribe(TRUTH_STATE, partial(self._on_truth, vehicle), name)
 
     def configure(self, values: dict[str, Value]) -> None:
@@ -129,10 +129,10 @@ class LockstepTimeManager(SteppingTimeManager):
         try:
             wish = STEP_SIZE.checked(message.data)
         except ParameterError as error:
-            self.get_logger().warning(f"a request on {STEP_WISH_S.name} is refused: {error}")
+            self.get_logger().warning(f"a request on {STEP_SIZE_REQUEST_S.name} is refused: {error}")
             return
-        vehicle.step_wish = float(wish)  # type: ignore[arg-type]
-        shortest = min(one.step_wish for one in self._all)
+        vehicle.step_size_request = float(wish)  # type: ignore[arg-type]
+        shortest = min(one.step_size_request for one in self._all)
         if shortest != self._step_size:
             self.set_parameters([RosParameter("step_size", value=shortest)])
         # The requesting vehicle has not taken the step under way, so no other vehicle can have taken it.

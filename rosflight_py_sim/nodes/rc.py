@@ -14,7 +14,7 @@ from rosflight_py_sim.interfaces.diagnostics import Diagnosis, Level
 from rosflight_py_sim.interfaces.simulation_node import TIME_MODE, SimulationNode
 from rosflight_py_sim.interfaces.step_topics import RC, PulseWidths
 from rosflight_py_sim.interfaces.ticks import start_ticks
-from rosflight_py_sim.interfaces.traffic import Period
+from rosflight_py_sim.interfaces.topic_statistics import Period
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value, number
 from rosflight_py_sim.transmitter import joystick

@@ -27,11 +27,11 @@ from rosflight_py_sim.interfaces.offered_qos import offered_qos
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.step_topics import CLOCK
 from rosflight_py_sim.interfaces.time_manager_interface import VEHICLES
-from rosflight_py_sim.interfaces.traffic import Period
+from rosflight_py_sim.interfaces.topic_statistics import Period
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.nodes.vehicle_physics import physics_of_arguments
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value
-from rosflight_py_sim.recording.frames import Channel
+from rosflight_py_sim.recording.pipe_messages import Channel
 from rosflight_py_sim.recording.writer_process import Outcome, RecordingError, WriterProcess
 from rosflight_py_sim.viewer.appearance import APPEARANCE
 from rosflight_py_sim.world import WORLD

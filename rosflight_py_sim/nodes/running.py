@@ -18,10 +18,10 @@ from rclpy.executors import Executor, SingleThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
 from rclpy.utilities import remove_ros_args
 
+from rosflight_py_sim.executables import NODE_CLASSES
 from rosflight_py_sim.interfaces.parameter_files import check_files, files_of_arguments
 from rosflight_py_sim.interfaces.rclpy_internals import RCLError, UnknownROSArgsError
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
-from rosflight_py_sim.nodes.node_classes import NODE_CLASSES
 from rosflight_py_sim.parameters import ParameterError, ParameterTable
 
 # Long enough to cost nothing, short enough that a signal is answered at once.

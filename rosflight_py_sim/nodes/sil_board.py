@@ -14,12 +14,8 @@ from std_srvs.srv import Trigger
 
 from rosflight_py_sim.firmware import AS_ROSFLIGHT, REPAIRED, Board, ErrorFlag, ParameterFileError, Severity
 from rosflight_py_sim.interfaces.diagnostics import Diagnosis, Level
-from rosflight_py_sim.interfaces.rosflight_io_commands import CommandServices
-from rosflight_py_sim.interfaces.rosflight_io_parameters import ParameterServices
-from rosflight_py_sim.interfaces.rosflight_io_sensors import SensorRelay
-from rosflight_py_sim.interfaces.rosflight_io_status import StatusReports
 from rosflight_py_sim.interfaces.simulation_node import TIME_MODE, SimulationNode
-from rosflight_py_sim.interfaces.stamped_inputs import Companion, StampedInputs
+from rosflight_py_sim.interfaces.stamped_inputs import ExpectedInput, StampedInputs
 from rosflight_py_sim.interfaces.step_join import JoinRule, StepJoin
 from rosflight_py_sim.interfaces.step_topics import (
     ATTITUDE,
@@ -43,7 +39,11 @@ from rosflight_py_sim.interfaces.step_topics import (
     PulseWidths,
 )
 from rosflight_py_sim.interfaces.ticks import Schedule, start_ticks
-from rosflight_py_sim.interfaces.traffic import Period
+from rosflight_py_sim.interfaces.topic_statistics import Period
+from rosflight_py_sim.nodes.rosflight_io.commands import CommandServices
+from rosflight_py_sim.nodes.rosflight_io.parameters import ParameterServices
+from rosflight_py_sim.nodes.rosflight_io.sensors import SensorRelay
+from rosflight_py_sim.nodes.rosflight_io.status import StatusReports
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, number
 from rosflight_py_sim.stamps import seconds_text
@@ -96,7 +96,7 @@ class SilBoard(SimulationNode):
         ),
     )
 
-    JOIN: ClassVar[JoinRule] = JoinRule(IMU.name, companions=(RC.name, COMMAND.name, "sil_board/run"))
+    JOIN: ClassVar[JoinRule] = JoinRule(IMU.name, synchronized=(RC.name, COMMAND.name, "sil_board/run"))
 
     def __init__(self, **arguments: Any) -> None:
         """Load the firmware's parameters and start running it."""
@@ -115,8 +115,8 @@ class SilBoard(SimulationNode):
 
         self._lockstep = self.values["time_mode"] == "lockstep"
         self._join = StepJoin(self.JOIN, self._answer, self._answer_again, lockstep=self._lockstep)
-        self._rc_arrived, self._command_arrived, self._run_arrived = map(self._join.input, self.JOIN.companions)
-        self._transmitter, self._computer = Companion(), Companion()
+        self._rc_arrived, self._command_arrived, self._run_arrived = map(self._join.input, self.JOIN.synchronized)
+        self._transmitter, self._computer = ExpectedInput(), ExpectedInput()
         self._inputs = StampedInputs()
         self._pwm = PulseWidths(-1, ())
         self._imu_is_new = False
@@ -266,7 +266,7 @@ class SilBoard(SimulationNode):
     def _on_rc(self, rc: PulseWidths) -> None:
         self._take(rc.time_ns, lambda: self._board.firmware.receive_rc(rc.time_ns // 1000, rc.pulse_us))
         self._send_rc(rc)
-        self._transmitter.heard(rc.time_ns)
+        self._transmitter.received(rc.time_ns)
         self._report_punctual(self._join.waiting_ns)
 
     def _now_us(self) -> int:
@@ -276,7 +276,7 @@ class SilBoard(SimulationNode):
     def _on_command(self, c: ControlCommand) -> None:
         self._take(c.time_ns, lambda: self._board.firmware.set_command(self._now_us(), c.mode, c.ignore, c.u))
         waiting_ns = self._join.waiting_ns
-        self._computer.heard(self._join.answered_ns if waiting_ns < 0 else waiting_ns)
+        self._computer.received(self._join.answered_ns if waiting_ns < 0 else waiting_ns)
         self._report_punctual(waiting_ns)
 
     def _on_aux_command(self, command: AuxiliaryCommand) -> None:

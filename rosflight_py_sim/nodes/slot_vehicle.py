@@ -17,8 +17,8 @@ from rosflight_py_sim.interfaces.step_join import JoinRule, StepJoin
 from rosflight_py_sim.interfaces.step_topics import (
     IMU,
     PWM_OUTPUT,
+    STEP_SIZE_REQUEST_S,
     STEP_SIZE_S,
-    STEP_WISH_S,
     TRUTH_STATE,
     TRUTH_WIND,
     WAITING_FOR,
@@ -91,7 +91,7 @@ class SlotVehicle(BridgedVehicle):
     """
 
     JOIN: ClassVar[JoinRule] = JoinRule(
-        IMU.name, companions=(TRUTH_WIND.name, TRUTH_STATE.name), required=(TRUTH_STATE.name,)
+        IMU.name, synchronized=(TRUTH_WIND.name, TRUTH_STATE.name), required=(TRUTH_STATE.name,)
     )
 
     def __init__(
@@ -104,7 +104,7 @@ class SlotVehicle(BridgedVehicle):
         self._wants_imu = "imu" in wants
         # A repeated trigger makes no second snapshot; `_on_imu` publishes the PWM again.
         self._join = StepJoin(self.JOIN, self._begin, lambda _: None, lockstep=True)
-        self._wind_arrived, self._state_arrived = map(self._join.input, self.JOIN.companions)
+        self._wind_arrived, self._state_arrived = map(self._join.input, self.JOIN.synchronized)
         self._imu_ns = -1
         # The commands for `pending`, and those last published.
         self._commands: list[int] = []
@@ -115,7 +115,7 @@ class SlotVehicle(BridgedVehicle):
         self._send_pwm = node.publisher(PWM_OUTPUT, name)
         self._send_waiting_for = node.publisher(WAITING_FOR, name)
         self._send_waiting_for(String())
-        self._send_step_wish = node.publisher(STEP_WISH_S, name)
+        self._send_step_wish = node.publisher(STEP_SIZE_REQUEST_S, name)
         services = ("forces_and_moments/reset", "dynamics/reset")
         self._reset_clients = [node.create_client(Trigger, topic_of(name, service)) for service in services]
         super().__init__(node, index, name, wants)
@@ -200,7 +200,7 @@ class SlotVehicle(BridgedVehicle):
         self._send_step_wish(Float64(data=self._step_wish))
 
     def _warn_of_no_reply(self) -> None:
-        topic = self._node.resolve_topic_name(topic_of(self.name, STEP_WISH_S.name))
+        topic = self._node.resolve_topic_name(topic_of(self.name, STEP_SIZE_REQUEST_S.name))
         self._node.get_logger().warning(
             f"no reply to the step-size request ({self._step_wish:g} s) on {topic}: is a lockstep time manager running "
             "for this vehicle?"

@@ -21,7 +21,7 @@ from rosflight_py_sim.shared_parameters import SEED
 class StandaloneDynamics(DynamicsInterface):
     """Moves a rigid body in air or water, over ground and between walls, in a wind or current that it simulates.
 
-    A vehicle with steered wheels has sim/pwm_output as a companion of the wrench, for the steering angle.
+    A vehicle with steered wheels has sim/pwm_output as an input synchronized with the wrench, for the steering angle.
     """
 
     ALIASES: ClassVar[tuple[str, ...]] = ("standalone_dynamics",)
@@ -77,7 +77,7 @@ class StandaloneDynamics(DynamicsInterface):
     @property
     def join_rule(self) -> JoinRule:
         """Inputs of a step."""
-        return super().join_rule._replace(companions=(PWM_OUTPUT.name,) if self.body.steering.is_used else ())
+        return super().join_rule._replace(synchronized=(PWM_OUTPUT.name,) if self.body.steering.is_used else ())
 
     def _on_pwm(self, pwm: PulseWidths) -> None:
         self.body.steering.follow(pwm.pulse_us)

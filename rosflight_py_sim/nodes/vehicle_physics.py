@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rosflight_py_sim.executables import NODE_CLASSES
 from rosflight_py_sim.interfaces.parameter_files import values_of_arguments
-from rosflight_py_sim.nodes.node_classes import NODE_CLASSES
 from rosflight_py_sim.parameters import Value
 from rosflight_py_sim.physics.auv import AUV_PARAMETERS
 from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS

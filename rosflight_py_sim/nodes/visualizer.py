@@ -11,14 +11,14 @@ from visualization_msgs.msg import Marker, MarkerArray
 
 from rosflight_py_sim import topic_names
 from rosflight_py_sim.camera import CAMERA_PARAMETERS, Camera, cameras
-from rosflight_py_sim.frames import MAP, swap_ned_enu
+from rosflight_py_sim.coordinate_frames import MAP, swap_ned_enu
 from rosflight_py_sim.interfaces.diagnostics import Diagnosis, Level
 from rosflight_py_sim.interfaces.marker_wire import MarkerWire
 from rosflight_py_sim.interfaces.qos import CHAIN
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.step_topics import TRUTH_STATE, topic_of
 from rosflight_py_sim.interfaces.time_manager_interface import VEHICLES, vehicle_namespaces
-from rosflight_py_sim.interfaces.traffic import Period
+from rosflight_py_sim.interfaces.topic_statistics import Period
 from rosflight_py_sim.interfaces.transform_wire import TransformWire, tf_message_type
 from rosflight_py_sim.interfaces.viewed_topics import RELAYED
 from rosflight_py_sim.nodes.drawn_vehicle import DrawnVehicle, marker

@@ -16,10 +16,10 @@ from rosflight_py_sim.interfaces.diagnostics import Diagnosis, Level
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.step_topics import topic_of
 from rosflight_py_sim.interfaces.time_manager_interface import VEHICLES, vehicle_namespaces
-from rosflight_py_sim.interfaces.traffic import Period
+from rosflight_py_sim.interfaces.topic_statistics import Period
 from rosflight_py_sim.interfaces.vehicle_state import message_of_truth
 from rosflight_py_sim.interfaces.viewed_topics import RELAYED
-from rosflight_py_sim.node_names import ROSFLIGHT_NAMES
+from rosflight_py_sim.nodes.node_names import ROSFLIGHT_NAMES
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.nodes.service_calls import ServiceCalls
 from rosflight_py_sim.nodes.vehicle_physics import physics_of_arguments

@@ -22,7 +22,7 @@ from mcap.well_known import MessageEncoding, Profile, SchemaEncoding
 from mcap.writer import CompressionType, Writer
 
 from rosflight_py_sim import __version__, topic_names
-from rosflight_py_sim.recording.frames import DESCRIPTIONS, FRAME, Channel
+from rosflight_py_sim.recording.pipe_messages import DESCRIPTIONS, FRAME, Channel
 from rosflight_py_sim.stamps import NANOSECONDS, stamp_ns
 
 FLUSH_S = 0.4

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from rosflight_py_sim.recording.frames import DESCRIPTIONS, FRAME, Channel
+from rosflight_py_sim.recording.pipe_messages import DESCRIPTIONS, FRAME, Channel
 
 # Linux's number for the size of a pipe, and one that holds some hundred steps.
 _F_SETPIPE_SZ = 1031

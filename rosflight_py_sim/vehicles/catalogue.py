@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+from rosflight_py_sim.executables import NODE_CLASSES
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.registry import registered_folders
 from rosflight_py_sim.vehicles.vehicle import Vehicle
@@ -45,9 +46,6 @@ def known_vehicles() -> list[str]:
 
 def known_dynamics() -> list[str]:
     """Names of the dynamics, as users type them: those of their executables, which end with _dynamics."""
-    # At the top this would import ROS.
-    from rosflight_py_sim.nodes.node_classes import NODE_CLASSES
-
     return [name.removesuffix("_dynamics") for name in NODE_CLASSES if name.endswith("_dynamics")]
 
 

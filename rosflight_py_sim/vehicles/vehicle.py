@@ -10,7 +10,13 @@ from rosflight_py_sim.parameters import Value
 from rosflight_py_sim.pulse_width import MOTOR, SERVO, command_of
 
 CAMERA = "camera"
-"""The companion that takes pictures."""
+"""Executable of the cameras."""
+
+SHAPES = ("dart", "multirotor", "inverted_v_tail", "high_wing", "open_frame", "plated_frame")
+"""Shapes that the viewers draw."""
+
+DEFAULT_SHAPE = "dart"
+"""Shape of a vehicle whose file names none."""
 
 SPACING = 20.0
 """Distance from one vehicle to the next at the start of a fleet where nothing is in the way, m."""
@@ -83,12 +89,12 @@ class Vehicle:
         parameter_file: parameters of all nodes.
         firmware_file: the flight controller's parameters.
         actuators: what the outputs of the flight controller move.
-        appearance: its shape, one of `viewer.appearance.APPEARANCE`.
+        appearance: its shape, one of SHAPES.
         autopilot: executable of its autopilot; empty: it has none.
         waypoint_file: what its autopilot flies; None: the autopilot needs no list of waypoints.
-        flight_controller: the one that flies it unless another is asked for: a name of `FLIGHT_CONTROLLERS`.
+        flight_controller: default flight controller, one of `registry.flight_controller_names`.
         pairings: name of a flight controller to what that one needs to fly the vehicle.
-        companions: executables that it carries besides those that every vehicle has.
+        extra_nodes: executables that it carries besides those that every vehicle has.
         spacing: distance from one to the next at the start of a fleet, m; all of eight must fit into its world.
         mission: what `rosflight_py_sim fly` does with it; None: what the autopilot flies.
         weather_file: parameters of the wind or the current in which it does.
@@ -108,7 +114,7 @@ class Vehicle:
     waypoint_file: Path | None = None
     flight_controller: str = "sil_board"
     pairings: Mapping[str, Pairing] = field(default_factory=dict)
-    companions: tuple[str, ...] = ()
+    extra_nodes: tuple[str, ...] = ()
     spacing: float = SPACING
     mission: ClientMission | None = None
 
@@ -118,9 +124,9 @@ class Vehicle:
         settings: dict[str, Value] = {"firmware_param_file": str(self.firmware_file), "appearance": self.appearance}
         return settings | ({"waypoint_file": str(self.waypoint_file)} if self.waypoint_file else {})
 
-    def carrying(self, companion: str, wanted: bool | None) -> Vehicle:
-        """The vehicle with or without a companion; None: as it is."""
+    def carrying(self, node: str, wanted: bool | None) -> Vehicle:
+        """The vehicle with or without a node; None: as it is."""
         if wanted is None:
             return self
-        others = tuple(one for one in self.companions if one != companion)
-        return replace(self, companions=(*others, companion) if wanted else others)
+        others = tuple(one for one in self.extra_nodes if one != node)
+        return replace(self, extra_nodes=(*others, node) if wanted else others)

@@ -7,10 +7,11 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from rosflight_py_sim.executables import NODE_CLASSES
 from rosflight_py_sim.parameters import ParameterError
-from rosflight_py_sim.registry import registered
+from rosflight_py_sim.registry import flight_controller_names, registered
 from rosflight_py_sim.resources import share_directory
-from rosflight_py_sim.vehicles.vehicle import SPACING, Actuator, ClientMission, Pairing, Vehicle
+from rosflight_py_sim.vehicles.vehicle import DEFAULT_SHAPE, SHAPES, SPACING, Actuator, ClientMission, Pairing, Vehicle
 from rosflight_py_sim.yaml_section import Item, read_file
 
 CONFIG = share_directory() / "config"
@@ -18,7 +19,7 @@ VEHICLES = CONFIG / "vehicles"
 
 REQUIRED = ("description", "forces_and_moments", "parameters", "firmware", "actuators")
 OPTIONAL = (
-    *("dynamics", "appearance", "autopilot", "flight_controller", "pairings", "companions", "spacing", "mission"),
+    *("dynamics", "appearance", "autopilot", "flight_controller", "pairings", "extra_nodes", "spacing", "mission"),
     "weather",
 )
 
@@ -35,11 +36,6 @@ def read_vehicle(file: Path) -> Vehicle:
     Raises:
         ParameterError: the file cannot be read, or is no vehicle file.
     """
-    # At the top they would import ROS, or this module.
-    from rosflight_py_sim.flight_controllers import FLIGHT_CONTROLLERS
-    from rosflight_py_sim.nodes.node_classes import NODE_CLASSES
-    from rosflight_py_sim.viewer.appearance import APPEARANCE
-
     if not _NAME.fullmatch(file.stem):
         raise ParameterError(f"{file}: its name is the vehicle's; allowed: letters, digits and _, a letter first")
     section = read_file(file, ParameterError).section((*REQUIRED, *OPTIONAL), REQUIRED)
@@ -58,14 +54,14 @@ def read_vehicle(file: Path) -> Vehicle:
         firmware_file=_file(section["firmware"]),
         actuators=_actuators(section["actuators"]),
         weather_file=section.read("weather", _file, CONFIG / "wind.yaml"),
-        appearance=section.read("appearance", lambda item: _one_of(item, APPEARANCE.choices), str(APPEARANCE.default)),
+        appearance=section.read("appearance", lambda item: _one_of(item, SHAPES), DEFAULT_SHAPE),
         autopilot=section.read("autopilot", lambda item: executable(item, "autopilot"), ""),
         waypoint_file=waypoint_file,
         flight_controller=section.read(
-            "flight_controller", lambda item: _one_of(item, FLIGHT_CONTROLLERS), "sil_board"
+            "flight_controller", lambda item: _one_of(item, flight_controller_names()), "sil_board"
         ),
-        pairings=section.read("pairings", lambda item: _pairings(item, tuple(FLIGHT_CONTROLLERS)), {}),
-        companions=section.read("companions", lambda item: tuple(map(executable, item.items())), ()),
+        pairings=section.read("pairings", lambda item: _pairings(item, tuple(flight_controller_names())), {}),
+        extra_nodes=section.read("extra_nodes", lambda item: tuple(map(executable, item.items())), ()),
         spacing=section.read("spacing", lambda item: item.number(least=0.0, most=1e4, above_least=True), SPACING),
         mission=mission,
     )

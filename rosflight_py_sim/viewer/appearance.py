@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from rosflight_py_sim.parameters import Parameter, ParameterError, Values
+from rosflight_py_sim.vehicles.vehicle import DEFAULT_SHAPE, SHAPES
 from rosflight_py_sim.viewer.airframes import dart, high_wing, inverted_v_tail, multirotor
 from rosflight_py_sim.viewer.hulls import open_frame, plated_frame
 from rosflight_py_sim.viewer.parts import Appearance, Motion, MovingParts, Part, part_attitude
@@ -26,10 +27,10 @@ _BUILDERS: dict[str, Callable[[Values, Values], list[Part]]] = {
 
 APPEARANCE = Parameter(
     "appearance",
-    "dart",
+    DEFAULT_SHAPE,
     "Shape of the vehicle, with the sizes that the parameters of forces_and_moments and dynamics give it; a dart has "
     "none of them and shows where the vehicle is and how it is turned",
-    choices=tuple(_BUILDERS),
+    choices=SHAPES,
     read_only=True,
 )
 

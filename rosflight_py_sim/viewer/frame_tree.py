@@ -11,7 +11,7 @@ from transforms3d.euler import euler2quat
 from transforms3d.quaternions import qmult
 
 from rosflight_py_sim.camera.pinhole import Camera
-from rosflight_py_sim.frames import BASE_LINK, MAP, OPTICAL_IN_FLU, swap_frd_flu, swap_mounting
+from rosflight_py_sim.coordinate_frames import BASE_LINK, MAP, OPTICAL_IN_FLU, swap_frd_flu, swap_mounting
 
 _HALF = math.sqrt(0.5)
 

@@ -9,7 +9,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 
-from rosflight_py_sim.interfaces.diagnostics import DIAGNOSTICS_TOPIC, HEARD, SAID, TRAFFIC
+from rosflight_py_sim.interfaces.diagnostics import DIAGNOSTICS_TOPIC, PUBLISHED, RECEIVED, TOPIC_RATES
 from rosflight_py_sim.viewer.graph_model import SILENT, GraphModel, Health, NodeEntry, Report, TopicEntry, graph_model
 
 # A graph of several vehicles reports in a burst.
@@ -78,9 +78,9 @@ class GraphWatch:
             report = _report(status, time.monotonic() - heard_s)
             if not subject:
                 whole = report
-            elif subject == TRAFFIC:
-                heard = _rates(report, HEARD)
-                said = _rates(report, SAID)
+            elif subject == TOPIC_RATES:
+                heard = _rates(report, RECEIVED)
+                said = _rates(report, PUBLISHED)
             else:
                 subjects[subject] = report
         return NodeEntry(name, whole, subjects, heard, said)

@@ -14,12 +14,12 @@ from rosflight_py_sim.autopilot.hold_controller import (
     Motion,
 )
 from rosflight_py_sim.autopilot.underwater_body import UNDERWATER_BODY_PARAMETERS, UnderwaterBody
+from rosflight_py_sim.commands.vehicle_models import Given, given_values
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.physics.auv import AUV_PARAMETERS, Auv
 from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS, VehicleDynamics
 from rosflight_py_sim.physics.rotations import euler_from_quaternion, rotate_to_inertial
 from rosflight_py_sim.physics.thrusters import settled_command, settled_thrust, thruster_numbers
-from rosflight_py_sim.vehicle_models import Given, given_values
 from rosflight_py_sim.vehicles import vehicle
 
 DT = 0.01
@@ -41,7 +41,7 @@ class HeldVehicle:
         truth[2] = 1.0
         self.dynamics.set_truth(truth)
         self.physics = Auv(values(name, AUV_PARAMETERS, "forces_and_moments"))
-        self.body = UnderwaterBody(values(name, UNDERWATER_BODY_PARAMETERS, "hold"))
+        self.body = UnderwaterBody(values(name, UNDERWATER_BODY_PARAMETERS, "auv_autopilot"))
         self.controller = HoldController(HOLD_CONTROLLER_PARAMETERS.defaults(), self.body.held, self.body.allocation)
         self.current = np.array(current_ned)
         self.controller.begin(self.motion)
@@ -90,7 +90,7 @@ def test_pushing_ahead_and_aside_leaves_depth_and_yaw_alone(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_commands_undo_dead_zone_and_curve_of_the_thrusters(name: str) -> None:
-    thrusters = thruster_numbers(values(name, UNDERWATER_BODY_PARAMETERS, "hold"))
+    thrusters = thruster_numbers(values(name, UNDERWATER_BODY_PARAMETERS, "auv_autopilot"))
     for thruster in thrusters:
         for share in (-1.0, -0.6, -0.01, 0.0, 0.01, 0.3, 1.0):
             thrust = share * thruster[6 if share > 0.0 else 7]
@@ -99,7 +99,7 @@ def test_commands_undo_dead_zone_and_curve_of_the_thrusters(name: str) -> None:
 
 
 def test_vehicle_without_vertical_thruster_is_refused() -> None:
-    given = values("auv", UNDERWATER_BODY_PARAMETERS, "hold")
+    given = values("auv", UNDERWATER_BODY_PARAMETERS, "auv_autopilot")
     given |= {"num_thrusters": 3, "thruster_positions": [0.0] * 9, "thruster_directions": [1.0, 0.0, 0.0] * 3}
     with pytest.raises(ParameterError, match="3 thrusters given that cannot push down alone"):
         UnderwaterBody(given)

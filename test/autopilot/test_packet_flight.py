@@ -24,12 +24,12 @@ from rosflight_py_sim.autopilot.fly_target import (
     RollTarget,
     ThrottleTarget,
 )
+from rosflight_py_sim.autopilot.guided_mode import GUIDED_MODE_PARAMETERS, GuidedModeSupervisor
+from rosflight_py_sim.autopilot.guided_modes import Mode
 from rosflight_py_sim.autopilot.multirotor_target_controller import (
     MULTIROTOR_TARGET_PARAMETERS,
     MultirotorTargetController,
 )
-from rosflight_py_sim.autopilot.packet_modes import Mode
-from rosflight_py_sim.autopilot.packet_pilot import PACKET_PILOT_PARAMETERS, PacketPilot
 from rosflight_py_sim.autopilot.waypoint_route import RouteWaypoint
 from rosflight_py_sim.interfaces.parameter_files import named_values
 from rosflight_py_sim.parameters import Value
@@ -48,7 +48,7 @@ def paired(name: str) -> dict[str, Value]:
     """What the vehicle's parameter file for the protocol says of modes and cage."""
     file = CONFIG / vehicle(name).pairings["uthere"].file
     given = {key.removeprefix("uthere."): value for key, value in named_values(str(file), "bridge", "/").items()}
-    return {key: value for key, value in given.items() if key in PACKET_PILOT_PARAMETERS}
+    return {key: value for key, value in given.items() if key in GUIDED_MODE_PARAMETERS}
 
 
 class Day:
@@ -60,7 +60,7 @@ class Day:
         table = MULTIROTOR_TARGET_PARAMETERS if rotors else FIXEDWING_TARGET_PARAMETERS
         values = configured(name, table, "bridge")
         controller = MultirotorTargetController(values) if rotors else FixedwingTargetController(values)
-        self.pilot = PacketPilot(PACKET_PILOT_PARAMETERS.checked(paired(name) | parameters), controller)
+        self.pilot = GuidedModeSupervisor(GUIDED_MODE_PARAMETERS.checked(paired(name) | parameters), controller)
         self.target: FlyTarget | None = None
         self.seen: list[int] = []
         self.refused = 0

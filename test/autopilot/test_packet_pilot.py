@@ -22,8 +22,8 @@ from rosflight_py_sim.autopilot.fly_target import (
     ThrottleTarget,
 )
 from rosflight_py_sim.autopilot.guided import Guided
-from rosflight_py_sim.autopilot.packet_modes import TRANSITIONS, Event, Mode
-from rosflight_py_sim.autopilot.packet_pilot import MOST_WAYPOINTS, PACKET_PILOT_PARAMETERS, PacketPilot
+from rosflight_py_sim.autopilot.guided_mode import GUIDED_MODE_PARAMETERS, MOST_WAYPOINTS, GuidedModeSupervisor
+from rosflight_py_sim.autopilot.guided_modes import TRANSITIONS, Event, Mode
 from rosflight_py_sim.autopilot.waypoint_route import RouteWaypoint
 from rosflight_py_sim.parameters import ParameterError
 
@@ -41,7 +41,7 @@ class Flown:
 
     def __init__(self, **parameters: Any) -> None:
         self.controller = NotedTargets()
-        self.pilot = PacketPilot(PACKET_PILOT_PARAMETERS.checked(parameters), self.controller)
+        self.pilot = GuidedModeSupervisor(GUIDED_MODE_PARAMETERS.checked(parameters), self.controller)
         self.seen = INSIDE
 
     @property
@@ -139,7 +139,7 @@ def after(mode: Mode, event: Event, lost_signal_mode: str) -> Mode:
 def test_every_transition_of_the_table_is_made(mode: Mode, event: Event, lost_signal_mode: str) -> None:
     if mode is Mode.RETURN_HOME and lost_signal_mode == "waypoint":
         flown = in_mode(mode, lost_signal_mode="return_home")
-        flown.pilot.configure(PACKET_PILOT_PARAMETERS.checked({"lost_signal_mode": "waypoint"}), flown.controller)
+        flown.pilot.configure(GUIDED_MODE_PARAMETERS.checked({"lost_signal_mode": "waypoint"}), flown.controller)
     else:
         flown = in_mode(mode, lost_signal_mode=lost_signal_mode)
     HAPPENINGS[event](flown)
@@ -516,7 +516,7 @@ def test_variables_tell_modes_bits_and_limits() -> None:
 def test_changed_parameters_count_at_once_and_the_flight_goes_on() -> None:
     flown = in_mode(Mode.PACKET_TARGET)
     other = NotedTargets()
-    flown.pilot.configure(PACKET_PILOT_PARAMETERS.checked({"cage_altitude_maximum": 90.0}), other)
+    flown.pilot.configure(GUIDED_MODE_PARAMETERS.checked({"cage_altitude_maximum": 90.0}), other)
     assert other.adopted is flown.controller
     flown.sees()
     assert flown.pilot.triggered_last == 1 << CageBit.ALTITUDE
@@ -526,7 +526,7 @@ def test_changed_parameters_count_at_once_and_the_flight_goes_on() -> None:
 def test_cage_without_an_inside_is_refused_and_the_one_before_stays() -> None:
     flown = in_mode(Mode.PACKET_TARGET)
     with pytest.raises(ParameterError, match="cage_altitude_minimum"):
-        flown.pilot.configure(PACKET_PILOT_PARAMETERS.checked({"cage_altitude_maximum": 5.0}), NotedTargets())
+        flown.pilot.configure(GUIDED_MODE_PARAMETERS.checked({"cage_altitude_maximum": 5.0}), NotedTargets())
     flown.sees()
     assert flown.pilot.enabled
     assert flown.controller.told == AHEAD

@@ -18,8 +18,8 @@ from rosflight_py_sim.autopilot.fly_target import (
     HeadingTarget,
     PositionTarget,
 )
-from rosflight_py_sim.autopilot.packet_modes import TRANSITIONS, Mode
-from rosflight_py_sim.autopilot.packet_pilot import PACKET_PILOT_PARAMETERS, PacketPilot
+from rosflight_py_sim.autopilot.guided_mode import GUIDED_MODE_PARAMETERS, GuidedModeSupervisor
+from rosflight_py_sim.autopilot.guided_modes import TRANSITIONS, Mode
 from rosflight_py_sim.autopilot.waypoint_route import RouteWaypoint
 
 DT = 0.1
@@ -46,7 +46,7 @@ class Afternoon(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         parameters: dict[str, Any] = {"ap_target_from_packet_timeout": 1.0, "lost_comm_timeout": 2.0}
-        self.pilot = PacketPilot(PACKET_PILOT_PARAMETERS.checked(parameters), NotedTargets())
+        self.pilot = GuidedModeSupervisor(GUIDED_MODE_PARAMETERS.checked(parameters), NotedTargets())
         self.seen = INSIDE
         self.before = self.pilot.mode
 

@@ -10,9 +10,9 @@ from vehicles_in_the_air import closed_loop
 
 from rosflight_py_sim.autopilot.mission import MISSION_PARAMETERS, Mission, Phase
 from rosflight_py_sim.autopilot.position_controller import POSITION_CONTROLLER_PARAMETERS, PositionController
+from rosflight_py_sim.missions.autopilot.log import FlightLog
+from rosflight_py_sim.missions.autopilot.summary import FlightSummary, summarise
 from rosflight_py_sim.parameters import Value
-from rosflight_py_sim.recording.flight_log import FlightLog
-from rosflight_py_sim.recording.flight_summary import FlightSummary, summarise
 
 
 def flown(seed: int, windy: bool, side: float = 10.0, **controlled: Value) -> tuple[FlightLog, FlightSummary]:

@@ -37,8 +37,10 @@ class AuvBench:
 
     def __init__(self, closing: contextlib.ExitStack, ports: list[int], vehicles: int = 1, **settings: Value) -> None:
         names = ("image", "thruster", "telemetry")
-        self.settings: dict[str, Value] = {f"auv.{name}_port": port for name, port in zip(names, ports, strict=True)}
-        self.settings |= {f"auv.{name}": value for name, value in settings.items()}
+        self.settings: dict[str, Value] = {
+            f"auv_zeromq.{name}_port": port for name, port in zip(names, ports, strict=True)
+        }
+        self.settings |= {f"auv_zeromq.{name}": value for name, value in settings.items()}
         self.log = LoggedLines()
         self.truth = np.zeros(19)
         self.truth[3] = 1.0
@@ -56,7 +58,7 @@ class AuvBench:
         self._closing.callback(self.front_end.close)
 
     def port(self, name: str) -> int:
-        return int(str(self.settings[f"auv.{name}_port"]))
+        return int(str(self.settings[f"auv_zeromq.{name}_port"]))
 
     def pusher(self) -> Socket:
         """A client's end of the thrusters."""
@@ -115,7 +117,7 @@ class AuvBench:
 
 @pytest.fixture
 def new_auv_bench() -> Iterator[Callable[..., AuvBench]]:
-    """A function (number of AUVs, **parameters without 'auv.') that makes a bench."""
+    """A function (number of AUVs, **parameters without 'auv_zeromq.') that makes a bench."""
     with contextlib.ExitStack() as closing:
         yield lambda *arguments, **settings: AuvBench(closing, free_ports(3), *arguments, **settings)
 

@@ -367,10 +367,10 @@ def test_long_step_is_no_silence_of_the_partner(bench: Bench) -> None:
 def test_rate_of_the_frames_is_the_step_that_is_wished_for_up_to_the_longest(
     bench: Bench, rate: int, step_s: float
 ) -> None:
-    assert bench.front_end.wanted_step(0) is None
+    assert bench.front_end.requested_step(0) is None
     bench.client.send(1, rate=rate)
     bench.front_end.exchange(0, snapshot(0))
-    assert bench.front_end.wanted_step(0) == step_s
+    assert bench.front_end.requested_step(0) == step_s
 
 
 def test_state_that_is_not_finite_is_never_sent(bench: Bench) -> None:
@@ -416,7 +416,7 @@ def test_vehicles_have_ports_ten_apart_and_a_conversation_each() -> None:
         clients[1].send(1, 1700, rate=800)
         assert front_end.exchange(0, snapshot(0)) is None
         assert front_end.exchange(1, snapshot(0)) == [1700] * 14
-        assert (front_end.wanted_step(0), front_end.wanted_step(1)) == (None, 1 / 800)
+        assert (front_end.requested_step(0), front_end.requested_step(1)) == (None, 1 / 800)
         clients[0].send(5)
         assert front_end.exchange(0, snapshot(0)) == [1500] * 14
         assert front_end.exchange(1, snapshot(1)) is None

@@ -112,7 +112,7 @@ def test_each_auv_hears_its_own_id(new_auv_bench: Callable[..., Any]) -> None:
 
 def test_ids_must_suffice_for_all_auvs(new_auv_bench: Callable[..., Any]) -> None:
     new_auv_bench(2, first_id=254)
-    with pytest.raises(ParameterError, match=r"'auv.first_id': 254 given for 3 AUVs; allowed: at most 253"):
+    with pytest.raises(ParameterError, match=r"'auv_zeromq.first_id': 254 given for 3 AUVs; allowed: at most 253"):
         new_auv_bench(3, first_id=254)
 
 
@@ -405,10 +405,10 @@ def test_port_in_use_is_named_and_nothing_stays_bound(
     second = new_auv_bench()
     second.front_end.close()
     taken = auv_bench.port(port)
-    second.settings[f"auv.{port}_port"] = taken
+    second.settings[f"auv_zeromq.{port}_port"] = taken
     with pytest.raises(ParameterError) as refusal:
         second.open()
-    assert f"'auv.{port}_port': 127.0.0.1:{taken} given, which cannot be used: Address already in use" in str(
+    assert f"'auv_zeromq.{port}_port': 127.0.0.1:{taken} given, which cannot be used: Address already in use" in str(
         refusal.value
     )
     for name in {"image", "thruster", "telemetry"} - {port}:
@@ -418,7 +418,7 @@ def test_port_in_use_is_named_and_nothing_stays_bound(
 
 @pytest.mark.parametrize("address", ["192.0.2.1", "nowhere.invalid", "", "1.2.3"])
 def test_address_that_is_not_of_this_machine_is_refused(new_auv_bench: Callable[..., Any], address: str) -> None:
-    with pytest.raises(ParameterError, match=r"'auv\.address' and 'auv.image_port'"):
+    with pytest.raises(ParameterError, match=r"'auv\.address' and 'auv_zeromq.image_port'"):
         new_auv_bench(address=address)
 
 

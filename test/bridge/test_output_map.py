@@ -14,7 +14,7 @@ NO_OUTPUT = [1000, 1500] * 7
 
 
 def outputs(texts: list[str], *channels_us: int, names: tuple[str, ...] = POWERS) -> list[int]:
-    return OutputMap("auv.outputs", texts, [1500] * 14, names).outputs(channels_us)
+    return OutputMap("auv_zeromq.outputs", texts, [1500] * 14, names).outputs(channels_us)
 
 
 def test_channel_goes_where_it_is_named_and_the_other_outputs_get_what_they_get_without_one() -> None:
@@ -34,7 +34,7 @@ def test_output_waits_for_all_of_its_channels() -> None:
 def test_what_is_no_sum_is_refused(text: str) -> None:
     with pytest.raises(ParameterError) as refusal:
         outputs(["left", text])
-    told = f"parameter 'auv.outputs': '{text}' given for output 2; allowed: a sum of channels about 1500 us"
+    told = f"parameter 'auv_zeromq.outputs': '{text}' given for output 2; allowed: a sum of channels about 1500 us"
     assert told in str(refusal.value)
 
 
@@ -48,7 +48,7 @@ def test_channel_that_there_is_not_is_refused_with_those_that_there_are() -> Non
 
 
 def test_more_texts_than_outputs_are_refused() -> None:
-    with pytest.raises(ParameterError, match=r"'auv.outputs': 15 texts given; allowed: one for each of 14 outputs"):
+    with pytest.raises(ParameterError, match=r"outputs': 15 texts given; allowed: one for each of 14 outputs"):
         outputs(["left"] * 15)
 
 

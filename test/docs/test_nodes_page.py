@@ -40,7 +40,7 @@ def test_each_interface_class_of_the_contracts_stands_in_the_table() -> None:
     [
         ("`sensors`", SensorInterface.JOIN),
         ("`sil_board`", SilBoard.JOIN),
-        ("`hold` (AUV)", AuvAutopilot.JOIN),
+        ("`auv_autopilot`", AuvAutopilot.JOIN),
         ("`bridge` as flight controller", SlotVehicle.JOIN),
         ("`forces_and_moments`", ForcesAndMomentsInterface.JOIN),
         ("`dynamics`", JoinRule(DynamicsInterface.DRIVEN_BY.name, (PWM_OUTPUT.name,), (STEP_SIZE_S.name,))),
@@ -49,9 +49,9 @@ def test_each_interface_class_of_the_contracts_stands_in_the_table() -> None:
 )
 def test_each_row_of_the_joins_is_the_rule_in_the_code(node: str, rule: JoinRule) -> None:
     row = next(line for line in PAGE.splitlines() if line.startswith(f"| {node} |"))
-    trigger, companions, required = (re.findall(r"`(/?\w+/?\S*)`", cell) for cell in row.split("|")[2:5])
+    trigger, synchronized, required = (re.findall(r"`(/?\w+/?\S*)`", cell) for cell in row.split("|")[2:5])
     assert trigger == [rule.trigger]
-    assert tuple(name for name in companions if name != "use_timer") == rule.companions
+    assert tuple(name for name in synchronized if name != "use_timer") == rule.synchronized
     assert tuple(required) == rule.required
     services = {"sil_board/run"}
-    assert {rule.trigger, *rule.companions, *rule.required} - services <= {topic.name for topic in STEP_TOPICS}
+    assert {rule.trigger, *rule.synchronized, *rule.required} - services <= {topic.name for topic in STEP_TOPICS}

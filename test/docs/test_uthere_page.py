@@ -14,8 +14,8 @@ import pytest
 from PIL import Image
 
 from rosflight_py_sim.autopilot.cage import CAGE_LIMITS, CageBit
-from rosflight_py_sim.autopilot.packet_modes import TRANSITIONS, Mode
-from rosflight_py_sim.autopilot.packet_pilot import PACKET_PILOT_PARAMETERS
+from rosflight_py_sim.autopilot.guided_mode import GUIDED_MODE_PARAMETERS
+from rosflight_py_sim.autopilot.guided_modes import TRANSITIONS, Mode
 from rosflight_py_sim.bridge.uthere_front_end import UthereFrontEnd
 from rosflight_py_sim.bridge.uthere_settings import UTHERE_SETTINGS
 from rosflight_py_sim.bridge.uthere_variables import RC_CHANNELS, VARIABLES
@@ -82,7 +82,7 @@ def test_range_of_a_parameter_is_on_the_page(name: str) -> None:
         assert f"{bound:,.0f}" in row or f"{bound:.0f}" in row
 
 
-@pytest.mark.parametrize("parameter", PACKET_PILOT_PARAMETERS, ids=lambda parameter: parameter.name)
+@pytest.mark.parametrize("parameter", GUIDED_MODE_PARAMETERS, ids=lambda parameter: parameter.name)
 def test_parameters_of_modes_and_cage_are_told_of(parameter: Parameter) -> None:
     assert f"`{parameter.name}`" in PAGE
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rosflight_py_sim.commands.vehicle_models import fixedwing, given_values
 from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS, VehicleDynamics
 from rosflight_py_sim.physics.fixedwing import FIXEDWING_PARAMETERS, FixedWing
 from rosflight_py_sim.physics.rotations import euler_from_quaternion
 from rosflight_py_sim.physics.steady_model import SteadyModel
-from rosflight_py_sim.vehicle_models import fixedwing, given_values
 from rosflight_py_sim.vehicles import vehicle
 
 NAMES = ("anaconda", "aerosonde")

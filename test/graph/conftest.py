@@ -21,8 +21,8 @@ from rosflight_msgs.srv import ParamGet, ParamSet, SetSimState
 from rosgraph_msgs.msg import Clock
 from std_srvs.srv import Trigger
 
-from rosflight_py_sim.composition import ComposedGraph
-from rosflight_py_sim.fleet import Member
+from rosflight_py_sim.graph.composition import ComposedGraph
+from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.interfaces.qos import CHAIN
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.step_topics import CLOCK, STATUS, TRUTH_STATE, StepTopic, topic_of
@@ -202,7 +202,9 @@ def graph(ros_domain: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable
 
     def make(*arguments: str, classes: Mapping[str, type[SimulationNode]] | None = None, **options: Any) -> Graph:
         own = classes or {}
-        monkeypatch.setattr("rosflight_py_sim.composition.node_class", lambda name: own.get(name) or node_class(name))
+        monkeypatch.setattr(
+            "rosflight_py_sim.graph.composition.node_class", lambda name: own.get(name) or node_class(name)
+        )
         made.append(Graph(*arguments, **options))
         return made[-1]
 

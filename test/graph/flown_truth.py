@@ -16,13 +16,13 @@ from collections.abc import Callable
 
 from rclpy.node import Node
 
-from rosflight_py_sim.autopilot_flight import autopilot_class
-from rosflight_py_sim.composition import ComposedGraph
-from rosflight_py_sim.fleet import Member, fleet
+from rosflight_py_sim.graph.composition import ComposedGraph
+from rosflight_py_sim.graph.fleet import Member, fleet
 from rosflight_py_sim.interfaces.qos import CHAIN
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.step_topics import TRUTH_STATE
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
+from rosflight_py_sim.missions.autopilot.flight import autopilot_class
 from rosflight_py_sim.nodes.pilot import MissionPilot
 from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.vehicles import STANDALONE, vehicle

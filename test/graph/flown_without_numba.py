@@ -13,10 +13,10 @@ from rclpy.node import Node
 from sensor_msgs.msg import Image
 
 from rosflight_py_sim import jit
-from rosflight_py_sim.autopilot_flight import autopilot_class
-from rosflight_py_sim.composition import ComposedGraph
-from rosflight_py_sim.fleet import Member
+from rosflight_py_sim.graph.composition import ComposedGraph
+from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.interfaces.qos import CHAIN
+from rosflight_py_sim.missions.autopilot.flight import autopilot_class
 from rosflight_py_sim.nodes.pilot import MissionPilot
 from rosflight_py_sim.resources import share_directory
 from rosflight_py_sim.vehicles import CAMERA, vehicle

@@ -17,7 +17,7 @@ from free_ports import free_ports
 from rcl_interfaces.msg import Log
 from unreliable_line import UnreliableLine
 
-from rosflight_py_sim.fleet import Member
+from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.vehicles import vehicle
 
 pytestmark = pytest.mark.timeout(300)

@@ -18,7 +18,7 @@ from free_ports import free_ports
 from rosflight_msgs.msg import PwmOutput, SimState
 from transforms3d.euler import quat2euler
 
-from rosflight_py_sim.fleet import Member, fleet
+from rosflight_py_sim.graph.fleet import Member, fleet
 from rosflight_py_sim.interfaces.diagnostics import DIAGNOSTICS_QOS
 from rosflight_py_sim.interfaces.step_topics import PWM_OUTPUT
 from rosflight_py_sim.protocols.auv_zeromq import ThrusterCommand, decode_telemetry, encode_thrusters
@@ -98,7 +98,7 @@ def blind(name: str) -> Vehicle:
 
 
 def port_arguments(ports: dict[str, int]) -> list[str]:
-    return [word for name, port in ports.items() for word in ("-p", f"auv.{name}_port:={port}")]
+    return [word for name, port in ports.items() for word in ("-p", f"auv_zeromq.{name}_port:={port}")]
 
 
 @pytest.mark.parametrize("page", PAGES.values(), ids=PAGES)

@@ -196,7 +196,7 @@ def test_removed_bridge_frees_its_port_and_ends_its_thread(bridged: Any, client:
 @pytest.mark.parametrize("time_mode", ["wall", "paced"])
 def test_bridge_refuses_a_time_that_does_not_wait(command_line: Callable[..., Any], time_mode: str) -> None:
     options = ("--flight-controller", "ardupilot", "--time-mode", time_mode)
-    ended = command_line("-m", "rosflight_py_sim.cli", "sim", *options)
+    ended = command_line("-m", "rosflight_py_sim", "sim", *options)
     assert ended.returncode == 1
     assert (
         ended.stderr
@@ -210,7 +210,7 @@ def test_command_waits_for_ardupilot_and_ends_on_ctrl_c(ros_domain: int, port: i
     log = tmp_path / "log"
     with log.open("w") as output:
         process = subprocess.Popen(
-            [sys.executable, "-m", "rosflight_py_sim.cli", *options],
+            [sys.executable, "-m", "rosflight_py_sim", *options],
             cwd=project,
             stdout=output,
             stderr=output,

@@ -11,7 +11,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from free_ports import free_ports
 from rcl_interfaces.msg import Log
 
-from rosflight_py_sim.fleet import fleet
+from rosflight_py_sim.graph.fleet import fleet
 from rosflight_py_sim.interfaces.diagnostics import DIAGNOSTICS_QOS
 from rosflight_py_sim.protocols.ardupilot_json import Reply
 from rosflight_py_sim.vehicles import vehicle
@@ -103,7 +103,7 @@ def test_wish_that_no_time_manager_answers_is_warned_of(
     client.rate = 500
     client.count += 1
     client.send()
-    text = "no reply to the step-size request (0.002 s) on /sim/step_wish"
+    text = "no reply to the step-size request (0.002 s) on /sim/step_size_request"
     bridged.spin_until(lambda: any(line.msg.startswith(text) for line in logged), "the warning")
     assert client.received() is None
 

@@ -18,7 +18,7 @@ from rosflight_msgs.msg import SimState
 from sensor_msgs.msg import CameraInfo, CompressedImage, Image
 
 from rosflight_py_sim.camera import CAMERA_PARAMETERS, Renderer, cameras
-from rosflight_py_sim.fleet import Member
+from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.interfaces.camera_topics import TailWire
 from rosflight_py_sim.interfaces.step_topics import TRUTH_STATE
 from rosflight_py_sim.interfaces.vehicle_state import truth_of_message
@@ -171,10 +171,10 @@ def test_missing_system_library_ends_the_node_with_what_brings_it(
 
 
 def test_vehicles_under_water_have_cameras_unless_told_otherwise() -> None:
-    assert set(names_of_vehicles(lambda one: "camera" in one.companions)) == {"auv", "bluerov2"}
-    assert vehicle("auv").carrying("camera", False).companions == ()
+    assert set(names_of_vehicles(lambda one: "camera" in one.extra_nodes)) == {"auv", "bluerov2"}
+    assert vehicle("auv").carrying("camera", False).extra_nodes == ()
     assert vehicle("auv").carrying("camera", None) == vehicle("auv")
-    assert vehicle("auv").carrying("camera", True).companions == ("camera",)
+    assert vehicle("auv").carrying("camera", True).extra_nodes == ("camera",)
 
 
 @pytest.mark.parametrize("size", [0, 1, 7, 230_400])

@@ -11,7 +11,7 @@ import pytest
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
-PROGRAM = ("-m", "rosflight_py_sim.cli")
+PROGRAM = ("-m", "rosflight_py_sim")
 WIND = Path(__file__).parents[2] / "config" / "wind.yaml"
 
 
@@ -41,7 +41,7 @@ def test_help_is_given(command_line: Run, arguments: list[str], words: list[str]
 def test_missing_optional_package_is_named_with_its_extra(
     command_line: Run, arguments: list[str], package: str, extra: str
 ) -> None:
-    program = f"import sys; sys.modules[{package!r}] = None; from rosflight_py_sim.cli import main; main()"
+    program = f"import sys; sys.modules[{package!r}] = None; from rosflight_py_sim.commands.cli import main; main()"
     result = command_line("-c", program, *arguments)
     assert result.returncode == 1
     (line,) = result.stderr.splitlines()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import rclpy
 
-from rosflight_py_sim.composition import ComposedGraph
-from rosflight_py_sim.fleet import Member
+from rosflight_py_sim.graph.composition import ComposedGraph
+from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.vehicles import vehicle
 

@@ -12,14 +12,14 @@ from free_ports import free_ports
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
-PROGRAM = ("-m", "rosflight_py_sim.cli", "fly", "--vehicle", "auv", "--output", "dives")
+PROGRAM = ("-m", "rosflight_py_sim", "fly", "--vehicle", "auv", "--output", "dives")
 
 
 @pytest.fixture
 def ports() -> list[str]:
     """ROS arguments that put the server on free ports."""
     names = ("image", "thruster", "telemetry")
-    words = [("-p", f"auv.{name}_port:={port}") for name, port in zip(names, free_ports(3), strict=True)]
+    words = [("-p", f"auv_zeromq.{name}_port:={port}") for name, port in zip(names, free_ports(3), strict=True)]
     return ["--ros-args", *(word for pair in words for word in pair)]
 
 
@@ -84,11 +84,11 @@ sys.exit("the water is too cold")
 FLY = """
 import sys
 from pathlib import Path
-from rosflight_py_sim.client_flight import ClientFlight
-from rosflight_py_sim.dive_task import DiveTask
-from rosflight_py_sim.flight import fly
+from rosflight_py_sim.missions.client_flight import ClientFlight
+from rosflight_py_sim.missions.dive.task import DiveTask
+from rosflight_py_sim.missions.flight import fly
 from rosflight_py_sim.vehicles import ClientMission, vehicle
-mission = ClientMission(Path(sys.argv[1]), 2, "dive", settings={"auv.wait_for_clients": True})
+mission = ClientMission(Path(sys.argv[1]), 2, "dive", settings={"auv_zeromq.wait_for_clients": True})
 flight = ClientFlight(mission, DiveTask(vehicle("auv")))
 sys.exit(fly(flight, files=[], settings={}, ros_arguments=sys.argv[2:], namespace="", output=Path("dives")))
 """

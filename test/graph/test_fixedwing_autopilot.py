@@ -14,12 +14,12 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from std_msgs.msg import String
 
-from rosflight_py_sim.autopilot_flight import FlightRecorder
-from rosflight_py_sim.composition import ComposedGraph
-from rosflight_py_sim.fleet import Member
+from rosflight_py_sim.graph.composition import ComposedGraph
+from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED
+from rosflight_py_sim.missions.autopilot.flight import FlightRecorder
+from rosflight_py_sim.missions.autopilot.summary import summarise
 from rosflight_py_sim.nodes.pilot import MissionPilot
-from rosflight_py_sim.recording.flight_summary import summarise
 from rosflight_py_sim.vehicles import vehicle
 
 WIND = str(Path(__file__).parents[2] / "config" / "wind.yaml")

@@ -15,7 +15,7 @@ from rosflight_msgs.srv import SetSimState
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Imu
 
-from rosflight_py_sim.fleet import fleet
+from rosflight_py_sim.graph.fleet import fleet
 from rosflight_py_sim.interfaces.step_topics import CLOCK, IMU, TRUTH_STATE, topic_of
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.nodes.multirotor_forces_and_moments import MultirotorForcesAndMoments

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from rosflight_py_sim.commands.replay import kept_of, look_of
 from rosflight_py_sim.recording.mcap_file import read_recording
 from rosflight_py_sim.recording.recorded_vehicle import recorded_vehicles
-from rosflight_py_sim.replay import kept_of, look_of
 from rosflight_py_sim.resources import share_directory
 
 CONFIG = share_directory() / "config"
@@ -24,7 +24,17 @@ Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 def flown(command_line: Run, tmp_path: Path, vehicle: str, *arguments: str) -> None:
     """Fly the mission of a vehicle and judge it."""
-    words = ("-m", "rosflight_py_sim.cli", "fly", "--vehicle", vehicle, "--seed", "7", "--output", str(tmp_path))
+    words = (
+        "-m",
+        "rosflight_py_sim",
+        "fly",
+        "--vehicle",
+        vehicle,
+        "--seed",
+        "7",
+        "--output",
+        str(tmp_path),
+    )
     result = command_line(*words, *arguments, patience_s=300.0)
     assert result.returncode == 0, result.stdout + result.stderr
     found = re.search(r"tracking error\s*│ ([\d.]+) m RMS", result.stdout)

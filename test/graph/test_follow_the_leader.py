@@ -13,12 +13,12 @@ from free_ports import free_ports
 from rclpy.node import Node
 from rosflight_msgs.msg import SimState
 
-from rosflight_py_sim.client_program import ClientProgram
-from rosflight_py_sim.fleet import fleet
+from rosflight_py_sim.graph.fleet import fleet
 from rosflight_py_sim.interfaces.qos import CHAIN
 from rosflight_py_sim.interfaces.step_topics import TRUTH_STATE
 from rosflight_py_sim.interfaces.ticks import Schedule
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
+from rosflight_py_sim.missions.client_program import ClientProgram
 from rosflight_py_sim.nodes.pilot import Pilot
 from rosflight_py_sim.resources import share_directory
 from rosflight_py_sim.stamps import stamp_ns

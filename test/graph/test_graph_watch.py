@@ -11,7 +11,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from rclpy.node import Node
 from std_msgs.msg import String
 
-from rosflight_py_sim.fleet import fleet
+from rosflight_py_sim.graph.fleet import fleet
 from rosflight_py_sim.vehicles import vehicle
 from rosflight_py_sim.viewer import graph_watch
 from rosflight_py_sim.viewer.graph_model import GraphModel, Health, NodeEntry

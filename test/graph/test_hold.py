@@ -43,7 +43,7 @@ class Pilot:
 
 @pytest.mark.parametrize("name", ["auv", "bluerov2"])
 def test_depth_and_yaw_are_held_where_services_and_topics_say(graph: GraphMaker, name: str) -> None:
-    one = graph(vehicle_name=name, flight_controller="hold")
+    one = graph(vehicle_name=name, flight_controller="auv_autopilot")
     pilot = Pilot(one)
     pilot.wait_for("released, thrusters still")
     answer = one.call("hold/here")
@@ -64,7 +64,7 @@ def test_depth_and_yaw_are_held_where_services_and_topics_say(graph: GraphMaker,
 def test_set_points_that_are_not_allowed_are_refused_and_the_present_ones_stay(graph: GraphMaker) -> None:
     from rcl_interfaces.msg import Log
 
-    one = graph(vehicle_name="auv", flight_controller="hold")
+    one = graph(vehicle_name="auv", flight_controller="auv_autopilot")
     pilot = Pilot(one)
     log = one.hear("/rosout", Log)
     one.spin_until(lambda: one.tester.count_publishers("/rosout") > 1)
@@ -86,7 +86,7 @@ def test_set_points_that_are_not_allowed_are_refused_and_the_present_ones_stay(g
 @pytest.mark.parametrize("mode", ["paced", "wall"])
 def test_it_holds_in_the_other_time_modes_too(graph: GraphMaker, mode: str) -> None:
     pace = {"multiplier": 3.0} if mode == "paced" else {}
-    one = graph(vehicle_name="auv", flight_controller="hold", time_mode=mode, **pace)
+    one = graph(vehicle_name="auv", flight_controller="auv_autopilot", time_mode=mode, **pace)
     pilot = Pilot(one)
     one.spin_for(0.1)
     assert one.call("hold/here").success
@@ -97,7 +97,7 @@ def test_it_holds_in_the_other_time_modes_too(graph: GraphMaker, mode: str) -> N
 def test_repeated_imu_message_gets_the_same_answer_again(graph: GraphMaker) -> None:
     from sensor_msgs.msg import Imu
 
-    one = graph(vehicle_name="auv", flight_controller="hold")
+    one = graph(vehicle_name="auv", flight_controller="auv_autopilot")
     Pilot(one)
     assert one.call("hold/here").success
     one.spin_for(0.5)
@@ -114,9 +114,9 @@ def test_repeated_imu_message_gets_the_same_answer_again(graph: GraphMaker) -> N
 
 
 def test_parameters_of_the_loops_change_while_it_holds(graph: GraphMaker) -> None:
-    one = graph(vehicle_name="auv", flight_controller="hold")
+    one = graph(vehicle_name="auv", flight_controller="auv_autopilot")
     pilot = Pilot(one)
     one.call("hold/here")
-    one.set_parameter("hold", "depth_frequency", 2.5)
+    one.set_parameter("auv_autopilot", "depth_frequency", 2.5)
     pilot.set(depth=0.8)
     one.spin_until(lambda: abs(one.truth.pose.position.z - 0.8) < 0.05, "the new depth")

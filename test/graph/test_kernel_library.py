@@ -44,7 +44,7 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def compile_into(folder: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "rosflight_py_sim.cli", "compile"],
+        [sys.executable, "-m", "rosflight_py_sim", "compile"],
         cwd=ROOT,
         env={"PATH": "/usr/bin:/bin", "XDG_CACHE_HOME": str(folder)},
         capture_output=True,

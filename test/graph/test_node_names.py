@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from rcl_interfaces.srv import GetParameters
 
-from rosflight_py_sim.node_names import NAMES, ROSFLIGHT_NAMES, node_name
+from rosflight_py_sim.nodes.node_names import NAMES, ROSFLIGHT_NAMES, node_name
 from rosflight_py_sim.nodes.running import NODE_CLASSES, node_class
 from rosflight_py_sim.nodes.service_calls import ServiceCalls
 from rosflight_py_sim.parameters import ParameterError

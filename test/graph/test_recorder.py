@@ -21,7 +21,7 @@ from rosflight_msgs.msg import SimState
 from sensor_msgs.msg import CompressedImage
 from std_msgs.msg import String
 
-from rosflight_py_sim.fleet import fleet
+from rosflight_py_sim.graph.fleet import fleet
 from rosflight_py_sim.interfaces.qos import LATCHED, LATCHED_LIST
 from rosflight_py_sim.interfaces.step_topics import (
     ATTITUDE,
@@ -34,14 +34,14 @@ from rosflight_py_sim.interfaces.step_topics import (
     STATUS,
     TRUTH_STATE,
 )
+from rosflight_py_sim.missions.autopilot.recorded_flight import recorded_flight
+from rosflight_py_sim.missions.autopilot.summary import summarise
+from rosflight_py_sim.missions.summary_table import summary_rows
 from rosflight_py_sim.parameters import ParameterError
-from rosflight_py_sim.recorded_flight import recorded_flight
-from rosflight_py_sim.recording.flight_summary import summarise
 from rosflight_py_sim.recording.mcap_file import Recording, read_recording
 from rosflight_py_sim.recording.recorded_vehicle import recorded_vehicles
 from rosflight_py_sim.stamps import time_ns_of
 from rosflight_py_sim.vehicles import vehicle
-from rosflight_py_sim.viewer.summary_table import summary_rows
 
 STEP_NS = 2_500_000
 
@@ -100,7 +100,7 @@ def test_each_vehicle_of_a_fleet_is_recorded_in_its_namespace(graph: Make, tmp_p
 def test_pictures_are_recorded_compressed_and_raw_if_that_is_wanted(graph: Make, tmp_path: Path, raw: bool) -> None:
     path = tmp_path / "dive.mcap"
     setting = ["--ros-args", "-p", f"record.raw_pictures:={str(raw).lower()}"]
-    one = graph(*setting, record=str(path), vehicle_name="auv", flight_controller="hold")
+    one = graph(*setting, record=str(path), vehicle_name="auv", flight_controller="auv_autopilot")
     pictures = one.hear("camera/front/image_raw/compressed", CompressedImage)
     one.spin_until(lambda: len(pictures) >= 30)
     one.close()
@@ -235,7 +235,7 @@ def test_the_command_flies_on_when_the_disk_is_full_says_so_once_and_fails(
 ) -> None:
     limited = (
         "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (2_000_000, 2_000_000));"
-        "from rosflight_py_sim.cli import main; main()"
+        "from rosflight_py_sim.commands.cli import main; main()"
     )
     result = command_line(
         *("-c", limited, "sim", "--record", "full.mcap", "--duration", "20", "--real-time-multiplier", "0"),
@@ -253,7 +253,7 @@ def test_the_command_flies_on_when_the_disk_is_full_says_so_once_and_fails(
 def test_the_command_refuses_a_place_that_cannot_be_written_in_one_line(
     command_line: Callable[..., subprocess.CompletedProcess[str]],
 ) -> None:
-    result = command_line("-m", "rosflight_py_sim.cli", "sim", "--record", "/proc/run.mcap", "--duration", "1")
+    result = command_line("-m", "rosflight_py_sim", "sim", "--record", "/proc/run.mcap", "--duration", "1")
     assert result.returncode == 1
     assert result.stderr.startswith("rosflight_py_sim: parameter 'record.file': cannot write '/proc/run.mcap': ")
     assert len(result.stderr.splitlines()) == 1
@@ -262,7 +262,7 @@ def test_the_command_refuses_a_place_that_cannot_be_written_in_one_line(
 def test_the_report_of_a_recorded_flight_says_what_the_flight_itself_said(
     command_line: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
 ) -> None:
-    result = command_line("-m", "rosflight_py_sim.cli", "fly", "--record", "flight.mcap")
+    result = command_line("-m", "rosflight_py_sim", "fly", "--record", "flight.mcap")
     assert result.returncode == 0, result.stderr
     said = dict(re.findall(r"│ (\w.*?) +│ (.*?) +│", result.stdout))
     (one,) = recorded_vehicles(read_recording(tmp_path / "flight.mcap", lambda topic, type_name: 40_000))

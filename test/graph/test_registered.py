@@ -59,8 +59,8 @@ class Metronome(ActuatorFrontEnd):
         return [int(self.values["metronome.pulse"])] * 14
 ''',
     "task": '''\
-from rosflight_py_sim.client_task import ClientRecorder, ClientTask
-from rosflight_py_sim.recording.client_log import ClientLog
+from rosflight_py_sim.missions.client_task import ClientRecorder, ClientTask
+from rosflight_py_sim.missions.client_log import ClientLog
 from rosflight_py_sim.world import world_of
 
 
@@ -142,17 +142,17 @@ def test_registered_vehicle_flies_its_registered_mission_by_a_registered_front_e
     command_line: Run, site: Path
 ) -> None:
     words = ("fly", "--vehicle", "kite", "--world", "hall", "--calm", "--real-time-multiplier", "4")
-    result = command_line("-m", "rosflight_py_sim.cli", *words, PYTHONPATH=f"{PROJECT}:{site}")
+    result = command_line("-m", "rosflight_py_sim", *words, PYTHONPATH=f"{PROJECT}:{site}")
     assert result.returncode == 0, result.stdout + result.stderr
     assert "world hall, " in result.stdout and "flew up: True" in result.stdout
 
 
 def test_registered_things_are_listed_beside_the_packages_own(command_line: Run, site: Path) -> None:
-    listed = command_line("-m", "rosflight_py_sim.cli", "vehicles", PYTHONPATH=f"{PROJECT}:{site}")
+    listed = command_line("-m", "rosflight_py_sim", "vehicles", PYTHONPATH=f"{PROJECT}:{site}")
     assert "kite: kite that climbs" in listed.stdout and "multirotor: " in listed.stdout
-    usage = command_line("-m", "rosflight_py_sim.cli", "sim", "--help", PYTHONPATH=f"{PROJECT}:{site}").stdout
+    usage = command_line("-m", "rosflight_py_sim", "sim", "--help", PYTHONPATH=f"{PROJECT}:{site}").stdout
     assert "metronome, Drives every output by the same pulse width." in " ".join(usage.split())
-    refused = command_line("-m", "rosflight_py_sim.cli", "fly", "--world", "barn", PYTHONPATH=f"{PROJECT}:{site}")
+    refused = command_line("-m", "rosflight_py_sim", "fly", "--world", "barn", PYTHONPATH=f"{PROJECT}:{site}")
     assert refused.returncode == 1
     assert "there is no world 'barn'; allowed: a name (hall, open_water, pool)" in refused.stderr
 
@@ -176,6 +176,6 @@ def test_what_cannot_be_taken_is_refused_with_its_entry_point(
     file = site / "kites-1.0.dist-info" / "entry_points.txt"
     assert old in ENTRY_POINTS
     file.write_text(ENTRY_POINTS.replace(old, new))
-    result = command_line("-m", "rosflight_py_sim.cli", "sim", "--vehicle", "kite", PYTHONPATH=f"{PROJECT}:{site}")
+    result = command_line("-m", "rosflight_py_sim", "sim", "--vehicle", "kite", PYTHONPATH=f"{PROJECT}:{site}")
     assert result.returncode == 1
     assert text in result.stderr and "Traceback" not in result.stderr

@@ -17,9 +17,9 @@ FLY = """
 import sys
 from dataclasses import replace
 from pathlib import Path, PosixPath
-from rosflight_py_sim.client_flight import ClientFlight
-from rosflight_py_sim.flight import fly
-from rosflight_py_sim.skywriting_task import SkywritingTask
+from rosflight_py_sim.missions.client_flight import ClientFlight
+from rosflight_py_sim.missions.flight import fly
+from rosflight_py_sim.missions.skywriting.task import SkywritingTask
 from rosflight_py_sim.vehicles import vehicle
 plane = vehicle("uthere")
 mission = replace(plane.mission, **eval(sys.argv[1]))

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import pytest
 from free_ports import free_ports
 
-from rosflight_py_sim.composition import ComposedGraph
-from rosflight_py_sim.fleet import Member
+from rosflight_py_sim.graph.composition import ComposedGraph
+from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.step_topics import CLOCK, STEP_TOPICS
 from rosflight_py_sim.vehicles import vehicle
@@ -36,7 +36,7 @@ COMPOSITIONS = (
     Composition("fixedwing", dynamics="jsbsim"),
     Composition("multirotor", time_mode="gated"),
     Composition("auv"),
-    Composition("auv", flight_controller="hold"),
+    Composition("auv", flight_controller="auv_autopilot"),
     Composition("fixedwing", flight_controller="ardupilot"),
     Composition("uthere"),
 )
@@ -79,7 +79,7 @@ def found(
     """The ends of all compositions together."""
     found: Ends = defaultdict(set)
     monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
-    parameters = ("auv.image_port", "auv.thruster_port", "auv.telemetry_port", "web_viewer.port")
+    parameters = ("auv_zeromq.image_port", "auv_zeromq.thruster_port", "auv_zeromq.telemetry_port", "web_viewer.port")
     parameters += ("ardupilot.port", "uthere.udp_port_in", "uthere.udp_port_out")
     ports = zip(parameters, free_ports(len(parameters)), strict=True)
     arguments = [word for name, port in ports for word in ("-p", f"{name}:={port}")]

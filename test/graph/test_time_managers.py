@@ -20,7 +20,7 @@ from sensor_msgs.msg import Imu
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
-from rosflight_py_sim.fleet import fleet
+from rosflight_py_sim.graph.fleet import fleet
 from rosflight_py_sim.interfaces.diagnostics import Level
 from rosflight_py_sim.interfaces.forces_and_moments_interface import ForcesAndMomentsInterface
 from rosflight_py_sim.interfaces.qos import LATCHED
@@ -37,7 +37,7 @@ from rosflight_py_sim.interfaces.step_topics import (
     topic_of,
 )
 from rosflight_py_sim.interfaces.time_manager_interface import TimeManagerInterface
-from rosflight_py_sim.interfaces.traffic import Period
+from rosflight_py_sim.interfaces.topic_statistics import Period
 from rosflight_py_sim.nodes.fixedwing_forces_and_moments import FixedwingForcesAndMoments
 from rosflight_py_sim.nodes.gated_time_manager import GatedTimeManager
 from rosflight_py_sim.nodes.lockstep_time_manager import LockstepTimeManager

@@ -16,7 +16,7 @@ from diagnostic_msgs.msg import DiagnosticArray
 from free_ports import free_ports
 from rosflight_msgs.msg import Command
 
-from rosflight_py_sim.fleet import fleet
+from rosflight_py_sim.graph.fleet import fleet
 from rosflight_py_sim.interfaces.step_topics import COMMAND, TRUTH_STATE
 from rosflight_py_sim.protocols.uthere import Data, PlaneList, parse_reply
 from rosflight_py_sim.stamps import NANOSECONDS, time_ns_of

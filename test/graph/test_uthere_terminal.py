@@ -11,8 +11,8 @@ from typing import Any
 
 from free_ports import free_ports
 
+from rosflight_py_sim.commands.uthere_terminal.completion import VARIABLES
 from rosflight_py_sim.protocols.uthere import Data, PlaneList, parse_reply
-from rosflight_py_sim.uthere_terminal.completion import VARIABLES
 
 PROJECT = Path(__file__).parents[2]
 
@@ -36,7 +36,7 @@ def test_typed_commands_are_answered_and_variables_that_are_offered_are_there(
             [
                 sys.executable,
                 "-m",
-                "rosflight_py_sim.cli",
+                "rosflight_py_sim",
                 "uthere-terminal",
                 "--listen",
                 "100",

@@ -15,12 +15,12 @@ from tf2_msgs.msg import TFMessage
 from transforms3d.quaternions import quat2mat
 from visualization_msgs.msg import Marker, MarkerArray
 
-from rosflight_py_sim.fleet import fleet
-from rosflight_py_sim.frames import swap_attitude, swap_ned_enu
+from rosflight_py_sim.coordinate_frames import swap_attitude, swap_ned_enu
+from rosflight_py_sim.graph.fleet import fleet
+from rosflight_py_sim.graph.vehicle_appearance import appearance_of
 from rosflight_py_sim.interfaces.step_topics import FORCES_AND_MOMENTS, TRUTH_STATE
 from rosflight_py_sim.interfaces.vehicle_state import truth_of_message
 from rosflight_py_sim.stamps import time_ns_of
-from rosflight_py_sim.vehicle_appearance import appearance_of
 from rosflight_py_sim.vehicles import vehicle
 
 MakeGraph = Callable[..., Any]
@@ -115,7 +115,7 @@ def test_base_link_is_where_the_truth_is_in_the_axes_of_rep_103(graph: MakeGraph
 
 def test_sensor_frames_are_on_the_vehicle(graph: MakeGraph) -> None:
     member = vehicle("multirotor").carrying("camera", True)
-    from rosflight_py_sim.fleet import Member
+    from rosflight_py_sim.graph.fleet import Member
 
     sim = graph("-p", "image_width:=32", "-p", "image_height:=24", vehicles=[Member(member)], **DRAWN)
     frames = Frames(sim)
@@ -214,7 +214,7 @@ def test_arrows_are_force_and_wind(graph: MakeGraph) -> None:
 
 
 def test_world_is_drawn_where_one_is_named(graph: MakeGraph) -> None:
-    sim = graph(vehicle_name="auv", flight_controller="hold", **DRAWN)
+    sim = graph(vehicle_name="auv", flight_controller="auv_autopilot", **DRAWN)
     world = sim.hear("rviz/world", Marker, ALL_OF_IT)
     sim.spin_until(lambda: {"floor", "walls", "water", "gate"} <= {m.ns for m in world}, "the pool")
     floor = next(m for m in world if m.ns == "floor")
@@ -269,7 +269,7 @@ def test_nobody_waits_for_it_and_it_wakes_for_no_message(graph: MakeGraph) -> No
 
 
 @pytest.mark.parametrize(
-    ("name", "controller"), [("aerosonde", "sil_board"), ("auv", "hold"), ("hexarotor", "sil_board")]
+    ("name", "controller"), [("aerosonde", "sil_board"), ("auv", "auv_autopilot"), ("hexarotor", "sil_board")]
 )
 def test_a_vehicle_has_the_shape_that_its_file_gives_it(graph: MakeGraph, name: str, controller: str) -> None:
     sim = graph(vehicle_name=name, flight_controller=controller, **DRAWN)

@@ -10,7 +10,7 @@ import pytest
 
 from rosflight_py_sim.interfaces.step_join import JoinRule, StepJoin
 
-RULE = JoinRule("pwm", companions=("state", "wind"), renewed_by=("state",))
+RULE = JoinRule("pwm", synchronized=("state", "wind"), renewed_by=("state",))
 STAMPS = (0, 1)
 
 
@@ -34,7 +34,7 @@ class Joined:
         self.newest: dict[str, Message] = {}
         self.join = StepJoin(rule, self._answer, self._again, lockstep=lockstep)
         self._trigger = rule.trigger
-        self._inputs = {name: self.join.input(name) for name in (*rule.companions, *rule.required)}
+        self._inputs = {name: self.join.input(name) for name in (*rule.synchronized, *rule.required)}
 
     def _answer(self, stamp_ns: int, content: Message) -> None:
         self.computed += 1
@@ -96,8 +96,8 @@ class World:
         if self.waiting_ns < 0:
             assert not answers, "an answer that was not requested"
             return
-        inputs = [newest[topic] for topic in sorted(RULE.companions) if topic in newest]
-        complete = [one.stamp_ns for one in inputs] == [self.waiting_ns] * len(RULE.companions)
+        inputs = [newest[topic] for topic in sorted(RULE.synchronized) if topic in newest]
+        complete = [one.stamp_ns for one in inputs] == [self.waiting_ns] * len(RULE.synchronized)
         if self.requests == 1 and not complete:
             assert not answers, "an answer before its inputs"
             return
@@ -198,13 +198,13 @@ def test_no_repetition_replaces_a_required_input(lockstep: bool) -> None:
 
 
 def test_companions_alone_do_not_replace_a_required_input() -> None:
-    node = Joined(JoinRule("wrench", companions=("pwm",), required=("step size",)))
+    node = Joined(JoinRule("wrench", synchronized=("pwm",), required=("step size",)))
     assert node.receive(Message("wrench", 1), pwm(1)) == []
     assert [one.stamp_ns for one in node.receive(Message("step size", -1))] == [1]
 
 
 def test_a_required_companion_of_another_stamp_ends_no_wait_but_lets_a_repetition_end_it() -> None:
-    node = Joined(JoinRule("clock", companions=("state",), required=("state",)))
+    node = Joined(JoinRule("clock", synchronized=("state",), required=("state",)))
     assert node.receive(Message("clock", 5), Message("clock", 5), state(3)) == []
     assert [one.stamp_ns for one in node.receive(Message("clock", 5))] == [5]
 

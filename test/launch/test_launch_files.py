@@ -21,29 +21,29 @@ import pytest
 import yaml
 
 from rosflight_py_sim import interfaces
-from rosflight_py_sim.command_options import words_of
-from rosflight_py_sim.fleet import Member
-from rosflight_py_sim.flight_controllers import FLIGHT_CONTROLLERS
-from rosflight_py_sim.graph_plan import PlannedNode, planned_nodes
-from rosflight_py_sim.launch_arguments import (
+from rosflight_py_sim.graph.command_options import words_of
+from rosflight_py_sim.graph.fleet import Member
+from rosflight_py_sim.graph.flight_controllers import FLIGHT_CONTROLLERS
+from rosflight_py_sim.graph.launch_arguments import (
     ARGUMENTS,
     arguments_of_file,
     check_fixed,
     check_vehicle,
     is_listed,
 )
+from rosflight_py_sim.graph.options import FLY, OPTIONS, SIM, Kind, Option, options_at
+from rosflight_py_sim.graph.options import LAUNCH as PLACE
+from rosflight_py_sim.graph.plan import PlannedNode, planned_nodes
+from rosflight_py_sim.graph.time_modes import TIME_MANAGERS, chosen_time_mode
 from rosflight_py_sim.nodes.running import NODE_CLASSES, node_class
-from rosflight_py_sim.options import FLY, OPTIONS, SIM, Kind, Option, options_at
-from rosflight_py_sim.options import LAUNCH as PLACE
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.resources import share_directory
-from rosflight_py_sim.time_modes import TIME_MANAGERS, chosen_time_mode
 from rosflight_py_sim.vehicles import STANDALONE, Vehicle, all_vehicles, vehicle
 
 ALL = all_vehicles()
 
 LAUNCH = share_directory() / "launch"
-SHARED = share_directory() / "rosflight_py_sim" / "launch_graph.py"
+SHARED = share_directory() / "rosflight_py_sim" / "graph" / "launch_graph.py"
 
 HAS_LAUNCH = importlib.util.find_spec("launch_ros") is not None
 WITH_LAUNCH = pytest.mark.skipif(not HAS_LAUNCH, reason="launch_ros is not installed")
@@ -67,7 +67,7 @@ def description(file: str) -> dict[str, Any]:
     shared = mock.Mock(launch_description=lambda **options: given.append(options))
     modules = ("launch", "launch.actions", "launch_ros", "launch_ros.actions")
     with mock.patch.dict(
-        sys.modules, {name: mock.Mock() for name in modules} | {"rosflight_py_sim.launch_graph": shared}
+        sys.modules, {name: mock.Mock() for name in modules} | {"rosflight_py_sim.graph.launch_graph": shared}
     ):
         runpy.run_path(str(LAUNCH / f"{file}.launch.py"))["generate_launch_description"]()
     (options,) = given
@@ -183,7 +183,7 @@ def test_vehicle_with_other_physics_or_that_is_none_is_refused(given: str, text:
 
 
 def test_pilot_of_uthere_is_a_command_that_there_is() -> None:
-    from rosflight_py_sim.cli import _parser
+    from rosflight_py_sim.commands.cli import _parser
 
     assert _parser().parse_args(["hand-over", "--namespace", "a/b"]).namespace == ["a/b"]
 
@@ -376,7 +376,7 @@ PARSED = {"true": True, "3": 3, "4.5": 4.5, __file__: Path(__file__), f"{__file_
 
 
 def test_composed_run_passes_every_argument_on_that_the_command_has() -> None:
-    from rosflight_py_sim.cli import _parser
+    from rosflight_py_sim.commands.cli import _parser
 
     given = {
         name: one.choices[-1] if one.choices and one.kind is Kind.TEXT else GIVEN[one.kind]
@@ -403,7 +403,7 @@ def test_empty_arguments_and_those_of_launch_alone_are_not_passed_on(given: dict
 
 @pytest.mark.parametrize("command", [SIM, FLY])
 def test_options_that_are_not_given_have_the_default_of_the_table_or_none(command: str) -> None:
-    from rosflight_py_sim.cli import _parser
+    from rosflight_py_sim.commands.cli import _parser
 
     parsed = vars(_parser().parse_args([command]))
     for one in options_at(command):

@@ -12,11 +12,11 @@ import rclpy
 from rcl_interfaces.srv import GetParameters
 from rclpy.executors import SingleThreadedExecutor
 
-from rosflight_py_sim.launch_arguments import ARGUMENTS, time_mode_of
-from rosflight_py_sim.launching import TIME_MODE, node_arguments
+from rosflight_py_sim.graph.launch_arguments import ARGUMENTS, time_mode_of
+from rosflight_py_sim.graph.launching import TIME_MODE, node_arguments
+from rosflight_py_sim.interfaces.time_modes import TIME_MODES
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.resources import share_directory
-from rosflight_py_sim.time_modes import TIME_MODES
 from test.launch.test_launch_files import PATIENCE_S, WITH_LAUNCH, launched, wait_for_truth
 
 EXAMPLE = share_directory() / "docs" / "examples" / "my_forces_and_moments"

@@ -5,13 +5,13 @@ import math
 import numpy as np
 import pytest
 
+from rosflight_py_sim.commands.vehicle_models import SteadyVehicle, steady_vehicle
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.physics.fixedwing import FIXEDWING_PARAMETERS
 from rosflight_py_sim.physics.linearisation import LATERAL, LONGITUDINAL, STATES, linearise, truth_of
 from rosflight_py_sim.physics.powertrain import full_battery, load_battery, powertrain_numbers
 from rosflight_py_sim.physics.rotations import rotate_to_inertial
 from rosflight_py_sim.physics.trim import CONVERGED, FlightCondition, TrimError, trim
-from rosflight_py_sim.vehicle_models import SteadyVehicle, steady_vehicle
 from rosflight_py_sim.vehicles import vehicle
 
 

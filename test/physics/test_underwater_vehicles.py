@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from underwater import Underwater, commands, state
 
-from rosflight_py_sim.fleet import fleet
+from rosflight_py_sim.commands.vehicle_models import steady_vehicle
+from rosflight_py_sim.graph.fleet import fleet
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.physics.rotations import euler_from_quaternion
-from rosflight_py_sim.vehicle_models import steady_vehicle
 from rosflight_py_sim.vehicles import names_of_vehicles, vehicle
 
 NAMES = names_of_vehicles(lambda one: one.forces_and_moments == "auv_forces_and_moments")

@@ -24,9 +24,9 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rosflight_msgs.msg import SimState
 from std_srvs.srv import Trigger
 
+from rosflight_py_sim.graph.time_modes import TIME_MANAGERS
 from rosflight_py_sim.interfaces.step_topics import TRUTH_STATE
 from rosflight_py_sim.stamps import NANOSECONDS, stamp_ns
-from rosflight_py_sim.time_modes import TIME_MANAGERS
 from rosflight_py_sim.vehicles import vehicle
 
 # System time after which a condition that has not come true is taken for one that never will: a start takes 1 to 2 s
@@ -204,6 +204,10 @@ class Processes:
         program = Program(f"rosflight_py_sim.{module}", list(arguments), self.environment, self.folder)
         self.all.append(program)
         return program
+
+    def command(self, *arguments: str) -> Program:
+        """Start the command `rosflight_py_sim`."""
+        return self.run("commands.cli", *arguments)
 
     def node(self, executable: str, *ros_arguments: str) -> Program:
         """Start a node."""

@@ -44,7 +44,7 @@ def connect(ports: dict[str, int]) -> Iterator[Callable[[int, str], Any]]:
 
 
 def arguments(ports: dict[str, int]) -> list[str]:
-    return [word for name, port in ports.items() for word in ("-p", f"auv.{name}_port:={port}")]
+    return [word for name, port in ports.items() for word in ("-p", f"auv_zeromq.{name}_port:={port}")]
 
 
 def telemetry(subscriber: Any) -> tuple[float, ...]:
@@ -59,7 +59,9 @@ def test_client_whose_sockets_stay_open_finds_the_server_that_was_started_again(
 ) -> None:
     subscriber, pusher = connect(zmq.SUB, "telemetry"), connect(zmq.PUSH, "thruster")
     for _ in range(2):
-        server = processes.run("cli", "sim", "--vehicle", "auv", "--no-camera", "--ros-args", *arguments(ports))
+        server = processes.run(
+            "commands.cli", "sim", "--vehicle", "auv", "--no-camera", "--ros-args", *arguments(ports)
+        )
         before = telemetry(subscriber)
         end = time.monotonic() + PATIENCE_S
         yaw = before[3]
@@ -79,7 +81,9 @@ def test_ten_minutes_beside_a_client_that_reads_nothing_cost_no_memory(
 ) -> None:
     observer = processes.observer()
     pace = ["-p", "real_time_multiplier:=0.0", "-p", f"step_size:={STEP_S}"]
-    server = processes.run("cli", "sim", "--vehicle", "auv", "--no-camera", "--ros-args", *arguments(ports), *pace)
+    server = processes.run(
+        "commands.cli", "sim", "--vehicle", "auv", "--no-camera", "--ros-args", *arguments(ports), *pace
+    )
 
     def resident_mib() -> float:
         pages = Path(f"/proc/{server.process.pid}/statm").read_text().split()[1]
@@ -102,4 +106,6 @@ def test_port_in_use_is_named_and_the_node_exits_with_1(processes: Any, ports: d
         program = processes.node("bridge", "-p", "use_sim_time:=true", "-p", "front_end:=auv", *arguments(ports))
         assert program.wait() == 1
     (line,) = program.complaints
-    assert f"'auv.{port}_port': 127.0.0.1:{ports[port]} given, which cannot be used: Address already in use" in line
+    assert (
+        f"'auv_zeromq.{port}_port': 127.0.0.1:{ports[port]} given, which cannot be used: Address already in use" in line
+    )

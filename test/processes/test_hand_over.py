@@ -20,7 +20,7 @@ def test_it_arms_switches_the_override_off_and_does_nothing_the_second_time(
     heard: list[Status] = []
     observer.node.create_subscription(Status, STATUS.name, heard.append, CHAIN)
     for _ in range(2):
-        command = simulation.run("cli", "hand-over")
+        command = simulation.command("hand-over")
         observer.wait_for(lambda command=command: command.process.poll() is not None, "the end", 90.0)
         assert command.wait() == 0, command.stderr
         assert "Traceback" not in command.stderr
@@ -33,7 +33,7 @@ def test_it_arms_switches_the_override_off_and_does_nothing_the_second_time(
 
 
 def test_namespace_that_ros_does_not_take_is_refused(processes: Processes) -> None:
-    command = processes.run("cli", "hand-over", "--namespace", "two words")
+    command = processes.command("hand-over", "--namespace", "two words")
     assert command.wait() == 1
     assert len(command.complaints) == 1
     assert command.complaints[0].startswith("rosflight_py_sim: ")

@@ -80,7 +80,7 @@ def test_a_recorder_in_a_process_finds_every_topic_and_completes_its_file(
 
 def test_a_composed_run_that_is_killed_leaves_a_complete_file(processes: Any, tmp_path: Path) -> None:
     path = tmp_path / "run.mcap"
-    program = processes.run("cli", "sim", "--record", str(path))
+    program = processes.command("sim", "--record", str(path))
     observer = processes.observer()
     observer.wait_for(lambda: holds(path, TRUTH, 400), "messages in the file")
     program.kill()
@@ -91,7 +91,7 @@ def test_a_composed_run_that_is_killed_leaves_a_complete_file(processes: Any, tm
 
 def test_when_all_is_killed_at_once_no_more_than_a_second_is_missing(processes: Any, tmp_path: Path) -> None:
     path = tmp_path / "run.mcap"
-    program = processes.run("cli", "sim", "--record", str(path))
+    program = processes.command("sim", "--record", str(path))
     observer = processes.observer()
     observer.wait_for(lambda: holds(path, TRUTH, 800), "messages in the file")
     found = subprocess.run(
@@ -114,7 +114,7 @@ def test_when_all_is_killed_at_once_no_more_than_a_second_is_missing(processes: 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_a_composed_run_with_a_complete_file(processes: Any, tmp_path: Path, number: int) -> None:
     path = tmp_path / "run.mcap"
-    program = processes.run("cli", "sim", "--record", str(path))
+    program = processes.command("sim", "--record", str(path))
     observer = processes.observer()
     observer.wait_for(lambda: holds(path, TRUTH, 200), "messages in the file")
     program.signal(number)

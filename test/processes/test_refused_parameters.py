@@ -67,7 +67,7 @@ def test_parameter_file_that_is_none_is_told_in_one_line(
 
 
 def test_runner_refuses_a_namespace_that_ros_does_not_know(processes: Any) -> None:
-    program = processes.run("cli", "sim", "--namespace", "not-a-name")
+    program = processes.command("sim", "--namespace", "not-a-name")
     assert program.wait() == 1
     assert len(program.complaints) == 1 and "Invalid namespace" in program.complaints[0]
 

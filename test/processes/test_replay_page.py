@@ -28,7 +28,7 @@ def browser() -> Iterator[Any]:
 @pytest.fixture
 def tab(browser: Any, processes: Processes) -> Iterator[Tab]:
     """The recording, slowly: its ten seconds last longer than a test."""
-    program = processes.run("cli", "replay", str(OTHER), "--speed", "0.05")
+    program = processes.command("replay", str(OTHER), "--speed", "0.05")
     tab = Tab(browser, url_of(program))
     yield tab
     tab.page.close()

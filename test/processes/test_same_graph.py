@@ -45,7 +45,7 @@ def graph_of(node: Node) -> Graph:
 def test_one_process_has_the_graph_of_many(simulate: Callable[..., Any], processes: Any, time_mode: str) -> None:
     many = simulate(time_mode)
     many.start("autopilot")
-    processes.run("cli", "sim", "--autopilot", "--time-mode", time_mode, "--ros-args", "-p", "device:=none")
+    processes.command("sim", "--autopilot", "--time-mode", time_mode, "--ros-args", "-p", "device:=none")
     asked, other = processes.observer(), many.observer()
     for observer in (asked, other):
         observer.wait_for_advance(0.2)

@@ -106,7 +106,7 @@ def test_second_signal_changes_nothing(processes: Any) -> None:
 
 def test_ctrl_c_ends_the_runner_with_130_and_no_traceback(processes: Any) -> None:
     observer = processes.observer()
-    program = processes.run("cli", "sim")
+    program = processes.command("sim")
     observer.wait_for_advance(0.2)
     program.signal(signal.SIGINT)
     time.sleep(0.05)
@@ -117,7 +117,7 @@ def test_ctrl_c_ends_the_runner_with_130_and_no_traceback(processes: Any) -> Non
 
 def test_ctrl_c_in_mid_flight_leaves_no_traceback_and_a_whole_line(processes: Any) -> None:
     observer = processes.observer()
-    program = processes.run("cli", "fly", "--real-time-multiplier", "1")
+    program = processes.command("fly", "--real-time-multiplier", "1")
     heard: list[str] = []
     _listen_to_phase(observer.node, heard)
     observer.wait_for(lambda: "take off" in heard, "take-off")

@@ -21,7 +21,7 @@ SLOWLY = ("--real-time-multiplier", "0.05")
 
 def start(processes: Any, *arguments: str, truth: str = TRUTH_STATE.name) -> Any:
     """A composed graph that is under way, and who watches it."""
-    processes.run("cli", "sim", *SLOWLY, *arguments)
+    processes.command("sim", *SLOWLY, *arguments)
     observer = processes.observer(truth=truth)
     observer.wait_for_advance(0.1, "the simulation starts")
     return observer
@@ -29,7 +29,7 @@ def start(processes: Any, *arguments: str, truth: str = TRUTH_STATE.name) -> Any
 
 def status_data(processes: Any, *arguments: str) -> tuple[int, dict[str, Any]]:
     """Exit code and what it says."""
-    program = processes.run("cli", "status", "--once", "--json", *arguments)
+    program = processes.command("status", "--once", "--json", *arguments)
     code = program.wait()
     assert program.stdout, program.stderr
     return code, json.loads(program.stdout)
@@ -40,7 +40,7 @@ def by_name(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_without_a_graph_one_line_says_so(processes: Any) -> None:
-    program = processes.run("cli", "status", "--once")
+    program = processes.command("status", "--once")
     assert program.wait() == 1
     said = f"rosflight_py_sim: no node is there in ROS domain {processes.domain}; is a simulation running?"
     assert program.stderr.strip() == said
@@ -53,8 +53,8 @@ def test_a_graph_that_is_well_is_shown_with_foreign_nodes_and_drawn(processes: A
     foreign.create_publisher(String, "words", 1)
     observer.add(foreign)
     picture = tmp_path / "graph.svg"
-    shown = processes.run("cli", "status", "--once")
-    refused = processes.run("cli", "status", "--svg", str(tmp_path / "no" / "such.svg"))
+    shown = processes.command("status", "--once")
+    refused = processes.command("status", "--svg", str(tmp_path / "no" / "such.svg"))
     code, data = status_data(processes, "--svg", str(picture))
     nodes = by_name(data)
     assert (code, data["well"]) == (0, True), {name: node["message"] for name, node in nodes.items()}
@@ -80,7 +80,9 @@ def test_a_graph_that_is_well_is_shown_with_foreign_nodes_and_drawn(processes: A
 
 
 def test_a_stalled_fleet_is_told_by_name_and_exit_code(processes: Any) -> None:
-    processes.run("cli", "sim", "--namespace", "range", "--count", "2", *SLOWLY, "--ros-args", "-p", "use_timer:=false")
+    processes.run(
+        "commands.cli", "sim", "--namespace", "range", "--count", "2", *SLOWLY, "--ros-args", "-p", "use_timer:=false"
+    )
     observer = processes.observer(namespace="range")
     observer.wait_for(lambda: "time_manager" in observer.node.get_node_names(), "the time manager")
     while True:

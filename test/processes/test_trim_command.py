@@ -17,7 +17,7 @@ from rosflight_py_sim.interfaces.vehicle_state import message_of_truth, truth_of
 
 
 def test_trim_is_shown_with_state_inputs_outputs_and_modes(processes: Any) -> None:
-    program = processes.run("cli", "trim", "--vehicle", "anaconda", "--airspeed", "20", "--turn-radius", "inf")
+    program = processes.command("trim", "--vehicle", "anaconda", "--airspeed", "20", "--turn-radius", "inf")
     assert program.wait() == 0, program.stderr
     for words in ("Trim of anaconda", "elevator", "throttle", "output 4", "short period", "phugoid", "spiral"):
         assert words in program.stdout, program.stdout
@@ -35,7 +35,7 @@ def test_trim_is_shown_with_state_inputs_outputs_and_modes(processes: Any) -> No
     ],
 )
 def test_what_cannot_be_trimmed_is_refused_in_words(processes: Any, arguments: list[str], code: int, told: str) -> None:
-    program = processes.run("cli", "trim", "--vehicle", "anaconda", *arguments)
+    program = processes.command("trim", "--vehicle", "anaconda", *arguments)
     assert program.wait() == code
     assert told in program.stderr
     assert "Traceback" not in program.stderr
@@ -46,7 +46,7 @@ def test_parameter_files_and_single_values_count(processes: Any, tmp_path: Path)
     file.write_text("/**:\n  ros__parameters: {mass: 1.0}\n")
 
     def throttle(*arguments: str) -> float:
-        program = processes.run("cli", "trim", "--airspeed", "0", *arguments)
+        program = processes.command("trim", "--airspeed", "0", *arguments)
         assert program.wait() == 0, program.stderr
         row = next(line for line in program.stdout.splitlines() if "motor 0" in line)
         return float(row.split("│")[2])
@@ -58,14 +58,14 @@ def test_parameter_files_and_single_values_count(processes: Any, tmp_path: Path)
 
 
 def test_running_simulation_is_put_into_the_trimmed_state(processes: Any) -> None:
-    processes.run("cli", "sim", "--namespace", "uav", "--ros-args", "-p", "real_time_multiplier:=0.02")
+    processes.command("sim", "--namespace", "uav", "--ros-args", "-p", "real_time_multiplier:=0.02")
     observer = processes.observer(namespace="uav")
     heights: list[float] = []
     observer.node.create_subscription(SimState, TRUTH_STATE.name, lambda m: heights.append(-m.pose.position.z), 10)
     observer.wait_for(lambda: bool(heights), "the simulation's first state")
     assert max(heights) < 1.0, "on the ground to begin with"
     arguments = ("--airspeed", "6", "--altitude", "80", "--namespace", "uav", "--set")
-    program = processes.run("cli", "trim", *arguments)
+    program = processes.command("trim", *arguments)
     observer.wait_for(lambda: heights[-1] > 75.0, "the trimmed state on the topic")
     observer.wait_for(lambda: program.process.poll() is not None, "the end of the command")
     assert program.wait() == 0, program.stderr
@@ -75,7 +75,7 @@ def test_running_simulation_is_put_into_the_trimmed_state(processes: Any) -> Non
 def test_trim_needs_no_ros(tmp_path: Path) -> None:
     program = (
         "import sys; sys.modules.update(dict.fromkeys(['rclpy', 'rosflight_msgs', 'std_msgs', 'geometry_msgs']));"
-        "from rosflight_py_sim.cli import main; main(['trim', '--airspeed', '0'])"
+        "from rosflight_py_sim.commands.cli import main; main(['trim', '--airspeed', '0'])"
     )
     done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=100)
     assert done.returncode == 0, done.stderr
@@ -84,7 +84,7 @@ def test_trim_needs_no_ros(tmp_path: Path) -> None:
 
 def test_without_a_simulation_setting_ends_with_the_reason(processes: Any) -> None:
     # A name of its own, for machines on which somebody uses the domain in spite of all.
-    program = processes.run("cli", "trim", "--airspeed", "6", "--set", "--namespace", "nobody_is_here")
+    program = processes.command("trim", "--airspeed", "6", "--set", "--namespace", "nobody_is_here")
     assert program.wait() == 1
     assert "nobody offers /nobody_is_here/dynamics/set_sim_state" in program.stderr
     assert "Traceback" not in program.stderr

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from free_ports import free_ports
 
-from rosflight_py_sim.flight_controllers import FLIGHT_CONTROLLERS
+from rosflight_py_sim.graph.flight_controllers import FLIGHT_CONTROLLERS
 from rosflight_py_sim.protocols.uthere import Data
 from rosflight_py_sim.vehicles import vehicle
 from test.bridge.uthere_bench import Program

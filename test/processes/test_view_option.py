@@ -41,7 +41,7 @@ def is_served(url: str) -> bool:
 
 
 def test_page_is_served_while_the_simulation_runs_and_ends_with_it(processes: Any) -> None:
-    program = processes.run("cli", "sim", "--view", *ANY_PORT)
+    program = processes.command("sim", "--view", *ANY_PORT)
     url = address(program)
     with urllib.request.urlopen(url, timeout=PATIENCE_S) as answer:
         assert b"<html" in answer.read().lower()
@@ -79,7 +79,7 @@ def test_taken_port_ends_the_simulation_with_one_line(processes: Any) -> None:
         other.bind(("127.0.0.1", 0))
         other.listen()
         port = other.getsockname()[1]
-        program = processes.run("cli", "sim", "--view", "--ros-args", "-p", f"web_viewer.port:={port}")
+        program = processes.command("sim", "--view", "--ros-args", "-p", f"web_viewer.port:={port}")
         assert program.wait() == 1
     assert len(program.complaints) == 1
     assert f"127.0.0.1:{port} (Address already in use)" in program.complaints[0]
@@ -90,7 +90,7 @@ def test_missing_viser_is_told_with_what_brings_it(
 ) -> None:
     (tmp_path / "viser.py").write_text("raise ImportError(\"No module named 'viser'\")\n")
     processes.environment["PYTHONPATH"] = f"{tmp_path}:{processes.environment['PYTHONPATH']}"
-    program = processes.run("cli", "fly", "--view")
+    program = processes.command("fly", "--view")
     assert program.wait() == 1
     assert len(program.complaints) == 1
     assert "viser, which serves the viewer's page, is not installed" in program.complaints[0]

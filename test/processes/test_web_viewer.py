@@ -48,7 +48,7 @@ class Watched:
         self.observer.node.create_subscription(SimState, TRUTH_STATE.name, self._on_truth, 1)
 
     def start(self) -> Program:
-        return self.processes.run("cli", "sim")
+        return self.processes.command("sim")
 
     def _on_status(self, message: Status) -> None:
         self.status = message

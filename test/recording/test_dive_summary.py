@@ -8,8 +8,8 @@ import math
 import numpy as np
 import pytest
 
-from rosflight_py_sim.recording.dive_log import DiveLog, Frame
-from rosflight_py_sim.recording.dive_summary import gate_passage, ring_surfacing, summarise_dive, task_object
+from rosflight_py_sim.missions.dive.log import DiveLog, Frame
+from rosflight_py_sim.missions.dive.summary import gate_passage, ring_surfacing, summarise_dive, task_object
 from rosflight_py_sim.vehicles import vehicle
 from rosflight_py_sim.world import Kind, Object, World, WorldError
 

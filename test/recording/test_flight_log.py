@@ -10,10 +10,10 @@ from transforms3d.euler import euler2mat, euler2quat
 
 from rosflight_py_sim.autopilot.fixedwing_mission import FixedwingPhase
 from rosflight_py_sim.autopilot.mission import Phase
-from rosflight_py_sim.recording.flight_log import UNKNOWN_ERRORS, FlightLog
-from rosflight_py_sim.recording.flight_summary import nearest_on_segment, reference_error, summarise, tracking_error
+from rosflight_py_sim.missions.autopilot.log import UNKNOWN_ERRORS, FlightLog
+from rosflight_py_sim.missions.autopilot.summary import nearest_on_segment, reference_error, summarise, tracking_error
+from rosflight_py_sim.missions.summary_table import summary_rows
 from rosflight_py_sim.vehicles import vehicle
-from rosflight_py_sim.viewer.summary_table import summary_rows
 
 MOTORS, V_TAIL = vehicle("multirotor").actuators, vehicle("anaconda").actuators
 CORNERS = ((0.0, 0.0, -5.0), (10.0, 0.0, -5.0), (10.0, 10.0, -5.0), (0.0, 10.0, -5.0))

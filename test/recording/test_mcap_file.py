@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from rosflight_py_sim.recording.frames import Channel
 from rosflight_py_sim.recording.mcap_file import NotMcapError, Recording, read_recording
+from rosflight_py_sim.recording.pipe_messages import Channel
 from rosflight_py_sim.recording.writer_process import WriterProcess
 
 PLAIN = Channel("/plain", "some_msgs/msg/Plain", "uint8[] data")

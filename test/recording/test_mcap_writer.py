@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 from mcap.reader import make_reader
 
-from rosflight_py_sim.recording.frames import Channel
 from rosflight_py_sim.recording.mcap_file import Recording, read_recording
+from rosflight_py_sim.recording.pipe_messages import Channel
 from rosflight_py_sim.recording.writer_process import RecordingError, WriterProcess
 
 CLOCK = Channel("/clock", "rosgraph_msgs/msg/Clock", "builtin_interfaces/Time clock", offered_qos="- history: 1")

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from rosflight_py_sim.autopilot.cage import CageBit
-from rosflight_py_sim.recording.skywriting_log import SkywritingLog
-from rosflight_py_sim.recording.skywriting_summary import (
+from rosflight_py_sim.missions.skywriting.log import SkywritingLog
+from rosflight_py_sim.missions.skywriting.summary import (
     LEGIBLE_M,
     SkywritingSummary,
     line_error,

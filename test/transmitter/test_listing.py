@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from rosflight_py_sim import cli
+from rosflight_py_sim.commands import cli
 from rosflight_py_sim.transmitter import listing
 
 

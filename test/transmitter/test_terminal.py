@@ -154,7 +154,7 @@ def test_a_program_that_fails_leaves_the_terminal_as_it_was(session: Callable[..
 def test_the_whole_simulation_is_flown_from_the_terminal_in_which_it_was_started(
     session: Callable[..., Session], ros_domain: int
 ) -> None:
-    s = session("-m", "rosflight_py_sim.cli", "sim", "--keyboard")
+    s = session("-m", "rosflight_py_sim", "sim", "--keyboard")
     s.wait_for(lambda: "throttle   0 %" in s.shown, "the line of state")
     s.type(b"taaa")
     s.wait_for(lambda: re.search(r"throttle   6 % .* ARM  sticks  angles", s.shown), "what the keys did")

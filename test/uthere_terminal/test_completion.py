@@ -6,8 +6,8 @@ import pytest
 from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
 
+from rosflight_py_sim.commands.uthere_terminal.completion import CommandCompleter
 from rosflight_py_sim.protocols.uthere.commands import CLASS_OF_NAME
-from rosflight_py_sim.uthere_terminal.completion import CommandCompleter
 
 
 def offered(text: str, completer: CommandCompleter | None = None) -> list[str]:

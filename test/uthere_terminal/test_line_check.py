@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rosflight_py_sim.uthere_terminal.line_check import check_line
+from rosflight_py_sim.commands.uthere_terminal.line_check import check_line
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from free_ports import free_ports
 
 PROJECT = Path(__file__).parents[2]
 PATIENCE_S = 60.0
-COMMAND = [sys.executable, "-m", "rosflight_py_sim.cli", "uthere-terminal"]
+COMMAND = [sys.executable, "-m", "rosflight_py_sim", "uthere-terminal"]
 ROWS, COLUMNS = 40, 200
 
 # What a terminal is told when a line may be typed: text that is pasted is to be marked.

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rosflight_py_sim.cli import main
+from rosflight_py_sim.commands.cli import main
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.resources import share_directory
 from rosflight_py_sim.vehicles import (
@@ -102,7 +102,7 @@ def test_file_is_read_as_it_says(kite: Write) -> None:
         ("{waypoints: kite.waypoints}", "{task: dive}", 13, "mission", "no program given"),
         ("spacing: 7.5", "appearance: zeppelin", 14, "appearance", "zeppelin given; allowed: dart, multirotor"),
         ("spacing: 7.5", "flight_controller: me", 14, "flight_controller", "me given; allowed: sil_board"),
-        ("spacing: 7.5", "companions: [dog]", 14, r"companions\[0\]", "dog given; allowed: .*camera"),
+        ("spacing: 7.5", "extra_nodes: [dog]", 14, r"extra_nodes\[0\]", "dog given; allowed: .*camera"),
         ("spacing: 7.5", "spacing: 0", 14, "spacing", "0 given; allowed: .*greater than 0"),
     ],
 )

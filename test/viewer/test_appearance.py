@@ -11,10 +11,10 @@ import pytest
 from numpy.typing import NDArray
 from transforms3d.quaternions import quat2mat
 
+from rosflight_py_sim.graph.vehicle_appearance import appearance_of
 from rosflight_py_sim.nodes.vehicle_physics import physics_of_arguments
 from rosflight_py_sim.parameters import ParameterError, Value, Values
 from rosflight_py_sim.physics.multirotor import MULTIROTOR_PARAMETERS, Multirotor
-from rosflight_py_sim.vehicle_appearance import appearance_of
 from rosflight_py_sim.vehicles import Vehicle, all_vehicles, vehicle
 from rosflight_py_sim.viewer.appearance import APPEARANCE, Appearance, MovingParts, Part, appearance, part_attitude
 from rosflight_py_sim.viewer.meshes import Mesh, box, hoop, merged, panel, propeller, rod

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from rosflight_py_sim.recording.client_log import Mark
-from rosflight_py_sim.recording.dive_log import DiveLog, Frame
-from rosflight_py_sim.recording.dive_summary import DiveSummary, summarise_dive, task_object
+from rosflight_py_sim.missions.client_log import Mark
+from rosflight_py_sim.missions.dive.log import DiveLog, Frame
+from rosflight_py_sim.missions.dive.picture import MOMENTS, draw_dive, key_moments
+from rosflight_py_sim.missions.dive.summary import DiveSummary, summarise_dive, task_object
+from rosflight_py_sim.missions.summary_table import print_dive
 from rosflight_py_sim.vehicles import vehicle
-from rosflight_py_sim.viewer.dive_picture import MOMENTS, draw_dive, key_moments
-from rosflight_py_sim.viewer.summary_table import print_dive
 from rosflight_py_sim.viewer.world_map import outline
 from rosflight_py_sim.world import Kind, Object, World, load_world
 

@@ -15,11 +15,11 @@ from rich.console import Console
 
 from rosflight_py_sim.autopilot.fixedwing_mission import FixedwingPhase
 from rosflight_py_sim.autopilot.mission import Phase
-from rosflight_py_sim.recording.flight_log import FlightLog
-from rosflight_py_sim.recording.flight_summary import FlightSummary, summarise
+from rosflight_py_sim.missions.autopilot.log import FlightLog
+from rosflight_py_sim.missions.autopilot.picture import draw_flight
+from rosflight_py_sim.missions.autopilot.summary import FlightSummary, summarise
+from rosflight_py_sim.missions.summary_table import print_summary, wind_text
 from rosflight_py_sim.vehicles import vehicle
-from rosflight_py_sim.viewer.flight_picture import draw_flight
-from rosflight_py_sim.viewer.summary_table import print_summary, wind_text
 
 MOTORS, V_TAIL = vehicle("multirotor").actuators, vehicle("anaconda").actuators
 SQUARE = ((0.0, 0.0, -5.0), (10.0, 0.0, -5.0), (10.0, 10.0, -5.0), (0.0, 10.0, -5.0), (0.0, 0.0, -5.0))

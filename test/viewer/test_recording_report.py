@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rosflight_py_sim.cli import main
+from rosflight_py_sim.commands.cli import main
+from rosflight_py_sim.commands.report_page import report_page, troubles_of
 from rosflight_py_sim.recording.mcap_file import Recording, read_recording
 from rosflight_py_sim.recording.recorded_vehicle import recorded_vehicles
-from rosflight_py_sim.report_page import report_page, troubles_of
 
 OTHER = Path(__file__).parents[1] / "data" / "other_recorder.mcap"
 

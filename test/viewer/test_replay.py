@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rosflight_py_sim.cli import main
+from rosflight_py_sim.commands.cli import main
+from rosflight_py_sim.commands.replay import Player, Track, kept_of, look_of
 from rosflight_py_sim.nodes.vehicle_physics import physics_of_arguments
 from rosflight_py_sim.recording.mcap_file import Topic, read_recording
 from rosflight_py_sim.recording.recorded_vehicle import RecordedVehicle, recorded_vehicles
-from rosflight_py_sim.replay import Player, Track, kept_of, look_of
 from rosflight_py_sim.vehicles import vehicle
 from rosflight_py_sim.viewer.appearance import appearance
 from rosflight_py_sim.viewer.web.display import Display

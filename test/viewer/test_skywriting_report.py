@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from rosflight_py_sim.autopilot.packet_modes import Mode
-from rosflight_py_sim.recording.skywriting_log import SkywritingLog
-from rosflight_py_sim.recording.skywriting_summary import summarise_skywriting
+from rosflight_py_sim.autopilot.guided_modes import Mode
+from rosflight_py_sim.missions.skywriting.log import SkywritingLog
+from rosflight_py_sim.missions.skywriting.picture import MODE_COLOURS, draw_skywriting
+from rosflight_py_sim.missions.skywriting.summary import summarise_skywriting
+from rosflight_py_sim.missions.skywriting.table import skywriting_rows
 from rosflight_py_sim.vehicles import vehicle
-from rosflight_py_sim.viewer.skywriting_picture import MODE_COLOURS, draw_skywriting
-from rosflight_py_sim.viewer.skywriting_table import skywriting_rows
 from test.recording.skywriting import LIMIT_M, LIMITS, flight
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import viser
 
-from rosflight_py_sim.vehicle_appearance import appearance_of
+from rosflight_py_sim.graph.vehicle_appearance import appearance_of
 from rosflight_py_sim.vehicles import known_vehicles, vehicle
 from rosflight_py_sim.viewer.appearance import appearance
 from rosflight_py_sim.viewer.graph_model import Health, NodeEntry, Report, graph_model

@@ -5,15 +5,6 @@ Source: ArduPilot, libraries/SITL/examples/JSON/readme.md.
 
 from __future__ import annotations
 
-from rosflight_py_sim.protocols.ardupilot_json.frames import (
-    CHANNELS_OF_MAGIC,
-    FrameLengthError,
-    FrameRateError,
-    MagicError,
-    ServoFrame,
-    decode_frame,
-    encode_frame,
-)
 from rosflight_py_sim.protocols.ardupilot_json.replies import (
     LARGEST_NUMBER,
     MOST_RANGES,
@@ -26,6 +17,15 @@ from rosflight_py_sim.protocols.ardupilot_json.replies import (
     Windvane,
     decode_reply,
     encode_reply,
+)
+from rosflight_py_sim.protocols.ardupilot_json.servo_packets import (
+    CHANNELS_OF_MAGIC,
+    FrameLengthError,
+    FrameRateError,
+    MagicError,
+    ServoFrame,
+    decode_frame,
+    encode_frame,
 )
 from rosflight_py_sim.protocols.protocol_error import ProtocolError
 

@@ -4,7 +4,7 @@ from ament_index_python.packages import get_package_share_path
 from launch import LaunchDescription
 from launch.actions import IncludeLaunchDescription
 from launch.launch_description_sources import PythonLaunchDescriptionSource
-from rosflight_py_sim.launching import own_node
+from rosflight_py_sim.graph.launching import own_node
 
 
 def generate_launch_description() -> LaunchDescription:

@@ -1,0 +1,1 @@
+"""What people call: the command `rosflight_py_sim` and its sub-commands."""

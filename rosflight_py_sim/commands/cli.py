@@ -1,0 +1,249 @@
+"""The command `rosflight_py_sim`: the whole simulation in one process, without launch files."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from rosflight_py_sim import __version__
+from rosflight_py_sim.commands.hand_over import add_hand_over_parser
+from rosflight_py_sim.commands.recordings import add_recording_parsers
+from rosflight_py_sim.commands.status import add_status_parser
+from rosflight_py_sim.commands.trim import add_trim_parser
+from rosflight_py_sim.commands.uthere_terminal.command import add_terminal_parser
+from rosflight_py_sim.graph.command_options import add_options, existing_file
+from rosflight_py_sim.graph.fleet import Member, fleet
+from rosflight_py_sim.graph.flight_controllers import chosen_flight_controller
+from rosflight_py_sim.graph.options import FLY, SIM
+from rosflight_py_sim.graph.time_modes import check_pace
+from rosflight_py_sim.missions.flight_progress import PERIOD_S
+from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.stamps import NANOSECONDS
+from rosflight_py_sim.type_supports import leave_out_generator
+from rosflight_py_sim.vehicles import CAMERA, STANDALONE, Vehicle, all_vehicles, vehicle
+from rosflight_py_sim.vehicles.catalogue import FOLDERS
+
+INTERRUPTED = 130
+
+WATCHED_PACE = 2.0
+"""Simulated seconds per second of a mission that is shown to somebody, where it could be flown in less time."""
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command and exit: 0 when all went well, 1 on a refused parameter or a failed flight, 130 on Ctrl-C."""
+    leave_out_generator()
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    cut = given.index("--ros-args") if "--ros-args" in given else len(given)
+    # The simulation stays on this machine unless the user says otherwise.
+    os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    try:
+        options = _parser().parse_args(given[:cut])
+        options.ros_arguments = given[cut:]
+        sys.exit(options.command(options))
+    except ParameterError as error:
+        print(f"rosflight_py_sim: {error}", file=sys.stderr)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        # An impatient second Ctrl-C must not change the exit code.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        sys.exit(INTERRUPTED)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="rosflight_py_sim", description="A flight simulator that is a ROS 2 node graph."
+    )
+    parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    sim = commands.add_parser(
+        "sim",
+        help="run the graph until Ctrl-C",
+        description="Run all nodes in one process until Ctrl-C.",
+        epilog="Everything after --ros-args goes to ROS: -p NAME:=VALUE, -r OLD:=NEW, --log-level LEVEL.",
+    )
+    add_options(sim, SIM)
+    # ros2 launch expects Ctrl-C to be no failure.
+    sim.add_argument("--launched", action="store_true", help=argparse.SUPPRESS)
+    sim.set_defaults(command=_sim)
+
+    fly = commands.add_parser(
+        "fly",
+        help="fly a mission, show what happened",
+        description="Fly the vehicle's mission in wind or current (a multirotor's is a square and a landing, a fixed "
+        "wing's waypoints and a loiter; the AUV follows a line, passes a gate and surfaces in a ring; uthere writes "
+        "letters into the sky); print a summary and draw a picture. A mission is flown as fast as the machine allows, "
+        f"with --view at {WATCHED_PACE:g} times real time. On a terminal a bar shows the progress; elsewhere a line is "
+        f"printed every {PERIOD_S:g} s.",
+        epilog="Everything after --ros-args goes to ROS.",
+    )
+    add_options(fly, FLY)
+    fly.set_defaults(command=_fly)
+    add_recording_parsers(commands)
+    add_trim_parser(commands)
+    add_status_parser(commands)
+    vehicles = commands.add_parser(
+        "vehicles",
+        help="list the vehicles",
+        description="List the vehicles that --vehicle takes by name: those of the folders in the environment variable "
+        f"{FOLDERS}, of installed packages and of this one.",
+    )
+    vehicles.set_defaults(command=_vehicles)
+
+    joysticks = commands.add_parser(
+        "joysticks",
+        help="list what is plugged in, for writing a mapping",
+        description="List the joysticks that are plugged in, and the mapping of each.",
+    )
+    joysticks.add_argument("--watch", action="store_true", help="show axes and pressed buttons until Ctrl-C")
+    joysticks.add_argument(
+        "--mapping-file", type=existing_file, metavar="FILE", help="mappings of your own, which come first"
+    )
+    joysticks.set_defaults(command=_joysticks)
+    compiling = commands.add_parser(
+        "compile",
+        help="compile the numeric kernels, once after an installation",
+        description="Compile the numeric kernels into a library in the cache folder (~/.cache/rosflight_py_sim), so "
+        "that simulations start at once and take less memory. Run it once after an installation or an edit of a "
+        "kernel; without it numba compiles at the first start. Needs numba, a C compiler and Python's headers.",
+    )
+    compiling.set_defaults(command=_compile)
+    add_hand_over_parser(commands)
+    add_terminal_parser(commands)
+    return parser
+
+
+def _chosen(options: argparse.Namespace) -> Vehicle:
+    """The vehicle, with the files that were given in the place of its own."""
+    chosen = vehicle(options.vehicle, options.dynamics).carrying(CAMERA, options.camera)
+    return replace(
+        chosen,
+        parameter_file=options.dynamics_param_file or chosen.parameter_file,
+        firmware_file=options.firmware_param_file or chosen.firmware_file,
+    )
+
+
+def _members(options: argparse.Namespace, chosen: Vehicle) -> list[Member]:
+    if options.count is None:
+        return [Member(chosen)]
+    return fleet(chosen, count=options.count, spacing=options.spacing, seed=options.seed or 0)
+
+
+def _settings(options: argparse.Namespace) -> dict[str, Any]:
+    given = {name: getattr(options, name) for name in ("real_time_multiplier", "seed", "world")}
+    return {name: value for name, value in given.items() if value not in (None, "")}
+
+
+def _sidecars(options: argparse.Namespace) -> list[str]:
+    """Executables of the nodes that look on."""
+    asked = {"visualizer": options.visualizer, "web_viewer": options.view}
+    return [executable for executable, wanted in asked.items() if wanted]
+
+
+def _sim(options: argparse.Namespace) -> int:
+    from rosflight_py_sim.graph.composition import ComposedGraph
+
+    chosen = _chosen(options)
+    settings = _settings(options)
+    check_pace(options.time_mode, options.real_time_multiplier)
+    members = _members(options, chosen)
+    if options.use_vimfly:
+        settings |= {"use_vimfly": True, "ardupilot.rc": True}
+    controller = chosen_flight_controller(options.flight_controller or chosen.flight_controller)
+    graph = ComposedGraph(
+        members,
+        files=options.params_file,
+        settings=settings,
+        arguments=options.ros_arguments,
+        time_mode=options.time_mode,
+        namespace=options.namespace,
+        executables=controller.asked_autopilots(chosen, options.autopilot),
+        flight_controller=options.flight_controller,
+        # One joystick is not meant to fly a whole fleet.
+        transmitter="auto" if len(members) == 1 else "none",
+        sidecars=_sidecars(options),
+        record=options.record,
+        names=options.names,
+    )
+    names = ", ".join(member.namespace or chosen.name for member in members)
+    are = "are" if len(members) > 1 else "is"
+    print(f"{names} {are} running ({options.time_mode}); Ctrl-C ends it", flush=True)
+    for line in controller.instructions(members):
+        print(line, flush=True)
+    clock = graph.nodes[0].get_clock()
+    limit_ns = float("inf") if options.duration is None else clock.now().nanoseconds + options.duration * NANOSECONDS
+    try:
+        graph.spin(lambda: clock.now().nanoseconds < limit_ns)
+    except KeyboardInterrupt:
+        if not options.launched:
+            raise
+    finally:
+        graph.close()
+    return 0 if graph.recorded else 1
+
+
+def _fly(options: argparse.Namespace) -> int:
+    from rosflight_py_sim.missions.catalogue import flight_of
+    from rosflight_py_sim.missions.flight import fly
+
+    chosen = _chosen(options)
+    flight = flight_of(chosen)
+    if options.view and not flight.settings["real_time_multiplier"]:
+        flight.settings["real_time_multiplier"] = WATCHED_PACE
+    weather = [] if options.calm else [str(chosen.weather_file)]
+    return fly(
+        flight,
+        files=[*weather, *options.params_file],
+        settings=_settings(options),
+        ros_arguments=options.ros_arguments,
+        namespace=options.namespace,
+        output=Path(options.output),
+        sidecars=_sidecars(options),
+        record=options.record,
+    )
+
+
+def _vehicles(_: argparse.Namespace) -> int:
+    for (name, dynamics), one in all_vehicles().items():
+        option = "" if dynamics == STANDALONE else f" --dynamics {dynamics}"
+        print(f"{name}{option}: {one.description} ({one.file})")
+    return 0
+
+
+def _compile(_: argparse.Namespace) -> int:
+    from rosflight_py_sim import jit
+    from rosflight_py_sim.kernel_library import LibraryError, build_library
+
+    if jit.LIBRARY is None:
+        try:
+            left_out = build_library()
+        except LibraryError as error:
+            print(f"rosflight_py_sim: {error}", file=sys.stderr)
+            return 1
+        for reason in left_out:
+            print(f"rosflight_py_sim: left to numba: {reason}", file=sys.stderr)
+    print(f"kernel library: {jit.library_path()}")
+    return 0
+
+
+def _joysticks(options: argparse.Namespace) -> int:
+    from rosflight_py_sim.transmitter.listing import list_joysticks
+    from rosflight_py_sim.transmitter.mapping import MappingError, all_mappings
+    from rosflight_py_sim.transmitter.sdl import NoPygameError
+
+    try:
+        list_joysticks(all_mappings(options.mapping_file), watch=options.watch)
+    except (MappingError, NoPygameError) as error:
+        print(f"rosflight_py_sim: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,76 @@
+"""`rosflight_py_sim report` and `replay`: what there is to do with a recording."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from rosflight_py_sim.recording.mcap_file import NotMcapError, read_recording
+
+
+def add_recording_parsers(commands: Any) -> None:
+    """Add the commands to those of `rosflight_py_sim`."""
+    file = argparse.ArgumentParser(add_help=False)
+    file.add_argument("file", type=Path, metavar="FILE", help="an MCAP file; one that was cut off is read up to there")
+    report = commands.add_parser(
+        "report",
+        parents=[file],
+        help="make a page of plots about a recording",
+        description="Make one HTML page about an MCAP recording, of this simulator or of ros2 bag record -s mcap: "
+        "a summary and plots of each vehicle, and the topics with their rates and gaps.",
+    )
+    report.add_argument("--output", type=Path, metavar="HTML", help="the page (default: FILE with the ending .html)")
+    report.set_defaults(command=_report)
+    replay = commands.add_parser(
+        "replay",
+        parents=[file],
+        help="show a recording in a browser",
+        description="Show an MCAP recording in a browser, with play, pause and a time slider, until Ctrl-C. Neither "
+        "the simulator nor ROS is running then.",
+    )
+    replay.add_argument("--port", type=int, default=0, metavar="N", help="port of the page (default: any free one)")
+    replay.add_argument("--address", default="127.0.0.1", metavar="IP", help="address of the page (default 127.0.0.1)")
+    replay.add_argument("--speed", type=float, default=1.0, metavar="X", help="times the recording's own (default 1)")
+    replay.set_defaults(command=_replay)
+
+
+def _report(options: argparse.Namespace) -> int:
+    from rosflight_py_sim.commands.report_page import kept_of, report_page, troubles_of
+
+    try:
+        recording = read_recording(options.file, kept_of)
+        page = report_page(recording)
+    except (NotMcapError, ModuleNotFoundError) as error:
+        return _refused(str(error))
+    output: Path = options.output or options.file.with_suffix(".html")
+    try:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        output.write_text(page, encoding="utf-8")
+    except OSError as error:
+        return _refused(f"cannot write '{output}': {error.strerror}")
+    for trouble in troubles_of(recording):
+        print(f"rosflight_py_sim: {trouble}", file=sys.stderr)
+    print(f"report: {output.resolve()}")
+    return 0
+
+
+def _replay(options: argparse.Namespace) -> int:
+    from rosflight_py_sim.commands.replay import NothingToShowError, kept_of, replay
+    from rosflight_py_sim.viewer.web.server import NoServerError
+
+    if not 0.0 < options.speed < float("inf"):
+        return _refused(f"--speed: {options.speed:g} given; allowed: greater than 0")
+    if not 0 <= options.port < 65536:
+        return _refused(f"--port: {options.port} given; allowed: 0 to 65535")
+    try:
+        replay(read_recording(options.file, kept_of), options.address, options.port, options.speed)
+    except (NotMcapError, NothingToShowError, NoServerError) as error:
+        return _refused(str(error))
+    return 0
+
+
+def _refused(text: str) -> int:
+    print(f"rosflight_py_sim: {text}", file=sys.stderr)
+    return 1

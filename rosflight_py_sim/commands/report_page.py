@@ -1,0 +1,144 @@
+"""A page about a recording, which any browser shows without a request to anywhere."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.resources import files
+
+import numpy as np
+
+from rosflight_py_sim import __version__
+from rosflight_py_sim.missions.autopilot.recorded_flight import recorded_flight, warnings_of
+from rosflight_py_sim.missions.autopilot.summary import summarise
+from rosflight_py_sim.missions.summary_table import motion_rows, summary_rows
+from rosflight_py_sim.recording.mcap_file import Recording, Topic
+from rosflight_py_sim.recording.motion_summary import summarise_motion
+from rosflight_py_sim.recording.recorded_vehicle import RecordedVehicle, recorded_vehicles, world_of_recording
+from rosflight_py_sim.topic_names import TRUTH_STATE
+from rosflight_py_sim.viewer.report_panels import Panel, Told, panels
+from rosflight_py_sim.world import World
+
+# So many messages of a topic at the most are looked into: more than a plot has points.
+_KEPT = 40_000
+
+_PICTURES = ("sensor_msgs/msg/Image", "sensor_msgs/msg/CompressedImage")
+
+# A topic is regular when most of its waits are close to the middle one.
+_REGULAR, _GAP = 0.3, 2.5
+
+
+@dataclass(frozen=True)
+class TopicRow:
+    """A row of the table of topics."""
+
+    name: str
+    type_name: str
+    count: int
+    rate: str
+    longest: str
+    gaps: int
+    size: int
+
+
+@dataclass(frozen=True)
+class Section:
+    """What the page says of a vehicle."""
+
+    name: str
+    rows: list[tuple[str, str]]
+    notes: list[str]
+    panels: list[Panel]
+
+
+def kept_of(topic: str, type_name: str) -> int:
+    """How many messages of a topic a page is made of, at the most."""
+    return 0 if type_name in _PICTURES else _KEPT
+
+
+def report_page(recording: Recording) -> str:
+    """The page as HTML.
+
+    Raises:
+        ModuleNotFoundError: jinja2 or matplotlib is not installed; the text says how to install it.
+    """
+    try:
+        import matplotlib  # noqa: F401
+        from jinja2 import Environment, select_autoescape
+    except ModuleNotFoundError as missing:
+        raise ModuleNotFoundError(
+            f"a report needs jinja2 and matplotlib ({missing}): pip install 'rosflight_py_sim[record,plot]'",
+            name=missing.name,
+        ) from missing
+    template = Environment(autoescape=select_autoescape(default=True), trim_blocks=True).from_string(
+        files("rosflight_py_sim.viewer").joinpath("report.html").read_text(encoding="utf-8")
+    )
+    first_ns, last_ns = recording.span_ns
+    count = sum(len(topic.log_ns) for topic in recording.topics.values())
+    facts = [
+        f"{(last_ns - first_ns) * 1e-9:.1f} s",
+        f"{count:,} messages of {sum(bool(len(t.log_ns)) for t in recording.topics.values())} topics",
+        f"{recording.size / 1e6:.1f} MB",
+        f"recorded by {recording.library}" if recording.library else "recorded by an unknown program",
+    ]
+    return str(
+        template.render(
+            title=recording.path.name,
+            facts=facts,
+            troubles=troubles_of(recording),
+            vehicles=[_section(one, world_of_recording(recording)) for one in recorded_vehicles(recording)],
+            warnings=warnings_of(recording),
+            topics=[_row(topic) for topic in sorted(recording.topics.values(), key=lambda one: one.name)],
+            version=__version__,
+        )
+    )
+
+
+def troubles_of(recording: Recording) -> list[str]:
+    """What is wrong with the file as a whole, in words."""
+    said = []
+    if recording.trouble:
+        lost = recording.size - recording.read
+        rest = f"{recording.read:,} of {recording.size:,} bytes were read" if lost else "all of its bytes were read"
+        said.append(f"The recording is not complete: {recording.trouble}; {rest}.")
+    if not any(len(topic.log_ns) for topic in recording.topics.values()):
+        said.append("The recording holds no messages.")
+    elif not recorded_vehicles(recording):
+        said.append(
+            f"The recording holds no {TRUTH_STATE} of a vehicle: there is nothing to plot, only topics to list."
+        )
+    return said
+
+
+def _section(one: RecordedVehicle, world: World) -> Section:
+    motion = one.motion()
+    flight = recorded_flight(one)
+    path = None
+    rows: list[tuple[str, str]] = []
+    if flight is not None:
+        log, path = flight
+        wall_s = one.wall_between(float(log.time_s[0]), float(log.time_s[-1]))
+        rows = summary_rows(summarise(log, path, one.name, wall_s))
+    elif len(motion) > 1:
+        wall_s = one.wall_between(float(motion.time_s[0]), float(motion.time_s[-1]))
+        rows = motion_rows(summarise_motion(motion, wall_s), underwater=world.water is not None)
+    drawn = list(panels(Told(one, motion, world, path))) if len(motion) > 1 else []
+    return Section(one.name, rows, list(dict.fromkeys(one.missing)), drawn)
+
+
+def _row(topic: Topic) -> TopicRow:
+    waits = np.diff(np.sort(topic.log_ns)).astype(np.float64) * 1e-9
+    span_s = float(waits.sum())
+    gaps = 0
+    if len(waits) >= 10:
+        usual = float(np.median(waits))
+        regular = float(np.mean(np.abs(waits - usual) <= _REGULAR * usual)) > 0.5
+        gaps = int(np.sum(waits > _GAP * usual)) if regular and usual > 0.0 else 0
+    return TopicRow(
+        topic.name,
+        topic.type_name,
+        len(topic.log_ns),
+        f"{len(waits) / span_s:.1f}" if span_s > 0.0 else "",
+        f"{waits.max():.3f}" if len(waits) else "",
+        gaps,
+        topic.size,
+    )

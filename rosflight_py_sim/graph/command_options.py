@@ -1,0 +1,80 @@
+"""The options of a simulation on the command line: as arguments of argparse, and as words of a command."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from rosflight_py_sim.graph.options import Kind, Option, options_at, parts_of, recording_of
+from rosflight_py_sim.graph.time_modes import boolean
+
+
+def existing_file(text: str) -> Path:
+    """Absolute path of a file, for argparse, which states the error."""
+    path = Path(text).absolute()
+    if not path.is_file():
+        raise argparse.ArgumentTypeError(f"there is no file '{text}'")
+    return path
+
+
+_VALUES: dict[Kind, dict[str, Any]] = {
+    Kind.TEXT: {},
+    Kind.BOOLEAN: {"action": argparse.BooleanOptionalAction},
+    Kind.INTEGER: {"type": int},
+    Kind.NUMBER: {"type": float},
+    Kind.FILE: {"type": existing_file},
+    Kind.FILES: {"action": "append"},
+    Kind.RECORDING: {"nargs": "?", "const": ""},
+}
+"""How argparse reads a value of each type."""
+
+
+def add_options(parser: argparse.ArgumentParser, command: str) -> None:
+    """Add the options of a command to its parser; the result has them by their names.
+
+    An option that is not given is its default if it is a text, [] if it may be given again, and None otherwise.
+    """
+    for one in options_at(command):
+        settings = _VALUES[one.kind] | ({"metavar": one.metavar} if one.metavar else {})
+        if one.kind is Kind.TEXT and one.choices and not one.metavar:
+            settings["choices"] = [choice for choice in one.choices if choice]
+        parser.add_argument(one.command_flag, dest=one.name, default=_default(one), help=_help(one), **settings)
+
+
+def words_of(given: Mapping[str, str], command: str) -> list[str]:
+    """Words that give a command the values of launch arguments, by name; an empty value is not passed on."""
+    words = []
+    for one in options_at(command):
+        value, flag = given.get(one.name, ""), one.command_flag
+        if not value:
+            continue
+        if one.kind is Kind.BOOLEAN:
+            words.append(flag if boolean(one.name, value) else flag.replace("--", "--no-", 1))
+        elif one.kind is Kind.RECORDING:
+            file = recording_of(value)
+            words += [] if file is None else list(filter(None, [flag, file]))
+        else:
+            for part in parts_of(value) if one.kind is Kind.FILES else [value]:
+                words += [flag, part]
+    return words
+
+
+def _default(one: Option) -> str | list[str] | None:
+    if one.kind is Kind.TEXT:
+        return one.command_default or one.default or ""
+    # argparse would repeat a default of a switch in the help.
+    return [] if one.kind is Kind.FILES else None
+
+
+def _help(one: Option) -> str:
+    parts = [one.text]
+    if one.metavar and one.choices:
+        parts.append(f": {', '.join(one.choices)}")
+    default = one.command_default or one.default or one.unset
+    if one.kind is Kind.FILES:
+        parts.append("; may be given again")
+    elif default and not (one.kind is Kind.BOOLEAN and one.default):
+        parts.append(f" (default: {default})")
+    return "".join(parts)

@@ -1,0 +1,290 @@
+"""The whole graph in one process: the same nodes, on one executor."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
+
+import rclpy
+from rclpy.executors import Executor
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from rclpy.validate_namespace import validate_namespace
+
+from rosflight_py_sim.graph.fleet import Member
+from rosflight_py_sim.graph.flight_controllers import FlightController, chosen_flight_controller
+from rosflight_py_sim.graph.plan import planned_nodes
+from rosflight_py_sim.graph.sidecar import Sidecar
+from rosflight_py_sim.graph.time_modes import TIME_MANAGERS
+from rosflight_py_sim.interfaces.hand_off import HandOff
+from rosflight_py_sim.interfaces.shared_clock import SharedClock
+from rosflight_py_sim.interfaces.simulation_node import SimulationNode
+from rosflight_py_sim.interfaces.step_topics import CLOCK
+from rosflight_py_sim.interfaces.viewed_topics import RELAYED
+from rosflight_py_sim.nodes.node_names import SHORT, node_name
+from rosflight_py_sim.nodes.recorder import Recorder
+from rosflight_py_sim.nodes.running import (
+    SharedNames,
+    initialise,
+    make_executor,
+    node_class,
+    noted_signals,
+    ordinary_arguments,
+    refusals_of_ros,
+    require_complete,
+    settle,
+)
+from rosflight_py_sim.parameters import Value
+from rosflight_py_sim.vehicles import reference
+
+N = TypeVar("N", bound=SimulationNode)
+
+# Longest wait for nodes that read from each other at the start, s.
+_READY_S = 2.0
+
+# Longest wait of the executor before `go_on` is called again, s.
+_PATIENCE_S = 0.1
+
+
+class ComposedGraph:
+    """All nodes of a simulation on one executor.
+
+    Messages of the step go from node to node directly (see HandOff). They also go through DDS if an external
+    subscription matches, so other processes see and drive the graph as if each node were a process. Where time is
+    simulated, all nodes share one clock.
+
+    Each node takes its parameters from these sources, of which a later one overrides an earlier one: its vehicle's
+    file, the flight controller's file for that vehicle, `files`, `settings`, the settings of its vehicle alone,
+    `arguments`. A node that serves all vehicles, such as the time manager, takes those of the first vehicle.
+    """
+
+    def __init__(
+        self,
+        vehicles: Sequence[Member],
+        *,
+        files: Sequence[str] = (),
+        settings: Mapping[str, Value] | None = None,
+        arguments: Sequence[str] = (),
+        time_mode: str = "lockstep",
+        namespace: str = "",
+        executables: Iterable[str] = (),
+        flight_controller: str | None = None,
+        transmitter: str = "none",
+        sidecars: Iterable[str] = (),
+        record: str | None = None,
+        names: str = SHORT,
+    ) -> None:
+        """Initialise rclpy with `arguments` and create the nodes.
+
+        Args:
+            vehicles: at least one.
+            files: parameter files for all nodes.
+            settings: parameters of every node that has them.
+            arguments: ROS arguments for all nodes, with or without --ros-args before them.
+            time_mode: wall, paced, gated or lockstep.
+            namespace: of all nodes; /clock stays outside of it.
+            executables: executables of further nodes of this package, for each vehicle.
+            flight_controller: name of the flight controller; None: the first vehicle's own.
+            transmitter: parameter `device` of rc where the arguments do not give it.
+            sidecars: executables of further nodes that serve all vehicles, each in a process that ends with the graph.
+            record: file to record every topic to; empty: a new file, which the recorder names; None: no recording.
+            names: choice of node names, one of node_names.NAMES.
+
+        Raises:
+            ParameterError: a node refuses its parameters, ROS refuses its arguments, or a node class lacks methods.
+        """
+        defaults = {"device": transmitter}
+        flown_by = chosen_flight_controller(flight_controller or vehicles[0].vehicle.flight_controller)
+        given = [_arguments(member, flown_by, defaults, files, settings or {}, arguments) for member in vehicles]
+        for one in given:
+            ordinary_arguments([sys.argv[0], *one])
+        with refusals_of_ros():
+            validate_namespace(f"/{namespace.lstrip('/')}")
+        initialise([sys.argv[0], *_for_ros(arguments)])
+        self.nodes: list[Node] = []
+        self._is_closed = False
+        self._names = names
+        self._simulated = time_mode != "wall"
+        self._own: dict[str, Any] = {"time_mode": time_mode, "vehicles": [member.namespace for member in vehicles]}
+        self._first = given[0]
+        self._sidecars: list[Sidecar] = []
+        self.executor: Executor = make_executor()
+        self.hand_off = HandOff(self.executor)
+        if self._simulated:
+            self.hand_off.clock = SharedClock()
+        self.recorder: Recorder | None = None
+        try:
+            if record is not None:
+                self.recorder = self._make_recorder(record, namespace, vehicles[0])
+            words = dict(zip((member.namespace for member in vehicles), given, strict=True))
+            for planned in planned_nodes(vehicles, flown_by, executables):
+                at = "/".join(filter(None, (namespace, planned.namespace)))
+                self._add(planned.executable, at, words[planned.member.namespace])
+            sidecar_names = list(sidecars)
+            if sidecar_names:
+                # A subscription in another process would cost the step a wake-up for each message.
+                self._own[RELAYED.name] = True
+                self._add("view_relay", namespace, given[0])
+            if self.recorder is not None:
+                self.recorder.look()
+            for node in self.nodes:
+                self.executor.add_node(node)
+            self._sidecars = [
+                Sidecar(executable, self._sidecar_words(executable, namespace)) for executable in sidecar_names
+            ]
+            self._wait_until_ready()
+            # Last, because it starts the simulation: all other nodes must be ready.
+            if self._simulated:
+                self.executor.add_node(self._add(TIME_MANAGERS[time_mode], namespace, given[0]))
+            for process in self._sidecars:
+                process.wait_until_started()
+        except Exception:
+            self.close()
+            raise
+
+    def _wait_until_ready(self) -> None:
+        """Let the nodes read the flight controller's parameters, which take many service calls, before time passes.
+
+        At full speed the calls would take seconds of simulated time, and not the same in every run.
+        """
+        names = {service.srv_name.rsplit("/", 1)[-1] for node in self.nodes for service in node.services}
+        end_s = time.monotonic() + _READY_S
+        ours = [node for node in self.nodes if isinstance(node, SimulationNode)]
+        while "param_get" in names and not all(node.is_ready() for node in ours) and time.monotonic() < end_s:
+            self.executor.spin_once(timeout_sec=0.01)
+
+    def _make_recorder(self, file: str, namespace: str, first: Member) -> Recorder:
+        """Create the recorder, before all other nodes, because it records their messages from the first on."""
+        self._own |= {"record.file": file, "record.vehicle": reference(first.vehicle)}
+        recorder = self._add("recorder", namespace, self._first)
+        assert isinstance(recorder, Recorder)
+        return recorder
+
+    def add(self, executable: str, *, namespace: str) -> SimulationNode:
+        """Create one more node of the package, with the parameters of the first vehicle's nodes."""
+        return self._add(executable, namespace, self._first)
+
+    def _sidecar_words(self, executable: str, namespace: str) -> list[str]:
+        words = list(self._first)
+        for name, value in self._parameters(node_class(executable)).items():
+            words += ["-p", f"{name}:={json.dumps(value)}"]
+        name = node_name(node_class(executable).DEFAULT_NAME, executable, self._names)
+        return [*words, "-r", f"__ns:=/{namespace.strip('/')}", "-r", f"__node:={name}"]
+
+    def _parameters(self, cls: type[SimulationNode]) -> dict[str, Any]:
+        """The graph's own parameters, as far as the node has them."""
+        return {"use_sim_time": self._simulated} | {n: v for n, v in self._own.items() if n in cls.PARAMETERS}
+
+    def _overrides(self, cls: type[SimulationNode]) -> list[Parameter[Any]]:
+        return [Parameter(name, value=value) for name, value in self._parameters(cls).items()]
+
+    def _add(self, executable: str, namespace: str, arguments: list[str]) -> SimulationNode:
+        """Create a node of the package, with the graph's own parameters as far as the node has them."""
+        cls = node_class(executable)
+        require_complete(cls)
+        node = cls(
+            name=node_name(cls.DEFAULT_NAME, executable, self._names),
+            arguments=arguments,
+            cli_args=arguments,
+            shared_names=SharedNames(),
+            hand_off=self.hand_off,
+            tap=self.recorder.tap if self.recorder is not None else None,
+            namespace=namespace,
+            parameter_overrides=self._overrides(cls),
+        )
+        self._adopt(node)
+        return node
+
+    def join(self, cls: type[N], *arguments: Any, namespace: str = "", **options: Any) -> N:
+        """Create and run a node of your own in the graph's time mode; `cls` gets the arguments and options, too."""
+        overrides = self._overrides(cls)
+        node = cls(
+            *arguments,
+            namespace=namespace,
+            hand_off=self.hand_off,
+            tap=self.recorder.tap if self.recorder is not None else None,
+            parameter_overrides=overrides,
+            **options,
+        )
+        self.include(node)
+        return node
+
+    def include(self, node: Node) -> None:
+        """Run any rclpy node, on the graph's clock; `close` destroys the node."""
+        self._adopt(node)
+        self.executor.add_node(node)
+
+    def _adopt(self, node: Node) -> None:
+        shared = self.hand_off.clock
+        if shared is not None and node.get_clock() is not shared.clock:
+            for subscription in [one for one in node.subscriptions if one.topic_name == CLOCK.name]:
+                node.destroy_subscription(subscription)
+            shared.lead(node.get_clock())
+        self.nodes.append(node)
+
+    def values_of(self, name: str) -> dict[str, Value]:
+        """Parameter values of the node with that default name."""
+        return next(n.values for n in self.nodes if isinstance(n, SimulationNode) and name == n.DEFAULT_NAME)
+
+    @property
+    def recorded(self) -> bool:
+        """Whether the recording, if any, is complete; known once the graph is closed."""
+        outcome = self.recorder.outcome if self.recorder is not None else None
+        return outcome is None or not outcome.error
+
+    def spin(self, go_on: Callable[[], bool] = lambda: True) -> None:
+        """Run until `go_on` returns False or rclpy is shut down.
+
+        Raises:
+            KeyboardInterrupt: on SIGINT or SIGTERM.
+        """
+        settle()
+        spin_once, ok = self.executor.spin_once, rclpy.ok
+        with noted_signals() as signals:
+            while not signals and ok() and go_on():
+                spin_once(timeout_sec=_PATIENCE_S)
+                self.hand_off.check()
+        if signals:
+            raise KeyboardInterrupt
+
+    def close(self) -> None:
+        """End the nodes in other processes, destroy those in this one, and shut rclpy down; may be called again."""
+        if self._is_closed:
+            return
+        self._is_closed = True
+        for process in self._sidecars:
+            process.close()
+        for node in reversed(self.nodes):
+            self.executor.remove_node(node)
+            node.destroy_node()
+        # The executor would otherwise keep references to the nodes.
+        self.hand_off.close()
+        self.executor.shutdown()
+        rclpy.try_shutdown()
+
+
+def _arguments(
+    member: Member,
+    controller: FlightController,
+    defaults: Mapping[str, Value],
+    files: Sequence[str],
+    settings: Mapping[str, Value],
+    arguments: Sequence[str],
+) -> list[str]:
+    """ROS arguments of one vehicle's nodes; later ones override earlier ones."""
+    words = ["--ros-args"]
+    weakest = {**member.vehicle.settings, **controller.settings, **defaults}
+    for name, value in weakest.items():
+        words += ["-p", f"{name}:={value}"]
+    for file in [str(member.vehicle.parameter_file), *map(str, controller.files_for(member.vehicle)), *files]:
+        words += ["--params-file", file]
+    for name, value in {**settings, **member.settings}.items():
+        words += ["-p", f"{name}:={value}"]
+    return words + _for_ros(arguments)[1:]
+
+
+def _for_ros(arguments: Sequence[str]) -> list[str]:
+    return ["--ros-args", *(arguments[1:] if arguments[:1] == ["--ros-args"] else arguments)]

@@ -1,0 +1,235 @@
+"""The launch description that all launch files of the package share.
+
+Empty arguments are not passed on, so the parameter files, and then the nodes' own defaults, take effect.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
+from launch.actions import DeclareLaunchArgument, EmitEvent, LogInfo, OpaqueFunction
+from launch.events import Shutdown
+from launch.events.process import ProcessExited
+from launch.logging import get_logger
+from launch_ros.actions import Node
+
+from rosflight_py_sim.graph.command_options import words_of
+from rosflight_py_sim.graph.fleet import Member, fleet
+from rosflight_py_sim.graph.flight_controllers import FlightController, chosen_flight_controller
+from rosflight_py_sim.graph.launch_arguments import (
+    arguments_of_file,
+    check_fixed,
+    check_vehicle,
+    is_listed,
+    time_mode_of,
+)
+from rosflight_py_sim.graph.launching import TIME_MODE
+from rosflight_py_sim.graph.options import SIM, Option, parts_of, recording_of
+from rosflight_py_sim.graph.plan import PlannedNode, planned_nodes
+from rosflight_py_sim.graph.rviz import config_file, require_rviz
+from rosflight_py_sim.graph.time_modes import TIME_MANAGERS, boolean, check_pace
+from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.vehicles import CAMERA, Vehicle, reference, vehicle
+
+# A configuration whose name is more similar than this to an argument's name is taken for a misspelling.
+_NEAR = 0.85
+
+# Launch must process the exit of a node that refused its parameters before it would restart it.
+_RESPAWN_DELAY_S = 1.0
+
+
+def graph(given: dict[str, str]) -> list[LaunchDescriptionEntity]:
+    """The nodes to start, from the values of the arguments by name.
+
+    Raises:
+        ParameterError: a value is not allowed, or values contradict each other.
+    """
+    composed = boolean("composed", given["composed"])
+    chosen = vehicle(given["vehicle"], given["dynamics"])
+    controller = chosen_flight_controller(given["flight_controller"] or chosen.flight_controller)
+    time_mode = time_mode_of(given)
+    check_pace(time_mode, given["real_time_multiplier"])
+    for name in ("dynamics_param_file", "params_file", "firmware_param_file"):
+        for file in parts_of(given[name]):
+            if not Path(file).is_file():
+                raise ParameterError(f"launch argument '{name}': there is no file '{file}'")
+    if given["camera"]:
+        chosen = chosen.carrying(CAMERA, boolean("camera", given["camera"]))
+    members = _members(given, chosen)
+    nodes = [_one_process(given, time_mode)] if composed else _processes(given, time_mode, members, controller)
+    return [*nodes, *_rviz(given, time_mode, members[0])]
+
+
+def launch_description(
+    *,
+    only: Mapping[str, Sequence[str]] | None = None,
+    defaults: Mapping[str, str] | None = None,
+    own: Sequence[Option] = (),
+    entities: Callable[[dict[str, str]], list[LaunchDescriptionEntity]] = graph,
+) -> LaunchDescription:
+    """Launch description of a launch file: the arguments that have an effect in it, and the nodes that they start.
+
+    Args:
+        only: name of an argument to the values that the file allows; an argument with a single value is not listed,
+            and any other value ends the launch. `forces_and_moments` there: what its vehicles may have.
+        defaults: name of an argument to its default in this file.
+        own: arguments that only this file has.
+        entities: function from the values of all arguments to what to start.
+    """
+    arguments = arguments_of_file(only or {}, defaults or {}, own)
+
+    def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
+        _warn_of_misspelt(context, list(arguments))
+        configurations = context.launch_configurations
+        check_fixed(arguments, configurations)
+        fixed = {one.name: one.fixed for one in arguments.values() if one.fixed is not None}
+        given = {name: configurations.get(name, "") for name in arguments} | fixed
+        if "vehicle" in given:
+            check_vehicle(only or {}, given)
+        if "time_mode" in given:
+            configurations[TIME_MODE] = time_mode_of(given)
+        return entities(given)
+
+    listed = [_declaration(one) for one in arguments.values() if is_listed(one, arguments)]
+    return LaunchDescription([*listed, OpaqueFunction(function=start)])
+
+
+def _declaration(one: Option) -> DeclareLaunchArgument:
+    unset = f" Empty: {one.unset}." if one.unset else ""
+    return DeclareLaunchArgument(
+        one.name, default_value=one.default, description=f"{one.text}.{unset}", choices=list(one.choices) or None
+    )
+
+
+def _warn_of_misspelt(context: LaunchContext, names: Sequence[str]) -> None:
+    for configuration in context.launch_configurations:
+        near = difflib.get_close_matches(configuration, names, n=1, cutoff=_NEAR)
+        if near and configuration not in names:
+            get_logger("rosflight_py_sim").warning(
+                f"there is no launch argument '{configuration}'; did you mean '{near[0]}'?"
+            )
+
+
+def _rviz(given: dict[str, str], time_mode: str, member: Member) -> list[Node]:
+    if not boolean("rviz", given["rviz"]):
+        return []
+    require_rviz()
+    config = config_file(given["namespace"], member.namespace, has_cameras=CAMERA in member.vehicle.extra_nodes)
+    return [
+        Node(
+            package="rviz2",
+            executable="rviz2",
+            name="rviz2",
+            arguments=["-d", str(config)],
+            parameters=[{"use_sim_time": time_mode != "wall"}],
+            ros_arguments=["--log-level", given["log_level"]],
+        )
+    ]
+
+
+def _is_drawn(given: dict[str, str]) -> bool:
+    return boolean("visualizer", given["visualizer"]) or boolean("rviz", given["rviz"])
+
+
+def _members(given: dict[str, str], chosen: Vehicle) -> list[Member]:
+    if not given["count"]:
+        return [Member(chosen, settings=_numbers(given, "seed"))]
+    numbers = {name: value for part in ("count", "spacing", "seed") for name, value in _numbers(given, part).items()}
+    return fleet(chosen, **{"seed": 0, **numbers})
+
+
+def _processes(
+    given: dict[str, str], time_mode: str, members: list[Member], controller: FlightController
+) -> list[LaunchDescriptionEntity]:
+    chosen = members[0].vehicle
+    files = [given["dynamics_param_file"] or str(chosen.parameter_file), *map(str, controller.files_for(chosen))]
+    files += parts_of(given["params_file"])
+    by_keyboard = boolean("use_vimfly", given["use_vimfly"])
+    respawn = boolean("respawn", given["respawn"])
+    shared = {
+        **controller.settings,
+        "time_mode": time_mode,
+        "use_vimfly": by_keyboard,
+        **({"firmware_param_file": given["firmware_param_file"]} if given["firmware_param_file"] else {}),
+        "vehicles": [member.namespace for member in members],
+        **({"ardupilot.rc": True} if by_keyboard else {}),
+        **_numbers(given, "real_time_multiplier"),
+        **({"world": given["world"]} if given["world"] else {}),
+    }
+
+    def node(planned: PlannedNode) -> Node:
+        own = planned.own({**shared, **planned.member.settings})
+        return Node(
+            package="rosflight_py_sim",
+            executable=planned.executable,
+            # Because the full name is given, the parameters override every section of the files.
+            name=planned.name,
+            namespace="/".join(filter(None, (given["namespace"], planned.namespace))) or "/",
+            parameters=[
+                *filter(None, [planned.own(planned.member.vehicle.settings)]),
+                *files,
+                {"use_sim_time": time_mode != "wall", **own},
+            ],
+            ros_arguments=["--log-level", given["log_level"]],
+            output="screen",
+            emulate_tty=True,
+            on_exit=_end_if_refused,
+            # A restarted recorder would refuse to overwrite its own file.
+            respawn=respawn and planned.executable != "recorder",
+            respawn_delay=_RESPAWN_DELAY_S,
+        )
+
+    autopilots = controller.asked_autopilots(chosen, boolean("autopilot", given["autopilot"]))
+    shared_executables = ["visualizer"] if _is_drawn(given) else []
+    if boolean("view", given["view"]):
+        shared_executables.append("web_viewer")
+    if time_mode in TIME_MANAGERS:
+        shared_executables.append(TIME_MANAGERS[time_mode])
+    recording = recording_of(given["record"])
+    if recording is not None:
+        shared |= {"record.file": recording, "record.vehicle": reference(chosen)}
+        shared_executables.append("recorder")
+    planned = planned_nodes(members, controller, autopilots, shared_executables, given["names"])
+    left_out = set(parts_of(given["leave_out"]))
+    unknown = ", ".join(sorted(left_out.difference(*(one.known_names for one in planned))))
+    if unknown:
+        names = ", ".join(one.full_name for one in planned)
+        raise ParameterError(f"launch argument 'leave_out': '{unknown}' given; allowed: {names}")
+    said = [LogInfo(msg=line) for line in controller.instructions(members)]
+    return said + [node(one) for one in planned if not one.known_names & left_out]
+
+
+def _one_process(given: dict[str, str], time_mode: str) -> Node:
+    for name, excluded in (("leave_out", bool(given["leave_out"])), ("respawn", boolean("respawn", given["respawn"]))):
+        if excluded:
+            raise ParameterError(
+                f"launch arguments composed:=true and {name}:={given[name]} exclude each other: all nodes run in one "
+                "process"
+            )
+    words = words_of(given | {"time_mode": time_mode, "visualizer": str(_is_drawn(given))}, SIM)
+    return Node(
+        package="rosflight_py_sim",
+        executable="rosflight_py_sim",
+        arguments=["sim", "--launched", *words],
+        ros_arguments=["--log-level", given["log_level"]],
+        output="screen",
+        emulate_tty=True,
+        on_exit=_end_if_refused,
+    )
+
+
+def _numbers(given: dict[str, str], name: str) -> dict[str, Any]:
+    """The argument as a parameter, if it was given; the node refuses a value that is not a number."""
+    return {name: yaml.safe_load(given[name])} if given[name] else {}
+
+
+def _end_if_refused(event: ProcessExited, context: LaunchContext) -> EmitEvent | None:
+    """End the launch when a node refuses its parameters; if one was killed, the others wait for its restart."""
+    if event.returncode <= 0 or context.is_shutdown:
+        return None
+    return EmitEvent(event=Shutdown(reason=f"{event.process_name} ended with {event.returncode}"))

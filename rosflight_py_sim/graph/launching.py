@@ -1,0 +1,63 @@
+"""Nodes of your own in a launch file that includes one of this package's, with the settings of its graph."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from rosflight_py_sim.graph.options import parts_of
+from rosflight_py_sim.parameters import ParameterError
+
+if TYPE_CHECKING:
+    from launch import LaunchContext
+    from launch.actions import OpaqueFunction
+    from launch_ros.actions import Node
+
+TIME_MODE = "rosflight_py_sim.time_mode"
+"""Launch configuration in which a graph stores its time mode, whether it was given or chosen by default."""
+
+
+def own_node(**arguments: Any) -> OpaqueFunction:
+    """A node beside the graph of an included launch file; place it after the IncludeLaunchDescription.
+
+    The node has the graph's namespace and log level. Its parameters are those of the graph's `dynamics_param_file`,
+    those in `arguments`, those of the graph's `params_file`, and the graph's time_mode and use_sim_time; later ones
+    override earlier ones.
+
+    Args:
+        arguments: those of launch_ros.actions.Node.
+    """
+    from launch.actions import OpaqueFunction
+    from launch_ros.actions import Node
+
+    def start(context: LaunchContext) -> list[Node]:
+        return [Node(**node_arguments(context.launch_configurations, arguments))]
+
+    return OpaqueFunction(function=start)
+
+
+def node_arguments(given: Mapping[str, str], arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments of launch_ros.actions.Node for a node that takes part in a graph.
+
+    Args:
+        given: launch configurations that the graph has set; a missing or empty one was not given.
+        arguments: the node's own.
+
+    Raises:
+        ParameterError: no graph precedes the node.
+    """
+    if TIME_MODE not in given:
+        raise ParameterError("own_node precedes the graph that it belongs to; place it after IncludeLaunchDescription")
+    time_mode = given[TIME_MODE]
+    parameters = [
+        *parts_of(given.get("dynamics_param_file", "")),
+        *arguments.get("parameters", ()),
+        *parts_of(given.get("params_file", "")),
+        {"time_mode": time_mode, "use_sim_time": time_mode != "wall"},
+    ]
+    return {
+        "namespace": given.get("namespace") or "/",
+        "ros_arguments": ["--log-level", given.get("log_level") or "info"],
+        **arguments,
+        "parameters": parameters,
+    }

@@ -1,0 +1,82 @@
+"""Which nodes a simulation is made of, for whoever starts them: in one process, or each as a process."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from rosflight_py_sim.graph.fleet import Member
+from rosflight_py_sim.graph.flight_controllers import FlightController
+from rosflight_py_sim.nodes.node_names import SHORT, node_name
+from rosflight_py_sim.nodes.running import chosen_nodes, node_class
+from rosflight_py_sim.parameters import Value
+
+
+@dataclass(frozen=True)
+class PlannedNode:
+    """A node to start.
+
+    Attributes:
+        name: its name without namespaces.
+        executable: what to start.
+        namespace: from the simulation's own; empty for a node that serves all vehicles.
+        member: the vehicle whose it is; the first for a node that serves all.
+    """
+
+    name: str
+    executable: str
+    namespace: str
+    member: Member
+
+    @property
+    def full_name(self) -> str:
+        """Name from the simulation's namespace."""
+        return f"{self.namespace}/{self.name}".lstrip("/")
+
+    @property
+    def known_names(self) -> set[str]:
+        """Names accepted for the node: its own and its short name, with and without the vehicle's namespace."""
+        short = node_class(self.executable).DEFAULT_NAME
+        return {self.name, self.full_name, short, f"{self.namespace}/{short}".lstrip("/")}
+
+    def own(self, values: Mapping[str, Value]) -> dict[str, Value]:
+        """Those of the parameters that the node has."""
+        table = node_class(self.executable).PARAMETERS
+        return {name: value for name, value in values.items() if name in table}
+
+
+def planned_nodes(
+    members: Sequence[Member],
+    controller: FlightController,
+    executables: Iterable[str] = (),
+    shared: Iterable[str] = (),
+    names: str = SHORT,
+) -> list[PlannedNode]:
+    """The nodes of a simulation.
+
+    A node that has the parameter `vehicles` serves all of them.
+
+    Args:
+        members: the vehicles.
+        controller: the flight controller.
+        executables: further nodes of each vehicle.
+        shared: further nodes that serve all vehicles, such as the time manager.
+        names: choice of node names, one of node_names.NAMES.
+
+    Raises:
+        ParameterError: `names` is not one of node_names.NAMES.
+    """
+    planned: dict[str, PlannedNode] = {}
+    further = list(executables)
+    for member in members:
+        physics = [member.vehicle.forces_and_moments, member.vehicle.dynamics]
+        places = ["rc", "standalone_sensors", *physics, *controller.executables, *member.vehicle.extra_nodes, *further]
+        for short, executable in chosen_nodes(places).items():
+            serves_all = "vehicles" in node_class(executable).PARAMETERS
+            namespace = "" if serves_all else member.namespace
+            node = PlannedNode(node_name(short, executable, names), executable, namespace, member)
+            planned.setdefault(node.full_name, node)
+    for executable in shared:
+        name = node_name(node_class(executable).DEFAULT_NAME, executable, names)
+        planned[name] = PlannedNode(name, executable, "", members[0])
+    return list(planned.values())

@@ -1,0 +1,76 @@
+"""RViz and its configuration, as the launch files start it."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from rosflight_py_sim.coordinate_frames import BASE_LINK
+from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.resources import share_directory
+from rosflight_py_sim.viewer.frame_tree import prefixed
+
+CONFIG = share_directory() / "config" / "rosflight_py_sim.graph.rviz"
+"""For one vehicle without a namespace."""
+
+# Topics of the visualizer, which serves all vehicles; the others are a vehicle's own.
+_SHARED = "/rviz/"
+
+
+def require_rviz() -> None:
+    """Look whether there is an RViz to start.
+
+    Raises:
+        ParameterError: there is none.
+    """
+    try:
+        from ament_index_python.packages import PackageNotFoundError, get_package_prefix
+    except ModuleNotFoundError as error:
+        raise ParameterError(_missing("there is no ament index")) from error
+    try:
+        get_package_prefix("rviz2")
+    except (PackageNotFoundError, OSError) as error:  # OSError: AMENT_PREFIX_PATH is not set
+        raise ParameterError(_missing("it is not in the ament index")) from error
+
+
+def _missing(reason: str) -> str:
+    return (
+        f"launch argument 'rviz': 'true' given, but rviz2 is not installed ({reason}): install ros-DISTRO-rviz2, or "
+        "give visualizer:=true and start RViz on another machine"
+    )
+
+
+def config_file(namespace: str, vehicle: str, *, has_cameras: bool) -> Path:
+    """The configuration, fitted to a simulation.
+
+    Args:
+        namespace: of the simulation.
+        vehicle: namespace of the vehicle that is followed, from there.
+        has_cameras: whether there are pictures to show.
+    """
+    if not namespace and not vehicle and not has_cameras:
+        return CONFIG
+    config = fitted(yaml.safe_load(CONFIG.read_text(encoding="utf-8")), namespace, vehicle, has_cameras=has_cameras)
+    with tempfile.NamedTemporaryFile("w", suffix=".rviz", delete=False, encoding="utf-8") as file:
+        yaml.safe_dump(config, file, sort_keys=False)
+    return Path(file.name)
+
+
+def fitted(config: dict[str, Any], namespace: str, vehicle: str, *, has_cameras: bool) -> dict[str, Any]:
+    """The configuration with the topics and frames of this vehicle; see `config_file`."""
+    simulation = namespace.strip("/")
+    whole = "/".join(filter(None, (simulation, vehicle.strip("/"))))
+    manager = config["Visualization Manager"]
+    for display in manager["Displays"]:
+        if "Topic" in display:
+            topic = display["Topic"]["Value"]
+            display["Topic"]["Value"] = "/" + prefixed(simulation if topic.startswith(_SHARED) else whole, topic[1:])
+        if display["Class"].endswith("/Image"):
+            display["Enabled"] = display["Value"] = has_cameras
+        if display["Class"].endswith("/TF"):
+            display["Frames"][prefixed(whole, BASE_LINK)] = display["Frames"].pop(BASE_LINK)
+    manager["Views"]["Current"]["Target Frame"] = prefixed(whole, BASE_LINK)
+    return config

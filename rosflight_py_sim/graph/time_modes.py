@@ -1,0 +1,68 @@
+"""How launch arguments choose the time mode of a simulation."""
+
+from __future__ import annotations
+
+from rosflight_py_sim.interfaces.time_modes import TIME_MODES
+from rosflight_py_sim.parameters import ParameterError
+
+TIME_MANAGERS = {
+    "paced": "standalone_time_manager",
+    "gated": "gated_time_manager",
+    "lockstep": "lockstep_time_manager",
+}
+"""Executable of the time manager of each time mode that has one."""
+
+_BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
+
+
+def boolean(name: str, text: str) -> bool:
+    """Truth value of a launch argument, in any case of letters.
+
+    Raises:
+        ParameterError: neither true nor false.
+    """
+    try:
+        return _BOOLEANS[text.lower()]
+    except KeyError:
+        raise ParameterError(f"launch argument '{name}': '{text}' given; allowed: true, false") from None
+
+
+def chosen_time_mode(time_mode: str, use_sim_time: str, *, lockstep: bool) -> str:
+    """Time mode that the launch arguments ask for; an empty text is an argument that was not given.
+
+    use_sim_time alone chooses as ROSflight's launch files do: false wall, true paced. With `lockstep`, as of a graph in
+    one process and of a flight controller that is waited for, it is that unless another mode is asked for.
+
+    Raises:
+        ParameterError: an argument is not one of its allowed texts, or the two contradict each other.
+    """
+    if time_mode and time_mode not in TIME_MODES:
+        raise ParameterError(f"launch argument 'time_mode': '{time_mode}' given; allowed: {', '.join(TIME_MODES)}")
+    if not use_sim_time:
+        return time_mode or ("lockstep" if lockstep else "wall")
+    simulated = boolean("use_sim_time", use_sim_time)
+    if not time_mode:
+        if not simulated:
+            return "wall"
+        return "lockstep" if lockstep else "paced"
+    if simulated == (time_mode == "wall"):
+        runs_on = "system time" if time_mode == "wall" else "simulated time"
+        allowed = "paced, gated or lockstep" if simulated else "wall"
+        raise ParameterError(
+            f"launch arguments use_sim_time:={use_sim_time} and time_mode:={time_mode} contradict each other: "
+            f"{time_mode} runs on {runs_on}; leave use_sim_time out, or choose time_mode:={allowed}"
+        )
+    return time_mode
+
+
+def check_pace(time_mode: str, real_time_multiplier: object) -> None:
+    """Refuse a multiplier in `wall`; None or an empty text is one that was not given.
+
+    Raises:
+        ParameterError: a multiplier is given in `wall`.
+    """
+    if time_mode == "wall" and real_time_multiplier not in (None, ""):
+        raise ParameterError(
+            f"real_time_multiplier {real_time_multiplier} given; time mode wall runs on system time: leave it out, or "
+            "choose the time mode paced, gated or lockstep"
+        )

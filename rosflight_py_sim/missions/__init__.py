@@ -1,0 +1,1 @@
+"""What `rosflight_py_sim fly` flies: each mission with its log, its judge and its picture."""

@@ -1,0 +1,1 @@
+"""Missions that a vehicle's autopilot flies."""

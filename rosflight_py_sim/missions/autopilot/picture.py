@@ -1,0 +1,185 @@
+"""The picture of a flight: its path from above and its time series on one page."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rosflight_py_sim.missions.autopilot.log import Array, FlightLog
+from rosflight_py_sim.missions.autopilot.summary import FlightSummary, path_deviation, reference_error, tracking_error
+from rosflight_py_sim.missions.summary_table import CALM, wind_text
+from rosflight_py_sim.viewer.log_panels import draw_actuators, draw_attitude, draw_battery, draw_speed
+from rosflight_py_sim.viewer.picture_page import (
+    AMBER,
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    fit_map,
+    picture_page,
+    write_title,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+PLOT_POINTS = 4000
+# Legs longer than this share of the path's extent get an arrow.
+_LONG_LEG = 0.2
+
+
+def draw_flight(log: FlightLog, summary: FlightSummary, path: Path | str) -> Path:
+    """Draw the flight as a PNG of 1600 by 1000 pixels at `path` (folders are made) and return where it is.
+
+    Raises:
+        ModuleNotFoundError: matplotlib is not installed; the text says how to install it.
+        ValueError: fewer than two rows in the log.
+    """
+    if len(log) < 2:
+        raise ValueError(f"{len(log)} rows in the log; a picture needs at least 2")
+
+    with picture_page(path) as figure:
+        _title(figure, summary)
+        panels = [draw_attitude, draw_actuators, _draw_battery]
+        if summary.has_wings:
+            panels.insert(0, draw_speed)
+        edges = {"top": 0.88, "bottom": 0.06, "hspace": 0.4}
+        left = figure.add_gridspec(4, 1, left=0.05, right=0.43, **edges)
+        right = figure.add_gridspec(len(panels) + 1, 1, left=0.485, right=0.955, **edges)
+        # Every row of a 400 Hz log would only thicken the lines.
+        rows = np.unique(np.linspace(0, len(log) - 1, min(len(log), PLOT_POINTS)).astype(int))
+        time = log.time_s[rows] - log.time_s[0]
+        _draw_path(figure.add_subplot(left[0:3]), log, summary, rows)
+        first = figure.add_subplot(right[0])
+        _draw_height(first, log, summary, rows, time)
+        shared = [figure.add_subplot(right[row], sharex=first) for row in range(1, len(panels) + 1)]
+        for draw, axes in zip(panels, shared, strict=True):
+            draw(axes, log, rows, time)
+        error_axes = figure.add_subplot(left[3], sharex=first)
+        _draw_error(error_axes, log, summary, rows, time)
+        for axes in (first, *shared, error_axes):
+            _mark_phases(axes, log, named=axes is first)
+            axes.set_xlim(0.0, float(time[-1]))
+        for axes in (shared[-1], error_axes):
+            axes.set_xlabel("simulated time (s)")
+    return Path(path)
+
+
+def _title(figure: Figure, summary: FlightSummary) -> None:
+    pace = "" if summary.real_time_factor is None else f" at {summary.real_time_factor:.1f} times real time"
+    facts = [
+        f"{summary.duration_s:.1f} s{pace}",
+        f"{summary.path_length_m:.0f} m flown",
+        f"tracking error {summary.tracking_error_rms_m:.2f} m RMS, {summary.tracking_error_max_m:.2f} m max",
+        "no wind" if summary.max_wind_speed_mps < CALM else f"wind {wind_text(summary)}",
+        f"battery {summary.battery_used_mah:.0f} mAh",
+    ]
+    if not summary.completed:
+        facts.insert(0, "not completed")
+    write_title(figure, f"Flight of {summary.vehicle}", facts)
+
+
+def _draw_path(axes: Axes, log: FlightLog, summary: FlightSummary, rows: Any) -> None:
+    path = summary.path_ned
+    north, east = log.position_ned[rows, 0], log.position_ned[rows, 1]
+    axes.plot(path[:, 1], path[:, 0], color=GREY, linestyle="--", linewidth=1.3, label="planned path")
+    axes.plot(east, north, color=BLUE, linewidth=1.8, label="true path")
+    axes.plot(east[0], north[0], "o", color=GREEN, markersize=10, label="start", zorder=4)
+    axes.plot(east[-1], north[-1], "X", color=ORANGE, markersize=10, markeredgecolor="white", label="end", zorder=5)
+
+    reach = fit_map(axes, np.r_[north, path[:, 0]], np.r_[east, path[:, 1]])
+    axes.set_title("Path from above")
+    axes.set_xlabel("east (m)")
+    axes.set_ylabel("north (m)")
+    for start, end in itertools.pairwise(path):
+        # Where the path turns, arrows would crowd.
+        if np.linalg.norm((end - start)[:2]) > _LONG_LEG * reach:
+            _draw_direction(axes, start, end, reach)
+    _draw_wind(axes, summary, reach)
+    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 0.0), ncols=4)
+
+
+def _draw_direction(axes: Axes, start: Array, end: Array, reach: float) -> None:
+    """An arrow beside a leg, to its right, that says which way it is flown."""
+    along = (end - start)[:2] / max(float(np.linalg.norm((end - start)[:2])), 1e-9)
+    inward = np.array([-along[1], along[0]])
+    centre = (start + end)[:2] / 2.0 + 0.04 * reach * inward
+    tail, head = centre - 0.04 * reach * along, centre + 0.04 * reach * along
+    axes.annotate("", xy=(head[1], head[0]), xytext=(tail[1], tail[0]), arrowprops={"arrowstyle": "->", "color": GREY})
+
+
+def _draw_wind(axes: Axes, summary: FlightSummary, reach: float) -> None:
+    north, east, _ = summary.path_ned.T
+    centre_north, centre_east = 0.5 * (north.min() + north.max()), 0.5 * (east.min() + east.max())
+    if summary.max_wind_speed_mps < CALM:
+        axes.text(centre_east, centre_north, "no wind", ha="center", va="center", color=GREY)
+        return
+    towards = summary.mean_wind_from_rad + math.pi
+    half = 0.09 * reach
+    d_north, d_east = half * math.cos(towards), half * math.sin(towards)
+    axes.annotate(
+        "",
+        xy=(centre_east + d_east, centre_north + d_north),
+        xytext=(centre_east - d_east, centre_north - d_north),
+        arrowprops={"arrowstyle": "-|>", "color": ORANGE, "linewidth": 2.5, "mutation_scale": 22},
+    )
+    words = f"wind {summary.mean_wind_speed_mps:.1f} m/s\nup to {summary.max_wind_speed_mps:.1f} m/s"
+    axes.text(centre_east, centre_north - 0.13 * reach, words, ha="center", va="top", color=ORANGE)
+
+
+def _draw_height(axes: Axes, log: FlightLog, summary: FlightSummary, rows: Any, time: Array) -> None:
+    ground = log.position_ned[0, 2]
+    reference = ground - log.setpoint_ned[rows, 2]
+    # The landing aims below the ground on purpose; the picture ends at it.
+    axes.plot(time, np.maximum(reference, 0.0), color=GREY, linestyle="--", label="wanted")
+    axes.plot(time, ground - log.position_ned[rows, 2], color=BLUE, label="true")
+    axes.set_ylabel("height (m)")
+    axes.set_title("Height over the place of take-off", pad=18)
+    axes.set_ylim(bottom=-0.05 * summary.max_height_m - 0.01, top=1.12 * summary.max_height_m + 0.1)
+    axes.legend(loc="lower center", ncols=2)
+
+
+def _draw_battery(axes: Axes, log: FlightLog, rows: Any, time: Array) -> None:
+    draw_battery(axes, time, log.battery_voltage[rows], log.battery_current[rows])
+
+
+def _draw_error(axes: Axes, log: FlightLog, summary: FlightSummary, rows: Any, time: Array) -> None:
+    error, largest = tracking_error(log, summary.path_ned)[rows], summary.tracking_error_max_m
+    if summary.has_wings:
+        height = np.abs(path_deviation(log, summary.path_ned)[rows, 2])
+        axes.plot(time, height, color=AMBER, linewidth=1.2, label="its height alone")
+    else:
+        largest = max(largest, summary.reference_error_max_m)
+        axes.plot(time, reference_error(log)[rows], color=AMBER, linewidth=1.2, label="from the moving reference")
+    axes.plot(time, error, color=BLUE, label="from the path")
+    if not math.isnan(summary.tracking_error_rms_m):
+        axes.axhline(summary.tracking_error_rms_m, color=BLUE, linestyle=":", linewidth=1.2, label="its RMS")
+        axes.set_ylim(0.0, 1.25 * max(largest, 0.04))
+    axes.set_ylabel("distance (m)")
+    axes.set_title("Tracking error")
+    axes.legend(loc="lower right", bbox_to_anchor=(1.0, 0.97), ncols=3)
+
+
+def _mark_phases(axes: Axes, log: FlightLog, named: bool) -> None:
+    phase, time = log.phase, log.time_s - log.time_s[0]
+    starts = np.flatnonzero(np.r_[True, np.diff(phase) != 0])
+    ends = np.r_[starts[1:], len(phase) - 1]
+    for start, end in zip(starts, ends, strict=True):
+        if start > 0:
+            axes.axvline(time[start], color="#BBBBBB", linewidth=0.8, zorder=0.5)
+        if named and time[end] - time[start] > 0.045 * time[-1]:
+            axes.text(
+                (time[start] + time[end]) / 2.0,
+                1.02,
+                log.phases(int(phase[start])).label,
+                transform=axes.get_xaxis_transform(),
+                ha="center",
+                va="bottom",
+                fontsize=9,
+                color="#666666",
+            )

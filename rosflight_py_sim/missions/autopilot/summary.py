@@ -1,0 +1,178 @@
+"""The numbers that sum up a flight along a planned path."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from rosflight_py_sim.firmware import ErrorFlag
+from rosflight_py_sim.missions.autopilot.log import UNKNOWN_ERRORS, FlightLog
+from rosflight_py_sim.recording.motion_summary import MotionSummary, summarise_motion
+
+Array = npt.NDArray[np.float64]
+
+# A vehicle that ends lower than this over its start (m) has landed.
+_ON_GROUND_M = 0.5
+
+
+@dataclass(frozen=True)
+class FlightSummary(MotionSummary):
+    """One flight in numbers. What belongs to the path is NaN when the flight has not reached it.
+
+    `tracking_error_*` is the distance of the true position from the planned path, height included, while the vehicle
+    follows it; `height_error_*` its vertical part; `reference_error_*` the distance from the setpoint, which
+    moves along by itself where a vehicle can stop. One with wings (`has_wings`: servos move its surfaces) has an
+    airspeed instead. `landing_distance_m` and `touch_down_speed_mps` are NaN for a flight that ends in the air.
+    `estimator_unhealthy_s` is the time for which the flight controller reported an unhealthy attitude estimate, which
+    it checks on multirotors only; NaN if its status was not recorded.
+    """
+
+    vehicle: str
+    path_ned: Array
+    has_wings: bool
+    completed: bool
+    landed: bool
+    tracking_error_rms_m: float
+    tracking_error_max_m: float
+    reference_error_rms_m: float
+    reference_error_max_m: float
+    height_error_rms_m: float
+    height_error_max_m: float
+    min_airspeed_mps: float
+    max_airspeed_mps: float
+    touch_down_speed_mps: float
+    landing_distance_m: float
+    battery_voltage_start: float
+    battery_voltage_end: float
+    battery_used_mah: float
+    mean_current_a: float
+    max_current_a: float
+    estimator_unhealthy_s: float
+
+
+def path_deviation(log: FlightLog, path_ned: Array) -> Array:
+    """From the nearest point of the path to each row's true position, NED (m); NaN in rows off the path; (n, 3).
+
+    `path_ned` (m, 3) is a polyline; nearest is counted in three dimensions.
+
+    Raises:
+        ValueError: fewer than two points.
+    """
+    if len(path_ned) < 2:
+        raise ValueError(f"{len(path_ned)} points given; allowed: at least 2")
+    on_path = log.on_path
+    points = log.position_ned[on_path]
+    best = np.full(len(points), np.inf)
+    deviation = np.full((len(points), 3), np.nan)
+    for start, end in itertools.pairwise(path_ned):
+        away = points - nearest_on_segment(points, start, end)
+        distance = np.linalg.norm(away, axis=1)
+        nearer = distance < best
+        best[nearer] = distance[nearer]
+        deviation[nearer] = away[nearer]
+    whole = np.full((len(log), 3), np.nan)
+    whole[on_path] = deviation
+    return whole
+
+
+def tracking_error(log: FlightLog, path_ned: Array) -> Array:
+    """Distance (m) of each row's true position from the planned path; NaN in rows off the path; shape (n,)."""
+    return np.asarray(np.linalg.norm(path_deviation(log, path_ned), axis=1))
+
+
+def reference_error(log: FlightLog) -> Array:
+    """Distance (m) of each row's true position from the setpoint; NaN in rows off the path; shape (n,).
+
+    A log may hold each setpoint over several rows, until the next one; the setpoint is taken to move evenly between
+    the rows at which it changed.
+    """
+    time, setpoint = log.time_s, log.setpoint_ned
+    changed = np.flatnonzero(np.r_[True, np.any(np.diff(setpoint, axis=0) != 0.0, axis=1)])
+    reference = np.stack([np.interp(time, time[changed], setpoint[changed, axis]) for axis in range(3)], axis=1)
+    error = np.asarray(np.linalg.norm(log.position_ned - reference, axis=1))
+    error[~log.on_path] = np.nan
+    return error
+
+
+def nearest_on_segment(points: Array, start: Array, end: Array) -> Array:
+    """The points of the segment from `start` to `end` (3) nearest to each of `points` (n, 3)."""
+    along = end - start
+    share = np.clip((points - start) @ along / max(float(along @ along), 1e-12), 0.0, 1.0)
+    nearest: Array = start + share[:, None] * along
+    return nearest
+
+
+def summarise(
+    log: FlightLog, path_ned: npt.ArrayLike, vehicle: str, wall_duration_s: float | None = None
+) -> FlightSummary:
+    """Sum up `log`, a flight along the polyline `path_ned` (m, 3).
+
+    The battery's charge is the integral of the current by the trapezoidal rule; the touch-down speed is the greatest
+    sink rate in the last 0.1 m of the landing.
+
+    Raises:
+        ValueError: fewer than two rows or points, or values that are not finite.
+    """
+    motion = summarise_motion(log, wall_duration_s)
+    path = np.asarray(path_ned, dtype=np.float64)
+    on_path = log.on_path
+    deviation = path_deviation(log, path)[on_path]
+    error, height_error = np.linalg.norm(deviation, axis=1), np.abs(deviation[:, 2])
+    time, position, airspeed = log.time_s, log.position_ned, log.airspeed
+    step = np.diff(time)
+    moving_error = reference_error(log)[on_path]
+    current = log.battery_current
+    charge_coulomb = float(np.sum(0.5 * (current[1:] + current[:-1]) * step))
+    landed = motion.end_height_m < _ON_GROUND_M
+    return FlightSummary(
+        **vars(motion),
+        vehicle=vehicle,
+        path_ned=path,
+        has_wings=not all(actuator.is_motor for actuator in log.actuators),
+        completed=log.is_completed,
+        landed=landed,
+        tracking_error_rms_m=_rms(error),
+        tracking_error_max_m=_largest(error),
+        reference_error_rms_m=_rms(moving_error),
+        reference_error_max_m=_largest(moving_error),
+        height_error_rms_m=_rms(height_error),
+        height_error_max_m=_largest(height_error),
+        min_airspeed_mps=-_largest(-airspeed[on_path]),
+        max_airspeed_mps=_largest(airspeed[on_path]),
+        touch_down_speed_mps=_touch_down_speed(log) if landed else float("nan"),
+        landing_distance_m=float(np.linalg.norm(position[-1, :2] - position[0, :2])) if landed else float("nan"),
+        battery_voltage_start=float(log.battery_voltage[0]),
+        battery_voltage_end=float(log.battery_voltage[-1]),
+        battery_used_mah=charge_coulomb / 3.6,
+        mean_current_a=charge_coulomb / max(motion.duration_s, 1e-12),
+        max_current_a=float(current.max()),
+        estimator_unhealthy_s=_estimator_unhealthy_s(log),
+    )
+
+
+def _estimator_unhealthy_s(log: FlightLog) -> float:
+    errors = log.error_code
+    if np.any(errors == UNKNOWN_ERRORS):
+        return float("nan")
+    unhealthy = errors.astype(np.int64) & int(ErrorFlag.UNHEALTHY_ESTIMATOR) != 0
+    return float(np.sum(np.diff(log.time_s)[unhealthy[:-1]]))
+
+
+def _touch_down_speed(log: FlightLog) -> float:
+    """Greatest sink rate (m/s) of the last descent from 0.1 m over the start, after the path has been flown."""
+    position = log.position_ned
+    flown = np.flatnonzero(log.on_path)
+    rows = position[:, 2] > position[0, 2] - 0.1
+    rows[: flown[-1] if len(flown) else len(rows)] = False
+    return _largest(log.velocity_ned[rows, 2])
+
+
+def _rms(values: Array) -> float:
+    return float(np.sqrt(np.mean(values**2))) if len(values) else float("nan")
+
+
+def _largest(values: Array) -> float:
+    return float(values.max()) if len(values) else float("nan")

@@ -1,0 +1,1 @@
+"""The dive: through a gate and up in a ring, by camera."""

@@ -1,0 +1,124 @@
+"""The numbers that sum up a dive, and what the vehicle has done of its task: judged by the truth, and by the world."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from rosflight_py_sim.missions.dive.log import DiveLog
+from rosflight_py_sim.recording.motion_summary import summarise_motion
+from rosflight_py_sim.recording.state_log import Array
+from rosflight_py_sim.world import Kind, Object, World, WorldError
+
+# A vehicle whose middle is no deeper than this (m) is at the surface: a hull of its size breaks it then.
+_AT_SURFACE_M = 0.35
+
+
+@dataclass(frozen=True)
+class DiveSummary:
+    """One dive in numbers.
+
+    `gate_s` and `ring_s` are when the vehicle passed the gate, and when it came up within the ring, in which it was at
+    the end (simulated time since the start, s); NaN: it did not. `gate_offset_m` is how far from the middle of the
+    opening it passed, across; `ring_offset_m` how far from the middle of the ring it is at the end.
+    """
+
+    vehicle: str
+    world: str
+    duration_s: float
+    wall_duration_s: float | None
+    path_length_m: float
+    max_depth_m: float
+    max_speed_mps: float
+    max_tilt_rad: float
+    mean_current_speed_mps: float
+    mean_thrust: float
+    gate_s: float
+    gate_offset_m: float
+    ring_s: float
+    ring_offset_m: float
+
+    @property
+    def completed(self) -> bool:
+        """Whether the gate was passed, and the ring reached after it."""
+        return self.gate_s < self.ring_s
+
+    @property
+    def real_time_factor(self) -> float | None:
+        """Simulated over wall time; None where the wall time is not known."""
+        return self.duration_s / self.wall_duration_s if self.wall_duration_s else None
+
+
+def task_object(world: World, name: str, kind: Kind) -> Object:
+    """The object of a task.
+
+    Raises:
+        WorldError: the world has none of that name and kind.
+    """
+    for one in world.objects:
+        if one.name == name and one.kind is kind:
+            return one
+    raise WorldError(f"world '{world.name}' has no {kind.label} of the name '{name}', which the mission needs")
+
+
+def gate_passage(time_s: Array, position_ned: Array, gate: Object) -> tuple[float, float]:
+    """When the path first goes through the gate's opening, either way, and how far from its middle; NaN: never.
+
+    The path is taken to be straight between its rows (n,), (n, 3); the vehicle counts as a point.
+    """
+    forward = np.array([math.cos(gate.yaw), math.sin(gate.yaw)])
+    across = np.array([-forward[1], forward[0]])
+    width, height, _ = gate.size
+    away = position_ned - np.asarray(gate.position_ned)
+    ahead, aside = away[:, :2] @ forward, away[:, :2] @ across
+    for row in np.flatnonzero(np.signbit(ahead[1:]) != np.signbit(ahead[:-1])).tolist():
+        share = ahead[row] / (ahead[row] - ahead[row + 1])
+        offset = aside[row] + share * (aside[row + 1] - aside[row])
+        down = away[row, 2] + share * (away[row + 1, 2] - away[row, 2])
+        if abs(offset) < 0.5 * width and abs(down) < 0.5 * height:
+            return float(time_s[row] + share * (time_s[row + 1] - time_s[row])), float(abs(offset))
+    return math.nan, math.nan
+
+
+def ring_surfacing(time_s: Array, position_ned: Array, ring: Object) -> tuple[float, float]:
+    """When it came up within the ring in which it is at the end, and how far from its middle it is; NaN: it did not."""
+    away = np.linalg.norm(position_ned[:, :2] - np.asarray(ring.position_ned[:2]), axis=1)
+    within = (away < 0.5 * ring.size[0]) & (position_ned[:, 2] < _AT_SURFACE_M)
+    if not within[-1]:
+        return math.nan, math.nan
+    outside = np.flatnonzero(~within)
+    came = int(outside[-1]) + 1 if len(outside) else 0
+    return float(time_s[came]), float(away[-1])
+
+
+def summarise_dive(
+    log: DiveLog, world: World, gate: Object, ring: Object, vehicle: str, wall_duration_s: float | None = None
+) -> DiveSummary:
+    """Sum up `log`, a dive through `gate` into `ring`.
+
+    Raises:
+        ValueError: fewer than two rows, or values that are not finite.
+    """
+    motion = summarise_motion(log, wall_duration_s)
+    time = log.time_s - log.time_s[0]
+    position = log.position_ned
+    gate_s, gate_offset = gate_passage(time, position, gate)
+    ring_s, ring_offset = ring_surfacing(time, position, ring)
+    return DiveSummary(
+        vehicle=vehicle,
+        world=world.name,
+        duration_s=motion.duration_s,
+        wall_duration_s=motion.wall_duration_s,
+        path_length_m=motion.path_length_m,
+        max_depth_m=motion.max_depth_m,
+        max_speed_mps=motion.max_speed_mps,
+        max_tilt_rad=motion.max_tilt_rad,
+        mean_current_speed_mps=motion.mean_wind_speed_mps,
+        mean_thrust=float(np.abs(log.actuator_commands).mean()),
+        gate_s=gate_s,
+        gate_offset_m=gate_offset,
+        ring_s=ring_s,
+        ring_offset_m=ring_offset,
+    )

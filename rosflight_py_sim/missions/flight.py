@@ -1,0 +1,143 @@
+"""A whole mission for people to watch: the composed graph, somebody who flies, and what to show of it."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+from rosflight_py_sim.graph.composition import ComposedGraph
+from rosflight_py_sim.graph.fleet import Member
+from rosflight_py_sim.missions.flight_progress import ProgressLines
+from rosflight_py_sim.parameters import Value
+from rosflight_py_sim.stamps import NANOSECONDS
+from rosflight_py_sim.vehicles import Vehicle
+
+# The bar is redrawn this often on the wall clock: a terminal costs more than a step.
+_REDRAW_S = 0.1
+
+
+class Flight(ABC):
+    """One way to fly a mission, and to show it.
+
+    Attributes:
+        vehicle: which.
+        executables: further nodes that it takes.
+        settings: parameters that it needs other than by default; the user's are stronger.
+    """
+
+    def __init__(self, vehicle: Vehicle) -> None:
+        """Say what it takes."""
+        self.vehicle = vehicle
+        self.executables: tuple[str, ...] = ()
+        self.settings: dict[str, Value] = {"real_time_multiplier": 0.0}
+
+    @abstractmethod
+    def join(self, graph: ComposedGraph, namespace: str) -> None:
+        """Create whoever flies and records, in the graph.
+
+        Raises:
+            ParameterError: the mission cannot be flown in it.
+        """
+
+    @property
+    @abstractmethod
+    def doing(self) -> str:
+        """What is being done, for people to read."""
+
+    @property
+    @abstractmethod
+    def progress(self) -> float:
+        """Share of the mission that is over, 0 to 1."""
+
+    @property
+    @abstractmethod
+    def over(self) -> bool:
+        """Whether it has ended, one way or the other."""
+
+    @property
+    @abstractmethod
+    def failure(self) -> str:
+        """What was being done when it was given up, and why, if there is nothing to report; empty: there is."""
+
+    @abstractmethod
+    def report(self, console: Console, picture: Path) -> bool:
+        """Print a table and draw a picture; whether the mission was a success."""
+
+    def close(self) -> None:  # noqa: B027
+        """End what runs beside the graph, before it is closed."""
+
+
+def fly(
+    flight: Flight,
+    *,
+    files: Sequence[str],
+    settings: dict[str, Any],
+    ros_arguments: Sequence[str],
+    namespace: str,
+    output: Path,
+    sidecars: Sequence[str] = (),
+    record: str | None = None,
+) -> int:
+    """Fly the mission and show it; the exit code: 0 flown, 1 given up, or not what it should be."""
+    console = Console()
+    graph = ComposedGraph(
+        [Member(flight.vehicle)],
+        files=files,
+        settings={**flight.settings, **settings},
+        # What the nodes say at INFO would break the progress bar; the user's own level is stronger.
+        arguments=["--log-level", "warn", *ros_arguments[1:]],
+        namespace=namespace,
+        executables=flight.executables,
+        sidecars=sidecars,
+        record=record,
+    )
+    try:
+        flight.join(graph, namespace)
+        _spin(graph, flight, console)
+    finally:
+        flight.close()
+        graph.close()
+    outcome = graph.recorder.outcome if graph.recorder is not None else None
+    if outcome is not None:
+        console.print(f"recording: {outcome.path}, {outcome.said}", highlight=False, soft_wrap=True)
+    if flight.failure:
+        console.print(f"[red]given up[/red] while {flight.failure}", highlight=False)
+        return 1
+    picture = output / f"{flight.vehicle.name}-{datetime.now():%Y%m%d-%H%M%S}.png"
+    success = flight.report(console, picture)
+    console.print(f"picture: {picture.resolve()}", highlight=False, soft_wrap=True)
+    return 0 if success and graph.recorded else 1
+
+
+def _spin(graph: ComposedGraph, flight: Flight, console: Console) -> None:
+    if console.is_terminal:
+        _spin_with_bar(graph, flight, console)
+    else:
+        clock = graph.nodes[0].get_clock()
+        graph.spin(ProgressLines(flight, console, lambda: clock.now().nanoseconds / NANOSECONDS).go_on)
+
+
+def _spin_with_bar(graph: ComposedGraph, flight: Flight, console: Console) -> None:
+    columns = (TextColumn("{task.description:34s}"), BarColumn(), TextColumn("{task.percentage:3.0f} %"))
+    with Progress(*columns, TimeElapsedColumn(), console=console, auto_refresh=False) as progress:
+        task = progress.add_task(flight.doing, total=1.0)
+        redraw_s = 0.0
+
+        def go_on() -> bool:
+            nonlocal redraw_s
+            now_s = time.monotonic()
+            over = flight.over
+            if over or now_s > redraw_s:
+                redraw_s = now_s + _REDRAW_S
+                progress.update(task, description=flight.doing, completed=flight.progress)
+                progress.refresh()
+            return not over
+
+        graph.spin(go_on)

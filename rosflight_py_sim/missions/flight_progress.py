@@ -1,0 +1,51 @@
+"""Progress of a flight as lines, for output that is not a terminal."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+
+if TYPE_CHECKING:
+    from rosflight_py_sim.missions.flight import Flight
+
+PERIOD_S = 10.0
+"""System time between lines, s."""
+
+
+class ProgressLines:
+    """A line every `PERIOD_S` of system time: phase of the flight, simulated time, percentage done."""
+
+    def __init__(
+        self,
+        flight: Flight,
+        console: Console,
+        simulated_s: Callable[[], float],
+        system_s: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Start the first period.
+
+        Args:
+            flight: only `over` is read between lines.
+            console: where the lines are printed.
+            simulated_s: simulated time, s.
+            system_s: system time, s.
+        """
+        self._flight = flight
+        self._console = console
+        self._simulated_s, self._system_s = simulated_s, system_s
+        self._due_s = system_s() + PERIOD_S
+
+    def go_on(self) -> bool:
+        """Print a line if one is due; return whether the flight goes on."""
+        flight = self._flight
+        if flight.over:
+            return False
+        now_s = self._system_s()
+        if now_s >= self._due_s:
+            self._due_s = now_s + PERIOD_S
+            line = f"{flight.doing}: {self._simulated_s():.1f} s simulated, {flight.progress:.0%} done"
+            self._console.print(line, highlight=False, markup=False, soft_wrap=True)
+        return True

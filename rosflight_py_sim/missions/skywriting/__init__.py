@@ -1,0 +1,1 @@
+"""The skywriting: letters of waypoints through uThere's protocol."""

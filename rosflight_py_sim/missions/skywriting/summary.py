@@ -1,0 +1,194 @@
+"""The numbers that sum up a flight that writes into the sky: the letters, and the way out of the cage and back."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from rosflight_py_sim.autopilot.guided_modes import Mode
+from rosflight_py_sim.missions.skywriting.log import Letter, SkywritingLog
+from rosflight_py_sim.recording.state_log import Array
+
+LEGIBLE_M = 15.0
+"""No part of a letter may be farther from the path than this: a small part of the letter's size."""
+
+# A line is looked at this often, m: less than anything that is to be seen in it.
+_SAMPLE_M = 2.0
+
+# Rows of the path that are compared at once, so that a long flight needs no more memory than a short one.
+_BATCH = 2048
+
+
+@dataclass(frozen=True)
+class LetterSummary:
+    """A letter as it was written: how far its lines are from the path that was flown for it, m, height included."""
+
+    text: str
+    length_m: float
+    error_rms_m: float
+    error_max_m: float
+
+    @property
+    def is_legible(self) -> bool:
+        """Whether no part of it is missing."""
+        return self.error_max_m < LEGIBLE_M
+
+
+@dataclass(frozen=True)
+class CageBreak:
+    """A way out of the cage and back; times since the start, s.
+
+    Attributes:
+        left_s: when fly() was switched off, with the plane truly above the limit.
+        bits: the limits that did it.
+        height_m: where it was then.
+        inside_s: from when on the plane is truly below the limit again; NaN: it is not.
+        again_s: when fly() was flown again after that; NaN: it was not.
+        highest_m: the greatest height in between.
+    """
+
+    left_s: float
+    bits: int
+    height_m: float
+    inside_s: float
+    again_s: float
+    highest_m: float
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the plane came back, and was taken over again."""
+        return self.left_s < self.inside_s <= self.again_s
+
+
+@dataclass(frozen=True)
+class SkywritingSummary:
+    """One such flight in numbers; `cage_break` is None where the plane was not above the cage."""
+
+    vehicle: str
+    duration_s: float
+    wall_duration_s: float | None
+    path_length_m: float
+    letters: tuple[LetterSummary, ...]
+    height_limit_m: float
+    cage_break: CageBreak | None
+    max_height_m: float
+    min_airspeed_mps: float
+    max_airspeed_mps: float
+    max_roll_rad: float
+    mean_wind_speed_mps: float
+    seconds_of_mode: Mapping[int, float]
+
+    @property
+    def word(self) -> str:
+        """All letters."""
+        return "".join(letter.text for letter in self.letters)
+
+    @property
+    def completed(self) -> bool:
+        """Whether there are letters, each can be read, and the cage was left and come back to."""
+        legible = [letter.is_legible for letter in self.letters]
+        return bool(legible) and all(legible) and self.cage_break is not None and self.cage_break.is_over
+
+    @property
+    def real_time_factor(self) -> float | None:
+        """Simulated over wall time; None where the wall time is not known."""
+        return self.duration_s / self.wall_duration_s if self.wall_duration_s else None
+
+
+def line_error(line: Array, path: Array) -> Array:
+    """Distance (m) from points of a line (m, 3), every 2 m of it, to the nearest point of the path (n, 3); shape (k,).
+
+    Raises:
+        ValueError: a line of less than two points, or a path of none.
+    """
+    if len(line) < 2 or not len(path):
+        raise ValueError(f"{len(line)} points and {len(path)} of the path given; allowed: at least 2 and 1")
+    legs = []
+    for start, end in itertools.pairwise(line):
+        count = max(math.ceil(float(np.linalg.norm(end - start)) / _SAMPLE_M), 1)
+        legs.append(start + np.linspace(0.0, 1.0, count, endpoint=False)[:, None] * (end - start))
+    points = np.concatenate([*legs, line[-1:]])
+    nearest = np.full(len(points), np.inf)
+    for first in range(0, len(path), _BATCH):
+        away = points[:, None, :] - path[None, first : first + _BATCH, :]
+        np.minimum(nearest, np.sqrt((away**2).sum(axis=2)).min(axis=1), out=nearest)
+    return nearest
+
+
+def letter_rows(log: SkywritingLog) -> list[slice]:
+    """The rows of each letter: from its beginning to whatever the program said next."""
+    ends = [mark.time_s for mark in log.marks]
+    spans = []
+    for letter in log.letters:
+        end_s = min((end for end in ends if end > letter.time_s), default=math.inf)
+        spans.append(slice(*(int(row) for row in np.searchsorted(log.time_s, (letter.time_s, end_s)))))
+    return spans
+
+
+def summarise_letter(letter: Letter, path_ned: Array) -> LetterSummary:
+    """How well the path (n, 3) writes the letter; what has not been written at all is infinitely far from it."""
+    strokes = letter.strokes_ned
+    if not strokes or not len(path_ned):
+        return LetterSummary(letter.text, 0.0, math.inf, math.inf)
+    error = np.concatenate([line_error(stroke, path_ned) for stroke in strokes])
+    length = sum(float(np.linalg.norm(np.diff(stroke, axis=0), axis=1).sum()) for stroke in strokes)
+    return LetterSummary(letter.text, length, math.sqrt(float((error**2).mean())), float(error.max()))
+
+
+def find_cage_break(log: SkywritingLog, height_limit_m: float) -> CageBreak | None:
+    """The first time that fly() ended while the plane was truly above the limit; None: there is none."""
+    flown = log.mode == Mode.PACKET_TARGET
+    height, time = log.height, log.time_s - log.time_s[0]
+    ends = np.flatnonzero(flown[:-1] & ~flown[1:]) + 1
+    above = [int(row) for row in ends if height[row] > height_limit_m]
+    if not above:
+        return None
+    left = above[0]
+    inside = np.flatnonzero(height[left:] <= height_limit_m)
+    again = np.flatnonzero(flown[left:])
+    return CageBreak(
+        left_s=float(time[left]),
+        bits=int(log.triggered_last[left]),
+        height_m=float(height[left]),
+        inside_s=float(time[left + inside[0]]) if len(inside) else math.nan,
+        again_s=float(time[left + again[0]]) if len(again) else math.nan,
+        highest_m=float(height[left : left + again[0] if len(again) else None].max()),
+    )
+
+
+def summarise_skywriting(
+    log: SkywritingLog, height_limit_m: float, vehicle: str, wall_duration_s: float | None = None
+) -> SkywritingSummary:
+    """Sum up `log`, of a flight below `height_limit_m` above home but for the way out of the cage.
+
+    Raises:
+        ValueError: fewer than two rows, or values that are not finite.
+    """
+    if len(log) < 2:
+        raise ValueError(f"{len(log)} rows in the log; a summary needs at least 2")
+    if not log.is_finite:
+        raise ValueError("the log holds values that are not finite")
+    position, time, airspeed = log.position_ned, log.time_s, log.airspeed
+    flying = log.height > 1.0
+    spans = np.diff(time, append=time[-1])
+    return SkywritingSummary(
+        vehicle=vehicle,
+        duration_s=float(time[-1] - time[0]),
+        wall_duration_s=wall_duration_s,
+        path_length_m=float(np.sum(np.linalg.norm(np.diff(position, axis=0), axis=1))),
+        letters=tuple(
+            summarise_letter(letter, position[rows]) for letter, rows in zip(log.letters, letter_rows(log), strict=True)
+        ),
+        height_limit_m=height_limit_m,
+        cage_break=find_cage_break(log, height_limit_m),
+        max_height_m=float(log.height.max()),
+        min_airspeed_mps=float(airspeed[flying].min()) if flying.any() else 0.0,
+        max_airspeed_mps=float(airspeed.max()),
+        max_roll_rad=float(np.abs(log.euler[:, 0]).max()),
+        mean_wind_speed_mps=float(np.linalg.norm(log.flow_ned, axis=1).mean()),
+        seconds_of_mode={int(mode): float(spans[log.mode == mode].sum()) for mode in np.unique(log.mode)},
+    )

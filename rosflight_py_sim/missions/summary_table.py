@@ -1,0 +1,170 @@
+"""The table that ends a flight in the terminal."""
+
+from __future__ import annotations
+
+import math
+from typing import Protocol
+
+from rich.console import Console
+from rich.table import Table
+
+from rosflight_py_sim.missions.autopilot.summary import FlightSummary
+from rosflight_py_sim.missions.dive.summary import DiveSummary
+from rosflight_py_sim.recording.motion_summary import MotionSummary
+
+CALM = 1e-6
+"""Greatest wind (m/s) of a flight that counts as one without wind."""
+
+
+def print_summary(summary: FlightSummary, console: Console) -> None:
+    """Print `summary` as a table of two columns on `console`."""
+    print_table(f"Flight of {summary.vehicle}", summary_rows(summary), console)
+
+
+def print_dive(summary: DiveSummary, console: Console) -> None:
+    """Print the summary of a dive likewise."""
+    print_table(f"Dive of {summary.vehicle}", dive_rows(summary), console)
+
+
+def print_table(title: str, rows: list[tuple[str, str]], console: Console) -> None:
+    """Print rows of a name and a text under a title."""
+    table = Table(title=title, show_header=False, title_justify="left")
+    table.add_column(style="bold")
+    table.add_column()
+    for name, value in rows:
+        table.add_row(name, value)
+    console.print(table)
+
+
+def summary_rows(summary: FlightSummary) -> list[tuple[str, str]]:
+    """The rows of the table: a name and a text with its unit."""
+    s = summary
+    return [
+        *mission_rows(s),
+        ("path length", f"{s.path_length_m:.1f} m"),
+        ("tracking error", _rms_and_max(s.tracking_error_rms_m, s.tracking_error_max_m)),
+        _wanted_row(s),
+        ("height error", _rms_and_max(s.height_error_rms_m, s.height_error_max_m)),
+        _extremes_row(s),
+        _end_row(s),
+        ("wind", wind_text(s)),
+        (
+            "battery",
+            f"{s.battery_voltage_start:.2f} V to {s.battery_voltage_end:.2f} V, {s.battery_used_mah:.0f} mAh, "
+            f"mean {s.mean_current_a:.1f} A, max {s.max_current_a:.1f} A",
+        ),
+        *([] if s.has_wings else [("estimator unhealthy", _unhealthy_text(s.estimator_unhealthy_s))]),
+    ]
+
+
+def motion_rows(summary: MotionSummary, *, underwater: bool) -> list[tuple[str, str]]:
+    """The rows of a motion of which no mission is known."""
+    s = summary
+    height = (
+        ("deepest", f"{s.max_depth_m:.2f} m") if underwater else ("highest", f"{s.max_height_m:.1f} m over the start")
+    )
+    return [
+        *_time_rows(s),
+        ("path length", f"{s.path_length_m:.1f} m"),
+        height,
+        ("at the end", f"{s.end_height_m:.1f} m over the start"),
+        _extremes_row(s),
+        ("current" if underwater else "wind", wind_text(s)),
+    ]
+
+
+def dive_rows(summary: DiveSummary) -> list[tuple[str, str]]:
+    """The rows of a dive's table: a name and a text with its unit."""
+    s = summary
+    current = s.mean_current_speed_mps
+    return [
+        *mission_rows(s),
+        ("gate", _when(s.gate_s, f"passed at {s.gate_s:.1f} s, {s.gate_offset_m:.2f} m off its middle")),
+        ("ring", _when(s.ring_s, f"surfaced in at {s.ring_s:.1f} s, {s.ring_offset_m:.2f} m off its middle")),
+        ("path length", f"{s.path_length_m:.1f} m"),
+        ("deepest", f"{s.max_depth_m:.2f} m"),
+        _extremes_row(s),
+        ("current", "none" if current < CALM else f"mean {current:.2f} m/s"),
+        ("thrusters", f"mean {100.0 * s.mean_thrust:.0f} %"),
+    ]
+
+
+class TimedSummary(Protocol):
+    """What the summary of any motion has."""
+
+    @property
+    def duration_s(self) -> float:
+        """Simulated time."""
+
+    @property
+    def wall_duration_s(self) -> float | None:
+        """Wall time; None where it is not known."""
+
+    @property
+    def real_time_factor(self) -> float | None:
+        """Simulated over wall time; None likewise."""
+
+
+class AnySummary(TimedSummary, Protocol):
+    """What the summary of any mission has."""
+
+    @property
+    def completed(self) -> bool:
+        """Whether the mission was a success."""
+
+
+def mission_rows(s: AnySummary) -> list[tuple[str, str]]:
+    """What there is to say of any mission."""
+    return [("mission", "completed" if s.completed else "not completed"), *_time_rows(s)]
+
+
+def _time_rows(s: TimedSummary) -> list[tuple[str, str]]:
+    rows = [("simulated time", f"{s.duration_s:.1f} s")]
+    if s.wall_duration_s is not None and s.real_time_factor is not None:
+        rows.append(("wall time", f"{s.wall_duration_s:.1f} s"))
+        rows.append(("real-time factor", f"{s.real_time_factor:.1f}"))
+    return rows
+
+
+def _extremes_row(s: MotionSummary | DiveSummary) -> tuple[str, str]:
+    return "fastest, most tilted", f"{s.max_speed_mps:.2f} m/s, {math.degrees(s.max_tilt_rad):.1f} deg"
+
+
+def _when(time_s: float, text: str) -> str:
+    return "not reached" if math.isnan(time_s) else text
+
+
+def _wanted_row(s: FlightSummary) -> tuple[str, str]:
+    """What is held on the path besides it: an airspeed on wings, else the place that a moving reference has."""
+    if not s.has_wings:
+        return "distance to moving reference", _rms_and_max(s.reference_error_rms_m, s.reference_error_max_m)
+    return "airspeed on the path", f"{_number(s.min_airspeed_mps, 'm/s')} to {_number(s.max_airspeed_mps, 'm/s')}"
+
+
+def _end_row(s: FlightSummary) -> tuple[str, str]:
+    if s.landed:
+        return "landing", f"{s.landing_distance_m:.2f} m from the start, {_number(s.touch_down_speed_mps, 'm/s')}"
+    return "at the end", f"in the air, {s.end_height_m:.1f} m over the start"
+
+
+def wind_text(summary: MotionSummary) -> str:
+    """Wind in words: speed, and where it comes from in degrees from north."""
+    if summary.max_wind_speed_mps < CALM:
+        return "none"
+    from_deg = math.degrees(summary.mean_wind_from_rad)
+    mean, largest = summary.mean_wind_speed_mps, summary.max_wind_speed_mps
+    return f"mean {mean:.1f} m/s from {from_deg:03.0f} deg, max {largest:.1f} m/s"
+
+
+def _unhealthy_text(seconds: float) -> str:
+    if math.isnan(seconds):
+        return "not known"
+    return f"for {seconds:.1f} s" if seconds else "never"
+
+
+def _rms_and_max(rms: float, largest: float) -> str:
+    return f"{_number(rms, 'm')} RMS, {_number(largest, 'm')} max"
+
+
+def _number(value: float, unit: str) -> str:
+    return "not reached" if math.isnan(value) else f"{value:.2f} {unit}"

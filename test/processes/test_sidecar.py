@@ -1,0 +1,91 @@
+"""Nodes beside a composed graph: processes of their own that start and end with it."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tf2_msgs.msg import TFMessage
+
+from rosflight_py_sim.stamps import time_ns_of
+
+pytestmark = pytest.mark.timeout(120)
+
+_PR_SET_CHILD_SUBREAPER = 36
+
+
+@pytest.fixture
+def drawn(processes: Any) -> tuple[Any, Any, list[Any]]:
+    """A composed run with the visualizer beside it, an observer, and what /tf has told."""
+    program = processes.run(
+        "commands.cli", "sim", "--visualizer", "--real-time-multiplier", "5", "--ros-args", "-p", "device:=none"
+    )
+    observer = processes.observer()
+    heard: list[Any] = []
+    observer.node.create_subscription(TFMessage, "/tf", heard.append, 10)
+    observer.wait_for(lambda: len(heard) > 3, "frames")
+    return program, observer, heard
+
+
+def children(program: Any) -> list[int]:
+    """Processes that a program has started."""
+    task = Path(f"/proc/{program.process.pid}/task/{program.process.pid}/children")
+    return [int(one) for one in task.read_text().split()]
+
+
+def is_gone(process_id: int) -> Callable[[], bool]:
+    """A condition: the process has ended (its parent need not have asked how)."""
+
+    def gone() -> bool:
+        try:
+            return Path(f"/proc/{process_id}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+        except (FileNotFoundError, ProcessLookupError):
+            return True
+
+    return gone
+
+
+def test_frames_come_from_another_process_without_which_the_simulation_goes_on(drawn: Any) -> None:
+    program, observer, heard = drawn
+    observer.wait_for_advance(0.5)
+    (child,) = children(program)
+    assert child != program.process.pid
+    observer.wait_for(lambda: observer.is_there("visualizer"), "the node")
+    stamps = [one.transforms[0].header.stamp for one in heard]
+    times_ns = [time_ns_of(stamp) for stamp in stamps]
+    assert times_ns == sorted(times_ns)
+    assert set(times_ns) & set(observer.stamps)
+    os.kill(child, signal.SIGTERM)
+    observer.wait_for(is_gone(child), "the end of the node")
+    observer.wait_for_advance(0.5)
+
+
+def test_ctrl_c_in_the_terminal_which_both_hear_ends_both_quietly(drawn: Any) -> None:
+    program, observer, _ = drawn
+    (child,) = children(program)
+    os.killpg(program.process.pid, signal.SIGINT)
+    assert program.wait() == 130
+    observer.wait_for(is_gone(child), "the end of the node")
+    assert program.complaints == []
+
+
+@pytest.fixture
+def adoption() -> Iterator[None]:
+    """While it lasts, orphans are this process's, which can then see them off; not every container has who does."""
+    prctl = ctypes.CDLL(None).prctl
+    assert prctl(_PR_SET_CHILD_SUBREAPER, 1) == 0
+    yield
+    prctl(_PR_SET_CHILD_SUBREAPER, 0)
+
+
+def test_it_ends_with_a_simulation_that_is_killed(adoption: None, drawn: Any) -> None:
+    program, observer, _ = drawn
+    (child,) = children(program)
+    program.kill()
+    observer.wait_for(is_gone(child), "the end of the node")
+    os.waitpid(child, 0)

@@ -1,0 +1,64 @@
+"""Imports between the rooms of the package point down, and each room's docstring says what belongs there."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import rosflight_py_sim
+
+PACKAGE = Path(rosflight_py_sim.__file__).parent
+
+# From the bottom to the top. Modules beside the rooms are below all of them.
+ROOMS = (
+    *("world", "physics", "sensing", "firmware", "transmitter", "protocols", "autopilot", "camera", "vehicles"),
+    *("interfaces", "bridge", "recording", "viewer", "nodes", "graph", "missions", "commands"),
+)
+
+# The module that `python -m rosflight_py_sim` runs.
+ENTRY = PACKAGE / "__main__.py"
+
+
+def imported(file: Path) -> Iterator[str]:
+    """Names in the package that a module imports anywhere; not those for type checks alone."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    tests = [node for node in ast.walk(tree) if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
+    for_types = {inner for node in tests for inner in ast.walk(node)}
+    for node in ast.walk(tree):
+        if node in for_types:
+            continue
+        if isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+
+
+def height(parts: tuple[str, ...]) -> int:
+    """Number of a room in ROOMS, from 1; 0 for a module beside the rooms."""
+    return ROOMS.index(parts[0]) + 1 if parts[0] in ROOMS else 0
+
+
+def test_every_folder_with_code_is_a_room() -> None:
+    folders = {file.relative_to(PACKAGE).parts[0] for file in PACKAGE.glob("*/*.py")}
+    assert folders == set(ROOMS)
+
+
+@pytest.mark.parametrize("room", [*ROOMS, ""])
+def test_imports_point_down(room: str) -> None:
+    files = (PACKAGE / room).rglob("*.py") if room else (file for file in PACKAGE.glob("*.py") if file != ENTRY)
+    upward = []
+    for file in files:
+        own = height(file.relative_to(PACKAGE).parts)
+        for name in imported(file):
+            package, *parts = name.split(".")
+            if package == PACKAGE.name and parts and height(tuple(parts)) > own:
+                upward.append(f"{file.relative_to(PACKAGE)} imports {name}")
+    assert not upward
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_room_says_what_belongs_there(room: str) -> None:
+    assert ast.get_docstring(ast.parse((PACKAGE / room / "__init__.py").read_text(encoding="utf-8")))
