@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from rosflight_py_sim.graph.options import LAUNCH, OPTIONS, Kind, Option
+from rosflight_py_sim.graph.options import LAUNCH, Kind, Option, all_options
 
 PAGE = Path(__file__).parents[1] / "docs" / "launch.md"
 
@@ -20,7 +20,7 @@ def page(text: str) -> str:
     """The page's text with the table as the code has it."""
     before, _, after = text.partition(HEADER)
     _, rest = re.split(r"^(?!\|)", after.partition("\n")[2], maxsplit=1, flags=re.MULTILINE)
-    return f"{before}{HEADER}\n|---|---|---|---|---|\n{''.join(map(_row, OPTIONS.values()))}{rest}"
+    return f"{before}{HEADER}\n|---|---|---|---|---|\n{''.join(map(_row, all_options().values()))}{rest}"
 
 
 def _row(one: Option) -> str:

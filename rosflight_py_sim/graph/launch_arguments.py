@@ -11,14 +11,16 @@ from rosflight_py_sim.graph.time_modes import boolean, chosen_time_mode
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.vehicles import Vehicle, all_vehicles, known_dynamics, vehicle
 
-ARGUMENTS = {one.name: one for one in options_at(LAUNCH)}
-"""All arguments by name; `arguments_of_file` selects those of one launch file."""
+
+def all_arguments() -> dict[str, Option]:
+    """All arguments by name; `arguments_of_file` selects those of one launch file."""
+    return {one.name: one for one in options_at(LAUNCH)}
 
 
 def arguments_of_file(
     only: Mapping[str, Sequence[str]], defaults: Mapping[str, str], own: Sequence[Option] = ()
 ) -> dict[str, Option]:
-    """The arguments of one launch file: ARGUMENTS, including those with a single possible value, and its own.
+    """The arguments of one launch file: all arguments, including those with a single possible value, and its own.
 
     Args:
         only: name of an argument to the values that the file allows, and `forces_and_moments` to the executables that
@@ -29,7 +31,7 @@ def arguments_of_file(
     """
     narrowed = {**{name: tuple(values) for name, values in only.items()}, **_consequences(only)}
     arguments = {one.name: one for one in own}
-    for name, one in ARGUMENTS.items():
+    for name, one in all_arguments().items():
         choices = narrowed.get(name, one.choices)
         default = choices[0] if len(choices) == 1 else defaults.get(name, one.default)
         arguments[name] = replace(one, choices=choices, default=default)

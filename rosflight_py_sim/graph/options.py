@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
+from functools import cache
 
 from rosflight_py_sim.graph.flight_controllers import FLIGHT_CONTROLLERS
 from rosflight_py_sim.interfaces.time_modes import TIME_MODES
@@ -75,9 +76,14 @@ class Option:
         return self.flag or "--" + self.name.replace("_", "-")
 
 
-OPTIONS = {
-    one.name: one
-    for one in [
+@cache
+def all_options() -> dict[str, Option]:
+    """All options by name.
+
+    Raises:
+        ParameterError: a registered vehicle, dynamics or flight controller cannot be used.
+    """
+    options = [
         Option(
             "vehicle",
             f"Vehicle to simulate: {', '.join(known_vehicles())}, or a vehicle file of your own",
@@ -317,13 +323,12 @@ OPTIONS = {
         ),
         Option("output", "Folder for pictures", default="flights", at=(FLY,), metavar="DIR"),
     ]
-}
-"""All options by name."""
+    return {one.name: one for one in options}
 
 
 def options_at(place: str) -> Iterator[Option]:
     """The options that can be given at LAUNCH, or to SIM, FLY or TRIM."""
-    return (one for one in OPTIONS.values() if place in one.at)
+    return (one for one in all_options().values() if place in one.at)
 
 
 def parts_of(value: str) -> list[str]:

@@ -18,7 +18,6 @@ from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.interfaces.qos import CHAIN
 from rosflight_py_sim.missions.autopilot.flight import autopilot_class
 from rosflight_py_sim.nodes.pilot import MissionPilot
-from rosflight_py_sim.resources import share_directory
 from rosflight_py_sim.vehicles import CAMERA, vehicle
 
 
@@ -29,7 +28,7 @@ def main() -> None:
     chosen = vehicle(name, dynamics).carrying(CAMERA, True)
     graph = ComposedGraph(
         [Member(chosen)],
-        files=[str(share_directory() / "config" / chosen.weather)],
+        files=[str(chosen.weather_file)],
         settings={"real_time_multiplier": 0.0, "seed": 7},
         arguments=["--log-level", "warn"],
         executables=[chosen.autopilot] if chosen.autopilot else [],

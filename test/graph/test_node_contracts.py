@@ -62,7 +62,8 @@ def test_a_class_that_lacks_a_method_cannot_be_constructed(interface: type[Any],
 
 
 @pytest.mark.parametrize(
-    ("kind", "own"), [(ActuatorFrontEnd, {"filenos", "exchange"}), (OffboardFrontEnd, {"serve", "command"})]
+    ("kind", "own"),
+    [(ActuatorFrontEnd, {"filenos", "exchange"}), (OffboardFrontEnd, {"serve", "command", "guided_state"})],
 )
 def test_a_front_end_fills_in_its_sockets_and_what_its_kind_does_with_the_vehicles(
     kind: type[Any], own: set[str]

@@ -20,21 +20,21 @@ from unittest import mock
 import pytest
 import yaml
 
-from rosflight_py_sim import interfaces
 from rosflight_py_sim.graph.command_options import words_of
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.graph.flight_controllers import FLIGHT_CONTROLLERS
 from rosflight_py_sim.graph.launch_arguments import (
-    ARGUMENTS,
+    all_arguments,
     arguments_of_file,
     check_fixed,
     check_vehicle,
     is_listed,
 )
-from rosflight_py_sim.graph.options import FLY, OPTIONS, SIM, Kind, Option, options_at
+from rosflight_py_sim.graph.options import FLY, SIM, Kind, Option, all_options, options_at
 from rosflight_py_sim.graph.options import LAUNCH as PLACE
 from rosflight_py_sim.graph.plan import PlannedNode, planned_nodes
 from rosflight_py_sim.graph.time_modes import TIME_MANAGERS, chosen_time_mode
+from rosflight_py_sim.nodes import rosflight_io
 from rosflight_py_sim.nodes.running import NODE_CLASSES, node_class
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.resources import share_directory
@@ -133,7 +133,7 @@ def test_each_launch_file_lists_exactly_the_arguments_that_have_an_effect_in_it(
     assert fixed(file) == FIXED[file]
     # Where time_mode has a default, use_sim_time decides nothing.
     without_effect = {*FIXED[file], *({"use_sim_time"} if file in LOCKSTEP else ())}
-    assert set(listed(file)) == (set(ARGUMENTS) | OWN.get(file, set())) - without_effect
+    assert set(listed(file)) == (set(all_arguments()) | OWN.get(file, set())) - without_effect
 
 
 @pytest.mark.parametrize("file", GRAPHS)
@@ -149,8 +149,8 @@ def test_each_launch_file_changes_arguments_that_there_are(file: str) -> None:
     options = description(file)
     assert set(options) <= {"only", "defaults", "own", "entities"}
     for name, values in options.get("only", {}).items():
-        assert set(values) <= set(NODE_CLASSES if name == "forces_and_moments" else ARGUMENTS[name].choices)
-    assert set(options.get("defaults", {})) <= set(ARGUMENTS)
+        assert set(values) <= set(NODE_CLASSES if name == "forces_and_moments" else all_arguments()[name].choices)
+    assert set(options.get("defaults", {})) <= set(all_arguments())
 
 
 @pytest.mark.parametrize("file", GRAPHS)
@@ -380,11 +380,11 @@ def test_composed_run_passes_every_argument_on_that_the_command_has() -> None:
 
     given = {
         name: one.choices[-1] if one.choices and one.kind is Kind.TEXT else GIVEN[one.kind]
-        for name, one in OPTIONS.items()
+        for name, one in all_options().items()
         if PLACE in one.at
     }
     parsed = vars(_parser().parse_args(["sim", "--launched", *words_of(given, SIM)]))
-    shared = {name: value for name, value in given.items() if SIM in OPTIONS[name].at}
+    shared = {name: value for name, value in given.items() if SIM in all_options()[name].at}
     assert len(shared) > 15
     assert {name: parsed[name] for name in shared} == {name: PARSED.get(value, value) for name, value in shared.items()}
 
@@ -417,7 +417,7 @@ def started(**given: str) -> dict[str, dict[str, Any]]:
     actions = mock.Mock()
     with mock.patch.dict(sys.modules, {name: mock.Mock() for name in names} | {"launch_ros.actions": actions}):
         graph = runpy.run_path(str(SHARED))["graph"]
-    graph({name: one.default for name, one in ARGUMENTS.items()} | given)
+    graph({name: one.default for name, one in all_arguments().items()} | given)
     return {call.kwargs.get("name", call.kwargs["executable"]): call.kwargs for call in actions.Node.call_args_list}
 
 
@@ -449,7 +449,7 @@ def test_one_process_is_not_started_again() -> None:
 
 
 def test_each_argument_is_described_and_rosflights_are_there() -> None:
-    assert set(ARGUMENTS) >= ROSFLIGHT_ARGUMENTS | {"time_mode", "composed", "namespace", "log_level"}
+    assert set(all_arguments()) >= ROSFLIGHT_ARGUMENTS | {"time_mode", "composed", "namespace", "log_level"}
     for file in GRAPHS:
         for name, one in listed(file).items():
             # Help texts put a default or a full stop after it.
@@ -459,7 +459,7 @@ def test_each_argument_is_described_and_rosflights_are_there() -> None:
 
 @pytest.mark.parametrize("name", ["multirotor", "fixedwing"])
 def test_services_that_prepare_the_firmware_are_services_of_the_board(name: str) -> None:
-    board = "".join(path.read_text(encoding="utf-8") for path in Path(interfaces.__path__[0]).glob("rosflight_io_*.py"))
+    board = "".join(path.read_text(encoding="utf-8") for path in Path(rosflight_io.__path__[0]).glob("*.py"))
     called = [literals(call.args)[0] for call in calls(LAUNCH / f"{name}_init_firmware.launch.py", "_call")]
     assert called == ["param_load_from_file", "calibrate_imu", "param_write"]
     assert all(f'"{service}"' in board for service in called)
@@ -468,7 +468,7 @@ def test_services_that_prepare_the_firmware_are_services_of_the_board(name: str)
 def test_each_argument_stands_in_the_launch_page() -> None:
     page = (share_directory() / "docs" / "launch.md").read_text(encoding="utf-8")
     own = [name for names in OWN.values() for name in names]
-    assert [name for name in ARGUMENTS if f"| `{name}` |" not in page] == []
+    assert [name for name in all_arguments() if f"| `{name}` |" not in page] == []
     assert [name for name in own if f"`{name}:=" not in page] == []
 
 

@@ -12,7 +12,7 @@ import rclpy
 from rcl_interfaces.srv import GetParameters
 from rclpy.executors import SingleThreadedExecutor
 
-from rosflight_py_sim.graph.launch_arguments import ARGUMENTS, time_mode_of
+from rosflight_py_sim.graph.launch_arguments import all_arguments, time_mode_of
 from rosflight_py_sim.graph.launching import TIME_MODE, node_arguments
 from rosflight_py_sim.interfaces.time_modes import TIME_MODES
 from rosflight_py_sim.parameters import ParameterError
@@ -21,7 +21,7 @@ from test.launch.test_launch_files import PATIENCE_S, WITH_LAUNCH, launched, wai
 
 EXAMPLE = share_directory() / "docs" / "examples" / "my_forces_and_moments"
 
-DEFAULTS = {name: one.default or "" for name, one in ARGUMENTS.items()} | {"vehicle": "multirotor"}
+DEFAULTS = {name: one.default or "" for name, one in all_arguments().items()} | {"vehicle": "multirotor"}
 
 
 @pytest.mark.parametrize(
