@@ -77,10 +77,12 @@ class ClientFlight(Flight):
     def report(self, console: Console, picture: Path) -> bool:
         """Have the task judged and shown."""
         if self._task.hindrance:
-            console.print(f"[red]given up[/red] while {self.doing}: {self._task.hindrance}", highlight=False)
+            console.print(
+                f"[red]given up[/red] while {self.doing}: {self._task.hindrance}", highlight=False, soft_wrap=True
+            )
         elif self._code:
             said = "\n".join(self._last_words)
-            console.print(f"[red]{self._mission.program.name} gave up[/red]:\n{said}", highlight=False)
+            console.print(f"[red]{self._mission.program.name} gave up[/red]:\n{said}", highlight=False, soft_wrap=True)
         return self._task.report(console, picture)
 
     def close(self) -> None:

@@ -108,7 +108,7 @@ def fly(
     if outcome is not None:
         console.print(f"recording: {outcome.path}, {outcome.said}", highlight=False, soft_wrap=True)
     if flight.failure:
-        console.print(f"[red]given up[/red] while {flight.failure}", highlight=False)
+        console.print(f"[red]given up[/red] while {flight.failure}", highlight=False, soft_wrap=True)
         return 1
     picture = output / f"{flight.vehicle.name}-{datetime.now():%Y%m%d-%H%M%S}.png"
     success = flight.report(console, picture)

@@ -30,7 +30,8 @@ MISSION = {
 
 def test_square_is_flown_by_processes_in_lockstep(simulate: Callable[..., Any]) -> None:
     # Unlimited: RC and commands come from processes beside the step, and must not look lost however fast the steps go.
-    simulation = simulate("lockstep", 0.0)
+    # A process that gets no processor time for two of these timeouts counts as lost.
+    simulation = simulate("lockstep", 0.0, "-p", "stall_timeout:=2.0")
     simulation.start("autopilot", *(word for k, v in MISSION.items() for word in ("-p", f"{k}:={v}")))
     observer = simulation.observer()
     errors: list[float] = []
