@@ -1,6 +1,6 @@
 """Fly the beginning of a mission with a camera while numba cannot be imported; print how many pictures were taken.
 
-    python flown_without_numba.py VEHICLE DYNAMICS SECONDS
+    python flown_without_numba.py VEHICLE DYNAMICS SECONDS [ROS ARGUMENTS]
 
 A kernel that the kernel library lacks, or a call that it does not take, raises ModuleNotFoundError here.
 """
@@ -30,7 +30,7 @@ def main() -> None:
         [Member(chosen)],
         files=[str(chosen.weather_file)],
         settings={"real_time_multiplier": 0.0, "seed": 7},
-        arguments=["--log-level", "warn"],
+        arguments=["--log-level", "warn", *sys.argv[4:]],
         executables=[chosen.autopilot] if chosen.autopilot else [],
     )
     viewer = Node("viewer")

@@ -14,11 +14,13 @@ import pytest
 
 from rosflight_py_sim import jit
 from rosflight_py_sim.vehicles import all_vehicles
+from test.tools.free_ports import free_ports
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 ROOT = Path(__file__).parents[2]
 HERE = Path(__file__).parent
+UTHERE_PORTS = ("uthere.udp_port_in", "uthere.udp_port_out")
 
 # Compiling takes 15 s on two idle cores.
 pytestmark = [
@@ -59,7 +61,11 @@ def compile_into(folder: Path) -> None:
 @pytest.mark.parametrize(("vehicle", "dynamics"), all_vehicles())
 def test_a_flight_after_compiling_needs_no_numba(command_line: Run, cache: Path, vehicle: str, dynamics: str) -> None:
     arguments = (str(HERE / "flown_without_numba.py"), vehicle, dynamics, "3")
-    flown = command_line(*arguments, XDG_CACHE_HOME=str(cache))
+    names = ("auv_zeromq.image_port", "auv_zeromq.thruster_port", "auv_zeromq.telemetry_port", *UTHERE_PORTS)
+    ports = [
+        word for port in zip(names, free_ports(len(names)), strict=True) for word in ("-p", "{}:={}".format(*port))
+    ]
+    flown = command_line(*arguments, *ports, XDG_CACHE_HOME=str(cache))
     assert flown.returncode == 0, flown.stderr
     assert "numba" not in flown.stderr
     assert int(flown.stdout.splitlines()[-1]) > 0, "no picture was taken"
