@@ -13,7 +13,7 @@ from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.resources import share_directory
 from rosflight_py_sim.viewer.frame_tree import prefixed
 
-CONFIG = share_directory() / "config" / "rosflight_py_sim.graph.rviz"
+CONFIG = share_directory() / "config" / "rosflight_py_sim.rviz"
 """For one vehicle without a namespace."""
 
 # Topics of the visualizer, which serves all vehicles; the others are a vehicle's own.

@@ -11,8 +11,8 @@ _AHEAD_NS = 20_000_000
 class ExpectedInput:
     """A regular input whose sender the machine may hold up while steps go by: worth a step's waiting.
 
-    A sender counts as regular while it keeps an interval of at most 25 ms of simulated time, and as late 50 ms after it
-    was heard, half of what the firmware calls lost.
+    A sender counts as regular from its first two messages within 25 ms of simulated time until `give_up`, and as late
+    50 ms after its last message, which is half of the time after which the firmware reports it as lost.
     """
 
     def __init__(self) -> None:
@@ -20,7 +20,7 @@ class ExpectedInput:
         self._regular = False
 
     def received(self, time_ns: int) -> None:
-        self._regular = 0 <= time_ns - self._last_ns <= 25_000_000
+        self._regular = self._regular or 0 <= time_ns - self._last_ns <= 25_000_000
         self._last_ns = time_ns
 
     def is_late(self, time_ns: int) -> bool:

@@ -418,12 +418,12 @@ def test_port_in_use_is_named_and_nothing_stays_bound(
 
 @pytest.mark.parametrize("address", ["192.0.2.1", "nowhere.invalid", "", "1.2.3"])
 def test_address_that_is_not_of_this_machine_is_refused(new_auv_bench: Callable[..., Any], address: str) -> None:
-    with pytest.raises(ParameterError, match=r"'auv\.address' and 'auv_zeromq.image_port'"):
+    with pytest.raises(ParameterError, match=r"'auv_zeromq\.address' and 'auv_zeromq.image_port'"):
         new_auv_bench(address=address)
 
 
 def test_what_to_install_is_said_when_pyzmq_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "zmq", None)
     front_end = AuvFrontEnd(AuvFrontEnd.PARAMETERS.defaults(), logging.getLogger(), [""])
-    with pytest.raises(ParameterError, match=r"'auv' given, which needs pyzmq.*: pip install pyzmq$"):
+    with pytest.raises(ParameterError, match=r"'auv_zeromq' given, which needs pyzmq.*: pip install pyzmq$"):
         front_end.open()

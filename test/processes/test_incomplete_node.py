@@ -24,7 +24,7 @@ if __name__ == "__main__":
 
 RUN = "run(Mine)"
 COMPOSE = (
-    "from rosflight_py_sim import composition, cli; "
+    "from rosflight_py_sim.graph import composition; from rosflight_py_sim.commands import cli; "
     "original = composition.node_class; "
     "composition.node_class = lambda name: Mine if name == {executable!r} else original(name); "
     "cli.main(['sim'])"

@@ -51,13 +51,13 @@ FILES = {
 
 
 @pytest.mark.parametrize(("text", "told"), FILES.values(), ids=FILES)
-@pytest.mark.parametrize("module", ["nodes.rc", "cli"])
+@pytest.mark.parametrize("module", ["nodes.rc", "commands.cli"])
 def test_parameter_file_that_is_none_is_told_in_one_line(
     processes: Any, tmp_path: Path, module: str, text: str, told: str
 ) -> None:
     file = tmp_path / "given.yaml"
     file.write_text(text)
-    before = ["sim"] if module == "cli" else []
+    before = ["sim"] if module == "commands.cli" else []
     program = processes.run(module, *before, "--ros-args", "--params-file", str(file))
     assert program.wait() == 1
     assert len(program.complaints) == 1, program.stderr

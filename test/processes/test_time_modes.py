@@ -23,7 +23,7 @@ STEP_NS = 2_500_000
 @pytest.fixture(scope="module", params=["wall", "paced", "gated", "lockstep"])
 def running(request: pytest.FixtureRequest, start_simulation: Callable[..., Any]) -> Any:
     # On a busy machine a step may take longer than the default, and a gated simulation would go on without it.
-    simulation = start_simulation(request.param, 1.0, "-p", "step_timeout:=20.0")
+    simulation = start_simulation(request.param, 1.0, "-p", "step_timeout:=8.0")
     observer = simulation.observer()
     observer.wait_for_advance(0.5, "the graph starts")
     yield simulation, observer
