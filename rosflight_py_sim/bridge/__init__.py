@@ -1,1 +1,1 @@
-"""Front-ends through which programs that speak other simulators' protocols take part; their node is nodes/bridge.py."""
+"""Front-ends that connect programs over other simulators' protocols; the node is nodes/bridge.py."""

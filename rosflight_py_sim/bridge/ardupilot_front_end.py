@@ -1,4 +1,4 @@
-"""ArduPilot's JSON SITL interface over UDP, for each vehicle on a port of its own."""
+"""ArduPilot's JSON SITL interface over UDP, with one port per vehicle."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rosflight_py_sim.protocols.ardupilot_json import CHANNELS_OF_MAGIC
 from rosflight_py_sim.pulse_width import LOW_US, OUTPUTS
 
 PORTS_APART = 10
-"""From the port of one vehicle to that of the next, as ArduPilot's option -I counts."""
+"""Difference between the ports of successive vehicles, as for ArduPilot's option -I."""
 
 _LAST_PORT = 65535
 
@@ -26,13 +26,13 @@ _CHANNELS = [str(channel + 1) for channel in range(max(CHANNELS_OF_MAGIC.values(
 
 
 class ArduPilotFrontEnd(ActuatorFrontEnd):
-    """Takes ArduPilot's place in the loop: frame n commands a step, and the state after that step is its answer.
+    """Exchanges frames with ArduPilot: each servo frame commands one step and is answered with the state after it.
 
-    Vehicle i talks to the ArduPilot that was started with -I i, see ArduPilotLink. Its frame rate sets the step.
+    Vehicle i is flown by the ArduPilot started with -I i, see ArduPilotLink. ArduPilot's frame rate sets the step.
 
-    Counters, over all vehicles: steps, duplicates, late_frames, lost_frames, restarts, refused_frames (of a second
-    ArduPilot), not_allowed (datagrams of others than the allowed peers), wrong_length, wrong_magic, zero_frame_rate,
-    unsent_replies.
+    Counters, over all vehicles: steps, duplicates, late_frames, lost_frames, restarts, refused_frames (from a second
+    ArduPilot), not_allowed (datagrams from addresses that are not allowed), wrong_length, wrong_magic,
+    zero_frame_rate, unsent_replies.
     """
 
     PARAMETERS: ClassVar[ParameterTable] = (
@@ -40,13 +40,13 @@ class ArduPilotFrontEnd(ActuatorFrontEnd):
             Parameter(
                 "ardupilot.address",
                 "127.0.0.1",
-                "Address of this machine on which ArduPilot's frames are expected; 0.0.0.0: all of them",
+                "Local address to receive ArduPilot's frames on; 0.0.0.0: all addresses",
                 read_only=True,
             ),
             Parameter(
                 "ardupilot.port",
                 9002,
-                "UDP port of the first vehicle; vehicle i has this plus 10 i, as ArduPilot started with -I i expects",
+                "UDP port of the first vehicle; vehicle i uses this plus 10 i, as ArduPilot with -I i expects",
                 minimum=1,
                 maximum=_LAST_PORT,
                 read_only=True,
@@ -54,15 +54,15 @@ class ArduPilotFrontEnd(ActuatorFrontEnd):
             Parameter(
                 "ardupilot.allowed_peers",
                 [],
-                "Who may fly: addresses as 192.168.1.20 or 192.168.1.20:14000; of an empty list, whoever comes first",
+                "Addresses that may fly the vehicle, as 192.168.1.20 or 192.168.1.20:14000; empty: the first sender",
                 element=str,
                 read_only=True,
             ),
             Parameter(
                 "ardupilot.silence",
                 2.0,
-                "System time without a frame after which another ArduPilot may take over; a living one repeats its "
-                "frame after 1.1 s",
+                "System time without a frame after which another ArduPilot may connect; a running ArduPilot repeats "
+                "its frame after 1.1 s",
                 "s",
                 minimum=1.2,
                 read_only=True,
@@ -70,7 +70,7 @@ class ArduPilotFrontEnd(ActuatorFrontEnd):
             Parameter(
                 "ardupilot.max_step",
                 0.005,
-                "Longest step of the simulation, for ArduPilots that ask for frames more rarely",
+                "Longest simulation step, for ArduPilots that request a lower frame rate",
                 "s",
                 minimum=1e-4,
                 maximum=0.02,
@@ -79,15 +79,15 @@ class ArduPilotFrontEnd(ActuatorFrontEnd):
             Parameter(
                 "ardupilot.outputs",
                 [str(output + 1) for output in range(OUTPUTS)],
-                "What each output gets: a sum of channels about 1500 us, as '3' (channel 3), '-2' (channel 2 "
-                "reversed), '0.5*1-0.5*2', or empty text (no channel: its no_output)",
+                "Input of each output: a sum of channels about 1500 us, such as '3' (channel 3), '-2' (channel 2 "
+                "reversed), '0.5*1-0.5*2', or empty text (no channel: the value in no_output)",
                 length=OUTPUTS,
                 read_only=True,
             ),
             Parameter(
                 "ardupilot.no_output",
                 [LOW_US] * OUTPUTS,
-                "What each output gets as long as ArduPilot sends 0 for its channel: 1000 stops a motor, 1500 centres "
+                "Pulse width of each output while ArduPilot sends 0 for its channel: 1000 stops a motor, 1500 centres "
                 "a servo",
                 "us",
                 minimum=0,
@@ -114,13 +114,13 @@ class ArduPilotFrontEnd(ActuatorFrontEnd):
     )
 
     def __init__(self, values: Values, logger: Logger, vehicles: Sequence[str] = ("",)) -> None:
-        """Take the parameters; `open` opens the sockets."""
+        """Store the parameters; `open` opens the sockets."""
         super().__init__(values, logger, vehicles)
         host, port = str(values["ardupilot.address"]), int(number(values, "ardupilot.port"))
         last = port + PORTS_APART * (len(self.vehicles) - 1)
         if last > _LAST_PORT:
             raise ParameterError(
-                f"parameter 'ardupilot.port': {port} given, so that vehicle {len(self.vehicles)} would have {last}; "
+                f"parameter 'ardupilot.port': {port} given, which gives vehicle {len(self.vehicles)} port {last}; "
                 f"allowed: at most {_LAST_PORT - last + port}"
             )
         self._max_step = number(values, "ardupilot.max_step")
@@ -139,7 +139,7 @@ class ArduPilotFrontEnd(ActuatorFrontEnd):
             self._links.append(ArduPilotLink(partner, outputs, replies, incidents))
 
     def partner(self, vehicle: int) -> str:
-        """Where that vehicle's ArduPilot is expected."""
+        """Address on which frames from the vehicle's ArduPilot are expected."""
         return f"ArduPilot on UDP {address_text(self._links[vehicle].partner.own)}"
 
     def open(self) -> None:
@@ -157,20 +157,20 @@ class ArduPilotFrontEnd(ActuatorFrontEnd):
             link.partner.close()
 
     def filenos(self) -> list[int]:
-        """Of the UDP sockets."""
+        """File descriptors of the UDP sockets."""
         return [fileno for link in self._links for fileno in link.partner.filenos()]
 
     def exchange(self, vehicle: int, snapshot: Snapshot) -> Answer:
-        """Answer the frame whose step led to this snapshot; the commands of the next one, if it has come."""
+        """Answer the frame whose step led to this snapshot; return the next frame's commands, if it has arrived."""
         return self._links[vehicle].exchange(snapshot)
 
     def requested_step(self, vehicle: int) -> float | None:
-        """Step of the last frame's rate."""
+        """Step that corresponds to the last frame's rate, s."""
         rate = self._links[vehicle].frame_rate
         return None if rate is None else min(1.0 / rate, self._max_step)
 
     def refused(self, vehicle: int) -> str:
-        """A second ArduPilot, while the first one lives."""
+        """Address of a second ArduPilot that is refused while the first one is connected."""
         return self._links[vehicle].partner.refused
 
 

@@ -17,7 +17,7 @@ from rosflight_py_sim.transitions import TransitionMachine, Transitions
 _COUNTS = 2**32
 
 # ArduPilot repeats a frame after 1.1 s. A repetition this soon after the answer crossed it on the way, or was
-# duplicated by the network: a second answer would put ArduPilot one frame behind for good.
+# duplicated by the network. A second answer would leave ArduPilot one frame behind permanently.
 _CROSSING_S = 0.25
 
 # ArduPilot's first frames state a start-up rate, which changes by 1 Hz a frame to SIM_RATE_HZ. The rate in a frame is
@@ -51,7 +51,7 @@ class StepEvent(Enum):
 class ArduPilotLink:
     """Takes a step for each frame of the partner, and answers with the state after it (see `STEP_TRANSITIONS`).
 
-    ArduPilot repeats a frame when it misses the answer. A repeated frame is answered with the same bytes and commands
+    ArduPilot repeats a frame when it misses the answer. A repeated frame gets the same bytes again and commands
     no step; repetitions that queued up while the step was under way are ignored. A lower frame count is a restart: the
     vehicle starts over before the frame takes effect.
 
@@ -65,7 +65,7 @@ class ArduPilotLink:
     def __init__(
         self, partner: ArduPilotPartner, outputs: OutputMap, replies: ReplyMaker, incidents: Incidents
     ) -> None:
-        """Use what the front-end has made from its parameters."""
+        """Store what the front-end derived from its parameters."""
         self.partner = partner
         self.frame_rate: int | None = None
         self._outputs, self._replies, self._incidents = outputs, replies, incidents
@@ -73,15 +73,15 @@ class ArduPilotLink:
         self._frame: ServoFrame | None = None
         self._frame_sender: Address | None = None
         self._reply, self._replied_s = b"", 0.0
-        self._steady_rate, self._steady_frames, self._told_rate = 0, 0, 0
-        self._told: Answer = None
+        self._steady_rate, self._steady_frames, self._logged_rate = 0, 0, 0
+        self._commands: Answer = None
         self._states = TransitionMachine(STEP_TRANSITIONS, StepState.WAITING, self)
 
     def exchange(self, snapshot: Snapshot) -> Answer:
         """Answer the frame whose step led to this snapshot; return the next frame's commands, if it has arrived."""
-        self._told = None
+        self._commands = None
         self._states.handle(StepEvent.SNAPSHOT, snapshot)
-        return self._told
+        return self._commands
 
     def _receive_frames(self, snapshot: Snapshot) -> None:
         """Handle frames up to the first one that commands a step or starts the vehicle over."""
@@ -100,7 +100,7 @@ class ArduPilotLink:
         last, last_sender = self._frame, self._frame_sender
         self._frame_sender = sender
         if sender != last_sender:
-            self._steady_frames = self._told_rate = 0
+            self._steady_frames = self._logged_rate = 0
         if last is None:
             return StepEvent.NEXT
         ahead = (frame.frame_count - last.frame_count) % _COUNTS
@@ -123,7 +123,7 @@ class ArduPilotLink:
         return StepEvent.NEXT
 
     def _answer(self, snapshot: Snapshot) -> None:
-        """Make the answer to the frame whose step has been taken, and send it."""
+        """Build the answer to the frame whose step has been taken, and send it."""
         try:
             self._reply = self._replies.line(snapshot)
         except ReplyError as error:
@@ -136,18 +136,18 @@ class ArduPilotLink:
             self._replied_s = time.monotonic()
             self.partner.send(self._reply)
 
-    def _excuse_silence(self, _: Snapshot) -> None:
-        self.partner.excuse_silence()
+    def _restart_timeout(self, _: Snapshot) -> None:
+        self.partner.restart_timeout()
 
     def _command_step(self, _: Snapshot) -> None:
         assert self._frame is not None
         self.frame_rate = self._frame.frame_rate
         self._incidents.counters["steps"] += 1
         self._watch_rate(self._frame)
-        self._told = self._outputs.outputs(self._frame.pwm_us)
+        self._commands = self._outputs.outputs(self._frame.pwm_us)
 
     def _start_over(self, _: Snapshot) -> None:
-        self._told = START_OVER
+        self._commands = START_OVER
 
     def _watch_rate(self, frame: ServoFrame) -> None:
         """Log the frame rate once it has settled, and again when it settles at another value."""
@@ -156,8 +156,8 @@ class ArduPilotLink:
         if abs(rate - self._steady_rate) > _SAME_RATE_HZ or not any(frame.pwm_us):
             self._steady_rate, self._steady_frames = rate, 0
         self._steady_frames += 1
-        if self._steady_frames >= _SETTLED_S * rate and abs(rate - self._told_rate) > _SAME_RATE_HZ:
-            self._told_rate = rate
+        if self._steady_frames >= _SETTLED_S * rate and abs(rate - self._logged_rate) > _SAME_RATE_HZ:
+            self._logged_rate = rate
             self._incidents.inform(f"ArduPilot sends {rate} frames per simulated second")
 
 
@@ -177,7 +177,7 @@ STEP_TRANSITIONS: Transitions[StepState, StepEvent] = {
         StepEvent.SILENCE: (StepState.WAITING, (ArduPilotLink._answer_again,)),
     },
     StepState.STEPPING: {
-        StepEvent.SNAPSHOT: (StepState.ANSWERING, (ArduPilotLink._excuse_silence, ArduPilotLink._receive_frames))
+        StepEvent.SNAPSHOT: (StepState.ANSWERING, (ArduPilotLink._restart_timeout, ArduPilotLink._receive_frames))
     },
     # Frames that arrived during the step are read before the answer is sent: duplicates among them are older than it.
     StepState.ANSWERING: {

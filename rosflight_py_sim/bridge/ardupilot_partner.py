@@ -1,4 +1,4 @@
-"""The ArduPilot at the other end of a link: frames of one sender are accepted, those of others refused."""
+"""Connection to one ArduPilot: frames from its address are accepted, those from other senders refused."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from rosflight_py_sim.transitions import TransitionMachine, Transitions
 # of the process.
 _MOST_OF_PARTNER, _MOST_OF_OTHERS = 256, 64
 
-# Period at which datagrams of others are read while the partner sends.
+# Period at which datagrams from other senders are read while the partner sends.
 _OTHERS_EVERY_S = 0.01
 
 # Time after its last frame during which a second ArduPilot counts as present.
@@ -69,12 +69,12 @@ class ArduPilotPartner:
     """
 
     def __init__(self, own: Address, allowed: AllowedPeers, silence_s: float, incidents: Incidents) -> None:
-        """`open` opens the sockets; another sender may take over `silence_s` after the partner's last frame."""
+        """`open` opens the sockets; another sender may connect `silence_s` after the partner's last frame."""
         self.own = own
         self._allowed, self._silence_s, self._incidents = allowed, silence_s, incidents
         self._sockets: PartnerSockets | None = None
         self._address: Address | None = None
-        self._heard_s = self._other_s = -math.inf
+        self._last_frame_s = self._other_s = -math.inf
         self._others_due_s = 0.0
         self._refused: tuple[Address, float] | None = None
         self._states = TransitionMachine(PARTNER_TRANSITIONS, PartnerState.NONE, self)
@@ -97,7 +97,7 @@ class ArduPilotPartner:
         except OSError as error:
             raise ParameterError(
                 f"parameters 'ardupilot.address' and 'ardupilot.port': {address_text(self.own)} given, which cannot be "
-                f"used: {error.strerror}; allowed: an address of this machine and a port that nobody uses"
+                f"used: {error.strerror}; allowed: a local address and a free port"
             ) from error
 
     def close(self) -> None:
@@ -112,9 +112,9 @@ class ArduPilotPartner:
         return self._sockets.filenos()
 
     def frames(self) -> Iterator[tuple[ServoFrame, Address]]:
-        """Accepted frames and their sender, which is the partner or becomes the partner.
+        """Accepted frames, each with its sender, which is or becomes the partner.
 
-        A call reads a bounded number. Frames that the caller does not ask for stay in the socket.
+        Each call reads a bounded number. Frames that the caller does not request stay in the socket.
         """
         assert self._sockets is not None
         for _ in range(_MOST_OF_PARTNER):
@@ -129,17 +129,17 @@ class ArduPilotPartner:
         yield from self._frames_of_shared_socket()
 
     def refuse_others(self) -> None:
-        """Read datagrams of others, at intervals, while the partner's own socket has frames."""
+        """Read datagrams from other senders, at intervals, while the partner's own socket has frames."""
         now_s = time.monotonic()
-        # Only in this state no other sender can take over, and the shared socket holds no frame of the partner.
+        # Only in this state can no other sender connect, and does the shared socket hold no frame of the partner.
         if self._states.state is PartnerState.SENDING and now_s >= self._others_due_s:
             self._others_due_s = now_s + _OTHERS_EVERY_S
             for _ in self._frames_of_shared_socket():
                 pass
 
-    def excuse_silence(self) -> None:
+    def restart_timeout(self) -> None:
         """Restart the silence timeout: the partner has sent a frame, or could not be expected to."""
-        self._heard_s = time.monotonic()
+        self._last_frame_s = time.monotonic()
 
     def send(self, answer: bytes) -> None:
         """Send the partner an answer."""
@@ -158,7 +158,7 @@ class ArduPilotPartner:
                 return
             datagram, sender = received
             if sender != self._address and sender not in self._allowed:
-                self._incidents.count("not_allowed", "%s:%s is none of ardupilot.allowed_peers", *sender)
+                self._incidents.count("not_allowed", "%s:%s is not in ardupilot.allowed_peers", *sender)
                 continue
             frame = self._decoded(datagram, sender)
             if frame is not None:
@@ -170,23 +170,23 @@ class ArduPilotPartner:
         try:
             return decode_frame(datagram)
         except ProtocolError as error:
-            self._incidents.count(_KINDS[type(error)], "datagram of %s:%s passed over: %s", *sender, error)
+            self._incidents.count(_KINDS[type(error)], "datagram from %s:%s ignored: %s", *sender, error)
             return None
 
     def _event_of(self, sender: Address) -> PartnerEvent | None:
-        """Event of a frame in the shared socket; None if its sender would be the partner, but cannot be answered."""
+        """Event of a frame in the shared socket; None if its sender would become the partner but cannot be answered."""
         if sender == self._address:
             return PartnerEvent.FROM_PARTNER_IN_SHARED
         now_s = time.monotonic()
-        if now_s - self._heard_s < self._silence_s:
+        if now_s - self._last_frame_s < self._silence_s:
             self._incidents.counters["refused_frames"] += 1
             before_s, self._other_s = self._other_s, now_s
             return PartnerEvent.FROM_OTHER_AGAIN if now_s - before_s <= _REFUSED_S else PartnerEvent.FROM_OTHER
         assert self._sockets is not None
         try:
-            self._sockets.converse_with(sender)
+            self._sockets.connect(sender)
         except OSError as error:
-            text = "ArduPilot at %s:%s cannot be answered: %s"
+            text = "cannot answer ArduPilot at %s:%s: %s"
             self._incidents.count("refused_frames", text, *sender, error.strerror)
             return None
         return PartnerEvent.FROM_NEWCOMER
@@ -198,7 +198,7 @@ class ArduPilotPartner:
         )
 
     def _take_frame(self, sender: Address, frame: ServoFrame) -> None:
-        self.excuse_silence()
+        self.restart_timeout()
 
     def _count_late_frame(self, sender: Address, frame: ServoFrame) -> None:
         self._incidents.counters["late_frames"] += 1
@@ -208,8 +208,8 @@ class ArduPilotPartner:
         self._refused = sender, time.monotonic()
         self._incidents.warn(
             "refused_frames",
-            "a second ArduPilot at %s:%s is refused: the one at %s:%s is connected; another is accepted after that one "
-            "has been silent for %g s",
+            "refused a second ArduPilot at %s:%s: the one at %s:%s is connected; another is accepted once that one has "
+            "been silent for %g s",
             *sender,
             *self._address,
             self._silence_s,

@@ -1,4 +1,4 @@
-"""What ArduPilot is answered: a snapshot as a line of its protocol."""
+"""Replies to ArduPilot: a snapshot as a line of its JSON protocol."""
 
 from __future__ import annotations
 
@@ -16,63 +16,63 @@ REPLY_PARAMETERS = ParameterTable(
     Parameter(
         "ardupilot.imu",
         "truth",
-        "What the answer's gyro and accelerometer read: truth (ArduPilot adds noise and biases of an IMU itself), or "
-        "sensors (what the node sensors measures, with its noise and biases)",
+        "Source of the reply's gyro and accelerometer: truth (ArduPilot adds the noise and biases of an IMU), or "
+        "sensors (measurements of the node sensors, with their noise and biases)",
         choices=("truth", "sensors"),
         read_only=True,
     ),
     GRAVITY,
-    Parameter("ardupilot.attitude", True, "Whether the answer has the attitude as roll, pitch and yaw", read_only=True),
+    Parameter("ardupilot.attitude", True, "Whether the reply contains roll, pitch and yaw", read_only=True),
     Parameter(
         "ardupilot.quaternion",
         True,
-        "Whether the answer has the attitude as a quaternion, which ArduPilot prefers",
+        "Whether the reply contains the attitude quaternion, which ArduPilot prefers",
         read_only=True,
     ),
-    Parameter("ardupilot.rng_1", True, "Whether the answer has the range finder's distance", read_only=True),
-    Parameter("ardupilot.windvane", True, "Whether the answer has the apparent wind", read_only=True),
-    Parameter("ardupilot.velocity_wind", True, "Whether the answer has the wind over ground", read_only=True),
-    Parameter("ardupilot.airspeed", True, "Whether the answer has the Pitot tube's airspeed", read_only=True),
+    Parameter("ardupilot.rng_1", True, "Whether the reply contains the range finder's distance", read_only=True),
+    Parameter("ardupilot.windvane", True, "Whether the reply contains the apparent wind", read_only=True),
+    Parameter("ardupilot.velocity_wind", True, "Whether the reply contains the wind over ground", read_only=True),
+    Parameter("ardupilot.airspeed", True, "Whether the reply contains the Pitot tube's airspeed", read_only=True),
     Parameter(
         "ardupilot.rc",
         True,
-        "Whether the answer has the channels of the transmitter (sim/RC); false: ArduPilot gets them elsewhere, as "
-        "from MAVProxy's rc command",
+        "Whether the reply contains the transmitter channels (sim/RC); false: ArduPilot receives them elsewhere, "
+        "for example from MAVProxy's rc command",
         read_only=True,
     ),
-    Parameter("ardupilot.battery", True, "Whether the answer has the battery monitor's readings", read_only=True),
+    Parameter("ardupilot.battery", True, "Whether the reply contains the battery monitor's readings", read_only=True),
 )
 
-# ArduPilot keeps ranges in cm as 16 bits; this is beyond what any of its drivers takes for good.
+# ArduPilot stores ranges in cm as 16 bits; this is beyond the maximum range of all its drivers.
 _BEYOND_RANGE_M = 655.0
 
 _AT_REST = tuple(frame_at_rest())
 
-# Below it a vane points anywhere.
+# Below this speed the direction of a vane is undefined.
 _CALM_MPS = 1e-6
 
 
 class ReplyMaker:
-    """Makes the answers that one parameter file asks for.
+    """Builds the replies that the parameters select.
 
-    The fields are the same from the first answer on, as ArduPilot wants it: a sensor that has not been heard yet reads
-    0, and a transmitter is at rest until it has been heard.
+    The set of fields never changes, as ArduPilot requires: a sensor without a measurement yet reads 0, and the
+    transmitter reads neutral until its first message.
 
     Attributes:
-        wants: what the snapshots must hold, see FrontEndInterface.
+        wants: snapshot fields that the replies need, see FrontEndInterface.
     """
 
     def __init__(self, values: Values) -> None:
-        """Take the values of REPLY_PARAMETERS.
+        """Store the values of REPLY_PARAMETERS.
 
         Raises:
-            ParameterError: without any attitude ArduPilot does not fly.
+            ParameterError: neither attitude field is enabled; ArduPilot cannot fly without one.
         """
         self._attitude, self._quaternion = bool(values["ardupilot.attitude"]), bool(values["ardupilot.quaternion"])
         if not (self._attitude or self._quaternion):
             raise ParameterError(
                 "parameters 'ardupilot.attitude' and 'ardupilot.quaternion': false given for both; allowed: true for "
-                "at least one of them"
+                "at least one"
             )
         self._true_imu = values["ardupilot.imu"] == "truth"
         self._gravity = number(values, "gravity")
@@ -92,10 +92,10 @@ class ReplyMaker:
         self.wants = frozenset(name for name, wanted in switches.items() if wanted)
 
     def line(self, snapshot: Snapshot) -> bytes:
-        """The answer, as one datagram.
+        """The reply, as one datagram.
 
         Raises:
-            ReplyError: the state is not finite, or absurd.
+            ReplyError: the state is not finite, or out of range.
         """
         north, east, down, w, x, y, z, u, v, w_down = snapshot.truth[:10].tolist()
         velocity_ned = rotate_to_inertial(w, x, y, z, u, v, w_down)
@@ -132,7 +132,7 @@ def true_imu(motion: list[float], gravity_body: Vector3) -> tuple[Vector3, Vecto
 
 
 def apparent_wind(velocity_ned: Vector3, wind_ned: Vector3, yaw: float) -> Windvane:
-    """What a vane with an upright axis sees (m/s, rad): where the air comes from, clockwise from the nose."""
+    """Reading of a wind vane with an upright axis (m/s, rad): direction the air comes from, clockwise from the nose."""
     north, east = velocity_ned[0] - wind_ned[0], velocity_ned[1] - wind_ned[1]
     speed = math.hypot(north, east)
     direction = (math.atan2(east, north) - yaw) % (2.0 * math.pi) if speed > _CALM_MPS else 0.0
@@ -140,5 +140,5 @@ def apparent_wind(velocity_ned: Vector3, wind_ned: Vector3, yaw: float) -> Windv
 
 
 def _finite_range(distance_m: float) -> float:
-    """Distance with numbers in the place of the infinities of REP 117."""
+    """Distance with numbers in place of the infinities of REP 117."""
     return min(max(distance_m, 0.0), _BEYOND_RANGE_M)

@@ -1,4 +1,4 @@
-"""The AUV protocol over ZeroMQ: thrusters as clients last said, telemetry and images for whoever listens."""
+"""The AUV protocol over ZeroMQ: receives thruster commands, publishes telemetry and images."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ _US_OF_PERCENT = 5
 
 THRUSTERS = ("left", "right", "side", "vertical")
 
-# Messages that wait for one subscriber, of each AUV: beyond them it misses some, and memory does not grow.
+# Messages queued per subscriber and AUV; beyond this number messages are dropped, so that memory stays bounded.
 _IMAGES_HELD = 4
 _TELEMETRY_HELD = 60
 
-# Simulated time after which a camera that has shown nothing is worth a line.
+# Simulated time without an image after which the missing camera is logged.
 _PATIENCE_NS = 3 * NANOSECONDS
 
 
 @dataclass
 class _Auv:
-    """One AUV: what its thrusters do, and what was last sent of it."""
+    """One AUV: its thruster powers, and what was last sent about it."""
 
     auv_id: int
     pwm_us: list[int]
@@ -49,17 +49,17 @@ class _Auv:
     began_ns: int = -1
     front: bytes | None = None
     bottom: bytes | None = None
-    told_of_images: bool = False
+    reported_missing_images: bool = False
     awaited: bool = False
 
 
 class AuvFrontEnd(ActuatorFrontEnd):
-    """Serves all AUVs of the simulation on one set of sockets, and waits for nobody unless it is asked to.
+    """Serves all AUVs of the simulation on one set of sockets; waits for clients only if a parameter says so.
 
-    Thrusters hold their power until they are given another, so a client may be as slow as it likes, or absent.
-    Telemetry is counted in simulated time, as everything that a step does is: in real time it is as many messages a
-    second of wall time, and in a faster or slower simulation an AUV still moves as far between two messages. An image
-    message is sent when both cameras have a new image, so the cameras set its rate.
+    Thrusters keep their power until the next command, so clients may be slow or absent. The telemetry rate is in
+    simulated time: a simulation in real time sends that many messages per second of wall time, and in a faster or
+    slower simulation an AUV still moves as far between two messages. An image message is sent when both cameras have a
+    new image, so the cameras set its rate.
     """
 
     COUNTERS: ClassVar[tuple[str, ...]] = (
@@ -77,7 +77,7 @@ class AuvFrontEnd(ActuatorFrontEnd):
         Parameter(
             "auv_zeromq.address",
             "127.0.0.1",
-            "Address of this machine on which AUV clients are served; 0.0.0.0: all of them",
+            "Local address to serve AUV clients on; 0.0.0.0: all addresses",
             read_only=True,
         ),
         *(
@@ -91,7 +91,7 @@ class AuvFrontEnd(ActuatorFrontEnd):
         Parameter(
             "auv_zeromq.first_id",
             0,
-            "Id of the first AUV in the protocol; the others have those after it",
+            "Id of the first AUV in the protocol; the other AUVs have the ids after it",
             minimum=0,
             maximum=LARGEST_ID,
             read_only=True,
@@ -99,7 +99,7 @@ class AuvFrontEnd(ActuatorFrontEnd):
         Parameter(
             "auv_zeromq.telemetry_rate",
             60.0,
-            "Telemetry messages of each AUV in a second of simulated time, but at most one a step",
+            "Telemetry messages per AUV and second of simulated time; at most one per step",
             "Hz",
             minimum=0.0,
             maximum=1000.0,
@@ -109,40 +109,40 @@ class AuvFrontEnd(ActuatorFrontEnd):
         Parameter(
             "auv_zeromq.wait_for_clients",
             False,
-            "Whether the simulation holds still after each telemetry message until a thruster message has come",
+            "Whether the simulation pauses after each telemetry message until a thruster message arrives",
             read_only=True,
         ),
         Parameter(
             "auv_zeromq.side_positive",
             "right",
-            "Where a positive power of the side thruster pushes the AUV",
+            "Direction in which positive power of the side thruster pushes the AUV",
             choices=("right", "left"),
             read_only=True,
         ),
         Parameter(
             "auv_zeromq.z_axis",
             "up",
-            "Where z of the telemetry points; it is 0 at the surface either way",
+            "Direction of the telemetry's z axis; z is 0 at the surface in either case",
             choices=("up", "down"),
             read_only=True,
         ),
         Parameter(
             "auv_zeromq.outputs",
             list(THRUSTERS),
-            "What each output gets: a sum of powers held to full power, as 'left' (the left thruster's power), '-left' "
-            "(reversed), '0.5*left-side', or empty text (no thruster: 1500 us)",
+            "Input of each output: a sum of powers limited to full power, such as 'left' (the left thruster's power), "
+            "'-left' (reversed), '0.5*left-side', or empty text (no thruster: 1500 us)",
             read_only=True,
         ),
     )
 
     def __init__(self, values: Values, logger: Logger, vehicles: Sequence[str]) -> None:
-        """Take the parameters; `open` opens the sockets.
+        """Store the parameters; `open` opens the sockets.
 
         Raises:
-            ParameterError: outputs that are no sums of powers, or more AUVs than ids.
+            ParameterError: outputs that are not sums of powers, or more AUVs than ids.
         """
         super().__init__(values, logger, vehicles)
-        # With the IMU of a time its images have come, too.
+        # The IMU message of a time arrives after the images of that time.
         self.wants = frozenset({"imu", "images"})
         outputs = values["auv_zeromq.outputs"]
         assert isinstance(outputs, list)
@@ -167,12 +167,12 @@ class AuvFrontEnd(ActuatorFrontEnd):
         self._time_ns = -1
 
     def partner(self, vehicle: int) -> str:
-        """Where clients find the AUV."""
+        """Address and ports for clients of the AUV."""
         ports = "/".join(str(self._port(name)) for name in ("image", "thruster", "telemetry"))
         return f"clients of AUV {self._auvs[vehicle].auv_id} on TCP {self._address}:{ports}"
 
     def filenos(self) -> list[int]:
-        """Where thruster messages come in, if they are waited for; otherwise the front-end always answers at once."""
+        """Descriptor for incoming thruster messages if the front-end waits for them; otherwise it answers at once."""
         return [self._thrusters.fileno] if self._waits else []
 
     def open(self) -> None:
@@ -205,17 +205,17 @@ class AuvFrontEnd(ActuatorFrontEnd):
             self._sockets = None
 
     def exchange(self, vehicle: int, snapshot: Snapshot) -> list[int] | None:
-        """Take in what clients have sent, tell them where the AUV is, and give its thrusters their powers."""
+        """Process received thruster commands, send telemetry and images, and return the outputs."""
         auv = self._auvs[vehicle]
-        # Once for all vehicles, so that commands sent together are obeyed in the same step.
+        # Once for all vehicles, so that commands sent together take effect in the same step.
         if snapshot.time_ns != self._time_ns:
             self._time_ns = snapshot.time_ns
             self._take_commands()
         if not auv.awaited:
-            # Images first: whoever has the telemetry of a time has its images, too.
+            # Images first: a client that has the telemetry of a time also has its images.
             self._send_images(auv, snapshot)
             auv.awaited = self._send_telemetry(auv, snapshot) and self._waits
-        # To the last message: the file descriptor tells only of those that come after it.
+        # Drain the queue: the file descriptor only signals messages that arrive later.
         while auv.awaited and self._take_commands():
             pass
         return None if auv.awaited else auv.pwm_us
@@ -224,7 +224,7 @@ class AuvFrontEnd(ActuatorFrontEnd):
         return int(number(self.values, f"auv_zeromq.{name}_port"))
 
     def _take_commands(self) -> bool:
-        """Obey what waits; whether there was anything."""
+        """Apply the queued commands; return whether there were any."""
         any_came = False
         for message in self._thrusters.messages():
             any_came = True
@@ -248,10 +248,10 @@ class AuvFrontEnd(ActuatorFrontEnd):
         self.counters["commands"] += 1
         auv.awaited = False
         powers = command.powers
-        asked = [old if power is None else power for power, old in zip(powers, auv.powers, strict=True)]
-        auv.powers = [clamped(power) for power in asked]
-        if auv.powers != asked:
-            text = f"powers {asked} of AUV {auv.auv_id} are clamped; allowed: -{FULL_POWER} to {FULL_POWER}"
+        requested = [old if power is None else power for power, old in zip(powers, auv.powers, strict=True)]
+        auv.powers = [clamped(power) for power in requested]
+        if auv.powers != requested:
+            text = f"powers {requested} of AUV {auv.auv_id} are clamped; allowed: -{FULL_POWER} to {FULL_POWER}"
             self._count("out_of_range", text)
         auv.pwm_us = self._pwm_us(auv.powers)
 
@@ -260,14 +260,14 @@ class AuvFrontEnd(ActuatorFrontEnd):
         return [min(max(us, LOW_US), HIGH_US) for us in self._outputs.outputs(tuple(channels_us))]
 
     def _pass_over(self, kind: str, text: str) -> None:
-        self._count(kind, f"passed over: {text}")
+        self._count(kind, f"ignored: {text}")
 
     def _count(self, kind: str, text: str) -> None:
         self.counters[kind] += 1
         self._warn(kind, text, self.counters[kind])
 
     def _send_telemetry(self, auv: _Auv, snapshot: Snapshot) -> bool:
-        """Send it if it is due; whether it was sent."""
+        """Send telemetry if it is due; return whether it was sent."""
         tick = int(snapshot.time_ns * self._rate_hz // NANOSECONDS)
         if tick == auv.tick:
             return False
@@ -287,23 +287,23 @@ class AuvFrontEnd(ActuatorFrontEnd):
     def _send_images(self, auv: _Auv, snapshot: Snapshot) -> None:
         front, bottom = snapshot.images.get("front"), snapshot.images.get("bottom")
         if not front or not bottom:
-            self._tell_of_images(auv, snapshot)
+            self._report_missing_images(auv, snapshot)
             return
-        # The bridge keeps each image until the next one comes, so an image is new when it is another object.
+        # The bridge keeps each image until the next one, so an image is new if it is a different object.
         if front is auv.front or bottom is auv.bottom:
             return
         auv.front, auv.bottom = front, bottom
         self._images.send(encode_images(auv.auv_id, Images(front, bottom)))
         self.counters["image_messages"] += 1
 
-    def _tell_of_images(self, auv: _Auv, snapshot: Snapshot) -> None:
+    def _report_missing_images(self, auv: _Auv, snapshot: Snapshot) -> None:
         if auv.began_ns < 0:
             auv.began_ns = snapshot.time_ns
-        if auv.told_of_images or snapshot.time_ns - auv.began_ns < _PATIENCE_NS:
+        if auv.reported_missing_images or snapshot.time_ns - auv.began_ns < _PATIENCE_NS:
             return
-        auv.told_of_images = True
-        silent = " and ".join(name for name in ("front", "bottom") if not snapshot.images.get(name))
+        auv.reported_missing_images = True
+        missing = " and ".join(name for name in ("front", "bottom") if not snapshot.images.get(name))
         self.logger.info(
-            f"no image of AUV {auv.auv_id} ({silent}) has come: nothing of it is sent on port {self._port('image')} "
-            "until there are both; the node 'camera' makes them"
+            f"no {missing} image of AUV {auv.auv_id} received: port {self._port('image')} sends its images once both "
+            "cameras publish; the node 'camera' renders them"
         )

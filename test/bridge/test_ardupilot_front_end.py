@@ -433,7 +433,7 @@ def test_vehicles_have_ports_ten_apart_and_a_conversation_each() -> None:
 
 def test_port_that_leaves_none_for_the_last_vehicle_is_refused() -> None:
     values = ArduPilotFrontEnd.PARAMETERS.checked({"ardupilot.port": 65530})
-    with pytest.raises(ParameterError, match="65530 given, so that vehicle 2 would have 65540; allowed: at most 65525"):
+    with pytest.raises(ParameterError, match="65530 given, which gives vehicle 2 port 65540; allowed: at most 65525"):
         ArduPilotFrontEnd(values, LoggedLines(), ("a", "b"))
 
 

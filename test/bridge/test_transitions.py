@@ -110,12 +110,12 @@ STEP_SEQUENCES: dict[str, tuple[list[StepEvent], StepState, list[str]]] = {
     "step and answer": (
         [E.NEXT, E.SNAPSHOT, E.SILENCE],
         S.WAITING,
-        ["_command_step", "_excuse_silence", "_receive_frames", "_answer"],
+        ["_command_step", "_restart_timeout", "_receive_frames", "_answer"],
     ),
     "frames sent ahead, or lost ones": (
         [E.NEXT, E.SNAPSHOT, E.NEXT],
         S.STEPPING,
-        ["_command_step", "_excuse_silence", "_receive_frames", "_answer", "_command_step"],
+        ["_command_step", "_restart_timeout", "_receive_frames", "_answer", "_command_step"],
     ),
     "answer that was lost": (
         [E.SNAPSHOT, E.DUPLICATE, E.DUPLICATE, E.SILENCE],
@@ -127,13 +127,13 @@ STEP_SEQUENCES: dict[str, tuple[list[StepEvent], StepState, list[str]]] = {
     "repetitions during the step": (
         [E.NEXT, E.SNAPSHOT, E.DUPLICATE, E.LATE, E.SILENCE],
         S.WAITING,
-        ["_command_step", "_excuse_silence", "_receive_frames", "_answer"],
+        ["_command_step", "_restart_timeout", "_receive_frames", "_answer"],
     ),
     "restart": ([E.RESTART, E.SNAPSHOT], S.STEPPING, ["_start_over", "_command_step"]),
     "restart during the step": (
         [E.NEXT, E.SNAPSHOT, E.RESTART, E.SNAPSHOT],
         S.STEPPING,
-        ["_command_step", "_excuse_silence", "_receive_frames", "_start_over", "_command_step"],
+        ["_command_step", "_restart_timeout", "_receive_frames", "_start_over", "_command_step"],
     ),
 }
 
