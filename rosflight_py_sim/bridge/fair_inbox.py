@@ -1,4 +1,4 @@
-"""A UDP port on which everybody may speak, and nobody can speak so much that others are not heard."""
+"""A UDP port with a fair share for each sender: a flood from one sender does not displace the others."""
 
 from __future__ import annotations
 
@@ -12,37 +12,38 @@ from collections.abc import Callable, Iterator
 from rosflight_py_sim.bridge.peers import Address
 
 LONGEST_DATAGRAM = 8192
-"""Bytes; no program has as much to say at once, and a longer one is passed over."""
+"""Bytes; longer than any message of the protocol. Longer datagrams are dropped."""
 
-# Linux tells with each datagram how many did not fit into the buffer before it; Python has no name for that option.
+# Linux reports with each datagram how many were dropped before it for lack of buffer space; Python has no name for the
+# option.
 _SO_RXQ_OVFL = 40
 _DROPPED = struct.Struct("I")
 _RECEIVE_BUFFER = 1 << 20
 
-# What reading one costs beside its length, as so many bytes.
+# Cost of reading a datagram besides its length, in bytes.
 _OVERHEAD = 128
 
-# Bytes a second of system time that are given out, and how many of them may be saved up. To read text takes up to
-# 0.7 us a byte: less than a fifth of a core, and 11 ms in a row.
+# Rate limit in bytes per second of system time, and burst size. Parsing text takes up to 0.7 us a byte: less than a
+# fifth of a core, and 11 ms in a row.
 _RATE = 1 << 18
 _SAVED = 1 << 14
 
-# Senders with a line of their own, and how long one must have been silent, s, before a newcomer gets it.
-_MOST_LINES = 64
+# Most senders with a socket of their own, and silence (s) after which a new sender may replace one.
+_MOST_SENDERS = 64
 _SILENT_S = 10.0
 
-# What a newcomer has sent before it got its line is read before what comes on that, if it is not more than this, or
-# takes longer (s).
+# Datagrams that a new sender sent before its socket was opened are read before those on the socket, up to this number
+# and for up to this time (s).
 _MOST_EARLIER = 256
 _EARLIER_S = 0.25
 
 
-class _Line:
-    """A socket on the port: connected to one sender, or the one for all others."""
+class _Socket:
+    """One socket on the port: connected to one sender, or shared by all others."""
 
     def __init__(self, own: Address, sender: Address | None = None) -> None:
         self.sender = sender
-        self.heard_s = self.opened_s = time.monotonic()
+        self.last_received_s = self.opened_s = time.monotonic()
         self._dropped = 0
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.socket.setblocking(False)
@@ -59,10 +60,10 @@ class _Line:
             raise
 
     def take(self) -> tuple[bytes, Address, int] | None:
-        """The next datagram, whose it is, and how many were dropped since the one before; None: there is none."""
+        """Next datagram, its sender, and the number of datagrams dropped before it; None if there is none."""
         try:
             datagram, extras, _, sender = self.socket.recvmsg(LONGEST_DATAGRAM + 1, socket.CMSG_SPACE(_DROPPED.size))
-        # The second: what was sent last found nobody there.
+        # ConnectionRefusedError: the last datagram sent reached a closed port.
         except (BlockingIOError, ConnectionRefusedError):
             return None
         dropped = _DROPPED.unpack(extras[0][2])[0] if extras else self._dropped
@@ -71,24 +72,24 @@ class _Line:
 
 
 class FairInbox:
-    """Gives out what has come, one datagram of each sender at a time, and no faster than its bounds allow.
+    """Yields received datagrams, one per sender in turn, within a rate limit.
 
-    Whoever is `welcome` gets a line of its own. The kernel gives a datagram to the line that is connected to its
-    sender, each of which has a buffer: so a flood pushes nobody else's datagrams out, waits for itself alone, and what
-    is too much of it the kernel drops.
+    Each `welcome` sender gets a connected socket. The kernel delivers a sender's datagrams to the socket connected to
+    it, and each socket has its own buffer. A flood therefore fills only its sender's buffer, and the kernel drops the
+    excess.
     """
 
     def __init__(self, own: Address, on_dropped: Callable[[str, str, int], None]) -> None:
-        """Bind the port; `on_dropped` is told the kind, too_long or flooding, a text, and how many datagrams.
+        """Bind the port; `on_dropped` receives the kind (too_long or flooding), a text and the number of datagrams.
 
         Raises:
-            OSError: that cannot be.
+            OSError: the port cannot be bound.
         """
         self._own, self._on_dropped = own, on_dropped
         self._allowed, self._allowed_at_s = float(_SAVED), time.monotonic()
-        self._everybody = _Line(own)
-        # By file descriptor; who was read last stands last.
-        self._lines = {self._everybody.socket.fileno(): self._everybody}
+        self._everybody = _Socket(own)
+        # By file descriptor, least recently read first.
+        self._sockets = {self._everybody.socket.fileno(): self._everybody}
         self._newcomers: dict[Address, None] = {}
         self._earlier: deque[tuple[bytes, Address, int]] = deque()
         self._poll = select.epoll()
@@ -97,11 +98,11 @@ class FairInbox:
     def close(self) -> None:
         """Close the port; may be called again."""
         self._poll.close()
-        for line in self._lines.values():
-            line.socket.close()
+        for one in self._sockets.values():
+            one.socket.close()
 
     def send(self, datagram: bytes, to: Address) -> bool:
-        """Send something from this port; whether that could be."""
+        """Send a datagram from this port; return whether that succeeded."""
         try:
             self._everybody.socket.sendto(datagram, to)
         except OSError:
@@ -109,29 +110,29 @@ class FairInbox:
         return True
 
     def welcome(self, sender: Address) -> None:
-        """Have a line for this sender, if it has none; if there are too many, only in the place of a silent one."""
+        """Open a socket for this sender if it has none; at the limit, only in place of a silent sender's."""
         self._newcomers[sender] = None
 
     def datagrams(self) -> Iterator[tuple[bytes, Address]]:
-        """What is to be read now, and who has sent it."""
+        """Datagrams that may be read now, with their senders."""
         if self._newcomers:
-            self._open_lines()
+            self._open_sockets()
         now_s = time.monotonic()
         self._allowed = min(self._allowed + _RATE * (now_s - self._allowed_at_s), _SAVED)
         self._allowed_at_s = now_s
         ready = self._ready(now_s)
         while ready and self._allowed > 0.0:
-            for fileno in [fileno for fileno in self._lines if fileno in ready]:
-                line = self._lines[fileno] = self._lines.pop(fileno)
-                taken = self._take(line)
+            for fileno in [fileno for fileno in self._sockets if fileno in ready]:
+                one = self._sockets[fileno] = self._sockets.pop(fileno)
+                taken = self._take(one)
                 if taken is None:
                     ready.discard(fileno)
                     continue
-                line.heard_s = now_s
+                one.last_received_s = now_s
                 datagram, sender, dropped = taken
                 self._allowed -= len(datagram) + _OVERHEAD
                 if dropped:
-                    self._on_dropped("flooding", "datagrams of somebody who sends too many", dropped)
+                    self._on_dropped("flooding", "datagrams over the rate limit", dropped)
                 if len(datagram) > LONGEST_DATAGRAM:
                     self._on_dropped("too_long", f"datagram of more than {LONGEST_DATAGRAM} bytes", 1)
                 else:
@@ -140,44 +141,47 @@ class FairInbox:
                     break
 
     def _ready(self, now_s: float) -> set[int]:
-        """File descriptors of the lines on which there is something to read."""
+        """File descriptors of the sockets with datagrams to read."""
         ready = {fileno for fileno, _ in self._poll.poll(0)}
         if self._earlier:
             ready.add(self._everybody.socket.fileno())
-            ready -= {n for n, line in self._lines.items() if line.sender and now_s - line.opened_s < _EARLIER_S}
+            ready -= {n for n, one in self._sockets.items() if one.sender and now_s - one.opened_s < _EARLIER_S}
         return ready
 
-    def _take(self, line: _Line) -> tuple[bytes, Address, int] | None:
-        return self._earlier.popleft() if line is self._everybody and self._earlier else line.take()
+    def _take(self, one: _Socket) -> tuple[bytes, Address, int] | None:
+        return self._earlier.popleft() if one is self._everybody and self._earlier else one.take()
 
-    def _open_lines(self) -> None:
-        known = {line.sender for line in self._lines.values()}
+    def _open_sockets(self) -> None:
+        known = {one.sender for one in self._sockets.values()}
         newcomers = [sender for sender in self._newcomers if sender not in known]
         self._newcomers.clear()
-        opened = [sender for sender in newcomers if self._open_line(sender)]
+        opened = [sender for sender in newcomers if self._open_socket(sender)]
         while opened and len(self._earlier) < _MOST_EARLIER:
             taken = self._everybody.take()
             if taken is None:
                 break
             self._earlier.append(taken)
 
-    def _open_line(self, sender: Address) -> bool:
-        """Whether there is a line for this sender now."""
-        if len(self._lines) > _MOST_LINES:
-            fileno = min((n for n, line in self._lines.items() if line.sender), key=lambda n: self._lines[n].heard_s)
-            if time.monotonic() - self._lines[fileno].heard_s < _SILENT_S:
+    def _open_socket(self, sender: Address) -> bool:
+        """Open a socket for this sender; return whether that succeeded."""
+        if len(self._sockets) > _MOST_SENDERS:
+            fileno = min(
+                (n for n, one in self._sockets.items() if one.sender),
+                key=lambda n: self._sockets[n].last_received_s,
+            )
+            if time.monotonic() - self._sockets[fileno].last_received_s < _SILENT_S:
                 return False
             self._poll.unregister(fileno)
-            self._lines.pop(fileno).socket.close()
+            self._sockets.pop(fileno).socket.close()
         everybody = self._everybody.socket
         everybody.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            line = _Line(self._own, sender)
+            one = _Socket(self._own, sender)
         except OSError:
             return False
         finally:
-            # Nobody else is to have this port, too.
+            # No other process may bind the port.
             everybody.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 0)
-        self._lines[line.socket.fileno()] = line
-        self._poll.register(line.socket, select.EPOLLIN)
+        self._sockets[one.socket.fileno()] = one
+        self._poll.register(one.socket, select.EPOLLIN)
         return True

@@ -1,8 +1,8 @@
-"""Contract of a front-end: whoever carries the simulation's state out to a program and its commands back in.
+"""Front-end interface: exchange of state and commands with an external program.
 
-There are two kinds. An `ActuatorFrontEnd` is the flight controller: what its program says of a step moves the
-actuators, and the step waits for it. An `OffboardFrontEnd` is the computer beside a flight controller that flies by
-itself: it sees what goes on, and commands when it has something to say; nothing waits for it.
+There are two kinds. An `ActuatorFrontEnd` replaces the flight controller: its program's reply to a step moves the
+actuators, and the step waits for it. An `OffboardFrontEnd` is a companion computer beside a flight controller: it
+receives the state and may send commands, and nothing waits for it.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ class Logger(Protocol):
     """A logger of rclpy or of the standard library."""
 
     def info(self, message: str) -> object:
-        """Log what a user may want to know."""
+        """Log information for the user."""
 
     def warning(self, message: str) -> object:
-        """Log what a user should look into."""
+        """Log a problem that the user should look into."""
 
 
 class ControllerStatus(NamedTuple):
-    """The fields of rosflight_msgs/Status that matter outside of the flight controller."""
+    """Fields of rosflight_msgs/Status that are used outside of the flight controller."""
 
     armed: bool
     failsafe: bool
@@ -55,24 +55,24 @@ class GnssReport(NamedTuple):
 
 @dataclass(slots=True)
 class Snapshot:
-    """One vehicle at one time; of what the front-end does not want, or has not been heard yet, there is nothing.
+    """State of one vehicle at one time; fields that the front-end does not want or that have not arrived yet are empty.
 
     Attributes:
         time_ns: simulated time, ns.
         truth: truth vector (19,): position NED (m), quaternion w x y z (body to NED), velocity over ground in body
             axes (m/s), body rates (rad/s), accelerations.
         wind_ned: velocity of the air over the ground, NED, m/s.
-        gyro: what the IMU measures: angular rate in body axes, rad/s; of the time before where it is not wanted.
-        accel_body: what the IMU measures: specific force in body axes, m/s^2; likewise.
-        ranges: what each range finder measures, m (+inf beyond its maximum, -inf below its minimum).
-        airspeed: what the Pitot tube measures, m/s.
-        battery: what the battery monitor measures, V and A.
+        gyro: measured angular rate in body axes, rad/s; from the previous step unless "imu" is wanted.
+        accel_body: measured specific force in body axes, m/s^2; likewise.
+        ranges: measurement of each range finder, m (+inf beyond its maximum, -inf below its minimum).
+        airspeed: measurement of the Pitot tube, m/s.
+        battery: measurement of the battery monitor, V and A.
         rc_us: pulse width of each channel of the transmitter, us.
-        images: camera name to its newest picture, a JPEG file's bytes.
-        status: what the flight controller tells of itself.
+        images: newest image of each camera by name, bytes of a JPEG file.
+        status: newest status of the flight controller.
         attitude: roll, pitch and yaw as the flight controller estimates them, rad.
-        gnss: what the GNSS receiver measures.
-        outputs: what the flight controller asks of each output: 0 to 1 of a motor, -1 to 1 of a servo (14).
+        gnss: measurement of the GNSS receiver.
+        outputs: flight controller's command for each output: 0 to 1 for a motor, -1 to 1 for a servo (14).
     """
 
     time_ns: int
@@ -92,28 +92,28 @@ class Snapshot:
 
 
 WANTS = frozenset({"imu", "range", "airspeed", "battery", "rc", "images", "status", "attitude", "gnss", "outputs"})
-"""What a front-end may want in its snapshots beyond state and wind; all but these two are the newest that was heard."""
+"""Optional fields of snapshots, besides state and wind; all but these two hold the newest message received."""
 
 
 class FrontEndInterface(ABC):
-    """Speaks one protocol over its own sockets, for all vehicles of the simulation; knows no ROS.
+    """Implements one protocol over its own sockets, for all vehicles of the simulation, without ROS.
 
-    The bridge calls `open` once and `close` at the end, and all else between them, all from one thread. Nothing here
-    may wait: what has not come yet is asked for again. Vehicles go by their number, from 0.
+    The bridge calls `open` first and `close` last, and all methods from one thread. No method may block: the bridge
+    calls again for data that have not arrived. Vehicles are numbered from 0.
 
     Attributes:
         PARAMETERS: the front-end's parameters, whose names begin with the front-end's name and a dot.
-        COUNTERS: names of the counters, in the order in which they are told.
-        vehicles: namespace of each vehicle; empty for one that is alone.
-        wants: what else the snapshots are to hold, of `WANTS`; set before `open` returns, and not changed.
-        counters: how often each thing worth a diagnosis happened.
+        COUNTERS: names of the counters, in the order in which they are reported.
+        vehicles: namespace of each vehicle; empty for a single vehicle.
+        wants: optional snapshot fields, a subset of `WANTS`; set before `open` returns and constant afterwards.
+        counters: count of each kind of event, for diagnostics.
     """
 
     PARAMETERS: ClassVar[ParameterTable] = ParameterTable()
     COUNTERS: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, values: Values, logger: Logger, vehicles: Sequence[str] = ("",)) -> None:
-        """Take the checked values of PARAMETERS (there may be others among them)."""
+        """Store the checked values of PARAMETERS; `values` may contain others."""
         self.values = values
         self.logger = logger
         self.vehicles = tuple(vehicles)
@@ -121,10 +121,10 @@ class FrontEndInterface(ABC):
         self.counters: Counter[str] = Counter()
 
     def configure(self, values: Values) -> None:
-        """Take over changed values of those parameters that may change at run time, all of them or none.
+        """Apply changed values of the parameters that may change at run time, all of them or none.
 
         Raises:
-            ParameterError: they do not fit together; the text says why.
+            ParameterError: the values contradict each other; the text says how.
         """
         self.values = values
 
@@ -133,7 +133,7 @@ class FrontEndInterface(ABC):
         """Open the sockets.
 
         Raises:
-            ParameterError: an address cannot be used; the text says which and why.
+            ParameterError: an address cannot be used; the text gives the address and the reason.
         """
 
     @abstractmethod
@@ -142,67 +142,67 @@ class FrontEndInterface(ABC):
 
     @abstractmethod
     def partner(self, vehicle: int) -> str:
-        """Who is on the other side, and where, in words that complete 'waiting for ...'."""
+        """The program and its address, as a phrase that completes 'waiting for ...'."""
 
 
 class StartOver(Enum):
-    """The answer that is no commands."""
+    """Answer that requests a restart instead of commands."""
 
     START_OVER = "start over"
 
 
 START_OVER: Final = StartOver.START_OVER
-"""The vehicle is to go back to its start."""
+"""Return the vehicle to its initial state."""
 
 Answer: TypeAlias = list[int] | Literal[StartOver.START_OVER] | None
-"""What `exchange` gives."""
+"""Result of `exchange`."""
 
 
 class ActuatorFrontEnd(FrontEndInterface):
-    """Fills the place of the flight controller: each step's actuator commands come from the program. Lockstep only.
+    """Replaces the flight controller: the program sends each step's actuator commands. Lockstep only.
 
-    If it wants "imu", a snapshot comes with its IMU message, before which all others of that time have come. Otherwise
-    it comes as soon as the step before has been taken, so that the program reckons while the rest of the step goes on;
-    its slower measurements are those of the step before.
+    If it wants "imu", the bridge passes a snapshot on arrival of its IMU message, after all others of that time.
+    Otherwise the bridge passes the snapshot as soon as the previous step has been taken, so that the program computes
+    while the rest of the step runs; its slower measurements are then from the previous step.
     """
 
     @abstractmethod
     def filenos(self) -> list[int]:
-        """File descriptors of which one is readable when `exchange` has something new to look at; fixed from `open`."""
+        """File descriptors that become readable when `exchange` has new data to process; fixed from `open` on."""
 
     @abstractmethod
     def exchange(self, vehicle: int, snapshot: Snapshot) -> Answer:
-        """Tell the program the state at the beginning of a step, and take its commands for that step.
+        """Send the program the state at the beginning of a step, and receive its commands for that step.
 
-        Called once with the snapshot of each step, and then, as long as the answer is None, with the same one again
-        whenever one of `filenos` is readable, and once a second. A snapshot with a new time means that the step before
-        has been taken.
+        Called once with the snapshot of each step. While the answer is None, called again with the same snapshot
+        whenever one of `filenos` is readable, and once a second. A snapshot with a new time means that the previous
+        step has been taken.
 
         Returns:
-            Pulse width of each output, us (14), or None while the program has not said: the simulation holds still. Or
-            START_OVER: the vehicle is put back to its start, and the call comes again with a snapshot of that, of the
-            same time (its IMU has not been read anew).
+            Pulse width of each output, us (14), or None while the program has not replied: the simulation waits. Or
+            START_OVER: the vehicle returns to its initial state, and the call is repeated with a snapshot of that state
+            and the same time (the IMU is not sampled again).
         """
 
     def requested_step(self, vehicle: int) -> float | None:
-        """Length that the step which begins with the last commands is to have, s; None: no wish."""
+        """Requested length of the step that begins with the last commands, s; None: no request."""
         return None
 
     def refused(self, vehicle: int) -> str:
-        """Whom the front-end turns away at present, in words; empty: nobody."""
+        """Description of the program that is currently refused; empty if none."""
         return ""
 
 
 class OffboardCommand(Protocol):
-    """What a flight controller is commanded."""
+    """Command to a flight controller."""
 
     @property
     def mode(self) -> int:
-        """Of rosflight_msgs/Command."""
+        """Mode as in rosflight_msgs/Command."""
 
     @property
     def u(self) -> tuple[float, ...]:
-        """Its ten numbers."""
+        """The ten setpoints."""
 
 
 class GuidedState(NamedTuple):
@@ -220,21 +220,21 @@ class GuidedState(NamedTuple):
 
 
 class OffboardFrontEnd(FrontEndInterface):
-    """Sits beside the flight controller and commands it as programs say, in any time mode; nothing waits for it."""
+    """Commands a flight controller on behalf of programs, in any time mode; nothing waits for it."""
 
     @abstractmethod
     def serve(self) -> None:
-        """Look at what programs have sent, and answer what can be answered at once.
+        """Process received data, and send replies that are due at once.
 
-        Called before the commands of each command period, and some 50 times a second of system time, so also when the
-        simulation stands still. What it does in one call must have a bound.
+        Called before the commands of each command period, and about 50 times a second of system time, so also while the
+        simulation is paused. The work per call must be bounded.
         """
 
     @abstractmethod
     def command(self, vehicle: int, snapshot: Snapshot, dt: float) -> OffboardCommand | None:
-        """See the vehicle, once each command period; what it is to do now, or None: nothing is said of that.
+        """Process a snapshot, once per command period; return the command, or None for no command.
 
-        `dt` is the simulated time since the call before, s; 0 after a gap, which integrators must not see.
+        `dt` is the simulated time since the previous call, s; 0 after a gap, which integrators must skip.
         """
 
     @abstractmethod
@@ -242,9 +242,9 @@ class OffboardFrontEnd(FrontEndInterface):
         """State of the vehicle's guided mode after the last command."""
 
     def doing(self, vehicle: int) -> str:
-        """What it does with the vehicle, in a word or a few."""
+        """Current activity with the vehicle, in a few words."""
         return "served"
 
     def details(self, vehicle: int) -> Mapping[str, object]:
-        """What else is worth knowing of that, by name, for /diagnostics."""
+        """Further values for /diagnostics, by name."""
         return {}

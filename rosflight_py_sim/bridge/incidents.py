@@ -16,17 +16,17 @@ class Incidents:
     """
 
     def __init__(self, vehicle: str, counters: Counter[str], warn: RareWarnings, logger: Logger) -> None:
-        """Use `counters` and `warn`, which links may share; `vehicle` is empty for a vehicle that is alone."""
+        """Use `counters` and `warn`, which links may share; `vehicle` is empty for a single vehicle."""
         self.counters = counters
         self._vehicle, self._warn, self._logger = vehicle, warn, logger
         self._prefix = f"{vehicle}: " if vehicle else ""
 
     def apart(self) -> Incidents:
-        """The same counters, with a rate limit of its own: other warnings do not suppress these."""
+        """Copy with the same counters and a separate rate limit: other warnings do not suppress these."""
         return Incidents(self._vehicle, self.counters, RareWarnings(self._logger), self._logger)
 
     def count(self, kind: str, text: str, *details: object, times: int = 1) -> None:
-        """Count `times` incidents of a kind, and warn of them."""
+        """Count `times` incidents of a kind, and log a warning."""
         self.counters[kind] += times
         self.warn(kind, text, *details)
 
@@ -35,5 +35,5 @@ class Incidents:
         self._warn(kind, f"{self._prefix}{text}", self.counters[kind], *details)
 
     def inform(self, text: str) -> None:
-        """Log what a user may want to know."""
+        """Log information for the user."""
         self._logger.info(f"{self._prefix}{text}")

@@ -1,4 +1,4 @@
-"""From the channels of a program to the outputs of the vehicle."""
+"""Mapping from a program's channels to the vehicle's outputs."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ _TERM = re.compile(rf"\s*(?P<sign>[+-]?)\s*(?:(?P<weight>{_NUMBER})\s*\*\s*)?(?P
 
 
 class OutputMap:
-    """Makes the outputs of a vehicle, us (14), of the channels of a program, us.
+    """Computes a vehicle's outputs, us (14), from a program's channels, us.
 
-    An output is 1500 us plus the sum of its channels' distances from 1500 us, each times its weight. It gets its
-    `no_output` as long as one of its channels is 0 (no output yet), and where it has none.
+    An output is 1500 us plus the sum of its channels' distances from 1500 us, each times its weight. It is `no_output`
+    while one of its channels is 0 (no output yet), and if it has no channel.
     """
 
     def __init__(self, name: str, texts: Sequence[str], no_output: Sequence[int], channels: Sequence[str]) -> None:
         """Parse the texts of a parameter for a program with channels of these names.
 
-        There is a text for each output; outputs beyond the last text have no channel.
+        Each text is for one output; outputs beyond the last text have no channel.
 
         Raises:
-            ParameterError: there are too many texts, or one that is no such sum, or has a channel that there is not.
+            ParameterError: too many texts, a text that is not such a sum, or an unknown channel.
         """
         if len(texts) > OUTPUTS:
             raise ParameterError(
-                f"parameter '{name}': {len(texts)} texts given; allowed: one for each of {OUTPUTS} outputs"
+                f"parameter '{name}': {len(texts)} texts given; allowed: one for each of the {OUTPUTS} outputs"
             )
         self._no_output = list(no_output)
         given = [_parsed(name, number, text, channels) for number, text in enumerate(texts, start=1)]
         rows = given + [{}] * (OUTPUTS - len(given))
         plain = [len(row) == 1 and 1.0 in row.values() for row in rows]
-        # Past the end of 16 channels there is silence, too.
+        # Channels beyond the 16th also count as 0.
         self._sources = [
             next(iter(row)) if is_plain else len(channels) for row, is_plain in zip(rows, plain, strict=True)
         ]
@@ -51,17 +51,17 @@ class OutputMap:
 
     def outputs(self, channels_us: tuple[int, ...]) -> list[int]:
         """Pulse width of each output, us."""
-        heard = channels_us + self._silent[len(channels_us) :]
-        outputs = [heard[source] or none for source, none in zip(self._sources, self._no_output, strict=True)]
+        received = channels_us + self._silent[len(channels_us) :]
+        outputs = [received[source] or none for source, none in zip(self._sources, self._no_output, strict=True)]
         for output, terms in self._mixed:
-            if all(heard[channel] for channel, _ in terms):
-                us = CENTRE_US + sum(weight * (heard[channel] - CENTRE_US) for channel, weight in terms)
+            if all(received[channel] for channel, _ in terms):
+                us = CENTRE_US + sum(weight * (received[channel] - CENTRE_US) for channel, weight in terms)
                 outputs[output] = min(max(round(us), 0), LARGEST_PULSE_US)
         return outputs
 
 
 def _parsed(name: str, number: int, text: str, channels: Sequence[str]) -> dict[int, float]:
-    """Index of a channel to its weight."""
+    """Weights by index of channel."""
     row: dict[int, float] = {}
     at = 0
     while at < len(text.rstrip()):

@@ -1,4 +1,4 @@
-"""A UDP port on which one partner is talked to while anybody may call."""
+"""A UDP port with one socket connected to the partner and one shared by all other senders."""
 
 from __future__ import annotations
 
@@ -9,77 +9,77 @@ from rosflight_py_sim.bridge.peers import Address
 
 _LONGEST_DATAGRAM = 2048
 
-# A pause of the simulation lets repetitions pile up, and garbage must not push out the first frame among it.
+# Repeated frames accumulate while the simulation is paused, and must not displace the first one.
 _RECEIVE_BUFFER = 1 << 20
 
 
 class PartnerSockets:
-    """Two sockets on one port: one connected to the partner, and one for what all others send.
+    """Two sockets on one port: one connected to the partner, one for all other senders.
 
-    The kernel gives a datagram to the socket that is connected to its sender. So whatever others send, and however
-    much, it cannot push the partner's datagrams out of a buffer, nor make them wait.
+    The kernel delivers a datagram to the socket that is connected to its sender. Datagrams from other senders can
+    therefore neither displace nor delay those of the partner.
     """
 
     def __init__(self, own: Address) -> None:
         """Bind the port.
 
         Raises:
-            OSError: that cannot be.
+            OSError: the port cannot be bound.
         """
         self._own = own
-        # Without a port, nothing reaches it until there is a partner.
-        self._conversation = _udp_socket()
-        self._listener = _udp_socket()
-        self._listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _RECEIVE_BUFFER)
+        # Unbound, so it receives nothing until there is a partner.
+        self._connected = _udp_socket()
+        self._shared = _udp_socket()
+        self._shared.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _RECEIVE_BUFFER)
         try:
-            self._listener.bind(own)
+            self._shared.bind(own)
         except OSError:
             self.close()
             raise
 
     def close(self) -> None:
-        """Close both."""
-        self._listener.close()
-        self._conversation.close()
+        """Close both sockets."""
+        self._shared.close()
+        self._connected.close()
 
     def filenos(self) -> list[int]:
-        """Descriptors of both; they stay the same."""
-        return [self._listener.fileno(), self._conversation.fileno()]
+        """File descriptors of both sockets; they never change."""
+        return [self._shared.fileno(), self._connected.fileno()]
 
-    def converse_with(self, partner: Address) -> None:
-        """Have this partner from now on."""
+    def connect(self, partner: Address) -> None:
+        """Connect to this partner, in place of any earlier one."""
         with _udp_socket() as fresh:
-            for one in (self._listener, fresh):
+            for one in (self._shared, fresh):
                 one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             fresh.bind(self._own)
             fresh.connect(partner)
-            # Nobody else is to have this port, too.
-            self._listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 0)
-            # Whoever watches the descriptor goes on with it.
-            os.dup2(fresh.fileno(), self._conversation.fileno(), inheritable=False)
+            # No other process may bind the port.
+            self._shared.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 0)
+            # Keeps the file descriptor valid for pollers.
+            os.dup2(fresh.fileno(), self._connected.fileno(), inheritable=False)
 
     def from_partner(self) -> bytes | None:
-        """The partner's next datagram; None: there is none."""
+        """Next datagram from the partner; None if there is none."""
         try:
-            return self._conversation.recv(_LONGEST_DATAGRAM)
-        # The second: what was sent last found nobody there.
+            return self._connected.recv(_LONGEST_DATAGRAM)
+        # ConnectionRefusedError: the last datagram sent reached a closed port.
         except (BlockingIOError, ConnectionRefusedError):
             return None
 
     def from_others(self) -> tuple[bytes, Address] | None:
-        """The next datagram of anybody else, and whose it is; also what the partner sent before it was the partner."""
+        """Next datagram from another sender, with its address; also what the partner sent before `connect`."""
         try:
-            return self._listener.recvfrom(_LONGEST_DATAGRAM)
+            return self._shared.recvfrom(_LONGEST_DATAGRAM)
         except BlockingIOError:
             return None
 
     def send(self, datagram: bytes) -> None:
-        """Send something to the partner.
+        """Send a datagram to the partner.
 
         Raises:
-            OSError: that cannot be.
+            OSError: the datagram cannot be sent.
         """
-        self._conversation.send(datagram)
+        self._connected.send(datagram)
 
 
 def _udp_socket() -> socket.socket:

@@ -1,4 +1,4 @@
-"""Who may speak on a socket."""
+"""Addresses that may send to a socket."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ Address: TypeAlias = tuple[str, int]
 
 
 def address_text(address: Address) -> str:
-    """An address as people write it."""
+    """Address as text, such as 192.168.1.20:14000."""
     return f"{address[0]}:{address[1]}"
 
 
 class AllowedPeers:
-    """Those who may speak: addresses, with or without a port; of an empty list, everybody.
+    """Allowed senders: addresses, with or without a port; an empty list allows all.
 
     Raises:
-        ParameterError: one of them is neither.
+        ParameterError: a text is not an address.
     """
 
     def __init__(self, name: str, texts: Sequence[str]) -> None:
@@ -38,6 +38,6 @@ def _parsed(name: str, text: str) -> tuple[str, int | None]:
         return str(ipaddress.IPv4Address(host)), int(port) if colon else None
     except ValueError:
         raise ParameterError(
-            f"parameter '{name}': {text!r} given; allowed: addresses as 192.168.1.20, with a port as "
-            "192.168.1.20:14000, or an empty list for everybody"
+            f"parameter '{name}': {text!r} given; allowed: addresses such as 192.168.1.20, with a port such as "
+            "192.168.1.20:14000, or an empty list for any sender"
         ) from None

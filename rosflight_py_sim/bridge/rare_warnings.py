@@ -1,4 +1,4 @@
-"""Warnings about what may happen thousands of times a second."""
+"""Rate-limited warnings about events that may happen thousands of times a second."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ _INTERVAL_S = 1.0
 
 
 class RareWarnings:
-    """Logs at most one warning a second, whatever it is about; the counts that it is told say how many there were."""
+    """Logs at most one warning a second over all kinds; each shows the count of its kind."""
 
     def __init__(self, logger: Logger) -> None:
         self._logger = logger
         self._next_s: float | None = None
 
     def __call__(self, name: str, text: str, count: int, *details: object) -> None:
-        """Log `text` with the count of its kind so far, unless something was logged just now.
+        """Log `text` with the count of its kind so far, unless a warning was logged less than a second ago.
 
-        Where there are details, the text has places for them, as in `text % details`.
+        With details, the text has placeholders for them, as in `text % details`.
         """
         now_s = time.monotonic()
         if self._next_s is None or now_s >= self._next_s:

@@ -1,4 +1,4 @@
-"""Waiting for sockets without keeping anybody waiting."""
+"""Notification when sockets become readable, from a separate thread."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import select
 import threading
 from collections.abc import Callable, Iterable
 
-# A descriptor may have come to stand for another socket meanwhile, of which a poll that sleeps knows nothing.
+# A descriptor may since refer to another socket, which a poll already under way does not notice.
 _LOOK_AGAIN_MS = 200
 
 
 class SocketWatch:
     """Calls a function, from a thread of its own, when a file descriptor is readable: once each time it is armed.
 
-    The thread reads nothing, so no datagram is ever held in two places, and it sleeps while nobody waits: a flood
-    stays in the kernel's buffer, which is bounded.
+    The thread reads nothing, so no datagram is held in two places. It sleeps while unarmed: a flood stays in the
+    kernel's bounded buffer.
     """
 
     def __init__(self, filenos: Iterable[int], on_readable: Callable[[], None]) -> None:
@@ -34,7 +34,7 @@ class SocketWatch:
         self._thread.start()
 
     def arm(self) -> None:
-        """Have the function called when there is something to read, or at once if there already is."""
+        """Call the function once when a descriptor becomes readable, or at once if one already is."""
         if not self._armed:
             self._armed = True
             self._go.release()

@@ -1,4 +1,4 @@
-"""uThere Ground Control's text protocol over UDP: programs fly planes by commands, and are told their data."""
+"""uThere Ground Control's text protocol over UDP: programs command planes and receive their data."""
 
 from __future__ import annotations
 
@@ -39,18 +39,18 @@ from rosflight_py_sim.stamps import NANOSECONDS
 
 _ALL = "all"
 
-# Replies to what is wrong in one packet: a long line of nonsense is answered well enough by these.
+# Most error replies to one packet: a long line of nonsense needs no more.
 _MOST_ERRORS = 8
 
-# Of the time in data.
+# Decimals of the time in data.
 _DECIMALS = 3
 
 
 class UthereFrontEnd(OffboardFrontEnd):
     """Serves all planes of the simulation on one UDP port.
 
-    Whoever sends a command is a client, by its address alone, and gets replies and data on the port `udp_port_out` of
-    that address; nothing is ever sent anywhere else. Data are counted in simulated time.
+    A sender of a command becomes a client, identified by its address without the port. Replies and data go to the port
+    `udp_port_out` of that address, and to no other address. Data rates are in simulated time.
 
     Attributes:
         planes: in the order of the vehicles.
@@ -75,10 +75,10 @@ class UthereFrontEnd(OffboardFrontEnd):
     )
 
     def __init__(self, values: Values, logger: Logger, vehicles: Sequence[str] = ("",)) -> None:
-        """Take the parameters; `open` opens the socket.
+        """Store the parameters; `open` opens the socket.
 
         Raises:
-            ParameterError: two planes with one number, or replies that would come back.
+            ParameterError: two planes with the same number, or replies that would be read as commands.
         """
         super().__init__(values, logger, vehicles)
         self.wants = WANTS
@@ -91,10 +91,10 @@ class UthereFrontEnd(OffboardFrontEnd):
         self._subscriptions = Subscriptions()
 
     def configure(self, values: Values) -> None:
-        """Give all planes their changed parameters.
+        """Apply changed parameters to all planes.
 
         Raises:
-            ParameterError: they contradict each other; all stays as it was.
+            ParameterError: the values contradict each other; nothing is changed.
         """
         for plane in self.planes:
             plane.configure(values)
@@ -104,7 +104,7 @@ class UthereFrontEnd(OffboardFrontEnd):
         """Bind the port.
 
         Raises:
-            ParameterError: that cannot be.
+            ParameterError: the port cannot be bound.
         """
         own = self._settings.own
         try:
@@ -112,7 +112,7 @@ class UthereFrontEnd(OffboardFrontEnd):
         except OSError as error:
             raise ParameterError(
                 f"parameters 'uthere.address' and 'uthere.udp_port_in': {address_text(own)} given, which cannot be "
-                f"used: {error.strerror}; allowed: an address of this machine and a port that nobody uses"
+                f"used: {error.strerror}; allowed: a local address and a free port"
             ) from error
 
     def close(self) -> None:
@@ -122,7 +122,7 @@ class UthereFrontEnd(OffboardFrontEnd):
             self._inbox = None
 
     def partner(self, vehicle: int) -> str:
-        """Where programs find the plane."""
+        """Number and address for programs that command the plane."""
         return f"plane {self.planes[vehicle].number} on UDP {address_text(self._settings.own)}"
 
     def doing(self, vehicle: int) -> str:
@@ -130,7 +130,7 @@ class UthereFrontEnd(OffboardFrontEnd):
         return self.planes[vehicle].mode
 
     def details(self, vehicle: int) -> dict[str, object]:
-        """What Ground Control's view of the cage shows, in words."""
+        """State of the cage as text, as Ground Control shows it."""
         pilot = self.planes[vehicle].pilot
         return {
             "cage_triggered": words(pilot.cage_triggered),
@@ -139,12 +139,12 @@ class UthereFrontEnd(OffboardFrontEnd):
         }
 
     def guided_state(self, vehicle: int) -> GuidedState:
-        """Mode and cage of the plane."""
+        """Mode and cage state of the plane."""
         pilot = self.planes[vehicle].pilot
         return GuidedState(pilot.mode, pilot.cage_triggered, pilot.triggered_last)
 
     def serve(self) -> None:
-        """Obey and answer what has come, as much of it as may be at once."""
+        """Execute and answer received commands, as many as the rate limit permits."""
         inbox = self._inbox
         assert inbox is not None
         for datagram, sender in inbox.datagrams():
@@ -152,32 +152,32 @@ class UthereFrontEnd(OffboardFrontEnd):
                 inbox.welcome(sender)
 
     def command(self, vehicle: int, snapshot: Snapshot, dt: float) -> Guided | None:
-        """Fly the plane on, and send the data that are due."""
+        """Update the plane's commands, and send data that are due."""
         plane = self.planes[vehicle]
         guided = plane.update(snapshot, dt)
-        self._tell(vehicle, plane, snapshot)
+        self._send_data(vehicle, plane, snapshot)
         return guided
 
-    # What comes.
+    # Receiving.
 
     def _read(self, datagram: bytes, client: str) -> bool:
-        """Obey a packet; whether there was a command in it."""
+        """Execute the commands of a packet; return whether there was one."""
         self.counters["packets"] += 1
         commands = parse_packet(datagram)
         makes_sense = any(not isinstance(command, UthereError) for command in commands)
         if makes_sense:
-            if not self._subscriptions.heard(client):
-                self._count("too_many_clients", f"passed over: {client}, as {MOST_CLIENTS} others are sent data")
+            if not self._subscriptions.register(client):
+                self._count("too_many_clients", f"ignored: {client}; {MOST_CLIENTS} other clients receive data")
                 return False
             for plane in self.planes:
-                plane.hear()
-        problems = [problem for command in commands for problem in self._obey(command, client)]
+                plane.packet_received()
+        problems = [problem for command in commands for problem in self._execute(command, client)]
         for problem in problems[:_MOST_ERRORS] if self._settings.reply_errors else ():
             self._reply(client, error_text(problem))
         return makes_sense
 
-    def _obey(self, command: Command | UthereError, client: str) -> Iterator[str]:
-        """Do what a command says; what of it cannot be, in words."""
+    def _execute(self, command: Command | UthereError, client: str) -> Iterator[str]:
+        """Execute a command; yield the reason for each part that is refused."""
         if isinstance(command, UthereError):
             yield self._refuse("bad_commands", client, str(command))
             return
@@ -196,10 +196,10 @@ class UthereFrontEnd(OffboardFrontEnd):
             case FlyToWaypoint():
                 yield from self._fly_to_waypoint(command, client)
             case _:
-                yield from self._obey_of_plane(command, client)
+                yield from self._execute_for_plane(command, client)
 
-    def _obey_of_plane(self, command: DataRequest | DataRemove | PlaneCommand, client: str) -> Iterator[str]:
-        """Do what a command says of the plane that it names, or of all."""
+    def _execute_for_plane(self, command: DataRequest | DataRemove | PlaneCommand, client: str) -> Iterator[str]:
+        """Execute a command for the plane that it names, or for all planes."""
         if command.plane is not None and command.plane not in self._index_of:
             planes = ", ".join(map(str, self._index_of))
             yield self._refuse("unknown_plane", client, f"there is no plane {command.plane}; allowed: {planes}")
@@ -211,37 +211,37 @@ class UthereFrontEnd(OffboardFrontEnd):
                     yield from self._subscribe(index, command, client)
                 case DataRemove():
                     if not self._subscriptions.remove(client, index, command.variable):
-                        text = f"data_remove of '{command.variable}', of which no data are sent"
+                        text = f"data_remove of '{command.variable}', which is not subscribed"
                         yield self._refuse("unknown_variable", client, text)
                 case _:
-                    yield from self._give(index, command, client)
+                    yield from self._execute_flight(index, command, client)
 
     def _subscribe(self, index: int, command: DataRequest, client: str) -> Iterator[str]:
         if command.variable != _ALL and command.variable not in self.planes[index].names:
-            text = f"there is no variable '{command.variable}'; variable=all sends those that there are"
+            text = f"there is no variable '{command.variable}'; variable=all sends all variables"
             yield self._refuse("unknown_variable", client, text)
         elif not self._subscriptions.add(client, index, command.variable, command.interval):
             text = f"more than {MOST_SUBSCRIPTIONS} variables; data_remove and data_clear make room"
             yield self._refuse("too_many_subscriptions", client, text)
 
     def _fly_to_waypoint(self, command: FlyToWaypoint, client: str) -> Iterator[str]:
-        """The command names no plane: the waypoint does."""
+        """Fly to a waypoint; its id identifies the plane, which the command does not name."""
         meant = [index for index, plane in enumerate(self.planes) if plane.has_waypoint(command.waypointid)]
         if not meant:
             yield self._refuse("refused_commands", client, f"no plane has a waypoint {command.waypointid}")
         for index in meant:
-            yield from self._give(index, command, client)
+            yield from self._execute_flight(index, command, client)
 
-    def _give(self, index: int, command: FlightCommand, client: str) -> Iterator[str]:
+    def _execute_flight(self, index: int, command: FlightCommand, client: str) -> Iterator[str]:
         plane = self.planes[index]
-        problem = plane.obey(command)
+        problem = plane.execute(command)
         if problem:
             yield self._refuse("refused_commands", client, f"plane {plane.number}: {problem}")
 
-    # What goes.
+    # Sending.
 
-    def _tell(self, vehicle: int, plane: UtherePlane, snapshot: Snapshot) -> None:
-        """Send the data of a plane to whom it is due."""
+    def _send_data(self, vehicle: int, plane: UtherePlane, snapshot: Snapshot) -> None:
+        """Send the data of a plane to the clients for which they are due."""
         time_s = snapshot.time_ns / NANOSECONDS
         if self._epoch is None:
             self._epoch = round(time.time() - time_s, _DECIMALS)
@@ -263,10 +263,10 @@ class UthereFrontEnd(OffboardFrontEnd):
         sent = self._inbox.send(text.encode("ascii"), (client, self._settings.port_out))
         self.counters[kind if sent else "unsent"] += 1
 
-    # What is counted.
+    # Counting.
 
     def _refuse(self, kind: str, client: str, problem: str) -> str:
-        self._count(kind, f"passed over, from {client}: {problem}")
+        self._count(kind, f"ignored, from {client}: {problem}")
         return problem
 
     def _count(self, kind: str, text: str, times: int = 1) -> None:
@@ -275,7 +275,7 @@ class UthereFrontEnd(OffboardFrontEnd):
 
 
 def _packets(unix_s: float, plane: int, variable: str, values: Mapping[str, float]) -> list[str]:
-    """What tells a variable, or all; none where it is not known yet."""
+    """Packets with the data of a variable, or of all; none if the value is not known yet."""
     if variable == _ALL:
         return data_all_texts(unix_s, plane, values)
     return [data_text(unix_s, plane, {variable: values[variable]})] if variable in values else []

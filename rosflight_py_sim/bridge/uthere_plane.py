@@ -1,4 +1,4 @@
-"""One plane of Ground Control: it is flown by a GuidedModeSupervisor, and tells what a ground station shows."""
+"""One plane of Ground Control: commanded by a GuidedModeSupervisor, with the variables that a ground station shows."""
 
 from __future__ import annotations
 
@@ -47,16 +47,16 @@ from rosflight_py_sim.pulse_width import OUTPUTS
 from rosflight_py_sim.stamps import NANOSECONDS
 
 PlaneCommand: TypeAlias = Fly | FlyDisengage | FlyEngage | FlyTo | WaypointAdd | WaypointClearAll
-"""What planes are told to do, by a command that names one or means all of them."""
+"""Commands that name one plane or address all of them."""
 
 FlightCommand: TypeAlias = PlaneCommand | FlyToWaypoint
-"""What a plane is told to do."""
+"""Commands that affect a plane's flight."""
 
 _OWN = "uthere."
 
 
 class _Flown(NamedTuple):
-    """How a kind of vehicle is flown."""
+    """Controller of a kind of vehicle."""
 
     controller: Callable[[Values], TargetController]
     parameters: ParameterTable
@@ -72,14 +72,14 @@ UTHERE_PLANE_PARAMETERS = (
         Parameter(
             "uthere.controller",
             "fixedwing",
-            "What flies the vehicles where programs want them",
+            "Target controller that follows the programs' commands",
             choices=tuple(_CONTROLLERS),
             read_only=True,
         ),
         Parameter(
             "uthere.throttle_outputs",
             [4],
-            "Numbers of the outputs, from 0, that turn motors: the mean of them is the variable throttle",
+            "Numbers of the motor outputs, from 0; the variable throttle is their mean",
             minimum=0,
             maximum=OUTPUTS - 1,
             read_only=True,
@@ -90,23 +90,23 @@ UTHERE_PLANE_PARAMETERS = (
     + sum((flown.parameters for flown in _CONTROLLERS.values()), start=ParameterTable())
 )
 
-# The pilot's switches; a stick that is moved or a command that is missing are no reason to hand over.
+# The pilot's switches; a moved stick or a missing command does not end guided flight.
 _PILOT_HAS_IT = Override.ATT_SWITCH | Override.THR_SWITCH
 
 _FIX_WITH_HEIGHT = 3
 
-# An estimate of the vertical that is off by more, rad, cannot fly anything. The flight controller's own doubts begin
-# much sooner: after half a second of a turn in which the accelerometer does not show the vertical.
+# Estimation error of the vertical, rad, beyond which no controller can fly. The flight controller reports an unhealthy
+# estimate much sooner: after half a second of a turn, in which the accelerometer does not measure the vertical.
 _LOST = 0.5
 
 
 class UtherePlane:
-    """A plane of that number.
+    """One plane.
 
     Attributes:
-        number: by which programs name it.
-        pilot: who flies it.
-        names: all its variables, in the order of data_all.
+        number: identifies the plane to programs.
+        pilot: commands the plane.
+        names: all variables, in the order of data_all.
     """
 
     def __init__(self, number: int, values: Values) -> None:
@@ -121,10 +121,10 @@ class UtherePlane:
         self.names = (*FIRST, *(name for name in (*self.pilot.variables(), *VARIABLES) if name not in FIRST))
 
     def configure(self, values: Values) -> None:
-        """Take over changed parameters, in flight too.
+        """Apply changed parameters, also in flight.
 
         Raises:
-            ParameterError: they contradict each other; all stays as it was.
+            ParameterError: the values contradict each other; nothing is changed.
         """
         units = UthereUnits(values)
         self.pilot.configure(_own(values), _controller(values))
@@ -132,19 +132,19 @@ class UtherePlane:
 
     @property
     def mode(self) -> str:
-        """What it does, in words."""
+        """Label of the mode."""
         return self.pilot.mode.label
 
-    def hear(self) -> None:
-        """A packet has come."""
+    def packet_received(self) -> None:
+        """Restart the communication timeout."""
         self.pilot.hear()
 
     def has_waypoint(self, number: int) -> bool:
-        """Whether its buffer holds a waypoint of that number."""
+        """Whether the plane's buffer holds a waypoint of that number."""
         return self.pilot.has_waypoint(number)
 
-    def obey(self, command: FlightCommand) -> str:
-        """Do what a command says; the reason where it cannot be, or nothing."""
+    def execute(self, command: FlightCommand) -> str:
+        """Execute a command; return the reason if it is refused, else an empty text."""
         pilot = self.pilot
         try:
             match command:
@@ -166,13 +166,13 @@ class UtherePlane:
             return str(error)
 
     def update(self, snapshot: Snapshot, dt: float) -> Guided | None:
-        """What to command for the next `dt` seconds; None as long as the flight controller has not told its status."""
+        """Command for the next `dt` seconds; None before the flight controller's first status."""
         if snapshot.status is None:
             return None
         return self.pilot.update(self._observed(snapshot, snapshot.status), dt)
 
     def variables(self, snapshot: Snapshot) -> dict[str, float]:
-        """Name to value of all variables that are known by now, in the order of `names`."""
+        """Value of each variable that is known so far, in the order of `names`."""
         own = {name: value * self._scales.get(name, 1.0) for name, value in self.pilot.variables().items()}
         known = own | vehicle_variables(snapshot, self._units, self._motors)
         return {name: known[name] for name in self.names if name in known and math.isfinite(known[name])}
@@ -195,7 +195,7 @@ class UtherePlane:
 
 
 def _own(values: Values) -> dict[str, Value]:
-    """The values that have the protocol's prefix, without it."""
+    """The values with the protocol's prefix, without the prefix."""
     return {name.removeprefix(_OWN): value for name, value in values.items() if name.startswith(_OWN)}
 
 
@@ -204,7 +204,7 @@ def _controller(values: Values) -> TargetController:
 
 
 def _scales(units: UthereUnits) -> dict[str, float]:
-    """Name of each limit of the cage to what makes its SI value one in Ground Control's unit."""
+    """Factor from SI to Ground Control's unit for each limit of the cage, by name."""
     of_quantity = {
         "altitude": 1.0 / units.altitude,
         "range": 1.0 / units.altitude,

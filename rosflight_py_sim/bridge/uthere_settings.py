@@ -1,4 +1,4 @@
-"""Where Ground Control is reached, and by which numbers its planes go."""
+"""Addresses, ports and plane numbers of the Ground Control front-end."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ UTHERE_SETTINGS = ParameterTable(
     Parameter(
         "uthere.address",
         "127.0.0.1",
-        "Address of this machine on which programs are served; 0.0.0.0: all of them",
+        "Local address to serve programs on; 0.0.0.0: all addresses",
         read_only=True,
     ),
-    Parameter("uthere.udp_port_in", 10000, "UDP port that programs send to", minimum=1, maximum=65535, read_only=True),
+    Parameter("uthere.udp_port_in", 10000, "UDP port to receive commands on", minimum=1, maximum=65535, read_only=True),
     Parameter(
         "uthere.udp_port_out",
         10001,
-        "UDP port of a program's address that replies and data are sent to",
+        "UDP port to send replies and data to, at the program's address",
         minimum=1,
         maximum=65535,
         read_only=True,
@@ -26,7 +26,7 @@ UTHERE_SETTINGS = ParameterTable(
     Parameter(
         "uthere.plane_ids",
         [12345],
-        "Numbers of the planes, in the order of the vehicles; those beyond the list count on from its last",
+        "Numbers of the planes, in the order of the vehicles; planes beyond the list count up from its last number",
         minimum=0,
         maximum=_LARGEST_ID,
         read_only=True,
@@ -34,14 +34,14 @@ UTHERE_SETTINGS = ParameterTable(
     Parameter(
         "uthere.reply_errors",
         False,
-        "Whether what cannot be read or obeyed is answered with error(reason)",
+        "Whether to reply error(reason) to commands that cannot be parsed or executed",
         read_only=True,
     ),
     Parameter(
         "uthere.epoch",
         -1.0,
-        "Unix time of the simulated time 0, for the time in data; negative: as the system's clock has it when the "
-        "vehicle is first heard",
+        "Unix time of simulated time 0, for the time in data; negative: from the system clock, at the "
+        "vehicle's first message",
         "s",
         read_only=True,
     ),
@@ -49,17 +49,17 @@ UTHERE_SETTINGS = ParameterTable(
 
 
 class UthereSettings:
-    """The values of UTHERE_SETTINGS for so many planes.
+    """Values of UTHERE_SETTINGS for a number of planes.
 
     Attributes:
-        own: where programs send to.
-        port_out: of a program's address.
+        own: local address and port that programs send to.
+        port_out: port at a program's address for replies and data.
         plane_ids: number of each plane.
-        reply_errors: whether problems are told to who caused them.
-        epoch: Unix time of the simulated time 0, s; None: to be taken from the system's clock.
+        reply_errors: whether problems are reported to the sender.
+        epoch: Unix time of simulated time 0, s; None: taken from the system clock.
 
     Raises:
-        ParameterError: two planes with one number, or replies that would come back.
+        ParameterError: two planes with the same number, or replies that would be read as commands.
     """
 
     def __init__(self, values: Values, planes: int) -> None:

@@ -28,16 +28,16 @@ _FULL_THROTTLE = 100.0
 
 
 def target_of_fly(command: Fly, units: UthereUnits) -> FlyTarget:
-    """What fly() asks for; the parser has seen to it that there is one target of each kind.
+    """Target of fly(); the parser ensures one target of each kind.
 
     Raises:
-        TargetError: one that no vehicle can be given, as an airspeed of 0.
+        TargetError: a target that no vehicle can follow, such as an airspeed of 0.
     """
     return FlyTarget(_lateral(command, units), _speed(command, units), _vertical(command, units))
 
 
 def target_of_fly_to(command: FlyTo, units: UthereUnits) -> FlyTarget:
-    """The place to stay at.
+    """Target of fly_to(): a position to hold.
 
     Raises:
         TargetError: as `target_of_fly`.
@@ -47,7 +47,7 @@ def target_of_fly_to(command: FlyTo, units: UthereUnits) -> FlyTarget:
 
 
 def waypoint_of(command: WaypointAdd, units: UthereUnits) -> RouteWaypoint:
-    """A waypoint of the buffer.
+    """Waypoint for the buffer.
 
     Raises:
         TargetError: as `target_of_fly`.

@@ -1,4 +1,4 @@
-"""Where Ground Control's units and places become SI and NED, and back."""
+"""Conversion between Ground Control's units and positions, and SI and NED."""
 
 from __future__ import annotations
 
@@ -48,18 +48,18 @@ class Geodetic(NamedTuple):
 
 
 class UthereUnits:
-    """Ground Control's units about a home.
+    """Conversions to and from Ground Control's units, relative to home.
 
     Attributes:
-        altitude: m to one of its units of altitude.
-        speed: m/s to one of its units of airspeed.
-        climb: m/s to one of its units of climb.
+        altitude: m per unit of altitude.
+        speed: m/s per unit of airspeed.
+        climb: m/s per unit of climb.
         gravity: m/s^2.
-        home: where it is.
+        home: position of home.
     """
 
     def __init__(self, values: Values) -> None:
-        """Take the values of UTHERE_UNIT_PARAMETERS."""
+        """Store the values of UTHERE_UNIT_PARAMETERS."""
         self.altitude = _METRES_OF[str(values["uthere.altitude_unit"])]
         self.speed = _METRES_A_SECOND_OF[str(values["uthere.airspeed_unit"])]
         self.climb = FOOT
@@ -68,11 +68,11 @@ class UthereUnits:
         self._frame = tangent_plane(*self.home)
 
     def geodetic(self, north: float, east: float, down: float) -> Geodetic:
-        """Of a point in NED, m."""
+        """Geodetic position of a point in NED, m."""
         return Geodetic(*ned_to_geodetic(self._frame, north, east, down))
 
     def position(self, latitude_deg: float, longitude_deg: float, height_m: float) -> tuple[float, float]:
-        """North and east, m, of a place that is `height_m` above home."""
+        """North and east, m, of a position at `height_m` above home."""
         place = pymap3d.geodetic2ecef(latitude_deg, longitude_deg, self.home.altitude_msl_m + height_m)
         north, east, _ = self._frame[:3] @ (np.array([float(axis) for axis in place]) - self._frame[3])
         return float(north), float(east)
@@ -80,5 +80,5 @@ class UthereUnits:
 
 def compass_deg(angle_rad: float) -> float:
     """A direction as 0 to 360 degrees from north."""
-    # The remainder of a tiny negative angle is rounded to 360 itself.
+    # The remainder of a tiny negative angle rounds to 360 itself.
     return math.degrees(angle_rad) % 360.0 % 360.0

@@ -1,4 +1,4 @@
-"""What a ground station shows of a plane, by the names and in the units of Ground Control."""
+"""Variables of a plane, with the names and units of Ground Control."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rosflight_py_sim.physics.rotations import rotate_to_body, rotate_to_inertia
 from rosflight_py_sim.stamps import NANOSECONDS
 
 WANTS = frozenset({"airspeed", "battery", "rc", "status", "attitude", "gnss", "outputs"})
-"""What the snapshots must hold for these variables."""
+"""Snapshot fields that these variables need."""
 
 RC_CHANNELS = 8
 
@@ -21,7 +21,7 @@ FIRST = {
     "altitude": "`uthere.altitude_unit` above home",
     "airspeed": "`uthere.airspeed_unit`",
 }
-"""The variables that data_all begins with, and their units."""
+"""First variables of data_all, and their units."""
 
 VARIABLES = FIRST | {
     "groundspeed": "`uthere.airspeed_unit`, over ground",
@@ -41,12 +41,12 @@ VARIABLES = FIRST | {
     "home_bearing": "deg, 0 to 360: direction to home",
     "altitude_msl": "`uthere.altitude_unit` above mean sea level",
     "wind_speed": "`uthere.airspeed_unit`",
-    "wind_direction": "deg, 0 to 360: where the wind comes from",
+    "wind_direction": "deg, 0 to 360: direction the wind comes from",
     "time": "s of simulated time (in `wall`: Unix time)",
     "power_battery_voltage": "V, measured",
     "power_battery_current": "A, measured",
-    "measured_airspeed": "`uthere.airspeed_unit`, of the Pitot tube",
-    "estimated_roll": "deg, of the flight controller's estimator",
+    "measured_airspeed": "`uthere.airspeed_unit`, from the Pitot tube",
+    "estimated_roll": "deg, from the flight controller's estimator",
     "estimated_pitch": "deg",
     "estimated_heading": "deg, 0 to 360",
     "gps_fix_type": "0 no fix, 2 2D fix, 3 3D fix",
@@ -55,7 +55,7 @@ VARIABLES = FIRST | {
     "gps_longitude": "deg, measured",
     "gps_altitude": "`uthere.altitude_unit` above mean sea level, measured",
     "armed": "1 or 0",
-    "failsafe": "1 or 0: the flight controller has lost the transmitter",
+    "failsafe": "1 or 0: the flight controller has lost the RC signal",
     "rc_override": "bits of rosflight_msgs/Status: why the RC sticks have control",
     "offboard": "1 or 0: the flight controller follows commands",
     "error_code": "bits of rosflight_msgs/Status",
@@ -63,14 +63,14 @@ VARIABLES = FIRST | {
 }
 """Name of each variable of the vehicle to its unit, in the order of data_all."""
 
-# Slower through the air than this, m/s, angles of the flow are noise.
+# Airspeed, m/s, below which the flow angles are noise.
 _STILL_AIR = 1.0
 
 _FULL_THROTTLE = 100.0
 
 
 def vehicle_variables(snapshot: Snapshot, units: UthereUnits, motors: list[int]) -> dict[str, float]:
-    """Name to value of what is known by now of VARIABLES, in that order; what has not been heard yet is left out."""
+    """Values of the known VARIABLES, in that order; variables without data yet are missing."""
     truth: list[float] = snapshot.truth.tolist()
     w, x, y, z, u, v, w_down = truth[3:10]
     state = flight_state(truth, snapshot.wind_ned)
@@ -110,11 +110,11 @@ def vehicle_variables(snapshot: Snapshot, units: UthereUnits, motors: list[int])
         "wind_direction": compass_deg(math.atan2(0.0 - wind_east, 0.0 - wind_north)),
         "time": snapshot.time_ns / NANOSECONDS,
     }
-    return values | _heard(snapshot, units)
+    return values | _received(snapshot, units)
 
 
-def _heard(snapshot: Snapshot, units: UthereUnits) -> dict[str, float]:
-    """What other nodes have told by now."""
+def _received(snapshot: Snapshot, units: UthereUnits) -> dict[str, float]:
+    """Variables from messages that have arrived."""
     values: dict[str, float] = {}
     if snapshot.battery is not None:
         values["power_battery_voltage"], values["power_battery_current"] = snapshot.battery
@@ -147,20 +147,20 @@ def _heard(snapshot: Snapshot, units: UthereUnits) -> dict[str, float]:
 
 
 def mean_throttle(snapshot: Snapshot, motors: list[int]) -> float | None:
-    """Mean of what the flight controller asks of these outputs, 0 to 1; None: not heard yet, or no outputs."""
+    """Mean command of these outputs, 0 to 1; None without a message yet, or without outputs."""
     if not snapshot.outputs or not motors:
         return None
     return sum(snapshot.outputs[output] for output in motors) / len(motors)
 
 
 def wing_load(snapshot: Snapshot, gravity: float) -> float:
-    """Specific force along the body's axis up, over gravity: 1 in steady level flight, and at rest on the ground."""
+    """Specific force along the body's upward axis, over gravity: 1 in steady level flight and at rest on the ground."""
     w, x, y, z = snapshot.truth[3:7].tolist()
     return (rotate_to_body(w, x, y, z, 0.0, 0.0, gravity)[2] - float(snapshot.truth[15])) / gravity
 
 
 def vertical_error(snapshot: Snapshot) -> float:
-    """Angle between the vertical as the flight controller estimates it and the true one, rad; pi before an estimate."""
+    """Angle between the estimated and the true vertical, rad; pi without an estimate."""
     if snapshot.attitude is None:
         return math.pi
     roll, pitch, _ = snapshot.attitude

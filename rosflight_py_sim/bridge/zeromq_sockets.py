@@ -1,4 +1,4 @@
-"""ZeroMQ sockets that a simulation can live with: they never wait, hold little, and say which port is taken."""
+"""Non-blocking ZeroMQ sockets with bounded queues."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from rosflight_py_sim.parameters import ParameterError, Values, number
 if TYPE_CHECKING:
     import zmq
 
-# Frames taken in one go, and held for us: a flood stays with its sender, and the step goes on.
+# Messages read in one call, and queued for reading: a flood stays with its sender and does not delay the step.
 _MOST_FRAMES = 256
 
-# A sender of a longer one is cut off.
+# Longest message; ZeroMQ disconnects the sender of a longer one.
 _LONGEST_FRAME = 1 << 20
 
 
 class Publisher:
-    """Tells whoever listens; who is too slow misses messages."""
+    """PUB socket; slow subscribers miss messages."""
 
     def __init__(self, socket: zmq.Socket[bytes], no_wait: int) -> None:
         self._socket = socket
         self._no_wait = no_wait
 
     def send(self, frames: list[bytes]) -> None:
-        """Send a message of several frames."""
+        """Send a multipart message."""
         self._socket.send_multipart(frames, self._no_wait)
 
 
 class Puller:
-    """Takes what senders have pushed, in the order in which it came."""
+    """PULL socket; messages arrive in order."""
 
     def __init__(self, socket: zmq.Socket[bytes], no_wait: int, more: int, again: type[Exception]) -> None:
         self._socket = socket
@@ -39,7 +39,7 @@ class Puller:
         self._in_multipart = False
 
     def messages(self) -> Iterator[bytes | None]:
-        """Messages that wait; None for one of several frames. After many it stops, and goes on when called again."""
+        """Queued messages; None for a multipart one. Yields a bounded number; call again for the rest."""
         socket, no_wait, again = self._socket, self._no_wait, self._again
         for _ in range(_MOST_FRAMES):
             try:
@@ -53,7 +53,7 @@ class Puller:
 
 
 class ZeroMqSockets:
-    """Sockets bound to ports of one address, which parameters give: PREFIX.address and PREFIX.NAME_port."""
+    """Sockets bound to ports of one address, from the parameters PREFIX.address and PREFIX.NAME_port."""
 
     def __init__(self, prefix: str, values: Values) -> None:
         """Start ZeroMQ.
@@ -65,15 +65,14 @@ class ZeroMqSockets:
             import zmq
         except ImportError as error:
             raise ParameterError(
-                f"parameter 'front_end': '{prefix}' given, which needs pyzmq, and that is not installed: "
-                "pip install pyzmq"
+                f"parameter 'front_end': '{prefix}' given, which needs pyzmq; install it: pip install pyzmq"
             ) from error
         self._zmq = zmq
         self._prefix, self._values = prefix, values
         self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
 
     def publisher(self, name: str, held: int) -> Publisher:
-        """A PUB socket that holds so many messages for each subscriber.
+        """PUB socket with a queue of `held` messages per subscriber.
 
         Raises:
             ParameterError: the address cannot be used.
@@ -91,7 +90,7 @@ class ZeroMqSockets:
         return Puller(self._bound(zmq.PULL, name, zmq.RCVHWM, _MOST_FRAMES), zmq.NOBLOCK, zmq.RCVMORE, zmq.Again)
 
     def close(self) -> None:
-        """Close all sockets; what nobody has fetched is dropped."""
+        """Close all sockets; unsent messages are dropped."""
         self._context.destroy(linger=0)
 
     def _bound(self, kind: int, name: str, limit: int, held: int) -> zmq.Socket[bytes]:
@@ -106,6 +105,6 @@ class ZeroMqSockets:
         except zmq.ZMQError as error:
             raise ParameterError(
                 f"parameters '{self._prefix}.address' and '{self._prefix}.{name}_port': {address}:{port} given, which "
-                f"cannot be used: {error.strerror}; allowed: an address of this machine and a port that nobody uses"
+                f"cannot be used: {error.strerror}; allowed: a local address and a free port"
             ) from error
         return made

@@ -163,7 +163,7 @@ def _sim(options: argparse.Namespace) -> int:
         arguments=options.ros_arguments,
         time_mode=options.time_mode,
         namespace=options.namespace,
-        executables=controller.asked_autopilots(chosen, options.autopilot),
+        executables=controller.requested_autopilots(chosen, options.autopilot),
         flight_controller=options.flight_controller,
         # One joystick is not meant to fly a whole fleet.
         transmitter="auto" if len(members) == 1 else "none",

@@ -1,1 +1,1 @@
-"""What makes a graph of nodes: plan, composition, fleet, sidecar processes, time modes, flight controllers, launch."""
+"""Assembly of node graphs: plan, composition, fleet, sidecar processes, time modes, flight controllers, launch."""

@@ -1,4 +1,4 @@
-"""The options of a simulation on the command line: as arguments of argparse, and as words of a command."""
+"""Options of a simulation on the command line: argparse definitions, and arguments built from option values."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rosflight_py_sim.graph.time_modes import boolean
 
 
 def existing_file(text: str) -> Path:
-    """Absolute path of a file, for argparse, which states the error."""
+    """Absolute path of a file, for argparse, which reports the error."""
     path = Path(text).absolute()
     if not path.is_file():
         raise argparse.ArgumentTypeError(f"there is no file '{text}'")
@@ -32,9 +32,9 @@ _VALUES: dict[Kind, dict[str, Any]] = {
 
 
 def add_options(parser: argparse.ArgumentParser, command: str) -> None:
-    """Add the options of a command to its parser; the result has them by their names.
+    """Add the options of a command to its parser; attribute names are option names.
 
-    An option that is not given is its default if it is a text, [] if it may be given again, and None otherwise.
+    An option that is not given has its default if that is a text, [] if it may be repeated, and None otherwise.
     """
     for one in options_at(command):
         settings = _VALUES[one.kind] | ({"metavar": one.metavar} if one.metavar else {})
@@ -43,28 +43,28 @@ def add_options(parser: argparse.ArgumentParser, command: str) -> None:
         parser.add_argument(one.command_flag, dest=one.name, default=_default(one), help=_help(one), **settings)
 
 
-def words_of(given: Mapping[str, str], command: str) -> list[str]:
-    """Words that give a command the values of launch arguments, by name; an empty value is not passed on."""
-    words = []
+def arguments_of(given: Mapping[str, str], command: str) -> list[str]:
+    """Command-line arguments for values of launch arguments, by name; empty values are left out."""
+    arguments = []
     for one in options_at(command):
         value, flag = given.get(one.name, ""), one.command_flag
         if not value:
             continue
         if one.kind is Kind.BOOLEAN:
-            words.append(flag if boolean(one.name, value) else flag.replace("--", "--no-", 1))
+            arguments.append(flag if boolean(one.name, value) else flag.replace("--", "--no-", 1))
         elif one.kind is Kind.RECORDING:
             file = recording_of(value)
-            words += [] if file is None else list(filter(None, [flag, file]))
+            arguments += [] if file is None else list(filter(None, [flag, file]))
         else:
             for part in parts_of(value) if one.kind is Kind.FILES else [value]:
-                words += [flag, part]
-    return words
+                arguments += [flag, part]
+    return arguments
 
 
 def _default(one: Option) -> str | list[str] | None:
     if one.kind is Kind.TEXT:
         return one.command_default or one.default or ""
-    # argparse would repeat a default of a switch in the help.
+    # argparse would repeat a switch's default in the help.
     return [] if one.kind is Kind.FILES else None
 
 
@@ -74,7 +74,7 @@ def _help(one: Option) -> str:
         parts.append(f": {', '.join(one.choices)}")
     default = one.command_default or one.default or one.unset
     if one.kind is Kind.FILES:
-        parts.append("; may be given again")
+        parts.append("; may be repeated")
     elif default and not (one.kind is Kind.BOOLEAN and one.default):
         parts.append(f" (default: {default})")
     return "".join(parts)

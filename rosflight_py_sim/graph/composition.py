@@ -1,4 +1,4 @@
-"""The whole graph in one process: the same nodes, on one executor."""
+"""The whole graph in one process, on one executor."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from rosflight_py_sim.vehicles import reference
 
 N = TypeVar("N", bound=SimulationNode)
 
-# Longest wait for nodes that read from each other at the start, s.
+# Longest wait at the start for nodes that read each other's parameters, s.
 _READY_S = 2.0
 
 # Longest wait of the executor before `go_on` is called again, s.
@@ -53,12 +53,12 @@ class ComposedGraph:
     """All nodes of a simulation on one executor.
 
     Messages of the step go from node to node directly (see HandOff). They also go through DDS if an external
-    subscription matches, so other processes see and drive the graph as if each node were a process. Where time is
-    simulated, all nodes share one clock.
+    subscription matches, so other processes interact with the graph as if each node were a process. In simulated
+    time, all nodes share one clock.
 
-    Each node takes its parameters from these sources, of which a later one overrides an earlier one: its vehicle's
-    file, the flight controller's file for that vehicle, `files`, `settings`, the settings of its vehicle alone,
-    `arguments`. A node that serves all vehicles, such as the time manager, takes those of the first vehicle.
+    Parameters come from these sources; a later one overrides an earlier one: the vehicle's file, the flight
+    controller's file for the vehicle, `files`, `settings`, the settings of the vehicle alone, `arguments`. A node that
+    serves all vehicles, such as the time manager, uses those of the first vehicle.
     """
 
     def __init__(
@@ -82,15 +82,15 @@ class ComposedGraph:
         Args:
             vehicles: at least one.
             files: parameter files for all nodes.
-            settings: parameters of every node that has them.
+            settings: parameters, for every node that has them.
             arguments: ROS arguments for all nodes, with or without --ros-args before them.
             time_mode: wall, paced, gated or lockstep.
             namespace: of all nodes; /clock stays outside of it.
             executables: executables of further nodes of this package, for each vehicle.
             flight_controller: name of the flight controller; None: the first vehicle's own.
-            transmitter: parameter `device` of rc where the arguments do not give it.
+            transmitter: parameter `device` of rc unless the arguments give it.
             sidecars: executables of further nodes that serve all vehicles, each in a process that ends with the graph.
-            record: file to record every topic to; empty: a new file, which the recorder names; None: no recording.
+            record: file to record every topic to; empty: a new file, named by the recorder; None: no recording.
             names: choice of node names, one of node_names.NAMES.
 
         Raises:
@@ -125,7 +125,7 @@ class ComposedGraph:
                 self._add(planned.executable, at, words[planned.member.namespace])
             sidecar_names = list(sidecars)
             if sidecar_names:
-                # A subscription in another process would cost the step a wake-up for each message.
+                # A subscription in another process would cost the step one wake-up per message.
                 self._own[RELAYED.name] = True
                 self._add("view_relay", namespace, given[0])
             if self.recorder is not None:
@@ -133,7 +133,7 @@ class ComposedGraph:
             for node in self.nodes:
                 self.executor.add_node(node)
             self._sidecars = [
-                Sidecar(executable, self._sidecar_words(executable, namespace)) for executable in sidecar_names
+                Sidecar(executable, self._sidecar_arguments(executable, namespace)) for executable in sidecar_names
             ]
             self._wait_until_ready()
             # Last, because it starts the simulation: all other nodes must be ready.
@@ -146,9 +146,9 @@ class ComposedGraph:
             raise
 
     def _wait_until_ready(self) -> None:
-        """Let the nodes read the flight controller's parameters, which take many service calls, before time passes.
+        """Let the nodes read the flight controller's parameters, which takes many service calls, before time passes.
 
-        At full speed the calls would take seconds of simulated time, and not the same in every run.
+        At full speed the calls would take seconds of simulated time, and a different time in every run.
         """
         names = {service.srv_name.rsplit("/", 1)[-1] for node in self.nodes for service in node.services}
         end_s = time.monotonic() + _READY_S
@@ -157,7 +157,7 @@ class ComposedGraph:
             self.executor.spin_once(timeout_sec=0.01)
 
     def _make_recorder(self, file: str, namespace: str, first: Member) -> Recorder:
-        """Create the recorder, before all other nodes, because it records their messages from the first on."""
+        """Create the recorder, before all other nodes, so that it records their first messages."""
         self._own |= {"record.file": file, "record.vehicle": reference(first.vehicle)}
         recorder = self._add("recorder", namespace, self._first)
         assert isinstance(recorder, Recorder)
@@ -167,7 +167,7 @@ class ComposedGraph:
         """Create one more node of the package, with the parameters of the first vehicle's nodes."""
         return self._add(executable, namespace, self._first)
 
-    def _sidecar_words(self, executable: str, namespace: str) -> list[str]:
+    def _sidecar_arguments(self, executable: str, namespace: str) -> list[str]:
         words = list(self._first)
         for name, value in self._parameters(node_class(executable)).items():
             words += ["-p", f"{name}:={json.dumps(value)}"]
@@ -175,14 +175,14 @@ class ComposedGraph:
         return [*words, "-r", f"__ns:=/{namespace.strip('/')}", "-r", f"__node:={name}"]
 
     def _parameters(self, cls: type[SimulationNode]) -> dict[str, Any]:
-        """The graph's own parameters, as far as the node has them."""
+        """The graph's own parameters that the node has."""
         return {"use_sim_time": self._simulated} | {n: v for n, v in self._own.items() if n in cls.PARAMETERS}
 
     def _overrides(self, cls: type[SimulationNode]) -> list[Parameter[Any]]:
         return [Parameter(name, value=value) for name, value in self._parameters(cls).items()]
 
     def _add(self, executable: str, namespace: str, arguments: list[str]) -> SimulationNode:
-        """Create a node of the package, with the graph's own parameters as far as the node has them."""
+        """Create a node of the package, with the graph's own parameters that it has."""
         cls = node_class(executable)
         require_complete(cls)
         node = cls(
@@ -199,7 +199,7 @@ class ComposedGraph:
         return node
 
     def join(self, cls: type[N], *arguments: Any, namespace: str = "", **options: Any) -> N:
-        """Create and run a node of your own in the graph's time mode; `cls` gets the arguments and options, too."""
+        """Create and run a node of your own in the graph's time mode, as `cls(*arguments, **options)`."""
         overrides = self._overrides(cls)
         node = cls(
             *arguments,
@@ -213,7 +213,7 @@ class ComposedGraph:
         return node
 
     def include(self, node: Node) -> None:
-        """Run any rclpy node, on the graph's clock; `close` destroys the node."""
+        """Run any rclpy node on the graph's clock; `close` destroys the node."""
         self._adopt(node)
         self.executor.add_node(node)
 
@@ -226,7 +226,7 @@ class ComposedGraph:
         self.nodes.append(node)
 
     def values_of(self, name: str) -> dict[str, Value]:
-        """Parameter values of the node with that default name."""
+        """Parameter values of the node with this default name."""
         return next(n.values for n in self.nodes if isinstance(n, SimulationNode) and name == n.DEFAULT_NAME)
 
     @property

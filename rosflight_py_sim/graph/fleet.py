@@ -1,4 +1,4 @@
-"""The vehicles of one simulation: what each is called, where it stands at the start, which random numbers it draws."""
+"""Vehicles of one simulation: namespaces, start positions and seeds."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rosflight_py_sim.vehicles import SPACING, Vehicle
 FLEET_PARAMETERS = ParameterTable(
     Parameter("count", 2, "Number of vehicles", minimum=1, maximum=100),
     Parameter("spacing", SPACING, "Distance from one vehicle's start to the next one's, along east", "m", 0.0, 1e4),
-    SEED.overridden("this is the first vehicle's, each further one has the next", maximum=2**31 - 101),
+    SEED.overridden("seed of the first vehicle; each further vehicle has the next", maximum=2**31 - 101),
 )
 
 
@@ -21,9 +21,9 @@ class Member:
     """One vehicle of a simulation.
 
     Attributes:
-        vehicle: which physics and firmware.
-        namespace: of its nodes, from the simulation's own; a vehicle that is alone needs none.
-        settings: parameters of its nodes that are its alone.
+        vehicle: physics and firmware.
+        namespace: namespace of its nodes, relative to the simulation's; empty for a single vehicle.
+        settings: parameters of its nodes alone.
     """
 
     vehicle: Vehicle
@@ -34,10 +34,10 @@ class Member:
 def fleet(vehicle: Vehicle, *, count: int, spacing: float | None = None, seed: int) -> list[Member]:
     """Vehicles of one kind in a row to the east, in the namespaces NAME_1, NAME_2 and so on.
 
-    Without a `spacing` (m) it is the vehicle's own.
+    `spacing` (m) defaults to the vehicle's own.
 
     Raises:
-        ParameterError: an argument is not as FLEET_PARAMETERS allow.
+        ParameterError: an argument is outside FLEET_PARAMETERS.
     """
     spacing = vehicle.spacing if spacing is None else spacing
     FLEET_PARAMETERS.checked({"count": count, "spacing": spacing, "seed": seed})

@@ -1,4 +1,4 @@
-"""The flight controllers: each is nodes that stand between sensors and outputs."""
+"""Flight controllers: nodes that compute servo outputs from sensor data."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from rosflight_py_sim.vehicles import Vehicle, names_of_vehicles
 
 @dataclass(frozen=True)
 class FlightController:
-    """What answers the sensors with servo outputs.
+    """A flight controller.
 
     Attributes:
-        name: as users type it.
-        executables: of its nodes.
-        text: what it is, in a few words.
-        settings: parameters of the nodes that go with it, as weak as a parameter file.
-        needs_file: whether it can fly only vehicles that have a parameter file for it.
-        obeys_commands: whether it flies as whoever publishes `command` says, such as an autopilot.
-        needs_lockstep: whether the simulation has to wait for it.
+        name: value of the option that selects it.
+        executables: its nodes.
+        text: description in a few words.
+        settings: parameters of its nodes, with the priority of a parameter file.
+        needs_file: whether it flies only vehicles with a parameter file for it.
+        follows_commands: whether it follows the topic `command`, which an autopilot publishes.
+        needs_lockstep: whether the simulation must wait for it.
     """
 
     name: str
@@ -31,18 +31,18 @@ class FlightController:
     text: str
     settings: Mapping[str, Value] = field(default_factory=dict)
     needs_file: bool = False
-    obeys_commands: bool = False
+    follows_commands: bool = False
     needs_lockstep: bool = False
 
     def flies(self, vehicle: Vehicle) -> bool:
-        """Whether it can fly the vehicle: it needs no parameter file, or the vehicle has one for it."""
+        """Whether it can fly the vehicle: it needs no parameter file, or the vehicle has one."""
         return not self.needs_file or self.name in vehicle.pairings
 
     def files_for(self, vehicle: Vehicle) -> list[Path]:
-        """Parameter files of all nodes that the vehicle needs to be flown by it; stronger than the vehicle's own.
+        """Parameter files of all nodes for this flight controller and vehicle; they override the vehicle's own.
 
         Raises:
-            ParameterError: it needs one, and the vehicle has none.
+            ParameterError: it needs a file, and the vehicle has none.
         """
         if self.name in vehicle.pairings:
             return [vehicle.pairings[self.name].file]
@@ -54,31 +54,29 @@ class FlightController:
             )
         return []
 
-    def asked_autopilots(self, vehicle: Vehicle, wanted: bool) -> list[str]:
-        """Executables of the autopilots to start: the vehicle's own where it is wanted.
+    def requested_autopilots(self, vehicle: Vehicle, wanted: bool) -> list[str]:
+        """Executables of the autopilots to start: the vehicle's own if one is requested.
 
         Raises:
-            ParameterError: it is wanted, and the vehicle has none, or would not obey it.
+            ParameterError: the vehicle has no autopilot, or the flight controller does not follow commands.
         """
         if not wanted:
             return []
         if not vehicle.autopilot:
             others = ", ".join(names_of_vehicles(lambda one: bool(one.autopilot)))
+            raise ParameterError(f"autopilot requested for vehicle '{vehicle.name}', which has none; allowed: {others}")
+        if not self.follows_commands:
+            others = ", ".join(name for name, one in FLIGHT_CONTROLLERS.items() if one.follows_commands)
             raise ParameterError(
-                f"autopilot asked for with vehicle '{vehicle.name}', which has none; allowed: {others}"
-            )
-        if not self.obeys_commands:
-            others = ", ".join(name for name, one in FLIGHT_CONTROLLERS.items() if one.obeys_commands)
-            raise ParameterError(
-                f"autopilot asked for with flight controller '{self.name}', which is steered by others; allowed: "
+                f"autopilot requested with flight controller '{self.name}', which does not follow commands; allowed: "
                 f"{others}"
             )
         return [vehicle.autopilot]
 
     def instructions(self, members: Sequence[Member]) -> list[str]:
-        """Lines to print on what else to start so that the vehicles fly; empty if nothing.
+        """Lines to print on programs that you have to start before the vehicles fly; empty if none.
 
-        In a fleet there is a line for each vehicle if each needs a program of its own. `members` are of one kind.
+        A fleet has one line per vehicle if each needs its own program. `members` are of one kind.
         """
         pairing = members[0].vehicle.pairings.get(self.name)
         if pairing is None or not pairing.command:
@@ -92,11 +90,11 @@ class FlightController:
         ]
 
 
-SIL_BOARD = FlightController("sil_board", ("sil_board",), "the ROSflight firmware", obeys_commands=True)
+SIL_BOARD = FlightController("sil_board", ("sil_board",), "the ROSflight firmware", follows_commands=True)
 ARDUPILOT = FlightController(
     "ardupilot",
     ("bridge",),
-    "ArduPilot, by its JSON interface",
+    "ArduPilot, through its JSON interface",
     {"front_end": "ardupilot"},
     needs_file=True,
     needs_lockstep=True,
@@ -122,7 +120,7 @@ UTHERE = FlightController(
 
 
 class _FlightControllers(Mapping[str, FlightController]):
-    """The registered ones, and one for each front-end without an entry of its own, by the front-end's name."""
+    """The registered flight controllers, and one for each front-end without an entry, by the front-end's name."""
 
     def __iter__(self) -> Iterator[str]:
         return iter(flight_controller_names())
@@ -150,11 +148,11 @@ class _FlightControllers(Mapping[str, FlightController]):
 
 
 FLIGHT_CONTROLLERS = _FlightControllers()
-"""By name."""
+"""Flight controllers by name."""
 
 
 def chosen_flight_controller(name: str) -> FlightController:
-    """The flight controller of that name.
+    """The flight controller with this name.
 
     Raises:
         ParameterError: there is none.

@@ -1,4 +1,4 @@
-"""The arguments of the launch files: of the options, each file has those that have an effect in it."""
+"""Arguments of the launch files: each file has the options that have an effect in it."""
 
 from __future__ import annotations
 
@@ -23,9 +23,8 @@ def arguments_of_file(
     """The arguments of one launch file: all arguments, including those with a single possible value, and its own.
 
     Args:
-        only: name of an argument to the values that the file allows, and `forces_and_moments` to the executables that
-            its vehicles may have. They also restrict other arguments: without a vehicle that JSBSim flies, `dynamics`
-            can only be standalone.
+        only: allowed values by argument name; `forces_and_moments` restricts the executables of its vehicles. A
+        restriction may imply others: without a vehicle that JSBSim flies, `dynamics` can only be standalone.
         defaults: name of an argument to its default in the file.
         own: arguments that only this file has.
     """
@@ -39,14 +38,14 @@ def arguments_of_file(
 
 
 def check_vehicle(only: Mapping[str, Sequence[str]], given: Mapping[str, str]) -> None:
-    """Refuse a vehicle with other physics than a launch file is for.
+    """Reject a vehicle whose physics the launch file does not support.
 
     Args:
         only: as in `arguments_of_file`.
-        given: values of the arguments by name.
+        given: argument values by name.
 
     Raises:
-        ParameterError: the vehicle has other physics, or there is no such vehicle.
+        ParameterError: the vehicle has other physics, or does not exist.
     """
     physics = vehicle(given["vehicle"], given["dynamics"]).forces_and_moments
     allowed = only.get("forces_and_moments", (physics,))
@@ -58,15 +57,15 @@ def check_vehicle(only: Mapping[str, Sequence[str]], given: Mapping[str, str]) -
 
 
 def is_listed(argument: Option, arguments: Mapping[str, Option]) -> bool:
-    """Whether the argument gives users a choice that has an effect."""
+    """Whether the argument offers a choice that has an effect."""
     return argument.fixed is None and not (argument.without and arguments[argument.without].default)
 
 
 def check_fixed(arguments: Mapping[str, Option], given: Mapping[str, str]) -> None:
-    """Refuse other values of arguments that have a single possible value.
+    """Reject other values of arguments with a single possible value.
 
     Raises:
-        ParameterError: another value is given.
+        ParameterError: a different value is given.
     """
     for one in arguments.values():
         value = given.get(one.name, "")
@@ -76,7 +75,7 @@ def check_fixed(arguments: Mapping[str, Option], given: Mapping[str, str]) -> No
 
 
 def time_mode_of(given: Mapping[str, str]) -> str:
-    """Time mode of the graph, from the values of the arguments by name.
+    """Time mode of the graph, from argument values by name.
 
     Raises:
         ParameterError: a value is not allowed, or values contradict each other.
@@ -93,7 +92,7 @@ def _consequences(only: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...
     remaining: dict[str, tuple[str, ...]] = {"dynamics": tuple(name for name in known_dynamics() if name in dynamics)}
     if "flight_controller" not in only:
         remaining["flight_controller"] = ("", *(name for name in FLIGHT_CONTROLLERS if name in controllers))
-    if not any(one.autopilot and controller.obeys_commands for _, one, controller in flown):
+    if not any(one.autopilot and controller.follows_commands for _, one, controller in flown):
         remaining["autopilot"] = ("false",)
     if all(controller.needs_lockstep for _, _, controller in flown):
         remaining["time_mode"] = ("lockstep",)

@@ -1,6 +1,6 @@
-"""The launch description that all launch files of the package share.
+"""Launch description shared by all launch files of the package.
 
-Empty arguments are not passed on, so the parameter files, and then the nodes' own defaults, take effect.
+Empty arguments are not passed on, so parameter files, and then the nodes' own defaults, take effect.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from launch.events.process import ProcessExited
 from launch.logging import get_logger
 from launch_ros.actions import Node
 
-from rosflight_py_sim.graph.command_options import words_of
+from rosflight_py_sim.graph.command_options import arguments_of
 from rosflight_py_sim.graph.fleet import Member, fleet
 from rosflight_py_sim.graph.flight_controllers import FlightController, chosen_flight_controller
 from rosflight_py_sim.graph.launch_arguments import (
@@ -36,15 +36,15 @@ from rosflight_py_sim.graph.time_modes import TIME_MANAGERS, boolean, check_pace
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.vehicles import CAMERA, Vehicle, reference, vehicle
 
-# A configuration whose name is more similar than this to an argument's name is taken for a misspelling.
+# A configuration name with at least this similarity to an argument's name is treated as a misspelling.
 _NEAR = 0.85
 
-# Launch must process the exit of a node that refused its parameters before it would restart it.
+# Launch must process the exit of a node that rejected its parameters before it would restart it.
 _RESPAWN_DELAY_S = 1.0
 
 
 def graph(given: dict[str, str]) -> list[LaunchDescriptionEntity]:
-    """The nodes to start, from the values of the arguments by name.
+    """The nodes to start, from argument values by name.
 
     Raises:
         ParameterError: a value is not allowed, or values contradict each other.
@@ -75,8 +75,8 @@ def launch_description(
     """Launch description of a launch file: the arguments that have an effect in it, and the nodes that they start.
 
     Args:
-        only: name of an argument to the values that the file allows; an argument with a single value is not listed,
-            and any other value ends the launch. `forces_and_moments` there: what its vehicles may have.
+        only: allowed values by argument name; an argument with a single value is not listed, and any other value
+        ends the launch. `forces_and_moments` restricts the physics of its vehicles.
         defaults: name of an argument to its default in this file.
         own: arguments that only this file has.
         entities: function from the values of all arguments to what to start.
@@ -167,7 +167,7 @@ def _processes(
         return Node(
             package="rosflight_py_sim",
             executable=planned.executable,
-            # Because the full name is given, the parameters override every section of the files.
+            # The section with the full name overrides every section of the files.
             name=planned.name,
             namespace="/".join(filter(None, (given["namespace"], planned.namespace))) or "/",
             parameters=[
@@ -184,7 +184,7 @@ def _processes(
             respawn_delay=_RESPAWN_DELAY_S,
         )
 
-    autopilots = controller.asked_autopilots(chosen, boolean("autopilot", given["autopilot"]))
+    autopilots = controller.requested_autopilots(chosen, boolean("autopilot", given["autopilot"]))
     shared_executables = ["visualizer"] if _is_drawn(given) else []
     if boolean("view", given["view"]):
         shared_executables.append("web_viewer")
@@ -200,8 +200,8 @@ def _processes(
     if unknown:
         names = ", ".join(one.full_name for one in planned)
         raise ParameterError(f"launch argument 'leave_out': '{unknown}' given; allowed: {names}")
-    said = [LogInfo(msg=line) for line in controller.instructions(members)]
-    return said + [node(one) for one in planned if not one.known_names & left_out]
+    instructions = [LogInfo(msg=line) for line in controller.instructions(members)]
+    return instructions + [node(one) for one in planned if not one.known_names & left_out]
 
 
 def _one_process(given: dict[str, str], time_mode: str) -> Node:
@@ -211,11 +211,11 @@ def _one_process(given: dict[str, str], time_mode: str) -> Node:
                 f"launch arguments composed:=true and {name}:={given[name]} exclude each other: all nodes run in one "
                 "process"
             )
-    words = words_of(given | {"time_mode": time_mode, "visualizer": str(_is_drawn(given))}, SIM)
+    arguments = arguments_of(given | {"time_mode": time_mode, "visualizer": str(_is_drawn(given))}, SIM)
     return Node(
         package="rosflight_py_sim",
         executable="rosflight_py_sim",
-        arguments=["sim", "--launched", *words],
+        arguments=["sim", "--launched", *arguments],
         ros_arguments=["--log-level", given["log_level"]],
         output="screen",
         emulate_tty=True,
@@ -224,12 +224,12 @@ def _one_process(given: dict[str, str], time_mode: str) -> Node:
 
 
 def _numbers(given: dict[str, str], name: str) -> dict[str, Any]:
-    """The argument as a parameter, if it was given; the node refuses a value that is not a number."""
+    """The argument as a parameter, if given; the node rejects a value that is not a number."""
     return {name: yaml.safe_load(given[name])} if given[name] else {}
 
 
 def _end_if_refused(event: ProcessExited, context: LaunchContext) -> EmitEvent | None:
-    """End the launch when a node refuses its parameters; if one was killed, the others wait for its restart."""
+    """End the launch when a node rejects its parameters; if a node was killed, the others wait for its restart."""
     if event.returncode <= 0 or context.is_shutdown:
         return None
     return EmitEvent(event=Shutdown(reason=f"{event.process_name} ended with {event.returncode}"))

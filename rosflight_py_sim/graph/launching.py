@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from launch_ros.actions import Node
 
 TIME_MODE = "rosflight_py_sim.time_mode"
-"""Launch configuration in which a graph stores its time mode, whether it was given or chosen by default."""
+"""Launch configuration in which a graph stores its time mode, given or default."""
 
 
 def own_node(**arguments: Any) -> OpaqueFunction:
     """A node beside the graph of an included launch file; place it after the IncludeLaunchDescription.
 
-    The node has the graph's namespace and log level. Its parameters are those of the graph's `dynamics_param_file`,
-    those in `arguments`, those of the graph's `params_file`, and the graph's time_mode and use_sim_time; later ones
-    override earlier ones.
+    The node has the graph's namespace and log level. Its parameters come from the graph's `dynamics_param_file`,
+    `arguments`, the graph's `params_file`, and the graph's time_mode and use_sim_time; later ones override earlier
+    ones.
 
     Args:
         arguments: those of launch_ros.actions.Node.
@@ -37,10 +37,10 @@ def own_node(**arguments: Any) -> OpaqueFunction:
 
 
 def node_arguments(given: Mapping[str, str], arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Arguments of launch_ros.actions.Node for a node that takes part in a graph.
+    """Arguments of launch_ros.actions.Node for a node of your own in a graph.
 
     Args:
-        given: launch configurations that the graph has set; a missing or empty one was not given.
+        given: launch configurations set by the graph; a missing or empty one was not given.
         arguments: the node's own.
 
     Raises:

@@ -1,4 +1,4 @@
-"""The options of a simulation: one table, which launch files, command line and the page docs/launch.md read."""
+"""The options of a simulation, in one table for launch files, command line and docs/launch.md."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from rosflight_py_sim.nodes.node_names import NAMES, SHORT
 from rosflight_py_sim.vehicles import DEFAULT_VEHICLE, STANDALONE, known_dynamics, known_vehicles
 
 LAUNCH, SIM, FLY, TRIM = "launch", "sim", "fly", "trim"
-"""Where an option can be given: as argument of a launch file, or to a command."""
+"""Where an option can be given: as a launch argument, or to a command."""
 
 SIMULATIONS = (LAUNCH, SIM, FLY)
-"""Where a simulation is started."""
+"""Where a simulation can be started."""
 
 
 class Kind(Enum):
-    """Type of an option's value, in words for the page."""
+    """Type of an option's value, as the documentation shows it."""
 
     TEXT = "text"
     BOOLEAN = "`true` or `false`"
@@ -37,18 +37,18 @@ class Option:
 
     Attributes:
         name: as a launch argument.
-        text: what it does, for help texts and the page; without a full stop at its end.
-        details: what the page says besides; whole sentences.
+        text: effect, for help texts and the page; without a full stop.
+        details: further sentences for the page.
         kind: type of the value.
         default: value in launch files if none is given; None: a value is required.
         choices: the allowed values; empty: all of the type.
-        unset: what an empty value means; for options whose default is empty.
+        unset: meaning of an empty value; for options whose default is empty.
         at: where it can be given.
-        flag: option of the commands, where its name is not that of the launch argument.
-        metavar: word for the value in the commands' help; with it, the simulation checks the value, not the parser.
-        command_default: default of the commands, where it is not that of launch files.
-        without: name of another option; this one has an effect only if that one is empty.
-        pages: words and pages of docs/ that explain more, in turn.
+        flag: option of the commands, if its name differs from the launch argument's.
+        metavar: placeholder for the value in the commands' help; if given, argparse does not check the value.
+        command_default: default of the commands, if it differs from that of launch files.
+        without: name of another option that must be empty for this one to have an effect.
+        pages: title and page of docs/ for each further explanation.
     """
 
     name: str
@@ -72,7 +72,7 @@ class Option:
 
     @property
     def command_flag(self) -> str:
-        """The option as the commands take it: '--time-mode'."""
+        """The option on the command line: '--time-mode'."""
         return self.flag or "--" + self.name.replace("_", "-")
 
 
@@ -94,18 +94,18 @@ def all_options() -> dict[str, Option]:
         ),
         Option(
             "dynamics",
-            "What moves the vehicle: the nodes of this package (standalone), or an aircraft of JSBSim (jsbsim)",
+            "Physics of the vehicle: the nodes of this package (standalone), or a JSBSim aircraft (jsbsim)",
             default=STANDALONE,
             choices=tuple(known_dynamics()),
             pages=(("JSBSim", "jsbsim.md"),),
         ),
         Option(
             "flight_controller",
-            "What computes servo outputs from the sensors: "
+            "Flight controller, which computes servo outputs from the sensors: "
             + "; ".join(f"{one.name}, {one.text}" for one in FLIGHT_CONTROLLERS.values()),
             choices=("", *FLIGHT_CONTROLLERS),
-            details=f"{' and '.join(one.name for one in FLIGHT_CONTROLLERS.values() if one.needs_lockstep)} need "
-            "lockstep, and choose it.",
+            details=f"{' and '.join(one.name for one in FLIGHT_CONTROLLERS.values() if one.needs_lockstep)} require "
+            "lockstep, and select it.",
             unset="the vehicle's own",
             at=(LAUNCH, SIM),
             pages=(
@@ -118,21 +118,21 @@ def all_options() -> dict[str, Option]:
         ),
         Option(
             "time_mode",
-            "What advances time: system time (wall), /clock at a fixed rate (paced), or /clock when the nodes have "
-            "answered (gated, lockstep)",
+            "Source of time: system time (wall), /clock at a fixed rate (paced), or /clock when the nodes have "
+            "completed the step (gated, lockstep)",
             details="gated is for graphs with ROSflight's C++ nodes; lockstep is repeatable.",
             choices=("", *TIME_MODES),
-            unset="chosen by use_sim_time",
+            unset="selected by use_sim_time",
             at=(LAUNCH, SIM),
             command_default="lockstep",
             pages=(("Time modes", "#time-modes"),),
         ),
         Option(
             "use_sim_time",
-            "Without time_mode: false chooses wall, true chooses paced",
+            "If time_mode is empty: false selects wall, true selects paced",
             kind=Kind.BOOLEAN,
-            details="With composed:=true, and with flight controllers that need lockstep, true chooses lockstep.",
-            unset="wall, or lockstep where true would choose it",
+            details="With composed:=true, and with flight controllers that require lockstep, true selects lockstep.",
+            unset="wall, or lockstep if true would select it",
             at=(LAUNCH,),
             without="time_mode",
         ),
@@ -140,7 +140,7 @@ def all_options() -> dict[str, Option]:
             "real_time_multiplier",
             "Simulated seconds per second of system time; 0: as fast as the machine allows",
             kind=Kind.NUMBER,
-            details="Not in wall; 0 only in gated and lockstep.",
+            details="Not available in wall; 0 only in gated and lockstep.",
             unset="the parameter file's value, or 1; for fly, the mission's own",
             metavar="X",
         ),
@@ -154,7 +154,7 @@ def all_options() -> dict[str, Option]:
         ),
         Option(
             "dynamics_param_file",
-            "Parameters of all nodes, in place of the vehicle's own file in config/",
+            "Parameters of all nodes, instead of the vehicle's own file in config/",
             kind=Kind.FILE,
             details="ROSflight's files work too.",
             unset="the vehicle's own",
@@ -163,16 +163,16 @@ def all_options() -> dict[str, Option]:
         ),
         Option(
             "params_file",
-            "Parameters of all nodes that override the vehicle's own, in ROS 2's YAML format",
+            "Parameters of all nodes, in ROS 2's YAML format; they override the vehicle's own",
             kind=Kind.FILES,
-            details="On the command line, give the option again for a further file.",
+            details="On the command line, repeat the option for further files.",
             unset="none",
             at=(*SIMULATIONS, TRIM),
             metavar="FILE",
         ),
         Option(
             "firmware_param_file",
-            "Parameters that the flight controller starts with, in place of the vehicle's own file in config/",
+            "Initial parameters of the flight controller, instead of the vehicle's own file in config/",
             kind=Kind.FILE,
             details="The file is a YAML list in ROSflight's format.",
             unset="the vehicle's own",
@@ -190,7 +190,7 @@ def all_options() -> dict[str, Option]:
         ),
         Option(
             "autopilot",
-            "Whether to add the vehicle's autopilot, which flies its mission once autopilot/start is called",
+            "Whether to start the vehicle's autopilot, which flies its mission after a call of autopilot/start",
             kind=Kind.BOOLEAN,
             default="false",
             at=(LAUNCH, SIM),
@@ -220,14 +220,14 @@ def all_options() -> dict[str, Option]:
         ),
         Option(
             "visualizer",
-            "Whether to publish frames on tf and markers, for an RViz that you start elsewhere",
+            "Whether to publish tf frames and markers, for an RViz started elsewhere",
             kind=Kind.BOOLEAN,
             default="false",
             pages=(("RViz", "rviz.md"),),
         ),
         Option(
             "rviz",
-            "Whether to start RViz, and the visualizer with it",
+            "Whether to start RViz and the visualizer",
             kind=Kind.BOOLEAN,
             default="false",
             at=(LAUNCH,),
@@ -243,7 +243,7 @@ def all_options() -> dict[str, Option]:
         ),
         Option(
             "names",
-            "Node names: short (dynamics, sensors and so on), or those of ROSflight's launch files (rosflight)",
+            "Node names: short (dynamics, sensors and so on), or as in ROSflight's launch files (rosflight)",
             default=SHORT,
             choices=NAMES,
             at=(LAUNCH, SIM),
@@ -259,16 +259,16 @@ def all_options() -> dict[str, Option]:
         ),
         Option(
             "respawn",
-            "Whether to restart nodes that a signal has ended (kill -9, a crash)",
+            "Whether to restart nodes that were ended by a signal (kill -9, a crash)",
             kind=Kind.BOOLEAN,
-            details="Launch waits one second before. Not with composed.",
+            details="Launch waits one second before the restart. Not with composed.",
             default="false",
             at=(LAUNCH,),
             pages=(("Starting a node again", "#starting-a-node-again"),),
         ),
         Option(
             "leave_out",
-            "Names of nodes not to start, separated by commas, because you start your own in their place",
+            "Names of nodes not to start, separated by commas, to run your own instead",
             unset="none",
             at=(LAUNCH,),
             pages=(("Swapping a node", "#swapping-a-node"),),
@@ -277,7 +277,7 @@ def all_options() -> dict[str, Option]:
             "count",
             "Number of vehicles, in the namespaces NAME_1, NAME_2 and so on",
             kind=Kind.INTEGER,
-            details="Each has the next seed.",
+            details="Each vehicle's seed is one higher than the previous vehicle's.",
             unset="one vehicle without a namespace",
             at=(LAUNCH, SIM),
             metavar="N",
@@ -285,7 +285,7 @@ def all_options() -> dict[str, Option]:
         ),
         Option(
             "spacing",
-            "With count: distance from one vehicle's start to the next, along east, m",
+            "With count: distance between the starts of successive vehicles, along east, m",
             kind=Kind.NUMBER,
             unset="the vehicle's own",
             at=(LAUNCH, SIM),
@@ -300,16 +300,16 @@ def all_options() -> dict[str, Option]:
         ),
         Option(
             "log_level",
-            "Lowest severity that the nodes log",
+            "Lowest severity that nodes log",
             default="info",
             choices=("debug", "info", "warn", "error", "fatal"),
             at=(LAUNCH,),
         ),
         Option(
             "duration",
-            "Simulated seconds after which the simulation ends",
+            "Simulated duration, s",
             kind=Kind.NUMBER,
-            unset="no end",
+            unset="no limit",
             at=(SIM,),
             metavar="S",
         ),
@@ -327,12 +327,12 @@ def all_options() -> dict[str, Option]:
 
 
 def options_at(place: str) -> Iterator[Option]:
-    """The options that can be given at LAUNCH, or to SIM, FLY or TRIM."""
+    """The options for LAUNCH, SIM, FLY or TRIM."""
     return (one for one in all_options().values() if place in one.at)
 
 
 def parts_of(value: str) -> list[str]:
-    """Files or names in a value that separates them by commas."""
+    """Files or names in a comma-separated value."""
     return [part.strip() for part in value.split(",") if part.strip()]
 
 

@@ -1,4 +1,4 @@
-"""Which nodes a simulation is made of, for whoever starts them: in one process, or each as a process."""
+"""The nodes of a simulation, for one process or one process per node."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class PlannedNode:
 
     Attributes:
         name: its name without namespaces.
-        executable: what to start.
-        namespace: from the simulation's own; empty for a node that serves all vehicles.
-        member: the vehicle whose it is; the first for a node that serves all.
+        executable: its executable.
+        namespace: relative to the simulation's; empty for a node that serves all vehicles.
+        member: its vehicle; the first for a node that serves all.
     """
 
     name: str
@@ -30,7 +30,7 @@ class PlannedNode:
 
     @property
     def full_name(self) -> str:
-        """Name from the simulation's namespace."""
+        """Name relative to the simulation's namespace."""
         return f"{self.namespace}/{self.name}".lstrip("/")
 
     @property
@@ -40,7 +40,7 @@ class PlannedNode:
         return {self.name, self.full_name, short, f"{self.namespace}/{short}".lstrip("/")}
 
     def own(self, values: Mapping[str, Value]) -> dict[str, Value]:
-        """Those of the parameters that the node has."""
+        """The given parameters that the node has."""
         table = node_class(self.executable).PARAMETERS
         return {name: value for name, value in values.items() if name in table}
 
@@ -54,7 +54,7 @@ def planned_nodes(
 ) -> list[PlannedNode]:
     """The nodes of a simulation.
 
-    A node that has the parameter `vehicles` serves all of them.
+    A node with the parameter `vehicles` serves all of them.
 
     Args:
         members: the vehicles.

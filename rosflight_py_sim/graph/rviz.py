@@ -1,4 +1,4 @@
-"""RViz and its configuration, as the launch files start it."""
+"""RViz and its configuration, for the launch files."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from rosflight_py_sim.resources import share_directory
 from rosflight_py_sim.viewer.frame_tree import prefixed
 
 CONFIG = share_directory() / "config" / "rosflight_py_sim.rviz"
-"""For one vehicle without a namespace."""
+"""Configuration for one vehicle without a namespace."""
 
-# Topics of the visualizer, which serves all vehicles; the others are a vehicle's own.
+# Topics of the visualizer, which serves all vehicles; all other topics belong to one vehicle.
 _SHARED = "/rviz/"
 
 
 def require_rviz() -> None:
-    """Look whether there is an RViz to start.
+    """Check that RViz is installed.
 
     Raises:
-        ParameterError: there is none.
+        ParameterError: it is not installed.
     """
     try:
         from ament_index_python.packages import PackageNotFoundError, get_package_prefix
@@ -44,12 +44,12 @@ def _missing(reason: str) -> str:
 
 
 def config_file(namespace: str, vehicle: str, *, has_cameras: bool) -> Path:
-    """The configuration, fitted to a simulation.
+    """The configuration, adapted to a simulation.
 
     Args:
-        namespace: of the simulation.
-        vehicle: namespace of the vehicle that is followed, from there.
-        has_cameras: whether there are pictures to show.
+        namespace: namespace of the simulation.
+        vehicle: namespace of the vehicle to follow, relative to it.
+        has_cameras: whether to show camera images.
     """
     if not namespace and not vehicle and not has_cameras:
         return CONFIG
@@ -60,7 +60,7 @@ def config_file(namespace: str, vehicle: str, *, has_cameras: bool) -> Path:
 
 
 def fitted(config: dict[str, Any], namespace: str, vehicle: str, *, has_cameras: bool) -> dict[str, Any]:
-    """The configuration with the topics and frames of this vehicle; see `config_file`."""
+    """The configuration with this vehicle's topics and frames; see `config_file`."""
     simulation = namespace.strip("/")
     whole = "/".join(filter(None, (simulation, vehicle.strip("/"))))
     manager = config["Visualization Manager"]

@@ -1,6 +1,6 @@
-"""Nodes that look on from a process of their own, so that they take nothing of the step loop's interpreter.
+"""Nodes in processes of their own beside a composed graph, so that they do not slow down its step.
 
-They are started with a composed graph and end with it, also if that is killed.
+They end with the graph, even if it is killed.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from rosflight_py_sim.executables import exit_on_signals
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.type_supports import leave_out_generator
 
-# Leaving takes a node some tenths of a second.
+# A node takes some tenths of a second to shut down.
 _GOODBYE_S = 5.0
 
-# A start takes a second or two on an idle machine.
+# A node takes a second or two to start on an idle machine.
 _PATIENCE_S = 60.0
 
 _PR_SET_PDEATHSIG = 1
@@ -34,40 +34,40 @@ class Sidecar:
     """A node in a process of its own."""
 
     def __init__(self, executable: str, ros_arguments: Sequence[str]) -> None:
-        """Start it, with ROS arguments from --ros-args on."""
+        """Start the process, with ROS arguments from --ros-args on."""
         self._executable = executable
-        self._told, tells = os.pipe()
-        words = [sys.executable, "-m", __name__, str(os.getpid()), str(tells), executable, *ros_arguments]
+        self._reader, writer = os.pipe()
+        command = [sys.executable, "-m", __name__, str(os.getpid()), str(writer), executable, *ros_arguments]
         try:
-            self._process = subprocess.Popen(words, stdin=subprocess.DEVNULL, pass_fds=[tells])
+            self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, pass_fds=[writer])
         finally:
-            os.close(tells)
+            os.close(writer)
 
     @property
     def process_id(self) -> int:
-        """Of the system."""
+        """Process id."""
         return self._process.pid
 
     def wait_until_started(self) -> None:
-        """Return when the node is there.
+        """Return when the node runs.
 
         Raises:
-            ParameterError: it has refused its parameters, or has ended, or takes too long.
+            ParameterError: the node rejected its parameters, ended, or did not start in time.
         """
-        told = b""
-        while not told.endswith(_END):
-            if not select.select([self._told], [], [], _PATIENCE_S)[0]:
-                raise ParameterError(f"{self._executable} has not started within {_PATIENCE_S:g} s")
-            part = os.read(self._told, 65536)
+        received = b""
+        while not received.endswith(_END):
+            if not select.select([self._reader], [], [], _PATIENCE_S)[0]:
+                raise ParameterError(f"{self._executable} did not start within {_PATIENCE_S:g} s")
+            part = os.read(self._reader, 65536)
             if not part:
-                raise ParameterError(f"{self._executable} has ended with exit code {self._process.wait()}")
-            told += part
-        if told != _END:
-            raise ParameterError(told.removesuffix(_END).decode())
+                raise ParameterError(f"{self._executable} ended with exit code {self._process.wait()}")
+            received += part
+        if received != _END:
+            raise ParameterError(received.removesuffix(_END).decode())
 
     def close(self) -> None:
-        """End it."""
-        os.close(self._told)
+        """End the process."""
+        os.close(self._reader)
         self._process.terminate()
         try:
             self._process.wait(_GOODBYE_S)
@@ -77,22 +77,22 @@ class Sidecar:
 
 
 def main() -> None:
-    """Run the node whose executable the command line names behind the process to end with."""
+    """Run the node of an executable; arguments: parent process id, pipe descriptor, executable, ROS arguments."""
     exit_on_signals()
     leave_out_generator()
     from rosflight_py_sim.nodes.running import node_class, run
 
-    parent, tells, executable, *ros_arguments = sys.argv[1:]
-    with contextlib.suppress(OSError, AttributeError):  # elsewhere than on Linux a killed parent leaves it behind
+    parent, writer, executable, *ros_arguments = sys.argv[1:]
+    with contextlib.suppress(OSError, AttributeError):  # Linux only; elsewhere the node outlives a killed parent
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
     if os.getppid() != int(parent):
         return
 
-    def tell(text: str) -> None:
-        with contextlib.suppress(BrokenPipeError), os.fdopen(int(tells), "wb") as pipe:
+    def report_start(text: str) -> None:
+        with contextlib.suppress(BrokenPipeError), os.fdopen(int(writer), "wb") as pipe:
             pipe.write(text.encode() + _END)
 
-    run(node_class(executable), [executable, *ros_arguments], started=tell)
+    run(node_class(executable), [executable, *ros_arguments], started=report_start)
 
 
 if __name__ == "__main__":

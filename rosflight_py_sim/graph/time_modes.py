@@ -1,4 +1,4 @@
-"""How launch arguments choose the time mode of a simulation."""
+"""Selection of the time mode from launch arguments."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ TIME_MANAGERS = {
     "gated": "gated_time_manager",
     "lockstep": "lockstep_time_manager",
 }
-"""Executable of the time manager of each time mode that has one."""
+"""Executable of the time manager for each time mode that has one."""
 
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 
 
 def boolean(name: str, text: str) -> bool:
-    """Truth value of a launch argument, in any case of letters.
+    """Boolean value of a launch argument; case-insensitive.
 
     Raises:
         ParameterError: neither true nor false.
@@ -28,10 +28,10 @@ def boolean(name: str, text: str) -> bool:
 
 
 def chosen_time_mode(time_mode: str, use_sim_time: str, *, lockstep: bool) -> str:
-    """Time mode that the launch arguments ask for; an empty text is an argument that was not given.
+    """Time mode selected by the launch arguments; an empty text is an argument that was not given.
 
-    use_sim_time alone chooses as ROSflight's launch files do: false wall, true paced. With `lockstep`, as of a graph in
-    one process and of a flight controller that is waited for, it is that unless another mode is asked for.
+    use_sim_time alone selects as ROSflight's launch files do: false wall, true paced. With `lockstep` (graphs in one
+    process, flight controllers that require it) it selects lockstep, unless `time_mode` is given.
 
     Raises:
         ParameterError: an argument is not one of its allowed texts, or the two contradict each other.
@@ -56,7 +56,7 @@ def chosen_time_mode(time_mode: str, use_sim_time: str, *, lockstep: bool) -> st
 
 
 def check_pace(time_mode: str, real_time_multiplier: object) -> None:
-    """Refuse a multiplier in `wall`; None or an empty text is one that was not given.
+    """Reject a multiplier in `wall`; None or an empty text means not given.
 
     Raises:
         ParameterError: a multiplier is given in `wall`.

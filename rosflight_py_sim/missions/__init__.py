@@ -1,1 +1,1 @@
-"""What `rosflight_py_sim fly` flies: each mission with its log, its judge and its picture."""
+"""Missions of `rosflight_py_sim fly`: each with its log, evaluation and picture."""

@@ -1,4 +1,4 @@
-"""Which mission `rosflight_py_sim fly` flies with a vehicle."""
+"""Selection of the mission that `rosflight_py_sim fly` flies with a vehicle."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from rosflight_py_sim.vehicles import Vehicle, names_of_vehicles
 
 
 def flight_of(vehicle: Vehicle) -> Flight:
-    """The mission of a vehicle: its client program's, or its autopilot's.
+    """The vehicle's mission: flown by its client program, or by its autopilot.
 
     Raises:
-        ParameterError: it has neither, or its task cannot be loaded.
+        ParameterError: the vehicle has neither, or its task cannot be loaded.
     """
     if vehicle.mission is not None:
         task: type[ClientTask] = registered_class("missions", vehicle.mission.task, ClientTask)

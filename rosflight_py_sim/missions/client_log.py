@@ -1,4 +1,4 @@
-"""The columns of a mission that a client program steers, with what the program said."""
+"""Columns of a mission flown by a client program, with the steps that the program printed."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from rosflight_py_sim.vehicles import Actuator
 
 @dataclass(frozen=True)
 class Mark:
-    """What the program said that it does, and when (simulated time, s)."""
+    """A step that the program printed, and its simulated time, s."""
 
     time_s: float
     text: str
 
 
 class ClientLog(StateLog):
-    """Rows of such a mission.
+    """Rows of a mission flown by a client program.
 
     Attributes:
-        marks: what the program said, in order.
+        marks: printed steps, in order.
     """
 
     def __init__(self, actuators: Sequence[Actuator], capacity: int = 4096) -> None:
-        """`actuators` are the vehicle's; `capacity` is how many rows fit in at first.
+        """`actuators` are the vehicle's; `capacity` is the initial number of rows.
 
         Raises:
-            ValueError: no actuator, or no room.
+            ValueError: no actuator, or zero capacity.
         """
         super().__init__(actuators, capacity)
         self.marks: list[Mark] = []

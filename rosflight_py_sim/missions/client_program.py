@@ -1,4 +1,4 @@
-"""A client program as a user's would be: a process of its own, whose lines are heard one by one."""
+"""A client program in a process of its own, with its output line by line."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ class ClientProgram:
     """A Python program that runs beside the simulation."""
 
     def __init__(self, program: Path, arguments: list[str]) -> None:
-        """Start it."""
+        """Start the program."""
         self._process = subprocess.Popen(
             [sys.executable, "-u", str(program), *arguments],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            # Ctrl-C is for us, who end it in its turn.
+            # Ctrl-C is for this process, which then ends the program.
             start_new_session=True,
         )
         self._lines: queue.SimpleQueue[str] = queue.SimpleQueue()
@@ -36,15 +36,15 @@ class ClientProgram:
 
     @property
     def code(self) -> int | None:
-        """Its exit code, once it has ended and all its lines are in `lines`; None before."""
+        """Exit code, once the program has ended and all its lines are in `lines`; None before."""
         return None if self._reader.is_alive() else self._process.wait()
 
     def lines(self) -> list[str]:
-        """Lines that came since the last call."""
+        """Lines received since the last call."""
         return [self._lines.get() for _ in range(self._lines.qsize())]
 
     def close(self) -> None:
-        """End it, if it runs."""
+        """End the program if it runs."""
         self._process.terminate()
         try:
             self._process.wait(_GOODBYE_S)

@@ -1,4 +1,4 @@
-"""What a client program has to do with a vehicle, as the simulation sees it: recorded, judged and shown."""
+"""Task of a client program: recording, evaluation by the true state, and report."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.vehicles import Vehicle
 
 MISSION_LOG = StepTopic[String]("mission/log", String)
-"""Lines that the client program of a mission prints."""
+"""Topic of the lines that a mission's client program prints."""
 
-# A program prints what it does as "  12.3 s  dive".
+# Programs print each step as "  12.3 s  dive".
 _STEP = re.compile(r"\s*[\d.]+ s\s+(.*)")
 
 
 class ClientRecorder(MissionRecorder):
-    """Logs what the program does with the vehicle.
+    """Logs a mission flown by a client program.
 
     Attributes:
         log: rows, and the steps of the mission that the program prints.
@@ -50,11 +50,11 @@ class ClientRecorder(MissionRecorder):
         return bool(self.log.marks)
 
     def begin(self, step: str) -> None:
-        """Log that the program begins a step, now."""
+        """Log that the program begins a step now."""
         self.log.marks.append(Mark(self.get_clock().now().nanoseconds / NANOSECONDS, step))
 
     def take(self, line: str) -> None:
-        """Take a line of the program that begins no step."""
+        """Process a line of the program that does not begin a step."""
 
     def _on_line(self, message: String) -> None:
         self.line_count += 1
@@ -66,42 +66,42 @@ class ClientRecorder(MissionRecorder):
 
 
 class ClientTask(ABC):
-    """One kind of task.
+    """A kind of task for a client program.
 
     Attributes:
-        vehicle: who has it.
+        vehicle: the vehicle that performs it.
     """
 
     def __init__(self, vehicle: Vehicle) -> None:
-        """Look whether the vehicle can do it.
+        """Check that the vehicle can perform the task.
 
         Raises:
-            ParameterError: it has been left without what the program steers by.
+            ParameterError: the vehicle lacks a node that the program depends on.
         """
         self.vehicle = vehicle
 
     @abstractmethod
     def join(self, graph: ComposedGraph, namespace: str) -> ClientRecorder:
-        """Create whoever records and helps, in the graph; the recorder.
+        """Create the recorder and further nodes in the graph; return the recorder.
 
         Raises:
-            ParameterError: the task cannot be done in it.
+            ParameterError: the task cannot be performed in the graph.
         """
 
     @abstractmethod
     def arguments(self, graph: ComposedGraph) -> list[str]:
-        """What the program is started with, so that it finds the vehicle."""
+        """Arguments with which the program finds the vehicle."""
 
     @property
     def doing(self) -> str:
-        """What goes on before the program has said something."""
+        """Activity before the program's first step."""
         return "starting (compiles the first time)"
 
     @property
     def hindrance(self) -> str:
-        """Why the program can never do it; empty: nothing is in its way."""
+        """Why the program can never succeed; empty if nothing prevents it."""
         return ""
 
     @abstractmethod
     def report(self, console: Console, picture: Path) -> bool:
-        """Print a table and draw a picture; whether the task was done, by the truth, whatever the program thinks."""
+        """Print a table and draw a picture; return whether the task succeeded, according to the true state."""

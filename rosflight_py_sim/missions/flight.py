@@ -1,4 +1,4 @@
-"""A whole mission for people to watch: the composed graph, somebody who flies, and what to show of it."""
+"""Running a mission: the composed graph, the pilot or program that flies it, and the report."""
 
 from __future__ import annotations
 
@@ -19,59 +19,59 @@ from rosflight_py_sim.parameters import Value
 from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.vehicles import Vehicle
 
-# The bar is redrawn this often on the wall clock: a terminal costs more than a step.
+# Redraw rate of the progress bar on the wall clock: terminal output costs more than a step.
 _REDRAW_S = 0.1
 
 
 class Flight(ABC):
-    """One way to fly a mission, and to show it.
+    """A mission and its report.
 
     Attributes:
-        vehicle: which.
-        executables: further nodes that it takes.
-        settings: parameters that it needs other than by default; the user's are stronger.
+        vehicle: the vehicle that flies.
+        executables: further nodes for each vehicle.
+        settings: parameters that differ from the defaults; the user's override them.
     """
 
     def __init__(self, vehicle: Vehicle) -> None:
-        """Say what it takes."""
+        """Define the mission's nodes and parameters."""
         self.vehicle = vehicle
         self.executables: tuple[str, ...] = ()
         self.settings: dict[str, Value] = {"real_time_multiplier": 0.0}
 
     @abstractmethod
     def join(self, graph: ComposedGraph, namespace: str) -> None:
-        """Create whoever flies and records, in the graph.
+        """Create the nodes that fly and record, in the graph.
 
         Raises:
-            ParameterError: the mission cannot be flown in it.
+            ParameterError: the mission cannot be flown in the graph.
         """
 
     @property
     @abstractmethod
     def doing(self) -> str:
-        """What is being done, for people to read."""
+        """Current activity, for the progress display."""
 
     @property
     @abstractmethod
     def progress(self) -> float:
-        """Share of the mission that is over, 0 to 1."""
+        """Completed share of the mission, 0 to 1."""
 
     @property
     @abstractmethod
     def over(self) -> bool:
-        """Whether it has ended, one way or the other."""
+        """Whether the mission has ended, with or without success."""
 
     @property
     @abstractmethod
     def failure(self) -> str:
-        """What was being done when it was given up, and why, if there is nothing to report; empty: there is."""
+        """Activity and reason of a failure without a report; empty if there is a report."""
 
     @abstractmethod
     def report(self, console: Console, picture: Path) -> bool:
-        """Print a table and draw a picture; whether the mission was a success."""
+        """Print a table and draw a picture; return whether the mission succeeded."""
 
     def close(self) -> None:  # noqa: B027
-        """End what runs beside the graph, before it is closed."""
+        """End programs beside the graph, before it is closed."""
 
 
 def fly(
@@ -85,13 +85,13 @@ def fly(
     sidecars: Sequence[str] = (),
     record: str | None = None,
 ) -> int:
-    """Fly the mission and show it; the exit code: 0 flown, 1 given up, or not what it should be."""
+    """Fly the mission and show it; return the exit code: 0 success, 1 failure or incomplete recording."""
     console = Console()
     graph = ComposedGraph(
         [Member(flight.vehicle)],
         files=files,
         settings={**flight.settings, **settings},
-        # What the nodes say at INFO would break the progress bar; the user's own level is stronger.
+        # INFO messages would break the progress bar; the user's own log level overrides this one.
         arguments=["--log-level", "warn", *ros_arguments[1:]],
         namespace=namespace,
         executables=flight.executables,
@@ -108,7 +108,7 @@ def fly(
     if outcome is not None:
         console.print(f"recording: {outcome.path}, {outcome.said}", highlight=False, soft_wrap=True)
     if flight.failure:
-        console.print(f"[red]given up[/red] while {flight.failure}", highlight=False, soft_wrap=True)
+        console.print(f"[red]failed[/red] while {flight.failure}", highlight=False, soft_wrap=True)
         return 1
     picture = output / f"{flight.vehicle.name}-{datetime.now():%Y%m%d-%H%M%S}.png"
     success = flight.report(console, picture)

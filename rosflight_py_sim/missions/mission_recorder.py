@@ -1,4 +1,4 @@
-"""Who writes a mission down while it goes on: rows of a log, from the topics that anybody can hear."""
+"""Base class for recording a mission: rows of a log, from public topics."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ LOG_RATE_HZ = 50.0
 
 
 class MissionRecorder(SimulationNode, ABC):
-    """Writes a row 50 times a simulated second, while there is something to record.
+    """Adds a row 50 times a simulated second while there is something to record.
 
     Class attributes:
-        SUBSCRIBES: topics besides those of every log; `newest` gives the newest message of each.
+        SUBSCRIBES: topics besides those of every log; `newest` returns the newest message of each.
 
     Attributes:
         wall_s: wall time from the first row to the last.
-        state: the truth, as of the row that is being written.
+        state: true state for the row being written.
     """
 
     SUBSCRIBES: ClassVar[tuple[StepTopic[Any], ...]] = ()
@@ -51,10 +51,10 @@ class MissionRecorder(SimulationNode, ABC):
 
     @abstractmethod
     def write(self, commands: list[float], flow_ned: Sequence[float]) -> None:
-        """Write a row of `state`, the actuators' commands and the flow of air or water, m/s."""
+        """Add a row from `state`, the actuators' commands and the velocity of air or water, m/s."""
 
     def newest(self, topic: StepTopic[M]) -> M:
-        """The newest message of a topic."""
+        """Newest message of a topic."""
         message: M = self._newest[topic.name]
         return message
 

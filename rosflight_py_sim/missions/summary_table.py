@@ -1,4 +1,4 @@
-"""The table that ends a flight in the terminal."""
+"""The summary table of a flight, in the terminal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rosflight_py_sim.missions.dive.summary import DiveSummary
 from rosflight_py_sim.recording.motion_summary import MotionSummary
 
 CALM = 1e-6
-"""Greatest wind (m/s) of a flight that counts as one without wind."""
+"""Greatest wind speed (m/s) that counts as calm."""
 
 
 def print_summary(summary: FlightSummary, console: Console) -> None:
@@ -22,12 +22,12 @@ def print_summary(summary: FlightSummary, console: Console) -> None:
 
 
 def print_dive(summary: DiveSummary, console: Console) -> None:
-    """Print the summary of a dive likewise."""
+    """Print the summary of a dive in the same way."""
     print_table(f"Dive of {summary.vehicle}", dive_rows(summary), console)
 
 
 def print_table(title: str, rows: list[tuple[str, str]], console: Console) -> None:
-    """Print rows of a name and a text under a title."""
+    """Print a titled table with rows of a name and a text."""
     table = Table(title=title, show_header=False, title_justify="left")
     table.add_column(style="bold")
     table.add_column()
@@ -37,7 +37,7 @@ def print_table(title: str, rows: list[tuple[str, str]], console: Console) -> No
 
 
 def summary_rows(summary: FlightSummary) -> list[tuple[str, str]]:
-    """The rows of the table: a name and a text with its unit."""
+    """Rows of the table: a name and a text with its unit."""
     s = summary
     return [
         *mission_rows(s),
@@ -58,29 +58,29 @@ def summary_rows(summary: FlightSummary) -> list[tuple[str, str]]:
 
 
 def motion_rows(summary: MotionSummary, *, underwater: bool) -> list[tuple[str, str]]:
-    """The rows of a motion of which no mission is known."""
+    """Rows for a motion without a known mission."""
     s = summary
     height = (
-        ("deepest", f"{s.max_depth_m:.2f} m") if underwater else ("highest", f"{s.max_height_m:.1f} m over the start")
+        ("deepest", f"{s.max_depth_m:.2f} m") if underwater else ("highest", f"{s.max_height_m:.1f} m above the start")
     )
     return [
         *_time_rows(s),
         ("path length", f"{s.path_length_m:.1f} m"),
         height,
-        ("at the end", f"{s.end_height_m:.1f} m over the start"),
+        ("at the end", f"{s.end_height_m:.1f} m above the start"),
         _extremes_row(s),
         ("current" if underwater else "wind", wind_text(s)),
     ]
 
 
 def dive_rows(summary: DiveSummary) -> list[tuple[str, str]]:
-    """The rows of a dive's table: a name and a text with its unit."""
+    """Rows of a dive's table: a name and a text with its unit."""
     s = summary
     current = s.mean_current_speed_mps
     return [
         *mission_rows(s),
-        ("gate", _when(s.gate_s, f"passed at {s.gate_s:.1f} s, {s.gate_offset_m:.2f} m off its middle")),
-        ("ring", _when(s.ring_s, f"surfaced in at {s.ring_s:.1f} s, {s.ring_offset_m:.2f} m off its middle")),
+        ("gate", _when(s.gate_s, f"passed at {s.gate_s:.1f} s, {s.gate_offset_m:.2f} m from its centre")),
+        ("ring", _when(s.ring_s, f"surfaced in at {s.ring_s:.1f} s, {s.ring_offset_m:.2f} m from its centre")),
         ("path length", f"{s.path_length_m:.1f} m"),
         ("deepest", f"{s.max_depth_m:.2f} m"),
         _extremes_row(s),
@@ -90,7 +90,7 @@ def dive_rows(summary: DiveSummary) -> list[tuple[str, str]]:
 
 
 class TimedSummary(Protocol):
-    """What the summary of any motion has."""
+    """Times that every summary has."""
 
     @property
     def duration_s(self) -> float:
@@ -98,23 +98,23 @@ class TimedSummary(Protocol):
 
     @property
     def wall_duration_s(self) -> float | None:
-        """Wall time; None where it is not known."""
+        """Wall time; None if unknown."""
 
     @property
     def real_time_factor(self) -> float | None:
-        """Simulated over wall time; None likewise."""
+        """Simulated time over wall time; None if unknown."""
 
 
 class AnySummary(TimedSummary, Protocol):
-    """What the summary of any mission has."""
+    """Fields that the summary of every mission has."""
 
     @property
     def completed(self) -> bool:
-        """Whether the mission was a success."""
+        """Whether the mission succeeded."""
 
 
 def mission_rows(s: AnySummary) -> list[tuple[str, str]]:
-    """What there is to say of any mission."""
+    """Rows that every mission has."""
     return [("mission", "completed" if s.completed else "not completed"), *_time_rows(s)]
 
 
@@ -135,7 +135,7 @@ def _when(time_s: float, text: str) -> str:
 
 
 def _wanted_row(s: FlightSummary) -> tuple[str, str]:
-    """What is held on the path besides it: an airspeed on wings, else the place that a moving reference has."""
+    """Airspeed on the path for a vehicle with wings, else distance from the moving reference."""
     if not s.has_wings:
         return "distance to moving reference", _rms_and_max(s.reference_error_rms_m, s.reference_error_max_m)
     return "airspeed on the path", f"{_number(s.min_airspeed_mps, 'm/s')} to {_number(s.max_airspeed_mps, 'm/s')}"
@@ -144,11 +144,11 @@ def _wanted_row(s: FlightSummary) -> tuple[str, str]:
 def _end_row(s: FlightSummary) -> tuple[str, str]:
     if s.landed:
         return "landing", f"{s.landing_distance_m:.2f} m from the start, {_number(s.touch_down_speed_mps, 'm/s')}"
-    return "at the end", f"in the air, {s.end_height_m:.1f} m over the start"
+    return "at the end", f"in the air, {s.end_height_m:.1f} m above the start"
 
 
 def wind_text(summary: MotionSummary) -> str:
-    """Wind in words: speed, and where it comes from in degrees from north."""
+    """Wind as text: speed, and direction it comes from in degrees from north."""
     if summary.max_wind_speed_mps < CALM:
         return "none"
     from_deg = math.degrees(summary.mean_wind_from_rad)

@@ -288,7 +288,7 @@ def test_second_client_is_refused_while_the_first_lives(bench: Bench) -> None:
     assert len(bench.client.received()) == 2
     assert bench.front_end.counters["refused_frames"] == 2
     (warning,) = bench.log.warnings
-    assert f"a second ArduPilot at 127.0.0.1:{second.port} is refused" in warning
+    assert f"refused a second ArduPilot at 127.0.0.1:{second.port}" in warning
 
 
 def test_client_that_restarts_at_once_from_another_port_is_not_warned_of_as_a_second_one(bench: Bench) -> None:

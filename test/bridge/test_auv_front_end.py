@@ -106,7 +106,7 @@ def test_each_auv_hears_its_own_id(new_auv_bench: Callable[..., Any]) -> None:
     outputs = bench.step_until_counted("unknown_id", 2)
     assert [us[0] for us in outputs] == [1535, 1540, 1545]
     assert bench.log.warnings == [
-        "passed over: thruster message for AUV 6; allowed: 7 to 9 (unknown_id: 1 so far)",
+        "ignored: thruster message for AUV 6; allowed: 7 to 9 (unknown_id: 1 so far)",
     ]
 
 
@@ -144,7 +144,7 @@ def test_bad_message_is_counted_and_changes_nothing(auv_bench: Any, kind: str, m
     pusher.send(command(0, 0, 0, 0))
     assert auv_bench.step_until_counted("commands", 2) == [CENTRED]
     (warning,) = auv_bench.log.warnings
-    assert warning.startswith("passed over: thruster message ") and warning.endswith(f"({kind}: 1 so far)")
+    assert warning.startswith("ignored: thruster message ") and warning.endswith(f"({kind}: 1 so far)")
 
 
 @pytest.mark.parametrize("frames", [2, 3, 1000])
@@ -328,9 +328,7 @@ def test_that_there_are_no_images_is_told_once(auv_bench: Any, images: dict[str,
     for _ in range(4000):
         auv_bench.step()
     _, line = auv_bench.log.infos
-    assert line.startswith(
-        f"no image of AUV 0 ({silent}) has come: nothing of it is sent on port {auv_bench.port('image')}"
-    )
+    assert line.startswith(f"no image of AUV 0 ({silent}) XX {auv_bench.port('image')}")
     assert auv_bench.front_end.counters["image_messages"] == 0
 
 

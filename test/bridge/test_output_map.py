@@ -48,7 +48,7 @@ def test_channel_that_there_is_not_is_refused_with_those_that_there_are() -> Non
 
 
 def test_more_texts_than_outputs_are_refused() -> None:
-    with pytest.raises(ParameterError, match=r"outputs': 15 texts given; allowed: one for each of 14 outputs"):
+    with pytest.raises(ParameterError, match=r"outputs': 15 texts given; allowed: one for each of the 14 outputs"):
         outputs(["left"] * 15)
 
 

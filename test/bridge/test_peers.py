@@ -29,5 +29,5 @@ def test_a_port_allows_that_one_alone() -> None:
     "text", ["", "localhost", "1.2.3", "1.2.3.4:", "1.2.3.4:0", "1.2.3.4:65536", "::1", "1.2.3.4:x"]
 )
 def test_what_is_no_address_is_refused_by_name(text: str) -> None:
-    with pytest.raises(ParameterError, match=r"'allowed_peers': '.*' given; allowed: addresses as"):
+    with pytest.raises(ParameterError, match=r"'allowed_peers': '.*' given; allowed: addresses such as"):
         AllowedPeers("allowed_peers", [text])

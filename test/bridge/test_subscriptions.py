@@ -12,8 +12,8 @@ MS = 1_000_000
 @pytest.fixture
 def subscriptions() -> Subscriptions:
     made = Subscriptions()
-    assert made.heard("a")
-    assert made.heard("b")
+    assert made.register("a")
+    assert made.register("b")
     return made
 
 
@@ -91,9 +91,9 @@ def test_counts_have_bounds(subscriptions: Subscriptions) -> None:
     assert added == [True] * MOST_SUBSCRIPTIONS + [False]
     # What it has may be asked for otherwise.
     assert subscriptions.add("a", 0, "variable_0", 2.0)
-    assert all(subscriptions.heard(f"c{k}") for k in range(2 * MOST_CLIENTS))
+    assert all(subscriptions.register(f"c{k}") for k in range(2 * MOST_CLIENTS))
     assert len(subscriptions.addresses) == MOST_CLIENTS
     assert "a" in subscriptions.addresses
     for address in subscriptions.addresses:
         subscriptions.add(address, 0, "roll", 1.0)
-    assert not subscriptions.heard("one more")
+    assert not subscriptions.register("one more")

@@ -74,12 +74,12 @@ def test_missing_optional_package_is_named_with_its_extra(
         (
             ["sim", "--vehicle", "auv", "--autopilot"],
             1,
-            ["autopilot asked for with vehicle 'auv'", "allowed: aerosonde"],
+            ["autopilot requested for vehicle 'auv'", "allowed: aerosonde"],
         ),
         (
             ["sim", "--vehicle", "anaconda", "--flight-controller", "uthere", "--autopilot"],
             1,
-            ["autopilot asked for with flight controller 'uthere'", "allowed: sil_board"],
+            ["autopilot requested with flight controller 'uthere'", "allowed: sil_board"],
         ),
         (["sim", "--time-mode", "slow"], 2, ["slow", "lockstep", "paced", "wall"]),
         (["sim", "--firmware-file", "/no/such.yaml"], 2, ["/no/such.yaml"]),

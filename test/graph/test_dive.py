@@ -50,9 +50,9 @@ def test_fly_follows_the_line_through_the_gate_into_the_ring_and_shows_it(
     ("arguments", "words"),
     [
         (["--vehicle", "bluerov2"], ["vehicle 'bluerov2' given, which has no mission; allowed: aerosonde", "auv"]),
-        (["--world", "open_water"], ["'world'", "world 'open_water' has no gate of the name 'gate'"]),
+        (["--world", "open_water"], ["'world'", "world 'open_water' has no gate named 'gate'"]),
         (["--world", "bathtub"], ["'world'", "bathtub"]),
-        (["--no-camera"], ["vehicle 'auv' given without camera; its mission is steered by it"]),
+        (["--no-camera"], ["vehicle 'auv' given without camera, which its mission needs"]),
     ],
     ids=["no mission", "no gate", "no world", "no camera"],
 )
@@ -103,7 +103,7 @@ def test_program_that_gives_up_fails_the_flight_and_its_words_are_shown(
     result = command_line("-c", FLY, str(program), *ports)
     assert result.returncode == 1, result.stdout + result.stderr
     assert "Traceback" not in result.stdout + result.stderr
-    for words in ("quitter.py gave up", "the water is too cold", "not completed", "not reached", "picture:"):
+    for words in ("quitter.py failed", "the water is too cold", "not completed", "not reached", "picture:"):
         assert words in result.stdout
 
 
@@ -111,6 +111,6 @@ def test_program_that_cannot_run_leaves_nothing_to_report(command_line: Run, por
     pytest.importorskip("panda3d")
     result = command_line("-c", FLY, str(tmp_path / "missing.py"), *ports)
     assert result.returncode == 1, result.stdout + result.stderr
-    assert "given up while starting" in result.stdout
+    assert "failed while starting" in result.stdout
     assert "No such file or directory" in result.stdout
     assert "Traceback" not in result.stdout + result.stderr

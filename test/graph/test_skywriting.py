@@ -70,7 +70,7 @@ def test_program_that_ends_before_a_letter_is_not_a_success(
     result = command_line("-c", FLY, repr({"program": program, "parts": 1}), *ports)
     assert result.returncode == 1, result.stdout + result.stderr
     assert "Traceback" not in result.stdout + result.stderr
-    for words in ("quitter.py gave up", "the sky is too high", "not completed", "not left (limit 120.0 m)", "picture:"):
+    for words in ("quitter.py failed", "the sky is too high", "not completed", "not left (limit 120.0 m)", "picture:"):
         assert words in result.stdout
 
 

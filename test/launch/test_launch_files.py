@@ -20,7 +20,7 @@ from unittest import mock
 import pytest
 import yaml
 
-from rosflight_py_sim.graph.command_options import words_of
+from rosflight_py_sim.graph.command_options import arguments_of
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.graph.flight_controllers import FLIGHT_CONTROLLERS
 from rosflight_py_sim.graph.launch_arguments import (
@@ -232,16 +232,16 @@ PLANS = [
 ]
 
 
-def asked_autopilots(vehicle: Vehicle, controller: str) -> list[str]:
+def requested_autopilots(vehicle: Vehicle, controller: str) -> list[str]:
     """The vehicle's autopilot, where there is one that is obeyed."""
     chosen = FLIGHT_CONTROLLERS[controller]
-    return chosen.asked_autopilots(vehicle, bool(vehicle.autopilot) and chosen.obeys_commands)
+    return chosen.requested_autopilots(vehicle, bool(vehicle.autopilot) and chosen.follows_commands)
 
 
 @pytest.mark.parametrize(("vehicle", "controller"), PLANS, ids=[f"{v.name}-{v.dynamics}-{c}" for v, c in PLANS])
 def test_planned_graph_has_each_place_once_with_parameters_that_its_node_has(vehicle: Vehicle, controller: str) -> None:
     members = [Member(vehicle, namespace) for namespace in ("one", "two")]
-    autopilots = asked_autopilots(vehicle, controller)
+    autopilots = requested_autopilots(vehicle, controller)
     planned = planned_nodes(members, FLIGHT_CONTROLLERS[controller], autopilots)
     names = [node.full_name for node in planned]
     assert len(names) == len(set(names))
@@ -279,7 +279,7 @@ def test_every_node_of_the_package_is_in_some_graph() -> None:
         for node in planned_nodes(
             [Member(vehicle)],
             FLIGHT_CONTROLLERS[controller],
-            [*asked_autopilots(vehicle, controller), *VIEWERS],
+            [*requested_autopilots(vehicle, controller), *VIEWERS],
         )
     }
     assert planned | set(TIME_MANAGERS.values()) == set(NODE_CLASSES)
@@ -383,7 +383,7 @@ def test_composed_run_passes_every_argument_on_that_the_command_has() -> None:
         for name, one in all_options().items()
         if PLACE in one.at
     }
-    parsed = vars(_parser().parse_args(["sim", "--launched", *words_of(given, SIM)]))
+    parsed = vars(_parser().parse_args(["sim", "--launched", *arguments_of(given, SIM)]))
     shared = {name: value for name, value in given.items() if SIM in all_options()[name].at}
     assert len(shared) > 15
     assert {name: parsed[name] for name in shared} == {name: PARSED.get(value, value) for name, value in shared.items()}
@@ -398,7 +398,7 @@ def test_composed_run_passes_every_argument_on_that_the_command_has() -> None:
     ],
 )
 def test_empty_arguments_and_those_of_launch_alone_are_not_passed_on(given: dict[str, str], words: list[str]) -> None:
-    assert words_of(given, SIM) == words
+    assert arguments_of(given, SIM) == words
 
 
 @pytest.mark.parametrize("command", [SIM, FLY])

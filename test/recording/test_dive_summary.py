@@ -103,7 +103,7 @@ def test_dive_round_the_gate_is_not_completed() -> None:
 
 def test_task_needs_its_object_in_the_world() -> None:
     assert task_object(WORLD, "ring", Kind.RING) is RING
-    with pytest.raises(WorldError, match="world 'test' has no ring of the name 'gate', which the mission needs"):
+    with pytest.raises(WorldError, match="world 'test' has no ring named 'gate', which the mission needs"):
         task_object(WORLD, "gate", Kind.RING)
 
 

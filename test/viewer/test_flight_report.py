@@ -104,6 +104,6 @@ def test_table_of_a_flight_on_wings_tells_the_airspeed_and_that_it_ends_in_the_a
     text = io.StringIO()
     print_summary(flight_on_wings()[1], Console(file=text, width=120))
     assert "25.00 m/s to 25.00 m/s" in text.getvalue()
-    assert "in the air, 50.0 m over the start" in text.getvalue()
+    assert "in the air, 50.0 m above the start" in text.getvalue()
     assert "moving reference" not in text.getvalue()
     assert "landing" not in text.getvalue()

@@ -57,7 +57,7 @@ def test_table_tells_letters_cage_and_modes() -> None:
     assert rows["cage left"].startswith("at 50.0 s, 105.0 m high (limit 100.0 m): altitude")
     assert rows["back in the cage"] == "at 52.6 s, after 105.0 m"
     assert rows["fly() again"] == "at 60.0 s"
-    assert "waypoint 30 s" in rows["flown by"]
+    assert "waypoint 30 s" in rows["time in mode"]
     assert rows["wind"] == "none"
 
 

@@ -1,1 +1,1 @@
-"""Missions that a vehicle's autopilot flies."""
+"""Missions flown by a vehicle's autopilot."""

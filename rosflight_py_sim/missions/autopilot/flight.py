@@ -1,4 +1,4 @@
-"""A mission that the vehicle's autopilot flies: the pilot who starts it, the recorder, and the report."""
+"""A mission flown by the vehicle's autopilot: the pilot that starts it, the recorder, and the report."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ from rosflight_py_sim.vehicles import Vehicle
 
 
 def autopilot_class(vehicle: Vehicle) -> type[AutopilotInterface]:
-    """Class of the vehicle's autopilot."""
+    """Class of the vehicle's autopilot node."""
     cls = node_class(vehicle.autopilot)
     assert issubclass(cls, AutopilotInterface)
     return cls
 
 
 class FlightRecorder(MissionRecorder):
-    """Writes down what the autopilot does, from its start on."""
+    """Records the autopilot's flight, from its start on."""
 
     DEFAULT_NAME = "flight_recorder"
     SUBSCRIBES = (TRUTH_BATTERY, SETPOINT, STATUS)
@@ -83,10 +83,10 @@ class FlightRecorder(MissionRecorder):
 
 
 class AutopilotFlight(Flight):
-    """Takes off, flies the mission of the vehicle's autopilot, and ends as that does."""
+    """Takes off, and flies the mission of the vehicle's autopilot until it ends."""
 
     def __init__(self, vehicle: Vehicle) -> None:
-        """Have the autopilot among the nodes."""
+        """Add the autopilot to the nodes."""
         super().__init__(vehicle)
         self.executables = (vehicle.autopilot,)
 
@@ -97,18 +97,18 @@ class AutopilotFlight(Flight):
 
     @property
     def doing(self) -> str:
-        """What the pilot, or the autopilot, is doing."""
+        """Activity of the pilot or the autopilot."""
         return self._pilot.doing
 
     @property
     def progress(self) -> float:
-        """Share of the mission that is over."""
+        """Completed share of the mission."""
         return 1.0 if self._pilot.done else self._recorder.progress
 
     @property
     def over(self) -> bool:
-        """Whether the flight has ended, one way or the other."""
-        # The log has its last row a moment after the pilot has heard of the end.
+        """Whether the flight has ended, with or without success."""
+        # The log gets its last row a moment after the pilot receives the end of the mission.
         return (self._pilot.done and self._recorder.log.is_completed) or self._pilot.failure is not None
 
     @property

@@ -1,4 +1,4 @@
-"""The columns of a flight: what was true, wanted, commanded and drawn from the battery, step by step."""
+"""Columns of a flight: true state, setpoint, commands and battery, step by step."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class FlightLog(StateLog):
     OWN = 7
 
     def __init__(self, actuators: Sequence[Actuator], phases: type[MissionPhase], capacity: int = 4096) -> None:
-        """`actuators` and `phases` are the vehicle's and its mission's; `capacity` is how many rows fit in at first.
+        """`actuators` and `phases` belong to the vehicle and its mission; `capacity` is the initial number of rows.
 
         Raises:
-            ValueError: no actuator, or no room.
+            ValueError: no actuator, or zero capacity.
         """
         super().__init__(actuators, capacity)
         self.phases = phases
@@ -41,20 +41,20 @@ class FlightLog(StateLog):
         phase: MissionPhase,
         error_code: float = 0.0,
     ) -> None:
-        """Add one row, as `StateLog` says.
+        """Add one row, as `StateLog` does.
 
-        `setpoint_ned` is where the vehicle should be, m; battery in V and A; `error_code` has the error bits of
-        `status`, UNKNOWN_ERRORS if it was not recorded.
+        `setpoint_ned` is the commanded position, m; battery in V and A; `error_code` holds the error bits of
+        `status`, or UNKNOWN_ERRORS if it was not recorded.
 
         Raises:
-            ValueError: an array of another length, or a time before the last one; nothing is added.
+            ValueError: an array has the wrong length, or the time is before the last row's; nothing is added.
         """
         own = (*setpoint_ned, battery_voltage, battery_current, phase, error_code)
         self._add(time_s, truth, actuator_commands, wind_ned, own)
 
     @property
     def setpoint_ned(self) -> Array:
-        """Where the autopilot wanted the vehicle, m; shape (n, 3)."""
+        """Position commanded by the autopilot, m; shape (n, 3)."""
         return self._own(0, 3)
 
     @property
@@ -90,5 +90,5 @@ class FlightLog(StateLog):
 
     @property
     def is_completed(self) -> bool:
-        """Whether the last row is of the mission's last phase."""
+        """Whether the last row belongs to the mission's last phase."""
         return len(self) > 0 and int(self.phase[-1]) == max(self.phases)

@@ -34,11 +34,11 @@ _LONG_LEG = 0.2
 
 
 def draw_flight(log: FlightLog, summary: FlightSummary, path: Path | str) -> Path:
-    """Draw the flight as a PNG of 1600 by 1000 pixels at `path` (folders are made) and return where it is.
+    """Draw the flight as a PNG of 1600 by 1000 pixels at `path` (folders are created) and return its path.
 
     Raises:
         ModuleNotFoundError: matplotlib is not installed; the text says how to install it.
-        ValueError: fewer than two rows in the log.
+        ValueError: the log has fewer than two rows.
     """
     if len(log) < 2:
         raise ValueError(f"{len(log)} rows in the log; a picture needs at least 2")
@@ -97,7 +97,7 @@ def _draw_path(axes: Axes, log: FlightLog, summary: FlightSummary, rows: Any) ->
     axes.set_xlabel("east (m)")
     axes.set_ylabel("north (m)")
     for start, end in itertools.pairwise(path):
-        # Where the path turns, arrows would crowd.
+        # Arrows would crowd where the path turns.
         if np.linalg.norm((end - start)[:2]) > _LONG_LEG * reach:
             _draw_direction(axes, start, end, reach)
     _draw_wind(axes, summary, reach)
@@ -105,7 +105,7 @@ def _draw_path(axes: Axes, log: FlightLog, summary: FlightSummary, rows: Any) ->
 
 
 def _draw_direction(axes: Axes, start: Array, end: Array, reach: float) -> None:
-    """An arrow beside a leg, to its right, that says which way it is flown."""
+    """Draw an arrow beside a leg, to its right, in the direction of flight."""
     along = (end - start)[:2] / max(float(np.linalg.norm((end - start)[:2])), 1e-9)
     inward = np.array([-along[1], along[0]])
     centre = (start + end)[:2] / 2.0 + 0.04 * reach * inward
@@ -128,14 +128,14 @@ def _draw_wind(axes: Axes, summary: FlightSummary, reach: float) -> None:
         xytext=(centre_east - d_east, centre_north - d_north),
         arrowprops={"arrowstyle": "-|>", "color": ORANGE, "linewidth": 2.5, "mutation_scale": 22},
     )
-    words = f"wind {summary.mean_wind_speed_mps:.1f} m/s\nup to {summary.max_wind_speed_mps:.1f} m/s"
-    axes.text(centre_east, centre_north - 0.13 * reach, words, ha="center", va="top", color=ORANGE)
+    text = f"wind {summary.mean_wind_speed_mps:.1f} m/s\nup to {summary.max_wind_speed_mps:.1f} m/s"
+    axes.text(centre_east, centre_north - 0.13 * reach, text, ha="center", va="top", color=ORANGE)
 
 
 def _draw_height(axes: Axes, log: FlightLog, summary: FlightSummary, rows: Any, time: Array) -> None:
     ground = log.position_ned[0, 2]
     reference = ground - log.setpoint_ned[rows, 2]
-    # The landing aims below the ground on purpose; the picture ends at it.
+    # The landing aims below the ground on purpose; the plot ends at the ground.
     axes.plot(time, np.maximum(reference, 0.0), color=GREY, linestyle="--", label="wanted")
     axes.plot(time, ground - log.position_ned[rows, 2], color=BLUE, label="true")
     axes.set_ylabel("height (m)")

@@ -1,4 +1,4 @@
-"""A flight of an autopilot that was recorded: its log, as the autopilot's own report has it."""
+"""A recorded autopilot flight as a log, for the autopilot's own report."""
 
 from __future__ import annotations
 
@@ -16,37 +16,46 @@ from rosflight_py_sim.recording.state_log import Array
 
 
 def recorded_flight(one: RecordedVehicle) -> tuple[FlightLog, Array] | None:
-    """Log and planned path (m, 3) of the mission that was flown; None: there was none, or not all of it is recorded."""
+    """Log and planned path (m, 3) of the recorded mission; None if no mission, or only part of it, was recorded."""
     if one.vehicle is None or not one.vehicle.autopilot:
         return None
     phases = autopilot_class(one.vehicle).PHASES
-    told = _phases(one, phases)
+    flown_phases = _phases(one, phases)
     path = _path(one)
     setpoint = one.held(topic_names.SETPOINT, *(f"pose.position.{axis}" for axis in "xyz"))
     battery = one.held(topic_names.TRUTH_BATTERY, "voltage", "current")
-    if told is None or path is None or setpoint is None or battery is None:
+    if flown_phases is None or path is None or setpoint is None or battery is None:
         return None
     errors = one.held(topic_names.STATUS, "error_code")
     if errors is None:
         errors = np.full((len(one.time_s), 1), UNKNOWN_ERRORS)
     log = FlightLog(one.vehicle.actuators, phases, max(1, len(one.time_s)))
-    columns = (one.time_s.tolist(), one.truth, setpoint, one.commands(), one.wind_ned, battery, told, errors[:, 0])
+    columns = (
+        one.time_s.tolist(),
+        one.truth,
+        setpoint,
+        one.commands(),
+        one.wind_ned,
+        battery,
+        flown_phases,
+        errors[:, 0],
+    )
     for time_s, truth, wanted, commands, wind, (voltage, current), phase, error_code in zip(*columns, strict=True):
-        # As in the report of a flight: it begins with the mission.
+        # As in the report of a flight, the log begins with the mission.
         if phase is not None and phase:
             log.append(time_s, truth, tuple(wanted), commands, wind, voltage, current, phase, error_code)
     return (log, path) if len(log) > 1 else None
 
 
 def _phases(one: RecordedVehicle, phases: type[MissionPhase]) -> list[MissionPhase | None] | None:
-    """The mission's phase at each of the vehicle's times."""
+    """The mission's phase at each time of the vehicle."""
     topic = one.recording.named(f"{one.namespace}/{topic_names.AUTOPILOT_PHASE}")
     if topic is None:
         return None
     by_label = {phase.label: phase for phase in phases}
-    said = [by_label.get(message.data) for message in decoded(topic)]
+    labelled = [by_label.get(message.data) for message in decoded(topic)]
     rows = np.searchsorted(topic.kept_s, one.time_s + 1e-9, side="right") - 1
-    return [said[row] if row >= 0 else None for row in rows.tolist()]
+    return [labelled[row] if row >= 0 else None for row in rows.tolist()]
 
 
 def _path(one: RecordedVehicle) -> Array | None:
@@ -58,7 +67,7 @@ def _path(one: RecordedVehicle) -> Array | None:
 
 
 def decoded(topic: Topic) -> list[Any]:
-    """The messages of a topic that were kept, as objects; none where they cannot be read."""
+    """Kept messages of a topic, deserialised; empty if their type cannot be read."""
     from mcap.exceptions import McapError
     from mcap.records import Schema
     from mcap_ros2.decoder import DecoderFactory
@@ -74,7 +83,7 @@ def decoded(topic: Topic) -> list[Any]:
 
 
 def warnings_of(recording: Recording) -> list[tuple[float, str, str]]:
-    """What nodes logged as warnings and errors: time (s), node, text."""
+    """Logged warnings and errors of the nodes: time (s), node, text."""
     topic = recording.named("/rosout")
     if topic is None:
         return []

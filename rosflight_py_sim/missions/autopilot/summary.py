@@ -1,4 +1,4 @@
-"""The numbers that sum up a flight along a planned path."""
+"""Summary of a flight along a planned path, in numbers."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from rosflight_py_sim.recording.motion_summary import MotionSummary, summarise_m
 
 Array = npt.NDArray[np.float64]
 
-# A vehicle that ends lower than this over its start (m) has landed.
+# A vehicle that ends lower than this above its start (m) has landed.
 _ON_GROUND_M = 0.5
 
 
 @dataclass(frozen=True)
 class FlightSummary(MotionSummary):
-    """One flight in numbers. What belongs to the path is NaN when the flight has not reached it.
+    """One flight in numbers. Values about the path are NaN if the flight has not reached it.
 
     `tracking_error_*` is the distance of the true position from the planned path, height included, while the vehicle
-    follows it; `height_error_*` its vertical part; `reference_error_*` the distance from the setpoint, which
-    moves along by itself where a vehicle can stop. One with wings (`has_wings`: servos move its surfaces) has an
+    follows it; `height_error_*` its vertical part; `reference_error_*` the distance from the setpoint, which moves
+    along the path for a vehicle that can stop. A vehicle with wings (`has_wings`: servos move its surfaces) has an
     airspeed instead. `landing_distance_m` and `touch_down_speed_mps` are NaN for a flight that ends in the air.
-    `estimator_unhealthy_s` is the time for which the flight controller reported an unhealthy attitude estimate, which
-    it checks on multirotors only; NaN if its status was not recorded.
+    `estimator_unhealthy_s` is the time with an attitude estimate that the flight controller reported as unhealthy (it
+    checks multirotors only); NaN if its status was not recorded.
     """
 
     vehicle: str
@@ -54,9 +54,9 @@ class FlightSummary(MotionSummary):
 
 
 def path_deviation(log: FlightLog, path_ned: Array) -> Array:
-    """From the nearest point of the path to each row's true position, NED (m); NaN in rows off the path; (n, 3).
+    """Deviation of each row's true position from the nearest point of the path, NED (m); NaN off the path; (n, 3).
 
-    `path_ned` (m, 3) is a polyline; nearest is counted in three dimensions.
+    `path_ned` (m, 3) is a polyline; the nearest point is taken in three dimensions.
 
     Raises:
         ValueError: fewer than two points.
@@ -86,7 +86,7 @@ def tracking_error(log: FlightLog, path_ned: Array) -> Array:
 def reference_error(log: FlightLog) -> Array:
     """Distance (m) of each row's true position from the setpoint; NaN in rows off the path; shape (n,).
 
-    A log may hold each setpoint over several rows, until the next one; the setpoint is taken to move evenly between
+    A log may hold each setpoint over several rows, until the next one; the setpoint is interpolated linearly between
     the rows at which it changed.
     """
     time, setpoint = log.time_s, log.setpoint_ned
@@ -98,7 +98,7 @@ def reference_error(log: FlightLog) -> Array:
 
 
 def nearest_on_segment(points: Array, start: Array, end: Array) -> Array:
-    """The points of the segment from `start` to `end` (3) nearest to each of `points` (n, 3)."""
+    """Points of the segment from `start` to `end` (3) nearest to each of `points` (n, 3)."""
     along = end - start
     share = np.clip((points - start) @ along / max(float(along @ along), 1e-12), 0.0, 1.0)
     nearest: Array = start + share[:, None] * along
@@ -162,7 +162,7 @@ def _estimator_unhealthy_s(log: FlightLog) -> float:
 
 
 def _touch_down_speed(log: FlightLog) -> float:
-    """Greatest sink rate (m/s) of the last descent from 0.1 m over the start, after the path has been flown."""
+    """Greatest sink rate (m/s) of the last descent from 0.1 m above the start, after the path was flown."""
     position = log.position_ned
     flown = np.flatnonzero(log.on_path)
     rows = position[:, 2] > position[0, 2] - 0.1

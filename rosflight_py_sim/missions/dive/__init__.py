@@ -1,1 +1,1 @@
-"""The dive: through a gate and up in a ring, by camera."""
+"""The dive: pass a gate and surface in a ring, by camera."""

@@ -1,4 +1,4 @@
-"""The columns of a dive that a client program steers, with what the cameras saw."""
+"""Columns of a dive by a client program, with camera images."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rosflight_py_sim.vehicles import Actuator
 
 @dataclass(frozen=True)
 class Frame:
-    """What a camera saw: simulated time (s), name of the camera, JPEG."""
+    """A camera image: simulated time (s), name of the camera, JPEG."""
 
     time_s: float
     camera: str
@@ -23,14 +23,14 @@ class DiveLog(ClientLog):
     """Rows of a dive.
 
     Attributes:
-        frames: camera frames, in the order in which they came.
+        frames: camera images, in the order of arrival.
     """
 
     def __init__(self, actuators: Sequence[Actuator], capacity: int = 4096) -> None:
-        """`actuators` are the vehicle's; `capacity` is how many rows fit in at first.
+        """`actuators` are the vehicle's; `capacity` is the initial number of rows.
 
         Raises:
-            ValueError: no actuator, or no room.
+            ValueError: no actuator, or zero capacity.
         """
         super().__init__(actuators, capacity)
         self.frames: list[Frame] = []
@@ -42,14 +42,14 @@ class DiveLog(ClientLog):
         actuator_commands: Sequence[float] | Array,
         current_ned: Sequence[float] | Array,
     ) -> None:
-        """Add one row, as `StateLog` says; `current_ned` is the water's velocity, m/s.
+        """Add one row, as `StateLog` does; `current_ned` is the water's velocity, m/s.
 
         Raises:
-            ValueError: an array of another length, or a time before the last one; nothing is added.
+            ValueError: an array has the wrong length, or the time is before the last row's; nothing is added.
         """
         self._add(time_s, truth, actuator_commands, current_ned)
 
     def frame_near(self, time_s: float, camera: str) -> Frame | None:
-        """The camera's frame nearest to that time; None where it has none."""
+        """The camera's image nearest to that time; None if there is none."""
         own = [frame for frame in self.frames if frame.camera == camera]
         return min(own, key=lambda frame: abs(frame.time_s - time_s), default=None)

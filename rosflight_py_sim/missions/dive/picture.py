@@ -1,4 +1,4 @@
-"""The picture of a dive: its path over the world's objects, depth, heading, thrusters, and what the cameras saw."""
+"""The picture of a dive: path over the world's objects, depth, heading, thrusters, and camera images."""
 
 from __future__ import annotations
 
@@ -37,37 +37,37 @@ if TYPE_CHECKING:
 PLOT_POINTS = 4000
 MOMENTS = 6
 
-# So long before the gate (s) it stands in the front camera's view.
+# Time before the gate (s) at which it is in the front camera's view.
 _BEFORE_GATE_S = 6.0
 
 
-# Moments closer in time than this (s) show the same.
+# Moments closer in time than this (s) look the same.
 _APART_S = 2.0
 
-# Moments nearer to each other than this are at one place of the map.
+# Moments closer than this (m) share one place on the map.
 _SAME_PLACE_M = 0.4
 
 
 @dataclass(frozen=True)
 class Moment:
-    """A time of the dive that is worth a look: simulated time (s) and what was going on."""
+    """A time of the dive to show: simulated time (s) and activity."""
 
     time_s: float
     text: str
 
 
 def key_moments(log: DiveLog, summary: DiveSummary) -> list[Moment]:
-    """At most MOMENTS of them: the middle of each long part of the mission, the gate just ahead, the end."""
+    """Up to MOMENTS of them: the middle of each long part of the mission, just before the gate, the end."""
     start_s, end_s = float(log.time_s[0]), float(log.time_s[-1])
-    # The first row comes a moment after the first word.
+    # The first row follows the first printed step after a moment.
     begun = [Mark(max(mark.time_s, start_s), mark.text) for mark in log.marks if mark.time_s < end_s]
     spans = itertools.pairwise([*(mark.time_s for mark in begun), end_s])
     parts = [(end - begin, 0.5 * (begin + end), mark.text) for mark, (begin, end) in zip(begun, spans, strict=True)]
-    wished = [Moment(middle, text) for _, middle, text in sorted(parts, reverse=True)]
+    candidates = [Moment(middle, text) for _, middle, text in sorted(parts, reverse=True)]
     if not math.isnan(summary.gate_s):
-        wished.insert(0, Moment(start_s + max(summary.gate_s - _BEFORE_GATE_S, 0.0), "the gate ahead"))
+        candidates.insert(0, Moment(start_s + max(summary.gate_s - _BEFORE_GATE_S, 0.0), "the gate ahead"))
     moments = [Moment(end_s, "at the end")]
-    for moment in wished:
+    for moment in candidates:
         apart = all(abs(moment.time_s - other.time_s) >= _APART_S for other in moments)
         if apart and len(moments) < MOMENTS:
             moments.append(moment)
@@ -75,11 +75,11 @@ def key_moments(log: DiveLog, summary: DiveSummary) -> list[Moment]:
 
 
 def draw_dive(log: DiveLog, summary: DiveSummary, world: World, path: Path | str) -> Path:
-    """Draw the dive as a PNG of 1600 by 1000 pixels at `path` (folders are made) and return where it is.
+    """Draw the dive as a PNG of 1600 by 1000 pixels at `path` (folders are created) and return its path.
 
     Raises:
         ModuleNotFoundError: matplotlib is not installed; the text says how to install it.
-        ValueError: fewer than two rows in the log.
+        ValueError: the log has fewer than two rows.
     """
     if len(log) < 2:
         raise ValueError(f"{len(log)} rows in the log; a picture needs at least 2")
@@ -107,13 +107,9 @@ def draw_dive(log: DiveLog, summary: DiveSummary, world: World, path: Path | str
 
 def _title(figure: Figure, summary: DiveSummary) -> None:
     pace = "" if summary.real_time_factor is None else f" at {summary.real_time_factor:.1f} times real time"
-    gate = (
-        "gate not passed" if math.isnan(summary.gate_s) else f"gate passed {summary.gate_offset_m:.2f} m off its middle"
-    )
+    gate = "gate not passed" if math.isnan(summary.gate_s) else f"gate passed {summary.gate_offset_m:.2f} m from centre"
     ring = (
-        "ring not reached"
-        if math.isnan(summary.ring_s)
-        else f"in the ring {summary.ring_offset_m:.2f} m off its middle"
+        "ring not reached" if math.isnan(summary.ring_s) else f"in the ring {summary.ring_offset_m:.2f} m from centre"
     )
     facts = [f"{summary.duration_s:.1f} s{pace}", f"{summary.path_length_m:.1f} m", gate, ring]
     if not summary.completed:
@@ -133,7 +129,7 @@ def _draw_path(axes: Axes, log: DiveLog, world: World, rows: Array, moments: lis
     marked: list[Array] = []
     for number, moment in enumerate(moments, start=1):
         place = log.position_ned[int(np.argmin(np.abs(log.time_s - moment.time_s)))]
-        # Numbers of one place stand in a row.
+        # Numbers at one place are drawn side by side.
         before = sum(float(np.linalg.norm((place - other)[:2])) < _SAME_PLACE_M for other in marked)
         marked.append(place)
         axes.annotate(
@@ -169,7 +165,7 @@ def _draw_depth(axes: Axes, log: DiveLog, world: World, rows: Array, time: Array
 
 def _draw_heading(axes: Axes, log: DiveLog, rows: Array, time: Array) -> None:
     angles = np.degrees(log.euler)[rows]
-    # A yaw that goes on through 180 degrees comes back at -180: there the line is cut.
+    # The line is interrupted where the yaw wraps from 180 to -180 degrees.
     angles[1:][np.abs(np.diff(angles[:, 2])) > 180.0, 2] = np.nan
     for index, (name, colour) in enumerate((("roll", BLUE), ("pitch", ORANGE), ("yaw", BLACK))):
         axes.plot(time, angles[:, index], color=colour, label=name, linewidth=1.2)
@@ -216,7 +212,7 @@ def _draw_frames(figure: Figure, log: DiveLog, moments: list[Moment]) -> None:
             if frame is not None:
                 axes.imshow(imread(io.BytesIO(frame.jpeg), format="jpeg"))
             if row == 0:
-                words = f"{column + 1}  {moment.text}, {moment.time_s - log.time_s[0]:.0f} s"
-                axes.set_title(words, fontsize=9)
+                title = f"{column + 1}  {moment.text}, {moment.time_s - log.time_s[0]:.0f} s"
+                axes.set_title(title, fontsize=9)
             if column == 0:
                 axes.set_ylabel(f"{camera} camera", fontsize=9)

@@ -1,4 +1,4 @@
-"""The numbers that sum up a dive, and what the vehicle has done of its task: judged by the truth, and by the world."""
+"""Summary of a dive in numbers, and evaluation of its task by the true state and the world."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rosflight_py_sim.recording.motion_summary import summarise_motion
 from rosflight_py_sim.recording.state_log import Array
 from rosflight_py_sim.world import Kind, Object, World, WorldError
 
-# A vehicle whose middle is no deeper than this (m) is at the surface: a hull of its size breaks it then.
+# A vehicle whose centre is no deeper than this (m) is at the surface: a hull of its size breaks it.
 _AT_SURFACE_M = 0.35
 
 
@@ -20,9 +20,9 @@ _AT_SURFACE_M = 0.35
 class DiveSummary:
     """One dive in numbers.
 
-    `gate_s` and `ring_s` are when the vehicle passed the gate, and when it came up within the ring, in which it was at
-    the end (simulated time since the start, s); NaN: it did not. `gate_offset_m` is how far from the middle of the
-    opening it passed, across; `ring_offset_m` how far from the middle of the ring it is at the end.
+    `gate_s` and `ring_s` are the times at which the vehicle passed the gate, and surfaced within the ring in which it
+    ended (simulated time since the start, s); NaN if it did not. `gate_offset_m` is the distance from the centre of the
+    opening at the passage; `ring_offset_m` the distance from the centre of the ring at the end.
     """
 
     vehicle: str
@@ -42,31 +42,31 @@ class DiveSummary:
 
     @property
     def completed(self) -> bool:
-        """Whether the gate was passed, and the ring reached after it."""
+        """Whether the vehicle passed the gate and then reached the ring."""
         return self.gate_s < self.ring_s
 
     @property
     def real_time_factor(self) -> float | None:
-        """Simulated over wall time; None where the wall time is not known."""
+        """Simulated time over wall time; None if the wall time is unknown."""
         return self.duration_s / self.wall_duration_s if self.wall_duration_s else None
 
 
 def task_object(world: World, name: str, kind: Kind) -> Object:
-    """The object of a task.
+    """The world's object for a task.
 
     Raises:
-        WorldError: the world has none of that name and kind.
+        WorldError: the world has no object with that name and kind.
     """
     for one in world.objects:
         if one.name == name and one.kind is kind:
             return one
-    raise WorldError(f"world '{world.name}' has no {kind.label} of the name '{name}', which the mission needs")
+    raise WorldError(f"world '{world.name}' has no {kind.label} named '{name}', which the mission needs")
 
 
 def gate_passage(time_s: Array, position_ned: Array, gate: Object) -> tuple[float, float]:
-    """When the path first goes through the gate's opening, either way, and how far from its middle; NaN: never.
+    """Time of the path's first passage through the gate, either way, and distance from its centre; NaN if none.
 
-    The path is taken to be straight between its rows (n,), (n, 3); the vehicle counts as a point.
+    The path is straight between its rows (n,), (n, 3); the vehicle counts as a point.
     """
     forward = np.array([math.cos(gate.yaw), math.sin(gate.yaw)])
     across = np.array([-forward[1], forward[0]])
@@ -83,7 +83,7 @@ def gate_passage(time_s: Array, position_ned: Array, gate: Object) -> tuple[floa
 
 
 def ring_surfacing(time_s: Array, position_ned: Array, ring: Object) -> tuple[float, float]:
-    """When it came up within the ring in which it is at the end, and how far from its middle it is; NaN: it did not."""
+    """Time of surfacing in the ring in which the vehicle ended, and its distance from the centre; NaN if none."""
     away = np.linalg.norm(position_ned[:, :2] - np.asarray(ring.position_ned[:2]), axis=1)
     within = (away < 0.5 * ring.size[0]) & (position_ned[:, 2] < _AT_SURFACE_M)
     if not within[-1]:

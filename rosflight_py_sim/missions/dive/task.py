@@ -1,4 +1,4 @@
-"""The dive: through a gate and up in a ring, by camera."""
+"""The dive: pass a gate and surface in a ring, by camera."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from rosflight_py_sim.world import Kind, WorldError, world_of
 
 CAMERAS = ("front", "bottom")
 
-# Names of the world's objects that are to be passed, and to be come up in.
+# Names of the world's objects: the gate to pass, and the ring to surface in.
 GATE, RING = "gate", "ring"
 
-# Of each camera so many pictures a second are kept, for the report.
+# Images kept per second and camera, for the report.
 _KEPT_HZ = 2.0
 
 
 class DiveRecorder(ClientRecorder):
-    """Writes down the dive, and what the cameras see."""
+    """Records the dive and its camera images."""
 
     DEFAULT_NAME = "dive_recorder"
     log: DiveLog
@@ -57,20 +57,20 @@ class DiveRecorder(ClientRecorder):
 
 
 class DiveTask(ClientTask):
-    """Judged by the true path among the world's objects."""
+    """Evaluated by the true path among the world's objects."""
 
     def __init__(self, vehicle: Vehicle) -> None:
-        """Look for the camera.
+        """Check for the camera.
 
         Raises:
-            ParameterError: there is none.
+            ParameterError: the vehicle has no camera.
         """
         super().__init__(vehicle)
         if CAMERA not in vehicle.extra_nodes:
-            raise ParameterError(f"vehicle '{vehicle.name}' given without camera; its mission is steered by it")
+            raise ParameterError(f"vehicle '{vehicle.name}' given without camera, which its mission needs")
 
     def join(self, graph: ComposedGraph, namespace: str) -> DiveRecorder:
-        """Look for what the dive needs in the world, and create the recorder."""
+        """Check for the dive's objects in the world, and create the recorder."""
         self._world = world_of(graph.values_of("dynamics"))
         try:
             self._gate = task_object(self._world, GATE, Kind.GATE)
@@ -81,13 +81,13 @@ class DiveTask(ClientTask):
         return self._recorder
 
     def arguments(self, graph: ComposedGraph) -> list[str]:
-        """Where the server of the AUV protocol is."""
+        """Address and ports of the AUV protocol's server."""
         bridge = graph.values_of("bridge")
         address = str(bridge["auv_zeromq.address"])
         ports = [str(bridge[f"auv_zeromq.{name}_port"]) for name in ("image", "thruster", "telemetry")]
-        words = ["--id", str(bridge["auv_zeromq.first_id"]), "--ports", *ports]
-        # A server that listens everywhere listens here, too.
-        return words if address == "0.0.0.0" else [*words, "--address", address]
+        arguments = ["--id", str(bridge["auv_zeromq.first_id"]), "--ports", *ports]
+        # A server on all addresses is also reachable at the program's default address.
+        return arguments if address == "0.0.0.0" else [*arguments, "--address", address]
 
     def report(self, console: Console, picture: Path) -> bool:
         """Print the table and draw the picture."""

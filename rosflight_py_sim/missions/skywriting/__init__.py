@@ -1,1 +1,1 @@
-"""The skywriting: letters of waypoints through uThere's protocol."""
+"""The skywriting: letters flown as waypoints through uThere's protocol."""

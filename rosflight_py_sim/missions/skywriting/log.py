@@ -1,4 +1,4 @@
-"""The columns of a flight in which a client program writes letters into the sky, and the letters that it wanted."""
+"""Columns of a skywriting flight, and the letters planned by the client program."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from rosflight_py_sim.vehicles import Actuator
 
 @dataclass
 class Letter:
-    """A letter as it was wanted.
+    """A planned letter.
 
     Attributes:
-        text: which.
-        time_s: when the program began it (simulated time, s).
-        chains: waypoints that name each other, in the order in which they were sent.
+        text: the letter.
+        time_s: time at which the program began it (simulated, s).
+        chains: linked waypoints, in the order in which they were sent.
     """
 
     text: str
@@ -29,7 +29,7 @@ class Letter:
     chains: list[list[RouteWaypoint]] = field(default_factory=list)
 
     def add(self, waypoint: RouteWaypoint) -> None:
-        """Take a waypoint down: in the chain whose last one leads to it, or in one of its own."""
+        """Append a waypoint to the chain whose last waypoint links to it, or start a new chain."""
         if self.chains and self.chains[-1][-1].next_id == waypoint.id:
             self.chains[-1].append(waypoint)
         else:
@@ -37,12 +37,12 @@ class Letter:
 
     @property
     def strokes_ned(self) -> list[Array]:
-        """Lines of the letter, NED, m, (n, 3) each; the first waypoint of a chain is only the run-up to its line."""
+        """Lines of the letter, NED, m, (n, 3) each; a chain's first waypoint is only the run-up to its line."""
         return [np.array([one.position_ned for one in chain[1:]]) for chain in self.chains if len(chain) > 2]
 
 
 class SkywritingLog(ClientLog):
-    """Rows of such a flight.
+    """Rows of a skywriting flight.
 
     Attributes:
         letters: in the order in which they were begun.
@@ -51,10 +51,10 @@ class SkywritingLog(ClientLog):
     OWN = 3
 
     def __init__(self, actuators: Sequence[Actuator], capacity: int = 4096) -> None:
-        """`actuators` are the vehicle's; `capacity` is how many rows fit in at first.
+        """`actuators` are the vehicle's; `capacity` is the initial number of rows.
 
         Raises:
-            ValueError: no actuator, or no room.
+            ValueError: no actuator, or zero capacity.
         """
         super().__init__(actuators, capacity)
         self.letters: list[Letter] = []
@@ -69,10 +69,10 @@ class SkywritingLog(ClientLog):
         cage_triggered: int,
         triggered_last: int,
     ) -> None:
-        """Add one row, as `StateLog` says; `mode` and the bitmaps are Ground Control's.
+        """Add one row, as `StateLog` does; `mode` and the bitmaps are Ground Control's.
 
         Raises:
-            ValueError: an array of another length, or a time before the last one; nothing is added.
+            ValueError: an array has the wrong length, or the time is before the last row's; nothing is added.
         """
         self._add(time_s, truth, actuator_commands, wind_ned, (mode, cage_triggered, triggered_last))
 
@@ -83,12 +83,12 @@ class SkywritingLog(ClientLog):
 
     @property
     def cage_triggered(self) -> npt.NDArray[np.int64]:
-        """Bitmap of the limits that the plane is beyond; shape (n,)."""
+        """Bitmap of the limits that the plane exceeds; shape (n,)."""
         return self._own(1, 2)[:, 0].astype(np.int64)
 
     @property
     def triggered_last(self) -> npt.NDArray[np.int64]:
-        """Bitmap of those that switched fly() off; shape (n,)."""
+        """Bitmap of the limits that switched fly() off; shape (n,)."""
         return self._own(2, 3)[:, 0].astype(np.int64)
 
     @property
@@ -98,5 +98,5 @@ class SkywritingLog(ClientLog):
 
     @property
     def airspeed(self) -> Array:
-        """Speed through the air, m/s; shape (n,), made anew at each access."""
+        """Airspeed, m/s; shape (n,), computed at each access."""
         return np.asarray(np.linalg.norm(self.velocity_ned - self.flow_ned, axis=1))

@@ -1,4 +1,4 @@
-"""The picture of a flight that writes into the sky: the letters from above, and what the cage had to say."""
+"""The picture of a skywriting flight: the letters from above, height, airspeed, attitude, mode and cage."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ MODE_COLOURS: Mapping[Mode, str] = {
     Mode.LOST_SIGNAL: ORANGE,
     Mode.PACKET_TARGET: AMBER,
 }
-"""Of the path while each mode flies it."""
+"""Colour of the path in each mode."""
 
 _SHADE = "#EEF3F8"
 
@@ -51,13 +51,13 @@ _SHADE = "#EEF3F8"
 def draw_skywriting(
     log: SkywritingLog, summary: SkywritingSummary, limits: Mapping[str, float], path: Path | str
 ) -> Path:
-    """Draw the flight as a PNG of 1600 by 1000 pixels at `path` (folders are made) and return where it is.
+    """Draw the flight as a PNG of 1600 by 1000 pixels at `path` (folders are created) and return its path.
 
     `limits` are the cage's, by name, in SI units.
 
     Raises:
         ModuleNotFoundError: matplotlib is not installed; the text says how to install it.
-        ValueError: fewer than two rows in the log.
+        ValueError: the log has fewer than two rows.
     """
     if len(log) < 2:
         raise ValueError(f"{len(log)} rows in the log; a picture needs at least 2")
@@ -90,7 +90,7 @@ def _title(figure: Figure, summary: SkywritingSummary) -> None:
         facts.append(f"letters within {max(letter.error_max_m for letter in summary.letters):.1f} m")
     if summary.cage_break is not None:
         facts.append(
-            f"left the cage at {summary.cage_break.left_s:.0f} s, flown on at {summary.cage_break.again_s:.0f} s"
+            f"left the cage at {summary.cage_break.left_s:.0f} s, resumed at {summary.cage_break.again_s:.0f} s"
         )
     if not summary.completed:
         facts.insert(0, "not completed")
@@ -109,7 +109,7 @@ def _draw_letters(axes: Axes, log: SkywritingLog, rows: Array) -> None:
     mode = log.mode[rows]
     shown = [one for one in MODE_COLOURS if (mode == one).any()]
     for one in shown:
-        # A line is cut where another mode flies on, but for the point that joins them.
+        # Each line covers one mode; neighbours share a point.
         here = (mode == one) | np.r_[False, mode[:-1] == one]
         axes.plot(
             np.where(here, east, np.nan),
@@ -136,7 +136,7 @@ def _draw_letters(axes: Axes, log: SkywritingLog, rows: Array) -> None:
     handles = [Line2D([], [], color=MODE_COLOURS[one], linewidth=2.0, label=one.label) for one in shown]
     handles.append(Line2D([], [], color="#D5D5D5", linewidth=8.0, label="wanted"))
     axes.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, 1.0), ncols=len(handles))
-    axes.set_title("From above: true path, by the mode that flew it, and the waypoints")
+    axes.set_title("From above: true path, coloured by mode, and waypoints")
     axes.set_xlabel("east (m)")
     axes.set_ylabel("north (m)")
 

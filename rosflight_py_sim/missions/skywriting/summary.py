@@ -1,4 +1,4 @@
-"""The numbers that sum up a flight that writes into the sky: the letters, and the way out of the cage and back."""
+"""Summary of a skywriting flight in numbers: the letters, and the excursion out of the cage."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from rosflight_py_sim.missions.skywriting.log import Letter, SkywritingLog
 from rosflight_py_sim.recording.state_log import Array
 
 LEGIBLE_M = 15.0
-"""No part of a letter may be farther from the path than this: a small part of the letter's size."""
+"""Largest distance of a legible letter from the path, m: a small part of the letter's size."""
 
-# A line is looked at this often, m: less than anything that is to be seen in it.
+# Spacing of the points compared along a line, m: finer than any visible detail.
 _SAMPLE_M = 2.0
 
-# Rows of the path that are compared at once, so that a long flight needs no more memory than a short one.
+# Rows of the path compared at once, so that memory does not grow with the flight.
 _BATCH = 2048
 
 
 @dataclass(frozen=True)
 class LetterSummary:
-    """A letter as it was written: how far its lines are from the path that was flown for it, m, height included."""
+    """Accuracy of a letter: distance of its lines from the path flown for it, m, height included."""
 
     text: str
     length_m: float
@@ -34,21 +34,21 @@ class LetterSummary:
 
     @property
     def is_legible(self) -> bool:
-        """Whether no part of it is missing."""
+        """Whether no part of the letter is missing."""
         return self.error_max_m < LEGIBLE_M
 
 
 @dataclass(frozen=True)
 class CageBreak:
-    """A way out of the cage and back; times since the start, s.
+    """An excursion out of the cage; times since the start, s.
 
     Attributes:
-        left_s: when fly() was switched off, with the plane truly above the limit.
-        bits: the limits that did it.
-        height_m: where it was then.
-        inside_s: from when on the plane is truly below the limit again; NaN: it is not.
-        again_s: when fly() was flown again after that; NaN: it was not.
-        highest_m: the greatest height in between.
+        left_s: time at which fly() was switched off, with the plane truly above the limit.
+        bits: the limits that switched it off.
+        height_m: height at that time.
+        inside_s: time from which the plane is truly below the limit again; NaN if it is not.
+        again_s: time at which fly() resumed after that; NaN if it did not.
+        highest_m: greatest height in between.
     """
 
     left_s: float
@@ -60,13 +60,13 @@ class CageBreak:
 
     @property
     def is_over(self) -> bool:
-        """Whether the plane came back, and was taken over again."""
+        """Whether the plane came back and fly() resumed."""
         return self.left_s < self.inside_s <= self.again_s
 
 
 @dataclass(frozen=True)
 class SkywritingSummary:
-    """One such flight in numbers; `cage_break` is None where the plane was not above the cage."""
+    """One skywriting flight in numbers; `cage_break` is None if the plane never rose above the cage."""
 
     vehicle: str
     duration_s: float
@@ -89,13 +89,13 @@ class SkywritingSummary:
 
     @property
     def completed(self) -> bool:
-        """Whether there are letters, each can be read, and the cage was left and come back to."""
+        """Whether there are letters, all are legible, and the plane left the cage and came back."""
         legible = [letter.is_legible for letter in self.letters]
         return bool(legible) and all(legible) and self.cage_break is not None and self.cage_break.is_over
 
     @property
     def real_time_factor(self) -> float | None:
-        """Simulated over wall time; None where the wall time is not known."""
+        """Simulated time over wall time; None if the wall time is unknown."""
         return self.duration_s / self.wall_duration_s if self.wall_duration_s else None
 
 
@@ -103,7 +103,7 @@ def line_error(line: Array, path: Array) -> Array:
     """Distance (m) from points of a line (m, 3), every 2 m of it, to the nearest point of the path (n, 3); shape (k,).
 
     Raises:
-        ValueError: a line of less than two points, or a path of none.
+        ValueError: a line of fewer than two points, or an empty path.
     """
     if len(line) < 2 or not len(path):
         raise ValueError(f"{len(line)} points and {len(path)} of the path given; allowed: at least 2 and 1")
@@ -120,7 +120,7 @@ def line_error(line: Array, path: Array) -> Array:
 
 
 def letter_rows(log: SkywritingLog) -> list[slice]:
-    """The rows of each letter: from its beginning to whatever the program said next."""
+    """Rows of each letter: from its beginning to the program's next step."""
     ends = [mark.time_s for mark in log.marks]
     spans = []
     for letter in log.letters:
@@ -130,7 +130,7 @@ def letter_rows(log: SkywritingLog) -> list[slice]:
 
 
 def summarise_letter(letter: Letter, path_ned: Array) -> LetterSummary:
-    """How well the path (n, 3) writes the letter; what has not been written at all is infinitely far from it."""
+    """Accuracy of the letter along the path (n, 3); lines that were not flown are infinitely far from it."""
     strokes = letter.strokes_ned
     if not strokes or not len(path_ned):
         return LetterSummary(letter.text, 0.0, math.inf, math.inf)
@@ -140,7 +140,7 @@ def summarise_letter(letter: Letter, path_ned: Array) -> LetterSummary:
 
 
 def find_cage_break(log: SkywritingLog, height_limit_m: float) -> CageBreak | None:
-    """The first time that fly() ended while the plane was truly above the limit; None: there is none."""
+    """First time that fly() ended while the plane was truly above the limit; None if it never did."""
     flown = log.mode == Mode.PACKET_TARGET
     height, time = log.height, log.time_s - log.time_s[0]
     ends = np.flatnonzero(flown[:-1] & ~flown[1:]) + 1
@@ -163,7 +163,7 @@ def find_cage_break(log: SkywritingLog, height_limit_m: float) -> CageBreak | No
 def summarise_skywriting(
     log: SkywritingLog, height_limit_m: float, vehicle: str, wall_duration_s: float | None = None
 ) -> SkywritingSummary:
-    """Sum up `log`, of a flight below `height_limit_m` above home but for the way out of the cage.
+    """Sum up `log`, a flight below `height_limit_m` above home except for the excursion out of the cage.
 
     Raises:
         ValueError: fewer than two rows, or values that are not finite.

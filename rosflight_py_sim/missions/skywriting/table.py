@@ -1,4 +1,4 @@
-"""The table that ends a flight that writes into the sky."""
+"""The summary table of a skywriting flight."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def skywriting_rows(summary: SkywritingSummary) -> list[tuple[str, str]]:
         *mission_rows(s),
         *((f"letter {letter.text}", _letter_text(letter)) for letter in s.letters),
         *_cage_rows(s.cage_break, s.height_limit_m),
-        ("flown by", ", ".join(f"{Mode(mode).label} {seconds:.0f} s" for mode, seconds in modes)),
+        ("time in mode", ", ".join(f"{Mode(mode).label} {seconds:.0f} s" for mode, seconds in modes)),
         ("path length", f"{s.path_length_m:.0f} m"),
         ("highest, most banked", f"{s.max_height_m:.1f} m, {math.degrees(s.max_roll_rad):.0f} deg"),
         ("airspeed", f"{s.min_airspeed_mps:.1f} m/s to {s.max_airspeed_mps:.1f} m/s"),

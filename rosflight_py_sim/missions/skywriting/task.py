@@ -1,4 +1,4 @@
-"""The skywriting: letters of waypoints through uThere's protocol, with a way out of the cage and back."""
+"""The skywriting: letters flown as waypoints through uThere's protocol, with an excursion out of the cage."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ from rosflight_py_sim.parameters import ParameterError, number
 from rosflight_py_sim.protocols.uthere import WaypointAdd, parse_packet
 from rosflight_py_sim.vehicles import Vehicle
 
-# What the program says at the beginning of a letter.
+# The program's step at the beginning of a letter.
 _WRITE = re.compile(r"write (\S+)")
 
 
 class SkywritingRecorder(ClientRecorder):
-    """Writes down the flight, with modes and cage of the plane."""
+    """Records the flight, with the plane's mode and cage."""
 
     DEFAULT_NAME = "skywriting_recorder"
     SUBSCRIBES = (GUIDED_MODE, CAGE_TRIGGERED, CAGE_TRIGGERED_LAST)
     log: SkywritingLog
 
     def __init__(self, vehicle: Vehicle, units: UthereUnits, **arguments: Any) -> None:
-        """Subscribe; `units` are those of the program's waypoints."""
+        """Subscribe; `units` apply to the program's waypoints."""
         self._units = units
         super().__init__(vehicle, SkywritingLog(vehicle.actuators), **arguments)
 
     def begin(self, step: str) -> None:
-        """Log the step, and the letter that it begins."""
+        """Log the step, and any letter that it begins."""
         super().begin(step)
         begun = _WRITE.fullmatch(step)
         if begun:
@@ -61,10 +61,10 @@ class SkywritingRecorder(ClientRecorder):
 
 
 class SkywritingTask(ClientTask):
-    """Judged by the true path beside the waypoints that the program sends, and by the true height."""
+    """Evaluated by the true path relative to the program's waypoints, and by the true height."""
 
     def join(self, graph: ComposedGraph, namespace: str) -> SkywritingRecorder:
-        """Create the recorder, and the pilot who hands the plane over."""
+        """Create the recorder, and the pilot that enables offboard control."""
         values = graph.values_of("bridge")
         if values["front_end"] != "uthere":
             raise ParameterError(f"vehicle '{self.vehicle.name}' is not flown by uThere Ground Control")
@@ -74,22 +74,22 @@ class SkywritingTask(ClientTask):
         return self._recorder
 
     def arguments(self, graph: ComposedGraph) -> list[str]:
-        """Where Ground Control is, and that the waypoints are to be told."""
+        """Address of Ground Control, and the option to print waypoints."""
         bridge = graph.values_of("bridge")
         address = str(bridge["uthere.address"])
         ports = [str(bridge[f"uthere.udp_port_{way}"]) for way in ("in", "out")]
-        words = ["--echo", "--ports", *ports]
-        # A server that listens everywhere listens here, too.
-        return words if address == "0.0.0.0" else [*words, "--address", address]
+        arguments = ["--echo", "--ports", *ports]
+        # A server on all addresses is also reachable at the program's default address.
+        return arguments if address == "0.0.0.0" else [*arguments, "--address", address]
 
     @property
     def doing(self) -> str:
-        """What the pilot does."""
+        """Activity of the pilot."""
         return self._pilot.doing
 
     @property
     def hindrance(self) -> str:
-        """Why the pilot gave up."""
+        """Reason of the pilot's failure."""
         return "" if self._pilot.failure is None else str(self._pilot.failure)
 
     def report(self, console: Console, picture: Path) -> bool:
