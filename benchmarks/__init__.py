@@ -1,1 +1,1 @@
-"""How fast the simulator is, measured against what the middleware alone can do: `python -m benchmarks`."""
+"""Speed of the simulator, relative to the middleware alone: `python -m benchmarks`."""

@@ -1,7 +1,7 @@
-"""The speed tables: ratios to a bare chain of rclpy nodes measured in the same run, by turns.
+"""Speed tables: ratios to a bare chain of rclpy nodes, measured alternately in the same run.
 
-Every figure is taken several times, each beside its yardstick, in processes of their own; the tables show medians.
-Absolute numbers drift with the machine and its other work, the ratios far less.
+Every figure is measured several times, alternating with its reference, in separate processes; the tables show medians.
+Absolute numbers vary with the machine and its load, the ratios far less.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from rosflight_py_sim.vehicles import STANDALONE, all_vehicles
 LIMIT_S = 600.0
 
 COUNTS = (1, 2, 4, 8)
-"""Numbers of vehicles in one process that are measured, each round beside the vehicle that is alone."""
+"""Numbers of vehicles in one process to measure, each round beside a single vehicle."""
 
-# One row where several names stand for the same vehicle.
+# One row for names that stand for the same vehicle.
 CONFIGURATIONS = list(
     {(one.forces_and_moments, one.parameter_file): key for key, one in all_vehicles().items()}.values()
 )
 """(vehicle, dynamics) of all vehicles."""
 
 _HELD_TO = ("multirotor", "anaconda", "aerosonde")
-"""Vehicles that are to be three times as fast as the bare chain: without a bridge or an engine of somebody else's."""
+"""Vehicles with the target of three times the bare chain's speed: those without a bridge or an external engine."""
 
 PARTS = (
     "no-ros",
@@ -52,7 +52,7 @@ PARTS = (
 )
 
 FRAME_RATES = (400, 1200)
-"""Rates at which ArduPilot asks for frames, Hz."""
+"""Frame rates of ArduPilot to measure, Hz."""
 
 
 def measured(expression: str, module: str) -> Any:
@@ -66,14 +66,14 @@ def measured(expression: str, module: str) -> Any:
 
 
 def by_turns(runs: int, subject: Callable[[], float], yardstick: Callable[[], float]) -> tuple[float, float, float]:
-    """Medians of subject, yardstick and their ratio, taken by turns."""
+    """Medians of subject, reference and their ratio, measured alternately."""
     pairs = [(subject(), yardstick()) for _ in range(runs)]
     ratios = [rate / bare for rate, bare in pairs]
     return statistics.median(p[0] for p in pairs), statistics.median(p[1] for p in pairs), statistics.median(ratios)
 
 
 def composed(name: str, dynamics: str, count: int, seconds: float) -> float:
-    """Steps per second of so many vehicles in one process, without cameras."""
+    """Steps per second of `count` vehicles in one process, without cameras."""
     expression = f"composed_run({name!r}, {dynamics!r}, {count}, {seconds}, cameras=False)"
     return float(measured(expression, "composed_graph")["rate"])
 
@@ -84,7 +84,7 @@ def bare_chain(seconds: float) -> float:
 
 
 def main() -> None:
-    """Measure and print."""
+    """Run the benchmarks and print the tables."""
     options = _parser().parse_args()
     os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
     os.environ.setdefault("ROS_DOMAIN_ID", str(os.getpid() % 100 + 1))
@@ -117,9 +117,15 @@ def main() -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Print the speed tables.")
-    parser.add_argument("parts", nargs="*", default=PARTS, metavar="PART", help=f"of: {', '.join(PARTS)}; default: all")
-    parser.add_argument("--vehicle", choices=list(dict.fromkeys(name for name, _ in CONFIGURATIONS)), help="this alone")
-    parser.add_argument("--runs", type=int, default=3, help="how often each figure is taken (default 3)")
+    parser.add_argument(
+        "parts", nargs="*", default=PARTS, metavar="PART", help=f"tables to print: {', '.join(PARTS)}; default: all"
+    )
+    parser.add_argument(
+        "--vehicle",
+        choices=list(dict.fromkeys(name for name, _ in CONFIGURATIONS)),
+        help="vehicle to measure; default: all",
+    )
+    parser.add_argument("--runs", type=int, default=3, help="number of measurements of each figure (default 3)")
     parser.add_argument("--seconds", type=float, default=5.0, help="length of one measurement (default 5)")
     parser.add_argument(
         "--simulated-minutes", type=float, default=60.0, help="length of the endurance run (default 60)"
@@ -210,7 +216,7 @@ def _onlookers(options: argparse.Namespace) -> Table:
 
 
 def _pictures(options: argparse.Namespace) -> Table:
-    table = Table(title="Images of 320 x 240: CPU time")
+    table = Table(title="CPU time of images, 320 x 240")
     for column in ("", "rendering (ms)", "JPEG (ms)", "at 30 Hz (% of a core)", "times real time"):
         table.add_column(column, justify="left" if not column else "right")
     shares = []
@@ -246,7 +252,9 @@ def _print_recording(options: argparse.Namespace, console: Console) -> None:
         table.add_row(name, f"{rate:,.0f}", f"{bare:,.0f}", f"{ratio:.2f}", "1.5")
     console.print(table)
     handed, direct = (measured(f"{way}_us()", "recording") for way in ("process", "direct"))
-    console.print(f"cost of a message to the simulation: {handed:.2f} us; written in its own process: {direct:.2f} us")
+    console.print(
+        f"CPU time of a message: {handed:.2f} us in the simulation; {direct:.2f} us if it wrote the file itself"
+    )
 
 
 def _print_paced(options: argparse.Namespace, console: Console) -> None:
@@ -263,7 +271,7 @@ def _print_paced(options: argparse.Namespace, console: Console) -> None:
 
 
 def _print_start(options: argparse.Namespace, console: Console) -> None:
-    # The best of the runs, because other work only ever delays a start.
+    # The best of the runs: other work on the machine only ever delays a start.
     graphs = [measured("separate_start()", "start") for _ in range(options.runs)]
     table = Table(title="The multirotor's nodes, one process each")
     for column in ("node", "ready after (s)", "RSS (MiB)", "PSS (MiB)"):
@@ -332,10 +340,10 @@ def _print_uthere(options: argparse.Namespace, console: Console) -> None:
     table.add_row("no clients", f"{served:,.0f}", f"{alone:,.0f}", f"{ratio:.2f}")
     console.print(table)
     runs = [measured(f"data_run({4.0 * options.seconds})", "uthere_data") for _ in range(options.runs)]
-    told, share, packets = (statistics.median(run[key] for run in runs) for key in ("told", "cost", "packets_hz"))
+    total, share, packets = (statistics.median(run[key] for run in runs) for key in ("total", "cost", "packets_hz"))
     console.print(
-        f"in real time 20 variables at 0.1 s for 4 programs, {packets:.0f} packets/s, take {100 * share:.1f} % of a "
-        f"core (target: at most 5) of {100 * told:.0f} % for the whole graph"
+        f"in real time 20 variables every 0.1 s for 4 programs, {packets:.0f} packets/s, take {100 * share:.1f} % of a "
+        f"core (target: at most 5) of {100 * total:.0f} % for the whole graph"
     )
 
 

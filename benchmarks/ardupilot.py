@@ -1,4 +1,4 @@
-"""Frames of ArduPilot per second through UDP, lockstep: the graph in one process and in many; its codec alone."""
+"""ArduPilot frames per second through UDP in lockstep, with one process or one per node; and the codec alone."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ LIMIT_S = 200.0
 
 @dataclass
 class ArduPilotRun:
-    """What one run showed.
+    """Result of one run.
 
     Attributes:
-        rate: frames, each of which is a step, per second of system time.
-        p50_us: half of the answers came within this time after their frame, us.
-        p99_us: 99 of 100 did.
+        rate: frames, and so steps, per second of system time.
+        p50_us: median time from a frame to its answer, us.
+        p99_us: 99th percentile of that time, us.
     """
 
     rate: float
@@ -37,7 +37,7 @@ class ArduPilotRun:
 
 
 def composed_run(frame_rate: int, duration_s: float = 5.0, name: str = "multirotor") -> ArduPilotRun:
-    """With all nodes in one process."""
+    """Measure with all nodes in one process."""
     port = free_port()
     graph = ComposedGraph(
         [Member(vehicle(name))],
@@ -53,7 +53,7 @@ def composed_run(frame_rate: int, duration_s: float = 5.0, name: str = "multirot
 
 
 def separate_run(frame_rate: int, duration_s: float = 5.0, name: str = "multirotor") -> ArduPilotRun:
-    """With a process for each node."""
+    """Measure with one process per node."""
     port = free_port()
     with (
         node_processes(vehicle(name), "-p", f"ardupilot.port:={port}", flight_controller="ardupilot"),
@@ -63,7 +63,7 @@ def separate_run(frame_rate: int, duration_s: float = 5.0, name: str = "multirot
 
 
 def codec_us() -> dict[str, float]:
-    """Time of reading a frame and of making an answer with all fields, us: the best of some runs."""
+    """Time to parse a frame and to build a reply with all fields, us: the best of several runs."""
     frame = bytes.fromhex("1a48b004") + (7).to_bytes(4, "little") + 16 * b"\xdc\x05"
     reply = Reply(
         timestamp=1234.5025,
@@ -84,7 +84,7 @@ def codec_us() -> dict[str, float]:
 
 
 def best_us(call: Callable[[], object], calls: int = 20_000, runs: int = 7) -> float:
-    """Time of a call, us."""
+    """Time per call, us."""
     best = float("inf")
     for _ in range(runs):
         began = time.perf_counter()
@@ -96,9 +96,9 @@ def best_us(call: Callable[[], object], calls: int = 20_000, runs: int = 7) -> f
 
 @contextmanager
 def lean_ardupilot(port: int, frame_rate: int, duration_s: float) -> Iterator[subprocess.Popen[str]]:
-    """A client that measures."""
-    words = [sys.executable, "-m", "benchmarks.lean_ardupilot", str(port), str(frame_rate), str(duration_s)]
-    client = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+    """A measuring client in a process of its own."""
+    command = [sys.executable, "-m", "benchmarks.lean_ardupilot", str(port), str(frame_rate), str(duration_s)]
+    client = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         yield client
     finally:
@@ -107,22 +107,22 @@ def lean_ardupilot(port: int, frame_rate: int, duration_s: float) -> Iterator[su
 
 
 def has_printed(client: subprocess.Popen[str], patience_s: float) -> bool:
-    """Whether it has something to say, or has ended."""
+    """Whether the client has printed something, or has ended, within the time."""
     assert client.stdout is not None
     return bool(select.select([client.stdout], [], [], patience_s)[0])
 
 
 def figures_of(client: subprocess.Popen[str]) -> ArduPilotRun:
-    """What it has measured, when it has."""
+    """The client's result, once it is available."""
     assert client.stdout is not None
     line = client.stdout.readline() if has_printed(client, LIMIT_S) else ""
     if not line:
-        raise RuntimeError(f"the client of ArduPilot's protocol has no figures after {LIMIT_S:g} s, or ended")
+        raise RuntimeError(f"the client of ArduPilot's protocol ended, or printed no result within {LIMIT_S:g} s")
     return ArduPilotRun(**json.loads(line))
 
 
 def free_port() -> int:
-    """A UDP port that nobody uses."""
+    """A free UDP port."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

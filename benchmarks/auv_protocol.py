@@ -1,4 +1,4 @@
-"""The AUV protocol's server in the pool: how fast it can run, and how well it keeps to real time for its clients."""
+"""The AUV protocol's server in the pool: highest speed, and message rates in real time."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ STEPS_PER_S = 400.0
 
 @dataclass
 class FreeRun:
-    """Real-time factor of a run, and processor time of a simulated second, s."""
+    """Real-time factor of a run, and CPU time per simulated second, s."""
 
     real_time_factor: float
     cpu: float
@@ -31,12 +31,12 @@ class FreeRun:
 
 @dataclass
 class HeldRate:
-    """What a client of a simulation in real time sees.
+    """Rates that a client receives from a simulation in real time.
 
     Attributes:
-        telemetry_hz: telemetry messages in a second of system time.
-        interval_ms: the times between two of them that 1 % and 99 % are below, ms.
-        image_hz: image messages in a second of system time.
+        telemetry_hz: telemetry messages per second of system time.
+        interval_ms: 1st and 99th percentile of the interval between telemetry messages, ms.
+        image_hz: image messages per second of system time.
     """
 
     telemetry_hz: float
@@ -45,24 +45,24 @@ class HeldRate:
 
 
 def free_run(cameras: bool, duration_s: float = 5.0) -> FreeRun:
-    """As fast as possible, in one process at 400 Hz, with nobody listening."""
-    run = composed_run("auv", duration_s=duration_s, cameras=cameras, arguments=_words(_free_ports()))
+    """Run as fast as possible, in one process at 400 Hz, without clients."""
+    run = composed_run("auv", duration_s=duration_s, cameras=cameras, arguments=_arguments(_free_ports()))
     return FreeRun(run.rate / STEPS_PER_S, 1e-6 * run.cpu_us * STEPS_PER_S)
 
 
 def held_rate(cameras: bool, duration_s: float = 10.0) -> HeldRate:
-    """Rates that a client in a process of its own sees in real time."""
+    """Measure the rates that a client in a separate process receives in real time."""
     ports = _free_ports()
     command = [sys.executable, "-m", "rosflight_py_sim", "sim", "--vehicle", "auv"]
-    command += ["--camera" if cameras else "--no-camera", "--ros-args", "--log-level", "warn", *_words(ports)]
+    command += ["--camera" if cameras else "--no-camera", "--ros-args", "--log-level", "warn", *_arguments(ports)]
     with subprocess.Popen(command, env=os.environ, stdout=subprocess.DEVNULL) as server:
         try:
-            return _heard(ports, duration_s)
+            return _received_rates(ports, duration_s)
         finally:
             server.terminate()
 
 
-def _heard(ports: dict[str, int], duration_s: float) -> HeldRate:
+def _received_rates(ports: dict[str, int], duration_s: float) -> HeldRate:
     with zmq.Context() as context, context.socket(zmq.SUB) as telemetry, context.socket(zmq.SUB) as images:
         for made, name in ((telemetry, "telemetry"), (images, "image")):
             made.linger = 0
@@ -76,10 +76,10 @@ def _heard(ports: dict[str, int], duration_s: float) -> HeldRate:
         times: dict[zmq.Socket[bytes], list[float]] = {telemetry: [], images: []}
         began = time.monotonic() + WARM_UP_S
         while time.monotonic() < began + duration_s:
-            for heard, _ in poller.poll(1000):
-                heard.recv_multipart()
+            for socket, _ in poller.poll(1000):
+                socket.recv_multipart()
                 if time.monotonic() >= began:
-                    times[heard].append(time.monotonic())
+                    times[socket].append(time.monotonic())
     intervals = [1e3 * (b - a) for a, b in pairwise(times[telemetry])]
     low, high = np.percentile(intervals, (1, 99))
     return HeldRate(len(times[telemetry]) / duration_s, (float(low), float(high)), len(times[images]) / duration_s)
@@ -94,7 +94,7 @@ def _free_ports() -> dict[str, int]:
         return {name: int(probe.getsockname()[1]) for name, probe in zip(names, made, strict=True)}
 
 
-def _words(ports: dict[str, int]) -> list[str]:
+def _arguments(ports: dict[str, int]) -> list[str]:
     return [
         "-p",
         "world:=pool",

@@ -1,7 +1,7 @@
-"""A closed chain of five bare rclpy nodes: what the middleware alone costs.
+"""A closed chain of five bare rclpy nodes: the cost of the middleware alone.
 
-The nodes hand on the messages of one simulation step (clock, IMU, PWM, wrench, truth state, wind: six messages, seven
-deliveries) without computing anything. It is the yardstick for the simulator's graph, measured in the same run.
+The nodes pass on the messages of one simulation step (clock, IMU, PWM, wrench, truth state, wind: six messages, seven
+deliveries) without computing anything. The chain is the reference for the simulator, measured in the same run.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ WARM_UP_S = 2.0
 CHAIN = ("time_manager", "sensors", "sil_board", "forces_and_moments", "dynamics")
 
 
-def _relay(node: Node, heard: tuple[Any, str], told: list[tuple[Any, str]]) -> None:
-    outputs = [(node.create_publisher(message_type, topic, 1), message_type()) for message_type, topic in told]
+def _relay(node: Node, subscribed: tuple[Any, str], published: list[tuple[Any, str]]) -> None:
+    outputs = [(node.create_publisher(message_type, topic, 1), message_type()) for message_type, topic in published]
 
     def hand_on(message: Any) -> None:
         for publisher, output in outputs:
             publisher.publish(output)
 
-    node.create_subscription(*heard, hand_on, 1)
+    node.create_subscription(*subscribed, hand_on, 1)
 
 
 def make_node(name: str, count: Callable[[], None]) -> Node:
@@ -53,7 +53,7 @@ def make_node(name: str, count: Callable[[], None]) -> Node:
             publisher.publish(output)
 
         def start() -> None:
-            # The first message, and any that discovery has swallowed.
+            # The first message, and any that was lost before discovery.
             nonlocal moving
             if not moving:
                 publisher.publish(output)
@@ -110,7 +110,7 @@ def composed_rate(duration_s: float = 5.0) -> float:
 
 
 def separate_rate(duration_s: float = 5.0) -> float:
-    """Steps per second with a process for each node."""
+    """Steps per second with one process per node."""
     context = multiprocessing.get_context("spawn")
     result = context.Queue()
     processes = [context.Process(target=_process, args=(name, duration_s, result)) for name in reversed(CHAIN)]

@@ -1,4 +1,4 @@
-"""Physics, sensors and flight controller in one loop, without ROS: how fast it is, and what the flight tests fly.
+"""Physics, sensors and flight controller in one loop without ROS: measured for speed, and flown by the flight tests.
 
     python -m benchmarks.closed_loop
 
@@ -63,7 +63,7 @@ class ClosedLoop:
     def __init__(
         self, seed: int = 1, wind: Mapping[str, Value] | None = None, given: Mapping[str, Value] | None = None
     ) -> None:
-        """`wind` is what WIND_PARAMETERS takes (default: calm), `given` what MULTIROTOR_PARAMETERS takes."""
+        """`wind`: values of WIND_PARAMETERS (default: calm); `given`: values of MULTIROTOR_PARAMETERS."""
         streams = [np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(9)]
         self.dynamics = VehicleDynamics(configured(DYNAMICS_PARAMETERS, "dynamics"))
         self.wind = Wind(WIND_PARAMETERS.checked(wind or {}), streams[0])
@@ -98,18 +98,18 @@ class ClosedLoop:
 
     @property
     def time_s(self) -> float:
-        """Simulated time."""
+        """Simulated time, s."""
         return self.count * STEP_S
 
     @property
     def yaw_rad(self) -> float:
-        """True yaw."""
+        """True yaw, rad."""
         w, x, y, z = self.truth[3:7].tolist()
         return float(np.arctan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z)))
 
     @property
     def velocity_ned(self) -> tuple[float, float, float]:
-        """True velocity over ground."""
+        """True velocity over ground, NED, m/s."""
         w, x, y, z, u, v, s = self.truth[3:10].tolist()
         return (
             (1 - 2 * (y * y + z * z)) * u + 2 * (x * y - w * z) * v + 2 * (x * z + w * y) * s,
@@ -118,7 +118,7 @@ class ClosedLoop:
         )
 
     def step(self) -> None:
-        """Sensors, flight controller, forces, motion: one 400th of a second."""
+        """Advance sensors, flight controller, forces and motion by 1/400 s."""
         k, truth, firmware, wind = self.count, self.truth, self.firmware, self.wind
         time_us = k * STEP_US
         for sample in self._due[k % SCHEDULE_STEPS]:
@@ -160,12 +160,12 @@ class ClosedLoop:
         self.firmware.receive_rc(time_us, self.channels)
 
     def command(self, command: AttitudeCommand) -> None:
-        """Give the flight controller a command, as a companion computer does."""
+        """Send the flight controller a command, as a companion computer does."""
         values = [0.0, 0.0, command.throttle, command.roll_rad, command.pitch_rad, command.yaw_rate_rps, 0, 0, 0, 0]
         self.firmware.set_command(self.count * STEP_US, MODE_ROLL_PITCH_YAWRATE_THROTTLE, 0, values)
 
     def arm(self) -> None:
-        """Calibrate the IMU on the ground, arm, and hand control to the commands.
+        """Calibrate the IMU on the ground, arm, and switch the RC override off.
 
         Raises:
             RuntimeError: the flight controller does not arm.
@@ -174,7 +174,7 @@ class ClosedLoop:
         self.firmware.calibrate_imu()
         while self.firmware.calibrating and self.time_s < 10.0:
             self.step()
-        # Arming asks for the throttle stick low under the pilot's guard.
+        # Arming requires a low throttle stick while the RC override is on.
         self.channels[OVERRIDE_SWITCH] = 2000
         self._step_for(0.2)
         self.channels[ARM_SWITCH] = 2000
@@ -239,7 +239,7 @@ def configured(table: ParameterTable, node: str, given: Mapping[str, Value] | No
 
 
 def hovering() -> ClosedLoop:
-    """A loop that has climbed for a second, in a wind of 5 m/s with turbulence."""
+    """A loop after a climb of one second, in a wind of 5 m/s with turbulence."""
     loop = ClosedLoop(wind=WIND_OF_5)
     loop.arm()
     _hover(loop, 400, throttle=0.5)
@@ -263,7 +263,7 @@ def _hover(loop: ClosedLoop, steps: int, throttle: float) -> None:
 
 
 def hovering_rate(steps: int = 8000, runs: int = 15) -> float:
-    """Steps per second in hovering flight: the best of some runs, as other work on the machine only slows it."""
+    """Steps per second in hovering flight: the best of several runs, as other work on the machine only slows it."""
     loop = hovering()
     rates = []
     for _ in range(runs):
@@ -274,10 +274,10 @@ def hovering_rate(steps: int = 8000, runs: int = 15) -> float:
 
 
 def main() -> None:
-    """Print steps per second, the best of some runs."""
+    """Print steps per second, the best of several runs."""
     arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("--steps", type=int, default=8000, help="steps of a run")
-    arguments.add_argument("--runs", type=int, default=15, help="runs, of which the best counts")
+    arguments.add_argument("--steps", type=int, default=8000, help="steps per run")
+    arguments.add_argument("--runs", type=int, default=15, help="number of runs; the best counts")
     arguments.add_argument("--profile", action="store_true", help="show where the time goes")
     given = arguments.parse_args()
     if given.profile:

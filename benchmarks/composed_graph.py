@@ -19,11 +19,11 @@ WARM_UP_S = 3.0
 
 @dataclass
 class ComposedRun:
-    """What one run showed.
+    """Result of one run.
 
     Attributes:
         rate: steps per second of system time; a step moves all vehicles.
-        cpu_us: processor time of a step and vehicle, which other work on the machine changes less, us.
+        cpu_us: CPU time per step and vehicle, us; other work on the machine affects it less than the rate.
     """
 
     rate: float
@@ -42,9 +42,9 @@ def composed_run(
     sidecars: Sequence[str] = (),
     flight_controller: str | None = None,
 ) -> ComposedRun:
-    """Run `count` vehicles, every sensor at its default rate; None: as the vehicle has them.
+    """Run `count` vehicles, every sensor at its default rate; None: the vehicle's default.
 
-    Everything is recorded to the file `record`, if one is given; the nodes `beside` look on from their own processes.
+    With `record`, every topic is recorded to that file; the nodes `beside` run in processes of their own.
     """
     chosen = vehicle(name, dynamics).carrying(CAMERA, cameras)
     members = [Member(chosen)] if count == 1 else fleet(chosen, count=count, seed=0)
@@ -78,7 +78,7 @@ def composed_run(
         stats = pstats.Stats(profiler)
         stats.sort_stats("tottime").print_stats(45)
         shares = parts(stats)
-        print(f"{run.cpu_us:.1f} us a vehicle and step, shared out as the profiler saw it:")
+        print(f"{run.cpu_us:.1f} us per vehicle and step, divided as profiled:")
         for name, share in sorted(shares.items(), key=lambda item: -item[1]):
             print(f"  {name:30s} {share * run.cpu_us:6.1f} us")
     graph.close()
@@ -95,7 +95,7 @@ _PARTS = {
 
 
 def parts(stats: pstats.Stats) -> dict[str, float]:
-    """Share of each part of the program; a built-in function counts as its caller."""
+    """Share of each part of the program; built-in functions count towards their callers."""
 
     def part_of(function: tuple[str, int, str]) -> str:
         return next((name for name, places in _PARTS.items() if any(p in function[0] for p in places)), "the rest")
@@ -112,7 +112,7 @@ def parts(stats: pstats.Stats) -> dict[str, float]:
 
 
 def main() -> None:
-    """Measure one vehicle or a fleet."""
+    """Measure a single vehicle or a fleet."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.composed_graph", description=__doc__)
     parser.add_argument("--vehicle", default="multirotor", help=f"one of: {', '.join(known_vehicles())}")
     parser.add_argument("--dynamics", default=STANDALONE, choices=known_dynamics())
@@ -124,16 +124,16 @@ def main() -> None:
         action="append",
         default=[],
         metavar="NODE",
-        help="look on: web_viewer, visualizer; may be given again",
+        help="viewer to run beside: web_viewer, visualizer; may be repeated",
     )
-    parser.add_argument("--profile", action="store_true", help="show where the time goes, too")
+    parser.add_argument("--profile", action="store_true", help="also show where the time goes")
     options = parser.parse_args()
     run = composed_run(
         *(options.vehicle, options.dynamics, options.count, options.seconds, options.profile),
         record=options.record,
         sidecars=options.beside,
     )
-    print(f"{run.rate:.0f} steps/s, {run.cpu_us:.0f} us of processor time a vehicle and step")
+    print(f"{run.rate:.0f} steps/s, {run.cpu_us:.0f} us of CPU time per vehicle and step")
 
 
 if __name__ == "__main__":

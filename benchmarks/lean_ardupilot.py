@@ -1,9 +1,9 @@
-"""An ArduPilot that does nothing but send frames and wait for the answers, as fast as they come: for `ardupilot.py`.
+"""A minimal ArduPilot that sends frames and awaits the answers, as fast as possible; used by `ardupilot.py`.
 
     python -m benchmarks.lean_ardupilot PORT FRAME_RATE SECONDS
 
-A process of its own, so that its Python does not stand in the way of the simulator's. It looks at no answer. It prints
-frames per second and the times from frame to answer (us) as JSON, and then goes on until it is ended.
+A separate process, so that its Python does not compete with the simulator's. It ignores the content of answers. It
+prints frames per second and the times from frame to answer (us) as JSON, and then continues until it is ended.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ CHANNELS = 16
 RESEND_S = 1.1
 WARM_UP_S = 3.0
 
-# In which nodes start, and compile what has not been compiled before.
+# Time in which nodes start, and compile kernels if necessary.
 START_UP_S = 90.0
 
 
@@ -43,14 +43,14 @@ def main() -> None:
             "p99_us": waits_us[len(waits_us) * 99 // 100],
         }
         print(json.dumps(figures), flush=True)
-        # Or the simulator would wait for it before it looks whether to end.
+        # Otherwise the simulator would wait for a frame and not notice a request to end.
         exchange(conversation, frame, end, 1 << 30, START_UP_S)
 
 
 def exchange(
     conversation: socket.socket, frame: bytearray, count: int, most: int, seconds: float
 ) -> tuple[int, array[int]]:
-    """Exchange so many frames, or for so long; the next count, and the time from each frame to its answer, ns."""
+    """Exchange `count` frames, or for a duration; return the next count, and the time from frame to answer, ns."""
     times_ns = array("q")
     send, receive, clock = conversation.send, conversation.recv, time.perf_counter_ns
     end_ns = clock() + int(seconds * 1e9)
@@ -62,7 +62,7 @@ def exchange(
         try:
             receive(4096)
         except (TimeoutError, ConnectionRefusedError):
-            # Nobody is there yet, or the frame was lost: it is sent again.
+            # The simulator is not ready yet, or the frame was lost: send it again.
             time.sleep(0.05)
             continue
         times_ns.append(clock() - began)

@@ -27,12 +27,12 @@ WARM_UP_S = 4.0
 
 def subscribed_run(seconds: float) -> ComposedRun:
     """Run the multirotor as fast as the machine allows, with a subscription to its truth state in another process."""
-    listener = subprocess.Popen([sys.executable, "-m", "benchmarks.looking_on"])
+    subscriber = subprocess.Popen([sys.executable, "-m", "benchmarks.looking_on"])
     try:
         return watched_run("", seconds)
     finally:
-        listener.terminate()
-        listener.wait()
+        subscriber.terminate()
+        subscriber.wait()
 
 
 def watched_run(beside: str, seconds: float) -> ComposedRun:
@@ -66,7 +66,7 @@ def watched_run(beside: str, seconds: float) -> ComposedRun:
 def main() -> None:
     """Receive every truth state."""
     initialise(sys.argv[:1])
-    node = Node("listener")
+    node = Node("subscriber")
     node.create_subscription(
         TRUTH_STATE.message_type, TRUTH_STATE.name, lambda _: None, QoSProfile(depth=1000), raw=True
     )

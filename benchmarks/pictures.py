@@ -1,4 +1,4 @@
-"""What pictures cost: drawn and compressed without ROS, and by the camera node in the whole graph."""
+"""Cost of camera images: rendered and compressed without ROS, and by the camera node in the whole graph."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WARM_UP_S = 2.0
 
 @dataclass
 class PictureRun:
-    """Processor time of a picture, ms: `drawn`, and `compressed` as JPEG."""
+    """CPU time per image, ms: `drawn` for rendering, `compressed` for JPEG."""
 
     drawn: float
     compressed: float
@@ -32,14 +32,14 @@ class PictureRun:
 
 @dataclass
 class FilmedRun:
-    """Real-time factor of a run, and processor time of a simulated second, s."""
+    """Real-time factor of a run, and CPU time per simulated second, s."""
 
     real_time_factor: float
     cpu: float
 
 
 def picture_run(name: str, seconds: float = 3.0) -> PictureRun:
-    """Pictures of a camera that moves along the floor line of the pool, 320 x 240, with antialiasing."""
+    """Render images of a camera that moves along the floor line of the pool, 320 x 240, with antialiasing."""
     camera = next(one for one in cameras(CAMERA_PARAMETERS.defaults()) if one.name == name)
     renderer = Renderer(load_world("pool"), camera.width, camera.height)
     truth = np.zeros(19)
@@ -60,14 +60,14 @@ def picture_run(name: str, seconds: float = 3.0) -> PictureRun:
 
 
 def filmed_run(filmed: bool, seconds: float = 5.0) -> FilmedRun:
-    """A multirotor over the pool in one process, with both cameras heard at 30 Hz, or without cameras."""
+    """Run a multirotor over the pool in one process, with both cameras subscribed at 30 Hz, or without cameras."""
     member = Member(vehicle("multirotor").carrying("camera", filmed))
     settings: dict[str, Value] = {"real_time_multiplier": 0.0, "world": "pool"}
     graph = ComposedGraph([member], settings=settings, arguments=["--log-level", "warn"])
-    listener = Node("listener")
-    graph.include(listener)
+    subscriber = Node("subscriber")
+    graph.include(subscriber)
     for name in ("front", "bottom") if filmed else ():
-        listener.create_subscription(CompressedImage, compressed_image(name), lambda message: None, CHAIN, raw=True)
+        subscriber.create_subscription(CompressedImage, compressed_image(name), lambda message: None, CHAIN, raw=True)
     clock = graph.nodes[0].get_clock()
     began = time.monotonic()
     graph.spin(lambda: clock.now().nanoseconds == 0 and time.monotonic() - began < 60.0)

@@ -1,4 +1,4 @@
-"""What recording costs: steps per second of the composed run with and without it, and of other ways to write."""
+"""Cost of recording: steps per second with every topic recorded, and CPU time per message by method of writing."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from rosflight_py_sim.recording.pipe_messages import DESCRIPTIONS, FRAME, Channe
 from rosflight_py_sim.recording.writer_process import WriterProcess
 
 MESSAGES = 100_000
-"""Messages of the comparison of ways to write."""
+"""Number of messages in the comparison of methods."""
 
 _BODY = bytes(range(240))
 _CHANNEL = Channel("/imu", "sensor_msgs/msg/Imu", "", stamped=True)
 
 
 def recorded_run(name: str, seconds: float) -> ComposedRun:
-    """The composed run of one vehicle with every topic recorded.
+    """Run one vehicle in one process with every topic recorded.
 
     Raises:
-        RuntimeError: a step is missing in the file.
+        RuntimeError: a step is missing from the file.
     """
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "run.mcap"
@@ -34,12 +34,12 @@ def recorded_run(name: str, seconds: float) -> ComposedRun:
         topics = read_recording(path, lambda topic, type_name: 0).topics
         clock, truth = (len(set(topics[topic].log_ns.tolist())) for topic in (CLOCK.name, f"/{TRUTH_STATE.name}"))
         if truth < clock:
-            raise RuntimeError(f"{clock} steps, of which {truth} are in the recording")
+            raise RuntimeError(f"{truth} of {clock} steps are in the recording")
     return run
 
 
 def process_us() -> float:
-    """What a message costs the simulation's process, us: kept, and handed on in batches as in a run."""
+    """CPU time per message in the simulation's process, us: stored, and sent in batches as in a run."""
     with tempfile.TemporaryDirectory() as folder:
         writer = WriterProcess(Path(folder) / "one.mcap", simulated=False, facts={})
         take = writer.channel(_CHANNEL)
@@ -54,7 +54,7 @@ def process_us() -> float:
 
 
 def direct_us() -> float:
-    """What it costs a process that writes the file itself, us."""
+    """CPU time per message in a process that writes the file itself, us."""
     with tempfile.TemporaryDirectory() as folder:
         recording = McapRecording(WholeFile(Path(folder) / "one.mcap"), simulated=False, facts={})
         description = json.dumps({"number": 1, **asdict(_CHANNEL)}).encode()

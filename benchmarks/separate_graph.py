@@ -1,4 +1,4 @@
-"""The whole graph with a process for each node, lockstep or gated: steps, lost steps, CPU and memory of each node."""
+"""The whole graph with one process per node, lockstep or gated: steps, lost steps, CPU and memory of each node."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ WARM_UP_S = 3.0
 
 @dataclass
 class SeparateRun:
-    """What one run showed.
+    """Result of one run.
 
     Attributes:
         rate: steps per second of system time.
-        steps: steps seen.
-        lost: steps whose truth state never came.
-        cpu: share of a core of each node.
+        steps: steps received.
+        lost: steps without a truth state.
+        cpu: CPU time of each node, as a share of one core.
         memory_mib: resident memory of each node.
     """
 
@@ -60,7 +60,7 @@ def _memory_mib(pid: int) -> float:
 def node_commands(
     chosen: Vehicle, *arguments: str, flight_controller: str = "sil_board", time_mode: str = "lockstep"
 ) -> dict[str, list[str]]:
-    """Executable of each node to the command that starts it."""
+    """Command that starts each node, by executable."""
     controller = chosen_flight_controller(flight_controller)
     planned = planned_nodes([Member(chosen)], controller)
     executables = [*(one.executable for one in planned), TIME_MANAGERS[time_mode]]
@@ -76,7 +76,7 @@ def node_commands(
 def node_processes(
     chosen: Vehicle, *arguments: str, flight_controller: str = "sil_board", time_mode: str = "lockstep"
 ) -> Iterator[dict[str, subprocess.Popen[bytes]]]:
-    """A process for each node, as fast as the machine allows unless the arguments say otherwise."""
+    """One process per node, as fast as possible unless the arguments change it."""
     commands = node_commands(chosen, *arguments, flight_controller=flight_controller, time_mode=time_mode)
     processes = {executable: subprocess.Popen(command) for executable, command in commands.items()}
     try:
@@ -95,7 +95,7 @@ def separate_run(
     step_rate: float = 400.0,
     time_mode: str = "lockstep",
 ) -> SeparateRun:
-    """Run the graph held to `multiplier` times real time (0: unlimited) and watch the truth state."""
+    """Run the graph at `multiplier` times real time (0: unlimited), and count its truth states."""
     arguments = ["-p", f"real_time_multiplier:={multiplier}", "-p", f"step_size:={1.0 / step_rate}"]
     with node_processes(vehicle(name), *arguments, time_mode=time_mode) as processes:
         return _watch(processes, duration_s, round(1e9 / step_rate))

@@ -1,4 +1,4 @@
-"""What it costs to tell programs of uThere's protocol their data, in real time: processor time of the whole graph."""
+"""Cost of sending data to programs of uThere's protocol in real time: CPU time of the whole graph."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ CLIENTS, NAMES, INTERVAL_S = 4, list(VARIABLES)[:20], 0.1
 
 WARM_UP_S = 4.0
 
-# Of a turn without data and one with: short, as the machine's other work changes within seconds.
+# Length of each turn with or without data: short, as the machine's other load changes within seconds.
 TURN_S = 2.0
 
 
 @dataclass
 class DataRun:
-    """Processor time in real time.
+    """CPU time in real time.
 
     Attributes:
-        alone: share of a core that the whole graph takes, with nobody to tell.
-        told: the same with all programs.
-        cost: median of the differences between a turn and the one before.
-        packets_hz: packets that the programs are sent in a second of simulated time.
+        alone: CPU time of the whole graph without clients, as a share of one core.
+        total: the same with all clients.
+        cost: median difference between successive turns.
+        packets_hz: packets sent to the clients per second of simulated time.
     """
 
     alone: float
-    told: float
+    total: float
     cost: float
     packets_hz: float
 
 
 def data_run(duration_s: float = 20.0) -> DataRun:
-    """20 variables at 0.1 s for 4 programs, and none, by turns; an anaconda in one process, held to real time."""
+    """Alternate between 20 variables every 0.1 s for 4 clients, and none; an anaconda in one process, in real time."""
     with contextlib.ExitStack() as closing:
         sockets = [closing.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)) for _ in range(2)]
         for probe in sockets:
@@ -66,7 +66,7 @@ def data_run(duration_s: float = 20.0) -> DataRun:
         counters = bridge.front_end.counters  # type: ignore[attr-defined]
 
         def spin(seconds: float) -> float:
-            """Share of a core."""
+            """Share of one core."""
             began_s, began_cpu = time.monotonic(), time.process_time()
             graph.spin(lambda: time.monotonic() - began_s < seconds)
             return (time.process_time() - began_cpu) / (time.monotonic() - began_s)
@@ -86,22 +86,22 @@ def data_run(duration_s: float = 20.0) -> DataRun:
         graph.spin(lambda: clock.now().nanoseconds == 0 and time.monotonic() - began_s < 60.0)
         spin(WARM_UP_S)
         alone: list[float] = []
-        told: list[float] = []
+        total: list[float] = []
         rates: list[float] = []
-        while len(told) * 2 * TURN_S < duration_s:
+        while len(total) * 2 * TURN_S < duration_s:
             alone.append(spin(TURN_S))
             send(*(f"data_request(variable={name},interval={INTERVAL_S})" for name in NAMES))
             sent, began_ns = counters["data_packets"], clock.now().nanoseconds
-            told.append(spin(TURN_S))
+            total.append(spin(TURN_S))
             rates.append(1e9 * (counters["data_packets"] - sent) / (clock.now().nanoseconds - began_ns))
             send("data_clear")
             read()
-    costs = [b - a for a, b in zip(alone, told, strict=True)]
-    return DataRun(*map(statistics.median, (alone, told, costs, rates)))
+    costs = [b - a for a, b in zip(alone, total, strict=True)]
+    return DataRun(*map(statistics.median, (alone, total, costs, rates)))
 
 
 def main() -> None:
-    """Measure once."""
+    """Measure once and print."""
     run = data_run()
     print(f"{100 * run.cost:.1f} % of a core beside {100 * run.alone:.0f} %, for {run.packets_hz:.0f} packets/s")
 

@@ -1,4 +1,4 @@
-"""A multirotor that ArduCopter flies; `ros2 launch` with `-s` after this file's name lists the arguments."""
+"""A multirotor flown by ArduCopter; `ros2 launch` with `-s` after this file's name lists the arguments."""
 
 from launch import LaunchDescription
 
@@ -7,7 +7,7 @@ from rosflight_py_sim.vehicles import DEFAULT_VEHICLE
 
 
 def generate_launch_description() -> LaunchDescription:
-    """The graph that all vehicles share, in lockstep, with ArduPilot in the flight controller's place."""
+    """The shared graph in lockstep, with ArduPilot as the flight controller."""
     return launch_description(
         only={"forces_and_moments": ["multirotor_forces_and_moments"], "flight_controller": ["ardupilot"]},
         defaults={"vehicle": DEFAULT_VEHICLE},

@@ -1,4 +1,4 @@
-"""A fixed wing that ArduPlane flies; `ros2 launch` with `-s` after this file's name lists the arguments."""
+"""A fixed wing flown by ArduPlane; `ros2 launch` with `-s` after this file's name lists the arguments."""
 
 from pathlib import Path
 
@@ -10,11 +10,11 @@ from rosflight_py_sim.graph.options import LAUNCH, Option
 from rosflight_py_sim.resources import share_directory
 
 VARIANTS: dict[str, list[Path]] = {"plane": [], "elevon": [share_directory() / "config" / "ardupilot" / "elevon.yaml"]}
-"""Name to files of parameters over the aircraft's; ArduPilot's own have the same name with .parm."""
+"""Parameter files by variant, which override the aircraft's; ArduPilot's own have the same name with .parm."""
 
 
 def generate_launch_description() -> LaunchDescription:
-    """The graph that all vehicles share, in lockstep, with ArduPilot in the flight controller's place."""
+    """The shared graph in lockstep, with ArduPilot as the flight controller."""
     variant = Option(
         "variant",
         "Surfaces: aileron, elevator and rudder (plane), or two elevons and no rudder (elevon)",
@@ -33,7 +33,7 @@ def generate_launch_description() -> LaunchDescription:
 def _with_variant(given: dict[str, str]) -> list[LaunchDescriptionEntity]:
     own = VARIANTS[given["variant"]]
     files = [*map(str, own), *filter(None, [given["params_file"]])]
-    said = [
+    notes = [
         LogInfo(msg=f"append --add-param-file={file.with_suffix('.parm')} to the command that follows") for file in own
     ]
-    return [*said, *graph(given | {"params_file": ",".join(files)})]
+    return [*notes, *graph(given | {"params_file": ",".join(files)})]

@@ -1,4 +1,4 @@
-"""The BlueROV2, driven by ArduSub; `ros2 launch` with `-s` after this file's name lists the arguments."""
+"""The BlueROV2, controlled by ArduSub; `ros2 launch` with `-s` after this file's name lists the arguments."""
 
 from launch import LaunchDescription
 
@@ -6,7 +6,7 @@ from rosflight_py_sim.graph.launch_graph import launch_description
 
 
 def generate_launch_description() -> LaunchDescription:
-    """The graph that all vehicles share, in lockstep, with ArduPilot in the flight controller's place."""
+    """The shared graph in lockstep, with ArduPilot as the flight controller."""
     return launch_description(
         only={"forces_and_moments": ["auv_forces_and_moments"], "flight_controller": ["ardupilot"]},
         defaults={"vehicle": "bluerov2"},

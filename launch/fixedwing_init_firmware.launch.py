@@ -1,4 +1,4 @@
-"""Prepare the flight controller of a running fixed wing: load its parameters, calibrate its IMU, write them down."""
+"""Prepare the flight controller of a running fixed wing: load parameters, calibrate the IMU, save parameters."""
 
 from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument, ExecuteProcess, RegisterEventHandler, TimerAction
@@ -9,7 +9,7 @@ from rosflight_py_sim.vehicles import vehicle
 
 
 def generate_launch_description() -> LaunchDescription:
-    """Three service calls, one after the other."""
+    """Three service calls in sequence."""
     load = _call("param_load_from_file", "rosflight_msgs/srv/ParamFile", "{filename: '", "'}")
     calibrate = _call("calibrate_imu", "std_srvs/srv/Trigger")
     write = _call("param_write", "std_srvs/srv/Trigger")
@@ -22,7 +22,7 @@ def generate_launch_description() -> LaunchDescription:
             ),
             DeclareLaunchArgument("namespace", default_value="", description="Namespace of the flight controller."),
             RegisterEventHandler(OnProcessExit(target_action=load, on_exit=[calibrate])),
-            # The calibration goes on after its call is answered.
+            # The calibration continues after the reply to its call.
             RegisterEventHandler(
                 OnProcessExit(target_action=calibrate, on_exit=[TimerAction(period=10.0, actions=[write])])
             ),

@@ -8,7 +8,7 @@ from rosflight_py_sim.vehicles import DEFAULT_VEHICLE
 
 
 def generate_launch_description() -> LaunchDescription:
-    """The graph that all vehicles share, several times; by default in lockstep and in one process."""
+    """Several vehicles in the shared graph; by default in lockstep and in one process."""
     count = str(FLEET_PARAMETERS["count"].default)
     return launch_description(
         defaults={"vehicle": DEFAULT_VEHICLE, "count": count, "time_mode": "lockstep", "composed": "true"}

@@ -7,7 +7,7 @@ from rosflight_py_sim.vehicles import DEFAULT_VEHICLE
 
 
 def generate_launch_description() -> LaunchDescription:
-    """The graph that all vehicles share, with the multirotor's physics and parameters."""
+    """The shared graph, with the multirotor's physics and parameters."""
     return launch_description(
         only={"forces_and_moments": ["multirotor_forces_and_moments"]}, defaults={"vehicle": DEFAULT_VEHICLE}
     )

@@ -1,4 +1,4 @@
-"""All nodes of the vehicle that `vehicle` names; `ros2 launch` with `-s` after this file's name lists the arguments."""
+"""All nodes of the vehicle given by `vehicle`; `ros2 launch` with `-s` after this file's name lists the arguments."""
 
 from launch import LaunchDescription
 
@@ -6,5 +6,5 @@ from rosflight_py_sim.graph.launch_graph import launch_description
 
 
 def generate_launch_description() -> LaunchDescription:
-    """The graph that all vehicles share."""
+    """The shared graph of all launch files."""
     return launch_description()

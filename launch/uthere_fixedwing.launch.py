@@ -12,11 +12,11 @@ from rosflight_py_sim.vehicles import vehicle
 
 
 def generate_launch_description() -> LaunchDescription:
-    """The graph that all vehicles share, with the bridge beside the flight controller."""
+    """The shared graph, with the bridge beside the flight controller."""
     pilot = Option(
         "pilot",
-        "Whether to arm the planes and hand them over, as `rosflight_py_sim hand-over` does; if false, they wait on "
-        "the ground until you do so",
+        "Whether to arm the planes and enable offboard control, as `rosflight_py_sim hand-over` does; if false, they "
+        "wait on the ground until you do so",
         Kind.BOOLEAN,
         "false",
         at=(LAUNCH,),
@@ -34,8 +34,8 @@ def _with_pilot(given: dict[str, str]) -> list[LaunchDescriptionEntity]:
         return graph(given)
     members = fleet(vehicle(given["vehicle"]), count=yaml.safe_load(given["count"]), seed=0) if given["count"] else []
     names = [member.namespace for member in members] or [""]
-    words = ["hand-over"]
+    arguments = ["hand-over"]
     for name in names:
-        words += ["--namespace", "/".join(filter(None, (given["namespace"], name)))]
-    pilot = Node(package="rosflight_py_sim", executable="rosflight_py_sim", arguments=words, output="screen")
+        arguments += ["--namespace", "/".join(filter(None, (given["namespace"], name)))]
+    pilot = Node(package="rosflight_py_sim", executable="rosflight_py_sim", arguments=arguments, output="screen")
     return [*graph(given), pilot]

@@ -71,7 +71,7 @@ def live_graph() -> GraphModel:
         graph.close()
     # Two messages in four seconds are a coincidence, not a rate.
     rates = {name: float(round(count / _COUNTED_S)) for name, count in counts.items() if count > 2}
-    topics = [TopicEntry(t.name, t.type_name, t.publishers, t.listeners, rates.get(t.name)) for t in model.topics]
+    topics = [TopicEntry(t.name, t.type_name, t.publishers, t.subscribers, rates.get(t.name)) for t in model.topics]
     return GraphModel(tuple(NodeEntry(n.name, _WELL) for n in model.nodes), tuple(topics))
 
 
@@ -102,7 +102,7 @@ def page(model: GraphModel) -> str:
     ]
     for topic in model.topics:
         name = topic.name if topic.name == CLOCK.name else topic.name[1:]
-        ends = (_names(topic.publishers), _names(topic.listeners))
+        ends = (_names(topic.publishers), _names(topic.subscribers))
         rate = f"{topic.rate_hz:.0f} Hz" if topic.rate_hz else ("on change" if topic.publishers else "")
         lines.append(f"| `{name}` | {topic.type_name.replace('/msg/', '/')} | {ends[0]} | {ends[1]} | {rate} |")
     return "\n".join([*lines, "", *_step_lines()]) + "\n"

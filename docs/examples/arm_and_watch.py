@@ -1,4 +1,4 @@
-"""Arms the simulated vehicle, flies the autopilot's square, and prints where it is once a second.
+"""Arms the simulated vehicle, flies the autopilot's square, and prints the position once a second.
 
 Start the graph first: `.venv/bin/rosflight_py_sim sim --autopilot`; then, in another terminal,
 `ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST .venv/bin/python docs/examples/arm_and_watch.py`.
@@ -14,35 +14,35 @@ UNCALIBRATED_IMU = 0x20
 
 
 class Watch(Node):
-    """Hears where the vehicle is and how the flight controller feels; calls services by name."""
+    """Receives position, status and phase; calls services by name."""
 
     def __init__(self) -> None:
         """Subscribe."""
         super().__init__("watch")
         self.status = Status()
         self.phase = ""
-        self.told_s = -1
+        self.printed_s = -1
         self.create_subscription(SimState, "sim/truth_state", self.on_truth, 1)
         self.create_subscription(Status, "status", self.on_status, 1)
         self.create_subscription(String, "autopilot/phase", self.on_phase, 1)
 
     def on_truth(self, message: SimState) -> None:
-        """Print the position once a simulated second."""
-        if message.header.stamp.sec > self.told_s:
-            self.told_s = message.header.stamp.sec
+        """Print the position once per simulated second."""
+        if message.header.stamp.sec > self.printed_s:
+            self.printed_s = message.header.stamp.sec
             p = message.pose.position
-            print(f"{self.told_s:4d} s  north {p.x:6.2f} m  east {p.y:6.2f} m  height {-p.z:5.2f} m  {self.phase}")
+            print(f"{self.printed_s:4d} s  north {p.x:6.2f} m  east {p.y:6.2f} m  height {-p.z:5.2f} m  {self.phase}")
 
     def on_status(self, message: Status) -> None:
         """Keep the newest status."""
         self.status = message
 
     def on_phase(self, message: String) -> None:
-        """Keep what the autopilot is doing."""
+        """Keep the autopilot's phase."""
         self.phase = message.data
 
     def call(self, service: str) -> None:
-        """Call a service and print its answer."""
+        """Call a service and print its reply."""
         client = self.create_client(Trigger, service)
         client.wait_for_service()
         future = client.call_async(Trigger.Request())
@@ -51,7 +51,7 @@ class Watch(Node):
 
 
 def main() -> None:
-    """Fly once."""
+    """Fly one mission."""
     rclpy.init()
     node = Watch()
     node.call("calibrate_imu")

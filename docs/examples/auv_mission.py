@@ -1,13 +1,13 @@
-"""A mission for the small AUV, through the AUV protocol alone: dive, follow a line, pass a gate, surface in a ring.
+"""Mission for the small AUV through the AUV protocol: dive, follow a line, pass a gate, surface in a ring.
 
-Start the simulator in one terminal and this in another; it needs pyzmq, numpy and opencv-python-headless, and nothing
-of the simulator:
+Start the simulator in one terminal and this program in another; it needs pyzmq, numpy and opencv-python-headless, but
+not the simulator's package:
 
     rosflight_py_sim sim --vehicle auv
     python auv_mission.py
 
-Every loop is closed once a telemetry message, of which there are 60 a second of the AUV's own time: so it does not
-matter how fast the simulation runs, nor how slow this program is. Exit code 0: the program thinks that it did it all.
+All control loops run once per telemetry message, 60 times a second of the AUV's time, so neither the simulation's
+speed nor this program's affects the result. Exit code 0: the program believes it completed every part.
 """
 
 from __future__ import annotations
@@ -26,50 +26,50 @@ RATE_HZ = 60.0
 CRUISE_DEPTH = 2.0
 POOL_DEPTH = 3.9
 
-# Ranges of hue (0 to 180), saturation and value in which the pool's paints are seen under water.
+# Ranges of hue (0 to 180), saturation and value of the pool's paints under water.
 ORANGE = ((2, 90, 60), (19, 255, 255))
 GREEN = ((45, 90, 40), (80, 255, 255))
 PURPLE = ((130, 60, 40), (170, 255, 255))
 
-# Pixels of an image's centre, and pixels for the tangent of an angle (a picture is 80 degrees wide).
+# Pixels to an image's centre, and pixels per tangent of an angle (images are 80 degrees wide).
 MIDDLE_X, MIDDLE_Y, FOCAL = 159.5, 119.5, 190.7
 
-# Two posts this far apart (pixels) are a gate; and this far, one to aim at.
+# Least distance (pixels) of two posts that count as a gate, and of two to aim between.
 LEAST_GATE, NEAR_GATE = 40, 100
 
-# No part of the mission takes longer than this (s); what does has gone wrong.
+# Longest duration of any part (s); a longer one indicates a failure.
 PATIENCE = 60.0
 
 
 class LostError(RuntimeError):
-    """What the mission looks for is not to be seen."""
+    """The object of the current part is not visible."""
 
 
 class Loop:
-    """A proportional-integral-derivative loop, once a telemetry message: from an error to a power within a limit."""
+    """A PID loop, run once per telemetry message: from an error to a power within a limit."""
 
     def __init__(self, proportional: float, integral: float, derivative: float, limit: float) -> None:
         self._gains, self._limit, self._sum = (proportional, integral / RATE_HZ, derivative), limit, 0.0
 
     def __call__(self, error: float, rate: float) -> float:
-        """Power for an error that shrinks at `rate` a second."""
+        """Power for an error that decreases by `rate` per second."""
         proportional, integral, derivative = self._gains
         wanted = proportional * error + self._sum - derivative * rate
-        # A loop that asks for more than it may must not wind up.
+        # No integration while the output is limited.
         if abs(wanted) < self._limit:
             self._sum += integral * error
         return float(np.clip(wanted, -self._limit, self._limit))
 
 
 class Auv:
-    """The protocol's client, and the loops that hold depth and heading.
+    """Client of the protocol, with loops that hold depth and heading.
 
     Attributes:
         time: seconds since the first telemetry message.
-        x, y: place, m east and north.
+        x, y: position, m east and north.
         velocity: m/s east and north, (2,).
         depth: m; yaw: degrees, clockwise from north.
-        front, bottom: newest pictures of the cameras, blue green red.
+        front, bottom: newest images of the cameras, blue green red.
     """
 
     def __init__(self, auv_id: int, address: str, ports: tuple[int, int, int]) -> None:
@@ -84,7 +84,7 @@ class Auv:
         self.velocity = np.zeros(2)
         self._sink_rate = self._turn_rate = 0.0
         self._sinking, self._turning = Loop(250.0, 40.0, 150.0, 100.0), Loop(0.8, 0.1, 0.5, 40.0)
-        # Rates are there from the second message on.
+        # Rates are known from the second message on.
         self.power(0, 0, 0, 0)
         self.power(0, 0, 0, 0)
 
@@ -95,10 +95,10 @@ class Auv:
         return socket
 
     def power(self, left: float, right: float, side: float, vertical: float) -> None:
-        """Set the thrusters (-100 to 100), and wait for the telemetry that comes next."""
+        """Set the thrusters (-100 to 100), and wait for the next telemetry message."""
         self._send(*(int(np.clip(round(power), -100, 100)) for power in (left, right, side, vertical)))
         while not self._telemetry.poll(200):
-            # A simulation that waits for its clients goes on at this: "leave all thrusters as they are".
+            # Lets a simulation that waits for its clients continue: "leave all thrusters as they are".
             self._send(-127, -127, -127, -127)
         x, y, depth, yaw = self.x, self.y, self.depth, self.yaw
         self.x, self.y, z, self.yaw, _, _ = struct.unpack("<6f", self._telemetry.recv_multipart()[1])
@@ -114,32 +114,32 @@ class Auv:
     def _send(self, *powers: int) -> None:
         self._thrusters.send(struct.pack("<Bbbbb", self._id[0], *powers))
 
-    def steer(self, depth: float, yaw: float, ahead: float = 0.0, aside: float = 0.0) -> None:
-        """Hold depth (m) and yaw (degrees) until the next telemetry message, with power ahead and aside."""
+    def steer(self, depth: float, yaw: float, ahead: float = 0.0, sideways: float = 0.0) -> None:
+        """Hold depth (m) and yaw (degrees) until the next telemetry message, with forward and sideways power."""
         down = self._sinking(depth - self.depth, self._sink_rate)
         turn = self._turning(wrapped(yaw - self.yaw), self._turn_rate)
-        self.power(ahead + turn, ahead - turn, aside, -down)
+        self.power(ahead + turn, ahead - turn, sideways, -down)
 
     def close(self) -> None:
-        """Stop the thrusters, and see that they hear it."""
+        """Stop the thrusters, and wait until the command is sent."""
         self._send(0, 0, 0, 0)
         for socket in (self._images, self._thrusters, self._telemetry):
             socket.close(linger=1000)
 
 
 def wrapped(degrees: float) -> float:
-    """The same angle from -180 to 180 degrees."""
+    """Equivalent angle from -180 to 180 degrees."""
     return math.remainder(degrees, 360.0)
 
 
 def seen(image: np.ndarray, colour: tuple) -> np.ndarray:
-    """Mask of what has the colour, without single pixels."""
+    """Mask of the pixels of a colour, without isolated ones."""
     mask = cv2.inRange(cv2.cvtColor(image, cv2.COLOR_BGR2HSV), *colour)
     return cv2.morphologyEx(mask, cv2.MORPH_OPEN, np.ones((3, 3), np.uint8))
 
 
 def centre(mask: np.ndarray, least: int) -> tuple[float, float] | None:
-    """Middle (x, y) of a mask's pixels; None where there are fewer than `least`."""
+    """Centre (x, y) of a mask's pixels; None for fewer than `least`."""
     moments = cv2.moments(mask, binaryImage=True)
     if moments["m00"] < least:
         return None
@@ -147,7 +147,7 @@ def centre(mask: np.ndarray, least: int) -> tuple[float, float] | None:
 
 
 def gate(front: np.ndarray) -> tuple[float, float] | None:
-    """Middle and width (pixels) of the opening between two green posts."""
+    """Centre and width (pixels) of the opening between two green posts."""
     tall = (seen(front, GREEN)[100:] > 0).sum(axis=0) > 50
     columns = np.flatnonzero(tall)
     gaps = np.diff(columns)
@@ -158,7 +158,7 @@ def gate(front: np.ndarray) -> tuple[float, float] | None:
 
 
 def dive(auv: Auv) -> Iterator[str]:
-    """Down to the cruising depth, without turning."""
+    """Descend to the cruising depth, without turning."""
     yaw = auv.yaw
     while abs(auv.depth - CRUISE_DEPTH) > 0.15:
         auv.steer(CRUISE_DEPTH, yaw)
@@ -166,7 +166,7 @@ def dive(auv: Auv) -> Iterator[str]:
 
 
 def follow_line(auv: Auv, *, until_gate: bool) -> Iterator[str]:
-    """Along the orange line below, until the gate is near, or until the line ends over the purple disc."""
+    """Follow the orange line on the floor until the gate is near, or until it ends over the purple disc."""
     yaw = auv.yaw
     while True:
         line = seen(auv.bottom, ORANGE)
@@ -178,13 +178,15 @@ def follow_line(auv: Auv, *, until_gate: bool) -> Iterator[str]:
             return
         if not until_gate and centre(seen(auv.bottom, PURPLE), 80):
             return
-        aside = 0.5 * (near[0] - MIDDLE_X) if near else 0.0
-        auv.steer(CRUISE_DEPTH, yaw, ahead=60.0 if abs(bearing) < 15.0 else 20.0, aside=np.clip(aside, -40.0, 40.0))
+        sideways = 0.5 * (near[0] - MIDDLE_X) if near else 0.0
+        auv.steer(
+            CRUISE_DEPTH, yaw, ahead=60.0 if abs(bearing) < 15.0 else 20.0, sideways=np.clip(sideways, -40.0, 40.0)
+        )
         yield f"line {bearing:+.0f} deg"
 
 
 def pass_gate(auv: Auv) -> Iterator[str]:
-    """Towards the middle of the opening, until its posts have gone by on both sides."""
+    """Head for the middle of the opening, until its posts have passed on both sides."""
     yaw, missed = auv.yaw, 0
     while missed < 20:
         opening = gate(auv.front)
@@ -196,7 +198,7 @@ def pass_gate(auv: Auv) -> Iterator[str]:
 
 
 class OverDisc:
-    """Keeps the AUV over the purple disc, whose place it works out of picture and telemetry."""
+    """Holds the AUV over the purple disc, located from image and telemetry."""
 
     def __init__(self, auv: Auv) -> None:
         self._auv = auv
@@ -205,25 +207,25 @@ class OverDisc:
         self._place: np.ndarray | None = None
 
     def hold(self, depth: float) -> float:
-        """Steer for one telemetry message; how far off it is, m."""
+        """Steer for one telemetry message; return the distance from the disc, m."""
         auv = self._auv
         self._yaw = auv.yaw if self._yaw is None else self._yaw
         sine, cosine = math.sin(math.radians(auv.yaw)), math.cos(math.radians(auv.yaw))
-        to_east_north = np.array([[sine, cosine], [cosine, -sine]])  # of what is ahead and to starboard
+        to_east_north = np.array([[sine, cosine], [cosine, -sine]])  # from ahead and starboard
         disc = centre(seen(auv.bottom, PURPLE), 40)
         if disc is not None:
             metres = (POOL_DEPTH - auv.depth) / FOCAL
             seen_at = (auv.x, auv.y) + to_east_north @ (metres * np.array([MIDDLE_Y - disc[1], disc[0] - MIDDLE_X]))
             self._place = seen_at if self._place is None else self._place + 0.05 * (seen_at - self._place)
         if self._place is None:
-            raise LostError("there is no purple disc in the picture")
+            raise LostError("no purple disc in the image")
         off = to_east_north.T @ (self._place - (auv.x, auv.y))
         speed = to_east_north.T @ auv.velocity
         auv.steer(depth, self._yaw, self._ahead(off[0], speed[0]), self._aside(off[1], speed[1]))
         return float(np.hypot(*off))
 
     def arrive(self) -> Iterator[str]:
-        """Over the disc, until it has been there for half a second."""
+        """Move over the disc, until the AUV has been there for half a second."""
         centred = 0
         while centred < 0.5 * RATE_HZ:
             off = self.hold(CRUISE_DEPTH)
@@ -231,7 +233,7 @@ class OverDisc:
             yield f"disc {off:.2f} m off"
 
     def rise(self) -> Iterator[str]:
-        """Straight up, until the AUV has been afloat for a second."""
+        """Ascend, until the AUV has been afloat for a second."""
         depth, afloat = self._auv.depth, 0
         while afloat < RATE_HZ:
             depth = max(depth - 0.2 / RATE_HZ, 0.0)
@@ -241,10 +243,10 @@ class OverDisc:
 
 
 def main() -> int:
-    """Run the mission; the exit code."""
+    """Run the mission; return the exit code."""
     parser = argparse.ArgumentParser(description="Dive, follow the line, pass the gate, surface in the ring.")
-    parser.add_argument("--id", type=int, default=0, help="of the AUV")
-    parser.add_argument("--address", default="127.0.0.1", help="of the simulator")
+    parser.add_argument("--id", type=int, default=0, help="id of the AUV")
+    parser.add_argument("--address", default="127.0.0.1", help="address of the simulator")
     ports = ("PORT_OF_IMAGES", "PORT_OF_THRUSTERS", "PORT_OF_TELEMETRY")
     parser.add_argument("--ports", type=int, nargs=3, default=(5555, 5556, 5557), metavar=ports)
     options = parser.parse_args()
@@ -266,7 +268,7 @@ def main() -> int:
                 if auv.time - began > PATIENCE:
                     raise LostError(f"{name} takes too long: {doing}")
     except LostError as reason:
-        print(f"{auv.time:5.1f} s  given up: {reason}", flush=True)
+        print(f"{auv.time:5.1f} s  failed: {reason}", flush=True)
         return 1
     finally:
         auv.close()

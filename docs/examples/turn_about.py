@@ -1,4 +1,4 @@
-"""Calibrates the simulated magnetometer: turns the vehicle about in the air until the flight controller is content.
+"""Calibrates the simulated magnetometer: turns the vehicle in the air until the flight controller has enough samples.
 
 Start the graph first: `.venv/bin/rosflight_py_sim sim`; then, in another terminal,
 `ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST .venv/bin/python docs/examples/turn_about.py`.
@@ -18,10 +18,10 @@ HOLD_S = 0.1
 
 
 class TurnAbout(Node):
-    """Holds the vehicle in one attitude after the other until MAG_CAL_A00 has changed."""
+    """Holds the vehicle in one attitude after another until MAG_CAL_A00 has changed."""
 
     def __init__(self) -> None:
-        """Find the services."""
+        """Create the service clients."""
         super().__init__("turn_about")
         self.truth = SimState()
         self.create_subscription(SimState, "sim/truth_state", self.on_truth, 1)
@@ -36,21 +36,21 @@ class TurnAbout(Node):
         self.truth = message
 
     def time_s(self) -> float:
-        """Simulated time."""
+        """Simulated time, s."""
         stamp = self.truth.header.stamp
         return float(stamp.sec + stamp.nanosec * 1e-9)
 
     def wait(self, future: Future) -> object:
-        """Answer of a service."""
+        """Reply of a service."""
         rclpy.spin_until_future_complete(self, future)
         return future.result()
 
     def parameter(self, name: str) -> float:
-        """A parameter of the flight controller."""
+        """Value of a flight controller parameter."""
         return float(self.wait(self.get.call_async(ParamGet.Request(name=name))).value)
 
     def hold(self, attitude: list[float]) -> None:
-        """Put the vehicle at rest into an attitude (any quaternion w x y z), and let some time pass."""
+        """Set the vehicle to an attitude (any quaternion w x y z), at rest, and let some time pass."""
         state = SimState()
         state.pose.position.z = -HEIGHT_M
         norm = sum(q * q for q in attitude) ** 0.5
@@ -63,7 +63,7 @@ class TurnAbout(Node):
 
 
 def main() -> None:
-    """Calibrate once."""
+    """Calibrate the magnetometer."""
     rclpy.init()
     node = TurnAbout()
     answer = node.wait(node.start.call_async(Trigger.Request()))

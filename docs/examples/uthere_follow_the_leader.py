@@ -1,13 +1,13 @@
-"""One plane follows another through uThere Ground Control's text protocol alone: one is heard, the other steered.
+"""One plane follows another, through uThere Ground Control's text protocol.
 
-Start the simulator in one terminal and this in another; beside uthere_client.py it needs nothing:
+Start the simulator in one terminal and this program in another; besides uthere_client.py it has no dependencies:
 
     rosflight_py_sim sim --vehicle uthere --count 2
     python uthere_follow_the_leader.py
 
-The follower's place is where the leader was some seconds ago, a little higher. Each time that data of the follower
-come, five times a second of its own time, fly() is sent: the velocity that the leader had there, and more towards the
-place the farther off it is. Ctrl-C ends it, or --seconds.
+The follower's target is the leader's position some seconds ago, a little higher. With each update of the follower, five
+times a second of its own time, it gets a fly() command: the leader's velocity at that position, plus a velocity
+towards it in proportion to the distance. Ends on Ctrl-C, or after --seconds.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from collections import deque
 
 from uthere_client import PACKET_TARGET, WAYPOINT, GaveUpError, GroundControl, Plane, offset
 
-# m/s of haste for each metre that the follower is off its place, and between which airspeeds (m/s) it keeps.
+# Speed towards the target per metre of distance (1/s), and limits of the airspeed (m/s).
 HASTE = 0.2
 SLOWEST, FASTEST = 13.0, 25.0
 
-# A plane takes so long (s) to turn to a course: it is told the one that it will need.
+# Time (s) a plane takes to turn to a new course: the commanded course is the one needed that much later.
 TURNING = 0.4
 
-# How much of the leader's way is remembered, s.
+# Length of the leader's stored path, s.
 MEMORY = 60.0
 
 SAY_EVERY = 5.0
@@ -36,20 +36,20 @@ Point = tuple[float, float]
 
 
 class Trail:
-    """Where the leader was, m north and east of an origin."""
+    """The leader's past positions, m north and east of an origin."""
 
     def __init__(self) -> None:
         self._points: deque[tuple[float, float, float]] = deque()
 
     def add(self, time: float, place: Point) -> None:
-        """The leader is there now."""
+        """Add the leader's position at a time."""
         if not self._points or time > self._points[-1][0]:
             self._points.append((time, *place))
         while self._points[0][0] < time - MEMORY:
             self._points.popleft()
 
     def at(self, time: float) -> tuple[Point, Point]:
-        """Where it was at a time, and how fast it went, m/s north and east; before the first time: as at that."""
+        """Position and velocity (m/s north and east) at a time; before the first time, those at the first time."""
         after = min(max(bisect.bisect(self._points, (time,)), 1), len(self._points) - 1)
         (start, north, east), (end, next_north, next_east) = self._points[after - 1], self._points[after]
         velocity = (next_north - north) / (end - start), (next_east - east) / (end - start)
@@ -58,15 +58,15 @@ class Trail:
 
     @property
     def is_known(self) -> bool:
-        """Whether there are two places, of which a velocity can be told."""
+        """Whether there are two positions, which a velocity needs."""
         return len(self._points) > 1
 
 
 class Follower:
-    """Steers a plane after another."""
+    """Steers one plane after another."""
 
     def __init__(self, leader: Plane, follower: Plane, delay: float, above: float) -> None:
-        """`delay`: s behind the leader; `above`: ft over it."""
+        """`delay`: time behind the leader, s; `above`: height above the leader, ft."""
         self._leader, self._follower = leader, follower
         self._delay, self._above = delay, above
         self._origin = leader.place
@@ -74,9 +74,9 @@ class Follower:
         self.off = math.inf
 
     def steer(self) -> None:
-        """Tell the follower where to fly; `off` becomes how far (m) it is from its place."""
+        """Command the follower; `off` becomes its distance (m) from the target."""
         leader, follower = self._leader, self._follower
-        # The stamps of both planes are of one clock.
+        # The stamps of both planes come from one clock.
         self._trail.add(leader.stamp, offset(self._origin, leader.place))
         if not self._trail.is_known:
             return
@@ -87,7 +87,7 @@ class Follower:
         away = place[0] - here[0], place[1] - here[1]
         self.off = math.hypot(*away)
         wanted = soon[0] + HASTE * away[0], soon[1] + HASTE * away[1]
-        # What lies ahead is caught up by airspeed, whatever the wind does to both.
+        # The distance ahead is closed by airspeed, whatever the wind.
         speed = max(math.hypot(*velocity), 1.0)
         ahead = (away[0] * velocity[0] + away[1] * velocity[1]) / speed
         follower.fly(
@@ -98,21 +98,21 @@ class Follower:
 
 
 def main() -> int:
-    """Follow; the exit code."""
+    """Run the program; return the exit code."""
     parser = argparse.ArgumentParser(description="Let one plane follow another.")
     parser.add_argument("--leader", type=int, help="number of the plane ahead (default: the first)")
     parser.add_argument("--follower", type=int, help="number of the plane behind (default: the second)")
     parser.add_argument("--delay", type=float, default=4.0, help="how far behind, s (default 4)")
     parser.add_argument("--above", type=float, default=30.0, help="how much higher, ft (default 30)")
-    parser.add_argument("--seconds", type=float, default=math.inf, help="of the plane's time, after which to end")
-    parser.add_argument("--address", default="127.0.0.1", help="of Ground Control")
+    parser.add_argument("--seconds", type=float, default=math.inf, help="duration, in the plane's time")
+    parser.add_argument("--address", default="127.0.0.1", help="address of Ground Control")
     parser.add_argument("--ports", type=int, nargs=2, default=(10000, 10001), metavar=("PORT_IN", "PORT_OUT"))
     options = parser.parse_args()
     ground = GroundControl(options.address, *options.ports)
     try:
         follow(ground, options)
     except GaveUpError as reason:
-        print(f"given up: {reason}", file=sys.stderr, flush=True)
+        print(f"failed: {reason}", file=sys.stderr, flush=True)
         return 1
     except KeyboardInterrupt:
         pass
@@ -122,35 +122,35 @@ def main() -> int:
 
 
 def follow(ground: GroundControl, options: argparse.Namespace) -> None:
-    """Wait for both planes, and steer the one after the other."""
+    """Wait for both planes, and steer the follower."""
     numbers = ground.planes()
     if len(numbers) < 2:
-        raise GaveUpError(f"there are the planes {numbers}; it takes two")
+        raise GaveUpError(f"planes {numbers} found; two are needed")
     leader = ground.plane(numbers[0] if options.leader is None else options.leader)
     follower = ground.plane(numbers[1] if options.follower is None else options.follower)
-    say(follower, f"wait for planes {leader.number} and {follower.number} to be up")
+    report(follower, f"wait for planes {leader.number} and {follower.number} to be airborne")
     while {leader.mode, follower.mode} - {WAYPOINT, PACKET_TARGET}:
         ground.wait()
-    say(follower, f"plane {follower.number} follows plane {leader.number}")
+    report(follower, f"plane {follower.number} follows plane {leader.number}")
     end = follower.time + options.seconds
-    told = steered = follower.time
+    printed = steered = follower.time
     pursuit = Follower(leader, follower, options.delay, options.above)
     while follower.time < end:
-        if not follower.hears_fly and not follower.beyond:
+        if not follower.is_engaged and not follower.beyond:
             follower.engage()
         if follower.time > steered:
             steered = follower.time
             pursuit.steer()
-        if follower.time > told + SAY_EVERY:
-            told = follower.time
-            say(follower, f"{pursuit.off:.0f} m from its place")
+        if follower.time > printed + SAY_EVERY:
+            printed = follower.time
+            report(follower, f"{pursuit.off:.0f} m from its place")
         ground.wait()
     follower.disengage()
-    say(follower, "done")
+    report(follower, "done")
 
 
-def say(plane: Plane, text: str) -> None:
-    """Tell what goes on."""
+def report(plane: Plane, text: str) -> None:
+    """Print the plane's time and a text."""
     print(f"{plane.time:5.1f} s  {text}", flush=True)
 
 

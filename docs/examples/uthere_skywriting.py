@@ -1,13 +1,13 @@
-"""Skywriting through uThere Ground Control's text protocol alone, with a walk out of the cage in between.
+"""Skywriting through uThere Ground Control's text protocol, with an excursion out of the cage.
 
-Start the simulator in one terminal and this in another; beside uthere_client.py it needs nothing:
+Start the simulator in one terminal and this program in another; besides uthere_client.py it has no dependencies:
 
     rosflight_py_sim sim --vehicle uthere
     python uthere_skywriting.py
 
-It waits until the plane is in the air and in Waypoint mode. Then it writes each letter with strokes of waypoints, and
-flies to where each stroke begins by fly() at 5 Hz. Before the last letter it climbs out of the cage on purpose, sees
-Ground Control switch fly() off and bring the plane back, and takes over again. Exit code 0: it thinks all is written.
+The program waits until the plane is airborne in Waypoint mode. It writes each letter as strokes of waypoints, and flies
+to the start of each stroke with fly() at 5 Hz. Before the last letter it leaves the cage on purpose: Ground Control
+switches fly() off and brings the plane back, and the program takes over again. Exit code 0: it believes all is written.
 """
 
 from __future__ import annotations
@@ -33,30 +33,30 @@ AIRSPEED = 16.0  # m/s
 ALTITUDE = 300.0  # ft
 CLIMB = 20.0  # ft/s
 
-# Of a letter, m; and the waypoints on its curves are this far apart.
+# Size of a letter, m, and spacing of the waypoints on its curves.
 HEIGHT, WIDTH, GAP, SPACING = 220.0, 145.0, 75.0, 25.0
 
-# A stroke's first waypoint lies so far before its beginning (m), so that the plane has found the line by then. fly()
-# brings it to a place still farther back.
+# Run-up (m) before a stroke's first point, so that the plane is on the line by then. fly() leads to a point still
+# farther back.
 RUN_UP, APPROACH = 80.0, 90.0
 
-# Ground Control circles a place that it is to fly to; so near to it (m) the plane is there.
+# Distance (m) at which a place counts as reached: Ground Control circles the place.
 NEAR = 90.0
 
-# No part takes longer than this, s of the plane's time.
+# Longest duration of any part, s of the plane's time.
 LONGEST = 400.0
 
-# Metres from where the plane is at first to the lower left corner of the first letter: north, east.
+# Metres from the plane's initial position to the lower left corner of the first letter: north, east.
 CORNER = (60.0, -300.0)
 
 
 def line(*points: Point) -> list[Point]:
-    """Straight from point to point (x to the right, y up, of a letter of height 1)."""
+    """A polyline (x to the right, y up, for a letter of height 1)."""
     return list(points)
 
 
 def arc(x: float, y: float, radius: float, start: float, end: float, stretch: float = 1.0) -> list[Point]:
-    """Along a circle from an angle to another, degrees counterclockwise from the right; `stretch` makes it higher."""
+    """An arc between two angles, degrees counterclockwise from the right; `stretch` scales its height."""
     steps = max(round(abs(math.radians(end - start)) * radius * stretch * HEIGHT / SPACING), 2)
     angles = [math.radians(start + (end - start) * step / steps) for step in range(steps + 1)]
     return [(x + radius * math.cos(angle), y + radius * stretch * math.sin(angle)) for angle in angles]
@@ -65,7 +65,7 @@ def arc(x: float, y: float, radius: float, start: float, end: float, stretch: fl
 _W = WIDTH / HEIGHT
 _ROUND = 0.25
 
-# Each letter's strokes.
+# Strokes of each letter.
 LETTERS = {
     "R": (
         line((0.0, 0.0), (0.0, 1.0)),
@@ -73,7 +73,7 @@ LETTERS = {
         line((_W - _ROUND, 0.5), (_W, 0.0)),
     ),
     "O": (arc(0.5 * _W, 0.5, 0.5 * _W, 90.0, -270.0, stretch=1.0 / _W),),
-    # Two arcs and the line that touches both: a plane takes its time to bank the other way.
+    # Two arcs and their common tangent: a plane needs time to reverse its bank.
     "S": ([*arc(0.5 * _W, 0.76, 0.24, 30.0, 247.0), *arc(0.5 * _W, 0.24, 0.24, 67.0, -150.0)],),
 }
 
@@ -82,37 +82,39 @@ class Writer:
     """Writes letters with a plane."""
 
     def __init__(self, ground: GroundControl, plane: Plane, *, echo: bool) -> None:
-        """`echo`: print the waypoints that are sent, too."""
+        """`echo`: also print the waypoints that are sent."""
         self._ground, self._plane, self._echo = ground, plane, echo
         self._origin = plane.place
         self._next_number = 1
 
-    def say(self, text: str) -> None:
-        """Tell what comes next."""
+    def report(self, text: str) -> None:
+        """Print the next step."""
         print(f"{self._plane.time:5.1f} s  {text}", flush=True)
 
     def until(self, happened: Callable[[], bool], what: str, each_time: Callable[[], None] = lambda: None) -> None:
-        """Do something five times a second of the plane's time, until something has happened."""
+        """Do something five times a second of the plane's time, until a condition holds."""
         plane, began = self._plane, self._plane.time
         while not happened():
             each_time()
             self._ground.wait()
             if plane.time - began > LONGEST:
-                raise GaveUpError(f"{what} takes too long: mode {plane.mode}, beyond the cage: {plane.beyond or 'no'}")
+                raise GaveUpError(
+                    f"{what} takes too long: mode {plane.mode}, exceeded limits: {plane.beyond or 'none'}"
+                )
 
     def stream(self, until: Callable[[], bool], what: str, **target: float) -> None:
-        """Send fly() until something has happened, and switch it on again whenever it has been switched off."""
+        """Send fly() until a condition holds, and switch it on again whenever it was switched off."""
 
         def each_time() -> None:
-            if not self._plane.hears_fly and not self._plane.beyond:
+            if not self._plane.is_engaged and not self._plane.beyond:
                 self._plane.engage()
             self._plane.fly(**target)
 
         self.until(until, what, each_time)
 
     def write(self, letter: str, corner: Point) -> None:
-        """Write a letter whose lower left corner lies there, m north and east of the origin."""
-        self.say(f"write {letter}")
+        """Write a letter with its lower left corner at a place, m north and east of the origin."""
+        self.report(f"write {letter}")
         for stroke in LETTERS[letter]:
             self._draw([(corner[0] + HEIGHT * y, corner[1] + HEIGHT * x) for x, y in stroke])
 
@@ -136,7 +138,7 @@ class Writer:
         )
 
     def _send(self, points: list[Point]) -> tuple[int, int]:
-        """Put waypoints into the buffer; the numbers of the first and the last."""
+        """Put waypoints into the buffer; return the numbers of the first and the last."""
         first = self._next_number
         for number, point in enumerate(points, start=first):
             latitude, longitude = moved(self._origin, *point)
@@ -144,7 +146,7 @@ class Writer:
             command = self._plane.add_waypoint(number, number + 1, **where)
             if self._echo:
                 print(command, flush=True)
-        # Nothing has the number after the last: there the chain ends.
+        # No waypoint has the number after the last: the chain ends there.
         self._next_number += len(points) + 1
         return first, first + len(points) - 1
 
@@ -153,9 +155,9 @@ class Writer:
         return offset(self._origin, self._plane.place)
 
     def break_out(self) -> None:
-        """Climb until Ground Control takes fly() away, and wait until it has brought the plane back into the cage."""
+        """Climb until Ground Control switches fly() off, and wait until the plane is back in the cage."""
         plane = self._plane
-        self.say(f"climb out of the cage, beyond {plane.values['cage_altitude_maximum']:.0f} ft")
+        self.report(f"climb out of the cage, beyond {plane.values['cage_altitude_maximum']:.0f} ft")
         self.stream(
             lambda: "altitude" in plane.switched_off_by,
             "to leave the cage",
@@ -163,33 +165,33 @@ class Writer:
             airspeed=AIRSPEED,
             climb=CLIMB,
         )
-        self.say(f"fly() switched off ({plane.switched_off_by}), mode {plane.mode}")
+        self.report(f"fly() switched off ({plane.switched_off_by}), mode {plane.mode}")
         self.until(lambda: not plane.beyond, "to come back into the cage")
-        self.say("back in the cage")
+        self.report("back in the cage")
 
 
 def unit(start: Point, end: Point) -> Point:
-    """The direction from a point to another."""
+    """Unit vector from one point to another."""
     length = math.dist(start, end)
     return (end[0] - start[0]) / length, (end[1] - start[1]) / length
 
 
 def along(point: Point, direction: tuple[float, ...], way: float) -> Point:
-    """What lies so far off in a direction."""
+    """The point at a distance in a direction."""
     return point[0] + way * direction[0], point[1] + way * direction[1]
 
 
 def passed(here: Point, point: Point, direction: Point) -> bool:
-    """Whether a point lies behind, seen in a direction."""
+    """Whether a point lies behind, relative to a direction."""
     return (here[0] - point[0]) * direction[0] + (here[1] - point[1]) * direction[1] > 0.0
 
 
 def main() -> int:
-    """Write; the exit code."""
-    parser = argparse.ArgumentParser(description="Write letters into the sky, and walk out of the cage.")
+    """Run the program; return the exit code."""
+    parser = argparse.ArgumentParser(description="Write letters in the sky, with an excursion out of the cage.")
     parser.add_argument("--word", default="ROS", help=f"of the letters {', '.join(LETTERS)} (default ROS)")
     parser.add_argument("--plane", type=int, help="number of the plane (default: the first)")
-    parser.add_argument("--address", default="127.0.0.1", help="of Ground Control")
+    parser.add_argument("--address", default="127.0.0.1", help="address of Ground Control")
     parser.add_argument("--ports", type=int, nargs=2, default=(10000, 10001), metavar=("PORT_IN", "PORT_OUT"))
     parser.add_argument("--echo", action="store_true", help="print the waypoints that are sent")
     options = parser.parse_args()
@@ -200,18 +202,18 @@ def main() -> int:
     try:
         plane = ground.plane(ground.planes()[0] if options.plane is None else options.plane)
         writer = Writer(ground, plane, echo=options.echo)
-        writer.say(f"wait for plane {plane.number} to be up, in Waypoint mode")
-        writer.until(lambda: plane.mode == WAYPOINT and plane.values["altitude"] > 0.5 * ALTITUDE, "to get up")
+        writer.report(f"wait for plane {plane.number} to be airborne in Waypoint mode")
+        writer.until(lambda: plane.mode == WAYPOINT and plane.values["altitude"] > 0.5 * ALTITUDE, "to take off")
         for place, letter in enumerate(options.word):
             if place == len(options.word) - 1:
                 writer.break_out()
             writer.write(letter, (CORNER[0], CORNER[1] + place * (WIDTH + GAP)))
-        writer.say("hand the plane back")
+        writer.report("hand the plane back")
         plane.disengage()
         writer.until(lambda: plane.mode != PACKET_TARGET, "to hand the plane back")
-        writer.say("done")
+        writer.report("done")
     except GaveUpError as reason:
-        print(f"given up: {reason}", file=sys.stderr, flush=True)
+        print(f"failed: {reason}", file=sys.stderr, flush=True)
         return 1
     finally:
         ground.close()

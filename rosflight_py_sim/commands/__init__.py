@@ -1,1 +1,1 @@
-"""What people call: the command `rosflight_py_sim` and its sub-commands."""
+"""The command `rosflight_py_sim` and its sub-commands."""

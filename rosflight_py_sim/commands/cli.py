@@ -32,15 +32,15 @@ from rosflight_py_sim.vehicles.catalogue import FOLDERS
 INTERRUPTED = 130
 
 WATCHED_PACE = 2.0
-"""Simulated seconds per second of a mission that is shown to somebody, where it could be flown in less time."""
+"""Pace of a mission with --view that could be flown faster, in simulated seconds per second."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command and exit: 0 when all went well, 1 on a refused parameter or a failed flight, 130 on Ctrl-C."""
+    """Run the command and exit: 0 on success, 1 on a rejected parameter or a failed flight, 130 on Ctrl-C."""
     leave_out_generator()
     given = list(sys.argv[1:] if arguments is None else arguments)
     cut = given.index("--ros-args") if "--ros-args" in given else len(given)
-    # The simulation stays on this machine unless the user says otherwise.
+    # The simulation is reachable from this machine only, unless the user sets otherwise.
     os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
     try:
         options = _parser().parse_args(given[:cut])
@@ -50,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(f"rosflight_py_sim: {error}", file=sys.stderr)
         sys.exit(1)
     except KeyboardInterrupt:
-        # An impatient second Ctrl-C must not change the exit code.
+        # A second Ctrl-C must not change the exit code.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         sys.exit(INTERRUPTED)
 
@@ -69,18 +69,18 @@ def _parser() -> argparse.ArgumentParser:
         epilog="Everything after --ros-args goes to ROS: -p NAME:=VALUE, -r OLD:=NEW, --log-level LEVEL.",
     )
     add_options(sim, SIM)
-    # ros2 launch expects Ctrl-C to be no failure.
+    # ros2 launch does not treat an exit by Ctrl-C as a failure.
     sim.add_argument("--launched", action="store_true", help=argparse.SUPPRESS)
     sim.set_defaults(command=_sim)
 
     fly = commands.add_parser(
         "fly",
-        help="fly a mission, show what happened",
-        description="Fly the vehicle's mission in wind or current (a multirotor's is a square and a landing, a fixed "
-        "wing's waypoints and a loiter; the AUV follows a line, passes a gate and surfaces in a ring; uthere writes "
-        "letters into the sky); print a summary and draw a picture. A mission is flown as fast as the machine allows, "
-        f"with --view at {WATCHED_PACE:g} times real time. On a terminal a bar shows the progress; elsewhere a line is "
-        f"printed every {PERIOD_S:g} s.",
+        help="fly a mission, and report on it",
+        description="Fly the vehicle's mission in wind or current (a multirotor flies a square and lands; a fixed wing "
+        "flies waypoints and loiters; the AUV follows a line, passes a gate and surfaces in a ring; uthere writes "
+        "letters in the sky). Print a summary and draw a picture. The mission runs as fast as the machine allows, "
+        f"or with --view at {WATCHED_PACE:g} times real time. A terminal shows a progress bar; other output gets a "
+        f"line every {PERIOD_S:g} s.",
         epilog="Everything after --ros-args goes to ROS.",
     )
     add_options(fly, FLY)
@@ -91,27 +91,27 @@ def _parser() -> argparse.ArgumentParser:
     vehicles = commands.add_parser(
         "vehicles",
         help="list the vehicles",
-        description="List the vehicles that --vehicle takes by name: those of the folders in the environment variable "
-        f"{FOLDERS}, of installed packages and of this one.",
+        description="List the vehicles that --vehicle takes by name: those in the folders of the environment variable "
+        f"{FOLDERS}, in installed packages, and in this package.",
     )
     vehicles.set_defaults(command=_vehicles)
 
     joysticks = commands.add_parser(
         "joysticks",
-        help="list what is plugged in, for writing a mapping",
-        description="List the joysticks that are plugged in, and the mapping of each.",
+        help="list connected joysticks, to write a mapping",
+        description="List the connected joysticks, with the mapping of each.",
     )
     joysticks.add_argument("--watch", action="store_true", help="show axes and pressed buttons until Ctrl-C")
     joysticks.add_argument(
-        "--mapping-file", type=existing_file, metavar="FILE", help="mappings of your own, which come first"
+        "--mapping-file", type=existing_file, metavar="FILE", help="mappings of your own, used before the built-in ones"
     )
     joysticks.set_defaults(command=_joysticks)
     compiling = commands.add_parser(
         "compile",
         help="compile the numeric kernels, once after an installation",
-        description="Compile the numeric kernels into a library in the cache folder (~/.cache/rosflight_py_sim), so "
-        "that simulations start at once and take less memory. Run it once after an installation or an edit of a "
-        "kernel; without it numba compiles at the first start. Needs numba, a C compiler and Python's headers.",
+        description="Compile the numeric kernels into a library in the cache folder (~/.cache/rosflight_py_sim), which "
+        "shortens the start and saves memory. Run it after each installation or edit of a kernel; otherwise numba "
+        "compiles the kernels at the first start. Needs numba, a C compiler and Python's headers.",
     )
     compiling.set_defaults(command=_compile)
     add_hand_over_parser(commands)
@@ -120,7 +120,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _chosen(options: argparse.Namespace) -> Vehicle:
-    """The vehicle, with the files that were given in the place of its own."""
+    """The vehicle, with any files given instead of its own."""
     chosen = vehicle(options.vehicle, options.dynamics).carrying(CAMERA, options.camera)
     return replace(
         chosen,
@@ -141,9 +141,9 @@ def _settings(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _sidecars(options: argparse.Namespace) -> list[str]:
-    """Executables of the nodes that look on."""
-    asked = {"visualizer": options.visualizer, "web_viewer": options.view}
-    return [executable for executable, wanted in asked.items() if wanted]
+    """Executables of the viewers."""
+    requested = {"visualizer": options.visualizer, "web_viewer": options.view}
+    return [executable for executable, wanted in requested.items() if wanted]
 
 
 def _sim(options: argparse.Namespace) -> int:
@@ -165,7 +165,7 @@ def _sim(options: argparse.Namespace) -> int:
         namespace=options.namespace,
         executables=controller.requested_autopilots(chosen, options.autopilot),
         flight_controller=options.flight_controller,
-        # One joystick is not meant to fly a whole fleet.
+        # One joystick must not fly a whole fleet.
         transmitter="auto" if len(members) == 1 else "none",
         sidecars=_sidecars(options),
         record=options.record,
@@ -173,7 +173,7 @@ def _sim(options: argparse.Namespace) -> int:
     )
     names = ", ".join(member.namespace or chosen.name for member in members)
     are = "are" if len(members) > 1 else "is"
-    print(f"{names} {are} running ({options.time_mode}); Ctrl-C ends it", flush=True)
+    print(f"{names} {are} running ({options.time_mode}); press Ctrl-C to end", flush=True)
     for line in controller.instructions(members):
         print(line, flush=True)
     clock = graph.nodes[0].get_clock()
@@ -227,7 +227,7 @@ def _compile(_: argparse.Namespace) -> int:
             print(f"rosflight_py_sim: {error}", file=sys.stderr)
             return 1
         for reason in left_out:
-            print(f"rosflight_py_sim: left to numba: {reason}", file=sys.stderr)
+            print(f"rosflight_py_sim: compiled by numba at run time instead: {reason}", file=sys.stderr)
     print(f"kernel library: {jit.library_path()}")
     return 0
 

@@ -1,4 +1,4 @@
-"""The command `rosflight_py_sim hand-over`: arms vehicles of a running simulation, and switches the override off."""
+"""The command `rosflight_py_sim hand-over`: arms vehicles of a running simulation and enables offboard control."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import time
 
 from rosflight_py_sim.parameters import ParameterError
 
-# System time in which a flight controller must be heard: processes that start one by one take theirs.
+# System time within which the flight controller's status must arrive; processes started one by one need this long.
 PATIENCE_S = 60.0
 
 
@@ -15,16 +15,16 @@ def add_hand_over_parser(commands: argparse._SubParsersAction[argparse.ArgumentP
     """Add the sub-command's parser."""
     parser = commands.add_parser(
         "hand-over",
-        help="arm the vehicles of a running simulation, and hand them over",
-        description="Calibrate the IMU, arm, and switch the override off, through the services that a person would "
-        "call. Who commands the flight controller flies the vehicle from then on.",
+        help="arm the vehicles of a running simulation, and enable offboard control",
+        description="Calibrate the IMU, arm, and switch the RC override off, through services. The vehicle then "
+        "follows the commands sent to the flight controller.",
         epilog="Everything after --ros-args goes to ROS.",
     )
     parser.add_argument(
         "--namespace",
         action="append",
         metavar="NS",
-        help="namespace of a vehicle's nodes; may be given again (default: none)",
+        help="namespace of a vehicle's nodes; may be repeated (default: none)",
     )
     parser.set_defaults(command=_run)
 
@@ -44,22 +44,22 @@ def _run(options: argparse.Namespace) -> int:
     try:
         with refusals_of_ros():
             for name in names:
-                # Or a node that is half made would say how it ends.
+                # Checked first: the error of a partly constructed node would be less clear.
                 validate_namespace(f"/{name.lstrip('/')}")
                 pilots[name] = Pilot(namespace=name)
                 executor.add_node(pilots[name])
-        told: dict[str, str] = {}
+        printed: dict[str, str] = {}
         end_s = time.monotonic() + PATIENCE_S
         while rclpy.ok() and not all(pilot.done or pilot.failure for pilot in pilots.values()):
             executor.spin_once(timeout_sec=0.1)
             for name, pilot in pilots.items():
-                if pilot.is_heard and told.get(name) != pilot.doing:
-                    told[name] = pilot.doing
+                if pilot.is_heard and printed.get(name) != pilot.doing:
+                    printed[name] = pilot.doing
                     print(f"{name}: {pilot.doing}" if name else pilot.doing, flush=True)
             silent = [name or "/" for name, pilot in pilots.items() if not pilot.is_heard]
             if silent and time.monotonic() > end_s:
                 raise ParameterError(
-                    f"no flight controller tells its status in {', '.join(silent)} within {PATIENCE_S:g} s "
+                    f"no flight controller status received in namespace {', '.join(silent)} within {PATIENCE_S:g} s "
                     "(is the simulation running, in this ROS_DOMAIN_ID and --namespace?)"
                 )
     finally:

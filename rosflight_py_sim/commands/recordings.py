@@ -1,4 +1,4 @@
-"""`rosflight_py_sim report` and `replay`: what there is to do with a recording."""
+"""The commands `rosflight_py_sim report` and `replay`, for recordings."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from rosflight_py_sim.recording.mcap_file import NotMcapError, read_recording
 
 
 def add_recording_parsers(commands: Any) -> None:
-    """Add the commands to those of `rosflight_py_sim`."""
+    """Add the commands to `rosflight_py_sim`."""
     file = argparse.ArgumentParser(add_help=False)
-    file.add_argument("file", type=Path, metavar="FILE", help="an MCAP file; one that was cut off is read up to there")
+    file.add_argument("file", type=Path, metavar="FILE", help="MCAP file; a truncated file is read up to its end")
     report = commands.add_parser(
         "report",
         parents=[file],
-        help="make a page of plots about a recording",
-        description="Make one HTML page about an MCAP recording, of this simulator or of ros2 bag record -s mcap: "
-        "a summary and plots of each vehicle, and the topics with their rates and gaps.",
+        help="plot a recording on a web page",
+        description="Write one HTML page about an MCAP recording of this simulator or of ros2 bag record -s mcap: "
+        "a summary and plots for each vehicle, and the topics with their rates and gaps.",
     )
-    report.add_argument("--output", type=Path, metavar="HTML", help="the page (default: FILE with the ending .html)")
+    report.add_argument("--output", type=Path, metavar="HTML", help="output page (default: FILE with suffix .html)")
     report.set_defaults(command=_report)
     replay = commands.add_parser(
         "replay",
         parents=[file],
-        help="show a recording in a browser",
-        description="Show an MCAP recording in a browser, with play, pause and a time slider, until Ctrl-C. Neither "
-        "the simulator nor ROS is running then.",
+        help="replay a recording in a browser",
+        description="Show an MCAP recording in a browser, with play, pause and a time slider, until Ctrl-C. Needs "
+        "neither the simulator nor ROS.",
     )
-    replay.add_argument("--port", type=int, default=0, metavar="N", help="port of the page (default: any free one)")
+    replay.add_argument("--port", type=int, default=0, metavar="N", help="port of the page (default: any free port)")
     replay.add_argument("--address", default="127.0.0.1", metavar="IP", help="address of the page (default 127.0.0.1)")
-    replay.add_argument("--speed", type=float, default=1.0, metavar="X", help="times the recording's own (default 1)")
+    replay.add_argument("--speed", type=float, default=1.0, metavar="X", help="playback speed (default 1)")
     replay.set_defaults(command=_replay)
 
 

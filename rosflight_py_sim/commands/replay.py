@@ -1,4 +1,4 @@
-"""A recording in the browser viewer, without the simulator and without ROS."""
+"""Replay of a recording in the browser viewer, without the simulator and without ROS."""
 
 from __future__ import annotations
 
@@ -36,25 +36,25 @@ _SPEEDS = {"0.1 x": 0.1, "0.5 x": 0.5, "1 x": 1.0, "2 x": 2.0, "5 x": 5.0, "20 x
 
 
 class NothingToShowError(ValueError):
-    """A recording without a vehicle in it."""
+    """A recording without a vehicle."""
 
 
 def kept_of(topic: str, type_name: str) -> int:
-    """How many messages of a topic are shown, at the most."""
+    """Largest number of messages of a topic to load."""
     if type_name == _COMPRESSED:
         return _PICTURES
     return _STATES if topic.endswith(_OF_STATES) else 0
 
 
 class Player:
-    """Where in the recording we are; asked and told by several threads.
+    """Playback position; used by several threads.
 
     Attributes:
-        first_s, last_s: time of the recording's beginning and end, s.
+        first_s, last_s: times of the recording's first and last state, s.
     """
 
     def __init__(self, first_s: float, last_s: float, speed: float) -> None:
-        """At the beginning, playing."""
+        """Start at the beginning, playing."""
         self.first_s, self.last_s = first_s, last_s
         self._lock = threading.Lock()
         self._time_s = first_s
@@ -63,38 +63,38 @@ class Player:
 
     @property
     def time_s(self) -> float:
-        """Where it is, s."""
+        """Playback position, s."""
         return self._time_s
 
     @property
     def speed(self) -> float:
-        """Seconds of the recording per second; 0 in a pause."""
+        """Seconds of the recording per second; 0 while paused."""
         return self._speed if self._playing else 0.0
 
     @property
     def playing(self) -> bool:
-        """Whether time goes on."""
+        """Whether playback is running."""
         return self._playing
 
     def toggle(self) -> None:
-        """Pause, or go on; from the end, begin again."""
+        """Pause or resume; at the end, start again from the beginning."""
         with self._lock:
             if not self._playing and self._time_s >= self.last_s:
                 self._time_s = self.first_s
             self._playing = not self._playing
 
     def seek(self, time_s: float) -> None:
-        """Go to a time; outside of the recording, to its end on that side."""
+        """Move to a time, limited to the recording's span."""
         with self._lock:
             self._time_s = min(max(time_s, self.first_s), self.last_s)
 
     def set_speed(self, speed: float) -> None:
-        """Play at another speed from now on."""
+        """Set the playback speed."""
         with self._lock:
             self._speed = speed
 
     def advance(self, elapsed_s: float) -> float:
-        """Let system time pass; where it is then. At the end it pauses."""
+        """Advance by elapsed system time and return the new position; playback pauses at the end."""
         with self._lock:
             if self._playing:
                 self._time_s = min(self._time_s + elapsed_s * self._speed, self.last_s)
@@ -104,7 +104,7 @@ class Player:
 
 @dataclass(frozen=True)
 class Moment:
-    """What a recording holds of a vehicle at a time; see `VehicleView`, which is made of it."""
+    """Recorded state of a vehicle at one time; see `VehicleView`."""
 
     truth: Array
     wind_ned: Array
@@ -113,22 +113,22 @@ class Moment:
 
 
 class Track:
-    """One vehicle's way through the recording.
+    """One vehicle's recorded states.
 
     Attributes:
-        name: for people.
+        name: display name.
         first_s, last_s: times of the first and the last state, s.
     """
 
     def __init__(self, vehicle: RecordedVehicle) -> None:
-        """Look for its cameras, too."""
+        """Load the states, and find the vehicle's cameras."""
         self.name = vehicle.name
         self.first_s, self.last_s = float(vehicle.time_s[0]), float(vehicle.time_s[-1])
         self._vehicle = vehicle
         self._cameras = dict(_cameras(vehicle))
 
     def at(self, time_s: float) -> Moment:
-        """What there is at a time: the state between two rows, the newest of all else."""
+        """Interpolated state at a time, with the newest of all other data."""
         one = self._vehicle
         row = int(np.clip(np.searchsorted(one.time_s, time_s, side="right") - 1, 0, len(one.time_s) - 1))
         after = min(row + 1, len(one.time_s) - 1)
@@ -140,7 +140,7 @@ class Track:
 
 
 def _between(before: Array, after: Array, share: float) -> Array:
-    """Truth vector between two; quaternions of opposite signs are the same attitude."""
+    """Interpolated truth vector; quaternions of opposite signs are the same attitude."""
     turned = after.copy()
     if before[3:7] @ after[3:7] < 0.0:
         turned[3:7] = -turned[3:7]
@@ -166,7 +166,7 @@ def _picture(topic: Topic, time_s: float) -> bytes:
 
 
 def look_of(recording: Recording) -> Appearance:
-    """What the vehicles look like; a dart where the recording does not tell."""
+    """Appearance of the vehicles; a dart if the recording does not name the vehicle."""
     try:
         return appearance(recording.facts.get("appearance", "dart"), json.loads(recording.facts.get("physics", "{}")))
     except ParameterError:
@@ -174,21 +174,21 @@ def look_of(recording: Recording) -> Appearance:
 
 
 def replay(recording: Recording, address: str, port: int, speed: float) -> None:
-    """Show it until SIGINT or SIGTERM comes.
+    """Serve the replay until SIGINT or SIGTERM.
 
     Raises:
-        NothingToShowError: no vehicle is in it.
+        NothingToShowError: the recording contains no vehicle.
         NoServerError: the page cannot be served.
         KeyboardInterrupt: the signal.
     """
     tracks = [Track(vehicle) for vehicle in recorded_vehicles(recording)]
     if not tracks:
-        raise NothingToShowError(f"'{recording.path}' holds no {TRUTH_STATE} of a vehicle: there is nothing to show")
+        raise NothingToShowError(f"'{recording.path}' contains no topic {TRUTH_STATE}, which the replay needs")
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     if recording.trouble:
         print(f"rosflight_py_sim: '{recording.path}' is not complete: {recording.trouble}", file=sys.stderr)
     first_s, last_s = min(track.first_s for track in tracks), max(track.last_s for track in tracks)
-    # Times of a simulation are shown as they are; those since 1970 from the beginning of the recording.
+    # Simulated times are shown as recorded; Unix times are shown relative to the start of the recording.
     zero_s = first_s if first_s > _LONG_AGO_S else 0.0
     player = Player(first_s - zero_s, last_s - zero_s, speed)
     server = open_server(address, port, f"rosflight_py_sim: {recording.path.name}")
@@ -199,26 +199,26 @@ def replay(recording: Recording, address: str, port: int, speed: float) -> None:
         look = look_of(recording)
         display = Display(server, {track.name: look for track in tracks}, world_of_recording(recording))
         playback = Playback(server, display, player, recording.path.name, _SPEEDS)
-        print(f"see the recording in a browser: {url_of(server)}", flush=True)
+        print(f"open the recording in a browser: {url_of(server)}", flush=True)
         _play(player, tracks, zero_s, display, playback)
     finally:
         stop_server(server)
 
 
 def _play(player: Player, tracks: list[Track], zero_s: float, display: Display, playback: Playback) -> None:
-    """Show frame after frame."""
+    """Show frames until playback is interrupted."""
     from rosflight_py_sim.viewer.web.scene import VehicleView
 
-    before_s = told_s = time.monotonic()
+    before_s = shown_s = time.monotonic()
     while True:
         now_s = time.monotonic()
         time_s = player.advance(now_s - before_s)
         before_s = now_s
-        display.tell_pace(player.speed)
+        display.show_pace(player.speed)
         for track in tracks:
             moment = track.at(zero_s + time_s)
             display.show(track.name, VehicleView(time_s, **vars(moment)))
-        if now_s - told_s >= 1.0 / _SLIDER_HZ:
+        if now_s - shown_s >= 1.0 / _SLIDER_HZ:
             playback.refresh()
-            told_s = now_s
+            shown_s = now_s
         time.sleep(max(0.0, before_s + 1.0 / _FRAMES_HZ - time.monotonic()))

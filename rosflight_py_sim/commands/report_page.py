@@ -1,4 +1,4 @@
-"""A page about a recording, which any browser shows without a request to anywhere."""
+"""A self-contained HTML page about a recording."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from rosflight_py_sim.recording.mcap_file import Recording, Topic
 from rosflight_py_sim.recording.motion_summary import summarise_motion
 from rosflight_py_sim.recording.recorded_vehicle import RecordedVehicle, recorded_vehicles, world_of_recording
 from rosflight_py_sim.topic_names import TRUTH_STATE
-from rosflight_py_sim.viewer.report_panels import Panel, Told, panels
+from rosflight_py_sim.viewer.report_panels import Panel, PanelData, panels
 from rosflight_py_sim.world import World
 
-# So many messages of a topic at the most are looked into: more than a plot has points.
+# Largest number of messages read per topic: more than a plot has points.
 _KEPT = 40_000
 
 _PICTURES = ("sensor_msgs/msg/Image", "sensor_msgs/msg/CompressedImage")
 
-# A topic is regular when most of its waits are close to the middle one.
+# A topic is regular if most of its intervals are close to the median.
 _REGULAR, _GAP = 0.3, 2.5
 
 
@@ -42,7 +42,7 @@ class TopicRow:
 
 @dataclass(frozen=True)
 class Section:
-    """What the page says of a vehicle."""
+    """Part of the page about one vehicle."""
 
     name: str
     rows: list[tuple[str, str]]
@@ -51,7 +51,7 @@ class Section:
 
 
 def kept_of(topic: str, type_name: str) -> int:
-    """How many messages of a topic a page is made of, at the most."""
+    """Largest number of messages of a topic to read for a page."""
     return 0 if type_name in _PICTURES else _KEPT
 
 
@@ -94,19 +94,17 @@ def report_page(recording: Recording) -> str:
 
 
 def troubles_of(recording: Recording) -> list[str]:
-    """What is wrong with the file as a whole, in words."""
-    said = []
+    """Problems with the file as a whole, as sentences."""
+    texts = []
     if recording.trouble:
         lost = recording.size - recording.read
-        rest = f"{recording.read:,} of {recording.size:,} bytes were read" if lost else "all of its bytes were read"
-        said.append(f"The recording is not complete: {recording.trouble}; {rest}.")
+        rest = f"{recording.read:,} of {recording.size:,} bytes were read" if lost else "all bytes were read"
+        texts.append(f"The recording is not complete: {recording.trouble}; {rest}.")
     if not any(len(topic.log_ns) for topic in recording.topics.values()):
-        said.append("The recording holds no messages.")
+        texts.append("The recording contains no messages.")
     elif not recorded_vehicles(recording):
-        said.append(
-            f"The recording holds no {TRUTH_STATE} of a vehicle: there is nothing to plot, only topics to list."
-        )
-    return said
+        texts.append(f"The recording contains no topic {TRUTH_STATE}, so the page lists topics without plots.")
+    return texts
 
 
 def _section(one: RecordedVehicle, world: World) -> Section:
@@ -121,7 +119,7 @@ def _section(one: RecordedVehicle, world: World) -> Section:
     elif len(motion) > 1:
         wall_s = one.wall_between(float(motion.time_s[0]), float(motion.time_s[-1]))
         rows = motion_rows(summarise_motion(motion, wall_s), underwater=world.water is not None)
-    drawn = list(panels(Told(one, motion, world, path))) if len(motion) > 1 else []
+    drawn = list(panels(PanelData(one, motion, world, path))) if len(motion) > 1 else []
     return Section(one.name, rows, list(dict.fromkeys(one.missing)), drawn)
 
 

@@ -1,4 +1,4 @@
-"""Putting a running simulation into a state, from outside: a client of dynamics/set_sim_state."""
+"""Client of dynamics/set_sim_state: sets the state of a running simulation."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.physics.steady_model import Array
 
 PATIENCE_S = 10.0
-"""System time after which no simulation counts as running."""
+"""System time to wait for the service."""
 
 ANSWER_PATIENCE_S = 40.0
-"""System time after which a simulation counts as not answering: one that has just begun may be compiling."""
+"""System time to wait for a successful reply; a simulation that has just started may be compiling."""
 
 ASK_AGAIN_S = 2.0
-"""System time after which one answer counts as lost."""
+"""System time after which the request is repeated."""
 
 
 def set_state(truth: Array, namespace: str, ros_arguments: Sequence[str]) -> str:
-    """Put the running simulation into a state (19,); what the service says.
+    """Set the running simulation to a state (19,); return the service's message.
 
     Raises:
-        ParameterError: no simulation offers the service, it does not answer, or it refuses the state.
+        ParameterError: no simulation offers the service, it does not reply, or it rejects the state.
     """
     initialise(["rosflight_py_sim", *ros_arguments])
     try:
@@ -41,7 +41,7 @@ def set_state(truth: Array, namespace: str, ros_arguments: Sequence[str]) -> str
     finally:
         rclpy.try_shutdown()
     if not answer.success:
-        raise ParameterError(f"the simulation refuses the state: {answer.message}")
+        raise ParameterError(f"the simulation rejected the state: {answer.message}")
     return str(answer.message)
 
 
@@ -50,15 +50,15 @@ def _call(node: Node, request: SetSimState.Request) -> SetSimState.Response:
     service = node.resolve_service_name("dynamics/set_sim_state")
     if not client.wait_for_service(timeout_sec=PATIENCE_S):
         raise ParameterError(
-            f"no simulation to set: nobody offers {service} within {PATIENCE_S:g} s "
+            f"no running simulation: service {service} not available within {PATIENCE_S:g} s "
             "(is it running, in this ROS_DOMAIN_ID and --namespace?)"
         )
     end = time.monotonic() + ANSWER_PATIENCE_S
     while time.monotonic() < end:
-        # An answer is lost where the service has not discovered the client as yet; asking again does no harm.
+        # The reply is lost if the service has not discovered the client yet; repeating the request is safe.
         future = client.call_async(request)
         rclpy.spin_until_future_complete(node, future, timeout_sec=ASK_AGAIN_S)
         if future.done():
             return future.result()
         client.remove_pending_request(future)
-    raise ParameterError(f"{service} gave no answer within {ANSWER_PATIENCE_S:g} s")
+    raise ParameterError(f"no reply from {service} within {ANSWER_PATIENCE_S:g} s")

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 _REDRAW_S = 0.5
 
-# How long a graph must be unchanged before it is shown (a process whose first words were missed is heard of 3 s later),
-# how long to wait for that and for what all nodes say, and for any node at all.
+# Time for which a graph must be unchanged before it is shown (discovery after a lost packet takes 3 s), longest wait
+# for that and for the reports of all nodes, and longest wait for the first node.
 _CALM_S, _PATIENCE_S, _LONELY_S = 3.5, 10.0, 6.0
 
 _STYLES = {
@@ -43,12 +43,12 @@ def add_status_parser(commands: Any) -> None:
     parser = commands.add_parser(
         "status",
         help="show nodes, rates and health of a running graph",
-        description="Show the nodes of a running graph, their rates and how they are, twice a second until Ctrl-C.",
-        epilog="Exit code with --once: 0 all is well, 1 a node says that it is not, or there is none. "
+        description="Show the nodes of a running graph with their rates and health, twice a second until Ctrl-C.",
+        epilog="Exit code with --once: 0 if all nodes are well, 1 if a node reports a problem or there is no node. "
         "Everything after --ros-args goes to ROS.",
     )
-    parser.add_argument("--once", action="store_true", help="show it once; so it is, too, without a terminal")
-    parser.add_argument("--json", action="store_true", help="as JSON, with everything that is known; a line each time")
+    parser.add_argument("--once", action="store_true", help="print once and exit; the default without a terminal")
+    parser.add_argument("--json", action="store_true", help="print all data as JSON, one line per update")
     parser.add_argument("--svg", type=Path, metavar="FILE", help="draw nodes and topics into a file, once")
     parser.add_argument("--dot", type=Path, metavar="FILE", help="write the drawing in Graphviz's DOT language, once")
     parser.set_defaults(command=_status)
@@ -63,7 +63,7 @@ def _status(options: argparse.Namespace) -> int:
     from rosflight_py_sim.viewer.graph_watch import GraphWatch
 
     initialise([sys.argv[0], *options.ros_arguments])
-    # Its name is one that ROS's own tools leave out.
+    # ROS tools hide nodes whose name begins with an underscore.
     node = Node("_rosflight_py_sim_status", enable_rosout=False, start_parameter_services=False)
     executor = SingleThreadedExecutor()
     executor.add_node(node)
@@ -95,7 +95,7 @@ def _show_once(
     spin_until(_Settled(watch))
     model = watch.model()
     if not model.nodes:
-        print(f"rosflight_py_sim: no node is there in {_domain()}; is a simulation running?", file=sys.stderr)
+        print(f"rosflight_py_sim: no nodes in {_domain()}; is a simulation running?", file=sys.stderr)
         return 1
     for path, drawing in ((options.svg, draw), (options.dot, dot_text)):
         if path is None:
@@ -103,7 +103,7 @@ def _show_once(
         try:
             path.write_text(drawing(model), encoding="utf-8")
         except OSError as error:
-            print(f"rosflight_py_sim: the picture cannot be written: {error}", file=sys.stderr)
+            print(f"rosflight_py_sim: cannot write the picture: {error}", file=sys.stderr)
             return 1
         print(f"picture: {path.resolve()}", file=sys.stderr)
     if options.json:
@@ -128,11 +128,11 @@ def _show(
             if options.json:
                 print(json.dumps(model.as_data()), flush=True)
             else:
-                live.update(table(model) if model.nodes else Text(f"no node is there in {_domain()} ..."), refresh=True)
+                live.update(table(model) if model.nodes else Text(f"no nodes in {_domain()} ..."), refresh=True)
 
 
 class _Settled:
-    """Whether the graph has stayed as it is for a while and all nodes that report have done so, or time is up."""
+    """Whether the graph has been unchanged for a while and all reporting nodes have reported, or time is up."""
 
     def __init__(self, watch: GraphWatch) -> None:
         self._watch = watch
@@ -145,7 +145,7 @@ class _Settled:
         names = [node.name for node in self._watch.model().nodes]
         if names != self._names:
             self._names, self._calm_s = names, now_s + _CALM_S
-        return now_s > self._end_s or (now_s > self._calm_s and not self._watch.unheard)
+        return now_s > self._end_s or (now_s > self._calm_s and not self._watch.unreported)
 
 
 def _domain() -> str:
@@ -153,11 +153,11 @@ def _domain() -> str:
 
 
 def table(model: GraphModel) -> Group:
-    """What there is to see of the graph, for 80 columns and more."""
+    """Table of the graph, for 80 columns and more."""
     shown = Table(box=None, pad_edge=False, expand=True, header_style="bold")
     for name, justify in (("node", "left"), ("health", "left"), ("in", "right"), ("out", "right"), ("load", "right")):
         shown.add_column(name, justify=justify, no_wrap=True)  # type: ignore[arg-type]
-    shown.add_column("says", ratio=1)
+    shown.add_column("message", ratio=1)
     for namespace, nodes in groupby(sorted(model.nodes, key=lambda node: _parts(node.name)), _namespace):
         if namespace != "/":
             shown.add_row(Text(namespace, style="bold"))
@@ -191,10 +191,10 @@ def _number(value: float | None) -> str:
 
 
 def _ends(node: NodeEntry, model: GraphModel) -> str:
-    """What the graph alone knows of a node that says nothing."""
-    said = sum(node.name in topic.publishers for topic in model.topics)
-    heard = sum(node.name in topic.listeners for topic in model.topics)
-    return f"publishes {_counted(said, 'topic')}, hears {heard}"
+    """Topics of a node that does not report."""
+    published = sum(node.name in topic.publishers for topic in model.topics)
+    subscribed = sum(node.name in topic.subscribers for topic in model.topics)
+    return f"publishes {published}, subscribes to {_counted(subscribed, 'topic')}"
 
 
 def _counted(count: int, what: str) -> str:
@@ -202,11 +202,11 @@ def _counted(count: int, what: str) -> str:
 
 
 def _headline(model: GraphModel) -> str:
-    words = [f"{_counted(len(model.nodes), 'node')}, {_counted(len(model.topics), 'topic')}, {_domain()}"]
+    parts = [f"{_counted(len(model.nodes), 'node')}, {_counted(len(model.topics), 'topic')}, {_domain()}"]
     for node in model.nodes:
         steps, step_ms = node.report.number("steps/s"), node.report.number("step median (ms)")
         factor = node.report.number("real-time factor")
         if steps is not None and factor is not None:
             of = f" of {step_ms:.2f} ms" if step_ms is not None else ""
-            words.append(f"{factor:.2f} x real time, {steps:.0f} steps/s{of}")
-    return " · ".join(words)
+            parts.append(f"{factor:.2f} x real time, {steps:.0f} steps/s{of}")
+    return " · ".join(parts)

@@ -1,4 +1,4 @@
-"""The command `rosflight_py_sim trim`: a trimmed state as a table, and into the running simulation."""
+"""The command `rosflight_py_sim trim`: prints a trimmed state, and can set the running simulation to it."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from rosflight_py_sim.physics.trim import FlightCondition, Trim, TrimError, trim
 from rosflight_py_sim.vehicles import Vehicle, vehicle
 
 SLOWEST = 1e-3
-"""1/s: a mode slower than this counts as neutral."""
+"""Modes slower than this, 1/s, count as neutral."""
 
 
 def add_trim_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the sub-command's parser."""
     parser = commands.add_parser(
         "trim",
-        help="find a steady flight, show it, set it",
-        description="Find attitude and inputs of a steady flight in still air; print them and the modes of motion.",
-        epilog="With --set, ROS arguments may follow after --ros-args; -p NAME:=VALUE counts for the trim too.",
+        help="find, show and set a steady flight",
+        description="Find the attitude and inputs of a steady flight in still air; print them and the modes of motion.",
+        epilog="With --set, ROS arguments may follow --ros-args; -p NAME:=VALUE also applies to the trim.",
     )
     add_options(parser, TRIM)
     parser.add_argument("--airspeed", type=float, required=True, metavar="M/S", help="airspeed, m/s")
@@ -40,10 +40,10 @@ def add_trim_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser
         type=float,
         default=math.inf,
         metavar="M",
-        help="m, positive to the right, negative to the left (default inf: straight)",
+        help="turn radius, m; positive: right, negative: left (default inf: straight)",
     )
     parser.add_argument("--altitude", type=float, default=50.0, metavar="M", help="m above the origin (default 50)")
-    parser.add_argument("--set", action="store_true", help="put the running simulation into the state, heading north")
+    parser.add_argument("--set", action="store_true", help="set the running simulation to the state, heading north")
     parser.set_defaults(command=_run)
 
 
@@ -66,7 +66,7 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _arguments(chosen: Vehicle, options: argparse.Namespace) -> list[str]:
-    """Parameter files and single values, the stronger ones last."""
+    """Parameter files and single values, in increasing priority."""
     files = [str(chosen.parameter_file), *options.params_file]
     return ["--ros-args", *(word for file in files for word in ("--params-file", file)), *options.ros_arguments]
 

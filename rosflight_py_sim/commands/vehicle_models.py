@@ -1,4 +1,4 @@
-"""The physics behind a vehicle's node, for tools that need no graph: which model, and with which parameters."""
+"""Physics of a vehicle for tools that need no graph: the model and its parameters."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class SteadyVehicle:
 
     Attributes:
         model: its steady model.
-        pulse_widths: from the model's inputs to the pulse width (us) of each output of the flight controller in use.
+        pulse_widths: function from the model's inputs to the pulse width (us) of each output in use.
     """
 
     model: SteadyModel
@@ -45,14 +45,14 @@ class SteadyVehicle:
 
 @dataclass(frozen=True)
 class SteadyPhysics:
-    """Parameters of a model of forces and moments, and how the vehicle is made of them and of the dynamics' values."""
+    """Parameters of a forces-and-moments model, and how to build the vehicle from them and the dynamics' values."""
 
     parameters: ParameterTable
     vehicle: Callable[[Given, Given, Path], SteadyVehicle]
 
 
 def fixedwing(forces: Given, dynamics: Given, firmware_file: Path) -> SteadyVehicle:
-    """A fixed wing, whose inputs are the deflections of its surfaces (rad) and the throttle."""
+    """A fixed wing; inputs are the deflections of its surfaces (rad) and the throttle."""
     aircraft = FixedWing(forces)
     limits = np.radians([number(forces, f"max_{surface}_deflection_angle") for surface in SURFACES])
 
@@ -74,7 +74,7 @@ def fixedwing(forces: Given, dynamics: Given, firmware_file: Path) -> SteadyVehi
 
 
 def multirotor(forces: Given, dynamics: Given, firmware_file: Path) -> SteadyVehicle:
-    """A multirotor, whose inputs are the throttles of its motors, each driven by the output of its number."""
+    """A multirotor; inputs are the throttles of its motors, each driven by the output with its number."""
     vehicle = Multirotor(forces)
     motors = [ModelInput(f"motor {i}", 0.0, 1.0, 0.5) for i in range(len(vehicle.rotor_speeds))]
 
@@ -91,19 +91,19 @@ STEADY_PHYSICS = {
     "fixedwing_forces_and_moments": SteadyPhysics(FIXEDWING_PARAMETERS, fixedwing),
     "multirotor_forces_and_moments": SteadyPhysics(MULTIROTOR_PARAMETERS, multirotor),
 }
-"""By the executable of the node of forces and moments."""
+"""Physics by executable of the forces-and-moments node."""
 
 
 def steady_vehicle(vehicle: Vehicle, arguments: Sequence[str], namespace: str = "") -> SteadyVehicle:
     """The vehicle with the parameters that ROS arguments (`--params-file`, `-p`) give its nodes.
 
     Raises:
-        ParameterError: a file that is none, or a parameter that is missing or not allowed.
+        ParameterError: an unreadable file, or a parameter that is missing or not allowed.
     """
     executable = vehicle.forces_and_moments
     if executable not in STEADY_PHYSICS:
         raise ParameterError(
-            f"vehicle '{vehicle.name}' given, whose forces come from {executable}; allowed to be trimmed: vehicles of "
+            f"vehicle '{vehicle.name}' given, whose forces come from {executable}; trim supports vehicles with "
             f"{' or '.join(STEADY_PHYSICS)}"
         )
     physics = STEADY_PHYSICS[executable]
@@ -116,12 +116,12 @@ def steady_vehicle(vehicle: Vehicle, arguments: Sequence[str], namespace: str = 
 def given_values(table: ParameterTable, arguments: Sequence[str], node: str, namespace: str, alias: str) -> Given:
     """Values of `table` that ROS arguments give a node."""
     given = values_of_arguments(arguments, node, namespace, [alias])
-    # A node has more parameters than its model, and a file more than a node.
+    # A node has parameters that its model does not, and a file has sections for other nodes.
     return table.checked({name: value for name, value in given.items() if name in table})
 
 
 def mixed_pulse_widths(command: Array, firmware_file: Path) -> dict[int, float]:
-    """Pulse width (us) of each output that the primary mixer of a firmware parameter file drives by `command` (10,)."""
+    """Pulse width (us) of each output that a firmware file's primary mixer drives for `command` (10,)."""
     parameters = FirmwareParameters()
     parameters.load(firmware_file)
     types = np.zeros(OUTPUTS)

@@ -106,7 +106,7 @@ def fly(
         graph.close()
     outcome = graph.recorder.outcome if graph.recorder is not None else None
     if outcome is not None:
-        console.print(f"recording: {outcome.path}, {outcome.said}", highlight=False, soft_wrap=True)
+        console.print(f"recording: {outcome.path}, {outcome.text}", highlight=False, soft_wrap=True)
     if flight.failure:
         console.print(f"[red]failed[/red] while {flight.failure}", highlight=False, soft_wrap=True)
         return 1

@@ -160,7 +160,7 @@ class Recorder(SimulationNode):
         if self.outcome is None:
             self.outcome = self._writer.close()
             self._tell_trouble()
-            self.get_logger().info(f"{self.path}: {self.outcome.said}")
+            self.get_logger().info(f"{self.path}: {self.outcome.text}")
         super().destroy_node()
 
     def _channel(self, topic: str, type_name: str, qos: str, type_hash: str = "", *, echo: bool = False) -> Take:

@@ -199,7 +199,7 @@ class WebViewer(SimulationNode):
             self._paces.popleft()
         began_s, began_time_s = self._paces[0]
         if now_s > began_s:
-            self._display.tell_pace((time_s - began_time_s) / (now_s - began_s))
+            self._display.show_pace((time_s - began_time_s) / (now_s - began_s))
 
     @pushing()
     def _show_pace(self, multiplier: object) -> None:

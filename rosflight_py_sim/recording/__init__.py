@@ -1,1 +1,1 @@
-"""What a flight leaves behind: its columns (`flight_log`) and the numbers that sum it up (`flight_summary`)."""
+"""Recordings: MCAP files, logs as columns, and summaries."""

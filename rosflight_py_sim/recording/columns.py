@@ -1,7 +1,7 @@
-"""Messages of a recording as columns of numbers, decoded all at once by what the recording says of their type.
+"""Messages of a recording as columns of numbers, decoded together from the type definition in the recording.
 
-A message whose type is a `std_msgs/Header` followed by numbers, or numbers alone, has one layout for a given frame_id
-(plain CDR; OMG DDSI-RTPS 2.5, 10.5), so numpy reads a thousand of them as fast as one. Types need not be installed.
+Messages that consist of numbers, after an optional `std_msgs/Header`, have one layout for a given frame_id (plain
+CDR; OMG DDSI-RTPS 2.5, 10.5), so numpy decodes all of them at once. Types need not be installed.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _BETWEEN = re.compile(r"^={20,}\s*\n", re.MULTILINE)
 
 
 class NoColumnsError(ValueError):
-    """Messages whose layout is not fixed, or not that of their type."""
+    """Messages whose layout is not fixed, or does not match their type."""
 
 
 @dataclass(frozen=True)
@@ -52,11 +52,11 @@ class _Field:
 
 @dataclass
 class Columns:
-    """What was read of a topic.
+    """Decoded messages of a topic.
 
     Attributes:
         time_s: times of the messages, s; shape (n,).
-        values: by the path of the field, as `pose.position.x`; shape (n,), or (n, k) for an array.
+        values: by path of the field, such as `pose.position.x`; shape (n,), or (n, k) for an array.
     """
 
     time_s: Array
@@ -66,15 +66,15 @@ class Columns:
         return len(self.time_s)
 
     def stack(self, *paths: str) -> Array:
-        """Some fields side by side; shape (n, number of paths)."""
+        """Fields side by side; shape (n, number of paths)."""
         return np.stack([self.values[path] for path in paths], axis=1)
 
 
 def columns(topic: Topic) -> Columns:
-    """The numbers of the messages that were kept.
+    """Decode the kept messages of a topic.
 
     Raises:
-        NoColumnsError: the type has strings or lists besides the header's frame_id, or a message is not of the type.
+        NoColumnsError: the type has strings or lists besides the header's frame_id, or a message does not match.
     """
     if topic.encoding != "cdr" or topic.schema_encoding != "ros2msg":
         raise NoColumnsError(f"{topic.name}: messages in '{topic.encoding}' of types in '{topic.schema_encoding}'")
@@ -114,14 +114,14 @@ def _layout(name: str, fields: list[_Field], length: int, order: bytes, frame: b
         formats.append(f"{field.count}{little}{field.code}" if field.count > 1 else little + field.code)
         offsets.append(4 + at)
         at += size * field.count
-    # Some writers pad the whole to four bytes.
+    # Some writers pad the message to a multiple of four bytes.
     if not 0 <= length - 4 - at < 4:
-        raise NoColumnsError(f"{name}: a message of {length} bytes is not of its type")
+        raise NoColumnsError(f"{name}: a message of {length} bytes does not match its type")
     return np.dtype({"names": names, "formats": formats, "offsets": offsets, "itemsize": length})  # type: ignore[call-overload,no-any-return]
 
 
 def _definitions(text: str, type_name: str) -> dict[str, str]:
-    """Texts of the types, by name as `package/Name`."""
+    """Definitions of the types, by name such as `package/Name`."""
     first, *others = _BETWEEN.split(text)
     found = {_short(type_name): first}
     for other in others:
@@ -161,6 +161,6 @@ def _resolved(kind: str, within: str) -> str:
 
 
 def _short(type_name: str) -> str:
-    """`package/Name` of `package/msg/Name`."""
+    """`package/Name` from `package/msg/Name`."""
     package, *_, name = type_name.split("/")
     return f"{package}/{name}"

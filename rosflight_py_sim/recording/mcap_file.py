@@ -1,7 +1,7 @@
-"""What is in an MCAP file, as far as it goes: topics with the times of all messages, and some of the messages.
+"""Reading of MCAP files: topics with the times of all messages, and a selection of the messages.
 
-Files of `ros2 bag record -s mcap` and of any other recorder are read alike. One that ends in the middle, because its
-recorder was killed or the disk was full, is read up to its last whole part, and says so.
+Files of `ros2 bag record -s mcap` and of any other recorder are supported. A truncated file (recorder killed, disk
+full) is read up to its last complete part, and marked as truncated.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _MESSAGE_HEAD = struct.Struct("<HIQQ")
 
 
 class NotMcapError(ValueError):
-    """A file that is no MCAP file, or cannot be read; the text says why."""
+    """A file that is not an MCAP file or cannot be read; the text gives the reason."""
 
 
 @dataclass
@@ -36,15 +36,15 @@ class Topic:
     """One topic of a recording.
 
     Attributes:
-        name: with its namespaces.
-        type_name: as `package/msg/Name`.
-        encoding, schema_encoding: of the messages, and of `definition`.
-        definition: text of the type.
-        log_ns: time of each message, as the recorder has it; simulated where time is.
+        name: full name.
+        type_name: such as `package/msg/Name`.
+        encoding, schema_encoding: encodings of the messages and of `definition`.
+        definition: type definition.
+        log_ns: time of each message on the recorder's clock; simulated time if the simulation has it.
         publish_ns: time of each message by the publisher's system clock.
-        size: of all messages together, bytes.
-        kept: numbers of the messages that were kept.
-        messages: those, serialised.
+        size: total size of the messages, bytes.
+        kept: indices of the kept messages.
+        messages: kept messages, serialised.
     """
 
     name: str
@@ -60,22 +60,22 @@ class Topic:
 
     @property
     def kept_s(self) -> npt.NDArray[np.float64]:
-        """Times of the messages that were kept, s."""
+        """Times of the kept messages, s."""
         return np.asarray(self.log_ns[self.kept] * 1e-9, np.float64)
 
 
 @dataclass
 class Recording:
-    """A file that was read.
+    """A recording in memory.
 
     Attributes:
         path: the file.
-        size: of it, in bytes.
-        profile, library: what it says of itself.
+        size: size of the file, bytes.
+        profile, library: as stated in the file.
         topics: by name.
-        facts: what our recorder wrote down; empty: another one's file.
-        trouble: why the file ends early; empty: it is complete.
-        read: bytes that were read.
+        facts: metadata of this package's recorder; empty for other recorders.
+        trouble: why the file ends early; empty if it is complete.
+        read: number of bytes read.
     """
 
     path: Path
@@ -89,22 +89,22 @@ class Recording:
 
     @property
     def span_ns(self) -> tuple[int, int]:
-        """Time of the first message and of the last; zeros: there is none."""
+        """Times of the first and last message; zeros without messages."""
         ends = [(int(t.log_ns.min()), int(t.log_ns.max())) for t in self.topics.values() if len(t.log_ns)]
         return (min(first for first, _ in ends), max(last for _, last in ends)) if ends else (0, 0)
 
     def named(self, name: str) -> Topic | None:
-        """The topic of that name, if it has messages."""
+        """The topic with this name, if it has messages."""
         topic = self.topics.get(name)
         return topic if topic is not None and len(topic.log_ns) else None
 
 
 Limit = Callable[[str, str], int]
-"""How many messages of a topic to keep at most (its name, its type); 0: none."""
+"""Largest number of messages of a topic to keep (its name, its type); 0: none."""
 
 
 class _Kept:
-    """Some of a topic's messages, spread evenly: the first ones all, and fewer when they grow too many."""
+    """Evenly spaced selection of a topic's messages; thinned out whenever it exceeds the limit."""
 
     def __init__(self, topic: Topic, limit: int) -> None:
         self.topic = topic
@@ -136,7 +136,7 @@ def read_recording(path: Path, limit: Limit) -> Recording:
     """Read a file.
 
     Raises:
-        NotMcapError: there is no such file, it is no MCAP file, or what it takes is not installed.
+        NotMcapError: the file does not exist, is not an MCAP file, or a required library is not installed.
     """
     try:
         import zstandard
@@ -173,12 +173,12 @@ def read_recording(path: Path, limit: Limit) -> Recording:
     return recording
 
 
-# What a file that is cut off or damaged makes the library, struct and lz4 raise.
+# Exceptions of the library, struct and lz4 for a truncated or damaged file.
 _BROKEN = (EOFError, struct.error, ValueError, LookupError, RuntimeError, MemoryError)
 
 
 class _Source:
-    """A file that knows how much of it was asked for, and whether that was more than there is."""
+    """A file that counts the bytes requested, and records whether they exceeded its size."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -186,7 +186,7 @@ class _Source:
         self.ended = False
 
     def read(self, length: int) -> bytes:
-        """As many bytes, or fewer at the end."""
+        """Up to `length` bytes; fewer at the end."""
         data = self._file.read(length)
         self.count += len(data)
         self.ended = len(data) < length
@@ -194,7 +194,7 @@ class _Source:
 
 
 class _Reader:
-    """Puts the records of a file into a Recording."""
+    """Adds the records of a file to a Recording."""
 
     def __init__(self, recording: Recording, limit: Limit) -> None:
         self._recording = recording
@@ -246,7 +246,7 @@ class _Reader:
 
 
 def _records(data: bytes) -> Iterator[tuple[int, int, int]]:
-    """Opcode, place and length of the records of a chunk."""
+    """Opcode, position and length of a chunk's records."""
     at, end = 0, len(data)
     while at < end:
         opcode, length = _RECORD.unpack_from(data, at)

@@ -1,8 +1,8 @@
-"""The process that writes a recording: frames on its standard input become an MCAP file.
+"""Writer process of a recording: converts frames from standard input to an MCAP file.
 
-It is a process of its own because a message takes 4 us of interpreter here, which the simulation's has not to spare. It
-says on its standard output, in lines of JSON, that the file is open, and in the end how many messages it holds or what
-went wrong. When its input ends, for whatever reason, it completes the file.
+It is a separate process because a message takes 4 us of interpreter time, which would slow the simulation down. It
+prints lines of JSON on standard output: first that the file is open, at the end the number of messages or the
+error. When its input ends, for whatever reason, it completes the file.
 """
 
 from __future__ import annotations
@@ -26,25 +26,25 @@ from rosflight_py_sim.recording.pipe_messages import DESCRIPTIONS, FRAME, Channe
 from rosflight_py_sim.stamps import NANOSECONDS, stamp_ns
 
 FLUSH_S = 0.4
-"""What is older is on its way to the disk; a kill loses no more than a second."""
+"""Age at which messages are flushed to disk; a kill loses at most one second."""
 
 _BLOCK = 1 << 20
 
-# A stamp that is further than this from the clock tells some other time.
+# A stamp further than this from the clock does not belong to the clock.
 _STAMP_IS_NEAR_NS = NANOSECONDS
 
-# Messages of a topic that may be on their way from a publisher to a subscription of the same process.
+# Messages of a topic that may be in transit from a publisher to a subscription of the same process.
 _ECHOES = 4096
 
 
 class WholeFile:
-    """A new file in which there is nothing that was not given as a whole between two flushes."""
+    """A new file that grows only by complete flushes."""
 
     def __init__(self, path: Path) -> None:
-        """Make the file.
+        """Create the file.
 
         Raises:
-            OSError: there is one, or it cannot be made.
+            OSError: the file exists, or cannot be created.
         """
         self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
         self._parts: list[bytes] = []
@@ -56,19 +56,19 @@ class WholeFile:
         return self._end - self._written
 
     def tell(self) -> int:
-        """Bytes so far."""
+        """Number of bytes so far."""
         return self._end
 
     def write(self, data: bytes) -> None:
-        """Take bytes."""
+        """Append bytes to the next flush."""
         self._parts.append(data)
         self._end += len(data)
 
     def flush(self) -> None:
-        """Write.
+        """Write the bytes since the last flush.
 
         Raises:
-            OSError: not everything could be written; the file then ends where it did.
+            OSError: not everything was written; the file is then cut back to its previous end.
         """
         data = memoryview(b"".join(self._parts))
         self._parts.clear()
@@ -89,14 +89,14 @@ class WholeFile:
 
 
 class McapRecording:
-    """Turns frames into messages of an MCAP file.
+    """Writes frames as messages of an MCAP file.
 
     Attributes:
-        messages: how many are in the file, as of the last flush.
+        messages: number of messages in the file, as of the last flush.
     """
 
     def __init__(self, file: WholeFile, simulated: bool, facts: dict[str, str]) -> None:
-        """Begin the file; `simulated`: whether /clock tells the time; `facts` are written down in it."""
+        """Begin the file; `simulated`: whether time comes from /clock; `facts` become metadata."""
         self.messages = self._taken = 0
         self._file = file
         self._writer = Writer(file, compression=CompressionType.ZSTD)  # type: ignore[arg-type]
@@ -113,7 +113,7 @@ class McapRecording:
         self._echoes: dict[str, deque[bytes]] = {}
 
     def take(self, data: bytes) -> int:
-        """Take the whole frames at the beginning of `data`; how many bytes they are."""
+        """Process the complete frames at the beginning of `data`; return their size in bytes."""
         at, end = 0, len(data)
         while end - at >= FRAME.size:
             number, system_ns, length = FRAME.unpack_from(data, at)
@@ -153,7 +153,7 @@ class McapRecording:
             return
         if self._simulated:
             if channel.topic == topic_names.CLOCK:
-                self._tell_time(stamp_ns(body))
+                self._set_time(stamp_ns(body))
             elif self._clock_ns is None:
                 self._waiting.append((number, system_ns, body))
                 return
@@ -170,7 +170,7 @@ class McapRecording:
             return True
         return False
 
-    def _tell_time(self, clock_ns: int) -> None:
+    def _set_time(self, clock_ns: int) -> None:
         self._clock_ns = clock_ns
         if self._waiting:
             for early in self._waiting:
@@ -192,15 +192,15 @@ class McapRecording:
             self.flush()
 
     def flush(self) -> None:
-        """Write what there is.
+        """Write the pending messages to the file.
 
         Raises:
-            OSError: it cannot be written.
+            OSError: the file cannot be written.
         """
         if self._waiting:
-            # There has been no clock for a while: the simulation has not begun, or is not heard of yet.
+            # No clock for a while: the simulation has not begun, or has not been discovered yet.
             bodies = [body for number, _, body in self._waiting if self._channels[number][0].stamped]
-            self._tell_time(max(map(stamp_ns, bodies), default=0))
+            self._set_time(max(map(stamp_ns, bodies), default=0))
         self._writer.flush()
         self.messages = self._taken
 
@@ -208,7 +208,7 @@ class McapRecording:
         """Complete the file with summary and index.
 
         Raises:
-            OSError: it cannot be written.
+            OSError: the file cannot be written.
         """
         self.flush()
         self._writer.finish()
@@ -216,7 +216,7 @@ class McapRecording:
 
 
 def copy(recording: McapRecording, source: int) -> None:
-    """Take frames from a descriptor until it ends, and flush meanwhile.
+    """Process frames from a descriptor until it ends, with regular flushes.
 
     Raises:
         OSError: the file cannot be written.
@@ -237,8 +237,8 @@ def copy(recording: McapRecording, source: int) -> None:
 
 
 def main() -> None:
-    """Write FILE until standard input ends; the second argument is JSON: whether time is simulated, and facts."""
-    # Whoever started this decides when it ends, by closing the pipe.
+    """Write to a file until standard input ends; arguments: file, and JSON with `simulated` and facts."""
+    # The parent process ends this one by closing the pipe.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     path, settings = Path(sys.argv[1]), json.loads(sys.argv[2])
@@ -247,17 +247,17 @@ def main() -> None:
         file = WholeFile(path)
         recording = McapRecording(file, settings["simulated"], settings["facts"])
         recording.flush()
-        _say({"open": True})
+        _report({"open": True})
         copy(recording, sys.stdin.fileno())
         recording.finish()
         file.close()
     except OSError as error:
-        _say({"error": error.strerror or str(error), "messages": recording.messages if recording else 0})
+        _report({"error": error.strerror or str(error), "messages": recording.messages if recording else 0})
         sys.exit(1)
-    _say({"messages": recording.messages, "bytes": path.stat().st_size})
+    _report({"messages": recording.messages, "bytes": path.stat().st_size})
 
 
-def _say(what: dict[str, object]) -> None:
+def _report(what: dict[str, object]) -> None:
     print(json.dumps(what), flush=True)
 
 

@@ -1,4 +1,4 @@
-"""The numbers that sum up any motion of a vehicle, whoever steers it and where to."""
+"""Summary of any motion of a vehicle, in numbers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rosflight_py_sim.recording.state_log import StateLog
 
 @dataclass(frozen=True)
 class MotionSummary:
-    """One motion in numbers; heights are over the start, wind is that of the water for what swims in it."""
+    """One motion in numbers; heights are above the start, wind is the current for an underwater vehicle."""
 
     duration_s: float
     wall_duration_s: float | None
@@ -27,7 +27,7 @@ class MotionSummary:
 
     @property
     def real_time_factor(self) -> float | None:
-        """Simulated over wall time; None where the wall time is not known."""
+        """Simulated time over wall time; None if the wall time is unknown."""
         return self.duration_s / self.wall_duration_s if self.wall_duration_s else None
 
 

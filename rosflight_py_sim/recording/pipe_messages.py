@@ -1,6 +1,6 @@
-"""What goes through the pipe to the process that writes a recording: frames of a header and a serialised message.
+"""Protocol of the pipe to the writer process: frames of a header and a serialised message.
 
-A frame on channel 0 holds JSON, the description of a channel, which goes before the channel's first message.
+A frame on channel 0 holds JSON that describes a channel; it precedes the channel's first message.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import struct
 from dataclasses import dataclass
 
 FRAME = struct.Struct("<HQI")
-"""Number of the channel, system time of the message (ns since 1970), length of what follows."""
+"""Channel number, system time of the message (ns since 1970), length of the body."""
 
 DESCRIPTIONS = 0
 """Channel of the frames that describe channels."""
@@ -17,16 +17,16 @@ DESCRIPTIONS = 0
 
 @dataclass(frozen=True)
 class Channel:
-    """One topic, from one side.
+    """One side of a topic.
 
     Attributes:
         topic: its full name.
-        type_name: as `package/msg/Name`.
-        definition: the type's text with those of all types within, as MCAP's ros2msg has it.
-        type_hash: of the type, as ROS 2 gives it; empty: not known.
-        offered_qos: what the publishers offer, in rosbag2's YAML.
+        type_name: such as `package/msg/Name`.
+        definition: type definition with all nested types, in MCAP's ros2msg format.
+        type_hash: type hash of ROS 2; empty if unknown.
+        offered_qos: QoS offered by the publishers, in rosbag2's YAML.
         stamped: whether the messages begin with a std_msgs/Header.
-        echo: whether the topic is recorded at some of its publishers, and this channel hears what they say again.
+        echo: whether the topic is also recorded at some of its publishers, so that this channel repeats their messages.
     """
 
     topic: str

@@ -1,4 +1,4 @@
-"""The vehicles of a recording, as the logs that a flight leaves behind."""
+"""Vehicles of a recording, with their logs."""
 
 from __future__ import annotations
 
@@ -19,35 +19,35 @@ from rosflight_py_sim.vehicles import Actuator, Vehicle, vehicle
 from rosflight_py_sim.world import DRY_LAND, WORLD, World, world_of
 
 ROW_RATE_HZ = 50.0
-"""Rows of a log that is made of a recording."""
+"""Largest row rate of a log made from a recording."""
 
 
 class MotionLog(StateLog):
-    """Rows of a motion of which nothing else is known."""
+    """Rows of a motion without a known mission."""
 
     def append(
         self, time_s: float, truth: Array, actuator_commands: Sequence[float] | Array, flow_ned: Sequence[float] | Array
     ) -> None:
-        """Add one row, as `StateLog` says.
+        """Add one row, as `StateLog` does.
 
         Raises:
-            ValueError: an array of another length, or a time before the last one; nothing is added.
+            ValueError: an array has the wrong length, or the time is before the last row's; nothing is added.
         """
         self._add(time_s, truth, actuator_commands, flow_ned)
 
 
 @dataclass
 class RecordedVehicle:
-    """What a recording tells of one vehicle, at the times of its truth states, which are at most ROW_RATE_HZ.
+    """Recorded data of one vehicle, at the times of its truth states, limited to ROW_RATE_HZ.
 
     Attributes:
-        namespace: with a slash before it; empty: none.
-        vehicle: which of ours; None: not known.
+        namespace: with a leading slash; empty for none.
+        vehicle: vehicle of this package; None if unknown.
         time_s: shape (n,).
         truth: truth vectors (n, 19).
         wind_ned: m/s (n, 3); zeros where it was not recorded.
         pwm_us: pulse widths (n, 14); zeros where they were not recorded.
-        missing: topics that were not recorded, or cannot be read, in words.
+        missing: descriptions of topics that were not recorded or cannot be read.
     """
 
     recording: Recording
@@ -61,12 +61,12 @@ class RecordedVehicle:
 
     @property
     def name(self) -> str:
-        """For people: its namespace, or what it is."""
+        """Display name: its namespace, or the vehicle's name."""
         return self.namespace.strip("/") or (self.vehicle.name if self.vehicle else "vehicle")
 
     @property
     def actuators(self) -> tuple[Actuator, ...]:
-        """What the outputs move: the vehicle's own actuators, or any output that ever changed."""
+        """The vehicle's actuators, or each output that ever changed."""
         if self.vehicle is not None:
             return self.vehicle.actuators
         moved = np.flatnonzero(np.ptp(self.pwm_us, axis=0)) if len(self.pwm_us) else np.zeros(0)
@@ -74,7 +74,7 @@ class RecordedVehicle:
         return tuple(Actuator(f"output {number}", number, is_motor=False) for number in numbers)
 
     def columns(self, topic: str) -> Columns | None:
-        """What was recorded of one of its topics; None: nothing that can be read."""
+        """Recorded columns of one of its topics; None if there are none."""
         found = self.recording.named(f"{self.namespace}/{topic}")
         if found is None or not found.messages:
             return None
@@ -85,7 +85,7 @@ class RecordedVehicle:
             return None
 
     def held(self, topic: str, *paths: str) -> Array | None:
-        """Fields of one of its topics as they were at each of `time_s`; shape (n, fields). None: not recorded."""
+        """Fields of a topic at each of `time_s`, from the last message; shape (n, fields). None if not recorded."""
         found = self.columns(topic)
         if found is None or not len(found):
             return None
@@ -93,7 +93,7 @@ class RecordedVehicle:
         return np.asarray(found.stack(*paths)[rows])
 
     def wall_between(self, first_s: float, last_s: float) -> float | None:
-        """System time that passed between two times of the recording, s; None: only our own recorder tells."""
+        """System time between two times of the recording, s; None for recordings of other programs."""
         topic = self.recording.topics[f"{self.namespace}/{TRUTH_STATE}"]
         if not self.recording.facts:
             return None
@@ -108,7 +108,7 @@ class RecordedVehicle:
         return np.stack([_command(one, self.pwm_us[:, one.output]) for one in self.actuators], axis=1)
 
     def motion(self) -> MotionLog:
-        """Its log."""
+        """Log of the motion."""
         log = MotionLog(self.actuators, max(1, len(self.time_s)))
         for row in zip(self.time_s.tolist(), self.truth, self.commands(), self.wind_ned, strict=True):
             log.append(*row)
@@ -116,12 +116,12 @@ class RecordedVehicle:
 
 
 def recorded_vehicles(recording: Recording) -> list[RecordedVehicle]:
-    """All vehicles of which the truth was recorded."""
+    """All vehicles with a recorded truth state."""
     known = _known(recording.facts.get("vehicle", ""))
     truth = f"/{TRUTH_STATE}"
     namespaces = [topic.removesuffix(truth) for topic in recording.topics if topic.endswith(truth)]
-    told = json.loads(recording.facts.get("namespaces", "[]"))
-    order = {namespace: place for place, namespace in enumerate(told)}
+    recorded = json.loads(recording.facts.get("namespaces", "[]"))
+    order = {namespace: place for place, namespace in enumerate(recorded)}
     found = (
         _vehicle(recording, namespace, known)
         for namespace in sorted(namespaces, key=lambda one: (order.get(one, len(order)), one))
@@ -130,7 +130,7 @@ def recorded_vehicles(recording: Recording) -> list[RecordedVehicle]:
 
 
 def world_of_recording(recording: Recording) -> World:
-    """The world around the vehicles; dry land where it is not told, or is a file that is not here any more."""
+    """World around the vehicles; dry land if the recording names none, or its file no longer exists."""
     try:
         return world_of({WORLD.name: recording.facts.get("world", "")})
     except ParameterError:
@@ -138,7 +138,7 @@ def world_of_recording(recording: Recording) -> World:
 
 
 def _known(name: str) -> Vehicle | None:
-    """The vehicle of that name or file; None: it is not here any more, or was never told."""
+    """The vehicle with that name or file; None if it is unknown."""
     try:
         return vehicle(name)
     except ParameterError:
@@ -148,25 +148,25 @@ def _known(name: str) -> Vehicle | None:
 def _vehicle(recording: Recording, namespace: str, vehicle: Vehicle | None) -> RecordedVehicle | None:
     empty = np.zeros((0, 19))
     one = RecordedVehicle(recording, namespace, vehicle, empty[:, 0], empty, empty[:, :3], empty[:, :OUTPUTS])
-    told = one.columns(TRUTH_STATE)
-    if told is None or "acceleration.angular.z" not in told.values:
+    recorded = one.columns(TRUTH_STATE)
+    if recorded is None or "acceleration.angular.z" not in recorded.values:
         return None
-    truth = told.stack(*_TRUTH_FIELDS)
-    # Times that go back, after a reset of the clock, begin another recording: only what is in order can be drawn.
-    rows = _rows(told.time_s, np.asarray(np.isfinite(truth).all(axis=1)))
+    truth = recorded.stack(*_TRUTH_FIELDS)
+    # Times that go back, after a reset of the clock, begin another recording: only increasing times can be plotted.
+    rows = _rows(recorded.time_s, np.asarray(np.isfinite(truth).all(axis=1)))
     if not len(rows):
         return None
-    one.time_s, one.truth = told.time_s[rows], truth[rows]
+    one.time_s, one.truth = recorded.time_s[rows], truth[rows]
     one.wind_ned = np.zeros((len(rows), 3))
     one.pwm_us = np.zeros((len(rows), OUTPUTS))
     wind = one.held(TRUTH_WIND, "vector.x", "vector.y", "vector.z")
     pwm = one.held(PWM_OUTPUT, "values")
     if wind is None:
-        one.missing.append(f"no {namespace}/{TRUTH_WIND}: wind is taken to be zero")
+        one.missing.append(f"no {namespace}/{TRUTH_WIND}: wind is assumed to be zero")
     else:
         one.wind_ned = np.nan_to_num(wind)
     if pwm is None or pwm.shape[2:] != (OUTPUTS,):
-        one.missing.append(f"no {namespace}/{PWM_OUTPUT}: what the actuators did is not known")
+        one.missing.append(f"no {namespace}/{PWM_OUTPUT}: actuator commands are unknown")
     else:
         one.pwm_us = pwm[:, 0]
     return one
@@ -181,7 +181,7 @@ _TRUTH_FIELDS = (
 
 
 def _rows(time_s: Array, good: np.typing.NDArray[np.bool_]) -> np.typing.NDArray[np.int64]:
-    """Numbers of rows in order of time, at most ROW_RATE_HZ of them a second."""
+    """Indices of rows in order of time, at most ROW_RATE_HZ per second."""
     latest = np.maximum.accumulate(time_s)
     forward = np.r_[True, time_s[1:] > latest[:-1]] & good
     numbers = np.flatnonzero(forward)

@@ -1,4 +1,4 @@
-"""The columns that every log has: what was true and what was commanded, step by step."""
+"""Columns of every log: true state and actuator commands, step by step."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ _TIME, _TRUTH, _FLOW, _OWN = 0, 1, 20, 23
 
 
 class StateLog:
-    """Rows of time, truth, commands and flow, kept in one growing table; each property is a view, n rows long.
+    """Rows of time, truth, commands and flow, in one growing table; each property is a view of n rows.
 
-    Appending costs about a microsecond, and the table doubles when it is full, so that a step pays nothing more.
-    A derived class has as many further columns as `OWN` says.
+    Appending costs about a microsecond; the table doubles when it is full. A derived class defines further columns in
+    `OWN`.
     """
 
     OWN: ClassVar[int] = 0
 
     def __init__(self, actuators: Sequence[Actuator], capacity: int = 4096) -> None:
-        """`actuators` are the vehicle's; `capacity` is how many rows fit in at first.
+        """`actuators` are the vehicle's; `capacity` is the initial number of rows.
 
         Raises:
-            ValueError: no actuator, or no room.
+            ValueError: no actuator, or zero capacity.
         """
         if not actuators or capacity < 1:
             raise ValueError(f"{len(actuators)} actuators and capacity {capacity} given; allowed: at least 1")
@@ -53,10 +53,10 @@ class StateLog:
 
         `truth` is the truth vector (19): position NED, quaternion, velocity and rates in body axes, accelerations.
         `actuator_commands` are 0 to 1 for a motor and -1 to 1 for a servo; `flow_ned` is the velocity of air or water
-        over the ground, m/s; `own` are the derived class's columns. Time must not run backwards.
+        over the ground, m/s; `own` are the derived class's columns. Time must not decrease.
 
         Raises:
-            ValueError: an array of another length, or a time before the last one; nothing is added.
+            ValueError: an array has the wrong length, or the time is before the last row's; nothing is added.
         """
         if self._count and time_s < self._rows[self._count - 1, _TIME]:
             raise ValueError(f"time {time_s} s is before the last row's {self._rows[self._count - 1, _TIME]} s")
@@ -97,7 +97,7 @@ class StateLog:
 
     @property
     def velocity_ned(self) -> Array:
-        """True velocity over ground, NED, m/s; shape (n, 3), made anew at each access."""
+        """True velocity over ground, NED, m/s; shape (n, 3), computed at each access."""
         w, x, y, z = self._columns(_TRUTH + 3, _TRUTH + 7).T
         u, v, s = self.velocity_body.T
         return np.stack(
@@ -111,7 +111,7 @@ class StateLog:
 
     @property
     def euler(self) -> Array:
-        """True roll, pitch and yaw, rad; shape (n, 3), made anew at each access (Beard and McLain, app. B)."""
+        """True roll, pitch and yaw, rad; shape (n, 3), computed at each access (Beard and McLain, app. B)."""
         w, x, y, z = self._columns(_TRUTH + 3, _TRUTH + 7).T
         roll = np.arctan2(2.0 * (w * x + y * z), w * w - x * x - y * y + z * z)
         pitch = np.arcsin(np.clip(2.0 * (w * y - x * z), -1.0, 1.0))
@@ -125,7 +125,7 @@ class StateLog:
 
     @property
     def airspeed(self) -> Array:
-        """Speed through the air or the water, m/s; shape (n,), made anew at each access."""
+        """Speed through the air or the water, m/s; shape (n,), computed at each access."""
         return np.asarray(np.linalg.norm(self.velocity_ned - self.flow_ned, axis=1))
 
     @property
@@ -139,7 +139,7 @@ class StateLog:
         return math.isfinite(float(np.sum(self._rows[: self._count])))
 
     def _own(self, first: int, end: int) -> Array:
-        """Columns of the derived class, counted from its first."""
+        """Columns of the derived class, numbered from its first."""
         return self._columns(_OWN + first, _OWN + end)
 
     def _column(self, index: int) -> Array:

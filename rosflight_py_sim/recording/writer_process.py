@@ -1,4 +1,4 @@
-"""The simulation's side of a recording: serialised messages, in batches, to the process that writes them."""
+"""Client of the writer process: sends serialised messages in batches."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from pathlib import Path
 
 from rosflight_py_sim.recording.pipe_messages import DESCRIPTIONS, FRAME, Channel
 
-# Linux's number for the size of a pipe, and one that holds some hundred steps.
+# Linux's fcntl command for the size of a pipe, and a size for some hundred steps.
 _F_SETPIPE_SZ = 1031
 _PIPE = 1 << 20
 
-# What is in the pipe and in memory is written in a fraction of this, unless the disk is in trouble.
+# Time to write the contents of pipe and memory, with a wide margin for a slow disk.
 _PATIENCE_S = 30.0
 
 
 class RecordingError(Exception):
-    """A recording cannot be begun; the text says why."""
+    """A recording cannot be started; the text gives the reason."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a recording ended.
+    """Result of a recording.
 
     Attributes:
         path: the file.
-        messages: how many it holds.
-        size: in bytes; 0: not known, because it was not completed.
-        error: what went wrong; empty: nothing.
+        messages: number of messages in the file.
+        size: size in bytes; 0 if unknown, because the file was not completed.
+        error: description of the error; empty if none.
     """
 
     path: Path
@@ -44,37 +44,37 @@ class Outcome:
     error: str
 
     @property
-    def said(self) -> str:
-        """The same in words."""
+    def text(self) -> str:
+        """The result as text."""
         if self.error:
             return f"incomplete after {self.messages} messages: {self.error}"
         return f"{self.messages} messages, {self.size / 1e6:.1f} MB"
 
 
 class WriterProcess:
-    """Takes messages, and hands them on when `flush` is called.
+    """Collects messages, and sends them when `flush` is called.
 
-    When the process cannot keep up with them, `flush` waits for it: nothing is lost. When it cannot write, `error` says
-    why, and messages are dropped from then on.
+    If the process cannot keep up, `flush` waits for it, so no message is lost. If it cannot write, `error` gives the
+    reason, and further messages are dropped.
     """
 
     def __init__(self, path: Path, *, simulated: bool, facts: Mapping[str, str]) -> None:
-        """Start the process; the folders of the file are made.
+        """Start the process; the file's folders are created.
 
         Args:
-            path: a file that is not there yet.
-            simulated: whether the topic /clock tells the time.
-            facts: what else to write down in the file.
+            path: a file that does not exist yet.
+            simulated: whether time comes from the topic /clock.
+            facts: metadata for the file.
 
         Raises:
-            RecordingError: the file cannot be written, or the libraries that it takes are not installed.
+            RecordingError: the file cannot be written, or the required libraries are not installed.
         """
         if find_spec("mcap") is None:
             raise RecordingError("recording needs mcap: pip install 'rosflight_py_sim[record]'")
         self.path = path
         self.error = ""
         self._outcome: Outcome | None = None
-        # Plain bytes, headers and messages by turns: tuples would keep the garbage collector busy.
+        # A flat list of bytes, alternately headers and messages: tuples would keep the garbage collector busy.
         self._batch: list[bytes] = []
         self._channels = 0
         try:
@@ -82,9 +82,9 @@ class WriterProcess:
         except OSError as error:
             raise RecordingError(f"cannot write '{path}': {error.strerror}") from error
         if path.exists():
-            raise RecordingError(f"there is a file '{path}' already, which would be lost")
+            raise RecordingError(f"the file '{path}' already exists")
         settings = json.dumps({"simulated": simulated, "facts": dict(facts)})
-        # In a session of its own: Ctrl-C is for us, and the file is completed when we are done.
+        # In a session of its own: Ctrl-C ends the simulation, which then completes the file.
         self._process = subprocess.Popen(
             [sys.executable, "-m", "rosflight_py_sim.recording.mcap_writer", str(path), settings],
             stdin=subprocess.PIPE,
@@ -101,7 +101,7 @@ class WriterProcess:
             raise RecordingError(f"cannot write '{path}': {answer['error']}")
 
     def channel(self, channel: Channel) -> Callable[[bytes], None]:
-        """A function that takes the serialised messages of a channel, now."""
+        """A function that accepts serialised messages of a channel, stamped with the present time."""
         self._channels += 1
         number = self._channels
         description = json.dumps({"number": number, **asdict(channel)}).encode()
@@ -116,7 +116,7 @@ class WriterProcess:
         return take
 
     def flush(self) -> None:
-        """Hand on what was taken since the last call."""
+        """Send the messages since the last call."""
         if not self._batch:
             return
         left = memoryview(b"".join(self._batch))
@@ -132,7 +132,7 @@ class WriterProcess:
             self.error = self._outcome.error
 
     def close(self) -> Outcome:
-        """Hand on the rest, and wait until the file is complete."""
+        """Send the remaining messages, and wait until the file is complete."""
         self.flush()
         assert self._process.stdin is not None and self._process.stdout is not None
         with contextlib.suppress(BrokenPipeError):
@@ -158,6 +158,6 @@ class WriterProcess:
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
         if not line:
-            return {"error": f"the process that writes it ended with {self._process.wait()}"}
+            return {"error": f"the writer process ended with {self._process.wait()}"}
         answer: dict[str, str | int] = json.loads(line)
         return answer

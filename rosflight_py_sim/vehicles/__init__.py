@@ -1,4 +1,4 @@
-"""The vehicles: each is a file of data, which config/vehicles/ or a user's own folder holds."""
+"""Vehicles, each defined by a file in config/vehicles/ or in a folder of your own."""
 
 from rosflight_py_sim.vehicles.catalogue import (
     DEFAULT_VEHICLE,

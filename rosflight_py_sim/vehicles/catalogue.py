@@ -1,4 +1,4 @@
-"""Which vehicles there are: vehicle files, found by name in the folders of vehicles, or by path."""
+"""Catalogue of vehicles: vehicle files, found by name in the vehicle folders, or by path."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from rosflight_py_sim.vehicles.vehicle import Vehicle
 from rosflight_py_sim.vehicles.vehicle_file import read_vehicle
 
 DEFAULT_VEHICLE = "multirotor"
-"""The vehicle where none is asked for."""
+"""The default vehicle."""
 
 STANDALONE = "standalone"
-"""Name of the dynamics of this package, as users type it."""
+"""Name of this package's dynamics, as an option value."""
 
 FOLDERS = "ROSFLIGHT_PY_SIM_VEHICLES"
-"""Environment variable: folders of a user's own vehicles, separated as in PATH; they come before those
-that packages have registered."""
+"""Environment variable: folders of your own vehicles, separated as in PATH; they take precedence over
+registered folders of packages."""
 
 
 def vehicle_files() -> dict[tuple[str, str], Path]:
-    """Vehicle file by the names of vehicle and dynamics.
+    """Vehicle files by names of vehicle and dynamics.
 
-    A folder of vehicles holds NAME.yaml and, for a vehicle that other dynamics can move, DYNAMICS/NAME.yaml. Its other
-    folders hold what you like.
+    A folder of vehicles holds NAME.yaml and, for vehicles with other dynamics, DYNAMICS/NAME.yaml. Other folders in it
+    are ignored.
     """
     given = [Path(folder) for folder in os.environ.get(FOLDERS, "").split(os.pathsep) if folder]
     files: dict[tuple[str, str], Path] = {}
@@ -40,43 +40,43 @@ def vehicle_files() -> dict[tuple[str, str], Path]:
 
 
 def known_vehicles() -> list[str]:
-    """Names of the vehicles."""
+    """Names of all vehicles."""
     return sorted({name for name, dynamics in vehicle_files() if dynamics == STANDALONE})
 
 
 def known_dynamics() -> list[str]:
-    """Names of the dynamics, as users type them: those of their executables, which end with _dynamics."""
+    """Names of all dynamics, as option values: their executables without the suffix _dynamics."""
     return [name.removesuffix("_dynamics") for name in NODE_CLASSES if name.endswith("_dynamics")]
 
 
 def all_vehicles() -> dict[tuple[str, str], Vehicle]:
-    """Vehicle by the names of vehicle and dynamics.
+    """Vehicles by names of vehicle and dynamics.
 
     Raises:
-        ParameterError: a vehicle file is not right.
+        ParameterError: a vehicle file is invalid.
     """
     return {names: read_vehicle(file) for names, file in vehicle_files().items()}
 
 
 def names_of_vehicles(suits: Callable[[Vehicle], bool]) -> list[str]:
-    """Names of the vehicles that suit.
+    """Names of the vehicles for which `suits` returns True.
 
     Raises:
-        ParameterError: a vehicle file is not right.
+        ParameterError: a vehicle file is invalid.
     """
     return [name for (name, dynamics), one in all_vehicles().items() if dynamics == STANDALONE and suits(one)]
 
 
 def reference(chosen: Vehicle) -> str:
-    """What `vehicle` finds it by again: its name, or the path of its file."""
+    """Argument with which `vehicle` finds it again: its name, or the path of its file."""
     return chosen.name if chosen.file in vehicle_files().values() else str(chosen.file)
 
 
 def vehicle(name_or_path: str, dynamics: str = STANDALONE) -> Vehicle:
-    """The vehicle of that name or file, moved by the dynamics of that name.
+    """The vehicle with that name or file, and those dynamics.
 
     Raises:
-        ParameterError: there is none, or its file is not right.
+        ParameterError: there is no such vehicle, or its file is invalid.
     """
     if "/" in name_or_path or name_or_path.endswith((".yaml", ".yml")):
         file = Path(name_or_path)

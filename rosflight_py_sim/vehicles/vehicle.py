@@ -1,4 +1,4 @@
-"""What a vehicle file says, as data."""
+"""Contents of a vehicle file, as data classes."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ CAMERA = "camera"
 """Executable of the cameras."""
 
 SHAPES = ("dart", "multirotor", "inverted_v_tail", "high_wing", "open_frame", "plated_frame")
-"""Shapes that the viewers draw."""
+"""Shapes that the viewers can draw."""
 
 DEFAULT_SHAPE = "dart"
-"""Shape of a vehicle whose file names none."""
+"""Shape of a vehicle whose file specifies none."""
 
 SPACING = 20.0
-"""Distance from one vehicle to the next at the start of a fleet where nothing is in the way, m."""
+"""Default distance between vehicles at the start of a fleet, m."""
 
 
 @dataclass(frozen=True)
 class Actuator:
-    """What an output of the flight controller moves.
+    """An actuator on an output of the flight controller.
 
     Attributes:
-        name: in words.
+        name: display name.
         output: number of the output, from 0.
-        is_motor: whether it turns a motor; else a servo.
+        is_motor: whether it is a motor; otherwise a servo.
     """
 
     name: str
@@ -37,19 +37,19 @@ class Actuator:
     is_motor: bool
 
     def command(self, pulse_us: float) -> float:
-        """What a pulse width asks for: 0 to 1 of a motor, -1 to 1 of a servo."""
+        """Command for a pulse width: 0 to 1 for a motor, -1 to 1 for a servo."""
         return command_of(pulse_us, MOTOR if self.is_motor else SERVO)
 
 
 @dataclass(frozen=True)
 class Pairing:
-    """How a vehicle is flown by a flight controller that is not its own.
+    """Configuration for a vehicle and a flight controller other than its default.
 
     Attributes:
-        file: parameters of all nodes, over the vehicle's own.
-        command: command to type in another terminal; empty: none.
-        instance: option to append to the command for each vehicle of a fleet, which then has a program of its own;
-            `{index}` stands for the vehicle's number, from 0. Empty: one command serves all.
+        file: parameters of all nodes, which override the vehicle's own.
+        command: command to type in another terminal; empty for none.
+        instance: option to append to the command for each vehicle of a fleet, if each needs its own program;
+        `{index}` stands for the vehicle's number, from 0. Empty: one program serves all.
     """
 
     file: Path
@@ -59,14 +59,14 @@ class Pairing:
 
 @dataclass(frozen=True)
 class ClientMission:
-    """A mission that a client program steers, over the protocol of the vehicle's flight controller.
+    """A mission flown by a client program, over the protocol of the vehicle's flight controller.
 
     Attributes:
-        program: Python file; it prints what it does, one line for each part of the mission.
-        parts: how many parts there are.
-        task: what the program has to do, and is judged by: a mission that a package has registered.
-        arguments: further ones of the program.
-        settings: parameters of the nodes.
+        program: Python file; it prints one line for each step of the mission.
+        parts: number of steps.
+        task: registered name of the task, which evaluates the mission.
+        arguments: further arguments of the program.
+        settings: parameters for the nodes.
     """
 
     program: Path
@@ -78,26 +78,26 @@ class ClientMission:
 
 @dataclass(frozen=True)
 class Vehicle:
-    """One vehicle.
+    """A vehicle.
 
     Attributes:
-        name: stem of its file; also begins the namespaces of a fleet.
+        name: stem of its file, and prefix of a fleet's namespaces.
         file: the vehicle file.
-        description: what it is, in one line.
-        forces_and_moments: executable of its forces and moments.
-        dynamics: executable of its dynamics.
+        description: one line.
+        forces_and_moments: executable of its forces-and-moments node.
+        dynamics: executable of its dynamics node.
         parameter_file: parameters of all nodes.
         firmware_file: the flight controller's parameters.
-        actuators: what the outputs of the flight controller move.
-        appearance: its shape, one of SHAPES.
-        autopilot: executable of its autopilot; empty: it has none.
-        waypoint_file: what its autopilot flies; None: the autopilot needs no list of waypoints.
-        flight_controller: default flight controller, one of `registry.flight_controller_names`.
-        pairings: name of a flight controller to what that one needs to fly the vehicle.
-        extra_nodes: executables that it carries besides those that every vehicle has.
-        spacing: distance from one to the next at the start of a fleet, m; all of eight must fit into its world.
-        mission: what `rosflight_py_sim fly` does with it; None: what the autopilot flies.
-        weather_file: parameters of the wind or the current in which it does.
+        actuators: actuators on the flight controller's outputs.
+        appearance: shape, from SHAPES.
+        autopilot: executable of its autopilot; empty for none.
+        waypoint_file: waypoints of its autopilot; None if the autopilot needs no list.
+        flight_controller: default flight controller, from `registry.flight_controller_names`.
+        pairings: configuration for other flight controllers, by their names.
+        extra_nodes: executables of further nodes, besides those of every vehicle.
+        spacing: distance between vehicles at the start of a fleet, m; eight must fit into its world.
+        mission: mission of `rosflight_py_sim fly`; None: the autopilot's.
+        weather_file: parameters of the mission's wind or current.
     """
 
     name: str
@@ -120,12 +120,12 @@ class Vehicle:
 
     @property
     def settings(self) -> dict[str, Value]:
-        """Parameters of the nodes that follow from the vehicle file; those of parameter files are stronger."""
+        """Node parameters that follow from the vehicle file; parameter files override them."""
         settings: dict[str, Value] = {"firmware_param_file": str(self.firmware_file), "appearance": self.appearance}
         return settings | ({"waypoint_file": str(self.waypoint_file)} if self.waypoint_file else {})
 
     def carrying(self, node: str, wanted: bool | None) -> Vehicle:
-        """The vehicle with or without a node; None: as it is."""
+        """Copy with or without a node; None: unchanged."""
         if wanted is None:
             return self
         others = tuple(one for one in self.extra_nodes if one != node)

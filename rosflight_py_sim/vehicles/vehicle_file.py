@@ -1,4 +1,4 @@
-"""Vehicle files (docs/add_a_vehicle.md): reading, and refusing what makes no sense with file, line and key."""
+"""Vehicle files (docs/add_a_vehicle.md): reading and checking, with file, line and key in errors."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OPTIONAL = (
     "weather",
 )
 
-# ROS namespaces are made of it.
+# Becomes part of ROS namespaces.
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
 _OUTPUTS = 14
@@ -31,13 +31,13 @@ _KINDS = {"motor": True, "servo": False}
 
 
 def read_vehicle(file: Path) -> Vehicle:
-    """The vehicle that a file describes; its name is the file's, without the ending.
+    """Read a vehicle file; the vehicle's name is the file's stem.
 
     Raises:
-        ParameterError: the file cannot be read, or is no vehicle file.
+        ParameterError: the file cannot be read, or is not a valid vehicle file.
     """
     if not _NAME.fullmatch(file.stem):
-        raise ParameterError(f"{file}: its name is the vehicle's; allowed: letters, digits and _, a letter first")
+        raise ParameterError(f"{file}: the file name names the vehicle; allowed: letters, digits and _, a letter first")
     section = read_file(file, ParameterError).section((*REQUIRED, *OPTIONAL), REQUIRED)
 
     def executable(item: Item, ending: str = "") -> str:
@@ -79,10 +79,12 @@ def _whole(item: Item, least: int, most: int) -> int:
 
 
 def _file(item: Item) -> Path:
-    """A file, whose path begins at the vehicle file's folder."""
+    """A file; relative paths begin at the vehicle file's folder."""
     file = _path(item)
     if not file.is_file():
-        raise item.refuse(f"a path from {item.file.parent} to a file, or an absolute one", f"{item.text()}, no file,")
+        raise item.refuse(
+            f"a path from {item.file.parent} to a file, or an absolute one", f"{item.text()}, not a file,"
+        )
     return file
 
 
@@ -120,17 +122,17 @@ def _command(item: Item) -> str:
     try:
         return item.text().format(config=CONFIG, folder=item.file.absolute().parent)
     except (KeyError, IndexError, ValueError):
-        raise item.refuse("a command in which {config} and {folder} alone stand in braces") from None
+        raise item.refuse("a command with no placeholders except {config} and {folder}") from None
 
 
 def _mission(item: Item) -> tuple[ClientMission | None, Path | None]:
-    """The mission of a client program, or else the waypoints of the autopilot."""
+    """The mission of a client program, or the waypoints of the autopilot."""
     keys = ("program", "parts", "task", "arguments", "settings")
     section = item.section(("waypoints", *keys))
     if "waypoints" in section:
         for name in keys:
             if name in section:
-                raise section[name].refuse("waypoints for the autopilot, or a program", "both")
+                raise section[name].refuse("either waypoints for the autopilot or a program", "both")
         return None, _file(section["waypoints"])
     section = item.section(keys, keys[:3])
     mission = ClientMission(

@@ -1,1 +1,1 @@
-"""What people look at: the picture of a flight (`flight_picture`) and its table in the terminal (`summary_table`)."""
+"""Drawing: vehicles, worlds, plots, the node graph, and the browser viewer."""

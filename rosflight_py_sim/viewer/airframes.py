@@ -1,4 +1,4 @@
-"""What flies, as it is drawn: multirotors, fixed wings, and a dart for what has no shape of its own.
+"""Shapes of aircraft: multirotors, fixed wings, and a dart for vehicles without a shape.
 
 `physics` holds the parameters of the vehicle's forces, moments and dynamics; `values` those of the node that draws.
 """
@@ -22,7 +22,7 @@ Commands: TypeAlias = dict[str, Outputs]
 
 BODY, DARK, ACCENT, PROPELLER, TRIM = (214, 218, 222), (46, 50, 56), (240, 120, 20), (30, 32, 36), (52, 112, 186)
 
-# An arm is ahead or behind from this share of its length on.
+# An arm counts as front or rear if its end is ahead of or behind the centre by this share of its length.
 _ASIDE = 1e-6
 
 INVERTED_V_TAIL: Commands = {
@@ -31,7 +31,7 @@ INVERTED_V_TAIL: Commands = {
     "rudder": {1: 1.0, 2: 1.0},
     "throttle": {4: 1.0},
 }
-"""Weights of the outputs in the commands of surfaces and motor, as ROSflight's mixer of that name turned around."""
+"""Weights of the outputs in the commands of surfaces and motor: the inverse of ROSflight's mixer of that name."""
 
 ONE_OUTPUT_EACH: Commands = {"aileron": {0: 1.0}, "elevator": {1: 1.0}, "rudder": {2: 1.0}, "throttle": {4: 1.0}}
 
@@ -40,26 +40,26 @@ CONTACT_POINTS = DYNAMICS_PARAMETERS["contact_points"].default
 
 
 def contact_points(physics: Values) -> list[Vector]:
-    """Where the vehicle touches the ground, body axes, m."""
+    """Ground contact points of the vehicle, body axes, m."""
     given = np.array(physics.get("contact_points", CONTACT_POINTS), dtype=np.float64).reshape(-1, 3)
     return [(x, y, z) for x, y, z in given.tolist()]
 
 
 def rotor(name: str, pivot: Vector, diameter: float, thrust: Vector, spin: Vector, outputs: Outputs) -> Part:
-    """A propeller on a motor."""
+    """A propeller with its motor."""
     motion = Motion("rotor", spin, ROTOR_SPEED, outputs, is_motor=True)
     return Part(name, propeller(diameter, thrust, spin), PROPELLER, pivot, motion)
 
 
 def dart(physics: Values, values: Values) -> list[Part]:
-    """Half a metre of folded paper, blue with an orange nose, its keel down."""
+    """A paper dart of half a metre, blue with an orange nose, keel down."""
     tail = np.array([(0.0, -0.2, 0.0), (0.0, 0.0, -0.015), (0.0, 0.2, 0.0), (0.0, 0.0, 0.07)])
     rings = [share * tail + (0.3 - 0.5 * share, 0.0, 0.0) for share in (0.01, 0.3, 1.0)]
     return [Part("nose", loft(rings[:2]), ACCENT), Part("wings", loft(rings[1:]), TRIM)]
 
 
 def multirotor(physics: Values, values: Values) -> list[Part]:
-    """Arms to where the rotors are, skids to where the vehicle stands; the arms ahead are orange."""
+    """Arms to the rotors, and skids at the ground contact points; front arms are orange."""
     known = {name: value for name, value in physics.items() if name in MULTIROTOR_PARAMETERS}
     rotors = rotor_geometry(MULTIROTOR_PARAMETERS.checked(known))
     diameter = number(physics, "D_prop")
@@ -96,19 +96,19 @@ def multirotor(physics: Values, values: Values) -> list[Part]:
 
 @dataclass(frozen=True)
 class FixedWingShape:
-    """Measures of a fixed wing, m.
+    """Dimensions of a fixed wing, m.
 
     Attributes:
-        span, chord: of the wing, whose quarter-chord line is over the centre of mass.
-        nose_x, tail_x: ends of the aircraft.
-        wing_z: height of the wing, down.
+        span, chord: dimensions of the wing, whose quarter-chord line is above the centre of mass.
+        nose_x, tail_x: x of the aircraft's ends.
+        wing_z: height of the wing, positive down.
         width: of the fuselage.
-        boom_y: distance of two tail booms from the middle; 0: the fuselage carries the tail.
-        wheels: where the wheels touch the ground.
-        propeller: diameter.
+        boom_y: distance of two tail booms from the plane of symmetry; 0: the fuselage carries the tail.
+        wheels: ground contact points of the wheels.
+        propeller: diameter of the propeller.
         is_pusher: whether the propeller is behind the wing, or in the nose.
-        deflection: of a surface at full command, rad.
-        commands: weights of the outputs, unless others are given.
+        deflection: deflection of a surface at full command, rad.
+        commands: default weights of the outputs.
     """
 
     span: float
@@ -131,7 +131,7 @@ def inverted_v_tail(physics: Values, values: Values) -> list[Part]:
 
 
 def high_wing(physics: Values, values: Values) -> list[Part]:
-    """A high wing with its propeller in the nose, of a Cessna 172's measures (Cessna 172P information manual, 1982)."""
+    """A high wing with its propeller in the nose and the dimensions of a Cessna 172 (Cessna 172P manual, 1982)."""
     wheels = ((-0.5, 1.27, 1.25), (-0.5, -1.27, 1.25), (1.2, 0.0, 1.25))
     measures = FixedWingShape(
         10.9, 1.49, 2.1, -5.9, -0.75, 1.0, 0.0, wheels, 1.9, False, math.radians(20.0), ONE_OUTPUT_EACH
@@ -160,7 +160,7 @@ def _shape_of(physics: Values) -> FixedWingShape:
 
 
 def _commands(own: Commands, values: Values) -> Commands:
-    """Weights of the outputs: those of SURFACE_MIX_PARAMETERS where any is given, else the vehicle's own."""
+    """Weights of the outputs: those of SURFACE_MIX_PARAMETERS if any is given, else the vehicle's own."""
     mixes = {name: values.get(f"{name}_mix", []) for name in own}
     if not any(mixes.values()):
         return own
@@ -181,13 +181,13 @@ def _surface(name: str, mesh: Mesh, axis: Vector, pivot: Vector, shape: FixedWin
 
 def _fuselage(shape: FixedWingShape) -> list[Part]:
     radius = 0.5 * shape.width
-    # A pusher's ends ahead of the propeller, behind the wing.
+    # A pusher's fuselage ends ahead of the propeller, behind the wing.
     end = -1.1 * shape.chord if shape.is_pusher else shape.tail_x
     profile = [(0.0, 0.25), (0.08, 0.62), (0.25, 1.0), (0.6, 1.0), (1.0, 0.45 if shape.is_pusher else 0.15)]
     middle = shape.wing_z + radius
     body = spindle((shape.nose_x, 0, middle), (end, 0, middle), [(s, r * radius) for s, r in profile])
     parts = [Part("fuselage", body, BODY)]
-    # Behind the engine, where there is one, and ahead of the wing.
+    # Behind the engine, if there is one, and ahead of the wing.
     glass_x = shape.nose_x - (0.3 if shape.is_pusher else 0.17) * (shape.nose_x - end)
     glass = box((1.3 * radius, 1.1 * radius, 0.8 * radius), (glass_x, 0.0, middle - 0.62 * radius))
     parts.append(Part("canopy", glass, TRIM))
@@ -211,14 +211,14 @@ def _wing(shape: FixedWingShape, commands: Commands) -> list[Part]:
     ahead, thickness = 0.25 * chord, 0.12 * chord
     hinge = ahead - 0.75 * chord
     inner, outer = 0.55 * half, 0.95 * half
-    # The whole chord but where an aileron is.
+    # The whole chord except at an aileron.
     whole = panel([((ahead, y, z), chord, thickness) for y in (-inner, inner)])
     short = panel([((ahead, y, z), 0.75 * chord, thickness) for y in (inner, outer)])
     tip = panel([((ahead, outer, z), chord, thickness), ((ahead, half, z), 0.9 * chord, 0.6 * thickness)])
     wing = merged([whole, short, short.mirrored(), tip, tip.mirrored()])
     right = flap([((0.0, y - inner, 0.0), 0.25 * chord, 0.5 * thickness) for y in (inner, outer)])
     roll = commands["aileron"]
-    # A positive aileron rolls right: its right half goes up, about -y, its left half down, about +y.
+    # A positive aileron command rolls right: the right surface turns up, about -y, the left one down, about +y.
     return [
         Part("wing", wing, BODY),
         _surface("right aileron", right, (0.0, -1.0, 0.0), (hinge, inner, z), shape, roll),
@@ -231,7 +231,7 @@ def _tail(shape: FixedWingShape, commands: Commands) -> list[Part]:
 
 
 def _inverted_v_tail(shape: FixedWingShape, commands: Commands) -> list[Part]:
-    """Two panels from the booms up to the middle, each with a surface behind it."""
+    """Two panels from the booms up to the plane of symmetry, each with a surface behind it."""
     chord, foot, x = 0.8 * shape.chord, shape.boom_y, shape.tail_x + 0.8 * shape.chord
     top, low = shape.wing_z - 0.75 * foot, shape.wing_z
     along = np.array([0.0, -foot, top - low]) / math.hypot(foot, top - low)
@@ -243,8 +243,8 @@ def _inverted_v_tail(shape: FixedWingShape, commands: Commands) -> list[Part]:
     hinge = x - fixed
     elevator, rudder = commands["elevator"], commands["rudder"]
     parts = [Part("tail", merged([right, right.mirrored()]), BODY)]
-    # A positive elevator moves both trailing edges down, a positive rudder both to the left. Of the right panel, which
-    # leans to the left, these are the same way; of the left one they are opposite.
+    # A positive elevator moves both trailing edges down, a positive rudder both to the left. For the right panel, which
+    # leans to the left, both have the same sign; for the left panel, opposite signs.
     for name, side, mesh in (("right tail", 1.0, moving), ("left tail", -1.0, moving.mirrored())):
         outputs = {k: 0.5 * (side * elevator.get(k, 0.0) + rudder.get(k, 0.0)) for k in {*elevator, *rudder}}
         axis = (0.0, -side * float(along[1]), -float(along[2]))

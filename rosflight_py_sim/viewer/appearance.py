@@ -1,7 +1,7 @@
-"""What the vehicles look like: parts of triangles, some of which turn with the outputs of the flight controller.
+"""Appearance of vehicles: coloured meshes, some of which move with the flight controller's outputs.
 
-Sizes come from the vehicle's own physics parameters, so that a propeller is where the physics has it. Nothing here
-knows ROS or a way of drawing.
+Sizes come from the vehicle's physics parameters, so that a propeller is drawn where the physics places it. Independent
+of ROS and of any renderer.
 """
 
 from __future__ import annotations
@@ -28,24 +28,24 @@ _BUILDERS: dict[str, Callable[[Values, Values], list[Part]]] = {
 APPEARANCE = Parameter(
     "appearance",
     DEFAULT_SHAPE,
-    "Shape of the vehicle, with the sizes that the parameters of forces_and_moments and dynamics give it; a dart has "
-    "none of them and shows where the vehicle is and how it is turned",
+    "Shape of the vehicle, sized by the parameters of forces_and_moments and dynamics; a dart has "
+    "no such sizes, and shows only position and attitude",
     choices=SHAPES,
     read_only=True,
 )
 
 
 def appearance(shape: str, physics: Values | None = None, values: Values | None = None) -> Appearance:
-    """What a vehicle of that shape looks like.
+    """Appearance of a vehicle with this shape.
 
     Args:
         shape: one of APPEARANCE's choices.
         physics: parameters of the vehicle's forces, moments and dynamics.
-        values: which outputs move the surfaces (SURFACE_MIX_PARAMETERS), where it is not the vehicle's own flight
-            controller that moves them.
+        values: outputs that move the surfaces (SURFACE_MIX_PARAMETERS), for a flight controller other than the
+        vehicle's own.
 
     Raises:
-        ParameterError: there is no such shape, or the physics lacks a parameter that it needs.
+        ParameterError: there is no such shape, or a physics parameter that it needs is missing.
     """
     build = _BUILDERS[str(APPEARANCE.checked(shape))]
     try:
@@ -53,6 +53,6 @@ def appearance(shape: str, physics: Values | None = None, values: Values | None 
     except (KeyError, ParameterError) as error:
         reason = f"there is no parameter {error}" if isinstance(error, KeyError) else str(error)
         raise ParameterError(
-            f"parameter '{APPEARANCE.name}': {shape} given, whose sizes come from the parameters of forces_and_moments "
+            f"parameter '{APPEARANCE.name}': {shape} given, which takes its size from parameters of forces_and_moments "
             f"and dynamics: {reason}"
         ) from error

@@ -1,4 +1,4 @@
-"""The node graph in Graphviz's DOT language, and as the SVG that Graphviz draws of it.
+"""The node graph in Graphviz's DOT language, and rendered by Graphviz as SVG.
 
 Nodes are boxes, coloured by their health. Topics with the same publishers and subscribers share a box, which gives
 their rates. Bold lines are the topics of a simulation step.
@@ -42,7 +42,7 @@ _ONE_COLUMN, _MOST_ROWS = 6, 12
 
 @dataclass(frozen=True)
 class _Bundle:
-    """Topics with the same ends.
+    """Topics with the same publishers and subscribers.
 
     Attributes:
         publishers, subscribers: full names of nodes.
@@ -56,7 +56,7 @@ class _Bundle:
 
 
 def draw(model: GraphModel) -> str:
-    """The graph as an SVG document that needs no other file.
+    """The graph as a self-contained SVG document.
 
     Raises:
         ParameterError: pygraphviz is not installed or cannot be loaded; the text names what to install.
@@ -113,8 +113,8 @@ def _bundles(model: GraphModel) -> list[_Bundle]:
     known = {node.name for node in model.nodes}
     found: dict[tuple[tuple[str, ...], tuple[str, ...], bool], list[TopicEntry]] = {}
     for topic in model.topics:
-        # A topic may have an end that was not yet there when the nodes were listed.
-        ends = tuple(sorted(known & set(topic.publishers))), tuple(sorted(known & set(topic.listeners)))
+        # A topic may have an end point that was not listed yet when the nodes were listed.
+        ends = tuple(sorted(known & set(topic.publishers))), tuple(sorted(known & set(topic.subscribers)))
         if any(ends):
             found.setdefault((*ends, topic.name.endswith(_STEP)), []).append(topic)
     return [_Bundle(*key, tuple(topics)) for key, topics in found.items()]

@@ -1,6 +1,6 @@
-"""The node graph as it is now, as data: nodes with what they say of themselves, topics with their ends and rates.
+"""Model of a node graph: nodes with their reports, topics with their end points and rates.
 
-It knows no ROS: `graph_watch.py` asks for all of this and `graph_drawing.py` draws it.
+Independent of ROS: `graph_watch.py` collects the data and `graph_drawing.py` draws the graph.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from enum import IntEnum
 from typing import Any
 
 PLUMBING = ("/diagnostics", "/parameter_events", "/rosout")
-"""Topics that every node has, which would hide the others."""
+"""Topics of every node, which would clutter the drawing."""
 
 
 class Health(IntEnum):
-    """How a node is; those that say nothing of themselves are UNKNOWN."""
+    """Health of a node; UNKNOWN if it does not report."""
 
     OK = 0
     WARN = 1
@@ -26,12 +26,12 @@ class Health(IntEnum):
 
 @dataclass(frozen=True)
 class Report:
-    """What a node said last.
+    """Last report of a node.
 
     Attributes:
-        health: how it is; STALE: it has said nothing for a while.
-        message: the same in words.
-        values: what else it says, by name.
+        health: reported level; STALE if the report is old.
+        message: summary text.
+        values: further values, by name.
     """
 
     health: Health
@@ -39,7 +39,7 @@ class Report:
     values: Mapping[str, str] = field(default_factory=dict)
 
     def number(self, key: str) -> float | None:
-        """A value as a number; None: there is none of that name."""
+        """A value as a number; None if there is no such value."""
         try:
             return float(self.values[key])
         except (KeyError, ValueError):
@@ -47,7 +47,7 @@ class Report:
 
 
 SILENT = Report(Health.UNKNOWN, "")
-"""Of a node that does not report."""
+"""Report of a node that does not publish diagnostics."""
 
 
 @dataclass(frozen=True)
@@ -55,45 +55,45 @@ class NodeEntry:
     """A node of the graph.
 
     Attributes:
-        name: with its namespace, from the first slash on.
-        report: what it says as a whole.
-        subjects: what it says of parts of it, by name.
-        heard, said: rates that it tells by topic, Hz of its own time.
+        name: full name, with the leading slash.
+        report: report on the node as a whole.
+        subjects: reports on parts of the node, by name.
+        received_hz, published_hz: reported rates by topic, per second of the node's time.
     """
 
     name: str
     report: Report = SILENT
     subjects: Mapping[str, Report] = field(default_factory=dict)
-    heard: Mapping[str, float] = field(default_factory=dict)
-    said: Mapping[str, float] = field(default_factory=dict)
+    received_hz: Mapping[str, float] = field(default_factory=dict)
+    published_hz: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def health(self) -> Health:
-        """The worst that it says of itself or of a part."""
+        """Worst level of the node and its parts."""
         return max([self.report.health, *(one.health for one in self.subjects.values())])
 
     @property
     def message(self) -> str:
-        """What there is to know at a glance: of the node, and of parts that are not well."""
+        """Summary of the node, and of its parts that are not well."""
         amiss = [f"{name}: {one.message}" for name, one in self.subjects.items() if one.health > Health.OK]
         return "; ".join(filter(None, [self.report.message, *amiss]))
 
 
 @dataclass(frozen=True)
 class TopicEntry:
-    """A topic of the graph.
+    """A topic.
 
     Attributes:
-        name: full.
-        type_name: as `std_msgs/msg/String`; several, where its ends do not agree, with commas.
-        publishers, listeners: full names of nodes, sorted.
-        rate_hz: messages per second of the publisher's time; None: nobody tells.
+        name: full name.
+        type_name: such as `std_msgs/msg/String`; several, separated by commas, if the end points disagree.
+        publishers, subscribers: full names of nodes, sorted.
+        rate_hz: messages per second of the publisher's time; None if not reported.
     """
 
     name: str
     type_name: str
     publishers: tuple[str, ...]
-    listeners: tuple[str, ...]
+    subscribers: tuple[str, ...]
     rate_hz: float | None = None
 
 
@@ -106,11 +106,11 @@ class GraphModel:
 
     @property
     def well(self) -> bool:
-        """Whether no node says that something is amiss."""
+        """Whether no node reports a problem."""
         return all(node.health <= Health.OK for node in self.nodes)
 
     def as_data(self) -> dict[str, Any]:
-        """All of it as what JSON can hold."""
+        """The model as data for JSON."""
         nodes = [
             asdict(node)
             | {"health": node.health.name, "message": node.message, "report": _report_data(node.report)}
@@ -125,23 +125,25 @@ def _report_data(report: Report) -> dict[str, Any]:
 
 
 def graph_model(nodes: Iterable[NodeEntry], topics: Iterable[TopicEntry], *, plumbing: bool = False) -> GraphModel:
-    """The graph, its topics with the rates that nodes tell, and without the plumbing unless it is asked for."""
+    """Model of the graph, with reported topic rates; PLUMBING topics are left out unless requested."""
     by_name = {node.name: node for node in nodes}
     shown = [topic for topic in topics if plumbing or topic.name not in PLUMBING]
     rated = [
-        TopicEntry(t.name, t.type_name, t.publishers, t.listeners, _rate(t, by_name))
+        TopicEntry(t.name, t.type_name, t.publishers, t.subscribers, _rate(t, by_name))
         for t in sorted(shown, key=lambda topic: topic.name)
     ]
     return GraphModel(tuple(by_name[name] for name in sorted(by_name)), tuple(rated))
 
 
 def _rate(topic: TopicEntry, nodes: Mapping[str, NodeEntry]) -> float | None:
-    """What its publishers tell; if one of them does not, what a listener hears."""
-    said = [nodes[name].said.get(topic.name) if name in nodes else None for name in topic.publishers]
-    told = [rate for rate in said if rate is not None]
-    if said and len(told) == len(said):
+    """Rate that the publishers report, or, if one does not, the highest that a subscriber reports."""
+    published_hz = [nodes[name].published_hz.get(topic.name) if name in nodes else None for name in topic.publishers]
+    told = [rate for rate in published_hz if rate is not None]
+    if published_hz and len(told) == len(published_hz):
         return sum(told)
-    heard = [
-        nodes[name].heard[topic.name] for name in topic.listeners if name in nodes and topic.name in nodes[name].heard
+    received_hz = [
+        nodes[name].received_hz[topic.name]
+        for name in topic.subscribers
+        if name in nodes and topic.name in nodes[name].received_hz
     ]
-    return max(heard, default=None)
+    return max(received_hz, default=None)

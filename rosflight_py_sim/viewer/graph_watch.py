@@ -1,4 +1,4 @@
-"""Watches a running graph from outside: what rclpy's graph queries tell, and what the nodes say on /diagnostics."""
+"""Observation of a running graph: rclpy's graph queries, and the nodes' reports on /diagnostics."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from rclpy.qos import QoSProfile
 from rosflight_py_sim.interfaces.diagnostics import DIAGNOSTICS_TOPIC, PUBLISHED, RECEIVED, TOPIC_RATES
 from rosflight_py_sim.viewer.graph_model import SILENT, GraphModel, Health, NodeEntry, Report, TopicEntry, graph_model
 
-# A graph of several vehicles reports in a burst.
+# Queue size: a graph of several vehicles reports in a burst.
 _QOS = QoSProfile(depth=200)
 
-# Reports come once a second; a machine that is busy may hold one up.
+# Reports are sent once a second; on a busy machine they may be late.
 _STALE_S = 5.0
 
 
 class GraphWatch:
-    """Keeps what nodes say, from the moment it is made; the node whose eyes it uses must be spun.
+    """Collects the reports of all nodes from construction on; the caller must spin the given node.
 
-    Nodes and topics that are hidden by ROS's convention (a name that begins with an underscore) are left out.
+    Hidden nodes and topics (names that begin with an underscore) are left out.
     """
 
     def __init__(self, node: Node) -> None:
@@ -31,7 +31,7 @@ class GraphWatch:
         node.create_subscription(DiagnosticArray, DIAGNOSTICS_TOPIC, self._on_report, _QOS)
 
     def model(self, *, plumbing: bool = False) -> GraphModel:
-        """The graph as it is now; `plumbing`: with the topics that every node has."""
+        """The present graph; `plumbing`: include the topics that every node has."""
         node = self._node
         names = {f"{space.rstrip('/')}/{name}" for name, space in node.get_node_names_and_namespaces()}
         shown = sorted(name for name in names if not _hidden(name))
@@ -43,8 +43,8 @@ class GraphWatch:
         return graph_model([self._entry(name, shown) for name in shown], topics, plumbing=plumbing)
 
     @property
-    def unheard(self) -> set[str]:
-        """Full names of the nodes that publish on /diagnostics, but have said nothing under their names."""
+    def unreported(self) -> set[str]:
+        """Full names of the nodes that publish on /diagnostics, but have not reported under their names yet."""
         reporting = self._names(self._node.get_publishers_info_by_topic(DIAGNOSTICS_TOPIC))
         return {name for name in reporting if name.lstrip("/") not in self._reports}
 
@@ -64,26 +64,26 @@ class GraphWatch:
             self._reports[status.name] = now_s, status
 
     def _entry(self, name: str, names: list[str]) -> NodeEntry:
-        """What a node says; entries of others than this package's may be named after the node alone."""
+        """Reports of a node; other packages' reports may use the node's name without a namespace."""
         owner, alone = name.lstrip("/"), name.rsplit("/", 1)[-1]
         owners = [owner]
         if owner not in self._reports and [n.rsplit("/", 1)[-1] for n in names].count(alone) == 1:
             owners.append(alone)
         subjects: dict[str, Report] = {}
-        whole, heard, said = SILENT, dict[str, float](), dict[str, float]()
-        for key, (heard_s, status) in self._reports.items():
-            who, _, subject = key.partition(": ")
-            if who not in owners:
+        whole, received_hz, published_hz = SILENT, dict[str, float](), dict[str, float]()
+        for key, (received_s, status) in self._reports.items():
+            owner_key, _, subject = key.partition(": ")
+            if owner_key not in owners:
                 continue
-            report = _report(status, time.monotonic() - heard_s)
+            report = _report(status, time.monotonic() - received_s)
             if not subject:
                 whole = report
             elif subject == TOPIC_RATES:
-                heard = _rates(report, RECEIVED)
-                said = _rates(report, PUBLISHED)
+                received_hz = _rates(report, RECEIVED)
+                published_hz = _rates(report, PUBLISHED)
             else:
                 subjects[subject] = report
-        return NodeEntry(name, whole, subjects, heard, said)
+        return NodeEntry(name, whole, subjects, received_hz, published_hz)
 
 
 def _hidden(name: str) -> bool:
@@ -93,7 +93,7 @@ def _hidden(name: str) -> bool:
 def _report(status: DiagnosticStatus, age_s: float) -> Report:
     values = {value.key: value.value for value in status.values}
     if age_s > _STALE_S:
-        return Report(Health.STALE, f"has said nothing for {age_s:.0f} s", values)
+        return Report(Health.STALE, f"no report for {age_s:.0f} s", values)
     return Report(Health(min(status.level[0], Health.STALE)), status.message, values)
 
 

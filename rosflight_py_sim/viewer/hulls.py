@@ -1,4 +1,4 @@
-"""What dives, as it is drawn."""
+"""Shapes of underwater vehicles."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ YELLOW, BLUE, GLASS, METAL = (250, 200, 20), (20, 90, 190), (150, 200, 220), (15
 
 
 def open_frame(physics: Values, values: Values) -> list[Part]:
-    """An open frame of bars with a tube for what must stay dry and one for the batteries."""
+    """An open frame of bars with a pressure tube for electronics and one for the batteries."""
     length, width, height = np.array(physics["hull_size"], dtype=np.float64).tolist()
     bar = 0.025 * length
     x, y, z = 0.5 * length - bar, 0.5 * width - bar, 0.5 * height - bar
@@ -32,7 +32,7 @@ def open_frame(physics: Values, values: Values) -> list[Part]:
 
 
 def plated_frame(physics: Values, values: Values) -> list[Part]:
-    """Two side plates, floats on top, a tube with a dome ahead and one for the batteries."""
+    """Two side plates, floats on top, a tube with a front dome, and one for the batteries."""
     length, width, height = np.array(physics["hull_size"], dtype=np.float64).tolist()
     x, y, z = 0.5 * length, 0.5 * width, 0.5 * height
     plate = 0.04 * width

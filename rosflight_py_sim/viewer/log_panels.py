@@ -1,4 +1,4 @@
-"""Plots over time that every log can give; `rows` are those to draw, `time` is theirs (s)."""
+"""Time plots for any log; `rows` selects the rows to draw, `time` (s) has the same length."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def draw_attitude(axes: Axes, log: StateLog, rows: Any, time: Array) -> None:
     """Roll, pitch and yaw."""
     angles = np.degrees(log.euler)[rows]
-    # A yaw that goes on through 180 degrees comes back at -180: there the line is cut.
+    # The line is interrupted where the yaw wraps from 180 to -180 degrees.
     angles[1:][np.abs(np.diff(angles[:, 2])) > 180.0, 2] = np.nan
     for index, (name, colour) in enumerate((("roll", BLUE), ("pitch", ORANGE), ("yaw", BLACK))):
         axes.plot(time, angles[:, index], color=colour, label=name, linewidth=1.2)
@@ -37,7 +37,7 @@ def draw_speed(axes: Axes, log: StateLog, rows: Any, time: Array) -> None:
 
 
 def draw_actuators(axes: Axes, log: StateLog, rows: Any, time: Array) -> None:
-    """What the flight controller commands."""
+    """Commands of the flight controller."""
     count = len(log.actuators)
     for index, actuator in enumerate(log.actuators):
         colour = ACTUATOR_COLOURS[index % len(ACTUATOR_COLOURS)]
@@ -57,7 +57,7 @@ def draw_actuators(axes: Axes, log: StateLog, rows: Any, time: Array) -> None:
 
 
 def draw_battery(axes: Axes, time: Array, voltage: Array, current: Array) -> None:
-    """Voltage (V), and current (A) on a scale of its own."""
+    """Voltage (V), and current (A) on a separate scale."""
     axes.plot(time, voltage, color=BLUE)
     axes.set_ylabel("voltage (V)", color=BLUE)
     axes.tick_params(axis="y", labelcolor=BLUE)
@@ -65,7 +65,7 @@ def draw_battery(axes: Axes, time: Array, voltage: Array, current: Array) -> Non
     right.plot(time, current, color=ORANGE, linewidth=1.0)
     right.set_ylabel("current (A)", color=ORANGE)
     right.tick_params(axis="y", labelcolor=ORANGE)
-    # A touch-down lasts a few milliseconds and draws ten times the current of flight, which it would flatten.
+    # A touch-down lasts a few milliseconds and draws ten times the current of flight: the scale leaves it out.
     peak, usual = float(current.max()), float(np.percentile(current, 99.0))
     cut = peak > 2.0 * usual > 0.0
     right.set_ylim(0.0, 1.5 * usual if cut else max(1.15 * peak, 1.0))

@@ -1,8 +1,8 @@
-"""Closed surfaces of triangles, from which vehicles are put together for viewers.
+"""Closed triangle meshes, from which vehicles are built for viewers.
 
-Everything is a loft (a skin over rings of corners, closed at both ends) or a revolution (a closed profile swept around
-an axis). Coordinates are body axes, forward right down, in m. Seen from outside, a triangle's corners go round
-counterclockwise by the right-hand rule: its normal (b - a) x (c - a) points outward.
+Every mesh is a loft (a skin over rings of corners, closed at both ends) or a revolution (a closed profile swept around
+an axis). Coordinates are body axes, forward right down, in m. Triangles are counterclockwise as seen from outside:
+the normal (b - a) x (c - a) points outward.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ Points = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Mesh:
-    """Triangles.
+    """Triangle mesh.
 
     Attributes:
         vertices: float32 (n, 3), m.
-        triangles: int32 (m, 3), numbers of vertices.
+        triangles: int32 (m, 3), indices of vertices.
     """
 
     vertices: NDArray[np.float32]
@@ -36,21 +36,21 @@ class Mesh:
 
     @property
     def volume(self) -> float:
-        """What is inside, m^3: the sum of the tetrahedra over the origin; negative, were the mesh inside out."""
+        """Enclosed volume, m^3: the sum of the tetrahedra over the origin; negative for an inside-out mesh."""
         a, b, c = np.moveaxis(self.corners.astype(np.float64), 1, 0)
         return float(np.einsum("ij,ij->", a, np.cross(b, c)) / 6.0)
 
     def moved(self, offset: ArrayLike) -> Mesh:
-        """The same at another place."""
+        """Copy at an offset."""
         return Mesh((self.vertices + np.asarray(offset)).astype(np.float32), self.triangles)
 
     def mirrored(self) -> Mesh:
-        """Its image on the other side of the plane of symmetry: y changes sign."""
+        """Mirror image in the plane of symmetry: y changes sign."""
         return Mesh(self.vertices * np.array([1.0, -1.0, 1.0], dtype=np.float32), self.triangles[:, ::-1])
 
 
 def merged(meshes: Iterable[Mesh]) -> Mesh:
-    """Several as one."""
+    """Several meshes as one."""
     parts = list(meshes)
     starts = np.cumsum([0, *(len(part.vertices) for part in parts[:-1])])
     return Mesh(
@@ -66,7 +66,7 @@ def _outward(vertices: Points, triangles: Sequence[tuple[int, int, int]]) -> Mes
 
 
 def _band(first: int, second: int, count: int) -> list[tuple[int, int, int]]:
-    """Triangles between two rings of `count` corners that begin at these vertices."""
+    """Triangles between two rings of `count` corners whose first vertices are `first` and `second`."""
     triangles = []
     for k in range(count):
         after = (k + 1) % count
@@ -78,7 +78,7 @@ def _band(first: int, second: int, count: int) -> list[tuple[int, int, int]]:
 
 
 def loft(rings: Sequence[ArrayLike]) -> Mesh:
-    """Skin over convex rings (k, 3) of the same number of corners, in order; flat ends close it."""
+    """Skin over convex rings (k, 3) with equal numbers of corners, in order, closed by flat ends."""
     stacked = np.array(rings, dtype=np.float64)
     count, k = stacked.shape[:2]
     triangles = [triangle for i in range(count - 1) for triangle in _band(i * k, (i + 1) * k, k)]
@@ -89,7 +89,7 @@ def loft(rings: Sequence[ArrayLike]) -> Mesh:
 
 
 def _across(axis: ArrayLike) -> tuple[Points, Points, Points]:
-    """The unit vector along `axis`, and two across it that complete a right-handed set."""
+    """Unit vector along `axis`, and two perpendicular ones that complete a right-handed set."""
     along = np.asarray(axis, dtype=np.float64)
     along = along / np.linalg.norm(along)
     other = np.eye(3)[int(np.argmin(np.abs(along)))]
@@ -105,31 +105,31 @@ def _circle(centre: ArrayLike, axis: ArrayLike, radius: float, sides: int) -> Po
 
 
 def box(size: Sequence[float], centre: ArrayLike = (0.0, 0.0, 0.0)) -> Mesh:
-    """A box of so much length, width and height along x, y and z."""
+    """A box with sizes along x, y and z."""
     x, y, z = (0.5 * one for one in size)
     ring = [(y, z), (-y, z), (-y, -z), (y, -z)]
     return loft([[(end, *corner) for corner in ring] for end in (-x, x)]).moved(centre)
 
 
 def rod(start: ArrayLike, end: ArrayLike, radius: float, sides: int = 8, end_radius: float | None = None) -> Mesh:
-    """A round bar, or a cone's stump with another radius at its end."""
+    """A round bar, or a truncated cone with another radius at its end."""
     return spindle(start, end, [(0.0, radius), (1.0, radius if end_radius is None else end_radius)], sides)
 
 
 def spindle(start: ArrayLike, end: ArrayLike, radii: Sequence[tuple[float, float]], sides: int = 12) -> Mesh:
-    """A round body from start to end, of radii at shares of the way, such as a hull with its nose."""
+    """A round body from start to end, with radii at shares of its length, such as a hull with its nose."""
     first, last = np.asarray(start, dtype=np.float64), np.asarray(end, dtype=np.float64)
     axis = last - first
     return loft([_circle(first + share * axis, axis, radius, sides) for share, radius in radii])
 
 
 def hoop(centre: ArrayLike, axis: ArrayLike, outer: float, inner: float, length: float, sides: int = 16) -> Mesh:
-    """A duct: a short pipe of so much outer and inner radius and length."""
+    """A duct: a short pipe with the given outer and inner radius and length."""
     return _revolved(centre, axis, [(outer, -0.5), (outer, 0.5), (inner, 0.5), (inner, -0.5)], length, sides)
 
 
 def torus(centre: ArrayLike, axis: ArrayLike, radius: float, tube: float, sides: int = 32) -> Mesh:
-    """A ring: a tube of so much radius around a circle of so much radius."""
+    """A ring: a tube around a circle, both with the given radius."""
     angles = [2.0 * math.pi * k / 8 for k in range(8)]
     return _revolved(centre, axis, [(radius + tube * math.cos(a), math.sin(a)) for a in angles], tube, sides)
 
@@ -137,7 +137,7 @@ def torus(centre: ArrayLike, axis: ArrayLike, radius: float, tube: float, sides:
 def _revolved(
     centre: ArrayLike, axis: ArrayLike, profile: Sequence[tuple[float, float]], length: float, sides: int
 ) -> Mesh:
-    """A closed profile, of radii at shares of a length along the axis, swept around the axis."""
+    """A closed profile, given by radii at shares of a length along the axis, swept around the axis."""
     along, _, _ = _across(axis)
     rings = [_circle(np.asarray(centre) + share * length * along, axis, radius, sides) for radius, share in profile]
     count = len(rings)
@@ -146,7 +146,7 @@ def _revolved(
 
 
 def panel(sections: Sequence[tuple[ArrayLike, float, float]], normal: ArrayLike = (0.0, 0.0, 1.0)) -> Mesh:
-    """A wing or fin of sections (leading edge, chord, thickness), which lie along -x and are thick along `normal`."""
+    """A wing or fin of sections (leading edge, chord, thickness); chords along -x, thickness along `normal`."""
     up = np.asarray(normal, dtype=np.float64) / np.linalg.norm(np.asarray(normal, dtype=np.float64))
     outline = [(0.0, 0.0), (0.2, 0.5), (0.5, 0.4), (1.0, 0.06), (1.0, -0.06), (0.5, -0.4), (0.2, -0.5)]
     rings = []
@@ -157,7 +157,7 @@ def panel(sections: Sequence[tuple[ArrayLike, float, float]], normal: ArrayLike 
 
 
 def flap(sections: Sequence[tuple[ArrayLike, float, float]], normal: ArrayLike = (0.0, 0.0, 1.0)) -> Mesh:
-    """A hinged surface behind a `panel`: sections (place on the hinge, chord, thickness there), pointed at the back."""
+    """A hinged surface behind a `panel`, from sections (hinge point, chord, thickness) that taper to the back."""
     up = np.asarray(normal, dtype=np.float64) / np.linalg.norm(np.asarray(normal, dtype=np.float64))
     rings = []
     for edge, chord, thickness in sections:
@@ -169,7 +169,7 @@ def flap(sections: Sequence[tuple[ArrayLike, float, float]], normal: ArrayLike =
 
 
 def propeller(diameter: float, thrust_axis: ArrayLike, spin_axis: ArrayLike, blades: int = 2) -> Mesh:
-    """Hub and twisted blades about the origin, which push along `thrust_axis` when they turn about `spin_axis`."""
+    """Hub and twisted blades at the origin, with thrust along `thrust_axis` when they turn about `spin_axis`."""
     thrust = np.asarray(thrust_axis, dtype=np.float64)
     spin = np.asarray(spin_axis, dtype=np.float64)
     _, first, second = _across(spin)

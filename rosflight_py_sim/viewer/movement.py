@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-# A vehicle jumped if its distance exceeds the one from the mean of both speeds times the margin, plus the slack.
+# A vehicle jumped if it moved further than this margin times the mean of both speeds times the time, plus the slack.
 _MARGIN, _SLACK_M = 1.5, 0.5
 
 

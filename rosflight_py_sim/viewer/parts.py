@@ -1,4 +1,4 @@
-"""Parts of a vehicle as it is drawn, and how they turn with the outputs of the flight controller."""
+"""Parts of a drawn vehicle, and their motion with the flight controller's outputs."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from rosflight_py_sim.world.colours import Colour
 Vector: TypeAlias = tuple[float, float, float]
 
 ROTOR_SPEED = 25.0
-"""Speed of a rotor at full command as it is drawn, rad/s: what pictures at 30 Hz can show of a turning blade."""
+"""Drawn speed of a rotor at full command, rad/s: slow enough that images at 30 Hz show the blade turning."""
 
 
 @dataclass(frozen=True)
 class Motion:
-    """How a part moves: about an axis, by a command, which is a sum of outputs.
+    """Motion of a part about an axis, driven by a command, which is a sum of outputs.
 
     Attributes:
-        kind: a rotor turns on and on, a surface to an angle.
-        axis_frd: unit vector in body axes, about which it turns by the right-hand rule.
-        gain: of a rotor its speed at full command as it is drawn, rad/s; of a surface its angle, rad.
-        outputs: weight of each output in the command, by number.
-        is_motor: whether the outputs are a motor's, or a servo's.
+        kind: a rotor turns continuously, a surface to an angle.
+        axis_frd: unit vector in body axes; rotation by the right-hand rule.
+        gain: drawn speed of a rotor at full command, rad/s; angle of a surface at full command, rad.
+        outputs: weight of each output in the command, by output number.
+        is_motor: whether the outputs drive a motor; otherwise a servo.
     """
 
     kind: Literal["rotor", "surface"]
@@ -39,7 +39,7 @@ class Motion:
     is_motor: bool
 
     def command(self, pwm_us: Sequence[float] | NDArray[np.float64]) -> float:
-        """From -1 to 1, of the pulse widths of all outputs, us; an output that gives no pulses asks for nothing."""
+        """Command from -1 to 1, for the pulse widths of all outputs, us; an output without pulses counts as 0."""
         travel, least = (MOTOR, 0.0) if self.is_motor else (SERVO, -1.0)
         total = sum(
             weight * command_of(float(pwm_us[output]), travel)
@@ -51,14 +51,14 @@ class Motion:
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """A piece of one colour.
+    """A mesh of one colour.
 
     Attributes:
-        name: unique in its vehicle.
-        mesh: in body axes about the pivot, m.
+        name: unique within the vehicle.
+        mesh: body axes about the pivot, m.
         colour: red, green, blue, 0 to 255.
-        pivot_frd: where its origin is in the vehicle, m.
-        motion: None for what is fixed.
+        pivot_frd: position of the pivot in the vehicle, m.
+        motion: None for a fixed part.
     """
 
     name: str
@@ -74,7 +74,7 @@ class Appearance:
 
     Attributes:
         name: as in the parameter.
-        parts: in the order in which they are drawn.
+        parts: in drawing order.
     """
 
     name: str
@@ -82,22 +82,22 @@ class Appearance:
 
     @property
     def size(self) -> float:
-        """Greatest extent along a body axis, m, in which nothing is turned."""
+        """Greatest extent along a body axis, m, with all parts at rest."""
         corners = np.concatenate([part.mesh.vertices + np.array(part.pivot_frd) for part in self.parts])
         return float(np.max(np.ptp(corners, axis=0)))
 
 
 class MovingParts:
-    """Angles of a vehicle's parts, as they are drawn from one picture to the next."""
+    """Angles of a vehicle's parts over successive images."""
 
     def __init__(self, appearance: Appearance) -> None:
-        """Surfaces in the middle, rotors as they are built."""
+        """Start with surfaces centred and rotors at angle 0."""
         self._motions = [part.motion for part in appearance.parts]
         self.angles: list[float] = [0.0] * len(appearance.parts)
-        """Of each part, about its axis, rad; 0 of what is fixed."""
+        """Angle of each part about its axis, rad; 0 for fixed parts."""
 
     def move(self, pwm_us: Sequence[float] | NDArray[np.float64], dt: float) -> None:
-        """Turn the rotors on for `dt` s, and put the surfaces where the outputs (us) send them."""
+        """Turn the rotors for `dt` s, and set the surfaces to the outputs (us)."""
         for k, motion in enumerate(self._motions):
             if motion is None:
                 continue
@@ -108,9 +108,9 @@ class MovingParts:
 
 
 def part_attitude(part: Part, angle: float) -> NDArray[np.float64]:
-    """Quaternion w x y z that turns the part's axes into body axes, at an angle (rad) about its axis."""
+    """Quaternion w x y z from the part's axes to body axes, at an angle (rad) about its axis."""
     if part.motion is None:
         return np.array([1.0, 0.0, 0.0, 0.0])
-    from transforms3d.quaternions import axangle2quat  # 7 MB, which the recorder does without
+    from transforms3d.quaternions import axangle2quat  # Imported here: 7 MB that the recorder does not need
 
     return np.asarray(axangle2quat(part.motion.axis_frd, angle, is_normalized=True))

@@ -1,4 +1,4 @@
-"""A page of plots as a PNG: colours, style, size."""
+"""PNG pages of plots: colours, style, size."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
     from rosflight_py_sim.recording.state_log import Array
 
-# The colours of M. Okabe and K. Ito (Color Universal Design, 2008), which all kinds of colour vision tell apart.
+# Colours of M. Okabe and K. Ito (Color Universal Design, 2008), distinguishable in all types of colour vision.
 BLUE, ORANGE, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
 SKY, AMBER, BLACK, GREY = "#56B4E9", "#E69F00", "#222222", "#8A8A8A"
 ACTUATOR_COLOURS = (BLUE, AMBER, GREEN, PURPLE, SKY, ORANGE, BLACK, GREY)
-# Lines of a panel differ in their dashes too, for a print without colour.
+# Lines of a panel also differ in their dashes, for prints without colour.
 DASHES = ("-", "--", "-.", ":")
 
 STYLE = {
@@ -42,7 +42,7 @@ STYLE = {
 
 @contextmanager
 def picture_page(path: Path | str) -> Iterator[Figure]:
-    """A figure that is written as a PNG of 1600 by 1000 pixels to `path` (folders are made) when the block is over.
+    """Figure that is written as a PNG of 1600 by 1000 pixels to `path` (folders are created) at the end of the block.
 
     Raises:
         ModuleNotFoundError: matplotlib is not installed; the text says how to install it.
@@ -65,13 +65,13 @@ def picture_page(path: Path | str) -> Iterator[Figure]:
 
 
 def write_title(figure: Figure, title: str, facts: list[str]) -> None:
-    """The page's head: what it shows, and its figures in one line."""
+    """Title of the page, and its facts in one line."""
     figure.text(0.05, 0.962, title, fontsize=17, fontweight="bold", color=BLACK)
     figure.text(0.05, 0.932, "   |   ".join(facts), fontsize=11, color="#444444")
 
 
 def fit_map(axes: Axes, north: Array, east: Array) -> float:
-    """Fit a map's axes to all points at one scale for both directions, with a margin; the greater extent (m)."""
+    """Fit a map's axes to all points, with equal scales and a margin; return the greater extent (m)."""
     panel_ratio = axes.bbox.width / axes.bbox.height
     extent_north, extent_east = float(np.ptp(north)), float(np.ptp(east))
     reach = max(extent_north, extent_east, 1.0)

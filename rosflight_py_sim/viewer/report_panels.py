@@ -1,4 +1,4 @@
-"""The plots of a recording's report, each an SVG of its own."""
+"""Plots of a recording's report, each a separate SVG."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from rosflight_py_sim.world import World
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# More points would thicken the lines and nothing else.
+# Enough points for a plot: more would only thicken the lines.
 _POINTS = 1500
 
-# Times beyond this are counted from 1970, not from the start of a simulation.
+# Times beyond this are Unix times, not times since the start of a simulation.
 _LONG_AGO_S = 1e8
 
 _AXES = (("x", BLUE), ("y", ORANGE), ("z", GREEN))
@@ -35,15 +35,15 @@ _PALE = 0.45
 
 @dataclass(frozen=True)
 class Panel:
-    """A plot: what it shows, and the picture."""
+    """A plot: title and SVG."""
 
     title: str
     svg: str
 
 
 @dataclass(frozen=True)
-class Told:
-    """What the panels are drawn from: a vehicle, its log, and the path that was planned (m, 3), if any."""
+class PanelData:
+    """Data of the panels: a vehicle, its log, the world, and the planned path (m, 3), if any."""
 
     vehicle: RecordedVehicle
     log: StateLog
@@ -51,27 +51,27 @@ class Told:
     path_ned: Array | None
 
 
-Draw = Callable[["Axes", Told], bool]
+Draw = Callable[["Axes", PanelData], bool]
 
 
-def panels(told: Told) -> Iterator[Panel]:
-    """Those for which there are data, in order."""
+def panels(data: PanelData) -> Iterator[Panel]:
+    """The plots for which there are data, in order."""
     import matplotlib
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
 
-    # Letters stay letters, and the same recording gives the same page.
+    # Text stays text, and the same recording gives the same page.
     style = {**STYLE, "svg.fonttype": "none", "svg.hashsalt": "report", "font.family": "sans-serif"}
     for title, draw in _PANELS.items():
         with matplotlib.rc_context(style):
             figure = Figure(figsize=(7.6, 5.6 if draw is _path else 3.1), layout="constrained")
             FigureCanvasSVG(figure)
             axes = figure.add_subplot()
-            if not draw(axes, told):
+            if not draw(axes, data):
                 continue
             axes.set_title("")
             if draw is not _path:
-                _draw_time(axes, float(told.log.time_s[0]), float(told.log.time_s[-1]))
+                _draw_time(axes, float(data.log.time_s[0]), float(data.log.time_s[-1]))
             file = io.StringIO()
             figure.savefig(file, format="svg", metadata={"Date": None})
         svg = file.getvalue()
@@ -99,8 +99,8 @@ def _legend(axes: Axes) -> None:
     axes.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=6)
 
 
-def _path(axes: Axes, told: Told) -> bool:
-    log, planned = told.log, told.path_ned
+def _path(axes: Axes, data: PanelData) -> bool:
+    log, planned = data.log, data.path_ned
     rows = _rows(log)
     north, east = log.position_ned[rows, 0], log.position_ned[rows, 1]
     every = (north, east)
@@ -110,7 +110,7 @@ def _path(axes: Axes, told: Told) -> bool:
     axes.plot(east, north, color=BLUE, linewidth=1.8, label="flown")
     axes.plot(east[0], north[0], "o", color=GREEN, markersize=8, label="start", zorder=4)
     axes.plot(east[-1], north[-1], "X", color=ORANGE, markersize=8, markeredgecolor="white", label="end", zorder=5)
-    draw_world(axes, told.world)
+    draw_world(axes, data.world)
     fit_map(axes, *every)
     axes.set_xlabel("east (m)")
     axes.set_ylabel("north (m)")
@@ -118,8 +118,8 @@ def _path(axes: Axes, told: Told) -> bool:
     return True
 
 
-def _height(axes: Axes, told: Told) -> bool:
-    log, one = told.log, told.vehicle
+def _height(axes: Axes, data: PanelData) -> bool:
+    log, one = data.log, data.vehicle
     rows = _rows(log)
     setpoint = one.columns(topic_names.SETPOINT)
     if setpoint is not None and len(setpoint):
@@ -136,42 +136,42 @@ def _height(axes: Axes, told: Told) -> bool:
     return True
 
 
-def _attitude(axes: Axes, told: Told) -> bool:
-    rows = _rows(told.log)
-    found = told.vehicle.columns(topic_names.ATTITUDE_EULER)
+def _attitude(axes: Axes, data: PanelData) -> bool:
+    rows = _rows(data.log)
+    found = data.vehicle.columns(topic_names.ATTITUDE_EULER)
     if found is not None and len(found):
         thin = _thin(found)
         for axis, colour in zip("xyz", (BLUE, ORANGE, BLACK), strict=True):
             angle = np.degrees(found.values[f"vector.{axis}"][thin])
             axes.plot(found.time_s[thin], angle, ".", color=colour, markersize=1.5, alpha=_PALE)
         axes.plot([], [], ".", color=GREY, label="estimated")
-    draw_attitude(axes, told.log, rows, told.log.time_s[rows])
+    draw_attitude(axes, data.log, rows, data.log.time_s[rows])
     _legend(axes)
     return True
 
 
-def _speed(axes: Axes, told: Told) -> bool:
-    rows = _rows(told.log)
-    found = told.vehicle.columns(topic_names.CORRECTED_AIRSPEED)
+def _speed(axes: Axes, data: PanelData) -> bool:
+    rows = _rows(data.log)
+    found = data.vehicle.columns(topic_names.CORRECTED_AIRSPEED)
     if found is not None and len(found) and "velocity" in found.values:
         thin = _thin(found)
         axes.plot(found.time_s[thin], found.values["velocity"][thin], ".", color=GREY, markersize=2, label="measured")
-    draw_speed(axes, told.log, rows, told.log.time_s[rows])
+    draw_speed(axes, data.log, rows, data.log.time_s[rows])
     _legend(axes)
     return True
 
 
-def _actuators(axes: Axes, told: Told) -> bool:
-    if not told.vehicle.pwm_us.any():
+def _actuators(axes: Axes, data: PanelData) -> bool:
+    if not data.vehicle.pwm_us.any():
         return False
-    rows = _rows(told.log)
-    draw_actuators(axes, told.log, rows, told.log.time_s[rows])
+    rows = _rows(data.log)
+    draw_actuators(axes, data.log, rows, data.log.time_s[rows])
     _legend(axes)
     return True
 
 
-def _battery(axes: Axes, told: Told) -> bool:
-    found = told.vehicle.columns(topic_names.TRUTH_BATTERY) or told.vehicle.columns(topic_names.CORRECTED_BATTERY)
+def _battery(axes: Axes, data: PanelData) -> bool:
+    found = data.vehicle.columns(topic_names.TRUTH_BATTERY) or data.vehicle.columns(topic_names.CORRECTED_BATTERY)
     if found is None or len(found) < 2:
         return False
     thin = _thin(found)
@@ -179,22 +179,22 @@ def _battery(axes: Axes, told: Told) -> bool:
     return True
 
 
-def _wind(axes: Axes, told: Told) -> bool:
-    flow = told.log.flow_ned
+def _wind(axes: Axes, data: PanelData) -> bool:
+    flow = data.log.flow_ned
     if not flow.any():
         return False
-    rows = _rows(told.log)
+    rows = _rows(data.log)
     for index, (name, (_, colour)) in enumerate(zip(("north", "east", "down"), _AXES, strict=True)):
-        axes.plot(told.log.time_s[rows], flow[rows, index], color=colour, linewidth=1.0, label=name)
+        axes.plot(data.log.time_s[rows], flow[rows, index], color=colour, linewidth=1.0, label=name)
     axes.set_ylabel("towards (m/s)")
     _legend(axes)
     return True
 
 
-def _rates(axes: Axes, told: Told) -> bool:
-    log = told.log
+def _rates(axes: Axes, data: PanelData) -> bool:
+    log = data.log
     rows = _rows(log)
-    found = told.vehicle.columns(topic_names.IMU)
+    found = data.vehicle.columns(topic_names.IMU)
     for index, (axis, colour) in enumerate(_AXES):
         if found is not None and len(found):
             thin = _thin(found)
@@ -209,8 +209,8 @@ def _rates(axes: Axes, told: Told) -> bool:
     return True
 
 
-def _force(axes: Axes, told: Told) -> bool:
-    found = told.vehicle.columns(topic_names.IMU)
+def _force(axes: Axes, data: PanelData) -> bool:
+    found = data.vehicle.columns(topic_names.IMU)
     if found is None or not len(found):
         return False
     thin = _thin(found)
@@ -218,7 +218,7 @@ def _force(axes: Axes, told: Told) -> bool:
         measured = found.values[f"linear_acceleration.{axis}"][thin]
         axes.plot(found.time_s[thin], measured, color=colour, linewidth=0.8, label=axis)
     axes.set_ylabel("specific force (m/s²)")
-    # A touch-down would flatten the rest.
+    # The scale leaves out touch-downs, which would flatten the rest.
     every = np.concatenate([found.values[f"linear_acceleration.{axis}"] for axis, _ in _AXES])
     low, high = np.percentile(every, [0.1, 99.9])
     axes.set_ylim(low - 0.15 * (high - low) - 1.0, high + 0.15 * (high - low) + 1.0)
@@ -226,12 +226,12 @@ def _force(axes: Axes, told: Told) -> bool:
     return True
 
 
-def _barometer(axes: Axes, told: Told) -> bool:
-    found = told.vehicle.columns(topic_names.CORRECTED_BARO)
+def _barometer(axes: Axes, data: PanelData) -> bool:
+    found = data.vehicle.columns(topic_names.CORRECTED_BARO)
     if found is None or not len(found) or "altitude" not in found.values:
         return False
     thin = _thin(found)
-    true = np.interp(found.time_s, told.log.time_s, -told.log.position_ned[:, 2])
+    true = np.interp(found.time_s, data.log.time_s, -data.log.position_ned[:, 2])
     error = found.values["altitude"] - true
     axes.plot(found.time_s[thin], (error - np.median(error))[thin], color=BLUE, linewidth=0.8)
     axes.set_ylabel("altitude - true, about its median (m)")

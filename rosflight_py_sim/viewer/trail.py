@@ -1,4 +1,4 @@
-"""The path that a vehicle has taken, with a bounded memory."""
+"""Path of a vehicle so far, with bounded memory."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from rosflight_py_sim.viewer.movement import Movement
 
 
 class Trail:
-    """Points (n, 3) of a path, at least `spacing` (m) apart, the newest `limit` of them.
+    """Points (n, 3) of a path, at least `spacing` (m) apart, limited to the newest `limit`.
 
-    It begins anew when time goes back or the vehicle jumps, as after a reset or a state that was set.
+    The path restarts when time goes back or the vehicle jumps, as after a reset or a set state.
     """
 
     def __init__(self, limit: int, spacing: float) -> None:
-        """An empty one."""
+        """Start without points."""
         self._limit, self._spacing = limit, spacing
-        # Twice the room: then the old points make way for the new ones only now and then.
+        # Twice the limit, so that old points are discarded only now and then.
         self._points = np.zeros((2 * limit, 3))
         self._first = self._end = 0
         self._movement = Movement()
 
     @property
     def points(self) -> Array:
-        """The points, the oldest first; a view, good until the next call of `add`."""
+        """The points, oldest first; a view, valid until the next call of `add`."""
         return self._points[self._first : self._end]
 
     def add(self, time_ns: int, position: NDArray[np.float64], speed: float) -> bool:
-        """Take a place (3,) and a speed (m/s) of a time (ns); whether the points have changed."""
+        """Add a position (3,) with its time (ns) and speed (m/s); return whether the points changed."""
         if self._movement.jumps_to(position, time_ns / NANOSECONDS, speed):
             self._first = self._end = 0
         if self._end > self._first and math.dist(position, self._points[self._end - 1]) < self._spacing:

@@ -1,4 +1,4 @@
-"""The world from above: its objects in their colours, for pictures and maps."""
+"""Maps of the world: its objects from above, in their colours."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from rosflight_py_sim.world import Kind, Object, World
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# An arrow's outline along and across its size: tip, barbs, shaft.
+# Outline of an arrow in units of its size, along and across: tip, barbs, shaft.
 _ARROW = np.array([[0.5, 0.0], [0.0, 0.5], [0.0, 0.18], [-0.5, 0.18], [-0.5, -0.18], [0.0, -0.18], [0.0, -0.5]])
 _OBLONG = np.array([[0.5, 0.5], [0.5, -0.5], [-0.5, -0.5], [-0.5, 0.5]])
 
-# How much paler a map is than the world, so that a path stands out.
+# Lightening of a map's colours, so that a path stands out.
 _PALE = 0.25
 
 
@@ -33,13 +33,13 @@ def draw_world(axes: Axes, world: World) -> None:
         length, width = world.pool.length_north, world.pool.width_east
         wall = Rectangle((-0.5 * width, -0.5 * length), width, length, fill=False, edgecolor=GREY, linewidth=3.0)
         axes.add_patch(wall)
-    # The deepest first, as they are seen from above.
+    # Deepest first, so that higher objects cover lower ones.
     for one in sorted(world.objects, key=lambda one: -one.position_ned[2]):
         axes.add_patch(_patch(one))
 
 
 def outline(one: Object) -> Array:
-    """Corners (n, 2), north and east, of what is not round."""
+    """Corners (n, 2), north and east, of an object that is not round."""
     if one.kind is Kind.GATE:
         width, _, bar = one.size
         shape = _OBLONG * [bar, width + 2.0 * bar]

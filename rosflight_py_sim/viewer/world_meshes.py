@@ -1,4 +1,4 @@
-"""The world as closed surfaces of triangles, for viewers."""
+"""The world as closed triangle meshes, for viewers."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from rosflight_py_sim.world import Kind, Object, Pool, World, parts
 from rosflight_py_sim.world.colours import Colour
 
 PAINT = 0.004
-"""Thickness of what is painted on the floor, m."""
+"""Thickness of markings on the floor, m."""
 
 SEA_SIZE = 60.0
-"""How far a sea floor is drawn to each side of the origin, m."""
+"""Distance to which a sea floor is drawn on each side of the origin, m."""
 
 _WALL = 0.05
 _WALL_OPACITY = 0.25
@@ -28,10 +28,10 @@ class WorldPart:
     """A piece of the world of one colour.
 
     Attributes:
-        name: unique in its world.
+        name: unique within the world.
         mesh: NED, m.
         colour: red, green, blue, 0 to 255.
-        opacity: from 0, not to be seen, to 1.
+        opacity: from 0, invisible, to 1.
     """
 
     name: str
@@ -41,18 +41,18 @@ class WorldPart:
 
 
 def world_parts(world: World, sea_size: float = SEA_SIZE) -> list[WorldPart]:
-    """Floor, walls, the water's surface and every object; nothing of dry land.
+    """Floor, walls, water surface and every object; nothing for dry land.
 
     Args:
         world: what to draw.
-        sea_size: how far a sea floor and its water are drawn to each side of the origin, m.
+        sea_size: distance to which a sea floor and its water are drawn on each side of the origin, m.
     """
     objects = (WorldPart(thing.name, object_mesh(thing), thing.colour) for thing in world.objects)
     return [*_basin(world, sea_size), *objects]
 
 
 def object_mesh(thing: Object) -> Mesh:
-    """The surface of an object, NED."""
+    """Mesh of an object, NED."""
     if thing.kind is Kind.RING:
         tube = 0.5 * thing.size[1]
         return torus(thing.position_ned, (0.0, 0.0, 1.0), 0.5 * thing.size[0] - tube, tube)

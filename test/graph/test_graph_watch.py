@@ -59,9 +59,9 @@ def test_fleet_and_foreign_nodes_are_there_with_topics_and_health(graph: Callabl
     assert entry(model, "/_looks_on") is None
     topics = {topic.name: topic for topic in model.topics}
     assert topics["/elsewhere/words"].publishers == ("/elsewhere/camera_driver",)
-    assert topics["/elsewhere/words"].listeners == ()
+    assert topics["/elsewhere/words"].subscribers == ()
     assert topics["/range/multirotor_1/sim/pwm_output"].publishers == ("/range/multirotor_1/sil_board",)
-    assert topics["/range/multirotor_1/sim/pwm_output"].listeners == ("/range/multirotor_1/forces_and_moments",)
+    assert topics["/range/multirotor_1/sim/pwm_output"].subscribers == ("/range/multirotor_1/forces_and_moments",)
     assert "/diagnostics" not in topics
     assert "/diagnostics" in {topic.name for topic in watch.model(plumbing=True).topics}
 

@@ -225,7 +225,7 @@ def flat(value: Any) -> Any:
 def test_a_file_that_is_there_is_refused_and_left_alone(graph: Make, tmp_path: Path) -> None:
     path = tmp_path / "old.mcap"
     path.write_text("old")
-    with pytest.raises(ParameterError, match=f"parameter 'record.file': there is a file '{path}' already"):
+    with pytest.raises(ParameterError, match=f"parameter 'record.file': the file '{path}' already exists"):
         graph(record=str(path))
     assert path.read_text() == "old"
 

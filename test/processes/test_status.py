@@ -42,7 +42,7 @@ def by_name(data: dict[str, Any]) -> dict[str, Any]:
 def test_without_a_graph_one_line_says_so(processes: Any) -> None:
     program = processes.command("status", "--once")
     assert program.wait() == 1
-    said = f"rosflight_py_sim: no node is there in ROS domain {processes.domain}; is a simulation running?"
+    said = f"rosflight_py_sim: no nodes in ROS domain {processes.domain}; is a simulation running?"
     assert program.stderr.strip() == said
     assert program.stdout == ""
 
@@ -70,12 +70,12 @@ def test_a_graph_that_is_well_is_shown_with_foreign_nodes_and_drawn(processes: A
     lines = shown.stdout.splitlines()
     assert max(map(len, lines)) <= 80
     assert next(line.split()[1] for line in lines if line.startswith("sensors ")) == "OK"
-    assert "publishes 1 topic, hears 0" in " ".join(shown.stdout.split())
+    assert "publishes 1, subscribes to 0 topics" in " ".join(shown.stdout.split())
 
     names = {element.text for element in ElementTree.parse(picture).iter()}
     assert {f"/{name}" for name in CHAIN} | {"/elsewhere/foreign"} < names
     assert refused.wait() == 1
-    assert "the picture cannot be written" in refused.stderr
+    assert "cannot write the picture" in refused.stderr
     assert "Traceback" not in refused.stderr
 
 

@@ -86,7 +86,7 @@ def test_without_a_simulation_setting_ends_with_the_reason(processes: Any) -> No
     # A name of its own, for machines on which somebody uses the domain in spite of all.
     program = processes.command("trim", "--airspeed", "6", "--set", "--namespace", "nobody_is_here")
     assert program.wait() == 1
-    assert "nobody offers /nobody_is_here/dynamics/set_sim_state" in program.stderr
+    assert "service /nobody_is_here/dynamics/set_sim_state not available" in program.stderr
     assert "Traceback" not in program.stderr
 
 

@@ -129,19 +129,19 @@ def shows_vehicle(tab: Tab) -> bool:
 
 def test_pause_stops_the_time_that_is_shown_and_the_simulated_clock(tab: Tab, watched: Watched) -> None:
     goes_on(tab, "before the pause")
-    tab.click("Pause, go on")
+    tab.click("Pause, resume")
     tab.until(lambda: "paused at" in tab.text, "the answer to pause")
     paused_at = stands_still(tab, watched)
     for _ in range(20):
         watched.listen()
         tab.page.wait_for_timeout(20)
     assert (float(tab.shown_time), watched.observer.time_s) == (paused_at, pytest.approx(paused_at))
-    tab.click("Pause, go on")
+    tab.click("Pause, resume")
     goes_on(tab, "after the pause")
 
 
 def test_step_takes_as_many_steps_as_are_asked_for(tab: Tab, watched: Watched) -> None:
-    tab.click("Pause, go on")
+    tab.click("Pause, resume")
     tab.until(lambda: "paused at" in tab.text, "the answer to pause")
     began = stands_still(tab, watched)
     tab.click("Step")
@@ -154,7 +154,7 @@ def test_step_takes_as_many_steps_as_are_asked_for(tab: Tab, watched: Watched) -
     tab.click("Step")
     tab.until(lambda: "advanced 40 steps," in tab.text, "the answer to forty steps")
     assert stands_still(tab, watched) == pytest.approx(began + 41 * STEP_S, abs=1e-6)
-    tab.click("Pause, go on")
+    tab.click("Pause, resume")
     goes_on(tab, "after the steps")
 
 
@@ -186,7 +186,7 @@ def test_arm_arms(tab: Tab, watched: Watched) -> None:
 
 def test_sliders_set_the_state_and_the_vehicle_moves(tab: Tab, watched: Watched) -> None:
     tab.until(lambda: shows_vehicle(tab), "the vehicle")
-    tab.page.get_by_label("Follow the vehicle").dispatch_event("click")
+    tab.page.get_by_label("Follow vehicle").dispatch_event("click")
     tab.page.get_by_text("Set state", exact=True).dispatch_event("click")
     slider = tab.row_of("north, m").get_by_role("slider")
     slider.press("End")
@@ -205,7 +205,7 @@ def test_sliders_set_the_state_and_the_vehicle_moves(tab: Tab, watched: Watched)
     tab.until(is_there, "the state")
     # It is not followed any more, so it has left the middle.
     tab.until(lambda: not shows_vehicle(tab), "a middle without the vehicle")
-    tab.page.get_by_label("Follow the vehicle").dispatch_event("click")
+    tab.page.get_by_label("Follow vehicle").dispatch_event("click")
     tab.until(lambda: shows_vehicle(tab), "the vehicle in the middle again")
     tab.click("Reset")
     tab.until(lambda: "height 0." in tab.text, "back at the start")
@@ -238,10 +238,10 @@ def test_two_browsers_look_at_once_and_one_may_be_closed(browser: Any, tab: Tab,
     other = Tab(browser, watched.url, width=500, height=300)
     goes_on(tab, "first")
     goes_on(other, "second")
-    other.click("Pause, go on")
+    other.click("Pause, resume")
     tab.until(lambda: "paused at" in tab.text, "what the second browser did, in the first")
     other.page.close()
-    tab.click("Pause, go on")
+    tab.click("Pause, resume")
     goes_on(tab, "first, alone")
     assert watched.viewer.complaints == []
 
@@ -260,7 +260,7 @@ def test_buttons_without_a_service_are_disabled(browser: Any, processes: Process
     viewer = start_viewer(processes)
     page = browser.new_page()
     page.goto(url_of(viewer))
-    button = page.get_by_role("button", name="Pause, go on", exact=True)
+    button = page.get_by_role("button", name="Pause, resume", exact=True)
     button.wait_for(state="attached", timeout=60_000.0)
     assert button.is_disabled()
     page.close()

@@ -150,7 +150,7 @@ def test_what_a_subscription_hears_again_is_recorded_once_and_what_others_say_to
 def test_a_file_that_is_there_is_not_touched(begin: Callable[..., WriterProcess], tmp_path: Path) -> None:
     path = tmp_path / "test.mcap"
     path.write_bytes(b"precious")
-    with pytest.raises(RecordingError, match=f"there is a file '{path}' already"):
+    with pytest.raises(RecordingError, match=f"the file '{path}' already exists"):
         begin()
     assert path.read_bytes() == b"precious"
 
@@ -175,7 +175,7 @@ def test_messages_are_in_a_readable_file_soon_and_after_a_kill_of_the_writer_too
     writer._process.wait()
     plain(b"second")
     writer.flush()
-    assert writer.error == "the process that writes it ended with -9"
+    assert writer.error == "the writer process ended with -9"
     plain(b"third")
     outcome = writer.close()
     assert outcome.error == writer.error

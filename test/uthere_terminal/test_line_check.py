@@ -38,6 +38,6 @@ def test_raw_lines_are_sent_whatever_they_are() -> None:
 
 
 def test_lines_that_have_data_sent_are_noticed() -> None:
-    assert check_line("data_request(plane=1,variable=all,interval=1)").asks_for_data
-    assert check_line("!anything").asks_for_data
-    assert not check_line("fly_engage(plane=1)").asks_for_data
+    assert check_line("data_request(plane=1,variable=all,interval=1)").requests_data
+    assert check_line("!anything").requests_data
+    assert not check_line("fly_engage(plane=1)").requests_data

@@ -259,11 +259,11 @@ def test_port_that_another_client_has_is_told(ground: Ground) -> None:
         other.bind(("127.0.0.1", ground.port_out))
         result = piped("", *ground.ports)
     assert result.returncode == 1
-    assert re.search(rf"cannot listen on UDP port {ground.port_out} .*another client", result.stderr)
+    assert re.search(rf"cannot receive on UDP port {ground.port_out} .*another client", result.stderr)
     assert "Traceback" not in result.stderr
 
 
 def test_nobody_at_the_other_end_is_told(ground: Ground) -> None:
     ground.socket.close()
     result = piped("request_plane_list\n", *ground.ports)
-    assert "nobody listens on UDP 127.0.0.1:" in result.stderr
+    assert "no reply from UDP 127.0.0.1:" in result.stderr

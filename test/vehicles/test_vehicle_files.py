@@ -82,7 +82,13 @@ def test_file_is_read_as_it_says(kite: Write) -> None:
         ("spacing", "spacin", 14, "spacin", "unknown key given.*did you mean spacing"),
         ("description: kite with two motors\n", "", 1, "", "no description given"),
         ("multirotor_forces", "kite_forces", 2, "forces_and_moments", "kite_forces_and_moments given; allowed: .*auv"),
-        ("parameters: kite.params\nf", "parameters: no.yaml\nf", 3, "parameters", "no.yaml, no file, given; .*a path"),
+        (
+            "parameters: kite.params\nf",
+            "parameters: no.yaml\nf",
+            3,
+            "parameters",
+            "no.yaml, not a file, given; .*a path",
+        ),
         ("fixedwing_autopilot", "rc", 5, "autopilot", "rc given; allowed: autopilot, fixedwing_autopilot"),
         ("output: 3", "output: 14", 8, r"actuators\[1\].output", "14 given; allowed: .*at most 13"),
         ("output: 3", "output: 1.5", 8, r"actuators\[1\].output", "1.5 given; allowed: a whole number"),
@@ -90,7 +96,13 @@ def test_file_is_read_as_it_says(kite: Write) -> None:
         ("name: rudder", "name: left", 8, r"actuators\[1\].name", "a second 'left' given"),
         ("kind: servo", "kind: sail", 8, r"actuators\[1\].kind", "sail given; allowed: motor, servo"),
         ("ardupilot:\n", "px4:\n", 10, "pairings.px4", "unknown key given; allowed: .*zeromq"),
-        ("{config}", "{home}", 12, "pairings.ardupilot.command", "allowed: a command in which {config} and {folder}"),
+        (
+            "{config}",
+            "{home}",
+            12,
+            "pairings.ardupilot.command",
+            "allowed: a command with no placeholders except {config} and {folder}",
+        ),
         ("{waypoints:", "{parts: 2, waypoints:", 13, "mission.parts", "both given"),
         (
             "{waypoints: kite.waypoints}",
@@ -117,7 +129,7 @@ def test_what_makes_no_sense_is_refused_with_path_and_line(
 
 def test_name_that_cannot_begin_a_namespace_is_refused(kite: Write) -> None:
     file = kite(KITE)
-    with pytest.raises(ParameterError, match=r"7-kites.yaml: its name is the vehicle's; allowed: letters"):
+    with pytest.raises(ParameterError, match=r"7-kites.yaml: the file name names the vehicle; allowed: letters"):
         vehicle(str(file.rename(file.with_name("7-kites.yaml"))))
 
 

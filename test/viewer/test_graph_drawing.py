@@ -19,8 +19,10 @@ XLINK = "{http://www.w3.org/1999/xlink}"
 def chain() -> GraphModel:
     """A clock, a loop of three nodes, one who hears itself and one whom nobody knows."""
     nodes = [
-        NodeEntry("/time_manager", Report(Health.OK, "1.00 x real time"), said={"/clock": 400.0}),
-        NodeEntry("/a/sensors", Report(Health.WARN, 'no "truth" <so far> & nothing else'), heard={"/clock": 400.0}),
+        NodeEntry("/time_manager", Report(Health.OK, "1.00 x real time"), published_hz={"/clock": 400.0}),
+        NodeEntry(
+            "/a/sensors", Report(Health.WARN, 'no "truth" <so far> & nothing else'), received_hz={"/clock": 400.0}
+        ),
         NodeEntry("/a/dynamics", subjects={"battery": Report(Health.ERROR, "3% full")}),
         NodeEntry("/foreign"),
         NodeEntry("/echo"),
@@ -128,8 +130,8 @@ def test_model_tells_whether_all_is_well() -> None:
 
 def test_rate_is_what_the_publishers_say_or_else_what_a_listener_hears() -> None:
     topic = TopicEntry("/t", "T", ("/a", "/b"), ("/c", "/d"))
-    a, b = NodeEntry("/a", said={"/t": 10.0}), NodeEntry("/b", said={"/t": 5.0})
-    c, d = NodeEntry("/c", heard={"/t": 14.0}), NodeEntry("/d")
+    a, b = NodeEntry("/a", published_hz={"/t": 10.0}), NodeEntry("/b", published_hz={"/t": 5.0})
+    c, d = NodeEntry("/c", received_hz={"/t": 14.0}), NodeEntry("/d")
     assert graph_model([a, b, c, d], [topic]).topics[0].rate_hz == 15.0
     assert graph_model([a, NodeEntry("/b"), c, d], [topic]).topics[0].rate_hz == 14.0
     assert graph_model([a, NodeEntry("/b"), d], [topic]).topics[0].rate_hz is None

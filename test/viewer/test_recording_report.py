@@ -53,14 +53,14 @@ def test_another_programs_recording_gives_the_vehicle_as_it_moved() -> None:
     np.testing.assert_allclose(np.linalg.norm(kite.truth[:, 3:7], axis=1), 1.0)
     assert (kite.truth[:, 7] == 4.0).all()
     assert [actuator.output for actuator in kite.actuators] == [2]
-    assert kite.missing == ["no /kite/sim/truth_wind: wind is taken to be zero"]
+    assert kite.missing == ["no /kite/sim/truth_wind: wind is assumed to be zero"]
 
 
 def test_the_page_has_summary_plots_topics_and_says_what_is_missing(page: str) -> None:
     said = _Page(page)
     text = "\n".join(said.text)
     assert {"kite", "Path from above", "Attitude, true and estimated", "Actuators", "Topics"} <= set(said.text)
-    assert "no /kite/sim/truth_wind: wind is taken to be zero" in said.text
+    assert "no /kite/sim/truth_wind: wind is assumed to be zero" in said.text
     assert "lighthouse_msgs/msg/Watch" in said.text
     assert "4.00 m/s, 0.0 deg" in text
     assert "recorded by rosbags" in text
@@ -100,7 +100,7 @@ def test_a_recording_without_a_vehicle_lists_its_topics() -> None:
     recording = everything(OTHER)
     del recording.topics["/kite/sim/truth_state"]
     assert troubles_of(recording) == [
-        "The recording holds no sim/truth_state of a vehicle: there is nothing to plot, only topics to list."
+        "The recording contains no topic sim/truth_state, so the page lists topics without plots."
     ]
     assert "/watch" in report_page(recording)
 

@@ -121,10 +121,10 @@ def test_a_vehicle_that_the_recording_does_not_tell_of_is_a_dart(kite: RecordedV
     [
         (["{folder}/missing.mcap"], "cannot read '{folder}/missing.mcap': No such file or directory"),
         (["{folder}/text"], "'{folder}/text' is not an MCAP file"),
-        (["{folder}/empty.mcap"], "'{folder}/empty.mcap' holds no sim/truth_state of a vehicle: there is nothing to"),
+        (["{folder}/empty.mcap"], "'{folder}/empty.mcap' contains no topic sim/truth_state, which the replay needs"),
         ([str(OTHER), "--speed", "0"], "--speed: 0 given; allowed: greater than 0"),
         ([str(OTHER), "--port", "70000"], "--port: 70000 given; allowed: 0 to 65535"),
-        ([str(OTHER), "--address", "203.0.113.7"], "nothing can be served at 203.0.113.7:0"),
+        ([str(OTHER), "--address", "203.0.113.7"], "cannot serve at 203.0.113.7:0"),
     ],
 )
 def test_what_cannot_be_shown_is_refused_in_one_line(

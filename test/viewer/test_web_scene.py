@@ -150,7 +150,7 @@ def test_taken_port_is_refused_with_what_helps() -> None:
 
 
 def test_address_of_another_machine_is_refused() -> None:
-    with pytest.raises(NoServerError, match=r"192\.0\.2\.1:0 .*an address of this machine"):
+    with pytest.raises(NoServerError, match=r"192\.0\.2\.1:0 .*a local address"):
         open_server("192.0.2.1", 0, "test")
 
 
@@ -231,7 +231,7 @@ def test_line_of_the_heading_is_broken_where_it_wraps(server: viser.ViserServer)
 
 def test_readings_tell_time_pace_place_and_what_is_noted(server: viser.ViserServer) -> None:
     display = Display(server, {"": appearance_of(vehicle("auv"))}, load_world("pool"))
-    display.tell_pace(1.5)
+    display.show_pace(1.5)
     display.note("status", "armed")
     display.show("", view(12.5, north=3.0))
     for part in (

@@ -1,1 +1,1 @@
-"""A terminal to uThere Ground Control: commands are typed, and what comes back is shown; it needs no ROS."""
+"""A terminal for uThere Ground Control: sends typed commands and prints received packets; needs no ROS."""

@@ -1,4 +1,4 @@
-"""The command `rosflight_py_sim uthere-terminal`: type commands to Ground Control, see what it sends."""
+"""The command `rosflight_py_sim uthere-terminal`: type commands to Ground Control, and see its packets."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 PROMPT = "> "
 
 HELP = (
-    f"Tab completes, the arrow up brings back what was typed; {RAW} before a line sends it unchecked; Ctrl-D ends. "
+    f"Tab completes, arrow up recalls earlier lines, {RAW} before a line sends it unchecked, Ctrl-D quits. "
     "Try: request_plane_list"
 )
 
@@ -27,23 +27,23 @@ def add_terminal_parser(commands: argparse._SubParsersAction[argparse.ArgumentPa
     """Add the sub-command's parser."""
     parser = commands.add_parser(
         "uthere-terminal",
-        help="type commands to uThere Ground Control, see what it sends",
-        description="Send typed commands of uThere Ground Control's protocol, and show what comes back. Lines that are "
-        f"not of the protocol are refused, unless {RAW} stands before them. So are lines from a pipe or a file.",
+        help="type commands to uThere Ground Control, and see its packets",
+        description="Send typed commands of uThere Ground Control's protocol, and print received packets. Lines that "
+        f"the protocol does not allow are refused unless they begin with {RAW}. Input may come from a pipe or a file.",
     )
-    parser.add_argument("--address", default="127.0.0.1", help="of Ground Control (default 127.0.0.1)")
+    parser.add_argument("--address", default="127.0.0.1", help="address of Ground Control (default 127.0.0.1)")
     parser.add_argument(
-        "--port-in", type=_port, default=PORT_IN, metavar="N", help=f"where it listens (default {PORT_IN})"
+        "--port-in", type=_port, default=PORT_IN, metavar="N", help=f"port for commands (default {PORT_IN})"
     )
     parser.add_argument(
-        "--port-out", type=_port, default=PORT_OUT, metavar="N", help=f"where it answers to (default {PORT_OUT})"
+        "--port-out", type=_port, default=PORT_OUT, metavar="N", help=f"local port for its packets (default {PORT_OUT})"
     )
     parser.add_argument(
         "--listen",
         type=float,
         default=1.0,
         metavar="S",
-        help="show what comes for so many seconds after the last line of a pipe or a file (default 1)",
+        help="seconds to print packets after the last line of a pipe or a file (default 1)",
     )
     parser.set_defaults(command=_run)
 
@@ -55,7 +55,7 @@ def _port(text: str) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
-    # Here because it takes its time to be imported.
+    # Imported here because the import is slow.
     try:
         from rosflight_py_sim.commands.uthere_terminal.completion import CommandCompleter
     except ImportError as error:
@@ -63,15 +63,15 @@ def _run(options: argparse.Namespace) -> int:
 
     completer = CommandCompleter()
 
-    def hear(packet: str) -> None:
+    def show_packet(packet: str) -> None:
         completer.learn(packet)
         print(packet, flush=True)
 
-    def complain(text: str) -> None:
+    def show_error(text: str) -> None:
         print(text, file=sys.stderr, flush=True)
 
-    link = GroundLink(options.address, options.port_in, options.port_out, hear, complain)
-    asked = False
+    link = GroundLink(options.address, options.port_in, options.port_out, show_packet, show_error)
+    data_requested = False
     refused = 0
     try:
         if sys.stdin.isatty():
@@ -82,21 +82,21 @@ def _run(options: argparse.Namespace) -> int:
         for line in lines:
             checked = check_line(line)
             refused += bool(checked.complaint)
-            asked |= checked.asks_for_data
+            data_requested |= checked.requests_data
             if checked.complaint:
-                complain(checked.complaint)
+                show_error(checked.complaint)
             if checked.packet:
                 link.send(checked.packet)
     finally:
-        # What was asked for would go on being sent to whoever listens next.
-        if asked:
+        # Otherwise the data would go on to the next client.
+        if data_requested:
             link.send("data_clear")
         link.close()
     return 1 if refused and not sys.stdin.isatty() else 0
 
 
 def _typed(link: GroundLink, completer: CommandCompleter) -> Iterator[str]:
-    """Lines that a person types; what comes meanwhile is shown above."""
+    """Lines typed at the prompt; packets are printed above it."""
     from prompt_toolkit import PromptSession
     from prompt_toolkit.patch_stdout import patch_stdout
 

@@ -1,4 +1,4 @@
-"""What may come next in a line: commands, their parameters, variables and numbers of planes."""
+"""Completion of commands, parameters, variables and plane numbers."""
 
 from __future__ import annotations
 
@@ -30,24 +30,24 @@ VARIABLES = (
     "power_battery_voltage",
     "roll",
 )
-"""Variables that there are in any case; the others are learnt from what comes."""
+"""Variables of every plane; others are learnt from packets."""
 
 _STATEMENT = re.compile(r"\s*(?P<name>\w*)\s*(?P<open>\(?)(?P<inside>[^)]*)(?P<close>\)?)")
 
-# A stranger's packets must not fill the memory.
+# Packets from other senders must not fill the memory.
 _MOST_LEARNT = 1000
 
 
 class CommandCompleter(Completer):
-    """Completes lines of the protocol, and learns from its replies."""
+    """Completes lines of the protocol, with names learnt from replies."""
 
     def __init__(self) -> None:
-        """Know what the protocol says."""
+        """Start with the names in the protocol."""
         self._variables = set(VARIABLES)
         self._planes: set[int] = set()
 
     def learn(self, packet: str) -> None:
-        """Take up numbers of planes and names of variables from a reply."""
+        """Add plane numbers and variable names from a reply."""
         reply = parse_reply(packet)
         if len(self._variables) + len(self._planes) > _MOST_LEARNT:
             return
@@ -58,7 +58,7 @@ class CommandCompleter(Completer):
             self._variables |= set(reply.values)
 
     def words(self, before: str) -> tuple[str, list[str]]:
-        """The word that has been begun in the text before the cursor, and all that may stand in its place."""
+        """The word before the cursor, and its possible completions."""
         statement = _STATEMENT.match(before.rpartition(";")[2].lstrip("!"))
         assert statement is not None
         name = statement["name"].lower()
@@ -87,6 +87,6 @@ class CommandCompleter(Completer):
 
 
 def _fields(command: str) -> list[str]:
-    """Parameters that the command has by name."""
+    """Names of the command's parameters."""
     kind = CLASS_OF_NAME[command]
     return [] if kind is FlyToWaypoint else [field.name for field in fields(kind)]

@@ -1,4 +1,4 @@
-"""The sockets of a client of uThere Ground Control."""
+"""UDP sockets of a client of uThere Ground Control."""
 
 from __future__ import annotations
 
@@ -11,32 +11,37 @@ from collections.abc import Callable
 from rosflight_py_sim.parameters import ParameterError
 
 PORT_IN, PORT_OUT = 10000, 10001
-"""Where Ground Control listens, and where it answers to, unless it is told otherwise."""
+"""Default ports: Ground Control receives commands on the first and sends to the second."""
 
 _LARGEST_PACKET = 65536
 
 
 class GroundLink:
-    """Sends packets, and tells of those that come, from a thread of its own."""
+    """Sends packets, and passes on received ones from a separate thread."""
 
     def __init__(
-        self, address: str, port_in: int, port_out: int, hear: Callable[[str], None], complain: Callable[[str], None]
+        self,
+        address: str,
+        port_in: int,
+        port_out: int,
+        on_packet: Callable[[str], None],
+        on_error: Callable[[str], None],
     ) -> None:
-        """Open the sockets; from `start` on packets are told to `hear`, and what went wrong to `complain`.
+        """Open the sockets; after `start`, packets are passed to `on_packet` and errors to `on_error`.
 
         Raises:
-            ParameterError: an address or a port cannot be used; the text says which and why.
+            ParameterError: an address or a port cannot be used; the text names it and gives the reason.
         """
-        self._hear = hear
-        self._complain = complain
+        self._on_packet = on_packet
+        self._on_error = on_error
         there = _resolved(address, port_in)
         self._partner = f"{there[0]}:{there[1]}"
         self._out = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self._in = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        # Closed at the end, which wakes the thread.
+        # Closing it wakes the thread.
         self._ours, self._theirs = socket.socketpair()
         try:
-            # Connected, so that it learns when nobody listens there.
+            # Connected, so that a closed port is reported as an error.
             self._out.connect(there)
             _bind(self._in, "127.0.0.1" if there[0].startswith("127.") else "", port_out)
         except BaseException:
@@ -45,7 +50,7 @@ class GroundLink:
         self._thread = threading.Thread(target=self._listen, name="ground link", daemon=True)
 
     def start(self) -> None:
-        """Tell what comes from now on."""
+        """Start to receive packets."""
         self._thread.start()
 
     def send(self, text: str) -> None:
@@ -54,15 +59,15 @@ class GroundLink:
         try:
             self._out.send(packet)
         except ConnectionRefusedError:
-            # That is of the packet before, and has kept this one back.
-            self._tell_refusal()
+            # The error belongs to the previous packet, and prevented this one from being sent.
+            self._report_refusal()
             with contextlib.suppress(ConnectionRefusedError):
                 self._out.send(packet)
         except OSError as error:
-            self._complain(f"not sent to UDP {self._partner}: {error.strerror}")
+            self._on_error(f"cannot send to UDP {self._partner}: {error.strerror}")
 
-    def _tell_refusal(self) -> None:
-        self._complain(f"nobody listens on UDP {self._partner}; is the simulation running?")
+    def _report_refusal(self) -> None:
+        self._on_error(f"no reply from UDP {self._partner}: the port is closed; is the simulation running?")
 
     def _listen(self) -> None:
         while True:
@@ -73,9 +78,9 @@ class GroundLink:
                 try:
                     packet = one.recv(_LARGEST_PACKET)
                 except ConnectionRefusedError:
-                    self._tell_refusal()
+                    self._report_refusal()
                 else:
-                    self._hear(packet.decode("ascii", "backslashreplace"))
+                    self._on_packet(packet.decode("ascii", "backslashreplace"))
 
     def close(self) -> None:
         """Close the sockets."""
@@ -105,7 +110,7 @@ def _bind(into: socket.socket, address: str, port: int) -> None:
         into.bind((address, port))
     except OSError as error:
         raise ParameterError(
-            f"cannot listen on UDP port {port} ({error.strerror}); is another client running? --port-out chooses "
+            f"cannot receive on UDP port {port} ({error.strerror}); is another client running? --port-out chooses "
             "another port, which must be the simulation's uthere.udp_port_out"
         ) from error
 

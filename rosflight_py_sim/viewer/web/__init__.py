@@ -1,1 +1,1 @@
-"""The browser viewer: a scene, plots and controls on a web page that this process serves, by viser. No ROS in here."""
+"""The browser viewer: scene, plots and controls on a web page served with viser; independent of ROS."""

@@ -1,4 +1,4 @@
-"""Buttons and sliders for a running simulation; what they do is done by whoever has its services."""
+"""Buttons and sliders for a running simulation; a `Simulation` object executes the actions."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _NEWS_S = 8.0
 
 @dataclass(frozen=True)
 class Trigger:
-    """A button that calls services of the chosen vehicle, in this order.
+    """A button that calls services of the selected vehicle, in this order.
 
     Attributes:
-        label: what stands on it.
-        services: names, from the vehicle's namespace.
+        label: text of the button.
+        services: names relative to the vehicle's namespace.
         icon: beside the label.
-        hint: what it is for.
+        hint: tooltip.
     """
 
     label: str
@@ -41,49 +41,54 @@ class Trigger:
 
 
 TRIGGERS = (
-    Trigger("Calibrate", ("calibrate_imu",), viser.Icon.RULER_MEASURE, "IMU at rest: before the first arming"),
-    Trigger("Arm, disarm", ("toggle_arm",), viser.Icon.POWER, "move the arm switch of the transmitter"),
+    Trigger(
+        "Calibrate",
+        ("calibrate_imu",),
+        viser.Icon.RULER_MEASURE,
+        "calibrate the IMU at rest, before the first arming",
+    ),
+    Trigger("Arm, disarm", ("toggle_arm",), viser.Icon.POWER, "toggle the transmitter's arm switch"),
     Trigger(
         "Override",
         ("toggle_override",),
         viser.Icon.SWITCH_HORIZONTAL,
-        "move the switch between the sticks and the computer's commands",
+        "toggle the RC override switch: sticks or commands",
     ),
-    Trigger("Start mission", ("autopilot/start",), viser.Icon.PLANE_DEPARTURE, "let the autopilot fly"),
+    Trigger("Start mission", ("autopilot/start",), viser.Icon.PLANE_DEPARTURE, "start the autopilot's mission"),
     Trigger(
         "Reset",
         ("dynamics/reset", "forces_and_moments/reset"),
         viser.Icon.RESTORE,
-        "put the vehicle back to its start; time goes on",
+        "reset the vehicle to its initial state; time continues",
     ),
 )
 
 
 class Simulation(Protocol):
-    """What the controls need of the simulation. Calls come from threads of the web server."""
+    """Interface to the simulation. Methods are called from threads of the web server."""
 
     def call(self, services: Sequence[str]) -> None:
-        """Call services of type std_srvs/Trigger, each when the one before has answered well."""
+        """Call services of type std_srvs/Trigger in order, until one fails."""
 
     def step(self, count: int) -> None:
-        """Take so many steps, while paused."""
+        """Take `count` steps while paused."""
 
     def set_pace(self, multiplier: float) -> None:
         """Set the simulated seconds per second; 0: as fast as possible."""
 
     def set_state(self, truth: NDArray[np.float64]) -> None:
-        """Put the chosen vehicle into a state (19,)."""
+        """Set the state (19,) of the selected vehicle."""
 
 
 class Controls:
-    """The folders `Time`, `Pilot` and `Set state` of a display.
+    """Folders `Time`, `Pilot` and `Set state` of a display.
 
     Attributes:
-        pace: the multiplier in force, or the user's choice that has not been set yet.
+        pace: the multiplier in effect, or the user's choice that has not been set yet.
     """
 
     def __init__(self, server: viser.ViserServer, display: Display, simulation: Simulation) -> None:
-        """Add them; no button works before `offer` says that its services are there."""
+        """Add the folders; buttons are disabled until `offer` reports their services."""
         self._server = server
         self._gui = server.gui
         self._display = display
@@ -98,39 +103,39 @@ class Controls:
             self._add_state_folder()
 
     def show_pace(self, multiplier: float) -> None:
-        """Show the multiplier in force; a choice that has not been set yet stays until the multiplier changes."""
+        """Show the multiplier in effect; a choice that has not been set yet stays until the multiplier changes."""
         if multiplier == self._multiplier:
             return
         self._multiplier = multiplier
         self._choices = {_pace_text(one): one for one in sorted({*_MULTIPLIERS, multiplier})}
         self.pace.options = tuple(self._choices)
-        # One of viser's base classes declares it read-only.
+        # A base class in viser declares it read-only.
         self.pace.value = _pace_text(multiplier)  # type: ignore[misc]
 
     def set_pace(self) -> None:
-        """Set the chosen multiplier; the next `show_pace` shows the one in force, even after a refusal."""
+        """Set the chosen multiplier; the next `show_pace` shows the one in effect, even after a refusal."""
         self._multiplier = math.nan
         self._simulation.set_pace(self._choices[self.pace.value])
 
     def uses(self, service: str) -> bool:
-        """Whether a button may call a service; it is named from the simulation's namespace."""
+        """Whether a button calls a service; the name is relative to the simulation's namespace."""
         return any(
             service == name or service.endswith(f"/{name}") for _, needed, _, _ in self._buttons for name in needed
         )
 
     def offer(self, services: Collection[str]) -> None:
-        """Enable what these services suffice for; they are named from the simulation's namespace."""
+        """Enable the buttons whose services are available; names are relative to the simulation's namespace."""
         prefix = f"{self._display.chosen}/" if self._display.chosen else ""
         for button, needed, hint, is_vehicles in self._buttons:
             missing = [name for name in needed if (prefix + name if is_vehicles else name) not in services]
-            said = f"nobody offers {', '.join(missing)}" if missing else hint
+            text = f"service not available: {', '.join(missing)}" if missing else hint
             if button.disabled != bool(missing):
                 button.disabled = bool(missing)
-            if button.hint != said:
-                button.hint = said
+            if button.hint != text:
+                button.hint = text
 
     def tell(self, what: str, text: str, *, good: bool) -> None:
-        """Tell in every browser what came of a button."""
+        """Show the result of an action in every browser."""
         for client in self._server.get_clients().values():
             client.add_notification(
                 what, text, auto_close_seconds=_NEWS_S, color="green" if good else "red", with_close_button=True
@@ -161,9 +166,9 @@ class Controls:
         gui, simulation = self._gui, self._simulation
         with gui.add_folder("Time", order=10.0):
             self._add_button(
-                "Pause, go on",
+                "Pause, resume",
                 (PAUSE,),
-                "stop simulated time, or let it go on",
+                "pause or resume simulated time",
                 viser.Icon.PLAYER_PAUSE,
                 lambda: simulation.call([PAUSE]),
                 is_vehicles=False,
@@ -172,7 +177,7 @@ class Controls:
             self._add_button(
                 "Step",
                 (STEP, TIME_PARAMETERS),
-                "take so many steps of a paused simulation",
+                "take this number of steps while paused",
                 viser.Icon.PLAYER_SKIP_FORWARD,
                 lambda: simulation.step(int(count.value)),
                 is_vehicles=False,
@@ -202,12 +207,12 @@ class Controls:
                 "right, m/s": gui.add_slider("right, m/s", -20.0, 20.0, 0.1, 0.0),
                 "down, m/s": gui.add_slider("down, m/s", -20.0, 20.0, 0.1, 0.0),
             }
-            present = gui.add_button("Take the present state", icon=viser.Icon.TARGET)
+            present = gui.add_button("Copy current state", icon=viser.Icon.TARGET)
             present.on_click(lambda _: self._take_present())
             self._add_button(
                 "Set",
                 (SET_STATE,),
-                "put the vehicle there, turning no more",
+                "set the vehicle to this state, with zero rotation rates",
                 viser.Icon.ARROW_BIG_UP_LINES,
                 lambda: self._simulation.set_state(self._state()),
                 is_vehicles=True,

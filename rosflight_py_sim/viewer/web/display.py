@@ -1,4 +1,4 @@
-"""What a person sees of a flight, live or recorded: the scene, readings, plots and the pictures of cameras."""
+"""The viewer's page for a live or recorded flight: scene, readings, plots and camera images."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from rosflight_py_sim.viewer.web.vehicle_view import VehicleView
 from rosflight_py_sim.viewer.web.viser_internals import show_jpeg
 from rosflight_py_sim.world import World
 
-# Plots and readings are for eyes that read, not for eyes that follow a movement.
+# Update rate of plots and readings: slower than the scene, because people read them.
 _PERIODS_S = {"plots": 0.2, "reading": 0.1, "pictures": 0.1}
 
 
 class Display:
-    """The page, but for what only a running simulation or only a recording has: that is added to its tabs.
+    """The page without the parts that only a live simulation or only a recording has; those are added to its tabs.
 
     Attributes:
-        scene: the picture.
-        tabs: the tabs of the panel.
-        flight: the first of them.
-        view: the folder of what is to be seen.
-        plots: of the chosen vehicle.
-        wants_pictures: whether somebody wants to see what the cameras see.
+        scene: the 3D scene.
+        tabs: tabs of the panel.
+        flight: first tab.
+        view: folder of view options.
+        plots: plots of the selected vehicle.
+        wants_pictures: whether camera images are shown.
     """
 
     def __init__(self, server: viser.ViserServer, vehicles: Mapping[str, Appearance], world: World) -> None:
-        """Build it; `vehicles`: name to appearance."""
+        """Build the page; `vehicles`: name to appearance."""
         self._server = server
         self._gui = server.gui
         self._underwater = world.water is not None
@@ -57,20 +57,20 @@ class Display:
 
     @property
     def chosen(self) -> str:
-        """Name of the vehicle that readings, plots and buttons are about."""
+        """Name of the vehicle shown in readings and plots, and controlled by buttons."""
         return self.scene.chosen
 
     @property
     def readings(self) -> str:
-        """What is written above the tabs, as HTML."""
+        """HTML above the tabs."""
         return str(self._reading.content)
 
     def view_of(self, name: str) -> VehicleView | None:
-        """What was last shown of a vehicle."""
+        """Last view of a vehicle; None before the first."""
         return self._views.get(name)
 
     def show(self, name: str, view: VehicleView) -> None:
-        """Show where a vehicle is, and what its outputs and cameras do."""
+        """Show a vehicle's state, outputs and camera images."""
         with self._turn:
             self._views[name] = view
             self.scene.show(name, view)
@@ -79,15 +79,15 @@ class Display:
                 self._refresh(view)
 
     def note(self, what: str, text: str) -> None:
-        """Say something beside the time, in the place of what was said of this before."""
+        """Show a text beside the time, in place of the previous one with the same key."""
         self._notes[what] = text
 
-    def tell_pace(self, factor: float) -> None:
-        """Say how fast time passes, in simulated seconds per second."""
+    def show_pace(self, factor: float) -> None:
+        """Show the pace, in simulated seconds per second."""
         self._factor = factor
 
     def refresh(self) -> None:
-        """Show readings although nothing moves."""
+        """Update the readings while no state arrives."""
         with self._turn:
             view = self._views.get(self.chosen)
             if view is not None:
@@ -98,11 +98,11 @@ class Display:
         self.view = gui.add_folder("View", order=90.0)
         with self.view:
             vehicle = gui.add_dropdown("Vehicle", names, initial_value=names[0], visible=len(names) > 1)
-            follow = gui.add_checkbox("Follow the vehicle", initial_value=True)
+            follow = gui.add_checkbox("Follow vehicle", initial_value=True)
             paths = gui.add_checkbox("Path", initial_value=True)
             wind = gui.add_checkbox("Current" if self._underwater else "Wind", initial_value=True)
-            pictures = gui.add_checkbox("Camera pictures", initial_value=True)
-            clear = gui.add_button("Clear the path", icon=viser.Icon.ERASER)
+            pictures = gui.add_checkbox("Camera images", initial_value=True)
+            clear = gui.add_button("Clear path", icon=viser.Icon.ERASER)
         vehicle.on_update(lambda _: self._choose(vehicle.value))
         follow.on_update(lambda _: self._in_turn(lambda: setattr(self.scene, "follows", follow.value)))
         paths.on_update(lambda _: self._in_turn(lambda: self.scene.show_paths(paths.value)))
@@ -111,7 +111,7 @@ class Display:
         clear.on_click(lambda _: self._in_turn(self.scene.clear_paths))
 
     def _in_turn(self, act: Callable[[], None]) -> None:
-        """Browsers speak from threads of their own."""
+        """Wrap a callback: browsers call from their own threads."""
         with self._turn:
             act()
 

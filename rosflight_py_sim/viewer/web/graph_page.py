@@ -1,4 +1,4 @@
-"""The node graph and the health of its nodes, on a panel of the page that is opened when somebody wants to see it."""
+"""Panel with the node graph and the health of its nodes, opened on request."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _COLOURS = {
     Health.UNKNOWN: "#57606a",
 }
 
-_WAITING = '<p style="padding:1em">Looking around ...</p>'
+_WAITING = '<p style="padding:1em">Discovering nodes ...</p>'
 
 _WIDTH_PX = 860.0
 
@@ -28,11 +28,11 @@ class GraphPage:
     """Two tabs: the drawing, and a table of nodes.
 
     Attributes:
-        wanted: whether somebody looks: the graph is asked for only then.
+        wanted: whether the panel is open; the graph is queried only then.
     """
 
     def __init__(self, gui: viser.GuiApi) -> None:
-        """Add a checkbox, in the place where elements are added at present, and the panel, which is not yet shown."""
+        """Add a checkbox at the current place, and the hidden panel."""
         self.wanted = False
         self._box = gui.add_checkbox("Node graph", initial_value=False, hint="nodes, topics, rates and health")
         self._panel = gui.add_panel(visible=False)
@@ -45,9 +45,9 @@ class GraphPage:
         self._box.on_update(lambda _: self._want(self._box.value))
 
     def show(self, model: GraphModel) -> None:
-        """Show the graph as it is."""
+        """Show the graph."""
         try:
-            # Fitted to the panel; the drawing has its own size.
+            # Scaled to the panel; the drawing has a fixed size.
             drawing = draw(model).replace("<svg ", '<svg style="max-width:100%;height:auto" ', 1)
         except ParameterError as error:
             drawing = escape(str(error))
@@ -61,7 +61,7 @@ class GraphPage:
 
 def health_table(model: GraphModel) -> str:
     """HTML of a table with a row for each node."""
-    head = "".join(f"<th>{name}</th>" for name in ("node", "health", "in, Hz", "out, Hz", "load", "says"))
+    head = "".join(f"<th>{name}</th>" for name in ("node", "health", "in, Hz", "out, Hz", "load", "message"))
     rows = "".join(f"<tr>{''.join(_cells(node))}</tr>" for node in model.nodes)
     return (
         '<div style="padding:0.8em;font-size:0.85em;overflow-x:auto"><table style="border-spacing:0.9em 0.25em;'
@@ -70,9 +70,9 @@ def health_table(model: GraphModel) -> str:
 
 
 def _cells(node: NodeEntry) -> Iterator[str]:
-    said = "" if node.health is Health.UNKNOWN else node.health.name
+    health = "" if node.health is Health.UNKNOWN else node.health.name
     yield f"<td><b>{escape(node.name)}</b></td>"
-    yield f'<td style="color:{_COLOURS[node.health]};font-weight:600">{said}</td>'
+    yield f'<td style="color:{_COLOURS[node.health]};font-weight:600">{health}</td>'
     for key, form in (("in (Hz)", "{:.0f}"), ("out (Hz)", "{:.0f}"), ("load", "{:.0%}")):
         number = node.report.number(key)
         yield f'<td style="text-align:right">{"" if number is None else form.format(number)}</td>'

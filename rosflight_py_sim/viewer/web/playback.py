@@ -1,4 +1,4 @@
-"""What a recording has in the place of the simulation's controls: play, pause, speed, a time slider."""
+"""Playback controls of a recording: play, pause, speed, time slider."""
 
 from __future__ import annotations
 
@@ -11,40 +11,40 @@ from rosflight_py_sim.viewer.web.display import Display
 
 
 class Playing(Protocol):
-    """What plays. Calls come from threads of the web server."""
+    """Interface to the player. Methods are called from threads of the web server."""
 
     first_s: float
     last_s: float
 
     @property
     def time_s(self) -> float:
-        """Where it is, s."""
+        """Playback position, s."""
 
     @property
     def playing(self) -> bool:
-        """Whether time goes on."""
+        """Whether playback is running."""
 
     @property
     def speed(self) -> float:
-        """Seconds of the recording per second; 0 in a pause."""
+        """Seconds of the recording per second; 0 while paused."""
 
     def toggle(self) -> None:
-        """Pause, or go on."""
+        """Pause or resume."""
 
     def seek(self, time_s: float) -> None:
-        """Go to a time."""
+        """Move to a time."""
 
     def set_speed(self, speed: float) -> None:
-        """Play at another speed."""
+        """Set the playback speed."""
 
 
 class Playback:
-    """The folder `Recording` of a display."""
+    """Folder `Recording` of a display."""
 
     def __init__(
         self, server: viser.ViserServer, display: Display, player: Playing, name: str, speeds: Mapping[str, float]
     ) -> None:
-        """Add it; `name` is that of the file, `speeds` are those to choose from."""
+        """Add the folder; `name` is the file's, `speeds` are the choices."""
         self._player = player
         self._display = display
         self._shown = (-1.0, False)
@@ -60,14 +60,14 @@ class Playback:
                 step=0.01,
                 initial_value=player.first_s,
             )
-            self._button = gui.add_button("Pause", icon=viser.Icon.PLAYER_PAUSE, hint="stop, or go on")
+            self._button = gui.add_button("Pause", icon=viser.Icon.PLAYER_PAUSE, hint="pause or resume")
             speed = gui.add_dropdown("Speed", tuple(speeds), initial_value=given)
         self._slider.on_update(self._on_slider)
         self._button.on_click(lambda _: self._toggle())
         speed.on_update(lambda _: player.set_speed(speeds[speed.value]))
 
     def refresh(self) -> None:
-        """Show where the player is."""
+        """Show the playback position."""
         player = self._player
         shown = player.time_s, player.playing
         if shown == self._shown:
@@ -76,11 +76,11 @@ class Playback:
             self._button.label = "Pause" if player.playing else "Play"
             self._button.icon = viser.Icon.PLAYER_PAUSE if player.playing else viser.Icon.PLAYER_PLAY
         self._shown = shown
-        # viser declares it read-only in one of its base classes.
+        # A base class in viser declares it read-only.
         self._slider.value = round(player.time_s, 2)  # type: ignore[misc]
 
     def _on_slider(self, event: viser.GuiEvent[viser.GuiSliderHandle[float]]) -> None:
-        # A value that was set here comes back without a client.
+        # A change of the value by this program has no client.
         if event.client is not None:
             if event.target.value < self._player.time_s:
                 self._display.scene.clear_paths()

@@ -1,4 +1,4 @@
-"""Live plots of the chosen vehicle: attitude, height or depth, speed, outputs of the flight controller."""
+"""Live plots of the selected vehicle: attitude, height or depth, speed, outputs of the flight controller."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _COLOURS = ("#c2410c", "#2563eb", "#15803d", "#a21caf", "#0e7490", "#a16207", "#
 
 
 class Plots:
-    """The plots, and the history of each vehicle that they show.
+    """The plots, and the history of each vehicle.
 
     Attributes:
         handles: attitude, height, speed, outputs.
     """
 
     def __init__(self, gui: viser.GuiApi, vehicles: Iterable[tuple[str, Appearance]], *, underwater: bool) -> None:
-        """Empty ones, in the place where elements are added at present."""
+        """Add empty plots at the current place."""
         given = dict(vehicles)
         self._outputs = _moving_outputs(next(iter(given.values())))
         self._down_sign = 1.0 if underwater else -1.0
@@ -43,11 +43,11 @@ class Plots:
         ]
 
     def take(self, name: str, view: VehicleView) -> None:
-        """Add a view to the history of a vehicle."""
+        """Add a view to a vehicle's history."""
         self._histories[name].take(view.time_s, self._quantities(view))
 
     def draw(self, name: str) -> None:
-        """Show the history of a vehicle."""
+        """Show a vehicle's history."""
         columns = self._histories[name].columns
         if not len(columns):
             return
@@ -80,7 +80,7 @@ def _with_nulls(column: NDArray[np.float64]) -> NDArray[np.float64] | list[float
 
 
 def _moving_outputs(appearance: Appearance) -> list[int]:
-    """Numbers of the outputs that move something, or the first four where nothing is known of them."""
+    """Numbers of the outputs that move a part, or the first four if none is known."""
     motions = [part.motion for part in appearance.parts if part.motion is not None]
     return sorted({output for motion in motions for output in motion.outputs}) or [0, 1, 2, 3]
 

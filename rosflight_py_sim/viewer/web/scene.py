@@ -1,7 +1,7 @@
-"""The scene of the browser viewer: vehicles with what moves on them, their paths, wind, and the world around.
+"""The 3D scene of the browser viewer: vehicles with moving parts, paths, wind, and the world.
 
-Coordinates on the page are the simulation's own, north east down, with up turned to -down. Whoever has states to show,
-from a running simulation or a recording, gives them to `Scene.show`.
+Scene coordinates are the simulation's, north east down, with -down as the up direction. `Scene.show` accepts states
+from a running simulation or a recording.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from rosflight_py_sim.viewer.web.vehicle_view import VehicleView
 from rosflight_py_sim.viewer.web.world_models import WIND_COLOUR, show_world
 from rosflight_py_sim.world import World
 
-# Time between two pictures at the most in which rotors turn on: beyond it, a blade seems to stand or to turn backwards.
+# Longest time between two images over which rotors are turned: beyond it, a blade seems to stand or to turn backwards.
 _BLADE_S = 1.0 / 30.0
 
-# Wind of this speed is drawn as long as the vehicle is.
+# Wind speed whose arrow is as long as the vehicle.
 _WIND_SCALE = 5.0
 _LEAST_WIND = 0.05
 
@@ -29,18 +29,18 @@ _ROOT = "/map"
 
 
 class Scene:
-    """Everything that stands in the picture.
+    """The complete scene.
 
-    The camera stays where a person puts it, and with `follows` the world is moved under it: so it keeps its distance
-    from the chosen vehicle in every browser.
+    The camera stays where the user places it, and with `follows` the world moves under it. This keeps its distance from
+    the selected vehicle in every browser.
 
     Attributes:
         chosen: name of the vehicle that is followed.
-        follows: whether the chosen vehicle stays in the middle.
+        follows: whether the selected vehicle stays in the centre.
     """
 
     def __init__(self, server: viser.ViserServer, vehicles: Mapping[str, Appearance], world: World) -> None:
-        """Build all of it; `vehicles`: name to appearance, the first is chosen. Names may have slashes."""
+        """Build the scene; `vehicles`: name to appearance, the first is selected. Names may contain slashes."""
         self.chosen = next(iter(vehicles))
         self.follows = True
         self._server = server
@@ -54,29 +54,29 @@ class Scene:
         self._aim(max(appearance.size for appearance in vehicles.values()))
 
     def show(self, name: str, view: VehicleView) -> None:
-        """Move a vehicle to where it is now."""
+        """Move a vehicle to a new state."""
         with self._server.atomic():
             self._vehicles[name].show(view)
             if self.follows and name == self.chosen:
                 self._map.position = -view.truth[0:3]
 
     def clear_paths(self) -> None:
-        """Forget where the vehicles have been."""
+        """Clear all paths."""
         for vehicle in self._vehicles.values():
             vehicle.trail.clear()
 
     def show_paths(self, visible: bool) -> None:
-        """Draw the paths, or do not."""
+        """Show or hide the paths."""
         for vehicle in self._vehicles.values():
             vehicle.trail.visible = visible
 
     def show_wind(self, visible: bool) -> None:
-        """Draw the arrows of the wind, or do not."""
+        """Show or hide the wind arrows."""
         for vehicle in self._vehicles.values():
             vehicle.shows_wind = visible
 
     def _aim(self, size: float) -> None:
-        """Look from behind, from the right and from above, at where the followed vehicle is."""
+        """Point the camera at the followed vehicle, from behind, right and above."""
         distance = 3.2 * max(size, 0.4)
         camera = self._server.initial_camera
         camera.position = (-0.9 * distance, 0.45 * distance, -0.28 * distance)
@@ -144,7 +144,7 @@ class _Vehicle:
     def _show_wind(self, wind_ned: NDArray[np.float64], position: NDArray[np.float64]) -> None:
         speed = float(np.linalg.norm(wind_ned))
         self._wind.visible = self.shows_wind and speed > _LEAST_WIND
-        # Above the vehicle; the arrow's middle is over its middle.
+        # Above the vehicle, with the middle of the arrow over the vehicle's centre.
         self._wind.position = position + np.array([0.0, 0.0, -0.75 * self._size])
         if np.linalg.norm(wind_ned - self._drawn_wind) > 0.02 * speed:
             half = 0.5 * self._size / _WIND_SCALE * wind_ned

@@ -1,4 +1,4 @@
-"""The path behind a vehicle, in pieces: a finished one is sent to the browsers once, and the oldest are forgotten."""
+"""Path of a vehicle in segments: finished ones are sent to the browsers once, and the oldest are dropped."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from numpy.typing import NDArray
 from rosflight_py_sim.viewer.movement import Movement
 
 PIECE = 100
-"""Points of a piece."""
+"""Points per segment."""
 
 PIECES = 40
-"""Pieces that are kept."""
+"""Segments kept."""
 
 PATH_COLOUR = (255, 140, 0)
 
-# The piece under way is sent again when so much more of it has been flown.
+# Number of new points after which the current segment is sent again.
 _SENT_EACH = 2
 
 
 class Trail:
-    """Points at a distance of `spacing` (m) at least; a vehicle that was put elsewhere leaves a gap."""
+    """Points at least `spacing` (m) apart; a jump of the vehicle leaves a gap."""
 
     def __init__(self, scene: viser.SceneApi, name: str, spacing: float) -> None:
-        """Nothing yet."""
+        """Start without points."""
         self._scene = scene
         self._name = name
         self._spacing = spacing
@@ -38,7 +38,7 @@ class Trail:
 
     @property
     def visible(self) -> bool:
-        """Whether it is drawn."""
+        """Whether the path is drawn."""
         return self._visible
 
     @visible.setter
@@ -48,7 +48,7 @@ class Trail:
             piece.visible = visible
 
     def pass_through(self, position: NDArray[np.float64], time_s: float, speed: float) -> None:
-        """Add a place (NED, m), reached at `time_s` with `speed` (m/s), if it is far enough from the last."""
+        """Add a position (NED, m) with its time (s) and speed (m/s), if it is far enough from the last one."""
         if self._movement.jumps_to(position, time_s, speed) or not self._points:
             self._points = [position.copy()]
         elif math.dist(position, self._points[-1]) >= self._spacing:
@@ -61,7 +61,7 @@ class Trail:
                 self._points = self._points[-1:]
 
     def clear(self) -> None:
-        """Forget all of it."""
+        """Clear the path."""
         for piece in self._pieces:
             piece.remove()
         self._pieces.clear()

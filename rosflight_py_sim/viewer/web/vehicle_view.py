@@ -1,4 +1,4 @@
-"""What the browser viewer is shown of a vehicle."""
+"""State of a vehicle for the browser viewer."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class VehicleView:
-    """What there is to see of one vehicle at one time.
+    """Data of one vehicle at one time.
 
     Attributes:
         time_s: simulated time, s.
         truth: truth vector (19,): position NED (m), quaternion w x y z, velocities, accelerations.
-        wind_ned: of the air, or of the water around an underwater vehicle (3,), m/s.
+        wind_ned: velocity of the air, or of the water around an underwater vehicle (3,), m/s.
         pwm_us: pulse widths of the outputs (14,), us.
-        images: newest picture of each camera, a JPEG file's bytes.
+        images: newest image of each camera, bytes of a JPEG file.
     """
 
     time_s: float

@@ -1,7 +1,6 @@
-"""What the viewer uses of viser beyond its public interface.
+"""Uses of viser beyond its public interface.
 
-`test/viewer/test_viser_internals.py` fails where a version of viser lacks one of these or uses it
-otherwise.
+`test/viewer/test_viser_internals.py` fails if a version of viser lacks one of these or behaves differently.
 """
 
 from __future__ import annotations
@@ -15,12 +14,12 @@ if TYPE_CHECKING:
 
 
 def show_jpeg(image: viser.GuiImageHandle, jpeg: bytes) -> None:
-    """Show a JPEG file as it is; assigning `image.image` takes pixels, which viser encodes again."""
+    """Show a JPEG file as it is; assigning `image.image` needs pixels, which viser encodes again."""
     image._data = jpeg
 
 
 def jpeg_shown(image: viser.GuiImageHandle) -> bytes | None:
-    """The file that the browser shows."""
+    """The JPEG file that the browser shows."""
     data: bytes | None = image._data
     return data
 

@@ -1,4 +1,4 @@
-"""The world on the page: ground or basin, water, objects, and a sky."""
+"""The world in the scene: ground or basin, water, objects, and a sky."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _LINES, _SECTIONS = (140, 160, 128), (92, 112, 82)
 _HORIZON, _ZENITH = (214, 226, 238), (110, 160, 215)
 _FAR = 2000.0
 
-# What lies on a surface is lifted by so much, so that it does not flicker with it.
+# Height of surfaces above those they lie on, against flicker.
 _LIFT = 0.004
 
 
 def show_world(scene: viser.SceneApi, root: str, world: World) -> None:
-    """Add all of a world below the node `root`, whose axes are north, east, down."""
+    """Add a world below the node `root`, whose axes are north, east, down."""
     scene.set_background_image(_sky())
     scene.configure_environment_map(None)
     scene.add_light_hemisphere(
@@ -33,7 +33,7 @@ def show_world(scene: viser.SceneApi, root: str, world: World) -> None:
     if world.pool:
         _add_tiles(scene, root, world.pool)
     else:
-        # The plane of the grid is the ground, of land and sea.
+        # The grid lies on the ground, or on the sea floor.
         _add_ground(scene, root, world.floor_down, world.sea_floor.colour if world.sea_floor else _GRASS)
         drawn = [part for part in drawn if part.name != "floor"]
     for part in drawn:
@@ -71,7 +71,7 @@ def _add_ground(scene: viser.SceneApi, root: str, down: float, colour: Colour) -
 
 
 def _add_tiles(scene: viser.SceneApi, root: str, pool: Pool) -> None:
-    """Joints on the floor, and the rim of the basin."""
+    """Tile joints on the floor, and the rim of the basin."""
     north, east = 0.5 * pool.length_north, 0.5 * pool.width_east
     scene.add_grid(
         f"{root}/tiles",
