@@ -119,10 +119,10 @@ class ComposedGraph:
         try:
             if record is not None:
                 self.recorder = self._make_recorder(record, namespace, vehicles[0])
-            words = dict(zip((member.namespace for member in vehicles), given, strict=True))
+            ros_arguments = dict(zip((member.namespace for member in vehicles), given, strict=True))
             for planned in planned_nodes(vehicles, flown_by, executables):
                 at = "/".join(filter(None, (namespace, planned.namespace)))
-                self._add(planned.executable, at, words[planned.member.namespace])
+                self._add(planned.executable, at, ros_arguments[planned.member.namespace])
             sidecar_names = list(sidecars)
             if sidecar_names:
                 # A subscription in another process would cost the step one wake-up per message.
@@ -168,11 +168,11 @@ class ComposedGraph:
         return self._add(executable, namespace, self._first)
 
     def _sidecar_arguments(self, executable: str, namespace: str) -> list[str]:
-        words = list(self._first)
+        ros_arguments = list(self._first)
         for name, value in self._parameters(node_class(executable)).items():
-            words += ["-p", f"{name}:={json.dumps(value)}"]
+            ros_arguments += ["-p", f"{name}:={json.dumps(value)}"]
         name = node_name(node_class(executable).DEFAULT_NAME, executable, self._names)
-        return [*words, "-r", f"__ns:=/{namespace.strip('/')}", "-r", f"__node:={name}"]
+        return [*ros_arguments, "-r", f"__ns:=/{namespace.strip('/')}", "-r", f"__node:={name}"]
 
     def _parameters(self, cls: type[SimulationNode]) -> dict[str, Any]:
         """The graph's own parameters that the node has."""
@@ -275,15 +275,15 @@ def _arguments(
     arguments: Sequence[str],
 ) -> list[str]:
     """ROS arguments of one vehicle's nodes; later ones override earlier ones."""
-    words = ["--ros-args"]
+    ros_arguments = ["--ros-args"]
     weakest = {**member.vehicle.settings, **controller.settings, **defaults}
     for name, value in weakest.items():
-        words += ["-p", f"{name}:={value}"]
+        ros_arguments += ["-p", f"{name}:={value}"]
     for file in [str(member.vehicle.parameter_file), *map(str, controller.files_for(member.vehicle)), *files]:
-        words += ["--params-file", file]
+        ros_arguments += ["--params-file", file]
     for name, value in {**settings, **member.settings}.items():
-        words += ["-p", f"{name}:={value}"]
-    return words + _for_ros(arguments)[1:]
+        ros_arguments += ["-p", f"{name}:={value}"]
+    return ros_arguments + _for_ros(arguments)[1:]
 
 
 def _for_ros(arguments: Sequence[str]) -> list[str]:

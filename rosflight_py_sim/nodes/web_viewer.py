@@ -169,7 +169,7 @@ class WebViewer(SimulationNode):
 
     @pushing()
     def _tell(self, what: str, text: str, good: bool) -> None:
-        self.controls.tell(what, text, good=good)
+        self.controls.notify(what, text, good=good)
 
     @pushing()
     def _draw(self) -> None:

@@ -138,12 +138,8 @@ def graph_model(nodes: Iterable[NodeEntry], topics: Iterable[TopicEntry], *, plu
 def _rate(topic: TopicEntry, nodes: Mapping[str, NodeEntry]) -> float | None:
     """Rate that the publishers report, or, if one does not, the highest that a subscriber reports."""
     published_hz = [nodes[name].published_hz.get(topic.name) if name in nodes else None for name in topic.publishers]
-    told = [rate for rate in published_hz if rate is not None]
-    if published_hz and len(told) == len(published_hz):
-        return sum(told)
-    received_hz = [
-        nodes[name].received_hz[topic.name]
-        for name in topic.subscribers
-        if name in nodes and topic.name in nodes[name].received_hz
-    ]
-    return max(received_hz, default=None)
+    reported_hz = [rate for rate in published_hz if rate is not None]
+    if published_hz and len(reported_hz) == len(published_hz):
+        return sum(reported_hz)
+    received_hz = [nodes[name].received_hz.get(topic.name) for name in topic.subscribers if name in nodes]
+    return max((rate for rate in received_hz if rate is not None), default=None)

@@ -31,8 +31,8 @@ def test_fly_follows_the_line_through_the_gate_into_the_ring_and_shows_it(
     result = command_line(*PROGRAM, *ports, patience_s=380.0)
     assert result.returncode == 0, result.stdout + result.stderr
     assert "Traceback" not in result.stderr
-    gate = re.search(r"gate.*passed at ([0-9.]+) s, ([0-9.]+) m off", result.stdout)
-    ring = re.search(r"ring.*surfaced in at ([0-9.]+) s, ([0-9.]+) m off", result.stdout)
+    gate = re.search(r"gate.*passed at ([0-9.]+) s, ([0-9.]+) m from its centre", result.stdout)
+    ring = re.search(r"ring.*surfaced in at ([0-9.]+) s, ([0-9.]+) m from its centre", result.stdout)
     assert gate and ring, result.stdout
     assert float(gate[1]) < float(ring[1])
     # The opening is 1.6 m wide and the ring 2 m: half of the room that there is.

@@ -134,7 +134,7 @@ class Controls:
             if button.hint != text:
                 button.hint = text
 
-    def tell(self, what: str, text: str, *, good: bool) -> None:
+    def notify(self, what: str, text: str, *, good: bool) -> None:
         """Show the result of an action in every browser."""
         for client in self._server.get_clients().values():
             client.add_notification(
