@@ -17,7 +17,7 @@ def add_recording_parsers(commands: Any) -> None:
     report = commands.add_parser(
         "report",
         parents=[file],
-        help="plot a recording on a web page",
+        help="plot a recording on an HTML page",
         description="Write one HTML page about an MCAP recording of this simulator or of ros2 bag record -s mcap: "
         "a summary and plots for each vehicle, and the topics with their rates and gaps.",
     )

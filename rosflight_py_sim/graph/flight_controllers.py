@@ -94,13 +94,13 @@ SIL_BOARD = FlightController("sil_board", ("sil_board",), "the ROSflight firmwar
 ARDUPILOT = FlightController(
     "ardupilot",
     ("bridge",),
-    "ArduPilot, through its JSON interface",
+    "ArduPilot through its JSON interface",
     {"front_end": "ardupilot"},
     needs_file=True,
     needs_lockstep=True,
 )
 AUV_AUTOPILOT = FlightController(
-    "auv_autopilot", ("auv_autopilot",), "holds an underwater vehicle's depth and heading, by services"
+    "auv_autopilot", ("auv_autopilot",), "depth and heading hold for underwater vehicles, set by services"
 )
 AUV_ZEROMQ = FlightController(
     "auv_zeromq",

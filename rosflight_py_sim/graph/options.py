@@ -102,7 +102,7 @@ def all_options() -> dict[str, Option]:
         Option(
             "flight_controller",
             "Flight controller, which computes servo outputs from the sensors: "
-            + "; ".join(f"{one.name}, {one.text}" for one in FLIGHT_CONTROLLERS.values()),
+            + "; ".join(f"{one.name} ({one.text})" for one in FLIGHT_CONTROLLERS.values()),
             choices=("", *FLIGHT_CONTROLLERS),
             details=f"{' and '.join(one.name for one in FLIGHT_CONTROLLERS.values() if one.needs_lockstep)} require "
             "lockstep, and select it.",
