@@ -87,13 +87,13 @@ class FairInbox:
         """
         self._own, self._on_dropped = own, on_dropped
         self._allowed, self._allowed_at_s = float(_SAVED), time.monotonic()
-        self._everybody = _Socket(own)
+        self._shared = _Socket(own)
         # By file descriptor, least recently read first.
-        self._sockets = {self._everybody.socket.fileno(): self._everybody}
+        self._sockets = {self._shared.socket.fileno(): self._shared}
         self._newcomers: dict[Address, None] = {}
         self._earlier: deque[tuple[bytes, Address, int]] = deque()
         self._poll = select.epoll()
-        self._poll.register(self._everybody.socket, select.EPOLLIN)
+        self._poll.register(self._shared.socket, select.EPOLLIN)
 
     def close(self) -> None:
         """Close the port; may be called again."""
@@ -104,7 +104,7 @@ class FairInbox:
     def send(self, datagram: bytes, to: Address) -> bool:
         """Send a datagram from this port; return whether that succeeded."""
         try:
-            self._everybody.socket.sendto(datagram, to)
+            self._shared.socket.sendto(datagram, to)
         except OSError:
             return False
         return True
@@ -144,12 +144,12 @@ class FairInbox:
         """File descriptors of the sockets with datagrams to read."""
         ready = {fileno for fileno, _ in self._poll.poll(0)}
         if self._earlier:
-            ready.add(self._everybody.socket.fileno())
+            ready.add(self._shared.socket.fileno())
             ready -= {n for n, one in self._sockets.items() if one.sender and now_s - one.opened_s < _EARLIER_S}
         return ready
 
     def _take(self, one: _Socket) -> tuple[bytes, Address, int] | None:
-        return self._earlier.popleft() if one is self._everybody and self._earlier else one.take()
+        return self._earlier.popleft() if one is self._shared and self._earlier else one.take()
 
     def _open_sockets(self) -> None:
         known = {one.sender for one in self._sockets.values()}
@@ -157,7 +157,7 @@ class FairInbox:
         self._newcomers.clear()
         opened = [sender for sender in newcomers if self._open_socket(sender)]
         while opened and len(self._earlier) < _MOST_EARLIER:
-            taken = self._everybody.take()
+            taken = self._shared.take()
             if taken is None:
                 break
             self._earlier.append(taken)
@@ -173,15 +173,15 @@ class FairInbox:
                 return False
             self._poll.unregister(fileno)
             self._sockets.pop(fileno).socket.close()
-        everybody = self._everybody.socket
-        everybody.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        shared = self._shared.socket
+        shared.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             one = _Socket(self._own, sender)
         except OSError:
             return False
         finally:
             # No other process may bind the port.
-            everybody.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 0)
+            shared.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 0)
         self._sockets[one.socket.fileno()] = one
         self._poll.register(one.socket, select.EPOLLIN)
         return True
