@@ -7,7 +7,7 @@ not the simulator's package:
     python auv_mission.py
 
 All control loops run once per telemetry message, 60 times a second of the AUV's time, so neither the simulation's
-speed nor this program's affects the result. Exit code 0: the program believes it completed every part.
+speed nor this program's affects the result. Exit code 0: every part completed, by the program's own measurements.
 """
 
 from __future__ import annotations

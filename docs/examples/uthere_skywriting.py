@@ -7,7 +7,7 @@ Start the simulator in one terminal and this program in another; besides uthere_
 
 The program waits until the plane is airborne in Waypoint mode. It writes each letter as strokes of waypoints, and flies
 to the start of each stroke with fly() at 5 Hz. Before the last letter it leaves the cage on purpose: Ground Control
-switches fly() off and brings the plane back, and the program takes over again. Exit code 0: it believes all is written.
+switches fly() off and brings the plane back, and the program takes over again. Exit code 0: all letters flown.
 """
 
 from __future__ import annotations
