@@ -1,4 +1,4 @@
-"""`python -m rosflight_py_sim` is the command `rosflight_py_sim`."""
+"""Entry point of `python -m rosflight_py_sim`, which runs the command `rosflight_py_sim`."""
 
 from rosflight_py_sim.commands.cli import main
 

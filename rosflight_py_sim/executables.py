@@ -1,6 +1,6 @@
-"""Entry points of the nodes; `python -m rosflight_py_sim.executables NAME` runs one as its executable does.
+"""Entry points of the nodes; `python -m rosflight_py_sim.executables NAME` runs a node as its executable does.
 
-A node's module takes half a second to import. An executable therefore installs signal handlers first.
+A node's module takes half a second to import, so an executable installs signal handlers first.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ NODE_CLASSES = {
     "view_relay": "ViewRelay",
     "web_viewer": "WebViewer",
 }
-"""Executable (and module) to class, for all nodes of the package."""
+"""Executable (and module) to class name, for all nodes of the package."""
 
 
 def exit_on_signals() -> None:
-    """Let SIGINT and SIGTERM end the process at once with exit code 0, until `running.run` handles them.
+    """End the process at once with exit code 0 on SIGINT and SIGTERM, until `running.run` handles them.
 
     Nothing needs cleaning up before a node exists.
     """

@@ -1,7 +1,7 @@
-"""Parameter tables: every number of a vehicle, sensor or node, stated once.
+"""Parameter tables: each parameter of a vehicle, sensor or node is declared once.
 
-A module that has parameters lists them in one `ParameterTable`. The ROS descriptor, the check of a given value,
-the error text and the page in docs/ all come from that table. Nothing here knows ROS.
+A module lists its parameters in one `ParameterTable`. The ROS descriptor, the check of values, the error texts and the
+page in docs/ all come from that table. This module imports no ROS.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ def number(values: Values, name: str) -> float:
 
 
 class ParameterError(ValueError):
-    """A parameter that cannot be accepted; the text names it, what was given and what is allowed."""
+    """Error for a parameter that is refused; the text has its name, the value given and the values allowed."""
 
 
 @dataclass(frozen=True)
 class Parameter:
     """One parameter: its name, type (that of the default), unit, range and meaning.
 
-    `default` fixes the type. A list default means a list of that element type (an empty list needs
-    `element`); `length` fixes how many elements it must have. `minimum` and `maximum` bound each number;
-    with `above_minimum` the minimum itself is excluded. `required` means that no default stands in when
-    nothing was given. `overrides` is the declaration from which `overridden` has made this one.
+    `default` determines the type. A list as default means a list of that element type (for an empty list, `element`);
+    `length` is the required number of elements. `minimum` and `maximum` bound each number; with `above_minimum` the
+    minimum itself is excluded. With `required` a value must be given, and the default is not used. `overrides` is the
+    declaration from which `overridden` made this one.
     """
 
     name: str
@@ -63,7 +63,7 @@ class Parameter:
 
     @property
     def declared(self) -> Parameter:
-        """The declaration that all nodes with this parameter share; overridden or not."""
+        """The shared declaration that this parameter overrides, or the parameter itself."""
         return self if self.overrides is None else self.overrides.declared
 
     @property
@@ -75,7 +75,7 @@ class Parameter:
 
     @property
     def type_name(self) -> str:
-        """Type in words, as it appears in errors and in docs/."""
+        """Type in words, for errors and docs/."""
         name = {bool: "boolean", int: "integer", float: "number", str: "text"}[self.scalar_type]
         if not isinstance(self.default, list):
             return name
@@ -84,7 +84,7 @@ class Parameter:
 
     @property
     def allowed(self) -> str:
-        """What is allowed, in words, without the type: '> 0 kg', 'from 0 to 1', 'one of wall, paced'."""
+        """Allowed values in words, without the type: 'greater than 0 kg', 'from 0 to 1', 'one of wall, paced'."""
         unit = f" {self.unit}" if self.unit else ""
         if self.choices:
             return "one of " + ", ".join(self.choices)
@@ -107,7 +107,7 @@ class Parameter:
         each = "each " if isinstance(self.default, list) else ""
         return f"{self.type_name}, {each}{self.allowed}" if self.allowed else self.type_name
 
-    def told(self, value: Value) -> str:
+    def text_of(self, value: Value) -> str:
         """Text of a value with its unit, for errors: '3.5 kg'."""
         text = f"{value:g}" if isinstance(value, float) else str(value)
         return f"{text} {self.unit}" if self.unit else text
@@ -115,7 +115,7 @@ class Parameter:
     def checked(self, value: object) -> Value:
         """The value in this parameter's type.
 
-        An integer is taken where a number is asked for, a whole number where an integer is.
+        An integer is accepted for a number, and a whole number for an integer.
 
         Raises:
             ParameterError: wrong type, wrong length, not finite, or out of range.
@@ -163,7 +163,8 @@ class Parameter:
 class ParameterTable:
     """An ordered set of parameters; tables add up with `+`.
 
-    Tables that share a parameter must declare it alike. Where one of two overrides the other's, the override counts.
+    Tables that share a parameter must declare it identically. If one declaration overrides the other, the override
+    applies.
     """
 
     def __init__(self, *parameters: Parameter) -> None:
@@ -193,13 +194,13 @@ class ParameterTable:
         return ParameterTable(*together.values())
 
     def unknown(self, name: str) -> str:
-        """Error text for a name that is not in the table, with the nearest names that are."""
+        """Error text for a name that is not in the table, with similar names that are."""
         near = difflib.get_close_matches(name, self._parameters, n=3, cutoff=0.6)
         hint = f"; did you mean {' or '.join(repr(n) for n in near)}?" if near else ""
         return f"there is no parameter '{name}'{hint}"
 
     def defaults(self) -> dict[str, Value]:
-        """Every parameter's default (required ones included: tests and tools start from these)."""
+        """Default of every parameter, including required ones, for tests and tools."""
         return {p.name: list(p.default) if isinstance(p.default, list) else p.default for p in self}  # type: ignore[misc]
 
     def given(self, values: Values, names: Iterable[str] | None = None) -> str:
@@ -209,7 +210,7 @@ class ParameterTable:
             values: values of the parameters.
             names: parameters to include; None: all.
         """
-        return ", ".join(f"{name} {self[name].told(values[name])}" for name in names or self._parameters)
+        return ", ".join(f"{name} {self[name].text_of(values[name])}" for name in names or self._parameters)
 
     def checked(self, given: Values) -> dict[str, Value]:
         """All values of the table: those given, checked, and the defaults of the others.
@@ -230,7 +231,7 @@ class ParameterTable:
 
     @staticmethod
     def missing(parameter: Parameter) -> ParameterError:
-        """The error for a required parameter that nobody gave."""
+        """Error for a required parameter without a value."""
         return ParameterError(
             f"parameter '{parameter.name}' is missing; it is required: {parameter.constraints} ({parameter.text})"
         )
@@ -241,4 +242,4 @@ def _agreed(one: Parameter, other: Parameter) -> Parameter:
         return one
     if other.overrides == one:
         return other
-    raise ValueError(f"parameter '{one.name}' is declared twice, and not alike: {one} and {other}")
+    raise ValueError(f"parameter '{one.name}' is declared twice, with differences: {one} and {other}")

@@ -1,6 +1,6 @@
-"""What packages register: front-ends, flight controllers, missions, folders of vehicles and worlds.
+"""Registry of front-ends, flight controllers, missions, and folders of vehicles and worlds.
 
-This package's own stand in a table of the same entry points that other packages declare (docs/add_a_vehicle.md).
+Other packages register theirs by entry points (docs/add_a_vehicle.md); a table of the same form has this package's own.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _OWN = {
     "vehicles": {"rosflight_py_sim": "rosflight_py_sim.vehicles.vehicle_file:VEHICLES"},
     "worlds": {"rosflight_py_sim": "rosflight_py_sim.world.world_file:WORLDS"},
 }
-"""Group, without PREFIX, to name and object of each entry point."""
+"""Group, without PREFIX, to names and objects of its entry points."""
 
 
 @cache
@@ -57,20 +57,20 @@ def registered(group: str) -> dict[str, EntryPoint]:
 
 @cache
 def _installed() -> Any:
-    """All entry points: to find them takes some hundredths of a second."""
+    """All entry points, cached: the search takes some hundredths of a second."""
     return entry_points()
 
 
 def flight_controller_names() -> list[str]:
-    """Names of the registered flight controllers, and of the front-ends that have no entry of their own among them."""
+    """Names of the registered flight controllers, and of front-ends not registered as flight controllers."""
     return list(dict.fromkeys([*registered("flight_controllers"), *registered("front_ends")]))
 
 
 def registered_object(group: str, name: str, kind: type[T]) -> T:
-    """The object of that name, which must be of that type.
+    """The registered object of that name, which must be an instance of `kind`.
 
     Raises:
-        ParameterError: there is none of that name, it cannot be loaded, or it is something else.
+        ParameterError: the name is not registered, or its object cannot be loaded or is of another type.
     """
     found = _load(_entry(group, name))
     if not isinstance(found, kind):
@@ -79,10 +79,10 @@ def registered_object(group: str, name: str, kind: type[T]) -> T:
 
 
 def registered_class(group: str, name: str, base: type) -> Any:
-    """The class of that name, which must be derived from `base`.
+    """The registered class of that name, which must be derived from `base`.
 
     Raises:
-        ParameterError: there is none of that name, it cannot be loaded, or it is something else.
+        ParameterError: the name is not registered, or its object cannot be loaded or is not such a class.
     """
     one = _entry(group, name)
     found = _load(one)
@@ -92,10 +92,10 @@ def registered_class(group: str, name: str, base: type) -> Any:
 
 
 def registered_folders(group: str) -> list[Path]:
-    """The folders of a group.
+    """The registered folders of a group.
 
     Raises:
-        ParameterError: an entry point cannot be loaded, or is no path of a folder.
+        ParameterError: an entry point cannot be loaded, or is not the path of a folder.
     """
     folders = []
     for one in registered(group).values():

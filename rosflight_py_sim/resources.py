@@ -1,4 +1,4 @@
-"""Where the vehicle configurations and launch files are, however the package was installed."""
+"""Location of the vehicle configurations and launch files, for every kind of installation."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ PACKAGE = "rosflight_py_sim"
 def share_directory(module: Path = Path(__file__)) -> Path:
     """Folder that holds `config/` and `launch/`, independent of the working directory.
 
-    Looked for in this order, so that the files always belong to the code that runs:
+    Searched in this order, so that the files always belong to the running code:
 
-    1. the source tree, when the code runs from it (an editable or a `--symlink-install`ed package);
+    1. the source tree, if the code runs from it (an editable or a `--symlink-install`ed package);
     2. `share/rosflight_py_sim` of the prefix that holds the code (pip, or a colcon install folder);
     3. the ament index, for installations that keep code and data under different prefixes.
 
     Args:
-        module: a file of the running package; this one, unless a test says otherwise.
+        module: a file of the running package; by default this one.
 
     Raises:
         FileNotFoundError: the package was installed without its data.

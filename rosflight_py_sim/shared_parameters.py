@@ -1,6 +1,6 @@
-"""Parameters that nodes share, declared once; a file gives each to all of them in its section `/**`.
+"""Parameters shared by several nodes, declared once; a file sets them for all nodes in its section `/**`.
 
-A node that needs another default or range takes `Parameter.overridden`, which states the reason.
+A node that needs another default or range uses `Parameter.overridden`, which states the reason.
 """
 
 from __future__ import annotations

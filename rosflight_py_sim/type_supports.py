@@ -15,7 +15,7 @@ PACKAGE = "rosidl_generator_py"
 
 
 def leave_out_generator() -> None:
-    """Import the package with `import_type_support` alone; the first use of any other attribute imports the rest."""
+    """Import the package with only `import_type_support`; the first use of another attribute imports the rest."""
     spec = find_spec(PACKAGE)
     if PACKAGE in sys.modules or spec is None or spec.loader is None:
         return

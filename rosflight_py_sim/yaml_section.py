@@ -1,4 +1,4 @@
-"""Reading a YAML file so that whatever is refused is refused with its path in the file and its line."""
+"""YAML reader whose errors name the line and the path within the file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 
 
 class Item:
-    """One value of a file, at its place.
+    """One value of a file, with its position.
 
     Attributes:
         file: the file.
@@ -32,9 +32,9 @@ class Item:
         self._error = error
 
     def refuse(self, allowed: str, given: str = "") -> ValueError:
-        """The error that says what is allowed here; `given` stands in for the value's own text."""
-        told = f"{given or _shown(self._node)} given; " if given or self._path else ""
-        return self._error(f"{self._place}: {told}allowed: {allowed}")
+        """Error that names the value given and the values allowed; `given` replaces the value's own text."""
+        prefix = f"{given or _shown(self._node)} given; " if given or self._path else ""
+        return self._error(f"{self._place}: {prefix}allowed: {allowed}")
 
     @property
     def _place(self) -> str:
@@ -45,7 +45,7 @@ class Item:
         return Item(self.file, node, path, self._error)
 
     def section(self, allowed: Sequence[str], required: Sequence[str] = ()) -> Section:
-        """The value as a mapping with these keys alone, the required ones among them."""
+        """The value as a mapping with only the allowed keys, including the required ones."""
         node = self._node
         if not isinstance(node, yaml.MappingNode):
             raise self.refuse(f"a mapping with {', '.join(allowed)}")
@@ -105,7 +105,7 @@ class Item:
         return isinstance(self._node, yaml.SequenceNode)
 
     def text(self) -> str:
-        """The value as a text that is not empty."""
+        """The value as a non-empty text."""
         if not isinstance(self._node, yaml.ScalarNode) or self._node.tag != "tag:yaml.org,2002:str":
             raise self.refuse("a text")
         value = str(self._node.value)
@@ -114,7 +114,7 @@ class Item:
         return value
 
     def choice(self, choices: Mapping[str, T]) -> T:
-        """What the name stands for."""
+        """The object in `choices` that the value names."""
         node = self._node
         if not isinstance(node, yaml.ScalarNode) or node.value not in choices:
             raise self.refuse(", ".join(choices))
@@ -134,19 +134,19 @@ class Section:
         return name in self._items
 
     def get(self, name: str, default: D) -> Item | D:
-        """The value of that name; the default where there is none."""
+        """The value of that name, or the default if there is none."""
         return self._items.get(name, default)
 
     def read(self, name: str, one: Callable[[Item], T], default: D) -> T | D:
-        """The value as `one` reads it; the default where there is none."""
+        """The value as read by `one`, or the default if there is none."""
         return one(self._items[name]) if name in self._items else default
 
 
 def read_file(file: Path, error: type[ValueError]) -> Item:
-    """The document in a file; `error` is raised for whatever is refused in it.
+    """Read the document in a file; errors in it are raised as `error`.
 
     Raises:
-        ValueError: of the type `error`: it cannot be read, or is no YAML.
+        ValueError: of the type `error`: the file cannot be read, is not YAML, or is empty.
     """
     try:
         if file.stat().st_size > _LARGEST_FILE:
@@ -155,7 +155,7 @@ def read_file(file: Path, error: type[ValueError]) -> Item:
     except (OSError, UnicodeDecodeError) as cause:
         raise error(f"{file}: cannot be read: {cause}") from cause
     except (yaml.YAMLError, RecursionError) as cause:
-        raise error(f"{file}: is no YAML: {' '.join(str(cause).split())}") from cause
+        raise error(f"{file}: not YAML: {' '.join(str(cause).split())}") from cause
     if node is None:
         raise error(f"{file}: is empty")
     return Item(file, node, "", error)

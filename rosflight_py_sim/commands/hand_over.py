@@ -53,10 +53,10 @@ def _run(options: argparse.Namespace) -> int:
         while rclpy.ok() and not all(pilot.done or pilot.failure for pilot in pilots.values()):
             executor.spin_once(timeout_sec=0.1)
             for name, pilot in pilots.items():
-                if pilot.is_heard and printed.get(name) != pilot.doing:
+                if pilot.has_status and printed.get(name) != pilot.doing:
                     printed[name] = pilot.doing
                     print(f"{name}: {pilot.doing}" if name else pilot.doing, flush=True)
-            silent = [name or "/" for name, pilot in pilots.items() if not pilot.is_heard]
+            silent = [name or "/" for name, pilot in pilots.items() if not pilot.has_status]
             if silent and time.monotonic() > end_s:
                 raise ParameterError(
                     f"no flight controller status received in namespace {', '.join(silent)} within {PATIENCE_S:g} s "

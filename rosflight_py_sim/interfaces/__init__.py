@@ -1,1 +1,1 @@
-"""Abstract node classes: what each module of the simulator must do, with all ROS plumbing done."""
+"""Abstract node classes: the interface of each node of the simulator, with its topics, services and parameters."""

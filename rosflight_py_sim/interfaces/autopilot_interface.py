@@ -1,4 +1,4 @@
-"""The autopilot as a node: it hears where the vehicle is, and commands the flight controller."""
+"""Base class of autopilot nodes, which fly a mission by commanding the flight controller."""
 
 from __future__ import annotations
 
@@ -44,15 +44,15 @@ _PROGRESS_RATE_HZ = 10.0
 
 
 class AutopilotInterface(SimulationNode, ABC):
-    """A mission that is flown once autopilot/start has been called, from the true position, velocity and attitude.
+    """Flies a mission from the true position, velocity and attitude once autopilot/start has been called.
 
-    The commands go out on `command`, `command_frequency` times a second. The mission's phase is told on
-    autopilot/phase, how much of it is over on autopilot/progress (0 to 1), where the vehicle shall be now on
-    autopilot/setpoint and the whole planned path on autopilot/path (all NED).
+    Publishes commands on `command`, `command_frequency` times a second; the mission's phase on autopilot/phase, its
+    progress on autopilot/progress (0 to 1), the present target pose on autopilot/setpoint and the whole planned path on
+    autopilot/path (both NED).
 
     Class attributes:
-        PHASES: of the mission, from the wait to the end.
-        LANDS: whether a vehicle whose mission is done stands on the ground.
+        PHASES: phases of the mission, in order.
+        LANDS: whether the vehicle is on the ground when its mission is done.
     """
 
     DEFAULT_NAME: ClassVar[str] = "autopilot"
@@ -61,51 +61,51 @@ class AutopilotInterface(SimulationNode, ABC):
     LANDS: ClassVar[bool]
 
     def __init__(self, **arguments: Any) -> None:
-        """Listen to the truth state and wait."""
+        """Create topics and the service autopilot/start."""
         self._state = VehicleState()
         self._last_ns = -1
         self._phase = ""
-        self._publish_path: Callable[[Path], None] | None = None
+        self._send_path: Callable[[Path], None] | None = None
         super().__init__(**arguments)
         self._schedule = Schedule(number(self.values, "command_frequency"))
         self._progress_schedule = Schedule(_PROGRESS_RATE_HZ)
         self._send_command = self.publisher(COMMAND)
         self._send_setpoint = self.publisher(SETPOINT)
-        self._publish_phase = self.publisher(AUTOPILOT_PHASE)
-        self._publish_progress = self.publisher(AUTOPILOT_PROGRESS)
+        self._send_phase = self.publisher(AUTOPILOT_PHASE)
+        self._send_progress = self.publisher(AUTOPILOT_PROGRESS)
         self.create_service(Trigger, "autopilot/start", self._start)
         self.subscribe(TRUTH_STATE, self._on_truth, qos=CHAIN, needed=True)
-        self._tell_phase()
+        self._report_phase()
 
     @abstractmethod
     def start_mission(self, state: VehicleState) -> str:
-        """Begin the mission; the answer tells the caller what happens now.
+        """Begin the mission, and return the reply of autopilot/start.
 
         Raises:
-            RuntimeError: that cannot be now; the text says why.
+            RuntimeError: the mission cannot begin now, with the reason.
         """
 
     @abstractmethod
     def guide(self, state: VehicleState, dt: float) -> Guided:
-        """What to command for the next `dt` seconds; 0 after a gap, in which integrators must not move."""
+        """Compute the command and the set-point; `dt` is the time since the previous call, s, and 0 after a gap."""
 
     @property
     @abstractmethod
     def phase(self) -> MissionPhase:
-        """Where in its mission the vehicle is."""
+        """Phase of the mission."""
 
     @property
     @abstractmethod
     def progress(self) -> float:
-        """Share of the mission that is over, 0 to 1."""
+        """Completed share of the mission, 0 to 1."""
 
     def diagnose(self, period: Period) -> Iterable[Diagnosis]:
-        """What the mission is about."""
+        """Phase and progress of the mission."""
         yield Diagnosis("", self.phase.label, values={"progress": self.progress})
 
-    def tell_path(self, points_ned: Iterable[Vector3]) -> None:
-        """Publish the planned path, as a polyline (m); the topic is there from the first one on."""
-        self._publish_path = self._publish_path or self.publisher(AUTOPILOT_PATH)
+    def publish_path(self, points_ned: Iterable[Vector3]) -> None:
+        """Publish the planned path as a polyline (m); the first call creates the topic."""
+        self._send_path = self._send_path or self.publisher(AUTOPILOT_PATH)
         path = Path()
         path.header.frame_id = "NED"
         path.header.stamp = self.get_clock().now().to_msg()
@@ -114,7 +114,7 @@ class AutopilotInterface(SimulationNode, ABC):
             position = pose.pose.position
             position.x, position.y, position.z = north, east, down
             path.poses.append(pose)
-        self._publish_path(path)
+        self._send_path(path)
 
     def _start(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         if self._state.time_ns < 0:
@@ -125,7 +125,7 @@ class AutopilotInterface(SimulationNode, ABC):
         except RuntimeError as error:
             response.message = str(error)
             return response
-        self._tell_phase()
+        self._report_phase()
         response.success = True
         return response
 
@@ -134,19 +134,19 @@ class AutopilotInterface(SimulationNode, ABC):
             return
         self._state = state
         elapsed_ns = state.time_ns - self._last_ns
-        # A longer gap, or time going back, is a restart of another node: integrators must not see it.
-        known = self._last_ns >= 0 and 0 < elapsed_ns <= LONGEST_STEP_NS
+        # After a longer gap, or if time goes back, another node was restarted: integrators must not advance.
+        is_step = self._last_ns >= 0 and 0 < elapsed_ns <= LONGEST_STEP_NS
         self._last_ns = state.time_ns
-        guided = self.guide(state, elapsed_ns / NANOSECONDS if known else 0.0)
+        guided = self.guide(state, elapsed_ns / NANOSECONDS if is_step else 0.0)
         self._send_command(ControlCommand(state.time_ns, guided.mode, Command.IGNORE_NONE, guided.u))
         w, x, y, z = quaternion_from_euler(0.0, 0.0, guided.yaw_rad)
         self._send_setpoint(Setpoint(state.time_ns, guided.position_ned, (x, y, z, w)))
-        self._tell_phase()
+        self._report_phase()
         if self._progress_schedule.due(state.time_ns):
-            self._publish_progress(Float64(data=self.progress))
+            self._send_progress(Float64(data=self.progress))
 
-    def _tell_phase(self) -> None:
+    def _report_phase(self) -> None:
         label = self.phase.label
         if label != self._phase:
             self._phase = label
-            self._publish_phase(String(data=label))
+            self._send_phase(String(data=label))

@@ -1,7 +1,7 @@
-"""The topics of a camera, as rows for `SimulationNode.publisher` and `subscribe`.
+"""Topics of a camera, as rows for `SimulationNode.publisher` and `subscribe`.
 
-rclpy copies the data of a picture element by element. Here everything before the data is serialised once, by rclpy
-itself; a message is that, with its time, and the bytes as they are.
+rclpy copies the data of a picture element by element. Here the fields before the data are serialised once, by rclpy
+itself; a message consists of these bytes with the stamp, followed by the unchanged data.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _COUNT = struct.Struct("<I")
 
 
 class Picture(NamedTuple):
-    """Pixels of a picture row by row, blue green red, a byte each (3 width height)."""
+    """Pixels row by row, one byte each for blue, green and red (3 width height)."""
 
     time_ns: int
     width: int
@@ -31,17 +31,17 @@ class Picture(NamedTuple):
 
 
 class PictureFile(NamedTuple):
-    """A picture as the bytes of a JPEG file."""
+    """A picture as a JPEG file."""
 
     time_ns: int
     file: bytes
 
 
 class TailWire:
-    """Encodes a message that begins with a header and ends in a field of bytes, with ever new stamps and bytes."""
+    """Encodes a message that begins with a header and ends with a byte array; stamp and bytes change."""
 
     def __init__(self, message: Any) -> None:
-        """Take all fields but the stamp and the data from `message`, whose data are empty."""
+        """Take all fields except the stamp and the data from `message`, whose data must be empty."""
         assert len(message.data) == 0
         self._front = serialize_message(message)[STAMP_AT + STAMP.size : -_COUNT.size]
         self._encapsulation = serialize_message(message)[:STAMP_AT]
@@ -90,5 +90,5 @@ def compressed_topic(camera: str) -> StepTopic[PictureFile]:
 
 
 def info_topic(camera: str) -> StepTopic[CameraInfo]:
-    """Row of a camera's projection."""
+    """Row of a camera's projection (CameraInfo)."""
     return StepTopic(topic_names.camera_info(camera), CameraInfo)

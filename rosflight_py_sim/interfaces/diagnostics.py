@@ -1,7 +1,7 @@
-"""What a node says of its own health, on /diagnostics.
+"""Health reports of a node on /diagnostics.
 
-An entry's name is that of the node with its namespace, without the first slash, and then the subject. The first is of
-the node as a whole and has its rates; the one with the subject `TOPIC_RATES` has the rate of each topic.
+The name of an entry is the node's name with its namespace, without the leading slash, followed by the subject. The
+first entry is about the node as a whole and has its rates; the entry `TOPIC_RATES` has the rate of each topic.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from rosflight_py_sim.interfaces.topic_statistics import Period, TopicFlow, Topi
 
 DIAGNOSTICS_TOPIC = "/diagnostics"
 
-# As others publish there: a viewer that is held up must not miss one of many nodes.
+# As other packages publish: a viewer that is briefly blocked must not miss the report of a node.
 DIAGNOSTICS_QOS = QoSProfile(depth=10)
 
 TIME_MODE_KEY = "time mode"
@@ -30,16 +30,16 @@ TOPIC_RATES = "topics"
 """Subject of the entry that has the rates of the node's topics."""
 
 RECEIVED, PUBLISHED = "in ", "out "
-"""What a key of that entry begins with, before the topic's name."""
+"""Prefixes of the topic names in the keys of that entry."""
 
 _PLUMBING = (DIAGNOSTICS_TOPIC, "/parameter_events")
 
-# Time that goes on by less without an input says nothing: the report may have come amid a step.
-_ENOUGH_S = 0.1
+# An input counts as stopped only if time has advanced by more: a report may fall within a step.
+_SHORTEST_S = 0.1
 
 
 class Level(IntEnum):
-    """How bad it is, as diagnostic_msgs counts."""
+    """Severity, with the values of diagnostic_msgs."""
 
     OK = 0
     WARN = 1
@@ -51,11 +51,12 @@ class Diagnosis:
     """One entry of /diagnostics.
 
     Attributes:
-        subject: what of the node it is about; empty: the node as a whole, whose diagnoses become one entry.
-        message: the state in a word or a few.
-        level: how bad that is.
-        hardware_id: with whom or what the node has to do, outside of the graph.
-        values: what else is worth knowing, by name.
+        subject: part of the node that the entry is about; empty for the node as a whole, whose diagnoses become one
+            entry.
+        message: the state in a few words.
+        level: severity of the state.
+        hardware_id: hardware or program outside of the graph that the node is connected to.
+        values: further values, by name.
     """
 
     subject: str
@@ -79,12 +80,12 @@ class Diagnosed(Protocol):
         """Nodes of the simulation that run in another time mode; empty if none is known.
 
         Args:
-            amiss: whether the node has reason to suspect a mismatch.
+            amiss: whether a diagnosis of the node gives reason to suspect a mismatch.
         """
 
 
 class Reports:
-    """Publishes what a node has to say, each time that `report` is called."""
+    """Publishes the diagnoses of a node each time that `report` is called."""
 
     def __init__(self, node: Node, diagnosed: Diagnosed, traffic: TopicStatistics) -> None:
         self._publish = node.create_publisher(DiagnosticArray, DIAGNOSTICS_TOPIC, DIAGNOSTICS_QOS).publish
@@ -95,7 +96,7 @@ class Reports:
         self._time_ns = self._clock.now().nanoseconds
 
     def report(self) -> None:
-        """Say how it is since the last report; the stamp is the node's time."""
+        """Publish the diagnoses since the last report, stamped with the node's time."""
         now, wall_s = self._clock.now(), time.monotonic()
         elapsed_s = max(0.0, (now.nanoseconds - self._time_ns) * 1e-9)
         period = self._statistics.read(max(wall_s - self._wall_s, 1e-9), elapsed_s)
@@ -106,8 +107,8 @@ class Reports:
         self._publish(message)
 
     def _entries(self, period: Period) -> Iterator[Diagnosis]:
-        said = list(self._diagnosed.diagnose(period))
-        own = [d for d in said if not d.subject] + list(_missing_inputs(period))
+        diagnoses = list(self._diagnosed.diagnose(period))
+        own = [d for d in diagnoses if not d.subject] + list(_missing_inputs(period))
         if self._diagnosed.time_mode:
             values_of_mode = {TIME_MODE_KEY: self._diagnosed.time_mode}
             amiss = any(d.level > Level.OK for d in own)
@@ -118,7 +119,7 @@ class Reports:
         values = {key: value for d in own for key, value in d.values.items()}
         hardware = next((d.hardware_id for d in own if d.hardware_id), "")
         yield Diagnosis("", message, level, hardware, values | _rates(period))
-        yield from (d for d in said if d.subject)
+        yield from (d for d in diagnoses if d.subject)
         flows = [(RECEIVED, flow) for flow in period.received] + [(PUBLISHED, flow) for flow in period.published]
         yield Diagnosis(TOPIC_RATES, "Hz of the node's time", values=_by_topic(period, flows))
 
@@ -133,23 +134,23 @@ class Reports:
 
 
 def _missing_inputs(period: Period) -> Iterator[Diagnosis]:
-    """What the node waits for: inputs that never came, or that have stopped although time goes on."""
+    """Diagnoses of required inputs that have never arrived, or have stopped although time advances."""
     never = [flow.topic for flow in period.received if flow.needed and not flow.total]
     if never:
         yield Diagnosis("", f"no {', '.join(never)} so far", Level.WARN)
-    if period.simulated_s > _ENOUGH_S:
+    if period.simulated_s > _SHORTEST_S:
         stopped = [flow.topic for flow in period.received if flow.needed and flow.total and not flow.count]
         if stopped:
             yield Diagnosis("", f"{', '.join(stopped)} has stopped", Level.ERROR)
 
 
 def _rates(period: Period) -> dict[str, object]:
-    heard, said = (sum(flow.count for flow in flows) for flows in (period.received, period.published))
+    received, published = (sum(flow.count for flow in flows) for flows in (period.received, period.published))
     rates: dict[str, object] = {
-        "in (Hz)": period.hz(heard),
-        "out (Hz)": period.hz(said),
-        "in (1/s of system time)": heard / period.wall_s,
-        "out (1/s of system time)": said / period.wall_s,
+        "in (Hz)": period.hz(received),
+        "out (Hz)": period.hz(published),
+        "in (1/s of system time)": received / period.wall_s,
+        "out (1/s of system time)": published / period.wall_s,
         "real-time factor": period.real_time_factor,
         "load": period.load,
     }

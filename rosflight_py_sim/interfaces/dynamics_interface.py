@@ -1,7 +1,7 @@
-"""Contract of dynamics: whoever holds the true state of the vehicle and moves it on.
+"""Base classes of dynamics nodes, which hold the true state of the vehicle and advance it.
 
-What drives it is a wrench (DynamicsInterface) or, where forces are the state's own business, the outputs of the flight
-controller (`flight_model_interface.py`); TruthInterface is what both have in common.
+A wrench drives DynamicsInterface; the outputs of the flight controller drive a whole flight model
+(`flight_model_interface.py`). TruthInterface is the common base class.
 """
 
 from __future__ import annotations
@@ -44,21 +44,21 @@ _REPEAT_S = 0.5
 
 
 class TruthInterface(SimulationNode, ABC):
-    """Answers each message that drives it with the truth state and the wind, by the rule of `StepJoin`.
+    """Answers each driving message with the truth state and the wind, by the rule of `StepJoin`.
 
-    Offers dynamics/set_sim_state, and dynamics/reset, which puts the vehicle back to its start while time goes on.
+    Offers dynamics/set_sim_state, and dynamics/reset, which returns the vehicle to its start while time continues.
 
-    What drives it is for the derived interface to say, in `DRIVEN_BY`. In lockstep a message stamped t moves the state
-    from t to t plus the step given by sim/step_size. In the other time modes it moves the state from the stamp of the
-    previous message to t. The repeated answer is the present state, and an older stamp gets it, too, so the stamps of
-    the truth state never go back unless /clock itself does. Outside of lockstep, while no step is taken, the state is
-    published again every half second of system time.
+    In lockstep a driving message stamped t advances the state from t to t plus the step given by sim/step_size. In the
+    other time modes it advances the state from the stamp of the previous message to t. The repeated answer is the
+    present state; a message with an older stamp gets it, too, so the stamps of the truth state never decrease unless
+    /clock itself does. Outside of lockstep, while no step is taken, the state is published again every half second of
+    system time.
 
-    When the derived class raises StateDivergedError, the state stays as it was, sim/fault tells what happened (which
-    pauses the time manager), and no message counts until one of the services has set a good state.
+    When the derived class raises StateDivergedError, the state is kept, the error is published on sim/fault (which
+    pauses the time manager), and messages have no effect until one of the services sets a finite state.
 
     Class attributes:
-        DRIVEN_BY: topic of the message that a step begins with.
+        DRIVEN_BY: topic of the driving messages, set by the derived interface.
     """
 
     DEFAULT_NAME: ClassVar[str] = "dynamics"
@@ -96,7 +96,7 @@ class TruthInterface(SimulationNode, ABC):
 
     @abstractmethod
     def move(self, driver: Any, dt: float) -> None:
-        """Move the state on.
+        """Advance the state.
 
         Args:
             driver: message that drives the step.
@@ -116,19 +116,19 @@ class TruthInterface(SimulationNode, ABC):
 
     @abstractmethod
     def set_sim_state(self, truth: NDArray[np.float64]) -> None:
-        """Take over a state; accelerations may be recomputed.
+        """Set the state; accelerations may be recomputed.
 
         Args:
             truth: (19,), as in VehicleState.
 
         Raises:
-            ValueError: the state is refused; the text says why, and the old state has been kept.
+            ValueError: the state is refused, with the reason; the old state has been kept.
         """
 
     def start_over(self) -> None:
-        """Put the vehicle back to its start: by default, set the state that it had then.
+        """Return the vehicle to its start; by default, set its initial state.
 
-        A derived class puts back what else it holds of the vehicle, but not the weather.
+        A derived class also resets any further state of the vehicle, but not the wind.
         """
         self.set_sim_state(self._initial_truth)
 
@@ -138,11 +138,11 @@ class TruthInterface(SimulationNode, ABC):
         return JoinRule(self.DRIVEN_BY.name, required=(STEP_SIZE_S.name,))
 
     def publish_forces(self, stamp_ns: int) -> None:
-        """Publish what else is to be told of the step that a message stamped `stamp_ns` drove; by default nothing."""
+        """Publish further topics of the step that a message stamped `stamp_ns` drove; by default none."""
 
     def diagnose(self, period: Period) -> Iterable[Diagnosis]:
         """Whether the state is finite, and the number of messages with the stamp of an earlier one."""
-        state = "diverged; set a good state" if self._diverged else "running"
+        state = "diverged; set a finite state" if self._diverged else "running"
         values = {"step (s)": self._step_ns * 1e-9, "answered again": self._answered_again}
         yield Diagnosis("", state, Level.ERROR if self._diverged else Level.OK, values=values)
 
@@ -152,7 +152,7 @@ class TruthInterface(SimulationNode, ABC):
 
     def _on_driven(self, message: Any) -> None:
         stamp = message.time_ns
-        self.tell_time(stamp)
+        self.update_clock(stamp)
         if self._is_past(stamp):
             self._answer_again(stamp)
         else:
@@ -189,7 +189,7 @@ class TruthInterface(SimulationNode, ABC):
         return bool(self.get_clock().now().nanoseconds < self._time_ns - LONGEST_STEP_NS)
 
     def _advance(self, driver: Any, dt: float, end_ns: int) -> bool:
-        """Move the state on by `dt` to `end_ns`; False when it has diverged."""
+        """Advance the state by `dt` to `end_ns`; False when it has diverged."""
         if self._diverged:
             return False
         try:
@@ -197,7 +197,7 @@ class TruthInterface(SimulationNode, ABC):
                 self.move(driver, dt)
         except StateDivergedError as error:
             self._diverged = True
-            text = f"{error} at {seconds_text(end_ns)}; the state before it is kept: set a good one with "
+            text = f"{error} at {seconds_text(end_ns)}; the last finite state is kept; set a state with "
             text += "dynamics/set_sim_state and resume with time_manager/toggle_pause"
             self.get_logger().error(text)
             self._send_fault(String(data=text))
@@ -212,7 +212,7 @@ class TruthInterface(SimulationNode, ABC):
 
     def _publish(self) -> None:
         self._send_wind(Wind(self._time_ns, self.compute_wind_truth().tolist()))
-        # A copy: the truth vector goes on to change, and receivers keep the message.
+        # A copy: the truth vector keeps changing, and receivers keep the message.
         self._send_truth(VehicleState(self._time_ns, self.compute_truth().copy()))
 
     def _set_sim_state(self, request: SetSimState.Request, response: SetSimState.Response) -> SetSimState.Response:
@@ -253,7 +253,7 @@ class DynamicsInterface(TruthInterface):
 
     @abstractmethod
     def apply_forces_and_torques(self, wrench: NDArray[np.float64], dt: float) -> None:
-        """Move the state on by `dt` seconds under a wrench that is constant over it.
+        """Advance the state by `dt` seconds under a constant wrench.
 
         Args:
             wrench: force (N) and moment (N m) in body axes, gravity and contact excluded, (6,).
@@ -264,6 +264,6 @@ class DynamicsInterface(TruthInterface):
         """
 
     def move(self, driver: Wrench, dt: float) -> None:
-        """Move the state on under the wrench."""
+        """Advance the state under the wrench."""
         self._wrench[:] = (*driver.force, *driver.moment)
         self.apply_forces_and_torques(self._wrench, dt)

@@ -1,4 +1,4 @@
-"""Asking the flight controller for its parameters, without ever waiting for the answer."""
+"""Asynchronous reading of parameters from the flight controller."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from std_srvs.srv import Trigger
 from rosflight_py_sim.firmware.parameter_table import MIXER_OUTPUTS
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 
-# A query unanswered for this long is lost (the flight controller was restarted): all is asked anew.
+# A query without a reply for this long is lost (the flight controller was restarted): reading starts again.
 _PATIENCE_S = 1.0
 
 
 def mixer_parameter_names() -> list[str]:
-    """Names of the parameters that describe the mixer, in the order in which ROSflight's nodes ask for them."""
+    """Names of the parameters that describe the mixer, in the order in which ROSflight's nodes read them."""
     outputs = range(MIXER_OUTPUTS)
     matrices = [f"{which}_MIXER_{row}_{column}" for which in ("PRI", "SEC") for row in outputs for column in outputs]
     return ["PRIMARY_MIXER", "SECONDARY_MIXER", *(f"PRI_MIXER_OUT_{i}" for i in outputs), *matrices]
@@ -26,12 +26,12 @@ def mixer_parameter_names() -> list[str]:
 class FirmwareParameterReader:
     """Reads a list of firmware parameters through all_params_received and param_get, one call at a time.
 
-    `on_read` gets the values, by name, once all have been answered. Parameters that the firmware does not know are
-    left out, with a warning. A call of `read` while a reading is under way starts it over.
+    `on_read` is called with the values by name once all replies have arrived. Parameters that the firmware lacks are
+    left out, with a warning. A call of `read` while reading is under way starts again.
     """
 
     def __init__(self, node: SimulationNode, names: Sequence[str], on_read: Callable[[dict[str, float]], None]) -> None:
-        """Begin to read as soon as the flight controller is there."""
+        """Begin to read as soon as the services of the flight controller are available."""
         self._node = node
         self._names = names
         self._on_read = on_read
@@ -55,7 +55,7 @@ class FirmwareParameterReader:
         self.has_read()
 
     def has_read(self) -> bool:
-        """Whether the parameters have been read; begin to read if the flight controller is there only now."""
+        """Whether the parameters have been read; begins to read if the services have become available."""
         if self._reading and not self._asked and self._check.service_is_ready() and self._get.service_is_ready():
             self._asked = True
             self._ask(self._check, Trigger.Request(), self._on_checked)
@@ -80,7 +80,7 @@ class FirmwareParameterReader:
         client.call_async(request).add_done_callback(done)
 
     def _on_checked(self, answer: Trigger.Response) -> None:
-        # Not all parameters there yet: the timer asks again.
+        # If the firmware does not have all parameters yet, the timer starts again.
         if answer.success:
             self._ask_next(0)
 

@@ -1,4 +1,4 @@
-"""Contract of a whole flight model: forces and moments and dynamics in one node."""
+"""Base class of whole flight models: forces, moments and dynamics in one node."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ from rosflight_py_sim.pulse_width import LOW_US, OUTPUTS
 
 
 class FlightModelInterface(TruthInterface):
-    """Answers each sim/pwm_output with the truth state and the wind, and with the wrench for those who listen to it.
+    """Answers each sim/pwm_output with the truth state and the wind; also publishes the wrench.
 
-    For models that cannot be taken apart into a wrench and a rigid body. A node that derives from it fills two places
-    of the chain, forces_and_moments and dynamics.
+    For models that cannot be split into a wrench and a rigid body. A derived node replaces two nodes of the step,
+    forces_and_moments and dynamics.
 
     Attributes:
         firmware_parameters: as in ForcesAndMomentsInterface.
@@ -43,7 +43,7 @@ class FlightModelInterface(TruthInterface):
     DRIVEN_BY: ClassVar[StepTopic[Any]] = PWM_OUTPUT
 
     def __init__(self, **arguments: Any) -> None:
-        """Create topics and service, publish the initial state, and begin to ask for the mixer."""
+        """Create topics and services, publish the initial state, and begin to read the flight controller's mixer."""
         self._pwm_us = np.full(OUTPUTS, float(LOW_US))
         self.firmware_parameters: dict[str, float] = {}
         super().__init__(**arguments)
@@ -56,7 +56,7 @@ class FlightModelInterface(TruthInterface):
 
     @abstractmethod
     def fly(self, pwm_us: NDArray[np.float64], dt: float) -> None:
-        """Move the state on.
+        """Advance the state.
 
         Args:
             pwm_us: pulse width of each output of the flight controller, us (14,), constant over `dt`.
@@ -72,7 +72,7 @@ class FlightModelInterface(TruthInterface):
 
     @abstractmethod
     def compute_battery(self) -> tuple[float, float]:
-        """True voltage (V) and current (A) of what feeds the flight controller."""
+        """True voltage (V) and current (A) of the flight controller's supply."""
 
     def is_ready(self) -> bool:
         """Whether the flight controller's mixer has been read."""
@@ -80,10 +80,10 @@ class FlightModelInterface(TruthInterface):
 
     @abstractmethod
     def get_firmware_parameters(self) -> None:
-        """Take what the model needs from `firmware_parameters`."""
+        """Read the parameters that the model needs from `firmware_parameters`."""
 
     def move(self, driver: PulseWidths, dt: float) -> None:
-        """Move the state on under the outputs of the flight controller."""
+        """Advance the state under the outputs of the flight controller."""
         self._pwm_us[:] = driver.pulse_us
         self.fly(self._pwm_us, dt)
 
@@ -97,7 +97,7 @@ class FlightModelInterface(TruthInterface):
     @staticmethod
     def _reset_forces(request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         response.success = True
-        response.message = "forces are the flight model's own: dynamics/reset puts them back, too"
+        response.message = "the flight model has no separate forces; dynamics/reset resets the whole model"
         return response
 
     def _on_params_changed(self, message: Bool) -> None:

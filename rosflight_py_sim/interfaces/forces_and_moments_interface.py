@@ -1,4 +1,4 @@
-"""Contract of forces and moments: whoever turns actuator commands and air flow into a wrench."""
+"""Base class of forces and moments nodes, which turn actuator commands and air flow into a wrench."""
 
 from __future__ import annotations
 
@@ -50,16 +50,16 @@ FORCES_AND_MOMENTS_PARAMETERS = ParameterTable(
 class ForcesAndMomentsInterface(SimulationNode, ABC):
     """Answers each sim/pwm_output with sim/forces_and_moments, by the rule of `StepJoin`.
 
-    Offers forces_and_moments/reset, which puts rotors, surfaces and battery back to what they were at the start, and
-    makes the last answer stale.
+    Offers forces_and_moments/reset, which resets rotors, surfaces and battery to their initial state and makes the
+    last answer stale.
 
     Class attributes:
         JOIN: inputs of an answer. A state that was set makes the answer of its stamp stale, because the wrench of the
             old state may have been the fault.
 
     Attributes:
-        firmware_parameters: what the flight controller answered to the queries for the mixer parameters; filled in
-            before `get_firmware_parameters` is called, which happens at the start and after each change of parameters.
+        firmware_parameters: mixer parameters read from the flight controller; set before each call of
+            `get_firmware_parameters`, at the start and after each change of parameters.
     """
 
     DEFAULT_NAME: ClassVar[str] = "forces_and_moments"
@@ -69,7 +69,7 @@ class ForcesAndMomentsInterface(SimulationNode, ABC):
     )
 
     def __init__(self, **arguments: Any) -> None:
-        """Create topics, and begin to ask the flight controller for its mixer."""
+        """Create topics, and begin to read the flight controller's mixer."""
         self._state = VehicleState()
         self._wind_ned = np.zeros(3)
         self._pwm_us = np.full(OUTPUTS, float(LOW_US))
@@ -100,7 +100,7 @@ class ForcesAndMomentsInterface(SimulationNode, ABC):
             state: truth state of the vehicle.
             wind_ned: velocity of the air over the ground, NED, m/s (3,).
             pwm_us: pulse width of each output of the flight controller, us (14,).
-            dt: time since the call before, s; 0 at the first.
+            dt: time since the previous call, s; 0 in the first.
 
         Returns:
             Force (N) and moment (N m) in body axes (6,).
@@ -112,10 +112,10 @@ class ForcesAndMomentsInterface(SimulationNode, ABC):
 
     @abstractmethod
     def get_firmware_parameters(self) -> None:
-        """Take what the model needs from `firmware_parameters`."""
+        """Read the parameters that the model needs from `firmware_parameters`."""
 
     def start_over(self) -> None:
-        """Put back to the start what the model remembers; by default nothing, as of a model without a memory."""
+        """Reset the model to its initial state; does nothing by default, for a model without a state."""
 
     def publish_battery(self, time_ns: int, voltage: float, current: float) -> None:
         """Publish the true battery state (V, A) on sim/truth_battery when it is due."""
@@ -134,7 +134,7 @@ class ForcesAndMomentsInterface(SimulationNode, ABC):
         self._join.trigger(pwm.time_ns, pwm.pulse_us)
 
     def _answer(self, stamp_ns: int, pwm_us: Sequence[int]) -> None:
-        self.tell_time(stamp_ns)
+        self.update_clock(stamp_ns)
         self._pwm_us[:] = pwm_us
         answered_ns = self._join.answered_ns
         elapsed_ns = stamp_ns - answered_ns

@@ -28,20 +28,20 @@ from rosflight_py_sim.interfaces.shared_clock import SharedClock
 from rosflight_py_sim.interfaces.step_topics import CLOCK, STATUS, TRUTH_STATE, StepTopic
 from rosflight_py_sim.interfaces.topic_statistics import TopicCounter
 
-# Steps between two turns of the executor: few enough for a turn every half millisecond, and enough that a turn costs
-# little beside them.
+# Steps between two turns of the executor: few enough for a turn every half millisecond, and enough to make the cost of
+# a turn negligible.
 _STEPS = 8
 
 # With guests, which are nodes of the executor that are not connected, or while a member waits for the answer of a
 # service, the executor has a turn after each message on these topics instead. The topics do not depend on what the
-# guests subscribe to: one guest more changes no flight.
+# guests subscribe to, so that a further guest changes no flight.
 _MORE_TURNS = (STATUS, TRUTH_STATE, CLOCK)
 
 # Handed-off messages of which a subscription may still receive a copy from the middleware, which queues one or a few.
 _ECHOES = 64
 
 # Period of the check for external publishers and subscriptions, s.
-_LOOK_S = 0.02
+_CHECK_S = 0.02
 
 M = TypeVar("M")
 
@@ -124,7 +124,7 @@ class Outlet:
             inlet.expect(data)
         self._publish(data)
 
-    def has_news(self) -> bool:
+    def has_changed(self) -> bool:
         """Whether the number of matching subscriptions has changed since the last `look`."""
         return self._counted() != self._count
 
@@ -173,7 +173,7 @@ class Inlet:
         # While an external subscription matches, handed-off messages arrive a second time, through the middleware.
         self._echoes: deque[bytes] = deque(maxlen=_ECHOES)
 
-    def has_news(self) -> bool:
+    def has_changed(self) -> bool:
         """Whether the number of matching publishers has changed since the last `look`."""
         return self._counted() != self._count
 
@@ -242,9 +242,9 @@ class HandOff:
         self._inlets: dict[str, list[Inlet]] = {}
 
     def close(self) -> None:
-        """End deliveries, and let go of nodes and executor.
+        """End deliveries, and release nodes and executor.
 
-        The executor may still hold a task of deliveries, and could never be collected with what that task holds.
+        The executor may still hold a delivery task, whose references would keep nodes and executor from being freed.
         """
         self._is_idle = False
         self._create_task = _never
@@ -253,7 +253,7 @@ class HandOff:
             held.clear()
 
     def attended(self, call: Callable[[Any], Future[Any]]) -> Callable[[Any], Future[Any]]:
-        """The same service call, made and answered in turns of the executor that come at once."""
+        """The same service call, served and answered within the step because the executor runs at once."""
 
         def call_attended(request: Any) -> Future[Any]:
             self._turn_ends = True
@@ -289,7 +289,7 @@ class HandOff:
             if as_received is not None:
                 # Receivers in this process must get the same numbers as those in others.
                 message = as_received(message)
-            if outlet.has_news():
+            if outlet.has_changed():
                 self.look(outlet.name)
             outlet.last = message
             for deliver in outlet.targets:
@@ -306,7 +306,7 @@ class HandOff:
             send(time_ns)
 
         def send_made(make: Callable[[], Any]) -> None:
-            if outlet.inlets or outlet.goes_out or outlet.has_news():
+            if outlet.inlets or outlet.goes_out or outlet.has_changed():
                 send(make())
             else:
                 counter.count += 1
@@ -353,15 +353,15 @@ class HandOff:
         has been destroyed.
         """
         first = next(iter(self._members))
-        first.create_timer(_LOOK_S, self._look_around, clock=Clock(clock_type=ClockType.STEADY_TIME))
+        first.create_timer(_CHECK_S, self._look_around, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     def _look_around(self) -> None:
         self._admit_guests()
         for name, outlets in self._outlets.items():
-            if any(outlet.has_news() for outlet in outlets):
+            if any(outlet.has_changed() for outlet in outlets):
                 self.look(name)
         for name, inlets in self._inlets.items():
-            if any(inlet.has_news() for inlet in inlets):
+            if any(inlet.has_changed() for inlet in inlets):
                 self.look(name)
 
     def look(self, name: str) -> None:
@@ -450,7 +450,7 @@ class HandOff:
 
 
 def _after(first: Deliver, then: Deliver) -> Deliver:
-    """A function that calls both."""
+    """Function that calls both."""
 
     def both(message: Any) -> None:
         first(message)
@@ -460,7 +460,7 @@ def _after(first: Deliver, then: Deliver) -> Deliver:
 
 
 def _never(_: Callable[[], None]) -> None:
-    """Task of a hand-off that is closed."""
+    """Replaces `create_task` of a closed hand-off."""
 
 
 def _fit(outlet: Outlet, inlet: Inlet) -> bool:

@@ -1,7 +1,7 @@
-"""Fast coding of visualization_msgs/Marker with ever new stamps and points.
+"""Fast coding of visualization_msgs/Marker with changing stamp and points.
 
-A path of thousands of points, or a mesh, would take rclpy milliseconds as message objects. Here all that stands before
-and after the points is serialised once, by rclpy itself.
+rclpy takes milliseconds to convert a path of thousands of points, or a mesh. Here the parts before and after the points
+are serialised once, by rclpy itself.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ _ENCAPSULATION = 4
 
 
 class MarkerWire:
-    """Codes one marker, of which stamp and points change."""
+    """Encodes one marker whose stamp and points change."""
 
     def __init__(self, marker: Marker) -> None:
-        """Take all other fields from `marker`, which has no points and no colours of points."""
+        """Take all other fields from `marker`, which must have no points and no point colours."""
         assert len(marker.points) == 0 and len(marker.colors) == 0
         empty = serialize_message(marker)
         at = _ENCAPSULATION + _count_offset(marker)
@@ -42,7 +42,7 @@ class MarkerWire:
 
 
 def _count_offset(marker: Marker) -> int:
-    """Where in the body of a serialised marker the number of its points stands (plain CDR, see `wire.py`)."""
+    """Offset of the point count in the body of a serialised marker (plain CDR, see `wire.py`)."""
     offset = STAMP.size
     for text in (marker.header.frame_id, marker.ns):
         offset += -offset % 4 + 4 + len(text.encode()) + 1

@@ -1,4 +1,4 @@
-"""Text of message types with all types within, as a recording must hold it (MCAP's schema encoding ros2msg)."""
+"""Definitions of message types with all nested types, for recordings (MCAP's schema encoding ros2msg)."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from rosidl_parser.definition import (
     NamespacedType,
 )
 
-# What stands between a type's text and the next one's.
+# Separates the text of a type from the next.
 _SEPARATOR = "=" * 80
 
-# Names of OMG's IDL that .msg files write otherwise.
+# Type names of OMG's IDL that differ in .msg files.
 _BASIC = {"boolean": "bool", "octet": "byte", "float": "float32", "double": "float64"}
 
 
 def message_class(type_name: str) -> Any:
-    """Class of a type that is named as `package/msg/Name`.
+    """Class of the type `package/msg/Name`.
 
     Raises:
-        ImportError: its package is not installed, or has no such type.
+        ImportError: the package is not installed, or has no such type.
     """
     package, kind, name = type_name.split("/")
     found = importlib.import_module(f"{package}.{kind}")
     try:
-        # The parts of services and actions are within their classes, as Name_Event.
+        # Messages of services and actions are attributes of their classes, as in Name_Event.
         for part in name.split("_"):
             found = getattr(found, part)
     except AttributeError as error:
@@ -55,7 +55,7 @@ def is_stamped(message_type: Any) -> bool:
 
 
 def message_definition(type_name: str) -> str:
-    """Text of a type, followed by that of each type within.
+    """Definition of a type, followed by those of all nested types.
 
     Raises:
         ImportError: the type is not installed.
@@ -69,7 +69,7 @@ def message_definition(type_name: str) -> str:
 
 
 def _inner_types(cls: Any, found: dict[str, None]) -> dict[str, None]:
-    """Names of all types within, each once."""
+    """Names of all nested types, each once."""
     for inner in _named_types(cls):
         name = "/".join(inner.namespaced_name())
         if name not in found:
@@ -87,7 +87,7 @@ def _named_types(cls: Any) -> Iterator[NamespacedType]:
 
 def _text(type_name: str, cls: Any) -> str:
     package, kind, name = type_name.split("/")
-    # The text lies in the prefix that the class comes from; an ament index need not be there.
+    # The .msg file is under the prefix that the class comes from; there may be no ament index.
     for prefix in Path(importlib.import_module(package).__file__ or "").parents:
         file = prefix / "share" / package / kind / f"{name}.msg"
         if file.is_file():
@@ -96,7 +96,7 @@ def _text(type_name: str, cls: Any) -> str:
 
 
 def _written(cls: Any) -> str:
-    """The fields as a .msg file would have them, for types that come without one."""
+    """The fields in the format of a .msg file, for types without one."""
     names = cls.get_fields_and_field_types()
     return "\n".join(f"{_word(slot)} {name}" for name, slot in zip(names, cls.SLOT_TYPES, strict=True))
 

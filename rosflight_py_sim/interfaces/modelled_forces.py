@@ -1,4 +1,4 @@
-"""Forces and moments of a vehicle that is a model in physics/: what the nodes of such models share."""
+"""Base class of forces and moments nodes whose vehicle is a model in physics/."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rosflight_py_sim.interfaces.topic_statistics import Period
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.parameters import ParameterTable, Value, number
 
-# As pilots do: to land by the first, and not to be flying by the second.
+# Charge at which a pilot should land, and charge at which the vehicle should no longer fly.
 _LOW_CHARGE, _NO_CHARGE = 0.2, 0.05
 
 
@@ -40,19 +40,19 @@ class VehicleModel(Protocol):
     def update(
         self, truth: NDArray[np.float64], wind_ned: NDArray[np.float64], pwm_us: NDArray[np.float64], dt: float
     ) -> NDArray[np.float64]:
-        """Move actuators and battery on by `dt` seconds; the wrench on the body (6,), N and N m."""
+        """Advance actuators and battery by `dt` seconds; return the wrench on the body (6,), N and N m."""
 
     def adopt(self, other: Any) -> None:
-        """Go on from what another of its kind remembers."""
+        """Take over the state of another model of the same class."""
 
 
 Model = TypeVar("Model", bound=VehicleModel)
 
 
 class ModelledForcesAndMoments(ForcesAndMomentsInterface, Generic[Model]):
-    """Forces and moments by a `VehicleModel`, which a derived class builds of the parameters.
+    """Forces and moments of a `VehicleModel`, which a derived class builds from the parameters.
 
-    A change of parameters builds it anew, and it goes on as the old one was.
+    A change of parameters rebuilds the model, which takes over the state of the old one.
     """
 
     PARAMETERS: ClassVar[ParameterTable] = FORCES_AND_MOMENTS_PARAMETERS
@@ -64,7 +64,7 @@ class ModelledForcesAndMoments(ForcesAndMomentsInterface, Generic[Model]):
 
     @abstractmethod
     def build(self, values: dict[str, Value]) -> Model:
-        """The vehicle as it is at the start.
+        """Build the model in its initial state.
 
         Raises:
             ParameterError: the values do not fit together.
@@ -72,12 +72,12 @@ class ModelledForcesAndMoments(ForcesAndMomentsInterface, Generic[Model]):
 
     @property
     def model(self) -> Model:
-        """The model; there from the first `configure` on."""
+        """The model; available after the first `configure`."""
         assert self._model is not None
         return self._model
 
     def configure(self, values: dict[str, Value]) -> None:
-        """Build the model, which goes on from where the old one was."""
+        """Rebuild the model; it takes over the state of the old one."""
         model = self.build(values)
         if self._model is not None:
             model.adopt(self._model)
@@ -86,14 +86,14 @@ class ModelledForcesAndMoments(ForcesAndMomentsInterface, Generic[Model]):
     def update_forces_and_torques(
         self, state: VehicleState, wind_ned: NDArray[np.float64], pwm_us: NDArray[np.float64], dt: float
     ) -> NDArray[np.float64]:
-        """Wrench of the model, whose battery is told."""
+        """Compute the wrench, and publish the battery when it is due."""
         model = self.model
         wrench = model.update(state.truth, wind_ned, pwm_us, dt)
         self.publish_battery(state.time_ns, model.battery_voltage, model.current_a)
         return wrench
 
     def diagnose(self, period: Period) -> Iterable[Diagnosis]:
-        """How full the battery is."""
+        """State of charge of the battery."""
         model = self.model
         values: dict[str, object] = {"voltage (V)": model.battery_voltage, "current (A)": model.current_a}
         yield Diagnosis("", "running")
@@ -106,8 +106,8 @@ class ModelledForcesAndMoments(ForcesAndMomentsInterface, Generic[Model]):
         yield Diagnosis("battery", f"{charge:.0%} full", level, values=values | {"state of charge": charge})
 
     def start_over(self) -> None:
-        """Actuators at rest, battery full."""
+        """Reset the model: actuators at rest, battery full."""
         self._model = self.build(self.values)
 
     def get_firmware_parameters(self) -> None:
-        """By default nothing: each output of the flight controller moves an actuator of its own."""
+        """Does nothing by default: each output of the flight controller drives one actuator."""

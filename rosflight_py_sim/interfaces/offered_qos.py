@@ -1,4 +1,4 @@
-"""What publishers offer, as rosbag2 writes it down and `ros2 bag play` reads it."""
+"""QoS that publishers offer, in the format of rosbag2 that `ros2 bag play` reads."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rosflight_py_sim.stamps import NANOSECONDS
 
 
 def offered_qos(profiles: Iterable[QoSProfile]) -> str:
-    """YAML of the profiles, with policies as numbers, which every version of rosbag2 reads."""
+    """YAML of the profiles; policies are numbers, which every version of rosbag2 reads."""
     return str(yaml.safe_dump([_offer(profile) for profile in profiles], sort_keys=False)).strip()
 
 
@@ -31,6 +31,6 @@ def _offer(profile: QoSProfile) -> dict[str, object]:
 
 
 def _seconds(duration: Duration) -> dict[str, int]:
-    # What rclpy has as nothing given, DDS offers without a limit.
+    # rclpy's zero duration means unspecified; DDS then offers no limit.
     whole, rest = divmod(duration.nanoseconds or 2**63 - 1, NANOSECONDS)
     return {"sec": whole, "nsec": rest}

@@ -1,9 +1,10 @@
-"""Reading parameters out of ROS arguments and files, beyond what rcl does.
+"""Parameters from ROS arguments and files, with rules that go beyond rcl's.
 
-rcl gives a node the values that match its name, and leaves three things to wish for: ROSflight's files name nodes by
-their executables (`/standalone_dynamics`), whatever the node is called; a misspelt name is dropped without a word; and
-`-p NAME:=VALUE` loses to any section of a file that names the node. Here later arguments are stronger, whatever they
-match by, and within one file the node's own name is stronger than its other names, and these than `/**`.
+rcl gives a node the values that match its name, with three shortcomings: ROSflight's files name nodes by their
+executables (`/standalone_dynamics`), whatever the name of the node; a misspelt name is dropped silently; and a section
+of a file that names the node overrides `-p NAME:=VALUE`. Here later arguments override earlier ones, however they
+match. Within one file, a section with the node's own name overrides one with another of its names, and both override
+`/**`.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from rosflight_py_sim.parameters import ParameterError
 
 
 def files_of_arguments(arguments: Iterable[str]) -> list[str]:
-    """Parameter files that ROS arguments name with --params-file."""
+    """Parameter files in ROS arguments (--params-file)."""
     given = list(arguments)
     return [value for flag, value in itertools.pairwise(given) if flag == "--params-file"]
 
@@ -28,13 +29,13 @@ def files_of_arguments(arguments: Iterable[str]) -> list[str]:
 def values_of_arguments(
     arguments: Iterable[str], node_name: str, namespace: str, aliases: Sequence[str]
 ) -> dict[str, Any]:
-    """Values that ROS arguments give a node, through files (--params-file) and one by one (-p).
+    """Parameter values for a node in ROS arguments, from files (--params-file) and single values (-p).
 
     Args:
         arguments: as given to rclpy.init.
         node_name: of the node, after remapping.
         namespace: of the node.
-        aliases: other names in files that speak to the node, the strongest first.
+        aliases: other names of the node in files, in order of decreasing precedence.
 
     Raises:
         ParameterError: as `named_values`.
@@ -54,7 +55,7 @@ def values_of_arguments(
 
 
 def check_files(files: Iterable[str]) -> None:
-    """Read the parameter files for the sake of a readable error: rcl's names lines of its own sources.
+    """Check that the parameter files can be read; rcl's own errors name lines of its source code.
 
     Raises:
         ParameterError: a file cannot be read, is not YAML, or is not a parameter file.
@@ -65,9 +66,9 @@ def check_files(files: Iterable[str]) -> None:
 
 
 def named_values(file: str, node_name: str, namespace: str) -> dict[str, Any]:
-    """Values of those sections of a parameter file that name this node (wildcards for its namespace included).
+    """Values in the sections of a parameter file that name this node, with or without a wildcard namespace.
 
-    A section for every node, `/**`, does not name one.
+    The section for all nodes, `/**`, is not included.
 
     Raises:
         ParameterError: the file cannot be read, is not YAML, or is not a parameter file.
@@ -81,13 +82,13 @@ def named_values(file: str, node_name: str, namespace: str) -> dict[str, Any]:
 
 
 def _names(node_name: str, namespace: str) -> set[str]:
-    """All by which a node may be called."""
+    """All section names that match a node."""
     path = f"{namespace.rstrip('/')}/{node_name}"
     return {path, path.lstrip("/"), f"/**/{node_name}", f"/*/{node_name}", f"/{node_name}", node_name}
 
 
 def wildcard_values(file: str) -> dict[str, Any]:
-    """Values of the sections of a parameter file that speak to every node.
+    """Values in the sections of a parameter file for all nodes, `/**`.
 
     Raises:
         ParameterError: as `named_values`.
@@ -100,7 +101,7 @@ def wildcard_values(file: str) -> dict[str, Any]:
 
 
 class _Loader(yaml.SafeLoader):
-    """Takes lists as launch_ros writes them, with the tag of a Python tuple; rcl does not look at tags."""
+    """Accepts lists as launch_ros writes them, tagged as Python tuples; rcl ignores tags."""
 
 
 def _list(loader: _Loader, node: yaml.SequenceNode) -> list[Any]:
@@ -125,13 +126,13 @@ def _sections(file: str) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def _descend(content: Any, path: str, file: str) -> Iterator[tuple[str, dict[str, Any]]]:
     if not isinstance(content, dict):
-        where = f"section '{path}'" if path else "it"
-        raise ParameterError(f"parameter file '{file}': {where} holds no 'ros__parameters'")
+        where = f"section '{path}'" if path else "the file"
+        raise ParameterError(f"parameter file '{file}': {where} has no 'ros__parameters'")
     for name, inner in content.items():
         if name == "ros__parameters":
             if not isinstance(inner, (dict, type(None))):
                 raise ParameterError(
-                    f"parameter file '{file}': 'ros__parameters' of '{path}' holds no names and values"
+                    f"parameter file '{file}': 'ros__parameters' of '{path}' is not a mapping from names to values"
                 )
             yield path, inner or {}
         else:
@@ -149,10 +150,10 @@ def _flat(values: dict[str, Any], prefix: str = "") -> dict[str, Any]:
 
 
 def _as_rcl_reads(value: Any) -> Any:
-    """A value as rcl reads it: `1e-5` and `-.5` are numbers there, while PyYAML asks for a point or a digit more."""
+    """A value as rcl reads it: `1e-5` and `-.5` are numbers in rcl but texts in PyYAML."""
     if isinstance(value, list):
         return [_as_rcl_reads(element) for element in value]
-    # A text that PyYAML would have taken for a number stood in quotes.
+    # A text that PyYAML would read as a number was quoted.
     if isinstance(value, str) and _NUMBER.fullmatch(value) and isinstance(yaml.safe_load(value), str):
         return float(value)
     return value

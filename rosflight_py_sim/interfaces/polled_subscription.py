@@ -1,4 +1,4 @@
-"""A polled subscription: its newest message is fetched when needed, and an arriving message wakes no executor."""
+"""Polled subscription: `take` returns its newest message, and arriving messages wake no executor."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ M = TypeVar("M")
 class PolledSubscription(Generic[M]):
     """A subscription that no executor serves.
 
-    A display takes and decodes thirty messages a second of a topic that has a thousand; the others never reach the
-    interpreter. The subscription ends with the node.
+    A display takes and decodes thirty messages a second from a topic with a thousand; the others never reach Python.
+    The subscription ends with the node.
 
     Attributes:
         name: full name of the topic.

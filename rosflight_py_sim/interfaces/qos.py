@@ -5,16 +5,16 @@ from __future__ import annotations
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
 CHAIN = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE)
-"""Topics of the simulation step: nothing may be lost, only the newest counts."""
+"""Topics of the simulation step: no message may be lost, and only the newest counts."""
 
 LATCHED = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-"""States that a node which starts late, or is restarted, must still receive."""
+"""States that a node must receive even if it starts late or is restarted."""
 
 LATCHED_LIST = QoSProfile(depth=5, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-"""Reports whose last few a late subscriber should receive."""
+"""Reports of which a late subscription should receive the last few."""
 
 NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
-"""Only the newest message counts; the publisher neither waits for the subscriber nor retransmits."""
+"""Only the newest message counts; the publisher neither waits for the subscription nor retransmits."""
 
 
 def clock_qos(time_mode: str) -> QoSProfile:

@@ -1,7 +1,6 @@
-"""What this package uses of rclpy beyond its public interface.
+"""Private parts of rclpy that this package uses.
 
-`test/interfaces/test_rclpy_internals.py` fails where a version of rclpy lacks one of these or uses it
-otherwise.
+`test/interfaces/test_rclpy_internals.py` fails if a version of rclpy lacks one of these or uses it differently.
 """
 
 from __future__ import annotations
@@ -14,16 +13,16 @@ from rclpy.node import Node
 from rclpy.subscription import Subscription
 
 RCLError: type[RuntimeError] = rclpy_implementation.RCLError
-"""What rcl refuses: a domain, a name, a parameter file; `rclpy.exceptions` has no class for it."""
+"""An error of rcl, about a domain, a name or a parameter file; `rclpy.exceptions` has no class for it."""
 
 UnknownROSArgsError: type[RuntimeError] = rclpy_implementation.UnknownROSArgsError
-"""Arguments after --ros-args that rcl does not know."""
+"""The error for unknown arguments after --ros-args."""
 
 
 def parameter_overrides(node: Node) -> dict[str, Any]:
-    """Value of each parameter that was given to a node from any source: arguments, files, constructor.
+    """Values of all parameters given to a node by arguments, files or its constructor.
 
-    rclpy shows only those of parameters that have been declared.
+    rclpy's public interface returns only those of declared parameters.
     """
     return {name: parameter.value for name, parameter in node._parameter_overrides.items()}
 
@@ -39,12 +38,12 @@ def is_served(node: Node, subscription: Subscription[Any]) -> bool:
 
 
 def serve(node: Node, subscription: Subscription[Any]) -> None:
-    """Let the node's executor serve a subscription again."""
+    """Make the node's executor serve a subscription again."""
     node._subscriptions.append(subscription)
     node._wake_executor()
 
 
 def leave_unserved(node: Node, subscription: Subscription[Any]) -> None:
-    """Exclude a subscription from what the node's executor serves, and from what the node destroys with itself."""
+    """Remove a subscription from those that the node's executor serves and that the node destroys with itself."""
     node._subscriptions.remove(subscription)
     node._wake_executor()

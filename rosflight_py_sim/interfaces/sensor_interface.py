@@ -1,4 +1,4 @@
-"""Contract of the sensors: whoever turns truth into measurements."""
+"""Base class of sensor nodes, which turn truth into measurements."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from rosflight_py_sim.interfaces.step_topics import (
     TemperatureSample,
     Wind,
 )
-from rosflight_py_sim.interfaces.ticks import Schedule, listen_to_clock, start_ticks
+from rosflight_py_sim.interfaces.ticks import Schedule, start_ticks, subscribe_to_clock
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.parameters import ParameterTable, number
 from rosflight_py_sim.sensing.site import RATE_PARAMETERS
@@ -103,17 +103,17 @@ class BatteryReading(NamedTuple):
 
 
 class SensorInterface(SimulationNode, ABC):
-    """Samples every sensor at its rate and publishes what it reads, the IMU last.
+    """Samples every sensor at its rate and publishes the readings, the IMU last.
 
-    In lockstep each time on /clock is a trigger, by the rule of `StepJoin`; in the other time modes ticks at the IMU's
-    rate are. The answer is the IMU message, published after the other sensors that are due. Each `..._update` method
-    reads one sensor; `dt` is the time since it was read before, s.
+    In lockstep each /clock message is a trigger, by the rule of `StepJoin`; in the other time modes a timer at the
+    IMU's rate is. The answer is the IMU message, published after the other sensors that are due. Each `..._update`
+    method reads one sensor; `dt` is the time since its previous reading, s.
 
     Class attributes:
         JOIN: inputs of an answer.
 
     Attributes:
-        battery: true voltage (V) and current (A) as last heard on sim/truth_battery; None until then.
+        battery: newest true voltage (V) and current (A) from sim/truth_battery; None before the first message.
         armed: whether `status` reports armed; False until the first status. In lockstep a status stamped t takes
             effect in the step after t, whether it arrives before or after that step's other messages.
         wind_ned: velocity of the air over the ground, NED, m/s (3,).
@@ -164,7 +164,7 @@ class SensorInterface(SimulationNode, ABC):
         self.subscribe(TRUTH_WIND, self._on_wind, needed=True)
         self.subscribe(TRUTH_STATE, self._on_truth, needed=True)
         if self._lockstep:
-            listen_to_clock(self, self._join.trigger)
+            subscribe_to_clock(self, self._join.trigger)
         else:
             start_ticks(self, self._rate("imu"), self._join.trigger)
 
@@ -277,7 +277,7 @@ class SensorInterface(SimulationNode, ABC):
 
 
 class _Sampling:
-    """When one sensor is due, and how long ago it was read."""
+    """Schedule of one sensor, and the time of its last reading."""
 
     def __init__(self, rate_hz: float, publish: Callable[[int, float], None]) -> None:
         self.schedule = Schedule(rate_hz)
@@ -286,8 +286,8 @@ class _Sampling:
         self._last_ns = -1
 
     def sample(self, time_ns: int) -> None:
-        """Read and publish; the first reading counts as one period after another."""
-        known = 0 <= self._last_ns < time_ns
-        elapsed = (time_ns - self._last_ns) / NANOSECONDS if known else self._period_s
+        """Read and publish; for the first reading `dt` is one period."""
+        has_previous = 0 <= self._last_ns < time_ns
+        elapsed = (time_ns - self._last_ns) / NANOSECONDS if has_previous else self._period_s
         self._last_ns = time_ns
         self._publish(time_ns, elapsed)

@@ -1,4 +1,4 @@
-"""The clock that the nodes of one process share."""
+"""A clock shared by the nodes of one process."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from rclpy.time_source import TimeSource
 
 
 class SharedClock:
-    """Simulated time, set once for all nodes by the first of them that receives a /clock message.
+    """Simulated time of all nodes, set by the first of them that receives a /clock message.
 
     Attributes:
-        clock: clock of the nodes.
+        clock: clock that the nodes use.
     """
 
     def __init__(self) -> None:
@@ -19,13 +19,13 @@ class SharedClock:
         self.clock = ROSClock()
         self._clocks = [self.clock]
         self._time_ns = 0
-        # The source only makes clocks show simulated time: it has no node, and so no subscription.
+        # The source only switches clocks to simulated time: without a node it has no subscription.
         self._source = TimeSource()
         self._source.attach_clock(self.clock)
         self._source.ros_time_is_active = True
 
     def lead(self, clock: ROSClock) -> None:
-        """Let another clock, that of a plain rclpy node, show the same time."""
+        """Set another clock, that of a plain rclpy node, to the same time from now on."""
         self._source.attach_clock(clock)
         clock.set_ros_time_override(self.clock.now())
         self._clocks.append(clock)

@@ -1,8 +1,8 @@
 """Base class of the simulator's nodes: parameters from a table, fast publishers and subscriptions, diagnostics.
 
-A derived class names its table and fills in `configure`, which receives all values, checked, at start-up and at each
-change. This class does everything else about parameters: descriptors, ranges, refusal with a reason, the node names in
-parameter files, misspelt names.
+A derived class sets its table and implements `configure`, which receives all values, checked, at start-up and at each
+change. This class handles the rest: descriptors, ranges, errors with a reason, node names in parameter files, and
+misspelt names.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def _ros_time(time_ns: int) -> Time:
 
 
 def _nothing(_: object) -> None:
-    """Callback of a subscription that only stands in the graph."""
+    """Callback of a subscription that exists only for the ROS graph."""
 
 
 class SimulationNode(Node):
@@ -115,7 +115,7 @@ class SimulationNode(Node):
         DEFAULT_NAME: node name unless another is given; its sections in parameter files apply under any name.
         ALIASES: further node names whose sections in parameter files apply, strongest first (ROSflight's files name
             nodes by their executables).
-        FILLS: default names of the nodes that this one replaces, besides the one of its own name.
+        FILLS: default names of the nodes that this one replaces, besides its own.
         PARAMETERS: the table.
         ONLY_TIME_MODE: time mode of a node that supports a single one, and therefore has no parameter `time_mode`.
 
@@ -147,8 +147,8 @@ class SimulationNode(Node):
         Args:
             name: name of the node; None: DEFAULT_NAME.
             arguments: ROS arguments, already given to rclpy, whose parameters are read as `parameter_files` says.
-            shared_names: parameter names of other nodes, which a wildcard section may therefore hold; read only when
-                a name is in doubt.
+            shared_names: parameter names of other nodes, which a wildcard section may therefore contain; read only when
+                a name is unknown.
             hand_off: connects the nodes of one process; None: the middleware does.
             tap: called for each topic of the step that the node publishes, to take its messages.
             node_arguments: passed to rclpy.node.Node (namespace, context, parameter_overrides, ...).
@@ -178,7 +178,7 @@ class SimulationNode(Node):
         self.create_system_timer(_REPORT_PERIOD_S, Reports(self, self, self._statistics).report)
 
     def configure(self, values: dict[str, Value]) -> None:
-        """Build what depends on parameters; called at start-up and at every change.
+        """Build the objects that depend on parameters; called at start-up and at each change.
 
         Must build everything new before it replaces anything, so that a refusal leaves the node as it was.
 
@@ -187,7 +187,7 @@ class SimulationNode(Node):
         """
 
     def is_ready(self) -> bool:
-        """Whether the node has what it reads from other nodes at the start; by default true."""
+        """Whether the node has read the values that it needs from other nodes; true by default."""
         return True
 
     @property
@@ -264,12 +264,12 @@ class SimulationNode(Node):
         self.set_descriptor(name, descriptor)
 
     def set_parameters(self, parameter_list: list[RosParameter[Any]]) -> list[SetParametersResult]:
-        """Set each parameter by itself; a refusal says what was given and what is allowed."""
+        """Set each parameter separately; the reason of a refusal names the value given and the values allowed."""
         return [self.set_parameters_atomically([parameter]) for parameter in parameter_list]
 
     def set_parameters_atomically(self, parameter_list: list[RosParameter[Any]]) -> SetParametersResult:
-        """Set all or none; a refusal says what was given and what is allowed."""
-        # rclpy checks ranges before it calls any callback, and its reason says less: so the table checks first.
+        """Set all or none; the reason of a refusal names the value given and the values allowed."""
+        # The table checks first: rclpy checks ranges before it calls any callback, and its reason is less specific.
         try:
             typed = [self._checked(parameter) for parameter in parameter_list]
         except ParameterError as error:
@@ -295,11 +295,11 @@ class SimulationNode(Node):
         return SetParametersResult(successful=True)
 
     def publisher(self, topic: StepTopic[M], at: str = "") -> Callable[[M], None]:
-        """Function that publishes messages of a topic in the namespace `at`, relative to the node's own."""
+        """Create a publisher in the namespace `at`, relative to the node's, and return its publish function."""
         return self._sender(topic, at).send
 
     def lazy_publisher(self, topic: StepTopic[M], at: str = "") -> Callable[[Callable[[], M]], None]:
-        """As `publisher`, but the function takes a function that makes the message.
+        """As `publisher`, but the publish function takes a function that makes the message.
 
         The message is made only if there is a subscription or a tap.
         """
@@ -376,7 +376,7 @@ class SimulationNode(Node):
         return subscription
 
     def poll(self, topic: StepTopic[M], at: str = "") -> PolledSubscription[M]:
-        """Subscribe to a topic without waking the node: `take` fetches the newest message when it is needed."""
+        """Subscribe to a topic without waking the node: `take` returns the newest message."""
         return PolledSubscription(self, topic, topic_of(at, topic.name))
 
     def create_publisher(self, *arguments: Any, **options: Any) -> Publisher[Any]:
@@ -430,7 +430,7 @@ class SimulationNode(Node):
     def create_timer(
         self, timer_period_sec: float, callback: Callable[[], None], *arguments: Any, **options: Any
     ) -> Timer:
-        """As rclpy's; does nothing once the node is destroyed, though an executor may still have it on its list."""
+        """As rclpy's, but the timer does nothing once the node is destroyed, even if an executor still lists it."""
 
         def on_time() -> None:
             if not self._is_destroyed:
@@ -449,16 +449,17 @@ class SimulationNode(Node):
         super().destroy_node()
 
     def follow_stamps(self) -> None:
-        """Let the node's clock follow the calls of `tell_time`, in the place of a subscription to /clock.
+        """Set the node's clock through `update_clock` instead of a subscription to /clock.
 
-        For nodes that receive each step's time anyway: the subscription would wake the process once more per step.
+        For nodes that receive each step's time in other messages: the subscription would wake the process once more per
+        step.
         """
         if self.get_parameter("use_sim_time").value and not self.follows_stamps:
             self._drop_clock_subscriptions()
             self.follows_stamps = True
 
     def _drop_clock_subscriptions(self) -> bool:
-        """Destroy the subscriptions to /clock, of which rclpy gives one to each node with use_sim_time.
+        """Destroy the subscriptions to /clock that rclpy creates for a node with use_sim_time.
 
         Returns:
             Whether there was one. The node's time stays simulated.
@@ -468,11 +469,11 @@ class SimulationNode(Node):
             self.destroy_subscription(one)
         return bool(found)
 
-    def tell_time(self, time_ns: int) -> None:
+    def update_clock(self, time_ns: int) -> None:
         """Set the node's clock, if it follows stamps and is not shared."""
         if self.follows_stamps and self.hand_off is None:
             self.get_clock().set_ros_time_override(_ros_time(time_ns))
 
     def create_system_timer(self, period_s: float, callback: Callable[[], None], *, autostart: bool = True) -> Timer:
-        """A timer that runs on while simulated time stands still."""
+        """Create a timer on system time, which continues while simulated time stands still."""
         return self.create_timer(period_s, callback, clock=Clock(clock_type=ClockType.STEADY_TIME), autostart=autostart)

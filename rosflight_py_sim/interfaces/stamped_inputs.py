@@ -1,18 +1,18 @@
-"""Inputs that a step does not depend on, but whose senders take part in the simulation: what counts when."""
+"""Timing rules of inputs that are not part of the step: RC frames, commands and status."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-# No sender of the graph is further ahead of the firmware than a step; this is the longest that a step may be.
+# Longest step: no publisher of the graph is further ahead of the firmware.
 _AHEAD_NS = 20_000_000
 
 
 class ExpectedInput:
-    """A regular input whose sender the machine may hold up while steps go by: worth a step's waiting.
+    """A regular input that a step waits for, because a busy machine may delay its publisher.
 
-    A sender counts as regular from its first two messages within 25 ms of simulated time until `give_up`, and as late
-    50 ms after its last message, which is half of the time after which the firmware reports it as lost.
+    The input is regular from its first two messages within 25 ms of simulated time until `give_up`. It is late 50 ms
+    after the last message, half of the time after which the firmware reports it as lost.
     """
 
     def __init__(self) -> None:
@@ -31,23 +31,23 @@ class ExpectedInput:
 
 
 class StampedInputs:
-    """Inputs that a pass is to see only when they are of an earlier step, in whatever order they and its IMU come.
+    """Inputs that take effect in the first step after their stamp, in whatever order they and its IMU message arrive.
 
-    Who sends by another clock than the step's (a terminal, a program in system time) is heard at once.
+    Inputs stamped by another clock (from a terminal, or a program on system time) take effect at once.
     """
 
     def __init__(self) -> None:
         self._held: list[tuple[int, Callable[[], None]]] = []
 
     def take(self, stamp_ns: int, now_ns: int, act: Callable[[], None]) -> None:
-        """Do `act` before the first pass that is later than `stamp_ns`; now, if the last pass was."""
+        """Call `act` before the first step after `stamp_ns`; now, if the last step, `now_ns`, is later than that."""
         if now_ns <= stamp_ns < now_ns + _AHEAD_NS:
             self._held.append((stamp_ns, act))
         else:
             act()
 
     def deliver(self, time_ns: int) -> None:
-        """Do what the pass of `time_ns` is to see."""
+        """Call the functions that take effect in the step of `time_ns`."""
         if not self._held:
             return
         due = [act for stamp_ns, act in self._held if stamp_ns < time_ns]

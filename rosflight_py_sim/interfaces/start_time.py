@@ -13,12 +13,13 @@ from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.step_topics import TRUTH_STATE, topic_of
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 
-# How long to wait for the truth state of a dynamics node that publishes one only after a wrench (ROSflight's), and for
-# the discovery of any dynamics node. A process that misses another's first announcement receives the next 3 s later.
+# Limits of the wait for the truth state of a dynamics node that publishes one only after a wrench (ROSflight's), and
+# for the discovery of any dynamics node. A process that misses another's first announcement receives the next after
+# 3 s.
 _ARRIVAL_S = 2.0
 _DISCOVERY_S = 7.0
 
-# Interval at which to look for dynamics nodes.
+# Interval of the check for dynamics nodes.
 _LOOK_S = 0.05
 
 
@@ -43,7 +44,7 @@ class StartTime:
         ]
 
     def known_ns(self) -> int | None:
-        """Time to start at, ns; None while it is not known. Do not call again once it is."""
+        """Start time, ns; None while it is unknown. Do not call again once it is known."""
         if self._newest_ns < 0 and not self._has_waited():
             return None
         for subscription in self._subscriptions:

@@ -1,4 +1,4 @@
-"""Rule for when a node of the step answers a message: once its other inputs with the same stamp have arrived."""
+"""The join: a node of the step answers a message once its other inputs with the same stamp have arrived."""
 
 from __future__ import annotations
 
@@ -31,12 +31,11 @@ class StepJoin:
     - A message of the trigger, stamped t, requests the answer of t. It replaces a trigger with another stamp that is
       still waiting.
     - In lockstep the answer waits until the newest message of every synchronized topic is stamped t.
-    - A trigger repeated while it is waiting ends the wait: an input is lost, and the answer uses the
-      newest messages.
+    - A trigger repeated while it is waiting ends the wait: an input is lost, and the answer uses the newest messages.
     - A trigger with the stamp of the last answer gets the same answer again, unless that answer is stale.
     - A message of a topic in `renewed_by` with the stamp of the last answer (a state was set) makes that answer
       stale, and so does `make_stale`. The next trigger with that stamp is treated as a new one.
-    - Outside of lockstep a trigger waits for no synchronized topic: its answer uses the newest messages.
+    - Outside of lockstep a trigger does not wait for synchronized topics: its answer uses the newest messages.
     - In any mode a trigger waits, however often it is repeated, until each `required` input has arrived once.
 
     Triggers arrive in the order of their stamps, repetitions included; a stamp that goes back counts as a new time. The
@@ -94,7 +93,7 @@ class StepJoin:
         return partial(arrived, self._names.index(name))
 
     def trigger(self, stamp_ns: int, content: Any = None) -> None:
-        """Take a message of the trigger: answer it, answer it again, or wait."""
+        """Process a message of the trigger: answer it, repeat the answer, or wait."""
         if stamp_ns == self.answered_ns and not self._is_stale:
             self._again(stamp_ns)
             return
@@ -111,7 +110,7 @@ class StepJoin:
     def make_stale(self) -> None:
         """Make the last answer stale: the next trigger with its stamp gets a new one.
 
-        A call from within `answer` applies to the answer that is being made.
+        A call from within `answer` applies to the answer under way.
         """
         self._is_stale = True
 

@@ -29,8 +29,8 @@ _EARLY_S = 50e-6
 class SteppingTimeManager(TimeManagerInterface):
     """Publishes the next time once the previous step is complete, at up to `real_time_multiplier` times real time.
 
-    A derived class calls `complete_step` when all answers to the present time have arrived, returns from
-    `step_is_complete` whether they have, and from `next_ns` the time of the next step.
+    A derived class calls `complete_step` when all answers to the present time have arrived. Its `step_is_complete`
+    returns whether they have, and its `next_ns` the time of the next step.
 
     Attributes:
         time_ns: the present time; -1 before the first.
@@ -42,7 +42,7 @@ class SteppingTimeManager(TimeManagerInterface):
     )
 
     def __init__(self, **arguments: Any) -> None:
-        """Prepare to wait for the graph."""
+        """Create the pace timer."""
         self.time_ns = -1
         self._began_s: float | None = None
         self._took_s: list[float] = []
@@ -61,7 +61,7 @@ class SteppingTimeManager(TimeManagerInterface):
         """Time of the next step, ns."""
 
     def update_time(self) -> None:
-        """Move on to the time of the next step."""
+        """Advance to the time of the next step."""
         self.time_ns = self.next_ns
 
     def get_seconds(self) -> int:
@@ -86,7 +86,7 @@ class SteppingTimeManager(TimeManagerInterface):
     def complete_step(self) -> None:
         """Reply to time_manager/step, and begin the next step when it is due."""
         if self._began_s is None:
-            # The pace counts from the first step, not from the start of the process or, in a running graph, time 0.
+            # Measure the pace from the first step, not from the start of the process or from time 0 of a running graph.
             self._anchor(self.next_ns)
         else:
             self._took_s.append(time.perf_counter() - self._began_s)

@@ -1,4 +1,4 @@
-"""Regular calls in simulation time: from the system clock, or from /clock."""
+"""Regular calls in the node's time, triggered by the system clock or by /clock."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rosflight_py_sim.stamps import NANOSECONDS
 
 
 class Schedule:
-    """Says when something with a rate is due, on the grid of the first time that was asked about."""
+    """Determines when a periodic action is due, on a grid that starts at the first time given."""
 
     def __init__(self, rate_hz: float) -> None:
         self._period_ns = round(NANOSECONDS / rate_hz)
@@ -19,7 +19,7 @@ class Schedule:
         self._last_ns = 0
 
     def due(self, time_ns: int) -> bool:
-        """True once per period; a time before the last one starts the grid anew."""
+        """Whether the action is due: true once per period. A time before the previous one restarts the grid."""
         if self._next_ns is None or time_ns < self._last_ns:
             self._next_ns = time_ns
         self._last_ns = time_ns
@@ -30,11 +30,11 @@ class Schedule:
         return True
 
 
-def listen_to_clock(node: SimulationNode, on_time: Callable[[int], None]) -> None:
-    """Call `on_time` with the time, ns, of every /clock message, repeated ones included."""
+def subscribe_to_clock(node: SimulationNode, on_time: Callable[[int], None]) -> None:
+    """Call `on_time` with the time, ns, of every /clock message, including repeated ones."""
 
     def on_clock(time_ns: int) -> None:
-        node.tell_time(time_ns)
+        node.update_clock(time_ns)
         on_time(time_ns)
 
     node.follow_stamps()
@@ -63,4 +63,4 @@ def start_ticks(node: SimulationNode, rate_hz: float, on_tick: Callable[[int], N
         if schedule.due(time_ns):
             on_tick(time_ns)
 
-    listen_to_clock(node, on_time)
+    subscribe_to_clock(node, on_time)

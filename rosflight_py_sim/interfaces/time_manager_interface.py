@@ -1,4 +1,4 @@
-"""Contract of the time manager: whoever decides what time it is in the simulation."""
+"""Base class of time managers, which advance the simulated time."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ STEP_SIZE = Parameter("step_size", 0.0025, "Simulated time of one step", "s", mi
 VEHICLES = Parameter(
     "vehicles",
     [""],
-    "Namespaces of the vehicles that the node serves, from its own; empty text: its own",
+    "Namespaces of the vehicles that the node serves, relative to its own; empty text: its own",
     read_only=True,
 )
 
@@ -39,7 +39,7 @@ TIME_MANAGER_PARAMETERS = ParameterTable(
     Parameter("step_count", 1, "Steps that one call of time_manager/step advances", minimum=1, maximum=1e9),
 )
 
-# Below this share of the pace that was asked for, the machine is too slow for it.
+# Below this share of the requested pace, the machine counts as too slow.
 _KEEPS_PACE = 0.9
 
 # Number of consecutive reports without a step that causes a warning; a single step may outlast a report's period.
@@ -59,9 +59,9 @@ class TimeManagerInterface(SimulationNode, ABC):
 
     Attributes:
         paused: whether time stands still.
-        vehicles: namespaces of the vehicles, from the node's own.
+        vehicles: namespaces of the vehicles, relative to the node's own.
         steps: number of times that time has been advanced.
-        lags: how often the simulation fell so far behind its pace that it was let go on from there.
+        lags: how often the simulation fell so far behind its pace that it stopped catching up.
     """
 
     DEFAULT_NAME: ClassVar[str] = "time_manager"
@@ -72,7 +72,7 @@ class TimeManagerInterface(SimulationNode, ABC):
         self.paused = False
         self.vehicles: list[str] = []
         self.lags = 0
-        self.steps, self._steps_told = 0, 0
+        self.steps, self._steps_reported = 0, 0
         self._late_periods = self._silent_periods = 0
         self._steps_left = 0
         self._stepped: Future[None] | None = None
@@ -85,12 +85,12 @@ class TimeManagerInterface(SimulationNode, ABC):
             self.subscribe(FAULT, partial(self._on_fault, vehicle), vehicle)
 
     def configure(self, values: dict[str, Value]) -> None:
-        """Look at the names of the vehicles; a derived class calls this first."""
+        """Check the names of the vehicles; a derived class calls this first."""
         self.vehicles = vehicle_namespaces(values["vehicles"])
 
     @abstractmethod
     def update_time(self) -> None:
-        """Move the simulation's time on to the next instant."""
+        """Advance the simulated time to the next instant."""
 
     @abstractmethod
     def get_seconds(self) -> int:
@@ -101,25 +101,25 @@ class TimeManagerInterface(SimulationNode, ABC):
         """Nanoseconds of the simulation's time beyond the whole seconds."""
 
     def on_resume(self) -> None:
-        """Called when a pause ends or steps are asked for, so that a held-back step can go on."""
+        """Called when a pause ends or steps are requested, to take a step that was held back."""
 
     @property
     def step_is_complete(self) -> bool:
-        """Whether the graph has answered the present time completely; by default always true."""
+        """Whether all answers to the present time have arrived; true by default."""
         return True
 
     @property
     def is_stalled(self) -> bool:
-        """Whether steps have stopped for a reason that the derived class reports; by default false."""
+        """Whether steps have stopped for a reason that the derived class reports; false by default."""
         return False
 
     @property
     def may_advance(self) -> bool:
-        """Whether time may move on: not paused, or paused with steps still to do."""
+        """Whether time may advance: not paused, or paused with requested steps left."""
         return not self.paused or self._steps_left > 0
 
     def advance(self) -> None:
-        """Move time on by one and publish it."""
+        """Advance time by one step and publish it."""
         self.update_time()
         self.publish_time()
         self.steps += 1
@@ -129,9 +129,9 @@ class TimeManagerInterface(SimulationNode, ABC):
             self.answer_step()
 
     def publish_time(self) -> None:
-        """Publish the present time, again if it was published before."""
+        """Publish the present time, also if it has been published before."""
         time_ns = self._present_ns
-        self.tell_time(time_ns)
+        self.update_clock(time_ns)
         self._send(time_ns)
 
     @property
@@ -139,24 +139,24 @@ class TimeManagerInterface(SimulationNode, ABC):
         return self.get_seconds() * NANOSECONDS + self.get_nanoseconds()
 
     def answer_step(self) -> None:
-        """Answer the caller of time_manager/step if the last step asked for has been taken."""
+        """Reply to time_manager/step if the last requested step has been taken."""
         if self._stepped is not None and self._steps_left == 0:
             self._stepped.set_result(None)
             self._stepped = None
 
     def time_mode_mismatch(self, *, amiss: bool = True) -> str:
-        """As in SimulationNode, but always watching: steps may continue even if a node runs in another time mode."""
+        """As in SimulationNode, but always checked: steps may continue even if a node runs in another time mode."""
         return super().time_mode_mismatch(amiss=True)
 
     def diagnose(self, period: Period) -> Iterable[Diagnosis]:
         """Rate at which time passes, compared with the requested rate."""
-        steps, self._steps_told = self.steps - self._steps_told, self.steps
-        asked, factor = number(self.values, "real_time_multiplier"), period.real_time_factor
-        late = steps > 0 and not self.paused and factor < _KEEPS_PACE * asked
-        # The first period has the start in it, another a pause.
+        steps, self._steps_reported = self.steps - self._steps_reported, self.steps
+        requested, factor = number(self.values, "real_time_multiplier"), period.real_time_factor
+        late = steps > 0 and not self.paused and factor < _KEEPS_PACE * requested
+        # One late period is no reason to warn: it may contain the start or a pause.
         self._late_periods = self._late_periods + 1 if late else 0
         silent = steps == 0 and not self.paused and not self.is_stalled
-        silent = silent and (asked == 0.0 or asked * period.wall_s > STEP_SIZE.maximum)
+        silent = silent and (requested == 0.0 or requested * period.wall_s > STEP_SIZE.maximum)
         self._silent_periods = self._silent_periods + 1 if silent else 0
         values = {"steps": self.steps, "steps/s": steps / period.wall_s, "fallen behind": self.lags}
         level = Level.OK
@@ -165,14 +165,14 @@ class TimeManagerInterface(SimulationNode, ABC):
         elif self._silent_periods >= (_SILENT_PERIODS if self.steps else _START_PERIODS):
             level, message = Level.WARN, f"no step after {self.time_text} although not paused"
         elif self._late_periods > 1:
-            level, message = Level.WARN, f"{factor:.2f} x real time; requested: {asked:g}"
+            level, message = Level.WARN, f"{factor:.2f} x real time; requested: {requested:g}"
         else:
             message = f"{factor:.2f} x real time"
         yield Diagnosis("", message, level, values=values)
 
     @property
     def time_text(self) -> str:
-        """The time, for people to read."""
+        """Readable text of the present time."""
         return seconds_text(self._present_ns)
 
     def _toggle_pause(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
@@ -211,10 +211,10 @@ class TimeManagerInterface(SimulationNode, ABC):
 
 
 def vehicle_namespaces(given: Value) -> list[str]:
-    """The parameter `vehicles`, checked.
+    """Checked value of the parameter `vehicles`.
 
     Raises:
-        ParameterError: it is empty, names one twice, or holds what cannot be a namespace.
+        ParameterError: the list is empty, or has a duplicate or an invalid namespace.
     """
     names = [str(name) for name in given] if isinstance(given, list) else []
     try:

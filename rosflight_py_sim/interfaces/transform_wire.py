@@ -16,10 +16,10 @@ _ENCAPSULATION = b"\x00\x01\x00\x00"
 
 
 def tf_message_type() -> type[TFMessage]:
-    """The type of /tf.
+    """Message type of /tf.
 
     Raises:
-        ParameterError: it is not installed.
+        ParameterError: tf2_msgs is not installed.
     """
     try:
         from tf2_msgs.msg import TFMessage
@@ -32,10 +32,10 @@ def tf_message_type() -> type[TFMessage]:
 
 
 class TransformWire:
-    """Codes the transforms of some frames, all of one time."""
+    """Encodes the transforms of a fixed set of frames, all with one stamp."""
 
     def __init__(self, frames: Sequence[tuple[str, str]]) -> None:
-        """Lay the message out (plain CDR, see `wire.py`) for frames, each behind the name of its parent."""
+        """Prepare the layout (plain CDR, see `wire.py`) for pairs of parent and child frame."""
         # Encapsulation, number of transforms; then of each: stamp, two names, seven numbers.
         parts, offset = ["<4sI"], 4
         names: list[tuple[object, ...]] = []
@@ -54,7 +54,7 @@ class TransformWire:
         self._names = names
 
     def encode(self, time_ns: int, transforms: Sequence[Sequence[float]]) -> bytes:
-        """Serialised message: of each frame its place x y z (m) and its attitude x y z w in its parent."""
+        """Serialised message; a transform is position x y z (m) and attitude x y z w of a frame in its parent."""
         stamp = divmod(time_ns, NANOSECONDS)
         values: list[object] = []
         for names, transform in zip(self._names, transforms, strict=True):

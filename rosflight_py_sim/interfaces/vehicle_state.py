@@ -1,4 +1,4 @@
-"""The truth state of a vehicle as nodes exchange it."""
+"""The truth state of a vehicle, as exchanged between nodes."""
 
 from __future__ import annotations
 

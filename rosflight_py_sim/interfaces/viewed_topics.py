@@ -1,4 +1,4 @@
-"""The topics that viewers look at, and where a relay sends the newest of them."""
+"""Topics of the viewers, and the names under which `view_relay` publishes them."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ VIEWED: tuple[StepTopic[Any], ...] = (TRUTH_STATE, TRUTH_WIND, PWM_OUTPUT, FORCE
 RELAYED = Parameter(
     "relayed",
     False,
-    "Whether to hear what view_relay says on view/... in the place of the simulation's own sim/...",
+    "Whether to subscribe to the topics of view_relay (view/...) instead of the simulation's own (sim/...)",
     read_only=True,
 )
 
 
 def viewed(topic: StepTopic[M], *, relayed: bool) -> StepTopic[M]:
-    """The topic of VIEWED as a viewer subscribes to it."""
+    """Row of a topic of VIEWED for a viewer."""
     if not relayed:
         return topic
     relay = topic.renamed(topic.name.replace("sim/", "view/"), by="view_relay", to="viewers")

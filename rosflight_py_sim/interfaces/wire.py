@@ -40,7 +40,7 @@ _CODES = {
 
 
 class WireFormatError(ValueError):
-    """Bytes that are not the little-endian CDR of the expected message, or a type without a fixed layout."""
+    """Bytes that are not little-endian CDR of the expected message, or a type without a fixed layout."""
 
 
 def _leaves(slot_type: Any, path: str) -> list[tuple[str, str]]:
@@ -93,7 +93,7 @@ def _pick(start: int, count: int) -> str:
 
 
 class WireFormat:
-    """Codes one message type that is a `std_msgs/Header` followed by numbers. Times are integer nanoseconds.
+    """Coder of a message type that is a `std_msgs/Header` followed by numbers. Times are integer nanoseconds.
 
     Attributes:
         message_type: ROS message type.
@@ -150,7 +150,7 @@ class WireFormat:
         Raises:
             WireFormatError: a path is not in the message.
         """
-        # taken: from the numbers of the whole message, of which the first two are the stamp. own_: the fields' alone.
+        # taken: from all numbers of the message, the first two being the stamp. own_: from those of the fields only.
         taken, own_taken = ["u[0] * NANOSECONDS + u[1]"], ["m[0]"]
         given, own_given, own_codes = ["0"] * self.fields, [], "<"
         for path, numbers in constants.items():

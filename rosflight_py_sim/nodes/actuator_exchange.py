@@ -1,4 +1,4 @@
-"""The bridge as flight controller: each step of the vehicles waits for what a program commands."""
+"""The bridge as flight controller: each step waits for the commands of a client."""
 
 from __future__ import annotations
 
@@ -13,35 +13,36 @@ from rosflight_py_sim.interfaces.simulation_node import TIME_MODE, SimulationNod
 from rosflight_py_sim.nodes.slot_vehicle import SlotState, SlotVehicle
 from rosflight_py_sim.stamps import NANOSECONDS, seconds_text
 
-_WAITING_TIME_MODE = TIME_MODE.overridden("steps wait for a program", default="lockstep", choices=("lockstep",))
+_WAITING_TIME_MODE = TIME_MODE.overridden("steps wait for a client", default="lockstep", choices=("lockstep",))
 
-# While all vehicles wait nothing else goes on but services, so a program's next commands are awaited here: that is
-# quicker than to be woken by another thread and a task of the executor. ArduPilot's median answer takes 30 us, less
-# than a sleeping process takes to wake (100 us came down to 65 with this), so it is looked for without sleep at first.
+# While all vehicles wait, only services need the executor, so the next commands are awaited here: this is faster than a
+# wake-up through another thread and a task of the executor. ArduPilot's median reply takes 30 us, less than the wake-up
+# of a sleeping process, so the sockets are polled without sleep at first (65 us per step instead of 100).
 _SLEEPLESS_S = 50e-6
 _LINGER_S = 1e-3
 
-# A partner that has said nothing for one to two of these is being waited for.
+# A partner without a reply for one to two of these intervals is reported as being waited for.
 _LOOK_S = 1.0
 
 
 class ActuatorExchange:
     """Answers the IMU messages of all vehicles with the PWM of an `ActuatorFrontEnd`, in the flight controller's place.
 
-    The front-end is shown a vehicle at time t, and what it commands answers the IMU message of t; until it commands,
-    the simulation holds still. Who is waited for is told on sim/waiting_for of that vehicle (empty: nobody). The
-    length of a step for which the front-end wishes is asked for on sim/step_size_request, and awaited on sim/step_size.
+    The front-end receives a snapshot of time t, and its commands answer the IMU message of t; until then the simulation
+    waits. The name of the client that the simulation is waiting for is published on sim/waiting_for of the vehicle
+    (empty if none). The step size that the front-end requires is requested on sim/step_size_request; the reply arrives
+    on sim/step_size.
     """
 
     def __init__(self, node: SimulationNode, front_end: ActuatorFrontEnd) -> None:
-        """Look at the time mode.
+        """Check the time mode.
 
         Raises:
-            ParameterError: no step waits in it.
+            ParameterError: the time mode is not lockstep.
         """
         _WAITING_TIME_MODE.checked(node.values["time_mode"])
         self._node, self._front_end = node, front_end
-        self._listens = False
+        self._is_open = False
 
     def open(self) -> None:
         """Open the front-end, and wait for the first step.
@@ -56,22 +57,22 @@ class ActuatorExchange:
         self._poll = select.poll()
         for fileno in front_end.filenos():
             self._poll.register(fileno, select.POLLIN)
-        self._listens = True
+        self._is_open = True
         self._vehicles = [
-            SlotVehicle(node, index, name, front_end.wants, self._on_news)
+            SlotVehicle(node, index, name, front_end.wants, self._on_change)
             for index, name in enumerate(front_end.vehicles)
         ]
         node.create_system_timer(_LOOK_S, self._on_look)
 
     def close(self) -> None:
         """Close the front-end; may be called again, and without `open`."""
-        if self._listens:
-            self._listens = False
+        if self._is_open:
+            self._is_open = False
             self._watch.close()
             self._front_end.close()
 
     def diagnose(self) -> Iterator[Diagnosis]:
-        """An entry of each vehicle."""
+        """One entry per vehicle."""
         for vehicle in self._vehicles:
             refused = self._front_end.refused(vehicle.index)
             state = "refused" if refused else "waiting" if vehicle.waiting else "flying"
@@ -84,25 +85,25 @@ class ActuatorExchange:
             )
 
     def _wake(self) -> None:
-        """Hand over from the thread that watches the sockets: guard conditions are unknown to the EventsExecutor."""
+        """Continue in the executor's thread; a task, because the EventsExecutor does not support guard conditions."""
         executor = self._node.executor
         if executor is not None:
             executor.create_task(self._on_readable)
 
-    def _on_news(self) -> None:
-        """Exchange what there is, and what comes within a moment."""
-        silent = self._exchange()
+    def _on_change(self) -> None:
+        """Exchange snapshots and commands, also those that arrive within `_LINGER_S`."""
+        is_waiting = self._exchange()
         if any(vehicle.is_early for vehicle in self._vehicles):
-            # The step has not come so far: its IMU messages are news, too.
+            # The step has not come this far; the arrival of its IMU messages calls this again.
             return
-        if silent and all(map(self._waits, self._vehicles)):
+        if is_waiting and all(map(self._is_waiting, self._vehicles)):
             end_s = time.monotonic() + _LINGER_S
-            while silent and self._something_comes() and time.monotonic() < end_s:
-                silent = self._exchange()
-        if silent:
+            while is_waiting and self._is_readable_soon() and time.monotonic() < end_s:
+                is_waiting = self._exchange()
+        if is_waiting:
             self._watch.arm()
 
-    def _something_comes(self) -> bool:
+    def _is_readable_soon(self) -> bool:
         poll, now_s = self._poll.poll, time.monotonic
         end_s = now_s() + _SLEEPLESS_S
         while now_s() < end_s:
@@ -115,36 +116,36 @@ class ActuatorExchange:
             self._watch.arm()
 
     def _exchange(self) -> bool:
-        """Ask for what has not been answered, and publish what has; whether somebody is still waited for."""
-        if not self._listens:
+        """Exchange pending snapshots for commands, and publish these; return whether a reply is still missing."""
+        if not self._is_open:
             return False
-        silent = False
+        is_waiting = False
         for vehicle in self._vehicles:
-            if vehicle.pending is None or not self._waits(vehicle):
+            if vehicle.pending is None or not self._is_waiting(vehicle):
                 continue
             answer = self._front_end.exchange(vehicle.index, vehicle.pending)
             if answer is None:
-                silent = True
+                is_waiting = True
             else:
                 vehicle.take(answer)
         self._publish()
-        return silent
+        return is_waiting
 
     @staticmethod
-    def _waits(vehicle: SlotVehicle) -> bool:
+    def _is_waiting(vehicle: SlotVehicle) -> bool:
         return vehicle.phase is SlotState.ASKING
 
     def _publish(self) -> None:
-        """Publish the commands that there are, if the step has the length that suits them."""
+        """Publish the commands of all vehicles that have them, if the step has the required length."""
         answered = [v for v in self._vehicles if v.phase.has_commands and not v.is_early]
         for vehicle in answered:
-            # With one vehicle amid the step, it would be of two lengths.
+            # A step already under way would end up with two lengths.
             begun = vehicle.pending is not None and self._has_begun(vehicle.pending.time_ns)
-            if not vehicle.has_step(self._front_end.requested_step(vehicle.index), may_ask=not begun):
+            if not vehicle.has_step(self._front_end.requested_step(vehicle.index), may_request=not begun):
                 return
         for vehicle in answered:
             if vehicle.waiting:
-                self._tell_waiting(vehicle, waiting=False)
+                self._report_waiting(vehicle, waiting=False)
             vehicle.begin_step()
 
     def _has_begun(self, time_ns: int) -> bool:
@@ -153,20 +154,24 @@ class ActuatorExchange:
     def _on_look(self) -> None:
         for vehicle in self._vehicles:
             vehicle.look()
-            if self._waits(vehicle) and vehicle.pending is self._pending_before[vehicle.index] and not vehicle.waiting:
-                self._tell_waiting(vehicle, waiting=True)
+            if (
+                self._is_waiting(vehicle)
+                and vehicle.pending is self._pending_before[vehicle.index]
+                and not vehicle.waiting
+            ):
+                self._report_waiting(vehicle, waiting=True)
             self._pending_before[vehicle.index] = vehicle.pending
         # A front-end may have opened another socket under the number of one that was being watched.
-        if any(map(self._waits, self._vehicles)):
+        if any(map(self._is_waiting, self._vehicles)):
             self._on_readable()
 
-    def _tell_waiting(self, vehicle: SlotVehicle, *, waiting: bool) -> None:
+    def _report_waiting(self, vehicle: SlotVehicle, *, waiting: bool) -> None:
         partner = self._front_end.partner(vehicle.index)
-        vehicle.tell_waiting(partner if waiting else "")
+        vehicle.publish_waiting_for(partner if waiting else "")
         assert vehicle.pending is not None
         at = f"at {seconds_text(vehicle.pending.time_ns)}"
         whose = f"{vehicle.name}: " if vehicle.name else ""
         if waiting:
-            self._node.get_logger().info(f"{whose}waiting for {partner}; the simulation holds still {at}")
+            self._node.get_logger().info(f"{whose}waiting for {partner}; the simulation is held {at}")
         else:
-            self._node.get_logger().info(f"{whose}{partner} is there; the simulation goes on {at}")
+            self._node.get_logger().info(f"{whose}{partner} is connected; the simulation continues {at}")

@@ -1,4 +1,4 @@
-"""The companion computer of a multirotor: flies the mission by commanding attitude and throttle."""
+"""Companion computer of a multirotor: flies the mission by commanding attitude and throttle."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rosflight_py_sim.physics.rotations import euler_from_quaternion, rotate_to_
 class Autopilot(AutopilotInterface):
     """Flies a square: publishes `command` from the true position and velocity once autopilot/start has been called.
 
-    autopilot/setpoint is a reference that moves along the square by itself.
+    autopilot/setpoint is a reference that moves along the square independently of the vehicle.
     """
 
     PARAMETERS: ClassVar[ParameterTable] = (
@@ -43,28 +43,28 @@ class Autopilot(AutopilotInterface):
 
     @property
     def controller(self) -> PositionController:
-        """The controller; there from the first `configure` on."""
+        """The controller; available after the first `configure`."""
         assert self._controller is not None
         return self._controller
 
     @property
     def mission(self) -> Mission:
-        """The mission; there from the first `configure` on."""
+        """The mission; available after the first `configure`."""
         assert self._mission is not None
         return self._mission
 
     @property
     def phase(self) -> Phase:
-        """Where in its mission the vehicle is."""
+        """Phase of the mission."""
         return self.mission.phase
 
     @property
     def progress(self) -> float:
-        """Share of the mission that is over, 0 to 1."""
+        """Completed share of the mission, 0 to 1."""
         return self.mission.progress
 
     def start_mission(self, state: VehicleState) -> str:
-        """Take off where the vehicle stands.
+        """Take off from the present position.
 
         Raises:
             RuntimeError: the mission is under way.
@@ -75,7 +75,7 @@ class Autopilot(AutopilotInterface):
         mission = Mission(self.values)
         mission.start(state.time_s, state.position_ned.tolist(), yaw)
         self._mission = mission
-        self.tell_path((*mission.corners_ned, mission.corners_ned[0]))
+        self.publish_path((*mission.corners_ned, mission.corners_ned[0]))
         return f"taking off, about {mission.nominal_duration_s:.0f} s to fly"
 
     def guide(self, state: VehicleState, dt: float) -> Guided:

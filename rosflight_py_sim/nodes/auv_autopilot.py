@@ -1,4 +1,4 @@
-"""Holds an underwater vehicle for people without a client program: depth and heading, and thrust ahead and aside."""
+"""Autopilot of an underwater vehicle: holds depth and heading, with surge and sway by topics."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ _STILL = [CENTRE_US] * OUTPUTS
 
 
 class AuvAutopilot(SimulationNode):
-    """Fills the autopilot slot of an underwater vehicle: holds depth and yaw, and pushes ahead and aside as told.
+    """Flight controller of an underwater vehicle: holds depth and yaw, and follows surge and sway set-points.
 
-    It starts released, with the thrusters still. hold/here holds the depth and yaw of that moment; from then on
-    hold/depth (m), hold/yaw (rad from north), hold/surge and hold/sway (-1 to 1 of the most that the thrusters can) say
-    what else; hold/release lets go. A set-point that is not allowed is refused in the log, and the present one stays.
-    What it does is told on hold/doing.
+    It starts released, with the thrusters stopped. The service hold/here holds the present depth and yaw; from then on
+    hold/depth (m), hold/yaw (rad from north), hold/surge and hold/sway (-1 to 1 of the full thrust) change the
+    set-points. The service hold/release stops the thrusters. A set-point that is not allowed is refused with a logged
+    error, and the present one is kept. The present action is published on hold/doing.
 
     The motion is the true one, as with the other autopilots. In lockstep each IMU message is answered with PWM, by the
     rule of `StepJoin`; otherwise a timer runs the controller.
@@ -66,7 +66,7 @@ class AuvAutopilot(SimulationNode):
     JOIN: ClassVar[JoinRule] = JoinRule(IMU.name, synchronized=(TRUTH_STATE.name,))
 
     def __init__(self, **arguments: Any) -> None:
-        """Wait, with the thrusters still."""
+        """Create topics and services, with the thrusters stopped."""
         self._controller: HoldController | None = None
         self._body: UnderwaterBody | None = None
         self._state = VehicleState()
@@ -77,7 +77,7 @@ class AuvAutopilot(SimulationNode):
         self._join = StepJoin(self.JOIN, self._answer, self._answer_again, lockstep=lockstep)
         self._state_arrived = self._join.input(TRUTH_STATE.name)
         self._send_pwm = self.publisher(PWM_OUTPUT)
-        self._tell = self.create_publisher(String, "hold/doing", LATCHED).publish
+        self._send_doing = self.create_publisher(String, "hold/doing", LATCHED).publish
         self.create_service(Trigger, "hold/here", self._hold_here)
         self.create_service(Trigger, "hold/release", self._release)
         for name, low, high in (
@@ -93,10 +93,10 @@ class AuvAutopilot(SimulationNode):
             self.subscribe(IMU, self._on_imu, needed=True)
         else:
             start_ticks(self, number(self.values, "hold_frequency"), self._join.trigger)
-        self._tell_doing()
+        self._report_doing()
 
     def configure(self, values: dict[str, Value]) -> None:
-        """Build the controller, which carries on where the one before was."""
+        """Rebuild the controller; it takes over the state of the old one."""
         body = UnderwaterBody(values)
         controller = HoldController(values, body.held, body.allocation)
         if self._controller is not None:
@@ -113,16 +113,16 @@ class AuvAutopilot(SimulationNode):
         assert self._controller is not None
         self._controller.begin(motion)
         self._setpoint = HoldSetpoint(max(motion.depth, 0.0), motion.yaw)
-        response.success, response.message = True, self._tell_doing()
+        response.success, response.message = True, self._report_doing()
         return response
 
     def _release(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         self._setpoint = None
-        response.success, response.message = True, self._tell_doing()
+        response.success, response.message = True, self._report_doing()
         return response
 
     def _takes(self, name: str, low: float, high: float) -> Callable[[Float64], None]:
-        """What takes the set-point of that name over."""
+        """Callback for the set-point of that name."""
 
         def take(message: Float64) -> None:
             refusal = self._refusal(name, message.data, low, high)
@@ -130,12 +130,12 @@ class AuvAutopilot(SimulationNode):
                 self.get_logger().error(f"hold/{name} refused: {refusal}")
             elif self._setpoint is not None:
                 self._setpoint = self._setpoint._replace(**{name: message.data})
-                self._tell_doing()
+                self._report_doing()
 
         return take
 
     def _refusal(self, name: str, given: float, low: float, high: float) -> str:
-        """Why the set-point cannot be taken; empty: it can."""
+        """Reason to refuse the set-point; empty if it is allowed."""
         assert self._body is not None
         if self._setpoint is None:
             return "the vehicle is released; call hold/here first"
@@ -144,11 +144,11 @@ class AuvAutopilot(SimulationNode):
             return f"{given:g} given; allowed: {allowed}"
         axis = {"surge": SURGE, "sway": SWAY}.get(name)
         if axis is not None and given and not self._body.allocation.reachable[axis]:
-            return "the thrusters cannot push that way alone"
+            return "the thrusters cannot push along that axis alone"
         return ""
 
     def diagnose(self, period: Period) -> Iterable[Diagnosis]:
-        """What it does."""
+        """The present action."""
         yield Diagnosis("", self._doing)
 
     @property
@@ -161,11 +161,11 @@ class AuvAutopilot(SimulationNode):
             doing += f", surge {100.0 * held.surge:.0f} %, sway {100.0 * held.sway:.0f} %"
         return doing
 
-    def _tell_doing(self) -> str:
-        self._tell(String(data=self._doing))
+    def _report_doing(self) -> str:
+        self._send_doing(String(data=self._doing))
         return self._doing
 
-    # The chain.
+    # Inputs and answers of the step.
 
     def _on_truth(self, state: VehicleState) -> None:
         self._state = state
@@ -175,17 +175,19 @@ class AuvAutopilot(SimulationNode):
         self._join.trigger(imu.time_ns)
 
     def _answer(self, time_ns: int, _: None) -> None:
-        self.tell_time(time_ns)
+        self.update_clock(time_ns)
         answered_ns = self._join.answered_ns
         elapsed_ns = time_ns - answered_ns
-        # A longer gap, or time going back, is a restart of another node: integrators must not see it.
-        known = answered_ns >= 0 and 0 < elapsed_ns <= LONGEST_STEP_NS
+        # After a longer gap, or if time goes back, another node was restarted: integrators must not advance.
+        is_step = answered_ns >= 0 and 0 < elapsed_ns <= LONGEST_STEP_NS
         if self._setpoint is None:
             self._pwm = list(_STILL)
         else:
             assert self._controller is not None
             assert self._body is not None
-            shares = self._controller.update(self._motion(), self._setpoint, elapsed_ns / NANOSECONDS if known else 0.0)
+            shares = self._controller.update(
+                self._motion(), self._setpoint, elapsed_ns / NANOSECONDS if is_step else 0.0
+            )
             commands = self._body.commands(shares)
             self._pwm[: len(commands)] = [round(pulse_of(command, SERVO)) for command in commands]
         self._send_pwm(PulseWidths(time_ns, tuple(self._pwm)))

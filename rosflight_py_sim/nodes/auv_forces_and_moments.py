@@ -1,4 +1,4 @@
-"""Buoyancy, damping and thrusters of an underwater vehicle."""
+"""Forces and moments node of an underwater vehicle."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class AuvForcesAndMoments(ModelledForcesAndMoments[Auv]):
     PARAMETERS: ClassVar[ParameterTable] = FORCES_AND_MOMENTS_PARAMETERS + AUV_PARAMETERS
 
     def build(self, values: dict[str, Value]) -> Auv:
-        """The vehicle, its thrusters at rest."""
+        """Build the vehicle, thrusters at rest."""
         return Auv(values)
 
 

@@ -1,4 +1,4 @@
-"""The bridge: programs that speak another simulator's protocol fly the vehicles, or command who flies them."""
+"""The bridge: clients of another simulator's protocol fly the vehicles, or command their flight controllers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rosflight_py_sim.registry import registered, registered_class
 
 
 class Exchange(Protocol):
-    """What goes on between the graph and a front-end."""
+    """Exchange of messages between the graph and a front-end."""
 
     def open(self) -> None:
         """Open the front-end, and wait for the first step."""
@@ -28,38 +28,36 @@ class Exchange(Protocol):
         """Close the front-end; may be called again, and without `open`."""
 
     def diagnose(self) -> Iterable[Diagnosis]:
-        """An entry of each vehicle."""
+        """One entry per vehicle."""
 
 
 _EXCHANGES: dict[type, Callable[[SimulationNode, Any], Exchange]] = {
     ActuatorFrontEnd: ActuatorExchange,
     OffboardFrontEnd: OffboardExchange,
 }
-"""Base class of a front-end to how it takes part."""
+"""Base class of a front-end to its exchange."""
 
 FRONT_ENDS: dict[str, type[FrontEndInterface]] = {
     name: registered_class("front_ends", name, FrontEndInterface) for name in registered("front_ends")
 }
-"""By the value of the parameter front_end."""
+"""Front-end classes by the value of the parameter front_end."""
 
 
 class Bridge(SimulationNode):
-    """Lets programs behind sockets fly all vehicles, by the protocol of one front-end."""
+    """Connects clients, by the protocol of one front-end, to all vehicles."""
 
     DEFAULT_NAME: ClassVar[str] = "bridge"
     PARAMETERS: ClassVar[ParameterTable] = sum(
         (one.PARAMETERS for one in FRONT_ENDS.values()),
         start=ParameterTable(
-            TIME_MODE.overridden("the steps of lockstep wait for a flight controller outside", default="lockstep"),
+            TIME_MODE.overridden("lockstep waits for an external flight controller", default="lockstep"),
             VEHICLES,
-            Parameter(
-                "front_end", "ardupilot", "Protocol that the bridge speaks", choices=tuple(FRONT_ENDS), read_only=True
-            ),
+            Parameter("front_end", "ardupilot", "Protocol of the bridge", choices=tuple(FRONT_ENDS), read_only=True),
             COMMAND_FREQUENCY,
         ),
     )
 
-    # Here because a node that refuses its parameters is destroyed, too.
+    # A class attribute, because a node that fails during construction is destroyed, too.
     _exchange: Exchange | None = None
 
     def __init__(self, **arguments: Any) -> None:
@@ -74,12 +72,12 @@ class Bridge(SimulationNode):
         self.follow_stamps()
 
     def configure(self, values: dict[str, Value]) -> None:
-        """Hand changes over to the front-end."""
+        """Pass changes to the front-end."""
         if self._exchange is not None:
             self.front_end.configure(values)
 
     def destroy_node(self) -> None:
-        """Close the sockets, too."""
+        """Also close the sockets."""
         if self._exchange is not None:
             self._exchange.close()
         super().destroy_node()

@@ -1,4 +1,4 @@
-"""One vehicle as the bridge hears it, whatever the bridge does with what it hears."""
+"""Base class of a vehicle of the bridge: subscriptions and snapshots."""
 
 from __future__ import annotations
 
@@ -44,16 +44,16 @@ CAMERAS = ("front", "bottom")
 
 
 class BridgedVehicle(ABC):
-    """Hears one vehicle, and makes snapshots of what it has heard.
+    """Subscribes to the topics of one vehicle, and makes snapshots of the newest messages.
 
     Attributes:
-        index: its number, from 0.
-        name: its namespace, from the bridge's own.
-        answered_ns: time of the newest snapshot that the front-end has answered; -1 before the first.
+        index: number of the vehicle, from 0.
+        name: namespace of the vehicle, relative to the bridge's.
+        answered_ns: time of the newest snapshot that the front-end has answered, ns; -1 before the first.
     """
 
     def __init__(self, node: SimulationNode, index: int, name: str, wants: frozenset[str]) -> None:
-        """Subscribe to state, wind and what is wanted."""
+        """Subscribe to state, wind and the topics in `wants`."""
         self.index, self.name = index, name
         self.answered_ns = -1
         self._node = node
@@ -70,8 +70,8 @@ class BridgedVehicle(ABC):
         self._attitude: Vector3 | None = None
         self._gnss: GnssReport | None = None
         self._outputs: tuple[float, ...] = ()
-        # Before the state's and the IMU's: executors of one thread serve subscriptions in the order of their making.
-        wanted: tuple[tuple[str, StepTopic[Any], Callable[[Any], None]], ...] = (
+        # Before those of state and IMU: single-threaded executors serve subscriptions in the order of their creation.
+        optional: tuple[tuple[str, StepTopic[Any], Callable[[Any], None]], ...] = (
             ("range", RANGE, self._on_range),
             ("airspeed", DIFF_PRESSURE, self._on_airspeed),
             ("battery", BATTERY, self._on_battery),
@@ -80,10 +80,10 @@ class BridgedVehicle(ABC):
             ("status", STATUS, self._on_status),
             ("outputs", OUTPUT_RAW, self._on_outputs),
         )
-        for want, topic, callback in wanted:
-            if want in wants:
+        for name_in_wants, topic, callback in optional:
+            if name_in_wants in wants:
                 node.subscribe(topic, callback, name)
-        # As often as the step itself, and needed far more rarely.
+        # Polled: published at every step, but needed far less often.
         self._estimate = node.poll(ATTITUDE_EULER, name) if "attitude" in wants else None
         for camera in CAMERAS if "images" in wants else ():
             node.subscribe(compressed_topic(camera), partial(self._on_picture, camera), name)
@@ -92,11 +92,11 @@ class BridgedVehicle(ABC):
 
     @abstractmethod
     def _on_truth(self, state: VehicleState) -> None:
-        """Take a new state."""
+        """Process a new truth state."""
 
     def _snapshot(self, time_ns: int) -> Snapshot:
-        """What has been heard, at that time."""
-        self._node.tell_time(time_ns)
+        """Make a snapshot of the newest messages, stamped `time_ns`."""
+        self._node.update_clock(time_ns)
         self._rc_inputs.deliver(time_ns)
         if self._estimate is not None:
             self._attitude = self._estimated(self._estimate)

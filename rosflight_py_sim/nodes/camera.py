@@ -1,4 +1,4 @@
-"""The cameras of a vehicle."""
+"""Cameras of a vehicle."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ Pixels: TypeAlias = NDArray[np.uint8]
 
 
 class CameraNode(SimulationNode):
-    """Publishes what the vehicle's cameras see of the world, drawn without a display.
+    """Publishes pictures of the vehicle's cameras, rendered without a display.
 
-    A picture is made of the truth state of its stamp, and only of what somebody listens to. Nobody waits for it: a
-    camera in a process of its own that is too slow leaves pictures out.
+    A picture is rendered from the truth state with its stamp, and only if its topic has a subscription. No step waits
+    for it: a camera node in its own process that is too slow skips pictures.
     """
 
     DEFAULT_NAME: ClassVar[str] = "camera"
@@ -48,7 +48,7 @@ class CameraNode(SimulationNode):
     _renderer: Renderer | None = None
 
     def __init__(self, **arguments: Any) -> None:
-        """Build the world and start listening to the truth state."""
+        """Build the world and subscribe to the truth state."""
         self._views: list[_View] = []
         super().__init__(**arguments)
         self._renderer = self._new_renderer()
@@ -57,7 +57,7 @@ class CameraNode(SimulationNode):
         self.subscribe(TRUTH_STATE, self._on_truth, qos=CHAIN, needed=True)
 
     def configure(self, values: dict[str, Value]) -> None:
-        """Take over what can be changed while it runs."""
+        """Apply the parameters that can change while the node runs."""
         chosen = cameras(values)
         if not self._views:
             self._views = [_View(self, camera) for camera in chosen]
@@ -67,7 +67,7 @@ class CameraNode(SimulationNode):
         self._schedule = Schedule(number(values, "frame_rate"))
 
     def destroy_node(self) -> None:
-        """Give the pictures' memory back, too."""
+        """Also free the renderer."""
         if self._renderer is not None:
             self._renderer.close()
             self._renderer = None
@@ -83,7 +83,7 @@ class CameraNode(SimulationNode):
 
     def _on_truth(self, state: VehicleState) -> None:
         time_ns = state.time_ns
-        self.tell_time(time_ns)
+        self.update_clock(time_ns)
         if not self._schedule.due(time_ns) or self._renderer is None:
             return
         for view in self._views:
@@ -94,7 +94,7 @@ class CameraNode(SimulationNode):
 
 
 class _JpegEncoder:
-    """OpenCV's."""
+    """JPEG encoder of OpenCV."""
 
     def __init__(self) -> None:
         try:
@@ -107,7 +107,7 @@ class _JpegEncoder:
         self._cv2 = cv2
 
     def encode(self, picture: Pixels, quality: int) -> bytes:
-        """A JPEG file's bytes of a picture."""
+        """Bytes of a JPEG file of the picture."""
         done, data = self._cv2.imencode(".jpg", picture, [self._cv2.IMWRITE_JPEG_QUALITY, quality])
         assert done
         return bytes(data)
@@ -117,18 +117,18 @@ class _View:
     """The topics of one camera.
 
     Attributes:
-        camera: what it is like.
+        camera: mounting and optics of the camera.
     """
 
     def __init__(self, node: SimulationNode, camera: Camera) -> None:
         self.camera = camera
-        # The compressed one first: a recording may leave out pictures of which it has a compressed twin.
+        # The compressed topic first: a recording may leave out pictures that also exist compressed.
         self._send_file = node.lazy_publisher(compressed_topic(camera.name))
         self._send_picture = node.lazy_publisher(image_topic(camera.name))
         self._send_info = node.lazy_publisher(info_topic(camera.name))
 
     def publish(self, time_ns: int, render: Callable[[], Pixels], compress: Callable[[Pixels], bytes]) -> None:
-        """Publish the picture in the forms to which something subscribes, and the projection."""
+        """Publish the picture in the formats that have subscriptions, and the projection."""
         pixels = cache(render)
         camera = self.camera
         self._send_picture(lambda: Picture(time_ns, camera.width, camera.height, pixels().tobytes()))

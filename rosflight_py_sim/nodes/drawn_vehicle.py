@@ -1,4 +1,4 @@
-"""One vehicle as the visualizer draws it."""
+"""Frames and markers of one vehicle for the visualizer."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ from rosflight_py_sim.viewer.frame_tree import prefixed, transform
 from rosflight_py_sim.viewer.trail import Trail
 from rosflight_py_sim.world.colours import Colour
 
-# Shorter than this an arrow is none, m.
+# Shorter arrows are not drawn, m.
 _SHORTEST = 0.01
 
 _PATH_COLOUR, _FORCE_COLOUR, _WIND_COLOUR = (240, 120, 20), (220, 40, 40), (40, 170, 220)
 
 
 def marker(frame: str, namespace: str, number: int, kind: int, colour: Colour, opacity: float = 1.0) -> Marker:
-    """A marker without points, of the newest place of its frame."""
+    """A marker without points, drawn at the newest pose of its frame."""
     one = Marker(ns=namespace, id=number, type=kind, action=Marker.ADD, frame_locked=True)
     one.header.frame_id = frame
     one.pose.orientation.w = 1.0
@@ -49,10 +49,10 @@ def marker(frame: str, namespace: str, number: int, kind: int, colour: Colour, o
 
 
 class DrawnVehicle:
-    """Looks at the newest messages of a vehicle, and codes what is drawn of them.
+    """Polls the newest messages of a vehicle, and encodes its transforms and markers.
 
     Attributes:
-        name: as markers have it in `ns`: the vehicle's namespace, or "vehicle" where it has none.
+        name: name in the markers' `ns`: the vehicle's namespace, or "vehicle" if it has none.
         state: the newest truth state.
     """
 
@@ -60,9 +60,9 @@ class DrawnVehicle:
         """Subscribe.
 
         Args:
-            node: whose subscriptions they are.
-            vehicle: its namespace, from the node's own; empty: the node's.
-            shape: what it looks like.
+            node: node that subscribes.
+            vehicle: namespace of the vehicle, relative to the node's; empty: the node's.
+            shape: appearance of the vehicle.
         """
         self.state = VehicleState()
         self._namespace = topic_of(node.get_namespace().strip("/"), vehicle).strip("/")
@@ -89,16 +89,16 @@ class DrawnVehicle:
         self._path = MarkerWire(path)
 
     def keep_path(self, limit: int, spacing: float) -> None:
-        """Begin a path of so many points at most, at least so far apart (m)."""
+        """Begin a path of at most `limit` points that are at least `spacing` (m) apart."""
         self._trail = Trail(limit, spacing)
 
     @property
     def namespace(self) -> str:
-        """The whole of it, without the first slash."""
+        """Full namespace of the vehicle, without the leading slash."""
         return self._namespace
 
     def look(self, dt: float) -> bool:
-        """Take what is new, `dt` s after the last look; whether there is a new state."""
+        """Take the newest messages, `dt` s after the last call; return whether there is a new state."""
         state = self._truth.take()
         if state is None:
             return False
@@ -114,7 +114,7 @@ class DrawnVehicle:
         return True
 
     def meshes(self) -> Iterator[bytes]:
-        """Markers of all parts, fixed or in frames that move on tf."""
+        """Markers of all parts; moving parts have frames of their own on tf."""
         for number, part in enumerate(self._shape.parts):
             one = marker(self._frame_of(part), self.name, number, Marker.TRIANGLE_LIST, part.colour)
             corners = part.mesh.corners.reshape(-1, 3)
@@ -123,7 +123,7 @@ class DrawnVehicle:
             yield MarkerWire(one).encode(0, swap_frd_flu(corners))
 
     def transforms(self) -> bytes:
-        """Where the vehicle is on the map, and its moving parts on the vehicle."""
+        """Serialised transforms of the vehicle on the map, and of its moving parts on the vehicle."""
         state = self.state
         placed = [transform(swap_ned_enu(state.position_ned), swap_attitude(state.quaternion))]
         for k, part, pivot in self._turning:
@@ -131,7 +131,7 @@ class DrawnVehicle:
         return self._transforms.encode(state.time_ns, placed)
 
     def follow(self) -> None:
-        """Lengthen the path to where the vehicle is."""
+        """Extend the path to the vehicle's position."""
         state = self.state
         speed = float(np.linalg.norm(state.velocity_body))
         self._trail.add(state.time_ns, swap_ned_enu(state.position_ned), speed)
@@ -141,7 +141,7 @@ class DrawnVehicle:
         return self._path.encode(self.state.time_ns, self._trail.points)
 
     def arrows(self, metres_per_newton: float, seconds: float) -> list[Marker]:
-        """Force and wind, from the centre of mass on, in these scales."""
+        """Arrows of force and wind at the centre of mass, in the given scales."""
         force_ned = np.array(rotate_to_inertial(*self.state.quaternion.tolist(), *self._force_body.tolist()))
         return [
             self._arrow("force", 0, force_ned * metres_per_newton, _FORCE_COLOUR),

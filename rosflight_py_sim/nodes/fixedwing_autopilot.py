@@ -1,4 +1,4 @@
-"""The companion computer of a fixed wing: flies waypoints by commanding surfaces and throttle."""
+"""Companion computer of a fixed wing: flies waypoints by commanding surfaces and throttle."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ from rosflight_py_sim.resources import share_directory
 WAYPOINT_FILE = Parameter(
     "waypoint_file",
     "",
-    "YAML file of waypoints (docs/autopilot.md): an absolute path, or the name of one in config/ of the share folder",
+    "YAML file of waypoints (docs/autopilot.md): an absolute path, or a file name in config/ of the share folder",
     required=True,
 )
 
-# Points of autopilot/path on an arc are so far apart: one of 60 m radius is drawn to within 5 cm.
+# Distance of the points of autopilot/path on an arc: an arc of 60 m radius is drawn to within 5 cm.
 _SPACING_M = 5.0
 
 
 class FixedwingAutopilot(AutopilotInterface):
     """Flies waypoints: publishes `command` from the true state and wind once autopilot/start has been called.
 
-    The list comes from the file `waypoint_file`, and from autopilot/waypoints (nav_msgs/Path, NED) while it runs. One
-    that cannot be flown is refused with the reason, and the present one stays. autopilot/setpoint is the point of the
-    path abreast of the vehicle.
+    The waypoints come from the file `waypoint_file`, and while it runs from autopilot/waypoints (nav_msgs/Path, NED). A
+    list that cannot be flown is refused with the reason, and the present one is kept. autopilot/setpoint is the point
+    of the path abeam of the vehicle.
     """
 
     PARAMETERS: ClassVar[ParameterTable] = (
@@ -62,15 +62,15 @@ class FixedwingAutopilot(AutopilotInterface):
         self._mission: FixedwingMission | None = None
         self._plan: FlightPlan | None = None
         self._file = ""
-        self._told: tuple[Segment, ...] = ()
+        self._published_path: tuple[Segment, ...] = ()
         self._wind_ned = (0.0, 0.0, 0.0)
         super().__init__(**arguments)
         self.subscribe(TRUTH_WIND, self._on_wind, qos=CHAIN)
         self.create_subscription(PathMessage, "autopilot/waypoints", self._on_waypoints, CHAIN)
-        self._tell_new_path()
+        self._publish_new_path()
 
     def configure(self, values: dict[str, Value]) -> None:
-        """Build the controller, and read the waypoints where their file is another one."""
+        """Build the controller, and read the waypoints if their file has changed."""
         controller = FixedwingTargetController(values)
         file = str(values["waypoint_file"])
         plan = _plan_of_file(file) if file != self._file else None
@@ -87,22 +87,22 @@ class FixedwingAutopilot(AutopilotInterface):
 
     @property
     def mission(self) -> FixedwingMission:
-        """The mission; there from the first `configure` on."""
+        """The mission; available after the first `configure`."""
         assert self._mission is not None
         return self._mission
 
     @property
     def phase(self) -> FixedwingPhase:
-        """Where in its mission the vehicle is."""
+        """Phase of the mission."""
         return self.mission.phase
 
     @property
     def progress(self) -> float:
-        """Share of the mission that is over, 0 to 1."""
+        """Completed share of the mission, 0 to 1."""
         return self.mission.progress
 
     def start_mission(self, state: VehicleState) -> str:
-        """Take off; a vehicle that circles after its mission flies the waypoints once more.
+        """Take off; a vehicle that circles after its mission flies the waypoints again.
 
         Raises:
             RuntimeError: the mission is under way.
@@ -111,7 +111,7 @@ class FixedwingAutopilot(AutopilotInterface):
         if mission.phase is FixedwingPhase.DONE:
             assert self._plan is not None
             mission.replace(self._plan)
-            return "flying the waypoints once more"
+            return "flying the waypoints again"
         mission.start(flight_state(state.truth.tolist(), self._wind_ned))
         doing = "taking off" if mission.phase is FixedwingPhase.TAKE_OFF else "joining the path"
         assert self._plan is not None
@@ -122,7 +122,7 @@ class FixedwingAutopilot(AutopilotInterface):
         assert self._controller is not None
         measured = flight_state(state.truth.tolist(), self._wind_ned)
         guided = self.mission.update(measured, self._controller, dt)
-        self._tell_new_path()
+        self._publish_new_path()
         return guided
 
     def _on_wind(self, wind: Wind) -> None:
@@ -134,17 +134,17 @@ class FixedwingAutopilot(AutopilotInterface):
             plan = _plan_of_message(message, self._plan)
             self.mission.replace(plan)
         except WaypointError as error:
-            self.get_logger().error(f"autopilot/waypoints refused, the present ones stay: {error}")
+            self.get_logger().error(f"autopilot/waypoints refused, keeping the present waypoints: {error}")
             return
         self._plan = plan
-        self._tell_new_path()
-        self.get_logger().info(f"{len(plan.waypoints)} waypoints taken over")
+        self._publish_new_path()
+        self.get_logger().info(f"{len(plan.waypoints)} waypoints accepted")
 
-    def _tell_new_path(self) -> None:
+    def _publish_new_path(self) -> None:
         path = self.mission.path
-        if path is not self._told:
-            self._told = path
-            self.tell_path(polyline(path, _SPACING_M))
+        if path is not self._published_path:
+            self._published_path = path
+            self.publish_path(polyline(path, _SPACING_M))
 
 
 def _plan_of_file(name: str) -> FlightPlan:
@@ -158,7 +158,7 @@ def _plan_of_file(name: str) -> FlightPlan:
 
 
 def _plan_of_message(message: PathMessage, present: FlightPlan) -> FlightPlan:
-    """The present plan with other waypoints; the last one is loitered about where it is.
+    """The present plan with other waypoints; the vehicle loiters about the last one.
 
     Raises:
         WaypointError: the frame is not NED, or the points cannot be flown.
@@ -168,7 +168,7 @@ def _plan_of_message(message: PathMessage, present: FlightPlan) -> FlightPlan:
     points = []
     for stamped in message.poses:
         p, q = stamped.pose.position, stamped.pose.orientation
-        # A quaternion of zeros leaves the course open.
+        # A zero quaternion leaves the course free.
         course = euler_from_quaternion(q.w, q.x, q.y, q.z)[2] if math.hypot(q.w, q.x, q.y, q.z) > 0.0 else None
         points.append(Waypoint((p.x, p.y, p.z), present.waypoints[0].airspeed, course))
     return replace(present, waypoints=tuple(points), loiter=replace(present.loiter, centre=None, height=None))

@@ -1,4 +1,4 @@
-"""Airframe, surfaces and propeller of a fixed wing."""
+"""Forces and moments node of a fixed wing."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from rosflight_py_sim.physics.surface_mix import SURFACE_MIX_PARAMETERS, mixer_o
 DEFAULT_MIXER = Parameter(
     "default_mixer",
     int(MixerChoice.FIXED_WING),
-    "Mixer that the aircraft is built for, until the flight controller has told its own: 9 (standard) or 10 (inverted "
-    "V-tail), as PRIMARY_MIXER",
+    "Mixer that the aircraft is built for, until the flight controller's PRIMARY_MIXER has been read: 9 (standard) or "
+    "10 (inverted V-tail)",
     minimum=int(MixerChoice.FIXED_WING),
     maximum=int(MixerChoice.INVERTED_V_TAIL),
     read_only=True,
@@ -35,7 +35,7 @@ class FixedwingForcesAndMoments(ModelledForcesAndMoments[FixedWing]):
     )
 
     def build(self, values: dict[str, Value]) -> FixedWing:
-        """The vehicle, its surfaces centred, moved by the mixer of its own parameters or its default one."""
+        """Build the vehicle, surfaces centred, with the mixer of its own parameters or the default mixer."""
         vehicle = FixedWing(values)
         mixer = mixer_of_values(values)
         if mixer is None:
@@ -45,20 +45,20 @@ class FixedwingForcesAndMoments(ModelledForcesAndMoments[FixedWing]):
         return vehicle
 
     def start_over(self) -> None:
-        """Centre the surfaces, stop the propeller and fill the battery; what moves what stays as it is."""
+        """Centre the surfaces, stop the propeller and fill the battery; the mixer is kept."""
         mixer = self.model.mixer
         super().start_over()
         self.model.set_mixer(mixer)
 
     def get_firmware_parameters(self) -> None:
-        """Move the surfaces as the primary mixer asks, where the vehicle's own parameters do not say how."""
+        """Set the mixing of the surfaces from the primary mixer, unless the vehicle's own parameters define it."""
         if mixer_of_values(self.values) is not None:
             return
         try:
             mixer = unmixer_of_parameters(self.firmware_parameters)
         except KeyError as error:
             self.get_logger().warning(
-                f"the flight controller has no parameter {error}: surfaces keep to the mixer they had"
+                f"the flight controller has no parameter {error}: the surfaces keep their present mixer"
             )
             return
         if not np.any(mixer[THROTTLE_ROW]):

@@ -1,4 +1,4 @@
-"""Time manager that advances when truth state and IMU of every vehicle have arrived (time mode `gated`)."""
+"""Time manager that advances when truth state and IMU message of every vehicle have arrived (time mode `gated`)."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class GatedTimeManager(SteppingTimeManager):
 
     For graphs with nodes that do not answer stamp by stamp, such as ROSflight's own: every node runs as in `paced`, and
     a slow machine slows the simulation down instead of losing steps. The first truth state and IMU message to arrive
-    open the gate, so the results are not repeatable to the bit. Stick frames and commands that used to arrive regularly
-    and are late keep the gate closed, too: a process without processor time must not look like a lost transmitter. When
+    open the gate, so the results are not repeatable to the bit. Stick frames and commands that arrived regularly and
+    are now late keep the gate closed, too: a process without processor time must not look like a lost transmitter. When
     a message is missing for `step_timeout`, time advances without it; no time is ever published twice.
 
     The step must not be shorter than the intervals at which sensors and flight controller run; otherwise some steps

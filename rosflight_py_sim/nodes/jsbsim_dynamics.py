@@ -1,4 +1,4 @@
-"""An aircraft of the JSBSim library in the place of forces_and_moments and dynamics."""
+"""Flight model node: an aircraft of the JSBSim library replaces forces_and_moments and dynamics."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SUPPLY = ParameterTable(
 
 
 class JsbsimDynamics(FlightModelInterface):
-    """Flies an aircraft of the jsbsim package, with its own engine, landing gear and round earth, in our wind."""
+    """Simulates an aircraft of the jsbsim package, with its own engine, landing gear and round earth, in our wind."""
 
     ALIASES: ClassVar[tuple[str, ...]] = ("jsbsim_dynamics", "standalone_dynamics")
     PARAMETERS: ClassVar[ParameterTable] = (
@@ -46,7 +46,7 @@ class JsbsimDynamics(FlightModelInterface):
         super().__init__(**arguments)
 
     def configure(self, values: dict[str, Value]) -> None:
-        """Build the wind, which goes on from the old one, and at the start the aircraft."""
+        """Rebuild the wind, which takes over the state of the old one; build the aircraft at the start."""
         wind = Wind(values, np.random.default_rng([int(number(values, "seed")), WIND_STREAM]))
         aircraft = self._aircraft or JsbsimAircraft(values)
         if self._wind is not None:
@@ -58,18 +58,18 @@ class JsbsimDynamics(FlightModelInterface):
 
     @property
     def aircraft(self) -> JsbsimAircraft:
-        """The aircraft; there from the first `configure` on."""
+        """The aircraft; available after the first `configure`."""
         assert self._aircraft is not None
         return self._aircraft
 
     @property
     def wind(self) -> Wind:
-        """The wind; there from the first `configure` on."""
+        """The wind; available after the first `configure`."""
         assert self._wind is not None
         return self._wind
 
     def fly(self, pwm_us: NDArray[np.float64], dt: float) -> None:
-        """Move aircraft and wind on."""
+        """Advance aircraft and wind."""
         aircraft, wind = self.aircraft, self.wind
         mixer = self._mixer
         aircraft.set_controls(*(mixer[:, :OUTPUTS] @ pwm_us + mixer[:, OUTPUTS]).tolist())
@@ -90,24 +90,24 @@ class JsbsimDynamics(FlightModelInterface):
         return self.aircraft.wrench()
 
     def compute_battery(self) -> tuple[float, float]:
-        """The engine burns fuel: what a battery monitor sees is the bus that its alternator holds up."""
+        """Voltage (V) and current (A) of the bus that the alternator supplies; the engine burns fuel."""
         return self._supply
 
     def set_sim_state(self, truth: NDArray[np.float64]) -> None:
-        """Put the aircraft into the state; its engine keeps running."""
+        """Set the state of the aircraft; its engine keeps running."""
         self.aircraft.set_truth(truth)
 
     def start_over(self) -> None:
-        """Put the aircraft back on its wheels, its engine idling; the wind blows on."""
+        """Return the aircraft to its start, with the engine idling; the wind continues."""
         self.aircraft.start_over()
 
     def get_firmware_parameters(self) -> None:
-        """Move the surfaces as the primary mixer asks."""
+        """Set the mixing of the surfaces from the primary mixer."""
         try:
             self._mixer = unmixer_of_parameters(self.firmware_parameters)
         except KeyError as error:
             self.get_logger().warning(
-                f"the flight controller has no parameter {error}: surfaces keep to the mixer they had"
+                f"the flight controller has no parameter {error}: the surfaces keep their present mixer"
             )
 
 

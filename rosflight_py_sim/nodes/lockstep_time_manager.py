@@ -1,4 +1,4 @@
-"""Time manager that advances one step when the step before is complete (time mode `lockstep`)."""
+"""Time manager that advances one step when the previous step is complete (time mode `lockstep`)."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ class _Vehicle:
     """State of one vehicle, as received by the time manager.
 
     Attributes:
-        truth_topic: name of its truth state's topic.
-        ready_ns: stamp of its newest truth state.
+        truth_topic: topic of its truth state.
+        ready_ns: stamp of its newest truth state, ns.
         waiting_for: name of the client outside of the graph that the simulation is waiting for; empty if none.
-        step_size_request: length of a step that it requests, s; infinite if it requests none.
+        step_size_request: requested step size, s; infinite if none is requested.
     """
 
     def __init__(self, name: str) -> None:
@@ -48,14 +48,14 @@ class _Vehicle:
 class LockstepTimeManager(SteppingTimeManager):
     """Publishes t(k+1) when the truth state of t(k+1) has arrived from each vehicle: a slow machine changes no result.
 
-    The length of a step is published to dynamics on sim/step_size (s, latched); the time itself follows the stamps of
-    the truth states, so the manager may be stopped and restarted. When no step has been completed for stall_timeout,
+    The step size is published to dynamics on sim/step_size (s, latched). The time follows the stamps of the truth
+    states, so the manager may be stopped and restarted. When no step has been completed for stall_timeout,
     the present time is published again, and every node repeats its last answer. The time is repeated at once when
     dynamics answers with a state that it has published before: the wrench then had an older stamp, as a wrench of
     ROSflight's forces and moments may have. If a node of a vehicle waits for a client outside of the graph, it
     publishes the client's name on sim/waiting_for, and no message counts as missing.
 
-    A vehicle may request a step length on sim/step_size_request (s, latched) before it takes a step: the shortest
+    A vehicle may request a step size on sim/step_size_request (s, latched) before it takes a step: the shortest
     request becomes the parameter step_size, and sim/step_size is published at once.
     """
 
@@ -72,11 +72,11 @@ class LockstepTimeManager(SteppingTimeManager):
         self._ready_ns = self._previous_ns = self._repeated_ns = -1
         self._repeats, self._all_repeats = 0, 0
         self._stall_timer: Timer | None = None
-        self._told_step_size = 0.0
+        self._published_step_size = 0.0
         super().__init__(**arguments)
         for name, vehicle in zip(self.vehicles, self._all, strict=True):
             self.subscribe(WAITING_FOR, vehicle.on_waiting_for, name)
-            self.subscribe(STEP_SIZE_REQUEST_S, partial(self._on_step_wish, vehicle), name)
+            self.subscribe(STEP_SIZE_REQUEST_S, partial(self._on_step_size_request, vehicle), name)
             self.subscribe(TRUTH_STATE, partial(self._on_truth, vehicle), name)
 
     def configure(self, values: dict[str, Value]) -> None:
@@ -90,9 +90,9 @@ class LockstepTimeManager(SteppingTimeManager):
             self.destroy_timer(self._stall_timer)
         self._step_size = number(values, "step_size")
         self._stall_timer = self.create_system_timer(number(values, "stall_timeout"), self._on_stall_timer)
-        # Amid a step it would reach some vehicles before they take it and others after.
+        # During a step, it would reach some vehicles before they take the step and others after.
         if self.time_ns < 0 or not self._behind:
-            self._tell_step_size()
+            self._publish_step_size()
 
     @property
     def next_ns(self) -> int:
@@ -120,23 +120,23 @@ class LockstepTimeManager(SteppingTimeManager):
         self._repeats = 0
         super().on_resume()
 
-    def _tell_step_size(self) -> None:
-        self._told_step_size = self._step_size
+    def _publish_step_size(self) -> None:
+        self._published_step_size = self._step_size
         for send in self._send_step_sizes:
             send(Float64(data=self._step_size))
 
-    def _on_step_wish(self, vehicle: _Vehicle, message: Float64) -> None:
+    def _on_step_size_request(self, vehicle: _Vehicle, message: Float64) -> None:
         try:
-            wish = STEP_SIZE.checked(message.data)
+            requested = STEP_SIZE.checked(message.data)
         except ParameterError as error:
-            self.get_logger().warning(f"a request on {STEP_SIZE_REQUEST_S.name} is refused: {error}")
+            self.get_logger().warning(f"request on {STEP_SIZE_REQUEST_S.name} refused: {error}")
             return
-        vehicle.step_size_request = float(wish)  # type: ignore[arg-type]
+        vehicle.step_size_request = float(requested)  # type: ignore[arg-type]
         shortest = min(one.step_size_request for one in self._all)
         if shortest != self._step_size:
             self.set_parameters([RosParameter("step_size", value=shortest)])
         # The requesting vehicle has not taken the step under way, so no other vehicle can have taken it.
-        self._tell_step_size()
+        self._publish_step_size()
 
     def _on_truth(self, vehicle: _Vehicle, state: VehicleState) -> None:
         stamp = state.time_ns
@@ -150,16 +150,16 @@ class LockstepTimeManager(SteppingTimeManager):
 
     def _complete(self) -> None:
         stamps = [vehicle.ready_ns for vehicle in self._all]
-        # They differ only where manager or dynamics have been started anew. Vehicles one step ahead wait for the
-        # others; one that begins again at 0 is taken along from the time of the others.
-        self._ready_ns = max(min(stamps), max(stamps) - round(self._told_step_size * NANOSECONDS))
-        if self._told_step_size != self._step_size:
-            self._tell_step_size()
+        # They differ only if the manager or dynamics has been restarted. Vehicles one step ahead wait for the others; a
+        # vehicle that restarts at 0 continues at the time of the others.
+        self._ready_ns = max(min(stamps), max(stamps) - round(self._published_step_size * NANOSECONDS))
+        if self._published_step_size != self._step_size:
+            self._publish_step_size()
         self._repeats = 0
         self.complete_step()
 
     def _repeat(self) -> None:
-        """Publish the present time again; each node answers as it did before."""
+        """Publish the present time again; each node repeats its answer."""
         self._all_repeats += 1
         self._repeated_ns = self.time_ns
         self.publish_time()
@@ -183,7 +183,7 @@ class LockstepTimeManager(SteppingTimeManager):
 
     @property
     def is_stalled(self) -> bool:
-        """Whether the present time has been repeated, and some vehicle has still not answered it."""
+        """Whether the present time has been repeated and the truth state of a vehicle is still missing."""
         return self._repeats > 1 and bool(self._behind)
 
     def diagnose(self, period: Period) -> Iterable[Diagnosis]:

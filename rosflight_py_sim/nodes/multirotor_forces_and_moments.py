@@ -1,4 +1,4 @@
-"""Rotors and drag of a multirotor."""
+"""Forces and moments node of a multirotor."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class MultirotorForcesAndMoments(ModelledForcesAndMoments[Multirotor]):
     PARAMETERS: ClassVar[ParameterTable] = FORCES_AND_MOMENTS_PARAMETERS + MULTIROTOR_PARAMETERS
 
     def build(self, values: dict[str, Value]) -> Multirotor:
-        """The vehicle, its rotors at rest."""
+        """Build the vehicle, rotors at rest."""
         return Multirotor(values)
 
 

@@ -1,4 +1,4 @@
-"""The bridge beside a flight controller: what programs want becomes offboard commands, and no step waits for them."""
+"""The bridge beside a flight controller: client commands become offboard commands, and no step waits for them."""
 
 from __future__ import annotations
 
@@ -23,21 +23,22 @@ from rosflight_py_sim.nodes.bridged_vehicle import BridgedVehicle
 from rosflight_py_sim.parameters import number
 from rosflight_py_sim.stamps import NANOSECONDS
 
-# Between two looks at the sockets when the simulation stands still, or is slow: shorter than a person notices.
+# Longest interval between two reads of the sockets, also while the simulation is paused or slow: shorter than a person
+# notices.
 _SERVE_S = 0.02
 
 
 class OffboardExchange:
-    """Shows an `OffboardFrontEnd` each vehicle `command_frequency` times a second, and publishes `command` as it says.
+    """Gives an `OffboardFrontEnd` snapshots at `command_frequency`, and publishes its replies on `command`.
 
-    The state of such a time is the command's stamp, as with an autopilot.
+    A command has the stamp of the state that it was computed from, as with an autopilot.
     """
 
     def __init__(self, node: SimulationNode, front_end: OffboardFrontEnd) -> None:
-        """Nothing is opened yet."""
+        """Keep node and front-end; `open` opens the sockets."""
         self._node, self._front_end = node, front_end
         self._served_ns = -1
-        self._listens = False
+        self._is_open = False
 
     def open(self) -> None:
         """Open the front-end, and wait for the first state.
@@ -47,7 +48,7 @@ class OffboardExchange:
         """
         node, front_end = self._node, self._front_end
         front_end.open()
-        self._listens = True
+        self._is_open = True
         self._vehicles = [
             _OffboardVehicle(node, index, name, front_end.wants, self._command)
             for index, name in enumerate(front_end.vehicles)
@@ -56,12 +57,12 @@ class OffboardExchange:
 
     def close(self) -> None:
         """Close the front-end; may be called again, and without `open`."""
-        if self._listens:
-            self._listens = False
+        if self._is_open:
+            self._is_open = False
             self._front_end.close()
 
     def diagnose(self) -> Iterator[Diagnosis]:
-        """An entry of each vehicle."""
+        """One entry per vehicle."""
         for vehicle in self._vehicles:
             yield Diagnosis(
                 vehicle.name or "vehicle",
@@ -71,13 +72,13 @@ class OffboardExchange:
             )
 
     def _serve(self) -> None:
-        if self._listens:
+        if self._is_open:
             self._front_end.serve()
 
     def _command(self, vehicle: _OffboardVehicle, snapshot: Snapshot, dt: float) -> None:
-        if not self._listens:
+        if not self._is_open:
             return
-        # Once for all vehicles, so that what is sent together is obeyed in the same step.
+        # Once for all vehicles, so that commands sent together take effect in the same step.
         if snapshot.time_ns != self._served_ns:
             self._served_ns = snapshot.time_ns
             self._front_end.serve()
@@ -88,7 +89,7 @@ class OffboardExchange:
 
 
 class _OffboardVehicle(BridgedVehicle):
-    """Calls `on_due` with a snapshot of itself and the time since the one before (s), once each command period."""
+    """Calls `on_due` once per command period, with a snapshot and the time since the previous one (s)."""
 
     def __init__(
         self,
@@ -109,7 +110,7 @@ class _OffboardVehicle(BridgedVehicle):
         super().__init__(node, index, name, wants)
 
     def publish_guided_state(self, guided: GuidedState) -> None:
-        """Publish what has changed."""
+        """Publish the fields that have changed."""
         before, self._guided = self._guided, guided
         if before is None or guided.mode != before.mode:
             self._publish_mode(UInt8(data=guided.mode))
@@ -120,15 +121,15 @@ class _OffboardVehicle(BridgedVehicle):
 
     def _on_truth(self, state: VehicleState) -> None:
         time_ns = state.time_ns
-        # The same for all vehicles, and with round times in the data.
+        # The period number is the same for all vehicles, and gives round times in the data.
         period = time_ns // self._period_ns
         if period == self._period:
             return
         self._period = period
         self._state = state
         elapsed_ns = time_ns - self.answered_ns
-        # A longer gap, or time going back, is a restart of another node: integrators must not see it.
-        known = self.answered_ns >= 0 and 0 < elapsed_ns <= LONGEST_STEP_NS
+        # After a longer gap, or if time goes back, another node was restarted: integrators must not advance.
+        is_step = self.answered_ns >= 0 and 0 < elapsed_ns <= LONGEST_STEP_NS
         snapshot = self._snapshot(time_ns)
         self.answered_ns = time_ns
-        self._on_due(self, snapshot, elapsed_ns / NANOSECONDS if known else 0.0)
+        self._on_due(self, snapshot, elapsed_ns / NANOSECONDS if is_step else 0.0)

@@ -1,4 +1,4 @@
-"""The person at the flight line: calibrates, arms, hands over, disarms."""
+"""Scripted pilot: calibrates, arms, hands over and disarms."""
 
 from __future__ import annotations
 
@@ -19,40 +19,40 @@ Script: TypeAlias = Generator[str | Callable[[], bool], None, None]
 
 _BY_SWITCH = Override.ATT_SWITCH | Override.THR_SWITCH
 
-# Status comes at 10 Hz of simulated time: what has not happened after this many has failed.
+# Status messages, at 10 Hz of simulated time, after which a condition that is not met has failed.
 _PATIENCE = 150
 
-# Status messages until a calibration is over: it takes 1001 IMU messages, which is 2.5 s at their default rate.
+# Status messages per calibration, which takes 1001 IMU messages: 2.5 s at their default rate.
 _CALIBRATION = 30
 _CALIBRATIONS = 5
 
 
 class FlightAbortedError(RuntimeError):
-    """The flight could not be flown; the text says at which step and why."""
+    """The flight has failed; the text names the step and the reason."""
 
 
 class Pilot(SimulationNode):
-    """Arms the vehicle and hands over from the sticks, through the services that a person would call one by one.
+    """Arms the vehicle and hands it over from the sticks, by the services that a user would call.
 
     Attributes:
-        doing: what the pilot is doing, for people to read.
-        done: whether all that is done.
-        failure: why it was given up, if it was.
+        doing: readable text of the present step.
+        done: whether the script is complete.
+        failure: error that ended the script; None if there was none.
     """
 
     DEFAULT_NAME: ClassVar[str] = "pilot"
     SERVICES: ClassVar[tuple[str, ...]] = ("calibrate_imu", "toggle_arm", "toggle_override")
 
     def __init__(self, **arguments: Any) -> None:
-        """Begin as soon as the flight controller reports its status."""
+        """Begin with the first status of the flight controller."""
         super().__init__(**arguments)
         self.doing = "starting (compiles the first time)"
         self.done = False
         self.failure: FlightAbortedError | None = None
         self.status = StatusReport(0, False, False, 0, False, 0, 0, 0, 0)
         self._waited = 0
-        self._uncalled = ""
-        self._is_heard = False
+        self._missing_service = ""
+        self._has_status = False
         self._calls = {name: self.create_client(Trigger, name) for name in self.SERVICES}
         self._script = self.flight()
         self._condition: Callable[[], bool] | None = lambda: True
@@ -82,7 +82,7 @@ class Pilot(SimulationNode):
 
         for attempt in range(1, _CALIBRATIONS + 1):
             self.doing = "calibrating the IMU" + (f", attempt {attempt}" if attempt > 1 else "")
-            # Longer for each attempt: an IMU may be slower. The last one waits as all else does.
+            # Longer for each attempt, in case the IMU is slow. The last attempt waits like any other condition.
             patience = attempt * _CALIBRATION if attempt < _CALIBRATIONS else math.inf
             yield "calibrate_imu"
             yield is_over
@@ -90,40 +90,40 @@ class Pilot(SimulationNode):
                 return
 
     @property
-    def is_heard(self) -> bool:
-        """Whether the flight controller has told its status."""
-        return self._is_heard
+    def has_status(self) -> bool:
+        """Whether a status has been received."""
+        return self._has_status
 
     @property
-    def is_patient(self) -> bool:
-        """Whether what is waited for may take as long as it takes."""
+    def waits_without_limit(self) -> bool:
+        """Whether the present condition has no time limit."""
         return False
 
-    def be_patient(self) -> None:
-        """Wait anew for what is being waited for."""
+    def restart_wait(self) -> None:
+        """Restart the time limit of the present condition."""
         self._waited = 0
 
     def _on_status(self, status: StatusReport) -> None:
         self.status = status
-        self._is_heard = True
+        self._has_status = True
         if self._condition is None or self.failure or self.done:
             return
         if status.failsafe:
-            self._give_up("the flight controller went into failsafe")
+            self._fail("the flight controller went into failsafe")
         elif self._condition():
             self._go_on()
         else:
             self._waited += 1
-            if self._waited > _PATIENCE and not self.is_patient:
-                missing = f"nobody offers the service {self._uncalled}"
+            if self._waited > _PATIENCE and not self.waits_without_limit:
+                missing = f"the service {self._missing_service} is not available"
                 flags = f"error flags of the flight controller: 0x{status.error_code:02x}"
-                self._give_up(missing if self._uncalled else flags)
+                self._fail(missing if self._missing_service else flags)
 
     def _go_on(self) -> None:
         self._condition = None
         self._waited = 0
-        step: str | Callable[[], bool] | None = self._uncalled or next(self._script, None)
-        self._uncalled = ""
+        step: str | Callable[[], bool] | None = self._missing_service or next(self._script, None)
+        self._missing_service = ""
         if step is None:
             self.done = True
         elif isinstance(step, str):
@@ -132,42 +132,42 @@ class Pilot(SimulationNode):
             self._condition = step
 
     def _call(self, service: str) -> None:
-        """Call the service, as soon as somebody offers it."""
+        """Call the service as soon as it is available."""
         client = self._calls[service]
         if not client.service_is_ready():
             self._condition = client.service_is_ready
-            self._uncalled = service
+            self._missing_service = service
             return
         client.call_async(Trigger.Request()).add_done_callback(lambda future: self._on_answer(service, future))
 
     def _on_answer(self, service: str, future: Future[Any]) -> None:
         answer = future.result()
         if not answer.success:
-            self._give_up(f"{service}: {answer.message}")
+            self._fail(f"{service}: {answer.message}")
             return
         self._go_on()
 
-    def _give_up(self, reason: str) -> None:
+    def _fail(self, reason: str) -> None:
         self.failure = FlightAbortedError(f"{self.doing}: {reason}")
 
 
 class MissionPilot(Pilot):
-    """Has the autopilot fly its mission, too.
+    """Also starts the autopilot's mission.
 
-    A vehicle that has landed is disarmed; one that circles in the air is left to its autopilot.
+    A vehicle that lands is disarmed; one that circles in the air stays under its autopilot.
     """
 
     SERVICES = (*Pilot.SERVICES, "autopilot/start")
 
     def __init__(self, *, lands: bool, **arguments: Any) -> None:
-        """Begin; `lands` is whether the mission ends on ground."""
+        """Begin; `lands` is whether the mission ends on the ground."""
         self._lands = lands
         self._phase = ""
         super().__init__(**arguments)
         self.subscribe(AUTOPILOT_PHASE, self._on_phase)
 
     def flight(self) -> Script:
-        """Hand over, fly, and disarm what has landed."""
+        """Hand over, fly, and disarm a vehicle that has landed."""
         yield from super().flight()
         self.doing = "waiting for the autopilot"
         yield lambda: self.status.offboard
@@ -180,12 +180,12 @@ class MissionPilot(Pilot):
         self.doing = "done"
 
     @property
-    def is_patient(self) -> bool:
-        """The autopilot's own phases take their time."""
+    def waits_without_limit(self) -> bool:
+        """True during the phases of the autopilot's mission."""
         return self._phase not in ("", "wait", "done")
 
     def _on_phase(self, message: String) -> None:
         self._phase = message.data
-        if self.is_patient:
+        if self.waits_without_limit:
             self.doing = self._phase
-            self.be_patient()
+            self.restart_wait()

@@ -1,4 +1,4 @@
-"""The transmitter: what the pilot's hands and switches say."""
+"""The transmitter: RC frames from a joystick, the keyboard, or services."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from rosflight_py_sim.transmitter.mapping import Mapping, MappingError, all_mapp
 from rosflight_py_sim.transmitter.opening import KEYBOARDS, NoKeyboardError, open_keyboard
 from rosflight_py_sim.transmitter.sdl import NoPygameError
 
-# System time: a hand is as quick in a simulation that runs slowly or stands still.
+# System time, because the sticks move in real time whatever the speed of the simulation.
 _POLL_PERIOD_S = 0.01
 _LOOK_PERIOD_S = 1.0
 
@@ -32,9 +32,9 @@ _LOOK_PERIOD_S = 1.0
 class Rc(SimulationNode):
     """Publishes sim/RC from a joystick, from the keyboard, or with sticks at rest and switches moved by services.
 
-    The services toggle_arm and toggle_override exist only while neither joystick nor keyboard flies; toggle_override
-    moves the switch that lets RC override the commands of a computer (on at the start, as arming needs it).
-    A joystick that is unplugged is a transmitter that is lost: no frames come until one is plugged in again.
+    The services toggle_arm and toggle_override exist only while neither joystick nor keyboard is in use.
+    toggle_override moves the switch with which RC overrides offboard commands (on at the start, because arming requires
+    it). An unplugged joystick counts as a lost transmitter: no frames are published until one is plugged in again.
     """
 
     DEFAULT_NAME: ClassVar[str] = "rc"
@@ -44,7 +44,7 @@ class Rc(SimulationNode):
             "device",
             "auto",
             "What moves the sticks: a joystick, the keyboard, none (services move the switches), or auto: a joystick "
-            "as soon as one is plugged in, until then none",
+            "as soon as one is plugged in, and none until then",
             choices=("auto", "none", "joystick", "keyboard"),
             read_only=True,
         ),
@@ -52,14 +52,14 @@ class Rc(SimulationNode):
         Parameter(
             "mapping_file",
             "",
-            "Joystick mappings of your own, which come before those of config/joysticks.yaml",
+            "Joystick mappings of your own, which take precedence over those of config/joysticks.yaml",
             read_only=True,
         ),
-        Parameter("joystick_name", "", "Take only a joystick whose name has this text in it", read_only=True),
+        Parameter("joystick_name", "", "Use only a joystick whose name contains this text", read_only=True),
         Parameter(
             "joystick_index",
             joystick.ANY,
-            "Take only the joystick of this number, counted from 0; -1: any",
+            "Use only the joystick of this number, counted from 0; -1: any",
             minimum=joystick.ANY,
             maximum=99,
             read_only=True,
@@ -67,12 +67,16 @@ class Rc(SimulationNode):
         Parameter(
             "keyboard",
             "auto",
-            "Where keys are heard: in a window, in the terminal, or auto: a window where there is a display",
+            "Where keys are read: in a window, in the terminal, or auto: a window if there is a display",
             choices=KEYBOARDS,
             read_only=True,
         ),
         Parameter(
-            "keyboard_layout", "vimfly", "Which keys do what: see docs/rc.md", choices=tuple(LAYOUTS), read_only=True
+            "keyboard_layout",
+            "vimfly",
+            "Assignment of the keys: see docs/rc.md",
+            choices=tuple(LAYOUTS),
+            read_only=True,
         ),
         Parameter("rc_frequency", 50.0, "Rate of RC frames", "Hz", minimum=1.0, maximum=400.0, read_only=True),
     )
@@ -96,7 +100,7 @@ class Rc(SimulationNode):
             raise ParameterError("parameter 'device': 'joystick' given; with use_vimfly allowed: keyboard, or nothing")
 
     def destroy_node(self) -> None:
-        """Let go of the device, too."""
+        """Also close the device."""
         if self._transmitter is not None:
             self._transmitter.close()
         super().destroy_node()
@@ -141,7 +145,7 @@ class Rc(SimulationNode):
         )
 
     def _look_for_joystick(self) -> None:
-        """Load pygame only when there is something for it to read."""
+        """Open a joystick once there is one; pygame is not loaded before."""
         devices = joystick.joystick_devices()
         if not devices:
             return
@@ -166,18 +170,18 @@ class Rc(SimulationNode):
 
     def _on_tick(self, time_ns: int) -> None:
         transmitter = self._transmitter
-        # Without services, the device alone has the say, also when it says nothing.
+        # Without services, frames come only from the device, or not at all.
         frame = self._at_rest if self._switch_services or transmitter is None else transmitter.frame
         if frame is not None:
             self._send(PulseWidths(time_ns, tuple(frame)))
 
     def diagnose(self, period: Period) -> Iterable[Diagnosis]:
-        """Who moves the sticks."""
+        """Source of the stick positions."""
         transmitter = self._transmitter
         if self._switch_services or transmitter is None:
             yield Diagnosis("", "sticks at rest, switches by services")
         elif transmitter.frame is None:
-            yield Diagnosis("", "no RC frames: the transmitter is not there", Level.WARN)
+            yield Diagnosis("", "no RC frames: no transmitter", Level.WARN)
         else:
             yield Diagnosis("", "sticks by hand")
 

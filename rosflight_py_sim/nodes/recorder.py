@@ -1,4 +1,4 @@
-"""The recorder: every topic of the graph goes into an MCAP file."""
+"""Records every topic of the graph in an MCAP file."""
 
 from __future__ import annotations
 
@@ -40,31 +40,31 @@ RECORDER_PARAMETERS = ParameterTable(
     Parameter(
         "record.file",
         "",
-        "File to write, which must not be there yet; empty: a new one in the folder flights, named by vehicle and time",
+        "File to write, which must not exist yet; empty: a new file in the folder flights, named by vehicle and time",
         read_only=True,
     ),
     Parameter(
         "record.raw_pictures",
         True,
-        "Whether pictures that go out compressed, too, are recorded raw as well",
+        "Whether to record uncompressed pictures that are also published compressed",
         read_only=True,
     ),
-    Parameter("record.vehicle", "", "Name of the vehicles, or path of their vehicle file", read_only=True),
+    Parameter("record.vehicle", "", "Vehicle name, or path of the vehicle file", read_only=True),
     VEHICLES,
     APPEARANCE,
     WORLD,
 )
 
-# Messages wait no longer than this for the next batch, which at full speed is some dozens of steps.
+# Interval of the batches that messages wait for: some dozens of steps at full speed.
 _BATCH_S = 0.02
 
 # How often to look for new topics.
 _LOOK_S = 0.2
 
-# Before the others comes the clock, by which their times are judged; but nobody waits longer than this for one.
+# The clock is recorded first, because the times of the others refer to it; limit of the wait for it.
 _CLOCK_PATIENCE_S = 2.0
 
-# What a subscription may keep for a process that is held up.
+# Queue size of a subscription, for a process that is briefly without processor time.
 _DEPTH = 1000
 
 _IMAGE, _COMPRESSED = "sensor_msgs/msg/Image", "sensor_msgs/msg/CompressedImage"
@@ -73,14 +73,15 @@ Take = Callable[[bytes], None]
 
 
 class Recorder(SimulationNode):
-    """Writes every topic to a file, whoever publishes it, as the bytes that travel.
+    """Writes the serialised messages of every topic to a file.
 
-    What it cannot be told directly (`tap`) it subscribes to as soon as it shows up.
+    Publishers of the same process pass their messages directly (`tap`); the recorder subscribes to other topics as soon
+    as they appear.
 
     Attributes:
         path: the file.
-        lost: messages that DDS has told of as lost, by topic.
-        outcome: how the recording ended; None while it goes on.
+        lost: number of messages that DDS has reported as lost, by topic.
+        outcome: how the recording ended; None during the recording.
     """
 
     DEFAULT_NAME = "recorder"
@@ -98,9 +99,9 @@ class Recorder(SimulationNode):
         self.path = Path(named) if named else new_file(Path(vehicle).stem or "recording")
         self.lost: Counter[str] = Counter()
         self.outcome: Outcome | None = None
-        self._told = False
+        self._error_logged = False
         self._own_publishers: Counter[str] = Counter()
-        self._heard: set[str] = set()
+        self._seen: set[str] = set()
         self._subscribed: dict[str, Subscription[Any]] = {}
         # Topics with a publisher whose offered QoS is incompatible with the subscription, and how to subscribe again.
         self._refused: dict[str, Callable[[], None]] = {}
@@ -126,12 +127,12 @@ class Recorder(SimulationNode):
         self.look()
 
     def diagnose(self, period: Period) -> Iterator[Diagnosis]:
-        """How the recording is."""
+        """State of the recording."""
         lost = sum(self.lost.values())
         values = {
             "file": self.path,
-            "messages lost on their way": lost,
-            "topics": len(self._heard | {*self._own_publishers}),
+            "messages lost": lost,
+            "topics": len(self._seen | {*self._own_publishers}),
         }
         if self._writer.error:
             yield Diagnosis("", f"the recording has ended: {self._writer.error}", Level.ERROR, values=values)
@@ -151,15 +152,15 @@ class Recorder(SimulationNode):
         if self._is_left_out(topic, type_name_of(message_type)):
             return None
         self._own_publishers[topic] += 1
-        # The graph knows of it already, and the type's hash with it.
+        # The graph already lists the publisher, with its type hash.
         type_hash = str(self.get_publishers_info_by_topic(topic)[0].topic_type_hash)
         return self._channel(topic, type_name_of(message_type), offered_qos([qos]), type_hash)
 
     def destroy_node(self) -> None:
-        """Complete the file, too."""
+        """Also complete the file."""
         if self.outcome is None:
             self.outcome = self._writer.close()
-            self._tell_trouble()
+            self._log_error()
             self.get_logger().info(f"{self.path}: {self.outcome.text}")
         super().destroy_node()
 
@@ -170,11 +171,11 @@ class Recorder(SimulationNode):
 
     def _hand_on(self) -> None:
         self._writer.flush()
-        self._tell_trouble()
+        self._log_error()
 
-    def _tell_trouble(self) -> None:
-        if self._writer.error and not self._told:
-            self._told = True
+    def _log_error(self) -> None:
+        if self._writer.error and not self._error_logged:
+            self._error_logged = True
             self.get_logger().error(f"the recording {self.path} ends here: {self._writer.error}")
 
     def look(self) -> None:
@@ -187,19 +188,19 @@ class Recorder(SimulationNode):
         if not self._own_publishers and time.monotonic() < self._clock_due_s:
             topics = {topic: type_name for topic, type_name in topics.items() if topic == CLOCK.name}
         for topic, type_name in topics.items():
-            if topic in self._heard or self.count_publishers(topic) <= self._own_publishers[topic]:
+            if topic in self._seen or self.count_publishers(topic) <= self._own_publishers[topic]:
                 continue
-            self._heard.add(topic)
+            self._seen.add(topic)
             if not self._is_left_out(topic, type_name):
-                self._listen_to(topic, type_name)
+                self._record_topic(topic, type_name)
 
     def _is_left_out(self, topic: str, type_name: str) -> bool:
-        """Whether a topic is of uncompressed pictures that need no recording beside the compressed ones."""
+        """Whether a topic has uncompressed pictures that are already recorded compressed."""
         if self.values["record.raw_pictures"] or type_name != _IMAGE:
             return False
         return (f"{topic}/compressed", [_COMPRESSED]) in self.get_topic_names_and_types()
 
-    def _listen_to(self, topic: str, type_name: str) -> None:
+    def _record_topic(self, topic: str, type_name: str) -> None:
         publishers = self.get_publishers_info_by_topic(topic)
         try:
             message_type = message_class(type_name)
@@ -219,7 +220,7 @@ class Recorder(SimulationNode):
 
         def on_loss(loss: QoSMessageLostInfo) -> None:
             if not self.lost[topic]:
-                self.get_logger().warning(f"messages of {topic} came too fast to be recorded")
+                self.get_logger().warning(f"messages of {topic} arrive too fast to be recorded; some are lost")
             self.lost[topic] += loss.total_count_change
 
         def subscribe() -> None:
@@ -238,7 +239,7 @@ class Recorder(SimulationNode):
 
 
 def new_file(vehicle: str) -> Path:
-    """Name of a recording that begins now."""
+    """File name for a recording that begins now."""
     return Path("flights") / f"{vehicle}-{datetime.now():%Y%m%d-%H%M%S}.mcap"
 
 
@@ -248,7 +249,7 @@ def _full_namespaces(own: str, vehicles: Value) -> list[str]:
 
 
 def _fitting_qos(publishers: list[TopicEndpointInfo]) -> QoSProfile:
-    """What all publishers offer: as reliable, and as much of what went before, as they all can."""
+    """The strictest QoS that all publishers offer."""
     offers = [one.qos_profile for one in publishers]
     reliable = all(offer.reliability == ReliabilityPolicy.RELIABLE for offer in offers)
     lasting = all(offer.durability == DurabilityPolicy.TRANSIENT_LOCAL for offer in offers)

@@ -1,4 +1,4 @@
-"""Running one node as a process: arguments, signals, exit codes."""
+"""Runs one node as a process: arguments, signals, exit codes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from rosflight_py_sim.interfaces.rclpy_internals import RCLError, UnknownROSArgs
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.parameters import ParameterError, ParameterTable
 
-# Long enough to cost nothing, short enough that a signal is answered at once.
+# Long enough to cost nothing, short enough to react to signals at once.
 _PATIENCE_S = 0.2
 
 # A shutdown takes some tenths of a second; ros2 launch sends SIGTERM 5 s after SIGINT.
@@ -67,7 +67,7 @@ def chosen_nodes(executables: Iterable[str]) -> dict[str, str]:
 
 
 class SharedNames(Iterable[str]):
-    """Names of the parameters of all nodes; the modules are loaded only when somebody asks."""
+    """Names of the parameters of all nodes; the modules are loaded only when the names are needed."""
 
     def __iter__(self) -> Iterator[str]:
         """All names."""
@@ -75,7 +75,7 @@ class SharedNames(Iterable[str]):
 
 
 def make_executor() -> Executor:
-    """The fastest executor that the distribution has."""
+    """Create the fastest executor of the distribution."""
     try:
         from rclpy.experimental.events_executor import EventsExecutor
     except ImportError:
@@ -88,12 +88,15 @@ def help_text(name: str, cls: type[SimulationNode]) -> str:
     summary = (cls.__doc__ or "").strip().splitlines()[0]
     lines = [f"usage: {name} [--help] [--ros-args ...]", "", summary, "", "parameters:"]
     lines += parameter_lines(cls.PARAMETERS)
-    lines += ["", "  --ros-args -p NAME:=VALUE sets one, --params-file FILE many; `ros2 param describe` tells more."]
+    lines += [
+        "",
+        "  --ros-args -p NAME:=VALUE sets one, --params-file FILE several; `ros2 param describe` has details.",
+    ]
     return "\n".join(lines)
 
 
 def parameter_lines(table: ParameterTable) -> list[str]:
-    """One line a parameter: name, default, unit."""
+    """One line per parameter: name, default, unit."""
     lines = []
     for p in table:
         default = "required" if p.required else str(p.default)
@@ -160,20 +163,20 @@ def _run(cls: type[SimulationNode], argv: list[str], signals: list[int], started
 
 
 def start_shutdown_watchdog(seconds: float) -> None:
-    """After so many seconds, print "Timeout", the time and where each thread is to stderr, and exit with code 1.
+    """After `seconds`, print "Timeout", the time and each thread's stack to stderr, and exit with code 1.
 
-    Fast DDS 3.2 may lock up while a participant is destroyed at the moment at which it learns that another one is
-    leaving, as all nodes do on Ctrl-C: one node in some hundred. The thread holds Python's interpreter lock, so the
-    watchdog must be one that runs no Python.
+    Fast DDS 3.2 may lock up if another participant leaves while a participant is being destroyed: on Ctrl-C, about one
+    node in some hundred. The thread then holds Python's interpreter lock, so the watchdog must not run
+    Python code.
     """
     faulthandler.dump_traceback_later(seconds, exit=True)
 
 
 def ordinary_arguments(argv: list[str]) -> list[str]:
-    """What of a command line is not for ROS, without the program's name.
+    """Arguments of a command line that are not for ROS, without the program name.
 
     Raises:
-        ParameterError: ROS refuses its part, a parameter file among it.
+        ParameterError: ROS refuses its arguments, or a parameter file is invalid.
     """
     check_files(files_of_arguments(argv))
     with refusals_of_ros():
@@ -182,25 +185,25 @@ def ordinary_arguments(argv: list[str]) -> list[str]:
 
 
 def initialise(argv: list[str]) -> None:
-    """Initialise rclpy with a command line that `ordinary_arguments` has looked at.
+    """Initialise rclpy with a command line that `ordinary_arguments` has checked.
 
     Raises:
         ParameterError: ROS refuses it.
     """
-    # A client that ended before its answer came is no news; one that lives has a time limit of its own.
+    # A client that has ended needs no reply; a running client has a time limit of its own.
     warnings.filterwarnings("ignore", "failed to send response", RuntimeWarning)
     with refusals_of_ros():
-        # rclpy's own handler would shut the context down under the callbacks' feet.
+        # rclpy's own handler would shut the context down while callbacks still use it.
         rclpy.init(args=argv, signal_handler_options=SignalHandlerOptions.NO)
 
 
 @contextlib.contextmanager
 def refusals_of_ros() -> Iterator[None]:
-    """Turn what ROS refuses (arguments, names, a domain) into a ParameterError of one line."""
+    """Convert errors of ROS about arguments, names or the domain into a ParameterError of one line."""
     try:
         yield
     except _REFUSALS as error:
-        # Where in rcl's sources it was noticed helps nobody here.
+        # The position in rcl's source code does not help the user.
         text = re.sub(r", at \S+:\d+", "", str(error))
         if isinstance(error, UnknownROSArgsError):
             text = f"unknown ROS arguments {text}"
@@ -209,9 +212,9 @@ def refusals_of_ros() -> Iterator[None]:
 
 @contextlib.contextmanager
 def noted_signals() -> Iterator[list[int]]:
-    """While it lasts, SIGINT and SIGTERM only append their number to the list that this yields.
+    """Context in which SIGINT and SIGTERM only append their number to the list that it yields.
 
-    After the first the process is on its way out: later ones change nothing, also when this is over.
+    After the first signal the process is shutting down: later ones are ignored, also after the context.
     """
     received: list[int] = []
     old = {number: signal.signal(number, lambda n, _: received.append(n)) for number in (signal.SIGINT, signal.SIGTERM)}
@@ -223,6 +226,6 @@ def noted_signals() -> Iterator[list[int]]:
 
 
 def settle() -> None:
-    """Spare the garbage collector what exists by now: it lives as long as the process."""
+    """Exclude all present objects from garbage collection: they live as long as the process."""
     gc.collect()
     gc.freeze()

@@ -1,4 +1,4 @@
-"""Calls of a simulation's services on behalf of people: what was asked for, and what came of it, in words."""
+"""Asynchronous calls of a simulation's services, with readable reports of their results."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ _TYPES = {
     for message in (Trigger, SetSimState, SetParameters, GetParameters)
 }
 
-Tell = Callable[[str, str, bool], None]
-"""Told of each call: the service, what was answered, and whether that was a yes."""
+Report = Callable[[str, str, bool], None]
+"""Called with the result of each call: service, text of the reply, and whether it succeeded."""
 
 
 class ServiceCalls:
-    """Calls of services, which never wait; a script of calls goes on when one has been answered with a yes.
+    """Asynchronous service calls; a sequence of calls continues when the previous call has succeeded.
 
     Everything happens in the thread of the node's executor.
     """
 
-    def __init__(self, node: Node, tell: Tell, known_as: Mapping[str, str] | None = None) -> None:
-        """Start without calls; `known_as` maps names of nodes to the names that their services have here."""
+    def __init__(self, node: Node, report: Report, known_as: Mapping[str, str] | None = None) -> None:
+        """Start without calls; `known_as` maps node names to the names used for their services here."""
         self._node = node
-        self._tell = tell
+        self._report = report
         self._known_as = known_as or {}
         self._clients: dict[str, Client] = {}
         self._pending: list[tuple[float, str, Client, Future[Any]]] = []
         self._reading: dict[str, tuple[float, Future[Any]]] = {}
 
     def discover(self, wanted: Callable[[str], bool]) -> set[str]:
-        """Names of the services that are there, from the node's namespace; meets those that are wanted beforehand."""
+        """Names of the available services, relative to the node's namespace; creates clients for those `wanted`."""
         root = self._node.get_namespace().rstrip("/") + "/"
         offered = {
             name.removeprefix(root): types[0]
@@ -59,7 +59,7 @@ class ServiceCalls:
         return self._known_as.get(node, node) + slash + rest
 
     def trigger(self, services: Sequence[str]) -> None:
-        """Call them, one after the other."""
+        """Call services, one after the other."""
         self._run((name, Trigger.Request()) for name in services)
 
     def set_parameter(self, node: str, name: str, value: object, then: Sequence[str] = ()) -> None:
@@ -96,13 +96,13 @@ class ServiceCalls:
         self._run(iter([(service, request)]))
 
     def give_up_old(self) -> None:
-        """Say of calls that were not answered for long that they were not."""
+        """Report calls without a reply as failed after the time limit."""
         now_s = time.monotonic()
         for entry in [entry for entry in self._pending if entry[0] < now_s]:
             self._pending.remove(entry)
             _, name, client, future = entry
             client.remove_pending_request(future)
-            self._tell(name, f"no answer within {_PATIENCE_S:g} s", False)
+            self._report(name, f"no reply within {_PATIENCE_S:g} s", False)
 
     def _run(self, script: Iterator[tuple[str, Any]]) -> None:
         step = next(script, None)
@@ -111,7 +111,7 @@ class ServiceCalls:
         name, request = step
         client = self._clients.get(name)
         if client is None or not client.service_is_ready():
-            self._tell(name, "nobody offers this service", False)
+            self._report(name, "this service is not available", False)
             return
         future = client.call_async(request)
         entry = (time.monotonic() + _PATIENCE_S, name, client, future)
@@ -122,7 +122,7 @@ class ServiceCalls:
                 self._pending.remove(entry)
                 good, text = _verdict(done.result())
                 if text or not good:
-                    self._tell(name, text, good)
+                    self._report(name, text, good)
                 if good:
                     self._run(script)
 

@@ -1,6 +1,6 @@
-"""The flight controller's board in simulation: it runs the firmware and speaks rosflight_io's interface.
+"""Simulated flight-controller board: runs the firmware and offers rosflight_io's interface.
 
-The firmware itself is in rosflight_py_sim.firmware and knows no ROS; this node carries messages in and out of it.
+The firmware itself is in rosflight_py_sim.firmware, without ROS; this node converts its inputs and outputs to messages.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ _OUTPUT_RATE_HZ = 50.0
 class SilBoard(SimulationNode):
     """Runs the firmware on each IMU message (lockstep) or on a timer, and publishes sim/pwm_output.
 
-    In lockstep each IMU message is answered with PWM, by the rule of `StepJoin`. RC frames and commands are waited for
-    only while they are late after arriving regularly: a process that the machine holds up must not look like a lost
-    transmitter. Those stamped t take effect in the answer after t, whether they arrive before or after that of t.
+    In lockstep each IMU message is answered with PWM, by the rule of `StepJoin`. The answer waits for RC frames and
+    commands only if they arrived regularly and are now late: a process without processor time must not look like a lost
+    transmitter. Those stamped t take effect in the answer after t, whether they arrive before or after the answer of t.
     With use_timer false the firmware runs only when sil_board/run (or rosflight_sil/take_sim_step) is called.
 
     Class attributes:
@@ -67,7 +67,7 @@ class SilBoard(SimulationNode):
     ALIASES: ClassVar[tuple[str, ...]] = ("rosflight_sil_manager",)
     PARAMETERS: ClassVar[ParameterTable] = ParameterTable(
         TIME_MODE,
-        Parameter("use_timer", True, "Run the firmware by itself; false: only when sil_board/run is called"),
+        Parameter("use_timer", True, "Run the firmware automatically; false: only when sil_board/run is called"),
         Parameter(
             "simulation_loop_frequency",
             400.0,
@@ -83,8 +83,8 @@ class SilBoard(SimulationNode):
         Parameter(
             "param_storage_file",
             "",
-            "File that param_write writes and a start reads, in the place of the board's memory; empty: written "
-            "parameters last as long as the node",
+            "File that param_write writes and that is read at the start, as the board's memory; empty: written "
+            "parameters are lost when the node ends",
             read_only=True,
         ),
         Parameter(
@@ -121,9 +121,9 @@ class SilBoard(SimulationNode):
         self._pwm = PulseWidths(-1, ())
         self._imu_is_new = False
         self._output_schedule = Schedule(_OUTPUT_RATE_HZ)
-        # Where the node's time stands still during a pass, a measured one would differ from run to run.
+        # In simulated time the node's clock stands still during a pass; a measured time would differ from run to run.
         self._measures_loop_time = not self.get_parameter("use_sim_time").value
-        # Before the IMU's subscription: executors of one thread serve subscriptions in the order of their making.
+        # Before the IMU's subscription: single-threaded executors serve subscriptions in the order of their creation.
         self._sensors = SensorRelay(self, self._board)
         self._create_topics()
         self._status = StatusReports(self, self._board)
@@ -155,7 +155,7 @@ class SilBoard(SimulationNode):
     def _on_imu(self, imu: ImuSample) -> None:
         if not self._lockstep:
             self._receive_imu(imu)
-        # A repetition ends no wait for a call.
+        # A repeated IMU message does not end the wait for a call.
         elif self.values["use_timer"] or imu.time_ns != self._join.waiting_ns:
             self._report_punctual(imu.time_ns)
             self._join.trigger(imu.time_ns, imu)
@@ -166,7 +166,7 @@ class SilBoard(SimulationNode):
         self._board.firmware.receive_imu(imu.time_ns // 1000, imu.accel, imu.gyro, temperature_k)
 
     def _report_punctual(self, time_ns: int) -> None:
-        """Report to the join the inputs that an answer of that time need not wait for."""
+        """Report to the join the inputs that the answer of `time_ns` need not wait for."""
         if not self._transmitter.is_late(time_ns):
             self._rc_arrived(time_ns)
         if not self._computer.is_late(time_ns):
@@ -180,7 +180,7 @@ class SilBoard(SimulationNode):
 
     def _run_once(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         if self.values["use_timer"]:
-            response.message = "the firmware runs by itself; set use_timer to false to run it by calls"
+            response.message = "the firmware runs automatically; set use_timer to false to run it by calls"
             return response
         if self._lockstep and self._join.waiting_ns < 0:
             response.message = "no IMU message is waiting for an answer"
@@ -195,11 +195,11 @@ class SilBoard(SimulationNode):
         return response
 
     def _answer(self, time_ns: int, imu: ImuSample | None) -> None:
-        """Run the firmware; in lockstep on that IMU message."""
+        """Run the firmware; in lockstep, on the IMU message."""
         if imu is not None:
-            self.tell_time(time_ns)
+            self.update_clock(time_ns)
             if self._transmitter.is_late(time_ns) or self._computer.is_late(time_ns):
-                # The join gave up: a sender that is late will not come.
+                # The wait has ended without the late inputs: stop waiting for them.
                 self._transmitter.give_up()
                 self._computer.give_up()
             self._receive_imu(imu)
@@ -233,7 +233,7 @@ class SilBoard(SimulationNode):
         return x, y, z, w
 
     def diagnose(self, period: Period) -> Iterable[Diagnosis]:
-        """State of the firmware; that its IMU is to be calibrated first is not amiss."""
+        """State of the firmware; an IMU that is not calibrated yet is no warning."""
         status = self._board.firmware.status
         errors = [flag for flag in ErrorFlag if flag & status.error_code]
         amiss = set(errors) - {ErrorFlag.UNCALIBRATED_IMU}
@@ -245,7 +245,7 @@ class SilBoard(SimulationNode):
 
     def _log(self, severity: Severity, text: str) -> None:
         logger = self.get_logger()
-        # rclpy wants one call site per level.
+        # rclpy requires a separate call site per level.
         if severity == Severity.INFO:
             logger.info(text)
         elif severity == Severity.WARNING:
@@ -270,7 +270,7 @@ class SilBoard(SimulationNode):
         self._report_punctual(self._join.waiting_ns)
 
     def _now_us(self) -> int:
-        """Time by which commands age: that of the firmware's last pass."""
+        """Reference time for the age of commands, us: that of the firmware's last pass."""
         return max(self._join.answered_ns, 0) // 1000
 
     def _on_command(self, c: ControlCommand) -> None:

@@ -33,12 +33,12 @@ from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.nodes.bridged_vehicle import BridgedVehicle
 from rosflight_py_sim.transitions import TransitionMachine, Transitions
 
-# Calls of `look` after which an answer is overdue. Resetting a JSBSim aircraft takes long: it is loaded anew.
+# Calls of `look` after which an answer is overdue. Resetting a JSBSim aircraft takes long, because it is reloaded.
 _PATIENT_LOOKS = 5
 
 
 class SlotState(Enum):
-    """What the vehicle waits for."""
+    """Stages of the exchange: what the vehicle is waiting for."""
 
     STEPPING = "stepping"
     ASKING = "asking"
@@ -65,8 +65,8 @@ class SlotEvent(Enum):
     SNAPSHOT = "snapshot complete"
     COMMANDS = "commands from the front-end"
     START_OVER = "START_OVER from the front-end"
-    LENGTH_WANTED = "another step length wanted"
-    LENGTH_SET = "step no longer than wanted"
+    LENGTH_NEEDED = "another step length needed"
+    LENGTH_SET = "step no longer than requested"
     PUBLISH = "step may begin"
     RESET_DONE = "answer of the last reset service"
     NEW_STATE = "new state"
@@ -77,16 +77,16 @@ class SlotEvent(Enum):
 class SlotVehicle(BridgedVehicle):
     """Makes a snapshot of one vehicle for each step, and publishes the commands that answer it.
 
-    The IMU message triggers the snapshot, by the rule of `StepJoin`. If the front-end does not want the IMU, state and
-    wind of the same time trigger it, too, whichever is first. Commands answer the IMU message: those that the front-end
-    gives earlier are published when it arrives. An IMU message that was answered before gets the same PWM again. The
+    The IMU message triggers the snapshot, by the rule of `StepJoin`. If the front-end does not use the IMU, state and
+    wind of the same time trigger it, too, whichever comes first. Commands answer the IMU message: earlier commands of
+    the front-end are published when it arrives. An IMU message that was answered before gets the same PWM again. The
     rest is in `SLOT_TRANSITIONS`.
 
     Class attributes:
         JOIN: inputs of a snapshot.
 
     Attributes:
-        pending: the snapshot whose commands have not been published yet; None while the step is under way.
+        pending: snapshot whose commands have not been published yet; None while the step is under way.
         waiting: whether the name of a partner that the simulation waits for has been published.
     """
 
@@ -95,12 +95,12 @@ class SlotVehicle(BridgedVehicle):
     )
 
     def __init__(
-        self, node: SimulationNode, index: int, name: str, wants: frozenset[str], on_news: Callable[[], None]
+        self, node: SimulationNode, index: int, name: str, wants: frozenset[str], on_change: Callable[[], None]
     ) -> None:
-        """Subscribe; `on_news` is called when there is a new `pending`, or its commands may be published."""
+        """Subscribe; `on_change` is called when there is a new `pending`, or its commands may be published."""
         self.pending: Snapshot | None = None
         self.waiting = False
-        self._on_news = on_news
+        self._on_change = on_change
         self._wants_imu = "imu" in wants
         # A repeated trigger makes no second snapshot; `_on_imu` publishes the PWM again.
         self._join = StepJoin(self.JOIN, self._begin, lambda _: None, lockstep=True)
@@ -109,13 +109,13 @@ class SlotVehicle(BridgedVehicle):
         # The commands for `pending`, and those last published.
         self._commands: list[int] = []
         self._pwm = PulseWidths(-1, ())
-        self._step_wish, self._step_told = math.inf, 0.0
+        self._requested_step, self._step_size = math.inf, 0.0
         self._resets = self._looks = 0
         self._conversation = TransitionMachine(SLOT_TRANSITIONS, SlotState.STEPPING, self)
         self._send_pwm = node.publisher(PWM_OUTPUT, name)
         self._send_waiting_for = node.publisher(WAITING_FOR, name)
         self._send_waiting_for(String())
-        self._send_step_wish = node.publisher(STEP_SIZE_REQUEST_S, name)
+        self._send_step_size_request = node.publisher(STEP_SIZE_REQUEST_S, name)
         services = ("forces_and_moments/reset", "dynamics/reset")
         self._reset_clients = [node.create_client(Trigger, topic_of(name, service)) for service in services]
         super().__init__(node, index, name, wants)
@@ -124,13 +124,13 @@ class SlotVehicle(BridgedVehicle):
 
     @property
     def phase(self) -> SlotState:
-        """What the vehicle waits for."""
+        """Stage of the exchange."""
         return self._conversation.state
 
     @property
     def step_s(self) -> float:
         """Length of a step, s; 0 before the time manager has published it."""
-        return self._step_told
+        return self._step_size
 
     @property
     def is_early(self) -> bool:
@@ -151,26 +151,26 @@ class SlotVehicle(BridgedVehicle):
         """Publish the commands that answer `pending`."""
         self._conversation.handle(SlotEvent.PUBLISH)
 
-    def tell_waiting(self, partner: str) -> None:
+    def publish_waiting_for(self, partner: str) -> None:
         """Publish the name of the partner that the simulation waits for; empty if none."""
         self.waiting = bool(partner)
         self._send_waiting_for(String(data=partner))
 
-    def has_step(self, wished: float | None, *, may_ask: bool) -> bool:
+    def has_step(self, requested: float | None, *, may_request: bool) -> bool:
         """Whether the next step has the requested length (s) or a shorter one, or must be taken as it is.
 
-        If the step is too long and `may_ask` is true, this requests the length from the time manager; `on_news` is
-        called when the time manager has set it. If `may_ask` is false, a step is under way and keeps its length.
+        If the step is too long and `may_request` is true, this requests the length from the time manager; `on_change`
+        is called when the time manager has set it. If `may_request` is false, a step is under way and keeps its length.
         """
-        if wished is None:
+        if requested is None:
             return True
-        wish = min(max(wished, STEP_SIZE.minimum), STEP_SIZE.maximum)
+        step = min(max(requested, STEP_SIZE.minimum), STEP_SIZE.maximum)
         if self.phase is SlotState.LENGTH_REQUESTED:
             return False
-        if not may_ask or (wish == self._step_wish and self._step_told <= wish):
+        if not may_request or (step == self._requested_step and self._step_size <= step):
             return True
-        self._step_wish, self._looks = wish, 0
-        self._conversation.handle(SlotEvent.LENGTH_WANTED)
+        self._requested_step, self._looks = step, 0
+        self._conversation.handle(SlotEvent.LENGTH_NEEDED)
         return False
 
     def look(self) -> None:
@@ -184,10 +184,10 @@ class SlotVehicle(BridgedVehicle):
 
     def _show_snapshot(self, time_ns: int) -> None:
         self.pending = self._snapshot(time_ns)
-        self._on_news()
+        self._on_change()
 
     def _exchange_again(self) -> None:
-        self._on_news()
+        self._on_change()
 
     def _publish_commands(self) -> None:
         assert self.pending is not None
@@ -197,13 +197,13 @@ class SlotVehicle(BridgedVehicle):
         self._send_pwm(self._pwm)
 
     def _request_length(self) -> None:
-        self._send_step_wish(Float64(data=self._step_wish))
+        self._send_step_size_request(Float64(data=self._requested_step))
 
-    def _warn_of_no_reply(self) -> None:
+    def _warn_of_missing_reply(self) -> None:
         topic = self._node.resolve_topic_name(topic_of(self.name, STEP_SIZE_REQUEST_S.name))
         self._node.get_logger().warning(
-            f"no reply to the step-size request ({self._step_wish:g} s) on {topic}: is a lockstep time manager running "
-            "for this vehicle?"
+            f"no reply to the step-size request ({self._requested_step:g} s) on {topic}: is a lockstep time manager "
+            "running for this vehicle?"
         )
 
     def _call_reset_services(self) -> None:
@@ -230,8 +230,8 @@ class SlotVehicle(BridgedVehicle):
     # Callbacks of subscriptions.
 
     def _on_step_size(self, message: Float64) -> None:
-        self._step_told = message.data
-        if message.data <= self._step_wish:
+        self._step_size = message.data
+        if message.data <= self._requested_step:
             self._conversation.handle(SlotEvent.LENGTH_SET)
 
     def _on_wind(self, wind: Wind) -> None:
@@ -256,12 +256,12 @@ class SlotVehicle(BridgedVehicle):
         self._imu_ns = stamp
         self._gyro, self._accel_body = vector3(imu.gyro), vector3(imu.accel)
         if was_early and not self.is_early:
-            self._on_news()
+            self._on_change()
         else:
             self._join.trigger(stamp)
 
     def _begin_early(self) -> None:
-        """Make the snapshot before the IMU message arrives, if the front-end does not want the IMU."""
+        """Make the snapshot before the IMU message arrives, if the front-end does not use the IMU."""
         time_ns = self._state.time_ns
         if not self._wants_imu and self._join.answered_ns != time_ns == self._wind_ns:
             self._join.trigger(time_ns)
@@ -283,14 +283,14 @@ SLOT_TRANSITIONS: Transitions[SlotState, SlotEvent] = {
     },
     SlotState.ANSWERED: {
         SlotEvent.SNAPSHOT: _SHOWN,
-        SlotEvent.LENGTH_WANTED: (SlotState.LENGTH_REQUESTED, (SlotVehicle._request_length,)),
+        SlotEvent.LENGTH_NEEDED: (SlotState.LENGTH_REQUESTED, (SlotVehicle._request_length,)),
         SlotEvent.PUBLISH: _STEP_BEGINS,
     },
     SlotState.LENGTH_REQUESTED: {
         SlotEvent.SNAPSHOT: _SHOWN,
         SlotEvent.LENGTH_SET: (SlotState.ANSWERED, (SlotVehicle._exchange_again,)),
         SlotEvent.SECOND: (SlotState.LENGTH_REQUESTED, (SlotVehicle._request_length,)),
-        SlotEvent.OVERDUE: (SlotState.LENGTH_REQUESTED, (SlotVehicle._warn_of_no_reply,)),
+        SlotEvent.OVERDUE: (SlotState.LENGTH_REQUESTED, (SlotVehicle._warn_of_missing_reply,)),
         SlotEvent.PUBLISH: _STEP_BEGINS,
     },
     # SNAPSHOT is ignored while the vehicle is being reset.

@@ -1,4 +1,4 @@
-"""Rigid body, gravity, added mass, contact, steered wheels and wind or current."""
+"""Dynamics node: rigid body, gravity, added mass, contact, steered wheels and wind or current."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rosflight_py_sim.shared_parameters import SEED
 
 
 class StandaloneDynamics(DynamicsInterface):
-    """Moves a rigid body in air or water, over ground and between walls, in a wind or current that it simulates.
+    """Simulates a rigid body in air or water, with ground, walls and objects, and the wind or current.
 
     A vehicle with steered wheels has sim/pwm_output as an input synchronized with the wrench, for the steering angle.
     """
@@ -37,7 +37,7 @@ class StandaloneDynamics(DynamicsInterface):
             self.subscribe(PWM_OUTPUT, self._on_pwm, needed=True)
 
     def configure(self, values: dict[str, Value]) -> None:
-        """Build body and wind, which go on from where the old ones were."""
+        """Rebuild body and wind; they take over the state of the old ones."""
         body = VehicleDynamics(values)
         wind = Wind(values, np.random.default_rng([int(number(values, "seed")), WIND_STREAM]))
         if self._body is not None and self._wind is not None:
@@ -47,18 +47,18 @@ class StandaloneDynamics(DynamicsInterface):
 
     @property
     def body(self) -> VehicleDynamics:
-        """The body; there from the first `configure` on."""
+        """The body; available after the first `configure`."""
         assert self._body is not None
         return self._body
 
     @property
     def wind(self) -> Wind:
-        """The wind; there from the first `configure` on."""
+        """The wind; available after the first `configure`."""
         assert self._wind is not None
         return self._wind
 
     def apply_forces_and_torques(self, wrench: NDArray[np.float64], dt: float) -> None:
-        """Move body and wind on."""
+        """Advance body and wind."""
         self.body.step(wrench, dt, self.wind.wind_ned)
         self.wind.step(self.body.truth, dt)
 
@@ -71,7 +71,7 @@ class StandaloneDynamics(DynamicsInterface):
         return self.wind.wind_ned
 
     def set_sim_state(self, truth: NDArray[np.float64]) -> None:
-        """Put the body into the state."""
+        """Set the state of the body."""
         self.body.set_truth(truth)
 
     @property
@@ -84,7 +84,7 @@ class StandaloneDynamics(DynamicsInterface):
         self._pwm_arrived(pwm.time_ns)
 
     def start_over(self) -> None:
-        """Put the body back on the ground; the wind blows on."""
+        """Return the body to its start; the wind continues."""
         self.body.start_over()
 
 

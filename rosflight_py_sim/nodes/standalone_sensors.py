@@ -1,4 +1,4 @@
-"""The sensors of a small unmanned vehicle, with their errors."""
+"""Sensor node of a small unmanned vehicle, with sensor errors."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _SENSOR_STREAM = 2
 
 
 class _Sensors:
-    """One of each, with a stream of random numbers of its own."""
+    """All sensors, each with its own stream of random numbers."""
 
     def __init__(self, values: dict[str, Value]) -> None:
         streams = np.random.default_rng([int(number(values, "seed")), _SENSOR_STREAM]).spawn(8)
@@ -51,13 +51,13 @@ class _Sensors:
         self.battery = BatteryMonitor(values, streams[7])
 
     def adopt(self, other: _Sensors) -> None:
-        """Go on with the errors of others."""
+        """Take over the error states of other sensors."""
         for name, sensor in vars(self).items():
             sensor.adopt(vars(other)[name])
 
 
 class StandaloneSensors(SensorInterface):
-    """Noise, biases and bias walks on every reading (Beard and McLain, chapter 7), repeatable by the seed."""
+    """Sensors with noise, biases and bias walks (Beard and McLain, chapter 7), repeatable by seed."""
 
     ALIASES: ClassVar[tuple[str, ...]] = ("standalone_sensors",)
     PARAMETERS: ClassVar[ParameterTable] = SensorInterface.PARAMETERS + ParameterTable(SEED) + SENSOR_PARAMETERS
@@ -68,7 +68,7 @@ class StandaloneSensors(SensorInterface):
         super().__init__(**arguments)
 
     def configure(self, values: dict[str, Value]) -> None:
-        """Build the sensors, whose errors go on from where the old ones were."""
+        """Rebuild the sensors; they take over the error states of the old ones."""
         new = _Sensors(values)
         if self._sensors is not None:
             new.adopt(self._sensors)
@@ -77,7 +77,7 @@ class StandaloneSensors(SensorInterface):
 
     @property
     def sensors(self) -> _Sensors:
-        """The sensors; there from the first `configure` on."""
+        """The sensors; available after the first `configure`."""
         assert self._sensors is not None
         return self._sensors
 

@@ -13,7 +13,7 @@ from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Value, number
 from rosflight_py_sim.stamps import NANOSECONDS
 
-# After a longer hold-up (a stopped process, a laptop's lid) time goes on from where it was.
+# After a longer interruption (a stopped process, a closed laptop) time continues where it stopped.
 _CATCH_UP_NS = NANOSECONDS // 10
 
 
@@ -56,7 +56,7 @@ class StandaloneTimeManager(TimeManagerInterface):
         self._anchor()
 
     def update_time(self) -> None:
-        """Move on by one interval."""
+        """Advance by one interval."""
         self._time_ns += self._interval_ns
 
     def get_seconds(self) -> int:
@@ -68,7 +68,7 @@ class StandaloneTimeManager(TimeManagerInterface):
         return self._time_ns % NANOSECONDS
 
     def on_resume(self) -> None:
-        """Go on from now."""
+        """Measure the pace from now."""
         self._anchor()
 
     def _anchor(self) -> None:

@@ -1,4 +1,4 @@
-"""The physics parameters of a vehicle, for nodes that draw it or write down what it is."""
+"""Physics parameters of a vehicle, for nodes that draw or record it."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _TABLE = DYNAMICS_PARAMETERS + MULTIROTOR_PARAMETERS + FIXEDWING_PARAMETERS + AU
 
 
 def physics_of_arguments(arguments: Sequence[str], *namespaces: str) -> dict[str, Value]:
-    """What ROS arguments of a whole graph give the nodes dynamics and forces_and_moments.
+    """Physics parameters of the nodes dynamics and forces_and_moments, from the ROS arguments of a graph.
 
     Args:
         arguments: as given to rclpy.init.
         namespaces: parts of the namespace of the vehicle's nodes.
 
     Raises:
-        ParameterError: a parameter file cannot be read, or is none.
+        ParameterError: a parameter file cannot be read or is invalid.
     """
     namespace = "".join(f"/{part.strip('/')}" for part in namespaces if part.strip("/"))
     values: dict[str, Value] = {}

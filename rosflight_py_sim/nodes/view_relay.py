@@ -1,4 +1,4 @@
-"""What viewers in other processes need, at a rate for eyes: the newest truth states, wind and pulse widths."""
+"""Relay for viewers in other processes: the newest truth states, wind, pulse widths and wrenches at a display rate."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from rosflight_py_sim.parameters import Parameter, ParameterTable, number
 
 
 class ViewRelay(SimulationNode):
-    """Publishes the newest truth states, wind and pulse widths again on view/..., as often as eyes can use them.
+    """Publishes the newest truth states, wind, pulse widths and wrenches on view/..., at a display's rate.
 
-    A listener in another process costs whoever publishes a wake-up of that process for each message: a quarter of the
-    speed of all nodes in one process. In that process, this node costs one part in a hundred.
+    A subscription in another process costs the publisher a wake-up of that process for each message: a quarter of the
+    speed of a graph in one process. In that process, this node costs one percent.
     """
 
     DEFAULT_NAME: ClassVar[str] = "view_relay"
@@ -27,7 +27,7 @@ class ViewRelay(SimulationNode):
     )
 
     def __init__(self, **arguments: Any) -> None:
-        """Start looking."""
+        """Subscribe and start relaying."""
         self._lines: list[tuple[PolledSubscription[Any], Callable[[Any], None]]] = []
         super().__init__(**arguments)
         for vehicle in vehicle_namespaces(self.values["vehicles"]):
@@ -36,7 +36,7 @@ class ViewRelay(SimulationNode):
         self.create_system_timer(1.0 / number(self.values, "view_rate"), self._relay)
 
     def destroy_node(self) -> None:
-        """Stop looking, too."""
+        """Also close the subscriptions."""
         for polled, _ in self._lines:
             polled.close()
         self._lines = []

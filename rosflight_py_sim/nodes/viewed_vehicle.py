@@ -1,4 +1,4 @@
-"""One vehicle as the browser viewer hears it."""
+"""Subscriptions of the browser viewer to one vehicle."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from rosflight_py_sim.viewer.web.vehicle_view import VehicleView
 
 
 class ViewedVehicle:
-    """Looks at what is published of a vehicle.
+    """Polls the topics of a vehicle.
 
     Attributes:
-        name: its namespace, from the viewer's.
-        state: its newest truth state.
+        name: namespace of the vehicle, relative to the viewer's.
+        state: newest truth state of the vehicle.
     """
 
     def __init__(self, node: SimulationNode, name: str, *, relayed: bool) -> None:
@@ -51,7 +51,7 @@ class ViewedVehicle:
             polled.close()
 
     def look(self) -> VehicleView | None:
-        """What there is to see; None: nothing has changed."""
+        """The present view of the vehicle; None if nothing has changed."""
         truth, wind, pwm = self._truth.take(), self._wind.take(), self._pwm.take()
         if wind is not None:
             self._wind_ned = np.array(wind.velocity_ned)
@@ -65,7 +65,7 @@ class ViewedVehicle:
         return VehicleView(self.state.time_s, self.state.truth.copy(), self._wind_ned, self._pwm_us, images)
 
     def status_text(self) -> str | None:
-        """What the flight controller said of itself since the last call."""
+        """Text of the flight controller's newest status; None if there is none since the last call."""
         status = self._status.take()
         if status is None:
             return None
@@ -75,14 +75,14 @@ class ViewedVehicle:
         return text + (", flown by the computer" if status.offboard and not status.rc_override else "")
 
     def cameras(self, topics: list[tuple[str, list[str]]]) -> dict[str, str]:
-        """Names of its cameras to their topics, of all topics of the graph."""
+        """Camera names of the vehicle to their topics, given all topics of the graph."""
         root = self._node.resolve_topic_name(topic_of(self.name, CAMERAS))
         pattern = re.compile(re.escape(root.removesuffix(CAMERAS)) + compressed_image(r"(\w+)"))
         found = {topic: pattern.fullmatch(topic) for topic, _ in topics}
         return {match[1]: topic for topic, match in found.items() if match}
 
     def watch_cameras(self, topics: dict[str, str] | tuple[()]) -> None:
-        """Look at the pictures of these cameras, by name, and of no others: a camera that nobody watches rests."""
+        """Subscribe to these cameras, by name, and to no others: a camera without subscriptions renders nothing."""
         wanted = dict(topics)
         for name in [name for name in self._cameras if name not in wanted]:
             self._cameras.pop(name).close()

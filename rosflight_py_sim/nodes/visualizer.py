@@ -1,4 +1,4 @@
-"""What RViz shows of the simulation: frames on tf, and markers."""
+"""Frames on tf, and markers, for RViz."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ VISUALIZER_PARAMETERS = (
         ),
         Parameter("max_path_history", 10000, "Points of the path that are kept", minimum=2, maximum=1_000_000),
         Parameter("path_spacing", 0.05, "Distance from one point of the path to the next", "m", minimum=0.0),
-        Parameter("force_arrow_scale", 0.02, "Length of the force's arrow for 1 N; 0: no arrow", "m/N", minimum=0.0),
-        Parameter("wind_arrow_scale", 0.2, "Length of the wind's arrow for 1 m/s; 0: no arrow", "s", minimum=0.0),
+        Parameter("force_arrow_scale", 0.02, "Length of the force arrow for 1 N; 0: no arrow", "m/N", minimum=0.0),
+        Parameter("wind_arrow_scale", 0.2, "Length of the wind arrow for 1 m/s; 0: no arrow", "s", minimum=0.0),
         WORLD,
         RELAYED,
     )
@@ -52,7 +52,7 @@ VISUALIZER_PARAMETERS = (
 _TF = QoSProfile(depth=100)
 _TF_STATIC = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
-# Pictures from one drawing of the path to the next.
+# Pictures per drawing of the path.
 _PATH_EVERY = 6
 
 _LOOK_PERIOD_S = 1.0
@@ -61,8 +61,8 @@ _LOOK_PERIOD_S = 1.0
 class Visualizer(SimulationNode):
     """Publishes frames (tf) and markers of all vehicles for RViz, as ROSflight's standalone_viz_transcriber does.
 
-    It looks at the newest messages at its own rate of system time, and wakes for none of them, so that it cannot slow
-    the simulation. Meshes go out once, in frames that move; a listener that comes late gets them again.
+    It polls the newest messages at its own rate of system time, so that it cannot slow down the simulation. Meshes are
+    published once, in frames that move, and again for late subscriptions.
     """
 
     DEFAULT_NAME: ClassVar[str] = "visualizer"
@@ -70,7 +70,7 @@ class Visualizer(SimulationNode):
     PARAMETERS: ClassVar[ParameterTable] = VISUALIZER_PARAMETERS
 
     def __init__(self, **arguments: Any) -> None:
-        """Publish what stands still, and start drawing."""
+        """Publish static frames and markers, and start drawing."""
         self._vehicles: list[DrawnVehicle] = []
         self._cameras: list[Camera] = []
         self._fixed: dict[str, Placement] = {}
@@ -91,7 +91,7 @@ class Visualizer(SimulationNode):
             _Repeated(self, "rviz/mesh", [data for one in self._vehicles for data in one.meshes()]),
             _Repeated(self, "rviz/world", list(self._world())),
         ]
-        self._listeners = 0
+        self._tf_subscriptions = 0
         self._period_s = 1.0 / number(self.values, "draw_rate")
         self._drawn = 0
         self._place([*WORLD_FRAMES, *(frame for one in self._vehicles for frame in sensor_frames(one.namespace))])
@@ -99,7 +99,7 @@ class Visualizer(SimulationNode):
         self.create_system_timer(_LOOK_PERIOD_S, self._look_around)
 
     def configure(self, values: dict[str, Value]) -> None:
-        """Take over what can be changed while it runs."""
+        """Apply the parameters that can change while the node runs."""
         chosen = cameras(values)
         self._cameras, moved = chosen, self._cameras != chosen
         if moved:
@@ -108,9 +108,9 @@ class Visualizer(SimulationNode):
             self._keep_paths(values)
 
     def diagnose(self, period: Period) -> Iterator[Diagnosis]:
-        """Whether there is something to draw, and for how many listeners."""
+        """Whether all vehicles have a truth state, and the number of subscriptions to /tf."""
         known = sum(vehicle.state.time_ns >= 0 for vehicle in self._vehicles)
-        values = {"vehicles": f"{known} of {len(self._vehicles)}", "listeners of tf": self._listeners}
+        values = {"vehicles": f"{known} of {len(self._vehicles)}", "subscriptions to tf": self._tf_subscriptions}
         if known == len(self._vehicles):
             yield Diagnosis("", "drawing", values=values)
         else:
@@ -126,37 +126,37 @@ class Visualizer(SimulationNode):
             yield MarkerWire(one).encode(0, swap_ned_enu(part.mesh.corners.reshape(-1, 3)))
 
     def _place(self, frames: Iterable[Placement]) -> None:
-        """Tell these fixed frames, and those told before: who comes late hears one message alone."""
+        """Publish these fixed frames with all earlier ones, because late subscriptions receive only one message."""
         self._fixed |= {one.name: one for one in frames}
         wire = TransformWire([(one.parent, one.name) for one in self._fixed.values()])
         self._tf_static.publish(wire.encode(0, [one.transform for one in self._fixed.values()]))
 
     def _draw(self) -> None:
         self._drawn += 1
-        # Whoever comes while time stands still must see the vehicles, too.
-        listeners = self._tf.get_subscription_count()
-        is_new = listeners > self._listeners
-        self._listeners = listeners
-        wants_arrows = self._arrows.get_subscription_count() > 0
-        wants_paths = self._drawn % _PATH_EVERY == 0 and self._path.get_subscription_count() > 0
+        # A new subscription must receive the vehicles also while time stands still.
+        subscriptions = self._tf.get_subscription_count()
+        is_new = subscriptions > self._tf_subscriptions
+        self._tf_subscriptions = subscriptions
+        draws_arrows = self._arrows.get_subscription_count() > 0
+        draws_paths = self._drawn % _PATH_EVERY == 0 and self._path.get_subscription_count() > 0
         forces, winds = number(self.values, "force_arrow_scale"), number(self.values, "wind_arrow_scale")
         arrows: list[Marker] = []
         for vehicle in self._vehicles:
             if not vehicle.look(self._period_s) and not (is_new and vehicle.state.time_ns >= 0):
                 continue
-            self.tell_time(vehicle.state.time_ns)
+            self.update_clock(vehicle.state.time_ns)
             self._tf.publish(vehicle.transforms())
             vehicle.follow()
-            if wants_paths:
+            if draws_paths:
                 self._path.publish(vehicle.path())
-            if wants_arrows:
+            if draws_arrows:
                 arrows += vehicle.arrows(forces, winds)
         if arrows:
             self._arrows.publish(MarkerArray(markers=arrows))
 
     def _look_around(self) -> None:
         for one in self._still:
-            one.repeat_if_wanted()
+            one.repeat_if_needed()
         new = [
             placement
             for vehicle in self._vehicles
@@ -169,26 +169,26 @@ class Visualizer(SimulationNode):
 
 
 class _Repeated:
-    """Messages that stay, told again to whoever comes late, and by transient local durability to who asks for it."""
+    """Static messages: published again for late subscriptions, and transient local for those that request it."""
 
     def __init__(self, node: SimulationNode, topic: str, messages: list[bytes]) -> None:
         qos = QoSProfile(depth=max(1, len(messages)), durability=DurabilityPolicy.TRANSIENT_LOCAL)
         self._publisher: Publisher[Marker] = node.create_publisher(Marker, topic, qos)
         self._publish: Callable[[bytes], None] = self._publisher.publish
         self._messages = messages
-        self._heard = 0
-        self._tell()
+        self._subscriptions = 0
+        self._publish_all()
 
-    def _tell(self) -> None:
+    def _publish_all(self) -> None:
         for message in self._messages:
             self._publish(message)
 
-    def repeat_if_wanted(self) -> None:
-        """Tell them again if somebody has come since the last call."""
-        listeners = self._publisher.get_subscription_count()
-        if listeners > self._heard:
-            self._tell()
-        self._heard = listeners
+    def repeat_if_needed(self) -> None:
+        """Publish them again if there is a new subscription since the last call."""
+        subscriptions = self._publisher.get_subscription_count()
+        if subscriptions > self._subscriptions:
+            self._publish_all()
+        self._subscriptions = subscriptions
 
 
 def main() -> None:

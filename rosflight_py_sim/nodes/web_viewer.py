@@ -1,4 +1,4 @@
-"""The simulation in a browser: a page that this node serves, with a scene, plots, and buttons that call services."""
+"""Web page of the simulation: a scene, plots, and buttons that call services."""
 
 from __future__ import annotations
 
@@ -41,7 +41,8 @@ WEB_VIEWER_PARAMETERS = (
         Parameter(
             "web_viewer.address",
             "127.0.0.1",
-            "Address of this machine that the page is served at; 0.0.0.0: all, so that other machines see and steer it",
+            "Address of this machine at which the page is served; 0.0.0.0: all, so that other machines can see and "
+            "control the simulation",
             read_only=True,
         ),
         Parameter(
@@ -62,10 +63,10 @@ _LOOK_PERIOD_S = 1.0
 
 _PACE_READ = "time_manager/get_parameters"
 
-# Where nobody looks, so many pictures are left out for one that keeps the path.
+# Without a browser, only one picture in this many is processed, to record the path.
 _UNSEEN = 10
 
-# System time over which the real-time factor is taken.
+# System time over which the real-time factor is averaged.
 _PACE_SPAN_S = 1.0
 
 # The page uses one name for the time manager's services, under either node name.
@@ -75,8 +76,8 @@ _KNOWN_AS = {ROSFLIGHT_NAMES["time_manager"]: "time_manager"}
 class WebViewer(SimulationNode):
     """Serves a web page with all vehicles, live plots, and buttons that call the simulation's services.
 
-    It looks at the newest messages at its own rate and wakes for none of them. Any number of browsers may look at once;
-    what one of them chooses, all see.
+    It polls the newest messages at its own rate. Any number of browsers may show the page; a choice made in one of them
+    applies to all.
 
     Attributes:
         controls: the page's buttons.
@@ -85,14 +86,14 @@ class WebViewer(SimulationNode):
     DEFAULT_NAME: ClassVar[str] = "web_viewer"
     PARAMETERS: ClassVar[ParameterTable] = WEB_VIEWER_PARAMETERS
 
-    # Here because a node that refuses its parameters is destroyed, too.
+    # A class attribute, because a node that fails during construction is destroyed, too.
     _server: Any = None
 
     def __init__(self, **arguments: Any) -> None:
-        """Open the port, and start looking.
+        """Open the port, subscribe and start drawing.
 
         Raises:
-            ParameterError: viser is not installed, or address and port are not to be had.
+            ParameterError: viser is not installed, or the address or port is not available.
         """
         self._vehicles: list[ViewedVehicle] = []
         super().__init__(**arguments)
@@ -103,7 +104,7 @@ class WebViewer(SimulationNode):
             )
         except NoServerError as error:
             raise ParameterError(str(error)) from error
-        # Only now is it sure that there is viser.
+        # After open_server, because these need viser.
         from rosflight_py_sim.viewer.web.controls import Controls
         from rosflight_py_sim.viewer.web.display import Display
         from rosflight_py_sim.viewer.web.graph_page import GraphPage
@@ -112,9 +113,9 @@ class WebViewer(SimulationNode):
         physics = physics_of_arguments(arguments.get("arguments", ()), self.get_namespace(), names[0])
         shape = appearance(str(self.values["appearance"]), physics, self.values)
         self._display = Display(self._server, dict.fromkeys(names, shape), world_of(self.values))
-        self._calls = ServiceCalls(self, self._tell, _KNOWN_AS)
-        self._asked: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
-        self.controls = Controls(self._server, self._display, _Asking(self))
+        self._calls = ServiceCalls(self, self._report_call, _KNOWN_AS)
+        self._requests: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self.controls = Controls(self._server, self._display, _Actions(self))
         with self._display.view:
             self._graph_page = GraphPage(self._server.gui)
         self._graph = GraphWatch(self)
@@ -124,16 +125,16 @@ class WebViewer(SimulationNode):
         self._paces: deque[tuple[float, float]] = deque()
         self.create_system_timer(1.0 / number(self.values, "web_viewer.rate"), self._draw)
         self.create_system_timer(_LOOK_PERIOD_S, self._look_around)
-        # Not in the log, whose level others choose.
+        # Printed whatever the log level.
         print(f"see the simulation in a browser: {self.url}", flush=True)
 
     @property
     def url(self) -> str:
-        """What to type into a browser."""
+        """URL of the page."""
         return url_of(self._server)
 
     def destroy_node(self) -> None:
-        """Close the port, too."""
+        """Also close the port."""
         for vehicle in self._vehicles:
             vehicle.close()
         self._vehicles = []
@@ -143,7 +144,7 @@ class WebViewer(SimulationNode):
         super().destroy_node()
 
     def diagnose(self, period: Period) -> Iterator[Diagnosis]:
-        """Whether there is something to show, and to how many browsers."""
+        """Whether all vehicles have a truth state, and the number of browsers."""
         known = sum(vehicle.state.time_ns >= 0 for vehicle in self._vehicles)
         shown = known == len(self._vehicles)
         yield Diagnosis(
@@ -153,35 +154,35 @@ class WebViewer(SimulationNode):
             values={"vehicles": f"{known} of {len(self._vehicles)}", "browsers": len(self._server.get_clients())},
         )
 
-    def ask(self, act: Callable[[], None]) -> None:
-        """Do something at the next picture, in the executor's thread; may be called from any."""
-        self._asked.put(act)
+    def request(self, act: Callable[[], None]) -> None:
+        """Call `act` at the next picture, in the executor's thread; may be called from any thread."""
+        self._requests.put(act)
 
     @property
     def calls(self) -> ServiceCalls:
-        """For calls; in the executor's thread."""
+        """Service calls; use only in the executor's thread."""
         return self._calls
 
     def set_state(self, truth: NDArray[np.float64]) -> None:
-        """Put the chosen vehicle into a state (19,)."""
+        """Set the state (19,) of the selected vehicle."""
         request = SetSimState.Request(state=message_of_truth(truth))
         self._calls.set_state(topic_of(self._display.chosen, "dynamics/set_sim_state"), request)
 
     @pushing()
-    def _tell(self, what: str, text: str, good: bool) -> None:
+    def _report_call(self, what: str, text: str, good: bool) -> None:
         self.controls.notify(what, text, good=good)
 
     @pushing()
     def _draw(self) -> None:
-        while not self._asked.empty():
-            self._asked.get()()
+        while not self._requests.empty():
+            self._requests.get()()
         self._unseen = 0 if self._server.get_clients() else self._unseen + 1
         if self._unseen % _UNSEEN:
             return
         for vehicle in self._vehicles:
             view = vehicle.look()
             if view is not None:
-                self.tell_time(vehicle.state.time_ns)
+                self.update_clock(vehicle.state.time_ns)
                 self._display.show(vehicle.name, view)
             if vehicle.name == self._display.chosen:
                 self._note_pace(vehicle.state.time_s)
@@ -220,25 +221,25 @@ class WebViewer(SimulationNode):
             vehicle.watch_cameras(vehicle.cameras(topics) if chosen else ())
 
 
-class _Asking:
-    """The simulation, as the buttons know it: what they ask for is done by the node, in its own thread."""
+class _Actions:
+    """Actions of the buttons, which the node performs in its own thread."""
 
     def __init__(self, node: WebViewer) -> None:
         self._node = node
 
     def call(self, services: Sequence[str]) -> None:
-        self._node.ask(lambda: self._node.calls.trigger(services))
+        self._node.request(lambda: self._node.calls.trigger(services))
 
     def step(self, count: int) -> None:
         node = self._node
-        node.ask(lambda: node.calls.set_parameter("time_manager", "step_count", count, then=["time_manager/step"]))
+        node.request(lambda: node.calls.set_parameter("time_manager", "step_count", count, then=["time_manager/step"]))
 
     def set_pace(self, multiplier: float) -> None:
         node = self._node
-        node.ask(lambda: node.calls.set_parameter("time_manager", "real_time_multiplier", multiplier))
+        node.request(lambda: node.calls.set_parameter("time_manager", "real_time_multiplier", multiplier))
 
     def set_state(self, truth: NDArray[np.float64]) -> None:
-        self._node.ask(lambda: self._node.set_state(truth))
+        self._node.request(lambda: self._node.set_state(truth))
 
 
 def main() -> None:

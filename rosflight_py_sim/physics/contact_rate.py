@@ -107,7 +107,7 @@ def _sufficient_changes(values: Values, geometry: NDArray[np.float64]) -> Iterat
         value = _nearest(partial(fits, name), given, end)
         if value is not None:
             one_suffices |= name in INERTIA
-            yield f"{name} at {'least' if end > given else 'most'} {_PARAMETERS[name].told(value)}"
+            yield f"{name} at {'least' if end > given else 'most'} {_PARAMETERS[name].text_of(value)}"
     if not one_suffices:
         least = min(number(values, name) for name in INERTIA[:3])
         factor = _nearest(fits_with_inertia, 1.0, _HEAVIEST / least)

@@ -30,7 +30,7 @@ _OF_A_PARTNER = set(PartnerEvent) - {F.FROM_NEWCOMER}
 _OTHERS = {F.FROM_OTHER, F.FROM_OTHER_AGAIN}
 _OF_THE_FRONT_END = {N.COMMANDS, N.START_OVER}
 _OF_RESETS = {N.RESET_DONE, N.NEW_STATE}
-_OF_LENGTHS = {N.LENGTH_WANTED, N.LENGTH_SET}
+_OF_LENGTHS = {N.LENGTH_NEEDED, N.LENGTH_SET}
 _OF_TIME = {N.SECOND, N.OVERDUE}
 
 CHANGES_NOTHING: dict[Enum, set[Any]] = {
@@ -53,7 +53,7 @@ CHANGES_NOTHING: dict[Enum, set[Any]] = {
     V.ASKING: _OF_LENGTHS | _OF_RESETS | _OF_TIME | {N.PUBLISH},
     # It is asked once. A length that somebody else sets is only remembered.
     V.ANSWERED: _OF_THE_FRONT_END | _OF_RESETS | _OF_TIME | {N.LENGTH_SET},
-    V.LENGTH_REQUESTED: _OF_THE_FRONT_END | _OF_RESETS | {N.LENGTH_WANTED},
+    V.LENGTH_REQUESTED: _OF_THE_FRONT_END | _OF_RESETS | {N.LENGTH_NEEDED},
     # What the front-end sees next is the vehicle at its start.
     V.RESETTING: _OF_THE_FRONT_END | _OF_LENGTHS | {N.SNAPSHOT, N.PUBLISH, N.SECOND},
     V.RESET: _OF_THE_FRONT_END | _OF_LENGTHS | {N.SNAPSHOT, N.PUBLISH, N.SECOND, N.RESET_DONE},
@@ -187,12 +187,12 @@ _ANSWERED = [N.SNAPSHOT, N.COMMANDS]
 SLOT_SEQUENCES: dict[str, tuple[list[SlotEvent], SlotState, list[str]]] = {
     "step": ([*_ANSWERED, N.PUBLISH], V.STEPPING, ["_show_snapshot", "_publish_commands"]),
     "rate change": (
-        [*_ANSWERED, N.LENGTH_WANTED, N.LENGTH_SET, N.PUBLISH],
+        [*_ANSWERED, N.LENGTH_NEEDED, N.LENGTH_SET, N.PUBLISH],
         V.STEPPING,
         ["_show_snapshot", "_request_length", "_exchange_again", "_publish_commands"],
     ),
     "length that nobody sets": (
-        [*_ANSWERED, N.LENGTH_WANTED, N.SECOND, N.OVERDUE, N.SECOND],
+        [*_ANSWERED, N.LENGTH_NEEDED, N.SECOND, N.OVERDUE, N.SECOND],
         V.LENGTH_REQUESTED,
         ["_show_snapshot", "_request_length", "_request_length", "_warn_of_no_reply", "_request_length"],
     ),

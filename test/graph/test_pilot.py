@@ -14,7 +14,7 @@ def test_switch_that_nobody_offers_is_named(graph: Callable[..., Any]) -> None:
     made = graph("-r", "rc:toggle_arm:=another_name")
     pilot = made.join(Pilot)
     made.spin_until(lambda: pilot.failure, "giving up")
-    assert str(pilot.failure) == "arming: nobody offers the service toggle_arm"
+    assert str(pilot.failure) == "arming: the service toggle_arm is not available"
     assert not pilot.done
 
 

@@ -54,7 +54,7 @@ MASS = Parameter("mass", 3.5, "mass of the vehicle", "kg", minimum=0.0)
 @pytest.mark.parametrize("change", [{"default": 4.0}, {"text": "weight"}, {"maximum": 9.0}, {"unit": "g"}])
 def test_tables_that_declare_a_parameter_differently_do_not_add_up(change: dict[str, object]) -> None:
     other = replace(MASS, **change)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="parameter 'mass' is declared twice, and not alike") as refusal:
+    with pytest.raises(ValueError, match="parameter 'mass' is declared twice, with differences") as refusal:
         ParameterTable(MASS) + ParameterTable(other)
     assert repr(MASS) in str(refusal.value) and repr(other) in str(refusal.value)
 

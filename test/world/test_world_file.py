@@ -120,9 +120,9 @@ def test_sizes_of_the_wrong_kind_name_the_element(world_file):
     ("text", "words"),
     [
         ("", "is empty"),
-        ("pool: [", "is no YAML"),
+        ("pool: [", "not YAML"),
         ("- a list", "line 1: a list given|line 1: .*allowed: a mapping"),
-        ("[" * 100_000, "is no YAML"),
+        ("[" * 100_000, "not YAML"),
         ("a: &a [*a]", "unknown key"),
     ],
 )

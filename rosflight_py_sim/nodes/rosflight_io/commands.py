@@ -1,4 +1,4 @@
-"""rosflight_io's services that make the flight controller do something: calibrate, reboot, print its mixers."""
+"""rosflight_io's command services: calibrate, reboot, print the mixers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rosflight_py_sim.firmware import Board, ParameterFileError, Refused, mixing
 class CommandServices:
     """calibrate_*, reboot, reboot_to_bootloader and print_mixing_matrix.
 
-    `message` tells what was begun or done, or why not.
+    `message` of the reply names the action, or the reason of a refusal.
     """
 
     def __init__(self, node: Node, board: Board) -> None:
@@ -33,11 +33,11 @@ class CommandServices:
             node.create_service(Trigger, name, _answering(action))
 
     def _reboot_to_bootloader(self) -> str:
-        raise Refused("there is no bootloader in simulation; the service reboot starts the flight controller anew")
+        raise Refused("there is no bootloader in simulation; call the service reboot to restart the flight controller")
 
     def _print_mixing_matrix(self) -> str:
         report = mixing_report(self._board.firmware.parameters)
-        # A terminal shows the line breaks of the log, and those of an answer as \n.
+        # A terminal shows line breaks in the log, but \n in a service reply.
         self._logger.info(f"mixers\n{report}")
         return report
 

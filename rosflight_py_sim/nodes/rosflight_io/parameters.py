@@ -1,4 +1,4 @@
-"""rosflight_io's parameter services on the firmware's parameters."""
+"""rosflight_io's services for the firmware's parameters."""
 
 from __future__ import annotations
 
@@ -79,5 +79,5 @@ class ParameterServices:
 
     def _all_received(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         response.success = True
-        response.message = "all parameters are known"
+        response.message = "all parameters are available"
         return response

@@ -1,4 +1,4 @@
-"""The way of the sensors' messages: into the firmware, and on, corrected, on rosflight_io's topics."""
+"""Relay of sensor messages: into the firmware, and corrected to rosflight_io's topics."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from rosflight_py_sim.interfaces.step_topics import (
 
 
 class SensorRelay:
-    """All sensors but the IMU, whose samples drive the firmware; of these it keeps the temperature."""
+    """Relays all sensors except the IMU, whose samples drive the firmware; keeps the newest IMU temperature."""
 
     def __init__(self, node: SimulationNode, board: Board) -> None:
         """Create the topics."""

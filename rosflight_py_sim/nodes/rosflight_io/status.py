@@ -1,4 +1,4 @@
-"""What rosflight_io tells of the flight controller: status, errors, changed and unsaved parameters, version."""
+"""rosflight_io's reports: status, errors, changed and unsaved parameters, version."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class StatusReports:
         self._board = board
         self._schedule = Schedule(_STATUS_RATE_HZ)
         self._logger = node.get_logger()
-        self._told_armed = self._told_failsafe = False
-        self._told_errors = 0
-        self._told_unsaved: bool | None = None
+        self._logged_armed = self._logged_failsafe = False
+        self._published_errors = 0
+        self._published_unsaved: bool | None = None
         self._send_status = node.publisher(STATUS)
         self._send_params_changed = node.publisher(PARAMS_CHANGED)
         self._unsaved_params = node.create_publisher(Bool, "status/unsaved_params", LATCHED)
@@ -38,7 +38,7 @@ class StatusReports:
         node.create_publisher(String, "version", LATCHED).publish(String(data=f"rosflight_py_sim {__version__}"))
 
     def report(self, time_ns: int) -> None:
-        """Publish what is due after a pass of the firmware."""
+        """Publish the reports that are due after a pass of the firmware."""
         firmware = self._board.firmware
         if not (self._schedule.due(time_ns) or firmware.status_changed):
             return
@@ -57,24 +57,24 @@ class StatusReports:
                 min(s.loop_time_us, 0x7FFF),
             )
         )
-        if s.armed is not self._told_armed:
-            self._told_armed = s.armed
+        if s.armed is not self._logged_armed:
+            self._logged_armed = s.armed
             self._logger.info("armed" if s.armed else "disarmed")
-        if s.failsafe is not self._told_failsafe:
-            self._told_failsafe = s.failsafe
+        if s.failsafe is not self._logged_failsafe:
+            self._logged_failsafe = s.failsafe
             self._logger.warning("failsafe" if s.failsafe else "failsafe has ended")
-        if s.error_code != self._told_errors:
+        if s.error_code != self._published_errors:
             self._publish_errors(time_ns, s.error_code)
         if self._board.parameters_changed:
             self._board.parameters_changed = False
             self._send_params_changed(Bool(data=True))
-        if self._told_unsaved is not firmware.parameters.unsaved:
-            self._told_unsaved = firmware.parameters.unsaved
-            self._unsaved_params.publish(Bool(data=self._told_unsaved))
+        if self._published_unsaved is not firmware.parameters.unsaved:
+            self._published_unsaved = firmware.parameters.unsaved
+            self._unsaved_params.publish(Bool(data=self._published_unsaved))
 
     def _publish_errors(self, time_ns: int, errors: int) -> None:
-        new = errors & ~self._told_errors
-        self._told_errors = errors
+        new = errors & ~self._published_errors
+        self._published_errors = errors
         for flag in ErrorFlag:
             if flag & new:
                 message = Error(error_message=flag.reason, error_code=errors, reset_count=self._board.reboots)
