@@ -35,7 +35,7 @@ from rosflight_py_sim.parameters import ParameterTable
 from rosflight_py_sim.physics.dynamics import StateDivergedError
 from rosflight_py_sim.stamps import NANOSECONDS, seconds_text
 
-# Without lockstep a longer gap between two messages is a pause (a node was stopped), not a step.
+# Outside of lockstep, a longer gap between two messages is a pause (a node was stopped), not a step.
 LONGEST_STEP_NS = NANOSECONDS // 10
 
 # Outside of lockstep, subscriptions to the state are volatile: a node that starts while no step is taken receives it at
@@ -85,7 +85,7 @@ class TruthInterface(SimulationNode, ABC):
             self.follow_stamps()
             self.subscribe(STEP_SIZE_S, self._on_step_size)
         else:
-            # The stamps give the step.
+            # The stamps determine the step.
             self._step_size_arrived()
             self._time_ns = self.get_clock().now().nanoseconds
             self.create_system_timer(_REPEAT_S, self._repeat_if_idle)

@@ -125,10 +125,10 @@ class Outlet:
         self._publish(data)
 
     def has_changed(self) -> bool:
-        """Whether the number of matching subscriptions has changed since the last `look`."""
+        """Whether the number of matching subscriptions has changed since the last `check_matches`."""
         return self._counted() != self._count
 
-    def look(self) -> bool:
+    def check_matches(self) -> bool:
         """Check for external subscriptions, and send the latched message to the first.
 
         Returns:
@@ -174,10 +174,10 @@ class Inlet:
         self._echoes: deque[bytes] = deque(maxlen=_ECHOES)
 
     def has_changed(self) -> bool:
-        """Whether the number of matching publishers has changed since the last `look`."""
+        """Whether the number of matching publishers has changed since the last `check_matches`."""
         return self._counted() != self._count
 
-    def look(self, outlets: list[Outlet]) -> None:
+    def check_matches(self, outlets: list[Outlet]) -> None:
         """Take messages from the middleware if, and only if, it has publishers besides these of the hand-off."""
         self._count = self._counted()
         is_needed = self._count > len(outlets)
@@ -290,7 +290,7 @@ class HandOff:
                 # Receivers in this process must get the same numbers as those in others.
                 message = as_received(message)
             if outlet.has_changed():
-                self.look(outlet.name)
+                self.check_matches(outlet.name)
             outlet.last = message
             for deliver in outlet.targets:
                 put((deliver, message))
@@ -337,40 +337,40 @@ class HandOff:
         """Add a node whose topics are connected."""
         self._members[node] = None
         if len(self._members) == 1:
-            self._look_regularly()
+            self._start_checks()
 
     def disconnect(self, node: Node) -> None:
         """Remove a node before it is destroyed."""
         had_timer = node is next(iter(self._members), None)
         self._members.pop(node, None)
         if had_timer and self._members:
-            self._look_regularly()
+            self._start_checks()
 
-    def _look_regularly(self) -> None:
+    def _start_checks(self) -> None:
         """Start a timer that checks for external publishers and subscriptions, also while nothing is delivered.
 
         rclpy's events for matches are not used: EventsExecutor fails on an event of a publisher or subscription that
         has been destroyed.
         """
         first = next(iter(self._members))
-        first.create_timer(_CHECK_S, self._look_around, clock=Clock(clock_type=ClockType.STEADY_TIME))
+        first.create_timer(_CHECK_S, self._check_all, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
-    def _look_around(self) -> None:
+    def _check_all(self) -> None:
         self._admit_guests()
         for name, outlets in self._outlets.items():
             if any(outlet.has_changed() for outlet in outlets):
-                self.look(name)
+                self.check_matches(name)
         for name, inlets in self._inlets.items():
             if any(inlet.has_changed() for inlet in inlets):
-                self.look(name)
+                self.check_matches(name)
 
-    def look(self, name: str) -> None:
+    def check_matches(self, name: str) -> None:
         """Check for external publishers and subscriptions of a topic."""
         outlets = self.outlets(name)
         for inlet in self._inlets.get(name, []):
-            inlet.look([outlet for outlet in outlets if _fit(outlet, inlet)])
+            inlet.check_matches([outlet for outlet in outlets if _fit(outlet, inlet)])
         for outlet in outlets:
-            if outlet.look():
+            if outlet.check_matches():
                 # Not at once: the caller may be using the publisher.
                 self._later(outlet.renew)
 
@@ -414,7 +414,7 @@ class HandOff:
         for outlet in outlets:
             outlet.inlets = tuple(inlet for inlet in inlets if _fit(outlet, inlet))
             outlet.targets = tuple(_target(outlet, inlet) for inlet in outlet.inlets if inlet.deliver is not None)
-        self.look(name)
+        self.check_matches(name)
 
     def _wake(self) -> None:
         if self._is_idle:
@@ -431,7 +431,7 @@ class HandOff:
             # A node that was just added may have matched topics before it was added.
             self._admit_guests()
             for name in self._names():
-                self.look(name)
+                self.check_matches(name)
         queue = self._queue
         take, end = queue.popleft, self._steps + _STEPS
         self._turn_ends = False

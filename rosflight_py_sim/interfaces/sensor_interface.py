@@ -228,7 +228,7 @@ class SensorInterface(SimulationNode, ABC):
         self._state_arrived(state.time_ns)
 
     def _answer(self, time_ns: int, _: None) -> None:
-        """Sample what is due at `time_ns`, and the IMU."""
+        """Sample the sensors that are due at `time_ns`, then the IMU."""
         self._inputs.deliver(time_ns)
         for sensor in self._slow:
             if sensor.schedule.due(time_ns):

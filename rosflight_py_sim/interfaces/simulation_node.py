@@ -54,7 +54,7 @@ Take = Callable[[bytes], None]
 Tap = Callable[[str, Any, QoSProfile], Take | None]
 """Called with a topic's full name, type and QoS; returns the function that takes the messages, or None."""
 
-# Parameters of rcl, and those that rclpy declares.
+# Parameters that rcl and rclpy declare.
 _NOT_OURS = ("use_sim_time", "start_type_description_service", "qos_overrides")
 
 _REPORT_PERIOD_S = 1.0
@@ -146,7 +146,7 @@ class SimulationNode(Node):
 
         Args:
             name: name of the node; None: DEFAULT_NAME.
-            arguments: ROS arguments, already given to rclpy, whose parameters are read as `parameter_files` says.
+            arguments: ROS arguments, already given to rclpy; parameters are read by the rules of `parameter_files`.
             shared_names: parameter names of other nodes, which a wildcard section may therefore contain; read only when
                 a name is unknown.
             hand_off: connects the nodes of one process; None: the middleware does.
@@ -163,7 +163,7 @@ class SimulationNode(Node):
             if hand_off.clock is not None:
                 set_clock(self, hand_off.clock.clock)
                 if self._drop_clock_subscriptions():
-                    # The edge in the graph stays.
+                    # Keep the edge in the ROS graph.
                     self.subscribe(CLOCK, _nothing, qos=NEWEST)
         self.follows_stamps = False
         self.values: dict[str, Value] = {}

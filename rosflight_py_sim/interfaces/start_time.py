@@ -20,7 +20,7 @@ _ARRIVAL_S = 2.0
 _DISCOVERY_S = 7.0
 
 # Interval of the check for dynamics nodes.
-_LOOK_S = 0.05
+_CHECK_S = 0.05
 
 
 class StartTime:
@@ -37,7 +37,7 @@ class StartTime:
         self._topics = [topic_of(vehicle, TRUTH_STATE.name) for vehicle in vehicles]
         self._newest_ns = -1
         self._give_up_s = time.monotonic() + _DISCOVERY_S
-        self._next_look_s = 0.0
+        self._next_check_s = 0.0
         self._found_s: float | None = None
         self._subscriptions: list[Subscription] = [
             node.subscribe(TRUTH_STATE, self._on_truth, vehicle, qos=CHAIN) for vehicle in vehicles
@@ -56,9 +56,9 @@ class StartTime:
 
     def _has_waited(self) -> bool:
         now_s = time.monotonic()
-        if now_s < self._next_look_s:
+        if now_s < self._next_check_s:
             return False
-        self._next_look_s = now_s + _LOOK_S
+        self._next_check_s = now_s + _CHECK_S
         sources = [source for topic in self._topics for source in self._node.get_publishers_info_by_topic(topic)]
         if any(source.qos_profile.durability is DurabilityPolicy.TRANSIENT_LOCAL for source in sources):
             # This package's dynamics, which repeats its state.

@@ -2,8 +2,8 @@
 
 A row of the table holds a topic's name, message type, frame_id and QoS, the names of the fields that the simulator
 uses, and the nodes that publish and subscribe to it. `SimulationNode.publisher` and `SimulationNode.subscribe` take
-rows; they send and receive the named tuples below. Vectors are in body axes (forward, right, down) unless the name says
-`ned`; units are SI.
+rows; they send and receive the named tuples below. Vectors are in body axes (forward, right, down) unless the name ends
+in `ned`; units are SI.
 
 Fields of a ROS message that a row does not name are constant: zero, or the value in `constants`.
 """
@@ -435,7 +435,7 @@ RANGE = _stamped(
 BATTERY = _stamped("sim/sensors/battery", BatteryStatus, BatterySample, by="sensors", to="sil_board, bridge")
 TRUTH_IMU_BIAS = IMU.renamed("sim/truth_imu_bias", by="sensors")
 
-# The autopilot slot.
+# Outputs and RC frames of the flight controller.
 PWM_OUTPUT = _stamped(
     topic_names.PWM_OUTPUT,
     PwmOutput,
@@ -484,7 +484,7 @@ AUTOPILOT_PHASE = StepTopic[String](topic_names.AUTOPILOT_PHASE, String, LATCHED
 AUTOPILOT_PATH = StepTopic[Path](topic_names.AUTOPILOT_PATH, Path, LATCHED, by="autopilot")
 AUTOPILOT_PROGRESS = StepTopic[Float64](topic_names.AUTOPILOT_PROGRESS, Float64, by="autopilot")
 
-# Guided mode of a vehicle that programs fly beside the flight controller: mode and bitmaps of exceeded limits.
+# Guided mode of a vehicle with uThere Ground Control: mode and bitmaps of exceeded limits.
 GUIDED_MODE = StepTopic[UInt8](topic_names.GUIDED_MODE, UInt8, LATCHED, by="bridge")
 CAGE_TRIGGERED = StepTopic[UInt32](topic_names.CAGE_TRIGGERED, UInt32, LATCHED, by="bridge")
 CAGE_TRIGGERED_LAST = StepTopic[UInt32](topic_names.CAGE_TRIGGERED_LAST, UInt32, LATCHED, by="bridge")

@@ -166,7 +166,7 @@ class WireFormat:
             own_codes += "".join(_CODES[primitive][0] for primitive in self._primitives[span])
         names = {"NANOSECONDS": NANOSECONDS, "new": tuple.__new__, "message": message, "pack": self._encode}
         names |= {"start": _LITTLE_ENDIAN, "length": len(self._frame), "frame": self._frame}
-        # eval, as in namedtuple and dataclass: the text consists of numbers and of the names given here.
+        # eval, as in namedtuple and dataclass: the text contains only numbers and the names given here.
         stamp = "m[0] // NANOSECONDS, m[0] % NANOSECONDS"
         numbers_text = ", ".join(filter(None, given))
         encode: Callable[[Any], bytes] = eval(f"lambda m: pack(start, {stamp}, length, frame, {numbers_text})", names)

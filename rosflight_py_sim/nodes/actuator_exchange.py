@@ -17,12 +17,12 @@ _WAITING_TIME_MODE = TIME_MODE.overridden("steps wait for a client", default="lo
 
 # While all vehicles wait, only services need the executor, so the next commands are awaited here: this is faster than a
 # wake-up through another thread and a task of the executor. ArduPilot's median reply takes 30 us, less than the wake-up
-# of a sleeping process, so the sockets are polled without sleep at first (65 us per step instead of 100).
+# of a sleeping process, so the sockets are polled without sleep at first (which shortens 100 us to 65).
 _SLEEPLESS_S = 50e-6
 _LINGER_S = 1e-3
 
 # A partner without a reply for one to two of these intervals is reported as being waited for.
-_LOOK_S = 1.0
+_CHECK_S = 1.0
 
 
 class ActuatorExchange:
@@ -62,7 +62,7 @@ class ActuatorExchange:
             SlotVehicle(node, index, name, front_end.wants, self._on_change)
             for index, name in enumerate(front_end.vehicles)
         ]
-        node.create_system_timer(_LOOK_S, self._on_look)
+        node.create_system_timer(_CHECK_S, self._on_check_timer)
 
     def close(self) -> None:
         """Close the front-end; may be called again, and without `open`."""
@@ -94,7 +94,7 @@ class ActuatorExchange:
         """Exchange snapshots and commands, also those that arrive within `_LINGER_S`."""
         is_waiting = self._exchange()
         if any(vehicle.is_early for vehicle in self._vehicles):
-            # The step has not come this far; the arrival of its IMU messages calls this again.
+            # The step has not come this far: the arrival of the IMU message calls this method again.
             return
         if is_waiting and all(map(self._is_waiting, self._vehicles)):
             end_s = time.monotonic() + _LINGER_S
@@ -151,9 +151,9 @@ class ActuatorExchange:
     def _has_begun(self, time_ns: int) -> bool:
         return any(vehicle.answered_ns >= time_ns for vehicle in self._vehicles)
 
-    def _on_look(self) -> None:
+    def _on_check_timer(self) -> None:
         for vehicle in self._vehicles:
-            vehicle.look()
+            vehicle.repeat_requests()
             if (
                 self._is_waiting(vehicle)
                 and vehicle.pending is self._pending_before[vehicle.index]
@@ -161,7 +161,7 @@ class ActuatorExchange:
             ):
                 self._report_waiting(vehicle, waiting=True)
             self._pending_before[vehicle.index] = vehicle.pending
-        # A front-end may have opened another socket under the number of one that was being watched.
+        # A front-end may have opened another socket with the file number of a watched one.
         if any(map(self._is_waiting, self._vehicles)):
             self._on_readable()
 

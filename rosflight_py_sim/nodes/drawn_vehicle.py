@@ -97,7 +97,7 @@ class DrawnVehicle:
         """Full namespace of the vehicle, without the leading slash."""
         return self._namespace
 
-    def look(self, dt: float) -> bool:
+    def poll(self, dt: float) -> bool:
         """Take the newest messages, `dt` s after the last call; return whether there is a new state."""
         state = self._truth.take()
         if state is None:

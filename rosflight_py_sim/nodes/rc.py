@@ -26,7 +26,7 @@ from rosflight_py_sim.transmitter.sdl import NoPygameError
 
 # System time, because the sticks move in real time whatever the speed of the simulation.
 _POLL_PERIOD_S = 0.01
-_LOOK_PERIOD_S = 1.0
+_SEARCH_PERIOD_S = 1.0
 
 
 class Rc(SimulationNode):
@@ -81,7 +81,7 @@ class Rc(SimulationNode):
         Parameter("rc_frequency", 50.0, "Rate of RC frames", "Hz", minimum=1.0, maximum=400.0, read_only=True),
     )
 
-    # Here because a node that refuses its parameters is destroyed, too.
+    # A class attribute, because a node that fails during construction is destroyed, too.
     _transmitter: Transmitter | None = None
 
     def __init__(self, **arguments: Any) -> None:
@@ -133,8 +133,8 @@ class Rc(SimulationNode):
         if device in ("none", "auto"):
             self._create_services()
         if device == "auto":
-            self._look_timer = self.create_system_timer(_LOOK_PERIOD_S, self._look_for_joystick)
-            self._look_for_joystick()
+            self._search_timer = self.create_system_timer(_SEARCH_PERIOD_S, self._search_joystick)
+            self._search_joystick()
 
     def _open_joystick(self) -> Transmitter:
         return joystick.JoystickTransmitter(
@@ -144,12 +144,12 @@ class Rc(SimulationNode):
             index=int(number(self.values, "joystick_index")),
         )
 
-    def _look_for_joystick(self) -> None:
+    def _search_joystick(self) -> None:
         """Open a joystick once there is one; pygame is not loaded before."""
         devices = joystick.joystick_devices()
         if not devices:
             return
-        self._look_timer.cancel()
+        self._search_timer.cancel()
         try:
             self._fly_by(self._open_joystick())
         except NoPygameError as error:

@@ -58,8 +58,8 @@ RECORDER_PARAMETERS = ParameterTable(
 # Interval of the batches that messages wait for: some dozens of steps at full speed.
 _BATCH_S = 0.02
 
-# How often to look for new topics.
-_LOOK_S = 0.2
+# Interval of the check for new topics.
+_CHECK_S = 0.2
 
 # The clock is recorded first, because the times of the others refer to it; limit of the wait for it.
 _CLOCK_PATIENCE_S = 2.0
@@ -123,7 +123,7 @@ class Recorder(SimulationNode):
             raise ParameterError(f"parameter 'record.file': {error}") from error
         self.get_logger().info(f"recording to {self.path}")
         self.create_system_timer(_BATCH_S, self._hand_on)
-        self.create_system_timer(_LOOK_S, self.look)
+        self.create_system_timer(_CHECK_S, self.look)
         self.look()
 
     def diagnose(self, period: Period) -> Iterator[Diagnosis]:

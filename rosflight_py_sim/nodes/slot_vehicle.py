@@ -1,4 +1,4 @@
-"""A vehicle whose flight controller is the bridge: a snapshot for each step, and the commands that answer it."""
+"""Vehicle with the bridge as flight controller: a snapshot for each step, and the commands that answer it."""
 
 from __future__ import annotations
 
@@ -33,12 +33,13 @@ from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.nodes.bridged_vehicle import BridgedVehicle
 from rosflight_py_sim.transitions import TransitionMachine, Transitions
 
-# Calls of `look` after which an answer is overdue. Resetting a JSBSim aircraft takes long, because it is reloaded.
-_PATIENT_LOOKS = 5
+# Calls of `repeat_requests`, one per second, after which an answer is overdue. Resetting a JSBSim aircraft takes long,
+# because it is reloaded.
+_OVERDUE_CALLS = 5
 
 
 class SlotState(Enum):
-    """Stages of the exchange: what the vehicle is waiting for."""
+    """Stages of the exchange between a vehicle and the front-end."""
 
     STEPPING = "stepping"
     ASKING = "asking"
@@ -71,7 +72,7 @@ class SlotEvent(Enum):
     RESET_DONE = "answer of the last reset service"
     NEW_STATE = "new state"
     SECOND = "a second without an answer"
-    OVERDUE = f"{_PATIENT_LOOKS} s without an answer"
+    OVERDUE = f"{_OVERDUE_CALLS} s without an answer"
 
 
 class SlotVehicle(BridgedVehicle):
@@ -110,7 +111,7 @@ class SlotVehicle(BridgedVehicle):
         self._commands: list[int] = []
         self._pwm = PulseWidths(-1, ())
         self._requested_step, self._step_size = math.inf, 0.0
-        self._resets = self._looks = 0
+        self._resets = self._calls_without_reply = 0
         self._conversation = TransitionMachine(SLOT_TRANSITIONS, SlotState.STEPPING, self)
         self._send_pwm = node.publisher(PWM_OUTPUT, name)
         self._send_waiting_for = node.publisher(WAITING_FOR, name)
@@ -169,15 +170,15 @@ class SlotVehicle(BridgedVehicle):
             return False
         if not may_request or (step == self._requested_step and self._step_size <= step):
             return True
-        self._requested_step, self._looks = step, 0
+        self._requested_step, self._calls_without_reply = step, 0
         self._conversation.handle(SlotEvent.LENGTH_NEEDED)
         return False
 
-    def look(self) -> None:
+    def repeat_requests(self) -> None:
         """Repeat unanswered requests, because a node may have been restarted; call this once a second."""
-        self._looks += 1
+        self._calls_without_reply += 1
         self._conversation.handle(SlotEvent.SECOND)
-        if self._looks == _PATIENT_LOOKS:
+        if self._calls_without_reply == _OVERDUE_CALLS:
             self._conversation.handle(SlotEvent.OVERDUE)
 
     # Actions of the transitions.
@@ -207,7 +208,7 @@ class SlotVehicle(BridgedVehicle):
         )
 
     def _call_reset_services(self) -> None:
-        self._looks = 0
+        self._calls_without_reply = 0
         self._resets += 1
         self._call_reset(0)
 

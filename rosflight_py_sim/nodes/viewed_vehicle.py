@@ -50,7 +50,7 @@ class ViewedVehicle:
         for polled in (self._truth, self._wind, self._pwm, self._status):
             polled.close()
 
-    def look(self) -> VehicleView | None:
+    def poll(self) -> VehicleView | None:
         """The present view of the vehicle; None if nothing has changed."""
         truth, wind, pwm = self._truth.take(), self._wind.take(), self._pwm.take()
         if wind is not None:

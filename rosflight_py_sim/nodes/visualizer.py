@@ -55,7 +55,7 @@ _TF_STATIC = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 # Pictures per drawing of the path.
 _PATH_EVERY = 6
 
-_LOOK_PERIOD_S = 1.0
+_CHECK_PERIOD_S = 1.0
 
 
 class Visualizer(SimulationNode):
@@ -96,7 +96,7 @@ class Visualizer(SimulationNode):
         self._drawn = 0
         self._place([*WORLD_FRAMES, *(frame for one in self._vehicles for frame in sensor_frames(one.namespace))])
         self.create_system_timer(self._period_s, self._draw)
-        self.create_system_timer(_LOOK_PERIOD_S, self._look_around)
+        self.create_system_timer(_CHECK_PERIOD_S, self._check_graph)
 
     def configure(self, values: dict[str, Value]) -> None:
         """Apply the parameters that can change while the node runs."""
@@ -142,7 +142,7 @@ class Visualizer(SimulationNode):
         forces, winds = number(self.values, "force_arrow_scale"), number(self.values, "wind_arrow_scale")
         arrows: list[Marker] = []
         for vehicle in self._vehicles:
-            if not vehicle.look(self._period_s) and not (is_new and vehicle.state.time_ns >= 0):
+            if not vehicle.poll(self._period_s) and not (is_new and vehicle.state.time_ns >= 0):
                 continue
             self.update_clock(vehicle.state.time_ns)
             self._tf.publish(vehicle.transforms())
@@ -154,7 +154,7 @@ class Visualizer(SimulationNode):
         if arrows:
             self._arrows.publish(MarkerArray(markers=arrows))
 
-    def _look_around(self) -> None:
+    def _check_graph(self) -> None:
         for one in self._still:
             one.repeat_if_needed()
         new = [

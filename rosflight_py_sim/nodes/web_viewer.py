@@ -59,7 +59,7 @@ WEB_VIEWER_PARAMETERS = (
     + SURFACE_MIX_PARAMETERS
 )
 
-_LOOK_PERIOD_S = 1.0
+_CHECK_PERIOD_S = 1.0
 
 _PACE_READ = "time_manager/get_parameters"
 
@@ -124,7 +124,7 @@ class WebViewer(SimulationNode):
         self._unseen = 0
         self._paces: deque[tuple[float, float]] = deque()
         self.create_system_timer(1.0 / number(self.values, "web_viewer.rate"), self._draw)
-        self.create_system_timer(_LOOK_PERIOD_S, self._look_around)
+        self.create_system_timer(_CHECK_PERIOD_S, self._check_graph)
         # Printed whatever the log level.
         print(f"see the simulation in a browser: {self.url}", flush=True)
 
@@ -180,7 +180,7 @@ class WebViewer(SimulationNode):
         if self._unseen % _UNSEEN:
             return
         for vehicle in self._vehicles:
-            view = vehicle.look()
+            view = vehicle.poll()
             if view is not None:
                 self.update_clock(vehicle.state.time_ns)
                 self._display.show(vehicle.name, view)
@@ -208,7 +208,7 @@ class WebViewer(SimulationNode):
             self.controls.show_pace(multiplier)
 
     @pushing()
-    def _look_around(self) -> None:
+    def _check_graph(self) -> None:
         self._calls.give_up_old()
         self.controls.offer(self._calls.discover(lambda name: self.controls.uses(name) or name == _PACE_READ))
         self._calls.read_parameter("time_manager", "real_time_multiplier", self._show_pace)

@@ -194,7 +194,7 @@ SLOT_SEQUENCES: dict[str, tuple[list[SlotEvent], SlotState, list[str]]] = {
     "length that nobody sets": (
         [*_ANSWERED, N.LENGTH_NEEDED, N.SECOND, N.OVERDUE, N.SECOND],
         V.LENGTH_REQUESTED,
-        ["_show_snapshot", "_request_length", "_request_length", "_warn_of_no_reply", "_request_length"],
+        ["_show_snapshot", "_request_length", "_request_length", "_warn_of_missing_reply", "_request_length"],
     ),
     "start over, services first": (
         [N.SNAPSHOT, N.START_OVER, N.RESET_DONE, N.NEW_STATE],
