@@ -1,6 +1,6 @@
-"""Parameters shared by several nodes, declared once; a file sets them for all nodes in its section `/**`.
+"""Parameters shared by several nodes, each declared once; section `/**` of a parameter file sets them for all nodes.
 
-A node that needs another default or range uses `Parameter.overridden`, which states the reason.
+A node that needs another default or range uses `Parameter.overridden`, which adds the reason to the text.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from rosflight_py_sim.parameters import Parameter
 SEED = Parameter(
     "seed",
     0,
-    "Seed of this node's random numbers; the same seed gives the same run",
+    "Seed of this node's random number generator; the same seed gives the same run",
     minimum=0,
     maximum=2**31 - 1,
     read_only=True,
@@ -18,7 +18,7 @@ SEED = Parameter(
 
 MASS = Parameter("mass", 3.5, "mass of the vehicle", "kg", minimum=0.0, above_minimum=True, required=True)
 
-GRAVITY = Parameter("gravity", 9.81, "acceleration of free fall", "m/s^2", minimum=0.0, maximum=30.0)
+GRAVITY = Parameter("gravity", 9.81, "gravitational acceleration", "m/s^2", minimum=0.0, maximum=30.0)
 
 ORIGIN_LATITUDE = Parameter(
     "origin_latitude", 40.2463724, "Geodetic latitude of the NED origin", "deg", minimum=-90.0, maximum=90.0
@@ -36,11 +36,11 @@ ORIGIN_ALTITUDE = Parameter(
 )
 
 WATER_DENSITY = Parameter(
-    "water_density", 0.0, "Density of the water below down = 0 (0: no water)", "kg/m^3", minimum=0.0
+    "water_density", 0.0, "Density of the water below down = 0; 0 means no water", "kg/m^3", minimum=0.0
 )
 
 MAX_YAW_RATE = Parameter("max_yaw_rate", 1.0, "largest commanded yaw rate", "rad/s", minimum=0.0, above_minimum=True)
 
 SPOOL_UP_TIME = Parameter(
-    "spool_up_time", 1.0, "time after a start in which the throttle allowed rises from 0 to 1", "s", minimum=0.0
+    "spool_up_time", 1.0, "time after a start over which the throttle limit rises from 0 to 1", "s", minimum=0.0
 )

@@ -1,13 +1,12 @@
 """Guidance loops without ROS.
 
-Every vehicle: in which state it shall fly (`fly_target`), and what flies it so (`target_controller`),
-and how numbered waypoints are flown one after the other (`waypoint_route`).
+Every vehicle: the target state (`fly_target`), the controller interface (`target_controller`), and routes of numbered
+waypoints (`waypoint_route`).
 
-Multirotor: the square (`mission`), how it must tilt and thrust to be where it shall (`position_controller`), or
-to fly a target (`multirotor_target_controller`).
+Multirotor: the square mission (`mission`), position control by tilt and thrust (`position_controller`), and target
+control (`multirotor_target_controller`).
 
-Fixed wing: which path leads through its waypoints (`waypoints`, `path_planning`, `dubins`), how to follow it
-(`path_segments`, `path_manager`), how surfaces and throttle fly a target (`fixedwing_target_controller`, over
-`longitudinal_loops` and `surface_loops`, with the gains of `gain_design`), and all of that from take-off to loiter
-(`fixedwing_mission`).
+Fixed wing: path planning (`waypoints`, `path_planning`, `dubins`), path following (`path_segments`, `path_manager`),
+target control by surfaces and throttle (`fixedwing_target_controller`, using `longitudinal_loops` and `surface_loops`,
+with the gains of `gain_design`), and the mission from take-off to loiter (`fixedwing_mission`).
 """

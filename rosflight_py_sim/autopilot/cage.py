@@ -1,7 +1,7 @@
-"""The cage: bounds of the state in which a program may steer a plane, and a bitmap of those that are exceeded.
+"""Cage: state limits within which a program may control a plane, and a bitmap of those exceeded.
 
-Source: uThere, Interfacing with Ground Control via UDP / TCP ("Implementing fly() command in your software"), which has
-the bits in this order.
+Source: uThere, Interfacing with Ground Control via UDP / TCP ("Implementing fly() command in your software"), which
+defines the order of the bits.
 """
 
 from __future__ import annotations
@@ -51,20 +51,20 @@ class CageBit(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """What is known of a plane at one time, in SI units.
+    """State of a plane at one time, in SI units.
 
     Attributes:
         time_s: simulated time, s.
         state: position, attitude, speeds, and the wind.
-        throttle: what the motors are asked for, 0 to 1.
+        throttle: commanded throttle, 0 to 1.
         wing_load: lift over weight: 1 in level flight.
-        battery_voltage: as it is measured, V; None: not yet.
+        battery_voltage: measured voltage, V; None before the first measurement.
         armed: whether the flight controller is armed.
         override: whether the safety pilot has the controls.
-        rc_lost: whether the safety pilot's transmitter is not heard.
-        gps_ok: whether GNSS tells a position.
-        nav_ok: whether the flight controller knows its attitude.
-        imu_ok: whether the inertial sensors answer.
+        rc_lost: whether the signal of the safety pilot's transmitter is lost.
+        gps_ok: whether GNSS provides a position.
+        nav_ok: whether the flight controller's attitude estimate is healthy.
+        imu_ok: whether the inertial sensors respond.
     """
 
     time_s: float
@@ -82,7 +82,7 @@ class Observed:
 
 @dataclass(frozen=True)
 class CageLimit:
-    """A bound of one quantity; `sign` is 1 where it is the greatest value and -1 where it is the least."""
+    """Limit of one quantity; `sign` is 1 for a maximum and -1 for a minimum."""
 
     bit: CageBit
     quantity: str
@@ -91,27 +91,40 @@ class CageLimit:
 
     @property
     def name(self) -> str:
-        """Name of the parameter, and of the variable."""
+        """Name of the parameter and of the variable."""
         return self.parameter.name
 
 
 CAGE_LIMITS = (
-    CageLimit(CageBit.ALTITUDE, "altitude", 1, Parameter("cage_altitude_maximum", 300.0, "highest, above home", "m")),
-    CageLimit(CageBit.ALTITUDE, "altitude", -1, Parameter("cage_altitude_minimum", 10.0, "lowest, above home", "m")),
+    CageLimit(
+        CageBit.ALTITUDE, "altitude", 1, Parameter("cage_altitude_maximum", 300.0, "maximum height above home", "m")
+    ),
+    CageLimit(
+        CageBit.ALTITUDE, "altitude", -1, Parameter("cage_altitude_minimum", 10.0, "minimum height above home", "m")
+    ),
     CageLimit(CageBit.CLIMB, "climb", 1, Parameter("cage_climb_maximum", 15.0, "fastest climb", "m/s")),
-    CageLimit(CageBit.CLIMB, "climb", -1, Parameter("cage_climb_minimum", -15.0, "fastest descent, below zero", "m/s")),
+    CageLimit(
+        CageBit.CLIMB,
+        "climb",
+        -1,
+        Parameter("cage_climb_minimum", -15.0, "minimum climb rate (negative: descent)", "m/s"),
+    ),
     CageLimit(
         CageBit.THROTTLE,
         "throttle",
         1,
         Parameter("cage_throttle_maximum", 1.0, "greatest throttle", minimum=0.0, maximum=1.0),
     ),
-    CageLimit(CageBit.RANGE_SOFT, "range", 1, Parameter("cage_range", 1000.0, "farthest from home", "m", minimum=0.0)),
+    CageLimit(
+        CageBit.RANGE_SOFT, "range", 1, Parameter("cage_range", 1000.0, "maximum distance from home", "m", minimum=0.0)
+    ),
     CageLimit(
         CageBit.RANGE_HARD,
         "range",
         1,
-        Parameter("cage_range_hard", 1500.0, "farther still, which sets a bit of its own", "m", minimum=0.0),
+        Parameter(
+            "cage_range_hard", 1500.0, "hard limit of the distance from home, with a bit of its own", "m", minimum=0.0
+        ),
     ),
     CageLimit(CageBit.AIRSPEED, "airspeed", 1, Parameter("cage_airspeed_max", 35.0, "fastest", "m/s", minimum=0.0)),
     CageLimit(CageBit.AIRSPEED, "airspeed", -1, Parameter("cage_airspeed_min", 10.0, "slowest", "m/s", minimum=0.0)),
@@ -119,7 +132,7 @@ CAGE_LIMITS = (
         CageBit.ROLL,
         "roll",
         1,
-        Parameter("cage_roll_max", 1.05, "largest roll angle, left and right", "rad", minimum=0.0, maximum=math.pi),
+        Parameter("cage_roll_max", 1.05, "maximum roll angle, left and right", "rad", minimum=0.0, maximum=math.pi),
     ),
     CageLimit(
         CageBit.PITCH,
@@ -133,21 +146,25 @@ CAGE_LIMITS = (
         -1,
         Parameter("cage_pitch_min", -0.7, "lowest nose", "rad", minimum=-math.pi / 2, maximum=math.pi / 2),
     ),
-    CageLimit(CageBit.WINGLOAD, "wingload", 1, Parameter("cage_wingload_max", 4.0, "largest lift over weight")),
+    CageLimit(
+        CageBit.WINGLOAD, "wingload", 1, Parameter("cage_wingload_max", 4.0, "maximum wing load: lift over weight")
+    ),
     CageLimit(
         CageBit.BATTERY_WARN,
         "battery",
         -1,
-        Parameter("cage_battery_warn", 0.0, "voltage under which the battery is low", "V", minimum=0.0),
+        Parameter("cage_battery_warn", 0.0, "voltage below which the battery counts as low", "V", minimum=0.0),
     ),
     CageLimit(
         CageBit.BATTERY_EMERGENCY,
         "battery",
         -1,
-        Parameter("cage_battery_emergency", 0.0, "voltage under which it is nearly empty", "V", minimum=0.0),
+        Parameter(
+            "cage_battery_emergency", 0.0, "voltage below which the battery counts as nearly empty", "V", minimum=0.0
+        ),
     ),
 )
-"""All bounds of a number."""
+"""All numeric limits."""
 
 _RISING = (
     ("cage_altitude_minimum", "cage_altitude_maximum"),
@@ -157,19 +174,19 @@ _RISING = (
     ("cage_pitch_min", "cage_pitch_max"),
     ("cage_battery_emergency", "cage_battery_warn"),
 )
-"""Bounds of which the second must not be below the first."""
+"""Pairs of limits of which the second must not be below the first."""
 
 CAGE_PARAMETERS = ParameterTable(*(limit.parameter for limit in CAGE_LIMITS))
 
 
 class Cage:
-    """Judges states and targets by the bounds of CAGE_PARAMETERS."""
+    """Checks states and targets against the limits of CAGE_PARAMETERS."""
 
     def __init__(self, values: Values) -> None:
         """`values` holds every parameter of CAGE_PARAMETERS, checked; it may hold others.
 
         Raises:
-            ParameterError: a bound that is below the one which it should be above.
+            ParameterError: a maximum is below its minimum.
         """
         self.limits = {limit.name: number(values, limit.name) for limit in CAGE_LIMITS}
         for low, high in _RISING:
@@ -183,7 +200,7 @@ class Cage:
         ]
 
     def exceeded(self, quantities: Mapping[str, float]) -> int:
-        """Bitmap of the bounds that these quantities exceed; those that are not there exceed none."""
+        """Bitmap of the limits that these quantities exceed; missing quantities exceed none."""
         bits = 0
         for quantity, sign, bound, bit in self._rows:
             value = quantities.get(quantity)
@@ -192,10 +209,9 @@ class Cage:
         return bits
 
     def of_state(self, observed: Observed, battery_voltage: float | None) -> int:
-        """Bitmap of a plane's state at one time: without the bits that speak of how long something has been so.
+        """Bitmap of a plane's state at one time, without the bits that depend on durations.
 
-        Those are of packets, of targets, and NAV_LOST. The voltage (V) is one that may be judged: smoothed, or None
-        where there is none.
+        Those are the bits of packets and targets, and NAV_LOST. The voltage (V) is smoothed, or None if unknown.
         """
         state = observed.state
         north, east, _ = state.position_ned
@@ -219,7 +235,7 @@ class Cage:
         )
 
     def of_target(self, target: FlyTarget) -> int:
-        """Bitmap of a target: the bounds that it exceeds, and TARGET with them; 0 where it lies inside."""
+        """Bitmap of a target: the limits that it exceeds, together with TARGET; 0 if it is inside."""
         quantities: dict[str, float] = {}
         for part in (target.lateral, target.speed, target.vertical):
             match part:
@@ -242,5 +258,5 @@ class Cage:
 
 
 def words(bits: int) -> str:
-    """Names of the bits that are set, as in 'roll, target'; empty where none is."""
+    """Names of the bits that are set, such as 'roll, target'; empty if none."""
     return ", ".join(bit.name.lower().replace("_", " ") for bit in CageBit if bits >> bit & 1)

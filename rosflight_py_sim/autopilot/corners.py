@@ -1,4 +1,4 @@
-"""Where two legs of a path meet, seen from above."""
+"""Corners between two legs of a path, seen from above."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from rosflight_py_sim.autopilot.loops import wrap_angle
 from rosflight_py_sim.autopilot.path_segments import Arc, Horizontal
 from rosflight_py_sim.autopilot.setpoint import Vector3
 
-# Corners that turn by less than this (rad) are none.
+# Course changes below this (rad) are not corners.
 _STRAIGHT = 1e-6
 
 
 def corner_cut(turn_rad: float, radius: float) -> float:
-    """How far from a corner an arc that touches both legs begins and ends, m.
+    """Distance from a corner to the ends of the arc tangent to both legs, m.
 
     In a corner of the angle rho between the legs that is R / tan(rho / 2) (Beard and McLain, Small Unmanned Aircraft,
     2012, eq. 11.2); with the course changing by c = pi - rho it is R tan(c / 2).
@@ -22,7 +22,7 @@ def corner_cut(turn_rad: float, radius: float) -> float:
 
 
 def corner_arc(begin_ned: Vector3, before: Horizontal, turn_rad: float, radius: float, airspeed: float) -> Arc:
-    """The level arc that leaves the direction `before` at `begin_ned`, and turns by `turn_rad`, right positive."""
+    """Level arc that leaves the direction `before` at `begin_ned` and turns by `turn_rad`, positive to the right."""
     turn = int(math.copysign(1.0, turn_rad))
     north, east = before
     centre = (begin_ned[0] - turn * radius * east, begin_ned[1] + turn * radius * north, begin_ned[2])
@@ -36,12 +36,12 @@ def direction(start: Vector3, end: Vector3) -> Horizontal:
 
 
 def turn_angle(before: Horizontal, after: Horizontal) -> float:
-    """Change of course from one direction to the other, rad, positive to the right."""
+    """Change of course between two directions, rad, positive to the right."""
     return wrap_angle(math.atan2(after[1], after[0]) - math.atan2(before[1], before[0]))
 
 
 def bisector(before: Horizontal, after: Horizontal) -> Horizontal:
-    """Normal of the plane that halves a corner: (q_{i-1} + q_i) / |...| of eq. 11.1; for a turn back, q_{i-1}."""
+    """Normal of the plane that bisects a corner: (q_{i-1} + q_i) / |...| of eq. 11.1; for a reversal, q_{i-1}."""
     north, east = before[0] + after[0], before[1] + after[1]
     length = math.hypot(north, east)
     return (north / length, east / length) if length > 1e-6 else before

@@ -1,4 +1,4 @@
-"""Dubins paths: the shortest way from one place and course to another for a vehicle of limited turn rate."""
+"""Dubins paths: shortest paths between two poses for a vehicle with a minimum turn radius."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ RIGHT, LEFT = 1, -1
 CASES = {"RSR": (RIGHT, RIGHT), "RSL": (RIGHT, LEFT), "LSR": (LEFT, RIGHT), "LSL": (LEFT, LEFT)}
 """The four turn-straight-turn paths: senses of the first and of the last turn."""
 
-# A turn this close to a whole one is none, seen through rounding.
+# A turn this close to a full circle is zero, up to rounding.
 _WHOLE_TURN = 2.0 * math.pi - 1e-9
 
 
 class UnreachableError(ValueError):
-    """There is no such path; the text says why."""
+    """There is no such path; the text gives the reason."""
 
 
 @dataclass(frozen=True)
@@ -26,11 +26,11 @@ class DubinsPath:
 
     Attributes:
         case: RSR, RSL, LSR or LSL.
-        radius: of both circles, m.
+        radius: turn radius, m.
         first_centre, last_centre: of the circles, north and east, m.
         first_turn, last_turn: 1 clockwise seen from above, -1 counter-clockwise.
         first_start, last_start: where the arcs begin, seen from their centres, rad from north.
-        first_sweep, last_sweep: how far the arcs go round, rad.
+        first_sweep, last_sweep: angles of the arcs, rad.
         straight: length of the line between them, m.
     """
 
@@ -55,9 +55,9 @@ class DubinsPath:
 def shortest_dubins_path(
     start: Horizontal, start_course: float, end: Horizontal, end_course: float, radius: float
 ) -> DubinsPath:
-    """The shortest of the four turn-straight-turn paths (Beard and McLain, 2012, sec. 11.2.2 and algorithm 7).
+    """Shortest of the four turn-straight-turn paths (Beard and McLain, 2012, sec. 11.2.2 and algorithm 7).
 
-    Places in m, courses in rad. Three circular turns are never shorter where the places are at least 3 R apart.
+    Places in m, courses in rad. Paths of three turns are never shorter if the places are at least 3 R apart.
 
     Raises:
         UnreachableError: the places are closer than 3 R.
@@ -69,7 +69,8 @@ def shortest_dubins_path(
         )
     paths = []
     for case in CASES:
-        # At 3 to 4 radii circles of opposite senses may overlap, and have no tangent between them; the others do.
+        # At 3 to 4 radii, circles of opposite sense may overlap and then have no inner tangent; outer tangents always
+        # exist.
         with contextlib.suppress(UnreachableError):
             paths.append(dubins_path(case, start, start_course, end, end_course, radius))
     return min(paths, key=lambda path: path.length)
@@ -118,6 +119,6 @@ def _abeam(place: Horizontal, course: float, turn: int, radius: float) -> Horizo
 
 
 def _sweep(from_course: float, to_course: float, turn: int) -> float:
-    """How far (rad, 0 to 2 pi) to turn from one course to another in the sense `turn`."""
+    """Angle (rad, 0 to 2 pi) from one course to another in the sense `turn`."""
     sweep = (turn * (to_course - from_course)) % (2.0 * math.pi)
     return 0.0 if sweep > _WHOLE_TURN else sweep

@@ -1,4 +1,4 @@
-"""The mission of a fixed wing: take off, climb straight out, fly the waypoints, loiter."""
+"""Fixed-wing mission: take off, climb straight out, fly the waypoints, loiter."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FIXEDWING_MISSION_PARAMETERS = FIELD_PARAMETERS + ParameterTable(ROTATION_AIRSPE
 
 
 class FixedwingPhase(MissionPhase):
-    """Where in the mission the vehicle is; the numbers are those of the flight log."""
+    """Phase of the mission; the numbers are those of the flight log."""
 
     WAIT = 0
     TAKE_OFF = 1
@@ -37,15 +37,14 @@ class FixedwingPhase(MissionPhase):
 class FixedwingMission:
     """Take off along the heading on the ground, climb straight out, join the path, and loiter at its end.
 
-    Each call of `update` moves the mission on. When the loiter's turns are flown the mission is done, and the vehicle
-    goes on circling: an aircraft cannot wait otherwise.
+    Each call of `update` advances the mission. It is done after the loiter's turns; the vehicle then keeps circling.
     """
 
     def __init__(self, values: Values, plan: FlightPlan) -> None:
         """`values` holds FIXEDWING_MISSION_PARAMETERS, checked; it may hold others.
 
         Raises:
-            WaypointError: no path can be made of the plan.
+            WaypointError: the plan yields no path.
         """
         self._planned = planned_path(plan)
         self._plan = plan
@@ -56,18 +55,18 @@ class FixedwingMission:
         self.configure(values)
 
     def configure(self, values: Values) -> None:
-        """Take over changed parameters; the path stays."""
+        """Apply changed parameters; the path stays."""
         self._flying_speed = number(values, "rotation_airspeed")
         self._gains = FieldGains.of(values)
 
     @property
     def phase(self) -> FixedwingPhase:
-        """The phase that the last call of `update` was in."""
+        """Phase at the last call of `update`."""
         return self._phase
 
     @property
     def progress(self) -> float:
-        """Share of the mission that is over, 0 to 1; it never falls and is 1 when the mission is done."""
+        """Completed share of the mission, 0 to 1; never decreases, and is 1 when the mission is done."""
         return self._progress
 
     @property
@@ -77,30 +76,30 @@ class FixedwingMission:
 
     @property
     def path(self) -> tuple[Segment, ...]:
-        """The path, with the way to it once that is known."""
+        """The path, preceded by the way to it once known."""
         return self._planned if self._manager is None else self._manager.path
 
     @property
     def wanted_ned(self) -> Vector3:
-        """The point of the path abreast of the vehicle, m."""
+        """Point of the path abreast of the vehicle, m."""
         return self._nearest
 
     def start(self, state: FlightState) -> None:
-        """Begin to take off, along the present heading; a vehicle that is as fast as one that flies joins the path.
+        """Begin to take off along the present heading; a vehicle at flying speed joins the path.
 
         Raises:
             RuntimeError: the mission has begun already.
         """
         if self.flies:
-            raise RuntimeError(f"the mission has begun already: {self._phase.label}")
+            raise RuntimeError(f"the mission has already begun: {self._phase.label}")
         flying = state.ground_speed >= self._flying_speed
         self._phase = FixedwingPhase.WAYPOINTS if flying else FixedwingPhase.TAKE_OFF
 
     def replace(self, plan: FlightPlan) -> None:
-        """Fly another plan from now on: on the ground and in the climb-out the next one, in the air from where it is.
+        """Replace the plan: on the ground and in the climb-out it is flown next, in the air from the present position.
 
         Raises:
-            WaypointError: no path can be made of the plan; the present one stays.
+            WaypointError: the plan yields no path; the present one stays.
         """
         self._planned = planned_path(plan)
         self._plan = plan
@@ -110,7 +109,7 @@ class FixedwingMission:
             self._phase = FixedwingPhase.WAYPOINTS
 
     def update(self, state: FlightState, controller: FixedwingTargetController, dt: float) -> Guided:
-        """What `controller` commands for the next `dt` seconds; its `position_ned` is the place wanted now."""
+        """Command of `controller` for the next `dt` seconds; its `position_ned` is the present target position."""
         phase = FixedwingPhase
         if self._phase is phase.TAKE_OFF and controller.climbs_out:
             self._phase = phase.CLIMB_OUT

@@ -1,4 +1,4 @@
-"""A fixed wing flown in the state that it is told: successive loop closure down to surfaces and throttle."""
+"""Fixed-wing target control: successive loop closure down to surfaces and throttle."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ FIXEDWING_TARGET_PARAMETERS = (
         Parameter(
             "roll_slew",
             5.0,
-            "how fast the commanded roll angle changes at most",
+            "largest rate of change of the commanded roll angle",
             "rad/s",
             minimum=0.0,
             above_minimum=True,
@@ -45,24 +45,22 @@ FIXEDWING_TARGET_PARAMETERS = (
         Parameter(
             "pitch_slew",
             2.0,
-            "how fast the commanded pitch angle changes at most",
+            "largest rate of change of the commanded pitch angle",
             "rad/s",
             minimum=0.0,
             above_minimum=True,
         ),
-        Parameter(
-            "loiter_radius", 80.0, "radius of the circle about a place to stay at", "m", minimum=0.0, above_minimum=True
-        ),
-        SPOOL_UP_TIME.overridden("the throttle never moves faster", minimum=0.01),
-        Parameter("take_off_pitch", 0.2, "pitch angle after rotation", "rad", minimum=0.0, maximum=0.8),
+        Parameter("loiter_radius", 80.0, "radius of the loiter circle", "m", minimum=0.0, above_minimum=True),
+        SPOOL_UP_TIME.overridden("also limits the rate of every later throttle change", minimum=0.01),
+        Parameter("take_off_pitch", 0.2, "commanded pitch angle after rotation", "rad", minimum=0.0, maximum=0.8),
         Parameter("steering_gain", 2.0, "rudder per heading error on the ground", minimum=0.0),
         Parameter(
-            "take_off_height", 5.0, "height over the place of take-off at which the climb-out begins", "m", minimum=0.0
+            "take_off_height", 5.0, "height above the take-off point at which the climb-out begins", "m", minimum=0.0
         ),
         Parameter(
             "climb_out_height",
             30.0,
-            "height over the place of take-off at which the climb-out is over",
+            "height above the take-off point at which the climb-out ends",
             "m",
             minimum=0.0,
         ),
@@ -70,7 +68,7 @@ FIXEDWING_TARGET_PARAMETERS = (
 )
 
 GRAVITY = 9.81
-"""m/s^2; only the feed-forward of turns knows it."""
+"""Used only by the feed-forward of turns, m/s^2."""
 
 _CLOCKWISE = 1
 
@@ -78,17 +76,17 @@ _CLOCKWISE = 1
 class FixedwingTargetController(TargetController):
     """Successive loop closure of Beard and McLain, Small Unmanned Aircraft (2012), chapter 6.
 
-    Lateral (sec. 6.3), with phi_ff the roll angle of a coordinated turn along the path's curvature kappa, which saves
-    the integrator from finding it anew at each turn (sec. 10.2 with the ground speed V_g):
+    Lateral (sec. 6.3), with phi_ff the roll angle of a coordinated turn along the path's curvature kappa, which spares
+    the integrator from adapting in each turn (sec. 10.2 with the ground speed V_g):
 
         phi_c = phi_ff + k_p (chi_c - chi) + k_i int(chi_c - chi),   tan(phi_ff) = V_g^2 kappa / g
 
-    A heading is held in the same way by the yaw angle. A place is flown to, and circled clockwise, by the vector field
-    of an orbit (eq. 10.13). Pitch angle and throttle come from LongitudinalLoops, surfaces from SurfaceLoops.
+    A heading is held in the same way with the yaw angle. A position is approached and circled clockwise by the vector
+    field of an orbit (eq. 10.13). Pitch angle and throttle come from LongitudinalLoops, surfaces from SurfaceLoops.
 
-    Commanded angles and throttle change no faster than `roll_slew`, `pitch_slew` and `spool_up_time` say: another
-    target moves the surfaces, but makes none of them jump. Valid below the stall, with the inner loops (roll, pitch)
-    several times faster than the outer ones.
+    Commanded angles and throttle are rate-limited by `roll_slew`, `pitch_slew` and `spool_up_time`, so that a new
+    target does not make the surfaces jump. Valid below the stall, with the inner loops (roll, pitch) several times
+    faster than the outer ones.
     """
 
     def __init__(self, values: Values) -> None:
@@ -106,21 +104,21 @@ class FixedwingTargetController(TargetController):
 
     @property
     def zone(self) -> Zone:
-        """What pitch and throttle were used for last."""
+        """Last use of pitch and throttle."""
         return self._longitudinal.zone
 
     @property
     def climbs_out(self) -> bool:
-        """Whether the take-off has left the ground behind."""
+        """Whether the take-off has left the ground."""
         return self._runway is not None and self._climbed >= self._number["take_off_height"]
 
     @property
     def has_taken_off(self) -> bool:
-        """Whether the take-off has come to `climb_out_height`."""
+        """Whether the take-off has reached `climb_out_height`."""
         return self._runway is not None and self._climbed >= self._number["climb_out_height"]
 
     def reset(self) -> None:
-        """Forget what the integrators and the filter have gathered, and the take-off."""
+        """Reset integrators, filter and take-off."""
         self._course.reset()
         self._longitudinal.reset()
         self._surfaces.reset()
@@ -130,7 +128,7 @@ class FixedwingTargetController(TargetController):
         self._climbed = 0.0
 
     def adopt(self, old: FixedwingTargetController) -> None:
-        """Carry on from `old`, after a change of parameters."""
+        """Copy the state of `old`, after a change of parameters."""
         self._course.reset(old._course.integrated)
         self._longitudinal.adopt(old._longitudinal)
         self._surfaces.adopt(old._surfaces)
@@ -139,14 +137,14 @@ class FixedwingTargetController(TargetController):
         self._runway, self._climbed = old._runway, old._climbed
 
     def stand(self, state: FlightState) -> Guided:
-        """Everything neutral, without thrust."""
+        """Command neutral surfaces and no thrust."""
         self.reset()
         return _guided(SurfaceCommand(0.0, 0.0, 0.0), 0.0, state.position_ned, state.yaw)
 
     def take_off(self, state: FlightState, dt: float) -> Guided:
-        """Full throttle, wings level, on the heading by rudder; the nose comes up at `rotation_airspeed`.
+        """Command full throttle, wings level, heading held by rudder; the nose is raised at `rotation_airspeed`.
 
-        From `take_off_height` on it climbs straight out.
+        From `take_off_height` on the aircraft climbs straight out.
         """
         _require_finite(state)
         n = self._number
@@ -157,7 +155,7 @@ class FixedwingTargetController(TargetController):
         self._climbed = start[2] - state.position_ned[2]
         abreast = _abreast(start, heading, state.position_ned)
         if self.climbs_out:
-            # It aims above the height at which it shall be over, so that it climbs fully until there.
+            # Aim above the final height, so that the climb stays full until there.
             height = AltitudeTarget(-start[2] + n["climb_out_height"] + n["hold_zone"])
             target = FlyTarget(CourseTarget(heading), AirspeedTarget(n["design_airspeed"]), height)
             return self.fly(state, target, dt)._replace(position_ned=abreast)
@@ -171,10 +169,10 @@ class FixedwingTargetController(TargetController):
         return _guided(self._surfaces.steer(state, pitch, steering, dt), throttle, abreast, heading)
 
     def fly(self, state: FlightState, target: FlyTarget, dt: float) -> Guided:
-        """The command for the next `dt` seconds.
+        """Command for the next `dt` seconds.
 
         Raises:
-            ValueError: a state that is not finite; the controller is left as it was.
+            ValueError: the state is not finite; the controller is unchanged.
         """
         _require_finite(state)
         roll, direction, (north, east) = self._turned(state, target.lateral, dt)
@@ -190,7 +188,7 @@ class FixedwingTargetController(TargetController):
         return _guided(surfaces, self._throttle.update(throttle, dt), (north, east, -height), direction)
 
     def _turned(self, state: FlightState, lateral: Lateral, dt: float) -> tuple[float, float, tuple[float, float]]:
-        """Roll angle (rad), the direction that it leads to (rad), and the place where the vehicle shall be."""
+        """Roll angle (rad), target direction (rad) and target position."""
         here = state.position_ned[:2]
         if isinstance(lateral, RollTarget):
             return lateral.roll_rad, state.course, here
@@ -216,7 +214,7 @@ def _guided(surfaces: SurfaceCommand, throttle: float, position_ned: Vector3, di
 
 
 def _abreast(start: Vector3, heading: float, position_ned: Vector3) -> Vector3:
-    """Point of the take-off's line abreast of the vehicle, at its height: straight out is all that is asked."""
+    """Point of the take-off line abreast of the vehicle, at its height."""
     north, east = position_ned[0] - start[0], position_ned[1] - start[1]
     along = north * math.cos(heading) + east * math.sin(heading)
     return (start[0] + along * math.cos(heading), start[1] + along * math.sin(heading), position_ned[2])

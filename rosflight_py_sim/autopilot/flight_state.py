@@ -1,4 +1,4 @@
-"""What the loops of an autopilot measure."""
+"""Flight state used by the autopilot loops."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from rosflight_py_sim.physics.rotations import euler_from_quaternion, rotate_to_
 class FlightState(NamedTuple):
     """Position (NED, m), attitude (rad), body rates (rad/s), course over ground (rad), speeds (m/s).
 
-    `velocity_ned` is that over ground, `wind_ned` that of the air; both are known to the loops of a multirotor and to
-    those that hold a climb.
+    `velocity_ned` is the velocity over ground, `wind_ned` that of the air; both are used by the multirotor loops and by
+    the loops that hold a climb.
     """
 
     position_ned: Vector3
@@ -37,21 +37,21 @@ class FlightState(NamedTuple):
 
     @property
     def is_finite(self) -> bool:
-        """Whether all its numbers are."""
+        """Whether all numbers are finite."""
         return math.isfinite(sum(self.position_ned) + sum(self[1:10]) + sum(self.velocity_ned) + sum(self.wind_ned))
 
     @property
     def climb(self) -> float:
-        """Speed upwards, m/s."""
+        """Climb rate, m/s."""
         return -self.velocity_ned[2]
 
 
-# Slower over ground than this (m/s), the nose tells where a vehicle goes; its course would be noise.
+# Below this ground speed (m/s) the heading is used as course, which would be noise.
 _STANDING = 0.5
 
 
 def flight_state(truth: Sequence[float], wind_ned: Sequence[float]) -> FlightState:
-    """Of a truth state (19), as physics/rigid_body.py orders it, and the wind (3), m/s.
+    """Flight state from a truth state (19,), see `physics`, and the wind (3,), m/s.
 
     Airspeed is the length of the velocity through the air, course the direction of the horizontal velocity over ground
     (Beard and McLain, Small Unmanned Aircraft, 2012, eq. 2.6 and fig. 2.10).

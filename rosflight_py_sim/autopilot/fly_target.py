@@ -1,4 +1,4 @@
-"""The state that a vehicle shall fly in: one target sideways, one for its speed, one for its height."""
+"""Target state of a vehicle: one lateral target, one for speed, one for height."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import TypeAlias
 
 
 class TargetError(ValueError):
-    """A target that no vehicle can be given; the text says what was given and what is allowed."""
+    """Invalid target; the text names the value given and the values allowed."""
 
 
 @dataclass(frozen=True, slots=True)
 class PositionTarget:
-    """Fly to a place (m from home) and stay there: a wing circles it, rotors hover over it."""
+    """Fly to a position (m from home) and stay: a fixed wing circles it, a multirotor hovers."""
 
     north_m: float
     east_m: float
@@ -23,7 +23,7 @@ class PositionTarget:
 class CourseTarget:
     """Fly over ground in this direction, rad from north towards east.
 
-    `curvature` (1/m, positive to the right) is that of a path which is being followed; it is fed forward.
+    `curvature` (1/m, positive to the right) is that of the path being followed; it is fed forward.
     """
 
     course_rad: float
@@ -32,7 +32,7 @@ class CourseTarget:
 
 @dataclass(frozen=True, slots=True)
 class HeadingTarget:
-    """Point the nose in this direction, rad from north towards east; wind carries the vehicle off."""
+    """Point the nose in this direction, rad from north towards east; the vehicle drifts with the wind."""
 
     heading_rad: float
 
@@ -46,7 +46,7 @@ class RollTarget:
 
 @dataclass(frozen=True, slots=True)
 class AirspeedTarget:
-    """Fly as fast through the air, m/s, greater than 0."""
+    """Fly at this airspeed, m/s, greater than 0."""
 
     airspeed: float
 
@@ -67,7 +67,7 @@ class AltitudeTarget:
 
 @dataclass(frozen=True, slots=True)
 class ClimbTarget:
-    """Climb this fast, m/s, up positive."""
+    """Climb at this rate, m/s, positive up."""
 
     climb: float
 
@@ -88,7 +88,8 @@ Vertical: TypeAlias = AltitudeTarget | ClimbTarget | ThrottleTarget
 class FlyTarget:
     """One target of each kind. Home is the origin of NED.
 
-    With an airspeed all three verticals go; with a pitch angle altitude and throttle, for a climb would need pitch.
+    An airspeed can be combined with all three vertical targets; a pitch angle only with altitude and throttle, because
+    a climb is flown by pitch.
     """
 
     lateral: Lateral
@@ -96,7 +97,7 @@ class FlyTarget:
     vertical: Vertical
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be flown.
+        """Check that the target can be flown.
 
         Raises:
             TargetError: a pitch angle with a climb, a number that is not finite, an airspeed that is not positive, or a

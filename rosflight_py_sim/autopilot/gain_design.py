@@ -1,4 +1,4 @@
-"""Gains of a fixed wing's loops from its linear model, one loop after the other from the inside out."""
+"""Gain design for a fixed wing from its linear model, loop by loop from the inside out."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from rosflight_py_sim.physics.steady_model import Array, SteadyModel
 from rosflight_py_sim.physics.trim import FlightCondition, Trim, trim
 
-# For the difference of trims.
+# Airspeed step for the difference of trims.
 _FASTER = 1.01
 
 AILERON, ELEVATOR, RUDDER, THROTTLE = range(4)
@@ -26,8 +26,8 @@ class TransferCoefficients:
         pitch_1, pitch_2, pitch_3: a_theta1 to a_theta3: theta'' = -a1 theta' - a2 theta + a3 delta_e (eq. 5.28 ff.).
         speed_1, speed_2: a_V1 (1/s) and a_V2 (m/s^2): V' = -a_V1 V + a_V2 delta_t (eq. 5.35 ff.).
         yaw_2: effect of the rudder on the yaw rate (1/s^2).
-        path_1: at a constant pitch angle, what the flight path gets steeper with the airspeed (rad s/m): gamma is theta
-            less the angle of attack that carries the weight, so it is -d(alpha)/dV of level flight.
+        path_1: change of the flight-path angle with airspeed at a constant pitch angle (rad s/m): gamma is theta less
+        the angle of attack that carries the weight, so it is -d(alpha)/dV of level flight.
     """
 
     roll_1: float
@@ -43,7 +43,7 @@ class TransferCoefficients:
 
 @dataclass(frozen=True)
 class DesignChoices:
-    """What the designer of the loops chooses.
+    """Design choices for the loops.
 
     Attributes:
         roll_error, pitch_error: errors (rad) at which the surface reaches `roll_deflection`, `pitch_deflection` (rad).
@@ -52,7 +52,7 @@ class DesignChoices:
         course_damping, height_damping, speed_damping: their damping ratios.
         climb_frequency, climb_damping: of the airspeed loop by pitch, in climb and descent.
         throttle_height_frequency, throttle_height_damping: of the height loop by throttle, at a given pitch angle.
-        yaw_damping: by how much the yaw damper speeds up the decay of yaw rates, 1/s.
+        yaw_damping: increase of the decay rate of yaw rates by the yaw damper, 1/s.
     """
 
     roll_error: float = 0.6
@@ -77,7 +77,7 @@ class DesignChoices:
 def transfer_coefficients(model: SteadyModel, trimmed: Trim) -> TransferCoefficients:
     """Coefficients at a trim in straight and level flight, by central differences of the model's motion.
 
-    Angles of attack are taken for pitch angles, and couplings between the axes left out, as the book's models do.
+    Angles of attack stand for pitch angles, and couplings between the axes are neglected, as in the book's models.
     """
     forward, downward = trimmed.truth[7:10] / trimmed.condition.airspeed, np.zeros(3)
     downward[0], downward[2] = -forward[2], forward[0]
@@ -118,10 +118,10 @@ def designed_gains(model: SteadyModel, airspeed: float, choices: DesignChoices |
     """Parameters of FIXEDWING_TARGET_PARAMETERS, by Beard and McLain (2012), sec. 6.3 and 6.4.
 
     Inner loops: proportional gain by the deflection at the greatest error expected (eq. 6.7, 6.19), rate gain by the
-    damping ratio; where the aircraft damps itself more than that, none. Outer loops: by natural frequency and damping
-    (course, eq. 6.12 and 6.13; height by pitch; airspeed by throttle, and by pitch), with the inner one taken for its
-    gain at low frequency. Height by throttle, at a given pitch angle, in the same way; its integrator is five times
-    slower than the loop.
+    damping ratio; 0 if the natural damping is higher. Outer loops: by natural frequency and damping (course, eq. 6.12
+    and 6.13; height by pitch; airspeed by throttle, and by pitch), with the inner loop replaced by its gain at low
+    frequency. Height by throttle, at a given pitch angle, in the same way; its integrator is five times slower than the
+    loop.
 
     Raises:
         TrimError: the aircraft cannot fly level at that airspeed.
@@ -131,7 +131,7 @@ def designed_gains(model: SteadyModel, airspeed: float, choices: DesignChoices |
 
 
 def gains_at(model: TransferCoefficients, trimmed: Trim, gravity: float, choices: DesignChoices) -> dict[str, float]:
-    """The gains for a trim whose coefficients are known: see `designed_gains`."""
+    """Gains for a trim with known coefficients: see `designed_gains`."""
     c, speed = choices, trimmed.condition.airspeed
     roll_gain = c.roll_deflection / c.roll_error
     roll_frequency = math.sqrt(abs(model.roll_2) * roll_gain)

@@ -1,4 +1,4 @@
-"""What an autopilot decides at one instant."""
+"""Command of an autopilot at one instant."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from rosflight_py_sim.autopilot.setpoint import Vector3
 
 
 class Guided(NamedTuple):
-    """A command to the flight controller, and what it is to bring about.
+    """Command to the flight controller, with the target position and yaw.
 
     Attributes:
         mode: of rosflight_msgs/Command (firmware.CommandMode).
         u: its ten numbers.
-        position_ned: where the vehicle shall be now, m.
-        yaw_rad: where its nose or its course shall point.
+        position_ned: target position, m.
+        yaw_rad: target direction of nose or course.
     """
 
     mode: int

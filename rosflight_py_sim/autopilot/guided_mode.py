@@ -1,4 +1,4 @@
-"""The autopilot of a plane that programs steer by packets: modes, cage, deadman, and the target of each mode."""
+"""Autopilot of a plane controlled by packets: modes, cage, deadman, and the target of each mode."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ GUIDED_MODE_PARAMETERS = (
         Parameter(
             "ap_target_from_packet_timeout",
             2.0,
-            "time after a fly() command in which the next one must come",
+            "time after a fly() command within which the next one must arrive",
             "s",
             minimum=1.0,
             maximum=10.0,
@@ -27,26 +27,28 @@ GUIDED_MODE_PARAMETERS = (
         Parameter(
             "lost_signal_mode",
             "return_home",
-            "what the plane does when fly() ends: fly on by its last waypoint command, or circle over home",
+            "behaviour when fly() ends: resume the last waypoint command, or circle over home",
             choices=tuple(_GOES),
         ),
         Parameter(
             "lost_comm_timeout",
             10.0,
-            "time without any packet after which the ground station counts as lost",
+            "time without packets after which the ground station counts as lost",
             "s",
             minimum=1.0,
         ),
         Parameter(
             "nav_lost_timeout",
             5.0,
-            "time without a position, or without an attitude to trust, after which navigation counts as lost",
+            "time without a position or a healthy attitude estimate after which navigation counts as lost",
             "s",
             minimum=0.1,
         ),
-        Parameter("home_altitude", 60.0, "height over home at which it waits for commands, and returns", "m"),
-        Parameter("home_airspeed", 18.0, "airspeed of the same", "m/s", minimum=0.0, above_minimum=True),
-        Parameter("ground_height", 3.0, "below this an armed vehicle takes off before anything else, above home", "m"),
+        Parameter("home_altitude", 60.0, "height above home for waiting and for the return", "m"),
+        Parameter(
+            "home_airspeed", 18.0, "airspeed for waiting and for the return", "m/s", minimum=0.0, above_minimum=True
+        ),
+        Parameter("ground_height", 3.0, "height above home below which an armed vehicle takes off first", "m"),
     )
     + ROUTE_PARAMETERS
     + CAGE_PARAMETERS
@@ -57,53 +59,54 @@ MOST_WAYPOINTS = 10_000
 
 _COMMANDED = frozenset((Mode.WAYPOINT, Mode.PACKET_TARGET))
 
-# A fly_engage that comes while one of these is set puts that right itself.
+# Bits that fly_engage itself clears.
 _OF_PACKETS = (
     1 << CageBit.PACKET_TIMEOUT_FOR_SELECTED_MODE | 1 << CageBit.PACKET_TIMEOUT_LOST_COMM | 1 << CageBit.TARGET
 )
 
-# Battery monitors are noisy; no battery changes as fast as this (s), but for the sag of a full throttle.
+# Time constant (s) of smoothing: battery monitors are noisy, and voltage changes more slowly, except for sag at full
+# throttle.
 _BATTERY_LAG = 2.0
 
 
 class GuidedModeSupervisor:
-    """Flies one plane as packets say, within its cage; it knows neither sockets nor the packets' text.
+    """Flies one plane by commands within its cage, independent of sockets and packet text.
 
-    Each command answers with the reason of a refusal, or with nothing when it was taken; its time is that of the last
-    `update`. Home is the origin of NED.
+    Each command method returns the reason for a refusal, or an empty text if the command was accepted; its time is that
+    of the last `update`. Home is the origin of NED.
 
     Attributes:
         mode: the present mode.
-        cage_triggered: bitmap of what is exceeded at present (see `CageBit`).
-        triggered_last: what last switched fly() off; cleared by `engage`.
-        enabled: whether fly() commands are taken.
+        cage_triggered: bitmap of the limits exceeded at present (see `CageBit`).
+        triggered_last: bitmap that last switched fly() off; cleared by `engage`.
+        enabled: whether fly() commands are accepted.
     """
 
     def __init__(self, values: Values, controller: TargetController) -> None:
         """`values` holds every parameter of GUIDED_MODE_PARAMETERS, checked; it may hold others.
 
         Raises:
-            ParameterError: bounds of the cage that contradict each other, or a home outside of them.
+            ParameterError: cage limits contradict each other, or home is outside them.
         """
         self.mode = Mode.STANDBY
         self.cage_triggered = 0
         self.triggered_last = 0
         self.enabled = False
-        # When it was last told something to fly, heard anything, and knew where it was.
+        # Times of the last fly() command, the last packet and the last valid navigation.
         self._now = self._flown = self._heard = self._located = -math.inf
         self._battery: float | None = None
         self._waypoints: dict[int, RouteWaypoint] = {}
-        # Where waypoint commands lead; None: home.
+        # Target of waypoint commands; None for home.
         self._goal: FlyTarget | Route | None = None
         self._controller = controller
         self.configure(values, controller)
         self._target = self._home
 
     def configure(self, values: Values, controller: TargetController) -> None:
-        """Take over changed parameters; `controller` goes on where the one before was.
+        """Apply changed parameters; `controller` continues from its predecessor's state.
 
         Raises:
-            ParameterError: bounds of the cage that contradict each other, or a home outside of them; nothing changes.
+            ParameterError: cage limits contradict each other, or home is outside them; nothing changes.
         """
         cage = Cage(values)
         height, airspeed = number(values, "home_altitude"), number(values, "home_airspeed")
@@ -112,7 +115,7 @@ class GuidedModeSupervisor:
         if outside:
             raise ParameterError(
                 f"parameters 'home_altitude' and 'home_airspeed': {height:g} m and {airspeed:g} m/s given; allowed: "
-                f"inside of the cage, which that leaves ({words(outside)})"
+                f"inside the cage; exceeded: {words(outside)}"
             )
         if controller is not self._controller:
             controller.adopt(self._controller)
@@ -125,48 +128,50 @@ class GuidedModeSupervisor:
         self._lost_signal = _GOES[str(values["lost_signal_mode"])]
 
     def hear(self) -> None:
-        """Some packet of a ground station has come, whatever is in it."""
+        """Note the arrival of a packet from a ground station, whatever its content."""
         self._heard = self._now
 
     def engage(self) -> str:
-        """Take fly() commands from now on (fly_engage); the plane must be inside its cage."""
+        """Accept fly() commands from now on (fly_engage); the plane must be inside its cage."""
         if self.mode not in (*_COMMANDED, Mode.RETURN_HOME):
             return self._not_now("fly_engage")
         outside = self.cage_triggered & ~_OF_PACKETS
         if outside:
-            return f"fly_engage refused: outside of the cage ({words(outside)})"
+            return f"fly_engage refused: outside the cage ({words(outside)})"
         self.enabled, self.triggered_last = True, 0
         self._happens(Event.ENGAGED)
         return ""
 
     def disengage(self) -> str:
-        """Take no more fly() commands; if one is being flown, go to the lost-signal mode (fly_disengage)."""
+        """Accept no more fly() commands; if one is being flown, go to the lost-signal mode (fly_disengage)."""
         self.enabled = False
         self._happens(Event.DISENGAGED)
         return ""
 
     def fly(self, target: FlyTarget) -> str:
-        """Take a target for now; one outside of the cage ends this. What is refused does not feed the deadman."""
+        """Fly a target for now; one outside the cage switches fly() off. A refused target does not reset the deadman
+        timer.
+        """
         if self.mode not in _COMMANDED:
             return self._not_now("fly")
         if not self.enabled:
             why = f", switched off by {words(self.triggered_last)}" if self.triggered_last else ""
-            return f"fly refused: ap_target_from_packet_enabled is 0{why}; fly_engage comes first"
+            return f"fly refused: ap_target_from_packet_enabled is 0{why}; send fly_engage first"
         outside = self._cage.of_target(target)
         if outside:
             self.cage_triggered |= outside
             self._switch_off(outside, Event.TARGET_OUTSIDE)
-            return f"fly refused and switched off: outside of the cage ({words(outside)})"
+            return f"fly refused and switched off: outside the cage ({words(outside)})"
         self._target, self._flown = target, self._now
         self._happens(Event.FLY)
         return ""
 
     def fly_to(self, target: FlyTarget) -> str:
-        """Fly to a place and circle it."""
+        """Fly to a position and circle it."""
         return self._take_goal("fly_to", target)
 
     def add_waypoint(self, waypoint: RouteWaypoint) -> str:
-        """Put a waypoint in the buffer, in the place of one with the same number."""
+        """Put a waypoint into the buffer, replacing one with the same number."""
         if self.mode is Mode.MANUAL:
             return self._not_now("waypoint_add")
         if len(self._waypoints) >= MOST_WAYPOINTS and waypoint.id not in self._waypoints:
@@ -175,18 +180,18 @@ class GuidedModeSupervisor:
         return ""
 
     def clear_waypoints(self) -> str:
-        """Empty the buffer; a route being flown ends at the waypoint that it leads to."""
+        """Clear the buffer; a route being flown ends at its present waypoint."""
         if self.mode is Mode.MANUAL:
             return self._not_now("waypoint_clear_all")
         self._waypoints.clear()
         return ""
 
     def has_waypoint(self, waypoint_id: int) -> bool:
-        """Whether the buffer holds a waypoint of this number."""
+        """Whether the buffer holds a waypoint with this number."""
         return waypoint_id in self._waypoints
 
     def fly_to_waypoint(self, waypoint_id: int) -> str:
-        """Fly the route that begins with this waypoint of the buffer."""
+        """Fly the route that begins at this waypoint of the buffer."""
         if self.mode not in _COMMANDED:
             return self._not_now("fly_to_waypoint")
         if waypoint_id not in self._waypoints:
@@ -194,7 +199,7 @@ class GuidedModeSupervisor:
         return self._take_goal("fly_to_waypoint", Route(self._waypoints, waypoint_id, self._values))
 
     def update(self, observed: Observed, dt: float) -> Guided | None:
-        """The command for the next `dt` seconds; None where the safety pilot flies, or the state is not finite."""
+        """Command for the next `dt` seconds; None if the safety pilot flies or the state is not finite."""
         if not observed.state.is_finite:
             return None
         self._keep_time(observed.time_s)
@@ -216,7 +221,7 @@ class GuidedModeSupervisor:
         return controller.fly(state, goal.update(state) if isinstance(goal, Route) else goal or self._home, dt)
 
     def variables(self) -> dict[str, float]:
-        """Every variable that a ground station may ask of it, in SI units; waypoint_id is -1 where there is none."""
+        """All variables for ground stations, in SI units; waypoint_id is -1 if there is none."""
         return {
             "control_operate_mode": float(self.mode),
             "cage_triggered": float(self.cage_triggered),
@@ -239,14 +244,14 @@ class GuidedModeSupervisor:
 
     def _keep_time(self, now: float) -> None:
         if now < self._now:
-            # The simulation has started again, and nothing that was timed before counts.
+            # The simulation has restarted, so earlier times are void.
             self._flown = self._heard = self._located = now
         if self._heard == -math.inf:
             self._heard = self._located = now
         self._now = now
 
     def _situation(self, observed: Observed) -> Event:
-        # Where the safety pilot's transmitter is not heard, nobody holds the override switch.
+        # The override switch is ignored while the safety pilot's signal is lost.
         if observed.override and not observed.rc_lost:
             return Event.OVERRIDE_ON
         if not observed.armed:
@@ -254,14 +259,14 @@ class GuidedModeSupervisor:
         return Event.ON_GROUND if observed.state.height < self._ground_height else Event.IN_AIR
 
     def _keep_cage(self, observed: Observed, dt: float) -> None:
-        """Judge the plane and its packets, and end fly() if something is exceeded."""
+        """Check plane and packets against the cage, and end fly() if a limit is exceeded."""
         measured = observed.battery_voltage
         if measured is not None:
             known = measured if self._battery is None else self._battery
             self._battery = known + (1.0 - math.exp(-dt / _BATTERY_LAG)) * (measured - known)
         overdue = self.mode is Mode.PACKET_TARGET and self._now - self._flown > self._timeout
         lost = self._now - self._heard > self._lost_comm_timeout
-        # Accelerations make a flight controller doubt its attitude for a moment, which is no reason for anything.
+        # Accelerations make the attitude estimate unhealthy for a moment, which is not a failure.
         if observed.gps_ok and observed.nav_ok:
             self._located = self._now
         strayed = self._now - self._located > self._nav_lost_timeout
@@ -279,7 +284,7 @@ class GuidedModeSupervisor:
         self._happens(event)
 
     def _happens(self, event: Event) -> None:
-        """Go to the mode to which the event leads, if it leads anywhere."""
+        """Enter the mode to which the event leads, if any."""
         mode = TRANSITIONS[self.mode].get(event, self.mode)
         if mode is self.mode:
             return

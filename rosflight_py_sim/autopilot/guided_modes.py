@@ -1,4 +1,4 @@
-"""The modes of a plane that programs steer by packets, and what leads from one to the other."""
+"""Modes of a plane controlled by packets, and their transitions."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from enum import Enum, IntEnum
 
 
 class Mode(IntEnum):
-    """A mode; its number is the variable `control_operate_mode`.
+    """Guided mode; its number is the variable `control_operate_mode`.
 
-    3 and 24 are uThere's own numbers, and the modes in which it takes waypoints and fly(); the others are this
-    project's. LOST_SIGNAL is left as soon as it is entered.
+    3 and 24 are uThere's numbers of the modes that follow waypoints and fly(); the others are this project's.
+    LOST_SIGNAL is left as soon as it is entered.
     """
 
     STANDBY = 0
@@ -28,7 +28,7 @@ class Mode(IntEnum):
 
 
 class Event(Enum):
-    """What may lead to another mode; its value says it in words."""
+    """Event that may change the mode; its value is a description."""
 
     OVERRIDE_ON = "override on"
     DISARMED = "disarmed"
@@ -62,4 +62,4 @@ TRANSITIONS: Mapping[Mode, Mapping[Event, Mode]] = {
     Mode.LOST_SIGNAL: {Event.GOES_TO_WAYPOINT: Mode.WAYPOINT, Event.GOES_HOME: Mode.RETURN_HOME},
     Mode.RETURN_HOME: {**_TAKEN_OVER, Event.ENGAGED: Mode.WAYPOINT},
 }
-"""Mode to where each event leads; an event that is not named leaves the mode as it is."""
+"""Transitions: mode to event to next mode; other events leave the mode unchanged."""

@@ -1,4 +1,4 @@
-"""Holds depth and heading of an underwater vehicle, and pushes it along as it is told."""
+"""Depth and heading hold for an underwater vehicle, with direct surge and sway commands."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ HOLD_CONTROLLER_PARAMETERS = ParameterTable(
     Parameter(
         "max_depth_rate",
         0.25,
-        "Speed at which the wanted depth moves to a new one",
+        "Rate at which the depth reference moves to a new set-point",
         "m/s",
         minimum=0.0,
         above_minimum=True,
     ),
-    MAX_YAW_RATE.overridden("the wanted yaw moves to a new one at this rate", default=0.6),
+    MAX_YAW_RATE.overridden("also the rate at which the yaw reference moves to a new set-point", default=0.6),
 )
 
 
 class HeldBody(NamedTuple):
-    """What the loops need to know of the vehicle.
+    """Vehicle properties for the loops.
 
     Attributes:
         heave_mass: mass and added mass of vertical motion, kg.
-        heave_damping: linear and quadratic damping of it, N s/m and N s^2/m^2.
-        yaw_inertia: moment of inertia and added one about the vertical axis, kg m^2.
-        yaw_damping: linear and quadratic damping of turning, N m s and N m s^2.
+        heave_damping: linear and quadratic damping of vertical motion, N s/m and N s^2/m^2.
+        yaw_inertia: moment of inertia plus added inertia about the vertical axis, kg m^2.
+        yaw_damping: linear and quadratic damping of yaw motion, N m s and N m s^2.
     """
 
     heave_mass: float
@@ -44,7 +44,9 @@ class HeldBody(NamedTuple):
 
 
 class HoldSetpoint(NamedTuple):
-    """Depth (m under the surface) and yaw (rad from north) to hold; surge and sway as shares (-1 to 1) of the most."""
+    """Depth (m under the surface) and yaw (rad from north) to hold; surge and sway as shares (-1 to 1) of full
+    force.
+    """
 
     depth: float
     yaw: float
@@ -62,18 +64,18 @@ class Motion(NamedTuple):
 
 
 class _PidLoop:
-    """PID loop whose gains follow from where its poles shall be, behind a reference of limited rate.
+    """PID loop designed by pole placement, with a rate-limited reference.
 
     For m x'' + d x' = tau (T. Fossen, Handbook of Marine Craft Hydrodynamics and Motion Control, 2011, sec. 12.2, PID
     pole placement, without a spring) at natural frequency w and damping ratio z:
 
         K_p = m w^2,    K_d = 2 z w m - d,    K_i = K_p w / 10
 
-    and tau = K_p e + K_i int(e) + K_d e' + d r' + d_n |r'| r', e = r - x: the damping that the wanted motion meets, its
-    quadratic part too, is fed forward. A linear damping above 2 z w m needs no K_d: it is 0 then.
+    and tau = K_p e + K_i int(e) + K_d e' + d r' + d_n |r'| r', e = r - x: the damping of the reference motion,
+    including its quadratic part, is fed forward. K_d is 0 if the linear damping exceeds 2 z w m.
 
-    A step would saturate the thrusters, so the reference r moves to the set-point s by a model of its own (sec. 12.1):
-    r' = w (s - r) / 2, within a limited rate. The integrator stands still while the force is at its limit (`PiLoop`).
+    A step would saturate the thrusters, so the reference r follows the set-point s by a reference model (sec. 12.1): r'
+    = w (s - r) / 2, with limited rate. The integrator is frozen while the force is at its limit (`PiLoop`).
     """
 
     def __init__(
@@ -95,7 +97,7 @@ class _PidLoop:
         return self._loop.integrated
 
     def update(self, way_to_go: float, error: float, rate: float, dt: float) -> float:
-        """Force for `error` from the reference, which is `way_to_go` from the set-point before it moves on."""
+        """Force for `error` from the reference, which is `way_to_go` from the set-point before its next move."""
         reference_rate = within(self._approach * way_to_go, self._rate) if dt > 0.0 else 0.0
         move = reference_rate * dt
         self.reference += move
@@ -104,10 +106,11 @@ class _PidLoop:
 
 
 class HoldController:
-    """Depth by heave and yaw by turning, each with a PID loop of its own; surge and sway as told, with what is left.
+    """Controller of depth and yaw with a PID loop each; surge and sway are commanded directly and get the remaining
+    thrust.
 
-    Valid near level: heave is taken for vertical, the yaw rate for the body's. The vehicle's buoyancy, a current's
-    push and a thruster's misalignment are found by the integrators.
+    Valid near level attitude: heave is treated as vertical, and the yaw rate as the body's. The integrators compensate
+    buoyancy, current and thruster misalignment.
     """
 
     def __init__(self, values: Values, body: HeldBody, allocation: ThrusterAllocation) -> None:
@@ -131,20 +134,20 @@ class HoldController:
         )
 
     def begin(self, motion: Motion) -> None:
-        """Start from where the vehicle is, without memory."""
+        """Reset to the present state of the vehicle."""
         self._depth.begin(motion.depth)
         self._yaw.begin(motion.yaw)
 
     def adopt(self, other: HoldController) -> None:
-        """Carry on from `other`, after a change of parameters."""
+        """Copy the state of `other`, after a change of parameters."""
         self._depth.begin(other._depth.reference, other._depth.integrated)
         self._yaw.begin(other._yaw.reference, other._yaw.integrated)
 
     def update(self, motion: Motion, setpoint: HoldSetpoint, dt: float) -> Array:
-        """Commands of the thrusters, -1 to 1, for the next `dt` seconds; with 0, after a gap, no integrator moves.
+        """Thruster commands, -1 to 1, for the next `dt` seconds; 0, after a gap, leaves the integrators unchanged.
 
         Raises:
-            ValueError: a motion that is not finite; the controller is left as it was.
+            ValueError: the motion is not finite; the controller is unchanged.
         """
         if not all(map(math.isfinite, motion)):
             raise ValueError(f"motion is not finite: {motion}")

@@ -1,4 +1,4 @@
-"""Height, climb and airspeed of a fixed wing to pitch angle and throttle."""
+"""Longitudinal loops of a fixed wing: height, climb and airspeed to pitch angle and throttle."""
 
 from __future__ import annotations
 
@@ -19,7 +19,11 @@ from rosflight_py_sim.autopilot.surface_loops import MAX_PITCH
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
 
 ROTATION_AIRSPEED = Parameter(
-    "rotation_airspeed", 13.0, "airspeed at which the nose is lifted; none under it is flown", "m/s", minimum=0.0
+    "rotation_airspeed",
+    13.0,
+    "airspeed at which the nose is raised at take-off; also the smallest commanded airspeed",
+    "m/s",
+    minimum=0.0,
 )
 
 LONGITUDINAL_LOOP_PARAMETERS = ParameterTable(
@@ -32,55 +36,58 @@ LONGITUDINAL_LOOP_PARAMETERS = ParameterTable(
     Parameter("throttle_gain", 0.0546, "throttle per airspeed error", "s/m", minimum=0.0),
     Parameter("throttle_integral_gain", 0.0185, "throttle per integrated airspeed error", "1/m", minimum=0.0),
     Parameter(
-        "climb_speed_gain", 0.206, "pitch angle per airspeed error, where pitch holds it", "rad s/m", minimum=0.0
+        "climb_speed_gain",
+        0.206,
+        "pitch angle per airspeed error while pitch holds the airspeed",
+        "rad s/m",
+        minimum=0.0,
     ),
     Parameter(
         "climb_speed_integral_gain",
         0.096,
-        "pitch angle per integrated airspeed error, where pitch holds it",
+        "pitch angle per integrated airspeed error while pitch holds the airspeed",
         "rad/m",
         minimum=0.0,
     ),
     Parameter(
         "pitch_integral_gain",
         1.0,
-        "commanded pitch angle per integrated pitch error, where the pitch angle is given",
+        "commanded pitch angle per integrated pitch error for a given pitch angle",
         "1/s",
         minimum=0.0,
     ),
+    Parameter("throttle_height_gain", 0.07, "throttle per height error at a given pitch angle", "1/m", minimum=0.0),
     Parameter(
-        "throttle_height_gain", 0.07, "throttle per height error, where the pitch angle is given", "1/m", minimum=0.0
-    ),
-    Parameter(
-        "throttle_climb_gain", 0.07, "throttle against climb, where the pitch angle is given", "s/m", minimum=0.0
+        "throttle_climb_gain", 0.07, "throttle reduction per climb rate at a given pitch angle", "s/m", minimum=0.0
     ),
     Parameter(
         "throttle_height_integral_gain",
         0.005,
-        "throttle per integrated height error, where the pitch angle is given",
+        "throttle per integrated height error at a given pitch angle",
         "1/m/s",
         minimum=0.0,
     ),
     Parameter(
         "hold_zone",
         12.0,
-        "height error beyond which it climbs with full throttle, or descends without, and holds its airspeed by pitch",
+        "height error beyond which the aircraft climbs at full throttle or descends at zero throttle, with airspeed "
+        "held by pitch",
         "m",
         minimum=0.5,
     ),
 )
 
-# Share of the airspeed that may be missing at full throttle, or be too much at none, before a climb gives way to it.
+# Relative airspeed error at full or zero throttle above which holding airspeed takes precedence over the climb.
 _SLACK = 0.1
-# A climb that had given way is resumed when it is exceeded by so much, m/s.
+# A climb is resumed when the climb rate exceeds the target by this much, m/s.
 _RESUMED = 0.3
 
 
 class Zone(enum.Enum):
-    """What pitch and throttle are used for.
+    """Use of pitch and throttle.
 
     HOLD: pitch holds the height or the climb, throttle the airspeed (sec. 6.4.2 and 6.4.4). CLIMB and DESCENT: pitch
-    holds the airspeed, at full throttle or none (sec. 6.4.3 and 6.4.5). THROTTLE: the same at a throttle that is given.
+    holds the airspeed, at full throttle or none (sec. 6.4.3 and 6.4.5). THROTTLE: the same at a given throttle.
     PITCH: the pitch angle is given, and throttle holds the height. OPEN: both are given.
     """
 
@@ -96,22 +103,22 @@ _PITCH_IS_GIVEN = (Zone.PITCH, Zone.OPEN)
 
 
 class LongitudinalLoops:
-    """The outer loops of Beard and McLain, Small Unmanned Aircraft (2012), sec. 6.4.
+    """Outer loops of Beard and McLain, Small Unmanned Aircraft (2012), sec. 6.4.
 
-    No airspeed under `rotation_airspeed` is commanded. With airspeed and height, where height is held:
+    Commanded airspeed is at least `rotation_airspeed`. With airspeed and height targets, within the hold zone:
 
         theta_c = k_p (h_c - h) + k_i int(h_c - h),      delta_t = trim + k_p (V_c - V) + k_i int(V_c - V)
 
-    Further below it climbs at full throttle, further above it sinks without, and the pitch angle holds the airspeed
-    with theta_c = -k_p (V_c - V) - k_i int(V_c - V). So it does, too, at a throttle that is given.
+    Below the zone the aircraft climbs at full throttle, above it descends at zero throttle, and the pitch angle holds
+    the airspeed with theta_c = -k_p (V_c - V) - k_i int(V_c - V). The same holds at a given throttle.
 
-    A climb w_c is a height that moves: h_c' = w_c from the present height on, with the pitch angle asin(w_c / V_c) fed
-    forward; h_c waits where the aircraft is half a hold zone behind. Where it asks for more than full throttle gives,
-    or less than none, the airspeed comes first, and the aircraft climbs or sinks as it can.
+    A climb w_c is a moving height: h_c' = w_c from the present height on, with the pitch angle asin(w_c / V_c) fed
+    forward; h_c stops while the aircraft is half a hold zone behind. If the climb needs more than full throttle, or
+    less than zero, airspeed takes precedence, and the aircraft climbs or descends as it can.
 
-    At a pitch angle that is given, an aircraft climbs with its speed: so throttle holds the height, by
-    delta_t = trim + k_p (h_c - h) - k_d h' + k_i int(h_c - h). What the pitch loop leaves of the angle, an integrator
-    adds: theta_c = theta_given + k_i int(theta_given - theta).
+    At a given pitch angle an aircraft climbs with its speed, so throttle holds the height by delta_t = trim + k_p (h_c
+    - h) - k_d h' + k_i int(h_c - h). An integrator removes the steady error of the pitch loop: theta_c = theta_given +
+    k_i int(theta_given - theta).
     """
 
     def __init__(self, values: Values) -> None:
@@ -129,22 +136,22 @@ class LongitudinalLoops:
 
     @property
     def zone(self) -> Zone:
-        """What pitch and throttle were used for last."""
+        """Last use of pitch and throttle."""
         return self._zone
 
     def reset(self) -> None:
-        """Forget what the integrators have gathered."""
+        """Reset the integrators."""
         self.enter(Zone.HOLD, self._number["trim_pitch"], self._number["trim_throttle"])
         self._moving_height = None
 
     def adopt(self, old: LongitudinalLoops) -> None:
-        """Carry on from `old`."""
+        """Copy the state of `old`."""
         self._zone, self._moving_height = old._zone, old._moving_height
         for name in ("_height", "_throttle", "_climb_speed", "_throttle_height", "_pitch"):
             getattr(self, name).reset(getattr(old, name).integrated)
 
     def enter(self, zone: Zone, pitch: float, throttle: float) -> None:
-        """Begin a zone with the integrators at these."""
+        """Begin a zone with these integrator values."""
         if zone not in _PITCH_IS_GIVEN or self._zone not in _PITCH_IS_GIVEN:
             self._pitch.reset()
         self._zone = zone
@@ -191,7 +198,7 @@ class LongitudinalLoops:
         return self._pitch.update(speed.pitch_rad - state.pitch, dt, feed_forward=speed.pitch_rad)
 
     def _moved(self, state: FlightState, climb: float, dt: float) -> float:
-        """How far the height that moves is above the vehicle, m."""
+        """Height of the moving reference above the vehicle, m."""
         reach = 0.5 * self._number["hold_zone"]
         before = state.height if self._moving_height is None else self._moving_height
         error = min(max(before + climb * dt - state.height, -reach), reach)
@@ -199,7 +206,7 @@ class LongitudinalLoops:
         return error
 
     def _zone_of_height(self, error: float) -> Zone:
-        # Half the zone of hysteresis: the change of throttle itself moves the vehicle.
+        # Hysteresis of half the zone: the change of throttle itself moves the vehicle.
         reach = self._number["hold_zone"]
         if error > reach or (self._zone is Zone.CLIMB and error > 0.5 * reach):
             return Zone.CLIMB
@@ -222,6 +229,6 @@ class LongitudinalLoops:
     def _change(self, zone: Zone, state: FlightState) -> None:
         if zone is self._zone:
             return
-        # Level flight is what holding a height begins from; a climb goes on from the present pitch angle.
+        # A height hold begins from level flight; a climb continues from the present pitch angle.
         n = self._number
         self.enter(zone, n["trim_pitch"] if zone is Zone.HOLD else state.pitch, n["trim_throttle"])

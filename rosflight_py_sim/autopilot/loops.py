@@ -1,4 +1,4 @@
-"""What the loops of the autopilots are made of."""
+"""Building blocks of the autopilot loops."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import math
 class PiLoop:
     """Proportional-integral loop with limits: u = k_p e + k_i int(e), within [low, high].
 
-    Beat and limit as in Beard and McLain, Small Unmanned Aircraft (2012), sec. 6.5 (digital PID loops; trapezoidal
-    integration). The integrator stands still while the output is at a limit and the error would push it further in:
-    conditional integration (K. Astrom and T. Hagglund, Advanced PID Control, 2006, sec. 3.5), which unlike the book's
-    back-calculation leaves the integrator alone when a step of the command alone meets the limit.
+    Discretisation and limit as in Beard and McLain, Small Unmanned Aircraft (2012), sec. 6.5 (digital PID loops;
+    trapezoidal integration). The integrator is frozen while the output is at a limit and the error would push it
+    further: conditional integration (K. Astrom and T. Hagglund, Advanced PID Control, 2006, sec. 3.5), which unlike the
+    book's back-calculation leaves the integrator unchanged when a command step alone reaches the limit.
     """
 
     def __init__(self, proportional: float, integral: float, low: float, high: float) -> None:
@@ -24,22 +24,22 @@ class PiLoop:
 
     @property
     def at_limit(self) -> int:
-        """Whether the last output was at its upper limit (1), at its lower one (-1) or between them (0)."""
+        """Last output at its upper limit (1), at its lower one (-1) or between them (0)."""
         return self._at_limit
 
     @property
     def integrated(self) -> float:
-        """What the integrator adds to the output."""
+        """Contribution of the integrator to the output."""
         return self._sum
 
     def reset(self, integrated: float = 0.0) -> None:
-        """Start anew, with the integrator adding `integrated` to the output."""
+        """Reset, with the integrator contributing `integrated` to the output."""
         self._sum = min(max(integrated, self._low), self._high)
         self._last_error = None
         self._at_limit = 0
 
     def update(self, error: float, dt: float, feed_forward: float = 0.0) -> float:
-        """The output for `error`, `dt` seconds after the last call."""
+        """Output for `error`, `dt` seconds after the last call."""
         before = error if self._last_error is None else self._last_error
         self._last_error = error
         grown = self._sum + self._integral * 0.5 * (error + before) * dt
@@ -52,28 +52,28 @@ class PiLoop:
 
 
 def wrap_angle(angle_rad: float) -> float:
-    """The same direction as `angle_rad`, from -pi to pi."""
+    """`angle_rad` wrapped to -pi to pi."""
     return math.remainder(angle_rad, 2.0 * math.pi)
 
 
 def within(value: float, limit: float) -> float:
-    """`value`, cut to at most `limit` either way."""
+    """`value` limited to -`limit` to `limit`."""
     return min(max(value, -limit), limit)
 
 
 class SlewLimit:
-    """Follows what is wanted at no more than `rate` a second, so that a jump of it is none of the actuators."""
+    """Rate limiter: follows a target at no more than `rate` per second."""
 
     def __init__(self, rate: float) -> None:
         self._rate = rate
         self.value: float | None = None
 
     def reset(self, value: float | None = None) -> None:
-        """Go on from `value`; None: from what is wanted first."""
+        """Continue from `value`; None for the next target."""
         self.value = value
 
     def update(self, wanted: float, dt: float) -> float:
-        """Where it has come to, `dt` seconds after the last call."""
+        """Limited value, `dt` seconds after the last call."""
         value = wanted if self.value is None else self.value
         self.value = value + within(wanted - value, self._rate * dt)
         return self.value

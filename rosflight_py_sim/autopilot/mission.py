@@ -1,4 +1,4 @@
-"""The mission: take off, fly a square, land; a state machine in simulated time that yields setpoints."""
+"""Square mission (take off, fly a square, land): a state machine in simulated time that yields setpoints."""
 
 from __future__ import annotations
 
@@ -13,32 +13,44 @@ from rosflight_py_sim.parameters import Parameter, ParameterTable, Values
 
 MISSION_PARAMETERS = ParameterTable(
     Parameter(
-        "square_height", 5.0, "height of the square over the place of take-off", "m", minimum=0.0, above_minimum=True
+        "square_height", 5.0, "height of the square above the take-off point", "m", minimum=0.0, above_minimum=True
     ),
-    Parameter("square_side", 10.0, "length of a side of the square", "m", minimum=0.0, above_minimum=True),
+    Parameter("square_side", 10.0, "side length of the square", "m", minimum=0.0, above_minimum=True),
     Parameter("square_speed", 2.0, "speed along a side", "m/s", minimum=0.0, above_minimum=True),
     Parameter(
         "square_acceleration",
         1.0,
-        "greatest acceleration along a side, in climb and in descent",
+        "largest acceleration along a side, in climb and in descent",
         "m/s^2",
         minimum=0.0,
         above_minimum=True,
     ),
-    Parameter("corner_pause", 0.5, "stop at each corner, and after take-off", "s", minimum=0.0),
-    Parameter("arrival_radius", 1.0, "a corner counts as reached within this distance", "m", minimum=0.05),
+    Parameter("corner_pause", 0.5, "pause at each corner and after take-off", "s", minimum=0.0),
+    Parameter("arrival_radius", 1.0, "distance within which a corner counts as reached", "m", minimum=0.05),
     Parameter("climb_speed", 1.5, "speed of the take-off", "m/s", minimum=0.0, above_minimum=True),
     Parameter("descent_speed", 1.0, "speed of the descent", "m/s", minimum=0.0, above_minimum=True),
-    Parameter("landing_height", 1.0, "height under which the descent slows down", "m", minimum=0.0),
+    Parameter("landing_height", 1.0, "height below which the descent slows down", "m", minimum=0.0),
     Parameter("landing_speed", 0.4, "speed of the last part of the descent", "m/s", minimum=0.0, above_minimum=True),
-    Parameter("touch_down_height", 0.15, "height under which the vehicle may have landed", "m", minimum=0.0),
-    Parameter("touch_down_speed", 0.2, "it has landed when its vertical speed stays below this", "m/s", minimum=0.0),
-    Parameter("touch_down_time", 0.1, "for this long", "s", minimum=0.0),
+    Parameter("touch_down_height", 0.15, "height below which a landing can be detected", "m", minimum=0.0),
+    Parameter(
+        "touch_down_speed",
+        0.2,
+        "vertical speed below which the vehicle counts as landed after touch_down_time",
+        "m/s",
+        minimum=0.0,
+    ),
+    Parameter(
+        "touch_down_time",
+        0.1,
+        "time below touch_down_height and touch_down_speed after which the vehicle counts as landed",
+        "s",
+        minimum=0.0,
+    ),
 )
 
 
 class Phase(MissionPhase):
-    """Where in the mission the vehicle is; the numbers are those of the flight log."""
+    """Phase of the mission; the numbers are those of the flight log."""
 
     WAIT = 0
     TAKE_OFF = 1
@@ -51,17 +63,16 @@ class Phase(MissionPhase):
 
     @property
     def on_path(self) -> bool:
-        """Whether this is one of the four sides."""
+        """Whether this phase is one of the four sides."""
         return Phase.SIDE_1 <= self <= Phase.SIDE_4
 
 
 class Mission:
-    """Take off to a height, fly a square clockwise as seen from above (first north), land where it began.
+    """Take off to a height, fly a square clockwise as seen from above (first north), land at the take-off point.
 
-    It waits until `start`. From then on each call of `setpoint` moves it through its phases by time and by where the
-    vehicle is: a side ends when its time is over and the vehicle is near the corner, so a vehicle that wind has held
-    back is not left behind; the landing ends when the vehicle stays low and still. The nose keeps the direction it
-    had on the ground.
+    The mission waits until `start`. From then on each call of `setpoint` advances it by time and by the vehicle's
+    position: a side ends when its time is over and the vehicle is near the corner, so that headwind delays the mission;
+    the landing ends when the vehicle stays low and still. The nose keeps its direction on the ground.
     """
 
     def __init__(self, values: Values) -> None:
@@ -82,37 +93,37 @@ class Mission:
 
     @property
     def phase(self) -> Phase:
-        """The phase that the last call of `setpoint` was in."""
+        """Phase at the last call of `setpoint`."""
         return self._phase
 
     @property
     def progress(self) -> float:
-        """Share of the mission that is over, 0 to 1; it never falls and is 1 when the mission is done."""
+        """Completed share of the mission, 0 to 1; never decreases, and is 1 when the mission is done."""
         return self._progress
 
     @property
     def thrust_on(self) -> bool:
-        """Whether the vehicle flies or shall fly; otherwise motors should idle and integrators be reset."""
+        """Whether the vehicle flies or is about to; otherwise motors should idle and integrators be reset."""
         return self._phase not in (Phase.WAIT, Phase.DONE)
 
     @property
     def corners_ned(self) -> tuple[Vector3, Vector3, Vector3, Vector3]:
-        """The corners of the square (m), in the order in which they are flown, beginning over the take-off."""
+        """Corners of the square (m) in flight order, beginning above the take-off point."""
         return self._corners
 
     @property
     def nominal_duration_s(self) -> float:
-        """How long the mission takes when no corner has to be waited for; 0 before the start."""
+        """Duration of the mission without delays at corners; 0 before the start."""
         return self._nominal_total if self._legs else 0.0
 
     def start(self, time_s: float, position_ned: Sequence[float], yaw_rad: float) -> None:
-        """Begin to take off from `position_ned` (m), where the vehicle stands with its nose at `yaw_rad`.
+        """Begin to take off from `position_ned` (m) with the nose at `yaw_rad`.
 
         Raises:
             RuntimeError: the mission has begun already.
         """
         if self._phase is not Phase.WAIT:
-            raise RuntimeError(f"the mission has begun already: {self._phase.label}")
+            raise RuntimeError(f"the mission has already begun: {self._phase.label}")
         north, east, down = map(float, position_ned)
         self._home = (north, east, down)
         self._yaw_rad = float(yaw_rad)
@@ -127,7 +138,7 @@ class Mission:
         self._phase = Phase.TAKE_OFF
 
     def setpoint(self, time_s: float, position_ned: Sequence[float], velocity_ned: Sequence[float]) -> Setpoint:
-        """The setpoint for the simulated time `time_s`, given the vehicle's position (m) and velocity (m/s)."""
+        """Setpoint for the simulated time `time_s`, given the vehicle's position (m) and velocity (m/s)."""
         north, east, down = map(float, position_ned)
         if not self.thrust_on:
             return Setpoint((north, east, down), yaw_rad=self._yaw_rad)
@@ -169,7 +180,7 @@ class Mission:
             legs.append((Phase(Phase.SIDE_1 + side), leg, pause))
         north, east, ground = self._home
         slow_from = (north, east, max(ground - number["landing_height"], corners[0][2]))
-        # The last leg aims below the ground, so that the vehicle presses on until it touches.
+        # The last leg aims below the ground, so that the vehicle keeps descending until it touches.
         below = (north, east, ground + 1.0)
         legs.append((Phase.LAND, StraightLeg(corners[0], slow_from, number["descent_speed"], acceleration), 0.0))
         legs.append((Phase.LAND, StraightLeg(slow_from, below, number["landing_speed"], acceleration), 0.0))

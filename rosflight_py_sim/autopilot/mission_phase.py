@@ -1,4 +1,4 @@
-"""What the phases of all missions have in common."""
+"""Base class of mission phases."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import enum
 
 
 class MissionPhase(enum.IntEnum):
-    """A part of a mission; its number is that of the flight log.
+    """Phase of a mission; its number is that of the flight log.
 
     Numbers rise in the order of the mission, from the wait before the start (0) to its end, named DONE.
     """
 
     @property
     def label(self) -> str:
-        """The phase in words."""
+        """Description of the phase."""
         return self.name.lower().replace("_", " ")
 
     @property
     def on_path(self) -> bool:
-        """Whether the vehicle follows its planned path in it."""
+        """Whether the vehicle follows its planned path in this phase."""
         raise NotImplementedError

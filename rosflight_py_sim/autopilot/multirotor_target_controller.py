@@ -1,4 +1,4 @@
-"""A multirotor flown in the state that it is told, by velocity, attitude and throttle."""
+"""Multirotor target control by velocity, attitude and throttle."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, numbe
 
 MULTIROTOR_TARGET_PARAMETERS = POSITION_CONTROLLER_PARAMETERS + ParameterTable(
     POSITION_CONTROLLER_PARAMETERS["max_speed"].overridden(
-        "over ground, so the wind's speed adds to a wanted airspeed", default=14.0
+        "measured over ground, so in a tailwind it must exceed the commanded airspeed", default=14.0
     ),
     Parameter(
         "hover_height",
         5.0,
-        "height over the place of take-off at which that is over",
+        "height above the take-off point at which take-off ends",
         "m",
         minimum=0.0,
         above_minimum=True,
@@ -47,7 +47,7 @@ MULTIROTOR_TARGET_PARAMETERS = POSITION_CONTROLLER_PARAMETERS + ParameterTable(
     Parameter(
         "tilt_slew",
         5.0,
-        "how fast commanded roll and pitch angle change at most",
+        "largest rate of change of the commanded roll and pitch angles",
         "rad/s",
         minimum=0.0,
         above_minimum=True,
@@ -55,22 +55,22 @@ MULTIROTOR_TARGET_PARAMETERS = POSITION_CONTROLLER_PARAMETERS + ParameterTable(
     Parameter(
         "tilt_integral_gain",
         1.5,
-        "commanded angle per integrated error of a roll or pitch angle that is given",
+        "commanded angle per integrated error of a given roll or pitch angle",
         "1/s",
         minimum=0.0,
     ),
 )
 
-# What the integrators may add to an angle that is given, rad.
+# Limit of the integrators' contribution to a given angle, rad.
 _MOST_TRIM = 0.3
-# Nearer to a place than this (m) the nose stays as it is, and slower through the air than this (m/s) too.
+# Yaw is held within this distance (m) of a target position, and below this airspeed (m/s).
 _NEAR, _SLOW = 3.0, 1.0
-# A take-off aims so far above its end, m.
+# Height above the end of a take-off at which it aims, m.
 _BEYOND = 1.0
 
 
 class _Wanted(NamedTuple):
-    """Velocity over ground (m/s), nose (rad), acceleration fed forward (m/s^2), and the place where to be, m."""
+    """Velocity over ground (m/s), yaw (rad), feed-forward acceleration (m/s^2) and target position (m)."""
 
     velocity: tuple[float, float]
     nose: float
@@ -79,28 +79,28 @@ class _Wanted(NamedTuple):
 
 
 class MultirotorTargetController(TargetController):
-    """The targets of an aircraft, on rotors; the loops are those of PositionController.
+    """Fixed-wing targets flown by a multirotor, with the loops of PositionController.
 
-    - A position is flown to with the nose ahead, and hovered over. A course is the direction of the velocity over
-      ground, and that of the nose. A heading is that of the nose and of the velocity through the air, so that wind
-      carries the vehicle off as it does a wing. A roll angle is flown as it is, and turns the nose as a wing's turn
-      does (r = g tan(phi) / V, with the nose brought into the air's flow).
-    - An airspeed is that of the velocity wanted; its length over ground is that of the wind triangle (Beard and McLain,
-      Small Unmanned Aircraft, 2012, sec. 2.4). A pitch angle is flown as it is, whatever speed comes of it; roll then
-      keeps the vehicle from drifting off its course (over ground) or its heading (through the air).
-      An integrator brings an angle that is given to what is asked for.
-    - Height and climb are held by thrust, at any tilt. A throttle is a share of full thrust, but never less than
-      `min_throttle`, with which the vehicle falls.
+    - A position is approached nose first and hovered over. A course is the direction of the velocity over ground and of
+    the nose. A heading is the direction of the nose and of the velocity through the air, so that the vehicle drifts
+    with the wind like a fixed wing. A roll angle is flown directly and yaws the vehicle as in a fixed wing's turn (r =
+    g tan(phi) / V, with the nose aligned with the air flow).
+    - An airspeed sets the commanded velocity; the ground speed follows from the wind triangle (Beard and McLain, Small
+      Unmanned Aircraft, 2012, sec. 2.4). A pitch angle is flown directly, whatever the resulting speed; roll then
+      prevents drift off the course (over ground) or the heading (through the air). An integrator removes the steady
+      error of a given angle.
+    - Height and climb are held by thrust, at any tilt. A throttle is a share of full thrust, but at least
+    `min_throttle`, at which the vehicle falls.
 
     The limits are those of the position controller: `max_speed` over ground, `max_climb_speed`, `max_descent_speed`,
-    `max_tilt`, `max_yaw_rate`. Commanded angles change no faster than `tilt_slew`.
+    `max_tilt`, `max_yaw_rate`. Commanded angles are rate-limited by `tilt_slew`.
     """
 
     def __init__(self, values: Values) -> None:
         """`values` holds every parameter of MULTIROTOR_TARGET_PARAMETERS, checked; it may hold others.
 
         Raises:
-            ParameterError: as of PositionController.
+            ParameterError: as for PositionController.
         """
         self._loops = PositionController(values)
         self._gravity = number(values, "gravity")
@@ -117,11 +117,11 @@ class MultirotorTargetController(TargetController):
 
     @property
     def has_taken_off(self) -> bool:
-        """Whether the take-off has come to `hover_height`."""
+        """Whether the take-off has reached `hover_height`."""
         return self._pad is not None and self._climbed >= self._hover_height
 
     def reset(self) -> None:
-        """Forget what the integrators have gathered, and the take-off."""
+        """Reset integrators and take-off."""
         self._loops.reset(rotors_turn=True)
         for part in (self._roll, self._pitch, self._roll_trim, self._pitch_trim):
             part.reset()
@@ -129,7 +129,7 @@ class MultirotorTargetController(TargetController):
         self._climbed = 0.0
 
     def adopt(self, old: MultirotorTargetController) -> None:
-        """Carry on from `old`, after a change of parameters."""
+        """Copy the state of `old`, after a change of parameters."""
         self._loops.adopt(old._loops)
         self._roll.reset(old._roll.value)
         self._pitch.reset(old._pitch.value)
@@ -138,12 +138,12 @@ class MultirotorTargetController(TargetController):
         self._pad, self._climbed, self._nose = old._pad, old._climbed, old._nose
 
     def stand(self, state: FlightState) -> Guided:
-        """Level, without thrust."""
+        """Command level attitude without thrust."""
         self.reset()
         return IDLE.guided(state.position_ned, state.yaw)
 
     def take_off(self, state: FlightState, dt: float) -> Guided:
-        """Straight up from where it stood, the nose as it was; over at `hover_height`."""
+        """Climb vertically from the take-off point with constant yaw, up to `hover_height`."""
         if self._pad is None:
             self._pad = (state.position_ned, state.yaw)
             self._loops.reset()
@@ -156,10 +156,10 @@ class MultirotorTargetController(TargetController):
         return command.guided(top, yaw)
 
     def fly(self, state: FlightState, target: FlyTarget, dt: float) -> Guided:
-        """The command for the next `dt` seconds.
+        """Command for the next `dt` seconds.
 
         Raises:
-            ValueError: a state that is not finite; the controller is left as it was.
+            ValueError: the state is not finite; the controller is unchanged.
         """
         if not state.is_finite:
             raise ValueError(f"not finite: {state}")
@@ -205,14 +205,14 @@ class MultirotorTargetController(TargetController):
         return _Wanted((share * to_north, share * to_east), self._nose, place=place)
 
     def _down(self, state: FlightState, vertical: Vertical) -> float:
-        """Speed downwards that is wanted, m/s."""
+        """Target descent rate, m/s."""
         if isinstance(vertical, AltitudeTarget):
             north, east, _ = state.position_ned
             return self._loops.approach(state.position_ned, Setpoint((north, east, -vertical.altitude_m)))[2]
         return -vertical.climb if isinstance(vertical, ClimbTarget) else state.velocity_ned[2]
 
     def _given(self, state: FlightState, target: FlyTarget) -> Given:
-        """What the target itself says of the attitude command."""
+        """Parts of the attitude command that the target gives directly."""
         roll = target.lateral.roll_rad if isinstance(target.lateral, RollTarget) else None
         return Given(
             roll_rad=roll,
@@ -229,7 +229,7 @@ class MultirotorTargetController(TargetController):
 
 
 def _trim(loop: PiLoop, given: float | None, angle: float, dt: float) -> float:
-    """What is added to a given angle, since the flight controller's rate damping holds against turns."""
+    """Integral correction of a given angle, needed because the flight controller's rate damping opposes turns."""
     if given is None:
         loop.reset()
         return 0.0
@@ -237,7 +237,7 @@ def _trim(loop: PiLoop, given: float | None, angle: float, dt: float) -> float:
 
 
 def _along(state: FlightState, target: CourseTarget, airspeed: float | None) -> _Wanted:
-    """The velocity along a course: as fast as the airspeed lets it be, or without one as fast as it is."""
+    """Velocity along a course: at the target airspeed if given, else at the present speed."""
     north, east = math.cos(target.course_rad), math.sin(target.course_rad)
     if airspeed is None:
         speed = _dot(state.velocity_ned, (north, east))
@@ -248,7 +248,7 @@ def _along(state: FlightState, target: CourseTarget, airspeed: float | None) -> 
 
 
 def _horizontal(state: FlightState, airspeed: float) -> float:
-    """The part of an airspeed that is left beside the climb through the air, m/s."""
+    """Horizontal part of an airspeed, given the climb rate through the air, m/s."""
     down = state.velocity_ned[2] - state.wind_ned[2]
     return math.sqrt(max(airspeed * airspeed - down * down, 0.0))
 

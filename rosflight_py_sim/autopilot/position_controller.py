@@ -14,8 +14,8 @@ from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTabl
 from rosflight_py_sim.shared_parameters import GRAVITY, MASS, MAX_YAW_RATE, SPOOL_UP_TIME
 
 POSITION_CONTROLLER_PARAMETERS = ParameterTable(
-    MASS.overridden("by default the multirotor's", required=False),
-    GRAVITY.overridden("the controller divides by it", above_minimum=True),
+    MASS.overridden("the default is that of the multirotor", required=False),
+    GRAVITY.overridden("must not be 0, because the controller divides by it", above_minimum=True),
     Parameter(
         "max_thrust",
         76.4,

@@ -1,8 +1,8 @@
-"""The flight controller that the sil_board node runs: ROSflight's behaviour, parameters and states, without ROS.
+"""Flight controller of the sil_board node: ROSflight's behaviour, parameters and states, without ROS.
 
-`Firmware` is the controller: sensors, RC frames and commands in, PWM out, one `step` an IMU sample, time given from
-outside. `FirmwareParameters` are its parameters, `Board` keeps them and starts it again. Everything else here is a part
-of them.
+`Firmware` is the controller: sensors, RC frames and commands in, PWM out, one `step` per IMU sample; the caller
+supplies the time. `FirmwareParameters` are its parameters; `Board` stores them and reboots the controller. The other
+modules are parts of these.
 """
 
 from rosflight_py_sim.firmware.board import Board

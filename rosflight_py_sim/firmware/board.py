@@ -1,4 +1,4 @@
-"""The board that the flight controller runs on: its memory, and switching it off and on again."""
+"""Board of the flight controller: parameter memory and reboot."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from rosflight_py_sim.firmware.state_machine import Log, Severity
 class Board:
     """Holds `firmware`, which a reboot replaces.
 
-    The memory is a file, or without one lasts as long as the object. A start takes the parameters' defaults, then those
-    of the initial file, then those of the memory.
+    The memory is a file, or lasts as long as the object. At start-up parameters take their defaults, then the values of
+    the initial file, then those of the memory.
 
     Attributes:
-        firmware: the flight controller that runs.
-        reboots: how often it was started again.
-        parameters_changed: set when a parameter changes, and by a reboot; whoever reports it clears it.
+        firmware: the running flight controller.
+        reboots: number of reboots.
+        parameters_changed: set when a parameter changes and by a reboot; the caller clears it after reporting.
     """
 
     def __init__(self, initial: Path | None, storage: Path | None, log: Log, quirks: Quirks = REPAIRED) -> None:
@@ -44,7 +44,7 @@ class Board:
             parameters.load(self._storage)
         parameters.restore(self._written)
         firmware = Firmware(parameters, self._log, self._quirks)
-        # A start would bring the same values again.
+        # A start-up would load the same values again.
         parameters.unsaved = False
         parameters.on_change.append(self._note_change)
         self.parameters_changed = True
@@ -54,7 +54,7 @@ class Board:
         self.parameters_changed = True
 
     def write(self) -> str:
-        """Put the parameters into the memory; where they are.
+        """Write the parameters to the memory; return a text that says where.
 
         Raises:
             Refused: armed.
@@ -65,22 +65,22 @@ class Board:
         if self._storage is None:
             self._written = firmware.parameters.snapshot()
             firmware.parameters.unsaved = False
-            return "kept as long as the node runs; set param_storage_file to keep them in a file"
+            return "kept while the node runs; set param_storage_file to keep them in a file"
         firmware.parameters.save(self._storage)
         return f"saved to {self._storage}"
 
     def reboot(self) -> str:
-        """Start anew: all state is lost, and parameters that were not written.
+        """Reboot: all state and all unwritten parameters are lost.
 
         Raises:
             Refused: armed.
-            ParameterFileError: the parameters cannot be read; all stays as it is.
+            ParameterFileError: the parameters cannot be read; nothing is changed.
         """
         old = self.firmware
         old.state_machine.refuse_while_armed("reboot")
         lost = old.parameters.unsaved
         self.firmware = self._started()
         self.reboots += 1
-        text = "rebooted; parameters that were not written are lost" if lost else "rebooted"
+        text = "rebooted; unwritten parameters are lost" if lost else "rebooted"
         self._log(Severity.INFO, text)
         return text

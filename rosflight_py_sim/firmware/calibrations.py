@@ -1,4 +1,4 @@
-"""Every calibration that can be asked for: when it is refused, and what it stores."""
+"""Calibrations on request: conditions for refusal, and the parameters that they set."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ GREATEST_DIFF_PRESSURE_VARIANCE = 100.0
 
 
 class Calibrations:
-    """Starts calibrations on request; each request returns what to do now.
+    """Starts calibrations on request; each request returns an instruction for the user.
 
-    Those that take samples end by themselves and tell in the log how it went; parameters change only on success.
-    Every request raises `Refused` while armed.
+    Calibrations that take samples end by themselves and log the result; parameters change only on success. Every
+    request raises `Refused` while armed.
     """
 
     def __init__(
@@ -68,10 +68,10 @@ class Calibrations:
         return f"calibrating with the next {CALIBRATION_SAMPLES} samples: keep the vehicle still"
 
     def start_mag(self, time_us: int, sampled: bool) -> str:
-        """Gather the magnetometer's samples of all directions."""
+        """Collect magnetometer samples in all directions."""
         self._ask_for_samples("magnetometer calibration", sampled)
         self.mag.start(time_us)
-        return f"calibrating: turn the vehicle until all {len(DIRECTIONS)} directions were seen; the log tells how many"
+        return f"calibrating: rotate the vehicle until all {len(DIRECTIONS)} directions are covered (see the log)"
 
     def start_baro(self, time_us: int, sampled: bool) -> str:
         """Average the pressure at the ground."""
@@ -87,10 +87,10 @@ class Calibrations:
         if self._forget:
             self._parameters.restore({"DIFF_PRESS_BIAS": 0.0})
         self.airspeed.start(time_us)
-        return f"calibrating with {READINGS_LET_PASS + READINGS} readings: keep wind off the pitot tube"
+        return f"calibrating with {READINGS_LET_PASS + READINGS} readings: shield the pitot tube from wind"
 
     def trim_from_rc(self) -> str:
-        """Let the equilibrium torques be what the sticks command now."""
+        """Set the equilibrium torques to what the sticks command now."""
         self._machine.refuse_while_armed("RC trim")
         if self._receiver.signal_is_lost:
             self._refuse("RC trim: refused without an RC signal")
@@ -100,14 +100,14 @@ class Calibrations:
         except FirmwareParameterOutOfRange as error:
             self._refuse(f"RC trim: {error}")
         told = ", ".join(f"{name} {value:.4g}" for name, value in torques.items())
-        text = f"RC trim taken: {told}; now centre the trims of the transmitter"
+        text = f"RC trim set: {told}; now centre the trims of the transmitter"
         self._log(Severity.INFO, text)
         return text
 
     def _ask_for_samples(self, what: str, sampled: bool) -> None:
         self._machine.refuse_while_armed(what)
         if not sampled:
-            self._refuse(f"{what}: refused, for no sample has come yet")
+            self._refuse(f"{what}: refused, no sample received yet")
 
     def _refuse(self, text: str) -> None:
         self._log(Severity.ERROR, text)

@@ -1,7 +1,7 @@
-"""Ready-made mixers: what PRIMARY_MIXER and SECONDARY_MIXER choose from.
+"""Ready-made mixers, selected by PRIMARY_MIXER and SECONDARY_MIXER.
 
-The matrices of the multirotors are the pseudo-inverse of their geometry, so that a mixed command, put on the rotors,
-gives the commanded forces and torques back.
+The matrices of the multirotors are the pseudo-inverse of their geometry, so that a mixed command reproduces the
+commanded forces and torques.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from rosflight_py_sim.firmware.mixer import OutputType
 from rosflight_py_sim.firmware.parameter_table import MIXER_OUTPUTS, MIXER_ROWS
 
 NEGLIGIBLE = 1e-6
-"""Elements of an inverted matrix below this are rounding."""
+"""Threshold below which elements of an inverted matrix are rounding errors."""
 
 
 class MixerChoice(IntEnum):
@@ -47,8 +47,8 @@ class Mixer:
     matrix: NDArray[np.float64]
 
 
-# Azimuth of each rotor in degrees from the nose, clockwise seen from above. Neighbours in the list turn opposite ways,
-# the first with a positive yaw torque.
+# Azimuth of each rotor in degrees from the nose, clockwise seen from above. Neighbours in the list turn in opposite
+# directions, the first with a positive yaw torque.
 ROTOR_AZIMUTHS: dict[MixerChoice, tuple[float, ...]] = {
     MixerChoice.QUADCOPTER_PLUS: (0, 90, 180, 270),
     MixerChoice.QUADCOPTER_X: (45, 135, 225, 315),
@@ -62,7 +62,7 @@ ROTOR_AZIMUTHS: dict[MixerChoice, tuple[float, ...]] = {
 
 
 def rotor_geometry(choice: MixerChoice) -> NDArray[np.float64]:
-    """What each rotor contributes to Fx, Fy, Fz, Qx, Qy, Qz and the spare rows: (10, 10), one column a rotor.
+    """Contribution of each rotor to Fx, Fy, Fz, Qx, Qy, Qz and the spare rows: (10, 10), one column per rotor.
 
     Thrust points up (Fz -1/n), arms are of unit length, the yaw torque is +1 or -1.
     """
@@ -89,7 +89,7 @@ def canned_mixer(choice: MixerChoice) -> Mixer:
         count = len(ROTOR_AZIMUTHS[choice])
         inverse = np.linalg.pinv(rotor_geometry(choice), rcond=NEGLIGIBLE).T.astype(np.float64)
         inverse[np.abs(inverse) < NEGLIGIBLE] = 0.0
-        # As in ROSflight: by banks of four outputs.
+        # As in ROSflight: banks of four outputs.
         fast = 4 if count <= 4 else 8
         rates = (490.0,) * fast + (50.0,) * (MIXER_OUTPUTS - fast)
         return Mixer((motor,) * count + (aux,) * (MIXER_OUTPUTS - count), rates, inverse)

@@ -1,4 +1,4 @@
-"""Which command flies the vehicle: the pilot's, the companion computer's, or the failsafe's, axis by axis."""
+"""Command arbitration per axis: pilot, companion computer or failsafe."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ COMMANDS = 10
 FX, FY, FZ, QX, QY, QZ = range(6)
 MUXED = 6
 _ALL_BITS, _MUXED_BITS = (1 << COMMANDS) - 1, (1 << MUXED) - 1
-"""Commands that the pilot can take over; the four spare ones are the companion computer's."""
+"""Number of commands that the pilot can override; the four spare ones always come from the companion computer."""
 
 
 class CommandType(IntEnum):
-    """How the value of one axis is meant."""
+    """Meaning of the value of one axis."""
 
     RATE = 0
     ANGLE = 1
@@ -37,7 +37,7 @@ class CommandMode(IntEnum):
 
 
 class Override(IntFlag):
-    """Bits of `rc_override`: why the pilot's command counts."""
+    """Bits of `rc_override`: reasons for the pilot's command to apply."""
 
     NONE = 0x0
     ATT_SWITCH = 0x1
@@ -52,7 +52,7 @@ class Override(IntFlag):
     OFFBOARD_T_INACTIVE = 0x200
 
 
-# Plain numbers from here on: enumerations cost too much in code that runs with every frame and command.
+# Plain numbers from here on: enumerations are too slow for code that runs with every frame and command.
 _ATT_SWITCH, _THR_SWITCH = int(Override.ATT_SWITCH), int(Override.THR_SWITCH)
 _T, _T_INACTIVE = int(Override.T), int(Override.OFFBOARD_T_INACTIVE)
 _X = _ATT_SWITCH | int(Override.X | Override.OFFBOARD_X_INACTIVE)
@@ -90,15 +90,15 @@ PARAMETERS_USED = frozenset(
         *("RC_MAX_PITCHRATE", "RC_MAX_YAWRATE", "RC_OVRD_DEV", "RC_OVRD_LAG_T", "TAKE_MIN_THR", "OFFBOARD_TIMEOUT"),
     ]
 )
-"""Parameters after whose change `configure` must run."""
+"""Parameters whose change requires a call of `configure`."""
 
 
 class CommandMux:
-    """Combines the commands.
+    """Combines the pilot's, companion computer's and failsafe commands.
 
-    `combined` (2, 10) holds what the controller is to do: row 0 the ten values, row 1 their `CommandType`.
-    `rc_override` is the bit field of the status. `due_us` is when the result may change without any new input: an
-    offboard command or a stick's lag runs out.
+    `combined` (2, 10) holds the resulting command: row 0 the ten values, row 1 their `CommandType`. `rc_override` is
+    the bit field of the status. `due_us` is the time at which the result may change without new input: an offboard
+    command or a stick's override lag expires.
     """
 
     def __init__(self, parameters: FirmwareParameters, receiver: Receiver) -> None:
@@ -136,7 +136,7 @@ class CommandMux:
         self._take_lower_throttle = bool(get("TAKE_MIN_THR"))
         self._timeout_us = int(get("OFFBOARD_TIMEOUT")) * 1000
         throttle = float(get("FAILSAFE_THR"))
-        # A fixed wing glides in failsafe, so it needs no throttle for it.
+        # A fixed wing glides in failsafe, so it needs no throttle.
         self.failsafe_is_valid = self._fixed_wing or 0.0 <= throttle <= 1.0
         self._failsafe_throttle = throttle if self.failsafe_is_valid and not self._fixed_wing else 0.0
 
@@ -147,7 +147,7 @@ class CommandMux:
 
     @property
     def control_mode(self) -> int:
-        """How roll is being commanded, a `CommandMode`."""
+        """Present `CommandMode` of the roll axis."""
         roll = self._types[QX]
         if self._fixed_wing or roll == _PASS_THROUGH:
             return _MODE_PASS_THROUGH
@@ -155,7 +155,7 @@ class CommandMux:
 
     @property
     def pilot_command(self) -> tuple[Sequence[float], Sequence[float]]:
-        """What the sticks command: ten values and their `CommandType`s."""
+        """Command of the sticks: ten values and their `CommandType`s."""
         self._interpret_sticks()
         return self._rc_values, self._rc_types
 
@@ -163,7 +163,7 @@ class CommandMux:
         """Take a command of the companion computer.
 
         Raises:
-            ValueError: an unknown mode, not ten values, or one that is not finite; the old command stays.
+            ValueError: an unknown mode, not ten values, or one that is not finite; the old command stays in force.
         """
         types = _MODE_TYPES.get(mode)
         if types is None:

@@ -1,4 +1,4 @@
-"""The numeric part of a pass, from the IMU sample to the pulse widths, as one kernel call."""
+"""Numeric part of a control step, from IMU sample to pulse widths, as one kernel call."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from rosflight_py_sim.pulse_width import MOTOR, OUTPUTS
 pulse_of = kernel_part(pulse_width.pulse_of)
 
 UNHEALTHY_ESTIMATE = 1
-"""Finding: the accelerometer has not been usable for too long."""
+"""Result bit: the accelerometer has been unusable for too long."""
 
 SUSPICIOUS_MIXER = 2
-"""Finding: a motor setting of more than SUSPICIOUS_OUTPUT before scaling."""
+"""Result bit: a motor setting above SUSPICIOUS_OUTPUT before scaling."""
 
 SUSPICIOUS_OUTPUT = 2.0
 
-# Where the settings of each part begin in the one array that the kernel takes: unpacking an array costs as much time
-# as much of the arithmetic.
+# Offsets of each part's settings in the single array that the kernel takes: unpacking another array would cost as much
+# time as much of the arithmetic.
 _ESTIMATOR = sensors.IMU_SETTINGS_SIZE
 _CONTROLLER = _ESTIMATOR + estimator.SETTINGS_SIZE
 _MIXER = _CONTROLLER + controller.SETTINGS_SIZE
@@ -35,7 +35,7 @@ PARAMETERS_USED = (
 
 
 def control_settings(parameters: FirmwareParameters, quirks: Quirks = REPAIRED) -> NDArray[np.float64]:
-    """Parameters and quirks that the kernel needs, part by part; last, whether the accelerometer is checked."""
+    """Kernel settings from parameters and quirks, part by part; the last tells whether the accelerometer is checked."""
     # A fixed wing pulls more or less than 1 g for minutes, in a turn.
     watch = bool(parameters["FILT_USE_ACC"]) and not parameters["FIXED_WING"]
     return np.concatenate(
@@ -69,17 +69,17 @@ def control_step(
     thrust_density: float,
     voltage: float,
 ) -> int:
-    """From an IMU sample to PWM; the findings as bits: UNHEALTHY_ESTIMATE, SUSPICIOUS_MIXER.
+    """Compute PWM from an IMU sample; return the bits UNHEALTHY_ESTIMATE and SUSPICIOUS_MIXER.
 
     Args:
         settings: as `control_settings` makes them.
         sample: (7,) accelerometer (m/s^2), gyro (rad/s), temperature (K), sensor axes.
         imu: (2, 3) set: corrected accelerometer and gyro, body axes.
         estimate: state of the estimator, updated.
-        memory: memory of the controller's loops, updated.
+        memory: state of the control loops, updated.
         command: (2, 10) values and types.
         matrix: (10, 10) mixing matrix in force.
-        channels: (4, 14) output types, auxiliary types, auxiliary values; row 3 is room for the controller's output.
+        channels: (4, 14) output types, auxiliary types, auxiliary values; row 3 is scratch space.
         raw: (14,) set: outputs 0..1.
         pwm: (14,) set: outputs 1000..2000 us.
         time_s: time since the start (s).
@@ -87,7 +87,7 @@ def control_step(
         armed: motors and integrators only run while armed.
         mixer_is_valid: without a valid mixer the outputs stay as they are.
         air_density: kg/m^3.
-        thrust_density: air density for the greatest thrust, kg/m^3.
+        thrust_density: air density for the maximum thrust, kg/m^3.
         voltage: V.
     """
     sensors.correct_imu(settings[:_ESTIMATOR], sample, imu[0], imu[1])

@@ -1,7 +1,6 @@
-"""From commands to forces and torques: PID loops on roll and pitch angle, and on the three rates.
+"""Controller: forces and torques from commands, by PID loops on roll and pitch angle and on the three rates.
 
-The forces are passed on; a throttle setting becomes a share of the greatest thrust of the motors where
-USE_MOTOR_PARAM says so.
+Forces are passed through; with USE_MOTOR_PARAM, a throttle setting is a share of the motors' maximum thrust.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from rosflight_py_sim.jit import kernel
 LEAST_DERIVATIVE_STEP_S = 1e-4
 GREATEST_INTEGRATION_STEP_S = 0.01
 INTEGRATION_THROTTLE = 0.1
-"""The integrators stand still below this throttle command."""
+"""Throttle command below which the integrators are frozen."""
 
 LEAST_MOTOR_CONSTANT = 1e-7
 """V s/rad; below it the motor model would divide by zero."""
@@ -29,7 +28,7 @@ LEAST_MOTOR_CONSTANT = 1e-7
 ROLL_RATE, PITCH_RATE, YAW_RATE, ROLL_ANGLE, PITCH_ANGLE = range(5)
 _LOOPS = ("ROLL_RATE", "PITCH_RATE", "YAW_RATE", "ROLL_ANG", "PITCH_ANG")
 
-# Places in the settings array, after the fifteen gains.
+# Indices into the settings array, after the fifteen gains.
 TAU, EQUILIBRIUM, MAX_THROTTLE, USE_MOTOR_MODEL = 15, 16, 19, 20
 TORQUE_TERM, MOTOR_CONSTANT, VOLTAGE_TERM, THRUST_TERM = 21, 22, 23, 24
 SETTINGS_SIZE = 25
@@ -43,7 +42,7 @@ PARAMETERS_USED = frozenset(
     ]
 )
 
-# Parameters whose change makes the original recompute the greatest thrust.
+# Parameters whose change makes rosflight_firmware recompute the maximum thrust.
 THRUST_PARAMETERS = PARAMETERS_USED - {"X_EQ_TORQUE", "Y_EQ_TORQUE", "Z_EQ_TORQUE", "USE_MOTOR_PARAM", "PROP_CQ"}
 
 _RATE = int(CommandType.RATE)
@@ -52,7 +51,7 @@ _THROTTLE = int(CommandType.THROTTLE)
 
 
 def controller_settings(parameters: FirmwareParameters) -> NDArray[np.float64]:
-    """The parameters that the kernel needs, in its order."""
+    """Kernel settings from the parameters, in the kernel's order."""
     settings = np.zeros(SETTINGS_SIZE)
     settings[:TAU] = [float(parameters[f"PID_{loop}_{gain}"]) for loop in _LOOPS for gain in "PID"]
     settings[TAU] = parameters["PID_TAU"]
@@ -71,11 +70,12 @@ def controller_settings(parameters: FirmwareParameters) -> NDArray[np.float64]:
 def trimmed_torques(
     parameters: FirmwareParameters, values: Sequence[float], types: Sequence[float]
 ) -> dict[str, float]:
-    """The parameters X_EQ_TORQUE to Z_EQ_TORQUE that give, sticks centred, what the sticks give now, level and at rest.
+    """Values of X_EQ_TORQUE to Z_EQ_TORQUE that reproduce the present stick torques with centred sticks, level and at
+    rest.
 
     Args:
         parameters: gains, and the torques in force.
-        values: (10,) what the sticks command.
+        values: (10,) command of the sticks.
         types: (10,) their `CommandType`s.
     """
     torques = {}
@@ -108,7 +108,7 @@ def greatest_thrust(settings: NDArray[np.float64], air_density: float) -> float:
     c = settings[VOLTAGE_TERM]
     if b < LEAST_MOTOR_CONSTANT or c >= 0.0:
         return 0.0
-    # The root in the form that stays exact as a goes to zero.
+    # This form of the root stays accurate as a goes to zero.
     rotor_speed = -2.0 * c / (b + math.sqrt(b * b - 4.0 * a * c))
     return float(settings[THRUST_TERM] * air_density * rotor_speed * rotor_speed)
 
@@ -170,7 +170,7 @@ def controller_step(
     air_density: float,
     dt: float,
 ) -> None:
-    """One pass of the loops.
+    """Run the loops once.
 
     Args:
         settings: as `controller_settings` makes them.
@@ -202,7 +202,7 @@ def controller_step(
     for i in range(3):
         output[QX + i] += settings[EQUILIBRIUM + i]
 
-    # Less than full thrust is kept back from the throttle, so that there is room left to steer.
+    # The throttle is limited below full thrust, which leaves a margin for attitude control.
     scale = settings[MAX_THROTTLE]
     if settings[USE_MOTOR_MODEL] != 0.0:
         scale *= greatest_thrust(settings, air_density)

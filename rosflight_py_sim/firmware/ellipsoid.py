@@ -1,4 +1,4 @@
-"""The ellipsoid on which a magnetometer's samples lie: its centre, and the matrix that makes a sphere of it."""
+"""Ellipsoid fit to magnetometer samples: its centre, and the matrix that maps it to a sphere."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 GREATEST_AXIS_RATIO = 3.0
-"""Longest to shortest half axis beyond which a fit is taken for an accident of too few directions."""
+"""Ratio of longest to shortest half axis above which a fit is rejected as caused by too few directions."""
 
 LEAST_SAMPLES = 10
 
@@ -28,12 +28,12 @@ class Ellipsoid:
     radius: float
 
     def on_unit_sphere(self, samples: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Samples (n, 3) moved to about the unit sphere."""
+        """Samples (n, 3) mapped to about the unit sphere."""
         return np.asarray((samples - self.centre) @ self.matrix / self.radius)
 
 
 def fit_ellipsoid(samples: NDArray[np.float64]) -> Ellipsoid | None:
-    """Algebraic least-squares fit to samples (n, 3); None where they do not determine an ellipsoid.
+    """Algebraic least-squares fit to samples (n, 3); None if they do not determine an ellipsoid.
 
     The unit vector v that minimises |D v|, D having the rows (x^2, y^2, z^2, 2xy, 2xz, 2yz, 2x, 2y, 2z, 1), gives the
     quadric x'Ax + 2 b'x + c = 0; its centre is -A^-1 b, and A / (b'A^-1 b - c) has the square root that maps it on the

@@ -1,4 +1,4 @@
-"""Log lines for the error bits: one when an error begins and one when it has ended."""
+"""Log lines for the error bits: one when an error begins and one when it ends."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable
 from rosflight_py_sim.firmware.state_machine import ErrorFlag, Log, Severity
 
 FLICKERING = ErrorFlag.UNHEALTHY_ESTIMATOR | ErrorFlag.IMU_NOT_RESPONDING
-"""Errors that come and go: in wind the specific force differs briefly from 1 g; a slow machine delays samples."""
+"""Errors that flicker: in wind the specific force differs briefly from 1 g; a slow machine delays samples."""
 
 SETTLED_US = 10_000_000
 """Time for which a flickering error must be absent to count as ended."""
@@ -22,7 +22,7 @@ class ErrorLog:
     """
 
     def __init__(self, log: Log, detail: Callable[[ErrorFlag], str]) -> None:
-        """Start without errors; `detail` returns text to append to that of an error that begins, or an empty text."""
+        """Start without errors; `detail` returns text to append when an error begins, or an empty text."""
         self.due_us: float = math.inf
         self._log = log
         self._detail = detail

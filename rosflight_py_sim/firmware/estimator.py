@@ -1,4 +1,4 @@
-"""Attitude from gyros and accelerometer: a Mahony complementary filter on SO(3).
+"""Attitude estimator from gyros and accelerometer: a Mahony complementary filter on SO(3).
 
 R. Mahony, T. Hamel, J.-M. Pflimlin, Nonlinear complementary filters on the special orthogonal group, IEEE Transactions
 on Automatic Control 53 (2008), eq. 45-47; rate interpolation and matrix exponential after R. Casey, Attitude
@@ -21,9 +21,9 @@ STANDARD_GRAVITY = 9.80665
 """m/s^2"""
 
 UNHEALTHY_AFTER_S = 0.5
-"""Time without a usable accelerometer after which the estimate is not trusted."""
+"""Time without a usable accelerometer after which the estimate counts as unhealthy."""
 
-# Places in the state array.
+# Indices into the state array.
 ATTITUDE = 0  # quaternion w x y z, body to inertial
 EULER = 4  # roll, pitch, yaw (rad)
 RATE = 7  # low-passed gyro less the estimated bias (rad/s)
@@ -39,7 +39,7 @@ EXTERNAL_GIVEN = 28  # 1 while an external attitude waits to be used
 EXTERNAL = 29  # that attitude, quaternion w x y z
 STATE_SIZE = 33
 
-# Places in the settings array.
+# Indices into the settings array.
 KP_ACCEL, KP_EXTERNAL, KI, INIT_TIME, MARGIN, USE_ACCEL, QUADRATIC, MATRIX_EXPONENTIAL = range(8)
 GYRO_XY_LOW_PASS, GYRO_Z_LOW_PASS, ACCEL_LOW_PASS = range(8, 11)
 _SETTINGS = (
@@ -52,7 +52,7 @@ PARAMETERS_USED = frozenset(_SETTINGS)
 
 
 def estimator_settings(parameters: FirmwareParameters, quirks: Quirks = REPAIRED) -> NDArray[np.float64]:
-    """Parameters and quirks that the kernel needs, in its order."""
+    """Kernel settings from parameters and quirks, in the kernel's order."""
     values = [float(parameters[name]) for name in _SETTINGS]
     settings = np.array(
         [*values, float(quirks.correction_depends_on_heading), float(quirks.aliased_matrix_exponential)]
@@ -62,14 +62,14 @@ def estimator_settings(parameters: FirmwareParameters, quirks: Quirks = REPAIRED
 
 
 def new_estimator_state() -> NDArray[np.float64]:
-    """Level, at rest, no bias."""
+    """State array: level, at rest, no bias."""
     state = np.zeros(STATE_SIZE)
     reset_estimator(state)
     return state
 
 
 def reset_estimator(state: NDArray[np.float64]) -> None:
-    """Back to level, at rest, no bias; the clocks go on."""
+    """Reset to level, at rest, no bias; the timestamps are kept."""
     state[:LAST_ACCEL] = 0.0
     state[ATTITUDE] = 1.0
     state[ACCEL + 2] = -STANDARD_GRAVITY
@@ -77,7 +77,7 @@ def reset_estimator(state: NDArray[np.float64]) -> None:
 
 
 def give_external_attitude(state: NDArray[np.float64], quaternion_wxyz: Sequence[float]) -> None:
-    """Put an attitude (body to inertial) in wait for the next step, normalised.
+    """Store an external attitude (body to inertial), normalised, for the next step.
 
     Raises:
         ValueError: not finite, or zero.
@@ -85,7 +85,7 @@ def give_external_attitude(state: NDArray[np.float64], quaternion_wxyz: Sequence
     quaternion = np.array(quaternion_wxyz, dtype=np.float64)
     norm = float(np.linalg.norm(quaternion))
     if quaternion.shape != (4,) or not math.isfinite(norm) or norm < 1e-6:
-        raise ValueError(f"{quaternion_wxyz} is no rotation")
+        raise ValueError(f"{quaternion_wxyz} is not a rotation")
     state[EXTERNAL : EXTERNAL + 4] = quaternion / norm
     state[EXTERNAL_GIVEN] = 1.0
 
@@ -99,7 +99,7 @@ def estimator_step(
     time_s: float,
     dt: float,
 ) -> None:
-    """One IMU sample: low-pass, correct, integrate.
+    """Process one IMU sample: low-pass, correct, integrate.
 
     Args:
         settings: as `estimator_settings` makes them.
@@ -127,7 +127,7 @@ def estimator_step(
         kp = settings[KP_ACCEL]
         state[LAST_ACCEL] = time_s
     if state[EXTERNAL_GIVEN] != 0.0:
-        # External attitudes come more rarely than IMU samples: this one stands for the time since the last.
+        # External attitudes arrive less often than IMU samples: this one covers the time since the last.
         ex, ey, ez = external_correction(state)
         scale = (time_s - state[LAST_EXTERNAL]) / dt if dt > 0.0 else 0.0
         ex, ey, ez = ex * scale, ey * scale, ez * scale
@@ -184,7 +184,7 @@ def accel_correction(state: NDArray[np.float64]) -> tuple[float, float, float]:
     """Rate (rad/s for a unit gain) that turns the estimated vertical towards the measured one.
 
     The cross product of the measured and the estimated direction of the specific force at rest, both in body axes
-    (Mahony et al., eq. 45 and the explicit filter of section V). It is the same at every heading.
+    (Mahony et al., eq. 45 and the explicit filter of section V). It does not depend on heading.
     """
     x, y, z = state[ACCEL], state[ACCEL + 1], state[ACCEL + 2]
     norm = math.sqrt(x * x + y * y + z * z)
@@ -199,7 +199,7 @@ def accel_correction(state: NDArray[np.float64]) -> tuple[float, float, float]:
 
 @kernel
 def accel_correction_by_heading(state: NDArray[np.float64]) -> tuple[float, float, float]:
-    """Accelerometer correction as in the original: it depends on the heading, and is zero about z.
+    """Accelerometer correction as in rosflight_firmware: it depends on heading, and is zero about z.
 
     The error quaternion is the rotation between the estimate and the shortest rotation from the measured to the true
     vertical, which has heading zero; the correction is -2 w (x, y) of that quaternion (Estimator::accel_correction).
@@ -225,8 +225,7 @@ def accel_correction_by_heading(state: NDArray[np.float64]) -> tuple[float, floa
 def external_correction(state: NDArray[np.float64]) -> tuple[float, float, float]:
     """Rate (rad/s for a unit gain) that turns the estimate towards the external attitude.
 
-    The sum of the cross products of the inertial axes as the external attitude and as the estimate see them in
-    body axes.
+    The sum of the cross products of the inertial axes, in body axes, by the external attitude and by the estimate.
     """
     ax, ay, az = 0.0, 0.0, 0.0
     for i in range(3):
@@ -285,7 +284,7 @@ def integrate_rate(
 
 @kernel
 def integrate_rate_aliased(state: NDArray[np.float64], p: float, q: float, r: float, dt: float) -> None:
-    """Matrix exponential as in the original: each element is computed from those already overwritten."""
+    """Matrix exponential as in rosflight_firmware: each element is computed from those already overwritten."""
     rate = math.sqrt(p * p + q * q + r * r)
     if rate == 0.0:
         return
@@ -314,6 +313,6 @@ def _store_attitude(state: NDArray[np.float64], w: float, x: float, y: float, z:
 def _euler_angles(state: NDArray[np.float64]) -> None:
     w, x, y, z = state[ATTITUDE], state[ATTITUDE + 1], state[ATTITUDE + 2], state[ATTITUDE + 3]
     state[EULER] = math.atan2(2.0 * (w * x + y * z), 1.0 - 2.0 * (x * x + y * y))
-    # Rounding may carry the sine past 1 at a pitch of 90 degrees.
+    # Rounding may push the sine above 1 at a pitch of 90 degrees.
     state[EULER + 1] = math.asin(min(1.0, max(-1.0, 2.0 * (w * y - z * x))))
     state[EULER + 2] = math.atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))

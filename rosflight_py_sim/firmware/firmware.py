@@ -1,8 +1,8 @@
-"""The flight controller: one pass of its main loop an IMU sample.
+"""Flight controller: one pass of the main loop per IMU sample.
 
-A pass follows the original's order: sensors, estimator, controller, mixer; then the state machine, the receiver and
-the choice between the commands, which the next pass obeys. The numeric part is one kernel call on arrays that are
-refilled only when a parameter changes.
+A pass follows rosflight_firmware's order: sensors, estimator, controller, mixer; then the state machine, the receiver
+and command arbitration, whose result takes effect in the next pass. The numeric part is one kernel call on arrays that
+are refilled only when a parameter changes.
 """
 
 from __future__ import annotations
@@ -39,23 +39,23 @@ IMU_TIMEOUT_US = 1_000_000
 
 
 def _silent(severity: Severity, text: str) -> None:
-    """Stands in where nobody wants the log."""
+    """Log function that discards every line."""
 
 
 class Firmware(Inputs):
     """The flight controller.
 
-    Time is given in whole microseconds of any epoch; the first time given counts as the start. `status_changed` is
-    set when the status changes in a way that is reported at once; whoever reports it clears it.
+    Time is given in whole microseconds of any epoch; the first time given counts as the start. `status_changed` is set
+    by a status change that is to be reported at once; the caller clears it after reporting.
 
-    Attributes (and those of Inputs):
+    Attributes (besides those of Inputs):
         attitude: (4,) quaternion w x y z, body to inertial.
         euler: (3,) roll, pitch, yaw (rad).
         angular_velocity: (3,) filtered, bias taken out, body axes (rad/s).
         imu_accel, imu_gyro: (3,) corrected sample, body axes (m/s^2, rad/s).
         imu_temperature: K.
         outputs: (14,) raw outputs 0..1.
-    The arrays are views that the next `step` changes.
+    The arrays are views; the next `step` overwrites them.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class Firmware(Inputs):
         log: Callable[[Severity, str], None] | None = None,
         quirks: Quirks = REPAIRED,
     ) -> None:
-        """Start; with `quirks` AS_ROSFLIGHT it behaves like rosflight_firmware in its simulator."""
+        """Start; with `quirks` AS_ROSFLIGHT the behaviour is that of rosflight_firmware in its simulator."""
         self.quirks = quirks
         self.parameters = (
             FirmwareParameters(unlimited_numbers=quirks.unlimited_numbers) if parameters is None else parameters
@@ -130,9 +130,9 @@ class Firmware(Inputs):
         gyro: Sequence[float] | NDArray[np.float64],
         temperature_k: float,
     ) -> None:
-        """Take an IMU sample in sensor axes (m/s^2, rad/s); one that is not finite is refused and counted."""
+        """Receive an IMU sample in sensor axes (m/s^2, rad/s); one that is not finite is dropped and counted."""
         sample = self._sample
-        # Reading an array element by element costs twice the rest of this method.
+        # Reading an array element by element costs twice as much as the rest of this method.
         ax, ay, az = accel.tolist() if isinstance(accel, np.ndarray) else accel
         p, q, r = gyro.tolist() if isinstance(gyro, np.ndarray) else gyro
         if not math.isfinite(ax + ay + az + p + q + r + temperature_k):
@@ -146,10 +146,10 @@ class Firmware(Inputs):
         self._new_imu = True
 
     def step(self, time_us: int) -> NDArray[np.float64]:
-        """One pass of the main loop.
+        """Run one pass of the main loop.
 
         Returns:
-            (14,) pulse widths (us), see `pulse_width`; not rounded, and changed by the next step.
+            (14,) pulse widths (us), see `pulse_width`; not rounded; the next step overwrites the array.
         """
         if self._start_us is None:
             self._start_us = time_us
@@ -187,7 +187,7 @@ class Firmware(Inputs):
         return time_us - since > IMU_TIMEOUT_US and not self.quirks.imu_is_never_missed
 
     def _control(self) -> None:
-        """Sensors, estimator, controller and mixer on the sample that was received."""
+        """Run sensors, estimator, controller and mixer on the received sample."""
         machine = self.state_machine
         now, last = self._imu_time_us, self._last_imu_us
         self._last_imu_us = now
@@ -235,10 +235,10 @@ class Firmware(Inputs):
         else:
             self.state_machine.clear_error(ErrorFlag.UNHEALTHY_ESTIMATOR)
         if new & SUSPICIOUS_MIXER:
-            self.log(Severity.WARNING, f"the mixer asks more than {SUSPICIOUS_OUTPUT:g} of a motor; check the mixer")
+            self.log(Severity.WARNING, f"the mixer commands a motor above {SUSPICIOUS_OUTPUT:g}; check the mixer")
 
     def _choose_command(self, time_us: int) -> None:
-        """Read the receiver and put the combined command in force."""
+        """Read the receiver and apply the combined command."""
         receiver, machine = self.receiver, self.state_machine
         assert self._start_us is not None
         receiver.new_frame = False
@@ -256,7 +256,7 @@ class Firmware(Inputs):
         self._update_status()
 
     def _clock_went_back(self, time_us: int) -> None:
-        """Nothing that was timed by the later clock may stay in force until that time comes again."""
+        """Drop all deadlines set before the clock went backwards."""
         assert self._start_us is not None
         self._start_us = min(self._start_us, time_us)
         self._rc_due_us = -math.inf

@@ -1,4 +1,4 @@
-"""Calibration of the IMU: means at rest and level become biases."""
+"""IMU calibration: sample means at rest and level become biases."""
 
 from __future__ import annotations
 
@@ -29,8 +29,7 @@ GREATEST_ACCEL_SPREAD = 1.0
 class ImuCalibration:
     """Averages gyros, or gyros and accelerometer, at rest and level, and stores the means as biases.
 
-    Biases change only when that ends well; `gyro_done` and `accel_done` are called then, before the state machine is
-    told.
+    Biases change only on success; `gyro_done` and `accel_done` are called then, before the state machine's event.
     """
 
     def __init__(
@@ -107,7 +106,10 @@ class ImuCalibration:
                 raise FirmwareParameterOutOfRange
             self._parameters.restore(dict(zip(ACCEL_BIASES, map(float, bias), strict=True)))
         except FirmwareParameterOutOfRange:
-            self._log(Severity.ERROR, f"IMU calibration: an accelerometer bias of {norm:.3f} m/s^2; is it level?")
+            self._log(
+                Severity.ERROR,
+                f"IMU calibration: accelerometer bias of {norm:.3f} m/s^2; check that the vehicle is level",
+            )
             return
         self._accel_done()
         self._log(Severity.INFO, "IMU calibrated")

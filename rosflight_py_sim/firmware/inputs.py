@@ -1,4 +1,4 @@
-"""What comes in beside the IMU's samples: other sensors, RC frames, commands, requests to calibrate."""
+"""Inputs besides IMU samples: other sensors, RC frames, commands and calibration requests."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from rosflight_py_sim.firmware.state_machine import Log, Severity
 
 
 class Inputs:
-    """The inputs of a flight controller, which is to have the parts that are named first.
+    """Inputs of a flight controller; the subclass provides the parts annotated first.
 
-    Samples that are not finite are dropped, but for distances, of which infinity is one.
+    Samples that are not finite are dropped, except distances, which may be infinite.
 
     Attributes:
         altitude: pressure altitude (m), baro_pressure (Pa), baro_temperature (K).
         airspeed: indicated (m/s), diff_pressure (Pa), diff_pressure_temperature (K).
         air_density: from the barometer (kg/m^3).
         range: of the range finder (m).
-        magnetic_field: (3,) corrected, body axes (T); a view that the next sample changes.
+        magnetic_field: (3,) corrected, body axes (T); a view that the next sample overwrites.
         battery: voltage and current, filtered.
         time_us: of the last pass.
     """
@@ -59,7 +59,7 @@ class Inputs:
         self._mag_sampled = self._diff_pressure_sampled = False
 
     def receive_mag(self, flux: Sequence[float]) -> None:
-        """Take a magnetometer sample (T, sensor axes)."""
+        """Receive a magnetometer sample (T, sensor axes)."""
         if not math.isfinite(sum(flux)):
             return
         self._mag_sampled = True
@@ -69,7 +69,9 @@ class Inputs:
             calibration.take(self.time_us, self._magnetometer.uncorrected)
 
     def receive_baro(self, pressure_pa: float, temperature_k: float) -> None:
-        """Take a barometer sample; air density and altitude follow. A pressure that is not positive is dropped."""
+        """Receive a barometer sample and update air density and altitude; a pressure that is not positive is
+        dropped.
+        """
         if not 0.0 < pressure_pa < math.inf:
             return
         self.baro_pressure = pressure_pa
@@ -81,7 +83,7 @@ class Inputs:
             calibration.take(self.time_us, pressure_pa)
 
     def receive_diff_pressure(self, pressure_pa: float, temperature_k: float) -> None:
-        """Take a differential pressure; the airspeed follows."""
+        """Receive a differential pressure and update the airspeed."""
         if not math.isfinite(pressure_pa):
             return
         self._diff_pressure_sampled = True
@@ -93,17 +95,17 @@ class Inputs:
         self.airspeed = sensors.indicated_airspeed(self.diff_pressure)
 
     def receive_range(self, distance_m: float) -> None:
-        """Take a distance of the range finder."""
+        """Receive a distance from the range finder."""
         self.range = distance_m
 
     def receive_battery(self, voltage: float, current: float) -> None:
-        """Take voltage (V) and current (A)."""
+        """Receive battery voltage (V) and current (A)."""
         if not math.isfinite(voltage + current):
             return
         self.battery.receive(voltage, current)
 
     def receive_rc(self, time_us: int, channels_us: Sequence[int]) -> None:
-        """Take an RC frame: eight pulse widths (us).
+        """Receive an RC frame: eight pulse widths (us).
 
         Raises:
             ValueError: not eight channels.
@@ -111,9 +113,10 @@ class Inputs:
         self.receiver.receive(time_us, channels_us)
 
     def set_command(self, time_us: int, mode: int, ignore: int, values: Sequence[float]) -> None:
-        """Take a command of the companion computer: `CommandMode`, bits of values to ignore, ten values.
+        """Receive a command from the companion computer: `CommandMode`, bits of values to ignore, ten values.
 
-        A command with an unknown mode or values that are not finite is dropped and logged; the old one goes stale.
+        A command with an unknown mode or values that are not finite is dropped and logged; the previous one stays in
+        force until it expires.
         """
         delay_us = self.quirks.serial_delay_us
         self._link.send(time_us, lambda: self._take_command(time_us + delay_us, mode, ignore, values))
@@ -127,9 +130,9 @@ class Inputs:
         self.command.due_us = -math.inf
 
     def set_aux_command(self, types: Sequence[int], values: Sequence[float]) -> None:
-        """Take fourteen auxiliary outputs: types 0 off, 1 servo (-1..1), 2 motor (0..1), and values.
+        """Receive fourteen auxiliary outputs: types 0 off, 1 servo (-1..1), 2 motor (0..1), and values.
 
-        They reach the outputs that the mixer leaves free. A wrong one is dropped and logged.
+        They drive the outputs that the mixer does not use. An invalid command is dropped and logged.
         """
         self._link.send(self.time_us, lambda: self._take_aux_command(types, values))
 
@@ -140,7 +143,7 @@ class Inputs:
             self.log(Severity.WARNING, f"auxiliary command dropped: {error}")
 
     def set_external_attitude(self, quaternion_wxyz: Sequence[float]) -> None:
-        """Take an attitude (body to inertial) from outside, which the next pass corrects the estimate with.
+        """Receive an external attitude (body to inertial), with which the next pass corrects the estimate.
 
         One that is not finite or zero is dropped and logged; others are normalised.
         """
@@ -158,7 +161,7 @@ class Inputs:
         return self.calibrations.imu.running
 
     def calibrate_imu(self) -> str:
-        """Start to average gyros and accelerometer; what to do now.
+        """Start to average gyros and accelerometer; return an instruction for the user.
 
         Raises:
             Refused: armed.
@@ -166,7 +169,7 @@ class Inputs:
         return self.calibrations.start_imu()
 
     def calibrate_gyro(self) -> str:
-        """Start to average the gyros; what to do now.
+        """Start to average the gyros; return an instruction for the user.
 
         Raises:
             Refused: armed.
@@ -174,7 +177,7 @@ class Inputs:
         return self.calibrations.start_gyro()
 
     def calibrate_rc_trim(self) -> str:
-        """Let the equilibrium torques be what the sticks command now, level and at rest; what was set.
+        """Set the equilibrium torques to what the sticks command now, level and at rest; return the result as text.
 
         Raises:
             Refused: armed, no RC signal, or a torque out of range.
@@ -182,25 +185,25 @@ class Inputs:
         return self.calibrations.trim_from_rc()
 
     def calibrate_mag(self) -> str:
-        """Start to gather magnetometer samples of all directions; what to do now.
+        """Start to collect magnetometer samples in all directions; return an instruction for the user.
 
         Raises:
-            Refused: armed, or no sample has come yet.
+            Refused: armed, or no sample received yet.
         """
         return self.calibrations.start_mag(self.time_us, self._mag_sampled)
 
     def calibrate_baro(self) -> str:
-        """Start to average the pressure at the ground; what to do now.
+        """Start to average the pressure at the ground; return an instruction for the user.
 
         Raises:
-            Refused: armed, or no sample has come yet.
+            Refused: armed, or no sample received yet.
         """
         return self.calibrations.start_baro(self.time_us, self.baro_pressure > 0.0)
 
     def calibrate_airspeed(self) -> str:
-        """Start to average the differential pressure in still air; what to do now.
+        """Start to average the differential pressure in still air; return an instruction for the user.
 
         Raises:
-            Refused: armed, or no sample has come yet.
+            Refused: armed, or no sample received yet.
         """
         return self.calibrations.start_airspeed(self.time_us, self._diff_pressure_sampled)

@@ -1,4 +1,4 @@
-"""Calibration of the magnetometer: samples of all directions, an ellipsoid through them, MAG_CAL_A* and MAG_*_BIAS."""
+"""Magnetometer calibration: an ellipsoid fitted to samples in all directions gives MAG_CAL_A* and MAG_*_BIAS."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rosflight_py_sim.firmware.state_machine import Log, Severity
 TIME_LIMIT_US = 300_000_000
 SAMPLES_PER_DIRECTION = 10
 CHECK_EVERY = 50
-"""Samples between two looks at the coverage: a second at the default rate."""
+"""Samples between two coverage checks: a second at the default rate."""
 
 GREATEST_RESIDUAL = 0.2
 """Root mean square distance from the fitted ellipsoid, share of its radius; the simulated sensor gives 0.002."""
@@ -37,16 +37,16 @@ DIRECTIONS = _directions()
 
 
 def covered_directions(unit_samples: NDArray[np.float64]) -> int:
-    """How many of the twenty directions have their share of samples, each sample counting for the nearest one."""
+    """Number of the twenty directions with enough samples; each sample counts for the nearest direction."""
     nearest = np.argmax(unit_samples @ DIRECTIONS.T, axis=1)
     counts = np.bincount(nearest, minlength=len(DIRECTIONS))
     return int(np.count_nonzero(counts >= SAMPLES_PER_DIRECTION))
 
 
 class MagCalibration:
-    """Gathers samples while the vehicle is turned about, and ends by itself once every direction was seen.
+    """Collects samples while the vehicle is rotated, and ends by itself once every direction is covered.
 
-    The parameters change only when it ends well. It gives up after 300 s.
+    Parameters change only on success. The calibration is aborted after 300 s.
     """
 
     def __init__(self, parameters: FirmwareParameters, log: Log) -> None:
@@ -58,29 +58,29 @@ class MagCalibration:
 
     @property
     def running(self) -> bool:
-        """Whether samples are being gathered."""
+        """Whether samples are being collected."""
         return self._samples is not None
 
     def start(self, time_us: int) -> None:
-        """Begin, or begin anew."""
+        """Begin, or restart."""
         self._samples, self._start_us, self._told = [], time_us, 0
 
     def take(self, time_us: int, flux: NDArray[np.float64]) -> None:
-        """Take a sample (T, body axes, uncorrected) while running."""
+        """Process a sample (T, body axes, uncorrected) while running."""
         assert self._samples is not None
         self._samples.append(flux.copy())
         if len(self._samples) % CHECK_EVERY == 0:
             self._look(np.array(self._samples))
         if self.running and time_us - self._start_us > TIME_LIMIT_US:
             self._samples = None
-            text = f"magnetometer calibration given up: {self._told} of {len(DIRECTIONS)} directions seen in 300 s"
-            self._log(Severity.ERROR, f"{text}; the old values stay")
+            text = f"magnetometer calibration aborted: {self._told} of {len(DIRECTIONS)} directions covered in 300 s"
+            self._log(Severity.ERROR, f"{text}; the old values are kept")
 
     def _look(self, samples: NDArray[np.float64]) -> None:
-        """Finish when all directions are covered, or tell how many are."""
+        """Finish when all directions are covered, else log the count."""
         fit = fit_ellipsoid(samples)
         if fit is None:
-            # Good enough to show progress, not to end on.
+            # Good enough to show progress, not for the final decision.
             offset = samples - 0.5 * (samples.min(axis=0) + samples.max(axis=0))
             unit = offset / np.maximum(np.linalg.norm(offset, axis=1, keepdims=True), 1e-300)
         else:

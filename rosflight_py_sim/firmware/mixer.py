@@ -1,4 +1,4 @@
-"""From forces and torques to the outputs: mixing matrices, motor model, saturation.
+"""Mixer from forces and torques to outputs: mixing matrices, motor model, saturation.
 
 A mixing matrix has the rows Fx, Fy, Fz, Qx, Qy, Qz and four spare ones, and a column for each of ten outputs: output j
 is the sum over i of command i times element (i, j), the parameter PRI_MIXER_i_j. Outputs 10 to 13
@@ -22,11 +22,11 @@ from rosflight_py_sim.jit import kernel
 from rosflight_py_sim.pulse_width import OUTPUTS
 
 LEAST_VOLTAGE = 1e-4
-"""V; below it there is no battery to drive a motor."""
+"""Battery voltage below which motors stand still, V."""
 
 
 class OutputType(IntEnum):
-    """What is connected to an output."""
+    """Device connected to an output."""
 
     AUX = 0
     SERVO = 1
@@ -34,7 +34,7 @@ class OutputType(IntEnum):
     GPIO = 3
 
 
-# Places in the settings array.
+# Indices into the settings array.
 RESISTANCE, KV, NO_LOAD_CURRENT, DIAMETER, CQ = range(5)
 IDLE, SPIN_WHEN_ARMED, USE_MOTOR_MODEL, FIXED_WING, THROTTLE_AXIS = range(5, 10)
 SIGN_AILERON, SIGN_ELEVATOR, SIGN_RUDDER = range(10, 13)
@@ -51,7 +51,7 @@ _MOTOR = int(OutputType.MOTOR)
 
 
 def mixer_settings(parameters: FirmwareParameters) -> NDArray[np.float64]:
-    """The parameters that the kernel needs, in its order."""
+    """Kernel settings from the parameters, in the kernel's order."""
     settings = np.array([float(parameters[name]) for name in _SETTINGS])
     settings[SIGN_AILERON:] = np.where(settings[SIGN_AILERON:] != 0.0, -1.0, 1.0)
     return settings
@@ -66,9 +66,9 @@ def set_aux_command(channels: NDArray[np.float64], types: Sequence[int], values:
     kinds = np.array(types, dtype=np.float64)
     settings = np.array(values, dtype=np.float64)
     if kinds.shape != (OUTPUTS,) or settings.shape != (OUTPUTS,):
-        raise ValueError(f"{OUTPUTS} types and values are wanted")
+        raise ValueError(f"needs {OUTPUTS} types and {OUTPUTS} values")
     if not np.isin(kinds, (_AUX, _SERVO, _MOTOR)).all() or not np.isfinite(settings).all():
-        raise ValueError("types are 0, 1 or 2, values finite")
+        raise ValueError("types must be 0, 1 or 2, values finite")
     channels[1] = kinds
     channels[2] = np.where(kinds == _AUX, 0.0, settings)
 
@@ -77,7 +77,7 @@ def set_aux_command(channels: NDArray[np.float64], types: Sequence[int], values:
 def throttle_for_speed(
     settings: NDArray[np.float64], squared_speed: float, air_density: float, voltage: float
 ) -> float:
-    """Throttle (share of the battery's voltage) at which a motor turns its propeller at a speed.
+    """Throttle (share of the battery voltage) for a propeller speed.
 
     V = rho D^5 C_Q R w^2 / (4 pi^2 K_Q) + R i_0 + K_V w with K_Q = K_V (R. Beard, T. McLain, Small Unmanned
     Aircraft, eq. 4.19 and the propeller's torque at no airspeed).
@@ -107,7 +107,7 @@ def mixer_step(
     air_density: float,
     voltage: float,
 ) -> float:
-    """One pass: mix, scale, limit; the greatest motor setting before scaling.
+    """Mix, scale and limit; return the largest motor setting before scaling.
 
     Args:
         settings: as `mixer_settings` makes them.
@@ -115,8 +115,8 @@ def mixer_step(
         types: (14,) `OutputType` of each output; aux outputs follow the auxiliary command.
         aux_types: (14,) `OutputType` of the auxiliary command, 0 where it has none.
         aux_values: (14,) servo -1..1, motor 0..1.
-        command: (10,) output of the controller; the reversal of the surfaces and the yaw cut change it.
-        raw: (14,) set: servos and motors 0..1. An output of neither kind keeps its value.
+        command: (10,) output of the controller; changed in place by surface reversal and the yaw cut.
+        raw: (14,) set: servos and motors 0..1. Other outputs keep their values.
         armed: motors stand still unless armed.
         air_density: kg/m^3.
         voltage: of the battery (V).
@@ -145,7 +145,7 @@ def mixer_step(
             greatest = max(greatest, abs(value))
         raw[j] = value if types[j] == _MOTOR or types[j] == _SERVO else raw[j]
 
-    # All motors are scaled alike, so that much thrust does not drown the torques.
+    # All motors are scaled alike, so that high thrust does not suppress the torques.
     scale = 1.0 / greatest if greatest > 1.0 and not fixed_wing else 1.0
     for j in range(OUTPUTS):
         kind = types[j]

@@ -1,7 +1,7 @@
-"""Which mixing matrix is in force, and whether it can fly the vehicle.
+"""Mixer selection: the mixing matrix in force, and the check whether it can fly the vehicle.
 
-The parameters PRI_MIXER_i_j and SEC_MIXER_i_j are the one place where matrices live: choosing a ready-made mixer writes
-it there, as ROSflight does, and so does the mirroring of the primary mixer where there is no secondary one.
+Matrices are stored only in the parameters PRI_MIXER_i_j and SEC_MIXER_i_j: choosing a ready-made mixer writes it there,
+as in ROSflight, and so does mirroring the primary mixer if there is no secondary one.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from rosflight_py_sim.firmware.quirks import REPAIRED, Quirks
 from rosflight_py_sim.firmware.state_machine import Log, Severity
 
 CHOICE_PARAMETERS = frozenset(["PRIMARY_MIXER", "SECONDARY_MIXER", "USE_MOTOR_PARAM", "RC_F_AXIS", "FIXED_WING"])
-"""Parameters after whose change `install` must run."""
+"""Parameters whose change requires a call of `install`."""
 
 ELEMENT_PREFIXES = ("PRI_MIXER_", "SEC_MIXER_")
-"""Parameters whose changes `element_changed` wants to know."""
+"""Parameters whose change requires a call of `element_changed`."""
 
 _AXIS_NAMES = ("Fx", "Fy", "Fz", "Qx", "Qy", "Qz")
 _PRIMARY, _SECONDARY = "PRI_MIXER", "SEC_MIXER"
@@ -31,10 +31,10 @@ _FIXED_WINGS = (MixerChoice.FIXED_WING, MixerChoice.INVERTED_V_TAIL)
 
 
 class MixerSelection:
-    """The primary mixer (the pilot's), the secondary one (the companion computer's), and what they make together.
+    """Primary mixer (pilot), secondary mixer (companion computer), and their combination.
 
-    `matrix` is the (10, 10) matrix in force, `types` the (14,) output types, `fault` why a mixer cannot be used,
-    empty where both can.
+    `matrix` is the (10, 10) matrix in force, `types` the (14,) output types, `fault` the reason why a mixer cannot be
+    used, empty if both can.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class MixerSelection:
         self.install()
 
     def install(self) -> None:
-        """Put the chosen mixers into the parameters and the matrices in force."""
+        """Write the selected mixers to the parameters and the matrices in force."""
         parameters = self._parameters
         primary = MixerChoice(int(parameters["PRIMARY_MIXER"]))
         secondary = MixerChoice(int(parameters["SECONDARY_MIXER"]))
@@ -77,7 +77,7 @@ class MixerSelection:
         return -1.0 if self._quirks.reversed_esc_calibration and choice is MixerChoice.ESC_CALIBRATION else 1.0
 
     def element_changed(self) -> None:
-        """Follow parameters of a matrix, or of an output's type, that were set."""
+        """Update matrices and output types from parameters that were set."""
         if self._installing:
             return
         if self._parameters["SECONDARY_MIXER"] == MixerChoice.NONE:
@@ -89,7 +89,9 @@ class MixerSelection:
         self._read()
 
     def select(self, override: int) -> None:
-        """Rows of the primary matrix where the pilot commands by `rc_override`, of the secondary elsewhere."""
+        """Use rows of the primary matrix where `rc_override` gives the pilot control, else rows of the secondary
+        one.
+        """
         if override == self._override:
             return
         self._override = override
@@ -104,7 +106,7 @@ class MixerSelection:
         self.matrix[MUXED:] = self._primary[MUXED:]
 
     def _read(self) -> None:
-        # All of it, because a file sets all its values before it tells of the first.
+        # The whole matrix, because loading a file sets all values before the first notification.
         self._primary = _stored_matrix(self._parameters, _PRIMARY)
         self._secondary = _stored_matrix(self._parameters, _SECONDARY)
         self.types[:MIXER_OUTPUTS] = [float(self._parameters[f"PRI_MIXER_OUT_{i}"]) for i in range(MIXER_OUTPUTS)]
@@ -139,10 +141,10 @@ class MixerSelection:
 def commanded_axes_without_rank(
     matrix: NDArray[np.float64], types: NDArray[np.float64], throttle_axis: int, fixed_wing: bool
 ) -> Sequence[int]:
-    """The rows that a mixer cannot command one apart from the other; empty for a mixer that can fly.
+    """Rows that a mixer cannot command independently; empty for a mixer that can fly.
 
-    A multirotor needs thrust and three torques. A fixed wing needs thrust, and may leave out torques (a flying
-    wing has no rudder), but those it has must be independent.
+    A multirotor needs thrust and three torques. A fixed wing needs thrust and may lack torques (a flying wing has no
+    rudder), but those present must be independent.
     """
     mixed = matrix[:, (types[:MIXER_OUTPUTS] == OutputType.SERVO) | (types[:MIXER_OUTPUTS] == OutputType.MOTOR)]
     rows = [throttle_axis, QX, QY, QZ]

@@ -1,4 +1,4 @@
-"""The mixing matrices as text for a terminal."""
+"""Text report of the mixing matrices for a terminal."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _ROWS = ("Fx", "Fy", "Fz", "Qx", "Qy", "Qz")
 
 
 def mixing_report(parameters: FirmwareParameters) -> str:
-    """Output types, then the primary and the secondary matrix; outputs that are used by neither are left out."""
+    """Output types, then the primary and the secondary matrix; outputs that neither uses are omitted."""
     kinds = [OutputType(int(parameters[f"PRI_MIXER_OUT_{j}"])) for j in range(MIXER_OUTPUTS)]
     outputs = [j for j, kind in enumerate(kinds) if kind is not OutputType.AUX]
     lines = [_line("output", [str(j) for j in outputs]), _line("type", [kinds[j].name.lower() for j in outputs])]
@@ -22,7 +22,7 @@ def mixing_report(parameters: FirmwareParameters) -> str:
         chosen = MixerChoice(int(parameters[choice]))
         name = chosen.name.lower()
         if chosen is MixerChoice.NONE and prefix == "SEC_MIXER":
-            name = "none, so the primary"
+            name = "none, same as primary"
         lines.append(f"{title}: {choice} {chosen.value} ({name})")
         for i in range(MIXER_ROWS):
             row = [float(parameters[f"{prefix}_{i}_{j}"]) for j in outputs]

@@ -14,7 +14,7 @@ MIXER_ROWS = 10
 MIXER_OUTPUTS = 10
 NO_MIXER = 255
 SINGLE_PRECISION = 2.0**-24
-"""Greatest relative error of a number that was rounded to single precision."""
+"""Largest relative error of a number rounded to single precision."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class FirmwareParameter:
 
     @property
     def allowed(self) -> str:
-        """What may be set, in words."""
+        """Allowed values in words."""
         kind = "a whole number" if self.type is int else "a number"
         lower, upper = math.isfinite(self.minimum), math.isfinite(self.maximum)
         if self.is_angle:
@@ -56,8 +56,7 @@ class FirmwareParameter:
     def accepts(self, value: float) -> bool:
         """Whether the value may be set: finite, whole for an int, in the range or one of the values beside it.
 
-        ROSflight keeps single-precision numbers: its files hold 3.1415901 for a parameter whose greatest value is
-        3.14159.
+        ROSflight stores single-precision numbers: its files hold 3.1415901 for a parameter whose maximum is 3.14159.
         """
         if not math.isfinite(value) or (self.type is int and value != int(value)):
             return False
@@ -82,21 +81,25 @@ def _matrix(prefix: str, which: str) -> Iterator[FirmwareParameter]:
 
 
 _UNMAPPED = (-1, 8)
-"""Both -1 and 8 are in use for 'this switch is on no channel'."""
+"""Both -1 and 8 mean that a switch has no channel."""
 
 PARAMETERS: tuple[FirmwareParameter, ...] = (
     _p("BAUD_RATE", 921600, 9600, 921600, "Baud rate of the serial link to the companion computer"),
-    _p("SERIAL_DEVICE", 0, 0, 3, "Serial port of that link"),
-    _p("NUM_MOTORS", 4, 1, 8, "Motors that lift the vehicle, for the greatest thrust"),
+    _p("SERIAL_DEVICE", 0, 0, 3, "Serial port of the link to the companion computer"),
+    _p("NUM_MOTORS", 4, 1, 8, "Number of lift motors, for the maximum thrust"),
     _p("MOTOR_RESISTANCE", 0.042, 0, 1000, "Winding resistance of a motor (ohm)"),
     _p("MOTOR_KV", 0.01706, 0, 1000, "Back-EMF and torque constant of a motor (V s/rad)"),
-    _p("NO_LOAD_CURRENT", 1.5, 0, 1000, "Current of a motor without load (A)"),
+    _p("NO_LOAD_CURRENT", 1.5, 0, 1000, "No-load current of a motor (A)"),
     _p("PROP_DIAMETER", 0.381, 0, 1, "Diameter of a propeller (m)"),
     _p("PROP_CT", 0.075, 0, 100, "Thrust coefficient of a propeller"),
     _p("PROP_CQ", 0.0045, 0, 100, "Torque coefficient of a propeller"),
     _p("BATT_VOLT_MAX", 25.0, 0, 100, "Voltage of the full battery (V)"),
     _p(
-        "USE_MOTOR_PARAM", 0, 0, 1, "1: the mixer gives squared rotor speeds, which the motor model turns into throttle"
+        "USE_MOTOR_PARAM",
+        0,
+        0,
+        1,
+        "1: the mixer outputs squared rotor speeds, which the motor model converts to throttle",
     ),
     *(_p(f"PRI_MIXER_OUT_{i}", 0, 0, 3, f"Type of output {i}: 0 aux, 1 servo, 2 motor, 3 GPIO") for i in range(10)),
     *(_p(f"PRI_MIXER_PWM_{i}", 0.0, 0, 490, f"PWM rate of output {i} (Hz)") for i in range(10)),
@@ -118,25 +121,25 @@ PARAMETERS: tuple[FirmwareParameter, ...] = (
     _p("PID_PITCH_ANG_P", 0.15, 0, 1000, "Pitch angle: proportional gain"),
     _p("PID_PITCH_ANG_I", 0.0, 0, 1000, "Pitch angle: integral gain"),
     _p("PID_PITCH_ANG_D", 0.05, 0, 1000, "Pitch angle: gain on the pitch rate"),
-    _p("X_EQ_TORQUE", 0.0, -1, 1, "Torque about x that is always added to the controller's"),
-    _p("Y_EQ_TORQUE", 0.0, -1, 1, "Torque about y that is always added to the controller's"),
-    _p("Z_EQ_TORQUE", 0.0, -1, 1, "Torque about z that is always added to the controller's"),
+    _p("X_EQ_TORQUE", 0.0, -1, 1, "Constant torque about x added to the controller's output"),
+    _p("Y_EQ_TORQUE", 0.0, -1, 1, "Constant torque about y added to the controller's output"),
+    _p("Z_EQ_TORQUE", 0.0, -1, 1, "Constant torque about z added to the controller's output"),
     _p("PID_TAU", 0.05, 0, 1, "Time constant of the filtered derivative of the rate loops (s)"),
-    _p("MOTOR_IDLE_THR", 0.1, 0, 1, "Least motor output while armed, with ARM_SPIN_MOTORS"),
-    _p("FAILSAFE_THR", -1.0, 0, 1, "Throttle in failsafe; must be set before a multirotor arms"),
-    _p("ARM_SPIN_MOTORS", 1, 0, 1, "1: motors run at MOTOR_IDLE_THR at least while armed"),
-    _p("FILT_INIT_T", 3000, 0, 100000, "Time from start with ten-fold estimator gains (ms)"),
-    _p("FILT_ACC_KP", 0.5, 0, 10, "Estimator: proportional gain on the accelerometer's correction"),
-    _p("FILT_KI", 0.01, 0, 1, "Estimator: integral gain, of the gyro bias"),
-    _p("FILT_EXT_KP", 1.5, 0, 10, "Estimator: proportional gain on an external attitude"),
+    _p("MOTOR_IDLE_THR", 0.1, 0, 1, "Smallest motor output while armed, if ARM_SPIN_MOTORS is 1"),
+    _p("FAILSAFE_THR", -1.0, 0, 1, "Throttle in failsafe; a multirotor cannot arm before it is set"),
+    _p("ARM_SPIN_MOTORS", 1, 0, 1, "1: motors run at no less than MOTOR_IDLE_THR while armed"),
+    _p("FILT_INIT_T", 3000, 0, 100000, "Time after start-up with tenfold estimator gains (ms)"),
+    _p("FILT_ACC_KP", 0.5, 0, 10, "Estimator: proportional gain of the accelerometer correction"),
+    _p("FILT_KI", 0.01, 0, 1, "Estimator: integral gain for the gyro bias"),
+    _p("FILT_EXT_KP", 1.5, 0, 10, "Estimator: proportional gain of the external attitude correction"),
     _p("FILT_ACC_MARGIN", 0.1, 0, 1, "Accelerometer used while its magnitude is within this fraction of 1 g"),
     _p("FILT_QUAD_INT", 1, 0, 1, "1: quadratic interpolation of the gyro rate over a step"),
-    _p("FILT_MAT_EXP", 1, 0, 1, "1: attitude by the matrix exponential, 0: by Euler's rule"),
+    _p("FILT_MAT_EXP", 1, 0, 1, "1: integrate the attitude by the matrix exponential, 0: by Euler's method"),
     _p("FILT_USE_ACC", 1, 0, 1, "1: the accelerometer corrects the attitude"),
-    _p("ARM_CAL_GYRO", 0, 0, 1, "1: calibrate the gyros each time before arming"),
-    _p("GYRO_XY_LPF", 0.3, 0, 1, "Share of the old value in the low-pass of the gyro's x and y"),
-    _p("GYRO_Z_LPF", 0.3, 0, 1, "Share of the old value in the low-pass of the gyro's z"),
-    _p("ACC_LPF", 0.5, 0, 1, "Share of the old value in the low-pass of the accelerometer"),
+    _p("ARM_CAL_GYRO", 0, 0, 1, "1: calibrate the gyros before each arming"),
+    _p("GYRO_XY_LPF", 0.3, 0, 1, "Low-pass weight of the old value for gyro x and y"),
+    _p("GYRO_Z_LPF", 0.3, 0, 1, "Low-pass weight of the old value for gyro z"),
+    _p("ACC_LPF", 0.5, 0, 1, "Low-pass weight of the old value for the accelerometer"),
     _p("GYRO_X_BIAS", 0.0, -1, 1, "Constant gyro bias, x (rad/s)"),
     _p("GYRO_Y_BIAS", 0.0, -1, 1, "Constant gyro bias, y (rad/s)"),
     _p("GYRO_Z_BIAS", 0.0, -1, 1, "Constant gyro bias, z (rad/s)"),
@@ -168,25 +171,25 @@ PARAMETERS: tuple[FirmwareParameter, ...] = (
         -1,
         4,
         7,
-        "Channel of the switch between rate (off) and angle (on), -1 or 8 for none",
+        "Channel of the rate (off) or angle (on) mode switch, -1 or 8 for none",
         *_UNMAPPED,
     ),
     _p("RC_ARM_CHN", -1, 4, 7, "Channel of the arm switch, -1 or 8 for arming by sticks", *_UNMAPPED),
-    _p("RC_NUM_CHN", 6, 1, 8, "Channels that the receiver has"),
-    *(_p(f"SWITCH_{i}_DIR", 1, -1, 1, f"Channel {i}, counted from 1: -1 turns the switch around") for i in range(5, 9)),
+    _p("RC_NUM_CHN", 6, 1, 8, "Number of receiver channels"),
+    *(_p(f"SWITCH_{i}_DIR", 1, -1, 1, f"Channel {i}, counted from 1: -1 reverses the switch") for i in range(5, 9)),
     _p("RC_OVRD_DEV", 0.1, 0, 1, "Deflection beyond which a stick overrides the companion computer"),
-    _p("RC_OVRD_LAG_T", 1000, 0, 100000, "How long that override lasts after the stick is back (ms)"),
-    _p("TAKE_MIN_THR", 1, 0, 1, "1: the lower of the two throttles, stick and computer, counts"),
-    _p("RC_MAX_THR", 0.7, 0, 1, "Share of the greatest thrust that full throttle commands"),
-    _p("RC_ATT_MODE", 1, 0, 1, "What roll and pitch sticks command without RC_ATT_CTRL_CHN: 0 rates, 1 angles"),
+    _p("RC_OVRD_LAG_T", 1000, 0, 100000, "Time for which the override lasts after the stick is released (ms)"),
+    _p("TAKE_MIN_THR", 1, 0, 1, "1: use the lower of stick and companion computer throttle"),
+    _p("RC_MAX_THR", 0.7, 0, 1, "Share of the maximum thrust at full throttle"),
+    _p("RC_ATT_MODE", 1, 0, 1, "Roll and pitch stick mode without RC_ATT_CTRL_CHN: 0 rates, 1 angles"),
     _p("RC_MAX_ROLL", 0.786, 0, 3.14159, "Roll angle at full stick (rad)"),
     _p("RC_MAX_PITCH", 0.786, 0, 3.14159, "Pitch angle at full stick (rad)"),
     _p("RC_MAX_ROLLRATE", 3.14159, 0, 9.42477796077, "Roll rate at full stick (rad/s)"),
     _p("RC_MAX_PITCHRATE", 3.14159, 0, 3.14159, "Pitch rate at full stick (rad/s)"),
     _p("RC_MAX_YAWRATE", 1.507, 0, 3.14159, "Yaw rate at full stick (rad/s)"),
     _p("PRIMARY_MIXER", NO_MIXER, 0, 11, "Mixer under RC control; 11 custom, 255 none"),
-    _p("SECONDARY_MIXER", NO_MIXER, 0, 11, "Mixer under computer control; 11 custom, 255 the same as the primary"),
-    _p("FIXED_WING", 0, 0, 1, "1: sticks and commands pass through to the mixer"),
+    _p("SECONDARY_MIXER", NO_MIXER, 0, 11, "Mixer under companion computer control; 11 custom, 255 same as primary"),
+    _p("FIXED_WING", 0, 0, 1, "1: fixed wing; sticks and commands pass through to the mixer"),
     _p("REV_ELEVATOR", 0, 0, 1, "1: elevator reversed"),
     _p("REV_AILERON", 0, 0, 1, "1: aileron reversed"),
     _p("REV_RUDDER", 0, 0, 1, "1: rudder reversed"),
@@ -196,10 +199,16 @@ PARAMETERS: tuple[FirmwareParameter, ...] = (
     FirmwareParameter("MAG_ROLL", 0.0, 0, 360, "Mounting of the magnetometer: roll (deg)", is_angle=True),
     FirmwareParameter("MAG_PITCH", 0.0, 0, 360, "Mounting of the magnetometer: pitch (deg)", is_angle=True),
     FirmwareParameter("MAG_YAW", 0.0, 0, 360, "Mounting of the magnetometer: yaw (deg)", is_angle=True),
-    _p("RC_ARM_THRESHOLD", 0.15, 0, 500, "How near to its end a stick must be to arm or disarm (share of its travel)"),
-    _p("BATT_VOLT_MULT", 1.0, 0, math.inf, "Factor on the battery's voltage"),
-    _p("BATT_CURR_MULT", 1.0, 0, math.inf, "Factor on the battery's current"),
-    _p("BATT_VOLT_LPF", 0.995, 0, 1, "Share of the old value in the low-pass of the voltage"),
-    _p("BATT_CURR_LPF", 0.995, 0, 1, "Share of the old value in the low-pass of the current"),
-    _p("OFFBOARD_TIMEOUT", 100, 0, 100000, "Age at which the computer's command is dropped (ms)"),
+    _p(
+        "RC_ARM_THRESHOLD",
+        0.15,
+        0,
+        500,
+        "Distance of a stick from its end within which it arms or disarms (share of its travel)",
+    ),
+    _p("BATT_VOLT_MULT", 1.0, 0, math.inf, "Scale factor of the battery voltage"),
+    _p("BATT_CURR_MULT", 1.0, 0, math.inf, "Scale factor of the battery current"),
+    _p("BATT_VOLT_LPF", 0.995, 0, 1, "Low-pass weight of the old value for the battery voltage"),
+    _p("BATT_CURR_LPF", 0.995, 0, 1, "Low-pass weight of the old value for the battery current"),
+    _p("OFFBOARD_TIMEOUT", 100, 0, 100000, "Age at which a companion computer command expires (ms)"),
 )

@@ -1,6 +1,6 @@
-"""The flight controller's parameters as a store: get, set, save and load, with whoever wants to know being told.
+"""Parameter store of the flight controller: get, set, save, load, and change callbacks.
 
-Files are ROSflight's: a YAML list of {name, type, value}, the type 6 for a whole number and 9 for a number.
+Files have ROSflight's format: a YAML list of {name, type, value}, with type 6 for an integer and 9 for a number.
 """
 
 from __future__ import annotations
@@ -23,28 +23,28 @@ _FILE_TYPES: dict[type[int] | type[float], int] = {int: 6, float: 9}
 
 
 class UnknownFirmwareParameter(ValueError):  # noqa: N818 - reads as what is wrong
-    """There is no parameter of that name."""
+    """Unknown parameter name."""
 
 
 class FirmwareParameterOutOfRange(ValueError):  # noqa: N818 - reads as what is wrong
-    """The value is not one that the parameter takes; the text names the parameter, the value and what is allowed."""
+    """Value that is not allowed; the text names the parameter, the value and the allowed values."""
 
 
 class ParameterFileError(ValueError):
-    """A parameter file that cannot be taken; the text names the file, the line where there is one, and the reason."""
+    """Invalid parameter file; the text names the file, the line if known, and the reason."""
 
 
 class FirmwareParameters:
-    """Every parameter of the flight controller, at its default to begin with.
+    """All parameters of the flight controller, initially at their defaults.
 
-    `types` is the type, int or float, of each. `unsaved` tells whether a value changed since the last `save`.
-    The functions in `on_change` are called with the name of each parameter that changed, after it changed.
+    `types` maps names to int or float. `unsaved` is true if a value has changed since the last `save`. The functions in
+    `on_change` are called with the name of each parameter after its value has changed.
     """
 
     types: Mapping[str, type[int] | type[float]] = {p.name: p.type for p in PARAMETERS}
 
     def __init__(self, *, unlimited_numbers: bool = False) -> None:
-        """Take the defaults; with `unlimited_numbers`, only the ranges of whole numbers are enforced."""
+        """Set the defaults; with `unlimited_numbers`, only the ranges of integers are enforced."""
         self._unlimited = unlimited_numbers
         self._values: dict[str, Number] = {p.name: p.default for p in PARAMETERS}
         self.unsaved = False
@@ -60,7 +60,7 @@ class FirmwareParameters:
             raise UnknownFirmwareParameter(_unknown(name)) from None
 
     def get(self, name: str) -> Number | None:
-        """The value, or None where there is no such parameter."""
+        """The value, or None if there is no such parameter."""
         return self._values.get(name)
 
     def names(self) -> tuple[str, ...]:
@@ -68,11 +68,11 @@ class FirmwareParameters:
         return tuple(_TABLE)
 
     def set(self, name: str, value: float) -> bool:
-        """Set a parameter; whether that changed it. A whole number is asked for where the type is int.
+        """Set a parameter; return whether its value changed. The type int requires a whole number.
 
         Raises:
             UnknownFirmwareParameter: there is no such parameter.
-            FirmwareParameterOutOfRange: the value is not allowed; the old one stays.
+            FirmwareParameterOutOfRange: the value is not allowed; the old one is kept.
         """
         checked = self._checked(name, value)
         if checked == self._values[name]:
@@ -87,7 +87,7 @@ class FirmwareParameters:
         return dict(self._values)
 
     def restore(self, values: Mapping[str, Number]) -> None:
-        """Set the values given, all or (on an error) none; others stay.
+        """Set the values given, all or (on an error) none; the others are kept.
 
         Raises:
             UnknownFirmwareParameter, FirmwareParameterOutOfRange: as `set`.
@@ -101,7 +101,7 @@ class FirmwareParameters:
             self._tell(name)
 
     def export(self, path: str | os.PathLike[str]) -> None:
-        """Write every value to a file, whole or not at all (a new file takes the old one's place).
+        """Write every value to a file atomically (a new file replaces the old one).
 
         Raises:
             OSError: the file cannot be written.
@@ -111,7 +111,7 @@ class FirmwareParameters:
             f"- {{name: {name}, type: {_FILE_TYPES[self.types[name]]}, value: {_text(value)}}}\n"
             for name, value in sorted(self._values.items())
         ]
-        # In the same folder, because a rename is only atomic within one file system.
+        # In the same folder, because a rename is atomic only within one file system.
         unfinished = target.with_name(f".{target.name}.{os.getpid()}.tmp")
         try:
             with unfinished.open("w", encoding="utf-8") as file:
@@ -124,12 +124,12 @@ class FirmwareParameters:
             unfinished.unlink(missing_ok=True)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """`export`, after which nothing counts as unsaved."""
+        """`export` the values and mark them as saved."""
         self.export(path)
         self.unsaved = False
 
     def load(self, path: str | os.PathLike[str]) -> None:
-        """Set the values of a file, all or (on an error) none; parameters it does not list stay.
+        """Set the values of a file, all or (on an error) none; parameters not listed are kept.
 
         Raises:
             ParameterFileError: not readable, not a list of {name, type, value}, or a name, type or value
@@ -146,13 +146,13 @@ class FirmwareParameters:
 
 
 def _text(value: Number) -> str:
-    """Shortest text that reads back as the value, and as a number by YAML 1.1 too, which wants 1.0e-07 for 1e-07."""
+    """Shortest text that reads back as the value, also in YAML 1.1, which needs 1.0e-07 for 1e-07."""
     text = repr(value)
     return text.replace("e", ".0e") if "e" in text and "." not in text else text
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make a rename last through a power cut."""
+    """Make a rename survive a power failure."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -181,7 +181,7 @@ def _checked(name: str, value: float, *, unlimited: bool) -> Number:
 
 
 def _read(path: Path, checked: Callable[[str, float], Number]) -> Iterator[tuple[str, Number]]:
-    # The tree of nodes is used, not plain values: nodes know their line.
+    # Uses YAML nodes instead of plain values, because nodes have line numbers.
     try:
         root = yaml.compose(path.read_text(encoding="utf-8"), Loader=yaml.SafeLoader)
     except (OSError, UnicodeDecodeError) as error:
@@ -192,14 +192,14 @@ def _read(path: Path, checked: Callable[[str, float], Number]) -> Iterator[tuple
         reason = getattr(error, "problem", None) or str(error)
         raise ParameterFileError(f"{path}{line}: not YAML: {reason}") from error
     if not isinstance(root, yaml.SequenceNode):
-        raise ParameterFileError(f"{path}: a list of {{name, type, value}} is wanted")
+        raise ParameterFileError(f"{path}: expected a list of {{name, type, value}}")
     seen: dict[str, int] = {}
     for item in root.value:
         line_number = item.start_mark.line + 1
         try:
             name, value = _entry(item, checked)
             if name in seen:
-                raise ValueError(f"'{name}' is in line {seen[name]} already")
+                raise ValueError(f"'{name}' is already in line {seen[name]}")
         except ValueError as error:
             raise ParameterFileError(f"{path}, line {line_number}: {error}") from error
         seen[name] = line_number
@@ -209,11 +209,11 @@ def _read(path: Path, checked: Callable[[str, float], Number]) -> Iterator[tuple
 def _entry(item: Any, checked: Callable[[str, float], Number]) -> tuple[str, Number]:
     """Name and checked value of one list entry; ValueError with the reason."""
     if not isinstance(item, yaml.MappingNode):
-        raise ValueError("an entry {name, type, value} is wanted")
+        raise ValueError("expected an entry {name, type, value}")
     fields = {key.value: node.value for key, node in item.value if isinstance(node, yaml.ScalarNode)}
     for key in ("name", "type", "value"):
         if key not in fields:
-            raise ValueError(f"the entry has no '{key}'")
+            raise ValueError(f"the entry lacks '{key}'")
     name = str(fields["name"])
     if name not in _TABLE:
         raise ValueError(_unknown(name))

@@ -1,4 +1,4 @@
-"""Calibration of a pressure sensor at rest: the mean of some readings, if they are quiet."""
+"""Pressure sensor calibration at rest: the mean of readings with low variance."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from rosflight_py_sim.firmware.state_machine import Log, Severity
 READINGS_LET_PASS = 128
 READINGS = 127
 LEAST_INTERVAL_US = 20_000
-"""Readings that follow sooner than this are not counted."""
+"""Readings closer together than this are not counted."""
 
 
 class PressureCalibration:
-    """Lets 128 readings pass and averages the next 127, more than 20 ms apart: 8 s at 100 Hz.
+    """Skips 128 readings and averages the next 127, more than 20 ms apart: 8 s at 100 Hz.
 
-    `store` gets the mean and returns what to tell; a ValueError of it is told as the reason of the failure.
+    `store` receives the mean and returns the text to log; its ValueError is logged as the reason for failure.
     """
 
     def __init__(
@@ -29,7 +29,7 @@ class PressureCalibration:
         *,
         runs_until_it_succeeds: bool = False,
     ) -> None:
-        """Prepare a calibration that fails, as in movement or wind, above `greatest_variance` (Pa^2).
+        """Set up a calibration that fails above `greatest_variance` (Pa^2), as in movement or wind.
 
         With `runs_until_it_succeeds` it starts at the first reading.
         """
@@ -47,13 +47,13 @@ class PressureCalibration:
         return self._readings is not None
 
     def start(self, time_us: int) -> None:
-        """Begin, or begin anew."""
+        """Begin, or restart."""
         self._readings, self._last_us = [], time_us
 
     def take(self, time_us: int, pressure_pa: float) -> None:
-        """Take a reading while running."""
+        """Process a reading while running."""
         assert self._readings is not None
-        # A clock that was set back must not make it wait for the old time.
+        # After the clock went backwards, do not wait for the old time.
         if 0 <= time_us - self._last_us <= LEAST_INTERVAL_US:
             return
         self._last_us = time_us
@@ -64,7 +64,7 @@ class PressureCalibration:
 
     def _finish(self, mean: float, variance: float) -> None:
         if variance >= self._greatest_variance:
-            reason = f"a variance of {variance:.3g} Pa^2 is too much movement (allowed: {self._greatest_variance:g})"
+            reason = f"too much movement: variance of {variance:.3g} Pa^2 (allowed: {self._greatest_variance:g})"
         else:
             try:
                 self._log(Severity.INFO, f"{self._what} calibrated: {self._store(mean)}")
@@ -73,6 +73,6 @@ class PressureCalibration:
                 reason = str(error)
         if self._again:
             self._readings = []
-            self._log(Severity.ERROR, f"{self._what} calibration failed: {reason}; it starts again")
+            self._log(Severity.ERROR, f"{self._what} calibration failed: {reason}; restarting")
         else:
-            self._log(Severity.ERROR, f"{self._what} calibration failed: {reason}; the old value stays")
+            self._log(Severity.ERROR, f"{self._what} calibration failed: {reason}; the old value is kept")

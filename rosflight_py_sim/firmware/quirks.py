@@ -10,26 +10,26 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Quirks:
-    """Behaviour of the original; a quirk that is False, or zero, is repaired.
+    """Behaviour of rosflight_firmware; a quirk that is False, or zero, is repaired.
 
     Attributes:
         correction_depends_on_heading: the accelerometer's correction compares the estimate with an attitude of heading
             zero (Estimator::accel_correction).
-        aliased_matrix_exponential: elements of the quaternion are overwritten while the others still need them
+        aliased_matrix_exponential: elements of the quaternion are overwritten while others still depend on them
             (Estimator::integrate_angular_rate).
-        held_greatest_thrust: the greatest thrust uses the air density of the start or of the last change of a
-            controller parameter (Controller::calculate_max_thrust).
+        held_greatest_thrust: the maximum thrust uses the air density at start-up or at the last change of a controller
+            parameter (Controller::calculate_max_thrust).
         reversed_esc_calibration: throttle gives no output with the ESC calibration mixer.
-        inverted_secondary_mixer: a fixed-wing secondary mixer is inverted, too (Mixer::init_mixing).
+        inverted_secondary_mixer: a fixed-wing secondary mixer is inverted as well (Mixer::init_mixing).
         any_custom_mixer: a custom mixer that cannot command its axes independently is accepted.
-        unlimited_numbers: numbers are accepted outside their parameters' ranges, whole numbers are not.
+        unlimited_numbers: numbers are accepted outside their parameters' ranges, integers are not.
         initial_battery_filter: BATT_VOLT_LPF and BATT_CURR_LPF take effect only when they are changed; values loaded
             at the start have no effect (Sensors::init).
         calibrations_forget: a calibration sets its result to zero when it begins; those of barometer and airspeed
             begin at each start, and again after a failure.
         calibration_alone_ends_its_error: the IMU stays uncalibrated even if its biases are set as parameters.
-        imu_is_never_missed: missing IMU samples are no error.
-        rc_is_never_missed: missing frames are no loss of RC (SILBoard::rc_read).
+        imu_is_never_missed: missing IMU samples are not an error.
+        rc_is_never_missed: missing frames do not count as loss of RC (SILBoard::rc_read).
         sticks_moved_at_start: sticks count as moved for RC_OVRD_LAG_T after the start.
         truncated_pwm: pulse widths are truncated to whole microseconds, not rounded (SILBoard::pwm_write).
         serial_delay_us: delay of commands from the companion computer (SILBoard::serial_bytes_available).

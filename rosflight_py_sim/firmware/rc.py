@@ -1,4 +1,4 @@
-"""The receiver: channels to sticks and switches, loss of signal, and the arm and disarm gestures."""
+"""RC receiver: channels to sticks and switches, loss of signal, and the arm and disarm gestures."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ RC_TIMEOUT_US = 100_000
 """Age of the last frame at which the signal counts as lost."""
 
 GESTURE_TIME_US = 1_000_000
-"""How long the sticks must be held in the corner to arm or disarm."""
+"""Time for which the sticks must be held in the corner to arm or disarm."""
 
 
 class Stick(IntEnum):
@@ -52,14 +52,14 @@ MAPPING_PARAMETERS = frozenset(
         *(f"SWITCH_{i}_DIR" for i in range(5, 9)),
     ]
 )
-"""Parameters after whose change `configure` must run."""
+"""Parameters whose change requires a call of `configure`."""
 
 
 class Receiver:
     """Sticks and switches of the transmitter.
 
     `sticks` are -1..1 (x, y, z) and 0..1 (throttle), `switches` on or off, `mapped` whether a switch has a channel.
-    They keep their last values while the signal is lost.
+    They hold their last values while the signal is lost.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class Receiver:
         self._take_channels()
 
     def receive(self, time_us: int, channels_us: Sequence[int]) -> None:
-        """Take a frame: eight pulse widths, 1000 to 2000 us.
+        """Receive a frame: eight pulse widths, 1000 to 2000 us.
 
         Raises:
             ValueError: not eight channels.
@@ -110,11 +110,11 @@ class Receiver:
         self.new_frame = True
 
     def run(self, time_us: int, start_us: int) -> bool:
-        """Interpret the last frame; whether the signal is there.
+        """Interpret the last frame; return whether there is a signal.
 
         Args:
             time_us: time of the pass.
-            start_us: when the controller started, from which a signal that never came is missed.
+            start_us: start time of the controller, from which the timeout of the first frame counts.
         """
         if self.lost(time_us, start_us):
             self._state_machine.handle(Event.RC_LOST)
@@ -122,7 +122,7 @@ class Receiver:
         if self.last_frame_us is None:
             return False
         machine = self._state_machine
-        # Asked here, because handling an event with every frame costs more than all the rest.
+        # Checked here, because handling an event with every frame would cost more than everything else.
         if machine.failsafe or machine.errors & _RC_LOST:
             machine.handle(Event.RC_FOUND)
         if self._is_unread:
@@ -131,7 +131,7 @@ class Receiver:
         return True
 
     def lost(self, time_us: int, start_us: int) -> bool:
-        """Whether no frame came for RC_TIMEOUT_US, or the last one has a pulse outside 750 to 2250 us."""
+        """Whether no frame arrived for RC_TIMEOUT_US, or the last one has a pulse outside 750 to 2250 us."""
         since = start_us if self.last_frame_us is None else self.last_frame_us
         if time_us - since > RC_TIMEOUT_US and not self._is_never_missed:
             return True
@@ -139,7 +139,7 @@ class Receiver:
 
     @property
     def signal_is_lost(self) -> bool:
-        """Whether the sticks are unknown: no frame came yet, or the signal counts as lost."""
+        """Whether the sticks are unknown: no frame received yet, or the signal counts as lost."""
         return self.last_frame_us is None or bool(self._state_machine.errors & _RC_LOST)
 
     def clock_went_back(self, time_us: int) -> None:
@@ -153,7 +153,7 @@ class Receiver:
         return self.sticks[_F] < self._threshold
 
     def log_mapping(self) -> None:
-        """Tell which switch is on which channel."""
+        """Log the channel of each switch."""
         for switch, mapped in zip(Switch, self.mapped, strict=True):
             name = switch.name.lower().replace("_", " ")
             where = f"on RC channel {self._switch_channels[switch]}" if mapped else "not mapped"

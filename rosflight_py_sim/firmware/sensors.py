@@ -1,6 +1,6 @@
-"""Corrections of what the sensors say: mounting, biases, scales, low-pass.
+"""Corrections of sensor samples: mounting, biases, scales, low-pass.
 
-The corrected IMU sample is what estimator and autopilot see: mounting rotation, temperature and bias taken out.
+Estimator and autopilot use the corrected IMU sample, with mounting rotation, temperature effect and bias removed.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ _ALTITUDE_EXPONENT = 0.190326730028458
 _ALTITUDE_SCALE_M = 44318.1386038261
 _DENSITY_EXPONENT = 0.809736894596450
 
-# Places in the IMU settings array.
+# Indices into the IMU settings array.
 ROTATION = 0  # nine elements, row by row
 ACCEL_BIAS = 9
 ACCEL_TEMPERATURE = 12
 GYRO_BIAS = 15
 IMU_SETTINGS_SIZE = 18
 
-# Places in the magnetometer's settings array, after the rotation.
+# Indices into the magnetometer's settings array, after the rotation.
 MAG_OFFSET, MAG_MATRIX = 9, 12
 
 ACCEL_BIASES = ("ACC_X_BIAS", "ACC_Y_BIAS", "ACC_Z_BIAS")
@@ -83,7 +83,7 @@ def correct_imu(
     accel: NDArray[np.float64],
     gyro: NDArray[np.float64],
 ) -> None:
-    """Rotate a sample (accelerometer, gyro, temperature in K: seven numbers) into body axes and take biases out."""
+    """Rotate a sample (accelerometer, gyro, temperature in K: seven numbers) into body axes and remove biases."""
     for i in range(3):
         a, g = 0.0, 0.0
         for j in range(3):
@@ -99,7 +99,7 @@ def pressure_altitude(pressure_pa: float) -> float:
 
 
 def density_from_pressure(pressure_pa: float) -> float:
-    """Air density (kg/m^3) in the standard atmosphere where it has this pressure."""
+    """Air density (kg/m^3) in the standard atmosphere at a pressure."""
     return float(SEA_LEVEL_DENSITY * (pressure_pa / SEA_LEVEL_PRESSURE) ** _DENSITY_EXPONENT)
 
 
@@ -127,7 +127,7 @@ class Magnetometer:
         self._settings = np.array([*rotation.ravel(), *offset, *matrix])
 
     def receive(self, flux: Sequence[float]) -> None:
-        """Take a sample (T, sensor axes)."""
+        """Process a sample (T, sensor axes)."""
         x, y, z = map(float, flux)
         correct_mag(self._settings, x, y, z, self.uncorrected, self.field)
 
@@ -180,7 +180,7 @@ class Battery:
         self._numbers[name] = float(self._parameters[name])
 
     def receive(self, voltage: float, current: float) -> None:
-        """Take a sample; the voltage's low-pass starts from BATT_VOLT_MAX."""
+        """Process a sample; the voltage's low-pass starts from BATT_VOLT_MAX."""
         old_voltage, old_current = self._previous
         scale_voltage, scale_current, keep_voltage, keep_current = self._numbers.values()
         self.voltage = voltage * scale_voltage * (1.0 - keep_voltage) + old_voltage * keep_voltage

@@ -1,4 +1,4 @@
-"""When the vehicle may arm, and what happens when something fails: one table of transitions.
+"""State machine for arming, failsafe and errors, as one table of transitions.
 
 The states, events and rules are those of ROSflight's state manager. An event takes the first row of the table whose
 state, event and condition hold; the new state is entered first, then the row's actions run, in order. Actions
@@ -13,11 +13,11 @@ from enum import Enum, IntEnum, IntFlag, auto
 from typing import Protocol
 
 ARMING_REFUSAL_PERIOD_US = 1_000_000
-"""How often the reasons against arming are told while the request stands."""
+"""Interval at which the reasons against arming are logged while a request persists."""
 
 
 class Severity(IntEnum):
-    """How grave a log line is."""
+    """Severity of a log line."""
 
     INFO = 0
     WARNING = 1
@@ -29,7 +29,7 @@ Log = Callable[[Severity, str], None]
 
 
 class Refused(ValueError):  # noqa: N818 - reads as what happened
-    """What was asked for is not done in this state; the text says why."""
+    """Request refused in the present state; the text gives the reason."""
 
 
 class ErrorFlag(IntFlag):
@@ -47,7 +47,7 @@ class ErrorFlag(IntFlag):
 
     @property
     def reason(self) -> str:
-        """What is wrong, in words; for a single bit."""
+        """Error text of a single bit."""
         return _REASONS[self]
 
 
@@ -75,7 +75,7 @@ class State(Enum):
 
 
 class Event(Enum):
-    """What may change the state."""
+    """Event that may change the state."""
 
     INITIALIZED = auto()
     REQUEST_ARM = auto()
@@ -89,7 +89,7 @@ class Event(Enum):
 
 
 class Condition(Enum):
-    """What else a row asks for."""
+    """Condition of a row."""
 
     ALWAYS = auto()
     THROTTLE_HIGH = auto()
@@ -99,7 +99,7 @@ class Condition(Enum):
 
 
 class Action(Enum):
-    """What a transition does beside entering the state."""
+    """Action of a transition besides entering the state."""
 
     ARM = auto()
     DISARM = auto()
@@ -158,7 +158,7 @@ TRANSITIONS: tuple[Transition, ...] = (
 
 
 class Surroundings(Protocol):
-    """What the state machine asks of the flight controller around it."""
+    """Interface of the flight controller that the state machine uses."""
 
     @property
     def time_us(self) -> int:
@@ -177,13 +177,13 @@ class Surroundings(Protocol):
         """Begin to average the gyros; CALIBRATION_COMPLETE or CALIBRATION_FAILED follows."""
 
     def log(self, severity: Severity, text: str) -> None:
-        """Tell the user."""
+        """Log a line."""
 
 
 class StateMachine:
     """The state, the error bits, and the flags that follow from them.
 
-    `changed` is set whenever any of them changed; whoever reports the status clears it.
+    `changed` is set whenever any of them changes; the caller clears it after reporting the status.
     """
 
     def __init__(self, surroundings: Surroundings) -> None:
@@ -191,7 +191,7 @@ class StateMachine:
         self.armed = False
         self.failsafe = False
         self.error = False
-        # A plain int, for IntFlag arithmetic is too slow for every pass.
+        # A plain int, because IntFlag arithmetic is too slow for every pass.
         self.errors = 0
         self.changed = False
         self._surroundings = surroundings
@@ -222,7 +222,7 @@ class StateMachine:
         }
 
     def handle(self, event: Event) -> None:
-        """Take the transition that the table has for the event, if it has one."""
+        """Run the transition that the table defines for the event, if any."""
         for row in _ROWS.get((self.state, event), ()):
             if self._conditions[row.condition]():
                 entered = row.target is not self.state
@@ -235,7 +235,7 @@ class StateMachine:
                 return
 
     def refuse_while_armed(self, what: str) -> None:
-        """Tell, and raise, where `what` was asked for while armed.
+        """Log and raise a refusal of `what` if armed.
 
         Raises:
             Refused: the vehicle is armed.
@@ -260,7 +260,7 @@ class StateMachine:
             self._process_errors()
 
     def _process_errors(self) -> None:
-        """Let the state follow the error bits, when these change and when a state is entered while they stand."""
+        """Update the state from the error bits, after they change and after a state is entered with errors set."""
         self.handle(Event.ERROR if self.errors else Event.NO_ERROR)
 
     def _flag(self, name: str, value: bool) -> None:

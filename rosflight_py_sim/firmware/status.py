@@ -1,4 +1,4 @@
-"""What the controller reports about itself."""
+"""Status report of the flight controller."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from rosflight_py_sim.firmware.state_machine import StateMachine
 class Status:
     """The fields of rosflight_msgs/Status.
 
-    `num_errors` counts IMU samples that were refused. `loop_time_us` stays 0 unless the caller measures it: the
-    controller's clock stands still during a pass.
+    `num_errors` counts rejected IMU samples. `loop_time_us` stays 0 unless the caller measures it: the controller's
+    clock stands still during a pass.
     """
 
     __slots__ = (
@@ -35,7 +35,7 @@ class Status:
         self.loop_time_us = 0
 
     def follow(self, machine: StateMachine, command: CommandMux) -> bool:
-        """Take over states and bits; whether something changed that is reported at once."""
+        """Update states and bits; return whether a change must be reported at once."""
         armed, failsafe, errors = machine.armed, machine.failsafe, machine.errors
         override, offboard, mode = command.rc_override, command.offboard_active, command.control_mode
         if (

@@ -1,4 +1,4 @@
-"""What the state machine asks of the flight controller around it, answered."""
+"""Implementation of the interface that the state machine uses."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class FirmwareSurroundings:
-    """What the state machine asks, answered from the controller's parts."""
+    """The state machine's interface to the parts of the controller."""
 
     def __init__(self, firmware: Firmware) -> None:
         self._firmware = firmware

@@ -1,10 +1,10 @@
-"""From the outputs back to surfaces and throttle: what a mixer says about how an aircraft is built.
+"""Inverse mixing from outputs to surfaces and throttle, which describes the servo layout of an aircraft.
 
 The firmware's mixer makes every output a sum of commands (`mixer.py`). A fixed wing built for that mixer moves its
 surfaces by the inverse: the commands that, mixed, fit the outputs best (least squares, the shortest where several do).
-The primary mixer describes the aircraft; a secondary one only drives the same servos in another way. A
-reversal (REV_AILERON ...) is applied to the command before the mixer, for a surface that moves the other way than its
-command: it belongs to the aircraft, and is not undone.
+The primary mixer describes the aircraft; a secondary one only drives the same servos in another way. A reversal
+(REV_AILERON ...) is applied before the mixer, for a surface that moves opposite to its command: it belongs to the
+aircraft and is not undone.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ _ROWS = (QX, QY, QZ, FX)
 THROTTLE_ROW = _ROWS.index(FX)
 
 TRAVELS = {OutputType.SERVO: SERVO, OutputType.MOTOR: MOTOR}
-"""Pulse widths of the outputs that move something."""
+"""Pulse widths of the outputs in use."""
 
-# Rows of a mixer that are this much smaller than others are rounding.
+# Rows of a mixer smaller than others by this factor are rounding errors.
 _NEGLIGIBLE = 1e-9
 
 
 def unmixer(matrix: NDArray[np.float64], types: NDArray[np.float64]) -> NDArray[np.float64]:
     """Aileron, elevator, rudder and throttle as sums of the pulse widths (4, 15).
 
-    Each row: a factor for each of the 14 outputs (1/us), and what is added. Commands that the mixer has not stay 0.
+    Each row: a factor for each of the 14 outputs (1/us), then an offset. Commands that the mixer lacks stay 0.
 
     Args:
         matrix: (10, 10) row, output.
-        types: (10,) `OutputType`; outputs that are neither servo nor motor play no part.
+        types: (10,) `OutputType`; outputs that are neither servo nor motor are ignored.
     """
     driven = [j for j in range(MIXER_OUTPUTS) if types[j] in TRAVELS]
     mixed = np.any(matrix[:, driven] != 0.0, axis=1)
@@ -55,7 +55,7 @@ def unmixer_of_parameters(values: Mapping[str, float]) -> NDArray[np.float64]:
     """The `unmixer` of the primary mixer that the flight controller's parameters hold.
 
     Raises:
-        KeyError: one of PRI_MIXER_i_j and PRI_MIXER_OUT_j is missing.
+        KeyError: PRI_MIXER_i_j or PRI_MIXER_OUT_j is missing.
     """
     outputs = range(MIXER_OUTPUTS)
     matrix = np.array([[values[f"PRI_MIXER_{i}_{j}"] for j in outputs] for i in range(MIXER_ROWS)])

@@ -37,7 +37,7 @@ class SteppingTimeManager(TimeManagerInterface):
     """
 
     PARAMETERS: ClassVar[ParameterTable] = TIME_MANAGER_PARAMETERS + ParameterTable(
-        REAL_TIME_MULTIPLIER.overridden("an upper bound (0: none, as fast as the machine allows)", above_minimum=False),
+        REAL_TIME_MULTIPLIER.overridden("an upper limit; 0 runs as fast as the machine allows", above_minimum=False),
         STEP_SIZE,
     )
 

@@ -50,7 +50,7 @@ class Bridge(SimulationNode):
     PARAMETERS: ClassVar[ParameterTable] = sum(
         (one.PARAMETERS for one in FRONT_ENDS.values()),
         start=ParameterTable(
-            TIME_MODE.overridden("lockstep waits for an external flight controller", default="lockstep"),
+            TIME_MODE.overridden("in lockstep, each step waits for the external flight controller", default="lockstep"),
             VEHICLES,
             Parameter("front_end", "ardupilot", "Protocol of the bridge", choices=tuple(FRONT_ENDS), read_only=True),
             COMMAND_FREQUENCY,

@@ -1,18 +1,18 @@
 """Aerodynamic forces and moments of an aircraft with wings and three control surfaces.
 
-Beard and McLain, Small Unmanned Aircraft, chapter 4, with every coefficient linear in all that it may depend on:
+Beard and McLain, Small Unmanned Aircraft, chapter 4, with every coefficient linear in its arguments:
 
     C = C_O + C_alpha a + C_beta beta + (C_p b p + C_q c q + C_r b r) / 2V + C_delta_a da + C_delta_e de + C_delta_r dr
 
-for C of C_L, C_D, C_Y, C_ell, C_m and C_n, with lift that stalls and drag that comes of lift (eq. 4.9 to 4.11):
+for C of C_L, C_D, C_Y, C_ell, C_m and C_n, with stall and induced drag (eq. 4.9 to 4.11):
 
     C_L: (1 - sigma) (C_L_O + C_L_alpha alpha) + 2 sigma sgn(alpha) sin^2(alpha) cos(alpha) replaces its first two terms
     C_D: (C_L_O + C_L_alpha a)^2 / (pi e AR) is added
     sigma = (1 + e^-M(alpha-alpha0) + e^M(alpha+alpha0)) / ((1 + e^-M(alpha-alpha0)) (1 + e^M(alpha+alpha0)))
 
 V is the airspeed, alpha = atan2(w, u) and beta = asin(v / V) are the angles of attack and sideslip; lift and drag turn
-into body axes by alpha (eq. 4.18 and 4.19). a is alpha, and goes over into sin alpha with the stall: linear terms
-belong to attached flow, and would grow without sense when the air comes from the side or from behind.
+into body axes by alpha (eq. 4.18 and 4.19). a equals alpha in attached flow and blends into sin alpha as the wing
+stalls: the linear terms hold for attached flow only and would grow without bound for flow from the side or from behind.
 """
 
 from __future__ import annotations
@@ -38,25 +38,25 @@ _ANACONDA = (
 )
 _MEANS = ("lift", "drag", "side force", "rolling moment", "pitching moment", "yawing moment")
 _OF = (
-    "without angles, rates and deflections",
-    "by the angle of attack",
-    "by the sideslip angle",
-    "by the roll rate times b/2V",
-    "by the pitch rate times c/2V",
-    "by the yaw rate times b/2V",
-    "by the aileron's deflection",
-    "by the elevator's deflection",
-    "by the rudder's deflection",
+    "at zero angles, rates and deflections",
+    "derivative with respect to angle of attack",
+    "derivative with respect to sideslip angle",
+    "derivative with respect to roll rate times b/2V",
+    "derivative with respect to pitch rate times c/2V",
+    "derivative with respect to yaw rate times b/2V",
+    "derivative with respect to aileron deflection",
+    "derivative with respect to elevator deflection",
+    "derivative with respect to rudder deflection",
 )
 
 AERODYNAMIC_PARAMETERS = ParameterTable(
-    Parameter("wing_s", 0.52, "area of the wing", "m^2", minimum=0.0, above_minimum=True, required=True),
-    Parameter("wing_b", 2.08, "span of the wing", "m", minimum=0.0, above_minimum=True, required=True),
-    Parameter("wing_c", 0.235, "mean chord of the wing", "m", minimum=0.0, above_minimum=True, required=True),
+    Parameter("wing_s", 0.52, "wing area", "m^2", minimum=0.0, above_minimum=True, required=True),
+    Parameter("wing_b", 2.08, "wing span", "m", minimum=0.0, above_minimum=True, required=True),
+    Parameter("wing_c", 0.235, "mean wing chord", "m", minimum=0.0, above_minimum=True, required=True),
     Parameter(
         "wing_M",
         50.0,
-        "how suddenly the wing stalls: rate of the sigmoid",
+        "sharpness of the stall: rate of the sigmoid",
         "1/rad",
         minimum=0.0,
         maximum=500.0,
@@ -65,7 +65,7 @@ AERODYNAMIC_PARAMETERS = ParameterTable(
     Parameter(
         "wing_epsilon",
         0.9,
-        "Oswald's efficiency factor, of the induced drag",
+        "Oswald efficiency factor for the induced drag",
         minimum=0.0,
         above_minimum=True,
         required=True,
@@ -73,7 +73,7 @@ AERODYNAMIC_PARAMETERS = ParameterTable(
     Parameter(
         "wing_alpha0",
         0.2618,
-        "angle of attack at which the wing is half stalled; beyond pi: it never stalls",
+        "angle of attack at which the wing is half stalled; above pi the wing never stalls",
         "rad",
         minimum=0.0,
         maximum=100.0,
@@ -96,12 +96,14 @@ _AIRFRAME = ("wing_s", "wing_b", "wing_c", "wing_M", "wing_alpha0")
 AREA, SPAN, CHORD, STALL_RATE, STALL_ANGLE, INDUCED = range(6)
 
 NO_LIMIT = 700.0
-"""exp of more than this overflows."""
+"""Largest argument for which exp does not overflow."""
 
 
 @kernel
 def stalled_share(alpha: float, rate: float, stall_angle: float) -> float:
-    """How far the flow has separated, 0 to 1, at an angle of attack (rad): eq. 4.10, written so as not to overflow."""
+    """How far the flow has separated, 0 to 1, at an angle of attack (rad): eq. 4.10, in a form that does not
+    overflow.
+    """
     below = 1.0 / (1.0 + math.exp(min(NO_LIMIT, rate * (alpha - stall_angle))))
     above = 1.0 / (1.0 + math.exp(min(NO_LIMIT, -rate * (alpha + stall_angle))))
     return 1.0 - below * above
@@ -114,7 +116,8 @@ def normal_share(airspeed: float, u: float, w: float) -> float:
     Only the flow component normal to a wing's span generates lift (R. T. Jones, Wing Plan Forms for High-Speed Flight,
     NACA Report 863, 1947). At a sideslip of 90 deg that component is zero and the angle of attack is undefined: with
     the full pressure, lift of random sign would shake an aircraft that stands in a crosswind. Chapter 4 assumes small
-    sideslip and uses the full pressure; so does this up to a sideslip of 45 deg, and beyond it the share 2 cos^2(beta).
+    sideslip and uses the full pressure; so does this function up to a sideslip of 45 deg; beyond, the share is 2
+    cos^2(beta).
     """
     half = 0.5 * airspeed * airspeed
     across = u * u + w * w
@@ -139,7 +142,7 @@ def aerodynamic_wrench(
 
     `u`, `v`, `w`: velocity through the air, body axes (m/s). `deflections` (3,): rad. `airframe`: AREA (m^2), SPAN (m),
     CHORD (m), STALL_RATE (1/rad), STALL_ANGLE (rad), INDUCED (pi e AR). `derivatives` (6, 9): COEFFICIENTS by CAUSES.
-    `causes` (9,) is room to work in: each cause times the dynamic pressure, so that an airspeed of 0 divides nothing.
+    `causes` (9,) is scratch space: each cause times the dynamic pressure, which avoids a division by an airspeed of 0.
     """
     alpha = math.atan2(w, u)
     beta = math.asin(min(1.0, max(-1.0, v / airspeed))) if airspeed > 0.0 else 0.0

@@ -1,15 +1,15 @@
 """Forces and moments of an underwater vehicle: buoyancy, damping and thrusters.
 
-Fossen, Handbook of Marine Craft Hydrodynamics and Motion Control (Wiley, 2011), section 7.5: those terms of the
-equations of motion that depend on the present state alone, in body axes at the centre of mass:
+Fossen, Handbook of Marine Craft Hydrodynamics and Motion Control (Wiley, 2011), section 7.5: the terms of the equations
+of motion that depend on the present state alone, in body axes at the centre of mass:
 
     buoyancy  -rho g V s (down), at the middle of the immersed part of the hull (section 4.1, eq. 4.1 to 4.6)
     damping   -s (D + D_n |nu_r|) nu_r, component by component (section 6.4; diagonal D and D_n)
     thrust    sum T_i a_i, with the moments r_i x T_i a_i
 
-nu_r is the velocity relative to the water, whose current is what the wind is in the air; s is the share of the hull
-under water. Added mass is no force here: it belongs to the inertia, see `rigid_body.py`. Weight comes from there too.
-Not modelled: lift and coupled damping, waves, the flow that thrusters induce, wind on what is out of the water.
+nu_r is the velocity relative to the water; the current takes the place of the wind. s is the submerged share of the
+hull. Added mass is part of the inertia, not a force, and is handled with the weight in `rigid_body.py`.
+Not modelled: lift and coupled damping, waves, thruster-induced flow, wind on the part above the water.
 """
 
 from __future__ import annotations
@@ -34,15 +34,20 @@ from rosflight_py_sim.physics.thrusters import (
 from rosflight_py_sim.shared_parameters import GRAVITY, WATER_DENSITY
 
 _BODY_PARAMETERS = ParameterTable(
-    WATER_DENSITY.overridden("an underwater vehicle needs some", default=1000.0, above_minimum=True),
+    WATER_DENSITY.overridden("an underwater vehicle requires water", default=1000.0, above_minimum=True),
     GRAVITY,
     Parameter(
-        "displaced_volume", 0.0015, "volume of water that the whole hull displaces", "m^3", minimum=0.0, required=True
+        "displaced_volume",
+        0.0015,
+        "volume of water displaced by the fully submerged hull",
+        "m^3",
+        minimum=0.0,
+        required=True,
     ),
     Parameter(
         "linear_damping",
         [0.0] * 6,
-        "damping per speed, along and about the body axes: three in N s/m, three in N m s",
+        "linear damping along and about the body axes: three values in N s/m, three in N m s",
         minimum=0.0,
         length=6,
         required=True,
@@ -50,12 +55,12 @@ _BODY_PARAMETERS = ParameterTable(
     Parameter(
         "quadratic_damping",
         [0.0] * 6,
-        "damping per speed squared, along and about the body axes: three in N s^2/m^2, three in N m s^2",
+        "quadratic damping along and about the body axes: three values in N s^2/m^2, three in N m s^2",
         minimum=0.0,
         length=6,
         required=True,
     ),
-    Parameter("electronics_current", 0.0, "current that all but the thrusters draws", "A", minimum=0.0),
+    Parameter("electronics_current", 0.0, "current drawn by everything except the thrusters", "A", minimum=0.0),
 )
 
 AUV_PARAMETERS = _BODY_PARAMETERS + HULL_PARAMETERS + THRUSTER_PARAMETERS + BATTERY_PARAMETERS
@@ -156,10 +161,10 @@ class Auv(BatteryPowered):
     def update(
         self, truth: NDArray[np.float64], current_ned: NDArray[np.float64], pwm_us: NDArray[np.float64], dt: float
     ) -> NDArray[np.float64]:
-        """Wrench (6,), N and N m in body axes, without weight, contact and added mass, after dt (s) more of thrust.
+        """Wrench (6,), N and N m in body axes, without weight, contact and added mass, at the end of a step of dt (s).
 
         `truth` (19,), `current_ned` (3,) m/s, `pwm_us` (14,): 1500 +/- 500 us is -1 to 1 of the thruster of that
-        number, less than NO_PULSE_US none. The array returned is written anew by the next call.
+        number, less than NO_PULSE_US means no output. The next call overwrites the returned array.
         """
         auv_wrench(
             truth,
@@ -177,11 +182,11 @@ class Auv(BatteryPowered):
 
     @property
     def thrusts(self) -> NDArray[np.float64]:
-        """Thrusts (n,), N, negative in reverse, as in water; written anew by each update."""
+        """Thrusts (n,), N, negative in reverse, as if fully in water; each update overwrites the array."""
         return self._thrusts
 
     def adopt(self, other: Auv) -> None:
-        """Go on from the thrusts and the battery charge of another; thrusters it has not stand still."""
+        """Copy the thrusts and the battery charge of another vehicle; thrusters that it lacks stand still."""
         count = min(len(self._thrusts), len(other._thrusts))
         self._thrusts[:count] = other._thrusts[:count]
         self._battery[:] = other._battery

@@ -13,7 +13,13 @@ from rosflight_py_sim.physics.propulsion import motor_current
 
 BATTERY_PARAMETERS = ParameterTable(
     Parameter("V_max", 24.0, "voltage of the full battery", "V", minimum=0.0, above_minimum=True, required=True),
-    Parameter("battery_capacity_mah", 0.0, "charge of the full battery; 0: never empties", "mA h", minimum=0.0),
+    Parameter(
+        "battery_capacity_mah",
+        0.0,
+        "charge of the full battery; 0 for a battery that never empties",
+        "mA h",
+        minimum=0.0,
+    ),
     Parameter("battery_internal_resistance", 0.0, "series resistance of battery and wires", "ohm", minimum=0.0),
 )
 
@@ -31,7 +37,7 @@ def cell_voltage(state_of_charge: float) -> float:
 
 @kernel
 def open_circuit_voltage(state_of_charge: float, full_voltage: float) -> float:
-    """Voltage (V) without load: the cell's curve scaled to `full_voltage` at full charge, where it is met exactly."""
+    """Voltage (V) without load: the cell curve scaled to equal `full_voltage` at full charge."""
     return full_voltage * (cell_voltage(min(1.0, max(0.0, state_of_charge))) / cell_voltage(1.0))
 
 
@@ -39,7 +45,7 @@ def open_circuit_voltage(state_of_charge: float, full_voltage: float) -> float:
 def battery_load(
     voltage: float, throttles: NDArray[np.float64], speeds: NDArray[np.float64], resistance: float, constant: float
 ) -> float:
-    """Current (A) that all motors draw from a battery at `voltage`: throttle times motor current, by energy balance."""
+    """Total motor current (A) from a battery at `voltage`: the sum of throttle times motor current (energy balance)."""
     total = 0.0
     for i in range(speeds.shape[0]):
         total += throttles[i] * motor_current(throttles[i] * voltage, speeds[i], resistance, constant)
@@ -55,10 +61,10 @@ def loaded_voltage(
     resistance: float,
     constant: float,
 ) -> float:
-    """Voltage (V) at which battery and motors agree: V = V_oc - R_i I(V), with I(V) of `battery_load`.
+    """Voltage (V) at which battery and motors are in equilibrium: V = V_oc - R_i I(V), with I(V) of `battery_load`.
 
-    I(V) rises and is convex and piecewise linear, so Newton's method from V_oc comes down to the solution without
-    passing it, at the latest once every motor's piece has been visited.
+    I(V) rises and is convex and piecewise linear, so Newton's method descends from V_oc to the solution without
+    overshoot and needs at most one iteration per linear piece.
     """
     voltage = open_circuit
     for _ in range(speeds.shape[0] + 1):

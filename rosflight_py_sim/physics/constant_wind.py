@@ -1,4 +1,4 @@
-"""A wind that is the same everywhere and always, given or drawn once."""
+"""Uniform, constant wind: given, or drawn once at random."""
 
 from __future__ import annotations
 
@@ -15,13 +15,15 @@ class ConstantWind(WindModel):
     """`steady_state_wind`, or with `use_random_wind` a normally distributed velocity, drawn at the start."""
 
     PARAMETERS: ClassVar[ParameterTable] = ParameterTable(
-        Parameter("use_random_wind", True, "whether the steady wind is drawn at random at the start"),
-        Parameter("steady_state_wind", [0.0, 0.0, 0.0], "steady wind, NED, where it is not random", "m/s", length=3),
+        Parameter("use_random_wind", True, "draw the steady wind at random at the start"),
+        Parameter(
+            "steady_state_wind", [0.0, 0.0, 0.0], "steady wind, NED; unused if use_random_wind is true", "m/s", length=3
+        ),
         Parameter("random_wind_mean", [0.0, 0.0, 0.0], "mean of the random steady wind, NED", "m/s", length=3),
         Parameter(
             "random_wind_std_dev",
             [0.5, 0.5, 0.0],
-            "spread of the random steady wind, NED",
+            "standard deviation of the random steady wind, NED",
             "m/s",
             minimum=0.0,
             length=3,
@@ -31,7 +33,7 @@ class ConstantWind(WindModel):
     IS_MEAN: ClassVar[bool] = True
 
     def __init__(self, values: Values, rng: np.random.Generator) -> None:
-        """Take the given velocity, or draw one."""
+        """Set the velocity from the parameters, or draw it at random."""
         self._drawn_from = [values[parameter.name] for parameter in self.PARAMETERS]
         self._velocity_ned = np.array(values["steady_state_wind"], dtype=np.float64)
         if values["use_random_wind"]:
@@ -49,6 +51,6 @@ class ConstantWind(WindModel):
         wind_ned += self._velocity_ned
 
     def adopt(self, other: ConstantWind) -> None:
-        """Keep the velocity unless other parameters were given for it."""
+        """Keep the velocity unless its parameters have changed."""
         if self._drawn_from == other._drawn_from:
             self._velocity_ned = other._velocity_ned

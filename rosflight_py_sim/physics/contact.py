@@ -1,12 +1,12 @@
-"""Contact of body points with the solids around: spring and damper along the normal, Coulomb friction with stiction.
+"""Contact between body points and solids: spring and damper along the normal, Coulomb friction with stiction.
 
 Each point is a unilateral Kelvin-Voigt element, f_n = max(0, k d + c d'), with penetration depth d > 0. Tangentially a
 spring of the same stiffness and damping holds the point to an anchor on the solid, its force limited to the friction
-cone |f_t| <= mu f_n; when the elastic part would leave the cone, the anchor is dragged along behind the sliding point
-(Cundall and Strack, A discrete numerical model for granular assemblies, Geotechnique 29, 1979). A point that sticks
-therefore does not creep, as it would under a friction law that is regularised in velocity. A wheel is a point whose
-force along its rolling direction has a lower limit of its own, mu_r f_n. The rolling direction is the body's x axis
-seen from above, turned to the right by the wheel's steering angle.
+cone |f_t| <= mu f_n; when the elastic part would leave the cone, the sliding point drags the anchor along (Cundall and
+Strack, A discrete numerical model for granular assemblies, Geotechnique 29, 1979). A point that sticks therefore does
+not creep, unlike under a friction law regularised in velocity. A wheel is a point whose force along its rolling
+direction has a lower limit of its own, mu_r f_n. The rolling direction is the body's x axis seen from above, turned to
+the right by the wheel's steering angle.
 
 Arrays: `state` is the working state of `rigid_body.py`: position NED, quaternion, velocity NED, body rates. `points` is
 (n, 6): x, y, z in body axes from the centre of mass (m), the rolling friction mu_r, DOES_NOT_ROLL for a point without a
@@ -32,14 +32,16 @@ NORTH, EAST, DOWN, ANCHORED = range(4)
 ROLLING, STEERING_COSINE, STEERING_SINE = 3, 4, 5
 POINT_SIZE = 6
 DOES_NOT_ROLL = 1e9
-"""A friction coefficient beyond all others."""
+"""Friction coefficient that stands for a point without a wheel, above any real one."""
 
 
 @kernel
 def depth_in(
     state: NDArray[np.float64], solids: NDArray[np.float64], j: int, x: float, y: float, z: float
 ) -> tuple[float, float, float, float]:
-    """How deep a body point is in solid `j` (m, negative outside), and the unit vector NED that leads deeper."""
+    """Penetration depth of a body point in solid `j` (m, negative outside), and the unit vector NED that points
+    deeper.
+    """
     qw, qx, qy, qz = state[3], state[4], state[5], state[6]
     if solids[j, 0] == PLANE:
         dn, de, dd = solids[j, 1], solids[j, 2], solids[j, 3]
@@ -52,7 +54,9 @@ def depth_in(
 
 @kernel
 def rolling_direction(qw: float, qx: float, qy: float, qz: float) -> tuple[float, float]:
-    """North and east of the unit vector along the body's x axis seen from above; north where that is upright."""
+    """North and east components of the body's x axis projected on the horizontal, normalised; north if it is
+    vertical.
+    """
     north, east, _ = rotate_to_inertial(qw, qx, qy, qz, 1.0, 0.0, 0.0)
     length = math.sqrt(north * north + east * east)
     if length < 1e-9:
@@ -70,7 +74,7 @@ def limited(
     roll_limit: float,
     limit: float,
 ) -> tuple[float, float, float]:
-    """A tangential vector, shortened along the rolling direction to `roll_limit`, then as a whole to `limit`."""
+    """Tangential vector, limited to `roll_limit` along the rolling direction, then to `limit` as a whole."""
     along = north * roll_north + east * roll_east
     if abs(along) > roll_limit:
         excess = along - math.copysign(roll_limit, along)
@@ -83,7 +87,7 @@ def limited(
 
 @kernel
 def deepest_penetration(state: NDArray[np.float64], points: NDArray[np.float64], solids: NDArray[np.float64]) -> float:
-    """Depth of the point that is deepest in a solid (m); negative while all are outside, at least their distance."""
+    """Greatest penetration depth of any point (m); while all are outside, a negative bound on their distance."""
     deepest = -np.inf
     for j in range(solids.shape[0]):
         for i in range(points.shape[0]):
@@ -99,7 +103,7 @@ def may_touch(
     surface: NDArray[np.float64],
     reach: float,
 ) -> bool:
-    """Whether any point is in a solid, or less than `reach` (m) away from one."""
+    """Whether any point is inside a solid or less than `reach` (m) away from one."""
     for j in range(solids.shape[0]):
         if depth_in(state, solids, j, 0.0, 0.0, 0.0)[0] + surface[RADIUS] + reach > 0.0:
             for i in range(points.shape[0]):
@@ -191,7 +195,7 @@ def update_anchors(
             cosine, sine = points[i, STEERING_COSINE], points[i, STEERING_SINE]
             rn, re = cosine * roll_north - sine * roll_east, cosine * roll_east + sine * roll_north
             hn, he, hd = limited(sn, se, sd, rn, re, points[i, ROLLING] * hold, surface[FRICTION] * hold)
-            # A point that sticks keeps its anchor to the last bit.
+            # A point that sticks keeps its anchor bit for bit.
             if hn != sn or he != se or hd != sd:
                 anchors[j, i, NORTH], anchors[j, i, EAST] = north + hn, east + he
                 anchors[j, i, DOWN] = down + hd

@@ -1,4 +1,4 @@
-"""Where a vehicle can be touched: its contact points, and whether it is in the midst of something."""
+"""Contact points of a vehicle, and the check for overlap with a solid."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ FEET_AND_ROTOR_TIPS: list[float] = [
 ]
 
 CONTACT_PARAMETERS = ParameterTable(
-    Parameter("ground_contact", True, "whether ground, walls and objects can be touched"),
+    Parameter("ground_contact", True, "contact with ground, walls and objects"),
     Parameter(
         "ground_altitude",
         0.0,
-        "height of the ground above the origin of the inertial frame, where there is no water",
+        "height of the ground above the origin of the inertial frame, in worlds without water",
         "m",
         minimum=-1e5,
         maximum=1e5,
@@ -28,9 +28,8 @@ CONTACT_PARAMETERS = ParameterTable(
     Parameter(
         "contact_points",
         FEET_AND_ROTOR_TIPS,
-        "points that touch ground, walls and objects, x y z after x y z in body axes from the centre of mass; none: "
-        "corners and middles of the faces of the box of hull_size; the default is a small multirotor's four feet and "
-        "four rotor tips",
+        "contact points, x y z each, in body axes from the centre of mass; if empty, corners and face centres of the "
+        "box given by hull_size; the default is a small multirotor's four feet and four rotor tips",
         "m",
         minimum=-1000.0,
         maximum=1000.0,
@@ -50,11 +49,11 @@ CONTACT_PARAMETERS = ParameterTable(
         minimum=0.0,
         maximum=2.0,
     ),
-    Parameter("contact_friction", 0.6, "Coulomb friction coefficient of the points on the ground", minimum=0.0),
+    Parameter("contact_friction", 0.6, "Coulomb friction coefficient of the contact points", minimum=0.0),
     Parameter(
         "contact_rolling_friction",
         [],
-        "friction coefficient of each point along body x, for wheels; points beyond the end of the list do not roll",
+        "rolling friction coefficient of each point's wheel; points beyond the end of the list have no wheel",
         minimum=0.0,
     ),
 )
@@ -89,14 +88,14 @@ def contact_points(values: Values) -> NDArray[np.float64]:
 
 
 _OVERLAP = 1e-3
-"""m; how deep in a solid counts as overlapping it."""
+"""Penetration depth above which a vehicle counts as overlapping a solid, m."""
 
 
 def overlapped_solid(state: NDArray[np.float64], points: NDArray[np.float64], solids: Solids) -> str:
-    """Name of a solid that a vehicle overlaps in a working state (13,); empty where there is none.
+    """Name of a solid that a vehicle overlaps in a working state (13,), empty if none.
 
-    The vehicle is its contact points, and for solids other than planes a grid in the box about them: something slimmer
-    than a quarter of the vehicle can stand between.
+    The check covers the contact points and, for solids other than planes, a grid in their bounding box. A solid thinner
+    than a quarter of the vehicle can go undetected between grid points.
     """
     if len(points) == 0:
         return ""

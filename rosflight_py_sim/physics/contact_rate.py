@@ -1,4 +1,4 @@
-"""Rate of the fastest contact motion, and the refusal of parameters that make it too fast to integrate."""
+"""Rate of the fastest contact motion, and its upper limit for integration."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _ENDS = (
     ("contact_frequency", CONTACT_PARAMETERS["contact_frequency"].minimum),
     ("contact_damping_ratio", 1e-3),
 )
-"""Parameters that lower the rate, each with the limit of its change."""
+"""Parameters that affect the rate, each with the end of its range that lowers it."""
 
 
 def stiffness_and_damping(values: Values) -> tuple[float, float]:
@@ -44,7 +44,7 @@ def fastest_contact_rate(values: Values, points: NDArray[np.float64]) -> float:
     largest eigenvalue of the stiffness k against the mass matrix (6 x 6). Fewer points on the ground, and added mass,
     only lower it. `points` (n, 6) as in `contact.py`; 0 where there are none.
 
-    Raises ParameterError if the rate exceeds LARGEST_CONTACT_RATE, with values that would be accepted.
+    Raises ParameterError if the rate exceeds LARGEST_CONTACT_RATE; the text suggests acceptable values.
     """
     if len(points) == 0:
         return 0.0
@@ -92,7 +92,7 @@ def _rate(values: Values, geometry: NDArray[np.float64]) -> float:
 
 
 def _sufficient_changes(values: Values, geometry: NDArray[np.float64]) -> Iterator[str]:
-    """Changes of one parameter that bring the rate within its limit; of the whole inertia if no single element does."""
+    """Single-parameter changes that bring the rate within its limit; all of the inertia if no one element suffices."""
 
     def fits(name: str, value: float) -> bool:
         return _rate({**values, name: value}, geometry) <= LARGEST_CONTACT_RATE
@@ -116,9 +116,9 @@ def _sufficient_changes(values: Values, geometry: NDArray[np.float64]) -> Iterat
 
 
 def _nearest(fits: Callable[[float], bool], given: float, end: float) -> float | None:
-    """First value of three significant digits from `given`, which does not fit, towards `end` that fits.
+    """First value with three significant digits, going from `given` towards `end`, that is accepted.
 
-    None if `end` does not fit either. Every value between one that fits and `end` must fit, too.
+    None if `end` is not accepted. Every value between an accepted one and `end` must be accepted.
     """
     if given <= 0.0 or not fits(end):
         return None

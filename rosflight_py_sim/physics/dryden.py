@@ -1,4 +1,4 @@
-"""Dryden turbulence of MIL-F-8785C, sampled exactly, so that a changed rate changes nothing but the sampling.
+"""Dryden turbulence of MIL-F-8785C, discretised exactly, so that its statistics do not depend on the step.
 
 Shaping filters for an airspeed V, scale length L, intensity s and time constant T = L / V (MIL-F-8785C, 3.7.1.2 and
 3.7.2; in this form McLean, Automatic Flight Control Systems, section 9.6):
@@ -7,8 +7,8 @@ Shaping filters for an airspeed V, scale length L, intensity s and time constant
     lateral, vertical  H(s) = s_v sqrt(T_v / pi) (1 + sqrt(3) T_v s) / (1 + T_v s)^2
 
 The filters run with unit variance in time scaled by T, where their transition matrix and the covariance of the noise
-over a step are known in closed form; the intensity multiplies the output. So the variance is s^2 for every step and
-stays it while height and airspeed change. Rotational gusts are left out.
+over a step are known in closed form; the intensity multiplies the output. So the variance is s^2 for every step, also
+while height and airspeed change. Rotational gusts are not modelled.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ SQRT3 = math.sqrt(3.0)
 def scales(height: float, wind_speed_20ft: float, intensity: float) -> tuple[float, float, float, float]:
     """Scale length (m) and intensity (m/s), first horizontal, then vertical, at `height` above the ground (m).
 
-    Below 1000 ft (and from 10 ft, below which they are held) by height and the wind at 20 ft (3.7.3.4): L_w = h,
-    L_u = h / (0.177 + 0.000823 h)^1.2, s_w = 0.1 W_20, s_u = s_w / (0.177 + 0.000823 h)^0.4, h in ft. Above 2000 ft
-    1750 ft and `intensity` in all directions; linear between.
+    From 10 ft (held below) to 1000 ft by height and the wind at 20 ft (3.7.3.4): L_w = h, L_u = h / (0.177 + 0.000823
+    h)^1.2, s_w = 0.1 W_20, s_u = s_w / (0.177 + 0.000823 h)^0.4, h in ft. Above 2000 ft: 1750 ft and `intensity` in all
+    directions. Linear in between.
     """
     feet = max(10.0, height / FOOT)
     low = min(feet, 1000.0)
@@ -51,7 +51,7 @@ def scales(height: float, wind_speed_20ft: float, intensity: float) -> tuple[flo
 
 @kernel
 def moment(order: int, tau: float) -> float:
-    """Integral of s^order exp(-2 s) from 0 to tau, order 0 to 2; by series where the closed form would cancel."""
+    """Integral of s^order exp(-2 s) from 0 to tau, order 0 to 2; by series where the closed form loses precision."""
     if tau < 0.1:
         total = 0.0
         term = math.pow(tau, order + 1)
@@ -69,7 +69,9 @@ def moment(order: int, tau: float) -> float:
 
 @kernel
 def second_order(tau: float, filters: NDArray[np.float64], normals: NDArray[np.float64], first: int) -> float:
-    """Advance the filter (1 + sqrt(3) s) / (1 + s)^2, states `first` and the next, by tau = dt / T; its output."""
+    """Advance the filter (1 + sqrt(3) s) / (1 + s)^2, states `first` and the next, by tau = dt / T; return its
+    output.
+    """
     decay = math.exp(-tau)
     q11, q12, q22 = moment(0, tau), moment(1, tau), moment(2, tau)
     l11 = math.sqrt(q11)
@@ -92,7 +94,7 @@ def dryden_velocity(
     filters: NDArray[np.float64],
     normals: NDArray[np.float64],
 ) -> tuple[float, float, float]:
-    """Advance the filters by dt (s); turbulence (m/s) along, across and down.
+    """Advance the filters by dt (s) and return the turbulence (m/s) along, across and down.
 
     `filters` (5,): one state along, two across, two down. `normals` (5,): independent standard normal numbers.
     """
@@ -129,19 +131,19 @@ def add_turbulence(
 
 
 class DrydenTurbulence(WindModel):
-    """Turbulence that moves past the vehicle with its speed through the mean wind; north is its axis in a calm."""
+    """Dryden turbulence along the mean wind (along north in a calm), passing at the airspeed in the mean wind."""
 
     PARAMETERS: ClassVar[ParameterTable] = ParameterTable(
         Parameter(
             "turbulence_model",
             "none",
-            "continuous turbulence; dryden_8785c: as `dryden` in wind_models",
+            "continuous turbulence; dryden_8785c is the same as `dryden` in wind_models",
             choices=("none", "dryden_8785c"),
         ),
         Parameter(
             "turbulence_wind_speed_20ft",
             7.7,
-            "mean wind at 20 ft, which sets the turbulence below 1000 ft: 7.7 light, 15.4 moderate, 23.1 severe",
+            "mean wind at 20 ft that sets the turbulence below 1000 ft: 7.7 light, 15.4 moderate, 23.1 severe",
             "m/s",
             minimum=0.0,
         ),

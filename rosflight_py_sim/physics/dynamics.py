@@ -1,4 +1,4 @@
-"""A vehicle's motion: rigid body, gravity, added mass and contact, stepped with a given wrench."""
+"""Rigid-body motion of a vehicle with gravity, added mass and contact, stepped under a given wrench."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from rosflight_py_sim.world import WORLD, World, world_of
 INITIAL_POSITION = Parameter(
     "initial_position",
     [0.0, 0.0],
-    "where the vehicle stands at the start: north and east of the origin",
+    "start position: north and east of the origin",
     "m",
     minimum=-LARGEST_POSITION,
     maximum=LARGEST_POSITION,
@@ -51,24 +51,22 @@ INITIAL_POSITION = Parameter(
 
 _BODY_PARAMETERS = INERTIA_PARAMETERS + ParameterTable(
     GRAVITY,
-    INITIAL_POSITION.overridden("counted from the world's start where the world names one"),
+    INITIAL_POSITION.overridden("relative to the world's start if the world defines one"),
     Parameter(
         "initial_altitude",
         0.0,
-        "height of the centre of mass above the origin at the start, of a vehicle that does not stand on the ground; a "
-        "world's start under water is stronger",
+        "start height of the centre of mass above the origin if starts_on_ground is false; overridden by a world's "
+        "underwater start",
         "m",
         minimum=-LARGEST_POSITION,
         maximum=LARGEST_POSITION,
         read_only=True,
     ),
-    Parameter(
-        "starts_on_ground", True, "whether the vehicle stands on the ground at the start, at rest", read_only=True
-    ),
+    Parameter("starts_on_ground", True, "start at rest on the ground", read_only=True),
     Parameter(
         "added_mass",
         [0.0] * 6,
-        "mass of the water that moves along, along the body axes (three in kg) and about them (three in kg m^2)",
+        "added mass along the body axes (three values in kg) and added inertia about them (three in kg m^2)",
         minimum=0.0,
         length=6,
     ),
@@ -82,14 +80,15 @@ SETTLING_S = 60.0
 SETTLING_EFFORT = 2_000_000
 """Simulated time and effort within which a vehicle must come to rest on the ground. The effort is the number of
 integration steps times the number of points plus 8: the body itself costs as much as 8 points. The vehicles of this
-package need 2.5 s and 40,000; the limit is a quarter of a second of computing with compiled kernels."""
+package need 2.5 s and 40,000; the limit is a quarter of a second of computing with compiled kernels.
+"""
 
 _SETTLING_STEP_S = 0.005
 _STILL = np.zeros(3)
 
 
 class StateDivergedError(ArithmeticError):
-    """The state stopped being finite, or left what a vehicle can do; `quantity` says which part, `value` its value."""
+    """State that is not finite or beyond plausible limits; `quantity` names the part, `value` its value."""
 
     def __init__(self, quantity: str, value: float) -> None:
         super().__init__(f"{quantity} has diverged: {value:g}")
@@ -155,7 +154,7 @@ class VehicleDynamics:
             ) from error
 
     def _start(self, values: Values, world: World, solids: Solids) -> None:
-        """Put the vehicle where it starts, on the floor alone, then let it know what else there is."""
+        """Place the vehicle at its start with only the floor present, then add the other solids."""
         place = np.array([*values["initial_position"], -number(values, "initial_altitude")])  # type: ignore[misc]
         if world.start is not None:
             self.truth[3], self.truth[6] = math.cos(0.5 * world.start.yaw), math.sin(0.5 * world.start.yaw)
@@ -175,12 +174,12 @@ class VehicleDynamics:
         if overlapped:
             where = f" of the world '{world.name}'" if world.name else ""
             raise ParameterError(
-                f"parameter 'initial_position': {values['initial_position']!r} given, where the vehicle would start in "
-                f"the {overlapped}{where}; allowed: a place where nothing else is"
+                f"parameter 'initial_position': {values['initial_position']!r} given, the vehicle would start inside "
+                f"the {overlapped}{where}; allowed: a free place"
             )
 
     def _surround(self, solids: Solids) -> None:
-        """Take solids for those there are; anchors on those that stay are kept."""
+        """Replace the solids; anchors on those that remain are kept."""
         anchors = np.zeros((len(solids.names), len(self._points), 4))
         anchors[: len(self._anchors)] = self._anchors
         self._solids, self._anchors = solids, anchors
@@ -188,9 +187,9 @@ class VehicleDynamics:
     def step(self, wrench: NDArray[np.float64], dt: float, current_ned: NDArray[np.float64] = _STILL) -> None:
         """Advance by dt (s, > 0) with `wrench` (6,) held: N and N m in body axes, without gravity and contact.
 
-        `current_ned` (3,), m/s, is the velocity of the water, which matters to added mass alone. Accelerations are
-        those of the new state under the same wrench. Raises StateDivergedError and keeps the last good state when a
-        quantity, or the wrench, is not finite, or beyond the limits of `truth_step.py`.
+        `current_ned` (3,), m/s, is the velocity of the water and affects added mass only. Accelerations are those of
+        the new state under the same wrench. Raises StateDivergedError and keeps the last good state when a quantity, or
+        the wrench, is not finite, or beyond the limits of `truth_step.py`.
         """
         if len(self._water):
             self._water[WATER_CURRENT:] = current_ned
@@ -211,24 +210,24 @@ class VehicleDynamics:
             self._fail(diverged)
 
     def set_truth(self, truth: NDArray[np.float64]) -> None:
-        """Take over a state (19,); its accelerations are computed anew, under the wrench of the last step.
+        """Set the state (19,); its accelerations are recomputed under the wrench of the last step.
 
-        A vehicle that is deeper in the ground than it rests is lifted to that depth, so that it does not shoot up.
-        Raises ValueError for a state that `checked_truth` refuses, or in the midst of a wall or an object; nothing is
-        changed then.
+        A vehicle deeper in the ground than its resting depth is lifted to that depth, so that the contact springs do
+        not throw it up. Raises ValueError, and changes nothing, for a state that `checked_truth` rejects or that
+        overlaps a wall or an object.
         """
         new = checked_truth(truth)
         self._lift(new)
         load_state(new, self._work[0])
         overlapped = overlapped_solid(self._work[0], self._points, self._solids.without_floor)
         if overlapped:
-            raise ValueError(f"there the vehicle would be in the {overlapped}")
+            raise ValueError(f"the vehicle would be inside the {overlapped}")
         self.truth[:] = new
         self._anchors[:, :, ANCHORED] = 0.0
         self._refresh()
 
     def start_over(self) -> None:
-        """Go back to `initial_truth`, under no wrench and with straight wheels."""
+        """Reset to `initial_truth`, with zero wrench and straight wheels."""
         self._wrench[:] = 0.0
         self.steering.turn(0.0)
         self.set_truth(self.initial_truth)
@@ -244,7 +243,7 @@ class VehicleDynamics:
         self._lift(self.truth)
         if len(self._water) and len(other._water):
             self._water[WATER_CURRENT:] = other._water[WATER_CURRENT:]
-        # The world stays the same: its parameter is fixed.
+        # The parameter `world` is fixed, so the world is the same.
         if np.array_equal(self._points[:, :3], other._points[:, :3]):
             self._anchors[:] = other._anchors
         else:
@@ -253,7 +252,7 @@ class VehicleDynamics:
             self._refresh()
 
     def _refresh(self) -> None:
-        """Anchor what touches the ground and compute the accelerations."""
+        """Anchor the points in contact and compute the accelerations."""
         load_state(self.truth, self._work[0])
         touching = len(self._points) > 0
         contact = self._points, self._solids.rows, self._anchors, self._surface
@@ -278,7 +277,7 @@ class VehicleDynamics:
         raise StateDivergedError(name, worst)
 
     def _lift(self, truth: NDArray[np.float64]) -> None:
-        """Lift a vehicle that is deep in the ground, in its truth state (19,), to the depth at which it rests."""
+        """Lift a vehicle that is deep in the ground to its resting depth, in its truth state (19,)."""
         if len(self._points) == 0:
             return
         depth = self._depth(truth)
@@ -291,7 +290,7 @@ class VehicleDynamics:
         return deepest_penetration(self._work[0], self._points, self._solids.floor.rows)
 
     def _settle(self, values: Values) -> None:
-        """Let the vehicle come to rest from level, just touching: that is the initial state."""
+        """Compute the initial state: the vehicle settles from level attitude, just touching the ground."""
         self.truth[2] -= self._depth(self.truth)
         self._refresh()
         rate, effort = float(self._body[CONTACT_RATE]), 0.0
@@ -316,7 +315,7 @@ class VehicleDynamics:
         self._resting_depth = max(0.0, self._depth(self.truth))
 
     def _move_to(self, position: NDArray[np.float64]) -> None:
-        """Shift the vehicle, and what it is anchored to, to another place (2,) on the ground."""
+        """Shift the vehicle and its anchors to another place (2,) on the ground."""
         self._anchors[:, :, NORTH : EAST + 1] += position - self.truth[:2]
         self.truth[:2] = position
         self._refresh()

@@ -1,9 +1,9 @@
 """Forces and moments of a fixed-wing aircraft: airframe, servos, one propeller, battery.
 
 The airframe is that of `aerodynamics.py`. Each control surface follows its command with a first-order lag, solved
-exactly for whatever step is taken. The propeller (Beard and McLain, Small Unmanned Aircraft, section 4.3) turns on the
-x axis: thrust along x, and its torque about -x. Not modelled: the slipstream, unsteady flow, the ground's influence,
-gyroscopic moments of the propeller, compressibility.
+exactly for any step. The propeller (Beard and McLain, Small Unmanned Aircraft, section 4.3) turns on the x axis: thrust
+along x, torque about -x. Not modelled: slipstream, unsteady flow, ground effect, gyroscopic moments of the propeller,
+compressibility.
 """
 
 from __future__ import annotations
@@ -50,30 +50,37 @@ FIXEDWING_PARAMETERS = (
             Parameter(
                 f"max_{surface}_deflection_angle",
                 40.0,
-                f"deflection of the {surface} at full command",
+                f"{surface} deflection at full command",
                 "deg",
                 minimum=0.0,
                 maximum=90.0,
             )
             for surface in SURFACES
         ),
-        Parameter("servo_tau", 0.01, "time constant of the lag of the control surfaces; 0: none", "s", minimum=0.0),
+        Parameter("servo_tau", 0.01, "time constant of the control surface lag; 0 for no lag", "s", minimum=0.0),
         Parameter(
             "propeller_inflow",
             "axial",
-            "speed of the air that the propeller meets: axial (along its axis, not below 0) or airspeed (all of it, as "
-            "ROSflight has it)",
+            "propeller inflow: axial (airspeed component along the axis, at least 0) or airspeed (its full magnitude, "
+            "as in ROSflight)",
             choices=("axial", "airspeed"),
         ),
         Parameter(
             "propeller_brakes",
             False,
-            "whether a propeller that the air drives brakes, by its quadratics beyond their range as ROSflight has it; "
-            "otherwise its coefficients stay above 0",
+            "let a windmilling propeller brake by extrapolating its quadratic coefficients, as in ROSflight; if "
+            "false, the coefficients stay above 0",
         ),
-        Parameter("KV", 560.0, "speed constant of the motor in rpm/V: ROSflight lists it, KQ is what counts", "rpm/V"),
-        Parameter("servo_refresh_rate", 0.003, "ROSflight's step of the servo lag: here it is the step taken", "s"),
-        MASS.overridden("ROSflight's files have it here too, but that of dynamics counts", required=False),
+        Parameter(
+            "KV",
+            560.0,
+            "motor speed constant in rpm/V; unused, accepted from ROSflight's files (KQ is used instead)",
+            "rpm/V",
+        ),
+        Parameter(
+            "servo_refresh_rate", 0.003, "servo lag step in ROSflight; unused, accepted from ROSflight's files", "s"
+        ),
+        MASS.overridden("unused here, accepted from ROSflight's files (the value of dynamics is used)", required=False),
     )
     + POWERTRAIN_PARAMETERS
     + BATTERY_PARAMETERS
@@ -103,8 +110,8 @@ def fixedwing_wrench(
     """Advance surfaces, propeller and battery by dt (s; infinite: to the end) and write the wrench (6,).
 
     `airframe` and `derivatives` as in `aerodynamics.py`; `fittings`: SERVO_LAG (s), two switches, and from
-    DEFLECTION_LIMITS on those of the surfaces (rad); `targets` (3,): where the surfaces are sent (rad), `deflections`
-    (3,): where they are; `causes` (9,) is room to work in.
+    DEFLECTION_LIMITS on those of the surfaces (rad); `targets` (3,): commanded deflections (rad); `deflections` (3,):
+    present ones (rad); `causes` (9,): scratch space.
     """
     lag = fittings[SERVO_LAG]
     follow = 1.0 - math.exp(-dt / lag) if lag > 0.0 else 1.0
@@ -134,7 +141,7 @@ def unmix(
     targets: NDArray[np.float64],
     throttles: NDArray[np.float64],
 ) -> None:
-    """Write where the outputs send surfaces (rad, within their limits) and throttle (0 to 1); `mixer`: `set_mixer`."""
+    """Write the commanded deflections (rad, within limits) and throttle (0 to 1); `mixer` as in `set_mixer`."""
     for k in range(4):
         command = mixer[k, OUTPUTS]
         for j in range(OUTPUTS):
@@ -185,7 +192,7 @@ def unmixed_wrench(
 
 
 def direct_mixer(aileron: int = 0, elevator: int = 1, rudder: int = 2, throttle: int = 4) -> NDArray[np.float64]:
-    """The mixer (4, 15) of a vehicle with one output for each surface; ROSflight's standard places."""
+    """Mixer (4, 15) of a vehicle with one output for each surface, in ROSflight's standard order."""
     mixer = np.zeros((4, OUTPUTS + 1))
     for row, output in ((AILERON, aileron), (ELEVATOR, elevator), (RUDDER, rudder)):
         mixer[row, output], mixer[row, OUTPUTS] = 1.0 / SERVO.reach_us, -SERVO.zero_us / SERVO.reach_us
@@ -221,7 +228,7 @@ class FixedWing(BatteryPowered):
         self._wrench = np.zeros(6)
 
     def set_mixer(self, mixer: NDArray[np.float64]) -> None:
-        """Say how outputs move the surfaces.
+        """Set the mapping from outputs to surfaces and throttle.
 
         `mixer` (4, 15): aileron, elevator, rudder (-1 to 1) and throttle (0 to 1) are each a sum of the 14 pulse widths
         (us) times the row's first elements, plus its last. See `direct_mixer` and `firmware.unmixing`.
@@ -233,10 +240,10 @@ class FixedWing(BatteryPowered):
     def update(
         self, truth: NDArray[np.float64], wind_ned: NDArray[np.float64], pwm_us: NDArray[np.float64], dt: float
     ) -> NDArray[np.float64]:
-        """Wrench (6,), N and N m in body axes, without gravity and contact, after surfaces and propeller moved for dt.
+        """Wrench (6,), N and N m in body axes, without gravity and contact, at the end of a step of dt.
 
-        `truth` (19,), `wind_ned` (3,) m/s, `pwm_us` (14,) pulse widths in us, `dt` in s. The array returned is written
-        anew by the next call.
+        `truth` (19,), `wind_ned` (3,) m/s, `pwm_us` (14,) pulse widths in us, `dt` in s. The next call overwrites the
+        returned array.
         """
         unmixed_wrench(
             truth,
@@ -267,14 +274,14 @@ class FixedWing(BatteryPowered):
         rudder_rad: float,
         throttle: float,
     ) -> NDArray[np.float64]:
-        """Wrench (6,) once surfaces, propeller and battery have settled; nothing of the vehicle's state changes.
+        """Wrench (6,) once surfaces, propeller and battery have settled; the vehicle's state is left unchanged.
 
-        Deflections are taken as given, also beyond their limits; `throttle` is a share, 0 to 1. A new array.
+        Deflections may exceed their limits; `throttle` is from 0 to 1. The array is new.
         """
         deflections = np.array([aileron_rad, elevator_rad, rudder_rad])
         throttles, speeds, battery = np.array([throttle]), self._speeds.copy(), self._battery.copy()
         wrench = np.zeros(6)
-        # Speed and voltage depend on one another; each round brings them closer by a factor below 1/2 in practice.
+        # Speed and voltage are coupled; each iteration reduces the error by more than half in practice.
         for _ in range(200):
             before = speeds[0]
             battery[CHARGE_DRAWN] = self._battery[CHARGE_DRAWN]
@@ -300,12 +307,12 @@ class FixedWing(BatteryPowered):
 
     @property
     def mixer(self) -> NDArray[np.float64]:
-        """How outputs move the surfaces (4, 15), see `set_mixer`."""
+        """Mapping (4, 15) from outputs to surfaces and throttle, see `set_mixer`."""
         return self._mixer
 
     @property
     def deflections(self) -> NDArray[np.float64]:
-        """Deflections of aileron, elevator and rudder (3,), rad, written anew by each update."""
+        """Deflections of aileron, elevator and rudder (3,), rad; each update overwrites the array."""
         return self._deflections
 
     @property
@@ -314,7 +321,7 @@ class FixedWing(BatteryPowered):
         return float(self._speeds[0])
 
     def adopt(self, other: FixedWing) -> None:
-        """Go on from the surfaces, the propeller, the battery and the mixer of another fixed wing."""
+        """Copy the surfaces, the propeller, the battery and the mixer of another fixed wing."""
         self._mixer = other._mixer
         self._deflections[:] = other._deflections
         self._speeds[:] = other._speeds

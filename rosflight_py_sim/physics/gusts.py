@@ -1,4 +1,4 @@
-"""Gusts of 1-cosine shape: random ones in time, and a discrete one along the way through the air."""
+"""Gusts of 1-cosine shape: random gusts in time, and a discrete gust over distance flown through the air."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rosflight_py_sim.physics.wind_model import WindModel, airspeed_in
 def add_gusts(gusts: NDArray[np.float64], dt: float, wind_ned: NDArray[np.float64]) -> None:
     """Advance gusts by dt and add their velocities to `wind_ned` (3,).
 
-    `gusts` (n, 6): direction, peak, duration, age (negative: none).
+    `gusts` (n, 6): direction, peak, duration, age (negative if there is no gust).
     """
     n, e, d = wind_ned[0], wind_ned[1], wind_ned[2]
     for i in range(gusts.shape[0]):
@@ -35,28 +35,32 @@ def add_gusts(gusts: NDArray[np.float64], dt: float, wind_ned: NDArray[np.float6
 class RandomGusts(WindModel):
     """Gusts at exponentially distributed intervals, each a full 1-cosine wave in time.
 
-    They blow along the mean wind within `gust_dir_std_dev`, in any direction in a calm (Leahy, Discrete Gust Model for
-    Launch Vehicle Assessments, NASA, 2008). Raises ParameterError for duration limits in the wrong order.
+    Their direction deviates from the mean wind by `gust_dir_std_dev`; in a calm it is uniform (Leahy, Discrete Gust
+    Model for Launch Vehicle Assessments, NASA, 2008). Raises ParameterError for duration limits in the wrong order.
     """
 
     PARAMETERS: ClassVar[ParameterTable] = ParameterTable(
-        Parameter("wind_has_gusts", False, "whether gusts come at random times; as `random_gusts` in wind_models"),
-        Parameter("interoccurance_time_gust_s", 5.0, "mean time between two such gusts", "s", minimum=0.01),
-        Parameter("gust_magnitude_mean", 0.15, "mean of the gusts' peaks", "m/s", minimum=0.0),
+        Parameter("wind_has_gusts", False, "gusts at random times; true is the same as `random_gusts` in wind_models"),
+        Parameter("interoccurance_time_gust_s", 5.0, "mean time between two random gusts", "s", minimum=0.01),
+        Parameter("gust_magnitude_mean", 0.15, "mean peak speed of the random gusts", "m/s", minimum=0.0),
         Parameter(
-            "gust_magnitude_std_dev", 0.3, "spread of the gusts' peaks (negative ones are redrawn)", "m/s", minimum=0.0
+            "gust_magnitude_std_dev",
+            0.3,
+            "standard deviation of the peak speed (negative peaks are redrawn)",
+            "m/s",
+            minimum=0.0,
         ),
         Parameter(
             "gust_duration_limits",
             [0.5, 5.0],
-            "shortest and longest gust",
+            "shortest and longest duration of a random gust",
             "s",
             minimum=0.0,
             above_minimum=True,
             length=2,
         ),
         Parameter(
-            "gust_dir_std_dev", 0.1, "spread of the gusts' direction about that of the mean wind", "rad", minimum=0.0
+            "gust_dir_std_dev", 0.1, "standard deviation of the gust direction about the mean wind", "rad", minimum=0.0
         ),
     )
 
@@ -117,7 +121,7 @@ def duration_limits(values: Values) -> tuple[float, float]:
     """Shortest and longest random gust, s.
 
     Raises:
-        ParameterError: the longest comes first.
+        ParameterError: the first is longer than the second.
     """
     shortest, longest = (float(limit) for limit in values["gust_duration_limits"])  # type: ignore[union-attr]
     if shortest > longest:
@@ -138,7 +142,7 @@ def add_discrete_gust(
 ) -> None:
     """Advance the discrete gust by dt and add its velocity to `wind_ned` (3,).
 
-    `gust` (6,): velocity in full (3), length, way so far, time until it starts.
+    `gust` (6,): full velocity (3), length, distance flown so far, time until it starts.
     """
     late = min(dt, max(0.0, dt - gust[5]))
     gust[5] = max(0.0, gust[5] - dt)
@@ -151,15 +155,22 @@ def add_discrete_gust(
 class DiscreteGust(WindModel):
     """The discrete gust of MIL-F-8785C, 3.7.3.
 
-    It builds up as (1 - cos(pi x / d)) / 2 over the way x through the air, up to the length d, and then stays.
+    It builds up as (1 - cos(pi x / d)) / 2 over the distance x flown through the air, up to the length d, and then
+    stays.
     """
 
     PARAMETERS: ClassVar[ParameterTable] = ParameterTable(
-        Parameter("discrete_gust_velocity", [0.0, 0.0, 0.0], "discrete gust in full, NED; 0: none", "m/s", length=3),
+        Parameter(
+            "discrete_gust_velocity",
+            [0.0, 0.0, 0.0],
+            "full velocity of the discrete gust, NED; 0 for none",
+            "m/s",
+            length=3,
+        ),
         Parameter(
             "discrete_gust_length",
             50.0,
-            "way through the air over which the discrete gust builds up",
+            "distance through the air over which the discrete gust builds up",
             "m",
             minimum=0.0,
             above_minimum=True,
@@ -167,14 +178,14 @@ class DiscreteGust(WindModel):
         Parameter(
             "discrete_gust_time",
             10.0,
-            "time after it is switched on at which the discrete gust is met",
+            "time from switching the discrete gust on to meeting it",
             "s",
             minimum=0.0,
         ),
     )
 
     def __init__(self, values: Values, rng: np.random.Generator) -> None:
-        """Put the gust ahead of the vehicle."""
+        """Place the gust ahead of the vehicle."""
         length, start = number(values, "discrete_gust_length"), number(values, "discrete_gust_time")
         self._gust = np.array([*values["discrete_gust_velocity"], length, 0.0, start])  # type: ignore[misc]
 
@@ -194,6 +205,6 @@ class DiscreteGust(WindModel):
         add_discrete_gust(self._gust, dt, mean_ned, truth, wind_ned)
 
     def adopt(self, other: DiscreteGust) -> None:
-        """Keep the way into the gust and the time until it."""
+        """Keep the distance into the gust and the time until it starts."""
         self._gust[4:] = other._gust[4:]
         self._gust[4] = min(self._gust[4], self._gust[3])

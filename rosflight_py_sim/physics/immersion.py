@@ -1,9 +1,8 @@
-"""How much of a hull is under water, and where the middle of that part is.
+"""Immersion of a hull: the submerged share of its volume, and the centroid of the submerged part.
 
 The hull is a box; the surface is the plane down = 0. The box is divided into the six tetrahedra of Kuhn's division,
-each along one way from its highest corner to its deepest, over which the depth is linear; what a plane cuts off a
-tetrahedron is one tetrahedron, a whole less one, or a prism of three. The result is exact at every attitude and
-continuous.
+each along one path of edges from the highest corner to the deepest. A plane cuts off a tetrahedron, all but a
+tetrahedron, or a prism of three tetrahedra. The result is exact at every attitude, and continuous.
 """
 
 from __future__ import annotations
@@ -19,8 +18,8 @@ HULL_PARAMETERS = ParameterTable(
     Parameter(
         "hull_size",
         [0.0, 0.0, 0.0],
-        "length, width and height of the box over which the displaced water is spread evenly, along the body axes; "
-        "zeros: a point",
+        "length, width and height of the hull's box along the body axes, over which buoyancy is distributed evenly; "
+        "zeros for a point",
         "m",
         minimum=0.0,
         maximum=1000.0,
@@ -29,7 +28,7 @@ HULL_PARAMETERS = ParameterTable(
     Parameter(
         "centre_of_buoyancy",
         [0.0, 0.0, 0.0],
-        "middle of that box, where the buoyancy acts when all of it is under water; body axes from the centre of mass",
+        "centre of the hull's box, where buoyancy acts when fully submerged; body axes from the centre of mass",
         "m",
         minimum=-1000.0,
         maximum=1000.0,
@@ -41,19 +40,19 @@ SIZE, CENTRE = 0, 3
 
 
 def hull_numbers(values: Values) -> NDArray[np.float64]:
-    """The `hull` array (6,) of the kernels: from SIZE on the lengths of the box, from CENTRE on its middle (m)."""
+    """The `hull` array (6,) of the kernels: from SIZE on the lengths of the box, from CENTRE on its centre (m)."""
     return np.array([*values["hull_size"], *values["centre_of_buoyancy"]], dtype=np.float64)  # type: ignore[misc]
 
 
 @kernel
 def immersed_part(state: NDArray[np.float64], hull: NDArray[np.float64]) -> tuple[float, float, float, float]:
-    """Share of the box that is under water (0 to 1), and the middle x, y, z of that part (m, body axes).
+    """Submerged share of the box (0 to 1), and the centroid x, y, z of that part (m, body axes).
 
     `state` begins with the position NED and the quaternion of the centre of mass.
     """
     x, y, z = rotate_to_body(state[3], state[4], state[5], state[6], 0.0, 0.0, 1.0)
     depth = state[2] + x * hull[CENTRE] + y * hull[CENTRE + 1] + z * hull[CENTRE + 2]
-    # Depth gained from one face to the one opposite, and the depth of the highest corner.
+    # Depth difference between opposite faces, and the depth of the highest corner.
     gx, gy, gz = x * hull[SIZE], y * hull[SIZE + 1], z * hull[SIZE + 2]
     ax, ay, az = abs(gx), abs(gy), abs(gz)
     top = depth - 0.5 * (ax + ay + az)
@@ -82,7 +81,7 @@ def immersed_part(state: NDArray[np.float64], hull: NDArray[np.float64]) -> tupl
                     uz += way
     if share <= 0.0:
         return 0.0, float(hull[CENTRE]), float(hull[CENTRE + 1]), float(hull[CENTRE + 2])
-    # Measured from the highest corner, which lies against the way down on each axis.
+    # Measured from the highest corner, which lies at the upper end of each axis.
     cx = hull[CENTRE] + (ux / share - 0.5) * hull[SIZE] * (1.0 if gx >= 0.0 else -1.0)
     cy = hull[CENTRE + 1] + (uy / share - 0.5) * hull[SIZE + 1] * (1.0 if gy >= 0.0 else -1.0)
     cz = hull[CENTRE + 2] + (uz / share - 0.5) * hull[SIZE + 2] * (1.0 if gz >= 0.0 else -1.0)
@@ -91,9 +90,9 @@ def immersed_part(state: NDArray[np.float64], hull: NDArray[np.float64]) -> tupl
 
 @kernel
 def _below(a: float, b: float, c: float, d: float) -> tuple[float, float, float, float]:
-    """Share of a tetrahedron whose corners have the depths a >= b >= c >= d that is under water.
+    """Submerged share of a tetrahedron whose corners have the depths a >= b >= c >= d.
 
-    And that share times the barycentric coordinates of its middle for the corners of a, b and c.
+    Also returns that share times the barycentric coordinates of its centroid for the corners of a, b and c.
     """
     if d >= 0.0:
         return 1.0, 0.25, 0.25, 0.25

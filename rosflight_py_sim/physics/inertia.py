@@ -1,4 +1,4 @@
-"""Mass and inertia of a vehicle as parameters, and its inertia matrix."""
+"""Inertia parameters of a vehicle, and its inertia matrix."""
 
 from __future__ import annotations
 
@@ -10,12 +10,18 @@ from rosflight_py_sim.shared_parameters import MASS
 
 INERTIA_PARAMETERS = ParameterTable(
     MASS,
-    Parameter("Jxx", 0.08, "inertia about the body x axis", "kg m^2", minimum=0.0, above_minimum=True, required=True),
-    Parameter("Jyy", 0.08, "inertia about the body y axis", "kg m^2", minimum=0.0, above_minimum=True, required=True),
-    Parameter("Jzz", 0.12, "inertia about the body z axis", "kg m^2", minimum=0.0, above_minimum=True, required=True),
-    Parameter("Jxy", 0.0, "element xy of the inertia matrix (the matrix takes it as it is, without a minus)", "kg m^2"),
-    Parameter("Jxz", 0.0, "element xz of the inertia matrix (the matrix takes it as it is, without a minus)", "kg m^2"),
-    Parameter("Jyz", 0.0, "element yz of the inertia matrix (the matrix takes it as it is, without a minus)", "kg m^2"),
+    Parameter(
+        "Jxx", 0.08, "moment of inertia about the body x axis", "kg m^2", minimum=0.0, above_minimum=True, required=True
+    ),
+    Parameter(
+        "Jyy", 0.08, "moment of inertia about the body y axis", "kg m^2", minimum=0.0, above_minimum=True, required=True
+    ),
+    Parameter(
+        "Jzz", 0.12, "moment of inertia about the body z axis", "kg m^2", minimum=0.0, above_minimum=True, required=True
+    ),
+    Parameter("Jxy", 0.0, "element xy of the inertia matrix, used with the sign given", "kg m^2"),
+    Parameter("Jxz", 0.0, "element xz of the inertia matrix, used with the sign given", "kg m^2"),
+    Parameter("Jyz", 0.0, "element yz of the inertia matrix, used with the sign given", "kg m^2"),
 )
 
 INERTIA = ("Jxx", "Jyy", "Jzz", "Jxy", "Jxz", "Jyz")
@@ -26,7 +32,7 @@ def inertia_matrix(values: Values) -> NDArray[np.float64]:
     """Inertia matrix (3, 3), kg m^2, from Jxx ... Jyz.
 
     Raises ParameterError if it is not positive definite. The triangle inequality of the principal moments is not
-    enforced: published vehicles, ROSflight's anaconda among them, violate it slightly.
+    enforced: published vehicles, including ROSflight's anaconda, violate it slightly.
     """
     xx, yy, zz, xy, xz, yz = (number(values, name) for name in INERTIA)
     matrix = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])

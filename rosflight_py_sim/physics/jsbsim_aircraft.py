@@ -1,24 +1,24 @@
 """An aircraft of the JSBSim library behind the frames and units of this project.
 
-J. Berndt, "JSBSim: An Open Source Flight Dynamics Model in C++", AIAA 2004-4923. JSBSim reckons in feet, pounds and
-slugs, over the round earth of WGS-84 that turns, with gravity by latitude and height. What it says is turned into the
-truth state here, and nowhere else:
+J. Berndt, "JSBSim: An Open Source Flight Dynamics Model in C++", AIAA 2004-4923. JSBSim computes in feet, pounds and
+slugs, over the rotating WGS-84 ellipsoid, with gravity by latitude and height. This module alone converts its state
+into the truth state:
 
-- Position is made flat along meridian and parallel: north = (M + h0) (latitude - latitude0), east = (N + h0)
+- Position is flattened along meridian and parallel: north = (M + h0) (latitude - latitude0), east = (N + h0)
   cos(latitude0) (longitude - longitude0), down = h0 - height, with M and N the radii of curvature of the ellipsoid in
   the meridian and in the prime vertical at the origin (NIMA TR 8350.2, 2000, section 4). So down is minus the height
-  above the flat ground everywhere, and level flight stays level. Distances east are right to 0.1 % up to 7 km north or
-  south of the origin at 40 degrees of latitude.
-- Attitude is that towards the local north, east and down, which turns with the earth's curvature (0.16 mrad a km).
-- Velocity and body rates are those relative to the turning earth.
+  above the flat ground everywhere, and level flight stays level. Distances east are accurate to 0.1 % up to 7 km north
+  or south of the origin at 40 degrees of latitude.
+- Attitude is relative to the local north, east and down, which turns with the earth's curvature (0.16 mrad a km).
+- Velocity and body rates are relative to the rotating earth.
 - Acceleration is the sum of all forces over mass in body axes, gravity and ground contact included. JSBSim gives
   du/dt in the axes that turn with the body and the earth: a = du/dt + (w + 2 W) x u, with w the rate relative to the
   earth, W the earth's (Stevens and Lewis, Aircraft Control and Simulation, 2nd ed., eq. 1.4-2, 1.5-1); gravity
   includes the centrifugal acceleration, so that a vehicle at rest has a = 0. The velocity of the truth state thus
   changes by the Coriolis acceleration besides: 0.007 m/s^2 at 50 m/s.
 
-An output of 1 deflects as in Beard and McLain: aileron rolls right, elevator pitches down, rudder yaws left; these are
-JSBSim's own signs.
+An output of 1 deflects as in Beard and McLain, which is also JSBSim's sign convention: aileron rolls right, elevator
+pitches down, rudder yaws left.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ JSBSIM_PARAMETERS = ParameterTable(
     Parameter(
         "jsbsim_rate",
         800.0,
-        "rate of JSBSim's own steps; a step of the simulation takes as many whole ones as are due",
+        "rate of JSBSim's integration steps; each simulation step runs a whole number of them",
         "Hz",
         minimum=100.0,
         maximum=10000.0,
@@ -60,7 +60,7 @@ JSBSIM_PARAMETERS = ParameterTable(
     Parameter(
         "brake_throttle",
         0.02,
-        "throttle below which the wheel brakes are on, and chocks stay where the aircraft starts; 0: none of it",
+        "throttle below which the wheel brakes are on and the chocks at the start hold; 0 for neither",
         minimum=0.0,
         maximum=1.0,
     ),
@@ -87,7 +87,7 @@ _CONTROLS = [f"fcs/{control}-cmd-norm" for control in ("aileron", "elevator", "r
 
 
 def jsbsim_module() -> Any:
-    """The package jsbsim; ParameterError where it is not installed."""
+    """The package jsbsim; raises ParameterError if it is not installed."""
     try:
         return import_module("jsbsim")
     except ImportError as error:
@@ -95,13 +95,13 @@ def jsbsim_module() -> Any:
 
 
 def aircraft_names() -> list[str]:
-    """Aircraft that the installed jsbsim package carries."""
+    """Aircraft in the installed jsbsim package."""
     folder = Path(jsbsim_module().get_default_root_dir()) / "aircraft"
     return sorted(path.name for path in folder.iterdir() if (path / f"{path.name}.xml").is_file())
 
 
 class AircraftStoppedError(StateDivergedError):
-    """JSBSim would not go on; the text says what it said."""
+    """JSBSim has stopped; the text gives its reason."""
 
     def __init__(self, reason: str) -> None:
         ArithmeticError.__init__(self, f"JSBSim has stopped: {reason}")
@@ -121,7 +121,7 @@ class JsbsimAircraft:
     initial_truth: NDArray[np.float64]
     """(19,) at rest on its wheels at `initial_position`, nose north, chocks and brakes on, engine idling."""
     messages: list[str]
-    """What JSBSim had to say, warnings and worse; the caller may empty it."""
+    """JSBSim's warnings and errors; the caller may empty the list."""
 
     def __init__(self, values: Values) -> None:
         self.truth = np.zeros(19)
@@ -150,7 +150,7 @@ class JsbsimAircraft:
         self.initial_truth = self.truth.copy()
 
     def set_controls(self, aileron: float, elevator: float, rudder: float, throttle: float) -> None:
-        """Set what the pilot would: surfaces from -1 to 1, throttle from 0 to 1; brakes and chocks by the throttle."""
+        """Set the controls: surfaces from -1 to 1, throttle from 0 to 1; the throttle also sets brakes and chocks."""
         for node, value in zip(self._controls, (aileron, elevator, rudder), strict=True):
             node.set_double_value(min(1.0, max(-1.0, value)))
         self._throttle = min(1.0, max(0.0, throttle))
@@ -173,10 +173,11 @@ class JsbsimAircraft:
             node.set_double_value(value / FOOT)
 
     def step(self, dt: float) -> None:
-        """Advance by dt (s) in whole steps of JSBSim; what remains is carried over to the next call.
+        """Advance by dt (s) in whole steps of JSBSim; the remainder is carried over to the next call.
 
         Raises StateDivergedError and keeps the last good truth when the state stops being finite, leaves the limits of
-        `truth_step.py`, or JSBSim stops by itself (it does after a hard crash). Until `set_truth` it fails again then.
+        `truth_step.py`, or JSBSim stops by itself (as after a hard crash). Every later call then fails until
+        `set_truth`.
         """
         if self._stopped:
             raise AircraftStoppedError("no good state has been set since")
@@ -193,11 +194,11 @@ class JsbsimAircraft:
         self._read()
 
     def set_truth(self, truth: NDArray[np.float64]) -> None:
-        """Take over position, attitude, velocity and body rates of a state (19,); engine and fuel stay as they are.
+        """Set position, attitude, velocity and body rates from a state (19,); engine and fuel are left unchanged.
 
-        Accelerations are computed anew, by the air flow of the new state. A vehicle whose centre of mass is lower than
-        it stands on its wheels is lifted onto them. Raises ValueError for a state that `checked_truth` refuses; nothing
-        is changed then.
+        Accelerations are recomputed for the air flow of the new state. A vehicle whose centre of mass is lower than
+        when it stands on its wheels is lifted onto them. Raises ValueError, and changes nothing, for a state that
+        `checked_truth` rejects.
         """
         new = checked_truth(truth)
         if self._stopped:
@@ -206,7 +207,7 @@ class JsbsimAircraft:
         self._place(new)
 
     def start_over(self) -> None:
-        """Be a new aircraft at `initial_truth`, with full tanks, in the wind of now."""
+        """Reset to `initial_truth`, with full tanks and in the present wind."""
         self._load()
 
     def wrench(self) -> NDArray[np.float64]:
@@ -219,19 +220,19 @@ class JsbsimAircraft:
 
     @property
     def mass(self) -> float:
-        """Mass with the fuel that is left, kg."""
+        """Mass including the remaining fuel, kg."""
         return float(self._fdm["inertia/mass-slugs"]) * SLUG
 
     def property(self, name: str) -> float:
         """A property of JSBSim, in its own unit.
 
         Raises:
-            KeyError: it has none of that name.
+            KeyError: there is no such property.
         """
         return float(self._fdm[name])
 
     def _load(self) -> None:
-        """A new JSBSim, which has come to rest on its wheels at its place."""
+        """A new JSBSim instance, settled on its wheels at its start."""
         jsbsim = jsbsim_module()
         self.messages.clear()
         jsbsim.set_logger(_collector(jsbsim, self.messages))
@@ -303,7 +304,7 @@ class JsbsimAircraft:
             fdm[f"ic/{axis}-fps"] = speed / FOOT
             fdm[f"ic/{rate}-rad_sec"] = value
         fdm.run_ic()
-        # That has forgotten the wind, which the forces on the new state depend on.
+        # Initialisation resets the wind, on which the forces in the new state depend.
         self.set_wind(self._wind)
         fdm.suspend_integration()
         fdm.run()
@@ -311,7 +312,7 @@ class JsbsimAircraft:
         self._read()
 
     def _read(self) -> None:
-        """Take the truth over from JSBSim, in our frames and units."""
+        """Copy the truth from JSBSim, in this package's frames and units."""
         latitude, longitude, height, roll, pitch, yaw, *rest = [node.get_double_value() for node in self._state]
         u, v, w, p, q, r, pi, qi, ri, du, dv, dw, dp, dq, dr = rest
         new = [
@@ -351,7 +352,7 @@ def radii_of_curvature(latitude: float, altitude: float) -> tuple[float, float]:
 
 
 def _load_without_side_effects(fdm: Any, name: str) -> None:
-    """Load an aircraft of the package, less the files that it would write and the sockets that it would open."""
+    """Load an aircraft of the package, without its output files and sockets."""
     root = Path(fdm.get_root_dir())
     with TemporaryDirectory() as folder:
         copy = Path(shutil.copytree(root / "aircraft" / name, Path(folder) / name)) / f"{name}.xml"
@@ -364,7 +365,7 @@ def _load_without_side_effects(fdm: Any, name: str) -> None:
 
 
 def _collector(jsbsim: Any, lines: list[str]) -> Any:
-    """A logger for JSBSim that keeps warnings and worse, and drops the banner and the rest."""
+    """Logger for JSBSim that keeps warnings and errors and drops everything else."""
 
     class Collector(jsbsim.FGLogger):  # type: ignore[misc]
         def __init__(self) -> None:
@@ -383,7 +384,7 @@ def _collector(jsbsim: Any, lines: list[str]) -> Any:
             self._text += message
 
         def format(self, format: Any) -> None:  # noqa: A002 (JSBSim's name for it)
-            """Colours are of no use here."""
+            """Ignore the colour."""
 
         def flush(self) -> None:
             if self._counts and len(lines) < 100:

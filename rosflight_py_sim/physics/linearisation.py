@@ -4,9 +4,9 @@ Beard and McLain, Small Unmanned Aircraft, section 5.5: about trim, x' = A x + B
 u of the inputs, with the book's states of chapter 3 (position, velocity in body axes, Euler angles, body rates). The
 longitudinal and lateral models are its blocks, and the modes are those of section 5.6.
 
-The modes are computed from both blocks together, without position and heading, which have no part in them but for the
-fall of density with height. So they hold in a turn too, where the blocks are coupled. Valid where the wrench is smooth:
-not at the edge of stall, nor where a propeller coefficient is cut off.
+The modes are computed from both blocks together, without position and heading, which affect them only through the
+decrease of density with height. So they hold in a turn too, where the blocks are coupled. Valid where the wrench is
+smooth: not at the onset of stall, nor where a propeller coefficient is clipped.
 """
 
 from __future__ import annotations
@@ -25,12 +25,14 @@ LONGITUDINAL = ("u", "w", "q", "theta", "h")
 LATERAL = ("v", "p", "r", "phi", "psi")
 
 _STEPS = np.array([1.0, 1.0, 1.0, 1e-4, 1e-4, 1e-4, 1e-5, 1e-5, 1e-5, 1e-5, 1e-5, 1e-5])
-"""m, m/s, rad, rad/s: the difference's error is of the square of these, its rounding 1e-14 over them."""
+"""Steps of the differences (m, m/s, rad, rad/s): truncation error grows with their square, rounding is 1e-14 over
+them.
+"""
 _INPUT_STEP = 1e-5
 _MOVING = [STATES.index(name) for name in ("u", "v", "w", "phi", "theta", "p", "q", "r")]
 _LONGITUDINAL_NAMES = ("short period", "phugoid", "longitudinal")
 _NEUTRAL = 1e-6
-"""rad/s: eigenvalues below it are zeros."""
+"""Eigenvalues below it count as zero, rad/s."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,7 @@ class Mode:
     """One mode of motion: exp(eigenvalue t), with the conjugate of a complex eigenvalue understood.
 
     Attributes:
-        name: short period, phugoid, dutch roll, roll or spiral; longitudinal or lateral where the mode is none of them.
+        name: short period, phugoid, dutch roll, roll or spiral; longitudinal or lateral for any other mode.
         eigenvalue: 1/s, its imaginary part not negative.
         shape: (8,) complex eigenvector over u, v, w, phi, theta, p, q, r.
     """
@@ -59,12 +61,12 @@ class Mode:
 
     @property
     def time_constant(self) -> float:
-        """Time in which the mode shrinks by e (s); negative where it grows by e, inf where it does neither."""
+        """Time in which the mode decays by a factor of e (s); negative if it grows, inf if it does neither."""
         return -1.0 / self.eigenvalue.real if abs(self.eigenvalue.real) > _NEUTRAL else math.inf
 
     @property
     def period(self) -> float:
-        """Time of one oscillation (s), inf for a mode that has none."""
+        """Time of one oscillation (s), inf for an aperiodic mode."""
         return 2.0 * math.pi / self.eigenvalue.imag if self.eigenvalue.imag > 0.0 else math.inf
 
 
@@ -111,10 +113,10 @@ class LinearModel:
 
 
 def _aeroplane_names(modes: list[Mode], lateral: list[bool]) -> list[str]:
-    """Names of the modes, fastest first, where the motion is that of an aeroplane, straight or in a turn; else none.
+    """Names of the modes, fastest first, if the motion is that of an aeroplane, straight or in a turn; else none.
 
     That is: two aperiodic modes, the faster of which is lateral, and three oscillations, of which the slowest is the
-    phugoid and one of the others is lateral. In a turn the slow ones are a mixture, which their shapes do not name.
+    phugoid and one of the others is lateral. In a turn the slow modes are mixed, so their shapes do not identify them.
     """
     swinging = [k for k, mode in enumerate(modes) if mode.eigenvalue.imag > 0.0]
     aperiodic = [k for k in range(len(modes)) if k not in swinging]

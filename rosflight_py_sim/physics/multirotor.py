@@ -8,10 +8,10 @@ ROSflight, for any number, position, tilt and spin of equal rotors:
     M = sum r_i x T_i a_i + direction_i Q_i a_i
 
 with a_i the thrust axis and r_i the place of rotor i and V the velocity through the air, in body axes. The rotor speed
-follows the one at which motor and propeller are in balance with the first-order lag `motor_time_constant`. The ground
-effect is a polynomial of the height above the origin, a force along body -z at whatever attitude, never negative (it
-is meant for level flight). Not modelled: inflow from body rates, blade flapping moments, interaction between rotors,
-gyroscopic moments of the rotors.
+follows the equilibrium speed of motor and propeller with the first-order lag `motor_time_constant`. The ground effect
+is a polynomial of the height above the origin, a force along body -z at any attitude, never negative (meant for level
+flight). Not modelled: inflow from body rates, blade flapping moments, interaction between rotors, gyroscopic moments of
+the rotors.
 """
 
 from __future__ import annotations
@@ -44,37 +44,33 @@ from rosflight_py_sim.pulse_width import MOTOR, OUTPUTS, pulse_of
 command_of = kernel_part(pulse_width.command_of)
 
 _AIRFRAME_PARAMETERS = ParameterTable(
-    Parameter(
-        "num_rotors", 4, "number of rotors; rotor i turns with output i", minimum=1, maximum=OUTPUTS, required=True
-    ),
+    Parameter("num_rotors", 4, "number of rotors; output i drives rotor i", minimum=1, maximum=OUTPUTS, required=True),
     Parameter(
         "rotor_positions",
         [],
-        "places of the rotors, x y z each, in body axes from the centre of mass; "
-        "given, they stand in for rotor_dists and rotor_radial_angles",
+        "rotor positions, x y z each, in body axes from the centre of mass; if given, rotor_dists and "
+        "rotor_radial_angles are ignored",
         "m",
     ),
-    Parameter("rotor_dists", [], "distances of the rotors from the centre of mass, in the body xy plane", "m"),
-    Parameter("rotor_radial_angles", [], "azimuths of the rotors, from the nose, clockwise seen from above", "deg"),
+    Parameter("rotor_dists", [], "rotor distances from the centre of mass, in the body xy plane", "m"),
+    Parameter("rotor_radial_angles", [], "rotor azimuths from the nose, clockwise seen from above", "deg"),
     Parameter(
         "rotor_tilts",
         [],
-        "tilts of the rotors, roll and pitch each (pitch first, then roll about the tilted x "
-        "axis: positive roll tips the thrust right, positive pitch back); none: all straight up",
+        "rotor tilts, roll and pitch each (pitch first, then roll about the tilted x axis: positive roll tips the "
+        "thrust right, positive pitch back); if empty, all rotors point straight up",
         "deg",
     ),
     Parameter(
         "rotor_rotation_directions",
         [-1, 1, -1, 1],
-        "senses of rotation: 1 or -1; the propeller of a 1 turns the vehicle by its torque to the left",
+        "rotation directions, 1 or -1; the propeller torque of a rotor with 1 yaws the vehicle to the left",
         minimum=-1,
         maximum=1,
         required=True,
     ),
     Parameter("CD", 2.05, "drag coefficient of the body", minimum=0.0, required=True),
-    Parameter(
-        "A_c", 0.04, "cross-section of the body that the drag coefficient refers to", "m^2", minimum=0.0, required=True
-    ),
+    Parameter("A_c", 0.04, "reference area of the body's drag coefficient", "m^2", minimum=0.0, required=True),
     Parameter(
         "CD_induced",
         0.05,
@@ -86,7 +82,7 @@ _AIRFRAME_PARAMETERS = ParameterTable(
     Parameter(
         "ground_effect",
         [0.0, 0.0, 0.0, 0.0, 0.0],
-        "force of the ground effect: polynomial of the height above the origin (m), fourth power first",
+        "ground effect force: polynomial coefficients over the height above the origin (m), fourth power first",
         "N",
         length=5,
     ),
@@ -159,8 +155,8 @@ def multirotor_wrench(
 class Multirotor(BatteryPowered):
     """Forces and moments of a multirotor from its truth state, the wind and the outputs of the flight controller.
 
-    `values` holds MULTIROTOR_PARAMETERS. Raises ParameterError when a list of the rotors has not the length that
-    `num_rotors` asks for, or a direction is neither 1 nor -1.
+    `values` holds MULTIROTOR_PARAMETERS. Raises ParameterError if the length of a rotor list does not match
+    `num_rotors`, or a direction is neither 1 nor -1.
     """
 
     def __init__(self, values: Values) -> None:
@@ -177,10 +173,10 @@ class Multirotor(BatteryPowered):
     def update(
         self, truth: NDArray[np.float64], wind_ned: NDArray[np.float64], pwm_us: NDArray[np.float64], dt: float
     ) -> NDArray[np.float64]:
-        """Wrench (6,), N and N m in body axes, without gravity and contact, after the rotors have turned on by dt (s).
+        """Wrench (6,), N and N m in body axes, without gravity and contact, at the end of a step of dt (s).
 
         `truth` (19,), `wind_ned` (3,) m/s, `pwm_us` (14,) pulse widths in us: 1000 to 2000 is throttle 0 to 1 of the
-        rotor of that number. The array returned is written anew by the next call.
+        rotor of that number. The next call overwrites the returned array.
         """
         multirotor_wrench(
             truth,
@@ -200,13 +196,13 @@ class Multirotor(BatteryPowered):
     def steady_wrench(
         self, truth: NDArray[np.float64], wind_ned: NDArray[np.float64], throttles: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Wrench (6,) once rotors and battery have settled at `throttles` (n,), 0 to 1; the vehicle's state stays.
+        """Wrench (6,) once rotors and battery have settled at `throttles` (n,), 0 to 1; the state is left unchanged.
 
-        A new array.
+        The array is new.
         """
         pwm_us = pulse_of(throttles, MOTOR)
         work, speeds, wrench = self._throttles.copy(), self._speeds.copy(), np.zeros(6)
-        # Speeds and voltage depend on one another; each round brings them closer by a factor below 1/2 in practice.
+        # Speeds and voltage are coupled; each iteration reduces the error by more than half in practice.
         for _ in range(200):
             before = speeds.copy()
             multirotor_wrench(
@@ -228,11 +224,11 @@ class Multirotor(BatteryPowered):
 
     @property
     def rotor_speeds(self) -> NDArray[np.float64]:
-        """Rotor speeds (n,), rad/s, written anew by each update."""
+        """Rotor speeds (n,), rad/s; each update overwrites the array."""
         return self._speeds
 
     def adopt(self, other: Multirotor) -> None:
-        """Go on from the rotor speeds and the battery charge of another multirotor; rotors it has not stand still."""
+        """Copy the rotor speeds and the battery charge of another multirotor; rotors that it lacks stand still."""
         count = min(len(self._speeds), len(other._speeds))
         self._speeds[:] = 0.0
         self._speeds[:count] = other._speeds[:count]

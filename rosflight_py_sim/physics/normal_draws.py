@@ -11,7 +11,7 @@ ROWS = 1024
 
 
 class NormalDraws:
-    """Hands out rows of `width` independent standard normal numbers from `rng`, the same for the same seed."""
+    """Source of rows of `width` independent standard normal numbers from `rng`, reproducible by seed."""
 
     def __init__(self, rng: np.random.Generator, width: int) -> None:
         self._rng = rng
@@ -20,7 +20,7 @@ class NormalDraws:
         self._left: Iterator[NDArray[np.float64]] = iter(())
 
     def next(self) -> NDArray[np.float64]:
-        """The next row (width,); it stays valid until ROWS more have been asked for at most."""
+        """The next row (width,); at most ROWS further calls overwrite it."""
         row = next(self._left, None)
         if row is None:
             self._rng.standard_normal(out=self._block)

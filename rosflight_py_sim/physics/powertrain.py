@@ -1,8 +1,8 @@
-"""Battery, motors and propellers together: what every vehicle that flies by electric motors shares.
+"""Battery, motors and propellers: the electric powertrain shared by all vehicles.
 
 All rotors of a vehicle are equal and draw on one battery. Their state is in arrays, so that a step allocates nothing:
 `throttles` (n,) share of the battery's voltage at each motor, `speeds` (n,) rad/s, `battery` (3,) VOLTAGE (V), CURRENT
-(A), CHARGE_DRAWN (A s). `powertrain` holds the parameters, in the places that are named here.
+(A), CHARGE_DRAWN (A s). `powertrain` holds the parameters, at the indices named here.
 """
 
 from __future__ import annotations
@@ -27,23 +27,25 @@ POWERTRAIN_PARAMETERS = ParameterTable(
     Parameter("CQ_1", 0.00146105, "torque coefficient, linear in the advance ratio", required=True),
     Parameter("CQ_2", -0.01440988, "torque coefficient, quadratic in the advance ratio", required=True),
     Parameter("D_prop", 0.381, "propeller diameter", "m", minimum=0.0, above_minimum=True, required=True),
-    Parameter("R_motor", 0.042, "winding resistance of a motor", "ohm", minimum=0.0, above_minimum=True, required=True),
-    Parameter("I_0", 1.5, "no-load current of a motor", "A", minimum=0.0, required=True),
+    Parameter("R_motor", 0.042, "motor winding resistance", "ohm", minimum=0.0, above_minimum=True, required=True),
+    Parameter("I_0", 1.5, "motor no-load current", "A", minimum=0.0, required=True),
     Parameter(
         "KQ",
         0.028937,
-        "torque constant of a motor, equal to its back-emf constant in V s/rad",
+        "motor torque constant, equal to its back-emf constant in V s/rad",
         "N m/A",
         minimum=0.0,
         above_minimum=True,
         required=True,
     ),
-    Parameter("motor_time_constant", 0.03, "time constant of the rotor speed's lag; 0: none", "s", minimum=0.0),
+    Parameter("motor_time_constant", 0.03, "time constant of the rotor speed lag; 0 for no lag", "s", minimum=0.0),
 )
 
 AIR_PARAMETERS = ParameterTable(
-    Parameter("use_standard_atmosphere", True, "air density by altitude; otherwise it is rho everywhere"),
-    Parameter("rho", 1.225, "air density where use_standard_atmosphere is off", "kg/m^3", minimum=0.0),
+    Parameter(
+        "use_standard_atmosphere", True, "compute the air density from the altitude; if false, it is rho everywhere"
+    ),
+    Parameter("rho", 1.225, "air density if use_standard_atmosphere is false", "kg/m^3", minimum=0.0),
     ORIGIN_ALTITUDE,
 )
 
@@ -86,7 +88,7 @@ def supply_voltage(
     throttles: NDArray[np.float64],
     speeds: NDArray[np.float64],
 ) -> float:
-    """Voltage (V) at the battery's terminals, by its charge and under the load of the motors."""
+    """Voltage (V) at the battery's terminals from its charge and the motor load."""
     voltage = powertrain[FULL_VOLTAGE]
     if powertrain[CAPACITY] > 0.0:
         voltage = open_circuit_voltage(1.0 - battery[CHARGE_DRAWN] / powertrain[CAPACITY], voltage)
@@ -104,7 +106,7 @@ def supply_voltage(
 
 @kernel
 def balanced_speed(powertrain: NDArray[np.float64], voltage: float, inflow: float, air: float) -> float:
-    """Speed (rad/s) at which motor and propeller are in balance; see `steady_rotor_speed`."""
+    """Equilibrium speed (rad/s) of motor and propeller; see `steady_rotor_speed`."""
     return steady_rotor_speed(
         voltage,
         inflow,
@@ -121,7 +123,7 @@ def balanced_speed(powertrain: NDArray[np.float64], voltage: float, inflow: floa
 
 @kernel
 def followed_share(powertrain: NDArray[np.float64], dt: float) -> float:
-    """Share of the way to balance that a rotor's speed goes in dt (s): the exact solution of its first-order lag."""
+    """Share of the speed error that a rotor closes in dt (s): the exact solution of its first-order lag."""
     lag = powertrain[LAG]
     return 1.0 - math.exp(-dt / lag) if lag > 0.0 else 1.0
 
@@ -157,17 +159,17 @@ def load_battery(
     speeds: NDArray[np.float64],
     dt: float,
 ) -> None:
-    """Draw the motors' current at `voltage` (V) from the battery for dt (s)."""
+    """Discharge the battery by the motor current at `voltage` (V) for dt (s)."""
     current = battery_load(voltage, throttles, speeds, powertrain[RESISTANCE], powertrain[TORQUE_CONSTANT])
     battery[VOLTAGE] = voltage
     battery[CURRENT] = current
-    # No current draws nothing, also for ever: dt may be infinite.
+    # Without current there is no discharge, also for an infinite dt.
     if powertrain[CAPACITY] > 0.0 and current > 0.0:
         battery[CHARGE_DRAWN] = min(powertrain[CAPACITY], battery[CHARGE_DRAWN] + current * dt)
 
 
 class BatteryPowered:
-    """What the battery of a vehicle reads, of its `battery` array, which the vehicle holds as `_battery`."""
+    """Battery readings from the `battery` array that the vehicle holds as `_battery`."""
 
     _battery: NDArray[np.float64]
 
@@ -178,7 +180,7 @@ class BatteryPowered:
 
     @property
     def current_a(self) -> float:
-        """Current that all of the vehicle draws from the battery (A)."""
+        """Total current drawn from the battery (A)."""
         return self._battery.item(CURRENT)
 
     @property

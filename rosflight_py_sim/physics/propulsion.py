@@ -1,9 +1,9 @@
 """Electric motor and propeller: speed, thrust, torque and current of one rotor.
 
 Beard and McLain, Small Unmanned Aircraft, section 4.3 (DC motor and propeller with thrust and torque coefficients
-quadratic in the advance ratio J = 2 pi V / (Omega D)), with these limits, as in ROSflight: the inflow V along the axis
-counts as 0 when air comes from behind, the speed is at least 1e-4 rad/s, and a coefficient that is not positive is
-1e-4 (the quadratics are not valid in the windmill state).
+quadratic in the advance ratio J = 2 pi V / (Omega D)), with these limits, as in ROSflight: inflow V from behind counts
+as 0, the speed is at least 1e-4 rad/s, and a coefficient that is not positive becomes 1e-4 (the quadratics are not
+valid in the windmill state).
 """
 
 from __future__ import annotations

@@ -1,21 +1,21 @@
 """Rigid body with six degrees of freedom: equations of motion and one Runge-Kutta step.
 
 Beard and McLain, Small Unmanned Aircraft, eq. 3.14 to 3.17 (with quaternions, appendix B), with the velocity in
-inertial instead of body axes while integrating: free motion is then a straight line exactly, however the body turns.
+inertial instead of body axes while integrating: free motion is then exactly a straight line, whatever the rotation.
 
     p' = v,   q' = q (0, w) / 2,   v' = R(q) F / m + (0, 0, g) + contact / m,   w' = J^-1 (M + M_contact - w x J w)
 
-Under water the vehicle carries added mass A = diag(A_1, A_2), which is inertia and is solved for as such: as a force it
-would make an explicit method unstable where it exceeds the body's own mass. Fossen, Handbook of Marine Craft
-Hydrodynamics and Motion Control (Wiley, 2011), sections 6.3 (added mass and its Coriolis matrix, property 6.2) and 8.3
-(velocity v_r relative to an irrotational current, constant in inertial axes), in body axes at the centre of mass:
+Under water the vehicle carries added mass A = diag(A_1, A_2), which is treated as inertia: as a force it would make an
+explicit method unstable where it exceeds the body's own mass. Fossen, Handbook of Marine Craft Hydrodynamics and Motion
+Control (Wiley, 2011), sections 6.3 (added mass and its Coriolis matrix, property 6.2) and 8.3 (velocity v_r relative to
+an irrotational current, constant in inertial axes), in body axes at the centre of mass:
 
     (m + A_1) a = F_all + A_1 (w x v_r) - w x (A_1 v_r)
     (J + A_2) w' = M_all - w x (J + A_2) w - v_r x (A_1 v_r)
 
-with F_all and M_all weight and contact included and a the acceleration against inertial axes, v' of above turned into
-body axes (the book's v_r' is a - w x v_r). At the surface A counts by the share of the hull that is under water; its
-change with that share exerts no force of its own (no slamming).
+where F_all and M_all include weight and contact, and a is the acceleration relative to inertial axes, the v' above in
+body axes (the book's v_r' is a - w x v_r). At the surface A is scaled by the submerged share of the hull; changes of
+that share exert no force (no slamming).
 
 Working state, float64 (13,): [0:3] position NED (m), [3:7] quaternion w x y z, [7:10] velocity NED (m/s), [10:13] body
 rates (rad/s). Flat, non-rotating earth with constant gravity; mass and inertia constant.
@@ -128,7 +128,7 @@ def _accelerate_in_water(
     mx -= q * hz - r * hy + (az - ay) * v * w
     my -= r * hx - p * hz + (ax - az) * u * w
     mz -= p * hy - q * hx + (ay - ax) * u * v
-    # The symmetric matrix solved by its cofactors.
+    # Solve the symmetric system by cofactors.
     cxx, cxy, cxz = yy * zz - yz * yz, xz * yz - xy * zz, xy * yz - xz * yy
     cyy, cyz, czz = xx * zz - xz * xz, xy * xz - xx * yz, xx * yy - xy * xy
     determinant = xx * cxx + xy * cxy + xz * cxz
@@ -150,7 +150,7 @@ def runge_kutta_step(
     anchors: NDArray[np.float64],
     surface: NDArray[np.float64],
 ) -> None:
-    """Advance work[0] by dt (s) with the classical fourth-order method, and bring the quaternion back to unit length.
+    """Advance work[0] by dt (s) with the classical fourth-order method, and normalise the quaternion.
 
     `work` is (6, 13): the state, the stage's state, and the four slopes. The wrench and the anchors are held.
     """

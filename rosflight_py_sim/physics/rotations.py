@@ -62,7 +62,7 @@ def euler_from_quaternion(qw: float, qx: float, qy: float, qz: float) -> tuple[f
 
 @kernel
 def quaternion_from_rotation_vector(x: float, y: float, z: float) -> tuple[float, float, float, float]:
-    """Exponential map: quaternion of the turn by |v| rad about v. Below 1e-4 rad by series, exact to rounding."""
+    """Exponential map: quaternion of the turn by |v| rad about v. Series below 1e-4 rad, exact to rounding."""
     angle_squared = x * x + y * y + z * z
     if angle_squared < 1e-8:
         scale = 0.5 - angle_squared / 48.0

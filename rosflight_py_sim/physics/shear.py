@@ -1,4 +1,4 @@
-"""Wind shear: the wind near the ground, which grows with the logarithm of the height."""
+"""Wind shear near the ground: wind speed grows with the logarithm of height."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FOOT = 0.3048
 """m."""
 REFERENCE_HEIGHT = 20.0 * FOOT
 HIGHEST = 1000.0 * FOOT
-"""Height (m) above which the wind of this height is taken."""
+"""Height (m) above which the wind speed is constant."""
 
 
 @kernel
@@ -28,7 +28,7 @@ def shear_share(height: float, roughness_length: float) -> float:
 
 
 class ShearWind(WindModel):
-    """Mean wind over level ground by MIL-F-8785C, 3.7.3.2: proportional to `shear_share`, without a turn of direction.
+    """Mean wind over level ground by MIL-F-8785C, 3.7.3.2: proportional to `shear_share`, constant in direction.
 
     The ground is at down = 0. The specification states the profile for 3 ft to 1000 ft. It gives z0 as 0.15 ft for the
     flight phases near the ground (category C) and as 2 ft for the others.
@@ -49,7 +49,7 @@ class ShearWind(WindModel):
     IS_MEAN: ClassVar[bool] = True
 
     def __init__(self, values: Values, rng: np.random.Generator) -> None:
-        """Take wind and roughness length."""
+        """Set wind and roughness length from the parameters."""
         self._wind_20ft = np.array(values["shear_wind_20ft"], dtype=np.float64)
         self._roughness_length = number(values, "shear_roughness_length")
 

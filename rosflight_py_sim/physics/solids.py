@@ -1,8 +1,8 @@
-"""What a vehicle can run into: the ground or the floor, the walls of a pool, and the solid objects of the world.
+"""Solids for contact: ground or floor, pool walls, and the solid objects of the world.
 
-A row of `solids` has nine numbers. The parts of objects are as the world has them (`world.part_array`): 1 of a
-cylinder, 0 of a box, then centre, half sizes, cosine and sine of yaw. A plane, behind which all is solid, is PLANE, the
-unit vector NED that leads into it, and at OFFSET how deep in it the origin is (m).
+A row of `solids` has nine numbers. Parts of objects are rows of `world.part_array`: 1 for a cylinder or 0 for a box,
+then centre, half sizes, cosine and sine of yaw. A plane (a solid half-space) is PLANE, the unit vector NED that points
+into it, and at OFFSET the depth of the origin in it (m).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Solids:
 
     @property
     def floor(self) -> Solids:
-        """The first alone."""
+        """Only the first solid: the floor or the ground."""
         return Solids(self.names[:1], self.rows[:1])
 
     @property
@@ -47,7 +47,7 @@ class Solids:
 def solids_of(values: Values, world: World) -> Solids:
     """Floor, walls and solid objects of a world; on dry land the ground is at the parameter `ground_altitude`.
 
-    The walls of a pool have no end upwards.
+    The walls of a pool extend upwards without end.
     """
     if world.water is None:
         found = [("ground", _plane((0.0, 0.0, 1.0), number(values, "ground_altitude")))]
@@ -75,7 +75,7 @@ def _plane(into: tuple[float, float, float], offset: float) -> NDArray[np.float6
 def depth_in_part(
     part: NDArray[np.float64], north: float, east: float, down: float
 ) -> tuple[float, float, float, float]:
-    """How deep a place is in a part, and the unit vector NED away from the face that is nearest.
+    """Depth of a place in a part (m), and the unit vector NED away from the nearest face.
 
     Outside, the depth is negative, and the distance to the part is at least as long.
     """
@@ -85,7 +85,7 @@ def depth_in_part(
     if part[0] != 0.0:
         radius = math.sqrt(dn * dn + de * de)
         if part[4] - radius < depth:
-            # On the axis any way out is as short as the others.
+            # On the axis all directions are equally short.
             into_n, into_e = (-dn / radius, -de / radius) if radius > 0.0 else (1.0, 0.0)
             depth, into_d = part[4] - radius, 0.0
         return depth, into_n, into_e, into_d

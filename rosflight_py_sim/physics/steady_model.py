@@ -1,6 +1,6 @@
-"""What trim and linearisation ask of a vehicle: the wrench of steady flight, its inputs, and the rigid body.
+"""Steady-flight model of a vehicle for trim and linearisation: wrench, inputs and rigid body.
 
-Any model that can tell its wrench with all lags settled can be trimmed and linearised; nothing here knows which.
+Any model that provides its wrench with all lags settled can be trimmed and linearised.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SteadyWrench: TypeAlias = Callable[[Array, Array], Array]
 
 @dataclass(frozen=True)
 class ModelInput:
-    """One input of a vehicle: its range, and a value from which a search may start. An angle is in rad."""
+    """One input of a vehicle: its range, and a start value for a search. Angles are in rad."""
 
     name: str
     minimum: float
@@ -51,7 +51,7 @@ class SteadyModel:
         self._state, self._rate = np.zeros(13), np.zeros(13)
 
     def wrench(self, truth: Array, inputs: Array) -> Array:
-        """A copy of the model's wrench (6,) at `truth` (19,), of which the accelerations are not looked at."""
+        """Copy of the model's wrench (6,) at `truth` (19,), whose accelerations are not used."""
         return np.array(self._wrench(truth, inputs), dtype=np.float64)
 
     def derivative(self, truth: Array, inputs: Array) -> Array:

@@ -17,8 +17,8 @@ STEERING_PARAMETERS = ParameterTable(
     Parameter(
         "contact_steering",
         [],
-        "angle by which each point's wheel turns to the right, seen from above, at the full steering command; negative "
-        "for a tail wheel; points beyond the end of the list are not steered",
+        "steering angle of each point's wheel at full command, positive to the right seen from above (negative for a "
+        "tail wheel); points beyond the end of the list are not steered",
         "deg",
         minimum=-80.0,
         maximum=80.0,
@@ -27,8 +27,8 @@ STEERING_PARAMETERS = ParameterTable(
     Parameter(
         "steering_mix",
         [],
-        "weight of each output of the flight controller, from output 0, in the steering command, which is limited to "
-        "-1 to 1 and steers right if positive; outputs beyond the end have none",
+        "weight of each flight controller output, from output 0, in the steering command (-1 to 1, positive steers "
+        "right); outputs beyond the end of the list have no weight",
         minimum=-100.0,
         maximum=100.0,
         read_only=True,
@@ -51,7 +51,8 @@ class Steering:
     """
 
     def __init__(self, values: Values, points: NDArray[np.float64]) -> None:
-        """Take the values of STEERING_PARAMETERS, and the contact points (n, 6) whose steering columns are written.
+        """Set up from the values of STEERING_PARAMETERS and the contact points (n, 6), whose steering columns are
+        written.
 
         Raises:
             ParameterError: a list is longer than the number of outputs or points, or a steered point does not roll.

@@ -1,8 +1,8 @@
-"""Which outputs of the flight controller move which surface, as data: for flight controllers that cannot be asked.
+"""Surface mix: parameters that map outputs to surfaces, for flight controllers that do not report their mixer.
 
-The command of a surface is the weighted sum of the outputs' servo commands, (pulse width - 1500 us) / 500 us, and the
-throttle that of their motor commands, (pulse width - 1000 us) / 1000 us. Elevons and V-tails are sums of two outputs,
-and a surface that moves the other way has a negative weight.
+The command of a surface is a weighted sum of the outputs' servo commands, (pulse width - 1500 us) / 500 us; the
+throttle is a weighted sum of their motor commands, (pulse width - 1000 us) / 1000 us. Elevons and V-tails are sums of
+two outputs, and a surface that moves the other way has a negative weight.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values
 from rosflight_py_sim.pulse_width import MOTOR, OUTPUTS, SERVO
 
-# Row by row what a mixer (4, 15) moves.
+# The rows of a mixer (4, 15).
 _COMMANDS = {"aileron": SERVO, "elevator": SERVO, "rudder": SERVO, "throttle": MOTOR}
 
 SURFACE_MIX_PARAMETERS = ParameterTable(
@@ -22,7 +22,8 @@ SURFACE_MIX_PARAMETERS = ParameterTable(
             f"{name}_mix",
             [],
             f"Weight of each output, from output 0, in the {'throttle' if name == 'throttle' else f'{name} command'}; "
-            "outputs beyond the end have none. With all four lists empty, the flight controller's mixer tells",
+            "outputs beyond the end of the list have no weight. If all four lists are empty, the flight controller's "
+            "mixer is used",
             minimum=-100.0,
             maximum=100.0,
             read_only=True,
@@ -47,7 +48,7 @@ def output_weights(values: Values, parameter: str) -> NDArray[np.float64]:
 
 
 def mixer_of_values(values: Values) -> NDArray[np.float64] | None:
-    """The mixer (4, 15) that SURFACE_MIX_PARAMETERS give, see `FixedWing.set_mixer`; None when all of them are empty.
+    """The mixer (4, 15) given by SURFACE_MIX_PARAMETERS, see `FixedWing.set_mixer`; None if all of them are empty.
 
     Raises:
         ParameterError: more weights than outputs.

@@ -1,14 +1,14 @@
-"""Thrusters under water: from a command to a thrust, with dead zone, saturation, lag and direction.
+"""Underwater thrusters: thrust from a command, with dead zone, saturation, lag and direction.
 
-A command u from -1 to 1 gives nothing up to the dead zone d and all from the saturation s on; between them
+A command u from -1 to 1 gives no thrust up to the dead zone d and full thrust from the saturation s on; in between
 
     T = sign(u) T_full ((|u| - d) / (s - d))^n
 
 with T_full forward or in reverse; n is 1 for a controller that commands thrust and near 2 for one that commands speed,
-as a propeller's thrust at no speed of advance goes with its speed squared. The thrust follows with a first-order lag,
-solved exactly. A propeller that comes out of the water loses its thrust over its own diameter. The current that a motor
-draws goes with the power 3/2 of its thrust, as the power of an actuator disc does at no speed of advance. Not modelled:
-loss of thrust with the speed of advance, reaction torque, interaction, the battery's voltage.
+because a propeller's static thrust is proportional to its speed squared. The thrust follows with a first-order lag,
+solved exactly. A propeller that comes out of the water loses its thrust over its own diameter. The motor current is
+proportional to thrust to the power of 3/2, like the static power of an actuator disc. Not modelled: loss of thrust with
+the speed of advance, reaction torque, interaction, the battery's voltage.
 """
 
 from __future__ import annotations
@@ -31,33 +31,37 @@ THRUSTER_PARAMETERS = ParameterTable(
     Parameter(
         "num_thrusters",
         4,
-        "number of thrusters; thruster i turns with output i",
+        "number of thrusters; output i drives thruster i",
         minimum=1,
         maximum=OUTPUTS,
         required=True,
     ),
-    Parameter("thruster_positions", [], "places of the thrusters, x y z each, body axes from the centre of mass", "m"),
+    Parameter("thruster_positions", [], "thruster positions, x y z each, in body axes from the centre of mass", "m"),
     Parameter(
         "thruster_directions",
         [],
-        "directions in which a positive command pushes the vehicle, x y z each, of any length above 0",
+        "thrust directions for a positive command, x y z each, in body axes, of any length above 0",
     ),
     Parameter("thruster_forward_thrusts", [], f"thrust at full command; {_EACH}", "N", minimum=0.0, above_minimum=True),
     Parameter(
         "thruster_reverse_thrusts",
         [],
-        f"thrust at full negative command; {_EACH}; none: as forward",
+        f"thrust at full negative command; {_EACH}; if empty, the forward thrusts",
         "N",
         minimum=0.0,
         above_minimum=True,
     ),
     Parameter(
-        "thruster_dead_zones", [0.0], f"command up to which a thruster stands still; {_EACH}", minimum=0.0, maximum=0.9
+        "thruster_dead_zones",
+        [0.0],
+        f"command magnitude up to which there is no thrust; {_EACH}",
+        minimum=0.0,
+        maximum=0.9,
     ),
     Parameter(
         "thruster_saturations",
         [1.0],
-        f"command from which on a thruster gives all; {_EACH}",
+        f"command magnitude from which on thrust is full; {_EACH}",
         minimum=0.0,
         above_minimum=True,
         maximum=1.0,
@@ -65,15 +69,15 @@ THRUSTER_PARAMETERS = ParameterTable(
     Parameter(
         "thruster_exponents",
         [1.0],
-        f"power of the command with which the thrust grows; {_EACH}",
+        f"exponent of thrust over command; {_EACH}",
         minimum=0.5,
         maximum=3.0,
     ),
     Parameter(
-        "thruster_time_constants", [0.1], f"time constant of the thrust's lag, 0: none; {_EACH}", "s", minimum=0.0
+        "thruster_time_constants", [0.1], f"time constant of the thrust lag, 0 for no lag; {_EACH}", "s", minimum=0.0
     ),
     Parameter("thruster_full_currents", [0.0], f"current at full forward thrust; {_EACH}", "A", minimum=0.0),
-    Parameter("thruster_diameter", 0.05, "diameter of the propellers", "m", minimum=0.0, above_minimum=True),
+    Parameter("thruster_diameter", 0.05, "propeller diameter", "m", minimum=0.0, above_minimum=True),
 )
 
 THRUSTER_SIZE = 13
@@ -94,8 +98,8 @@ def thruster_numbers(values: Values) -> NDArray[np.float64]:
     """The `thrusters` array (n, THRUSTER_SIZE) of the kernels.
 
     Raises:
-        ParameterError: a list has not the length that `num_thrusters` asks for, a direction has no length, or a dead
-            zone reaches the saturation.
+        ParameterError: the length of a list does not match `num_thrusters`, a direction is zero, or a dead zone is not
+        below its saturation.
     """
     count = int(number(values, "num_thrusters"))
     thrusters = np.zeros((count, THRUSTER_SIZE))
@@ -134,7 +138,7 @@ def thruster_numbers(values: Values) -> NDArray[np.float64]:
 
 @kernel
 def settled_thrust(thruster: NDArray[np.float64], pulse_us: float) -> float:
-    """Thrust (N, negative in reverse) that a pulse width asks for, once the lag is over."""
+    """Steady-state thrust (N, negative in reverse) for a pulse width."""
     if pulse_us < NO_PULSE_US:
         return 0.0
     command = command_of(pulse_us, SERVO)
@@ -147,7 +151,7 @@ def settled_thrust(thruster: NDArray[np.float64], pulse_us: float) -> float:
 
 @kernel
 def settled_command(thruster: NDArray[np.float64], thrust: float) -> float:
-    """Command (-1 to 1) that asks for a thrust (N): the inverse of `settled_thrust`, all where it asks for more."""
+    """Command (-1 to 1) for a thrust (N): the inverse of `settled_thrust`, saturated."""
     part = thrust / thruster[FORWARD] if thrust >= 0.0 else -thrust / thruster[REVERSE]
     if part == 0.0:
         return 0.0
@@ -158,7 +162,7 @@ def settled_command(thruster: NDArray[np.float64], thrust: float) -> float:
 
 @kernel
 def advance_thrust(thruster: NDArray[np.float64], pulse_us: float, thrust: float, dt: float) -> float:
-    """The thrust (N) after dt (s): the exact solution of its first-order lag."""
+    """Thrust (N) after dt (s): the exact solution of its first-order lag."""
     settled = settled_thrust(thruster, pulse_us)
     lag = thruster[LAG]
     return settled + (thrust - settled) * (math.exp(-dt / lag) if lag > 0.0 else 0.0)

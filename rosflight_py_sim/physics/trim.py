@@ -1,4 +1,4 @@
-"""Trim: the attitude and the inputs at which a vehicle flies steadily, straight or in a turn, level or not.
+"""Trim: attitude and inputs of steady flight, straight or in a turn, level, climbing or descending.
 
 Beard and McLain, Small Unmanned Aircraft, section 5.3 and appendix F: in still air, given the airspeed V, the
 flight-path angle gamma and the radius R of the turn, the state moves as
@@ -8,8 +8,8 @@ flight-path angle gamma and the radius R of the turn, the state moves as
 
 Unknown are the Euler angles and the inputs. Two things differ from the book's search over alpha, beta and phi. Forces
 and moments are solved together with the climb angle, so theta = alpha + gamma, which holds for wings level only, is not
-assumed. And what is left free (how much to slip) is settled by the turn's coordination: no force along body y. That
-holds for a multirotor as it does for an aeroplane; one that hovers keeps the heading from which the search starts.
+assumed. The remaining freedom (sideslip) is fixed by turn coordination: no force along body y. This applies to
+multirotors and aeroplanes alike; a hovering multirotor keeps the heading from which the search starts.
 """
 
 from __future__ import annotations
@@ -27,13 +27,15 @@ from rosflight_py_sim.physics.rotations import quaternion_from_euler, rotate_to_
 from rosflight_py_sim.physics.steady_model import Array, SteadyModel
 
 CONVERGED = 1e-9
-"""Greatest residual of a trimmed state: forces over weight, angular accelerations in rad/s^2."""
+"""Largest residual of a trimmed state: forces over weight, angular accelerations in rad/s^2."""
 
 STEEPEST = math.radians(85.0)
-"""Bank, pitch and crab angle that the search does not pass: Euler angles end at 90 degrees."""
+"""Largest bank, pitch and crab angle in the search: Euler angles are singular at 90 degrees."""
 
 AT_LIMIT = 1e-3
-"""Share of its range within which an input counts as standing at its limit (the search stays inside)."""
+"""Distance to a limit, as a share of the range, within which an input counts as at that limit (the search stays
+inside).
+"""
 
 _STARTING_INCIDENCES = tuple(math.radians(angle) for angle in (0.0, 3.0, -3.0, 8.0, 15.0))
 _ANGLES = ("bank", "pitch", "crab angle")
@@ -42,14 +44,14 @@ _UNMET = ("forward", "to the right", "downward", "in roll", "in pitch", "in yaw"
 
 
 class TrimError(ParameterError):
-    """A flight condition that the vehicle cannot hold; the text says which, and what stands in the way."""
+    """Flight condition that the vehicle cannot hold; the text names the condition and what limits it."""
 
 
 @dataclass(frozen=True)
 class FlightCondition:
-    """What the vehicle shall do: angles in rad, radius in m (inf: straight; positive: to the right), altitude in m.
+    """Flight condition: angles in rad, radius in m (inf for straight flight, positive to the right), altitude in m.
 
-    The altitude counts from the origin of the inertial frame. Raises ParameterError for what makes no sense.
+    The altitude counts from the origin of the inertial frame. Raises ParameterError for a value out of range.
     """
 
     airspeed: float
@@ -80,7 +82,7 @@ class FlightCondition:
         return self.airspeed * np.array([math.cos(climb), 0.0, -math.sin(climb)])
 
     def __str__(self) -> str:
-        """The condition as an error names it."""
+        """The condition as text, for errors."""
         return (
             f"airspeed {self.airspeed:g} m/s, flight-path angle {math.degrees(self.flight_path_angle):g} deg, "
             f"turn radius {self.turn_radius:g} m, altitude {self.altitude:g} m"
@@ -92,12 +94,12 @@ class Trim:
     """A trimmed state.
 
     Attributes:
-        condition: what was asked for.
+        condition: the flight condition requested.
         truth: (19,) on a northward course above the origin; its accelerations are those of the turn.
         inputs: (n,) in the order of the model's inputs.
         euler: roll, pitch, yaw, rad; yaw is the angle from the course to the nose.
         alpha, beta: angle of attack and sideslip angle, rad (eq. 2.8); 0 without airspeed.
-        residual: greatest residual of the equations, see CONVERGED.
+        residual: largest residual of the equations, see CONVERGED.
     """
 
     condition: FlightCondition
@@ -112,11 +114,11 @@ class Trim:
 def trim(model: SteadyModel, condition: FlightCondition) -> Trim:
     """The steady flight of `model` in `condition`.
 
-    Searched from several angles of attack: where a wing can carry the vehicle both unstalled and stalled, the least
-    angle of attack counts.
+    The search starts from several angles of attack; where a wing can carry the vehicle both unstalled and stalled, the
+    solution with the smallest angle of attack is returned.
 
     Raises:
-        TrimError: there is no such flight; the text gives what limits it.
+        TrimError: the condition cannot be held; the text gives what limits it.
         ParameterError: scipy is not installed; the text names the extra.
     """
     equations = _SteadyFlight(model, condition)
@@ -128,12 +130,12 @@ def trim(model: SteadyModel, condition: FlightCondition) -> Trim:
     if not trimmed:
         nearest = min(found, key=lambda one: float(one.cost))
         raise TrimError(f"{condition}: cannot be held; {equations.obstacle(nearest.x)}")
-    # Solutions that agree to rounding are one, the first.
+    # Of solutions that agree to rounding, the first counts.
     return min(trimmed, key=lambda one: round(abs(one.alpha), 6))
 
 
 def _least(residual: Callable[[Array], Array], start: Array, equations: _SteadyFlight) -> Any:
-    """What scipy finds from `start`: the last unknowns of the equations, as many as `start` has."""
+    """scipy's solution from `start` for the last unknowns of the equations, as many as `start` has."""
     try:
         from scipy.optimize import least_squares  # a quarter of a second to import, which not every program needs
     except ImportError as error:
@@ -154,7 +156,7 @@ def _least(residual: Callable[[Array], Array], start: Array, equations: _SteadyF
 
 
 class _SteadyFlight:
-    """The equations of a steady flight, in roll, pitch, yaw and the inputs."""
+    """Equations of steady flight, in roll, pitch, yaw and the inputs."""
 
     def __init__(self, model: SteadyModel, condition: FlightCondition) -> None:
         self.model = model
@@ -169,10 +171,10 @@ class _SteadyFlight:
         self._weight = max(model.gravity, 1e-3)
 
     def start(self, incidence: float, suited: bool) -> Array:
-        """Where to search from: the bank of a coordinated level turn, this angle of attack, and the inputs.
+        """Start of a search: the bank of a coordinated level turn, this angle of attack, and the inputs.
 
-        `suited` inputs are those that leave least over at this attitude. Without them the first step follows the
-        moments, whatever it does to the angle of attack.
+        `suited` inputs minimise the residual at this attitude. Without them the first step follows the moments and may
+        leave the angle of attack far off.
         """
         lateral = self.condition.velocity_ned[0] * self.condition.turn_rate
         pitch = incidence + self.condition.flight_path_angle if self.condition.airspeed > 0.0 else 0.0
@@ -221,7 +223,7 @@ class _SteadyFlight:
         )
 
     def obstacle(self, unknowns: Array) -> str:
-        """What keeps the best that was found from being steady flight."""
+        """Reason why the best solution found is not steady flight."""
         unknowns_named = [*((name, True) for name in _ANGLES), *((i.name, i.is_angle) for i in self.model.inputs)]
         near = AT_LIMIT * (self.upper - self.lower)
         stopped: dict[str, list[str]] = {}

@@ -1,4 +1,4 @@
-"""One step of the truth state: how it is divided, what counts as diverged, and the kernel that does it."""
+"""One step of the truth state: substeps, divergence limits, and the kernel."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rosflight_py_sim.physics.rotations import rotate_to_body, rotate_to_inertia
 LARGEST_POSITION = 1e8
 LARGEST_VELOCITY = 1e5
 LARGEST_BODY_RATE = 1e4
-"""Beyond these (m, m/s, rad/s) a state counts as diverged."""
+"""Limits (m, m/s, rad/s) beyond which a state counts as diverged."""
 
 LARGEST_TURN = 0.2
 """Largest angle by which the body turns in an integration step, rad."""
@@ -47,9 +47,10 @@ def load_state(truth: NDArray[np.float64], state: NDArray[np.float64]) -> None:
 
 @kernel
 def store_state(state: NDArray[np.float64], rate: NDArray[np.float64], truth: NDArray[np.float64]) -> int:
-    """Truth state from the working state and its derivative; the index in QUANTITIES of what diverged, or 0.
+    """Write the truth state from the working state and its derivative; return the index in QUANTITIES of what diverged,
+    or 0.
 
-    When something has diverged the truth is left as it was.
+    On divergence the truth state is left unchanged.
     """
     for i in range(13):
         if not math.isfinite(state[i]):
@@ -86,7 +87,8 @@ def advance(
     work: NDArray[np.float64],
     held: NDArray[np.float64],
 ) -> int:
-    """Advance the truth state by dt and note the wrench in `held`; the index in QUANTITIES of what diverged, or 0.
+    """Advance the truth state by dt and store the wrench in `held`; return the index in QUANTITIES of what diverged, or
+    0.
 
     The step is divided if the body turns by more than LARGEST_TURN in it and, if any point may touch the ground in it,
     so that the fastest contact rate times a substep stays below 1 (the method is stable up to 2.78).

@@ -1,6 +1,6 @@
-"""Wind: the sum of models that are chosen by name; in NED, m/s.
+"""Wind (NED, m/s): the sum of models chosen by name.
 
-Each model is a class of its own (`wind_model.py`). An installed package adds a model by an entry point of the group
+Each model is a class (`wind_model.py`). An installed package adds a model by an entry point of the group
 `rosflight_py_sim.wind_models`.
 """
 
@@ -35,27 +35,30 @@ BUILT_IN: Mapping[str, type[WindModel]] = {
 WIND_PARAMETERS = sum(
     (model.PARAMETERS for model in BUILT_IN.values()),
     ParameterTable(
-        Parameter("sim_has_wind", False, "whether the air moves at all"),
+        Parameter("sim_has_wind", False, "simulate wind; if false, the air is still"),
         Parameter(
             "wind_models",
             ["constant"],
-            f"models whose velocities add up: {', '.join(BUILT_IN)}, or what an installed package registers",
+            f"wind models whose velocities are summed: {', '.join(BUILT_IN)}, or a model that an installed package "
+            f"registers",
         ),
     ),
 )
 
 
 def wind_models(values: Values) -> dict[str, type[WindModel]]:
-    """The models that the values ask for, by name: first those of this package, then others in the order given.
+    """The models selected by the values, by name: first those of this package, then others in the order given.
 
     Raises:
-        ParameterError: no model of a name is known, or a name is given twice.
+        ParameterError: a name is unknown or given twice.
     """
     if not values["sim_has_wind"]:
         return {}
     given = cast("list[str]", values["wind_models"])
     if twice := sorted({name for name in given if given.count(name) > 1}):
-        raise ParameterError(f"parameter 'wind_models': {given} given; allowed: each name once, unlike {twice[0]!r}")
+        raise ParameterError(
+            f"parameter 'wind_models': {given} given; allowed: each name once; {twice[0]!r} is repeated"
+        )
     models = {name: model for name, model in BUILT_IN.items() if name in given or model.is_switched_on(values)}
     others = [name for name in given if name not in BUILT_IN]
     return {**models, **{name: _registered(name) for name in others}}
@@ -63,7 +66,7 @@ def wind_models(values: Values) -> dict[str, type[WindModel]]:
 
 def _registered(name: str) -> type[WindModel]:
     """The model that an installed package registers under a name."""
-    from importlib.metadata import entry_points  # seldom needed, and slow to import
+    from importlib.metadata import entry_points  # rarely needed, and slow to import
 
     found = {one.name: one for one in entry_points(group=ENTRY_POINTS)}
     if name not in found:
@@ -79,30 +82,30 @@ def _registered(name: str) -> type[WindModel]:
         ) from error
     if not (isinstance(model, type) and issubclass(model, WindModel)):
         raise ParameterError(
-            f"parameter 'wind_models': {name!r} given, but {found[name].value} is no class derived from WindModel"
+            f"parameter 'wind_models': {name!r} given, but {found[name].value} is not a subclass of WindModel"
         )
     return model
 
 
 @kernel
 def copy_velocity(source: NDArray[np.float64], target: NDArray[np.float64]) -> None:
-    """Copy a velocity (3,); faster than numpy's copy."""
+    """Copy a velocity (3,), faster than numpy's copy."""
     target[0], target[1], target[2] = source[0], source[1], source[2]
 
 
 class Wind:
     """Velocity of the air over the ground at the vehicle: the sum of the models of `wind_models`.
 
-    The models of this package draw from `rng` in their order, any other one from a generator of its own that derives
+    The models of this package draw from `rng` in their order, every other model from a generator of its own, spawned
     from `rng`. `values` holds WIND_PARAMETERS. Raises ParameterError for an unknown model and for values that a model
-    refuses.
+    rejects.
     """
 
     wind_ned: NDArray[np.float64]
     """(3,) m/s, changed in place by `step`."""
 
     def __init__(self, values: Values, rng: np.random.Generator) -> None:
-        duration_limits(values)  # refused even while no gust blows
+        duration_limits(values)  # checked even while no gust is active
         self._models = {
             name: model(values, rng if name in BUILT_IN else rng.spawn(1)[0])
             for name, model in wind_models(values).items()
@@ -128,7 +131,7 @@ class Wind:
             add(wind, mean, truth, dt)
 
     def adopt(self, other: Wind) -> None:
-        """Go on from another wind, model by model."""
+        """Copy the state of another wind, model by model."""
         for name, model in self._models.items():
             if name in other._models:
                 model.adopt(other._models[name])

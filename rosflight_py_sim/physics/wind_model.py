@@ -1,4 +1,4 @@
-"""Contract of a wind model: a part of the wind, chosen by name (`wind.py`) and added to the others."""
+"""Base classes of wind models, which are chosen by name and summed (`wind.py`)."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from rosflight_py_sim.parameters import ParameterTable, Values
 from rosflight_py_sim.physics.rotations import rotate_to_inertial
 
 SLOWEST_AIRSPEED = 1.0
-"""Speed (m/s) at which gusts and turbulence pass a vehicle that hovers still in the mean wind."""
+"""Smallest speed (m/s) at which gusts and turbulence pass a vehicle, for one that drifts with the mean wind."""
 
 
 class WindModel(ABC):
-    """A velocity that adds to the wind at the vehicle, and may depend on the vehicle's path through the air.
+    """Velocity added to the wind at the vehicle; may depend on the vehicle's path through the air.
 
     A wind that depends on position and time alone derives from `WindField`.
 
@@ -41,13 +41,13 @@ class WindModel(ABC):
             rng: the only source of random numbers; seeded from the node's `seed`.
 
         Raises:
-            ParameterError: the values do not fit together.
+            ParameterError: the values contradict each other.
         """
         super().__init__()
 
     @classmethod
     def is_switched_on(cls, values: Values) -> bool:
-        """Whether the values ask for the model even where `wind_models` does not name it."""
+        """Whether the values select the model even if `wind_models` does not name it."""
         return False
 
     @abstractmethod
@@ -62,17 +62,17 @@ class WindModel(ABC):
 
         Args:
             wind_ned: sum of the models so far, NED, m/s (3,); changed in place.
-            mean_ned: mean wind at the vehicle, NED, m/s (3,); of a model with IS_MEAN the same array as `wind_ned`.
+            mean_ned: mean wind at the vehicle, NED, m/s (3,); for a model with IS_MEAN the same array as `wind_ned`.
             truth: state of the vehicle at the end of the step (19,): see `physics`.
             dt: s, greater than 0.
         """
 
     def adopt(self, other: Any) -> None:  # noqa: B027 (not every model has a state)
-        """Go on from a model of the same class, which other parameters were given to; by default start anew."""
+        """Copy the state of a model of the same class with other parameters; by default do nothing."""
 
 
 class WindField(WindModel):
-    """A wind that is a function of position and time."""
+    """Wind that is a function of position and time."""
 
     def __init__(self, values: Values, rng: np.random.Generator) -> None:
         """Start at time 0."""
@@ -101,7 +101,7 @@ class WindField(WindModel):
         wind_ned += (north, east, down)
 
     def adopt(self, other: WindField) -> None:
-        """Go on from the time of the other field."""
+        """Copy the time of the other field."""
         self._time_s = other._time_s
 
 

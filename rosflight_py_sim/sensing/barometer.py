@@ -1,7 +1,7 @@
 """Barometer: static pressure of the standard atmosphere at the vehicle's altitude, and of the water above it.
 
-Beard and McLain, Small Unmanned Aircraft, section 7.3, with the standard atmosphere in place of their linear law; below
-down = 0, where there is water, the air's pressure there plus rho g depth.
+Beard and McLain, Small Unmanned Aircraft, section 7.3, with the standard atmosphere in place of their linear law; in
+water, below down = 0, the air pressure at the surface plus rho g depth.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ _ERRORS = ErrorSource("baro", "static pressure", "Pa", BARO_RATE, stdev=4.0, bia
 PARAMETERS = ParameterTable(ORIGIN_ALTITUDE, GRAVITY, WATER_DENSITY) + _ERRORS.parameters()
 
 LOWEST_READING = 1.0
-"""Pa; where the reading stops when the errors would carry it to nothing."""
+"""Smallest reading, whatever the errors, Pa."""
 
 
 class Barometer:
     """Barometer; after `sample` it holds the pressure, the air's temperature, and the pressure altitude.
 
     The pressure altitude is the altitude at which the standard atmosphere has the measured pressure: an altimeter set
-    to 1013.25 hPa. It carries the pressure's bias, about 1 m for 12 Pa at sea level.
+    to 1013.25 hPa. It includes the pressure bias, about 1 m for 12 Pa at sea level.
     """
 
     def __init__(self, values: Values, rng: np.random.Generator) -> None:
@@ -40,7 +40,7 @@ class Barometer:
         self.altitude_m = 0.0
 
     def adopt(self, other: Barometer) -> None:
-        """Carry on another barometer's errors and last measurement."""
+        """Copy another barometer's errors and last measurement."""
         self._errors.adopt(other._errors)
         self.pressure_pa = other.pressure_pa
         self.temperature_k = other.temperature_k

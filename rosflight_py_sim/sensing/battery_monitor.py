@@ -1,4 +1,4 @@
-"""Battery monitor: the voltage and current at the battery's terminals, with their errors."""
+"""Battery monitor: voltage and current at the battery terminals, with errors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ PARAMETERS = (
     _VOLTAGE.parameters()
     + _CURRENT.parameters()
     + ParameterTable(
-        Parameter("battery_voltage", 23.0, "Voltage to measure until sim/truth_battery is heard", "V", minimum=0.0)
+        Parameter(
+            "battery_voltage", 23.0, "Measured voltage before the first message on sim/truth_battery", "V", minimum=0.0
+        )
     )
 )
 
@@ -31,7 +33,7 @@ class BatteryMonitor:
         self.current = 0.0
 
     def adopt(self, other: BatteryMonitor) -> None:
-        """Carry on another monitor's errors and last measurement."""
+        """Copy another monitor's errors and last measurement."""
         self._errors.adopt(other._errors)
         self.voltage = other.voltage
         self.current = other.current

@@ -1,4 +1,4 @@
-"""The error of a measurement: white noise, turn-on bias and bias walk, in continuous-time units.
+"""Sensor error model: white noise, turn-on bias and bias walk, in continuous-time units.
 
 Each measured channel reads truth + b + n with
 
@@ -49,16 +49,16 @@ class ErrorTerms:
 
 @dataclass(frozen=True)
 class ErrorSource:
-    """Names and defaults of one sensor's error parameters, and how the terms follow from their values.
+    """Names and defaults of one sensor's error parameters, and the error terms that follow from their values.
 
-    ROSflight states deviations per sample at its default rate f (`rate`, Hz). These names stay, and the densities
-    follow from them: N = stdev / sqrt(f); a bias that ROSflight steps by its walk deviation each sample has
-    K = walk_stdev sqrt(f); one that it drives with white noise of that deviation, multiplied by the period
-    (`walk_drives`), has K = walk_stdev / sqrt(f). A density parameter greater than 0 wins over the ROSflight name.
-    Where ROSflight has no name (`stdev` or `walk_stdev` is None) there is the density alone.
-    With `vibration`, the parameter with ROSflight's name is the standard deviation due to vibration of the airframe: it
-    does not replace the density, which is the sensor's own, but its variance adds while the airframe vibrates.
-    Sources that share the inverse time constant of their walks have its parameter as `shared_decay`.
+    ROSflight states deviations per sample at its default rate f (`rate`, Hz). The names are kept, and the densities
+    follow from them: N = stdev / sqrt(f); a bias that ROSflight steps by its walk deviation each sample has K =
+    walk_stdev sqrt(f); one that it drives with white noise of that deviation, multiplied by the period (`walk_drives`),
+    has K = walk_stdev / sqrt(f). A density parameter greater than 0 takes precedence over the ROSflight parameter. If
+    ROSflight has no such parameter (`stdev` or `walk_stdev` is None), only the density exists. With `vibration`, the
+    parameter with ROSflight's name is the standard deviation due to vibration of the airframe: its variance adds to
+    that of the density, which is the sensor's own, while the airframe vibrates. Sources that share one inverse time
+    constant of the bias walk name its parameter in `shared_decay`.
     """
 
     sensor: str
@@ -76,8 +76,8 @@ class ErrorSource:
     vibration: bool = False
 
     def parameters(self) -> ParameterTable:
-        """The table of this sensor's error parameters."""
-        derived = f" (0: from {self.sensor}_stdev)" if self.stdev is not None and not self.vibration else ""
+        """Table of this sensor's error parameters."""
+        derived = f" (0: derived from {self.sensor}_stdev)" if self.stdev is not None and not self.vibration else ""
         rows = [
             Parameter(
                 f"{self.sensor}_noise_density",
@@ -89,26 +89,26 @@ class ErrorSource:
             Parameter(
                 f"{self.sensor}_bias_range",
                 self.bias_range,
-                f"The constant bias of the {self.quantity} is drawn within plus or minus this",
+                f"Turn-on bias of the {self.quantity}: drawn uniformly from plus or minus this value",
                 self.unit,
                 minimum=0.0,
             ),
             Parameter(
                 f"{self.sensor}_bias_walk_density",
                 0.0,
-                f"Density of the noise that drives the bias walk of the {self.quantity}"
-                + (f" (0: from {self._walk_name})" if self.walk_stdev is not None else ""),
+                f"Driving noise density of the bias walk of the {self.quantity}"
+                + (f" (0: derived from {self._walk_name})" if self.walk_stdev is not None else ""),
                 f"{self.unit}/sqrt(s)",
                 minimum=0.0,
             ),
             self._decay,
         ]
         if self.stdev is not None:
-            noise = "White noise that vibration adds to" if self.vibration else "White noise of"
-            text = f"{noise} the {self.quantity}, deviation of a sample at {self.rate:g} Hz"
+            noise = "White noise due to vibration on" if self.vibration else "White noise on"
+            text = f"{noise} the {self.quantity}: standard deviation of a sample at {self.rate:g} Hz"
             rows.insert(0, Parameter(f"{self.sensor}_stdev", self.stdev, text, self.unit, minimum=0.0))
         if self.walk_stdev is not None:
-            text = f"Bias walk of the {self.quantity}, deviation of " + (
+            text = f"Bias walk of the {self.quantity}: standard deviation of " + (
                 f"the driving noise at {self.rate:g} Hz" if self.walk_drives else f"a step at {self.rate:g} Hz"
             )
             unit = f"{self.unit}/s" if self.walk_drives else self.unit
@@ -116,7 +116,7 @@ class ErrorSource:
         return ParameterTable(*rows)
 
     def terms(self, values: Values) -> ErrorTerms:
-        """The continuous-time terms that the (checked) values give."""
+        """Continuous-time error terms from the (checked) values."""
         noise = number(values, f"{self.sensor}_noise_density")
         if noise == 0.0 and not self.vibration:
             noise = self._stdev_density(values)
@@ -128,7 +128,7 @@ class ErrorSource:
         return ErrorTerms(noise, bias_range, walk, number(values, self._decay.name))
 
     def vibrating_noise_density(self, values: Values) -> float:
-        """Density N while the airframe vibrates, from the independent noise of sensor and vibration."""
+        """Density N while the airframe vibrates: independent noise of sensor and vibration combined."""
         return math.hypot(self.terms(values).noise_density, self._stdev_density(values))
 
     def _stdev_density(self, values: Values) -> float:
@@ -150,11 +150,11 @@ class ErrorSource:
 
 
 class ErrorModel:
-    """The errors of a sensor's channels: parameters and state, which `advance_errors` works on.
+    """Errors of a sensor's channels: parameters and state, advanced by `advance_errors`.
 
-    `channels` has one row a channel and the columns named above; `normals` hands out two numbers a channel and sample.
-    The walk is kept for a density of one, and the turn-on bias for a range of one, so that new parameter values
-    scale the errors of a running sensor rather than draw others.
+    `channels` has one row per channel and the columns named above; `normals` supplies two numbers per channel and
+    sample. The walk is stored for a density of one, and the turn-on bias for a range of one, so that new parameter
+    values scale the errors of a running sensor instead of drawing new ones.
     """
 
     def __init__(self, terms: Sequence[ErrorTerms], rng: np.random.Generator) -> None:
@@ -169,7 +169,7 @@ class ErrorModel:
         self.normals = NormalDraws(rng, 2 * len(terms))
 
     def adopt(self, other: ErrorModel) -> None:
-        """Go on with another model's turn-on draw, walk and random numbers."""
+        """Copy another model's turn-on draw, walk and random numbers."""
         channels = self.channels
         channels[:, TURN_ON] = other.channels[:, TURN_ON]
         channels[:, UNIT_WALK] = other.channels[:, UNIT_WALK]
@@ -180,7 +180,7 @@ class ErrorModel:
 
 @kernel
 def advance_errors(channels: NDArray[np.float64], normals: NDArray[np.float64], dt: float) -> None:
-    """Carry every channel's walk on by dt (s) and fill its BIAS and ERROR (bias + white noise) columns.
+    """Advance every channel's walk by dt (s) and fill its BIAS and ERROR (bias + white noise) columns.
 
     `normals` holds two numbers a channel, for walk and white noise.
 

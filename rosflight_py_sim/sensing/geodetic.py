@@ -1,7 +1,7 @@
-"""From the local tangent plane to latitude, longitude and altitude on the WGS-84 ellipsoid.
+"""Conversion from the local tangent plane to latitude, longitude and altitude on the WGS-84 ellipsoid.
 
-The library (pymap3d) places the origin; each sample's way back is a kernel, because the library's general one costs
-more than all the rest of a simulation step.
+The library (pymap3d) places the origin; the conversion of each sample is a kernel, because the library's general
+function costs more than the rest of a simulation step.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ SECOND_ECCENTRICITY_SQUARED = ECCENTRICITY_SQUARED / (1.0 - ECCENTRICITY_SQUARED
 
 
 def tangent_plane(latitude_deg: float, longitude_deg: float, altitude_m: float) -> NDArray[np.float64]:
-    """The local frame at a place: rows 0 to 2 are north, east and down in earth-fixed axes, row 3 the place (m)."""
-    import pymap3d  # two megabytes, which most of the nodes that import this package do not need
+    """Local frame at a place (4, 3): rows 0 to 2 are north, east and down in earth-fixed axes, row 3 the place (m)."""
+    import pymap3d  # two megabytes that most nodes importing this package do not need
 
     phi, lam = math.radians(latitude_deg), math.radians(longitude_deg)
     return np.array(

@@ -1,10 +1,9 @@
-"""GNSS receiver: geodetic position with a slowly wandering error, and velocity.
+"""GNSS receiver: geodetic position with a slowly varying error, and velocity.
 
 The position error is a first-order Gauss-Markov process (Beard and McLain, Small Unmanned Aircraft, section 7.5) with
-the driving noise and time constant 1 / k_gnss of the parameters. Unlike ROSflight's, it does not start from zero but
-from its stationary distribution: a receiver that is switched on is off by meters at once. The local tangent plane is
-placed on the WGS-84 ellipsoid at the origin; the geoid is taken as the ellipsoid, so that altitude counts from mean
-sea level.
+the driving noise and time constant 1 / k_gnss of the parameters. Unlike in ROSflight, it starts from its stationary
+distribution, not from zero: a real receiver is off by metres right after switch-on. The local tangent plane is placed
+on the WGS-84 ellipsoid at the origin; the geoid is taken as the ellipsoid, so that altitude counts from mean sea level.
 """
 
 from __future__ import annotations
@@ -65,7 +64,7 @@ PARAMETERS = (
         Parameter(
             "gnss_num_satellites",
             15,
-            "Satellites in view; 3 give a 2D fix (altitude held), fewer none (the last report is held)",
+            "Satellites in view: 4 or more give a 3D fix, 3 a 2D fix (altitude held), fewer no fix (last report held)",
             minimum=0,
             maximum=255,
         ),
@@ -105,7 +104,7 @@ class GnssReceiver:
         self.unix_nanoseconds = 0
 
     def adopt(self, other: GnssReceiver) -> None:
-        """Carry on another receiver's errors and last report."""
+        """Copy another receiver's errors and last report."""
         self._errors.adopt(other._errors)
         self.latitude_deg = other.latitude_deg
         self.longitude_deg = other.longitude_deg
@@ -135,7 +134,7 @@ class GnssReceiver:
 
 
 def _deviation(term: ErrorTerms, dt: float) -> float:
-    """Standard deviation of a channel's error: walk, white noise, and a bias drawn uniformly in its range."""
+    """Standard deviation of a channel's error: walk, white noise, and a uniformly distributed bias."""
     bias = term.bias_range / math.sqrt(3.0)
     return math.hypot(term.walk_deviation, term.noise_density / math.sqrt(dt), bias)
 
@@ -148,7 +147,7 @@ def sample_gnss(
     normals: NDArray[np.float64],
     measured: NDArray[np.float64],
 ) -> None:
-    """Position and velocity with their errors into `measured` (6,), NED (m, m/s)."""
+    """Write position and velocity with errors into `measured` (6,), NED (m, m/s)."""
     advance_errors(channels, normals, dt)
     north, east, down = rotate_to_inertial(truth[3], truth[4], truth[5], truth[6], truth[7], truth[8], truth[9])
     measured[0] = truth[0] + channels[0, ERROR]

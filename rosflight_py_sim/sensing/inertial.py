@@ -1,9 +1,8 @@
 """Gyro and accelerometer: body rate and specific force with the errors of a small MEMS unit.
 
-The accelerometer measures what its proof mass feels, the specific force f = a - g (Beard and McLain, Small Unmanned
-Aircraft, section 7.1): 0 in free fall, (0, 0, -g) at rest. The gyro measures the body rate (section 7.2). The gyro's
-bias has a third part beside those of `errors`: one that decays as the sensor warms up, x0 exp(-t / tau), as ROSflight
-has it.
+The accelerometer measures the specific force f = a - g (Beard and McLain, Small Unmanned Aircraft, section 7.1): 0 in
+free fall, (0, 0, -g) at rest. The gyro measures the body rate (section 7.2). The gyro's bias has a third part besides
+those of `errors`: one that decays as the sensor warms up, x0 exp(-t / tau), as in ROSflight.
 
 Each reading has the sensor's own white noise and, while the airframe vibrates, that of the vibration. ROSflight's
 simulator models only the latter, and adds it while the vehicle is armed. The default densities of the former are the
@@ -55,9 +54,9 @@ PARAMETERS = (
     + _GYRO.parameters()
     + _ACCELEROMETER.parameters()
     + ParameterTable(
-        Parameter(_WARM_UP[0], 0.003, "Roll rate bias at switch-on that decays as the gyro warms up", "rad/s"),
-        Parameter(_WARM_UP[1], -0.002, "Pitch rate bias at switch-on that decays as the gyro warms up", "rad/s"),
-        Parameter(_WARM_UP[2], 0.001, "Yaw rate bias at switch-on that decays as the gyro warms up", "rad/s"),
+        Parameter(_WARM_UP[0], 0.003, "Roll rate bias at switch-on, decaying as the gyro warms up", "rad/s"),
+        Parameter(_WARM_UP[1], -0.002, "Pitch rate bias at switch-on, decaying as the gyro warms up", "rad/s"),
+        Parameter(_WARM_UP[2], 0.001, "Yaw rate bias at switch-on, decaying as the gyro warms up", "rad/s"),
         Parameter(
             "gyro_bias_model_tau",
             400.0,
@@ -73,10 +72,10 @@ PARAMETERS = (
 class InertialSensor:
     """Three-axis gyro and accelerometer at the centre of mass, aligned with the body axes.
 
-    `vibrating` is whether the airframe vibrates, and may be set before any sample: it changes the standard deviation of
-    the white noise, but not the random numbers or how many of them a sample draws.
-    After `sample`: `accel` (3,) specific force (m/s^2) and `gyro` (3,) angular rate (rad/s) as measured, body axes;
-    `accel_bias` and `gyro_bias` (3,) the true biases in that measurement. The four arrays are views of the sensor's
+    `vibrating` tells whether the airframe vibrates and may be set before any sample. It changes the standard deviation
+    of the white noise, but not which or how many random numbers a sample draws. After `sample`: `accel` (3,) specific
+    force (m/s^2) and `gyro` (3,) angular rate (rad/s) as measured, body axes; `accel_bias` and `gyro_bias` (3,) the
+    true biases in that measurement. The four arrays are views of the sensor's
     state: the next sample overwrites them.
     """
 
@@ -88,7 +87,7 @@ class InertialSensor:
         self._vibrating = False
         self._gravity = number(values, "gravity")
         self._warm_up = np.array([*(number(values, name) for name in _WARM_UP), number(values, "gyro_bias_model_tau")])
-        # Six measurements, six biases, and the part of the warm-up that is left.
+        # Six measurements, six biases, and the remaining share of the warm-up.
         self._state: NDArray[np.float64] = np.zeros(13)
         self._state[12] = 1.0
         self.accel = self._state[0:3]
@@ -109,7 +108,7 @@ class InertialSensor:
             self._errors.channels[:, NOISE_DENSITY] = self._vibrating_noise if vibrating else self._own_noise
 
     def adopt(self, other: InertialSensor) -> None:
-        """Continue with another sensor's errors, warm-up, vibration and last measurement."""
+        """Copy another sensor's errors, warm-up, vibration and last measurement."""
         self._errors.adopt(other._errors)
         self.vibrating = other.vibrating
         self._state[:] = other._state
@@ -135,7 +134,7 @@ def sample_inertial(
     normals: NDArray[np.float64],
     state: NDArray[np.float64],
 ) -> None:
-    """One measurement into `state`: accelerometer, gyro, their biases, and the part of the warm-up that is left."""
+    """Write one measurement into `state`: accelerometer, gyro, their biases, and the remaining share of the warm-up."""
     advance_errors(channels, normals, dt)
     left = state[12] * math.exp(-dt / warm_up[3])
     state[12] = left

@@ -1,9 +1,9 @@
-"""Magnetometer: the earth's field at the origin, seen from the body, with its errors.
+"""Magnetometer: the earth's magnetic field at the origin, in body axes, with errors.
 
 The field is constant over the flight. It is given by inclination, declination and intensity (`fixed`), or comes from
-the World Magnetic Model at the origin and date (`wmm`). `fixed` is the default because ROSflight's parameter files
-state the three numbers and must have their effect; the default numbers are those of the default origin, so that both
-models agree there to about half a degree and one percent. Choose `wmm` when you move the origin.
+the World Magnetic Model at the origin and date (`wmm`). `fixed` is the default so that the three numbers in ROSflight's
+parameter files take effect. Their defaults are for the default origin, where both models agree to about half a degree
+and one percent. Choose `wmm` when you move the origin.
 """
 
 from __future__ import annotations
@@ -34,11 +34,17 @@ PARAMETERS = (
     SITE_PARAMETERS
     + _ERRORS.parameters()
     + ParameterTable(
-        Parameter("magnetic_model", "fixed", "Where the magnetic field comes from", choices=("wmm", "fixed")),
+        Parameter(
+            "magnetic_model",
+            "fixed",
+            "Source of the magnetic field: wmm (World Magnetic Model) or fixed (inclination, declination and "
+            "total_intensity)",
+            choices=("wmm", "fixed"),
+        ),
         Parameter(
             "magnetic_date",
             2026.0,
-            "Date of the World Magnetic Model, in years and their decimals",
+            "Date for the World Magnetic Model, as a decimal year",
             "a",
             minimum=2025.0,
             maximum=2030.0,
@@ -46,7 +52,7 @@ PARAMETERS = (
         Parameter(
             "inclination",
             1.139436457,
-            "Dip of the fixed field below the horizon",
+            "Inclination (dip) of the fixed field below the horizon",
             "rad",
             minimum=-math.pi / 2.0,
             maximum=math.pi / 2.0,
@@ -54,7 +60,7 @@ PARAMETERS = (
         Parameter(
             "declination",
             0.1857972802,
-            "Direction of the fixed field's horizontal part, east of true north",
+            "Declination of the fixed field, east of true north",
             "rad",
             minimum=-math.pi,
             maximum=math.pi,
@@ -69,9 +75,9 @@ def world_magnetic_model(
 ) -> NDArray[np.float64]:
     """The main field (3,), NED (T), by WMM2025 (NOAA NCEI and British Geological Survey, 2024; 2025.0 to 2030.0).
 
-    The model asks for the height above the ellipsoid; the altitude above sea level stands for it (100 m are 3 nT).
+    The model takes the height above the ellipsoid; the altitude above sea level is used instead (100 m make 3 nT).
     """
-    import pygeomag  # only here, so that only processes that use the model load it
+    import pygeomag  # imported here so that only processes that use the model load it
 
     model = pygeomag.GeoMag(coefficients_file="wmm/WMM_2025.COF")
     field = model.calculate(glat=latitude_deg, glon=longitude_deg, alt=altitude_msl_m / 1000.0, time=decimal_year)
@@ -104,7 +110,7 @@ class Magnetometer:
         self._field_body: NDArray[np.float64] = np.zeros(3)
 
     def adopt(self, other: Magnetometer) -> None:
-        """Carry on another magnetometer's errors."""
+        """Copy another magnetometer's errors."""
         self._errors.adopt(other._errors)
 
     def sample(self, truth: NDArray[np.float64], dt: float) -> NDArray[np.float64]:
@@ -123,7 +129,7 @@ def sample_field(
     normals: NDArray[np.float64],
     field_body: NDArray[np.float64],
 ) -> None:
-    """One measurement of `field_ned` (3,) into `field_body` (3,), T."""
+    """Write one measurement of `field_ned` (3,) into `field_body` (3,), T."""
     advance_errors(channels, normals, dt)
     x, y, z = rotate_to_body(truth[3], truth[4], truth[5], truth[6], field_ned[0], field_ned[1], field_ned[2])
     field_body[0] = x + channels[0, ERROR]

@@ -1,8 +1,8 @@
-"""Pitot tube: dynamic pressure of the air that comes from ahead.
+"""Pitot tube: dynamic pressure of the air flow from ahead.
 
-q = rho V^2 / 2 with V the airspeed's component along the body's x axis; air from behind makes no pressure. The density
+q = rho V^2 / 2 with V the airspeed's component along the body's x axis; flow from behind gives no pressure. The density
 is the standard atmosphere's at the vehicle's altitude (Beard and McLain, Small Unmanned Aircraft, section 7.3).
-Incompressible: the pressure is low by a quarter of the Mach number squared, 2 % at 95 m/s.
+Incompressible flow: the pressure is low by a quarter of the Mach number squared, 2 % at 95 m/s.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ PARAMETERS = ParameterTable(ORIGIN_ALTITUDE) + _ERRORS.parameters()
 class PitotTube:
     """Pitot tube along the body's x axis; after `sample` it holds pressure, airspeed and the air's temperature.
 
-    `airspeed_mps` is the true airspeed that the measured pressure means at the local density; a negative pressure
-    (noise, bias) gives a negative airspeed.
+    `airspeed_mps` is the true airspeed for the measured pressure at the local density; a negative pressure (noise,
+    bias) gives a negative airspeed.
     """
 
     def __init__(self, values: Values, rng: np.random.Generator) -> None:
@@ -48,7 +48,7 @@ class PitotTube:
         self.temperature_k = 0.0
 
     def adopt(self, other: PitotTube) -> None:
-        """Carry on another pitot tube's errors and last measurement."""
+        """Copy another pitot tube's errors and last measurement."""
         self._errors.adopt(other._errors)
         self.differential_pressure_pa = other.differential_pressure_pa
         self.airspeed_mps = other.airspeed_mps
@@ -71,7 +71,7 @@ def sample_pitot(
     channels: NDArray[np.float64],
     normals: NDArray[np.float64],
 ) -> tuple[float, float, float]:
-    """Measured differential pressure (Pa), the airspeed it means (m/s), air temperature (K)."""
+    """Measured differential pressure (Pa), the corresponding airspeed (m/s), air temperature (K)."""
     advance_errors(channels, normals, dt)
     altitude_msl_m = origin_altitude - truth[2]
     air = density(altitude_msl_m)

@@ -1,7 +1,7 @@
 """Range finder: one beam along the body's z axis (down), in the world that the parameter `world` names.
 
-It meets the ground, the water's surface from either side, the pool's floor and walls, and whatever has a bulk. On dry
-land the reading is height / cos(tilt).
+The beam reflects from the ground, the water surface (from either side), the pool's floor and walls, and every object
+except paint. On dry land the reading is height / cos(tilt).
 
 The reading follows REP 117: a distance beyond the maximum, or no ground in the beam, reads +inf; a distance below the
 minimum reads -inf. Neither is a measurement.
@@ -24,14 +24,19 @@ from rosflight_py_sim.world import WORLD, beam_boundary, beam_distance, part_arr
 _ERRORS = ErrorSource("range", "distance", "m", RANGE_RATE, stdev=0.03)
 
 PARAMETERS = _ERRORS.parameters() + ParameterTable(
-    Parameter("range_min_range", 0.25, "Shortest distance that the range finder measures", "m", minimum=0.0),
+    Parameter("range_min_range", 0.25, "Shortest distance that the range finder can measure", "m", minimum=0.0),
     Parameter(
-        "range_max_range", 8.0, "Longest distance that the range finder measures", "m", minimum=0.0, above_minimum=True
+        "range_max_range",
+        8.0,
+        "Longest distance that the range finder can measure",
+        "m",
+        minimum=0.0,
+        above_minimum=True,
     ),
     Parameter(
         "range_field_of_view",
         0.05,
-        "Width of the range finder's beam, as told in its messages; the measurement is that of the beam's axis",
+        "Beam width given in the range messages; the distance is measured along the beam axis only",
         "rad",
         minimum=0.0,
         maximum=math.pi,
@@ -41,10 +46,10 @@ PARAMETERS = _ERRORS.parameters() + ParameterTable(
 
 
 class RangeFinder:
-    """Downward range finder; `min_range`, `max_range` (m) and `field_of_view` (rad) are what its messages state.
+    """Downward range finder; `min_range`, `max_range` (m) and `field_of_view` (rad) are the values in its messages.
 
     Raises:
-        ParameterError: range_min_range is not below range_max_range; the world's file is not right.
+        ParameterError: range_min_range is not below range_max_range, or the world file is invalid.
     """
 
     def __init__(self, values: Values, rng: np.random.Generator) -> None:
@@ -62,7 +67,7 @@ class RangeFinder:
         self._parts = part_array(world.objects)
 
     def adopt(self, other: RangeFinder) -> None:
-        """Carry on another range finder's errors."""
+        """Copy another range finder's errors."""
         self._errors.adopt(other._errors)
 
     def sample(self, truth: NDArray[np.float64], dt: float) -> float:

@@ -1,4 +1,4 @@
-"""What the sensors share: the launch site, gravity, and how often each is sampled."""
+"""Parameters shared by the sensors: launch site, gravity and sample rates."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _rate(sensor: str, default: float, text: str) -> Parameter:
     return Parameter(
         f"{sensor}_update_frequency",
         default,
-        f"How often {text}",
+        f"Sample rate of {text}",
         "Hz",
         minimum=0.0,
         above_minimum=True,
@@ -31,12 +31,12 @@ def _rate(sensor: str, default: float, text: str) -> Parameter:
 
 
 RATE_PARAMETERS = ParameterTable(
-    _rate("imu", IMU_RATE, "gyro and accelerometer are sampled (in lockstep: at every step)"),
-    _rate("imu_temperature", IMU_TEMPERATURE_RATE, "the IMU's temperature is sampled"),
-    _rate("mag", MAG_RATE, "the magnetometer is sampled"),
-    _rate("baro", BARO_RATE, "the barometer is sampled"),
-    _rate("gnss", GNSS_RATE, "the GNSS receiver reports"),
-    _rate("range", RANGE_RATE, "the range finder is sampled"),
-    _rate("diff_pressure", DIFF_PRESSURE_RATE, "the differential pressure is sampled"),
-    _rate("battery", BATTERY_RATE, "battery voltage and current are sampled"),
+    _rate("imu", IMU_RATE, "gyro and accelerometer (in lockstep they are sampled at every step)"),
+    _rate("imu_temperature", IMU_TEMPERATURE_RATE, "the IMU temperature"),
+    _rate("mag", MAG_RATE, "the magnetometer"),
+    _rate("baro", BARO_RATE, "the barometer"),
+    _rate("gnss", GNSS_RATE, "the GNSS receiver"),
+    _rate("range", RANGE_RATE, "the range finder"),
+    _rate("diff_pressure", DIFF_PRESSURE_RATE, "the differential pressure"),
+    _rate("battery", BATTERY_RATE, "battery voltage and current"),
 )

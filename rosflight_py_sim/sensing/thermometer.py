@@ -1,4 +1,4 @@
-"""Temperature of the inertial unit: the ambient air and its own heat, through one thermal lag.
+"""IMU temperature: ambient air plus self-heating, through a first-order thermal lag.
 
 tau dT/dt = T_ambient + self-heating - T, starting cold, at ambient; the air's temperature is that of the standard
 atmosphere. The default self-heating gives 27 deg C at the default origin, ROSflight's constant.
@@ -22,11 +22,13 @@ _ERRORS = ErrorSource(
 )
 
 PARAMETERS = _ERRORS.parameters() + ParameterTable(
-    Parameter("imu_self_heating", 21.0, "Temperature of the warm IMU above the air's", "K", minimum=0.0, maximum=100.0),
+    Parameter(
+        "imu_self_heating", 21.0, "Temperature rise of the warm IMU above the air", "K", minimum=0.0, maximum=100.0
+    ),
     Parameter(
         "imu_thermal_time_constant",
         120.0,
-        "Time constant with which the IMU's temperature follows",
+        "Time constant of the IMU's warm-up",
         "s",
         minimum=0.0,
         above_minimum=True,
@@ -41,11 +43,11 @@ class Thermometer:
         self._errors = ErrorModel([_ERRORS.terms(values)], rng)
         self._self_heating = number(values, "imu_self_heating")
         self._time_constant = number(values, "imu_thermal_time_constant")
-        # NaN until the first sample tells how warm the air is.
+        # NaN until the first sample gives the air temperature.
         self._state: NDArray[np.float64] = np.full(1, math.nan)
 
     def adopt(self, other: Thermometer) -> None:
-        """Carry on another thermometer's errors and temperature."""
+        """Copy another thermometer's errors and temperature."""
         self._errors.adopt(other._errors)
         self._state[:] = other._state
 
@@ -73,7 +75,7 @@ def sample_temperature(
     normals: NDArray[np.float64],
     state: NDArray[np.float64],
 ) -> float:
-    """Carry the true temperature state[0] (K; NaN: just switched on) on by dt and measure it.
+    """Advance the true temperature state[0] (K; NaN at switch-on) by dt and measure it.
 
     The step is exact for a constant ambient.
     """

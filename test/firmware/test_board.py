@@ -53,7 +53,7 @@ def test_reboot_keeps_what_was_written_and_loses_the_rest(initial: Path, tmp_pat
     assert ("memory.yaml" if in_file else "as long as the node") in board.write()
     assert not board.firmware.parameters.unsaved
     board.firmware.parameters.restore({"PID_TAU": 0.07, "GYRO_X_BIAS": 0.0})
-    assert board.reboot() == "rebooted; parameters that were not written are lost"
+    assert board.reboot() == "rebooted; unwritten parameters are lost"
     parameters = board.firmware.parameters
     assert (parameters["PID_TAU"], parameters["GYRO_X_BIAS"], parameters["RC_ARM_CHN"]) == (0.06, 0.01, 5)
     assert not parameters.unsaved

@@ -93,7 +93,7 @@ def test_turning_about_one_axis_is_not_enough(make_bench) -> None:
     ring = np.stack([np.cos(angles), np.sin(angles), np.full_like(angles, 0.5)], axis=1) / math.sqrt(1.25)
     feed(bench, measured(ring, noise_t=1e-6))
     assert not bench.firmware.calibrations.mag.running
-    assert bench.heard("of 20 directions seen in 300 s; the old values stay")
+    assert bench.heard("of 20 directions covered in 300 s; the old values are kept")
     assert bench.parameters.snapshot() == before
 
 
@@ -134,7 +134,7 @@ def test_airspeed_calibration_in_wind_fails_and_keeps_the_old_offset(make_bench,
     bench.firmware.calibrate_airspeed()
     quiet_readings(bench, bench.firmware.receive_diff_pressure, mean, deviation)
     assert bench.heard(reason)
-    assert bench.heard("the old value stays")
+    assert bench.heard("the old value is kept")
     assert bench.parameters["DIFF_PRESS_BIAS"] == 1.0
     assert not bench.firmware.calibrations.airspeed.running
 

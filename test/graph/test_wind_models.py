@@ -52,7 +52,7 @@ def test_wind_model_of_another_package_flies(
     ("entry", "told"),
     [
         ("thermal = my_winds.elsewhere:Thermal", "my_winds.elsewhere:Thermal cannot be loaded: No module named"),
-        ("thermal = math:pi", "math:pi is no class derived from WindModel"),
+        ("thermal = math:pi", "math:pi is not a subclass of WindModel"),
         ("other = my_winds.thermal:Thermal", "'thermal' given; allowed: constant, .*, dryden, other"),
     ],
 )
