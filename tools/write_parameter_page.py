@@ -1,7 +1,7 @@
-"""Writes docs/parameters.md from the parameter tables of the nodes.
+"""Write docs/parameters.md from the parameter tables of the nodes.
 
-Run from the project's folder: `.venv/bin/python tools/write_parameter_page.py`. A test compares the page with what this
-gives.
+Run from the project's folder: `.venv/bin/python tools/write_parameter_page.py`. A test checks that
+the page is up to date.
 """
 
 from __future__ import annotations
@@ -18,18 +18,17 @@ PAGE = Path(__file__).parents[1] / "docs" / "parameters.md"
 _HEAD = """# Parameters
 
 Written by `tools/write_parameter_page.py` from the tables in the code, which also give the nodes their descriptors
-(`ros2 param describe /dynamics mass`) and check every value. A whole number is taken where a number is asked for;
-every number must be finite. Those marked *fixed* are set when a node starts; the others can be changed while it
-runs, and go on from the present state.
+(`ros2 param describe /dynamics mass`) and check every value. Number parameters also accept integers, and every
+number must be finite. Parameters marked *fixed* are set when a node starts; the others can be changed while it runs
+and take effect from the present state on.
 
-The flight controller has parameters of its own, which are ROSflight's and are reached through `param_get` and
-`param_set`: see [The flight controller](firmware.md#parameters). What the sensors' parameters mean in terms of
-noise densities and bias walks is told in [Sensors](sensors.md), what the wind's and the ground's do in
-[Physics](physics.md).
+The flight controller has ROSflight's own parameters, which are accessed by `param_get` and `param_set`: see
+[The flight controller](firmware.md#parameters). [Sensors](sensors.md) explains the sensor parameters (noise
+densities, bias walks), [Physics](physics.md) those of wind and ground.
 
-Several nodes have a parameter of the same name (`mass`, `gravity`, `seed`, `time_mode`, the place of launch). A
-file gives it to all of them at once in its section `/**`; `config/multirotor.yaml` is an example. In parameter
-files a node is also known by the other names given below, so that ROSflight's files load.
+Several nodes have a parameter of the same name (`mass`, `gravity`, `seed`, `time_mode`, the origin). Section
+`/**` of a parameter file sets it for all of them; `config/multirotor.yaml` is an example. In parameter files a node
+may also have the other names given below, so that ROSflight's files load.
 """
 
 

@@ -149,8 +149,9 @@ class GuidedModeSupervisor:
         return ""
 
     def fly(self, target: FlyTarget) -> str:
-        """Fly a target for now; one outside the cage switches fly() off. A refused target does not reset the deadman
-        timer.
+        """Set the target for now (fly); one outside the cage ends this mode.
+
+        A refused target does not reset the deadman timer.
         """
         if self.mode not in _COMMANDED:
             return self._not_now("fly")

@@ -1,4 +1,4 @@
-"""Which segment of a path is being flown, and what it asks for."""
+"""Path manager: selects the present segment of a path and derives its commands."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rosflight_py_sim.autopilot.setpoint import Vector3
 
 
 class Guidance(NamedTuple):
-    """What path following asks of the autopilot.
+    """Path following commands for the autopilot.
 
     Attributes:
         course: rad over ground, within pi of the present one.
@@ -29,12 +29,12 @@ class Guidance(NamedTuple):
 
 
 class PathManager:
-    """Walks along the segments of a path: chapter 11 of Beard and McLain, algorithms 5, 6 and 8 in one.
+    """Follows the segments of a path: Beard and McLain, chapter 11, algorithms 5, 6 and 8 in one.
 
     A segment is over when the vehicle crosses the half-plane at its end. For an arc that is the ray from the centre
-    through its end; how far round the vehicle has come is counted from the arc's beginning, so that an arc of more
-    than half a turn, behind whose half-plane the vehicle starts on the wrong side, needs no states of its own, and an
-    orbit is an arc of several turns. The last segment is followed for ever.
+    through its end; the angle flown is counted from the arc's beginning, so that an arc of more than half a turn, which
+    starts beyond its own half-plane, needs no extra states, and an orbit is an arc of several turns. The last segment
+    never ends.
     """
 
     def __init__(self, path: Sequence[Segment]) -> None:
@@ -55,7 +55,7 @@ class PathManager:
 
     @property
     def index(self) -> int:
-        """Number of the segment that is being flown, from 0."""
+        """Index of the present segment, from 0."""
         return self._index
 
     @property
@@ -65,17 +65,17 @@ class PathManager:
 
     @property
     def on_last(self) -> bool:
-        """Whether that is the last one."""
+        """Whether the present segment is the last one."""
         return self._index == len(self._path) - 1
 
     def travelled(self, position_ned: Vector3) -> float:
-        """Length of the path (m) that is behind the vehicle."""
+        """Length of path flown so far, m."""
         segment = self.segment
         along = segment.radius * self._turned if isinstance(segment, Arc) else segment.along(position_ned)
         return self._before[self._index] + min(max(along, 0.0), segment.length)
 
     def update(self, position_ned: Vector3, course: float, gains: FieldGains) -> Guidance:
-        """Go on to the segment that is due, and ask for what leads onto it."""
+        """Advance to the segment that is due and return its commands."""
         while self._has_passed(position_ned):
             if self.on_last:
                 self.is_over = True
@@ -101,5 +101,5 @@ class PathManager:
         before = segment.start_angle if self._last_angle is None else self._last_angle
         self._turned += segment.turn * wrap_angle(angle - before)
         self._last_angle = angle
-        # On the very ray rounding decides; a nanoradian short of it counts as there.
+        # On the ray itself rounding would decide; a nanoradian short of it counts as reached.
         return self._turned >= segment.sweep - 1e-9

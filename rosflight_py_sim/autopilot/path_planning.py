@@ -1,4 +1,4 @@
-"""From waypoints to a path: lines and arcs that follow each other without a gap."""
+"""Path planning: a gapless sequence of lines and arcs from waypoints."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from rosflight_py_sim.autopilot.waypoints import FlightPlan, Waypoint, WaypointE
 def planned_path(plan: FlightPlan) -> tuple[Segment, ...]:
     """Segments from the first waypoint to the loiter, which is the last of them.
 
-    Arcs are level, at the height of their waypoint; lines do the climbing between them. A loiter with a centre of its
-    own is met along the tangent from the last waypoint, as if the tangent's end were one more waypoint.
+    Arcs are level, at the height of their waypoint; height changes along lines. A loiter with a centre of its own is
+    met along the tangent from the last waypoint, as if the tangent's end were one more waypoint.
 
     Raises:
-        WaypointError: a turn that cannot be flown, or a last waypoint inside the loiter's circle.
+        WaypointError: a turn cannot be flown, or the last waypoint is inside the loiter circle.
     """
     points = list(plan.waypoints)
     if plan.loiter.centre is not None:
@@ -31,13 +31,13 @@ def planned_path(plan: FlightPlan) -> tuple[Segment, ...]:
 
 
 def joined_path(plan: FlightPlan, position_ned: Vector3, course: float) -> tuple[Segment, ...]:
-    """The planned path with the way to it in front: from `position_ned` (m), where the vehicle flies at `course` (rad).
+    """The planned path, preceded by the way to it: from `position_ned` (m), where the vehicle flies at `course` (rad).
 
-    The vehicle's place is one more waypoint. Where it is too near, or placed such that the first turn cannot be flown,
-    a straight line leads to the first waypoint and the vehicle finds onto the path there as best it can.
+    The vehicle's position becomes an additional waypoint. If it is too near or the first turn cannot be flown, a
+    straight line leads to the first waypoint, and the vehicle joins the path there as well as it can.
 
     Raises:
-        WaypointError: as of `planned_path`.
+        WaypointError: as for `planned_path`.
     """
     path = planned_path(plan)
     here = Waypoint(position_ned, plan.waypoints[0].airspeed, course)
@@ -53,7 +53,9 @@ def joined_path(plan: FlightPlan, position_ned: Vector3, course: float) -> tuple
 
 
 def polyline(path: Sequence[Segment], spacing: float) -> list[Vector3]:
-    """Points along the path: the ends of lines, and arcs at most `spacing` metres apart; orbits go round once."""
+    """Points along the path: the ends of lines, and arcs at most `spacing` metres apart; orbits are drawn once
+    round.
+    """
     points: list[Vector3] = []
     for segment in path:
         length, steps = segment.length, 1
@@ -65,7 +67,7 @@ def polyline(path: Sequence[Segment], spacing: float) -> list[Vector3]:
 
 
 def _lines(points: Sequence[Waypoint], radius: float) -> list[Segment]:
-    """Corner to corner; each line ends at the plane that halves the corner (algorithm 5, eq. 11.1)."""
+    """Corner to corner; each line ends at the plane that bisects the corner (algorithm 5, eq. 11.1)."""
     directions = [direction(a.position_ned, b.position_ned) for a, b in itertools.pairwise(points)]
     lines: list[Segment] = []
     for index, along in enumerate(directions):
@@ -76,7 +78,7 @@ def _lines(points: Sequence[Waypoint], radius: float) -> list[Segment]:
 
 
 def _fillets(points: Sequence[Waypoint], radius: float) -> list[Segment]:
-    """Lines whose corners are rounded by arcs that touch both (algorithm 6; eq. 11.2 to 11.4)."""
+    """Lines with corners rounded by tangent arcs (algorithm 6; eq. 11.2 to 11.4)."""
     directions = [direction(a.position_ned, b.position_ned) for a, b in itertools.pairwise(points)]
     turns = [turn_angle(a, b) for a, b in itertools.pairwise(directions)]
     cuts = [0.0, *(corner_cut(turn, radius) for turn in turns), 0.0]
@@ -100,7 +102,7 @@ def _fillets(points: Sequence[Waypoint], radius: float) -> list[Segment]:
 
 
 def _dubins(points: Sequence[Waypoint], radius: float) -> list[Segment]:
-    """From course to course by Dubins paths (algorithm 8); where none is given, it is towards the next point."""
+    """From course to course by Dubins paths (algorithm 8); a missing course is towards the next point."""
     courses = [_course(points, index) for index in range(len(points))]
     segments: list[Segment] = []
     for index, (start, end) in enumerate(itertools.pairwise(points)):
@@ -121,7 +123,7 @@ def _dubins(points: Sequence[Waypoint], radius: float) -> list[Segment]:
 
 
 def _loiter(segments: Sequence[Segment], last: Waypoint, plan: FlightPlan) -> Arc:
-    """The circle at the end, which the path runs into."""
+    """Loiter circle at the end of the path."""
     loiter = plan.loiter
     end = segments[-1]
     course = end.course if isinstance(end, Line) else end.start_angle + end.turn * (end.sweep + math.pi / 2.0)
@@ -137,7 +139,7 @@ def _loiter(segments: Sequence[Segment], last: Waypoint, plan: FlightPlan) -> Ar
 
 
 def _tangent_point(last: Waypoint, plan: FlightPlan) -> Waypoint:
-    """Where the tangent from the last waypoint meets the loiter's circle, in its sense of turning."""
+    """Point where the tangent from the last waypoint touches the loiter circle, in its sense of turning."""
     loiter = plan.loiter
     assert loiter.centre is not None
     north, east = loiter.centre[0] - last.position_ned[0], loiter.centre[1] - last.position_ned[1]

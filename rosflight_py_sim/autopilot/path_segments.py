@@ -1,4 +1,4 @@
-"""The two pieces that paths of fixed-wing aircraft are made of, and the vector fields that lead onto them."""
+"""Lines and arcs of fixed-wing paths, and the vector fields that lead onto them."""
 
 from __future__ import annotations
 
@@ -15,11 +15,9 @@ Horizontal: TypeAlias = tuple[float, float]
 
 
 FIELD_PARAMETERS = ParameterTable(
-    Parameter(
-        "approach_angle", 1.05, "angle at which a line is approached from afar", "rad", minimum=0.1, maximum=1.57
-    ),
-    Parameter("line_gain", 0.02, "how sharply the course turns onto a line", "1/m", minimum=0.0, above_minimum=True),
-    Parameter("orbit_gain", 1.2, "how sharply the course turns onto an orbit", minimum=0.0, above_minimum=True),
+    Parameter("approach_angle", 1.05, "approach angle to a line from far away", "rad", minimum=0.1, maximum=1.57),
+    Parameter("line_gain", 0.02, "sharpness of the turn onto a line", "1/m", minimum=0.0, above_minimum=True),
+    Parameter("orbit_gain", 1.2, "sharpness of the turn onto an orbit", minimum=0.0, above_minimum=True),
 )
 
 
@@ -28,8 +26,8 @@ class FieldGains(NamedTuple):
 
     Attributes:
         approach: chi_inf, angle (rad) at which a line is approached from far away, up to pi / 2.
-        line: k_path (1/m): how sharply the course turns onto a line.
-        orbit: k_orbit: how sharply the course turns onto an orbit.
+        line: k_path (1/m): sharpness of the turn onto a line.
+        orbit: k_orbit: sharpness of the turn onto an orbit.
     """
 
     approach: float
@@ -38,7 +36,7 @@ class FieldGains(NamedTuple):
 
     @classmethod
     def of(cls, values: Values) -> FieldGains:
-        """Those of FIELD_PARAMETERS; `values` may hold others."""
+        """Shape from the values of FIELD_PARAMETERS; `values` may hold others."""
         return cls(*(number(values, parameter.name) for parameter in FIELD_PARAMETERS))
 
 
@@ -67,16 +65,16 @@ class Line:
 
     @property
     def curvature(self) -> float:
-        """Change of course along the path, 1/m: none."""
+        """Curvature, 1/m: 0."""
         return 0.0
 
     def along(self, position_ned: Vector3) -> float:
-        """How far along the line (m) the vehicle is; negative before its start."""
+        """Distance of the vehicle along the line, m; negative before its start."""
         north, east = position_ned[0] - self.start_ned[0], position_ned[1] - self.start_ned[1]
         return north * math.cos(self.course) + east * math.sin(self.course)
 
     def nearest(self, position_ned: Vector3) -> Vector3:
-        """The point of the line abreast of the vehicle, at the line's height there."""
+        """Point of the line abreast of the vehicle, at the line's height there."""
         return self.point(min(max(self.along(position_ned), 0.0), self.length))
 
     def point(self, along: float) -> Vector3:
@@ -105,8 +103,8 @@ class Line:
 class Arc:
     """Part of a level circle about `centre_ned` (m), from `start_angle` (rad, from north seen from the centre) on.
 
-    `turn` is lambda: 1 clockwise seen from above, -1 counter-clockwise. `sweep` (rad, not negative) is how far it
-    goes round; more than a turn is an orbit, flown several times.
+    `turn` is lambda: 1 clockwise seen from above, -1 counter-clockwise. `sweep` (rad, not negative) is its angle; more
+    than a full turn is an orbit of several turns.
     """
 
     centre_ned: Vector3
@@ -123,7 +121,7 @@ class Arc:
 
     @property
     def curvature(self) -> float:
-        """Change of course along the path, 1/m; positive to the right."""
+        """Curvature, 1/m; positive to the right."""
         return self.turn / self.radius
 
     def angle(self, position_ned: Vector3) -> float:
@@ -151,11 +149,10 @@ class Arc:
         return course + wrap_angle(commanded - course)
 
     def field_curvature(self, position_ned: Vector3, gains: FieldGains) -> float:
-        """Curvature (1/m, positive to the right) of the way that the field leads along; on the circle its own.
+        """Curvature (1/m, positive to the right) of the field's path at the vehicle; on the circle that of the circle.
 
-        With a = atan(k_orbit (d - rho) / rho) the vehicle nears the circle by d' = -sin(a) and goes round by
-        phi' = lambda cos(a) / d for each metre, so that the commanded course turns by
-        lambda (cos(a) / d - k_orbit / rho sin(a) cos^2(a)).
+        With a = atan(k_orbit (d - rho) / rho) the distance changes by d' = -sin(a) and the bearing by phi' = lambda
+        cos(a) / d per metre, so that the commanded course turns by lambda (cos(a) / d - k_orbit / rho sin(a) cos^2(a)).
         """
         distance = max(math.dist(position_ned[:2], self.centre_ned[:2]), 0.1 * self.radius)
         a = math.atan(gains.orbit * (distance - self.radius) / self.radius)

@@ -24,7 +24,7 @@ POSITION_CONTROLLER_PARAMETERS = ParameterTable(
         minimum=0.0,
         above_minimum=True,
     ),
-    Parameter("min_throttle", 0.12, "least throttle in flight, which keeps attitude control", minimum=0.0, maximum=1.0),
+    Parameter("min_throttle", 0.12, "smallest throttle in flight, to keep attitude control", minimum=0.0, maximum=1.0),
     SPOOL_UP_TIME,
     Parameter("max_tilt", 0.7, "largest angle between thrust and the vertical", "rad", minimum=0.01, maximum=1.4),
     Parameter("max_speed", 8.0, "largest commanded horizontal speed", "m/s", minimum=0.0, above_minimum=True),
@@ -34,15 +34,15 @@ POSITION_CONTROLLER_PARAMETERS = ParameterTable(
         "max_acceleration", 7.0, "largest commanded horizontal acceleration", "m/s^2", minimum=0.0, above_minimum=True
     ),
     MAX_YAW_RATE,
-    Parameter("horizontal_position_gain", 1.1, "wanted speed per distance, north and east", "1/s", minimum=0.0),
+    Parameter("horizontal_position_gain", 1.1, "speed per position error, north and east", "1/s", minimum=0.0),
     Parameter("horizontal_velocity_gain", 3.0, "acceleration per speed error, north and east", "1/s", minimum=0.0),
     Parameter(
         "horizontal_integral_gain", 1.5, "acceleration per integrated speed error, north and east", "1/s^2", minimum=0.0
     ),
-    Parameter("vertical_position_gain", 1.5, "wanted speed per distance, down", "1/s", minimum=0.0),
+    Parameter("vertical_position_gain", 1.5, "speed per position error, down", "1/s", minimum=0.0),
     Parameter("vertical_velocity_gain", 4.0, "acceleration per speed error, down", "1/s", minimum=0.0),
     Parameter("vertical_integral_gain", 2.5, "acceleration per integrated speed error, down", "1/s^2", minimum=0.0),
-    Parameter("max_integral", 6.0, "largest acceleration of each integrator", "m/s^2", minimum=0.0),
+    Parameter("max_integral", 6.0, "largest acceleration from each integrator", "m/s^2", minimum=0.0),
     Parameter("yaw_gain", 1.5, "yaw rate per yaw error", "1/s", minimum=0.0),
 )
 
@@ -58,13 +58,13 @@ class AttitudeCommand(NamedTuple):
     throttle: float
 
     def guided(self, position_ned: Vector3, yaw_rad: float) -> Guided:
-        """As a command to the flight controller, with the place and the nose that it shall lead to."""
+        """Command to the flight controller, with the target position and yaw."""
         u = (0.0, 0.0, self.throttle, self.roll_rad, self.pitch_rad, self.yaw_rate_rps, 0.0, 0.0, 0.0, 0.0)
         return Guided(CommandMode.ROLL_PITCH_YAWRATE_THROTTLE, u, position_ned, yaw_rad)
 
 
 class Given(NamedTuple):
-    """The parts of an attitude command that somebody else has chosen; None: the loops do."""
+    """Parts of an attitude command given from outside; None leaves the part to the loops."""
 
     roll_rad: float | None = None
     pitch_rad: float | None = None
@@ -75,11 +75,12 @@ class Given(NamedTuple):
 NOTHING_GIVEN = Given()
 
 IDLE = AttitudeCommand(0.0, 0.0, 0.0, 0.0)
-"""Level, without thrust: for a vehicle that waits on the ground."""
+"""Command level attitude without thrust, for a vehicle waiting on the ground."""
 
 
 class PositionController:
-    """Position to velocity to attitude for a multirotor whose firmware holds roll, pitch, yaw rate and throttle.
+    """Cascade from position to velocity to attitude for a multirotor whose firmware holds roll, pitch, yaw rate and
+    throttle.
 
     With the reference r, v_r, a_r and the state p, v (NED):
 
@@ -87,23 +88,23 @@ class PositionController:
         a_c = a_r + k_v (v_c - v) + i,    di/dt = k_i (v_c - v)    limited in tilt, thrust and acceleration
         T b_3 = m (g e_3 - a_c)
 
-    The last line, Newton's law for a thrust T along -b_3 (b_3 is the body's down axis), gives the thrust and the
-    wanted direction of b_3. The construction is that of D. Mellinger and V. Kumar, "Minimum snap trajectory
-    generation and control for quadrotors", ICRA 2011, sec. IV, and of T. Lee, M. Leok and N. McClamroch, "Geometric
-    tracking control of a quadrotor UAV on SE(3)", CDC 2010, sec. III, with a cascade in place of their sum of
-    position and velocity terms, so that speed can be limited. With n = b_3 seen from axes turned by the yaw angle,
-    n = (sin(theta) cos(phi), -sin(phi), cos(theta) cos(phi)), so phi = -asin(n_y) and theta = atan2(n_x, n_z)
-    (rotation by yaw, pitch, roll: Beard and McLain, Small Unmanned Aircraft, ch. 2).
+    The last line, Newton's law for a thrust T along -b_3 (b_3 is the body's down axis), gives the thrust and the target
+    direction of b_3. The construction is that of D. Mellinger and V. Kumar, "Minimum snap trajectory generation and
+    control for quadrotors", ICRA 2011, sec. IV, and of T. Lee, M. Leok and N. McClamroch, "Geometric tracking control
+    of a quadrotor UAV on SE(3)", CDC 2010, sec. III, with a cascade in place of their sum of position and velocity
+    terms, so that speed can be limited. With n = b_3 seen from axes turned by the yaw angle, n = (sin(theta) cos(phi),
+    -sin(phi), cos(theta) cos(phi)), so phi = -asin(n_y) and theta = atan2(n_x, n_z) (rotation by yaw, pitch, roll:
+    Beard and McLain, Small Unmanned Aircraft, ch. 2).
 
-    Far from the reference, k_p gives way to the speed from which half of max_acceleration comes to rest in time,
-    sqrt(2 a (d - a / (2 k_p^2))), which meets the line k_p d smoothly at d = a / k_p^2.
+    Far from the reference, the k_p law is replaced by the speed that half of max_acceleration can brake in time, sqrt(2
+    a (d - a / (2 k_p^2))), which meets the line k_p d smoothly at d = a / k_p^2.
 
-    The integrators carry wind, drag and an error of mass or thrust. They stop winding up by back-calculation with
-    the tracking time k_v / k_i (K. Astrom and T. Hagglund, Advanced PID Control, 2006, sec. 3.5). Vertical comes
-    first: what thrust is left after holding the height is used for the horizontal acceleration.
+    The integrators carry wind, drag and an error of mass or thrust. They stop winding up by back-calculation with the
+    tracking time k_v / k_i (K. Astrom and T. Hagglund, Advanced PID Control, 2006, sec. 3.5). Vertical control has
+    priority: the thrust left after holding the height is used for the horizontal acceleration.
 
-    Where roll, pitch or throttle are given from outside, the loops choose the others, and their integrators follow, by
-    the same back-calculation, the acceleration that the given ones make.
+    If roll, pitch or throttle are given from outside, the loops compute the others, and their integrators track the
+    resulting acceleration by the same back-calculation.
 
     Valid while the attitude loop is several times faster than k_v, and tilt stays below 90 degrees. With ROSflight's
     multirotor (attitude poles at 9.7 rad/s, rotor lag 0.03 s, 10 ms of delay) the default horizontal gains leave a
@@ -114,7 +115,7 @@ class PositionController:
         """`values` holds every parameter of POSITION_CONTROLLER_PARAMETERS, checked; it may hold others.
 
         Raises:
-            ParameterError: the thrust at throttle 1 does not lift the mass, or min_throttle does.
+            ParameterError: the thrust at throttle 1 cannot lift the mass, or that at min_throttle can.
         """
         number = {p.name: float(cast(float, values[p.name])) for p in POSITION_CONTROLLER_PARAMETERS}
         self._gravity = number["gravity"]
@@ -151,16 +152,16 @@ class PositionController:
 
     @property
     def disturbance_ned(self) -> tuple[float, float, float]:
-        """Acceleration (m/s^2) that the integrators add now: the negative of the disturbance they have found."""
+        """Acceleration (m/s^2) from the integrators: the negative of the estimated disturbance."""
         return self._integral
 
     def reset(self, rotors_turn: bool = False) -> None:
-        """Forget the integrators, and let the throttle rise anew, unless the rotors turn already: before a take-off."""
+        """Reset the integrators, and the throttle limit unless the rotors already turn, before a take-off."""
         self._integral = (0.0, 0.0, 0.0)
         self._age_s = self._spool_up_time if rotors_turn else 0.0
 
     def adopt(self, other: PositionController) -> None:
-        """Carry on from `other`, after a change of parameters."""
+        """Copy the state of `other`, after a change of parameters."""
         self._age_s = other._age_s
         limit = self._max_integral
         north, east, down = other._integral
@@ -174,10 +175,10 @@ class PositionController:
         setpoint: Setpoint,
         dt: float,
     ) -> AttitudeCommand:
-        """The command for the next `dt` seconds, from position (m), velocity over ground (m/s) and yaw (rad).
+        """Command for the next `dt` seconds, from position (m), velocity over ground (m/s) and yaw (rad).
 
         Raises:
-            ValueError: a position, velocity or yaw that is not finite; the controller is left as it was.
+            ValueError: position, velocity or yaw is not finite; the controller is unchanged.
         """
         position = tuple(map(float, position_ned))
         velocity = tuple(map(float, velocity_ned))
@@ -189,7 +190,7 @@ class PositionController:
         return self.hold_velocity(velocity, yaw, wanted, setpoint.yaw_rad, dt, setpoint.acceleration_ned)
 
     def approach(self, position_ned: Sequence[float], setpoint: Setpoint) -> Vector3:
-        """The velocity (NED, m/s) that leads from a position to a setpoint, and moves along with it."""
+        """Velocity (NED, m/s) towards a setpoint, including the setpoint's own velocity."""
         wanted, reference = setpoint.position_ned, setpoint.velocity_ned
         north, east = wanted[0] - position_ned[0], wanted[1] - position_ned[1]
         rate = self._approach_rate(math.hypot(north, east))
@@ -202,7 +203,7 @@ class PositionController:
         )
 
     def yaw_rate(self, error_rad: float) -> float:
-        """The yaw rate (rad/s) against a yaw error."""
+        """Yaw rate (rad/s) that reduces a yaw error."""
         return within(self._yaw_gain * error_rad, self._max_yaw_rate)
 
     def hold_velocity(
@@ -215,7 +216,7 @@ class PositionController:
         feedforward_ned: Vector3 = (0.0, 0.0, 0.0),
         given: Given = NOTHING_GIVEN,
     ) -> AttitudeCommand:
-        """The command for the next `dt` seconds towards a velocity (m/s), with an acceleration (m/s^2) fed forward."""
+        """Command for the next `dt` seconds towards a velocity (m/s), with a feed-forward acceleration (m/s^2)."""
         _, gain_v, gain_i = self._horizontal_gains
         _, gain_v_down, gain_i_down = self._vertical_gains
         error = tuple(c - v for c, v in zip(self._within_limits(wanted_ned), velocity_ned, strict=True))
@@ -227,7 +228,7 @@ class PositionController:
         ceiling = min(self._age_s / self._spool_up_time, 1.0) if self._spool_up_time > 0.0 else 1.0
         lift, room = self._lift_and_room(asked_down, given.throttle)
         if ceiling < self._gravity * self._throttle_per_acceleration:
-            # It cannot have left the ground: tilting would only press a foot into it.
+            # The vehicle cannot have left the ground: tilting would only press a foot into it.
             room = 0.0
         north, east = _within_circle(asked_north, asked_east, room)
         thrust = None
@@ -243,7 +244,7 @@ class PositionController:
         if thrust is None:
             thrust = min(lift / upright, self._most)
 
-        # What comes of it in place of what was asked for.
+        # Achievable acceleration instead of the commanded one.
         ahead, right = -thrust * math.cos(roll) * math.sin(pitch), thrust * math.sin(roll)
         north, east = cos_yaw * ahead - sin_yaw * right, sin_yaw * ahead + cos_yaw * right
         down = self._gravity - thrust * upright
@@ -258,9 +259,9 @@ class PositionController:
         )
 
     def _lift_and_room(self, asked_down: float, throttle: float | None) -> tuple[float, float]:
-        """Upward part of the thrust, and how much of it there is for the horizontal acceleration (m/s^2).
+        """Upward part of the thrust, and the part available for horizontal acceleration (m/s^2).
 
-        With a given throttle the first is all of the thrust.
+        With a given throttle the first is the whole thrust.
         """
         if throttle is not None:
             thrust = max(throttle / self._throttle_per_acceleration, self._least)
@@ -277,7 +278,7 @@ class PositionController:
         return north, east, min(max(velocity_ned[2], -self._max_climb_speed), self._max_descent_speed)
 
     def _approach_rate(self, distance: float) -> float:
-        """Wanted speed per distance (1/s): k_p when near, and further out what half the acceleration can brake."""
+        """Speed per position error (1/s): k_p nearby, farther out what half the acceleration can brake."""
         gain, braking = self._horizontal_gains[0], 0.5 * self._max_acceleration
         if gain * gain * distance <= braking:
             return gain

@@ -1,4 +1,4 @@
-"""What guidance asks of a position controller at one instant."""
+"""Setpoint of a position controller at one instant."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ Vector3: TypeAlias = tuple[float, float, float]
 
 
 class Setpoint(NamedTuple):
-    """A point of a reference trajectory: where to be, how fast, and with which nose direction.
+    """Point of a reference trajectory: position, velocity, acceleration and yaw.
 
     `velocity_ned` and `acceleration_ned` are the derivatives of the moving `position_ned`; a controller feeds them
-    forward, so that following a smooth trajectory needs no error to begin with. `yaw_rad` is measured from north,
+    forward, so that a smooth trajectory can be followed without a steady error. `yaw_rad` is measured from north,
     positive towards east.
     """
 

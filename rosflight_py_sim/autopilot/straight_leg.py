@@ -1,4 +1,4 @@
-"""A straight flight from rest to rest whose speed and acceleration are limited and smooth."""
+"""Straight leg from rest to rest with limited, smooth speed and acceleration."""
 
 from __future__ import annotations
 

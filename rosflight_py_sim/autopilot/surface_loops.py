@@ -1,4 +1,4 @@
-"""The inner loops of a fixed wing: roll and pitch angle to surfaces."""
+"""Inner loops of a fixed wing: roll and pitch angle to surfaces."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rosflight_py_sim.autopilot.loops import within
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
 
 DESIGN_AIRSPEED = Parameter(
-    "design_airspeed", 18.0, "airspeed that the gains are for", "m/s", minimum=0.0, above_minimum=True
+    "design_airspeed", 18.0, "airspeed for which the gains are designed", "m/s", minimum=0.0, above_minimum=True
 )
 MAX_PITCH = Parameter("max_pitch", 0.44, "largest commanded pitch angle, up and down", "rad", minimum=0.05, maximum=1.2)
 
@@ -23,21 +23,28 @@ SURFACE_LOOP_PARAMETERS = ParameterTable(
     MAX_PITCH,
     Parameter("roll_gain", 1.17, "aileron per roll error", minimum=0.0),
     Parameter("roll_rate_gain", 0.0, "aileron per roll rate", "s", minimum=0.0),
-    Parameter("yaw_damper_gain", 0.0925, "rudder per yaw rate, washed out", "s", minimum=0.0),
-    Parameter("yaw_damper_washout", 0.5, "corner of the yaw damper's high-pass filter", "rad/s", minimum=0.01),
+    Parameter("yaw_damper_gain", 0.0925, "rudder per washed-out yaw rate", "s", minimum=0.0),
+    Parameter(
+        "yaw_damper_washout", 0.5, "corner frequency of the yaw damper's high-pass filter", "rad/s", minimum=0.01
+    ),
     Parameter("pitch_gain", 1.0, "elevator per pitch error", minimum=0.0),
     Parameter("pitch_rate_gain", 0.217, "elevator per pitch rate", "s", minimum=0.0),
-    Parameter("aileron_sign", 1.0, "1 where a positive command gives a positive deflection, else -1", minimum=-1.0),
-    Parameter("elevator_sign", -1.0, "the same of the elevator: REV_ELEVATOR turns it round", minimum=-1.0),
-    Parameter("rudder_sign", 1.0, "the same of the rudder", minimum=-1.0),
+    Parameter("aileron_sign", 1.0, "sign of the aileron deflection for a positive command: 1 or -1", minimum=-1.0),
+    Parameter(
+        "elevator_sign",
+        -1.0,
+        "sign of the elevator deflection for a positive command: 1 or -1; REV_ELEVATOR reverses it",
+        minimum=-1.0,
+    ),
+    Parameter("rudder_sign", 1.0, "sign of the rudder deflection for a positive command: 1 or -1", minimum=-1.0),
 )
 
-# Surfaces work with the square of the airspeed; what that does to the gains is undone within these bounds.
+# Surface effectiveness grows with the square of the airspeed; the gains are scaled to compensate, within these limits.
 _LEAST_SCALE, _GREATEST_SCALE = 0.3, 2.5
 
 
 class SurfaceCommand(NamedTuple):
-    """What the mixer is given on u[Qx], u[Qy] and u[Qz], -1 to 1."""
+    """Mixer inputs u[Qx], u[Qy] and u[Qz], -1 to 1."""
 
     aileron: float
     elevator: float
@@ -51,9 +58,9 @@ class SurfaceLoops:
         delta_e = trim + k_p (theta_c - theta) - k_d theta'
         delta_r = damper of the yaw rate, washed out below the frequency p_wo:  delta_r = k_r s / (s + p_wo) r
 
-    Deflections are positive as in the book: left aileron down, elevator down, rudder to the left; the gains are given
-    positive and the signs of the surfaces' effects put in here. The gains hold for `design_airspeed`; at others they
-    are scaled by the inverse of the dynamic pressure. Valid below the stall.
+    Deflections are positive as in the book: left aileron down, elevator down, rudder to the left; the gains are
+    positive, and the signs of the surface effects are applied here. The gains hold for `design_airspeed`; at others
+    they are scaled by the inverse of the dynamic pressure. Valid below the stall.
     """
 
     def __init__(self, values: Values) -> None:
@@ -62,22 +69,24 @@ class SurfaceLoops:
         self._slow_yaw_rate = 0.0
 
     def reset(self) -> None:
-        """Forget the yaw rate of the turn that is flown."""
+        """Reset the washout filter of the yaw rate."""
         self._slow_yaw_rate = 0.0
 
     def adopt(self, old: SurfaceLoops) -> None:
-        """Carry on from `old`."""
+        """Copy the state of `old`."""
         self._slow_yaw_rate = old._slow_yaw_rate
 
     def hold(self, state: FlightState, roll: float, pitch: float, dt: float) -> SurfaceCommand:
-        """The surfaces for the next `dt` seconds, towards these angles (rad)."""
+        """Surface commands for the next `dt` seconds, towards these angles (rad)."""
         washout = self._number["yaw_damper_washout"]
         self._slow_yaw_rate += (1.0 - math.exp(-washout * dt)) * (state.yaw_rate - self._slow_yaw_rate)
         damper = self._number["yaw_damper_gain"] * (state.yaw_rate - self._slow_yaw_rate)
         return self._surfaces(state, roll, pitch, damper)
 
     def steer(self, state: FlightState, pitch: float, rudder: float, dt: float) -> SurfaceCommand:
-        """Wings level, with `rudder` (rad, to the left) and a damper of the whole yaw rate: for the ground."""
+        """Surface commands on the ground: wings level, `rudder` (rad, to the left), damping of the unfiltered yaw
+        rate.
+        """
         self.hold(state, 0.0, pitch, dt)
         return self._surfaces(state, 0.0, pitch, rudder + self._number["yaw_damper_gain"] * state.yaw_rate)
 
@@ -86,8 +95,8 @@ class SurfaceLoops:
         speed = max(state.airspeed, 1.0)
         scale = min(max((n["design_airspeed"] / speed) ** 2, _LEAST_SCALE), _GREATEST_SCALE)
         aileron = scale * (n["roll_gain"] * (roll - state.roll) - n["roll_rate_gain"] * state.roll_rate)
-        # The elevator's positive deflection turns the nose down.
-        # The pitch angle's own rate (eq. 3.3): in a turn q holds the turn's rate too, which is not to be damped.
+        # The elevator's positive deflection turns the nose down. The pitch angle's own rate (eq. 3.3): in a turn q
+        # includes the turn rate, which must not be damped.
         rate = state.pitch_rate * math.cos(state.roll) - state.yaw_rate * math.sin(state.roll)
         up = n["pitch_gain"] * (within(pitch, n["max_pitch"]) - state.pitch) - n["pitch_rate_gain"] * rate
         elevator = n["trim_elevator"] - scale * up

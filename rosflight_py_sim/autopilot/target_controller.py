@@ -1,4 +1,4 @@
-"""What flies a vehicle in the state that it is told, whatever kind of vehicle it is."""
+"""Interface of target controllers for all kinds of vehicles."""
 
 from __future__ import annotations
 
@@ -13,45 +13,45 @@ Self = TypeVar("Self", bound="TargetController")
 
 
 class TargetController(ABC):
-    """Commands that bring a vehicle into the state of a `FlyTarget` and hold it there.
+    """Computes commands that bring a vehicle into the state of a `FlyTarget` and hold it there.
 
-    Targets may change at each call, in value and in kind: integrators are handed on so that the actuators do not jump,
-    and stand still while an actuator is at its limit. Limits are the parameters of the vehicle; a target beyond one is
-    flown as far as the limit. One of `fly`, `take_off` and `stand` is called each period.
+    Targets may change in value and kind at each call: integrators are carried over so that the actuators do not jump,
+    and are frozen while an actuator is at its limit. Limits are parameters of the vehicle; a target beyond a limit is
+    clipped to it. One of `fly`, `take_off` and `stand` is called each period.
     """
 
     @abstractmethod
     def fly(self, state: FlightState, target: FlyTarget, dt: float) -> Guided:
-        """The command for the next `dt` seconds; 0 after a gap, in which integrators must not move.
+        """Command for the next `dt` seconds; 0 after a gap, during which integrators must not move.
 
         Raises:
-            ValueError: a state that is not finite; the controller is left as it was.
+            ValueError: the state is not finite; the controller is unchanged.
         """
 
     @abstractmethod
     def take_off(self, state: FlightState, dt: float) -> Guided:
-        """The command for the next `dt` seconds of a take-off.
+        """Command for the next `dt` seconds of a take-off.
 
-        It leads from where the vehicle was at the first call after `stand` or `reset`, on the heading that it had then,
-        up to the height at which `fly` may take over.
+        The take-off begins at the position and heading of the first call after `stand` or `reset`, and ends at the
+        height at which `fly` may take over.
 
         Raises:
-            ValueError: a state that is not finite; the controller is left as it was.
+            ValueError: the state is not finite; the controller is unchanged.
         """
 
     @property
     @abstractmethod
     def has_taken_off(self) -> bool:
-        """Whether the take-off that was flown last is high enough; false from `reset` and `stand` on."""
+        """Whether the last take-off has reached its final height; false after `reset` and `stand`."""
 
     @abstractmethod
     def stand(self, state: FlightState) -> Guided:
-        """The command to a vehicle that waits on the ground, without thrust; it forgets all, as `reset` does."""
+        """Command for a vehicle waiting on the ground, without thrust; also resets as `reset` does."""
 
     @abstractmethod
     def reset(self) -> None:
-        """Forget what integrators and filters have gathered, and the take-off."""
+        """Reset integrators, filters and take-off."""
 
     @abstractmethod
     def adopt(self: Self, old: Self) -> None:
-        """Carry on from `old`, after a change of parameters."""
+        """Copy the state of `old`, after a change of parameters."""

@@ -1,4 +1,4 @@
-"""Control allocation: which thrusters give a wanted force and moment."""
+"""Control allocation: thruster commands for a commanded force and moment."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Array = npt.NDArray[np.float64]
 
 SURGE, SWAY, HEAVE, YAW = range(4)
 
-# Of a wanted force this share may be missing or show up along another axis before it counts as out of reach.
+# Share of a commanded force that may be missing or appear on another axis before it counts as infeasible.
 _EXACT = 1e-6
 
 
@@ -28,9 +28,9 @@ class Demand(NamedTuple):
 
 
 class ThrusterAllocation:
-    """Commands (-1 to 1 of full thrust) of thrusters in fixed places, for forces along body axes and a yaw moment.
+    """Allocation of body forces and yaw moment to fixed thrusters, as commands from -1 to 1 of full thrust.
 
-    With e_i the direction and r_i the place of thruster i, and T_i its full thrust, a command u gives
+    With e_i the direction and r_i the position of thruster i, and T_i its full thrust, a command u gives
 
         tau = B u,    column i of B:  T_i (e_x, e_y, e_z, (r x e)_z)
 
@@ -38,14 +38,15 @@ class ThrusterAllocation:
     Marine Craft Hydrodynamics and Motion Control, 2011, sec. 12.3.2, with the weights 1/T_i^2). Roll and pitch are
     left to the vehicle's righting moment: a symmetric pair of thrusters moves neither.
 
-    Valid for thrust proportional to the command and alike in both directions; the loops around it take up the rest.
+    Valid for thrust proportional to the command and equal in both directions; the outer loops compensate deviations.
     """
 
     def __init__(self, positions: npt.ArrayLike, directions: npt.ArrayLike, full_thrust: npt.ArrayLike) -> None:
-        """Places from the centre of gravity (n, 3), m, directions of positive thrust (n, 3), full thrusts (n,), N.
+        """Thruster positions from the centre of gravity (n, 3), m, directions of positive thrust (n, 3), full thrusts
+        (n,), N.
 
         Raises:
-            ParameterError: the thrusters give no heave or no yaw without giving something else, too.
+            ParameterError: the thrusters cannot produce pure heave or pure yaw.
         """
         places = np.asarray(positions, dtype=np.float64).reshape(-1, 3)
         ways = np.asarray(directions, dtype=np.float64).reshape(-1, 3)
@@ -57,17 +58,19 @@ class ThrusterAllocation:
         self.reachable = tuple(bool(gap < _EXACT) for gap in missing)
         for axis, word in ((HEAVE, "down"), (YAW, "about the vertical axis")):
             if not self.reachable[axis]:
-                raise ParameterError(f"{len(places)} thrusters given that cannot push {word} alone; allowed: that can")
+                raise ParameterError(
+                    f"{len(places)} thrusters given that cannot push {word} alone; allowed: thrusters that can"
+                )
         self.limits = Demand(
             *(1.0 / float(np.abs(self._share[:, axis]).max()) if self.reachable[axis] else 0.0 for axis in range(4))
         )
-        """The most that each can be, of itself."""
+        """Largest force or moment along each axis alone."""
 
     def __call__(self, demand: Demand) -> Array:
         """Commands (n,) of the thrusters, each from -1 to 1.
 
-        Heave and yaw come first: both are scaled down together where they ask for more than there is, and surge and
-        sway together to what is left then.
+        Heave and yaw have priority: both are scaled down together if infeasible; surge and sway are then scaled
+        together to the remaining thrust.
         """
         steady = self._share[:, HEAVE] * demand.heave + self._share[:, YAW] * demand.yaw
         steady /= max(1.0, float(np.abs(steady).max()))

@@ -1,4 +1,4 @@
-"""What the hold controller knows of the vehicle that it holds, from the vehicle's own parameters."""
+"""Vehicle model of the hold controller, from the vehicle's parameters."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ UNDERWATER_BODY_PARAMETERS = (
     + ParameterTable(AUV_PARAMETERS["linear_damping"], AUV_PARAMETERS["quadratic_damping"])
     + THRUSTER_PARAMETERS
 )
-"""Those of dynamics and of forces and moments that the loops are designed from."""
+"""Parameters of dynamics and of forces and moments used in the design of the loops."""
 
 _HEAVE, _YAW = 2, 5
 
@@ -34,15 +34,15 @@ class UnderwaterBody:
     """Mass, damping and thrusters of a vehicle.
 
     Attributes:
-        held: of vertical motion and of turning.
-        allocation: forces to shares of full thrust, the lesser one of forward and reverse.
+        held: mass and damping of vertical motion and of yaw.
+        allocation: from forces to shares of full thrust, the smaller of forward and reverse.
     """
 
     def __init__(self, values: Values) -> None:
         """`values` holds UNDERWATER_BODY_PARAMETERS.
 
         Raises:
-            ParameterError: the lists do not fit together, or the thrusters cannot hold depth and yaw.
+            ParameterError: lists differ in length, or the thrusters cannot hold depth and yaw.
         """
         added = cast("Sequence[float]", values["added_mass"])
         linear, quadratic = (cast("Sequence[float]", values[f"{name}_damping"]) for name in ("linear", "quadratic"))
@@ -58,6 +58,6 @@ class UnderwaterBody:
         self.allocation = ThrusterAllocation(places, axes, self._full)
 
     def commands(self, shares: Array) -> list[float]:
-        """Commands (-1 to 1) for shares of full thrust: dead zones and curves of the thrusters undone."""
+        """Commands (-1 to 1) for shares of full thrust: the inverse of the thrusters' dead zones and curves."""
         thrusts = shares * self._full
         return [settled_command(thruster, thrust) for thruster, thrust in zip(self._thrusters, thrusts, strict=True)]

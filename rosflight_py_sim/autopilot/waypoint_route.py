@@ -1,4 +1,4 @@
-"""Waypoints that are chained by their numbers, flown one after the other for as long as the chain goes on."""
+"""Routes of waypoints chained by number."""
 
 from __future__ import annotations
 
@@ -23,33 +23,31 @@ from rosflight_py_sim.autopilot.wind_triangle import ground_speed_along
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
 
 ROUTE_PARAMETERS = ParameterTable(
-    Parameter(
-        "turn_bank", 0.6, "roll angle that turns from leg to leg are planned with", "rad", minimum=0.05, maximum=1.2
-    ),
+    Parameter("turn_bank", 0.6, "roll angle for planning turns between legs", "rad", minimum=0.05, maximum=1.2),
 )
 
 GRAVITY = 9.81
-"""m/s^2; for the radius of turns."""
+"""Used for the turn radius, m/s^2."""
 
 # Shape of the vector fields: chi_inf (rad) of lines, k_orbit of arcs.
 _APPROACH: Final = 1.05
 _ORBIT_GAIN: Final = 1.2
-# Corners that turn by more (rad) are flown over: an arc inside of them would leave too much of them away.
+# Sharper corners (rad) are flown over, because an inner arc would cut off too much.
 _SHARPEST: Final = 1.8
-# Those that turn by less are none.
+# Smaller course changes are not corners.
 _STRAIGHT: Final = 1e-3
-# Share of the radius that turns are planned with, to which legs that are short may tighten them.
+# Share of the planned radius down to which short legs may tighten a turn.
 _TIGHTEST: Final = 0.5
-# Arcs may be wider as long as they leave no more of a corner away than this share of it.
+# Arcs may be wider as long as they cut off at most this share of a corner.
 _SLIGHT: Final = 0.1
-# Waypoints as near to each other (m) are one place.
+# Waypoints closer together than this (m) count as one place.
 _ONE_PLACE: Final = 1.0
 _LEAST_RADIUS: Final = 1.0
 
 
 @dataclass(frozen=True)
 class RouteWaypoint:
-    """A waypoint with a number, and the number of the one after it.
+    """Numbered waypoint, with the number of the next one.
 
     Attributes:
         position_ned: m from home.
@@ -62,35 +60,35 @@ class RouteWaypoint:
     airspeed: float
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be flown.
+        """Check that the waypoint can be flown.
 
         Raises:
-            TargetError: a number that is not finite, or an airspeed that is not positive.
+            TargetError: a number is not finite, or the airspeed is not positive.
         """
         _ = self.target
 
     @property
     def target(self) -> FlyTarget:
-        """To fly there directly, and to stay there."""
+        """Target for flying there directly and staying."""
         north, east, down = self.position_ned
         return FlyTarget(PositionTarget(north, east), AirspeedTarget(self.airspeed), AltitudeTarget(-down))
 
 
 class Route:
-    """From a waypoint along the next numbers, to the one whose next number no waypoint has; there the vehicle stays.
+    """Route from a waypoint along the next numbers until a next number does not exist; there the vehicle stays.
 
-    A cycle is flown on and on. `waypoints` is looked at in each call of `update`, and may change meanwhile:
+    A cycle is flown indefinitely. `waypoints` is read in each call of `update` and may change:
 
-    - A waypoint that is put in the place of the one being flown to is flown to from here.
-    - Another next one, or one more after the last, is flown to from the present one.
-    - What is taken away is still flown to if it is the present waypoint, which is the last one then.
+    - If the present waypoint is replaced, the vehicle flies to the new one from its position.
+    - If the next waypoint is replaced, or one is added after the last, the vehicle flies to it from the present one.
+    - If the present waypoint is removed, it becomes the last one and is still flown to.
 
     Legs are straight, and followed by the vector field of Beard and McLain, Small Unmanned Aircraft (2012), eq. 10.8,
     with k_path = 1 / R. R = V_g^2 / (g tan(phi)) is the radius of a turn with the roll angle phi, `turn_bank`, at the
     greater ground speed that the wind gives on the two legs. Corners are rounded by an arc of that radius (algorithm
     6), a tighter one where the legs are short, and a wider one where it stays near the corner: so waypoints along a
-    curve are flown as that curve. Sharp corners are flown over up to the plane that halves them (algorithm 5), and the
-    turn swings out.
+    curve give a smooth path. Sharp corners are flown over up to the bisecting plane (algorithm 5), and the vehicle
+    overshoots the turn.
     """
 
     def __init__(self, waypoints: Mapping[int, RouteWaypoint], first: int, values: Values) -> None:
@@ -110,7 +108,7 @@ class Route:
 
     @property
     def waypoint_id(self) -> int:
-        """Number of the waypoint that is flown to, or stayed at."""
+        """Number of the waypoint being approached or held."""
         return self._to.id
 
     @property
@@ -119,7 +117,7 @@ class Route:
         return self._has_ended
 
     def update(self, state: FlightState) -> FlyTarget:
-        """The target for now."""
+        """Present target."""
         self._look_at_waypoints(state)
         # Each waypoint at most once: a cycle may lie in one place.
         for _ in range(len(self._waypoints) + 1):
@@ -135,7 +133,7 @@ class Route:
         return self._to.target
 
     def _look_at_waypoints(self, state: FlightState) -> None:
-        """Take over what has changed about this waypoint and the next one."""
+        """Apply changes of the present and the next waypoint."""
         present = self._waypoints.get(self._to.id, self._to)
         if present != self._to:
             self._to, self._start, self._leg, self._has_ended = present, None, None, False
@@ -152,7 +150,7 @@ class Route:
                 self._start = None
 
     def _go_on(self) -> None:
-        """Fly to the next waypoint; where there is none, stay."""
+        """Fly to the next waypoint; stay if there is none."""
         if self._after is None:
             self._has_ended = True
             return
@@ -170,7 +168,7 @@ class Route:
         start, end, speed = self._start, self._to.position_ned, self._to.airspeed
         length = math.dist(start[:2], end[:2])
         if length < _ONE_PLACE:
-            # Over as soon as it begins.
+            # A leg that ends as soon as it begins.
             return [Line(end, end, (0.0, 0.0), speed)]
         along = direction(start, end)
         radius = self._radius(state, along, speed)
@@ -183,7 +181,7 @@ class Route:
         turn = turn_angle(along, onward)
         if not _STRAIGHT < abs(turn) < _SHARPEST:
             return [Line(start, end, bisector(along, onward), speed)]
-        # The other half of the next leg is for the corner at its end.
+        # The other half of the next leg is left for the corner at its end.
         widest = min(length, 0.5 * onward_length) / math.tan(0.5 * abs(turn))
         if widest < _TIGHTEST * radius:
             return [Line(start, end, bisector(along, onward), speed)]

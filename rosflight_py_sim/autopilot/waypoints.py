@@ -1,4 +1,4 @@
-"""Lists of waypoints: what they say, how they are written in YAML, and what is refused."""
+"""Waypoint lists: content, YAML format and checks."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _DIRECTIONS = {"right": 1, "left": -1}
 
 
 class WaypointError(ValueError):
-    """A list of waypoints that cannot be flown; the text says which part of it, what was given and what is allowed."""
+    """Invalid waypoint list; the text names the part, the value given and the values allowed."""
 
 
 @dataclass(frozen=True)
 class Waypoint:
-    """A place to fly over.
+    """Waypoint to fly over.
 
     Attributes:
         position_ned: m from the origin.
@@ -44,7 +44,7 @@ class Loiter:
 
     Attributes:
         radius: m.
-        turns: after so many the mission is done; the vehicle goes on circling.
+        turns: number of turns after which the mission is done; the vehicle keeps circling.
         turn: 1 clockwise seen from above, -1 counter-clockwise.
         centre: north and east, m; None: abeam of the last waypoint, so that the circle continues the path.
         height: m above the origin; None: that of the last waypoint.
@@ -67,10 +67,10 @@ class FlightPlan:
     loiter: Loiter
 
     def __post_init__(self) -> None:
-        """Refuse what no path can be made of.
+        """Check that a path can be planned.
 
         Raises:
-            WaypointError: fewer than two points, repeated ones, numbers that are not finite, or out of range.
+            WaypointError: fewer than two points, repeated points, or numbers that are not finite or out of range.
         """
         if self.path_type not in PATH_TYPES:
             raise WaypointError(f"path '{self.path_type}' given; allowed: {', '.join(PATH_TYPES)}")
@@ -91,16 +91,14 @@ class FlightPlan:
         for index in range(1, len(self.waypoints)):
             here, before = self.waypoints[index].position_ned, self.waypoints[index - 1].position_ned
             if math.dist(here[:2], before[:2]) < 1e-3:
-                raise WaypointError(
-                    f"waypoint {index + 1} is over the place of waypoint {index}; allowed: another place"
-                )
+                raise WaypointError(f"waypoint {index + 1} is at the place of waypoint {index}; allowed: another place")
 
 
 def read_flight_plan(path: Path | str) -> FlightPlan:
-    """The plan in a YAML file: see docs/autopilot.md for the keys.
+    """Flight plan from a YAML file: see docs/autopilot.md for the keys.
 
     Raises:
-        WaypointError: the file cannot be read, is not YAML, or holds what `flight_plan` refuses.
+        WaypointError: the file cannot be read, is not YAML, or is rejected by `flight_plan`.
     """
     try:
         text = Path(path).read_text(encoding="utf-8")
@@ -117,7 +115,7 @@ def read_flight_plan(path: Path | str) -> FlightPlan:
 
 
 def flight_plan(content: object) -> FlightPlan:
-    """The plan in a mapping as a YAML file holds it.
+    """Flight plan from a mapping with the content of a YAML file.
 
     Raises:
         WaypointError: a key is unknown or missing, or a value is not allowed.

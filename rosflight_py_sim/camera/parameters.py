@@ -10,18 +10,18 @@ from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTabl
 from rosflight_py_sim.world import WORLD
 
 CAMERA_PARAMETERS = ParameterTable(
-    Parameter("camera_names", ["front", "bottom"], "Names of the cameras, as they stand in topics", read_only=True),
+    Parameter("camera_names", ["front", "bottom"], "Names of the cameras, used in topic names", read_only=True),
     Parameter(
         "camera_positions",
         [0.16, 0.0, 0.0, 0.0, 0.0, 0.1],
-        "Where each camera is in the vehicle, x y z after x y z in body axes",
+        "Camera positions, x y z each, in body axes",
         "m",
     ),
     Parameter(
         "camera_angles",
         [0.0, 0.0, 0.0, 0.0, -90.0, 0.0],
-        "How each is turned in the vehicle, roll pitch yaw after roll pitch yaw: 0 0 0 looks forward, 0 -90 0 down, "
-        "with the picture's top forward",
+        "Camera orientations, roll pitch yaw each: 0 0 0 looks forward, 0 -90 0 looks down with the top of the "
+        "picture forward",
         "deg",
         minimum=-360.0,
         maximum=360.0,
@@ -29,7 +29,7 @@ CAMERA_PARAMETERS = ParameterTable(
     Parameter(
         "camera_fields_of_view",
         [80.0, 80.0],
-        "Angle of each from the picture's left edge to its right one",
+        "Horizontal field of view of each camera",
         "deg",
         minimum=5.0,
         maximum=150.0,
@@ -38,7 +38,7 @@ CAMERA_PARAMETERS = ParameterTable(
     Parameter("image_height", 240, "Height of the pictures", "pixels", minimum=16, maximum=1080, read_only=True),
     Parameter("frame_rate", 30.0, "Pictures per simulated second", "Hz", minimum=0.1, maximum=200.0),
     Parameter("jpeg_quality", 90, "Quality of the compressed pictures", minimum=1, maximum=100),
-    Parameter("antialiasing", True, "Whether edges are drawn from four samples a pixel", read_only=True),
+    Parameter("antialiasing", True, "Antialiasing of edges with four samples per pixel", read_only=True),
     WORLD,
 )
 

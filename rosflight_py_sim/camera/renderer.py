@@ -46,7 +46,7 @@ class Renderer:
         return self._picture
 
     def close(self) -> None:
-        """Give the memory back."""
+        """Release the memory."""
         self._numbers.close()
 
     def _look_from(self, position: NDArray[np.float64], sight: NDArray[np.float64]) -> None:

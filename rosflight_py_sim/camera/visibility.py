@@ -95,7 +95,7 @@ class FacePicture:
         return np.frombuffer(self._picture.get_ram_image(), "<u4").reshape(height, width)
 
     def close(self) -> None:
-        """Give the memory back."""
+        """Release the memory."""
         self._engine.remove_window(self._buffer)
         self._root.remove_node()
 
@@ -146,7 +146,7 @@ def _load_panda() -> Any:
     except ImportError as error:
         raise NoPandaError(
             f"Panda3D, which draws the pictures, is not installed ({error}); `pip install panda3d` (or this package's "
-            "extra 'auv') brings it"
+            "extra 'auv') installs it"
         ) from error
     if not _load_panda_once:
         core.load_prc_file_data("", _SETTINGS)

@@ -40,8 +40,8 @@ from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTabl
 TIME_MODE = Parameter(
     "time_mode",
     "wall",
-    "What advances the simulation: wall (timers on the node's time, which use_sim_time chooses), paced or gated "
-    "(timers on /clock) or lockstep (one step per /clock message, when the previous step is complete)",
+    "Time mode: wall (timers on the node's clock, selected by use_sim_time), paced or gated (timers on /clock) or "
+    "lockstep (one step per /clock message, after the previous step is complete)",
     choices=TIME_MODES,
     read_only=True,
 )

@@ -25,7 +25,7 @@ STEP_SIZE = Parameter("step_size", 0.0025, "Simulated time of one step", "s", mi
 VEHICLES = Parameter(
     "vehicles",
     [""],
-    "Namespaces of the vehicles that the node serves, relative to its own; empty text: its own",
+    "Namespaces of the vehicles served, relative to the node's namespace; empty text for the node's own",
     read_only=True,
 )
 

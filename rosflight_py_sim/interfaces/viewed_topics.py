@@ -20,7 +20,7 @@ VIEWED: tuple[StepTopic[Any], ...] = (TRUTH_STATE, TRUTH_WIND, PWM_OUTPUT, FORCE
 RELAYED = Parameter(
     "relayed",
     False,
-    "Whether to subscribe to the topics of view_relay (view/...) instead of the simulation's own (sim/...)",
+    "Subscribe to view_relay's topics view/... instead of the simulation's sim/...",
     read_only=True,
 )
 

@@ -43,23 +43,23 @@ class Rc(SimulationNode):
         Parameter(
             "device",
             "auto",
-            "What moves the sticks: a joystick, the keyboard, none (services move the switches), or auto: a joystick "
-            "as soon as one is plugged in, and none until then",
+            "Input device: joystick, keyboard, none (services set the switches), or auto (none until a joystick is "
+            "plugged in)",
             choices=("auto", "none", "joystick", "keyboard"),
             read_only=True,
         ),
-        Parameter("use_vimfly", False, "ROSflight's name for device keyboard", read_only=True),
+        Parameter("use_vimfly", False, "ROSflight's name for `device` set to keyboard", read_only=True),
         Parameter(
             "mapping_file",
             "",
-            "Joystick mappings of your own, which take precedence over those of config/joysticks.yaml",
+            "File of your own joystick mappings, which take precedence over config/joysticks.yaml",
             read_only=True,
         ),
         Parameter("joystick_name", "", "Use only a joystick whose name contains this text", read_only=True),
         Parameter(
             "joystick_index",
             joystick.ANY,
-            "Use only the joystick of this number, counted from 0; -1: any",
+            "Use only the joystick with this number, counted from 0; -1 for any",
             minimum=joystick.ANY,
             maximum=99,
             read_only=True,
@@ -67,17 +67,11 @@ class Rc(SimulationNode):
         Parameter(
             "keyboard",
             "auto",
-            "Where keys are read: in a window, in the terminal, or auto: a window if there is a display",
+            "Source of key presses: window, terminal, or auto (a window if there is a display)",
             choices=KEYBOARDS,
             read_only=True,
         ),
-        Parameter(
-            "keyboard_layout",
-            "vimfly",
-            "Assignment of the keys: see docs/rc.md",
-            choices=tuple(LAYOUTS),
-            read_only=True,
-        ),
+        Parameter("keyboard_layout", "vimfly", "Key layout: see docs/rc.md", choices=tuple(LAYOUTS), read_only=True),
         Parameter("rc_frequency", 50.0, "Rate of RC frames", "Hz", minimum=1.0, maximum=400.0, read_only=True),
     )
 

@@ -40,16 +40,17 @@ RECORDER_PARAMETERS = ParameterTable(
     Parameter(
         "record.file",
         "",
-        "File to write, which must not exist yet; empty: a new file in the folder flights, named by vehicle and time",
+        "File to write, which must not exist yet; if empty, a new file in the folder flights, named by vehicle and "
+        "time",
         read_only=True,
     ),
     Parameter(
         "record.raw_pictures",
         True,
-        "Whether to record uncompressed pictures that are also published compressed",
+        "Also record raw the pictures that are published compressed",
         read_only=True,
     ),
-    Parameter("record.vehicle", "", "Vehicle name, or path of the vehicle file", read_only=True),
+    Parameter("record.vehicle", "", "Name of the vehicle type, or path of its vehicle file", read_only=True),
     VEHICLES,
     APPEARANCE,
     WORLD,

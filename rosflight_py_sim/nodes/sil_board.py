@@ -67,7 +67,7 @@ class SilBoard(SimulationNode):
     ALIASES: ClassVar[tuple[str, ...]] = ("rosflight_sil_manager",)
     PARAMETERS: ClassVar[ParameterTable] = ParameterTable(
         TIME_MODE,
-        Parameter("use_timer", True, "Run the firmware automatically; false: only when sil_board/run is called"),
+        Parameter("use_timer", True, "Run the firmware continuously; if false, only when sil_board/run is called"),
         Parameter(
             "simulation_loop_frequency",
             400.0,
@@ -78,20 +78,19 @@ class SilBoard(SimulationNode):
             read_only=True,
         ),
         Parameter(
-            "firmware_param_file", "", "Firmware parameters to start with (ROSflight's YAML list)", read_only=True
+            "firmware_param_file", "", "File of initial firmware parameters (ROSflight's YAML list)", read_only=True
         ),
         Parameter(
             "param_storage_file",
             "",
-            "File that param_write writes and that is read at the start, as the board's memory; empty: written "
-            "parameters are lost when the node ends",
+            "File for saved parameters, written by param_write and read at start-up; if empty, written parameters "
+            "last as long as the node",
             read_only=True,
         ),
         Parameter(
             "as_rosflight",
             False,
-            "Whether to undo the repairs of ROSflight's firmware, from the estimator's correction to the delay of "
-            "commands (docs/firmware.md lists them)",
+            "Reproduce the quirks of ROSflight's firmware that are repaired by default (listed in docs/firmware.md)",
             read_only=True,
         ),
     )

@@ -37,12 +37,12 @@ WEB_VIEWER_PARAMETERS = (
         VEHICLES,
         APPEARANCE,
         WORLD,
-        Parameter("web_viewer.port", 8642, "TCP port of the page; 0: any free one", "", 0, 65535, read_only=True),
+        Parameter("web_viewer.port", 8642, "TCP port of the page; 0 for any free port", "", 0, 65535, read_only=True),
         Parameter(
             "web_viewer.address",
             "127.0.0.1",
-            "Address of this machine at which the page is served; 0.0.0.0: all, so that other machines can see and "
-            "control the simulation",
+            "Local address at which the page is served; 0.0.0.0 for all addresses, so that other machines can view "
+            "and control the simulation",
             read_only=True,
         ),
         Parameter(

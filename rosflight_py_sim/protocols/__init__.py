@@ -1,1 +1,1 @@
-"""Other simulators' protocols: bytes to dataclasses and back, a module or package each, without ROS and sockets."""
+"""Codecs of other simulators' protocols between bytes and dataclasses, without ROS and sockets."""

@@ -1,6 +1,6 @@
 """The AUV protocol over ZeroMQ: a message of five bytes moves the thrusters, telemetry and images come in frames.
 
-All of it is little-endian. What the protocol's page leaves open is decided here and told in docs/auv_zeromq.md. Its
+All of it is little-endian. docs/auv_zeromq.md lists this module's decisions where the protocol's page is ambiguous. Its
 axes: x east, y north, z up from the surface of the water; angles in degrees, yaw clockwise from north.
 """
 
@@ -47,7 +47,7 @@ class ImagesError(ProtocolError):
 
 @dataclass(frozen=True)
 class ThrusterCommand:
-    """What a client asks of the thrusters of one AUV; a power is from -128 to 127 but not -127, or None: as it was.
+    """Thruster command of a client for one AUV; a power is from -128 to 127 but not -127, or None for no change.
 
     Attributes:
         auv_id: which AUV, 0 to 255.
@@ -105,7 +105,7 @@ def clamped(power: int) -> int:
 
 @dataclass(frozen=True)
 class Telemetry:
-    """Where an AUV is.
+    """Position and attitude of an AUV.
 
     Attributes:
         x: to the east of the middle, m.
@@ -163,7 +163,7 @@ def decode_telemetry(frames: Sequence[bytes]) -> tuple[int, Telemetry]:
 
 @dataclass(frozen=True)
 class Images:
-    """What the cameras of an AUV see, as JPEG: ahead, and straight down with the image's top forward."""
+    """Camera images of an AUV as JPEG: ahead, and straight down with the image's top forward."""
 
     front: bytes
     bottom: bytes

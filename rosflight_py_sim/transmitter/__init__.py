@@ -1,1 +1,1 @@
-"""The pilot's hands: sticks and switches from a joystick, from the keyboard, or at rest. Nothing here knows ROS."""
+"""RC transmitter: sticks and switches from a joystick, from the keyboard, or at rest. No module here imports ROS."""

@@ -1,4 +1,4 @@
-"""Sticks and switches as the eight channels of an RC frame, in microseconds of pulse width."""
+"""The eight channels of an RC frame, as pulse widths in microseconds."""
 
 from __future__ import annotations
 
@@ -12,38 +12,38 @@ LOW, CENTRE, HIGH = LOW_US, CENTRE_US, HIGH_US
 ROLL, PITCH, THROTTLE, YAW, ARM, OVERRIDE, ATTITUDE_TYPE, SPARE = range(8)
 """Channels in the order of the frame. Roll right, nose up and yaw right are high, as the firmware takes them.
 
-What a switch does is for the firmware's parameters to say; the names are those of the vehicles in config/."""
+The firmware's parameters define the functions of the switches; the names match the vehicles in config/."""
 
 CHANNELS = ("roll", "pitch", "throttle", "yaw", "switch_1", "switch_2", "switch_3", "switch_4")
 """Names of the channels in mapping files."""
 
 
 class Transmitter(Protocol):
-    """Something with sticks and switches."""
+    """Transmitter with sticks and switches."""
 
     @property
     def frame(self) -> Sequence[int] | None:
-        """Pulse widths (8), us; None while nothing is sent, as of a transmitter that is switched off."""
+        """Pulse widths (8), us; None while nothing is sent, as from a transmitter that is off."""
 
     @property
     def is_present(self) -> bool:
-        """Whether there is, or was, a device that flies: from then on nothing else may stand in for it."""
+        """Whether a device is or was in control; from then on no substitute may replace it."""
 
     def poll(self, now_s: float) -> None:
-        """Look at the device; `now_s` is a system time that never goes back."""
+        """Poll the device; `now_s` is a monotonic system time."""
 
     def close(self) -> None:
-        """Let go of the device."""
+        """Release the device."""
 
 
 class Log(Protocol):
-    """Where a transmitter tells the pilot what happened; ROS's and Python's loggers fit."""
+    """Log of a transmitter; ROS's and Python's loggers fit."""
 
     def info(self, message: str) -> object:
-        """What is good to know."""
+        """Log information."""
 
     def warning(self, message: str) -> object:
-        """What the pilot should do something about."""
+        """Log a problem that needs action from the pilot."""
 
 
 def pulse_us(fraction: float) -> int:

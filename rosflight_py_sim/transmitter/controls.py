@@ -1,4 +1,4 @@
-"""What a channel is taken from: an axis, a button or two, or nothing."""
+"""Controls that drive a channel: an axis, one or two buttons, or nothing."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from rosflight_py_sim.transmitter.channels import CENTRE, HIGH, LOW, pulse_us
 
 
 class Device(Protocol):
-    """A joystick as its controls see it (pygame's Joystick fits)."""
+    """Interface of a joystick (pygame's Joystick fits)."""
 
     def get_axis(self, axis_number: int, /) -> float:
         """Position from -1 to 1."""
 
     def get_button(self, button: int, /) -> bool:
-        """Whether it is pressed."""
+        """Whether the button is pressed."""
 
 
 class Control(Protocol):
@@ -23,14 +23,14 @@ class Control(Protocol):
 
     @property
     def axes(self) -> int:
-        """How many axes the device must have for it."""
+        """Number of axes that the device must have."""
 
     @property
     def buttons(self) -> int:
-        """How many buttons the device must have for it."""
+        """Number of buttons that the device must have."""
 
     def read(self, device: Device) -> int:
-        """Pulse width, us, now."""
+        """Present pulse width, us."""
 
 
 @dataclass(frozen=True)
@@ -45,34 +45,34 @@ class AxisControl:
 
     @property
     def axes(self) -> int:
-        """As of Control."""
+        """As for Control."""
         return self.axis + 1
 
     def read(self, device: Device) -> int:
-        """As of Control."""
+        """As for Control."""
         return pulse_us((device.get_axis(self.axis) - self.low_at) / (self.high_at - self.low_at))
 
 
 @dataclass
 class ButtonControl:
-    """A button whose presses step through `positions`; with `momentary` it is the last while it is pressed."""
+    """Button that steps through `positions`; with `momentary` it gives the last position while pressed."""
 
     button: int
     positions: tuple[int, ...]
     position: int = 0
     momentary: bool = False
-    # Pressed when first looked at is no press.
+    # A button held at the first poll does not count as a press.
     _was_pressed: bool = True
 
     axes = 0
 
     @property
     def buttons(self) -> int:
-        """As of Control."""
+        """As for Control."""
         return self.button + 1
 
     def read(self, device: Device) -> int:
-        """As of Control."""
+        """As for Control."""
         pressed = bool(device.get_button(self.button))
         if self.momentary:
             return self.positions[-1 if pressed else 0]
@@ -84,7 +84,7 @@ class ButtonControl:
 
 @dataclass(frozen=True)
 class ThreePositionControl:
-    """A switch with a contact at each end, reported as two buttons: between them it is in the centre."""
+    """Three-position switch reported as two buttons, one at each end."""
 
     low_button: int
     high_button: int
@@ -93,11 +93,11 @@ class ThreePositionControl:
 
     @property
     def buttons(self) -> int:
-        """As of Control."""
+        """As for Control."""
         return max(self.low_button, self.high_button) + 1
 
     def read(self, device: Device) -> int:
-        """As of Control."""
+        """As for Control."""
         if device.get_button(self.low_button):
             return LOW
         return HIGH if device.get_button(self.high_button) else CENTRE
@@ -105,7 +105,7 @@ class ThreePositionControl:
 
 @dataclass(frozen=True)
 class FixedControl:
-    """A channel that nothing moves."""
+    """Constant channel."""
 
     width_us: int
 
@@ -113,5 +113,5 @@ class FixedControl:
     buttons = 0
 
     def read(self, device: Device) -> int:
-        """As of Control."""
+        """As for Control."""
         return self.width_us

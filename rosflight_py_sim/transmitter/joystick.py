@@ -1,4 +1,4 @@
-"""A joystick as transmitter: found by its name, lost when it is unplugged, taken up again when it returns."""
+"""Joystick as transmitter: found by name, lost when unplugged, resumed when plugged in again."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ ANY = -1
 
 
 def joystick_devices() -> list[Path]:
-    """What the kernel has that might be a joystick, without asking SDL."""
+    """Devices of the kernel that might be joysticks, without SDL."""
     return sorted(DEVICE_FOLDER.glob("js*"))
 
 
 class JoystickTransmitter:
-    """Flies by the first joystick that is plugged in, has a mapping and is the one that was asked for.
+    """Uses the first joystick that is plugged in, has a mapping and matches the selection.
 
-    Unplugged it sends nothing, as a transmitter that is lost; the same or another joystick is taken up when it is
-    plugged in. Buttons that toggle stay where they were meanwhile.
+    After unplugging nothing is sent, as from a transmitter out of range, until the same or another joystick is plugged
+    in. Toggle buttons keep their positions meanwhile.
     """
 
     def __init__(self, mappings: Sequence[Mapping], log: Log, *, part_of_name: str = "", index: int = ANY) -> None:
         """Start SDL.
 
         Args:
-            mappings: the strongest first.
-            log: told of joysticks that come, go, or are unknown.
-            part_of_name: only joysticks whose name has this in it, case apart.
-            index: only the joystick of this number, counted from 0; ANY: the first that fits.
+            mappings: in order of precedence.
+            log: receives reports of joysticks plugged in, unplugged or unknown.
+            part_of_name: only joysticks whose name contains this, ignoring case.
+            index: only the joystick with this number, counted from 0; ANY for the first that fits.
 
         Raises:
             NoPygameError: pygame is not installed.
@@ -52,19 +52,19 @@ class JoystickTransmitter:
         self._sdl = SdlSession(self._on_event, display=False)
 
     def poll(self, now_s: float) -> None:
-        """As of Transmitter."""
+        """As for Transmitter."""
         self._sdl.pump()
         if self._joystick is None:
             if self._look_again:
                 self._look_again = False
                 self._look()
-            # SDL knows the axes only when it has pumped once with the joystick open.
+            # SDL reads the axes only after one pump with the joystick open.
             self._sdl.pump()
         if self._joystick is not None and self._mapping is not None:
             self.frame = self._mapping.read(self._joystick)
 
     def close(self) -> None:
-        """As of Transmitter."""
+        """As for Transmitter."""
         self._joystick = None
         self.frame = None
         self._sdl.close()
@@ -79,7 +79,7 @@ class JoystickTransmitter:
             and event.instance_id == self._joystick.get_instance_id()
         ):
             self._log.warning(
-                f"joystick '{self._joystick.get_name()}' is gone: the transmitter is lost until it is plugged in again"
+                f"joystick '{self._joystick.get_name()}' disconnected: RC signal lost until it is plugged in again"
             )
             self._joystick = None
             self.frame = None
@@ -96,7 +96,7 @@ class JoystickTransmitter:
             if mapping is None or lacking:
                 self._tell_unknown(joystick, mapping, lacking)
                 continue
-            self._log.info(f"flying by joystick '{joystick.get_name()}' (mapping '{mapping.name}')")
+            self._log.info(f"using joystick '{joystick.get_name()}' (mapping '{mapping.name}')")
             self._joystick, self._mapping, self.is_present = joystick, mapping, True
             return
 
@@ -106,8 +106,8 @@ class JoystickTransmitter:
             return
         self._told.add(name)
         has = f"{joystick.get_numaxes()} axes, {joystick.get_numbuttons()} buttons, {joystick.get_numhats()} hats"
-        why = f"mapping '{mapping.name}' does not fit: {lacking}" if mapping else "there is no mapping for it"
+        why = f"mapping '{mapping.name}' does not fit: {lacking}" if mapping else "no mapping found"
         self._log.warning(
-            f"joystick '{name}' ({has}) cannot fly: {why}. Write one, with the numbers that `rosflight_py_sim "
-            f"joysticks --watch` shows, and give the file by the parameter mapping_file:\n{example(name)}"
+            f"joystick '{name}' ({has}) cannot be used: {why}. Write a mapping with the numbers shown by "
+            f"`rosflight_py_sim joysticks --watch` and set the parameter mapping_file to it:\n{example(name)}"
         )

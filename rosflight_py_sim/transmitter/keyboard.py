@@ -1,7 +1,7 @@
-"""Sticks and switches moved by keys: which key does what, and how a key moves a stick.
+"""Sticks and switches moved by keys: key layouts and stick motion.
 
-A window knows when a key goes down and up, so a stick ramps to its end while the key is held and springs back after.
-A terminal only hears characters, again and again while a key is held: each is a nudge, and the stick drifts back.
+A window receives key presses and releases, so a stick ramps to its end while the key is held and springs back after. A
+terminal receives only repeated characters while a key is held: each nudges the stick, which then drifts back.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from rosflight_py_sim.transmitter.channels import (
 
 
 class Action(Enum):
-    """What a key does."""
+    """Action of a key."""
 
     ROLL_LEFT = "roll left"
     ROLL_RIGHT = "roll right"
@@ -70,7 +70,7 @@ LAYOUTS: dict[str, dict[str, Action]] = {
         **_SWITCH_KEYS,
     },
 }
-"""Keys, by the names that pygame has for them, of each layout."""
+"""Keys of each layout, by their pygame names."""
 
 _STICKS = {
     Action.ROLL_LEFT: (ROLL, -1.0),
@@ -88,7 +88,7 @@ _DEFLECT_RATE = 2.5
 _SPRING_RATE = 5.0
 _THROTTLE_RATE = 0.5
 
-# A key that is held comes about 30 times a second, after a first pause of up to 0.7 s.
+# A held key repeats about 30 times a second, after an initial delay of up to 0.7 s.
 _NUDGE = 0.2
 _THROTTLE_NUDGE = 0.02
 _DRIFT_RATE = 0.8
@@ -97,7 +97,7 @@ _DRIFT_RATE = 0.8
 class KeyboardSticks:
     """Position of the sticks, from -1 to 1, the throttle, from 0 to 1, and the switches.
 
-    It starts as a transmitter at rest. Roll right, nose up and yaw right are positive.
+    Initially at rest. Roll right, nose up and yaw right are positive.
     """
 
     def __init__(self) -> None:
@@ -107,13 +107,13 @@ class KeyboardSticks:
         self.switches = {channel: frame[channel] == HIGH for channel in _SWITCHES.values()}
 
     def press(self, action: Action) -> None:
-        """Throw a switch; keys of sticks do nothing here."""
+        """Throw a switch; ignore stick keys."""
         if action in _SWITCHES:
             channel = _SWITCHES[action]
             self.switches[channel] = not self.switches[channel]
 
     def hold(self, actions: Iterable[Action], seconds: float) -> None:
-        """Move on by a time in which those keys were held, and no other."""
+        """Advance by a time during which exactly these keys were held."""
         wanted = dict.fromkeys(self.deflection, 0.0)
         for action in set(actions):
             if action in _STICKS:
@@ -123,23 +123,23 @@ class KeyboardSticks:
                 self._move_throttle(_THROTTLE[action] * _THROTTLE_RATE * seconds)
         for channel, target in wanted.items():
             now = self.deflection[channel]
-            # Towards the centre, or past it, a stick is as fast as its spring.
+            # Towards the centre, a stick moves at least as fast as its spring.
             rate = _DEFLECT_RATE if target * now >= 0.0 and target else _SPRING_RATE
             self.deflection[channel] = _approached(now, target, rate * seconds)
 
     def nudge(self, action: Action) -> None:
-        """Take one character of a key that was hit or is held."""
+        """Process one character of a key that was hit or is held."""
         self.press(action)
         if action in _STICKS:
             channel, direction = _STICKS[action]
-            # A key against the deflection first brings the stick to the centre.
+            # A key opposite to the deflection first centres the stick.
             now = self.deflection[channel]
             self.deflection[channel] = 0.0 if now * direction < 0.0 else _approached(now, direction, _NUDGE)
         elif action in _THROTTLE:
             self._move_throttle(_THROTTLE[action] * _THROTTLE_NUDGE)
 
     def drift(self, seconds: float) -> None:
-        """Move on by a time in which no character came."""
+        """Advance by a time without characters."""
         for channel, now in self.deflection.items():
             self.deflection[channel] = _approached(now, 0.0, _DRIFT_RATE * seconds)
 
@@ -159,7 +159,7 @@ class KeyboardSticks:
 
 
 def keys_of(layout: str, action: Action) -> list[str]:
-    """Keys of a layout that do that, letters first."""
+    """Keys of a layout for an action, letters first."""
     return [key for key, does in LAYOUTS[layout].items() if does is action]
 
 

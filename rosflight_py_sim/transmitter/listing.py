@@ -1,4 +1,4 @@
-"""What is plugged in, and which axis and button is which: for writing a mapping file."""
+"""List of joysticks, axes and buttons, for writing a mapping file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PERIOD_S = 0.1
 
 
 def list_joysticks(mappings: Sequence[Mapping], *, watch: bool) -> None:
-    """Print every joystick, and with `watch` its axes and buttons until Ctrl-C.
+    """Print every joystick and, with `watch`, its axes and buttons until Ctrl-C.
 
     Raises:
         NoPygameError: pygame is not installed.
@@ -29,13 +29,13 @@ def list_joysticks(mappings: Sequence[Mapping], *, watch: bool) -> None:
             print(_description(index, joystick, mappings))
         if not plugged_in:
             found = ", ".join(str(path) for path in joystick_devices())
-            print(f"SDL finds no joystick{f'; there is {found}: may this user read it?' if found else ''}")
+            print(f"SDL finds no joystick{f'; there is {found}: check that this user may read it' if found else ''}")
         while watch and plugged_in:
             time.sleep(_PERIOD_S)
             sdl.pump()
             lines = [positions(index, joystick) for index, joystick in enumerate(plugged_in)]
             if sys.stdout.isatty():
-                # Over the lines before, which only a terminal can take back.
+                # Overwrite the previous lines, which only a terminal supports.
                 print("".join(f"\r\x1b[K{line}\n" for line in lines) + f"\x1b[{len(lines)}A", end="", flush=True)
             else:
                 print("\n".join(lines), flush=True)
@@ -44,7 +44,7 @@ def list_joysticks(mappings: Sequence[Mapping], *, watch: bool) -> None:
 
 
 def positions(index: int, joystick: Any) -> str:
-    """Where the axes of a joystick are, and which buttons are pressed, in a line."""
+    """One line with the axis positions and pressed buttons of a joystick."""
     axes = "  ".join(f"{axis}: {joystick.get_axis(axis):+.2f}" for axis in range(joystick.get_numaxes()))
     pressed = [str(button) for button in range(joystick.get_numbuttons()) if joystick.get_button(button)]
     return f"{index}  axes  {axes}   buttons  {' '.join(pressed) or '-'}"

@@ -1,6 +1,6 @@
-"""Mapping files: which axis and button of which joystick moves which channel.
+"""Mapping files, which assign joystick axes and buttons to channels.
 
-A file is a YAML list with an entry a joystick; docs/rc.md tells how to write one.
+A file is a YAML list with one entry per joystick; docs/rc.md describes the format.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ _HIGHEST_NUMBER = 255
 
 
 class MappingError(ValueError):
-    """A mapping file that cannot be taken; the text names the file, the line, what was given and what is allowed."""
+    """Invalid mapping file; the text names the file, the line, the value given and the values allowed."""
 
 
 @dataclass(frozen=True)
 class Mapping:
-    """One kind of joystick.
+    """Mapping of one kind of joystick.
 
     Attributes:
-        name: for people.
-        matches: patterns of the name that SDL reports; `*` stands for any text, and case does not count.
+        name: for display.
+        matches: patterns of the name that SDL reports; `*` matches any text, case is ignored.
         controls: one for each channel.
     """
 
@@ -56,17 +56,17 @@ class Mapping:
     controls: tuple[Control, ...]
 
     def fits(self, joystick_name: str) -> bool:
-        """Whether it is meant for a joystick of that name."""
+        """Whether the mapping applies to a joystick with this name."""
         patterns = (".*".join(re.escape(part) for part in match.split("*")) for match in self.matches)
         return any(re.fullmatch(pattern, joystick_name, re.IGNORECASE | re.DOTALL) for pattern in patterns)
 
     def lacking(self, axes: int, buttons: int) -> str:
-        """What a joystick with so many axes and buttons lacks, in words; empty: nothing."""
+        """Description of what a joystick with these numbers of axes and buttons lacks; empty if nothing."""
         needed = max(control.axes for control in self.controls), max(control.buttons for control in self.controls)
         if axes < needed[0]:
-            return f"it names axis {needed[0] - 1}, and the joystick has {axes} axes, counted from 0"
+            return f"it uses axis {needed[0] - 1}, but the joystick has {axes} axes, counted from 0"
         if buttons < needed[1]:
-            return f"it names button {needed[1] - 1}, and the joystick has {buttons} buttons, counted from 0"
+            return f"it uses button {needed[1] - 1}, but the joystick has {buttons} buttons, counted from 0"
         return ""
 
     def read(self, device: Device) -> list[int]:
@@ -75,7 +75,7 @@ class Mapping:
 
 
 def all_mappings(own: Path | None) -> list[Mapping]:
-    """The mappings of the user's own file, if any, and then those that come with the package.
+    """Mappings of the user's file, if any, followed by those of the package.
 
     Raises:
         MappingError: as `load_mappings`.
@@ -85,7 +85,7 @@ def all_mappings(own: Path | None) -> list[Mapping]:
 
 
 def load_mappings(path: Path) -> list[Mapping]:
-    """The mappings of a file, in its order.
+    """Mappings of a file, in its order.
 
     Raises:
         MappingError: the file cannot be read, is not YAML, or is not a list of mappings.
@@ -107,7 +107,7 @@ def load_mappings(path: Path) -> list[Mapping]:
 
 
 class _Reader:
-    """Makes mappings of YAML's nodes, which know their lines."""
+    """Builds mappings from YAML nodes, which carry line numbers."""
 
     def __init__(self, path: Path, loader: Any) -> None:
         self._path = path
@@ -115,7 +115,9 @@ class _Reader:
 
     def mappings(self, root: Any) -> list[Mapping]:
         if root is None or not isinstance(root, yaml.SequenceNode) or not root.value:
-            raise MappingError(f"mapping file '{self._path}': allowed: a list with an entry ('- name: ...') a joystick")
+            raise MappingError(
+                f"mapping file '{self._path}': allowed: a list with one entry ('- name: ...') per joystick"
+            )
         return [self._mapping(node) for node in root.value]
 
     def _mapping(self, node: Any) -> Mapping:
@@ -228,12 +230,12 @@ class _Reader:
 
 
 def mapping_for(joystick_name: str, mappings: Iterable[Mapping]) -> Mapping | None:
-    """The first mapping that is meant for a joystick of that name."""
+    """The first mapping that applies to a joystick with this name."""
     return next((mapping for mapping in mappings if mapping.fits(joystick_name)), None)
 
 
 def example(joystick_name: str) -> str:
-    """A mapping file for a joystick of that name, to be put right by its owner."""
+    """Template of a mapping file for a joystick, to be edited by the user."""
     lines = ["- name: My transmitter", f"  matches: [{json.dumps(joystick_name)}]"]
     lines += [f"  {channel}: {{axis: {axis}}}" for axis, channel in enumerate(CHANNELS[: YAW + 1])]
     lines += ["  switch_1: {button: 0}", "  switch_2: {button: 1, start: high}"]

@@ -1,4 +1,4 @@
-"""Opening the device that was asked for."""
+"""Opening of the selected device."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from rosflight_py_sim.transmitter.terminal import KeyboardTerminal, NoTerminalEr
 
 KEYBOARDS = ("auto", "window", "terminal")
 
-# Drivers of SDL that show nothing and hear no key.
+# SDL drivers without display and key input.
 _BLIND = ("dummy", "offscreen")
 
 
 class NoKeyboardError(RuntimeError):
-    """The keyboard cannot fly; the text names what was tried, and what is missing."""
+    """No usable keyboard; the text names what was tried and what is missing."""
 
 
 def open_keyboard(kind: str, layout: str, log: Log) -> Transmitter:
     """The keyboard as transmitter: `kind` is window, terminal, or auto, a window where there is a display.
 
     Raises:
-        NoKeyboardError: it cannot be had.
+        NoKeyboardError: the keyboard is not available.
     """
     reasons = []
     if kind == "window" or (kind == "auto" and _has_display()):

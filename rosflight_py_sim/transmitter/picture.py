@@ -1,4 +1,4 @@
-"""What the keyboard's window shows: two sticks as on a mode 2 transmitter, the switches, and the keys."""
+"""Picture in the keyboard's window: two sticks as on a mode 2 transmitter, the switches, and the keys."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Picture:
         self._small, self._normal, self._bold = (pygame.font.Font(None, size) for size in (18, 21, 24))
 
     def draw(self, surface: Any, sticks: KeyboardSticks, held: Set[Action]) -> None:
-        """Draw all of it; keys in `held` are lit."""
+        """Draw everything; keys in `held` are highlighted."""
         surface.fill(_BACKGROUND)
         yaw, roll, pitch = (sticks.deflection[channel] for channel in (YAW, ROLL, PITCH))
         self._gimbal(surface, _LEFT_X, "THROTTLE / YAW", yaw, 2.0 * sticks.throttle - 1.0)

@@ -1,4 +1,4 @@
-"""SDL through pygame, of which a process has one: loaded when first needed, its events told to all who asked."""
+"""Shared access to SDL through pygame, one instance per process, loaded when first needed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _HINTS = {
     # Ctrl-C is for the program to answer.
     "SDL_NO_SIGNAL_HANDLERS": "1",
     "SDL_JOYSTICK_ALLOW_BACKGROUND_EVENTS": "1",
-    # Two drivers number an Xbox pad's axes in two ways; this chooses the kernel's.
+    # Two drivers number an Xbox pad's axes differently; this selects the kernel's numbering.
     "SDL_JOYSTICK_HIDAPI_XBOX": "0",
     # A hidden window that is drawn by OpenGL may wait for the screen for ever.
     "SDL_FRAMEBUFFER_ACCELERATION": "0",
@@ -23,24 +23,24 @@ class NoPygameError(RuntimeError):
 
 
 class NoDisplayError(RuntimeError):
-    """SDL cannot open a window; the text says why."""
+    """SDL cannot open a window; the text gives the reason."""
 
 
 class SdlSession:
-    """A share in SDL: `on_event` hears every event that any share's `pump` takes in.
+    """Share in SDL: `on_event` is called with every event that any share's `pump` receives.
 
     Attributes:
         pygame: the module.
 
     Raises:
         NoPygameError: pygame is not installed.
-        NoDisplayError: a display was asked for, and there is none.
+        NoDisplayError: a display was requested, and there is none.
     """
 
     _shares: ClassVar[list[SdlSession]] = []
 
     def __init__(self, on_event: Callable[[Any], None], *, display: bool) -> None:
-        """Start what is needed of SDL: joysticks always, a display where asked for; never sound."""
+        """Start the parts of SDL in use: joysticks always, a display on request, never sound."""
         self.pygame = _load_pygame()
         self._on_event = on_event
         self._has_display = display
@@ -49,13 +49,13 @@ class SdlSession:
         self._shares.append(self)
 
     def pump(self) -> None:
-        """Let SDL look at its devices, and tell what happened."""
+        """Poll SDL's devices and dispatch the events."""
         for event in self.pygame.event.get():
             for share in tuple(self._shares):
                 share._on_event(event)
 
     def close(self) -> None:
-        """Give the share back; its window closes, and SDL ends with the last one."""
+        """Release the share and its window; SDL ends with the last share."""
         if self not in self._shares:
             return
         self._shares.remove(self)
@@ -96,6 +96,6 @@ def _load_pygame() -> Any:
         if error.name != "pygame":
             raise
         raise NoPygameError(
-            "pygame is not installed; `pip install pygame-ce` (or this package's extra 'joystick') brings it"
+            "pygame is not installed; install it with `pip install pygame-ce` (or this package's extra 'joystick')"
         ) from error
     return pygame

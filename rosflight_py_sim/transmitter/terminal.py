@@ -16,31 +16,31 @@ from rosflight_py_sim.transmitter.channels import ARM, ATTITUDE_TYPE, OVERRIDE, 
 from rosflight_py_sim.transmitter.keyboard import LAYOUTS, Action, KeyboardSticks, keys_of
 
 _LINE_PERIOD_S = 0.1
-# What terminals send for the arrow keys, in their two cursor modes.
+# Sequences that terminals send for the arrow keys, in their two cursor modes.
 _ARROWS = {b"A": "up", b"B": "down", b"C": "right", b"D": "left"}
 _ARROW_LEADS = (b"\x1b[", b"\x1bO")
-# Signals that end a process that does not ask for them, apart from those that the node answers.
+# Signals that end a process by default, except those that the node handles.
 _DEADLY = (signal.SIGHUP, signal.SIGQUIT)
 
 
 class NoTerminalError(RuntimeError):
-    """There is no terminal to fly in; the text says why."""
+    """No usable terminal; the text gives the reason."""
 
 
 class KeyboardTerminal:
-    """Flies by the characters that the terminal on standard input sends; the terminal gone, it is switched off.
+    """Keyboard in the terminal on standard input; switched off when the terminal closes.
 
-    The terminal no longer waits for Enter nor shows what is typed; Ctrl-C goes on to end the program. It is put back
-    by `close`, when Python ends, and at the signals that would end it otherwise.
+    The terminal neither waits for Enter nor echoes input; Ctrl-C still ends the program. `close`, the end of Python and
+    signals that end the process restore the terminal.
     """
 
     is_present = True
 
     def __init__(self, layout: str, log: Log) -> None:
-        """Take the terminal over and write the keys into it.
+        """Set up the terminal and print the keys.
 
         Raises:
-            NoTerminalError: standard input is no terminal, or one that others have at present.
+            NoTerminalError: standard input is not a terminal, or the terminal is in use.
         """
         self.sticks = KeyboardSticks()
         self._keys = LAYOUTS[layout]
@@ -64,7 +64,7 @@ class KeyboardTerminal:
         self._last_s = now_s
         typed = self._terminal.read()
         if typed is None:
-            self._log.warning("the keyboard's terminal is gone: the transmitter is off until the node starts again")
+            self._log.warning("the keyboard's terminal was closed: the transmitter is off until the node restarts")
             self.close()
             return
         self.sticks.drift(elapsed)
@@ -83,7 +83,7 @@ class KeyboardTerminal:
             self._terminal = None
 
     def _key_names(self, typed: bytes) -> Iterator[str]:
-        # An arrow's three bytes may come in two pieces.
+        # An arrow key's three bytes may arrive in two parts.
         text = self._rest + typed
         self._rest = b""
         while text:
@@ -94,7 +94,7 @@ class KeyboardTerminal:
                 self._rest = text
                 return
             else:
-                # Caps lock must not take the controls away.
+                # Caps lock must not disable the controls.
                 yield text[:1].decode("ascii", "replace").lower()
                 text = text[1:]
 
@@ -106,26 +106,28 @@ class _Terminal:
 
     def __init__(self) -> None:
         if _Terminal._is_taken:
-            raise NoTerminalError("one flies in it already")
+            raise NoTerminalError("it is already in use by a keyboard transmitter")
         try:
             self._input = sys.stdin.fileno()
             name = os.ttyname(self._input)
         except (OSError, ValueError, AttributeError) as error:
-            raise NoTerminalError("standard input is no terminal") from error
+            raise NoTerminalError("standard input is not a terminal") from error
         try:
             ours = os.tcgetpgrp(self._input) == os.getpgrp()
         except OSError as error:
-            raise NoTerminalError(f"nobody is at the terminal on standard input ({name})") from error
+            raise NoTerminalError(
+                f"the terminal on standard input is not this process's controlling terminal ({name})"
+            ) from error
         if not ours:
             raise NoTerminalError(f"the program runs in the background of its terminal ({name})")
         self._output = os.open(name, os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK)
         self._before = termios.tcgetattr(self._input)
         after = termios.tcgetattr(self._input)
-        # No flow control: Ctrl-S would hold the display up.
+        # No flow control: Ctrl-S would stop the display.
         after[0] &= ~termios.IXON
         after[3] &= ~(termios.ICANON | termios.ECHO)
         after[6][termios.VMIN], after[6][termios.VTIME] = 1, 0
-        # A program that is stopped in the background would leave the shell with a terminal like this.
+        # A program suspended in the background would leave the shell with a terminal in this mode.
         after[6][termios.VSUSP] = b"\0"
         termios.tcsetattr(self._input, termios.TCSANOW, after)
         self._is_open = _Terminal._is_taken = True
@@ -133,7 +135,7 @@ class _Terminal:
         self._old_handlers = {number: signal.signal(number, self._on_deadly_signal) for number in _DEADLY}
 
     def read(self) -> bytes | None:
-        """What was typed since; None when the terminal is gone."""
+        """Input since the last call; None when the terminal is closed."""
         try:
             return os.read(self._output, 1024) or None
         except BlockingIOError:
@@ -142,12 +144,12 @@ class _Terminal:
             return None
 
     def write(self, text: str) -> None:
-        """Show a text, or leave it out where the terminal does not take it at once."""
+        """Print a text, or skip it if the terminal does not accept it at once."""
         with contextlib.suppress(OSError):
             os.write(self._output, text.encode())
 
     def close(self) -> None:
-        """Put the terminal back."""
+        """Restore the terminal."""
         if not self._is_open:
             return
         self._is_open = _Terminal._is_taken = False

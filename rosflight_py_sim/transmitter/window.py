@@ -1,4 +1,4 @@
-"""The keyboard in a window: keys are held and let go, and the window shows where the sticks are."""
+"""The keyboard in a window, which receives key presses and releases and shows the sticks."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _PICTURE_PERIOD_S = 0.04
 
 
 class WindowIsTakenError(RuntimeError):
-    """The process has its window already."""
+    """The process already has a keyboard window."""
 
 
 class KeyboardWindow:
-    """Flies by the keys that are held while the window has the focus; closed, it is a transmitter switched off."""
+    """Keyboard in a window with focus; switched off when the window is closed."""
 
     is_present = True
 
@@ -27,7 +27,7 @@ class KeyboardWindow:
         Raises:
             NoPygameError: pygame is not installed.
             NoDisplayError: there is no display.
-            WindowIsTakenError: another keyboard flies in this process.
+            WindowIsTakenError: this process already has a keyboard window.
         """
         self.sticks = KeyboardSticks()
         self._layout = LAYOUTS[layout]
@@ -40,8 +40,8 @@ class KeyboardWindow:
         pygame = self._sdl.pygame
         if pygame.display.get_surface() is not None:
             self._sdl.close()
-            raise WindowIsTakenError("one flies in a window of this process already, and there is no second window")
-        # Only now do names of keys exist.
+            raise WindowIsTakenError("this process already has a keyboard window; only one is possible")
+        # Key names exist only after SDL has started.
         self._actions = {pygame.key.key_code(name): action for name, action in self._layout.items()}
         try:
             pygame.display.set_caption(title)
@@ -83,10 +83,10 @@ class KeyboardWindow:
         elif event.type == pygame.KEYUP:
             self._held.discard(event.key)
         elif event.type == pygame.WINDOWFOCUSLOST:
-            # The window will not hear of keys that are let go from now on.
+            # Without focus the window receives no key releases.
             self._held.clear()
         elif event.type == pygame.QUIT:
-            self._log.warning("the keyboard's window was closed: the transmitter is off until the node starts again")
+            self._log.warning("the keyboard's window was closed: the transmitter is off until the node restarts")
             self.close()
 
     def _draw(self) -> None:

@@ -1,7 +1,7 @@
 """The world around the vehicles: pool or sea floor, water, and the objects in it, from one YAML file.
 
-Physics (contact), cameras, range finder and viewers are built from the same `World`. docs/world.md tells how to write a
-file. The inertial frame is north, east, down; the water's surface is at down = 0.
+Physics (contact), cameras, range finder and viewers are built from the same `World`. docs/world.md describes the
+format. The inertial frame is north, east, down; the water's surface is at down = 0.
 """
 
 from rosflight_py_sim.world.beam import beam_boundary, beam_distance

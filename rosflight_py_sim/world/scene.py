@@ -1,4 +1,4 @@
-"""What a world consists of."""
+"""Contents of a world."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class Object:
-    """One thing in the world.
+    """Object in the world.
 
     Attributes:
         name: unique in its world.
@@ -42,7 +42,7 @@ class Object:
         yaw: about the vertical, clockwise seen from above, rad.
         size: as `kind.sizes` names them, m.
         colour: red, green, blue, 0 to 255.
-        solid: whether vehicles bump into it. Whatever has a bulk is seen by cameras and range finders, solid or not.
+        solid: whether vehicles collide with it. Cameras see every object; range finders every object except paint.
     """
 
     name: str
@@ -86,14 +86,14 @@ class Water:
 
     @property
     def attenuation(self) -> Vector:
-        """Share of the contrast that each metre takes, by the law exp(-attenuation distance), of each colour, 1/m."""
+        """Attenuation coefficient of each colour, 1/m, by the law exp(-attenuation distance)."""
         red, green, blue = (math.log(20.0) / distance for distance in self.visibility)
         return red, green, blue
 
 
 @dataclass(frozen=True)
 class Start:
-    """Where a vehicle may start: a place with `clearance` m of free water or air around it, and a heading (rad)."""
+    """Start of a vehicle: a place with `clearance` m of free water or air around it, and a heading (rad)."""
 
     position_ned: Vector
     yaw: float
@@ -102,7 +102,7 @@ class Start:
 
 @dataclass(frozen=True)
 class World:
-    """All of it. There is a pool, or a sea floor, or dry land at down = 0; water goes with the first two.
+    """World around the vehicles: a pool, a sea floor, or dry land at down = 0; only the first two have water.
 
     Attributes:
         name: its file's name without ending.
@@ -126,4 +126,4 @@ class World:
 
 
 DRY_LAND = World("")
-"""Flat ground at the origin's level and nothing else: what there is where no world is named."""
+"""Default world: flat ground at the origin's level and nothing else."""

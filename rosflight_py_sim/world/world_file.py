@@ -1,4 +1,4 @@
-"""World files: reading, and refusing what makes no sense."""
+"""World files: reading and validation."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ __all__ = ["WorldError", "known_worlds", "load_world"]
 
 
 class WorldError(ValueError):
-    """A world that cannot be taken; the text names file, line and key, what was given and what is allowed."""
+    """Invalid world; the text names file, line and key, the value given and the values allowed."""
 
 
-# Beyond this a world is a slip of the pen.
+# Larger values are taken for typing errors.
 _LARGEST_SIZE = 10_000.0
 _LARGEST_VISIBILITY = 1000.0
 
@@ -33,7 +33,7 @@ _SWITCH = {"true": True, "false": False}
 
 
 WORLDS = share_directory() / "config" / "worlds"
-"""Folder of the worlds that come with this package."""
+"""Folder of this package's worlds."""
 
 
 def world_files() -> dict[str, Path]:
@@ -54,7 +54,7 @@ def load_world(name_or_path: str | Path) -> World:
     """The world of that name, or of that file.
 
     Raises:
-        WorldError: there is none, or it is not right.
+        WorldError: the world does not exist or is invalid.
     """
     given = str(name_or_path)
     file = Path(given) if "/" in given or given.endswith((".yaml", ".yml")) else world_files().get(given)

@@ -159,7 +159,7 @@ def test_cage_is_broken_on_purpose_and_the_flight_goes_on_by_fly_engage() -> Non
     assert 100.0 < day.aircraft.state.height < 101.0
     assert not day.pilot.enabled
     day.target = None
-    assert day.pilot.engage().startswith("fly_engage refused: outside of the cage (altitude")
+    assert day.pilot.engage().startswith("fly_engage refused: outside the cage (altitude")
     day.until_inside()
     assert day.pilot.triggered_last == 1 << CageBit.ALTITUDE
     assert day.pilot.engage() == ""

@@ -236,7 +236,7 @@ def test_no_command_but_disengage_is_taken_while_the_safety_pilot_flies() -> Non
 
 def test_fly_before_engage_is_ignored() -> None:
     flown = in_mode(Mode.WAYPOINT)
-    assert flown.pilot.fly(AHEAD) == "fly refused: ap_target_from_packet_enabled is 0; fly_engage comes first"
+    assert flown.pilot.fly(AHEAD) == "fly refused: ap_target_from_packet_enabled is 0; send fly_engage first"
     flown.sees()
     assert (flown.mode, flown.controller.told) == (Mode.WAYPOINT, HOME)
 
@@ -265,7 +265,7 @@ def test_deadman_ends_fly_when_no_command_comes_in_time(timeout: float, lost: st
     assert flown.pilot.triggered_last == 1 << CageBit.PACKET_TIMEOUT_FOR_SELECTED_MODE
     assert flown.pilot.fly(AHEAD) == (
         "fly refused: ap_target_from_packet_enabled is 0, switched off by packet timeout for selected mode; "
-        "fly_engage comes first"
+        "send fly_engage first"
         if mode is Mode.WAYPOINT
         else "fly refused: control_operate_mode is 5 (return home)"
     )
@@ -289,7 +289,7 @@ def test_refused_targets_do_not_feed_the_deadman() -> None:
         other.pilot.fly_to_waypoint(99)
         other.wait(0.2)
     assert other.pilot.triggered_last == 1 << CageBit.PACKET_TIMEOUT_FOR_SELECTED_MODE
-    assert "outside of the cage (range soft, target)" in flown.pilot.fly(PLACE)
+    assert "outside the cage (range soft, target)" in flown.pilot.fly(PLACE)
     assert flown.mode is Mode.RETURN_HOME
 
 
@@ -299,7 +299,7 @@ def test_target_outside_the_cage_ends_fly_and_tells_which_limit(lost: str, mode:
     flown = in_mode(Mode.WAYPOINT if first_fly else Mode.PACKET_TARGET, lost_signal_mode=lost)
     flown.pilot.engage()
     bits = 1 << CageBit.ROLL | 1 << CageBit.TARGET
-    assert flown.pilot.fly(TOO_STEEP) == "fly refused and switched off: outside of the cage (roll, target)"
+    assert flown.pilot.fly(TOO_STEEP) == "fly refused and switched off: outside the cage (roll, target)"
     assert flown.pilot.cage_triggered == bits
     assert (flown.mode, flown.pilot.enabled, flown.pilot.triggered_last) == (mode, False, bits)
     flown.sees()
@@ -330,7 +330,7 @@ def test_each_cause_ends_fly_is_kept_and_cleared_by_engage(bit: CageBit) -> None
     flown.sees(**CAUSES[bit])
     assert flown.pilot.cage_triggered == flown.pilot.triggered_last == 1 << bit
     assert (flown.mode, flown.pilot.enabled) == (Mode.RETURN_HOME, False)
-    assert flown.pilot.engage().startswith("fly_engage refused: outside of the cage (")
+    assert flown.pilot.engage().startswith("fly_engage refused: outside the cage (")
     assert not flown.pilot.enabled
     flown.seen = replace(before, time_s=flown.seen.time_s)
     flown.sees()
@@ -544,7 +544,7 @@ def test_cage_without_an_inside_is_refused_and_the_one_before_stays() -> None:
 def test_home_outside_of_the_cage_is_refused_as_nobody_would_ever_come_back(
     parameters: dict[str, float], bit: str
 ) -> None:
-    with pytest.raises(ParameterError, match=rf"allowed: inside of the cage, which that leaves \({bit}\)"):
+    with pytest.raises(ParameterError, match=rf"allowed: inside the cage; exceeded: {bit}"):
         Flown(**parameters)
 
 

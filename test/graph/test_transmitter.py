@@ -187,7 +187,7 @@ def test_a_keyboard_without_display_and_terminal_is_refused_by_both_names(
     with Path("/dev/null").open() as nothing:
         monkeypatch.setattr("sys.stdin", nothing)
         text = refusal(device="keyboard", keyboard=keyboard)
-    assert "standard input is no terminal" in text
+    assert "standard input is not a terminal" in text
     assert ("DISPLAY" in text) == (keyboard == "auto")
 
 

@@ -175,7 +175,7 @@ def test_without_a_terminal_the_keyboard_says_why(log: Any, monkeypatch: pytest.
     with os.fdopen(theirs) as stranger:
         before = termios.tcgetattr(ours)
         monkeypatch.setattr(sys, "stdin", stranger)
-        with pytest.raises(NoTerminalError, match="nobody is at"):
+        with pytest.raises(NoTerminalError, match="controlling terminal"):
             KeyboardTerminal("vimfly", log)
         assert termios.tcgetattr(ours) == before
     os.close(ours)

@@ -1,4 +1,4 @@
-"""Reply lines: what ArduPilot is answered, one line of JSON.
+"""Replies to ArduPilot: one line of JSON each.
 
 ArduPilot reads the line by looking for the first occurrence of each name and taking the number behind it, so the order
 of the fields, the absence of spaces and the set of fields (the same in every line) matter more than JSON would have it.
@@ -52,7 +52,7 @@ class Battery:
 # Not frozen: one is made at every step, and that would take 4 us in the place of 1.
 @dataclass(slots=True)
 class Reply:
-    """What ArduPilot is answered; a field that is None, or empty, is left out.
+    """Reply to ArduPilot; fields that are None or empty are omitted.
 
     Of attitude and quaternion one must be there; ArduPilot prefers the quaternion.
 

@@ -1,4 +1,4 @@
-"""Servo frames: what ArduPilot sends, in binary, little-endian.
+"""Servo frames from ArduPilot, binary, little-endian.
 
 A frame is magic number (uint16), frame_rate (uint16), frame_count (uint32) and a uint16 for each of 16 or 32 outputs.
 """
@@ -33,10 +33,10 @@ class FrameRateError(ProtocolError):
 
 @dataclass(frozen=True)
 class ServoFrame:
-    """What ArduPilot sends.
+    """Servo frame from ArduPilot.
 
     Attributes:
-        frame_rate: rate at which ArduPilot wants to be answered, Hz of simulated time, 1 to 65535.
+        frame_rate: requested reply rate, Hz of simulated time, 1 to 65535.
         frame_count: rises by 1 with each answer; the same count again is a repetition.
         pwm_us: pulse width of each servo output, us, 16 or 32 of them; 0: no output yet.
     """

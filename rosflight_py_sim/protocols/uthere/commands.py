@@ -1,4 +1,4 @@
-"""What a program asks of Ground Control, one class a command, in the protocol's own units.
+"""Commands of client programs, one class per command, in the protocol's units.
 
 `plane` is None where a command names none: it is for every plane then. Angles are degrees, latitude and longitude those
 of WGS 84; the units of altitude and airspeed are settings of Ground Control.

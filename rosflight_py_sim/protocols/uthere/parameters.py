@@ -1,4 +1,4 @@
-"""What the parameters of the commands are: a name means the same in all of them."""
+"""Parameters of the commands; a name has the same meaning in every command."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Name:
         return str(value)
 
 
-# Whoever computes a direction by arctangent gets -90 deg for west.
+# A direction computed by arctangent gives -90 deg for west.
 _DIRECTION = Number(-360.0, 360.0, "deg")
 
 PARAMETERS: dict[str, Number | Name] = {

@@ -1,4 +1,4 @@
-"""What Ground Control answers, to text and back."""
+"""Replies of Ground Control, to text and back."""
 
 from __future__ import annotations
 
