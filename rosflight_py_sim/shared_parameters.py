@@ -16,9 +16,9 @@ SEED = Parameter(
     read_only=True,
 )
 
-MASS = Parameter("mass", 3.5, "mass of the vehicle", "kg", minimum=0.0, above_minimum=True, required=True)
+MASS = Parameter("mass", 3.5, "Mass of the vehicle", "kg", minimum=0.0, above_minimum=True, required=True)
 
-GRAVITY = Parameter("gravity", 9.81, "gravitational acceleration", "m/s^2", minimum=0.0, maximum=30.0)
+GRAVITY = Parameter("gravity", 9.81, "Gravitational acceleration", "m/s^2", minimum=0.0, maximum=30.0)
 
 ORIGIN_LATITUDE = Parameter(
     "origin_latitude", 40.2463724, "Geodetic latitude of the NED origin", "deg", minimum=-90.0, maximum=90.0
@@ -39,8 +39,8 @@ WATER_DENSITY = Parameter(
     "water_density", 0.0, "Density of the water below down = 0; 0 means no water", "kg/m^3", minimum=0.0
 )
 
-MAX_YAW_RATE = Parameter("max_yaw_rate", 1.0, "largest commanded yaw rate", "rad/s", minimum=0.0, above_minimum=True)
+MAX_YAW_RATE = Parameter("max_yaw_rate", 1.0, "Largest commanded yaw rate", "rad/s", minimum=0.0, above_minimum=True)
 
 SPOOL_UP_TIME = Parameter(
-    "spool_up_time", 1.0, "time after a start over which the throttle limit rises from 0 to 1", "s", minimum=0.0
+    "spool_up_time", 1.0, "Time after a start over which the throttle limit rises from 0 to 1", "s", minimum=0.0
 )

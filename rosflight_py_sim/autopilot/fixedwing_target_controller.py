@@ -31,13 +31,13 @@ FIXEDWING_TARGET_PARAMETERS = (
     + LONGITUDINAL_LOOP_PARAMETERS
     + FIELD_PARAMETERS
     + ParameterTable(
-        Parameter("max_roll", 0.8, "largest commanded roll angle", "rad", minimum=0.05, maximum=1.4),
-        Parameter("course_gain", 2.2, "roll angle per course error", minimum=0.0),
-        Parameter("course_integral_gain", 0.459, "roll angle per integrated course error", "1/s", minimum=0.0),
+        Parameter("max_roll", 0.8, "Largest commanded roll angle", "rad", minimum=0.05, maximum=1.4),
+        Parameter("course_gain", 2.2, "Roll angle per course error", minimum=0.0),
+        Parameter("course_integral_gain", 0.459, "Roll angle per integrated course error", "1/s", minimum=0.0),
         Parameter(
             "roll_slew",
             5.0,
-            "largest rate of change of the commanded roll angle",
+            "Largest rate of change of the commanded roll angle",
             "rad/s",
             minimum=0.0,
             above_minimum=True,
@@ -45,22 +45,22 @@ FIXEDWING_TARGET_PARAMETERS = (
         Parameter(
             "pitch_slew",
             2.0,
-            "largest rate of change of the commanded pitch angle",
+            "Largest rate of change of the commanded pitch angle",
             "rad/s",
             minimum=0.0,
             above_minimum=True,
         ),
-        Parameter("loiter_radius", 80.0, "radius of the loiter circle", "m", minimum=0.0, above_minimum=True),
+        Parameter("loiter_radius", 80.0, "Radius of the loiter circle", "m", minimum=0.0, above_minimum=True),
         SPOOL_UP_TIME.overridden("also limits the rate of every later throttle change", minimum=0.01),
-        Parameter("take_off_pitch", 0.2, "commanded pitch angle after rotation", "rad", minimum=0.0, maximum=0.8),
-        Parameter("steering_gain", 2.0, "rudder per heading error on the ground", minimum=0.0),
+        Parameter("take_off_pitch", 0.2, "Commanded pitch angle after rotation", "rad", minimum=0.0, maximum=0.8),
+        Parameter("steering_gain", 2.0, "Rudder per heading error on the ground", minimum=0.0),
         Parameter(
-            "take_off_height", 5.0, "height above the take-off point at which the climb-out begins", "m", minimum=0.0
+            "take_off_height", 5.0, "Height above the take-off point at which the climb-out begins", "m", minimum=0.0
         ),
         Parameter(
             "climb_out_height",
             30.0,
-            "height above the take-off point at which the climb-out ends",
+            "Height above the take-off point at which the climb-out ends",
             "m",
             minimum=0.0,
         ),

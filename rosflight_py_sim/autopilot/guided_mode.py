@@ -19,7 +19,7 @@ GUIDED_MODE_PARAMETERS = (
         Parameter(
             "ap_target_from_packet_timeout",
             2.0,
-            "time after a fly() command within which the next one must arrive",
+            "Time after a fly() command within which the next one must arrive",
             "s",
             minimum=1.0,
             maximum=10.0,
@@ -27,28 +27,28 @@ GUIDED_MODE_PARAMETERS = (
         Parameter(
             "lost_signal_mode",
             "return_home",
-            "behaviour when fly() ends: resume the last waypoint command, or circle over home",
+            "Behaviour when fly() ends: resume the last waypoint command, or circle over home",
             choices=tuple(_GOES),
         ),
         Parameter(
             "lost_comm_timeout",
             10.0,
-            "time without packets after which the ground station counts as lost",
+            "Time without packets after which the ground station counts as lost",
             "s",
             minimum=1.0,
         ),
         Parameter(
             "nav_lost_timeout",
             5.0,
-            "time without a position or a healthy attitude estimate after which navigation counts as lost",
+            "Time without a position or a healthy attitude estimate after which navigation counts as lost",
             "s",
             minimum=0.1,
         ),
-        Parameter("home_altitude", 60.0, "height above home for waiting and for the return", "m"),
+        Parameter("home_altitude", 60.0, "Height above home for waiting and for the return", "m"),
         Parameter(
-            "home_airspeed", 18.0, "airspeed for waiting and for the return", "m/s", minimum=0.0, above_minimum=True
+            "home_airspeed", 18.0, "Airspeed for waiting and for the return", "m/s", minimum=0.0, above_minimum=True
         ),
-        Parameter("ground_height", 3.0, "height above home below which an armed vehicle takes off first", "m"),
+        Parameter("ground_height", 3.0, "Height above home below which an armed vehicle takes off first", "m"),
     )
     + ROUTE_PARAMETERS
     + CAGE_PARAMETERS

@@ -44,9 +44,7 @@ class HeldBody(NamedTuple):
 
 
 class HoldSetpoint(NamedTuple):
-    """Depth (m under the surface) and yaw (rad from north) to hold; surge and sway as shares (-1 to 1) of full
-    force.
-    """
+    """Target depth (m) and yaw (rad from north); surge and sway as shares (-1 to 1) of full force."""
 
     depth: float
     yaw: float
@@ -106,8 +104,7 @@ class _PidLoop:
 
 
 class HoldController:
-    """Controller of depth and yaw with a PID loop each; surge and sway are commanded directly and get the remaining
-    thrust.
+    """PID control of depth and yaw; surge and sway are commanded directly and get the remaining thrust.
 
     Valid near level attitude: heave is treated as vertical, and the yaw rate as the body's. The integrators compensate
     buoyancy, current and thruster misalignment.

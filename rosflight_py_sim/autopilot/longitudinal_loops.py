@@ -21,56 +21,56 @@ from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, numbe
 ROTATION_AIRSPEED = Parameter(
     "rotation_airspeed",
     13.0,
-    "airspeed at which the nose is raised at take-off; also the smallest commanded airspeed",
+    "Airspeed at which the nose is raised at take-off; also the smallest commanded airspeed",
     "m/s",
     minimum=0.0,
 )
 
 LONGITUDINAL_LOOP_PARAMETERS = ParameterTable(
-    Parameter("trim_throttle", 0.603, "throttle of level flight at design_airspeed", minimum=0.0, maximum=1.0),
-    Parameter("trim_pitch", -0.00641, "pitch angle of level flight at design_airspeed", "rad"),
+    Parameter("trim_throttle", 0.603, "Throttle of level flight at design_airspeed", minimum=0.0, maximum=1.0),
+    Parameter("trim_pitch", -0.00641, "Pitch angle of level flight at design_airspeed", "rad"),
     MAX_PITCH,
     ROTATION_AIRSPEED,
-    Parameter("height_gain", 0.126, "pitch angle per height error", "rad/m", minimum=0.0),
-    Parameter("height_integral_gain", 0.0188, "pitch angle per integrated height error", "rad/m/s", minimum=0.0),
-    Parameter("throttle_gain", 0.0546, "throttle per airspeed error", "s/m", minimum=0.0),
-    Parameter("throttle_integral_gain", 0.0185, "throttle per integrated airspeed error", "1/m", minimum=0.0),
+    Parameter("height_gain", 0.126, "Pitch angle per height error", "rad/m", minimum=0.0),
+    Parameter("height_integral_gain", 0.0188, "Pitch angle per integrated height error", "rad/m/s", minimum=0.0),
+    Parameter("throttle_gain", 0.0546, "Throttle per airspeed error", "s/m", minimum=0.0),
+    Parameter("throttle_integral_gain", 0.0185, "Throttle per integrated airspeed error", "1/m", minimum=0.0),
     Parameter(
         "climb_speed_gain",
         0.206,
-        "pitch angle per airspeed error while pitch holds the airspeed",
+        "Pitch angle per airspeed error while pitch holds the airspeed",
         "rad s/m",
         minimum=0.0,
     ),
     Parameter(
         "climb_speed_integral_gain",
         0.096,
-        "pitch angle per integrated airspeed error while pitch holds the airspeed",
+        "Pitch angle per integrated airspeed error while pitch holds the airspeed",
         "rad/m",
         minimum=0.0,
     ),
     Parameter(
         "pitch_integral_gain",
         1.0,
-        "commanded pitch angle per integrated pitch error for a given pitch angle",
+        "Commanded pitch angle per integrated pitch error for a given pitch angle",
         "1/s",
         minimum=0.0,
     ),
-    Parameter("throttle_height_gain", 0.07, "throttle per height error at a given pitch angle", "1/m", minimum=0.0),
+    Parameter("throttle_height_gain", 0.07, "Throttle per height error at a given pitch angle", "1/m", minimum=0.0),
     Parameter(
-        "throttle_climb_gain", 0.07, "throttle reduction per climb rate at a given pitch angle", "s/m", minimum=0.0
+        "throttle_climb_gain", 0.07, "Throttle reduction per climb rate at a given pitch angle", "s/m", minimum=0.0
     ),
     Parameter(
         "throttle_height_integral_gain",
         0.005,
-        "throttle per integrated height error at a given pitch angle",
+        "Throttle per integrated height error at a given pitch angle",
         "1/m/s",
         minimum=0.0,
     ),
     Parameter(
         "hold_zone",
         12.0,
-        "height error beyond which the aircraft climbs at full throttle or descends at zero throttle, with airspeed "
+        "Height error beyond which the aircraft climbs at full throttle or descends at zero throttle, with airspeed "
         "held by pitch",
         "m",
         minimum=0.5,

@@ -39,7 +39,7 @@ MULTIROTOR_TARGET_PARAMETERS = POSITION_CONTROLLER_PARAMETERS + ParameterTable(
     Parameter(
         "hover_height",
         5.0,
-        "height above the take-off point at which take-off ends",
+        "Height above the take-off point at which take-off ends",
         "m",
         minimum=0.0,
         above_minimum=True,
@@ -47,7 +47,7 @@ MULTIROTOR_TARGET_PARAMETERS = POSITION_CONTROLLER_PARAMETERS + ParameterTable(
     Parameter(
         "tilt_slew",
         5.0,
-        "largest rate of change of the commanded roll and pitch angles",
+        "Largest rate of change of the commanded roll and pitch angles",
         "rad/s",
         minimum=0.0,
         above_minimum=True,
@@ -55,7 +55,7 @@ MULTIROTOR_TARGET_PARAMETERS = POSITION_CONTROLLER_PARAMETERS + ParameterTable(
     Parameter(
         "tilt_integral_gain",
         1.5,
-        "commanded angle per integrated error of a given roll or pitch angle",
+        "Commanded angle per integrated error of a given roll or pitch angle",
         "1/s",
         minimum=0.0,
     ),

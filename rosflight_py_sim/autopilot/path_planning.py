@@ -53,9 +53,7 @@ def joined_path(plan: FlightPlan, position_ned: Vector3, course: float) -> tuple
 
 
 def polyline(path: Sequence[Segment], spacing: float) -> list[Vector3]:
-    """Points along the path: the ends of lines, and arcs at most `spacing` metres apart; orbits are drawn once
-    round.
-    """
+    """Points along the path: ends of lines, points at most `spacing` (m) apart on arcs; orbits once round."""
     points: list[Vector3] = []
     for segment in path:
         length, steps = segment.length, 1

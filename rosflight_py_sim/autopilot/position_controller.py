@@ -19,31 +19,31 @@ POSITION_CONTROLLER_PARAMETERS = ParameterTable(
     Parameter(
         "max_thrust",
         76.4,
-        "thrust at throttle 1: the firmware's RC_MAX_THR times the thrust of all motors at BATT_VOLT_MAX",
+        "Thrust at throttle 1: the firmware's RC_MAX_THR times the thrust of all motors at BATT_VOLT_MAX",
         "N",
         minimum=0.0,
         above_minimum=True,
     ),
-    Parameter("min_throttle", 0.12, "smallest throttle in flight, to keep attitude control", minimum=0.0, maximum=1.0),
+    Parameter("min_throttle", 0.12, "Smallest throttle in flight, to keep attitude control", minimum=0.0, maximum=1.0),
     SPOOL_UP_TIME,
-    Parameter("max_tilt", 0.7, "largest angle between thrust and the vertical", "rad", minimum=0.01, maximum=1.4),
-    Parameter("max_speed", 8.0, "largest commanded horizontal speed", "m/s", minimum=0.0, above_minimum=True),
-    Parameter("max_climb_speed", 3.0, "largest commanded climb speed", "m/s", minimum=0.0, above_minimum=True),
-    Parameter("max_descent_speed", 2.0, "largest commanded descent speed", "m/s", minimum=0.0, above_minimum=True),
+    Parameter("max_tilt", 0.7, "Largest angle between thrust and the vertical", "rad", minimum=0.01, maximum=1.4),
+    Parameter("max_speed", 8.0, "Largest commanded horizontal speed", "m/s", minimum=0.0, above_minimum=True),
+    Parameter("max_climb_speed", 3.0, "Largest commanded climb speed", "m/s", minimum=0.0, above_minimum=True),
+    Parameter("max_descent_speed", 2.0, "Largest commanded descent speed", "m/s", minimum=0.0, above_minimum=True),
     Parameter(
-        "max_acceleration", 7.0, "largest commanded horizontal acceleration", "m/s^2", minimum=0.0, above_minimum=True
+        "max_acceleration", 7.0, "Largest commanded horizontal acceleration", "m/s^2", minimum=0.0, above_minimum=True
     ),
     MAX_YAW_RATE,
-    Parameter("horizontal_position_gain", 1.1, "speed per position error, north and east", "1/s", minimum=0.0),
-    Parameter("horizontal_velocity_gain", 3.0, "acceleration per speed error, north and east", "1/s", minimum=0.0),
+    Parameter("horizontal_position_gain", 1.1, "Speed per position error, north and east", "1/s", minimum=0.0),
+    Parameter("horizontal_velocity_gain", 3.0, "Acceleration per speed error, north and east", "1/s", minimum=0.0),
     Parameter(
-        "horizontal_integral_gain", 1.5, "acceleration per integrated speed error, north and east", "1/s^2", minimum=0.0
+        "horizontal_integral_gain", 1.5, "Acceleration per integrated speed error, north and east", "1/s^2", minimum=0.0
     ),
-    Parameter("vertical_position_gain", 1.5, "speed per position error, down", "1/s", minimum=0.0),
-    Parameter("vertical_velocity_gain", 4.0, "acceleration per speed error, down", "1/s", minimum=0.0),
-    Parameter("vertical_integral_gain", 2.5, "acceleration per integrated speed error, down", "1/s^2", minimum=0.0),
-    Parameter("max_integral", 6.0, "largest acceleration from each integrator", "m/s^2", minimum=0.0),
-    Parameter("yaw_gain", 1.5, "yaw rate per yaw error", "1/s", minimum=0.0),
+    Parameter("vertical_position_gain", 1.5, "Speed per position error, down", "1/s", minimum=0.0),
+    Parameter("vertical_velocity_gain", 4.0, "Acceleration per speed error, down", "1/s", minimum=0.0),
+    Parameter("vertical_integral_gain", 2.5, "Acceleration per integrated speed error, down", "1/s^2", minimum=0.0),
+    Parameter("max_integral", 6.0, "Largest acceleration from each integrator", "m/s^2", minimum=0.0),
+    Parameter("yaw_gain", 1.5, "Yaw rate per yaw error", "1/s", minimum=0.0),
 )
 
 
@@ -79,8 +79,7 @@ IDLE = AttitudeCommand(0.0, 0.0, 0.0, 0.0)
 
 
 class PositionController:
-    """Cascade from position to velocity to attitude for a multirotor whose firmware holds roll, pitch, yaw rate and
-    throttle.
+    """Position control of a multirotor whose firmware holds roll, pitch, yaw rate and throttle.
 
     With the reference r, v_r, a_r and the state p, v (NED):
 

@@ -10,33 +10,33 @@ from rosflight_py_sim.autopilot.loops import within
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
 
 DESIGN_AIRSPEED = Parameter(
-    "design_airspeed", 18.0, "airspeed for which the gains are designed", "m/s", minimum=0.0, above_minimum=True
+    "design_airspeed", 18.0, "Airspeed for which the gains are designed", "m/s", minimum=0.0, above_minimum=True
 )
-MAX_PITCH = Parameter("max_pitch", 0.44, "largest commanded pitch angle, up and down", "rad", minimum=0.05, maximum=1.2)
+MAX_PITCH = Parameter("max_pitch", 0.44, "Largest commanded pitch angle, up and down", "rad", minimum=0.05, maximum=1.2)
 
 SURFACE_LOOP_PARAMETERS = ParameterTable(
     DESIGN_AIRSPEED,
-    Parameter("trim_elevator", 0.154, "elevator of level flight at design_airspeed", "rad"),
-    Parameter("max_aileron", 0.7, "deflection at full command", "rad", minimum=0.0, above_minimum=True),
-    Parameter("max_elevator", 0.7, "deflection at full command", "rad", minimum=0.0, above_minimum=True),
-    Parameter("max_rudder", 0.7, "deflection at full command", "rad", minimum=0.0, above_minimum=True),
+    Parameter("trim_elevator", 0.154, "Elevator of level flight at design_airspeed", "rad"),
+    Parameter("max_aileron", 0.7, "Deflection at full command", "rad", minimum=0.0, above_minimum=True),
+    Parameter("max_elevator", 0.7, "Deflection at full command", "rad", minimum=0.0, above_minimum=True),
+    Parameter("max_rudder", 0.7, "Deflection at full command", "rad", minimum=0.0, above_minimum=True),
     MAX_PITCH,
-    Parameter("roll_gain", 1.17, "aileron per roll error", minimum=0.0),
-    Parameter("roll_rate_gain", 0.0, "aileron per roll rate", "s", minimum=0.0),
-    Parameter("yaw_damper_gain", 0.0925, "rudder per washed-out yaw rate", "s", minimum=0.0),
+    Parameter("roll_gain", 1.17, "Aileron per roll error", minimum=0.0),
+    Parameter("roll_rate_gain", 0.0, "Aileron per roll rate", "s", minimum=0.0),
+    Parameter("yaw_damper_gain", 0.0925, "Rudder per washed-out yaw rate", "s", minimum=0.0),
     Parameter(
-        "yaw_damper_washout", 0.5, "corner frequency of the yaw damper's high-pass filter", "rad/s", minimum=0.01
+        "yaw_damper_washout", 0.5, "Corner frequency of the yaw damper's high-pass filter", "rad/s", minimum=0.01
     ),
-    Parameter("pitch_gain", 1.0, "elevator per pitch error", minimum=0.0),
-    Parameter("pitch_rate_gain", 0.217, "elevator per pitch rate", "s", minimum=0.0),
-    Parameter("aileron_sign", 1.0, "sign of the aileron deflection for a positive command: 1 or -1", minimum=-1.0),
+    Parameter("pitch_gain", 1.0, "Elevator per pitch error", minimum=0.0),
+    Parameter("pitch_rate_gain", 0.217, "Elevator per pitch rate", "s", minimum=0.0),
+    Parameter("aileron_sign", 1.0, "Sign of the aileron deflection for a positive command: 1 or -1", minimum=-1.0),
     Parameter(
         "elevator_sign",
         -1.0,
-        "sign of the elevator deflection for a positive command: 1 or -1; REV_ELEVATOR reverses it",
+        "Sign of the elevator deflection for a positive command: 1 or -1; REV_ELEVATOR reverses it",
         minimum=-1.0,
     ),
-    Parameter("rudder_sign", 1.0, "sign of the rudder deflection for a positive command: 1 or -1", minimum=-1.0),
+    Parameter("rudder_sign", 1.0, "Sign of the rudder deflection for a positive command: 1 or -1", minimum=-1.0),
 )
 
 # Surface effectiveness grows with the square of the airspeed; the gains are scaled to compensate, within these limits.
@@ -84,9 +84,7 @@ class SurfaceLoops:
         return self._surfaces(state, roll, pitch, damper)
 
     def steer(self, state: FlightState, pitch: float, rudder: float, dt: float) -> SurfaceCommand:
-        """Surface commands on the ground: wings level, `rudder` (rad, to the left), damping of the unfiltered yaw
-        rate.
-        """
+        """Surface commands on the ground: wings level, `rudder` (rad, to the left), yaw rate damping."""
         self.hold(state, 0.0, pitch, dt)
         return self._surfaces(state, 0.0, pitch, rudder + self._number["yaw_damper_gain"] * state.yaw_rate)
 

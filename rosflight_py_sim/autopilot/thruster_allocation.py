@@ -42,8 +42,7 @@ class ThrusterAllocation:
     """
 
     def __init__(self, positions: npt.ArrayLike, directions: npt.ArrayLike, full_thrust: npt.ArrayLike) -> None:
-        """Thruster positions from the centre of gravity (n, 3), m, directions of positive thrust (n, 3), full thrusts
-        (n,), N.
+        """Positions from the centre of gravity (n, 3), m, thrust directions (n, 3), full thrusts (n,), N.
 
         Raises:
             ParameterError: the thrusters cannot produce pure heave or pure yaw.

@@ -23,7 +23,7 @@ from rosflight_py_sim.autopilot.wind_triangle import ground_speed_along
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
 
 ROUTE_PARAMETERS = ParameterTable(
-    Parameter("turn_bank", 0.6, "roll angle for planning turns between legs", "rad", minimum=0.05, maximum=1.2),
+    Parameter("turn_bank", 0.6, "Roll angle for planning turns between legs", "rad", minimum=0.05, maximum=1.2),
 )
 
 GRAVITY = 9.81

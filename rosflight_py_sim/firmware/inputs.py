@@ -69,9 +69,7 @@ class Inputs:
             calibration.take(self.time_us, self._magnetometer.uncorrected)
 
     def receive_baro(self, pressure_pa: float, temperature_k: float) -> None:
-        """Receive a barometer sample and update air density and altitude; a pressure that is not positive is
-        dropped.
-        """
+        """Receive a barometer sample, unless its pressure is not positive; update air density and altitude."""
         if not 0.0 < pressure_pa < math.inf:
             return
         self.baro_pressure = pressure_pa

@@ -89,9 +89,7 @@ class MixerSelection:
         self._read()
 
     def select(self, override: int) -> None:
-        """Use rows of the primary matrix where `rc_override` gives the pilot control, else rows of the secondary
-        one.
-        """
+        """Combine rows of the primary (pilot, by `rc_override`) and the secondary matrix."""
         if override == self._override:
             return
         self._override = override

@@ -36,7 +36,7 @@ _ANACONDA = (
     (0.135, -2.74, 0.0, 0.0, -38.21, 0.0, 0.0, -0.99, 0.0),
     (0.0, 0.0, 0.1301, -0.0364, 0.0, -0.1541, -0.011, 0.0, -0.069),
 )
-_MEANS = ("lift", "drag", "side force", "rolling moment", "pitching moment", "yawing moment")
+_MEANS = ("Lift", "Drag", "Side force", "Rolling moment", "Pitching moment", "Yawing moment")
 _OF = (
     "at zero angles, rates and deflections",
     "derivative with respect to angle of attack",
@@ -50,13 +50,13 @@ _OF = (
 )
 
 AERODYNAMIC_PARAMETERS = ParameterTable(
-    Parameter("wing_s", 0.52, "wing area", "m^2", minimum=0.0, above_minimum=True, required=True),
-    Parameter("wing_b", 2.08, "wing span", "m", minimum=0.0, above_minimum=True, required=True),
-    Parameter("wing_c", 0.235, "mean wing chord", "m", minimum=0.0, above_minimum=True, required=True),
+    Parameter("wing_s", 0.52, "Wing area", "m^2", minimum=0.0, above_minimum=True, required=True),
+    Parameter("wing_b", 2.08, "Wing span", "m", minimum=0.0, above_minimum=True, required=True),
+    Parameter("wing_c", 0.235, "Mean wing chord", "m", minimum=0.0, above_minimum=True, required=True),
     Parameter(
         "wing_M",
         50.0,
-        "sharpness of the stall: rate of the sigmoid",
+        "Sharpness of the stall: rate of the sigmoid",
         "1/rad",
         minimum=0.0,
         maximum=500.0,
@@ -73,7 +73,7 @@ AERODYNAMIC_PARAMETERS = ParameterTable(
     Parameter(
         "wing_alpha0",
         0.2618,
-        "angle of attack at which the wing is half stalled; above pi the wing never stalls",
+        "Angle of attack at which the wing is half stalled; above pi the wing never stalls",
         "rad",
         minimum=0.0,
         maximum=100.0,
@@ -101,9 +101,7 @@ NO_LIMIT = 700.0
 
 @kernel
 def stalled_share(alpha: float, rate: float, stall_angle: float) -> float:
-    """How far the flow has separated, 0 to 1, at an angle of attack (rad): eq. 4.10, in a form that does not
-    overflow.
-    """
+    """Flow separation, 0 to 1, at an angle of attack (rad): eq. 4.10, in a form that does not overflow."""
     below = 1.0 / (1.0 + math.exp(min(NO_LIMIT, rate * (alpha - stall_angle))))
     above = 1.0 / (1.0 + math.exp(min(NO_LIMIT, -rate * (alpha + stall_angle))))
     return 1.0 - below * above
@@ -116,8 +114,8 @@ def normal_share(airspeed: float, u: float, w: float) -> float:
     Only the flow component normal to a wing's span generates lift (R. T. Jones, Wing Plan Forms for High-Speed Flight,
     NACA Report 863, 1947). At a sideslip of 90 deg that component is zero and the angle of attack is undefined: with
     the full pressure, lift of random sign would shake an aircraft that stands in a crosswind. Chapter 4 assumes small
-    sideslip and uses the full pressure; so does this function up to a sideslip of 45 deg; beyond, the share is 2
-    cos^2(beta).
+    sideslip and uses the full pressure; so does this function up to a sideslip of 45 deg; beyond, the share is
+    2 cos^2(beta).
     """
     half = 0.5 * airspeed * airspeed
     across = u * u + w * w

@@ -1,8 +1,8 @@
 """The standard atmosphere up to 20 km.
 
 U.S. Standard Atmosphere 1976 (identical with ICAO Doc 7488 and ISO 2533 in this range): hydrostatic equilibrium of an
-ideal gas with the temperature falling by 6.5 K/km up to 11 km of geopotential altitude and constant from there to 20
-km. Altitudes given and returned are geometric, above mean sea level, in m, valid from -5 km to 20 km; beyond, the
+ideal gas with the temperature falling by 6.5 K/km up to 11 km of geopotential altitude and constant from there to
+20 km. Altitudes given and returned are geometric, above mean sea level, in m, valid from -5 km to 20 km; beyond, the
 formulas of the nearest layer continue to apply.
 """
 

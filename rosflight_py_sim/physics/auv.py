@@ -39,7 +39,7 @@ _BODY_PARAMETERS = ParameterTable(
     Parameter(
         "displaced_volume",
         0.0015,
-        "volume of water displaced by the fully submerged hull",
+        "Volume of water displaced by the fully submerged hull",
         "m^3",
         minimum=0.0,
         required=True,
@@ -47,7 +47,7 @@ _BODY_PARAMETERS = ParameterTable(
     Parameter(
         "linear_damping",
         [0.0] * 6,
-        "linear damping along and about the body axes: three values in N s/m, three in N m s",
+        "Linear damping along and about the body axes: three values in N s/m, three in N m s",
         minimum=0.0,
         length=6,
         required=True,
@@ -55,12 +55,12 @@ _BODY_PARAMETERS = ParameterTable(
     Parameter(
         "quadratic_damping",
         [0.0] * 6,
-        "quadratic damping along and about the body axes: three values in N s^2/m^2, three in N m s^2",
+        "Quadratic damping along and about the body axes: three values in N s^2/m^2, three in N m s^2",
         minimum=0.0,
         length=6,
         required=True,
     ),
-    Parameter("electronics_current", 0.0, "current drawn by everything except the thrusters", "A", minimum=0.0),
+    Parameter("electronics_current", 0.0, "Current drawn by everything except the thrusters", "A", minimum=0.0),
 )
 
 AUV_PARAMETERS = _BODY_PARAMETERS + HULL_PARAMETERS + THRUSTER_PARAMETERS + BATTERY_PARAMETERS

@@ -39,9 +39,7 @@ DOES_NOT_ROLL = 1e9
 def depth_in(
     state: NDArray[np.float64], solids: NDArray[np.float64], j: int, x: float, y: float, z: float
 ) -> tuple[float, float, float, float]:
-    """Penetration depth of a body point in solid `j` (m, negative outside), and the unit vector NED that points
-    deeper.
-    """
+    """Depth of a body point in solid `j` (m, negative outside), and the unit vector NED that points deeper."""
     qw, qx, qy, qz = state[3], state[4], state[5], state[6]
     if solids[j, 0] == PLANE:
         dn, de, dd = solids[j, 1], solids[j, 2], solids[j, 3]
@@ -54,9 +52,7 @@ def depth_in(
 
 @kernel
 def rolling_direction(qw: float, qx: float, qy: float, qz: float) -> tuple[float, float]:
-    """North and east components of the body's x axis projected on the horizontal, normalised; north if it is
-    vertical.
-    """
+    """Horizontal unit vector (north, east) along the body's x axis; north if that is vertical."""
     north, east, _ = rotate_to_inertial(qw, qx, qy, qz, 1.0, 0.0, 0.0)
     length = math.sqrt(north * north + east * east)
     if length < 1e-9:

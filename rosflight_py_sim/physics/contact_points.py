@@ -16,11 +16,11 @@ FEET_AND_ROTOR_TIPS: list[float] = [
 ]
 
 CONTACT_PARAMETERS = ParameterTable(
-    Parameter("ground_contact", True, "contact with ground, walls and objects"),
+    Parameter("ground_contact", True, "Contact with ground, walls and objects"),
     Parameter(
         "ground_altitude",
         0.0,
-        "height of the ground above the origin of the inertial frame, in worlds without water",
+        "Height of the ground above the origin of the inertial frame, in worlds without water",
         "m",
         minimum=-1e5,
         maximum=1e5,
@@ -28,7 +28,7 @@ CONTACT_PARAMETERS = ParameterTable(
     Parameter(
         "contact_points",
         FEET_AND_ROTOR_TIPS,
-        "contact points, x y z each, in body axes from the centre of mass; if empty, corners and face centres of the "
+        "Contact points, x y z each, in body axes from the centre of mass; if empty, corners and face centres of the "
         "box given by hull_size; the default is a small multirotor's four feet and four rotor tips",
         "m",
         minimum=-1000.0,
@@ -37,7 +37,7 @@ CONTACT_PARAMETERS = ParameterTable(
     Parameter(
         "contact_frequency",
         20.0,
-        "stiffness of each point, as the natural frequency of the vehicle bouncing on four of them",
+        "Stiffness of each point, as the natural frequency of the vehicle bouncing on four of them",
         "Hz",
         minimum=1.0,
         maximum=200.0,
@@ -45,7 +45,7 @@ CONTACT_PARAMETERS = ParameterTable(
     Parameter(
         "contact_damping_ratio",
         0.7,
-        "damping of each point, as the damping ratio of that bounce",
+        "Damping of each point, as the damping ratio of that bounce",
         minimum=0.0,
         maximum=2.0,
     ),
@@ -53,7 +53,7 @@ CONTACT_PARAMETERS = ParameterTable(
     Parameter(
         "contact_rolling_friction",
         [],
-        "rolling friction coefficient of each point's wheel; points beyond the end of the list have no wheel",
+        "Rolling friction coefficient of each point's wheel; points beyond the end of the list have no wheel",
         minimum=0.0,
     ),
 )

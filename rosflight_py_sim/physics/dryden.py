@@ -69,9 +69,7 @@ def moment(order: int, tau: float) -> float:
 
 @kernel
 def second_order(tau: float, filters: NDArray[np.float64], normals: NDArray[np.float64], first: int) -> float:
-    """Advance the filter (1 + sqrt(3) s) / (1 + s)^2, states `first` and the next, by tau = dt / T; return its
-    output.
-    """
+    """Advance the filter (1 + sqrt(3) s) / (1 + s)^2 at `first` by tau = dt / T; return its output."""
     decay = math.exp(-tau)
     q11, q12, q22 = moment(0, tau), moment(1, tau), moment(2, tau)
     l11 = math.sqrt(q11)
@@ -137,18 +135,18 @@ class DrydenTurbulence(WindModel):
         Parameter(
             "turbulence_model",
             "none",
-            "continuous turbulence; dryden_8785c is the same as `dryden` in wind_models",
+            "Continuous turbulence; dryden_8785c is the same as `dryden` in wind_models",
             choices=("none", "dryden_8785c"),
         ),
         Parameter(
             "turbulence_wind_speed_20ft",
             7.7,
-            "mean wind at 20 ft that sets the turbulence below 1000 ft: 7.7 light, 15.4 moderate, 23.1 severe",
+            "Mean wind at 20 ft that sets the turbulence below 1000 ft: 7.7 light, 15.4 moderate, 23.1 severe",
             "m/s",
             minimum=0.0,
         ),
         Parameter(
-            "turbulence_intensity", 1.5, "standard deviation of the turbulence above 2000 ft", "m/s", minimum=0.0
+            "turbulence_intensity", 1.5, "Standard deviation of the turbulence above 2000 ft", "m/s", minimum=0.0
         ),
     )
 

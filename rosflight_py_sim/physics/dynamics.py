@@ -41,7 +41,7 @@ from rosflight_py_sim.world import WORLD, World, world_of
 INITIAL_POSITION = Parameter(
     "initial_position",
     [0.0, 0.0],
-    "start position: north and east of the origin",
+    "Start position: north and east of the origin",
     "m",
     minimum=-LARGEST_POSITION,
     maximum=LARGEST_POSITION,
@@ -55,18 +55,18 @@ _BODY_PARAMETERS = INERTIA_PARAMETERS + ParameterTable(
     Parameter(
         "initial_altitude",
         0.0,
-        "start height of the centre of mass above the origin if starts_on_ground is false; overridden by a world's "
+        "Start height of the centre of mass above the origin if starts_on_ground is false; overridden by a world's "
         "underwater start",
         "m",
         minimum=-LARGEST_POSITION,
         maximum=LARGEST_POSITION,
         read_only=True,
     ),
-    Parameter("starts_on_ground", True, "start at rest on the ground", read_only=True),
+    Parameter("starts_on_ground", True, "Start at rest on the ground", read_only=True),
     Parameter(
         "added_mass",
         [0.0] * 6,
-        "added mass along the body axes (three values in kg) and added inertia about them (three in kg m^2)",
+        "Added mass along the body axes (three values in kg) and added inertia about them (three in kg m^2)",
         minimum=0.0,
         length=6,
     ),

@@ -50,35 +50,35 @@ FIXEDWING_PARAMETERS = (
             Parameter(
                 f"max_{surface}_deflection_angle",
                 40.0,
-                f"{surface} deflection at full command",
+                f"Deflection of the {surface} at full command",
                 "deg",
                 minimum=0.0,
                 maximum=90.0,
             )
             for surface in SURFACES
         ),
-        Parameter("servo_tau", 0.01, "time constant of the control surface lag; 0 for no lag", "s", minimum=0.0),
+        Parameter("servo_tau", 0.01, "Time constant of the control surface lag; 0 for no lag", "s", minimum=0.0),
         Parameter(
             "propeller_inflow",
             "axial",
-            "propeller inflow: axial (airspeed component along the axis, at least 0) or airspeed (its full magnitude, "
+            "Propeller inflow: axial (airspeed component along the axis, at least 0) or airspeed (its full magnitude, "
             "as in ROSflight)",
             choices=("axial", "airspeed"),
         ),
         Parameter(
             "propeller_brakes",
             False,
-            "let a windmilling propeller brake by extrapolating its quadratic coefficients, as in ROSflight; if "
+            "Let a windmilling propeller brake by extrapolating its quadratic coefficients, as in ROSflight; if "
             "false, the coefficients stay above 0",
         ),
         Parameter(
             "KV",
             560.0,
-            "motor speed constant in rpm/V; unused, accepted from ROSflight's files (KQ is used instead)",
+            "Motor speed constant in rpm/V; unused, accepted from ROSflight's files (KQ is used instead)",
             "rpm/V",
         ),
         Parameter(
-            "servo_refresh_rate", 0.003, "servo lag step in ROSflight; unused, accepted from ROSflight's files", "s"
+            "servo_refresh_rate", 0.003, "Servo lag step in ROSflight; unused, accepted from ROSflight's files", "s"
         ),
         MASS.overridden("unused here, accepted from ROSflight's files (the value of dynamics is used)", required=False),
     )

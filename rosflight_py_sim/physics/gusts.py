@@ -40,27 +40,27 @@ class RandomGusts(WindModel):
     """
 
     PARAMETERS: ClassVar[ParameterTable] = ParameterTable(
-        Parameter("wind_has_gusts", False, "gusts at random times; true is the same as `random_gusts` in wind_models"),
-        Parameter("interoccurance_time_gust_s", 5.0, "mean time between two random gusts", "s", minimum=0.01),
-        Parameter("gust_magnitude_mean", 0.15, "mean peak speed of the random gusts", "m/s", minimum=0.0),
+        Parameter("wind_has_gusts", False, "Gusts at random times; true is the same as `random_gusts` in wind_models"),
+        Parameter("interoccurance_time_gust_s", 5.0, "Mean time between two random gusts", "s", minimum=0.01),
+        Parameter("gust_magnitude_mean", 0.15, "Mean peak speed of the random gusts", "m/s", minimum=0.0),
         Parameter(
             "gust_magnitude_std_dev",
             0.3,
-            "standard deviation of the peak speed (negative peaks are redrawn)",
+            "Standard deviation of the peak speed (negative peaks are redrawn)",
             "m/s",
             minimum=0.0,
         ),
         Parameter(
             "gust_duration_limits",
             [0.5, 5.0],
-            "shortest and longest duration of a random gust",
+            "Shortest and longest duration of a random gust",
             "s",
             minimum=0.0,
             above_minimum=True,
             length=2,
         ),
         Parameter(
-            "gust_dir_std_dev", 0.1, "standard deviation of the gust direction about the mean wind", "rad", minimum=0.0
+            "gust_dir_std_dev", 0.1, "Standard deviation of the gust direction about the mean wind", "rad", minimum=0.0
         ),
     )
 
@@ -163,14 +163,14 @@ class DiscreteGust(WindModel):
         Parameter(
             "discrete_gust_velocity",
             [0.0, 0.0, 0.0],
-            "full velocity of the discrete gust, NED; 0 for none",
+            "Full velocity of the discrete gust, NED; 0 for none",
             "m/s",
             length=3,
         ),
         Parameter(
             "discrete_gust_length",
             50.0,
-            "distance through the air over which the discrete gust builds up",
+            "Distance through the air over which the discrete gust builds up",
             "m",
             minimum=0.0,
             above_minimum=True,
@@ -178,7 +178,7 @@ class DiscreteGust(WindModel):
         Parameter(
             "discrete_gust_time",
             10.0,
-            "time from switching the discrete gust on to meeting it",
+            "Time from switching the discrete gust on to meeting it",
             "s",
             minimum=0.0,
         ),

@@ -18,7 +18,7 @@ HULL_PARAMETERS = ParameterTable(
     Parameter(
         "hull_size",
         [0.0, 0.0, 0.0],
-        "length, width and height of the hull's box along the body axes, over which buoyancy is distributed evenly; "
+        "Length, width and height of the hull's box along the body axes, over which buoyancy is distributed evenly; "
         "zeros for a point",
         "m",
         minimum=0.0,
@@ -28,7 +28,7 @@ HULL_PARAMETERS = ParameterTable(
     Parameter(
         "centre_of_buoyancy",
         [0.0, 0.0, 0.0],
-        "centre of the hull's box, where buoyancy acts when fully submerged; body axes from the centre of mass",
+        "Centre of the hull's box, where buoyancy acts when fully submerged; body axes from the centre of mass",
         "m",
         minimum=-1000.0,
         maximum=1000.0,

@@ -47,11 +47,11 @@ FOOT_POUND = FOOT * POUND_FORCE
 """JSBSim's units in m, N, kg and N m; the foot and the pound are exact by definition (NIST SP 811, appendix B.8)."""
 
 JSBSIM_PARAMETERS = ParameterTable(
-    Parameter("aircraft", "c172p", "aircraft of the jsbsim package", read_only=True),
+    Parameter("aircraft", "c172p", "Aircraft of the jsbsim package", read_only=True),
     Parameter(
         "jsbsim_rate",
         800.0,
-        "rate of JSBSim's integration steps; each simulation step runs a whole number of them",
+        "Rate of JSBSim's integration steps; each simulation step runs a whole number of them",
         "Hz",
         minimum=100.0,
         maximum=10000.0,
@@ -60,7 +60,7 @@ JSBSIM_PARAMETERS = ParameterTable(
     Parameter(
         "brake_throttle",
         0.02,
-        "throttle below which the wheel brakes are on and the chocks at the start hold; 0 for neither",
+        "Throttle below which the wheel brakes are on and the chocks at the start hold; 0 for neither",
         minimum=0.0,
         maximum=1.0,
     ),

@@ -25,9 +25,7 @@ LONGITUDINAL = ("u", "w", "q", "theta", "h")
 LATERAL = ("v", "p", "r", "phi", "psi")
 
 _STEPS = np.array([1.0, 1.0, 1.0, 1e-4, 1e-4, 1e-4, 1e-5, 1e-5, 1e-5, 1e-5, 1e-5, 1e-5])
-"""Steps of the differences (m, m/s, rad, rad/s): truncation error grows with their square, rounding is 1e-14 over
-them.
-"""
+"""Steps of the differences (m, m/s, rad, rad/s); truncation grows with their square, rounding is 1e-14 over them."""
 _INPUT_STEP = 1e-5
 _MOVING = [STATES.index(name) for name in ("u", "v", "w", "phi", "theta", "p", "q", "r")]
 _LONGITUDINAL_NAMES = ("short period", "phugoid", "longitudinal")

@@ -44,37 +44,37 @@ from rosflight_py_sim.pulse_width import MOTOR, OUTPUTS, pulse_of
 command_of = kernel_part(pulse_width.command_of)
 
 _AIRFRAME_PARAMETERS = ParameterTable(
-    Parameter("num_rotors", 4, "number of rotors; output i drives rotor i", minimum=1, maximum=OUTPUTS, required=True),
+    Parameter("num_rotors", 4, "Number of rotors; output i drives rotor i", minimum=1, maximum=OUTPUTS, required=True),
     Parameter(
         "rotor_positions",
         [],
-        "rotor positions, x y z each, in body axes from the centre of mass; if given, rotor_dists and "
+        "Rotor positions, x y z each, in body axes from the centre of mass; if given, rotor_dists and "
         "rotor_radial_angles are ignored",
         "m",
     ),
-    Parameter("rotor_dists", [], "rotor distances from the centre of mass, in the body xy plane", "m"),
-    Parameter("rotor_radial_angles", [], "rotor azimuths from the nose, clockwise seen from above", "deg"),
+    Parameter("rotor_dists", [], "Rotor distances from the centre of mass, in the body xy plane", "m"),
+    Parameter("rotor_radial_angles", [], "Rotor azimuths from the nose, clockwise seen from above", "deg"),
     Parameter(
         "rotor_tilts",
         [],
-        "rotor tilts, roll and pitch each (pitch first, then roll about the tilted x axis: positive roll tips the "
+        "Rotor tilts, roll and pitch each (pitch first, then roll about the tilted x axis: positive roll tips the "
         "thrust right, positive pitch back); if empty, all rotors point straight up",
         "deg",
     ),
     Parameter(
         "rotor_rotation_directions",
         [-1, 1, -1, 1],
-        "rotation directions, 1 or -1; the propeller torque of a rotor with 1 yaws the vehicle to the left",
+        "Rotation directions, 1 or -1; the propeller torque of a rotor with 1 yaws the vehicle to the left",
         minimum=-1,
         maximum=1,
         required=True,
     ),
-    Parameter("CD", 2.05, "drag coefficient of the body", minimum=0.0, required=True),
-    Parameter("A_c", 0.04, "reference area of the body's drag coefficient", "m^2", minimum=0.0, required=True),
+    Parameter("CD", 2.05, "Drag coefficient of the body", minimum=0.0, required=True),
+    Parameter("A_c", 0.04, "Reference area of the body's drag coefficient", "m^2", minimum=0.0, required=True),
     Parameter(
         "CD_induced",
         0.05,
-        "rotor drag per thrust and airspeed across the rotor axis",
+        "Rotor drag per thrust and airspeed across the rotor axis",
         "s/m",
         minimum=0.0,
         required=True,
@@ -82,7 +82,7 @@ _AIRFRAME_PARAMETERS = ParameterTable(
     Parameter(
         "ground_effect",
         [0.0, 0.0, 0.0, 0.0, 0.0],
-        "ground effect force: polynomial coefficients over the height above the origin (m), fourth power first",
+        "Ground effect force: polynomial coefficients over the height above the origin (m), fourth power first",
         "N",
         length=5,
     ),

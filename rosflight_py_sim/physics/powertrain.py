@@ -20,32 +20,32 @@ from rosflight_py_sim.physics.propulsion import coefficient, steady_rotor_speed
 from rosflight_py_sim.shared_parameters import ORIGIN_ALTITUDE
 
 POWERTRAIN_PARAMETERS = ParameterTable(
-    Parameter("CT_0", 0.08729101, "thrust coefficient at standstill", required=True),
-    Parameter("CT_1", -0.11006411, "thrust coefficient, linear in the advance ratio", required=True),
-    Parameter("CT_2", -0.12928596, "thrust coefficient, quadratic in the advance ratio", required=True),
-    Parameter("CQ_0", 0.00428594, "torque coefficient at standstill", minimum=0.0, above_minimum=True, required=True),
-    Parameter("CQ_1", 0.00146105, "torque coefficient, linear in the advance ratio", required=True),
-    Parameter("CQ_2", -0.01440988, "torque coefficient, quadratic in the advance ratio", required=True),
-    Parameter("D_prop", 0.381, "propeller diameter", "m", minimum=0.0, above_minimum=True, required=True),
-    Parameter("R_motor", 0.042, "motor winding resistance", "ohm", minimum=0.0, above_minimum=True, required=True),
-    Parameter("I_0", 1.5, "motor no-load current", "A", minimum=0.0, required=True),
+    Parameter("CT_0", 0.08729101, "Thrust coefficient at standstill", required=True),
+    Parameter("CT_1", -0.11006411, "Thrust coefficient, linear in the advance ratio", required=True),
+    Parameter("CT_2", -0.12928596, "Thrust coefficient, quadratic in the advance ratio", required=True),
+    Parameter("CQ_0", 0.00428594, "Torque coefficient at standstill", minimum=0.0, above_minimum=True, required=True),
+    Parameter("CQ_1", 0.00146105, "Torque coefficient, linear in the advance ratio", required=True),
+    Parameter("CQ_2", -0.01440988, "Torque coefficient, quadratic in the advance ratio", required=True),
+    Parameter("D_prop", 0.381, "Propeller diameter", "m", minimum=0.0, above_minimum=True, required=True),
+    Parameter("R_motor", 0.042, "Motor winding resistance", "ohm", minimum=0.0, above_minimum=True, required=True),
+    Parameter("I_0", 1.5, "Motor no-load current", "A", minimum=0.0, required=True),
     Parameter(
         "KQ",
         0.028937,
-        "motor torque constant, equal to its back-emf constant in V s/rad",
+        "Motor torque constant, equal to its back-emf constant in V s/rad",
         "N m/A",
         minimum=0.0,
         above_minimum=True,
         required=True,
     ),
-    Parameter("motor_time_constant", 0.03, "time constant of the rotor speed lag; 0 for no lag", "s", minimum=0.0),
+    Parameter("motor_time_constant", 0.03, "Time constant of the rotor speed lag; 0 for no lag", "s", minimum=0.0),
 )
 
 AIR_PARAMETERS = ParameterTable(
     Parameter(
-        "use_standard_atmosphere", True, "compute the air density from the altitude; if false, it is rho everywhere"
+        "use_standard_atmosphere", True, "Compute the air density from the altitude; if false, it is rho everywhere"
     ),
-    Parameter("rho", 1.225, "air density if use_standard_atmosphere is false", "kg/m^3", minimum=0.0),
+    Parameter("rho", 1.225, "Air density if use_standard_atmosphere is false", "kg/m^3", minimum=0.0),
     ORIGIN_ALTITUDE,
 )
 

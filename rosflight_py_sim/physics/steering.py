@@ -17,7 +17,7 @@ STEERING_PARAMETERS = ParameterTable(
     Parameter(
         "contact_steering",
         [],
-        "steering angle of each point's wheel at full command, positive to the right seen from above (negative for a "
+        "Steering angle of each point's wheel at full command, positive to the right seen from above (negative for a "
         "tail wheel); points beyond the end of the list are not steered",
         "deg",
         minimum=-80.0,
@@ -27,7 +27,7 @@ STEERING_PARAMETERS = ParameterTable(
     Parameter(
         "steering_mix",
         [],
-        "weight of each flight controller output, from output 0, in the steering command (-1 to 1, positive steers "
+        "Weight of each flight controller output, from output 0, in the steering command (-1 to 1, positive steers "
         "right); outputs beyond the end of the list have no weight",
         minimum=-100.0,
         maximum=100.0,
@@ -51,8 +51,7 @@ class Steering:
     """
 
     def __init__(self, values: Values, points: NDArray[np.float64]) -> None:
-        """Set up from the values of STEERING_PARAMETERS and the contact points (n, 6), whose steering columns are
-        written.
+        """Set up from STEERING_PARAMETERS; the steering columns of the contact points (n, 6) are written.
 
         Raises:
             ParameterError: a list is longer than the number of outputs or points, or a steered point does not roll.

@@ -31,22 +31,22 @@ THRUSTER_PARAMETERS = ParameterTable(
     Parameter(
         "num_thrusters",
         4,
-        "number of thrusters; output i drives thruster i",
+        "Number of thrusters; output i drives thruster i",
         minimum=1,
         maximum=OUTPUTS,
         required=True,
     ),
-    Parameter("thruster_positions", [], "thruster positions, x y z each, in body axes from the centre of mass", "m"),
+    Parameter("thruster_positions", [], "Thruster positions, x y z each, in body axes from the centre of mass", "m"),
     Parameter(
         "thruster_directions",
         [],
-        "thrust directions for a positive command, x y z each, in body axes, of any length above 0",
+        "Thrust directions for a positive command, x y z each, in body axes, of any length above 0",
     ),
-    Parameter("thruster_forward_thrusts", [], f"thrust at full command; {_EACH}", "N", minimum=0.0, above_minimum=True),
+    Parameter("thruster_forward_thrusts", [], f"Thrust at full command; {_EACH}", "N", minimum=0.0, above_minimum=True),
     Parameter(
         "thruster_reverse_thrusts",
         [],
-        f"thrust at full negative command; {_EACH}; if empty, the forward thrusts",
+        f"Thrust at full negative command; {_EACH}; if empty, the forward thrusts",
         "N",
         minimum=0.0,
         above_minimum=True,
@@ -54,14 +54,14 @@ THRUSTER_PARAMETERS = ParameterTable(
     Parameter(
         "thruster_dead_zones",
         [0.0],
-        f"command magnitude up to which there is no thrust; {_EACH}",
+        f"Command magnitude up to which there is no thrust; {_EACH}",
         minimum=0.0,
         maximum=0.9,
     ),
     Parameter(
         "thruster_saturations",
         [1.0],
-        f"command magnitude from which on thrust is full; {_EACH}",
+        f"Command magnitude from which on thrust is full; {_EACH}",
         minimum=0.0,
         above_minimum=True,
         maximum=1.0,
@@ -69,15 +69,15 @@ THRUSTER_PARAMETERS = ParameterTable(
     Parameter(
         "thruster_exponents",
         [1.0],
-        f"exponent of thrust over command; {_EACH}",
+        f"Exponent of thrust over command; {_EACH}",
         minimum=0.5,
         maximum=3.0,
     ),
     Parameter(
-        "thruster_time_constants", [0.1], f"time constant of the thrust lag, 0 for no lag; {_EACH}", "s", minimum=0.0
+        "thruster_time_constants", [0.1], f"Time constant of the thrust lag, 0 for no lag; {_EACH}", "s", minimum=0.0
     ),
-    Parameter("thruster_full_currents", [0.0], f"current at full forward thrust; {_EACH}", "A", minimum=0.0),
-    Parameter("thruster_diameter", 0.05, "propeller diameter", "m", minimum=0.0, above_minimum=True),
+    Parameter("thruster_full_currents", [0.0], f"Current at full forward thrust; {_EACH}", "A", minimum=0.0),
+    Parameter("thruster_diameter", 0.05, "Propeller diameter", "m", minimum=0.0, above_minimum=True),
 )
 
 THRUSTER_SIZE = 13

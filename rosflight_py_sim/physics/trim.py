@@ -33,9 +33,7 @@ STEEPEST = math.radians(85.0)
 """Largest bank, pitch and crab angle in the search: Euler angles are singular at 90 degrees."""
 
 AT_LIMIT = 1e-3
-"""Distance to a limit, as a share of the range, within which an input counts as at that limit (the search stays
-inside).
-"""
+"""Share of an input's range within which it counts as at its limit (the search stays inside)."""
 
 _STARTING_INCIDENCES = tuple(math.radians(angle) for angle in (0.0, 3.0, -3.0, 8.0, 15.0))
 _ANGLES = ("bank", "pitch", "crab angle")

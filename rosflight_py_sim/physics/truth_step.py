@@ -47,8 +47,7 @@ def load_state(truth: NDArray[np.float64], state: NDArray[np.float64]) -> None:
 
 @kernel
 def store_state(state: NDArray[np.float64], rate: NDArray[np.float64], truth: NDArray[np.float64]) -> int:
-    """Write the truth state from the working state and its derivative; return the index in QUANTITIES of what diverged,
-    or 0.
+    """Write the truth state; return the index in QUANTITIES of what diverged, or 0.
 
     On divergence the truth state is left unchanged.
     """
@@ -87,8 +86,7 @@ def advance(
     work: NDArray[np.float64],
     held: NDArray[np.float64],
 ) -> int:
-    """Advance the truth state by dt and store the wrench in `held`; return the index in QUANTITIES of what diverged, or
-    0.
+    """Advance the truth state by dt; return the index in QUANTITIES of what diverged, or 0.
 
     The step is divided if the body turns by more than LARGEST_TURN in it and, if any point may touch the ground in it,
     so that the fastest contact rate times a substep stays below 1 (the method is stable up to 2.78).

@@ -35,11 +35,11 @@ BUILT_IN: Mapping[str, type[WindModel]] = {
 WIND_PARAMETERS = sum(
     (model.PARAMETERS for model in BUILT_IN.values()),
     ParameterTable(
-        Parameter("sim_has_wind", False, "simulate wind; if false, the air is still"),
+        Parameter("sim_has_wind", False, "Simulate wind; if false, the air is still"),
         Parameter(
             "wind_models",
             ["constant"],
-            f"wind models whose velocities are summed: {', '.join(BUILT_IN)}, or a model that an installed package "
+            f"Wind models whose velocities are summed: {', '.join(BUILT_IN)}, or a model that an installed package "
             f"registers",
         ),
     ),

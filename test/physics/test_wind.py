@@ -152,7 +152,7 @@ def test_turbulence_lies_along_the_sheared_wind():
     ("models", "told"),
     [
         (["constant", "karman"], "'karman' given; allowed: constant, shear, random_gusts, discrete_gust, dryden"),
-        (["constant", "constant"], "allowed: each name once, unlike 'constant'"),
+        (["constant", "constant"], "allowed: each name once; 'constant' is repeated"),
     ],
 )
 def test_unknown_and_repeated_models_are_refused(models, told):
