@@ -1,7 +1,7 @@
 """Parameter tables: each parameter of a vehicle, sensor or node is declared once.
 
-A module lists its parameters in one `ParameterTable`. The ROS descriptor, the check of values, the error texts and the
-page in docs/ all come from that table. This module imports no ROS.
+A module that has parameters lists them in one `ParameterTable`. The ROS descriptor, the check of a given value,
+the error text and the page in docs/ all come from that table. This module does not import ROS.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Pictures as a vehicle's cameras take them: pinhole cameras, drawn without a display on the processor alone.
+"""Camera pictures of a vehicle: pinhole cameras, rendered on the CPU without a display.
 
-`Renderer` makes pictures of a `World`; docs/camera.md tells of what they show. Nothing here knows ROS.
+`Renderer` makes pictures of a `World`; docs/camera.md describes them. No module here imports ROS.
 """
 
 from rosflight_py_sim.camera.parameters import CAMERA_PARAMETERS, cameras

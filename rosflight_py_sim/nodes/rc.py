@@ -117,12 +117,12 @@ class Rc(SimulationNode):
             elif device == "joystick":
                 self._fly_by(self._open_joystick())
         except NoKeyboardError as error:
-            raise ParameterError(f"the keyboard cannot fly: {error}") from error
+            raise ParameterError(f"the keyboard cannot be used: {error}") from error
         except NoPygameError as error:
             raise ParameterError(f"parameter 'device': 'joystick' given, but {error}") from error
         if device == "joystick" and self._transmitter is not None and not self._transmitter.is_present:
             found = ", ".join(str(path) for path in joystick.joystick_devices())
-            hint = f" (there is {found}: may this user read it?)" if found else ""
+            hint = f" (there is {found}: check that this user may read it)" if found else ""
             self.get_logger().warning(f"no joystick to fly by: no RC frames until one is plugged in{hint}")
         if device in ("none", "auto"):
             self._create_services()

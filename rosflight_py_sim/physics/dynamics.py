@@ -174,7 +174,7 @@ class VehicleDynamics:
         if overlapped:
             where = f" of the world '{world.name}'" if world.name else ""
             raise ParameterError(
-                f"parameter 'initial_position': {values['initial_position']!r} given, the vehicle would start inside "
+                f"parameter 'initial_position': {values['initial_position']!r} given: the vehicle would start inside "
                 f"the {overlapped}{where}; allowed: a free place"
             )
 

@@ -142,7 +142,7 @@ def test_airspeed_calibration_in_wind_fails_and_keeps_the_old_offset(make_bench,
 def test_calibrations_without_a_sample_of_the_sensor_are_refused(make_bench) -> None:
     firmware = make_bench().firmware
     for begin in (firmware.calibrate_mag, firmware.calibrate_baro, firmware.calibrate_airspeed):
-        with pytest.raises(Refused, match="no sample has come yet"):
+        with pytest.raises(Refused, match="no sample received yet"):
             begin()
 
 

@@ -140,7 +140,7 @@ def test_reboot_with_a_damaged_memory_changes_nothing(graph: MakeGraph, tmp_path
     g.set_firmware(PID_TAU=0.08)
     answer = g.call("reboot")
     assert not answer.success
-    assert f"{memory}, line 1: the entry has no 'value'" in answer.message
+    assert f"{memory}, line 1: the entry lacks 'value'" in answer.message
     assert g.firmware("PID_TAU") == 0.08
     g.spin_for(0.1)
 
@@ -159,7 +159,7 @@ def test_mixing_matrices_are_printed(graph: MakeGraph) -> None:
     assert lines[1].split() == ["type", *["motor"] * 4]
     assert lines[2] == "primary, for the pilot: PRIMARY_MIXER 11 (custom)"
     assert lines[5].split() == ["Fz", *["-5814.8"] * 4]
-    assert lines[9] == "secondary, for the companion computer: SECONDARY_MIXER 255 (none, so the primary)"
+    assert lines[9] == "secondary, for the companion computer: SECONDARY_MIXER 255 (none, same as primary)"
     assert lines[12] == lines[5]
 
 
