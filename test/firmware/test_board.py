@@ -50,7 +50,7 @@ def test_start_leaves_nothing_unsaved(initial: Path) -> None:
 def test_reboot_keeps_what_was_written_and_loses_the_rest(initial: Path, tmp_path: Path, in_file: bool) -> None:
     board = Board(initial, tmp_path / "memory.yaml" if in_file else None, told)
     board.firmware.parameters.set("PID_TAU", 0.06)
-    assert ("memory.yaml" if in_file else "as long as the node") in board.write()
+    assert ("memory.yaml" if in_file else "kept while the node runs") in board.write()
     assert not board.firmware.parameters.unsaved
     board.firmware.parameters.restore({"PID_TAU": 0.07, "GYRO_X_BIAS": 0.0})
     assert board.reboot() == "rebooted; unwritten parameters are lost"

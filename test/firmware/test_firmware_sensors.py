@@ -50,8 +50,8 @@ def test_calibration_takes_the_temperature_out_of_the_bias(make_bench) -> None:
 @pytest.mark.parametrize(
     ("accel", "gyro", "reason"),
     [
-        ((0.0, 0.0, 9.8), (0.0, 0.0, 0.0), "is it level"),
-        ((2.5, 0.0, -9.8), (0.0, 0.0, 0.0), "is it level"),
+        ((0.0, 0.0, 9.8), (0.0, 0.0, 0.0), "vehicle is level"),
+        ((2.5, 0.0, -9.8), (0.0, 0.0, 0.0), "vehicle is level"),
         ((0.0, 0.0, -9.8), (0.9, 0.9, 0.0), "too much movement"),
     ],
 )
@@ -61,7 +61,7 @@ def test_implausible_calibration_is_told_and_leaves_no_bias(make_bench, accel, g
     bench.firmware.calibrate_imu()
     bench.run(2.6)
     assert bench.heard(reason)
-    moved = "ACC" if reason == "is it level" else "GYRO"
+    moved = "ACC" if reason == "vehicle is level" else "GYRO"
     assert [bench.parameters[f"{moved}_{a}_BIAS"] for a in AXES] == [0.0, 0.0, 0.0]
 
 

@@ -137,8 +137,8 @@ def test_the_example_that_is_offered_for_an_unknown_joystick_is_a_mapping_for_it
 
 BAD = {
     "control_character": ("- name: \x00\n", ["not YAML"]),
-    "empty": ("", ["list with an entry"]),
-    "not_a_list": ("name: Mine\n", ["list with an entry"]),
+    "empty": ("", ["list with one entry"]),
+    "not_a_list": ("name: Mine\n", ["list with one entry"]),
     "not_yaml": (HEAD + "  roll: {axis: 0\n", ["line 4", "not YAML"]),
     "entry": ("- 5\n", ["line 1", "5 given"]),
     "unknown_key": (HEAD + STICKS + "  rol: {axis: 0}\n", ["line 7", "'rol'", "roll, pitch"]),

@@ -168,7 +168,7 @@ def test_the_whole_simulation_is_flown_from_the_terminal_in_which_it_was_started
 def test_without_a_terminal_the_keyboard_says_why(log: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     with Path(os.devnull).open() as nothing:
         monkeypatch.setattr(sys, "stdin", nothing)
-        with pytest.raises(NoTerminalError, match="no terminal"):
+        with pytest.raises(NoTerminalError, match="is not a terminal"):
             KeyboardTerminal("vimfly", log)
     # A terminal, but not the one from which this program was started.
     ours, theirs = pty.openpty()
