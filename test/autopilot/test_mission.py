@@ -47,7 +47,7 @@ def test_it_waits_for_its_start_where_the_vehicle_is() -> None:
     assert not subject.thrust_on
     subject.start(3.5, (1.0, 2.0, 0.1), 0.0)
     assert subject.thrust_on
-    with pytest.raises(RuntimeError, match="begun already: take off"):
+    with pytest.raises(RuntimeError, match="already begun: take off"):
         subject.start(4.0, REST, 0.0)
 
 
