@@ -44,3 +44,6 @@ MAX_YAW_RATE = Parameter("max_yaw_rate", 1.0, "Largest commanded yaw rate", "rad
 SPOOL_UP_TIME = Parameter(
     "spool_up_time", 1.0, "Time after a start over which the throttle limit rises from 0 to 1", "s", minimum=0.0
 )
+
+WIND_STREAM, SENSOR_STREAM = 1, 2
+"""Second word of a generator's seed: several nodes use the same `seed`, and each draws from a stream of its own."""

@@ -10,13 +10,12 @@ from numpy.typing import NDArray
 from rosflight_py_sim.firmware.unmixing import unmixer_of_parameters
 from rosflight_py_sim.interfaces.flight_model_interface import FlightModelInterface
 from rosflight_py_sim.nodes.running import run
-from rosflight_py_sim.nodes.standalone_dynamics import WIND_STREAM
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Value, number
 from rosflight_py_sim.physics.fixedwing import direct_mixer
 from rosflight_py_sim.physics.jsbsim_aircraft import JSBSIM_PARAMETERS, JsbsimAircraft
 from rosflight_py_sim.physics.wind import WIND_PARAMETERS, Wind
 from rosflight_py_sim.pulse_width import OUTPUTS
-from rosflight_py_sim.shared_parameters import ORIGIN_ALTITUDE, ORIGIN_LATITUDE, ORIGIN_LONGITUDE, SEED
+from rosflight_py_sim.shared_parameters import ORIGIN_ALTITUDE, ORIGIN_LATITUDE, ORIGIN_LONGITUDE, SEED, WIND_STREAM
 
 _SUPPLY = ParameterTable(
     Parameter(

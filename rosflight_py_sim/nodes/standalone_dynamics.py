@@ -15,7 +15,7 @@ from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import ParameterTable, Value, number
 from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS, VehicleDynamics
 from rosflight_py_sim.physics.wind import WIND_PARAMETERS, Wind
-from rosflight_py_sim.shared_parameters import SEED
+from rosflight_py_sim.shared_parameters import SEED, WIND_STREAM
 
 
 class StandaloneDynamics(DynamicsInterface):
@@ -86,10 +86,6 @@ class StandaloneDynamics(DynamicsInterface):
     def start_over(self) -> None:
         """Return the body to its start; the wind continues."""
         self.body.start_over()
-
-
-# One seed serves several nodes: each draws from a stream of its own.
-WIND_STREAM = 1
 
 
 def main() -> None:

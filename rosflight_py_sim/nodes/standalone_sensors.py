@@ -30,17 +30,14 @@ from rosflight_py_sim.sensing import (
     RangeFinder,
     Thermometer,
 )
-from rosflight_py_sim.shared_parameters import SEED
-
-# One seed serves several nodes: each draws from a stream of its own.
-_SENSOR_STREAM = 2
+from rosflight_py_sim.shared_parameters import SEED, SENSOR_STREAM
 
 
 class _Sensors:
     """All sensors, each with its own stream of random numbers."""
 
     def __init__(self, values: dict[str, Value]) -> None:
-        streams = np.random.default_rng([int(number(values, "seed")), _SENSOR_STREAM]).spawn(8)
+        streams = np.random.default_rng([int(number(values, "seed")), SENSOR_STREAM]).spawn(8)
         self.inertial = InertialSensor(values, streams[0])
         self.thermometer = Thermometer(values, streams[1])
         self.magnetometer = Magnetometer(values, streams[2])
