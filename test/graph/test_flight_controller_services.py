@@ -72,7 +72,7 @@ def test_magnetometer_is_calibrated_by_the_example_that_turns_the_vehicle_about(
 
     node.wait = wait
     monkeypatch.setattr(rclpy, "spin_once", lambda node: g.executor.spin_once(timeout_sec=0.01))
-    assert "turn the vehicle" in g.call("calibrate_mag").message
+    assert "rotate the vehicle" in g.call("calibrate_mag").message
     generator = np.random.default_rng(4)
     for _ in range(300):
         if node.parameter("MAG_CAL_A00") != 1.0:
@@ -107,7 +107,7 @@ def test_reboot_is_a_start_and_the_simulation_goes_on(graph: MakeGraph) -> None:
     del changed[:]
     answer = g.call("reboot")
     assert answer.success
-    assert "not written are lost" in answer.message
+    assert "unwritten parameters are lost" in answer.message
     g.spin_until(lambda: not unsaved[-1].data and changed, "reports after the reboot")
     assert g.firmware("PID_TAU") == 0.06
     assert g.firmware("RC_MAX_ROLL") != 0.5

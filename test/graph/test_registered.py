@@ -151,7 +151,7 @@ def test_registered_things_are_listed_beside_the_packages_own(command_line: Run,
     listed = command_line("-m", "rosflight_py_sim", "vehicles", PYTHONPATH=f"{PROJECT}:{site}")
     assert "kite: kite that climbs" in listed.stdout and "multirotor: " in listed.stdout
     usage = command_line("-m", "rosflight_py_sim", "sim", "--help", PYTHONPATH=f"{PROJECT}:{site}").stdout
-    assert "metronome, Drives every output by the same pulse width." in " ".join(usage.split())
+    assert "metronome (Drives every output by the same pulse width.)" in " ".join(usage.split())
     refused = command_line("-m", "rosflight_py_sim", "fly", "--world", "barn", PYTHONPATH=f"{PROJECT}:{site}")
     assert refused.returncode == 1
     assert "there is no world 'barn'; allowed: a name (hall, open_water, pool)" in refused.stderr

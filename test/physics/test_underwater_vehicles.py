@@ -155,5 +155,5 @@ def test_longer_steps_move_the_vehicles_alike(name, dt):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_trim_refuses_what_has_no_steady_flight(name):
-    with pytest.raises(ParameterError, match=f"vehicle '{name}' given.*allowed to be trimmed"):
+    with pytest.raises(ParameterError, match=f"vehicle '{name}' given.*trim supports vehicles with"):
         steady_vehicle(vehicle(name), [])
