@@ -104,7 +104,12 @@ def test_surfaces_follow_commands_through_every_mixer_also_when_it_changes(graph
     assert tail == pytest.approx([1650, 1525, 1425], abs=1)
 
     g.set_firmware(PRIMARY_MIXER=9)
-    g.spin_until(lambda: outputs(0, 1, 2) != tail and settled(), "deflections through the standard mixer")
+
+    def follow_standard_mixer() -> bool:
+        # New outputs may arrive before the node has read the new mixer, and the deflections are still the old ones.
+        return outputs(0, 1, 2) != tail and np.allclose(plane.mixer, direct_mixer()) and settled()
+
+    g.spin_until(follow_standard_mixer, "deflections through the standard mixer")
     assert outputs(0, 1, 2) == pytest.approx([1650, 1400, 1450], abs=1)
     assert plane.mixer == pytest.approx(direct_mixer(), abs=1e-12)
 
