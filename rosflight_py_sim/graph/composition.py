@@ -178,39 +178,32 @@ class ComposedGraph:
         """The graph's own parameters that the node has."""
         return {"use_sim_time": self._simulated} | {n: v for n, v in self._own.items() if n in cls.PARAMETERS}
 
-    def _overrides(self, cls: type[SimulationNode]) -> list[Parameter[Any]]:
-        return [Parameter(name, value=value) for name, value in self._parameters(cls).items()]
-
     def _add(self, executable: str, namespace: str, arguments: list[str]) -> SimulationNode:
-        """Create a node of the package, with the graph's own parameters that it has."""
+        """Create a node of the package."""
         cls = node_class(executable)
         require_complete(cls)
-        node = cls(
-            name=node_name(cls.DEFAULT_NAME, executable, self._names),
-            arguments=arguments,
-            cli_args=arguments,
-            shared_names=SharedNames(),
-            hand_off=self.hand_off,
-            tap=self.recorder.tap if self.recorder is not None else None,
-            namespace=namespace,
-            parameter_overrides=self._overrides(cls),
-        )
+        name = node_name(cls.DEFAULT_NAME, executable, self._names)
+        shared = SharedNames()
+        node = self._create(cls, namespace, name=name, arguments=arguments, cli_args=arguments, shared_names=shared)
         self._adopt(node)
         return node
 
     def join(self, cls: type[N], *arguments: Any, namespace: str = "", **options: Any) -> N:
         """Create and run a node of your own in the graph's time mode, as `cls(*arguments, **options)`."""
-        overrides = self._overrides(cls)
-        node = cls(
+        node = self._create(cls, namespace, *arguments, **options)
+        self.include(node)
+        return node
+
+    def _create(self, cls: type[N], namespace: str, *arguments: Any, **options: Any) -> N:
+        """Create a node with the hand-off, the recorder's tap, and the graph's own parameters that it has."""
+        return cls(
             *arguments,
             namespace=namespace,
             hand_off=self.hand_off,
             tap=self.recorder.tap if self.recorder is not None else None,
-            parameter_overrides=overrides,
+            parameter_overrides=[Parameter(name, value=value) for name, value in self._parameters(cls).items()],
             **options,
         )
-        self.include(node)
-        return node
 
     def include(self, node: Node) -> None:
         """Run any rclpy node on the graph's clock; `close` destroys the node."""

@@ -306,12 +306,8 @@ class SimulationNode(Node):
         return self._sender(topic, at).send_made
 
     def _sender(self, topic: StepTopic[M], at: str) -> Sender[M]:
-        hand_off, counter, name, create = (
-            self.hand_off,
-            TopicCounter(),
-            topic_of(at, topic.name),
-            super().create_publisher,
-        )
+        hand_off, counter, name = self.hand_off, TopicCounter(), topic_of(at, topic.name)
+        create = super().create_publisher
 
         def new_publisher() -> Publisher[Any]:
             publisher = create(topic.message_type, name, topic.qos)

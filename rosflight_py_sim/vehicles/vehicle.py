@@ -109,7 +109,7 @@ class Vehicle:
     firmware_file: Path
     actuators: tuple[Actuator, ...]
     weather_file: Path
-    appearance: str = "dart"
+    appearance: str = DEFAULT_SHAPE
     autopilot: str = ""
     waypoint_file: Path | None = None
     flight_controller: str = "sil_board"

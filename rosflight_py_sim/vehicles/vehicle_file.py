@@ -9,6 +9,7 @@ from pathlib import Path
 
 from rosflight_py_sim.executables import NODE_CLASSES
 from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.pulse_width import OUTPUTS
 from rosflight_py_sim.registry import flight_controller_names, registered
 from rosflight_py_sim.resources import share_directory
 from rosflight_py_sim.vehicles.vehicle import DEFAULT_SHAPE, SHAPES, SPACING, Actuator, ClientMission, Pairing, Vehicle
@@ -26,7 +27,6 @@ OPTIONAL = (
 # Becomes part of ROS namespaces.
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
-_OUTPUTS = 14
 _KINDS = {"motor": True, "servo": False}
 
 
@@ -96,7 +96,7 @@ def _actuators(item: Item) -> tuple[Actuator, ...]:
     actuators: list[Actuator] = []
     for one in item.items():
         section = one.section(("name", "output", "kind"), ("name", "output", "kind"))
-        name, output = section["name"].text(), _whole(section["output"], 0, _OUTPUTS - 1)
+        name, output = section["name"].text(), _whole(section["output"], 0, OUTPUTS - 1)
         if any(output == other.output for other in actuators):
             raise section["output"].refuse("each output once", f"a second {output}")
         if any(name == other.name for other in actuators):
