@@ -18,7 +18,7 @@ from benchmarks.composed_graph import ComposedRun
 from rosflight_py_sim.graph.composition import ComposedGraph
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.interfaces.step_topics import TRUTH_STATE
-from rosflight_py_sim.nodes.running import initialise, make_executor, noted_signals
+from rosflight_py_sim.nodes.running import deferred_signals, initialise, make_executor
 from rosflight_py_sim.parameters import number
 from rosflight_py_sim.vehicles import vehicle
 
@@ -72,7 +72,7 @@ def main() -> None:
     )
     executor = make_executor()
     executor.add_node(node)
-    with noted_signals() as signals:
+    with deferred_signals() as signals:
         while not signals:
             executor.spin_once(timeout_sec=0.2)
 

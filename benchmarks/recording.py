@@ -11,7 +11,7 @@ from pathlib import Path
 from benchmarks.composed_graph import ComposedRun, composed_run
 from rosflight_py_sim.interfaces.step_topics import CLOCK, TRUTH_STATE
 from rosflight_py_sim.recording.mcap_file import read_recording
-from rosflight_py_sim.recording.mcap_writer import McapRecording, WholeFile
+from rosflight_py_sim.recording.mcap_writer import BufferedFile, McapRecording
 from rosflight_py_sim.recording.pipe_messages import DESCRIPTIONS, FRAME, Channel
 from rosflight_py_sim.recording.writer_process import WriterProcess
 
@@ -56,7 +56,7 @@ def process_us() -> float:
 def direct_us() -> float:
     """CPU time per message in a process that writes the file itself, us."""
     with tempfile.TemporaryDirectory() as folder:
-        recording = McapRecording(WholeFile(Path(folder) / "one.mcap"), simulated=False, facts={})
+        recording = McapRecording(BufferedFile(Path(folder) / "one.mcap"), simulated=False, facts={})
         description = json.dumps({"number": 1, **asdict(_CHANNEL)}).encode()
         recording.take(FRAME.pack(DESCRIPTIONS, 0, len(description)) + description)
         frame = FRAME.pack(1, 0, len(_BODY)) + _BODY

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from rosflight_py_sim.bridge.ardupilot_link import STEP_TRANSITIONS
-from rosflight_py_sim.bridge.ardupilot_partner import PARTNER_TRANSITIONS
+from rosflight_py_sim.bridge.ardupilot_peer import PEER_TRANSITIONS
 from rosflight_py_sim.nodes.slot_vehicle import SLOT_TRANSITIONS
 from rosflight_py_sim.transitions import Transitions
 
@@ -21,7 +21,7 @@ PAGE = Path(__file__).parents[1] / "docs" / "bridge.md"
 TABLES: Mapping[str, Transitions[Any, Any]] = {
     "vehicle": SLOT_TRANSITIONS,
     "step": STEP_TRANSITIONS,
-    "partner": PARTNER_TRANSITIONS,
+    "peer": PEER_TRANSITIONS,
 }
 """Transition tables, by the first word of their header row on the page."""
 

@@ -261,6 +261,6 @@ class Cage:
         return bits | 1 << CageBit.TARGET if bits else 0
 
 
-def words(bits: int) -> str:
+def bit_names(bits: int) -> str:
     """Names of the bits that are set, such as 'roll, target'; empty if none."""
     return ", ".join(bit.name.lower().replace("_", " ") for bit in CageBit if bits >> bit & 1)

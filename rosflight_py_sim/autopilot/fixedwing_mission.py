@@ -80,7 +80,7 @@ class FixedwingMission:
         return self._planned if self._manager is None else self._manager.path
 
     @property
-    def wanted_ned(self) -> Vector3:
+    def target_ned(self) -> Vector3:
         """Point of the path abreast of the vehicle, m."""
         return self._nearest
 

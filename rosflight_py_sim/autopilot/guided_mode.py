@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from rosflight_py_sim.autopilot.cage import CAGE_PARAMETERS, Cage, CageBit, Observed, words
+from rosflight_py_sim.autopilot.cage import CAGE_PARAMETERS, Cage, CageBit, Observed, bit_names
 from rosflight_py_sim.autopilot.fly_target import AirspeedTarget, AltitudeTarget, FlyTarget, PositionTarget
 from rosflight_py_sim.autopilot.guided import Guided
 from rosflight_py_sim.autopilot.guided_modes import TRANSITIONS, Event, Mode
@@ -12,7 +12,7 @@ from rosflight_py_sim.autopilot.target_controller import TargetController
 from rosflight_py_sim.autopilot.waypoint_route import ROUTE_PARAMETERS, Route, RouteWaypoint
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values, number
 
-_GOES = {"waypoint": Event.GOES_TO_WAYPOINT, "return_home": Event.GOES_HOME}
+_LOST_SIGNAL_EVENTS = {"waypoint": Event.GOES_TO_WAYPOINT, "return_home": Event.GOES_HOME}
 
 GUIDED_MODE_PARAMETERS = (
     ParameterTable(
@@ -28,7 +28,7 @@ GUIDED_MODE_PARAMETERS = (
             "lost_signal_mode",
             "return_home",
             "Behaviour when fly() ends: resume the last waypoint command, or circle over home",
-            choices=tuple(_GOES),
+            choices=tuple(_LOST_SIGNAL_EVENTS),
         ),
         Parameter(
             "lost_comm_timeout",
@@ -93,7 +93,7 @@ class GuidedModeSupervisor:
         self.triggered_last = 0
         self.enabled = False
         # Times of the last fly() command, the last packet and the last valid navigation.
-        self._now = self._flown = self._heard = self._located = -math.inf
+        self._now = self._last_fly = self._last_packet = self._last_fix = -math.inf
         self._battery: float | None = None
         self._waypoints: dict[int, RouteWaypoint] = {}
         # Target of waypoint commands; None for home.
@@ -115,7 +115,7 @@ class GuidedModeSupervisor:
         if outside:
             raise ParameterError(
                 f"parameters 'home_altitude' and 'home_airspeed': {height:g} m and {airspeed:g} m/s given; allowed: "
-                f"inside the cage; exceeded: {words(outside)}"
+                f"inside the cage; exceeded: {bit_names(outside)}"
             )
         if controller is not self._controller:
             controller.adopt(self._controller)
@@ -125,19 +125,19 @@ class GuidedModeSupervisor:
         self._lost_comm_timeout = number(values, "lost_comm_timeout")
         self._nav_lost_timeout = number(values, "nav_lost_timeout")
         self._ground_height = number(values, "ground_height")
-        self._lost_signal = _GOES[str(values["lost_signal_mode"])]
+        self._lost_signal = _LOST_SIGNAL_EVENTS[str(values["lost_signal_mode"])]
 
-    def hear(self) -> None:
+    def note_packet(self) -> None:
         """Note the arrival of a packet from a ground station, whatever its content."""
-        self._heard = self._now
+        self._last_packet = self._now
 
     def engage(self) -> str:
         """Accept fly() commands from now on (fly_engage); the plane must be inside its cage."""
         if self.mode not in (*_COMMANDED, Mode.RETURN_HOME):
-            return self._not_now("fly_engage")
+            return self._refused_in_mode("fly_engage")
         outside = self.cage_triggered & ~_OF_PACKETS
         if outside:
-            return f"fly_engage refused: outside the cage ({words(outside)})"
+            return f"fly_engage refused: outside the cage ({bit_names(outside)})"
         self.enabled, self.triggered_last = True, 0
         self._happens(Event.ENGAGED)
         return ""
@@ -154,16 +154,16 @@ class GuidedModeSupervisor:
         A refused target does not reset the deadman timer.
         """
         if self.mode not in _COMMANDED:
-            return self._not_now("fly")
+            return self._refused_in_mode("fly")
         if not self.enabled:
-            why = f", switched off by {words(self.triggered_last)}" if self.triggered_last else ""
+            why = f", switched off by {bit_names(self.triggered_last)}" if self.triggered_last else ""
             return f"fly refused: ap_target_from_packet_enabled is 0{why}; send fly_engage first"
         outside = self._cage.of_target(target)
         if outside:
             self.cage_triggered |= outside
             self._switch_off(outside, Event.TARGET_OUTSIDE)
-            return f"fly refused and switched off: outside the cage ({words(outside)})"
-        self._target, self._flown = target, self._now
+            return f"fly refused and switched off: outside the cage ({bit_names(outside)})"
+        self._target, self._last_fly = target, self._now
         self._happens(Event.FLY)
         return ""
 
@@ -174,7 +174,7 @@ class GuidedModeSupervisor:
     def add_waypoint(self, waypoint: RouteWaypoint) -> str:
         """Put a waypoint into the buffer, replacing one with the same number."""
         if self.mode is Mode.MANUAL:
-            return self._not_now("waypoint_add")
+            return self._refused_in_mode("waypoint_add")
         if len(self._waypoints) >= MOST_WAYPOINTS and waypoint.id not in self._waypoints:
             return f"waypoint_add refused: the buffer holds {MOST_WAYPOINTS} waypoints"
         self._waypoints[waypoint.id] = waypoint
@@ -183,7 +183,7 @@ class GuidedModeSupervisor:
     def clear_waypoints(self) -> str:
         """Clear the buffer; a route being flown ends at its present waypoint."""
         if self.mode is Mode.MANUAL:
-            return self._not_now("waypoint_clear_all")
+            return self._refused_in_mode("waypoint_clear_all")
         self._waypoints.clear()
         return ""
 
@@ -194,7 +194,7 @@ class GuidedModeSupervisor:
     def fly_to_waypoint(self, waypoint_id: int) -> str:
         """Fly the route that begins at this waypoint of the buffer."""
         if self.mode not in _COMMANDED:
-            return self._not_now("fly_to_waypoint")
+            return self._refused_in_mode("fly_to_waypoint")
         if waypoint_id not in self._waypoints:
             return f"fly_to_waypoint refused: the buffer holds no waypoint {waypoint_id}"
         return self._take_goal("fly_to_waypoint", Route(self._waypoints, waypoint_id, self._values))
@@ -233,12 +233,12 @@ class GuidedModeSupervisor:
             **self._cage.limits,
         }
 
-    def _not_now(self, command: str) -> str:
+    def _refused_in_mode(self, command: str) -> str:
         return f"{command} refused: control_operate_mode is {self.mode} ({self.mode.label})"
 
     def _take_goal(self, command: str, goal: FlyTarget | Route) -> str:
         if self.mode not in _COMMANDED:
-            return self._not_now(command)
+            return self._refused_in_mode(command)
         self._goal = goal
         self._happens(Event.WAYPOINT_COMMAND)
         return ""
@@ -246,9 +246,9 @@ class GuidedModeSupervisor:
     def _keep_time(self, now: float) -> None:
         if now < self._now:
             # The simulation has restarted, so earlier times are void.
-            self._flown = self._heard = self._located = now
-        if self._heard == -math.inf:
-            self._heard = self._located = now
+            self._last_fly = self._last_packet = self._last_fix = now
+        if self._last_packet == -math.inf:
+            self._last_packet = self._last_fix = now
         self._now = now
 
     def _situation(self, observed: Observed) -> Event:
@@ -265,12 +265,12 @@ class GuidedModeSupervisor:
         if measured is not None:
             known = measured if self._battery is None else self._battery
             self._battery = known + (1.0 - math.exp(-dt / _BATTERY_LAG)) * (measured - known)
-        overdue = self.mode is Mode.PACKET_TARGET and self._now - self._flown > self._timeout
-        lost = self._now - self._heard > self._lost_comm_timeout
+        overdue = self.mode is Mode.PACKET_TARGET and self._now - self._last_fly > self._timeout
+        lost = self._now - self._last_packet > self._lost_comm_timeout
         # Accelerations make the attitude estimate unhealthy for a moment, which is not a failure.
         if observed.gps_ok and observed.nav_ok:
-            self._located = self._now
-        strayed = self._now - self._located > self._nav_lost_timeout
+            self._last_fix = self._now
+        strayed = self._now - self._last_fix > self._nav_lost_timeout
         self.cage_triggered = (
             self._cage.of_state(observed, self._battery)
             | overdue << CageBit.PACKET_TIMEOUT_FOR_SELECTED_MODE

@@ -166,7 +166,7 @@ class LongitudinalLoops:
             self._moving_height = None
             if isinstance(speed, PitchTarget):
                 self._change(Zone.OPEN, state)
-                return self._given_pitch(state, speed, dt), vertical.throttle
+                return self._pitch_command(state, speed, dt), vertical.throttle
             self._change(Zone.THROTTLE, state)
             return self._climb_speed.update(state.airspeed - self._airspeed(speed), dt), vertical.throttle
         if isinstance(speed, PitchTarget):
@@ -174,7 +174,7 @@ class LongitudinalLoops:
             assert isinstance(vertical, AltitudeTarget)
             damping = -self._number["throttle_climb_gain"] * state.climb
             throttle = self._throttle_height.update(vertical.altitude_m - state.height, dt, feed_forward=damping)
-            return self._given_pitch(state, speed, dt), throttle
+            return self._pitch_command(state, speed, dt), throttle
         airspeed, climb = self._airspeed(speed), 0.0
         if isinstance(vertical, AltitudeTarget):
             self._moving_height = None
@@ -194,7 +194,7 @@ class LongitudinalLoops:
     def _airspeed(self, speed: AirspeedTarget) -> float:
         return max(speed.airspeed, self._number["rotation_airspeed"])
 
-    def _given_pitch(self, state: FlightState, speed: PitchTarget, dt: float) -> float:
+    def _pitch_command(self, state: FlightState, speed: PitchTarget, dt: float) -> float:
         return self._pitch.update(speed.pitch_rad - state.pitch, dt, feed_forward=speed.pitch_rad)
 
     def _moved(self, state: FlightState, climb: float, dt: float) -> float:

@@ -24,7 +24,7 @@ from rosflight_py_sim.autopilot.loops import PiLoop, SlewLimit, wrap_angle
 from rosflight_py_sim.autopilot.position_controller import (
     IDLE,
     POSITION_CONTROLLER_PARAMETERS,
-    Given,
+    DirectCommands,
     PositionController,
 )
 from rosflight_py_sim.autopilot.setpoint import Setpoint, Vector3
@@ -69,7 +69,7 @@ _NEAR, _SLOW = 3.0, 1.0
 _BEYOND = 1.0
 
 
-class _Wanted(NamedTuple):
+class _HorizontalTarget(NamedTuple):
     """Velocity over ground (m/s), yaw (rad), feed-forward acceleration (m/s^2) and target position (m)."""
 
     velocity: tuple[float, float]
@@ -163,9 +163,9 @@ class MultirotorTargetController(TargetController):
         """
         if not state.is_finite:
             raise ValueError(f"not finite: {state}")
-        wanted = self._wanted(state, target)
+        wanted = self._horizontal_target(state, target)
         down = self._down(state, target.vertical)
-        given = self._given(state, target)
+        given = self._direct_commands(state, target)
         command = self._loops.hold_velocity(
             state.velocity_ned, state.yaw, (*wanted.velocity, down), wanted.nose, dt, (*wanted.acceleration, 0.0), given
         )
@@ -179,7 +179,7 @@ class MultirotorTargetController(TargetController):
         north, east = wanted.place or state.position_ned[:2]
         return command.guided((north, east, -height), wanted.nose)
 
-    def _wanted(self, state: FlightState, target: FlyTarget) -> _Wanted:
+    def _horizontal_target(self, state: FlightState, target: FlyTarget) -> _HorizontalTarget:
         lateral, speed = target.lateral, target.speed
         airspeed = speed.airspeed if isinstance(speed, AirspeedTarget) else None
         if isinstance(lateral, PositionTarget):
@@ -190,9 +190,9 @@ class MultirotorTargetController(TargetController):
         nose = lateral.heading_rad if isinstance(lateral, HeadingTarget) else state.yaw
         along = (math.cos(nose), math.sin(nose))
         through = _horizontal(state, airspeed) if airspeed is not None else _dot(_through_air(state), along)
-        return _Wanted((state.wind_ned[0] + through * along[0], state.wind_ned[1] + through * along[1]), nose)
+        return _HorizontalTarget((state.wind_ned[0] + through * along[0], state.wind_ned[1] + through * along[1]), nose)
 
-    def _towards(self, state: FlightState, place: tuple[float, float], airspeed: float | None) -> _Wanted:
+    def _towards(self, state: FlightState, place: tuple[float, float], airspeed: float | None) -> _HorizontalTarget:
         north, east = place[0] - state.position_ned[0], place[1] - state.position_ned[1]
         distance, bearing = math.hypot(north, east), math.atan2(east, north)
         if distance > _NEAR or self._nose is None:
@@ -202,7 +202,7 @@ class MultirotorTargetController(TargetController):
         fastest = ground_speed_along(bearing, _horizontal(state, airspeed), state.wind_ned)
         to_north, to_east, _ = self._loops.approach(state.position_ned, Setpoint((*place, state.position_ned[2])))
         share = min(1.0, fastest / max(math.hypot(to_north, to_east), 1e-9))
-        return _Wanted((share * to_north, share * to_east), self._nose, place=place)
+        return _HorizontalTarget((share * to_north, share * to_east), self._nose, place=place)
 
     def _down(self, state: FlightState, vertical: Vertical) -> float:
         """Target descent rate, m/s."""
@@ -211,10 +211,10 @@ class MultirotorTargetController(TargetController):
             return self._loops.approach(state.position_ned, Setpoint((north, east, -vertical.altitude_m)))[2]
         return -vertical.climb if isinstance(vertical, ClimbTarget) else state.velocity_ned[2]
 
-    def _given(self, state: FlightState, target: FlyTarget) -> Given:
+    def _direct_commands(self, state: FlightState, target: FlyTarget) -> DirectCommands:
         """Parts of the attitude command that the target gives directly."""
         roll = target.lateral.roll_rad if isinstance(target.lateral, RollTarget) else None
-        return Given(
+        return DirectCommands(
             roll_rad=roll,
             pitch_rad=target.speed.pitch_rad if isinstance(target.speed, PitchTarget) else None,
             yaw_rate_rps=None if roll is None else self._turn_rate(state, roll),
@@ -236,7 +236,7 @@ def _trim(loop: PiLoop, given: float | None, angle: float, dt: float) -> float:
     return loop.update(given - angle, dt)
 
 
-def _along(state: FlightState, target: CourseTarget, airspeed: float | None) -> _Wanted:
+def _along(state: FlightState, target: CourseTarget, airspeed: float | None) -> _HorizontalTarget:
     """Velocity along a course: at the target airspeed if given, else at the present speed."""
     north, east = math.cos(target.course_rad), math.sin(target.course_rad)
     if airspeed is None:
@@ -244,7 +244,7 @@ def _along(state: FlightState, target: CourseTarget, airspeed: float | None) -> 
     else:
         speed = ground_speed_along(target.course_rad, _horizontal(state, airspeed), state.wind_ned)
     inward = speed * speed * target.curvature
-    return _Wanted((speed * north, speed * east), target.course_rad, (-inward * east, inward * north))
+    return _HorizontalTarget((speed * north, speed * east), target.course_rad, (-inward * east, inward * north))
 
 
 def _horizontal(state: FlightState, airspeed: float) -> float:

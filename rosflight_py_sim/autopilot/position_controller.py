@@ -63,7 +63,7 @@ class AttitudeCommand(NamedTuple):
         return Guided(CommandMode.ROLL_PITCH_YAWRATE_THROTTLE, u, position_ned, yaw_rad)
 
 
-class Given(NamedTuple):
+class DirectCommands(NamedTuple):
     """Parts of an attitude command given from outside; None leaves the part to the loops."""
 
     roll_rad: float | None = None
@@ -72,7 +72,7 @@ class Given(NamedTuple):
     throttle: float | None = None
 
 
-NOTHING_GIVEN = Given()
+NO_DIRECT_COMMANDS = DirectCommands()
 
 IDLE = AttitudeCommand(0.0, 0.0, 0.0, 0.0)
 """Command level attitude without thrust, for a vehicle waiting on the ground."""
@@ -209,16 +209,16 @@ class PositionController:
         self,
         velocity_ned: Sequence[float],
         yaw_rad: float,
-        wanted_ned: Vector3,
+        target_ned: Vector3,
         wanted_yaw_rad: float,
         dt: float,
         feedforward_ned: Vector3 = (0.0, 0.0, 0.0),
-        given: Given = NOTHING_GIVEN,
+        given: DirectCommands = NO_DIRECT_COMMANDS,
     ) -> AttitudeCommand:
         """Command for the next `dt` seconds towards a velocity (m/s), with a feed-forward acceleration (m/s^2)."""
         _, gain_v, gain_i = self._horizontal_gains
         _, gain_v_down, gain_i_down = self._vertical_gains
-        error = tuple(c - v for c, v in zip(self._within_limits(wanted_ned), velocity_ned, strict=True))
+        error = tuple(c - v for c, v in zip(self._within_limits(target_ned), velocity_ned, strict=True))
         asked_north = feedforward_ned[0] + gain_v * error[0] + self._integral[0]
         asked_east = feedforward_ned[1] + gain_v * error[1] + self._integral[1]
         asked_down = feedforward_ned[2] + gain_v_down * error[2] + self._integral[2]

@@ -118,7 +118,7 @@ class Route:
 
     def update(self, state: FlightState) -> FlyTarget:
         """Present target."""
-        self._look_at_waypoints(state)
+        self._read_waypoints(state)
         # Each waypoint at most once: a cycle may lie in one place.
         for _ in range(len(self._waypoints) + 1):
             if self._has_ended:
@@ -132,7 +132,7 @@ class Route:
             self._go_on()
         return self._to.target
 
-    def _look_at_waypoints(self, state: FlightState) -> None:
+    def _read_waypoints(self, state: FlightState) -> None:
         """Apply changes of the present and the next waypoint."""
         present = self._waypoints.get(self._to.id, self._to)
         if present != self._to:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from rosflight_py_sim.bridge.ardupilot_link import ArduPilotLink
-from rosflight_py_sim.bridge.ardupilot_partner import ArduPilotPartner
+from rosflight_py_sim.bridge.ardupilot_peer import ArduPilotPeer
 from rosflight_py_sim.bridge.ardupilot_reply import REPLY_PARAMETERS, ReplyMaker
 from rosflight_py_sim.bridge.front_end_interface import ActuatorFrontEnd, Answer, Logger, Snapshot
 from rosflight_py_sim.bridge.incidents import Incidents
@@ -129,24 +129,24 @@ class ArduPilotFrontEnd(ActuatorFrontEnd):
         outputs = OutputMap(name, texts, no_output, _CHANNELS)
         allowed = AllowedPeers("ardupilot.allowed_peers", _texts(values, "ardupilot.allowed_peers"))
         replies = ReplyMaker(values)
-        self.wants = replies.wants
+        self.required_fields = replies.required_fields
         warn = RareWarnings(logger)
         silence_s = number(values, "ardupilot.silence")
         self._links = []
         for index, vehicle in enumerate(self.vehicles):
             incidents = Incidents(vehicle, self.counters, warn, logger)
-            partner = ArduPilotPartner((host, port + PORTS_APART * index), allowed, silence_s, incidents)
-            self._links.append(ArduPilotLink(partner, outputs, replies, incidents))
+            peer = ArduPilotPeer((host, port + PORTS_APART * index), allowed, silence_s, incidents)
+            self._links.append(ArduPilotLink(peer, outputs, replies, incidents))
 
-    def partner(self, vehicle: int) -> str:
+    def peer(self, vehicle: int) -> str:
         """Address on which frames from the vehicle's ArduPilot are expected."""
-        return f"ArduPilot on UDP {address_text(self._links[vehicle].partner.own)}"
+        return f"ArduPilot on UDP {address_text(self._links[vehicle].peer.own)}"
 
     def open(self) -> None:
         """Bind the sockets, all or none."""
         try:
             for link in self._links:
-                link.partner.open()
+                link.peer.open()
         except ParameterError:
             self.close()
             raise
@@ -154,11 +154,11 @@ class ArduPilotFrontEnd(ActuatorFrontEnd):
     def close(self) -> None:
         """Close the sockets."""
         for link in self._links:
-            link.partner.close()
+            link.peer.close()
 
     def filenos(self) -> list[int]:
         """File descriptors of the UDP sockets."""
-        return [fileno for link in self._links for fileno in link.partner.filenos()]
+        return [fileno for link in self._links for fileno in link.peer.filenos()]
 
     def exchange(self, vehicle: int, snapshot: Snapshot) -> Answer:
         """Answer the frame whose step led to this snapshot; return the next frame's commands, if it has arrived."""
@@ -171,7 +171,7 @@ class ArduPilotFrontEnd(ActuatorFrontEnd):
 
     def refused(self, vehicle: int) -> str:
         """Address of a second ArduPilot that is refused while the first one is connected."""
-        return self._links[vehicle].partner.refused
+        return self._links[vehicle].peer.refused
 
 
 def _texts(values: Values, name: str) -> list[str]:

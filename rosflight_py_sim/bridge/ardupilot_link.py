@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from enum import Enum
 
-from rosflight_py_sim.bridge.ardupilot_partner import ArduPilotPartner
+from rosflight_py_sim.bridge.ardupilot_peer import ArduPilotPeer
 from rosflight_py_sim.bridge.ardupilot_reply import ReplyMaker
 from rosflight_py_sim.bridge.front_end_interface import START_OVER, Answer, Snapshot
 from rosflight_py_sim.bridge.incidents import Incidents
@@ -27,7 +27,7 @@ _SAME_RATE_HZ = 1
 
 
 class StepState(Enum):
-    """Progress of the step that the partner's last frame commands."""
+    """Progress of the step that the peer's last frame commands."""
 
     WAITING = "waiting"
     REPEATED = "repeated"
@@ -37,7 +37,7 @@ class StepState(Enum):
 
 
 class StepEvent(Enum):
-    """A snapshot of the vehicle, a frame of the partner by its count, or the end of the frames."""
+    """A snapshot of the vehicle, a frame of the peer by its count, or the end of the frames."""
 
     SNAPSHOT = "snapshot"
     NEXT = "next frame, also after a gap"
@@ -49,7 +49,7 @@ class StepEvent(Enum):
 
 
 class ArduPilotLink:
-    """Takes a step for each frame of the partner, and answers with the state after it (see `STEP_TRANSITIONS`).
+    """Takes a step for each frame of the peer, and answers with the state after it (see `STEP_TRANSITIONS`).
 
     ArduPilot repeats a frame when it misses the answer. A repeated frame gets the same bytes again and commands
     no step; repetitions that queued up while the step was under way are ignored. A lower frame count is a restart: the
@@ -58,15 +58,13 @@ class ArduPilotLink:
     Counters: see ArduPilotFrontEnd.
 
     Attributes:
-        partner: the ArduPilot, and the sockets.
+        peer: the ArduPilot, and the sockets.
         frame_rate: frame rate stated in the last frame that commanded a step, Hz; None before the first.
     """
 
-    def __init__(
-        self, partner: ArduPilotPartner, outputs: OutputMap, replies: ReplyMaker, incidents: Incidents
-    ) -> None:
+    def __init__(self, peer: ArduPilotPeer, outputs: OutputMap, replies: ReplyMaker, incidents: Incidents) -> None:
         """Store what the front-end derived from its parameters."""
-        self.partner = partner
+        self.peer = peer
         self.frame_rate: int | None = None
         self._outputs, self._replies, self._incidents = outputs, replies, incidents
         self._restarts = incidents.apart()
@@ -86,11 +84,11 @@ class ArduPilotLink:
     def _receive_frames(self, snapshot: Snapshot) -> None:
         """Handle frames up to the first one that commands a step or starts the vehicle over."""
         event = StepEvent.SILENCE
-        for frame, sender in self.partner.frames():
+        for frame, sender in self.peer.frames():
             placed = self._event_of(frame, sender)
             if placed is StepEvent.NEXT or placed is StepEvent.RESTART:
                 self._frame, event = frame, placed
-                self.partner.refuse_others()
+                self.peer.refuse_others()
                 break
             self._states.handle(placed, snapshot)
         self._states.handle(event, snapshot)
@@ -134,10 +132,10 @@ class ArduPilotLink:
     def _answer_again(self, _: Snapshot) -> None:
         if self._reply:
             self._replied_s = time.monotonic()
-            self.partner.send(self._reply)
+            self.peer.send(self._reply)
 
     def _restart_timeout(self, _: Snapshot) -> None:
-        self.partner.restart_timeout()
+        self.peer.restart_timeout()
 
     def _command_step(self, _: Snapshot) -> None:
         assert self._frame is not None

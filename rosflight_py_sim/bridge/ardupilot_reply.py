@@ -59,7 +59,7 @@ class ReplyMaker:
     transmitter reads neutral until its first message.
 
     Attributes:
-        wants: snapshot fields that the replies need, see FrontEndInterface.
+        required_fields: snapshot fields that the replies need, see FrontEndInterface.
     """
 
     def __init__(self, values: Values) -> None:
@@ -89,7 +89,7 @@ class ReplyMaker:
             "battery": self._battery,
             "rc": self._rc,
         }
-        self.wants = frozenset(name for name, wanted in switches.items() if wanted)
+        self.required_fields = frozenset(name for name, wanted in switches.items() if wanted)
 
     def line(self, snapshot: Snapshot) -> bytes:
         """The reply, as one datagram.

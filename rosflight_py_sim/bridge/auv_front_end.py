@@ -143,7 +143,7 @@ class AuvFrontEnd(ActuatorFrontEnd):
         """
         super().__init__(values, logger, vehicles)
         # The IMU message of a time arrives after the images of that time.
-        self.wants = frozenset({"imu", "images"})
+        self.required_fields = frozenset({"imu", "images"})
         outputs = values["auv_zeromq.outputs"]
         assert isinstance(outputs, list)
         texts = [str(text) for text in outputs]
@@ -166,7 +166,7 @@ class AuvFrontEnd(ActuatorFrontEnd):
         self._sockets: ZeroMqSockets | None = None
         self._time_ns = -1
 
-    def partner(self, vehicle: int) -> str:
+    def peer(self, vehicle: int) -> str:
         """Address and ports for clients of the AUV."""
         ports = "/".join(str(self._port(name)) for name in ("image", "thruster", "telemetry"))
         return f"clients of AUV {self._auvs[vehicle].auv_id} on TCP {self._address}:{ports}"

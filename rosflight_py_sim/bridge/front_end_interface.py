@@ -91,7 +91,9 @@ class Snapshot:
     outputs: tuple[float, ...] = ()
 
 
-WANTS = frozenset({"imu", "range", "airspeed", "battery", "rc", "images", "status", "attitude", "gnss", "outputs"})
+OPTIONAL_FIELDS = frozenset(
+    {"imu", "range", "airspeed", "battery", "rc", "images", "status", "attitude", "gnss", "outputs"}
+)
 """Optional fields of snapshots, besides state and wind; all but these two hold the newest message received."""
 
 
@@ -105,7 +107,8 @@ class FrontEndInterface(ABC):
         PARAMETERS: the front-end's parameters, whose names begin with the front-end's name and a dot.
         COUNTERS: names of the counters, in the order in which they are reported.
         vehicles: namespace of each vehicle; empty for a single vehicle.
-        wants: optional snapshot fields, a subset of `WANTS`; set before `open` returns and constant afterwards.
+        required_fields: optional snapshot fields, a subset of `OPTIONAL_FIELDS`; set before `open` returns,
+            then constant.
         counters: count of each kind of event, for diagnostics.
     """
 
@@ -117,7 +120,7 @@ class FrontEndInterface(ABC):
         self.values = values
         self.logger = logger
         self.vehicles = tuple(vehicles)
-        self.wants: frozenset[str] = frozenset()
+        self.required_fields: frozenset[str] = frozenset()
         self.counters: Counter[str] = Counter()
 
     def configure(self, values: Values) -> None:
@@ -141,7 +144,7 @@ class FrontEndInterface(ABC):
         """Close the sockets; may be called again."""
 
     @abstractmethod
-    def partner(self, vehicle: int) -> str:
+    def peer(self, vehicle: int) -> str:
         """The program and its address, as a phrase that completes 'waiting for ...'."""
 
 
@@ -161,7 +164,8 @@ Answer: TypeAlias = list[int] | Literal[StartOver.START_OVER] | None
 class ActuatorFrontEnd(FrontEndInterface):
     """Replaces the flight controller: the program sends each step's actuator commands. Lockstep only.
 
-    If it wants "imu", the bridge passes a snapshot on arrival of its IMU message, after all others of that time.
+    If `required_fields` has "imu", the bridge passes a snapshot on arrival of its IMU message, after all others of that
+    time.
     Otherwise the bridge passes the snapshot as soon as the previous step has been taken, so that the program computes
     while the rest of the step runs; its slower measurements are then from the previous step.
     """

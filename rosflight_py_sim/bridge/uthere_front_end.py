@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar
 
-from rosflight_py_sim.autopilot.cage import words
+from rosflight_py_sim.autopilot.cage import bit_names
 from rosflight_py_sim.autopilot.guided import Guided
 from rosflight_py_sim.bridge.fair_inbox import FairInbox
 from rosflight_py_sim.bridge.front_end_interface import GuidedState, Logger, OffboardFrontEnd, Snapshot
@@ -15,7 +15,7 @@ from rosflight_py_sim.bridge.rare_warnings import RareWarnings
 from rosflight_py_sim.bridge.subscriptions import MOST_CLIENTS, MOST_SUBSCRIPTIONS, Subscriptions
 from rosflight_py_sim.bridge.uthere_plane import UTHERE_PLANE_PARAMETERS, FlightCommand, PlaneCommand, UtherePlane
 from rosflight_py_sim.bridge.uthere_settings import UTHERE_SETTINGS, UthereSettings
-from rosflight_py_sim.bridge.uthere_variables import WANTS
+from rosflight_py_sim.bridge.uthere_variables import REQUIRED_FIELDS
 from rosflight_py_sim.parameters import ParameterError, ParameterTable, Values
 from rosflight_py_sim.protocols.uthere import (
     Command,
@@ -81,7 +81,7 @@ class UthereFrontEnd(OffboardFrontEnd):
             ParameterError: two planes with the same number, or replies that would be read as commands.
         """
         super().__init__(values, logger, vehicles)
-        self.wants = WANTS
+        self.required_fields = REQUIRED_FIELDS
         self._settings = UthereSettings(values, len(self.vehicles))
         self._epoch = self._settings.epoch
         self.planes = [UtherePlane(number, values) for number in self._settings.plane_ids]
@@ -121,7 +121,7 @@ class UthereFrontEnd(OffboardFrontEnd):
             self._inbox.close()
             self._inbox = None
 
-    def partner(self, vehicle: int) -> str:
+    def peer(self, vehicle: int) -> str:
         """Number and address for programs that command the plane."""
         return f"plane {self.planes[vehicle].number} on UDP {address_text(self._settings.own)}"
 
@@ -133,8 +133,8 @@ class UthereFrontEnd(OffboardFrontEnd):
         """State of the cage as text, as Ground Control shows it."""
         pilot = self.planes[vehicle].pilot
         return {
-            "cage_triggered": words(pilot.cage_triggered),
-            "ap_target_from_packet_cage_triggered_last": words(pilot.triggered_last),
+            "cage_triggered": bit_names(pilot.cage_triggered),
+            "ap_target_from_packet_cage_triggered_last": bit_names(pilot.triggered_last),
             "ap_target_from_packet_enabled": pilot.enabled,
         }
 

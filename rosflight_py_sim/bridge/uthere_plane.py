@@ -137,7 +137,7 @@ class UtherePlane:
 
     def packet_received(self) -> None:
         """Restart the communication timeout."""
-        self.pilot.hear()
+        self.pilot.note_packet()
 
     def has_waypoint(self, number: int) -> bool:
         """Whether the plane's buffer holds a waypoint of that number."""

@@ -10,7 +10,7 @@ from rosflight_py_sim.bridge.uthere_units import UthereUnits, compass_deg
 from rosflight_py_sim.physics.rotations import rotate_to_body, rotate_to_inertial
 from rosflight_py_sim.stamps import NANOSECONDS
 
-WANTS = frozenset({"airspeed", "battery", "rc", "status", "attitude", "gnss", "outputs"})
+REQUIRED_FIELDS = frozenset({"airspeed", "battery", "rc", "status", "attitude", "gnss", "outputs"})
 """Snapshot fields that these variables need."""
 
 RC_CHANNELS = 8

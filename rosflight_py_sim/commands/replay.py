@@ -165,7 +165,7 @@ def _picture(topic: Topic, time_s: float) -> bytes:
     return body[at:] if at >= 0 else b""
 
 
-def look_of(recording: Recording) -> Appearance:
+def appearance_of(recording: Recording) -> Appearance:
     """Appearance of the vehicles; a dart if the recording does not name the vehicle."""
     try:
         return appearance(recording.facts.get("appearance", "dart"), json.loads(recording.facts.get("physics", "{}")))
@@ -196,7 +196,7 @@ def replay(recording: Recording, address: str, port: int, speed: float) -> None:
         from rosflight_py_sim.viewer.web.display import Display
         from rosflight_py_sim.viewer.web.playback import Playback
 
-        look = look_of(recording)
+        look = appearance_of(recording)
         display = Display(server, {track.name: look for track in tracks}, world_of_recording(recording))
         playback = Playback(server, display, player, recording.path.name, _SPEEDS)
         print(f"open the recording in a browser: {url_of(server)}", flush=True)

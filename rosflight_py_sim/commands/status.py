@@ -59,7 +59,7 @@ def _status(options: argparse.Namespace) -> int:
     from rclpy.executors import SingleThreadedExecutor
     from rclpy.node import Node
 
-    from rosflight_py_sim.nodes.running import initialise, noted_signals
+    from rosflight_py_sim.nodes.running import deferred_signals, initialise
     from rosflight_py_sim.viewer.graph_watch import GraphWatch
 
     initialise([sys.argv[0], *options.ros_arguments])
@@ -69,7 +69,7 @@ def _status(options: argparse.Namespace) -> int:
     executor.add_node(node)
     console = Console()
     once = options.once or bool(options.svg or options.dot) or not (console.is_terminal or options.json)
-    with noted_signals() as signals:
+    with deferred_signals() as signals:
         try:
             watch = GraphWatch(node)
 

@@ -69,13 +69,13 @@ class Calibrations:
 
     def start_mag(self, time_us: int, sampled: bool) -> str:
         """Collect magnetometer samples in all directions."""
-        self._ask_for_samples("magnetometer calibration", sampled)
+        self._request_samples("magnetometer calibration", sampled)
         self.mag.start(time_us)
         return f"calibrating: rotate the vehicle until all {len(DIRECTIONS)} directions are covered (see the log)"
 
     def start_baro(self, time_us: int, sampled: bool) -> str:
         """Average the pressure at the ground."""
-        self._ask_for_samples("barometer calibration", sampled)
+        self._request_samples("barometer calibration", sampled)
         if self._forget:
             self._parameters.restore({"BARO_BIAS": 0.0})
         self.baro.start(time_us)
@@ -83,7 +83,7 @@ class Calibrations:
 
     def start_airspeed(self, time_us: int, sampled: bool) -> str:
         """Average the differential pressure in still air."""
-        self._ask_for_samples("airspeed calibration", sampled)
+        self._request_samples("airspeed calibration", sampled)
         if self._forget:
             self._parameters.restore({"DIFF_PRESS_BIAS": 0.0})
         self.airspeed.start(time_us)
@@ -99,12 +99,12 @@ class Calibrations:
             self._parameters.restore(torques)
         except FirmwareParameterOutOfRange as error:
             self._refuse(f"RC trim: {error}")
-        told = ", ".join(f"{name} {value:.4g}" for name, value in torques.items())
-        text = f"RC trim set: {told}; now centre the trims of the transmitter"
+        trims = ", ".join(f"{name} {value:.4g}" for name, value in torques.items())
+        text = f"RC trim set: {trims}; now centre the trims of the transmitter"
         self._log(Severity.INFO, text)
         return text
 
-    def _ask_for_samples(self, what: str, sampled: bool) -> None:
+    def _request_samples(self, what: str, sampled: bool) -> None:
         self._machine.refuse_while_armed(what)
         if not sampled:
             self._refuse(f"{what}: refused, no sample received yet")

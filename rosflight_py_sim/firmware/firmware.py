@@ -176,7 +176,7 @@ class Firmware(Inputs):
             self._error_log.update(time_us, machine.errors, machine.armed)
         return self._pwm
 
-    def whole_pulse_widths(self) -> list[int]:
+    def integer_pulse_widths(self) -> list[int]:
         """Pulse widths of the last step in whole microseconds."""
         whole: Callable[[float], int] = int if self.quirks.truncated_pwm else round
         return [whole(us) for us in self._pwm.tolist()]

@@ -54,7 +54,7 @@ class MagCalibration:
         self._log = log
         self._samples: list[NDArray[np.float64]] | None = None
         self._start_us = 0
-        self._told = 0
+        self._reported = 0
 
     @property
     def running(self) -> bool:
@@ -63,20 +63,22 @@ class MagCalibration:
 
     def start(self, time_us: int) -> None:
         """Begin, or restart."""
-        self._samples, self._start_us, self._told = [], time_us, 0
+        self._samples, self._start_us, self._reported = [], time_us, 0
 
     def take(self, time_us: int, flux: NDArray[np.float64]) -> None:
         """Process a sample (T, body axes, uncorrected) while running."""
         assert self._samples is not None
         self._samples.append(flux.copy())
         if len(self._samples) % CHECK_EVERY == 0:
-            self._look(np.array(self._samples))
+            self._report_coverage(np.array(self._samples))
         if self.running and time_us - self._start_us > TIME_LIMIT_US:
             self._samples = None
-            text = f"magnetometer calibration aborted: {self._told} of {len(DIRECTIONS)} directions covered in 300 s"
+            text = (
+                f"magnetometer calibration aborted: {self._reported} of {len(DIRECTIONS)} directions covered in 300 s"
+            )
             self._log(Severity.ERROR, f"{text}; the old values are kept")
 
-    def _look(self, samples: NDArray[np.float64]) -> None:
+    def _report_coverage(self, samples: NDArray[np.float64]) -> None:
         """Finish when all directions are covered, else log the count."""
         fit = fit_ellipsoid(samples)
         if fit is None:
@@ -91,8 +93,8 @@ class MagCalibration:
             if residual < GREATEST_RESIDUAL:
                 self._finish(fit, residual)
                 return
-        if covered >= self._told + len(DIRECTIONS) // 5:
-            self._told = covered
+        if covered >= self._reported + len(DIRECTIONS) // 5:
+            self._reported = covered
             self._log(Severity.INFO, f"magnetometer calibration: {covered} of {len(DIRECTIONS)} directions")
 
     def _finish(self, fit: Ellipsoid, residual: float) -> None:

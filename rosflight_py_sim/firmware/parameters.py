@@ -79,7 +79,7 @@ class FirmwareParameters:
             return False
         self._values[name] = checked
         self.unsaved = True
-        self._tell(name)
+        self._notify(name)
         return True
 
     def snapshot(self) -> dict[str, Number]:
@@ -98,7 +98,7 @@ class FirmwareParameters:
         if changed:
             self.unsaved = True
         for name in changed:
-            self._tell(name)
+            self._notify(name)
 
     def export(self, path: str | os.PathLike[str]) -> None:
         """Write every value to a file atomically (a new file replaces the old one).
@@ -140,9 +140,9 @@ class FirmwareParameters:
     def _checked(self, name: str, value: float) -> Number:
         return _checked(name, value, unlimited=self._unlimited)
 
-    def _tell(self, name: str) -> None:
-        for told in self.on_change:
-            told(name)
+    def _notify(self, name: str) -> None:
+        for notify in self.on_change:
+            notify(name)
 
 
 def _text(value: Number) -> str:

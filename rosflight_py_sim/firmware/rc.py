@@ -127,7 +127,7 @@ class Receiver:
             machine.handle(Event.RC_FOUND)
         if self._is_unread:
             self._read_channels()
-        self._look_for_arming(time_us)
+        self._check_arming(time_us)
         return True
 
     def lost(self, time_us: int, start_us: int) -> bool:
@@ -177,7 +177,7 @@ class Receiver:
                 self.switches[switch] = values[channel] >= 0.8
         self._is_unread = False
 
-    def _look_for_arming(self, time_us: int) -> None:
+    def _check_arming(self, time_us: int) -> None:
         elapsed = 0 if self._previous_pass_us is None else time_us - self._previous_pass_us
         self._previous_pass_us = time_us
         machine = self._state_machine

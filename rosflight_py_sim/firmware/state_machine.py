@@ -170,7 +170,7 @@ class Surroundings(Protocol):
     def throttle_is_guarded(self) -> bool:
         """Whether TAKE_MIN_THR is set or the throttle override switch is on."""
 
-    def wants_gyro_calibration(self) -> bool:
+    def needs_gyro_calibration(self) -> bool:
         """Whether ARM_CAL_GYRO is set."""
 
     def start_gyro_calibration(self) -> None:
@@ -200,7 +200,7 @@ class StateMachine:
             Condition.ALWAYS: lambda: True,
             Condition.THROTTLE_HIGH: lambda: not surroundings.throttle_stick_is_low(),
             Condition.NO_THROTTLE_GUARD: lambda: not surroundings.throttle_is_guarded(),
-            Condition.GYRO_CALIBRATION_WANTED: surroundings.wants_gyro_calibration,
+            Condition.GYRO_CALIBRATION_WANTED: surroundings.needs_gyro_calibration,
             Condition.HAS_ERROR: lambda: self.error,
         }
         log = surroundings.log
@@ -218,7 +218,7 @@ class StateMachine:
             Action.TELL_NO_THROTTLE_GUARD: lambda: log(
                 Severity.ERROR, "cannot arm: the throttle override switch is off (and TAKE_MIN_THR is 0)"
             ),
-            Action.TELL_ARMING_REFUSALS: self._tell_arming_refusals,
+            Action.TELL_ARMING_REFUSALS: self._report_arming_refusals,
         }
 
     def handle(self, event: Event) -> None:
@@ -268,7 +268,7 @@ class StateMachine:
             setattr(self, name, value)
             self.changed = True
 
-    def _tell_arming_refusals(self) -> None:
+    def _report_arming_refusals(self) -> None:
         now = self._surroundings.time_us
         if self._next_refusal_us is not None and now < self._next_refusal_us:
             return

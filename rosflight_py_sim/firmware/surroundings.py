@@ -28,7 +28,7 @@ class FirmwareSurroundings:
         switch = self._firmware.receiver.switches[Switch.THROTTLE_OVERRIDE]
         return switch or bool(self._firmware.parameters["TAKE_MIN_THR"])
 
-    def wants_gyro_calibration(self) -> bool:
+    def needs_gyro_calibration(self) -> bool:
         return bool(self._firmware.parameters["ARM_CAL_GYRO"])
 
     def start_gyro_calibration(self) -> None:

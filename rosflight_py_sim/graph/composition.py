@@ -28,10 +28,10 @@ from rosflight_py_sim.nodes.node_names import SHORT, node_name
 from rosflight_py_sim.nodes.recorder import Recorder
 from rosflight_py_sim.nodes.running import (
     SharedNames,
+    deferred_signals,
     initialise,
     make_executor,
     node_class,
-    noted_signals,
     ordinary_arguments,
     refusals_of_ros,
     require_complete,
@@ -129,7 +129,7 @@ class ComposedGraph:
                 self._own[RELAYED.name] = True
                 self._add("view_relay", namespace, given[0])
             if self.recorder is not None:
-                self.recorder.look()
+                self.recorder.discover_topics()
             for node in self.nodes:
                 self.executor.add_node(node)
             self._sidecars = [
@@ -236,7 +236,7 @@ class ComposedGraph:
         """
         settle()
         spin_once, ok = self.executor.spin_once, rclpy.ok
-        with noted_signals() as signals:
+        with deferred_signals() as signals:
             while not signals and ok() and go_on():
                 spin_once(timeout_sec=_PATIENCE_S)
                 self.hand_off.check()

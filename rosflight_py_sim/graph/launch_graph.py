@@ -196,12 +196,12 @@ def _processes(
         shared_executables.append("recorder")
     planned = planned_nodes(members, controller, autopilots, shared_executables, given["names"])
     left_out = set(parts_of(given["leave_out"]))
-    unknown = ", ".join(sorted(left_out.difference(*(one.known_names for one in planned))))
+    unknown = ", ".join(sorted(left_out.difference(*(one.accepted_names for one in planned))))
     if unknown:
         names = ", ".join(one.full_name for one in planned)
         raise ParameterError(f"launch argument 'leave_out': '{unknown}' given; allowed: {names}")
     instructions = [LogInfo(msg=line) for line in controller.instructions(members)]
-    return instructions + [node(one) for one in planned if not one.known_names & left_out]
+    return instructions + [node(one) for one in planned if not one.accepted_names & left_out]
 
 
 def _one_process(given: dict[str, str], time_mode: str) -> Node:

@@ -17,7 +17,7 @@ TIME_MODE = "rosflight_py_sim.time_mode"
 """Launch configuration in which a graph stores its time mode, given or default."""
 
 
-def own_node(**arguments: Any) -> OpaqueFunction:
+def additional_node(**arguments: Any) -> OpaqueFunction:
     """A node beside the graph of an included launch file; place it after the IncludeLaunchDescription.
 
     The node has the graph's namespace and log level. Its parameters come from the graph's `dynamics_param_file`,
@@ -47,7 +47,9 @@ def node_arguments(given: Mapping[str, str], arguments: Mapping[str, Any]) -> di
         ParameterError: no graph precedes the node.
     """
     if TIME_MODE not in given:
-        raise ParameterError("own_node precedes the graph that it belongs to; place it after IncludeLaunchDescription")
+        raise ParameterError(
+            "additional_node precedes the graph that it belongs to; place it after IncludeLaunchDescription"
+        )
     time_mode = given[TIME_MODE]
     parameters = [
         *parts_of(given.get("dynamics_param_file", "")),

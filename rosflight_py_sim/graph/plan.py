@@ -34,7 +34,7 @@ class PlannedNode:
         return f"{self.namespace}/{self.name}".lstrip("/")
 
     @property
-    def known_names(self) -> set[str]:
+    def accepted_names(self) -> set[str]:
         """Names accepted for the node: its own and its short name, with and without the vehicle's namespace."""
         short = node_class(self.executable).DEFAULT_NAME
         return {self.name, self.full_name, short, f"{self.namespace}/{short}".lstrip("/")}

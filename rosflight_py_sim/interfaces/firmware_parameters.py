@@ -37,7 +37,7 @@ class FirmwareParameterReader:
         self._on_read = on_read
         self._values: dict[str, float] = {}
         self._run = 0
-        self._reading = self._asked = False
+        self._reading = self._requested = False
         self._progress = False
         self._check = node.create_client(Trigger, "all_params_received")
         self._get = node.create_client(ParamGet, "param_get")
@@ -50,15 +50,15 @@ class FirmwareParameterReader:
         self._values = {}
         self._reading = True
         self._progress = True
-        self._asked = False
+        self._requested = False
         self._timer.reset()
         self.has_read()
 
     def has_read(self) -> bool:
         """Whether the parameters have been read; begins to read if the services have become available."""
-        if self._reading and not self._asked and self._check.service_is_ready() and self._get.service_is_ready():
-            self._asked = True
-            self._ask(self._check, Trigger.Request(), self._on_checked)
+        if self._reading and not self._requested and self._check.service_is_ready() and self._get.service_is_ready():
+            self._requested = True
+            self._request(self._check, Trigger.Request(), self._on_checked)
         return not self._reading
 
     def _on_timer(self) -> None:
@@ -69,7 +69,7 @@ class FirmwareParameterReader:
         else:
             self.read()
 
-    def _ask(self, client: Any, request: Any, on_answer: Callable[[Any], None]) -> None:
+    def _request(self, client: Any, request: Any, on_answer: Callable[[Any], None]) -> None:
         run = self._run
 
         def done(future: Future[Any]) -> None:
@@ -82,9 +82,9 @@ class FirmwareParameterReader:
     def _on_checked(self, answer: Trigger.Response) -> None:
         # If the firmware does not have all parameters yet, the timer starts again.
         if answer.success:
-            self._ask_next(0)
+            self._request_next(0)
 
-    def _ask_next(self, index: int) -> None:
+    def _request_next(self, index: int) -> None:
         if index == len(self._names):
             self._reading = False
             self._on_read(self._values)
@@ -96,6 +96,6 @@ class FirmwareParameterReader:
                 self._values[name] = answer.value
             else:
                 self._node.get_logger().warning(f"the flight controller has no parameter '{name}'")
-            self._ask_next(index + 1)
+            self._request_next(index + 1)
 
-        self._ask(self._get, ParamGet.Request(name=name), on_value)
+        self._request(self._get, ParamGet.Request(name=name), on_value)

@@ -53,11 +53,11 @@ class Sender(NamedTuple, Generic[M]):
 
     Attributes:
         send: publishes a message.
-        send_made: publishes the message that a function makes; calls it only if there is a subscription or a tap.
+        send_lazily: publishes the message that a function makes; calls it only if there is a subscription or a tap.
     """
 
     send: Callable[[M], None]
-    send_made: Callable[[Callable[[], M]], None]
+    send_lazily: Callable[[Callable[[], M]], None]
 
 
 class Outlet:
@@ -71,7 +71,7 @@ class Outlet:
         targets: functions that deliver a message to these subscriptions.
         sent: last message, encoded, that the publisher sent through the middleware; None before the first.
         sent_count: number of messages that the publisher sent through the middleware.
-        goes_out: whether messages are encoded, for external subscriptions or for a tap.
+        is_encoded: whether messages are encoded, for external subscriptions or for a tap.
     """
 
     def __init__(
@@ -97,8 +97,8 @@ class Outlet:
         self.is_latched = topic.qos.durability == DurabilityPolicy.TRANSIENT_LOCAL
         self.renew = renew
         self._tap = tap
-        self._is_wanted = False
-        self.goes_out = tap is not None
+        self._has_external = False
+        self.is_encoded = tap is not None
         self.use(publisher)
 
     def use(self, publisher: Publisher[Any]) -> None:
@@ -110,12 +110,12 @@ class Outlet:
         self.sent: bytes | None = None
         self.sent_count = 0
 
-    def send_out(self, message: Any) -> None:
+    def send_encoded(self, message: Any) -> None:
         """Encode a message, for the tap and for external subscriptions."""
         data = self.topic.encode(message)
         if self._tap is not None:
             self._tap(data)
-        if self._is_wanted:
+        if self._has_external:
             self._send(data)
 
     def _send(self, data: bytes) -> None:
@@ -136,11 +136,11 @@ class Outlet:
             one the outdated message that the middleware still has latched.
         """
         self._count = self._counted()
-        was_wanted, self._is_wanted = self._is_wanted, self._count > len(self.inlets)
-        self.goes_out = self._is_wanted or self._tap is not None
-        if self._is_wanted and not was_wanted and self.is_latched and self.last is not None:
+        had_external, self._has_external = self._has_external, self._count > len(self.inlets)
+        self.is_encoded = self._has_external or self._tap is not None
+        if self._has_external and not had_external and self.is_latched and self.last is not None:
             self._send(self.topic.encode(self.last))
-        return self.is_latched and was_wanted and not self._is_wanted
+        return self.is_latched and had_external and not self._has_external
 
 
 class Inlet:
@@ -294,8 +294,8 @@ class HandOff:
             outlet.last = message
             for deliver in outlet.targets:
                 put((deliver, message))
-            if outlet.goes_out:
-                outlet.send_out(message)
+            if outlet.is_encoded:
+                outlet.send_encoded(message)
             if ends and (self._has_guests or self._calls):
                 self._turn_ends = True
             if self._is_idle:
@@ -305,13 +305,13 @@ class HandOff:
             self._steps += 1
             send(time_ns)
 
-        def send_made(make: Callable[[], Any]) -> None:
-            if outlet.inlets or outlet.goes_out or outlet.has_changed():
+        def send_lazily(make: Callable[[], Any]) -> None:
+            if outlet.inlets or outlet.is_encoded or outlet.has_changed():
                 send(make())
             else:
                 counter.count += 1
 
-        return Sender(send_time if topic is CLOCK else send, send_made)
+        return Sender(send_time if topic is CLOCK else send, send_lazily)
 
     def add_inlet(self, inlet: Inlet) -> None:
         """Connect a subscription, and deliver latched messages to it."""

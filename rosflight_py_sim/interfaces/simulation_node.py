@@ -303,7 +303,7 @@ class SimulationNode(Node):
 
         The message is made only if there is a subscription or a tap.
         """
-        return self._sender(topic, at).send_made
+        return self._sender(topic, at).send_lazily
 
     def _sender(self, topic: StepTopic[M], at: str) -> Sender[M]:
         hand_off, counter, name = self.hand_off, TopicCounter(), topic_of(at, topic.name)
@@ -322,13 +322,13 @@ class SimulationNode(Node):
                 counter.count += 1
                 publish(encode(message))
 
-            def send_made(make: Callable[[], M]) -> None:
+            def send_lazily(make: Callable[[], M]) -> None:
                 if subscriptions():
                     send(make())
                 else:
                     counter.count += 1
 
-            return Sender(send, send_made)
+            return Sender(send, send_lazily)
         outlet: Outlet
 
         def renew() -> None:

@@ -21,7 +21,7 @@ _WAITING_TIME_MODE = TIME_MODE.overridden("steps wait for a client", default="lo
 _SLEEPLESS_S = 50e-6
 _LINGER_S = 1e-3
 
-# A partner without a reply for one to two of these intervals is reported as being waited for.
+# A peer without a reply for one to two of these intervals is reported as being waited for.
 _CHECK_S = 1.0
 
 
@@ -59,7 +59,7 @@ class ActuatorExchange:
             self._poll.register(fileno, select.POLLIN)
         self._is_open = True
         self._vehicles = [
-            SlotVehicle(node, index, name, front_end.wants, self._on_change)
+            SlotVehicle(node, index, name, front_end.required_fields, self._on_change)
             for index, name in enumerate(front_end.vehicles)
         ]
         node.create_system_timer(_CHECK_S, self._on_check_timer)
@@ -80,7 +80,7 @@ class ActuatorExchange:
                 vehicle.name or "vehicle",
                 state,
                 Level.OK if state == "flying" else Level.WARN,
-                self._front_end.partner(vehicle.index),
+                self._front_end.peer(vehicle.index),
                 {"time": vehicle.answered_ns / NANOSECONDS, "step": vehicle.step_s, "refused": refused},
             )
 
@@ -166,12 +166,12 @@ class ActuatorExchange:
             self._on_readable()
 
     def _report_waiting(self, vehicle: SlotVehicle, *, waiting: bool) -> None:
-        partner = self._front_end.partner(vehicle.index)
-        vehicle.publish_waiting_for(partner if waiting else "")
+        peer = self._front_end.peer(vehicle.index)
+        vehicle.publish_waiting_for(peer if waiting else "")
         assert vehicle.pending is not None
         at = f"at {seconds_text(vehicle.pending.time_ns)}"
         whose = f"{vehicle.name}: " if vehicle.name else ""
         if waiting:
-            self._node.get_logger().info(f"{whose}waiting for {partner}; the simulation is held {at}")
+            self._node.get_logger().info(f"{whose}waiting for {peer}; the simulation is held {at}")
         else:
-            self._node.get_logger().info(f"{whose}{partner} is connected; the simulation continues {at}")
+            self._node.get_logger().info(f"{whose}{peer} is connected; the simulation continues {at}")

@@ -52,8 +52,8 @@ class BridgedVehicle(ABC):
         answered_ns: time of the newest snapshot that the front-end has answered, ns; -1 before the first.
     """
 
-    def __init__(self, node: SimulationNode, index: int, name: str, wants: frozenset[str]) -> None:
-        """Subscribe to state, wind and the topics in `wants`."""
+    def __init__(self, node: SimulationNode, index: int, name: str, required_fields: frozenset[str]) -> None:
+        """Subscribe to state, wind and the topics in `required_fields`."""
         self.index, self.name = index, name
         self.answered_ns = -1
         self._node = node
@@ -80,12 +80,12 @@ class BridgedVehicle(ABC):
             ("status", STATUS, self._on_status),
             ("outputs", OUTPUT_RAW, self._on_outputs),
         )
-        for name_in_wants, topic, callback in optional:
-            if name_in_wants in wants:
+        for field, topic, callback in optional:
+            if field in required_fields:
                 node.subscribe(topic, callback, name)
         # Polled: published at every step, but needed far less often.
-        self._estimate = node.poll(ATTITUDE_EULER, name) if "attitude" in wants else None
-        for camera in CAMERAS if "images" in wants else ():
+        self._estimate = node.poll(ATTITUDE_EULER, name) if "attitude" in required_fields else None
+        for camera in CAMERAS if "images" in required_fields else ():
             node.subscribe(compressed_topic(camera), partial(self._on_picture, camera), name)
         node.subscribe(TRUTH_WIND, self._on_wind, name)
         node.subscribe(TRUTH_STATE, self._on_truth, name)

@@ -50,7 +50,7 @@ class OffboardExchange:
         front_end.open()
         self._is_open = True
         self._vehicles = [
-            _OffboardVehicle(node, index, name, front_end.wants, self._command)
+            _OffboardVehicle(node, index, name, front_end.required_fields, self._command)
             for index, name in enumerate(front_end.vehicles)
         ]
         node.create_system_timer(_SERVE_S, self._serve)
@@ -67,7 +67,7 @@ class OffboardExchange:
             yield Diagnosis(
                 vehicle.name or "vehicle",
                 self._front_end.doing(vehicle.index),
-                hardware_id=self._front_end.partner(vehicle.index),
+                hardware_id=self._front_end.peer(vehicle.index),
                 values={"time": vehicle.answered_ns / NANOSECONDS, **self._front_end.details(vehicle.index)},
             )
 
@@ -96,7 +96,7 @@ class _OffboardVehicle(BridgedVehicle):
         node: SimulationNode,
         index: int,
         name: str,
-        wants: frozenset[str],
+        required_fields: frozenset[str],
         on_due: Callable[[_OffboardVehicle, Snapshot, float], None],
     ) -> None:
         self._on_due = on_due
@@ -107,7 +107,7 @@ class _OffboardVehicle(BridgedVehicle):
         self._publish_triggered = node.publisher(CAGE_TRIGGERED, name)
         self._publish_triggered_last = node.publisher(CAGE_TRIGGERED_LAST, name)
         self._guided: GuidedState | None = None
-        super().__init__(node, index, name, wants)
+        super().__init__(node, index, name, required_fields)
 
     def publish_guided_state(self, guided: GuidedState) -> None:
         """Publish the fields that have changed."""

@@ -123,9 +123,9 @@ class Recorder(SimulationNode):
             super().destroy_node()
             raise ParameterError(f"parameter 'record.file': {error}") from error
         self.get_logger().info(f"recording to {self.path}")
-        self.create_system_timer(_BATCH_S, self._hand_on)
-        self.create_system_timer(_CHECK_S, self.look)
-        self.look()
+        self.create_system_timer(_BATCH_S, self._flush)
+        self.create_system_timer(_CHECK_S, self.discover_topics)
+        self.discover_topics()
 
     def diagnose(self, period: Period) -> Iterator[Diagnosis]:
         """State of the recording."""
@@ -150,7 +150,7 @@ class Recorder(SimulationNode):
             message_type: ROS message type.
             qos: QoS that the publisher offers.
         """
-        if self._is_left_out(topic, type_name_of(message_type)):
+        if self._is_excluded(topic, type_name_of(message_type)):
             return None
         self._own_publishers[topic] += 1
         # The graph already lists the publisher, with its type hash.
@@ -170,7 +170,7 @@ class Recorder(SimulationNode):
         stamped = is_stamped(message_class(type_name))
         return self._writer.channel(Channel(topic, type_name, definition, type_hash, qos, stamped, echo))
 
-    def _hand_on(self) -> None:
+    def _flush(self) -> None:
         self._writer.flush()
         self._log_error()
 
@@ -179,7 +179,7 @@ class Recorder(SimulationNode):
             self._error_logged = True
             self.get_logger().error(f"the recording {self.path} ends here: {self._writer.error}")
 
-    def look(self) -> None:
+    def discover_topics(self) -> None:
         """Subscribe to new topics, and again to topics with a publisher of incompatible QoS."""
         while self._refused:
             topic, subscribe = self._refused.popitem()
@@ -192,10 +192,10 @@ class Recorder(SimulationNode):
             if topic in self._seen or self.count_publishers(topic) <= self._own_publishers[topic]:
                 continue
             self._seen.add(topic)
-            if not self._is_left_out(topic, type_name):
+            if not self._is_excluded(topic, type_name):
                 self._record_topic(topic, type_name)
 
-    def _is_left_out(self, topic: str, type_name: str) -> bool:
+    def _is_excluded(self, topic: str, type_name: str) -> bool:
         """Whether a topic has uncompressed pictures that are already recorded compressed."""
         if self.values["record.raw_pictures"] or type_name != _IMAGE:
             return False

@@ -123,7 +123,7 @@ def run(
             printed to stderr.
     """
     argv = list(sys.argv if arguments is None else arguments)
-    with noted_signals() as signals:
+    with deferred_signals() as signals:
         try:
             code = _run(cls, argv, signals, started or (lambda _: None))
         except ParameterError as error:
@@ -211,7 +211,7 @@ def refusals_of_ros() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def noted_signals() -> Iterator[list[int]]:
+def deferred_signals() -> Iterator[list[int]]:
     """Context in which SIGINT and SIGTERM only append their number to the list that it yields.
 
     After the first signal the process is shutting down: later ones are ignored, also after the context.

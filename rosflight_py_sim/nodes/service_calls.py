@@ -31,11 +31,11 @@ class ServiceCalls:
     Everything happens in the thread of the node's executor.
     """
 
-    def __init__(self, node: Node, report: Report, known_as: Mapping[str, str] | None = None) -> None:
-        """Start without calls; `known_as` maps node names to the names used for their services here."""
+    def __init__(self, node: Node, report: Report, aliases: Mapping[str, str] | None = None) -> None:
+        """Start without calls; `aliases` maps node names to the names used for their services here."""
         self._node = node
         self._report = report
-        self._known_as = known_as or {}
+        self._aliases = aliases or {}
         self._clients: dict[str, Client] = {}
         self._pending: list[tuple[float, str, Client, Future[Any]]] = []
         self._reading: dict[str, tuple[float, Future[Any]]] = {}
@@ -48,15 +48,15 @@ class ServiceCalls:
             for name, types in self._node.get_service_names_and_types()
             if name.startswith(root)
         }
-        there = {self._known(name): name for name in offered}
+        there = {self._aliased(name): name for name in offered}
         for name, real in there.items():
             if name not in self._clients and offered[real] in _TYPES and wanted(name):
                 self._clients[name] = self._node.create_client(_TYPES[offered[real]], real)
         return set(there)
 
-    def _known(self, service: str) -> str:
+    def _aliased(self, service: str) -> str:
         node, slash, rest = service.partition("/")
-        return self._known_as.get(node, node) + slash + rest
+        return self._aliases.get(node, node) + slash + rest
 
     def trigger(self, services: Sequence[str]) -> None:
         """Call services, one after the other."""

@@ -206,7 +206,7 @@ class SilBoard(SimulationNode):
         start = time.perf_counter_ns() if self._measures_loop_time else 0
         self._inputs.deliver(time_ns)
         firmware.step(time_ns // 1000)
-        self._pwm = PulseWidths(time_ns, firmware.whole_pulse_widths())
+        self._pwm = PulseWidths(time_ns, firmware.integer_pulse_widths())
         if self._measures_loop_time:
             firmware.status.loop_time_us = (time.perf_counter_ns() - start) // 1000
         self._send_pwm(self._pwm)

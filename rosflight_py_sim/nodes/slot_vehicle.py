@@ -88,7 +88,7 @@ class SlotVehicle(BridgedVehicle):
 
     Attributes:
         pending: snapshot whose commands have not been published yet; None while the step is under way.
-        waiting: whether the name of a partner that the simulation waits for has been published.
+        waiting: whether the name of a peer that the simulation waits for has been published.
     """
 
     JOIN: ClassVar[JoinRule] = JoinRule(
@@ -96,13 +96,18 @@ class SlotVehicle(BridgedVehicle):
     )
 
     def __init__(
-        self, node: SimulationNode, index: int, name: str, wants: frozenset[str], on_change: Callable[[], None]
+        self,
+        node: SimulationNode,
+        index: int,
+        name: str,
+        required_fields: frozenset[str],
+        on_change: Callable[[], None],
     ) -> None:
         """Subscribe; `on_change` is called when there is a new `pending`, or its commands may be published."""
         self.pending: Snapshot | None = None
         self.waiting = False
         self._on_change = on_change
-        self._wants_imu = "imu" in wants
+        self._requires_imu = "imu" in required_fields
         # A repeated trigger makes no second snapshot; `_on_imu` publishes the PWM again.
         self._join = StepJoin(self.JOIN, self._begin, lambda _: None, lockstep=True)
         self._wind_arrived, self._state_arrived = map(self._join.input, self.JOIN.synchronized)
@@ -119,7 +124,7 @@ class SlotVehicle(BridgedVehicle):
         self._send_step_size_request = node.publisher(STEP_SIZE_REQUEST_S, name)
         services = ("forces_and_moments/reset", "dynamics/reset")
         self._reset_clients = [node.create_client(Trigger, topic_of(name, service)) for service in services]
-        super().__init__(node, index, name, wants)
+        super().__init__(node, index, name, required_fields)
         node.subscribe(STEP_SIZE_S, self._on_step_size, name)
         node.subscribe(IMU, self._on_imu, name)
 
@@ -152,10 +157,10 @@ class SlotVehicle(BridgedVehicle):
         """Publish the commands that answer `pending`."""
         self._conversation.handle(SlotEvent.PUBLISH)
 
-    def publish_waiting_for(self, partner: str) -> None:
-        """Publish the name of the partner that the simulation waits for; empty if none."""
-        self.waiting = bool(partner)
-        self._send_waiting_for(String(data=partner))
+    def publish_waiting_for(self, peer: str) -> None:
+        """Publish the name of the peer that the simulation waits for; empty if none."""
+        self.waiting = bool(peer)
+        self._send_waiting_for(String(data=peer))
 
     def has_step(self, requested: float | None, *, may_request: bool) -> bool:
         """Whether the next step has the requested length (s) or a shorter one, or must be taken as it is.
@@ -264,7 +269,7 @@ class SlotVehicle(BridgedVehicle):
     def _begin_early(self) -> None:
         """Make the snapshot before the IMU message arrives, if the front-end does not use the IMU."""
         time_ns = self._state.time_ns
-        if not self._wants_imu and self._join.answered_ns != time_ns == self._wind_ns:
+        if not self._requires_imu and self._join.answered_ns != time_ns == self._wind_ns:
             self._join.trigger(time_ns)
 
     def _begin(self, time_ns: int, _: None) -> None:

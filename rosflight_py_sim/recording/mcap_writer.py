@@ -37,7 +37,7 @@ _STAMP_IS_NEAR_NS = NANOSECONDS
 _ECHOES = 4096
 
 
-class WholeFile:
+class BufferedFile:
     """A new file that grows only by complete flushes."""
 
     def __init__(self, path: Path) -> None:
@@ -95,7 +95,7 @@ class McapRecording:
         messages: number of messages in the file, as of the last flush.
     """
 
-    def __init__(self, file: WholeFile, simulated: bool, facts: dict[str, str]) -> None:
+    def __init__(self, file: BufferedFile, simulated: bool, facts: dict[str, str]) -> None:
         """Begin the file; `simulated`: whether time comes from /clock; `facts` become metadata."""
         self.messages = self._taken = 0
         self._file = file
@@ -244,7 +244,7 @@ def main() -> None:
     path, settings = Path(sys.argv[1]), json.loads(sys.argv[2])
     recording = None
     try:
-        file = WholeFile(path)
+        file = BufferedFile(path)
         recording = McapRecording(file, settings["simulated"], settings["facts"])
         recording.flush()
         _report({"open": True})

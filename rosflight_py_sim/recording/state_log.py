@@ -20,10 +20,10 @@ class StateLog:
     """Rows of time, truth, commands and flow, in one growing table; each property is a view of n rows.
 
     Appending costs about a microsecond; the table doubles when it is full. A derived class defines further columns in
-    `OWN`.
+    `EXTRA_COLUMNS`.
     """
 
-    OWN: ClassVar[int] = 0
+    EXTRA_COLUMNS: ClassVar[int] = 0
 
     def __init__(self, actuators: Sequence[Actuator], capacity: int = 4096) -> None:
         """`actuators` are the vehicle's; `capacity` is the initial number of rows.
@@ -34,7 +34,7 @@ class StateLog:
         if not actuators or capacity < 1:
             raise ValueError(f"{len(actuators)} actuators and capacity {capacity} given; allowed: at least 1")
         self.actuators = tuple(actuators)
-        self._commands = _OWN + self.OWN
+        self._commands = _OWN + self.EXTRA_COLUMNS
         self._rows = np.empty((capacity, self._commands + len(actuators)))
         self._count = 0
 
@@ -138,7 +138,7 @@ class StateLog:
         """Whether every number of the log is finite."""
         return math.isfinite(float(np.sum(self._rows[: self._count])))
 
-    def _own(self, first: int, end: int) -> Array:
+    def _extra(self, first: int, end: int) -> Array:
         """Columns of the derived class, numbered from its first."""
         return self._columns(_OWN + first, _OWN + end)
 

@@ -47,17 +47,17 @@ class JoystickTransmitter:
         self._index = index
         self._joystick: Any = None
         self._mapping: Mapping | None = None
-        self._told: set[str] = set()
-        self._look_again = True
+        self._reported: set[str] = set()
+        self._rescan = True
         self._sdl = SdlSession(self._on_event, display=False)
 
     def poll(self, now_s: float) -> None:
         """As for Transmitter."""
         self._sdl.pump()
         if self._joystick is None:
-            if self._look_again:
-                self._look_again = False
-                self._look()
+            if self._rescan:
+                self._rescan = False
+                self._scan()
             # SDL reads the axes only after one pump with the joystick open.
             self._sdl.pump()
         if self._joystick is not None and self._mapping is not None:
@@ -72,7 +72,7 @@ class JoystickTransmitter:
     def _on_event(self, event: Any) -> None:
         pygame = self._sdl.pygame
         if event.type == pygame.JOYDEVICEADDED:
-            self._look_again = True
+            self._rescan = True
         elif (
             event.type == pygame.JOYDEVICEREMOVED
             and self._joystick is not None
@@ -83,9 +83,9 @@ class JoystickTransmitter:
             )
             self._joystick = None
             self.frame = None
-            self._look_again = True
+            self._rescan = True
 
-    def _look(self) -> None:
+    def _scan(self) -> None:
         joysticks = self._sdl.pygame.joystick
         for index in range(joysticks.get_count()):
             joystick = joysticks.Joystick(index)
@@ -94,17 +94,17 @@ class JoystickTransmitter:
             mapping = mapping_for(joystick.get_name(), self._mappings)
             lacking = mapping.lacking(joystick.get_numaxes(), joystick.get_numbuttons()) if mapping else ""
             if mapping is None or lacking:
-                self._tell_unknown(joystick, mapping, lacking)
+                self._report_unknown(joystick, mapping, lacking)
                 continue
             self._log.info(f"using joystick '{joystick.get_name()}' (mapping '{mapping.name}')")
             self._joystick, self._mapping, self.is_present = joystick, mapping, True
             return
 
-    def _tell_unknown(self, joystick: Any, mapping: Mapping | None, lacking: str) -> None:
+    def _report_unknown(self, joystick: Any, mapping: Mapping | None, lacking: str) -> None:
         name = joystick.get_name()
-        if name in self._told:
+        if name in self._reported:
             return
-        self._told.add(name)
+        self._reported.add(name)
         has = f"{joystick.get_numaxes()} axes, {joystick.get_numbuttons()} buttons, {joystick.get_numhats()} hats"
         why = f"mapping '{mapping.name}' does not fit: {lacking}" if mapping else "no mapping found"
         self._log.warning(

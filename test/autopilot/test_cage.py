@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from cruising import INSIDE, observed
 
-from rosflight_py_sim.autopilot.cage import CAGE_LIMITS, CAGE_PARAMETERS, Cage, CageBit, Observed, words
+from rosflight_py_sim.autopilot.cage import CAGE_LIMITS, CAGE_PARAMETERS, Cage, CageBit, Observed, bit_names
 from rosflight_py_sim.autopilot.fly_target import (
     AirspeedTarget,
     AltitudeTarget,
@@ -125,7 +125,7 @@ def test_battery_that_has_not_been_measured_is_not_judged() -> None:
 def test_several_causes_set_several_bits() -> None:
     seen = observed(INSIDE, roll=1.0, pitch=-1.0, gps_ok=False)
     assert bits_of(seen) == [CageBit.ROLL, CageBit.PITCH, CageBit.GPS_BAD]
-    assert words(cage().of_state(seen, 23.0)) == "roll, pitch, gps bad"
+    assert bit_names(cage().of_state(seen, 23.0)) == "roll, pitch, gps bad"
 
 
 def test_unspecified_has_no_meaning_here_and_is_never_set() -> None:

@@ -54,7 +54,7 @@ class Flight:
         """One command, and what comes of it."""
         state = self.state
         guided = self.mission.update(state, self.controller, PERIOD_S)
-        self.rows.append((state, self.mission.wanted_ned, self.mission.phase))
+        self.rows.append((state, self.mission.target_ned, self.mission.phase))
         self.aircraft.move(guided)
 
     def errors(self) -> tuple[np.ndarray, np.ndarray]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from vehicles_in_the_air import BREEZE, CALM, PERIOD_S, Aircraft, Copter, VehicleInTheAir, configured
 
-from rosflight_py_sim.autopilot.cage import CageBit, Observed, words
+from rosflight_py_sim.autopilot.cage import CageBit, Observed, bit_names
 from rosflight_py_sim.autopilot.fixedwing_target_controller import (
     FIXEDWING_TARGET_PARAMETERS,
     FixedwingTargetController,
@@ -70,7 +70,7 @@ class Day:
     def step(self) -> None:
         state = self.aircraft.state
         if self._count % STREAM == 0:
-            self.pilot.hear()
+            self.pilot.note_packet()
             if self.target is not None and self.pilot.fly(self.target):
                 self.refused += 1
         observed = Observed(
@@ -111,7 +111,7 @@ class Day:
             self.step()
             if not self.pilot.cage_triggered:
                 return
-        pytest.fail(f"still outside after {limit_s:g} s: {words(self.pilot.cage_triggered)}")
+        pytest.fail(f"still outside after {limit_s:g} s: {bit_names(self.pilot.cage_triggered)}")
 
 
 @pytest.mark.parametrize("name", ["anaconda", "aerosonde"])
@@ -224,6 +224,6 @@ def test_targets_of_all_kinds_streamed_one_after_the_other_stay_inside_the_cage(
             for vertical in VERTICAL:
                 day.target = FlyTarget(lateral, speed, vertical)
                 day.fly(3.0)
-    assert {words(bits) for bits in day.seen} == {""}
+    assert {bit_names(bits) for bits in day.seen} == {""}
     assert day.pilot.mode is Mode.PACKET_TARGET
     assert day.refused == 0

@@ -56,7 +56,7 @@ class Flown:
     def wait(self, seconds: float) -> None:
         """So much time goes by; a ground station is heard all along."""
         for _ in range(round(seconds / DT)):
-            self.pilot.hear()
+            self.pilot.note_packet()
             self.sees()
 
     def fly(self, target: FlyTarget, seconds: float) -> list[str]:
@@ -394,7 +394,7 @@ def test_latch_holds_what_was_exceeded_first() -> None:
 
 def test_silence_of_all_ground_stations_sets_a_bit_until_a_packet_comes() -> None:
     flown = in_mode(Mode.WAYPOINT, lost_comm_timeout=5.0)
-    flown.pilot.hear()
+    flown.pilot.note_packet()
     for _ in range(499):
         flown.sees()
     assert flown.pilot.cage_triggered == 0
@@ -402,7 +402,7 @@ def test_silence_of_all_ground_stations_sets_a_bit_until_a_packet_comes() -> Non
         flown.sees()
     assert flown.pilot.cage_triggered == 1 << CageBit.PACKET_TIMEOUT_LOST_COMM
     assert flown.mode is Mode.WAYPOINT
-    flown.pilot.hear()
+    flown.pilot.note_packet()
     assert flown.pilot.engage() == ""
     flown.sees()
     assert flown.pilot.cage_triggered == 0

@@ -81,7 +81,7 @@ class Afternoon(RuleBasedStateMachine):
     @rule()
     def engages(self) -> None:
         self._moved()
-        self.pilot.hear()
+        self.pilot.note_packet()
         refused = self.pilot.engage()
         assert self.pilot.enabled or refused
         assert refused or self.pilot.triggered_last == 0

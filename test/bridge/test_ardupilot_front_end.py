@@ -354,7 +354,7 @@ def test_second_client_takes_over_when_the_first_has_been_silent(bench: Bench) -
     assert bench.front_end.counters["restarts"] == 1
 
 
-def test_long_step_is_no_silence_of_the_partner(bench: Bench) -> None:
+def test_long_step_is_no_silence_of_the_peer(bench: Bench) -> None:
     bench.client.send(1)
     bench.front_end.exchange(0, snapshot(0))
     bench.now_s += 60.0
@@ -412,7 +412,7 @@ def test_vehicles_have_ports_ten_apart_and_a_conversation_each() -> None:
     clients = [Client(port), Client(port + 10)]
     try:
         assert len(set(front_end.filenos())) == 4
-        assert front_end.partner(1) == f"ArduPilot on UDP 127.0.0.1:{port + 10}"
+        assert front_end.peer(1) == f"ArduPilot on UDP 127.0.0.1:{port + 10}"
         clients[1].send(1, 1700, rate=800)
         assert front_end.exchange(0, snapshot(0)) is None
         assert front_end.exchange(1, snapshot(0)) == [1700] * 14
@@ -501,7 +501,7 @@ def test_channels_go_to_outputs_as_the_parameter_says() -> None:
         client.close()
 
 
-def test_flood_of_others_does_not_make_the_partners_frame_wait(bench: Bench) -> None:
+def test_flood_of_others_does_not_make_the_peers_frame_wait(bench: Bench) -> None:
     bench.client.send(1)
     bench.front_end.exchange(0, snapshot(0))
     bench.front_end.exchange(0, snapshot(1))
@@ -514,7 +514,7 @@ def test_flood_of_others_does_not_make_the_partners_frame_wait(bench: Bench) -> 
     assert bench.front_end.counters["wrong_length"] <= 64
 
 
-def test_frames_from_before_the_partner_had_a_socket_of_its_own_come_in_their_order(bench: Bench) -> None:
+def test_frames_from_before_the_peer_had_a_socket_of_its_own_come_in_their_order(bench: Bench) -> None:
     for count in (1, 1, 2):
         bench.client.send(count, 1500 + count)
     assert bench.front_end.exchange(0, snapshot(0)) == [1501] * 14
@@ -524,7 +524,7 @@ def test_frames_from_before_the_partner_had_a_socket_of_its_own_come_in_their_or
     assert bench.front_end.counters == {"steps": 3, "duplicates": 1}
 
 
-def test_port_stays_closed_to_others_with_a_partner_too(bench: Bench) -> None:
+def test_port_stays_closed_to_others_with_a_peer_too(bench: Bench) -> None:
     bench.client.send(1)
     bench.front_end.exchange(0, snapshot(0))
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:

@@ -59,7 +59,7 @@ def test_each_field_can_be_left_out(name: str) -> None:
     maker = reply_maker(**{name: False})
     assert names(maker.line(snapshot())) == set(SWITCHES) - {name}
     wanted = {"rng_1": "range", "airspeed": "airspeed", "battery": "battery", "rc": "rc"}
-    assert maker.wants == set(wanted.values()) - {wanted.get(name)}
+    assert maker.required_fields == set(wanted.values()) - {wanted.get(name)}
 
 
 def test_an_answer_without_any_attitude_is_refused() -> None:

@@ -180,7 +180,7 @@ def test_each_vehicle_of_a_fleet_has_an_instance_of_ardupilot_whose_port_is_the_
         ArduPilotFrontEnd.PARAMETERS.checked({}), LoggedLines(), [member.namespace for member in members]
     )
     # ArduPilot started with -I N sends to UDP port 9002 + 10 N.
-    assert [bridge.partner(k) for k in range(3)] == [f"ArduPilot on UDP 127.0.0.1:{9002 + 10 * k}" for k in range(3)]
+    assert [bridge.peer(k) for k in range(3)] == [f"ArduPilot on UDP 127.0.0.1:{9002 + 10 * k}" for k in range(3)]
 
 
 def test_one_command_serves_a_fleet_whose_programs_share_a_socket() -> None:

@@ -8,25 +8,25 @@ from typing import Any
 import pytest
 
 from rosflight_py_sim.bridge.ardupilot_link import STEP_TRANSITIONS, ArduPilotLink, StepEvent, StepState
-from rosflight_py_sim.bridge.ardupilot_partner import PARTNER_TRANSITIONS, ArduPilotPartner, PartnerEvent, PartnerState
+from rosflight_py_sim.bridge.ardupilot_peer import PEER_TRANSITIONS, ArduPilotPeer, PeerEvent, PeerState
 from rosflight_py_sim.nodes.slot_vehicle import SLOT_TRANSITIONS, SlotEvent, SlotState, SlotVehicle
 from rosflight_py_sim.transitions import Transitions
 
 TABLES: list[tuple[Transitions[Any, Any], Enum, type[Enum], type]] = [
     (STEP_TRANSITIONS, StepState.WAITING, StepEvent, ArduPilotLink),
-    (PARTNER_TRANSITIONS, PartnerState.NONE, PartnerEvent, ArduPilotPartner),
+    (PEER_TRANSITIONS, PeerState.NONE, PeerEvent, ArduPilotPeer),
     (SLOT_TRANSITIONS, SlotState.STEPPING, SlotEvent, SlotVehicle),
 ]
 of_each_table = pytest.mark.parametrize(
     ("transitions", "start", "events", "owner"), TABLES, ids=[owner.__name__ for *_, owner in TABLES]
 )
 
-S, E, P, F, V, N = StepState, StepEvent, PartnerState, PartnerEvent, SlotState, SlotEvent
+S, E, P, F, V, N = StepState, StepEvent, PeerState, PeerEvent, SlotState, SlotEvent
 
 # What comes with the frames comes only while they are received.
 _OF_FRAMES = set(StepEvent) - {E.SNAPSHOT}
-# Before there is a partner, whoever sends is a newcomer.
-_OF_A_PARTNER = set(PartnerEvent) - {F.FROM_NEWCOMER}
+# Before there is a peer, whoever sends is a newcomer.
+_OF_PEER = set(PeerEvent) - {F.FROM_NEWCOMER}
 _OTHERS = {F.FROM_OTHER, F.FROM_OTHER_AGAIN}
 _OF_THE_FRONT_END = {N.COMMANDS, N.START_OVER}
 _OF_RESETS = {N.RESET_DONE, N.NEW_STATE}
@@ -42,8 +42,8 @@ CHANGES_NOTHING: dict[Enum, set[Any]] = {
     # Repetitions from the time of the step get no answer but the one that is due.
     S.ANSWERING: {E.DUPLICATE, E.CROSSING, E.LATE, E.SNAPSHOT},
     S.STARTING_OVER: _OF_FRAMES,
-    P.NONE: _OF_A_PARTNER,
-    # The partner has not been heard since: the other sender may be the partner itself, after a restart.
+    P.NONE: _OF_PEER,
+    # The peer has not been heard since: the other sender may be the peer itself, after a restart.
     P.NEW: _OTHERS,
     P.SENDING: set(),
     P.CONTESTED: _OTHERS,
@@ -144,33 +144,33 @@ def test_frames_lead_to_steps_and_answers(events: list[StepEvent], state: StepSt
 
 
 _TAKEN_OVER = ["_connect", "_take_frame"]
-PARTNER_SEQUENCES: dict[str, tuple[list[PartnerEvent], PartnerState, list[str]]] = {
+PEER_SEQUENCES: dict[str, tuple[list[PeerEvent], PeerState, list[str]]] = {
     "first contact": (
-        [F.FROM_NEWCOMER, F.FROM_PARTNER_IN_SHARED, F.FROM_PARTNER],
+        [F.FROM_NEWCOMER, F.FROM_PEER_IN_SHARED, F.FROM_PEER],
         P.SENDING,
         [*_TAKEN_OVER, "_take_frame", "_take_frame"],
     ),
     "frame from before its own socket, too late": (
-        [F.FROM_NEWCOMER, F.FROM_PARTNER, F.FROM_PARTNER_IN_SHARED],
+        [F.FROM_NEWCOMER, F.FROM_PEER, F.FROM_PEER_IN_SHARED],
         P.SENDING,
         [*_TAKEN_OVER, "_take_frame", "_count_late_frame"],
     ),
-    "second partner": (
-        [F.FROM_NEWCOMER, F.FROM_PARTNER, F.FROM_OTHER, F.FROM_PARTNER, F.FROM_OTHER_AGAIN],
+    "second peer": (
+        [F.FROM_NEWCOMER, F.FROM_PEER, F.FROM_OTHER, F.FROM_PEER, F.FROM_OTHER_AGAIN],
         P.CONTESTED,
         [*_TAKEN_OVER, "_take_frame", "_take_frame", "_warn_of_second_sender"],
     ),
     "restart with a new port, then silence ends": (
-        [F.FROM_NEWCOMER, F.FROM_PARTNER, F.FROM_OTHER, F.FROM_OTHER_AGAIN, F.FROM_NEWCOMER],
+        [F.FROM_NEWCOMER, F.FROM_PEER, F.FROM_OTHER, F.FROM_OTHER_AGAIN, F.FROM_NEWCOMER],
         P.NEW,
         [*_TAKEN_OVER, "_take_frame", *_TAKEN_OVER],
     ),
-    "former partner that returns before the new one has sent again": (
-        [F.FROM_NEWCOMER, F.FROM_PARTNER, F.FROM_OTHER, F.FROM_PARTNER, F.FROM_NEWCOMER, F.FROM_OTHER_AGAIN],
+    "former peer that returns before the new one has sent again": (
+        [F.FROM_NEWCOMER, F.FROM_PEER, F.FROM_OTHER, F.FROM_PEER, F.FROM_NEWCOMER, F.FROM_OTHER_AGAIN],
         P.NEW,
         [*_TAKEN_OVER, "_take_frame", "_take_frame", *_TAKEN_OVER],
     ),
-    "restart of a partner that sent one frame": (
+    "restart of a peer that sent one frame": (
         [F.FROM_NEWCOMER, F.FROM_OTHER, F.FROM_OTHER_AGAIN, F.FROM_NEWCOMER],
         P.NEW,
         _TAKEN_OVER * 2,
@@ -178,9 +178,9 @@ PARTNER_SEQUENCES: dict[str, tuple[list[PartnerEvent], PartnerState, list[str]]]
 }
 
 
-@pytest.mark.parametrize(("events", "state", "actions"), PARTNER_SEQUENCES.values(), ids=PARTNER_SEQUENCES)
-def test_senders_become_the_partner_or_not(events: list[PartnerEvent], state: PartnerState, actions: list[str]) -> None:
-    assert walk(PARTNER_TRANSITIONS, P.NONE, *events) == (state, actions)
+@pytest.mark.parametrize(("events", "state", "actions"), PEER_SEQUENCES.values(), ids=PEER_SEQUENCES)
+def test_senders_become_the_peer_or_not(events: list[PeerEvent], state: PeerState, actions: list[str]) -> None:
+    assert walk(PEER_TRANSITIONS, P.NONE, *events) == (state, actions)
 
 
 _ANSWERED = [N.SNAPSHOT, N.COMMANDS]

@@ -381,7 +381,7 @@ def test_pulse_widths_of_the_original_are_truncated(make_bench, quirks: Quirks) 
     bench.arm()
     bench.run(0.05)
     # SILBoard::pwm_write: 1000 + (uint16_t) (1000 * 0.1236).
-    assert bench.firmware.whole_pulse_widths()[:4] == [1123 if quirks.truncated_pwm else 1124] * 4
+    assert bench.firmware.integer_pulse_widths()[:4] == [1123 if quirks.truncated_pwm else 1124] * 4
 
 
 @BOTH

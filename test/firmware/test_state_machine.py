@@ -40,7 +40,7 @@ class Around:
     def throttle_is_guarded(self) -> bool:
         return self.guarded
 
-    def wants_gyro_calibration(self) -> bool:
+    def needs_gyro_calibration(self) -> bool:
         return self.calibrate
 
     def start_gyro_calibration(self) -> None:

@@ -177,7 +177,7 @@ def test_each_vehicle_is_flown_by_its_own_ardupilot_in_the_steps_of_the_fastest(
     assert replies[1].position_ned[1] == pytest.approx(20.0, abs=0.05)
 
 
-def test_diagnostics_tell_state_partner_and_counters(
+def test_diagnostics_show_state_peer_and_counters(
     make: Callable[..., Any], new_client: Callable[..., ArduPilotClient], port: int
 ) -> None:
     bridged = make()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rosflight_py_sim.commands.replay import kept_of, look_of
+from rosflight_py_sim.commands.replay import appearance_of, kept_of
 from rosflight_py_sim.recording.mcap_file import read_recording
 from rosflight_py_sim.recording.recorded_vehicle import recorded_vehicles
 from rosflight_py_sim.resources import share_directory
@@ -71,5 +71,5 @@ def test_vehicle_of_a_users_folder_flies_and_is_recorded_with_its_own_rotors(com
     (one,) = recorded_vehicles(recording)
     assert one.name == "plus"
     assert [actuator.name for actuator in one.actuators] == [f"motor {k}" for k in range(1, 7)]
-    rotors = [part for part in look_of(recording).parts if part.motion is not None]
+    rotors = [part for part in appearance_of(recording).parts if part.motion is not None]
     assert [round(part.pivot_frd[0], 6) for part in rotors] == [0.4, 0.2, -0.2, -0.4, -0.2, 0.2]

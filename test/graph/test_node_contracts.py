@@ -68,4 +68,4 @@ def test_a_class_that_lacks_a_method_cannot_be_constructed(interface: type[Any],
 def test_a_front_end_fills_in_its_sockets_and_what_its_kind_does_with_the_vehicles(
     kind: type[Any], own: set[str]
 ) -> None:
-    assert kind.__abstractmethods__ == {"open", "close", "partner"} | own
+    assert kind.__abstractmethods__ == {"open", "close", "peer"} | own

@@ -52,7 +52,7 @@ class Metronome(ActuatorFrontEnd):
     def filenos(self):
         return []
 
-    def partner(self, vehicle):
+    def peer(self, vehicle):
         return "nobody"
 
     def exchange(self, vehicle, snapshot):

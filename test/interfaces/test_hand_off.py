@@ -189,7 +189,7 @@ def test_who_comes_after_the_last_listener_has_gone_gets_the_newest_and_nothing_
     heard = hear(early, TRUTH_WIND, DEEP_LATCHED)
     process.until(lambda: heard == [wind(1)])
     process.leave(early)
-    process.until(lambda: not outlet.goes_out)
+    process.until(lambda: not outlet.is_encoded)
     process.idle()
     for k in range(2, 6):
         send(wind(k))
@@ -207,7 +207,7 @@ def test_listener_outside_changes_nothing_for_members(process: Process) -> None:
     second.subscribe(TRUTH_WIND, heard.append)
     send = first.publisher(TRUTH_WIND)
     outside = hear(process.outside(), TRUTH_WIND, DEEP)
-    process.until(lambda: process.hand_off.outlets("/sim/truth_wind")[0].goes_out)
+    process.until(lambda: process.hand_off.outlets("/sim/truth_wind")[0].is_encoded)
     # The other side matches on its own.
     process.idle()
     for k in range(50):
@@ -226,7 +226,7 @@ def test_publisher_outside_is_heard_also_when_it_repeats_what_a_member_said(proc
     node = process.outside()
     both = hear(node, TRUTH_WIND, DEEP)
     publisher = node.create_publisher(TRUTH_WIND.message_type, TRUTH_WIND.name, LATCHED)
-    process.until(lambda: process.hand_off.outlets("/sim/truth_wind")[0].goes_out)
+    process.until(lambda: process.hand_off.outlets("/sim/truth_wind")[0].is_encoded)
     process.until(lambda: publisher.get_subscription_count() == 2)
     send(wind(1))
     process.until(lambda: both == [wind(1)])

@@ -362,7 +362,7 @@ def test_example_of_a_users_package_swaps_its_own_executable_in_by_arguments_tha
     pairs = [pair for n in ast.walk(tree) if isinstance(n, ast.Dict) for pair in zip(n.keys, n.values, strict=True)]
     given = {ast.literal_eval(key): value for key, value in pairs if key is not None}
     assert {"leave_out"} <= set(given) <= set(listed("multirotor_standalone"))
-    (node,) = calls(file, "own_node")
+    (node,) = calls(file, "additional_node")
     own = {str(k.arg): k.value for k in node.keywords}
     assert ast.literal_eval(own["name"]) == ast.literal_eval(given["leave_out"]) == "forces_and_moments"
     setup = (package / "setup.py").read_text(encoding="utf-8")

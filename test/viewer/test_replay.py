@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from rosflight_py_sim.commands.cli import main
-from rosflight_py_sim.commands.replay import Player, Track, kept_of, look_of
+from rosflight_py_sim.commands.replay import Player, Track, appearance_of, kept_of
 from rosflight_py_sim.nodes.vehicle_physics import physics_of_arguments
 from rosflight_py_sim.recording.mcap_file import Topic, read_recording
 from rosflight_py_sim.recording.recorded_vehicle import RecordedVehicle, recorded_vehicles
@@ -104,15 +104,15 @@ def test_pictures_are_shown_beside_readings_that_change_as_often() -> None:
 
 
 def test_a_vehicle_that_the_recording_does_not_tell_of_is_a_dart(kite: RecordedVehicle) -> None:
-    assert look_of(kite.recording).name == "dart"
+    assert appearance_of(kite.recording).name == "dart"
     kite.recording.facts["appearance"] = "multirotor"
-    assert look_of(kite.recording).name == "dart"
+    assert appearance_of(kite.recording).name == "dart"
     hexarotor = vehicle("hexarotor").parameter_file
     kite.recording.facts["physics"] = json.dumps(physics_of_arguments(["--params-file", str(hexarotor)]))
-    look = look_of(kite.recording)
+    look = appearance_of(kite.recording)
     assert look.name == "multirotor" and sum(part.motion is not None for part in look.parts) == 6
     kite.recording.facts["appearance"] = "zeppelin"
-    assert look_of(kite.recording).name == "dart"
+    assert appearance_of(kite.recording).name == "dart"
     kite.recording.facts.clear()
 
 

@@ -57,7 +57,7 @@ class CommandCompleter(Completer):
             self._planes.add(reply.plane)
             self._variables |= set(reply.values)
 
-    def words(self, before: str) -> tuple[str, list[str]]:
+    def completions(self, before: str) -> tuple[str, list[str]]:
         """The word before the cursor, and its possible completions."""
         statement = _STATEMENT.match(before.rpartition(";")[2].lstrip("!"))
         assert statement is not None
@@ -80,7 +80,7 @@ class CommandCompleter(Completer):
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
         """Completions of the word before the cursor."""
-        begun, words = self.words(document.text_before_cursor)
+        begun, words = self.completions(document.text_before_cursor)
         for word in words:
             if word.startswith(begun.lower()):
                 yield Completion(word, start_position=-len(begun))

@@ -35,7 +35,7 @@ class GroundLink:
         self._on_packet = on_packet
         self._on_error = on_error
         there = _resolved(address, port_in)
-        self._partner = f"{there[0]}:{there[1]}"
+        self._peer = f"{there[0]}:{there[1]}"
         self._out = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self._in = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         # Closing it wakes the thread.
@@ -64,10 +64,10 @@ class GroundLink:
             with contextlib.suppress(ConnectionRefusedError):
                 self._out.send(packet)
         except OSError as error:
-            self._on_error(f"cannot send to UDP {self._partner}: {error.strerror}")
+            self._on_error(f"cannot send to UDP {self._peer}: {error.strerror}")
 
     def _report_refusal(self) -> None:
-        self._on_error(f"no reply from UDP {self._partner}: the port is closed; is the simulation running?")
+        self._on_error(f"no reply from UDP {self._peer}: the port is closed; is the simulation running?")
 
     def _listen(self) -> None:
         while True:

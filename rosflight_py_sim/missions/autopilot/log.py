@@ -18,7 +18,7 @@ UNKNOWN_ERRORS = -1.0
 class FlightLog(StateLog):
     """Rows of a flight by an autopilot: those of StateLog, with setpoint, battery, phase and error bits."""
 
-    OWN = 7
+    EXTRA_COLUMNS = 7
 
     def __init__(self, actuators: Sequence[Actuator], phases: type[MissionPhase], capacity: int = 4096) -> None:
         """`actuators` and `phases` belong to the vehicle and its mission; `capacity` is the initial number of rows.
@@ -55,7 +55,7 @@ class FlightLog(StateLog):
     @property
     def setpoint_ned(self) -> Array:
         """Position commanded by the autopilot, m; shape (n, 3)."""
-        return self._own(0, 3)
+        return self._extra(0, 3)
 
     @property
     def wind_ned(self) -> Array:
@@ -65,22 +65,22 @@ class FlightLog(StateLog):
     @property
     def battery_voltage(self) -> Array:
         """Voltage of the battery, V; shape (n,)."""
-        return self._own(3, 4)[:, 0]
+        return self._extra(3, 4)[:, 0]
 
     @property
     def battery_current(self) -> Array:
         """Current out of the battery, A; shape (n,)."""
-        return self._own(4, 5)[:, 0]
+        return self._extra(4, 5)[:, 0]
 
     @property
     def phase(self) -> npt.NDArray[np.int64]:
         """Number of the mission's phase; shape (n,)."""
-        return self._own(5, 6)[:, 0].astype(np.int64)
+        return self._extra(5, 6)[:, 0].astype(np.int64)
 
     @property
     def error_code(self) -> Array:
         """Error bits of the flight controller's status, or UNKNOWN_ERRORS; shape (n,)."""
-        return self._own(6, 7)[:, 0]
+        return self._extra(6, 7)[:, 0]
 
     @property
     def on_path(self) -> npt.NDArray[np.bool_]:

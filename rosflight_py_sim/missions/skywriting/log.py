@@ -48,7 +48,7 @@ class SkywritingLog(ClientLog):
         letters: in the order in which they were begun.
     """
 
-    OWN = 3
+    EXTRA_COLUMNS = 3
 
     def __init__(self, actuators: Sequence[Actuator], capacity: int = 4096) -> None:
         """`actuators` are the vehicle's; `capacity` is the initial number of rows.
@@ -79,17 +79,17 @@ class SkywritingLog(ClientLog):
     @property
     def mode(self) -> npt.NDArray[np.int64]:
         """control_operate_mode; shape (n,)."""
-        return self._own(0, 1)[:, 0].astype(np.int64)
+        return self._extra(0, 1)[:, 0].astype(np.int64)
 
     @property
     def cage_triggered(self) -> npt.NDArray[np.int64]:
         """Bitmap of the limits that the plane exceeds; shape (n,)."""
-        return self._own(1, 2)[:, 0].astype(np.int64)
+        return self._extra(1, 2)[:, 0].astype(np.int64)
 
     @property
     def triggered_last(self) -> npt.NDArray[np.int64]:
         """Bitmap of the limits that switched fly() off; shape (n,)."""
-        return self._own(2, 3)[:, 0].astype(np.int64)
+        return self._extra(2, 3)[:, 0].astype(np.int64)
 
     @property
     def height(self) -> Array:

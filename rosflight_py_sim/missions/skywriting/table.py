@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from rosflight_py_sim.autopilot.cage import words
+from rosflight_py_sim.autopilot.cage import bit_names
 from rosflight_py_sim.autopilot.guided_modes import Mode
 from rosflight_py_sim.missions.skywriting.summary import CageBreak, LetterSummary, SkywritingSummary
 from rosflight_py_sim.missions.summary_table import CALM, mission_rows
@@ -38,7 +38,7 @@ def _cage_rows(cage_break: CageBreak | None, limit_m: float) -> list[tuple[str, 
     if cage_break is None:
         return [("cage", f"not left (limit {limit_m:.1f} m)")]
     b = cage_break
-    left = f"at {b.left_s:.1f} s, {b.height_m:.1f} m high (limit {limit_m:.1f} m): {words(b.bits)}"
+    left = f"at {b.left_s:.1f} s, {b.height_m:.1f} m high (limit {limit_m:.1f} m): {bit_names(b.bits)}"
     if math.isnan(b.inside_s):
         return [("cage left", left), ("back in the cage", "never")]
     back = f"at {b.inside_s:.1f} s, after {b.highest_m:.1f} m"

@@ -52,7 +52,7 @@ class Number:
 
 
 @dataclass(frozen=True)
-class Whole(Number):
+class Integer(Number):
     """A whole number from `minimum` to `maximum`."""
 
     unit: str = ""
@@ -83,11 +83,11 @@ class Name:
 _DIRECTION = Number(-360.0, 360.0, "deg")
 
 PARAMETERS: dict[str, Number | Name] = {
-    "plane": Whole(0, LARGEST_ID),
+    "plane": Integer(0, LARGEST_ID),
     "variable": Name(),
     "interval": Number(0.0, 86_400.0, "s"),
-    "waypointid": Whole(0, LARGEST_ID),
-    "nextwaypointid": Whole(-1, LARGEST_ID),
+    "waypointid": Integer(0, LARGEST_ID),
+    "nextwaypointid": Integer(-1, LARGEST_ID),
     "latitude": Number(-90.0, 90.0, "deg"),
     "longitude": Number(-180.0, 180.0, "deg"),
     "altitude": Number(-100_000.0, 100_000.0, ""),

@@ -29,7 +29,7 @@ class Display:
         flight: first tab.
         view: folder of view options.
         plots: plots of the selected vehicle.
-        wants_pictures: whether camera images are shown.
+        shows_pictures: whether camera images are shown.
     """
 
     def __init__(self, server: viser.ViserServer, vehicles: Mapping[str, Appearance], world: World) -> None:
@@ -38,7 +38,7 @@ class Display:
         self._gui = server.gui
         self._underwater = world.water is not None
         self.scene = Scene(server, vehicles, world)
-        self.wants_pictures = True
+        self.shows_pictures = True
         self._turn = threading.RLock()
         self._views: dict[str, VehicleView] = {}
         self._pictures: dict[str, viser.GuiImageHandle] = {}
@@ -107,7 +107,7 @@ class Display:
         follow.on_update(lambda _: self._in_turn(lambda: setattr(self.scene, "follows", follow.value)))
         paths.on_update(lambda _: self._in_turn(lambda: self.scene.show_paths(paths.value)))
         wind.on_update(lambda _: self._in_turn(lambda: self.scene.show_wind(wind.value)))
-        pictures.on_update(lambda _: self._want_pictures(pictures.value))
+        pictures.on_update(lambda _: self._on_pictures_switch(pictures.value))
         clear.on_click(lambda _: self._in_turn(self.scene.clear_paths))
 
     def _in_turn(self, act: Callable[[], None]) -> None:
@@ -121,9 +121,9 @@ class Display:
             self._forget_pictures()
             self._due_s = dict.fromkeys(self._due_s, 0.0)
 
-    def _want_pictures(self, wanted: bool) -> None:
+    def _on_pictures_switch(self, wanted: bool) -> None:
         with self._turn:
-            self.wants_pictures = wanted
+            self.shows_pictures = wanted
             if not wanted:
                 self._forget_pictures()
 
@@ -145,7 +145,7 @@ class Display:
             self._reading.content = self._readings(view)
         if self._due("plots"):
             self.plots.draw(self.chosen)
-        if view.images and self.wants_pictures and self._due("pictures"):
+        if view.images and self.shows_pictures and self._due("pictures"):
             self._show_pictures(view.images)
 
     def _readings(self, view: VehicleView) -> str:

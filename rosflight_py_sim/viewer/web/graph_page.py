@@ -28,12 +28,12 @@ class GraphPage:
     """Two tabs: the drawing, and a table of nodes.
 
     Attributes:
-        wanted: whether the panel is open; the graph is queried only then.
+        requested: whether the panel is open; the graph is queried only then.
     """
 
     def __init__(self, gui: viser.GuiApi) -> None:
         """Add a checkbox at the current place, and the hidden panel."""
-        self.wanted = False
+        self.requested = False
         self._box = gui.add_checkbox("Node graph", initial_value=False, hint="nodes, topics, rates and health")
         self._panel = gui.add_panel(visible=False)
         with self._panel.add_tab("Node graph", viser.Icon.TOPOLOGY_STAR_3):
@@ -42,7 +42,7 @@ class GraphPage:
             self._table = gui.add_html(_WAITING)
         self._panel.dock_left()
         self._panel.set_width(_WIDTH_PX)
-        self._box.on_update(lambda _: self._want(self._box.value))
+        self._box.on_update(lambda _: self._request(self._box.value))
 
     def show(self, model: GraphModel) -> None:
         """Show the graph."""
@@ -54,9 +54,9 @@ class GraphPage:
         self._drawing.content = f'<div style="background:white;padding:0.5em">{drawing}</div>'
         self._table.content = health_table(model)
 
-    def _want(self, wanted: bool) -> None:
-        self.wanted = wanted
-        self._panel.visible = wanted
+    def _request(self, requested: bool) -> None:
+        self.requested = requested
+        self._panel.visible = requested
 
 
 def health_table(model: GraphModel) -> str:

@@ -4,7 +4,7 @@ from ament_index_python.packages import get_package_share_path
 from launch import LaunchDescription
 from launch.actions import IncludeLaunchDescription
 from launch.launch_description_sources import PythonLaunchDescriptionSource
-from rosflight_py_sim.graph.launching import own_node
+from rosflight_py_sim.graph.launching import additional_node
 
 
 def generate_launch_description() -> LaunchDescription:
@@ -15,7 +15,7 @@ def generate_launch_description() -> LaunchDescription:
     return LaunchDescription(
         [
             IncludeLaunchDescription(PythonLaunchDescriptionSource(str(simulator)), launch_arguments=arguments.items()),
-            own_node(
+            additional_node(
                 package="my_forces_and_moments",
                 executable="balloon",
                 name="forces_and_moments",

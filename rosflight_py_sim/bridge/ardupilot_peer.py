@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from enum import Enum
 
 from rosflight_py_sim.bridge.incidents import Incidents
-from rosflight_py_sim.bridge.partner_sockets import PartnerSockets
+from rosflight_py_sim.bridge.peer_sockets import PeerSockets
 from rosflight_py_sim.bridge.peers import Address, AllowedPeers, address_text
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.protocols.ardupilot_json import (
@@ -21,11 +21,11 @@ from rosflight_py_sim.protocols.ardupilot_json import (
 )
 from rosflight_py_sim.transitions import TransitionMachine, Transitions
 
-# Most datagrams to read in one call, from the partner and from others: a flood must not block the partner or the rest
+# Most datagrams to read in one call, from the peer and from others: a flood must not block the peer or the rest
 # of the process.
-_MOST_OF_PARTNER, _MOST_OF_OTHERS = 256, 64
+_PEER_LIMIT, _MOST_OF_OTHERS = 256, 64
 
-# Period at which datagrams from other senders are read while the partner sends.
+# Period at which datagrams from other senders are read while the peer sends.
 _OTHERS_EVERY_S = 0.01
 
 # Time after its last frame during which a second ArduPilot counts as present.
@@ -34,34 +34,34 @@ _REFUSED_S = 2.0
 _KINDS = {FrameLengthError: "wrong_length", MagicError: "wrong_magic", FrameRateError: "zero_frame_rate"}
 
 
-class PartnerState(Enum):
-    """State of the partner."""
+class PeerState(Enum):
+    """State of the peer."""
 
-    NONE = "no partner"
+    NONE = "no peer"
     NEW = "new"
     SENDING = "sending"
     CONTESTED = "contested"
 
 
-class PartnerEvent(Enum):
+class PeerEvent(Enum):
     """A valid frame, by its sender and socket.
 
-    The first frames of a new partner arrive in the socket that all senders share, later ones in the partner's own.
+    The first frames of a new peer arrive in the socket that all senders share, later ones in the peer's own.
     """
 
-    FROM_NEWCOMER = "frame of a new sender while no partner is alive"
-    FROM_PARTNER = "frame of the partner"
-    FROM_PARTNER_IN_SHARED = "frame of the partner in the shared socket"
+    FROM_NEWCOMER = "frame of a new sender while no peer is alive"
+    FROM_PEER = "frame of the peer"
+    FROM_PEER_IN_SHARED = "frame of the peer in the shared socket"
     FROM_OTHER = "frame of another sender"
     FROM_OTHER_AGAIN = f"frame of another sender within {_REFUSED_S:g} s of the one before"
 
 
-class ArduPilotPartner:
-    """Receives frames of the partner and sends it answers, by the table `PARTNER_TRANSITIONS`.
+class ArduPilotPeer:
+    """Receives frames of the peer and sends it answers, by the table `PEER_TRANSITIONS`.
 
-    The sender of the first valid frame is the partner. Other senders are refused until the partner has been silent for
-    a while; a flood of their frames does not block the partner's. If a refused sender and the partner send at the same
-    time, the refused one is a second ArduPilot, and a warning is logged. Otherwise the refused sender is the partner
+    The sender of the first valid frame is the peer. Other senders are refused until the peer has been silent for
+    a while; a flood of their frames does not block the peer's. If a refused sender and the peer send at the same
+    time, the refused one is a second ArduPilot, and a warning is logged. Otherwise the refused sender is the peer
     itself after a restart, with a new source port.
 
     Attributes:
@@ -69,15 +69,15 @@ class ArduPilotPartner:
     """
 
     def __init__(self, own: Address, allowed: AllowedPeers, silence_s: float, incidents: Incidents) -> None:
-        """`open` opens the sockets; another sender may connect `silence_s` after the partner's last frame."""
+        """`open` opens the sockets; another sender may connect `silence_s` after the peer's last frame."""
         self.own = own
         self._allowed, self._silence_s, self._incidents = allowed, silence_s, incidents
-        self._sockets: PartnerSockets | None = None
+        self._sockets: PeerSockets | None = None
         self._address: Address | None = None
         self._last_frame_s = self._other_s = -math.inf
         self._others_due_s = 0.0
         self._refused: tuple[Address, float] | None = None
-        self._states = TransitionMachine(PARTNER_TRANSITIONS, PartnerState.NONE, self)
+        self._states = TransitionMachine(PEER_TRANSITIONS, PeerState.NONE, self)
 
     @property
     def refused(self) -> str:
@@ -93,7 +93,7 @@ class ArduPilotPartner:
             ParameterError: the address cannot be used.
         """
         try:
-            self._sockets = PartnerSockets(self.own)
+            self._sockets = PeerSockets(self.own)
         except OSError as error:
             raise ParameterError(
                 f"parameters 'ardupilot.address' and 'ardupilot.port': {address_text(self.own)} given, which cannot be "
@@ -112,37 +112,37 @@ class ArduPilotPartner:
         return self._sockets.filenos()
 
     def frames(self) -> Iterator[tuple[ServoFrame, Address]]:
-        """Accepted frames, each with its sender, which is or becomes the partner.
+        """Accepted frames, each with its sender, which is or becomes the peer.
 
         Each call reads a bounded number. Frames that the caller does not request stay in the socket.
         """
         assert self._sockets is not None
-        for _ in range(_MOST_OF_PARTNER):
-            datagram = self._sockets.from_partner()
+        for _ in range(_PEER_LIMIT):
+            datagram = self._sockets.from_peer()
             if datagram is None:
                 break
             assert self._address is not None
             frame = self._decoded(datagram, self._address)
             if frame is not None:
-                self._states.handle(PartnerEvent.FROM_PARTNER, self._address, frame)
+                self._states.handle(PeerEvent.FROM_PEER, self._address, frame)
                 yield frame, self._address
         yield from self._frames_of_shared_socket()
 
     def refuse_others(self) -> None:
-        """Read datagrams from other senders, at intervals, while the partner's own socket has frames."""
+        """Read datagrams from other senders, at intervals, while the peer's own socket has frames."""
         now_s = time.monotonic()
-        # Only in this state can no other sender connect, and does the shared socket hold no frame of the partner.
-        if self._states.state is PartnerState.SENDING and now_s >= self._others_due_s:
+        # Only in this state can no other sender connect, and does the shared socket hold no frame of the peer.
+        if self._states.state is PeerState.SENDING and now_s >= self._others_due_s:
             self._others_due_s = now_s + _OTHERS_EVERY_S
             for _ in self._frames_of_shared_socket():
                 pass
 
     def restart_timeout(self) -> None:
-        """Restart the silence timeout: the partner has sent a frame, or could not be expected to."""
+        """Restart the silence timeout: the peer has sent a frame, or could not be expected to."""
         self._last_frame_s = time.monotonic()
 
     def send(self, answer: bytes) -> None:
-        """Send the partner an answer."""
+        """Send the peer an answer."""
         assert self._sockets is not None and self._address is not None
         try:
             self._sockets.send(answer)
@@ -163,7 +163,7 @@ class ArduPilotPartner:
             frame = self._decoded(datagram, sender)
             if frame is not None:
                 event = self._event_of(sender)
-                if event is not None and ArduPilotPartner._take_frame in self._states.handle(event, sender, frame):
+                if event is not None and ArduPilotPeer._take_frame in self._states.handle(event, sender, frame):
                     yield frame, sender
 
     def _decoded(self, datagram: bytes, sender: Address) -> ServoFrame | None:
@@ -173,15 +173,15 @@ class ArduPilotPartner:
             self._incidents.count(_KINDS[type(error)], "datagram from %s:%s ignored: %s", *sender, error)
             return None
 
-    def _event_of(self, sender: Address) -> PartnerEvent | None:
-        """Event of a frame in the shared socket; None if its sender would become the partner but cannot be answered."""
+    def _event_of(self, sender: Address) -> PeerEvent | None:
+        """Event of a frame in the shared socket; None if its sender would become the peer but cannot be answered."""
         if sender == self._address:
-            return PartnerEvent.FROM_PARTNER_IN_SHARED
+            return PeerEvent.FROM_PEER_IN_SHARED
         now_s = time.monotonic()
         if now_s - self._last_frame_s < self._silence_s:
             self._incidents.counters["refused_frames"] += 1
             before_s, self._other_s = self._other_s, now_s
-            return PartnerEvent.FROM_OTHER_AGAIN if now_s - before_s <= _REFUSED_S else PartnerEvent.FROM_OTHER
+            return PeerEvent.FROM_OTHER_AGAIN if now_s - before_s <= _REFUSED_S else PeerEvent.FROM_OTHER
         assert self._sockets is not None
         try:
             self._sockets.connect(sender)
@@ -189,7 +189,7 @@ class ArduPilotPartner:
             text = "cannot answer ArduPilot at %s:%s: %s"
             self._incidents.count("refused_frames", text, *sender, error.strerror)
             return None
-        return PartnerEvent.FROM_NEWCOMER
+        return PeerEvent.FROM_NEWCOMER
 
     def _connect(self, sender: Address, frame: ServoFrame) -> None:
         self._address, self._refused = sender, None
@@ -216,26 +216,26 @@ class ArduPilotPartner:
         )
 
 
-_CONNECTED = (PartnerState.NEW, (ArduPilotPartner._connect, ArduPilotPartner._take_frame))
+_CONNECTED = (PeerState.NEW, (ArduPilotPeer._connect, ArduPilotPeer._take_frame))
 _COMMON = {
-    PartnerEvent.FROM_NEWCOMER: _CONNECTED,
-    PartnerEvent.FROM_PARTNER: (PartnerState.SENDING, (ArduPilotPartner._take_frame,)),
+    PeerEvent.FROM_NEWCOMER: _CONNECTED,
+    PeerEvent.FROM_PEER: (PeerState.SENDING, (ArduPilotPeer._take_frame,)),
 }
-_LATE = (ArduPilotPartner._count_late_frame,)
+_LATE = (ArduPilotPeer._count_late_frame,)
 
-PARTNER_TRANSITIONS: Transitions[PartnerState, PartnerEvent] = {
-    PartnerState.NONE: {PartnerEvent.FROM_NEWCOMER: _CONNECTED},
-    PartnerState.NEW: {
+PEER_TRANSITIONS: Transitions[PeerState, PeerEvent] = {
+    PeerState.NONE: {PeerEvent.FROM_NEWCOMER: _CONNECTED},
+    PeerState.NEW: {
         **_COMMON,
-        PartnerEvent.FROM_PARTNER_IN_SHARED: (PartnerState.NEW, (ArduPilotPartner._take_frame,)),
+        PeerEvent.FROM_PEER_IN_SHARED: (PeerState.NEW, (ArduPilotPeer._take_frame,)),
     },
-    PartnerState.SENDING: {
+    PeerState.SENDING: {
         **_COMMON,
-        PartnerEvent.FROM_PARTNER_IN_SHARED: (PartnerState.SENDING, _LATE),
-        PartnerEvent.FROM_OTHER: (PartnerState.CONTESTED, ()),
-        # Both send. Otherwise the other sender is the partner itself, restarted with a new source port.
-        PartnerEvent.FROM_OTHER_AGAIN: (PartnerState.CONTESTED, (ArduPilotPartner._warn_of_second_sender,)),
+        PeerEvent.FROM_PEER_IN_SHARED: (PeerState.SENDING, _LATE),
+        PeerEvent.FROM_OTHER: (PeerState.CONTESTED, ()),
+        # Both send. Otherwise the other sender is the peer itself, restarted with a new source port.
+        PeerEvent.FROM_OTHER_AGAIN: (PeerState.CONTESTED, (ArduPilotPeer._warn_of_second_sender,)),
     },
-    PartnerState.CONTESTED: {**_COMMON, PartnerEvent.FROM_PARTNER_IN_SHARED: (PartnerState.CONTESTED, _LATE)},
+    PeerState.CONTESTED: {**_COMMON, PeerEvent.FROM_PEER_IN_SHARED: (PeerState.CONTESTED, _LATE)},
 }
-"""Which sender is the partner, and which frames are accepted; an event not listed changes nothing."""
+"""Which sender is the peer, and which frames are accepted; an event not listed changes nothing."""

@@ -1,4 +1,4 @@
-"""A UDP port with one socket connected to the partner and one shared by all other senders."""
+"""A UDP port with one socket connected to the peer and one shared by all other senders."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _LONGEST_DATAGRAM = 2048
 _RECEIVE_BUFFER = 1 << 20
 
 
-class PartnerSockets:
-    """Two sockets on one port: one connected to the partner, one for all other senders.
+class PeerSockets:
+    """Two sockets on one port: one connected to the peer, one for all other senders.
 
     The kernel delivers a datagram to the socket that is connected to its sender. Datagrams from other senders can
-    therefore neither displace nor delay those of the partner.
+    therefore neither displace nor delay those of the peer.
     """
 
     def __init__(self, own: Address) -> None:
@@ -27,7 +27,7 @@ class PartnerSockets:
             OSError: the port cannot be bound.
         """
         self._own = own
-        # Unbound, so it receives nothing until there is a partner.
+        # Unbound, so it receives nothing until there is a peer.
         self._connected = _udp_socket()
         self._shared = _udp_socket()
         self._shared.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _RECEIVE_BUFFER)
@@ -46,20 +46,20 @@ class PartnerSockets:
         """File descriptors of both sockets; they never change."""
         return [self._shared.fileno(), self._connected.fileno()]
 
-    def connect(self, partner: Address) -> None:
-        """Connect to this partner, in place of any earlier one."""
+    def connect(self, peer: Address) -> None:
+        """Connect to this peer, in place of any earlier one."""
         with _udp_socket() as fresh:
             for one in (self._shared, fresh):
                 one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             fresh.bind(self._own)
-            fresh.connect(partner)
+            fresh.connect(peer)
             # No other process may bind the port.
             self._shared.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 0)
             # Keeps the file descriptor valid for pollers.
             os.dup2(fresh.fileno(), self._connected.fileno(), inheritable=False)
 
-    def from_partner(self) -> bytes | None:
-        """Next datagram from the partner; None if there is none."""
+    def from_peer(self) -> bytes | None:
+        """Next datagram from the peer; None if there is none."""
         try:
             return self._connected.recv(_LONGEST_DATAGRAM)
         # ConnectionRefusedError: the last datagram sent reached a closed port.
@@ -67,14 +67,14 @@ class PartnerSockets:
             return None
 
     def from_others(self) -> tuple[bytes, Address] | None:
-        """Next datagram from another sender, with its address; also what the partner sent before `connect`."""
+        """Next datagram from another sender, with its address; also what the peer sent before `connect`."""
         try:
             return self._shared.recvfrom(_LONGEST_DATAGRAM)
         except BlockingIOError:
             return None
 
     def send(self, datagram: bytes) -> None:
-        """Send a datagram to the partner.
+        """Send a datagram to the peer.
 
         Raises:
             OSError: the datagram cannot be sent.
