@@ -1,4 +1,4 @@
-"""Registry of front-ends, flight controllers, missions, and folders of vehicles and worlds.
+"""Registry of front-ends, flight controllers, missions, wind models, and folders of vehicles and worlds.
 
 Other packages register theirs by entry points (docs/add_a_vehicle.md); a table of the same form has this package's own.
 """
@@ -6,11 +6,14 @@ Other packages register theirs by entry points (docs/add_a_vehicle.md); a table 
 from __future__ import annotations
 
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
+from importlib import import_module
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rosflight_py_sim.parameters import ParameterError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 T = TypeVar("T")
 
@@ -34,6 +37,13 @@ _OWN = {
         "skywriting": "rosflight_py_sim.missions.skywriting.task:SkywritingTask",
     },
     "vehicles": {"rosflight_py_sim": "rosflight_py_sim.vehicles.vehicle_file:VEHICLES"},
+    "wind_models": {
+        "constant": "rosflight_py_sim.physics.constant_wind:ConstantWind",
+        "shear": "rosflight_py_sim.physics.shear:ShearWind",
+        "random_gusts": "rosflight_py_sim.physics.gusts:RandomGusts",
+        "discrete_gust": "rosflight_py_sim.physics.gusts:DiscreteGust",
+        "dryden": "rosflight_py_sim.physics.dryden:DrydenTurbulence",
+    },
     "worlds": {"rosflight_py_sim": "rosflight_py_sim.world.world_file:WORLDS"},
 }
 """Group, without PREFIX, to names and objects of its entry points."""
@@ -46,6 +56,8 @@ def registered(group: str) -> dict[str, EntryPoint]:
     Raises:
         ParameterError: two packages register the same name.
     """
+    from importlib.metadata import EntryPoint  # slow to import, and not needed by every node
+
     own = [EntryPoint(name, value, PREFIX + group) for name, value in _OWN[group].items()]
     found: dict[str, EntryPoint] = {}
     for one in [*_installed().select(group=PREFIX + group), *own]:
@@ -58,7 +70,15 @@ def registered(group: str) -> dict[str, EntryPoint]:
 @cache
 def _installed() -> Any:
     """All entry points, cached: the search takes some hundredths of a second."""
+    from importlib.metadata import entry_points
+
     return entry_points()
+
+
+def own_objects(group: str) -> dict[str, Any]:
+    """Objects of this package in a group, by name, without a search of the installed packages."""
+    places = {name: value.split(":") for name, value in _OWN[group].items()}
+    return {name: getattr(import_module(module), attribute) for name, (module, attribute) in places.items()}
 
 
 def flight_controller_names() -> list[str]:

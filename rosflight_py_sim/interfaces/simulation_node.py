@@ -10,7 +10,7 @@ from __future__ import annotations
 import difflib
 import functools
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar, TypeVar
 
@@ -116,7 +116,7 @@ class SimulationNode(Node):
         ALIASES: further node names whose sections in parameter files apply, strongest first (ROSflight's files name
             nodes by their executables).
         FILLS: default names of the nodes that this one replaces, besides its own.
-        PARAMETERS: the table.
+        PARAMETERS: the table, which `table_for` may extend.
         ONLY_TIME_MODE: time mode of a node that supports a single one, and therefore has no parameter `time_mode`.
 
     Raises:
@@ -167,15 +167,27 @@ class SimulationNode(Node):
                     self.subscribe(CLOCK, _nothing, qos=NEWEST)
         self.follows_stamps = False
         self.values: dict[str, Value] = {}
-        self._refuse_misspelt(files_of_arguments(arguments), shared_names)
         given = parameter_overrides(self)
         given |= values_of_arguments(arguments, self.get_name(), self.get_namespace(), self._other_names)
         given |= {parameter.name: parameter.value for parameter in node_arguments.get("parameter_overrides") or ()}
-        for parameter in self.PARAMETERS:
+        self.table = self.table_for(given)
+        self._refuse_misspelt(files_of_arguments(arguments), shared_names)
+        for parameter in self.table:
             self._declare(parameter, given)
         self.configure(self.values)
         self.add_on_set_parameters_callback(self._on_set_parameters)
         self.create_system_timer(_REPORT_PERIOD_S, Reports(self, self, self._statistics).report)
+
+    def table_for(self, given: Mapping[str, Any]) -> ParameterTable:
+        """The node's parameters: PARAMETERS, and those of parts that the given values choose.
+
+        Args:
+            given: values by parameter name, not checked yet.
+
+        Raises:
+            ParameterError: a value that chooses a part is not allowed.
+        """
+        return self.PARAMETERS
 
     def configure(self, values: dict[str, Value]) -> None:
         """Build the objects that depend on parameters; called at start-up and at each change.
@@ -243,16 +255,16 @@ class SimulationNode(Node):
         own = given({self.get_name(), self.DEFAULT_NAME} - set(self.ALIASES))
         named = own | given(self.ALIASES)
         for name in sorted(named | set(parameter_overrides(self))):
-            if name in self.PARAMETERS or name.split(".")[0] in _NOT_OURS:
+            if name in self.table or name.split(".")[0] in _NOT_OURS:
                 continue
-            near = difflib.get_close_matches(name, [p.name for p in self.PARAMETERS], n=1, cutoff=_NEAR)
+            near = difflib.get_close_matches(name, [p.name for p in self.table], n=1, cutoff=_NEAR)
             if name in own or ((name in named or near) and name not in shared_names):
-                raise ParameterError(self.PARAMETERS.unknown(name))
+                raise ParameterError(self.table.unknown(name))
 
     def _declare(self, parameter: Parameter, given: dict[str, Any]) -> None:
         name = parameter.name
         if parameter.required and name not in given:
-            raise self.PARAMETERS.missing(parameter)
+            raise self.table.missing(parameter)
         self.values[name] = parameter.checked(given.get(name, parameter.default))
         descriptor = _descriptor(parameter)
         if self.values[name] != []:
@@ -278,14 +290,14 @@ class SimulationNode(Node):
 
     def _checked(self, change: RosParameter[Any]) -> RosParameter[Any]:
         if not self.has_parameter(change.name):
-            raise ParameterError(self.PARAMETERS.unknown(change.name))
-        if change.name not in self.PARAMETERS:
+            raise ParameterError(self.table.unknown(change.name))
+        if change.name not in self.table:
             return change
-        parameter = self.PARAMETERS[change.name]
+        parameter = self.table[change.name]
         return _typed(parameter, parameter.checked(change.value))
 
     def _on_set_parameters(self, changes: list[RosParameter[Any]]) -> SetParametersResult:
-        values = {**self.values, **{change.name: change.value for change in changes if change.name in self.PARAMETERS}}
+        values = {**self.values, **{change.name: change.value for change in changes if change.name in self.table}}
         try:
             if values != self.values:
                 self.configure(values)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,7 +14,7 @@ from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Value, number
 from rosflight_py_sim.physics.fixedwing import direct_mixer
 from rosflight_py_sim.physics.jsbsim_aircraft import JSBSIM_PARAMETERS, JsbsimAircraft
-from rosflight_py_sim.physics.wind import WIND_PARAMETERS, Wind
+from rosflight_py_sim.physics.wind import WIND_PARAMETERS, Wind, with_model_parameters
 from rosflight_py_sim.pulse_width import OUTPUTS
 from rosflight_py_sim.shared_parameters import ORIGIN_ALTITUDE, ORIGIN_LATITUDE, ORIGIN_LONGITUDE, SEED, WIND_STREAM
 
@@ -43,6 +44,10 @@ class JsbsimDynamics(FlightModelInterface):
         self._wind: Wind | None = None
         self._mixer = direct_mixer()
         super().__init__(**arguments)
+
+    def table_for(self, given: Mapping[str, Any]) -> ParameterTable:
+        """Add the parameters of the chosen wind models."""
+        return with_model_parameters(self.PARAMETERS, given)
 
     def configure(self, values: dict[str, Value]) -> None:
         """Rebuild the wind, which takes over the state of the old one; build the aircraft at the start."""

@@ -23,6 +23,7 @@ from rosflight_py_sim.interfaces.parameter_files import check_files, files_of_ar
 from rosflight_py_sim.interfaces.rclpy_internals import RCLError, UnknownROSArgsError
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.parameters import ParameterError, ParameterTable
+from rosflight_py_sim.registry import registered, registered_class
 
 # Long enough to cost nothing, short enough to react to signals at once.
 _PATIENCE_S = 0.2
@@ -67,11 +68,16 @@ def chosen_nodes(executables: Iterable[str]) -> dict[str, str]:
 
 
 class SharedNames(Iterable[str]):
-    """Names of the parameters of all nodes; the modules are loaded only when the names are needed."""
+    """Names of the parameters of all nodes and wind models; modules are loaded only when the names are needed."""
 
     def __iter__(self) -> Iterator[str]:
         """All names."""
-        return (p.name for executable in NODE_CLASSES for p in node_class(executable).PARAMETERS)
+        from rosflight_py_sim.physics.wind_model import WindModel
+
+        for executable in NODE_CLASSES:
+            yield from (p.name for p in node_class(executable).PARAMETERS)
+        for name in registered("wind_models"):
+            yield from (p.name for p in registered_class("wind_models", name, WindModel).PARAMETERS)
 
 
 def make_executor() -> Executor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,7 +15,7 @@ from rosflight_py_sim.interfaces.step_topics import PWM_OUTPUT, PulseWidths
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import ParameterTable, Value, number
 from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS, VehicleDynamics
-from rosflight_py_sim.physics.wind import WIND_PARAMETERS, Wind
+from rosflight_py_sim.physics.wind import WIND_PARAMETERS, Wind, with_model_parameters
 from rosflight_py_sim.shared_parameters import SEED, WIND_STREAM
 
 
@@ -35,6 +36,10 @@ class StandaloneDynamics(DynamicsInterface):
         if self.body.steering.is_used:
             self._pwm_arrived = self._join.input(PWM_OUTPUT.name)
             self.subscribe(PWM_OUTPUT, self._on_pwm, needed=True)
+
+    def table_for(self, given: Mapping[str, Any]) -> ParameterTable:
+        """Add the parameters of the chosen wind models."""
+        return with_model_parameters(self.PARAMETERS, given)
 
     def configure(self, values: dict[str, Value]) -> None:
         """Rebuild body and wind; they take over the state of the old ones."""

@@ -1,35 +1,23 @@
 """Wind (NED, m/s): the sum of models chosen by name.
 
-Each model is a class (`wind_model.py`). An installed package adds a model by an entry point of the group
-`rosflight_py_sim.wind_models`.
+Each model is a class (`wind_model.py`); `registry.py` has the models of this package and of others.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.jit import kernel
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values
-from rosflight_py_sim.physics.constant_wind import ConstantWind
-from rosflight_py_sim.physics.dryden import DrydenTurbulence
-from rosflight_py_sim.physics.gusts import DiscreteGust, RandomGusts, duration_limits
-from rosflight_py_sim.physics.shear import ShearWind
+from rosflight_py_sim.physics.gusts import duration_limits
 from rosflight_py_sim.physics.wind_model import WindModel
+from rosflight_py_sim.registry import own_objects, registered_class
 
-ENTRY_POINTS = "rosflight_py_sim.wind_models"
-"""Group of the entry points by which packages register further models: `name = module:class`."""
-
-BUILT_IN: Mapping[str, type[WindModel]] = {
-    "constant": ConstantWind,
-    "shear": ShearWind,
-    "random_gusts": RandomGusts,
-    "discrete_gust": DiscreteGust,
-    "dryden": DrydenTurbulence,
-}
+BUILT_IN: Mapping[str, type[WindModel]] = own_objects("wind_models")
 """Models of this package by name, in the order in which they are built, advanced and added."""
 
 WIND_PARAMETERS = sum(
@@ -46,11 +34,34 @@ WIND_PARAMETERS = sum(
 )
 
 
+def with_model_parameters(table: ParameterTable, given: Mapping[str, Any]) -> ParameterTable:
+    """The table of a node, extended by the parameters of the models from other packages that `wind_models` names.
+
+    Args:
+        table: contains WIND_PARAMETERS.
+        given: values by parameter name, not checked yet.
+
+    Raises:
+        ParameterError: `wind_models` is not allowed, or two owners declare the same name with differences.
+    """
+    declared = {parameter.name: ("the node", parameter) for parameter in table}
+    names = table["wind_models"].checked(given.get("wind_models", table["wind_models"].default))
+    for name in cast("list[str]", names):
+        for parameter in () if name in BUILT_IN else _model(name).PARAMETERS:
+            owner, other = declared.setdefault(parameter.name, (f"wind model '{name}'", parameter))
+            if other != parameter:
+                raise ParameterError(
+                    f"parameter '{parameter.name}' of wind model '{name}' given, and of {owner} with another "
+                    "declaration; allowed: each name once"
+                )
+    return ParameterTable(*(parameter for _, parameter in declared.values()))
+
+
 def wind_models(values: Values) -> dict[str, type[WindModel]]:
     """The models selected by the values, by name: first those of this package, then others in the order given.
 
     Raises:
-        ParameterError: a name is unknown or given twice.
+        ParameterError: a name is unknown or given twice, or the values lack a parameter of a model.
     """
     if not values["sim_has_wind"]:
         return {}
@@ -59,32 +70,19 @@ def wind_models(values: Values) -> dict[str, type[WindModel]]:
         raise ParameterError(
             f"parameter 'wind_models': {given} given; allowed: each name once; {twice[0]!r} is repeated"
         )
-    models = {name: model for name, model in BUILT_IN.items() if name in given or model.is_switched_on(values)}
-    others = [name for name in given if name not in BUILT_IN]
-    return {**models, **{name: _registered(name) for name in others}}
+    own = [name for name, model in BUILT_IN.items() if name in given or model.is_switched_on(values)]
+    models = {name: _model(name) for name in [*own, *(name for name in given if name not in BUILT_IN)]}
+    for name, model in models.items():
+        if missing := [parameter.name for parameter in model.PARAMETERS if parameter.name not in values]:
+            raise ParameterError(
+                f"parameter 'wind_models': {given} given; {name!r} has the parameter {missing[0]!r}, which a node "
+                f"declares when it starts: start the node with {name!r} in wind_models"
+            )
+    return models
 
 
-def _registered(name: str) -> type[WindModel]:
-    """The model that an installed package registers under a name."""
-    from importlib.metadata import entry_points  # rarely needed, and slow to import
-
-    found = {one.name: one for one in entry_points(group=ENTRY_POINTS)}
-    if name not in found:
-        raise ParameterError(
-            f"parameter 'wind_models': {name!r} given; allowed: {', '.join([*BUILT_IN, *sorted(found)])} "
-            f"(a package adds a model by an entry point of the group {ENTRY_POINTS})"
-        )
-    try:
-        model = found[name].load()
-    except (ImportError, AttributeError) as error:
-        raise ParameterError(
-            f"parameter 'wind_models': {name!r} given, but {found[name].value} cannot be loaded: {error}"
-        ) from error
-    if not (isinstance(model, type) and issubclass(model, WindModel)):
-        raise ParameterError(
-            f"parameter 'wind_models': {name!r} given, but {found[name].value} is not a subclass of WindModel"
-        )
-    return model
+def _model(name: str) -> type[WindModel]:
+    return cast("type[WindModel]", registered_class("wind_models", name, WindModel))
 
 
 @kernel

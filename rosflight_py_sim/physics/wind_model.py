@@ -24,7 +24,8 @@ class WindModel(ABC):
     A wind that depends on position and time alone derives from `WindField`.
 
     Class attributes:
-        PARAMETERS: parameters of the model, which the dynamics nodes declare for the models of this package.
+        PARAMETERS: parameters of the model. The dynamics nodes declare those of this package's models always, and those
+            of another package's model if `wind_models` names it when the node starts.
         IS_CONSTANT: whether the velocity never changes; it is then added once.
         IS_MEAN: whether the velocity belongs to the mean wind, which sets the direction of gusts and turbulence.
     """

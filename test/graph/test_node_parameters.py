@@ -197,7 +197,7 @@ BAD = {
     "vector_too_short": (DYN, {**DYNAMICS, "steady_state_wind": [1.0, 2.0]}, ["'steady_state_wind'", "2 elements"]),
     "contact_points": (DYN, {**DYNAMICS, "contact_points": [0.0, 0.1]}, ["'contact_points'", "2 numbers"]),
     "choice": (DYN, {**DYNAMICS, "turbulence_model": "karman"}, ["'turbulence_model'", "'karman'", "dryden_8785c"]),
-    "wind_model": (DYN, {**DYNAMICS, **KARMAN}, ["'wind_models'", "'karman' given", "constant, shear, random_gusts"]),
+    "wind_model": (DYN, {**DYNAMICS, **KARMAN}, ["'karman'", "wind_models given", "constant, shear, random_gusts"]),
     "time_mode": (DYN, {**DYNAMICS, "time_mode": "fast"}, ["'time_mode'", "'fast'", "wall, paced, gated, lockstep"]),
     "rotor_lists": (ROT, {**ROTORS, "rotor_dists": [0.2]}, ["'rotor_dists'", "1 numbers given", "allowed: 2"]),
     "rotor_directions": (ROT, {**ROTORS, "rotor_rotation_directions": [1, 2]}, ["'rotor_rotation_directions'", "2"]),

@@ -1,4 +1,4 @@
-"""A package of a user's brings a front-end, a mission, a vehicle and a world, found by its entry points alone."""
+"""A package of a user's brings a front-end, mission, vehicle, wind model and world, found by its entry points alone."""
 
 from __future__ import annotations
 
@@ -23,6 +23,9 @@ patience = kites.task:Patience
 [rosflight_py_sim.vehicles]
 kites = kites:VEHICLES
 
+[rosflight_py_sim.wind_models]
+draught = kites.draught:Draught
+
 [rosflight_py_sim.worlds]
 kites = kites:WORLDS
 """
@@ -33,6 +36,23 @@ from pathlib import Path
 
 VEHICLES, WORLDS = Path(__file__).with_name("vehicles"), Path(__file__).with_name("worlds")
 """,
+    "draught": '''\
+from rosflight_py_sim.parameters import Parameter, ParameterTable
+from rosflight_py_sim.physics.wind_model import WindField
+
+
+class Draught(WindField):
+    """Air that moves to the east."""
+
+    PARAMETERS = ParameterTable(Parameter("draught_speed", 1.0, "Speed of the air", "m/s", minimum=0.0))
+
+    def __init__(self, values, rng):
+        super().__init__(values, rng)
+        self._speed = values["draught_speed"]
+
+    def velocity_ned(self, position_ned, time_s):
+        return 0.0, self._speed, 0.0
+''',
     "front_end": '''\
 from rosflight_py_sim.bridge.front_end_interface import ActuatorFrontEnd
 from rosflight_py_sim.parameters import Parameter, ParameterTable
@@ -89,7 +109,8 @@ class Patience(ClientTask):
 
     def report(self, console, picture):
         height = -self._recorder.log.position_ned[-1, 2]
-        console.print(f"world {self._world.name}, {len(self._recorder.log)} rows, flew up: {height > 1.0}")
+        wind = self._recorder.log.flow_ned[-1].tolist()
+        console.print(f"world {self._world.name}, {len(self._recorder.log)} rows, flew up: {height > 1.0}, wind {wind}")
         return height > 1.0
 ''',
 }
@@ -138,13 +159,14 @@ def site(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_registered_vehicle_flies_its_registered_mission_by_a_registered_front_end_in_a_registered_world(
+def test_registered_vehicle_flies_its_registered_mission_by_a_registered_front_end_in_a_registered_world_and_wind(
     command_line: Run, site: Path
 ) -> None:
-    words = ("fly", "--vehicle", "kite", "--world", "hall", "--calm", "--real-time-multiplier", "4")
-    result = command_line("-m", "rosflight_py_sim", *words, PYTHONPATH=f"{PROJECT}:{site}")
+    words = ("fly", "--vehicle", "kite", "--world", "hall", "--calm", "--real-time-multiplier", "4", "--ros-args")
+    wind = ("-p", "sim_has_wind:=true", "-p", "wind_models:=[draught]", "-p", "draught_speed:=2")
+    result = command_line("-m", "rosflight_py_sim", *words, *wind, PYTHONPATH=f"{PROJECT}:{site}")
     assert result.returncode == 0, result.stdout + result.stderr
-    assert "world hall, " in result.stdout and "flew up: True" in result.stdout
+    assert "world hall, " in result.stdout and "flew up: True, wind [0.0, 2.0, 0.0]" in result.stdout
 
 
 def test_registered_things_are_listed_beside_the_packages_own(command_line: Run, site: Path) -> None:

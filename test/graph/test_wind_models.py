@@ -1,65 +1,171 @@
-"""The wind model of docs/physics.md flies, from a package outside of this one."""
+"""The wind model of docs/physics.md flies, from a package outside of this one, with a parameter of its own."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from geometry_msgs.msg import Vector3Stamped
+from rcl_interfaces.srv import DescribeParameters, SetParameters
+from rclpy.parameter import Parameter
 
-from rosflight_py_sim.nodes.standalone_dynamics import WIND_STREAM
+from rosflight_py_sim import registry
 from rosflight_py_sim.parameters import ParameterError
-from rosflight_py_sim.physics.wind import ENTRY_POINTS, WIND_PARAMETERS, Wind
+from rosflight_py_sim.physics.wind import WIND_PARAMETERS, Wind
+from rosflight_py_sim.shared_parameters import WIND_STREAM
 
 PROJECT = Path(__file__).parents[2]
 PAGE = (PROJECT / "docs" / "physics.md").read_text(encoding="utf-8").partition("### Add a wind model")[2]
 EXAMPLE = PAGE.split("```python\n")[1].split("```")[0]
 
+THERMAL = "thermal = my_winds.thermal:Thermal"
+NAMED = {"sim_has_wind": True, "wind_models": ["thermal"]}
 
-def install(folder: Path, monkeypatch: pytest.MonkeyPatch, *entries: str) -> None:
-    """Install a package with the example's module and these entry points, as pip would."""
-    package, told = folder / "my_winds", folder / "my_winds-1.0.dist-info"
-    package.mkdir()
-    told.mkdir()
-    (package / "__init__.py").touch()
-    (package / "thermal.py").write_text(EXAMPLE, encoding="utf-8")
-    (told / "METADATA").write_text("Metadata-Version: 2.1\nName: my_winds\nVersion: 1.0\n", encoding="utf-8")
-    (told / "entry_points.txt").write_text("\n".join([f"[{ENTRY_POINTS}]", *entries]), encoding="utf-8")
-    monkeypatch.syspath_prepend(folder)
+CLASHES = """
+from my_winds.thermal import *
+
+class Heavy(WindField):
+    PARAMETERS = ParameterTable(Parameter("mass", 3.0, "Mass of the air", "kg"))
+
+class Other(WindField):
+    PARAMETERS = ParameterTable(Parameter("thermal_strength", 9.0, "Another strength", "m/s"))
+"""
+
+Install = Callable[..., None]
 
 
-def test_wind_model_of_another_package_flies(
-    graph: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    install(tmp_path, monkeypatch, "thermal = my_winds.thermal:Thermal")
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
+    """A function that installs a package with the example's module and these entry points, as pip would."""
+
+    def forget() -> None:
+        for cached in (registry.registered, registry._installed):
+            cached.cache_clear()
+
+    def installed(*entries: str) -> None:
+        package, told = tmp_path / "my_winds", tmp_path / "my_winds-1.0.dist-info"
+        package.mkdir()
+        told.mkdir()
+        (package / "__init__.py").touch()
+        (package / "thermal.py").write_text(EXAMPLE, encoding="utf-8")
+        (package / "clashes.py").write_text(CLASHES, encoding="utf-8")
+        (told / "METADATA").write_text("Metadata-Version: 2.1\nName: my_winds\nVersion: 1.0\n", encoding="utf-8")
+        (told / "entry_points.txt").write_text("\n".join(["[rosflight_py_sim.wind_models]", *entries]), "utf-8")
+        monkeypatch.syspath_prepend(tmp_path)
+        forget()
+
+    yield installed
+    forget()
+
+
+def given(*settings: str) -> list[str]:
+    """ROS arguments for a wind of the thermal and a steady wind of 3 m/s."""
     words = ("sim_has_wind:=true", "wind_models:=[constant, thermal]", "use_random_wind:=false", "seed:=3")
-    given = [word for setting in (*words, "steady_state_wind:=[3.0, 0.0, 0.0]") for word in ("-p", setting)]
-    g = graph(*given)
+    return [word for one in (*words, "steady_state_wind:=[3.0, 0.0, 0.0]", *settings) for word in ("-p", one)]
+
+
+def rising(strength: float) -> float:
+    """Speed of the thermal at the origin, m/s, for seed 3."""
+    north, east = np.random.default_rng([3, WIND_STREAM]).spawn(1)[0].uniform(-20.0, 20.0, 2)
+    return strength * math.exp(-((math.hypot(north, east) / 20.0) ** 2))
+
+
+def test_wind_model_of_another_package_flies(graph: Callable[..., Any], install: Install) -> None:
+    install(THERMAL)
+    g = graph(*given())
     heard = g.hear("sim/truth_wind", Vector3Stamped)
     g.spin_until(lambda: g.time_s > 0.5, "half a second")
-    north, east = np.random.default_rng([3, WIND_STREAM]).spawn(1)[0].uniform(-20.0, 20.0, 2)
-    rising = 3.0 * math.exp(-((math.hypot(north, east) / 20.0) ** 2))
     vector = heard[-1].vector
     # The vehicle moves by millimetres in a thermal of 20 m.
-    assert [vector.x, vector.y, -vector.z] == pytest.approx([3.0, 0.0, rising], abs=1e-3)
+    assert [vector.x, vector.y, -vector.z] == pytest.approx([3.0, 0.0, rising(3.0)], abs=1e-3)
+
+
+def test_parameter_of_a_wind_model_is_described_set_and_refused_as_the_nodes_own(
+    graph: Callable[..., Any], install: Install
+) -> None:
+    install(THERMAL)
+    g = graph(*given("thermal_strength:=5.0"))
+    described = g.call("dynamics/describe_parameters", DescribeParameters, names=["thermal_strength"]).descriptors[0]
+    assert described.description == "Speed of the air on the thermal's axis [m/s]"
+    assert described.additional_constraints == "number, from 0 to 10 m/s"
+    assert [described.floating_point_range[0].from_value, described.floating_point_range[0].to_value] == [0.0, 10.0]
+
+    def set_to(strength: float) -> Any:
+        changed = Parameter("thermal_strength", value=strength).to_parameter_msg()
+        return g.call("dynamics/set_parameters", SetParameters, parameters=[changed]).results[0]
+
+    heard = g.hear("sim/truth_wind", Vector3Stamped)
+    for strength in (5.0, 8.0):
+        assert set_to(strength).successful
+        heard.clear()
+        g.spin_until(lambda: len(heard) > 10, "wind")
+        assert -heard[-1].vector.z == pytest.approx(rising(strength), abs=1e-3)
+    refused = set_to(11.0)
+    assert not refused.successful
+    assert refused.reason == "parameter 'thermal_strength': 11.0 given; allowed: number, from 0 to 10 m/s"
+
+
+def test_parameter_file_sets_the_parameter_of_a_wind_model(
+    graph: Callable[..., Any], install: Install, tmp_path: Path
+) -> None:
+    install(THERMAL)
+    file = tmp_path / "thermal.yaml"
+    file.write_text(
+        "/**/dynamics:\n  ros__parameters: {sim_has_wind: true, wind_models: [thermal], thermal_strength: 2}\n"
+    )
+    assert graph("--params-file", str(file)).node("dynamics").get_parameter("thermal_strength").value == 2.0
+
+
+def test_misspelt_parameter_of_a_wind_model_is_refused(
+    graph: Callable[..., Any], install: Install, tmp_path: Path
+) -> None:
+    install(THERMAL)
+    file = tmp_path / "thermal.yaml"
+    file.write_text("/**/dynamics:\n  ros__parameters: {wind_models: [thermal], thermal_strenght: 2}\n")
+    with pytest.raises(ParameterError, match="no parameter 'thermal_strenght'; did you mean 'thermal_strength'"):
+        graph("--params-file", str(file))
+
+
+def test_wind_model_with_undeclared_parameters_is_refused_in_a_running_node(
+    graph: Callable[..., Any], install: Install
+) -> None:
+    install(THERMAL)
+    g = graph("-p", "sim_has_wind:=true")
+    changed = Parameter("wind_models", value=["thermal"]).to_parameter_msg()
+    refused = g.call("dynamics/set_parameters", SetParameters, parameters=[changed]).results[0]
+    assert not refused.successful
+    assert "start the node with 'thermal' in wind_models" in refused.reason
+
+
+@pytest.mark.parametrize(
+    ("models", "owner"),
+    [
+        ("[heavy]", "parameter 'mass' of wind model 'heavy' given, and of the node"),
+        ("[thermal, other]", "parameter 'thermal_strength' of wind model 'other' given, and of wind model 'thermal'"),
+    ],
+)
+def test_parameters_of_the_same_name_are_refused_with_both_owners(
+    graph: Callable[..., Any], install: Install, models: str, owner: str
+) -> None:
+    install(THERMAL, "heavy = my_winds.clashes:Heavy", "other = my_winds.clashes:Other")
+    with pytest.raises(ParameterError, match=owner):
+        graph("-p", f"wind_models:={models}")
 
 
 @pytest.mark.parametrize(
     ("entry", "told"),
     [
-        ("thermal = my_winds.elsewhere:Thermal", "my_winds.elsewhere:Thermal cannot be loaded: No module named"),
-        ("thermal = math:pi", "math:pi is not a subclass of WindModel"),
-        ("other = my_winds.thermal:Thermal", "'thermal' given; allowed: constant, .*, dryden, other"),
+        ("thermal = my_winds.elsewhere:Thermal", r"my_winds.elsewhere:Thermal' .* cannot be loaded: No module named"),
+        ("thermal = math:pi", "'thermal = math:pi' .* allowed: classes derived from WindModel"),
+        ("other = my_winds.thermal:Thermal", "'thermal' .* allowed: other, constant, .*, dryden"),
+        ("dryden = my_winds.thermal:Thermal", "'dryden = my_winds.thermal:Thermal' .* given, and .*DrydenTurbulence"),
     ],
 )
-def test_wind_model_that_cannot_be_used_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, entry: str, told: str
-) -> None:
-    install(tmp_path, monkeypatch, entry)
-    values = WIND_PARAMETERS.checked({"sim_has_wind": True, "wind_models": ["thermal"]})
+def test_wind_model_that_cannot_be_used_is_refused(install: Install, entry: str, told: str) -> None:
+    install(entry)
     with pytest.raises(ParameterError, match=told):
-        Wind(values, np.random.default_rng(0))
+        Wind(WIND_PARAMETERS.checked(NAMED), np.random.default_rng(0))

@@ -151,12 +151,15 @@ def test_turbulence_lies_along_the_sheared_wind():
 @pytest.mark.parametrize(
     ("models", "told"),
     [
-        (["constant", "karman"], "'karman' given; allowed: constant, shear, random_gusts, discrete_gust, dryden"),
-        (["constant", "constant"], "allowed: each name once; 'constant' is repeated"),
+        (
+            ["constant", "karman"],
+            "'karman' of .*wind_models given; allowed: .*constant, shear, random_gusts, .*, dryden",
+        ),
+        (["constant", "constant"], "'wind_models'.* allowed: each name once; 'constant' is repeated"),
     ],
 )
 def test_unknown_and_repeated_models_are_refused(models, told):
-    with pytest.raises(ParameterError, match=f"'wind_models'.*{told}"):
+    with pytest.raises(ParameterError, match=told):
         wind(wind_models=models)
 
 
