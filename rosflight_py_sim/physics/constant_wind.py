@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Values
-from rosflight_py_sim.physics.wind_model import WindModel
+from rosflight_py_sim.physics.wind_model import Array, WindModel
 
 
 class ConstantWind(WindModel):
@@ -40,13 +39,7 @@ class ConstantWind(WindModel):
             spread = np.array(values["random_wind_std_dev"], dtype=np.float64)
             self._velocity_ned = np.array(values["random_wind_mean"]) + spread * rng.standard_normal(3)
 
-    def add(
-        self,
-        wind_ned: NDArray[np.float64],
-        mean_ned: NDArray[np.float64],
-        truth: NDArray[np.float64],
-        dt: float,
-    ) -> None:
+    def add(self, wind_ned: Array, mean_ned: Array, truth: Array, dt: float) -> None:
         """Add the velocity."""
         wind_ned += self._velocity_ned
 

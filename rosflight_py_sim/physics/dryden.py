@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from rosflight_py_sim.jit import kernel
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
 from rosflight_py_sim.physics.normal_draws import NormalDraws
-from rosflight_py_sim.physics.wind_model import WindModel, airspeed_in
+from rosflight_py_sim.physics.wind_model import Array, WindModel, airspeed_in
 
 FOOT = 0.3048
 """m."""
@@ -164,13 +164,7 @@ class DrydenTurbulence(WindModel):
         """Whether `turbulence_model` is dryden_8785c."""
         return values["turbulence_model"] == "dryden_8785c"
 
-    def add(
-        self,
-        wind_ned: NDArray[np.float64],
-        mean_ned: NDArray[np.float64],
-        truth: NDArray[np.float64],
-        dt: float,
-    ) -> None:
+    def add(self, wind_ned: Array, mean_ned: Array, truth: Array, dt: float) -> None:
         """Advance by dt and add the turbulence."""
         normals = self._normals.next()
         add_turbulence(self._wind_speed_20ft, self._intensity, dt, mean_ned, truth, self._filters, normals, wind_ned)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from rosflight_py_sim.jit import kernel
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values, number
-from rosflight_py_sim.physics.wind_model import WindModel, airspeed_in
+from rosflight_py_sim.physics.wind_model import Array, WindModel, airspeed_in
 
 
 @kernel
@@ -79,13 +79,7 @@ class RandomGusts(WindModel):
         """Whether `wind_has_gusts` is on."""
         return bool(values["wind_has_gusts"])
 
-    def add(
-        self,
-        wind_ned: NDArray[np.float64],
-        mean_ned: NDArray[np.float64],
-        truth: NDArray[np.float64],
-        dt: float,
-    ) -> None:
+    def add(self, wind_ned: Array, mean_ned: Array, truth: Array, dt: float) -> None:
         """Advance by dt and add the gusts."""
         self._until_gust -= dt
         while self._until_gust <= 0.0:
@@ -194,13 +188,7 @@ class DiscreteGust(WindModel):
         """Whether `discrete_gust_velocity` is not zero."""
         return any(values["discrete_gust_velocity"])  # type: ignore[arg-type]
 
-    def add(
-        self,
-        wind_ned: NDArray[np.float64],
-        mean_ned: NDArray[np.float64],
-        truth: NDArray[np.float64],
-        dt: float,
-    ) -> None:
+    def add(self, wind_ned: Array, mean_ned: Array, truth: Array, dt: float) -> None:
         """Advance by dt and add the gust."""
         add_discrete_gust(self._gust, dt, mean_ned, truth, wind_ned)
 

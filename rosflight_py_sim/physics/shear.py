@@ -6,11 +6,10 @@ import math
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rosflight_py_sim.jit import kernel
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
-from rosflight_py_sim.physics.wind_model import WindModel
+from rosflight_py_sim.physics.wind_model import Array, WindModel
 
 FOOT = 0.3048
 """m."""
@@ -53,12 +52,6 @@ class ShearWind(WindModel):
         self._wind_20ft = np.array(values["shear_wind_20ft"], dtype=np.float64)
         self._roughness_length = number(values, "shear_roughness_length")
 
-    def add(
-        self,
-        wind_ned: NDArray[np.float64],
-        mean_ned: NDArray[np.float64],
-        truth: NDArray[np.float64],
-        dt: float,
-    ) -> None:
+    def add(self, wind_ned: Array, mean_ned: Array, truth: Array, dt: float) -> None:
         """Add the wind at the vehicle's height."""
         wind_ned += shear_share(-float(truth[2]), self._roughness_length) * self._wind_20ft

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from rosflight_py_sim.jit import kernel
 from rosflight_py_sim.parameters import ParameterTable, Values
 from rosflight_py_sim.physics.rotations import rotate_to_inertial
+
+Array: TypeAlias = NDArray[np.float64]
 
 SLOWEST_AIRSPEED = 1.0
 """Smallest speed (m/s) at which gusts and turbulence pass a vehicle, for one that drifts with the mean wind."""
@@ -52,13 +54,7 @@ class WindModel(ABC):
         return False
 
     @abstractmethod
-    def add(
-        self,
-        wind_ned: NDArray[np.float64],
-        mean_ned: NDArray[np.float64],
-        truth: NDArray[np.float64],
-        dt: float,
-    ) -> None:
+    def add(self, wind_ned: Array, mean_ned: Array, truth: Array, dt: float) -> None:
         """Advance by a step and add the velocity at its end to `wind_ned`.
 
         Args:
@@ -81,7 +77,7 @@ class WindField(WindModel):
         self._time_s = 0.0
 
     @abstractmethod
-    def velocity_ned(self, position_ned: NDArray[np.float64], time_s: float) -> Sequence[float]:
+    def velocity_ned(self, position_ned: Array, time_s: float) -> Sequence[float]:
         """Velocity of the air, north, east and down, m/s.
 
         Args:
@@ -89,13 +85,7 @@ class WindField(WindModel):
             time_s: simulated time since the field was switched on, s.
         """
 
-    def add(
-        self,
-        wind_ned: NDArray[np.float64],
-        mean_ned: NDArray[np.float64],
-        truth: NDArray[np.float64],
-        dt: float,
-    ) -> None:
+    def add(self, wind_ned: Array, mean_ned: Array, truth: Array, dt: float) -> None:
         """Add the velocity at the vehicle."""
         self._time_s += dt
         north, east, down = self.velocity_ned(truth[:3].copy(), self._time_s)
