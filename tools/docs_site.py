@@ -2,7 +2,8 @@
 
 The pages stay plain Markdown, whose links work in both places, because the source directory of the site is the
 project's. Added here are: a table of contents, from the headings and tables of docs/index.md; the docstrings of the
-classes that docs/api.md names; sequence diagrams, drawn; a first page that leads to docs/index.html.
+classes that docs/api.md names; sequence diagrams, drawn, and flowcharts as text; a first page that leads to
+docs/index.html.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     # Before the extension that reads Google's style does.
     app.connect("autodoc-process-docstring", _plain_docstring, priority=400)
     app.connect("build-finished", _lead_to_contents)
-    app.add_directive("mermaid", SequenceDiagram)
+    app.add_directive("mermaid", MermaidDiagram)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
@@ -91,13 +92,16 @@ _MESSAGE = re.compile(r"(\w+)->>(\w+): (.+)")
 _NOTE = re.compile(r"Note over (\w+): (.+)")
 
 
-class SequenceDiagram(Directive):
-    """Mermaid's sequence diagrams: participants, messages and notes over one participant."""
+class MermaidDiagram(Directive):
+    """Mermaid's sequence diagrams: participants, messages and notes over one participant; of flowcharts the text."""
 
     has_content = True
 
     def run(self) -> list[nodes.Node]:
-        """The picture, as part of the page."""
+        """The picture or the text, as part of the page."""
+        if self.content[0].startswith("flowchart"):
+            text = "\n".join(self.content)
+            return [nodes.literal_block(text, text, language="text")]
         try:
             return [nodes.raw("", sequence_diagram(list(self.content)), format="html")]
         except ValueError as error:

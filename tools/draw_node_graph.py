@@ -26,7 +26,7 @@ from rosflight_py_sim.interfaces.time_modes import TIME_MODES
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.vehicles import vehicle
-from rosflight_py_sim.viewer.graph_drawing import draw
+from rosflight_py_sim.viewer.graph_drawing import draw, mermaid_text
 from rosflight_py_sim.viewer.graph_model import GraphModel, Health, NodeEntry, Report, TopicEntry
 from rosflight_py_sim.viewer.graph_watch import GraphWatch
 
@@ -93,7 +93,8 @@ def page(model: GraphModel) -> str:
         "Written by `tools/draw_node_graph.py` from the running graph: all nodes of the multirotor with the autopilot,",
         "in lockstep at 400 steps per second. Rates are per simulated second. The topics of every node are left out:",
         "`/diagnostics`, `/parameter_events` and `/rosout`. The drawing has the topics of the step in bold.",
-        "[`rosflight_py_sim status --svg FILE`](status.md) draws the running graph.",
+        "[`rosflight_py_sim status --svg FILE`](status.md) draws the running graph. The graph is also",
+        "[a Mermaid flowchart](#as-a-mermaid-flowchart).",
         "",
         "![The node graph](pictures/node_graph.svg)",
         "",
@@ -105,7 +106,21 @@ def page(model: GraphModel) -> str:
         ends = (_names(topic.publishers), _names(topic.subscribers))
         rate = f"{topic.rate_hz:.0f} Hz" if topic.rate_hz else ("on change" if topic.publishers else "")
         lines.append(f"| `{name}` | {topic.type_name.replace('/msg/', '/')} | {ends[0]} | {ends[1]} | {rate} |")
-    return "\n".join([*lines, "", *_step_lines()]) + "\n"
+    lines += ["", *_step_lines(), "", *_mermaid_lines(model)]
+    return "\n".join(lines) + "\n"
+
+
+def _mermaid_lines(model: GraphModel) -> list[str]:
+    return [
+        "## As a Mermaid flowchart",
+        "",
+        "[`rosflight_py_sim status --mermaid FILE`](status.md) writes the running graph in this form, which GitHub and",
+        "GitLab draw. Thick lines are the topics of the step.",
+        "",
+        "```mermaid",
+        *mermaid_text(model).splitlines(),
+        "```",
+    ]
 
 
 def _step_lines() -> list[str]:

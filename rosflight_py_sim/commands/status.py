@@ -17,7 +17,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from rosflight_py_sim.viewer.graph_drawing import dot_text, draw
+from rosflight_py_sim.viewer.graph_drawing import dot_text, draw, mermaid_text
 from rosflight_py_sim.viewer.graph_model import GraphModel, Health, NodeEntry
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ def add_status_parser(commands: Any) -> None:
     parser.add_argument("--json", action="store_true", help="print all data as JSON, one line per update")
     parser.add_argument("--svg", type=Path, metavar="FILE", help="draw nodes and topics into a file, once")
     parser.add_argument("--dot", type=Path, metavar="FILE", help="write the drawing in Graphviz's DOT language, once")
+    parser.add_argument("--mermaid", type=Path, metavar="FILE", help="write the drawing as a Mermaid flowchart, once")
     parser.set_defaults(command=_status)
 
 
@@ -68,7 +69,7 @@ def _status(options: argparse.Namespace) -> int:
     executor = SingleThreadedExecutor()
     executor.add_node(node)
     console = Console()
-    once = options.once or bool(options.svg or options.dot) or not (console.is_terminal or options.json)
+    once = options.once or bool(_drawings(options)) or not (console.is_terminal or options.json)
     with deferred_signals() as signals:
         try:
             watch = GraphWatch(node)
@@ -97,9 +98,7 @@ def _show_once(
     if not model.nodes:
         print(f"rosflight_py_sim: no nodes in {_domain()}; is a simulation running?", file=sys.stderr)
         return 1
-    for path, drawing in ((options.svg, draw), (options.dot, dot_text)):
-        if path is None:
-            continue
+    for path, drawing in _drawings(options).items():
         try:
             path.write_text(drawing(model), encoding="utf-8")
         except OSError as error:
@@ -108,9 +107,15 @@ def _show_once(
         print(f"picture: {path.resolve()}", file=sys.stderr)
     if options.json:
         print(json.dumps(model.as_data()), flush=True)
-    elif not (options.svg or options.dot):
+    elif not _drawings(options):
         console.print(table(model))
     return 0 if model.well else 1
+
+
+def _drawings(options: argparse.Namespace) -> dict[Path, Callable[[GraphModel], str]]:
+    """Files to write, each with the function that makes its text."""
+    drawings = ((options.svg, draw), (options.dot, dot_text), (options.mermaid, mermaid_text))
+    return {path: drawing for path, drawing in drawings if path is not None}
 
 
 def _show(

@@ -1,4 +1,4 @@
-"""The node graph in Graphviz's DOT language, and rendered by Graphviz as SVG.
+"""The node graph in Graphviz's DOT language and as a Mermaid flowchart, and rendered by Graphviz as SVG.
 
 Nodes are boxes, coloured by their health. Topics with the same publishers and subscribers share a box, which gives
 their rates. Bold lines are the topics of a simulation step.
@@ -33,6 +33,16 @@ _COLOURS = {
     Health.STALE: ("#eaeef2", "#6e40c9"),
     Health.UNKNOWN: ("#f6f8fa", "#57606a"),
 }
+
+# The text stays dark on a dark page, as the boxes stay light.
+_MERMAID_CLASSES = (
+    *(
+        f"  classDef {health.name} fill:{fill},stroke:{border},color:#1f2328,font-weight:bold"
+        for health, (fill, border) in _COLOURS.items()
+    ),
+    f"  classDef step fill:white,stroke:{_BOLD},color:{_BOLD},font-weight:bold",
+    f"  classDef topics fill:white,stroke:{_FAINT},color:{_FAINT}",
+)
 
 _GAP = '<td width="6"></td>'
 
@@ -80,18 +90,50 @@ def draw(model: GraphModel) -> str:
 
 def dot_text(model: GraphModel) -> str:
     """The graph in DOT."""
+    boxes, lines = _boxes_and_lines(model)
+    drawn = [_node(box) if isinstance(box, NodeEntry) else _topics(box) for box in boxes.values()]
+    return "\n".join([_HEAD, *drawn, *(_line(*line) for line in lines), "}", ""])
+
+
+def mermaid_text(model: GraphModel) -> str:
+    """The graph as a Mermaid flowchart, which forges render in Markdown (https://mermaid.js.org/syntax/flowchart)."""
+    boxes, lines = _boxes_and_lines(model)
+    names = {name: _identifier(name, box) for name, box in boxes.items()}
+    drawn = [
+        f'  {names[name]}("{escape(name)}"):::{box.health.name}'
+        if isinstance(box, NodeEntry)
+        else f'  {names[name]}["{_mermaid_topics(box)}"]:::{"step" if box.step else "topics"}'
+        for name, box in boxes.items()
+    ]
+    drawn += [f"  {names[start]} {'==>' if bold else '-->'} {names[end]}" for bold, start, end in lines]
+    return "\n".join(["flowchart TB", *drawn, *_MERMAID_CLASSES, ""])
+
+
+def _identifier(name: str, box: NodeEntry | _Bundle) -> str:
+    """Identifier without slashes, different for every node and topic."""
+    kind = "node" if isinstance(box, NodeEntry) else "topic"
+    return kind + name.replace("_", "__").replace("/", "_")
+
+
+def _mermaid_topics(bundle: _Bundle) -> str:
+    # Lines break before the rate, not within it.
+    return "<br>".join(f"{escape(name)} {rate.replace(' ', '&nbsp;')}".rstrip() for name, rate in _entries(bundle))
+
+
+def _boxes_and_lines(model: GraphModel) -> tuple[dict[str, NodeEntry | _Bundle], list[tuple[bool, str, str]]]:
+    """Boxes by name, in the order in which they are drawn, and lines: bold or not, start, end."""
     bundles = _bundles(model)
     in_step = {name for bundle in bundles if bundle.step for name in bundle.publishers}
-    boxes = {node.name: _node(node) for node in model.nodes}
+    boxes: dict[str, NodeEntry | _Bundle] = {node.name: node for node in model.nodes}
     lines: list[tuple[bool, str, str]] = []
     for bundle in bundles:
         own = bundle.topics[0].name
-        boxes[own] = _topics(bundle)
+        boxes[own] = bundle
         lines += [(bundle.step, name, own) for name in bundle.publishers]
         lines += [(bundle.step and name in in_step, own, name) for name in bundle.subscribers]
     lines.sort(key=lambda line: not line[0])
     order = _depth_first([*(start for _, start, end in lines if end == CLOCK), *boxes], lines)
-    return "\n".join([_HEAD, *(boxes[name] for name in order), *(_line(*line) for line in lines), "}", ""])
+    return {name: boxes[name] for name in order}, lines
 
 
 def _depth_first(starts: Iterable[str], lines: Sequence[tuple[bool, str, str]]) -> list[str]:
@@ -146,16 +188,22 @@ def _topics(bundle: _Bundle) -> str:
 
 
 def _rows(bundle: _Bundle, colour: str) -> Iterator[list[str]]:
-    cells = [_cells(topic.name, _rate_text(topic), bundle.step, colour) for topic in bundle.topics]
+    cells = [_cells(name, rate, bundle.step, colour) for name, rate in _entries(bundle)]
     if len(cells) <= _ONE_COLUMN:
         yield from ([cell] for cell in cells)
         return
-    if len(cells) > 2 * _MOST_ROWS:
-        cells = cells[: 2 * _MOST_ROWS - 1]
-        cells.append(_cells(f"and {len(bundle.topics) - len(cells)} more", "", False, colour))
     half = (len(cells) + 1) // 2
     for row in range(half):
         yield cells[row::half]
+
+
+def _entries(bundle: _Bundle) -> list[tuple[str, str]]:
+    """Name and rate of each topic of a box; if there are too many, the last entry counts those left out."""
+    entries = [(topic.name, _rate_text(topic)) for topic in bundle.topics]
+    if len(entries) <= 2 * _MOST_ROWS:
+        return entries
+    shown = entries[: 2 * _MOST_ROWS - 1]
+    return [*shown, (f"and {len(entries) - len(shown)} more", "")]
 
 
 def _cells(name: str, rate: str, bold: bool, colour: str) -> str:

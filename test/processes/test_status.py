@@ -52,10 +52,10 @@ def test_a_graph_that_is_well_is_shown_with_foreign_nodes_and_drawn(processes: A
     foreign = Node("foreign", namespace="elsewhere", context=observer.context)
     foreign.create_publisher(String, "words", 1)
     observer.add(foreign)
-    picture = tmp_path / "graph.svg"
+    picture, flowchart = tmp_path / "graph.svg", tmp_path / "graph.mmd"
     shown = processes.command("status", "--once")
     refused = processes.command("status", "--svg", str(tmp_path / "no" / "such.svg"))
-    code, data = status_data(processes, "--svg", str(picture))
+    code, data = status_data(processes, "--svg", str(picture), "--mermaid", str(flowchart))
     nodes = by_name(data)
     assert (code, data["well"]) == (0, True), {name: node["message"] for name, node in nodes.items()}
     assert {f"/{name}" for name in CHAIN} < set(nodes)
@@ -74,6 +74,7 @@ def test_a_graph_that_is_well_is_shown_with_foreign_nodes_and_drawn(processes: A
 
     names = {element.text for element in ElementTree.parse(picture).iter()}
     assert {f"/{name}" for name in CHAIN} | {"/elsewhere/foreign"} < names
+    assert '  node_elsewhere_foreign("/elsewhere/foreign"):::UNKNOWN' in flowchart.read_text().splitlines()
     assert refused.wait() == 1
     assert "cannot write the picture" in refused.stderr
     assert "Traceback" not in refused.stderr

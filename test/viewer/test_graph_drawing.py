@@ -1,7 +1,8 @@
-"""The node graph as data, as DOT and as a picture: every node, topic and line is in it, and it is sound XML."""
+"""The node graph as data, DOT, Mermaid and a picture: every node, topic and line is in it, and it is sound XML."""
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -9,7 +10,7 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 
 from rosflight_py_sim.parameters import ParameterError
-from rosflight_py_sim.viewer.graph_drawing import dot_text, draw
+from rosflight_py_sim.viewer.graph_drawing import dot_text, draw, mermaid_text
 from rosflight_py_sim.viewer.graph_model import GraphModel, Health, NodeEntry, Report, TopicEntry, graph_model
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -82,6 +83,37 @@ def test_picture_has_a_line_for_each_publisher_and_subscriber() -> None:
         "/echo->/echoed",
         "/echoed->/echo",
     }
+
+
+def test_mermaid_has_the_boxes_and_lines_of_the_dot_text() -> None:
+    text = mermaid_text(chain())
+    boxes = re.findall(r'^  (\w+)[(\[]"(/\w[\w/]*)(?: \d+&nbsp;Hz)?"[)\]]:::(\w+)$', text, re.MULTILINE)
+    names = {identifier: name for identifier, name, _ in boxes}
+    assert sorted(names.values()) == sorted(re.findall(r'^  "([^"]+)" \[', dot_text(chain()), re.MULTILINE))
+    assert {name: kind for _, name, kind in boxes if name in ("/a/sensors", "/foreign", "/clock", "/echoed")} == {
+        "/a/sensors": "WARN",
+        "/foreign": "UNKNOWN",
+        "/clock": "step",
+        "/echoed": "topics",
+    }
+    lines = re.findall(r"^  (\w+) (==>|-->) (\w+)$", text, re.MULTILINE)
+    drawn = re.findall(r'^  "([^"]+)" -> "([^"]+)"( .*)?$', dot_text(chain()), re.MULTILINE)
+    assert [(names[start], names[end], kind == "==>") for start, kind, end in lines] == [
+        (start, end, bool(bold)) for start, end, bold in drawn
+    ]
+    classes = len(re.findall(r"^  classDef ", text, re.MULTILINE))
+    assert len(text.splitlines()) == 1 + len(boxes) + len(lines) + classes
+
+
+def test_mermaid_names_every_topic_of_a_box() -> None:
+    topics = [TopicEntry(name, "T", ("/a",), ()) for name in ("/b", "/c/d")]
+    model = graph_model([NodeEntry("/a", published_hz={"/b": 20.0})], topics)
+    assert '  topic_b["/b 20&nbsp;Hz<br>/c/d"]:::topics' in mermaid_text(model).splitlines()
+
+
+def test_mermaid_identifiers_of_similar_names_differ() -> None:
+    model = graph_model([NodeEntry(name) for name in ("/a_b", "/a/b")], [TopicEntry("/a/b/c", "T", ("/a_b",), ())])
+    assert len(set(re.findall(r"^  (\w+)[(\[]", mermaid_text(model), re.MULTILINE))) == 3
 
 
 def test_many_topics_with_the_same_ends_share_a_box_of_two_columns() -> None:
