@@ -63,7 +63,7 @@ def data_run(duration_s: float = 20.0) -> DataRun:
             programs.append(program)
         clock = graph.nodes[0].get_clock()
         (bridge,) = (node for node in graph.nodes if node.get_name() == "bridge")
-        counters = bridge.front_end.counters  # type: ignore[attr-defined]
+        counters = bridge.front_ends["uthere"].counters  # type: ignore[attr-defined]
 
         def spin(seconds: float) -> float:
             """Share of one core."""

@@ -106,6 +106,7 @@ class ArduPilotFrontEnd(ActuatorFrontEnd):
         "lost_frames",
         "restarts",
         "refused_frames",
+        "refused_commands",
         "not_allowed",
         "wrong_length",
         "wrong_magic",
@@ -133,10 +134,12 @@ class ArduPilotFrontEnd(ActuatorFrontEnd):
         warn = RareWarnings(logger)
         silence_s = number(values, "ardupilot.silence")
         self._links = []
+        self._incidents = []
         for index, vehicle in enumerate(self.vehicles):
             incidents = Incidents(vehicle, self.counters, warn, logger)
             peer = ArduPilotPeer((host, port + PORTS_APART * index), allowed, silence_s, incidents)
             self._links.append(ArduPilotLink(peer, outputs, replies, incidents))
+            self._incidents.append(incidents)
 
     def peer(self, vehicle: int) -> str:
         """Address on which frames from the vehicle's ArduPilot are expected."""
@@ -157,8 +160,18 @@ class ArduPilotFrontEnd(ActuatorFrontEnd):
             link.peer.close()
 
     def filenos(self) -> list[int]:
-        """File descriptors of the UDP sockets."""
-        return [fileno for link in self._links for fileno in link.peer.filenos()]
+        """File descriptors of the UDP sockets of commanded vehicles."""
+        commanded = (link for index, link in enumerate(self._links) if index not in self.observed)
+        return [fileno for link in commanded for fileno in link.peer.filenos()]
+
+    def serve(self) -> None:
+        """Refuse the frames of ArduPilots to vehicles that they may not command."""
+        for index, commander in self.observed.items():
+            for _, sender in self._links[index].peer.frames():
+                text = (
+                    f"frame of {address_text(sender)} ignored, no reply sent: the vehicle is commanded by {commander}"
+                )
+                self._incidents[index].count("refused_commands", text)
 
     def exchange(self, vehicle: int, snapshot: Snapshot) -> Answer:
         """Answer the frame whose step led to this snapshot; return the next frame's commands, if it has arrived."""

@@ -51,6 +51,7 @@ class _Auv:
     bottom: bytes | None = None
     reported_missing_images: bool = False
     awaited: bool = False
+    commander: str = ""
 
 
 class AuvFrontEnd(ActuatorFrontEnd):
@@ -67,6 +68,7 @@ class AuvFrontEnd(ActuatorFrontEnd):
         "out_of_range",
         "wrong_length",
         "unknown_id",
+        "refused_commands",
         "multipart",
         "telemetry_messages",
         "image_messages",
@@ -185,6 +187,8 @@ class AuvFrontEnd(ActuatorFrontEnd):
         except ParameterError:
             self.close()
             raise
+        for vehicle, commander in self.observed.items():
+            self._auvs[vehicle].commander = commander
         self.logger.info(self._announcement())
 
     def _announcement(self) -> str:
@@ -207,18 +211,30 @@ class AuvFrontEnd(ActuatorFrontEnd):
     def exchange(self, vehicle: int, snapshot: Snapshot) -> list[int] | None:
         """Process received thruster commands, send telemetry and images, and return the outputs."""
         auv = self._auvs[vehicle]
-        # Once for all vehicles, so that commands sent together take effect in the same step.
-        if snapshot.time_ns != self._time_ns:
-            self._time_ns = snapshot.time_ns
-            self._take_commands()
+        self._take_commands_before(snapshot.time_ns)
         if not auv.awaited:
-            # Images first: a client that has the telemetry of a time also has its images.
-            self._send_images(auv, snapshot)
-            auv.awaited = self._send_telemetry(auv, snapshot) and self._waits
+            auv.awaited = self._send(auv, snapshot) and self._waits
         # Drain the queue: the file descriptor only signals messages that arrive later.
         while auv.awaited and self._take_commands():
             pass
         return None if auv.awaited else auv.pwm_us
+
+    def observe(self, vehicle: int, snapshot: Snapshot) -> None:
+        """Send telemetry and images, and refuse thruster commands."""
+        self._take_commands_before(snapshot.time_ns)
+        self._send(self._auvs[vehicle], snapshot)
+
+    def _take_commands_before(self, time_ns: int) -> None:
+        """Take commands once for all vehicles, so that commands sent together take effect in the same step."""
+        if time_ns != self._time_ns:
+            self._time_ns = time_ns
+            self._take_commands()
+
+    def _send(self, auv: _Auv, snapshot: Snapshot) -> bool:
+        """Send images and telemetry that are due; return whether telemetry was sent."""
+        # Images first: a client that has the telemetry of a time also has its images.
+        self._send_images(auv, snapshot)
+        return self._send_telemetry(auv, snapshot)
 
     def _port(self, name: str) -> int:
         return int(number(self.values, f"auv_zeromq.{name}_port"))
@@ -244,6 +260,10 @@ class AuvFrontEnd(ActuatorFrontEnd):
         if auv is None:
             given = f"thruster message for AUV {command.auv_id}"
             self._pass_over("unknown_id", f"{given}; allowed: {min(self._by_id)} to {max(self._by_id)}")
+            return
+        if auv.commander:
+            text = f"thruster message for AUV {auv.auv_id}, which is commanded by {auv.commander}"
+            self._pass_over("refused_commands", text)
             return
         self.counters["commands"] += 1
         auv.awaited = False

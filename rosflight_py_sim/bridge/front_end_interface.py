@@ -2,7 +2,8 @@
 
 There are two kinds. An `ActuatorFrontEnd` replaces the flight controller: its program's reply to a step moves the
 actuators, and the step waits for it. An `OffboardFrontEnd` is a companion computer beside a flight controller: it
-receives the state and may send commands, and nothing waits for it.
+receives the state and may send commands, and nothing waits for it. Several front-ends can serve one simulation: each
+vehicle has at most one that commands it, and the others observe it.
 """
 
 from __future__ import annotations
@@ -109,6 +110,8 @@ class FrontEndInterface(ABC):
         vehicles: namespace of each vehicle; empty for a single vehicle.
         required_fields: optional snapshot fields, a subset of `OPTIONAL_FIELDS`; set before `open` returns,
             then constant.
+        observed: vehicles that the front-end observes without commanding them, each with the name of the front-end or
+            flight controller that commands it; set before `open`.
         counters: count of each kind of event, for diagnostics.
     """
 
@@ -121,6 +124,7 @@ class FrontEndInterface(ABC):
         self.logger = logger
         self.vehicles = tuple(vehicles)
         self.required_fields: frozenset[str] = frozenset()
+        self.observed: Mapping[int, str] = {}
         self.counters: Counter[str] = Counter()
 
     def configure(self, values: Values) -> None:
@@ -146,6 +150,16 @@ class FrontEndInterface(ABC):
     @abstractmethod
     def peer(self, vehicle: int) -> str:
         """The program and its address, as a phrase that completes 'waiting for ...'."""
+
+    def serve(self) -> None:  # noqa: B027 (not all front-ends need it)
+        """Process received data, and send replies that are due at once.
+
+        Called about 50 times a second of system time, so also while the simulation is paused. The work per call must be
+        bounded.
+        """
+
+    def observe(self, vehicle: int, snapshot: Snapshot) -> None:  # noqa: B027
+        """Process the snapshot of a step of a vehicle in `observed`: send its data, and refuse commands to it."""
 
 
 class StartOver(Enum):
@@ -228,11 +242,7 @@ class OffboardFrontEnd(FrontEndInterface):
 
     @abstractmethod
     def serve(self) -> None:
-        """Process received data, and send replies that are due at once.
-
-        Called before the commands of each command period, and about 50 times a second of system time, so also while the
-        simulation is paused. The work per call must be bounded.
-        """
+        """As in the base class; also called before the commands of each command period."""
 
     @abstractmethod
     def command(self, vehicle: int, snapshot: Snapshot, dt: float) -> OffboardCommand | None:

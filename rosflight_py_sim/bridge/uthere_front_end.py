@@ -158,6 +158,10 @@ class UthereFrontEnd(OffboardFrontEnd):
         self._send_data(vehicle, plane, snapshot)
         return guided
 
+    def observe(self, vehicle: int, snapshot: Snapshot) -> None:
+        """Send data that are due."""
+        self._send_data(vehicle, self.planes[vehicle], snapshot)
+
     # Receiving.
 
     def _read(self, datagram: bytes, client: str) -> bool:
@@ -234,7 +238,8 @@ class UthereFrontEnd(OffboardFrontEnd):
 
     def _execute_flight(self, index: int, command: FlightCommand, client: str) -> Iterator[str]:
         plane = self.planes[index]
-        problem = plane.execute(command)
+        commander = self.observed.get(index)
+        problem = f"commanded by {commander}" if commander else plane.execute(command)
         if problem:
             yield self._refuse("refused_commands", client, f"plane {plane.number}: {problem}")
 

@@ -65,7 +65,7 @@ class ZeroMqSockets:
             import zmq
         except ImportError as error:
             raise ParameterError(
-                f"parameter 'front_end': '{prefix}' given, which needs pyzmq; install it: pip install pyzmq"
+                f"parameter 'front_ends': '{prefix}' given, which needs pyzmq; install it: pip install pyzmq"
             ) from error
         self._zmq = zmq
         self._prefix, self._values = prefix, values

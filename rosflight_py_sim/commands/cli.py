@@ -20,7 +20,7 @@ from rosflight_py_sim.commands.uthere_terminal.command import add_terminal_parse
 from rosflight_py_sim.graph.command_options import add_options, existing_file
 from rosflight_py_sim.graph.fleet import Member, fleet
 from rosflight_py_sim.graph.flight_controllers import chosen_flight_controller
-from rosflight_py_sim.graph.options import FLY, SIM
+from rosflight_py_sim.graph.options import FLY, SIM, parts_of
 from rosflight_py_sim.graph.time_modes import check_pace
 from rosflight_py_sim.missions.flight_progress import PERIOD_S
 from rosflight_py_sim.parameters import ParameterError
@@ -165,6 +165,7 @@ def _sim(options: argparse.Namespace) -> int:
         namespace=options.namespace,
         executables=controller.requested_autopilots(chosen, options.autopilot),
         flight_controller=options.flight_controller,
+        observers=parts_of(options.observers),
         # One joystick must not fly a whole fleet.
         transmitter="auto" if len(members) == 1 else "none",
         sidecars=_sidecars(options),

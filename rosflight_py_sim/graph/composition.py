@@ -72,6 +72,7 @@ class ComposedGraph:
         namespace: str = "",
         executables: Iterable[str] = (),
         flight_controller: str | None = None,
+        observers: Sequence[str] = (),
         transmitter: str = "none",
         sidecars: Iterable[str] = (),
         record: str | None = None,
@@ -88,6 +89,7 @@ class ComposedGraph:
             namespace: of all nodes; /clock stays outside of it.
             executables: executables of further nodes of this package, for each vehicle.
             flight_controller: name of the flight controller; None: the first vehicle's own.
+            observers: front-ends of the bridge that observe the vehicles.
             transmitter: parameter `device` of rc unless the arguments give it.
             sidecars: executables of further nodes that serve all vehicles, each in a process that ends with the graph.
             record: file to record every topic to; empty: a new file, named by the recorder; None: no recording.
@@ -97,7 +99,8 @@ class ComposedGraph:
             ParameterError: a node refuses its parameters, ROS refuses its arguments, or a node class lacks methods.
         """
         defaults = {"device": transmitter}
-        flown_by = chosen_flight_controller(flight_controller or vehicles[0].vehicle.flight_controller)
+        chosen = chosen_flight_controller(flight_controller or vehicles[0].vehicle.flight_controller)
+        flown_by = chosen.observed_by(observers, vehicles)
         given = [_arguments(member, flown_by, defaults, files, settings or {}, arguments) for member in vehicles]
         for one in given:
             ordinary_arguments([sys.argv[0], *one])

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from rosflight_py_sim.graph.fleet import Member
+from rosflight_py_sim.interfaces.parameter_files import values_of_arguments
 from rosflight_py_sim.parameters import ParameterError, Value
 from rosflight_py_sim.registry import flight_controller_names, registered, registered_class, registered_object
 from rosflight_py_sim.vehicles import Vehicle, names_of_vehicles
@@ -20,7 +21,8 @@ class FlightController:
         name: value of the option that selects it.
         executables: its nodes.
         text: description in a few words.
-        settings: parameters of its nodes, with the priority of a parameter file.
+        front_end: the bridge's front-end that commands the vehicles; empty if it has none.
+        settings: parameters of its nodes, which parameter files override.
         needs_file: whether it flies only vehicles with a parameter file for it.
         follows_commands: whether it follows the topic `command`, which an autopilot publishes.
         needs_lockstep: whether the simulation must wait for it.
@@ -29,6 +31,7 @@ class FlightController:
     name: str
     executables: tuple[str, ...]
     text: str
+    front_end: str = ""
     settings: Mapping[str, Value] = field(default_factory=dict)
     needs_file: bool = False
     follows_commands: bool = False
@@ -37,6 +40,33 @@ class FlightController:
     def flies(self, vehicle: Vehicle) -> bool:
         """Whether it can fly the vehicle: it needs no parameter file, or the vehicle has one."""
         return not self.needs_file or self.name in vehicle.pairings
+
+    def observed_by(self, observers: Sequence[str], members: Sequence[Member]) -> FlightController:
+        """The flight controller, with the settings of its front-end and of front-ends that observe the vehicles.
+
+        Raises:
+            ParameterError: there is no such front-end, or it is listed twice.
+        """
+        front_ends = [*([self.front_end] if self.front_end else []), *observers]
+        allowed = [name for name in registered("front_ends") if name != self.front_end]
+        if not set(observers) <= set(allowed) or len(set(observers)) < len(observers):
+            raise ParameterError(
+                f"observers: '{','.join(observers)}' given; allowed with flight controller '{self.name}': "
+                f"{', '.join(allowed)}, each once"
+            )
+        if not front_ends:
+            return self
+        settings: dict[str, Value] = {"front_ends": front_ends}
+        if not self.front_end:
+            settings["commanders"] = ["none"] * len(members)
+        for name in observers:
+            # Only the front-end's own parameters: the rest of the file adapts the vehicle to being flown by it.
+            pairing = members[0].vehicle.pairings.get(name)
+            given = [] if pairing is None else ["--params-file", str(pairing.file)]
+            values = values_of_arguments(given, "bridge", "", ())
+            settings |= {key: value for key, value in values.items() if key.startswith(f"{name}.")}
+        executables = self.executables if "bridge" in self.executables else (*self.executables, "bridge")
+        return replace(self, executables=executables, settings={**settings, **self.settings})
 
     def files_for(self, vehicle: Vehicle) -> list[Path]:
         """Parameter files of all nodes for this flight controller and vehicle; they override the vehicle's own.
@@ -95,7 +125,7 @@ ARDUPILOT = FlightController(
     "ardupilot",
     ("bridge",),
     "ArduPilot through its JSON interface",
-    {"front_end": "ardupilot"},
+    front_end="ardupilot",
     needs_file=True,
     needs_lockstep=True,
 )
@@ -106,7 +136,7 @@ AUV_ZEROMQ = FlightController(
     "auv_zeromq",
     ("bridge",),
     "clients of the AUV protocol over ZeroMQ",
-    {"front_end": "auv_zeromq"},
+    front_end="auv_zeromq",
     needs_file=True,
     needs_lockstep=True,
 )
@@ -114,7 +144,7 @@ UTHERE = FlightController(
     "uthere",
     ("sil_board", "bridge"),
     "the ROSflight firmware, commanded by clients of uThere Ground Control's text protocol",
-    {"front_end": "uthere"},
+    front_end="uthere",
     needs_file=True,
 )
 
@@ -142,7 +172,7 @@ class _FlightControllers(Mapping[str, FlightController]):
             name,
             ("sil_board", "bridge") if offboard else ("bridge",),
             (front_end.__doc__ or "no description").strip().splitlines()[0],
-            {"front_end": name},
+            front_end=name,
             needs_lockstep=not offboard,
         )
 

@@ -61,6 +61,7 @@ def graph(given: dict[str, str]) -> list[LaunchDescriptionEntity]:
     if given["camera"]:
         chosen = chosen.carrying(CAMERA, boolean("camera", given["camera"]))
     members = _members(given, chosen)
+    controller = controller.observed_by(parts_of(given["observers"]), members)
     nodes = [_one_process(given, time_mode)] if composed else _processes(given, time_mode, members, controller)
     return [*nodes, *_rviz(given, time_mode, members[0])]
 
@@ -152,7 +153,6 @@ def _processes(
     by_keyboard = boolean("use_vimfly", given["use_vimfly"])
     respawn = boolean("respawn", given["respawn"])
     shared = {
-        **controller.settings,
         "time_mode": time_mode,
         "use_vimfly": by_keyboard,
         **({"firmware_param_file": given["firmware_param_file"]} if given["firmware_param_file"] else {}),
@@ -171,7 +171,7 @@ def _processes(
             name=planned.name,
             namespace="/".join(filter(None, (given["namespace"], planned.namespace))) or "/",
             parameters=[
-                *filter(None, [planned.own(planned.member.vehicle.settings)]),
+                *filter(None, [planned.own({**planned.member.vehicle.settings, **controller.settings})]),
                 *files,
                 {"use_sim_time": time_mode != "wall", **own},
             ],

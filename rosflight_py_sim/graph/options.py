@@ -10,6 +10,7 @@ from functools import cache
 from rosflight_py_sim.graph.flight_controllers import FLIGHT_CONTROLLERS
 from rosflight_py_sim.interfaces.time_modes import TIME_MODES
 from rosflight_py_sim.nodes.node_names import NAMES, SHORT
+from rosflight_py_sim.registry import registered
 from rosflight_py_sim.vehicles import DEFAULT_VEHICLE, STANDALONE, known_dynamics, known_vehicles
 
 LAUNCH, SIM, FLY, TRIM = "launch", "sim", "fly", "trim"
@@ -115,6 +116,15 @@ def all_options() -> dict[str, Option]:
                 ("auv_autopilot", "auv.md"),
                 ("uThere", "uthere.md"),
             ),
+        ),
+        Option(
+            "observers",
+            f"Protocols through which programs observe the vehicle, besides its flight controller: "
+            f"{', '.join(registered('front_ends'))}; separated by commas",
+            unset="none",
+            at=(LAUNCH, SIM),
+            metavar="NAMES",
+            pages=(("Bridge", "bridge.md#several-front-ends"),),
         ),
         Option(
             "time_mode",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import select
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from rosflight_py_sim.bridge.front_end_interface import ActuatorFrontEnd, Snapshot
 from rosflight_py_sim.bridge.socket_watch import SocketWatch
 from rosflight_py_sim.interfaces.diagnostics import Diagnosis, Level
 from rosflight_py_sim.interfaces.simulation_node import TIME_MODE, SimulationNode
+from rosflight_py_sim.nodes.bridged_vehicle import VehicleFrontEnds
 from rosflight_py_sim.nodes.slot_vehicle import SlotState, SlotVehicle
 from rosflight_py_sim.stamps import NANOSECONDS, seconds_text
 
@@ -26,61 +26,51 @@ _CHECK_S = 1.0
 
 
 class ActuatorExchange:
-    """Answers the IMU messages of all vehicles with the PWM of an `ActuatorFrontEnd`, in the flight controller's place.
+    """Answers the IMU messages of vehicles with the PWM of their `ActuatorFrontEnd`, in the flight controller's place.
 
-    The front-end receives a snapshot of time t, and its commands answer the IMU message of t; until then the simulation
+    A front-end receives a snapshot of time t, and its commands answer the IMU message of t; until then the simulation
     waits. The name of the client that the simulation is waiting for is published on sim/waiting_for of the vehicle
     (empty if none). The step size that the front-end requires is requested on sim/step_size_request; the reply arrives
     on sim/step_size.
     """
 
-    def __init__(self, node: SimulationNode, front_end: ActuatorFrontEnd) -> None:
+    def __init__(self, node: SimulationNode) -> None:
         """Check the time mode.
 
         Raises:
             ParameterError: the time mode is not lockstep.
         """
         _WAITING_TIME_MODE.checked(node.values["time_mode"])
-        self._node, self._front_end = node, front_end
+        self._node = node
         self._is_open = False
 
-    def open(self) -> None:
-        """Open the front-end, and wait for the first step.
-
-        Raises:
-            ParameterError: the front-end's addresses cannot be used.
-        """
-        node, front_end = self._node, self._front_end
-        front_end.open()
-        self._pending_before: list[Snapshot | None] = [None] * len(front_end.vehicles)
-        self._watch = SocketWatch(front_end.filenos(), self._wake)
-        self._poll = select.poll()
-        for fileno in front_end.filenos():
-            self._poll.register(fileno, select.POLLIN)
+    def open(self, vehicles: Sequence[VehicleFrontEnds]) -> None:
+        """Wait for the first step of the vehicles; their front-ends are open."""
         self._is_open = True
-        self._vehicles = [
-            SlotVehicle(node, index, name, front_end.required_fields, self._on_change)
-            for index, name in enumerate(front_end.vehicles)
-        ]
-        node.create_system_timer(_CHECK_S, self._on_check_timer)
+        self._vehicles = [SlotVehicle(self._node, one, self._on_change) for one in vehicles]
+        filenos = [fileno for one in {v.commander for v in self._vehicles} for fileno in one.filenos()]
+        self._watch = SocketWatch(filenos, self._wake)
+        self._poll = select.poll()
+        for fileno in filenos:
+            self._poll.register(fileno, select.POLLIN)
+        self._node.create_system_timer(_CHECK_S, self._on_check_timer)
 
     def close(self) -> None:
-        """Close the front-end; may be called again, and without `open`."""
+        """Stop the exchange; may be called again, and without `open`. The front-ends must still be open."""
         if self._is_open:
             self._is_open = False
             self._watch.close()
-            self._front_end.close()
 
     def diagnose(self) -> Iterator[Diagnosis]:
         """One entry per vehicle."""
         for vehicle in self._vehicles:
-            refused = self._front_end.refused(vehicle.index)
+            refused = vehicle.commander.refused(vehicle.index)
             state = "refused" if refused else "waiting" if vehicle.waiting else "flying"
             yield Diagnosis(
                 vehicle.name or "vehicle",
                 state,
                 Level.OK if state == "flying" else Level.WARN,
-                self._front_end.peer(vehicle.index),
+                vehicle.commander.peer(vehicle.index),
                 {"time": vehicle.answered_ns / NANOSECONDS, "step": vehicle.step_s, "refused": refused},
             )
 
@@ -123,7 +113,7 @@ class ActuatorExchange:
         for vehicle in self._vehicles:
             if vehicle.pending is None or not self._is_waiting(vehicle):
                 continue
-            answer = self._front_end.exchange(vehicle.index, vehicle.pending)
+            answer = vehicle.commander.exchange(vehicle.index, vehicle.pending)
             if answer is None:
                 is_waiting = True
             else:
@@ -141,7 +131,7 @@ class ActuatorExchange:
         for vehicle in answered:
             # A step already under way would end up with two lengths.
             begun = vehicle.pending is not None and self._has_begun(vehicle.pending.time_ns)
-            if not vehicle.has_step(self._front_end.requested_step(vehicle.index), may_request=not begun):
+            if not vehicle.has_step(vehicle.commander.requested_step(vehicle.index), may_request=not begun):
                 return
         for vehicle in answered:
             if vehicle.waiting:
@@ -154,19 +144,15 @@ class ActuatorExchange:
     def _on_check_timer(self) -> None:
         for vehicle in self._vehicles:
             vehicle.repeat_requests()
-            if (
-                self._is_waiting(vehicle)
-                and vehicle.pending is self._pending_before[vehicle.index]
-                and not vehicle.waiting
-            ):
+            if self._is_waiting(vehicle) and vehicle.pending is vehicle.pending_before and not vehicle.waiting:
                 self._report_waiting(vehicle, waiting=True)
-            self._pending_before[vehicle.index] = vehicle.pending
+            vehicle.pending_before = vehicle.pending
         # A front-end may have opened another socket with the file number of a watched one.
         if any(map(self._is_waiting, self._vehicles)):
             self._on_readable()
 
     def _report_waiting(self, vehicle: SlotVehicle, *, waiting: bool) -> None:
-        peer = self._front_end.peer(vehicle.index)
+        peer = vehicle.commander.peer(vehicle.index)
         vehicle.publish_waiting_for(peer if waiting else "")
         assert vehicle.pending is not None
         at = f"at {seconds_text(vehicle.pending.time_ns)}"

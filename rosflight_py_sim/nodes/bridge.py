@@ -1,9 +1,9 @@
-"""The bridge: clients of another simulator's protocol fly the vehicles, or command their flight controllers."""
+"""The bridge: clients of other simulators' protocols fly the vehicles, command their flight controllers, or observe."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, ClassVar, Protocol
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, ClassVar, Protocol, cast
 
 from rosflight_py_sim.bridge.front_end_interface import ActuatorFrontEnd, FrontEndInterface, OffboardFrontEnd
 from rosflight_py_sim.interfaces.autopilot_interface import COMMAND_FREQUENCY
@@ -12,39 +12,60 @@ from rosflight_py_sim.interfaces.simulation_node import TIME_MODE, SimulationNod
 from rosflight_py_sim.interfaces.time_manager_interface import VEHICLES, vehicle_namespaces
 from rosflight_py_sim.interfaces.topic_statistics import Period
 from rosflight_py_sim.nodes.actuator_exchange import ActuatorExchange
+from rosflight_py_sim.nodes.bridged_vehicle import VehicleFrontEnds
+from rosflight_py_sim.nodes.observer_exchange import ObserverExchange
 from rosflight_py_sim.nodes.offboard_exchange import OffboardExchange
 from rosflight_py_sim.nodes.running import run
-from rosflight_py_sim.parameters import Parameter, ParameterTable, Value
+from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value, Values
 from rosflight_py_sim.registry import registered, registered_class
+
+# Longest interval between two reads of the sockets, also while the simulation is paused or slow: shorter than a person
+# notices.
+_SERVE_S = 0.02
+
+OBSERVED_ONLY = "none"
+"""Commander of a vehicle that no front-end commands."""
 
 
 class Exchange(Protocol):
-    """Exchange of messages between the graph and a front-end."""
+    """Exchange of messages between the graph and the front-ends that command vehicles in one way."""
 
-    def open(self) -> None:
-        """Open the front-end, and wait for the first step."""
+    def __init__(self, node: SimulationNode) -> None:
+        """Keep the node.
+
+        Raises:
+            ParameterError: the exchange does not work in the node's time mode.
+        """
+
+    def open(self, vehicles: Sequence[VehicleFrontEnds]) -> None:
+        """Wait for the first step of the vehicles."""
 
     def close(self) -> None:
-        """Close the front-end; may be called again, and without `open`."""
+        """Stop the exchange; may be called again, and without `open`."""
 
     def diagnose(self) -> Iterable[Diagnosis]:
         """One entry per vehicle."""
 
 
-_EXCHANGES: dict[type, Callable[[SimulationNode, Any], Exchange]] = {
+_EXCHANGES: dict[type, type[Exchange]] = {
     ActuatorFrontEnd: ActuatorExchange,
     OffboardFrontEnd: OffboardExchange,
+    type(None): ObserverExchange,
 }
-"""Base class of a front-end to its exchange."""
+"""Base class of a vehicle's commander to its exchange."""
 
 FRONT_ENDS: dict[str, type[FrontEndInterface]] = {
     name: registered_class("front_ends", name, FrontEndInterface) for name in registered("front_ends")
 }
-"""Front-end classes by the value of the parameter front_end."""
+"""Front-end classes by the values of the parameter front_ends."""
 
 
 class Bridge(SimulationNode):
-    """Connects clients, by the protocol of one front-end, to all vehicles."""
+    """Connects clients, by the protocols of one or several front-ends, to all vehicles.
+
+    Attributes:
+        front_ends: the front-ends by name, in the order of the parameter.
+    """
 
     DEFAULT_NAME: ClassVar[str] = "bridge"
     PARAMETERS: ClassVar[ParameterTable] = sum(
@@ -52,41 +73,127 @@ class Bridge(SimulationNode):
         start=ParameterTable(
             TIME_MODE.overridden("in lockstep, each step waits for the external flight controller", default="lockstep"),
             VEHICLES,
-            Parameter("front_end", "ardupilot", "Protocol of the bridge", choices=tuple(FRONT_ENDS), read_only=True),
+            Parameter(
+                "front_ends",
+                ["ardupilot"],
+                "Protocols of the bridge; a front-end that does not command a vehicle observes it",
+                choices=tuple(FRONT_ENDS),
+                read_only=True,
+            ),
+            Parameter(
+                "commanders",
+                [],
+                f"Front-end that commands each vehicle, in the order of vehicles; {OBSERVED_ONLY}: another node does; "
+                "empty: the first of front_ends commands all vehicles",
+                element=str,
+                choices=(OBSERVED_ONLY, *FRONT_ENDS),
+                read_only=True,
+            ),
             COMMAND_FREQUENCY,
         ),
     )
 
-    # A class attribute, because a node that fails during construction is destroyed, too.
-    _exchange: Exchange | None = None
+    # Class attributes, because a node that fails during construction is destroyed, too.
+    front_ends: dict[str, FrontEndInterface] = {}  # noqa: RUF012
+    _exchanges: Sequence[Exchange] = ()
 
     def __init__(self, **arguments: Any) -> None:
-        """Open the front-end's sockets and wait for the first step."""
+        """Open the front-ends' sockets and wait for the first step."""
         super().__init__(**arguments)
-        chosen = FRONT_ENDS[str(self.values["front_end"])]
-        names = vehicle_namespaces(self.values["vehicles"])
-        self.front_end = chosen(self.values, self.get_logger(), names)
-        exchange = next(one for base, one in _EXCHANGES.items() if issubclass(chosen, base))
-        self._exchange = exchange(self, self.front_end)
-        self._exchange.open()
+        namespaces = vehicle_namespaces(self.values["vehicles"])
+        chosen = _front_end_names(self.values)
+        commanders = _commander_names(self.values, chosen, len(namespaces))
+        front_ends = {name: FRONT_ENDS[name](self.values, self.get_logger(), namespaces) for name in chosen}
+        by_exchange: dict[type[Exchange], list[VehicleFrontEnds]] = {}
+        for index, (namespace, commander) in enumerate(zip(namespaces, commanders, strict=True)):
+            vehicle = VehicleFrontEnds(
+                index,
+                namespace,
+                front_ends.get(commander),
+                [one for name, one in front_ends.items() if name != commander],
+            )
+            kind = next(one for base, one in _EXCHANGES.items() if isinstance(vehicle.commander, base))
+            by_exchange.setdefault(kind, []).append(vehicle)
+        for name, front_end in front_ends.items():
+            front_end.observed = {
+                index: "its flight controller" if commander == OBSERVED_ONLY else commander
+                for index, commander in enumerate(commanders)
+                if commander != name
+            }
+        self._exchanges = [exchange(self) for exchange in by_exchange]
+        self.front_ends = front_ends
+        for front_end in front_ends.values():
+            front_end.open()
+        for exchange, vehicles in zip(self._exchanges, by_exchange.values(), strict=True):
+            exchange.open(vehicles)
+        self.create_system_timer(_SERVE_S, self._serve)
         self.follow_stamps()
 
     def configure(self, values: dict[str, Value]) -> None:
-        """Pass changes to the front-end."""
-        if self._exchange is not None:
-            self.front_end.configure(values)
+        """Pass changes to the front-ends."""
+        configured: list[FrontEndInterface] = []
+        try:
+            for front_end in self.front_ends.values():
+                front_end.configure(values)
+                configured.append(front_end)
+        except ParameterError:
+            for front_end in configured:
+                front_end.configure(self.values)
+            raise
 
     def destroy_node(self) -> None:
         """Also close the sockets."""
-        if self._exchange is not None:
-            self._exchange.close()
+        for exchange in self._exchanges:
+            exchange.close()
+        for front_end in self.front_ends.values():
+            front_end.close()
+        self.front_ends = {}
         super().destroy_node()
 
     def diagnose(self, period: Period) -> Iterator[Diagnosis]:
-        counters = dict.fromkeys(self.front_end.COUNTERS, 0) | dict(self.front_end.counters)
-        yield Diagnosis("", str(self.values["front_end"]), values=counters)
-        assert self._exchange is not None
-        yield from self._exchange.diagnose()
+        for name, front_end in self.front_ends.items():
+            counters = dict.fromkeys(front_end.COUNTERS, 0) | dict(front_end.counters)
+            yield Diagnosis(name, _role(front_end), values=counters)
+        for exchange in self._exchanges:
+            yield from exchange.diagnose()
+
+    def _serve(self) -> None:
+        for front_end in self.front_ends.values():
+            front_end.serve()
+
+
+def _role(front_end: FrontEndInterface) -> str:
+    observed = len(front_end.observed)
+    commanded = len(front_end.vehicles) - observed
+    return ", ".join(
+        f"{count} vehicle{'s' if count > 1 else ''} {text}"
+        for count, text in ((commanded, "commanded"), (observed, "observed"))
+        if count
+    )
+
+
+def _front_end_names(values: Values) -> list[str]:
+    names = cast("list[str]", values["front_ends"])
+    if not names or len(set(names)) < len(names):
+        raise ParameterError(f"parameter 'front_ends': {names} given; allowed: at least one, each once")
+    return names
+
+
+def _commander_names(values: Values, chosen: Sequence[str], vehicles: int) -> list[str]:
+    """Front-end that commands each vehicle."""
+    given = cast("list[str]", values["commanders"])
+    if len(given) not in (0, vehicles):
+        raise ParameterError(
+            f"parameter 'commanders': {given} given; allowed: one for each of {vehicles} vehicles, or an empty list"
+        )
+    names = given or [chosen[0]] * vehicles
+    unknown = sorted(set(names) - {*chosen, OBSERVED_ONLY})
+    if unknown:
+        raise ParameterError(
+            f"parameter 'commanders': '{unknown[0]}' given, which front_ends does not list; allowed: "
+            f"{', '.join((OBSERVED_ONLY, *chosen))}"
+        )
+    return names
 
 
 def main() -> None:

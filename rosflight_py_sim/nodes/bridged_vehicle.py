@@ -1,24 +1,32 @@
-"""Base class of a vehicle of the bridge: subscriptions and snapshots."""
+"""A vehicle of the bridge: subscriptions, snapshots, and the front-ends that observe it."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from rosflight_py_sim.bridge.front_end_interface import ControllerStatus, GnssReport, Snapshot, Vector3
+from rosflight_py_sim.bridge.front_end_interface import (
+    ControllerStatus,
+    FrontEndInterface,
+    GnssReport,
+    Snapshot,
+    Vector3,
+)
 from rosflight_py_sim.interfaces.camera_topics import PictureFile, compressed_topic
 from rosflight_py_sim.interfaces.polled_subscription import PolledSubscription
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.stamped_inputs import StampedInputs
+from rosflight_py_sim.interfaces.step_join import JoinRule, StepJoin
 from rosflight_py_sim.interfaces.step_topics import (
     ATTITUDE_EULER,
     BATTERY,
     DIFF_PRESSURE,
     GNSS_FIX,
+    IMU,
     OUTPUT_RAW,
     RANGE,
     RC,
@@ -29,6 +37,7 @@ from rosflight_py_sim.interfaces.step_topics import (
     BatterySample,
     EulerAngles,
     GnssSample,
+    ImuSample,
     Outputs,
     PulseWidths,
     RangeSample,
@@ -43,20 +52,62 @@ CAMERAS = ("front", "bottom")
 """Names of the cameras that a vehicle may have."""
 
 
-class BridgedVehicle(ABC):
-    """Subscribes to the topics of one vehicle, and makes snapshots of the newest messages.
+@dataclass(frozen=True)
+class VehicleFrontEnds:
+    """The front-ends of one vehicle.
 
     Attributes:
         index: number of the vehicle, from 0.
         name: namespace of the vehicle, relative to the bridge's.
-        answered_ns: time of the newest snapshot that the front-end has answered, ns; -1 before the first.
+        commander: front-end that commands the vehicle; None if another node does.
+        observers: all other front-ends.
     """
 
-    def __init__(self, node: SimulationNode, index: int, name: str, required_fields: frozenset[str]) -> None:
-        """Subscribe to state, wind and the topics in `required_fields`."""
-        self.index, self.name = index, name
+    index: int
+    name: str
+    commander: FrontEndInterface | None
+    observers: Sequence[FrontEndInterface] = ()
+
+    @property
+    def required_fields(self) -> frozenset[str]:
+        """Optional snapshot fields that at least one of the front-ends requires."""
+        front_ends = (*self.observers, *((self.commander,) if self.commander is not None else ()))
+        return frozenset().union(*(one.required_fields for one in front_ends))
+
+
+class BridgedVehicle:
+    """Subscribes to the topics of one vehicle, and makes snapshots of the newest messages.
+
+    Observers are given the snapshot of each step on arrival of its IMU message, by the rule of `StepJoin`.
+
+    Class attributes:
+        JOIN: inputs of a snapshot that contains all messages of its time.
+
+    Attributes:
+        index: number of the vehicle, from 0.
+        name: namespace of the vehicle, relative to the bridge's.
+        answered_ns: time of the newest snapshot that the commander has answered, or, if there is none, that the
+            observers have been given, ns; -1 before the first.
+    """
+
+    JOIN: ClassVar[JoinRule] = JoinRule(
+        IMU.name, synchronized=(TRUTH_WIND.name, TRUTH_STATE.name), required=(TRUTH_STATE.name,)
+    )
+
+    def __init__(self, node: SimulationNode, front_ends: VehicleFrontEnds, *, imu: bool = False) -> None:
+        """Subscribe to state, wind and the topics that the front-ends require, and to the IMU if `imu` is true."""
+        self.index = front_ends.index
+        self.name = name = front_ends.name
+        required_fields = front_ends.required_fields
         self.answered_ns = -1
         self._node = node
+        self._observers = front_ends.observers
+        self._is_commanded = front_ends.commander is not None
+        self._newest: Snapshot | None = None
+        # A repeated trigger is not shown again.
+        lockstep = node.values["time_mode"] == "lockstep"
+        self._observation = StepJoin(self.JOIN, self._show, lambda _: None, lockstep=lockstep)
+        self._wind_observed, self._state_observed = map(self._observation.input, self.JOIN.synchronized)
         self._state = VehicleState()
         self._wind_ns, self._wind_ned = -1, (0.0, 0.0, 0.0)
         self._gyro = self._accel_body = (0.0, 0.0, 0.0)
@@ -89,13 +140,23 @@ class BridgedVehicle(ABC):
             node.subscribe(compressed_topic(camera), partial(self._on_picture, camera), name)
         node.subscribe(TRUTH_WIND, self._on_wind, name)
         node.subscribe(TRUTH_STATE, self._on_truth, name)
+        if imu or self._observers or "imu" in required_fields:
+            node.subscribe(IMU, self._on_imu, name)
 
-    @abstractmethod
-    def _on_truth(self, state: VehicleState) -> None:
-        """Process a new truth state."""
+    def _show(self, time_ns: int, _: None) -> None:
+        snapshot = self._snapshot(time_ns)
+        if not self._is_commanded:
+            self.answered_ns = time_ns
+        for observer in self._observers:
+            observer.observe(self.index, snapshot)
 
     def _snapshot(self, time_ns: int) -> Snapshot:
-        """Make a snapshot of the newest messages, stamped `time_ns`."""
+        """The snapshot of the newest messages, stamped `time_ns`; all front-ends of a message share it."""
+        if self._newest is None or self._newest.time_ns != time_ns:
+            self._newest = self._new_snapshot(time_ns)
+        return self._newest
+
+    def _new_snapshot(self, time_ns: int) -> Snapshot:
         self._node.update_clock(time_ns)
         self._rc_inputs.deliver(time_ns)
         if self._estimate is not None:
@@ -139,8 +200,23 @@ class BridgedVehicle(ABC):
     def _on_picture(self, camera: str, picture: PictureFile) -> None:
         self._images[camera] = picture.file
 
+    def _on_truth(self, state: VehicleState) -> None:
+        self._newest = None
+        self._state = state
+        if self._observers:
+            self._state_observed(state.time_ns)
+
+    def _on_imu(self, imu: ImuSample) -> None:
+        self._newest = None
+        self._gyro, self._accel_body = vector3(imu.gyro), vector3(imu.accel)
+        if self._observers:
+            self._observation.trigger(imu.time_ns)
+
     def _on_wind(self, wind: Wind) -> None:
+        self._newest = None
         self._wind_ned, self._wind_ns = vector3(wind.velocity_ned), wind.time_ns
+        if self._observers:
+            self._wind_observed(wind.time_ns)
 
     def _on_gnss(self, fix: GnssSample) -> None:
         position = (fix.latitude_deg, fix.longitude_deg, fix.altitude_msl_m)

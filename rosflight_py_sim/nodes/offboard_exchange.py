@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from rosflight_msgs.msg import Command
 from std_msgs.msg import UInt8, UInt32
@@ -19,71 +19,52 @@ from rosflight_py_sim.interfaces.step_topics import (
     ControlCommand,
 )
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
-from rosflight_py_sim.nodes.bridged_vehicle import BridgedVehicle
+from rosflight_py_sim.nodes.bridged_vehicle import BridgedVehicle, VehicleFrontEnds
 from rosflight_py_sim.parameters import number
 from rosflight_py_sim.stamps import NANOSECONDS
 
-# Longest interval between two reads of the sockets, also while the simulation is paused or slow: shorter than a person
-# notices.
-_SERVE_S = 0.02
-
 
 class OffboardExchange:
-    """Gives an `OffboardFrontEnd` snapshots at `command_frequency`, and publishes its replies on `command`.
+    """Gives `OffboardFrontEnd`s snapshots at `command_frequency`, and publishes their replies on `command`.
 
     A command has the stamp of the state that it was computed from, as with an autopilot.
     """
 
-    def __init__(self, node: SimulationNode, front_end: OffboardFrontEnd) -> None:
-        """Keep node and front-end; `open` opens the sockets."""
-        self._node, self._front_end = node, front_end
-        self._served_ns = -1
+    def __init__(self, node: SimulationNode) -> None:
+        """Keep the node; any time mode will do."""
+        self._node = node
+        self._served_ns: dict[OffboardFrontEnd, int] = {}
         self._is_open = False
 
-    def open(self) -> None:
-        """Open the front-end, and wait for the first state.
-
-        Raises:
-            ParameterError: the front-end's addresses cannot be used.
-        """
-        node, front_end = self._node, self._front_end
-        front_end.open()
+    def open(self, vehicles: Sequence[VehicleFrontEnds]) -> None:
+        """Wait for the first state of the vehicles; their front-ends are open."""
         self._is_open = True
-        self._vehicles = [
-            _OffboardVehicle(node, index, name, front_end.required_fields, self._command)
-            for index, name in enumerate(front_end.vehicles)
-        ]
-        node.create_system_timer(_SERVE_S, self._serve)
+        self._vehicles = [_OffboardVehicle(self._node, one, self._command) for one in vehicles]
 
     def close(self) -> None:
-        """Close the front-end; may be called again, and without `open`."""
-        if self._is_open:
-            self._is_open = False
-            self._front_end.close()
+        """Stop the exchange; may be called again, and without `open`."""
+        self._is_open = False
 
     def diagnose(self) -> Iterator[Diagnosis]:
         """One entry per vehicle."""
         for vehicle in self._vehicles:
             yield Diagnosis(
                 vehicle.name or "vehicle",
-                self._front_end.doing(vehicle.index),
-                hardware_id=self._front_end.peer(vehicle.index),
-                values={"time": vehicle.answered_ns / NANOSECONDS, **self._front_end.details(vehicle.index)},
+                vehicle.commander.doing(vehicle.index),
+                hardware_id=vehicle.commander.peer(vehicle.index),
+                values={"time": vehicle.answered_ns / NANOSECONDS, **vehicle.commander.details(vehicle.index)},
             )
-
-    def _serve(self) -> None:
-        if self._is_open:
-            self._front_end.serve()
 
     def _command(self, vehicle: _OffboardVehicle, snapshot: Snapshot, dt: float) -> None:
         if not self._is_open:
             return
+        front_end = vehicle.commander
         # Once for all vehicles, so that commands sent together take effect in the same step.
-        if snapshot.time_ns != self._served_ns:
-            self._served_ns = snapshot.time_ns
-            self._front_end.serve()
-        command = self._front_end.command(vehicle.index, snapshot, dt)
-        vehicle.publish_guided_state(self._front_end.guided_state(vehicle.index))
+        if snapshot.time_ns != self._served_ns.get(front_end):
+            self._served_ns[front_end] = snapshot.time_ns
+            front_end.serve()
+        command = front_end.command(vehicle.index, snapshot, dt)
+        vehicle.publish_guided_state(front_end.guided_state(vehicle.index))
         if command is not None:
             vehicle.send_command(ControlCommand(snapshot.time_ns, command.mode, Command.IGNORE_NONE, command.u))
 
@@ -94,11 +75,12 @@ class _OffboardVehicle(BridgedVehicle):
     def __init__(
         self,
         node: SimulationNode,
-        index: int,
-        name: str,
-        required_fields: frozenset[str],
+        front_ends: VehicleFrontEnds,
         on_due: Callable[[_OffboardVehicle, Snapshot, float], None],
     ) -> None:
+        assert isinstance(front_ends.commander, OffboardFrontEnd)
+        self.commander = front_ends.commander
+        name = front_ends.name
         self._on_due = on_due
         self._period_ns = round(NANOSECONDS / number(node.values, "command_frequency"))
         self._period = -1
@@ -107,7 +89,7 @@ class _OffboardVehicle(BridgedVehicle):
         self._publish_triggered = node.publisher(CAGE_TRIGGERED, name)
         self._publish_triggered_last = node.publisher(CAGE_TRIGGERED_LAST, name)
         self._guided: GuidedState | None = None
-        super().__init__(node, index, name, required_fields)
+        super().__init__(node, front_ends)
 
     def publish_guided_state(self, guided: GuidedState) -> None:
         """Publish the fields that have changed."""
@@ -120,13 +102,13 @@ class _OffboardVehicle(BridgedVehicle):
             self._publish_triggered_last(UInt32(data=guided.cage_triggered_last))
 
     def _on_truth(self, state: VehicleState) -> None:
+        super()._on_truth(state)
         time_ns = state.time_ns
         # The period number is the same for all vehicles, and gives round times in the data.
         period = time_ns // self._period_ns
         if period == self._period:
             return
         self._period = period
-        self._state = state
         elapsed_ns = time_ns - self.answered_ns
         # After a longer gap, or if time goes back, another node was restarted: integrators must not advance.
         is_step = self.answered_ns >= 0 and 0 < elapsed_ns <= LONGEST_STEP_NS

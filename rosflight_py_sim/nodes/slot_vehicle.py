@@ -5,32 +5,28 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from enum import Enum
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from rclpy.task import Future
 from std_msgs.msg import Float64, String
 from std_srvs.srv import Trigger
 
-from rosflight_py_sim.bridge.front_end_interface import START_OVER, Snapshot, StartOver
+from rosflight_py_sim.bridge.front_end_interface import START_OVER, ActuatorFrontEnd, Snapshot, StartOver
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
-from rosflight_py_sim.interfaces.step_join import JoinRule, StepJoin
+from rosflight_py_sim.interfaces.step_join import StepJoin
 from rosflight_py_sim.interfaces.step_topics import (
-    IMU,
     PWM_OUTPUT,
     STEP_SIZE_REQUEST_S,
     STEP_SIZE_S,
-    TRUTH_STATE,
-    TRUTH_WIND,
     WAITING_FOR,
     ImuSample,
     PulseWidths,
     Wind,
     topic_of,
-    vector3,
 )
 from rosflight_py_sim.interfaces.time_manager_interface import STEP_SIZE
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
-from rosflight_py_sim.nodes.bridged_vehicle import BridgedVehicle
+from rosflight_py_sim.nodes.bridged_vehicle import BridgedVehicle, VehicleFrontEnds
 from rosflight_py_sim.transitions import TransitionMachine, Transitions
 
 # Calls of `repeat_requests`, one per second, after which an answer is overdue. Resetting a JSBSim aircraft takes long,
@@ -83,31 +79,23 @@ class SlotVehicle(BridgedVehicle):
     the front-end are published when it arrives. An IMU message that was answered before gets the same PWM again. The
     rest is in `SLOT_TRANSITIONS`.
 
-    Class attributes:
-        JOIN: inputs of a snapshot.
-
     Attributes:
+        commander: the front-end.
         pending: snapshot whose commands have not been published yet; None while the step is under way.
+        pending_before: `pending` a second ago; kept by the exchange.
         waiting: whether the name of a peer that the simulation waits for has been published.
     """
 
-    JOIN: ClassVar[JoinRule] = JoinRule(
-        IMU.name, synchronized=(TRUTH_WIND.name, TRUTH_STATE.name), required=(TRUTH_STATE.name,)
-    )
-
-    def __init__(
-        self,
-        node: SimulationNode,
-        index: int,
-        name: str,
-        required_fields: frozenset[str],
-        on_change: Callable[[], None],
-    ) -> None:
+    def __init__(self, node: SimulationNode, front_ends: VehicleFrontEnds, on_change: Callable[[], None]) -> None:
         """Subscribe; `on_change` is called when there is a new `pending`, or its commands may be published."""
+        assert isinstance(front_ends.commander, ActuatorFrontEnd)
+        self.commander = front_ends.commander
+        name = front_ends.name
         self.pending: Snapshot | None = None
+        self.pending_before: Snapshot | None = None
         self.waiting = False
         self._on_change = on_change
-        self._requires_imu = "imu" in required_fields
+        self._requires_imu = "imu" in self.commander.required_fields
         # A repeated trigger makes no second snapshot; `_on_imu` publishes the PWM again.
         self._join = StepJoin(self.JOIN, self._begin, lambda _: None, lockstep=True)
         self._wind_arrived, self._state_arrived = map(self._join.input, self.JOIN.synchronized)
@@ -124,9 +112,8 @@ class SlotVehicle(BridgedVehicle):
         self._send_step_size_request = node.publisher(STEP_SIZE_REQUEST_S, name)
         services = ("forces_and_moments/reset", "dynamics/reset")
         self._reset_clients = [node.create_client(Trigger, topic_of(name, service)) for service in services]
-        super().__init__(node, index, name, required_fields)
         node.subscribe(STEP_SIZE_S, self._on_step_size, name)
-        node.subscribe(IMU, self._on_imu, name)
+        super().__init__(node, front_ends, imu=True)
 
     @property
     def phase(self) -> SlotState:
@@ -246,7 +233,7 @@ class SlotVehicle(BridgedVehicle):
         self._begin_early()
 
     def _on_truth(self, state: VehicleState) -> None:
-        self._state = state
+        super()._on_truth(state)
         self._state_arrived(state.time_ns)
         if self.phase.starts_over:
             self._conversation.handle(SlotEvent.NEW_STATE, state.time_ns)
@@ -258,9 +245,9 @@ class SlotVehicle(BridgedVehicle):
         if stamp == self.answered_ns:
             self._send_pwm(self._pwm)
             return
+        super()._on_imu(imu)
         was_early = self.is_early
         self._imu_ns = stamp
-        self._gyro, self._accel_body = vector3(imu.gyro), vector3(imu.accel)
         if was_early and not self.is_early:
             self._on_change()
         else:

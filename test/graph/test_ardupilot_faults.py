@@ -66,7 +66,7 @@ def ardupilot(port: int) -> Iterator[Callable[..., StandIn]]:
 
 
 def counters(graph: Any) -> Any:
-    return graph.node("bridge").front_end.counters
+    return graph.node("bridge").front_ends["ardupilot"].counters
 
 
 def fly(graph: Any, flown: StandIn, *others: StandIn) -> None:

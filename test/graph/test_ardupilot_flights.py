@@ -85,7 +85,7 @@ def test_flight_as_fast_as_the_machine_allows(
     # The graph has taken as many steps as there were answers, and stands where the stand-in believes it to be.
     flown.idle(0.1)
     assert flown.time_s == pytest.approx(flight["time_s"], abs=1.01 / rate_hz)
-    counters = flown.node("bridge").front_end.counters
+    counters = flown.node("bridge").front_ends["ardupilot"].counters
     assert counters["steps"] in (flight["frames"], flight["frames"] + 1)
     assert counters["lost_frames"] == counters["late_frames"] == counters["restarts"] == 0
     position = flown.truth.pose.position

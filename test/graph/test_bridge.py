@@ -83,7 +83,7 @@ def test_n_frames_are_n_steps_and_the_timestamp_advances_by_the_step(bridged: An
     # The first step was that of the fixture; time is a whole number of nanoseconds.
     assert timestamps == [round((i + 2) * STEP_S, 9) for i in range(200)]
     assert bridged.time_s == pytest.approx(201 * STEP_S, abs=1e-9)
-    assert bridged.node("bridge").front_end.counters == {"steps": 201}
+    assert bridged.node("bridge").front_ends["ardupilot"].counters == {"steps": 201}
     stamps = {seconds(message.header.stamp) for message in pwm if message.values[0] == 1200}
     assert stamps <= {round((i + 1) * STEP_S, 9) for i in range(200)}
     assert max(stamps) == 200 * STEP_S
@@ -127,14 +127,14 @@ def test_repeated_frame_gets_the_same_answer_and_no_step(bridged: Any, client: A
     bridged.idle(0.1)
     assert bridged.time_s == time_s
     assert client.received() is None
-    assert bridged.node("bridge").front_end.counters["duplicates"] == 3
+    assert bridged.node("bridge").front_ends["ardupilot"].counters["duplicates"] == 3
 
 
 def test_gap_in_the_count_is_one_step_and_counted(bridged: Any, client: ArduPilotClient) -> None:
     before = client.step().timestamp
     client.count += 4
     assert client.step().timestamp == pytest.approx(before + STEP_S, abs=1e-9)
-    assert bridged.node("bridge").front_end.counters["lost_frames"] == 4
+    assert bridged.node("bridge").front_ends["ardupilot"].counters["lost_frames"] == 4
 
 
 def test_flight_goes_on_through_garbage(bridged: Any, client: ArduPilotClient) -> None:
@@ -142,7 +142,7 @@ def test_flight_goes_on_through_garbage(bridged: Any, client: ArduPilotClient) -
         for datagram in (b"", b"\0" * 40, b"nonsense", bytes([0x1A, 0x48]) + b"\xff" * 37):
             client.send_bytes(datagram)
         assert client.step().timestamp == round((step + 2) * STEP_S, 9)
-    counters = bridged.node("bridge").front_end.counters
+    counters = bridged.node("bridge").front_ends["ardupilot"].counters
     assert (counters["wrong_length"], counters["wrong_magic"]) == (100, 100)
 
 
@@ -156,7 +156,7 @@ def test_second_client_is_refused_and_disturbs_nothing(
         assert client.step().timestamp == round((step + 2) * STEP_S, 9)
     bridged.idle(0.1)
     assert second.received() is None
-    assert bridged.node("bridge").front_end.counters["refused_frames"] == 50
+    assert bridged.node("bridge").front_ends["ardupilot"].counters["refused_frames"] == 50
 
 
 def test_graph_holds_still_for_a_silent_client_and_goes_on_with_it(bridged: Any, client: ArduPilotClient) -> None:
@@ -173,7 +173,7 @@ def test_graph_holds_still_for_a_silent_client_and_goes_on_with_it(bridged: Any,
     for i in range(20):
         assert client.step(1400).timestamp == pytest.approx(time_s + (i + 1) * STEP_S, abs=1e-9)
     bridged.spin_until(lambda: waiting[-1].data == "", "word that nobody is waited for")
-    assert bridged.node("bridge").front_end.counters == {"steps": 22}
+    assert bridged.node("bridge").front_ends["ardupilot"].counters == {"steps": 22}
 
 
 def test_restarted_bridge_takes_up_where_the_old_one_was(

@@ -130,7 +130,7 @@ def test_restarted_ardupilot_finds_the_vehicle_at_its_start_and_time_goes_on(
     # rad/s; rotors at idle have some millionths.
     assert np.max(forces.model.rotor_speeds) < 1e-3
     assert forces.model.charge_drawn_ah < 1e-3 * drawn_ah
-    counters = bridged.node("bridge").front_end.counters
+    counters = bridged.node("bridge").front_ends["ardupilot"].counters
     assert counters["restarts"] == 1
     # And it flies as before.
     assert fly(second, 1.5, 1700).position_ned[2] == pytest.approx(before.position_ned[2], abs=0.05)
@@ -148,7 +148,7 @@ def test_old_ardupilot_that_lives_keeps_its_vehicle_when_a_fresh_one_comes(
         bridged.idle(0.3)
         first.send(1200)
         first.answer()
-    counters = bridged.node("bridge").front_end.counters
+    counters = bridged.node("bridge").front_ends["ardupilot"].counters
     assert (counters["refused_frames"], counters["restarts"]) == (5, 0)
     assert first.step(1200).timestamp == pytest.approx(time_s + 0.0025, abs=1e-9)
 
@@ -208,8 +208,8 @@ def test_diagnostics_show_state_peer_and_counters(
     assert status("bridge: vehicle").level == DiagnosticStatus.OK
     second.count = 1
     fly_until("refused", second.send)
-    values = {v.key: v.value for v in status("bridge").values}
-    counters = {name: int(values[name]) for name in bridged.node("bridge").front_end.COUNTERS}
+    values = {v.key: v.value for v in status("bridge: ardupilot").values}
+    counters = {name: int(values[name]) for name in bridged.node("bridge").front_ends["ardupilot"].COUNTERS}
     assert 0 < counters["steps"] <= client.count
     assert counters["refused_frames"] > 0
     assert counters["restarts"] == 0

@@ -37,7 +37,7 @@ class Served:
         options.setdefault("vehicle_name", "anaconda")
         self.graph = graph(*ports, "-p", "uthere.epoch:=0.0", *arguments, flight_controller="uthere", **options)
         self.port_in, self.port_out = port_in, port_out
-        self.front_end = self.graph.node("bridge").front_end
+        self.front_end = self.graph.node("bridge").front_ends["uthere"]
         self.program = Program("127.0.0.1", ("127.0.0.1", port_in), port_out)
         self.data: dict[int, dict[str, float]] = {}
         self.stamps: list[float] = []

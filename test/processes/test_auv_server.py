@@ -103,7 +103,9 @@ def test_port_in_use_is_named_and_the_node_exits_with_1(processes: Any, ports: d
     with socket.socket() as other:
         other.bind(("127.0.0.1", ports[port]))
         other.listen()
-        program = processes.node("bridge", "-p", "use_sim_time:=true", "-p", "front_end:=auv_zeromq", *arguments(ports))
+        program = processes.node(
+            "bridge", "-p", "use_sim_time:=true", "-p", "front_ends:=[auv_zeromq]", *arguments(ports)
+        )
         assert program.wait() == 1
     (line,) = program.complaints
     assert (

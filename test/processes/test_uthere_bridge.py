@@ -23,7 +23,7 @@ def test_simulation_goes_on_without_the_bridge_and_is_served_again_after_its_res
     simulation = simulate(time_mode, 1.0)
     port_in, port_out = free_ports(2)
     (file,) = FLIGHT_CONTROLLERS["uthere"].files_for(vehicle("multirotor"))
-    arguments = ["--params-file", str(file), "-p", "front_end:=uthere"]
+    arguments = ["--params-file", str(file), "-p", "front_ends:=[uthere]"]
     arguments += ["-p", f"uthere.udp_port_in:={port_in}", "-p", f"uthere.udp_port_out:={port_out}"]
     observer = simulation.observer()
     with contextlib.closing(Program("127.0.0.1", ("127.0.0.1", port_in), port_out)) as program:

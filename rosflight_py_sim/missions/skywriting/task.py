@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from rich.console import Console
 
@@ -66,7 +66,7 @@ class SkywritingTask(ClientTask):
     def join(self, graph: ComposedGraph, namespace: str) -> SkywritingRecorder:
         """Create the recorder, and the pilot that enables offboard control."""
         values = graph.values_of("bridge")
-        if values["front_end"] != "uthere":
+        if "uthere" not in cast("list[str]", values["front_ends"]):
             raise ParameterError(f"vehicle '{self.vehicle.name}' is not flown by uThere Ground Control")
         self._limits = {one.name: number(values, f"uthere.{one.name}") for one in CAGE_LIMITS}
         self._recorder = graph.join(SkywritingRecorder, self.vehicle, UthereUnits(values), namespace=namespace)

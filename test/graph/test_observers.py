@@ -1,0 +1,331 @@
+"""Several front-ends in one bridge: one commands a vehicle, the others observe it."""
+
+from __future__ import annotations
+
+import select
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from typing import Any
+
+import numpy as np
+import pymap3d
+import pytest
+import zmq
+from diagnostic_msgs.msg import DiagnosticArray
+from free_ports import free_ports
+from rosflight_msgs.msg import PwmOutput, SimState
+
+from rosflight_py_sim.graph.fleet import Member, fleet
+from rosflight_py_sim.interfaces.diagnostics import DIAGNOSTICS_QOS
+from rosflight_py_sim.interfaces.step_topics import PWM_OUTPUT, TRUTH_STATE
+from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.protocols.auv_zeromq import ThrusterCommand, decode_images, decode_telemetry, encode_thrusters
+from rosflight_py_sim.protocols.uthere import Data
+from rosflight_py_sim.stamps import NANOSECONDS, time_ns_of
+from rosflight_py_sim.vehicles import CAMERA, vehicle
+from test.bridge.uthere_bench import Program
+from test.graph.ardupilot_client import ArduPilotClient
+
+FOOT = 0.3048
+
+
+class Ports:
+    """A free port for every socket of the bridge."""
+
+    def __init__(self) -> None:
+        self.ardupilot, self.uthere_in, self.uthere_out, self.image, self.thruster, self.telemetry = free_ports(6)
+
+    @property
+    def arguments(self) -> list[str]:
+        given = {
+            "ardupilot.port": self.ardupilot,
+            "uthere.udp_port_in": self.uthere_in,
+            "uthere.udp_port_out": self.uthere_out,
+            "uthere.epoch": 0.0,
+            "auv_zeromq.image_port": self.image,
+            "auv_zeromq.thruster_port": self.thruster,
+            "auv_zeromq.telemetry_port": self.telemetry,
+            "auv_zeromq.telemetry_rate": 400.0,
+        }
+        return [word for name, value in given.items() for word in ("-p", f"{name}:={value}")]
+
+
+class AuvClient:
+    """A client of the AUV protocol."""
+
+    def __init__(self, closing: ExitStack, ports: Ports) -> None:
+        context = zmq.Context()
+        closing.callback(context.destroy, linger=0)
+        self.telemetry, self.images = context.socket(zmq.SUB), context.socket(zmq.SUB)
+        self.thrusters = context.socket(zmq.PUSH)
+        for socket, port in (
+            (self.telemetry, ports.telemetry),
+            (self.images, ports.image),
+            (self.thrusters, ports.thruster),
+        ):
+            socket.connect(f"tcp://127.0.0.1:{port}")
+        for socket in (self.telemetry, self.images):
+            socket.set_hwm(0)
+            socket.subscribe(b"")
+
+    def received(self, socket: zmq.Socket[bytes]) -> Iterator[list[bytes]]:
+        while socket.poll(0):
+            yield socket.recv_multipart()
+
+
+@pytest.fixture
+def closing() -> Iterator[ExitStack]:
+    with ExitStack() as stack:
+        yield stack
+
+
+@pytest.fixture
+def ports() -> Ports:
+    return Ports()
+
+
+def counters(graph: Any, front_end: str) -> Any:
+    return graph.node("bridge").front_ends[front_end].counters
+
+
+def test_three_protocols_show_the_same_truth_at_each_time(
+    graph: Callable[..., Any], ports: Ports, closing: ExitStack
+) -> None:
+    wind = ("-p", "sim_has_wind:=true", "-p", "steady_state_wind:=[2.0, -3.0, 0.0]")
+    flown = graph(*ports.arguments, *wind, flight_controller="ardupilot", observers=["uthere", "auv_zeromq"])
+    copter = ArduPilotClient(flown, ports.ardupilot)
+    closing.callback(copter.close)
+    program = Program("127.0.0.1", ("127.0.0.1", ports.uthere_in), ports.uthere_out)
+    closing.callback(program.close)
+    auv = AuvClient(closing, ports)
+    truths: list[SimState] = flown.hear(TRUTH_STATE)
+    program.send("data_request(variable=all, interval=0.02)")
+    flown.spin_until(lambda: counters(flown, "uthere")["packets"], "the data request")
+    # Telemetry is lost until ZeroMQ's subscription is established.
+    flown.spin_until(lambda: [*auv.received(auv.telemetry)] or not copter.step(1700), "telemetry")
+
+    replies = {}
+    for _ in range(400):
+        reply = copter.step(1700)
+        replies[time_ns(reply.timestamp)] = reply.position_ned
+    flown.idle(0.2)
+
+    truth = {time_ns_of(one.header.stamp): position(one) for one in truths}
+    assert truth[max(replies)][1] < -0.05, "the wind has moved the vehicle"
+    assert replies == {time: truth[time] for time in replies}
+
+    # ZeroMQ telemetry has no time: single precision, one message per step.
+    shown = [where for _, where in (decode_telemetry(one) for one in auv.received(auv.telemetry))]
+    last = [truth[time] for time in sorted(truth)][-len(shown) :]
+    assert len(shown) >= len(replies)
+    assert [(one.y, one.x, -one.z) for one in shown] == [tuple(np.float32(axis) for axis in one) for one in last]
+
+    seen: dict[int, dict[str, float]] = {}
+    for data in program.replies():
+        assert isinstance(data, Data)
+        seen.setdefault(time_ns(data.time_s), {}).update(data.values)
+    common = sorted(seen.keys() & replies.keys())
+    assert len(common) >= len(replies) // 8 - 1
+    values = flown.node("bridge").values
+    origin = [values[f"origin_{axis}"] for axis in ("latitude", "longitude", "altitude")]
+    for time in common:
+        one = seen[time]
+        ned = pymap3d.geodetic2ned(one["latitude"], one["longitude"], FOOT * one["altitude_msl"], *origin)
+        # Seven digits after the point: 5.6 mm of latitude.
+        assert ned == pytest.approx(truth[time], abs=0.006)
+        assert FOOT * one["altitude"] == pytest.approx(-truth[time][2], abs=1e-6)
+
+
+def test_commands_of_observers_are_refused_and_counted(
+    graph: Callable[..., Any], ports: Ports, closing: ExitStack
+) -> None:
+    flown = graph(
+        *ports.arguments,
+        *("-p", "uthere.reply_errors:=true"),
+        flight_controller="ardupilot",
+        observers=["uthere", "auv_zeromq"],
+    )
+    copter = ArduPilotClient(flown, ports.ardupilot)
+    closing.callback(copter.close)
+    program = Program("127.0.0.1", ("127.0.0.1", ports.uthere_in), ports.uthere_out)
+    closing.callback(program.close)
+    auv = AuvClient(closing, ports)
+    pulses: list[PwmOutput] = flown.hear(PWM_OUTPUT)
+
+    program.send("fly_engage(plane=12345)")
+    auv.thrusters.send(encode_thrusters(ThrusterCommand(0, 100, 100, 100, 100)))
+
+    def refused() -> bool:
+        assert copter.step(1150)
+        return bool(counters(flown, "uthere")["refused_commands"] and counters(flown, "auv_zeromq")["refused_commands"])
+
+    flown.spin_until(refused, "two refusals")
+    flown.spin_until(lambda: program.listener in select.select([program.listener], [], [], 0)[0], "the reply")
+    assert program.packets() == ["error(plane 12345: commanded by ardupilot)"]
+    assert counters(flown, "auv_zeromq")["commands"] == 0
+    assert {pulse for message in pulses[1:] for pulse in message.values} <= {1000, 1150}
+    status = diagnostics(flown)
+    flown.spin_until(lambda: "bridge: auv_zeromq" in status, "diagnostics")
+    assert status["bridge: ardupilot"].message == "1 vehicle commanded"
+    assert status["bridge: auv_zeromq"].message == "1 vehicle observed"
+    assert {one.key: one.value for one in status["bridge: auv_zeromq"].values}["refused_commands"] == "1"
+
+
+def test_ardupilot_that_observes_gets_no_reply(graph: Callable[..., Any], ports: Ports, closing: ExitStack) -> None:
+    flown = graph(*ports.arguments, observers=["ardupilot"])
+    copter = ArduPilotClient(flown, ports.ardupilot)
+    closing.callback(copter.close)
+    copter.send(1900)
+    flown.spin_until(lambda: counters(flown, "ardupilot")["refused_commands"], "the refusal")
+    before = flown.time_s
+    flown.spin_until(lambda: flown.time_s > before + 1.0, "time that goes on")
+    assert copter.received() is None
+
+
+def test_flight_is_the_same_with_observers(graph: Callable[..., Any], ports: Ports, closing: ExitStack) -> None:
+    def flight(*observers: str) -> list[SimState]:
+        flown = graph(*ports.arguments, observers=observers)
+        truths: list[SimState] = flown.hear(TRUTH_STATE)
+        flown.spin_until(lambda: flown.time_s > 2.0, "two seconds")
+        flown.close()
+        return truths[100:600]
+
+    alone, observed = flight(), flight("uthere", "auv_zeromq", "ardupilot")
+    assert [(one.header.stamp, position(one)) for one in alone] == [
+        (one.header.stamp, position(one)) for one in observed
+    ]
+
+
+def test_cameras_of_a_vehicle_that_ardupilot_flies_are_served(
+    graph: Callable[..., Any], ports: Ports, closing: ExitStack
+) -> None:
+    member = Member(vehicle("bluerov2").carrying(CAMERA, True))
+    flown = graph(
+        *ports.arguments,
+        *("-p", "world:=pool"),
+        vehicles=[member],
+        flight_controller="ardupilot",
+        observers=["auv_zeromq"],
+    )
+    sub = ArduPilotClient(flown, ports.ardupilot)
+    closing.callback(sub.close)
+    auv = AuvClient(closing, ports)
+    images: list[list[bytes]] = []
+
+    def pictured() -> bool:
+        sub.step(1500)
+        images.extend(auv.received(auv.images))
+        return bool(images)
+
+    flown.spin_until(pictured, "a picture")
+    auv_id, pictures = decode_images(images[0])
+    assert auv_id == 0
+    assert pictures.front.startswith(b"\xff\xd8")
+    assert pictures.bottom.startswith(b"\xff\xd8")
+
+
+def test_telemetry_runs_while_uthere_flies(graph: Callable[..., Any], ports: Ports, closing: ExitStack) -> None:
+    flown = graph(
+        *ports.arguments,
+        *("-p", "uthere.reply_errors:=true"),
+        vehicle_name="anaconda",
+        flight_controller="uthere",
+        observers=["auv_zeromq"],
+    )
+    program = Program("127.0.0.1", ("127.0.0.1", ports.uthere_in), ports.uthere_out)
+    closing.callback(program.close)
+    auv = AuvClient(closing, ports)
+    shown: list[Any] = []
+
+    def telemetry() -> bool:
+        shown.extend(decode_telemetry(one)[1] for one in auv.received(auv.telemetry))
+        return len(shown) > 100
+
+    flown.spin_until(telemetry, "telemetry")
+    program.send("fly_engage(plane=12345)")
+    flown.spin_until(lambda: counters(flown, "uthere")["commands"], "the command")
+    flown.idle(0.1)
+    # On the ground the plane refuses for its own reason, not because another front-end commands it.
+    assert not any("commanded by" in text for text in program.packets())
+    assert flown.node("bridge").front_ends["uthere"].observed == {}
+
+
+def test_each_vehicle_has_the_commander_that_the_parameter_names(
+    graph: Callable[..., Any], ports: Ports, closing: ExitStack
+) -> None:
+    members = fleet(vehicle("multirotor"), count=2, spacing=None, seed=0)
+    flown = graph(
+        *ports.arguments,
+        *("-p", "commanders:=[ardupilot, auv_zeromq]"),
+        vehicles=members,
+        flight_controller="ardupilot",
+        observers=["auv_zeromq"],
+    )
+    copter = ArduPilotClient(flown, ports.ardupilot)
+    closing.callback(copter.close)
+    auv = AuvClient(closing, ports)
+    assert flown.node("bridge").front_ends["auv_zeromq"].observed == {0: "ardupilot"}
+    auv.thrusters.send(encode_thrusters(ThrusterCommand(1, 40, 40, 40, 40)))
+    flown.spin_until(lambda: copter.step(1150) and counters(flown, "auv_zeromq")["commands"], "the command")
+    second: list[PwmOutput] = flown.hear(PWM_OUTPUT, at="/multirotor_2")
+    flown.spin_until(lambda: copter.step(1150) and second, "pulses of the second vehicle")
+    assert set(second[-1].values) >= {1700}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "text"),
+    [
+        (
+            ("-p", "commanders:=[uthere]"),
+            {"flight_controller": "ardupilot"},
+            "parameter 'commanders': 'uthere' given, which front_ends does not list; allowed: none, ardupilot",
+        ),
+        (
+            ("-p", "commanders:=[ardupilot, none]"),
+            {"flight_controller": "ardupilot"},
+            "parameter 'commanders': ['ardupilot', 'none'] given; allowed: one for each of 1 vehicles, or an empty "
+            "list",
+        ),
+        (
+            ("-p", "front_ends:=[uthere, uthere]"),
+            {"flight_controller": "ardupilot"},
+            "parameter 'front_ends': ['uthere', 'uthere'] given; allowed: at least one, each once",
+        ),
+        (
+            (),
+            {"observers": ["mavlink"]},
+            "observers: 'mavlink' given; allowed with flight controller 'sil_board': ardupilot, auv_zeromq, uthere, "
+            "each once",
+        ),
+        (
+            (),
+            {"flight_controller": "uthere", "observers": ["uthere"]},
+            "observers: 'uthere' given; allowed with flight controller 'uthere': ardupilot, auv_zeromq, each once",
+        ),
+    ],
+)
+def test_contradictory_front_ends_are_refused(
+    graph: Callable[..., Any], arguments: tuple[str, ...], options: dict[str, Any], text: str
+) -> None:
+    with pytest.raises(ParameterError) as error:
+        graph(*arguments, **options)
+    assert text in str(error.value)
+
+
+def diagnostics(graph: Any) -> dict[str, Any]:
+    """The newest status of each entry, which grows while the graph runs."""
+    status: dict[str, Any] = {}
+
+    def take(message: DiagnosticArray) -> None:
+        status.update({one.name.removeprefix("/"): one for one in message.status})
+
+    graph.tester.create_subscription(DiagnosticArray, "/diagnostics", take, DIAGNOSTICS_QOS)
+    return status
+
+
+def position(state: SimState) -> tuple[float, float, float]:
+    return state.pose.position.x, state.pose.position.y, state.pose.position.z
+
+
+def time_ns(seconds: float) -> int:
+    return round(seconds * NANOSECONDS)
