@@ -32,6 +32,8 @@ CONFIGURATIONS = list(
 )
 """(vehicle, dynamics) of all vehicles."""
 
+_OBSERVERS = ("ardupilot", "auv_zeromq", "uthere")
+
 _HELD_TO = ("multirotor", "anaconda", "aerosonde")
 """Vehicles with the target of three times the bare chain's speed: those without a bridge or an external engine."""
 
@@ -45,6 +47,7 @@ PARTS = (
     "ardupilot",
     "auv",
     "uthere",
+    "front_ends",
     "recording",
     "onlookers",
     "start",
@@ -103,6 +106,8 @@ def main() -> None:
         console.print(_auv(options))
     if "uthere" in options.parts:
         _print_uthere(options, console)
+    if "front_ends" in options.parts:
+        _print_front_ends(options, console)
     if "recording" in options.parts:
         _print_recording(options, console)
     if "ardupilot" in options.parts:
@@ -345,6 +350,24 @@ def _print_uthere(options: argparse.Namespace, console: Console) -> None:
         f"in real time 20 variables every 0.1 s for 4 programs, {packets:.0f} packets/s, take {100 * share:.1f} % of a "
         f"core (target: at most 5) of {100 * total:.0f} % for the whole graph"
     )
+
+
+def _print_front_ends(options: argparse.Namespace, console: Console) -> None:
+    table = Table(title="Front-ends that observe the multirotor, one process, lockstep")
+    for column in ("", "CPU per step (us)", "cost (us)"):
+        table.add_column(column, justify="left" if not column else "right")
+    combinations = [(), *((name,) for name in _OBSERVERS), _OBSERVERS]
+    runs = [
+        [float(measured(f"cpu_us({names!r}, {options.seconds})", "front_ends")) for names in combinations]
+        for _ in range(options.runs)
+    ]
+    costs = [[cpu_us - run[0] for cpu_us in run] for run in runs]
+    for k, names in enumerate(combinations):
+        cpu_us, cost = (statistics.median(row[k] for row in rows) for rows in (runs, costs))
+        table.add_row(", ".join(names) or "none", f"{cpu_us:,.1f}", f"{cost:,.1f}")
+    console.print(table)
+    ratio = statistics.median(run[-1] / sum(run[1:-1]) for run in costs)
+    console.print(f"all together cost {ratio:.2f} of the sum of their single costs (target: at most 1.15)")
 
 
 def _print_ardupilot(options: argparse.Namespace, console: Console) -> None:
