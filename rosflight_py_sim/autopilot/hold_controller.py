@@ -130,6 +130,11 @@ class HoldController:
             self._limits.yaw,
         )
 
+    @property
+    def integrated_heave(self) -> float:
+        """Force of the depth loop's integrator (N, down)."""
+        return self._depth.integrated
+
     def begin(self, motion: Motion) -> None:
         """Reset to the present state of the vehicle."""
         self._depth.begin(motion.depth)

@@ -23,14 +23,17 @@ _RECEIVE_BUFFER = 1 << 20
 # Cost of reading a datagram besides its length, in bytes.
 _OVERHEAD = 128
 
-# Rate limit in bytes per second of system time, and burst size. Parsing text takes up to 0.7 us a byte: less than a
-# fifth of a core, and 11 ms in a row.
-_RATE = 1 << 18
-_SAVED = 1 << 14
+RATE = 1 << 18
+"""Rate limit, bytes per second of system time. Parsing text takes up to 0.7 us a byte: less than a fifth of a core."""
 
-# Most senders with a socket of their own, and silence (s) after which a new sender may replace one.
-_MOST_SENDERS = 64
-_SILENT_S = 10.0
+BURST = 1 << 14
+"""Bytes that may be read at once: 11 ms of parsing."""
+
+MOST_SENDERS = 64
+"""Most senders with a socket of their own."""
+
+SILENT_S = 10.0
+"""Silence (s) after which a new sender may replace one."""
 
 # Datagrams that a new sender sent before its socket was opened are read before those on the socket, up to this number
 # and for up to this time (s).
@@ -86,7 +89,7 @@ class FairInbox:
             OSError: the port cannot be bound.
         """
         self._own, self._on_dropped = own, on_dropped
-        self._allowed, self._allowed_at_s = float(_SAVED), time.monotonic()
+        self._allowed, self._allowed_at_s = float(BURST), time.monotonic()
         self._shared = _Socket(own)
         # By file descriptor, least recently read first.
         self._sockets = {self._shared.socket.fileno(): self._shared}
@@ -94,6 +97,11 @@ class FairInbox:
         self._earlier: deque[tuple[bytes, Address, int]] = deque()
         self._poll = select.epoll()
         self._poll.register(self._shared.socket, select.EPOLLIN)
+
+    @property
+    def senders(self) -> list[Address]:
+        """Senders with a socket of their own."""
+        return [one.sender for one in self._sockets.values() if one.sender]
 
     def close(self) -> None:
         """Close the port; may be called again."""
@@ -118,7 +126,7 @@ class FairInbox:
         if self._newcomers:
             self._open_sockets()
         now_s = time.monotonic()
-        self._allowed = min(self._allowed + _RATE * (now_s - self._allowed_at_s), _SAVED)
+        self._allowed = min(self._allowed + RATE * (now_s - self._allowed_at_s), BURST)
         self._allowed_at_s = now_s
         ready = self._ready(now_s)
         while ready and self._allowed > 0.0:
@@ -164,12 +172,12 @@ class FairInbox:
 
     def _open_socket(self, sender: Address) -> bool:
         """Open a socket for this sender; return whether that succeeded."""
-        if len(self._sockets) > _MOST_SENDERS:
+        if len(self._sockets) > MOST_SENDERS:
             fileno = min(
                 (n for n, one in self._sockets.items() if one.sender),
                 key=lambda n: self._sockets[n].last_received_s,
             )
-            if time.monotonic() - self._sockets[fileno].last_received_s < _SILENT_S:
+            if time.monotonic() - self._sockets[fileno].last_received_s < SILENT_S:
                 return False
             self._poll.unregister(fileno)
             self._sockets.pop(fileno).socket.close()

@@ -43,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     # The simulation is reachable from this machine only, unless the user sets otherwise.
     os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
     try:
-        options = _parser().parse_args(given[:cut])
+        options = command_parser().parse_args(given[:cut])
         options.ros_arguments = given[cut:]
         sys.exit(options.command(options))
     except ParameterError as error:
@@ -55,7 +55,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(INTERRUPTED)
 
 
-def _parser() -> argparse.ArgumentParser:
+def command_parser() -> argparse.ArgumentParser:
+    """Parser of the command line, with every subcommand."""
     parser = argparse.ArgumentParser(
         prog="rosflight_py_sim", description="A flight simulator that is a ROS 2 node graph."
     )

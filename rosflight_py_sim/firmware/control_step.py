@@ -79,7 +79,7 @@ def control_step(
         memory: state of the control loops, updated.
         command: (2, 10) values and types.
         matrix: (10, 10) mixing matrix in force.
-        channels: (4, 14) output types, auxiliary types, auxiliary values; row 3 is scratch space.
+        channels: (4, 14) output types, auxiliary types, auxiliary values; row 3 is set: forces and torques, mixed.
         raw: (14,) set: outputs 0..1.
         pwm: (14,) set: outputs 1000..2000 us.
         time_s: time since the start (s).

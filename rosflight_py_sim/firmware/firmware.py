@@ -27,6 +27,7 @@ from rosflight_py_sim.firmware.control_step import (
 from rosflight_py_sim.firmware.error_log import ErrorLog
 from rosflight_py_sim.firmware.inputs import Inputs
 from rosflight_py_sim.firmware.mixer_selection import CHOICE_PARAMETERS, ELEMENT_PREFIXES, MixerSelection
+from rosflight_py_sim.firmware.parameter_table import MIXER_ROWS
 from rosflight_py_sim.firmware.parameters import FirmwareParameters
 from rosflight_py_sim.firmware.quirks import REPAIRED, Quirks
 from rosflight_py_sim.firmware.state_machine import ErrorFlag, Event, Log, Severity, StateMachine
@@ -54,6 +55,8 @@ class Firmware(Inputs):
         angular_velocity: (3,) filtered, bias taken out, body axes (rad/s).
         imu_accel, imu_gyro: (3,) corrected sample, body axes (m/s^2, rad/s).
         imu_temperature: K.
+        mixer_matrix: (10, 10) mixing matrix in force, see `mixer`; changed in place.
+        mixer_input: (10,) what the last step mixed: Fx, Fy, Fz, Qx, Qy, Qz (N and N m, or shares), four spare ones.
         outputs: (14,) raw outputs 0..1.
     The arrays are views; the next `step` overwrites them.
     """
@@ -102,6 +105,8 @@ class Firmware(Inputs):
         self._memory = controller.new_controller_memory()
         self._channels: NDArray[np.float64] = np.zeros((4, OUTPUTS))
         self._mixers = MixerSelection(self.parameters, self.log, self._channels[0], quirks)
+        self.mixer_matrix = self._mixers.matrix
+        self.mixer_input = self._channels[3, :MIXER_ROWS]
         self.outputs: NDArray[np.float64] = np.zeros(OUTPUTS)
         self._pwm: NDArray[np.float64] = np.full(OUTPUTS, float(LOW_US))
 
@@ -212,7 +217,7 @@ class Firmware(Inputs):
             self._estimate,
             self._memory,
             self.command.combined,
-            self._mixers.matrix,
+            self.mixer_matrix,
             self._channels,
             self.outputs,
             self._pwm,

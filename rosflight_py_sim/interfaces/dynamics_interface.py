@@ -133,6 +133,11 @@ class TruthInterface(SimulationNode, ABC):
         self.set_sim_state(self._initial_truth)
 
     @property
+    def step_ns(self) -> int:
+        """Step size (ns) that the time manager published last; 0 before."""
+        return self._step_ns
+
+    @property
     def join_rule(self) -> JoinRule:
         """Inputs of a step; read once, after the first `configure`."""
         return JoinRule(self.DRIVEN_BY.name, required=(STEP_SIZE_S.name,))

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from std_srvs.srv import Trigger
 
-from rosflight_py_sim.firmware import AS_ROSFLIGHT, REPAIRED, Board, ErrorFlag, ParameterFileError, Severity
+from rosflight_py_sim.firmware import AS_ROSFLIGHT, REPAIRED, Board, ErrorFlag, Firmware, ParameterFileError, Severity
 from rosflight_py_sim.interfaces.diagnostics import Diagnosis, Level
 from rosflight_py_sim.interfaces.simulation_node import TIME_MODE, SimulationNode
 from rosflight_py_sim.interfaces.stamped_inputs import ExpectedInput, StampedInputs
@@ -134,6 +134,11 @@ class SilBoard(SimulationNode):
             self.follow_stamps()
         else:
             start_ticks(self, number(self.values, "simulation_loop_frequency"), self._on_timer)
+
+    @property
+    def firmware(self) -> Firmware:
+        """The running flight controller; a reboot replaces it."""
+        return self._board.firmware
 
     def _create_topics(self) -> None:
         self._send_pwm = self.publisher(PWM_OUTPUT)

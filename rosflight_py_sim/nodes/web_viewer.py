@@ -69,8 +69,8 @@ _UNSEEN = 10
 # System time over which the real-time factor is averaged.
 _PACE_SPAN_S = 1.0
 
-# The page uses one name for the time manager's services, under either node name.
-_KNOWN_AS = {ROSFLIGHT_NAMES["time_manager"]: "time_manager"}
+KNOWN_AS = {ROSFLIGHT_NAMES["time_manager"]: "time_manager"}
+"""ROSflight's node name to the one under which the page calls the node's services."""
 
 
 class WebViewer(SimulationNode):
@@ -113,7 +113,7 @@ class WebViewer(SimulationNode):
         physics = physics_of_arguments(arguments.get("arguments", ()), self.get_namespace(), names[0])
         shape = appearance(str(self.values["appearance"]), physics, self.values)
         self._display = Display(self._server, dict.fromkeys(names, shape), world_of(self.values))
-        self._calls = ServiceCalls(self, self._report_call, _KNOWN_AS)
+        self._calls = ServiceCalls(self, self._report_call, KNOWN_AS)
         self._requests: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self.controls = Controls(self._server, self._display, _Actions(self))
         with self._display.view:

@@ -100,6 +100,11 @@ class WriterProcess:
             self.close()
             raise RecordingError(f"cannot write '{path}': {answer['error']}")
 
+    @property
+    def process_id(self) -> int:
+        """Id of the process."""
+        return self._process.pid
+
     def channel(self, channel: Channel) -> Callable[[bytes], None]:
         """A function that accepts serialised messages of a channel, stamped with the present time."""
         self._channels += 1

@@ -10,8 +10,8 @@ from rosflight_py_sim.transmitter.terminal import KeyboardTerminal, NoTerminalEr
 
 KEYBOARDS = ("auto", "window", "terminal")
 
-# SDL drivers without display and key input.
-_BLIND = ("dummy", "offscreen")
+BLIND_DRIVERS = ("dummy", "offscreen")
+"""SDL drivers without display and key input."""
 
 
 class NoKeyboardError(RuntimeError):
@@ -46,4 +46,4 @@ def open_keyboard(kind: str, layout: str, log: Log) -> Transmitter:
 
 def _has_display() -> bool:
     driver = os.environ.get("SDL_VIDEODRIVER", "")
-    return driver not in _BLIND and any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
+    return driver not in BLIND_DRIVERS and any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))

@@ -15,8 +15,8 @@ from rosflight_py_sim.viewer.graph_model import SILENT, GraphModel, Health, Node
 # Queue size: a graph of several vehicles reports in a burst.
 _QOS = QoSProfile(depth=200)
 
-# Reports are sent once a second; on a busy machine they may be late.
-_STALE_S = 5.0
+STALE_S = 5.0
+"""Age (s) above which a report no longer counts: reports are sent once a second, and may be late on a busy machine."""
 
 
 class GraphWatch:
@@ -92,7 +92,7 @@ def _hidden(name: str) -> bool:
 
 def _report(status: DiagnosticStatus, age_s: float) -> Report:
     values = {value.key: value.value for value in status.values}
-    if age_s > _STALE_S:
+    if age_s > STALE_S:
         return Report(Health.STALE, f"no report for {age_s:.0f} s", values)
     return Report(Health(min(status.level[0], Health.STALE)), status.message, values)
 

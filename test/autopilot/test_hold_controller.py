@@ -98,7 +98,7 @@ def test_a_set_point_out_of_reach_for_a_minute_leaves_nothing_wound_up() -> None
     fresh, again = controller(), controller()
     usual, _ = held(fresh, lambda t: HoldSetpoint(1.0, 0.0), 20.0, REST)
     again.adopt(one)
-    assert abs(one._depth.integrated) <= 1.1
+    assert abs(one.integrated_heave) <= 1.1
     late = one.update(Motion(3.0, 0.0, 0.0, 0.0), HoldSetpoint(2.0, 0.0), DT)
     # A metre too deep, the vertical thruster pushes up at once.
     assert late[3] > 0.5

@@ -82,7 +82,7 @@ def test_senders_with_lines_take_turns(reader: Reader, sender: Sender) -> None:
     for one in (busy, quiet):
         one.send(b"hello")
     reader.until(lambda: len(reader.read) == 2, welcomes=True)
-    reader.until(lambda: len(reader.inbox._sockets) == 3)
+    reader.until(lambda: len(reader.inbox.senders) == 2)
     reader.read.clear()
     for _ in range(50):
         busy.send(b"x" * 1000)
@@ -121,7 +121,7 @@ def test_a_full_line_loses_its_own_datagrams_alone_and_they_are_counted(reader: 
     for one in (busy, quiet):
         one.send(b"hello")
     reader.until(lambda: len(reader.read) == 2, welcomes=True)
-    reader.until(lambda: len(reader.inbox._sockets) == 3)
+    reader.until(lambda: len(reader.inbox.senders) == 2)
     reader.read.clear()
     # More than any buffer that a system grants.
     sent = 0
@@ -140,19 +140,19 @@ def test_a_full_line_loses_its_own_datagrams_alone_and_they_are_counted(reader: 
 def test_a_silent_sender_makes_room_for_a_newcomer_and_a_lively_one_does_not(
     reader: Reader, sender: Sender, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fair_inbox, "_MOST_SENDERS", 2)
+    monkeypatch.setattr(fair_inbox, "MOST_SENDERS", 2)
     for _ in range(3):
         sender().send(b"hello")
     reader.until(lambda: len(reader.read) == 3, welcomes=True)
     list(reader.inbox.datagrams())
-    assert len(reader.inbox._sockets) == 3
-    monkeypatch.setattr(fair_inbox, "_SILENT_S", 0.0)
+    assert len(reader.inbox.senders) == 2
+    monkeypatch.setattr(fair_inbox, "SILENT_S", 0.0)
     late = sender()
     late.send(b"hello")
     reader.until(lambda: len(reader.read) == 4, welcomes=True)
     list(reader.inbox.datagrams())
-    assert len(reader.inbox._sockets) == 3
-    assert ("127.0.0.1", port_of(late)) in [one.sender for one in reader.inbox._sockets.values()]
+    assert len(reader.inbox.senders) == 2
+    assert ("127.0.0.1", port_of(late)) in reader.inbox.senders
     late.send(b"again")
     reader.until(lambda: len(reader.read) == 5)
 

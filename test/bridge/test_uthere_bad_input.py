@@ -128,8 +128,8 @@ def test_of_200_000_packets_none_is_too_much_and_whoever_comes_after_is_served(
     bench: UthereBench, program: Program, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # So that each of them is read.
-    monkeypatch.setattr(fair_inbox, "_RATE", 1 << 40)
-    monkeypatch.setattr(fair_inbox, "_SAVED", 1 << 40)
+    monkeypatch.setattr(fair_inbox, "RATE", 1 << 40)
+    monkeypatch.setattr(fair_inbox, "BURST", 1 << 40)
     packets = mutated(6, PACKETS)
     counters = bench.front_end.counters
     began_s, began_bytes, sent = time.monotonic(), 0, 0

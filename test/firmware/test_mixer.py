@@ -115,7 +115,7 @@ def test_custom_mixer_and_motor_model_give_back_the_commanded_thrust() -> None:
     firmware = Firmware(store)
     settings = m.mixer_settings(store)
     command = np.array([0, 0, -20.0, 0.1, -0.2, 0.01, 0, 0, 0, 0])
-    squares = command @ firmware._mixers.matrix
+    squares = command @ firmware.mixer_matrix
     get = store.__getitem__
     # The matrix was made for a density of its own: the mean squared speed tells it.
     density = 20.0 * 4 * math.pi**2 / (get("PROP_DIAMETER") ** 4 * get("PROP_CT") * squares[:4].sum())
@@ -187,7 +187,7 @@ def test_canned_choice_is_written_into_the_parameters_and_mirrored(make_bench) -
     assert [bench.parameters[f"PRI_MIXER_OUT_{i}"] for i in range(10)] == [2] * 6 + [0] * 4
     bench.parameters.set("PRI_MIXER_2_0", -0.5)
     assert bench.parameters["SEC_MIXER_2_0"] == -0.5
-    assert bench.firmware._mixers.matrix[2, 0] == -0.5
+    assert bench.firmware.mixer_matrix[2, 0] == -0.5
 
 
 @pytest.mark.parametrize("secondary", [MixerChoice.FIXED_WING, MixerChoice.INVERTED_V_TAIL])
@@ -206,7 +206,7 @@ def test_secondary_mixer_serves_the_computers_axes_alone(make_bench) -> None:
     bench.command = (CommandMode.PASS_THROUGH, 0, [0.0] * 10)
     bench.parameters.set("TAKE_MIN_THR", 0)
     bench.run(0.1)
-    in_force = bench.firmware._mixers.matrix
+    in_force = bench.firmware.mixer_matrix
     assert np.array_equal(in_force[:6, :4], secondary)
     bench.switch(6, True)
     bench.run(0.05)
@@ -224,7 +224,7 @@ def test_file_loaded_into_a_running_controller_puts_its_mixer_in_force_without_a
     bench.parameters.load(ROOT / "config/multirotor_firmware.yaml")
     assert not bench.heard("invalid mixer")
     assert bench.firmware.status.error_code == 0
-    assert bench.firmware._mixers.matrix[2, 3] == pytest.approx(-5814.79345703125)
+    assert bench.firmware.mixer_matrix[2, 3] == pytest.approx(-5814.79345703125)
     assert bench.parameters["SEC_MIXER_5_1"] == bench.parameters["PRI_MIXER_5_1"] != 0.0
 
 

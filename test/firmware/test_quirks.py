@@ -148,7 +148,7 @@ def test_estimate_of_the_firmware_has_the_quirks(make_bench, quirks: Quirks, mat
                        FILT_MAT_EXP=matrix_exponential, GYRO_X_BIAS=0.0, quirks=quirks)  # fmt: skip
     bench.run(0.0025 * 2)
     start = from_euler(0.3, -0.2, 2.0)
-    bench.firmware._estimate[:4] = start
+    bench.firmware.attitude[:] = start
     bench.accel, bench.gyro = 9.80665 * specific_force(0.2, -0.1), (0.5, -0.3, 0.8)
     bench.run(0.0025)
     if quirks is AS_ROSFLIGHT:
@@ -194,7 +194,7 @@ def test_greatest_thrust_keeps_the_density_of_the_last_change_of_a_parameter(mak
     bench.run(0.1)
 
     def thrust() -> float:
-        return -float(bench.firmware._channels[3][2]) / (0.5 * 0.7)
+        return -float(bench.firmware.mixer_input[2]) / (0.5 * 0.7)
 
     held = quirks.held_greatest_thrust
     assert thrust() == pytest.approx(original_greatest_thrust(1.225 if held else density), rel=1e-9)

@@ -16,7 +16,6 @@ from rosflight_py_sim.interfaces.diagnostics import DIAGNOSTICS_QOS
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.nodes.multirotor_forces_and_moments import MultirotorForcesAndMoments
-from rosflight_py_sim.physics.powertrain import CHARGE_DRAWN
 from rosflight_py_sim.vehicles import vehicle
 
 
@@ -168,12 +167,16 @@ def test_an_empty_battery_is_told_before_it_is_empty(graph: Callable[..., Any]) 
     heard = Heard(made)
     entry = "forces_and_moments: battery"
     made.spin_until(lambda: heard.level(entry) == OK, "a full battery")
-    model = made.node("forces_and_moments").model
-    drawn_ah = 1e-3 * made.node("forces_and_moments").values["battery_capacity_mah"]
-    model._battery[CHARGE_DRAWN] = 0.85 * drawn_ah * 3600.0
+    made.arm()
+    made.spin_for(0.5)
+    assert made.call("toggle_arm").success
+    made.spin_until(lambda: not made.status.armed, "motors at rest")
+    made.spin_for(0.1)
+    drawn_mah = 1e3 * made.node("forces_and_moments").model.charge_drawn_ah
+    made.set_parameter("forces_and_moments", "battery_capacity_mah", drawn_mah / 0.85)
     made.spin_until(lambda: heard.level(entry) == WARN, "a warning")
     assert float(heard.values(entry)["state of charge"]) == pytest.approx(0.15, abs=0.001)
-    model._battery[CHARGE_DRAWN] = 0.97 * drawn_ah * 3600.0
+    made.set_parameter("forces_and_moments", "battery_capacity_mah", drawn_mah / 0.97)
     made.spin_until(lambda: heard.level(entry) == ERROR, "an error")
     assert heard.message(entry) == "3% full"
 

@@ -182,7 +182,7 @@ def test_damaged_memory_ends_the_start_with_file_line_and_reason(graph: MakeGrap
 
 def test_as_rosflight_starts_the_original_and_cannot_be_changed_in_flight(graph: MakeGraph) -> None:
     g = graph("-p", "as_rosflight:=true").ready()
-    board = g.node("sil_board")._board
+    board = g.node("sil_board")
     assert board.firmware.quirks is AS_ROSFLIGHT
     assert g.call("reboot").success
     assert board.firmware.quirks is AS_ROSFLIGHT

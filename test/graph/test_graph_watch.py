@@ -69,7 +69,7 @@ def test_fleet_and_foreign_nodes_are_there_with_topics_and_health(graph: Callabl
 def test_what_others_report_under_the_node_alone_is_taken_for_its_until_they_fall_silent(
     graph: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(graph_watch, "_STALE_S", 1.0)
+    monkeypatch.setattr(graph_watch, "STALE_S", 1.0)
     made = graph()
     driver, onlooker = Node("driver", namespace="elsewhere"), Node("_looks_on")
     for node in (driver, onlooker):

@@ -95,7 +95,7 @@ def test_a_command_counts_from_the_step_after_its_stamp_in_whatever_order_the_tw
     g.pause()
     sender = g.tester.create_publisher(Command, COMMAND.name, 1)
     g.spin_until(sender.get_subscription_count, "the flight controller's subscription")
-    firmware = g.node("sil_board")._board.firmware
+    firmware = g.node("sil_board").firmware
     command = Command(mode=Command.MODE_ROLL_PITCH_YAWRATE_THROTTLE)
     set_time(command.header.stamp, g.time_ns)
     if not comes_before_its_step:
@@ -159,7 +159,7 @@ def test_the_step_size_can_be_changed_while_time_goes_on(graph: MakeGraph) -> No
     g.pause()
     for size_ns in (5_000_000, 1_000_000):
         g.set_parameter("time_manager", "step_size", size_ns * 1e-9)
-        g.spin_until(lambda size_ns=size_ns: g.node("dynamics")._step_ns == size_ns)
+        g.spin_until(lambda size_ns=size_ns: g.node("dynamics").step_ns == size_ns)
         before = g.time_ns
         g.step()
         assert g.time_ns == before + size_ns

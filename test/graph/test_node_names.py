@@ -93,11 +93,11 @@ def test_names_that_there_are_not_are_refused() -> None:
 
 
 def test_service_of_a_node_under_another_name_is_called_by_the_known_one(graph: Callable[..., Any]) -> None:
-    from rosflight_py_sim.nodes.web_viewer import _KNOWN_AS
+    from rosflight_py_sim.nodes.web_viewer import KNOWN_AS
 
     running = graph(names="rosflight").ready()
     answers: list[tuple[str, str, bool]] = []
-    calls = ServiceCalls(running.tester, lambda *answer: answers.append(answer), _KNOWN_AS)
+    calls = ServiceCalls(running.tester, lambda *answer: answers.append(answer), KNOWN_AS)
     wanted = "time_manager/set_parameters"
     running.spin_until(lambda: wanted in calls.discover(lambda name: name == wanted), "the service")
     running.idle(0.5)

@@ -273,6 +273,9 @@ def test_nobody_waits_for_it_and_it_wakes_for_no_message(graph: MakeGraph) -> No
 )
 def test_a_vehicle_has_the_shape_that_its_file_gives_it(graph: MakeGraph, name: str, controller: str) -> None:
     sim = graph(vehicle_name=name, flight_controller=controller, **DRAWN)
-    node = sim.node("visualizer")
-    assert node.values["appearance"] == vehicle(name).appearance
-    assert len(list(node._vehicles[0].meshes())) == len(appearance_of(vehicle(name)).parts)
+    meshes = sim.hear("rviz/mesh", Marker, ALL_OF_IT)
+    assert sim.node("visualizer").values["appearance"] == vehicle(name).appearance
+    parts = appearance_of(vehicle(name)).parts
+    sim.spin_until(lambda: len({m.id for m in meshes}) >= len(parts), "all parts")
+    sim.idle(0.2)
+    assert {m.id for m in meshes} == set(range(len(parts)))

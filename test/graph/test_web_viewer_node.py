@@ -9,6 +9,7 @@ import pytest
 from rclpy.parameter import Parameter
 
 from rosflight_py_sim.nodes.web_viewer import WebViewer
+from rosflight_py_sim.viewer.web.display import Display
 
 
 @pytest.mark.parametrize(("namespace", "names"), [("", "short"), ("range", "short"), ("", "rosflight")])
@@ -34,14 +35,14 @@ def test_update_that_meets_a_connection_of_the_servers_own_thread_leaves_the_pag
     viewer = WebViewer(parameter_overrides=[Parameter("web_viewer.port", value=0)])
     made.include(viewer)
     calls = []
-    refresh = viewer._display.refresh
+    refresh = Display.refresh
 
-    def meeting() -> None:
+    def meeting(display: Display) -> None:
         calls.append(1)
         # As asyncio.Event.set() raises it when a waiter comes or goes in the loop's thread.
         if len(calls) == 1:
             raise RuntimeError("deque mutated during iteration")
-        refresh()
+        refresh(display)
 
-    monkeypatch.setattr(viewer._display, "refresh", meeting)
+    monkeypatch.setattr(Display, "refresh", meeting)
     made.spin_until(lambda: len(calls) > 3, "further updates")

@@ -183,9 +183,9 @@ def test_vehicle_with_other_physics_or_that_is_none_is_refused(given: str, text:
 
 
 def test_pilot_of_uthere_is_a_command_that_there_is() -> None:
-    from rosflight_py_sim.commands.cli import _parser
+    from rosflight_py_sim.commands.cli import command_parser
 
-    assert _parser().parse_args(["hand-over", "--namespace", "a/b"]).namespace == ["a/b"]
+    assert command_parser().parse_args(["hand-over", "--namespace", "a/b"]).namespace == ["a/b"]
 
 
 @pytest.mark.parametrize(
@@ -376,14 +376,14 @@ PARSED = {"true": True, "3": 3, "4.5": 4.5, __file__: Path(__file__), f"{__file_
 
 
 def test_composed_run_passes_every_argument_on_that_the_command_has() -> None:
-    from rosflight_py_sim.commands.cli import _parser
+    from rosflight_py_sim.commands.cli import command_parser
 
     given = {
         name: one.choices[-1] if one.choices and one.kind is Kind.TEXT else GIVEN[one.kind]
         for name, one in all_options().items()
         if PLACE in one.at
     }
-    parsed = vars(_parser().parse_args(["sim", "--launched", *arguments_of(given, SIM)]))
+    parsed = vars(command_parser().parse_args(["sim", "--launched", *arguments_of(given, SIM)]))
     shared = {name: value for name, value in given.items() if SIM in all_options()[name].at}
     assert len(shared) > 15
     assert {name: parsed[name] for name in shared} == {name: PARSED.get(value, value) for name, value in shared.items()}
@@ -403,9 +403,9 @@ def test_empty_arguments_and_those_of_launch_alone_are_not_passed_on(given: dict
 
 @pytest.mark.parametrize("command", [SIM, FLY])
 def test_options_that_are_not_given_have_the_default_of_the_table_or_none(command: str) -> None:
-    from rosflight_py_sim.commands.cli import _parser
+    from rosflight_py_sim.commands.cli import command_parser
 
-    parsed = vars(_parser().parse_args([command]))
+    parsed = vars(command_parser().parse_args([command]))
     for one in options_at(command):
         default = one.command_default or (one.default if one.kind is Kind.TEXT else "")
         assert (parsed[one.name] or "") == default, one.name

@@ -171,8 +171,9 @@ def test_messages_are_in_a_readable_file_soon_and_after_a_kill_of_the_writer_too
     writer.flush()
     # Nothing else comes, so nothing but time makes it write.
     wait_until(lambda: bool(everything(writer.path).named("/plain")))
-    os.kill(writer._process.pid, signal.SIGKILL)
-    writer._process.wait()
+    os.kill(writer.process_id, signal.SIGKILL)
+    # Wait for its end, but leave its exit code to the writer.
+    os.waitid(os.P_PID, writer.process_id, os.WEXITED | os.WNOWAIT)
     plain(b"second")
     writer.flush()
     assert writer.error == "the writer process ended with -9"
@@ -189,7 +190,7 @@ def test_a_signal_for_everybody_does_not_end_it_before_the_simulation_does(
 ) -> None:
     writer = begin(simulated=False)
     for number in (signal.SIGINT, signal.SIGTERM):
-        os.kill(writer._process.pid, number)
+        os.kill(writer.process_id, number)
     writer.channel(PLAIN)(b"last words")
     assert writer.close().error == ""
     assert everything(writer.path).topics["/plain"].messages == [b"last words"]
@@ -225,11 +226,11 @@ def test_a_writer_that_is_held_up_holds_up_the_simulation_and_loses_nothing(
 ) -> None:
     writer = begin(simulated=False)
     plain = writer.channel(PLAIN)
-    os.kill(writer._process.pid, signal.SIGSTOP)
+    os.kill(writer.process_id, signal.SIGSTOP)
     for number in range(3000):
         plain(struct.pack("<I", number) * 250)
     # 3 MB, of which the pipe takes one: somebody must let it go on meanwhile.
-    release = threading.Timer(0.5, os.kill, (writer._process.pid, signal.SIGCONT))
+    release = threading.Timer(0.5, os.kill, (writer.process_id, signal.SIGCONT))
     release.start()
     writer.flush()
     assert writer.close().messages == 3000

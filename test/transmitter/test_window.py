@@ -112,7 +112,7 @@ def test_a_process_has_one_window(window: KeyboardWindow, log: Any, monkeypatch:
     assert picture()
     for kind in ("window", "auto"):
         monkeypatch.setenv("DISPLAY", ":987")
-        monkeypatch.setattr(opening, "_BLIND", ())
+        monkeypatch.setattr(opening, "BLIND_DRIVERS", ())
         with pytest.raises(NoKeyboardError, match="already"):
             open_keyboard(kind, "vimfly", log)
 

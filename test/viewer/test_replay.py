@@ -98,7 +98,7 @@ def test_pictures_are_shown_beside_readings_that_change_as_often() -> None:
         picture = b"\xff\xd8\xff"
         view = VehicleView(0.0, np.eye(19)[3], np.zeros(3), np.zeros(14), {"front": picture})
         display.show("kite", view)
-        assert [jpeg_shown(shown) for shown in display._pictures.values()] == [picture]
+        assert [jpeg_shown(shown) for shown in display.pictures.values()] == [picture]
     finally:
         stop_server(server)
 

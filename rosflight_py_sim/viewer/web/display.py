@@ -30,6 +30,7 @@ class Display:
         view: folder of view options.
         plots: plots of the selected vehicle.
         shows_pictures: whether camera images are shown.
+        pictures: camera name to its image on the page.
     """
 
     def __init__(self, server: viser.ViserServer, vehicles: Mapping[str, Appearance], world: World) -> None:
@@ -41,7 +42,7 @@ class Display:
         self.shows_pictures = True
         self._turn = threading.RLock()
         self._views: dict[str, VehicleView] = {}
-        self._pictures: dict[str, viser.GuiImageHandle] = {}
+        self.pictures: dict[str, viser.GuiImageHandle] = {}
         self._due_s = dict.fromkeys(_PERIODS_S, 0.0)
         self._factor = 0.0
         self._notes: dict[str, str] = {}
@@ -128,9 +129,9 @@ class Display:
                 self._forget_pictures()
 
     def _forget_pictures(self) -> None:
-        for picture in self._pictures.values():
+        for picture in self.pictures.values():
             picture.remove()
-        self._pictures.clear()
+        self.pictures.clear()
         self._cameras.visible = False
 
     def _due(self, what: str) -> bool:
@@ -165,8 +166,8 @@ class Display:
 
     def _show_pictures(self, images: Mapping[str, bytes]) -> None:
         for name, jpeg in images.items():
-            if name not in self._pictures:
+            if name not in self.pictures:
                 self._cameras.visible = True
                 with self._cameras:
-                    self._pictures[name] = self._gui.add_image(np.zeros((2, 2, 3), dtype=np.uint8), label=name)
-            show_jpeg(self._pictures[name], jpeg)
+                    self.pictures[name] = self._gui.add_image(np.zeros((2, 2, 3), dtype=np.uint8), label=name)
+            show_jpeg(self.pictures[name], jpeg)
