@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -195,9 +196,57 @@ class Graph(ComposedGraph):
         self.spin_until(lambda: self.status.armed, "armed")
 
 
+def _collect() -> None:
+    """Collect closed graphs: they keep their objects from the collector, and participants live until collected."""
+    gc.unfreeze()
+    gc.collect()
+
+
+class UndisturbedGraph:
+    """The graph that the tests of a module share which only read; a process has one graph at a time."""
+
+    def __init__(self, claim_domain: Callable[[], AbstractContextManager[int]]) -> None:
+        self._claim_domain = claim_domain
+        self._asked: object = None
+        self._running = ExitStack()
+
+    def __call__(self, *arguments: str, **options: Any) -> Graph:
+        """The graph of the test before if it had the same arguments, else a new one."""
+        if self._asked != (arguments, options):
+            self.close()
+            domain = self._running.enter_context(self._claim_domain())
+            # Until the graph has read them: a later test sets its own.
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+                patch.setenv("ROS_DOMAIN_ID", str(domain))
+                self._graph = Graph(*arguments, **options)
+            self._running.callback(self._graph.close)
+            self._asked = arguments, options
+        return self._graph
+
+    def close(self) -> None:
+        """End the graph, if there is one."""
+        if self._asked is not None:
+            self._asked = None
+            self._running.close()
+            del self._graph
+            _collect()
+
+
+@pytest.fixture(scope="module")
+def undisturbed_graph(claim_domain: Callable[[], AbstractContextManager[int]]) -> Iterator[UndisturbedGraph]:
+    """A function that makes a Graph for tests that only read, as long as each asks for the same as the one before."""
+    shared = UndisturbedGraph(claim_domain)
+    yield shared
+    shared.close()
+
+
 @pytest.fixture
-def graph(ros_domain: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Graph]]:
-    """A function that makes a Graph; `classes` puts classes of the test in the place of executables."""
+def graph(
+    undisturbed_graph: UndisturbedGraph, ros_domain: int, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[..., Graph]]:
+    """A function that makes a Graph for the test; `classes` puts classes of the test in the place of executables."""
+    undisturbed_graph.close()
     made: list[Graph] = []
 
     def make(*arguments: str, classes: Mapping[str, type[SimulationNode]] | None = None, **options: Any) -> Graph:
@@ -212,9 +261,7 @@ def graph(ros_domain: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable
     for one in made:
         one.close()
     made.clear()
-    # The graph keeps its objects from the collector; participants live until they are collected.
-    gc.unfreeze()
-    gc.collect()
+    _collect()
 
 
 @pytest.fixture

@@ -65,8 +65,8 @@ def own_nodes(graph: Any) -> list[str]:
     return [n.get_fully_qualified_name()[1:] for n in graph.nodes if isinstance(n, SimulationNode)]
 
 
-def test_every_node_of_the_graph_says_that_it_is_well(graph: Callable[..., Any]) -> None:
-    made = graph(executables=["autopilot"])
+def test_every_node_of_the_graph_says_that_it_is_well(undisturbed_graph: Callable[..., Any]) -> None:
+    made = undisturbed_graph(executables=["autopilot"])
     heard = Heard(made)
     names = own_nodes(made)
     assert len(names) == 7
@@ -75,8 +75,8 @@ def test_every_node_of_the_graph_says_that_it_is_well(graph: Callable[..., Any])
     assert heard.message("autopilot") == "wait"
 
 
-def test_rates_are_those_of_simulated_time(graph: Callable[..., Any]) -> None:
-    made = graph()
+def test_rates_are_those_of_simulated_time(undisturbed_graph: Callable[..., Any]) -> None:
+    made = undisturbed_graph(executables=["autopilot"])
     heard = Heard(made)
     expected = {
         "sensors": {"in /clock": 400, "out /sim/sensors/imu/data": 400, "out /sim/sensors/baro": 100},

@@ -145,14 +145,14 @@ def test_reboot_with_a_damaged_memory_changes_nothing(graph: MakeGraph, tmp_path
     g.spin_for(0.1)
 
 
-def test_there_is_no_bootloader(graph: MakeGraph) -> None:
-    answer = graph().ready().call("reboot_to_bootloader")
+def test_there_is_no_bootloader(undisturbed_graph: MakeGraph) -> None:
+    answer = undisturbed_graph().ready().call("reboot_to_bootloader")
     assert not answer.success
     assert "no bootloader in simulation" in answer.message
 
 
-def test_mixing_matrices_are_printed(graph: MakeGraph) -> None:
-    answer = graph().ready().call("print_mixing_matrix")
+def test_mixing_matrices_are_printed(undisturbed_graph: MakeGraph) -> None:
+    answer = undisturbed_graph().ready().call("print_mixing_matrix")
     assert answer.success
     lines = answer.message.splitlines()
     assert lines[0].split() == ["output", "0", "1", "2", "3"]
@@ -163,8 +163,8 @@ def test_mixing_matrices_are_printed(graph: MakeGraph) -> None:
     assert lines[12] == lines[5]
 
 
-def test_time_of_a_pass_is_zero_where_time_is_simulated(graph: MakeGraph) -> None:
-    assert graph().ready().status.loop_time_us == 0
+def test_time_of_a_pass_is_zero_where_time_is_simulated(undisturbed_graph: MakeGraph) -> None:
+    assert undisturbed_graph().ready().status.loop_time_us == 0
 
 
 def test_time_of_a_pass_is_measured_on_system_time(graph: MakeGraph) -> None:

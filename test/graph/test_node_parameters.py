@@ -298,8 +298,8 @@ REFUSED = {
 }
 
 
-def test_a_refused_change_tells_why_and_changes_nothing(graph: Callable[..., Any]) -> None:
-    g = graph().ready()
+def test_a_refused_change_tells_why_and_changes_nothing(undisturbed_graph: Callable[..., Any]) -> None:
+    g = undisturbed_graph().ready()
     for name, values, words in REFUSED.values():
         before = dict(g.node(name).values)
         told = g.call(f"{name}/get_parameters", GetParameters, names=list(values)).values
@@ -316,6 +316,12 @@ def test_a_refused_change_tells_why_and_changes_nothing(graph: Callable[..., Any
         assert g.call(f"{name}/get_parameters", GetParameters, names=list(values)).values == told
 
 
+def test_descriptors_are_told_by_the_service(undisturbed_graph: Callable[..., Any]) -> None:
+    answer = undisturbed_graph().call("dynamics/describe_parameters", DescribeParameters, names=["mass", "Jxy"])
+    assert answer.descriptors[0].additional_constraints == "number, greater than 0 kg"
+    assert answer.descriptors[1].description.endswith("[kg m^2]")
+
+
 def test_of_several_changes_at_once_all_or_none_are_made(graph: Callable[..., Any]) -> None:
     g = graph()
     parameters = sent(mass=4.0, gravity=-1.0)
@@ -326,12 +332,6 @@ def test_of_several_changes_at_once_all_or_none_are_made(graph: Callable[..., An
     one_by_one = g.call("dynamics/set_parameters", SetParameters, parameters=parameters).results
     assert [result.successful for result in one_by_one] == [True, False]
     assert g.node("dynamics").values["mass"] == g.node("dynamics").get_parameter("mass").value == 4.0
-
-
-def test_descriptors_are_told_by_the_service(graph: Callable[..., Any]) -> None:
-    answer = graph().call("dynamics/describe_parameters", DescribeParameters, names=["mass", "Jxy"])
-    assert answer.descriptors[0].additional_constraints == "number, greater than 0 kg"
-    assert answer.descriptors[1].description.endswith("[kg m^2]")
 
 
 def falling() -> SimState:
