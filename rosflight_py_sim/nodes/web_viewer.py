@@ -212,7 +212,7 @@ class WebViewer(SimulationNode):
         self._calls.give_up_old()
         self.controls.offer(self._calls.discover(lambda name: self.controls.uses(name) or name == _PACE_READ))
         self._calls.read_parameter("time_manager", "real_time_multiplier", self._show_pace)
-        if self._page.requested:
+        if self._graph_page.requested:
             self._graph_page.show(self._graph.model())
         watched = bool(self._server.get_clients()) and self._display.shows_pictures
         topics = self.get_topic_names_and_types() if watched else []
