@@ -75,6 +75,12 @@ def _installed() -> Any:
     return entry_points()
 
 
+def search_again() -> None:
+    """Search the installed packages at the next use once more, after an installation at run time."""
+    registered.cache_clear()
+    _installed.cache_clear()
+
+
 def own_objects(group: str) -> dict[str, Any]:
     """Objects of this package in a group, by name, without a search of the installed packages."""
     places = {name: value.split(":") for name, value in _OWN[group].items()}

@@ -42,10 +42,6 @@ Install = Callable[..., None]
 def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
     """A function that installs a package with the example's module and these entry points, as pip would."""
 
-    def forget() -> None:
-        for cached in (registry.registered, registry._installed):
-            cached.cache_clear()
-
     def installed(*entries: str) -> None:
         package, told = tmp_path / "my_winds", tmp_path / "my_winds-1.0.dist-info"
         package.mkdir()
@@ -56,10 +52,10 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
         (told / "METADATA").write_text("Metadata-Version: 2.1\nName: my_winds\nVersion: 1.0\n", encoding="utf-8")
         (told / "entry_points.txt").write_text("\n".join(["[rosflight_py_sim.wind_models]", *entries]), "utf-8")
         monkeypatch.syspath_prepend(tmp_path)
-        forget()
+        registry.search_again()
 
     yield installed
-    forget()
+    registry.search_again()
 
 
 def given(*settings: str) -> list[str]:
