@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import io
-from pathlib import Path
 
 from rich.console import Console
 
-from rosflight_py_sim.graph.composition import ComposedGraph
+from rosflight_py_sim.missions.autopilot.judge import AutopilotJudge
 from rosflight_py_sim.missions.flight import Flight
 from rosflight_py_sim.missions.flight_progress import ProgressLines
 from rosflight_py_sim.vehicles import vehicle
@@ -19,15 +18,12 @@ class Clocked(Flight):
     """A flight of 35 s of system time, in a simulation that runs at twice real time."""
 
     def __init__(self) -> None:
-        super().__init__(vehicle("multirotor"))
+        super().__init__(vehicle("multirotor"), AutopilotJudge)
         self.system_s = 1000.0
 
     @property
     def elapsed_s(self) -> float:
         return self.system_s - 1000.0
-
-    def join(self, graph: ComposedGraph, namespace: str) -> None:
-        raise NotImplementedError
 
     @property
     def doing(self) -> str:
@@ -42,10 +38,7 @@ class Clocked(Flight):
         return self.elapsed_s >= LENGTH_S
 
     @property
-    def failure(self) -> str:
-        return ""
-
-    def report(self, console: Console, picture: Path) -> bool:
+    def end(self) -> str | None:
         raise NotImplementedError
 
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rosflight_py_sim.recording.mcap_file import NotMcapError, read_recording
+
+if TYPE_CHECKING:
+    from rosflight_py_sim.missions.recorded_mission import RecordedMission
 
 
 def add_recording_parsers(commands: Any) -> None:
@@ -17,9 +20,11 @@ def add_recording_parsers(commands: Any) -> None:
     report = commands.add_parser(
         "report",
         parents=[file],
-        help="plot a recording on an HTML page",
-        description="Write one HTML page about an MCAP recording of this simulator or of ros2 bag record -s mcap: "
-        "a summary and plots for each vehicle, and the topics with their rates and gaps.",
+        help="judge a recorded mission, and plot a recording on an HTML page",
+        description="Judge the mission in an MCAP recording as fly does, and print its table. Write one HTML page "
+        "about the recording, which may be one of ros2 bag record -s mcap: a summary and plots for each vehicle, and "
+        "the topics with their rates and gaps. Exit code 1: a mission failed or cannot be judged, or the file cannot "
+        "be read.",
     )
     report.add_argument("--output", type=Path, metavar="HTML", help="output page (default: FILE with suffix .html)")
     report.set_defaults(command=_report)
@@ -38,10 +43,12 @@ def add_recording_parsers(commands: Any) -> None:
 
 def _report(options: argparse.Namespace) -> int:
     from rosflight_py_sim.commands.report_page import kept_of, report_page, troubles_of
+    from rosflight_py_sim.missions.recorded_mission import recorded_missions
 
     try:
         recording = read_recording(options.file, kept_of)
-        page = report_page(recording)
+        missions = recorded_missions(recording)
+        page = report_page(recording, missions)
     except (NotMcapError, ModuleNotFoundError) as error:
         return _refused(str(error))
     output: Path = options.output or options.file.with_suffix(".html")
@@ -52,8 +59,25 @@ def _report(options: argparse.Namespace) -> int:
         return _refused(f"cannot write '{output}': {error.strerror}")
     for trouble in troubles_of(recording):
         print(f"rosflight_py_sim: {trouble}", file=sys.stderr)
+    succeeded = [_print_mission(mission) for mission in missions]
     print(f"report: {output.resolve()}")
-    return 0
+    return 0 if all(succeeded) else 1
+
+
+def _print_mission(mission: RecordedMission) -> bool:
+    """Print the verdict on a mission; return False if the mission failed, or `fly` flew it and it cannot be judged."""
+    from rich.console import Console
+
+    from rosflight_py_sim.missions.flight import print_verdict
+
+    if mission.judge is not None:
+        print(f"{mission.one.name}: mission {mission.name}")
+        return print_verdict(mission.judge, Console())
+    if mission.was_flown:
+        print(f"rosflight_py_sim: mission {mission.name} is not judged: {mission.problem}", file=sys.stderr)
+    elif mission.name:
+        print(f"{mission.one.name}: no mission to judge" + (f": {mission.problem}" if mission.problem else ""))
+    return not mission.was_flown
 
 
 def _replay(options: argparse.Namespace) -> int:

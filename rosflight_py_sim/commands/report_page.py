@@ -8,12 +8,12 @@ from importlib.resources import files
 import numpy as np
 
 from rosflight_py_sim import __version__
-from rosflight_py_sim.missions.autopilot.recorded_flight import recorded_flight, warnings_of
-from rosflight_py_sim.missions.autopilot.summary import summarise
-from rosflight_py_sim.missions.summary_table import motion_rows, summary_rows
+from rosflight_py_sim.missions.recorded_mission import RecordedMission
+from rosflight_py_sim.missions.summary_table import motion_rows
 from rosflight_py_sim.recording.mcap_file import Recording, Topic
 from rosflight_py_sim.recording.motion_summary import summarise_motion
-from rosflight_py_sim.recording.recorded_vehicle import RecordedVehicle, recorded_vehicles, world_of_recording
+from rosflight_py_sim.recording.recorded_vehicle import recorded_vehicles, world_of_recording
+from rosflight_py_sim.recording.rosout import warnings_of
 from rosflight_py_sim.topic_names import TRUTH_STATE
 from rosflight_py_sim.viewer.report_panels import Panel, PanelData, panels
 from rosflight_py_sim.world import World
@@ -45,6 +45,7 @@ class Section:
     """Part of the page about one vehicle."""
 
     name: str
+    title: str
     rows: list[tuple[str, str]]
     notes: list[str]
     panels: list[Panel]
@@ -55,8 +56,8 @@ def kept_of(topic: str, type_name: str) -> int:
     return 0 if type_name in _PICTURES else _KEPT
 
 
-def report_page(recording: Recording) -> str:
-    """The page as HTML.
+def report_page(recording: Recording, missions: list[RecordedMission]) -> str:
+    """The page as HTML, with the missions of the recording's vehicles.
 
     Raises:
         ModuleNotFoundError: jinja2 or matplotlib is not installed; the text says how to install it.
@@ -85,7 +86,7 @@ def report_page(recording: Recording) -> str:
             title=recording.path.name,
             facts=facts,
             troubles=troubles_of(recording),
-            vehicles=[_section(one, world_of_recording(recording)) for one in recorded_vehicles(recording)],
+            vehicles=[_section(mission, world_of_recording(recording)) for mission in missions],
             warnings=warnings_of(recording),
             topics=[_row(topic) for topic in sorted(recording.topics.values(), key=lambda one: one.name)],
             version=__version__,
@@ -107,20 +108,23 @@ def troubles_of(recording: Recording) -> list[str]:
     return texts
 
 
-def _section(one: RecordedVehicle, world: World) -> Section:
+def _section(mission: RecordedMission, world: World) -> Section:
+    one, judge = mission.one, mission.judge
     motion = one.motion()
-    flight = recorded_flight(one)
-    path = None
-    rows: list[tuple[str, str]] = []
-    if flight is not None:
-        log, path = flight
-        wall_s = one.wall_between(float(log.time_s[0]), float(log.time_s[-1]))
-        rows = summary_rows(summarise(log, path, one.name, wall_s))
+    title, rows, notes = "Summary", [], list(dict.fromkeys(one.missing))
+    if judge is not None and judge.has_begun:
+        verdict = judge.verdict()
+        title, rows = verdict.title, verdict.rows
     elif len(motion) > 1:
         wall_s = one.wall_between(float(motion.time_s[0]), float(motion.time_s[-1]))
         rows = motion_rows(summarise_motion(motion, wall_s), underwater=world.water is not None)
+    if judge is not None and judge.reason:
+        notes.append(f"failed while {judge.reason}")
+    if mission.was_flown and mission.problem:
+        notes.append(f"mission {mission.name} is not judged: {mission.problem}")
+    path = judge.path_ned if judge is not None else None
     drawn = list(panels(PanelData(one, motion, world, path))) if len(motion) > 1 else []
-    return Section(one.name, rows, list(dict.fromkeys(one.missing)), drawn)
+    return Section(one.name, title, rows, notes, drawn)
 
 
 def _row(topic: Topic) -> TopicRow:

@@ -1,76 +1,26 @@
-"""Task of a client program: recording, evaluation by the true state, and report."""
+"""Task of a client program: its judge, and what the program needs in the graph."""
 
 from __future__ import annotations
 
-import re
 from abc import ABC, abstractmethod
-from pathlib import Path
-from typing import Any
-
-from rich.console import Console
-from std_msgs.msg import String
+from typing import ClassVar
 
 from rosflight_py_sim.graph.composition import ComposedGraph
-from rosflight_py_sim.interfaces.step_topics import StepTopic
-from rosflight_py_sim.missions.client_log import ClientLog, Mark
-from rosflight_py_sim.missions.mission_recorder import MissionRecorder
-from rosflight_py_sim.stamps import NANOSECONDS
+from rosflight_py_sim.missions.client_judge import ClientJudge
 from rosflight_py_sim.vehicles import Vehicle
-
-MISSION_LOG = StepTopic[String]("mission/log", String)
-"""Topic of the lines that a mission's client program prints."""
-
-# Programs print each step as "  12.3 s  dive".
-_STEP = re.compile(r"\s*[\d.]+ s\s+(.*)")
-
-
-class ClientRecorder(MissionRecorder):
-    """Logs a mission flown by a client program.
-
-    Attributes:
-        log: rows, and the steps of the mission that the program prints.
-        line_count: number of lines received on MISSION_LOG.
-    """
-
-    def __init__(self, vehicle: Vehicle, log: ClientLog, **arguments: Any) -> None:
-        """Listen."""
-        self.log = log
-        self.line_count = 0
-        super().__init__(vehicle, **arguments)
-        self._publish_line = self.publisher(MISSION_LOG)
-        self.subscribe(MISSION_LOG, self._on_line)
-
-    def publish_line(self, line: str) -> None:
-        """Publish a line of the program on MISSION_LOG."""
-        self._publish_line(String(data=line))
-
-    @property
-    def is_on(self) -> bool:
-        """Whether the program has begun a step."""
-        return bool(self.log.marks)
-
-    def begin(self, step: str) -> None:
-        """Log that the program begins a step now."""
-        self.log.marks.append(Mark(self.get_clock().now().nanoseconds / NANOSECONDS, step))
-
-    def take(self, line: str) -> None:
-        """Process a line of the program that does not begin a step."""
-
-    def _on_line(self, message: String) -> None:
-        self.line_count += 1
-        step = _STEP.fullmatch(message.data)
-        if step:
-            self.begin(step[1])
-        else:
-            self.take(message.data)
 
 
 class ClientTask(ABC):
     """A kind of task for a client program.
 
+    Class attributes:
+        JUDGE: class of the judge, created as `JUDGE(vehicle, values)`.
+
     Attributes:
         vehicle: the vehicle that performs it.
     """
+
+    JUDGE: ClassVar[type[ClientJudge]]
 
     def __init__(self, vehicle: Vehicle) -> None:
         """Check that the vehicle can perform the task.
@@ -80,9 +30,8 @@ class ClientTask(ABC):
         """
         self.vehicle = vehicle
 
-    @abstractmethod
-    def join(self, graph: ComposedGraph, namespace: str) -> ClientRecorder:
-        """Create the recorder and further nodes in the graph; return the recorder.
+    def join(self, graph: ComposedGraph, namespace: str) -> None:  # noqa: B027
+        """Create further nodes in the graph.
 
         Raises:
             ParameterError: the task cannot be performed in the graph.
@@ -101,7 +50,3 @@ class ClientTask(ABC):
     def hindrance(self) -> str:
         """Why the program can never succeed; empty if nothing prevents it."""
         return ""
-
-    @abstractmethod
-    def report(self, console: Console, picture: Path) -> bool:
-        """Print a table and draw a picture; return whether the task succeeded, according to the true state."""

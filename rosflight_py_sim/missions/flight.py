@@ -10,11 +10,17 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from std_msgs.msg import String
 
 from rosflight_py_sim.graph.composition import ComposedGraph
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.missions.flight_progress import ProgressLines
+from rosflight_py_sim.missions.judge_node import JudgeNode
+from rosflight_py_sim.missions.mission_judge import MissionJudge
+from rosflight_py_sim.missions.mission_topics import MISSION_END
+from rosflight_py_sim.missions.summary_table import print_table
 from rosflight_py_sim.parameters import Value
 from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.vehicles import Vehicle
@@ -24,27 +30,38 @@ _REDRAW_S = 0.1
 
 
 class Flight(ABC):
-    """A mission and its report.
+    """A mission and its judge.
 
     Attributes:
         vehicle: the vehicle that flies.
         executables: further nodes for each vehicle.
         settings: parameters that differ from the defaults; the user's override them.
+        judge: evaluates the mission; exists once the flight has joined a graph, as does `node`.
+        node: node of the judge.
     """
 
-    def __init__(self, vehicle: Vehicle) -> None:
-        """Define the mission's nodes and parameters."""
+    judge: MissionJudge
+    node: JudgeNode
+
+    def __init__(self, vehicle: Vehicle, judge: type[MissionJudge]) -> None:
+        """Define the mission's nodes and parameters; `judge` is the class of its judge."""
         self.vehicle = vehicle
         self.executables: tuple[str, ...] = ()
         self.settings: dict[str, Value] = {"real_time_multiplier": 0.0}
+        self._judge_class = judge
+        self._has_ended = False
 
-    @abstractmethod
     def join(self, graph: ComposedGraph, namespace: str) -> None:
-        """Create the nodes that fly and record, in the graph.
+        """Create the judge, and the nodes that fly, in the graph.
 
         Raises:
             ParameterError: the mission cannot be flown in the graph.
         """
+        judge = self._judge_class
+        values = graph.values_of(judge.NODE) if judge.PARAMETERS else {}
+        self.judge = judge(self.vehicle, {name: values[name] for name in judge.PARAMETERS})
+        self.node = graph.join(JudgeNode, self.judge, namespace=namespace)
+        self._publish_end = self.node.publisher(MISSION_END)
 
     @property
     @abstractmethod
@@ -58,17 +75,18 @@ class Flight(ABC):
 
     @property
     @abstractmethod
-    def over(self) -> bool:
-        """Whether the mission has ended, with or without success."""
+    def end(self) -> str | None:
+        """None while the mission goes on; then activity and reason of its failure, empty for none."""
 
     @property
-    @abstractmethod
-    def failure(self) -> str:
-        """Activity and reason of a failure without a report; empty if there is a report."""
-
-    @abstractmethod
-    def report(self, console: Console, picture: Path) -> bool:
-        """Print a table and draw a picture; return whether the mission succeeded."""
+    def over(self) -> bool:
+        """Whether the mission has ended, with or without success, and the judge has received its end."""
+        if not self._has_ended:
+            end = self.end
+            if end is not None:
+                self._has_ended = True
+                self._publish_end(String(data=end))
+        return self.judge.has_ended
 
     def close(self) -> None:  # noqa: B027
         """End programs beside the graph, before it is closed."""
@@ -107,13 +125,26 @@ def fly(
     outcome = graph.recorder.outcome if graph.recorder is not None else None
     if outcome is not None:
         console.print(f"recording: {outcome.path}, {outcome.text}", highlight=False, soft_wrap=True)
-    if flight.failure:
-        console.print(f"[red]failed[/red] while {flight.failure}", highlight=False, soft_wrap=True)
-        return 1
-    picture = output / f"{flight.vehicle.name}-{datetime.now():%Y%m%d-%H%M%S}.png"
-    success = flight.report(console, picture)
-    console.print(f"picture: {picture.resolve()}", highlight=False, soft_wrap=True)
+    judge = flight.judge
+    success = print_verdict(judge, console)
+    if judge.has_begun:
+        picture = output / f"{flight.vehicle.name}-{datetime.now():%Y%m%d-%H%M%S}.png"
+        judge.draw(picture)
+        console.print(f"picture: {picture.resolve()}", highlight=False, soft_wrap=True)
     return 0 if success and graph.recorded else 1
+
+
+def print_verdict(judge: MissionJudge, console: Console) -> bool:
+    """Print the reason of a failure, and the table if the mission has begun; return whether the mission succeeded."""
+    if judge.reason:
+        console.print(f"[red]failed[/red] while {escape(judge.reason)}", highlight=False, soft_wrap=True)
+    if not judge.has_begun:
+        if not judge.reason:
+            console.print("[red]failed[/red]: the mission did not begin", highlight=False)
+        return False
+    verdict = judge.verdict()
+    print_table(verdict.title, verdict.rows, console)
+    return verdict.completed
 
 
 def _spin(graph: ComposedGraph, flight: Flight, console: Console) -> None:

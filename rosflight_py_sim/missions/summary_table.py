@@ -16,16 +16,6 @@ CALM = 1e-6
 """Greatest wind speed (m/s) that counts as calm."""
 
 
-def print_summary(summary: FlightSummary, console: Console) -> None:
-    """Print `summary` as a table of two columns on `console`."""
-    print_table(f"Flight of {summary.vehicle}", summary_rows(summary), console)
-
-
-def print_dive(summary: DiveSummary, console: Console) -> None:
-    """Print the summary of a dive in the same way."""
-    print_table(f"Dive of {summary.vehicle}", dive_rows(summary), console)
-
-
 def print_table(title: str, rows: list[tuple[str, str]], console: Console) -> None:
     """Print a titled table with rows of a name and a text."""
     table = Table(title=title, show_header=False, title_justify="left")
@@ -157,8 +147,6 @@ def wind_text(summary: MotionSummary) -> str:
 
 
 def _unhealthy_text(seconds: float) -> str:
-    if math.isnan(seconds):
-        return "not known"
     return f"for {seconds:.1f} s" if seconds else "never"
 
 

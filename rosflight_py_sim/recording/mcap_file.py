@@ -44,6 +44,7 @@ class Topic:
         publish_ns: time of each message by the publisher's system clock.
         size: total size of the messages, bytes.
         kept: indices of the kept messages.
+        places: place of each kept message among all messages of the file.
         messages: kept messages, serialised.
     """
 
@@ -56,6 +57,7 @@ class Topic:
     publish_ns: Times = field(default_factory=lambda: np.empty(0, np.int64))
     size: int = 0
     kept: list[int] = field(default_factory=list)
+    places: list[int] = field(default_factory=list)
     messages: list[bytes] = field(default_factory=list)
 
     @property
@@ -112,7 +114,7 @@ class _Kept:
         self._limit = limit
         self._every = 1
 
-    def take(self, log_ns: int, publish_ns: int, body: bytes) -> None:
+    def take(self, place: int, log_ns: int, publish_ns: int, body: bytes) -> None:
         topic, number = self.topic, len(self.log_ns)
         self.log_ns.append(log_ns)
         self.publish_ns.append(publish_ns)
@@ -120,11 +122,12 @@ class _Kept:
         if not self._limit or number % self._every:
             return
         if len(topic.kept) >= self._limit:
-            del topic.kept[1::2], topic.messages[1::2]
+            del topic.kept[1::2], topic.places[1::2], topic.messages[1::2]
             self._every *= 2
             if number % self._every:
                 return
         topic.kept.append(number)
+        topic.places.append(place)
         topic.messages.append(body)
 
     def finish(self) -> None:
@@ -202,6 +205,7 @@ class _Reader:
         self._schemas: dict[int, Any] = {}
         self._channels: dict[int, _Kept] = {}
         self._by_name: dict[str, _Kept] = {}
+        self._count = 0
 
     def take(self, record: Any, records: Any, stream_reader: Any) -> None:
         recording = self._recording
@@ -217,16 +221,20 @@ class _Reader:
         elif isinstance(record, records.Channel):
             self._open(record)
         elif isinstance(record, records.Message):
-            self._channels[record.channel_id].take(record.log_time, record.publish_time, record.data)
+            self._take_message(record.channel_id, record.log_time, record.publish_time, record.data)
 
     def _take_chunk(self, data: bytes, records: Any) -> None:
         for opcode, at, length in _records(data):
             if opcode == _MESSAGE:
                 channel, _, log_ns, publish_ns = _MESSAGE_HEAD.unpack_from(data, at)
-                self._channels[channel].take(log_ns, publish_ns, data[at + _MESSAGE_HEAD.size : at + length])
+                self._take_message(channel, log_ns, publish_ns, data[at + _MESSAGE_HEAD.size : at + length])
             elif opcode in (_SCHEMA, _CHANNEL):
                 kind = records.Schema if opcode == _SCHEMA else records.Channel
                 self.take(kind.read(_stream(data[at : at + length])), records, None)
+
+    def _take_message(self, channel: int, log_ns: int, publish_ns: int, body: bytes) -> None:
+        self._channels[channel].take(self._count, log_ns, publish_ns, body)
+        self._count += 1
 
     def _open(self, channel: Any) -> None:
         if channel.id in self._channels:

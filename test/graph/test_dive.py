@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from free_ports import free_ports
+from judged_again import judged_again, without_topic
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -28,7 +29,8 @@ def test_fly_follows_the_line_through_the_gate_into_the_ring_and_shows_it(
     command_line: Run, ports: list[str], tmp_path: Path
 ) -> None:
     pytest.importorskip("panda3d")
-    result = command_line(*PROGRAM, *ports, patience_s=380.0)
+    ports += ["-p", "record.raw_pictures:=false"]
+    result = command_line(*PROGRAM, "--record", "dive.mcap", *ports, patience_s=380.0)
     assert result.returncode == 0, result.stdout + result.stderr
     assert "Traceback" not in result.stderr
     gate = re.search(r"gate.*passed at ([0-9.]+) s, ([0-9.]+) m from its centre", result.stdout)
@@ -44,6 +46,15 @@ def test_fly_follows_the_line_through_the_gate_into_the_ring_and_shows_it(
     from matplotlib.image import imread
 
     assert imread(picture).shape[:2] == (1000, 1600)
+    report = judged_again(command_line, "dive.mcap", result)
+    assert "auv: mission dive" in report.stdout
+    page = (tmp_path / "dive.html").read_text()
+    assert "Dive of auv" in page and gate[0].split("│ ")[1] in page
+    without_topic(tmp_path / "dive.mcap", tmp_path / "silent.mcap", "/mission/log")
+    refused = command_line("-m", "rosflight_py_sim", "report", "silent.mcap")
+    assert refused.returncode == 1
+    assert "mission dive is not judged: the recording has no messages of /mission/log" in refused.stderr
+    assert "the recording has no messages of /mission/log" in (tmp_path / "silent.html").read_text()
 
 
 @pytest.mark.parametrize(
@@ -90,7 +101,8 @@ from rosflight_py_sim.missions.flight import fly
 from rosflight_py_sim.vehicles import ClientMission, vehicle
 mission = ClientMission(Path(sys.argv[1]), 2, "dive", settings={"auv_zeromq.wait_for_clients": True})
 flight = ClientFlight(mission, DiveTask(vehicle("auv")))
-sys.exit(fly(flight, files=[], settings={}, ros_arguments=sys.argv[2:], namespace="", output=Path("dives")))
+sys.exit(fly(flight, files=[], settings={}, ros_arguments=sys.argv[2:], namespace="", output=Path("dives"),
+             record="dive.mcap"))
 """
 
 
@@ -103,14 +115,19 @@ def test_program_that_gives_up_fails_the_flight_and_its_words_are_shown(
     result = command_line("-c", FLY, str(program), *ports)
     assert result.returncode == 1, result.stdout + result.stderr
     assert "Traceback" not in result.stdout + result.stderr
-    for words in ("quitter.py failed", "the water is too cold", "not completed", "not reached", "picture:"):
+    for words in ("quitter.py ended with 1", "the water is too cold", "not completed", "not reached", "picture:"):
         assert words in result.stdout
+    report = judged_again(command_line, "dive.mcap", result)
+    assert "failed while look about: quitter.py ended with 1\nthe water is too cold" in report.stdout
 
 
 def test_program_that_cannot_run_leaves_nothing_to_report(command_line: Run, ports: list[str], tmp_path: Path) -> None:
     pytest.importorskip("panda3d")
     result = command_line("-c", FLY, str(tmp_path / "missing.py"), *ports)
     assert result.returncode == 1, result.stdout + result.stderr
-    assert "failed while starting" in result.stdout
-    assert "No such file or directory" in result.stdout
     assert "Traceback" not in result.stdout + result.stderr
+    report = command_line("-m", "rosflight_py_sim", "report", "dive.mcap")
+    assert report.returncode == 1
+    for printed in (result.stdout, report.stdout):
+        assert "failed while starting" in printed
+        assert "No such file or directory" in printed

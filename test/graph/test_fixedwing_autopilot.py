@@ -17,8 +17,9 @@ from std_msgs.msg import String
 from rosflight_py_sim.graph.composition import ComposedGraph
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED
-from rosflight_py_sim.missions.autopilot.flight import FlightRecorder
+from rosflight_py_sim.missions.autopilot.judge import AutopilotJudge
 from rosflight_py_sim.missions.autopilot.summary import summarise
+from rosflight_py_sim.missions.judge_node import JudgeNode
 from rosflight_py_sim.nodes.pilot import MissionPilot
 from rosflight_py_sim.vehicles import vehicle
 
@@ -62,15 +63,17 @@ def test_waypoints_are_flown_in_wind_through_the_flight_controller(ros_domain: i
     (tmp_path / "short.yaml").write_text(SHORT, encoding="utf-8")
     graph = AircraftGraph("--ros-args", "-p", f"waypoint_file:={tmp_path / 'short.yaml'}", "-p", "seed:=4")
     try:
-        recorder, pilot = graph.join(FlightRecorder, AIRCRAFT), graph.join(MissionPilot, lands=False)
+        judge = AutopilotJudge(AIRCRAFT, {})
+        graph.join(JudgeNode, judge)
+        pilot = graph.join(MissionPilot, lands=False)
         graph.spin_until(
-            lambda: (pilot.done and recorder.log.is_completed) or pilot.failure, "the end of the flight", 300.0
+            lambda: (pilot.done and judge.log.is_completed) or pilot.failure, "the end of the flight", 300.0
         )
         armed = pilot.status.armed
     finally:
         graph.close()
     assert pilot.failure is None
-    summary = summarise(recorder.log, recorder.path_ned, "fixedwing")
+    summary = summarise(judge.log, judge.path_ned, "fixedwing")
     assert summary.completed
     # It is left circling, armed: an aircraft cannot be switched off in the air.
     assert armed

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from judged_again import judged_again
 
 from rosflight_py_sim.resources import share_directory
 
@@ -79,9 +80,10 @@ class Metronome(ActuatorFrontEnd):
         return [int(self.values["metronome.pulse"])] * 14
 ''',
     "task": '''\
-from rosflight_py_sim.missions.client_task import ClientRecorder, ClientTask
+from rosflight_py_sim.missions.client_judge import ClientJudge
 from rosflight_py_sim.missions.client_log import ClientLog
-from rosflight_py_sim.world import world_of
+from rosflight_py_sim.missions.client_task import ClientTask
+from rosflight_py_sim.missions.mission_judge import Verdict
 
 
 class Log(ClientLog):
@@ -89,29 +91,33 @@ class Log(ClientLog):
         self._add(*row)
 
 
-class Recorder(ClientRecorder):
-    DEFAULT_NAME = "patience"
+class Judge(ClientJudge):
+    """Completed when the vehicle has flown up."""
+
+    NODE = "dynamics"
+    PARAMETERS = ("world",)
+
+    def __init__(self, vehicle, values):
+        super().__init__(vehicle, values, Log(vehicle.actuators))
 
     def write(self, commands, flow_ned):
         self.log.append(self.state.time_s, self.state.truth, commands, flow_ned)
 
+    def verdict(self):
+        height = -self.log.position_ned[-1, 2]
+        rows = [("world", self.values["world"]), ("rows", str(len(self.log))), ("height", f"{height!r} m")]
+        rows.append(("wind", str(self.log.flow_ned[-1].tolist())))
+        return Verdict("Patience", rows, height > 1.0)
+
+    def draw(self, picture):
+        pass
+
 
 class Patience(ClientTask):
-    """Done when the vehicle has flown up."""
-
-    def join(self, graph, namespace):
-        self._world = world_of(graph.values_of("dynamics"))
-        self._recorder = graph.join(Recorder, self.vehicle, Log(self.vehicle.actuators), namespace=namespace)
-        return self._recorder
+    JUDGE = Judge
 
     def arguments(self, graph):
         return []
-
-    def report(self, console, picture):
-        height = -self._recorder.log.position_ned[-1, 2]
-        wind = self._recorder.log.flow_ned[-1].tolist()
-        console.print(f"world {self._world.name}, {len(self._recorder.log)} rows, flew up: {height > 1.0}, wind {wind}")
-        return height > 1.0
 ''',
 }
 
@@ -162,11 +168,14 @@ def site(tmp_path: Path) -> Path:
 def test_registered_vehicle_flies_its_registered_mission_by_a_registered_front_end_in_a_registered_world_and_wind(
     command_line: Run, site: Path
 ) -> None:
-    words = ("fly", "--vehicle", "kite", "--world", "hall", "--calm", "--real-time-multiplier", "4", "--ros-args")
-    wind = ("-p", "sim_has_wind:=true", "-p", "wind_models:=[draught]", "-p", "draught_speed:=2")
-    result = command_line("-m", "rosflight_py_sim", *words, *wind, PYTHONPATH=f"{PROJECT}:{site}")
+    words = ("fly", "--vehicle", "kite", "--world", "hall", "--calm", "--real-time-multiplier", "4")
+    wind = ("--ros-args", "-p", "sim_has_wind:=true", "-p", "wind_models:=[draught]", "-p", "draught_speed:=2")
+    path = f"{PROJECT}:{site}"
+    result = command_line("-m", "rosflight_py_sim", *words, "--record", "kite.mcap", *wind, PYTHONPATH=path)
     assert result.returncode == 0, result.stdout + result.stderr
-    assert "world hall, " in result.stdout and "flew up: True, wind [0.0, 2.0, 0.0]" in result.stdout
+    assert "Patience" in result.stdout and "hall" in result.stdout and "[0.0, 2.0, 0.0]" in result.stdout
+    report = judged_again(command_line, "kite.mcap", result, PYTHONPATH=path)
+    assert "kite: mission patience" in report.stdout
 
 
 def test_registered_things_are_listed_beside_the_packages_own(command_line: Run, site: Path) -> None:

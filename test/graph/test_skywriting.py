@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from free_ports import free_ports
+from judged_again import judged_again
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -24,7 +25,8 @@ from rosflight_py_sim.vehicles import vehicle
 plane = vehicle("uthere")
 mission = replace(plane.mission, **eval(sys.argv[1]))
 flight = ClientFlight(mission, SkywritingTask(plane))
-sys.exit(fly(flight, files=[], settings={}, ros_arguments=sys.argv[2:], namespace="", output=Path("sky")))
+sys.exit(fly(flight, files=[], settings={}, ros_arguments=sys.argv[2:], namespace="", output=Path("sky"),
+             record="sky.mcap"))
 """
 
 
@@ -58,6 +60,9 @@ def test_program_writes_a_letter_leaves_the_cage_and_comes_back(
     from matplotlib.image import imread
 
     assert imread(picture).shape[:2] == (1000, 1600)
+    report = judged_again(command_line, "sky.mcap", result)
+    assert "uthere: mission skywriting" in report.stdout
+    assert "Skywriting by uthere: O" in (tmp_path / "sky.html").read_text()
 
 
 def test_program_that_ends_before_a_letter_is_not_a_success(
@@ -70,8 +75,10 @@ def test_program_that_ends_before_a_letter_is_not_a_success(
     result = command_line("-c", FLY, repr({"program": program, "parts": 1}), *ports)
     assert result.returncode == 1, result.stdout + result.stderr
     assert "Traceback" not in result.stdout + result.stderr
-    for words in ("quitter.py failed", "the sky is too high", "not completed", "not left (limit 120.0 m)", "picture:"):
+    ended = "quitter.py ended with 1"
+    for words in (ended, "the sky is too high", "not completed", "not left (limit 120.0 m)", "picture:"):
         assert words in result.stdout
+    judged_again(command_line, "sky.mcap", result)
 
 
 def test_word_with_a_letter_that_nobody_has_taught_the_program_is_refused(command_line: Run, ports: list[str]) -> None:

@@ -10,7 +10,7 @@ from transforms3d.euler import euler2mat, euler2quat
 
 from rosflight_py_sim.autopilot.fixedwing_mission import FixedwingPhase
 from rosflight_py_sim.autopilot.mission import Phase
-from rosflight_py_sim.missions.autopilot.log import UNKNOWN_ERRORS, FlightLog
+from rosflight_py_sim.missions.autopilot.log import FlightLog
 from rosflight_py_sim.missions.autopilot.summary import nearest_on_segment, reference_error, summarise, tracking_error
 from rosflight_py_sim.missions.summary_table import summary_rows
 from rosflight_py_sim.vehicles import vehicle
@@ -154,7 +154,6 @@ UNHEALTHY, RC_LOST = 0x08, 0x04
     [
         ([0.0, RC_LOST, 0.0, 0.0, 0.0], "never"),
         ([0.0, UNHEALTHY, UNHEALTHY | RC_LOST, RC_LOST, 0.0], "for 1.0 s"),
-        ([UNKNOWN_ERRORS] * 5, "not known"),
     ],
 )
 def test_summary_states_for_how_long_the_estimator_was_unhealthy(codes: list[float], text: str) -> None:

@@ -15,7 +15,7 @@ from rosflight_py_sim.missions.client_log import Mark
 from rosflight_py_sim.missions.dive.log import DiveLog, Frame
 from rosflight_py_sim.missions.dive.picture import MOMENTS, draw_dive, key_moments
 from rosflight_py_sim.missions.dive.summary import DiveSummary, summarise_dive, task_object
-from rosflight_py_sim.missions.summary_table import print_dive
+from rosflight_py_sim.missions.summary_table import dive_rows, print_table
 from rosflight_py_sim.vehicles import vehicle
 from rosflight_py_sim.viewer.world_map import outline
 from rosflight_py_sim.world import Kind, Object, World, load_world
@@ -73,8 +73,8 @@ def test_moments_are_few_however_much_the_program_says() -> None:
 
 def test_table_tells_what_was_not_reached() -> None:
     text = io.StringIO()
-    print_dive(short_dive()[1], Console(file=text, width=120))
-    for part in ("Dive of auv", "not completed", "9.9 s", "not reached", "1.29 m", "none", "40 %"):
+    print_table("Dive", dive_rows(short_dive()[1]), Console(file=text, width=120))
+    for part in ("Dive", "not completed", "9.9 s", "not reached", "1.29 m", "none", "40 %"):
         assert part in text.getvalue()
 
 

@@ -18,7 +18,7 @@ from rosflight_py_sim.autopilot.mission import Phase
 from rosflight_py_sim.missions.autopilot.log import FlightLog
 from rosflight_py_sim.missions.autopilot.picture import draw_flight
 from rosflight_py_sim.missions.autopilot.summary import FlightSummary, summarise
-from rosflight_py_sim.missions.summary_table import print_summary, wind_text
+from rosflight_py_sim.missions.summary_table import print_table, summary_rows, wind_text
 from rosflight_py_sim.vehicles import vehicle
 
 MOTORS, V_TAIL = vehicle("multirotor").actuators, vehicle("anaconda").actuators
@@ -67,8 +67,8 @@ def test_picture_without_matplotlib_says_what_to_install(tmp_path: Path, monkeyp
 
 def test_table_names_the_figures_with_their_units() -> None:
     text = io.StringIO()
-    print_summary(short_flight()[1], Console(file=text, width=120))
-    for part in ("test vehicle", "completed", "19.9 s", "4.0 s", "0.10 m RMS", "mean 5.0 m/s from 180 deg", "111 mAh"):
+    print_table("Flight", summary_rows(short_flight()[1]), Console(file=text, width=120))
+    for part in ("completed", "19.9 s", "4.0 s", "0.10 m RMS", "mean 5.0 m/s from 180 deg", "111 mAh"):
         assert part in text.getvalue()
 
 
@@ -79,7 +79,7 @@ def test_table_of_a_flight_without_square_or_wind_says_so() -> None:
         log.append(0.1 * k, truth, (0.0, 0.0, 0.0), [0.0] * 4, (0.0, 0.0, 0.0), 24.0, 0.0, Phase.WAIT)
     summary = summarise(log, SQUARE, "test vehicle")
     text = io.StringIO()
-    print_summary(summary, Console(file=text, width=120))
+    print_table("Flight", summary_rows(summary), Console(file=text, width=120))
     assert "not completed" in text.getvalue()
     assert "not reached" in text.getvalue()
     assert "real-time" not in text.getvalue()
@@ -102,7 +102,7 @@ def test_picture_of_a_flight_on_wings_is_drawn(tmp_path: Path) -> None:
 
 def test_table_of_a_flight_on_wings_tells_the_airspeed_and_that_it_ends_in_the_air() -> None:
     text = io.StringIO()
-    print_summary(flight_on_wings()[1], Console(file=text, width=120))
+    print_table("Flight", summary_rows(flight_on_wings()[1]), Console(file=text, width=120))
     assert "25.00 m/s to 25.00 m/s" in text.getvalue()
     assert "in the air, 50.0 m above the start" in text.getvalue()
     assert "moving reference" not in text.getvalue()

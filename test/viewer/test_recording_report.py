@@ -11,6 +11,7 @@ import pytest
 
 from rosflight_py_sim.commands.cli import main
 from rosflight_py_sim.commands.report_page import report_page, troubles_of
+from rosflight_py_sim.missions.recorded_mission import recorded_missions
 from rosflight_py_sim.recording.mcap_file import Recording, read_recording
 from rosflight_py_sim.recording.recorded_vehicle import recorded_vehicles
 
@@ -41,7 +42,8 @@ def everything(path: Path) -> Recording:
 
 @pytest.fixture(scope="module")
 def page() -> str:
-    return report_page(everything(OTHER))
+    recording = everything(OTHER)
+    return report_page(recording, recorded_missions(recording))
 
 
 def test_another_programs_recording_gives_the_vehicle_as_it_moved() -> None:
@@ -102,7 +104,7 @@ def test_a_recording_without_a_vehicle_lists_its_topics() -> None:
     assert troubles_of(recording) == [
         "The recording contains no topic sim/truth_state, so the page lists topics without plots."
     ]
-    assert "/watch" in report_page(recording)
+    assert "/watch" in report_page(recording, recorded_missions(recording))
 
 
 def test_names_in_a_recording_are_text_and_not_markup() -> None:
@@ -110,7 +112,7 @@ def test_names_in_a_recording_are_text_and_not_markup() -> None:
     topic = recording.topics.pop("/watch")
     topic.name = "/<script>alert(1)</script>"
     recording.topics[topic.name] = topic
-    html = report_page(recording)
+    html = report_page(recording, recorded_missions(recording))
     assert "<script" not in html and "&lt;script&gt;" in html
 
 

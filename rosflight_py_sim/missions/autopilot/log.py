@@ -12,8 +12,6 @@ from rosflight_py_sim.autopilot.setpoint import Vector3
 from rosflight_py_sim.recording.state_log import Array, StateLog
 from rosflight_py_sim.vehicles import Actuator
 
-UNKNOWN_ERRORS = -1.0
-
 
 class FlightLog(StateLog):
     """Rows of a flight by an autopilot: those of StateLog, with setpoint, battery, phase and error bits."""
@@ -44,7 +42,7 @@ class FlightLog(StateLog):
         """Add one row, as `StateLog` does.
 
         `setpoint_ned` is the commanded position, m; battery in V and A; `error_code` holds the error bits of
-        `status`, or UNKNOWN_ERRORS if it was not recorded.
+        `status`.
 
         Raises:
             ValueError: an array has the wrong length, or the time is before the last row's; nothing is added.
@@ -79,7 +77,7 @@ class FlightLog(StateLog):
 
     @property
     def error_code(self) -> Array:
-        """Error bits of the flight controller's status, or UNKNOWN_ERRORS; shape (n,)."""
+        """Error bits of the flight controller's status; shape (n,)."""
         return self._extra(6, 7)[:, 0]
 
     @property

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosflight_py_sim.firmware import ErrorFlag
-from rosflight_py_sim.missions.autopilot.log import UNKNOWN_ERRORS, FlightLog
+from rosflight_py_sim.missions.autopilot.log import FlightLog
 from rosflight_py_sim.recording.motion_summary import MotionSummary, summarise_motion
 
 Array = npt.NDArray[np.float64]
@@ -27,7 +27,7 @@ class FlightSummary(MotionSummary):
     along the path for a vehicle that can stop. A vehicle with wings (`has_wings`: servos move its surfaces) has an
     airspeed instead. `landing_distance_m` and `touch_down_speed_mps` are NaN for a flight that ends in the air.
     `estimator_unhealthy_s` is the time with an attitude estimate that the flight controller reported as unhealthy (it
-    checks multirotors only); NaN if its status was not recorded.
+    checks multirotors only).
     """
 
     vehicle: str
@@ -154,10 +154,7 @@ def summarise(
 
 
 def _estimator_unhealthy_s(log: FlightLog) -> float:
-    errors = log.error_code
-    if np.any(errors == UNKNOWN_ERRORS):
-        return float("nan")
-    unhealthy = errors.astype(np.int64) & int(ErrorFlag.UNHEALTHY_ESTIMATOR) != 0
+    unhealthy = log.error_code.astype(np.int64) & int(ErrorFlag.UNHEALTHY_ESTIMATOR) != 0
     return float(np.sum(np.diff(log.time_s)[unhealthy[:-1]]))
 
 

@@ -1,0 +1,97 @@
+"""Judge of a mission flown by the vehicle's autopilot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from nav_msgs.msg import Path as PathMessage
+from std_msgs.msg import String
+
+from rosflight_py_sim.interfaces.autopilot_interface import AutopilotInterface
+from rosflight_py_sim.interfaces.step_topics import (
+    AUTOPILOT_PATH,
+    AUTOPILOT_PHASE,
+    SETPOINT,
+    STATUS,
+    TRUTH_BATTERY,
+    vector3,
+)
+from rosflight_py_sim.missions.autopilot.log import FlightLog
+from rosflight_py_sim.missions.autopilot.picture import draw_flight
+from rosflight_py_sim.missions.autopilot.summary import FlightSummary, summarise
+from rosflight_py_sim.missions.mission_judge import MissionJudge, Verdict
+from rosflight_py_sim.missions.summary_table import summary_rows
+from rosflight_py_sim.nodes.running import node_class
+from rosflight_py_sim.parameters import Values
+from rosflight_py_sim.recording.state_log import Array
+from rosflight_py_sim.vehicles import Vehicle
+
+
+def autopilot_class(vehicle: Vehicle) -> type[AutopilotInterface]:
+    """Class of the vehicle's autopilot node."""
+    cls = node_class(vehicle.autopilot)
+    assert issubclass(cls, AutopilotInterface)
+    return cls
+
+
+class AutopilotJudge(MissionJudge):
+    """Logs the autopilot's flight, from the mission's first phase on."""
+
+    SUBSCRIBES = (TRUTH_BATTERY, SETPOINT, STATUS)
+
+    def __init__(self, vehicle: Vehicle, values: Values) -> None:
+        """Judge a flight of the vehicle."""
+        super().__init__(vehicle, values)
+        phases = autopilot_class(vehicle).PHASES
+        self.log: FlightLog = FlightLog(vehicle.actuators, phases)
+        self._path: Array = np.empty((0, 3))
+        self._phases = {phase.label: phase for phase in phases}
+        self._waiting = self._phase = phases(0)
+        self.subscribe(AUTOPILOT_PHASE, self._on_phase)
+        self.subscribe(AUTOPILOT_PATH, self._on_path)
+
+    @property
+    def is_on(self) -> bool:
+        """Whether the mission has begun."""
+        return self._phase is not self._waiting
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether the log suffices for a verdict, which also needs a path."""
+        return super().has_begun and len(self._path) >= 2
+
+    @property
+    def path_ned(self) -> Array:
+        """Planned path, m (n, 3)."""
+        return self._path
+
+    def write(self, commands: list[float], flow_ned: Sequence[float]) -> None:
+        """Log a row."""
+        _, voltage, current = self.newest(TRUTH_BATTERY)
+        setpoint = vector3(self.newest(SETPOINT).position_ned)
+        errors = self.newest(STATUS).error_code
+        state = self.state
+        self.log.append(state.time_s, state.truth, setpoint, commands, flow_ned, voltage, current, self._phase, errors)
+
+    def verdict(self) -> Verdict:
+        """Evaluate the flight along the planned path; a flight that ended with a failure is not a success."""
+        summary = self._summary
+        return Verdict(f"Flight of {summary.vehicle}", summary_rows(summary), summary.completed and not self.reason)
+
+    def draw(self, picture: Path) -> None:
+        """Draw path, height, attitude, commands, tracking error and battery."""
+        draw_flight(self.log, self._summary, picture)
+
+    @cached_property
+    def _summary(self) -> FlightSummary:
+        return summarise(self.log, self._path, self.vehicle.name, self.wall_s)
+
+    def _on_phase(self, message: String) -> None:
+        self._phase = self._phases[message.data]
+
+    def _on_path(self, message: PathMessage) -> None:
+        places = [stamped.pose.position for stamped in message.poses]
+        self._path = np.array([(place.x, place.y, place.z) for place in places]).reshape(-1, 3)

@@ -1,0 +1,24 @@
+"""Node that passes the messages of a running graph to a mission's judge."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from std_msgs.msg import String
+
+from rosflight_py_sim.interfaces.simulation_node import SimulationNode
+from rosflight_py_sim.missions.mission_judge import MissionJudge
+from rosflight_py_sim.missions.mission_topics import MISSION_SETTINGS
+
+
+class JudgeNode(SimulationNode):
+    """Live source of a judge; publishes the judge's settings for recordings."""
+
+    DEFAULT_NAME = "judge"
+
+    def __init__(self, judge: MissionJudge, **arguments: Any) -> None:
+        """Subscribe to the judge's topics."""
+        super().__init__(**arguments)
+        self.publisher(MISSION_SETTINGS)(String(data=judge.settings))
+        for one in judge.inputs:
+            self.subscribe(one.topic, one.take)

@@ -1,0 +1,159 @@
+"""Evaluation of a mission by the messages of public topics, live or recorded."""
+
+from __future__ import annotations
+
+import json
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
+
+from std_msgs.msg import String
+
+from rosflight_py_sim.interfaces.step_topics import PWM_OUTPUT, TRUTH_STATE, TRUTH_WIND, M, StepTopic
+from rosflight_py_sim.interfaces.ticks import Schedule
+from rosflight_py_sim.interfaces.vehicle_state import VehicleState
+from rosflight_py_sim.missions.mission_topics import MISSION_END
+from rosflight_py_sim.parameters import Values
+from rosflight_py_sim.recording.state_log import Array, StateLog
+from rosflight_py_sim.vehicles import Vehicle, reference
+
+LOG_RATE_HZ = 50.0
+
+
+class Input(NamedTuple):
+    """A topic of a judge, the function that takes its messages, and whether there is no verdict without the topic."""
+
+    topic: StepTopic[Any]
+    take: Callable[[Any], None]
+    needed: bool
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Result of a mission.
+
+    Attributes:
+        title: of the table.
+        rows: of the table: a name and a text with its unit.
+        completed: whether the mission succeeded.
+    """
+
+    title: str
+    rows: list[tuple[str, str]]
+    completed: bool
+
+
+class MissionJudge(ABC):
+    """Logs a mission, 50 rows per simulated second, and evaluates the log.
+
+    A source of messages, live or recorded, calls `take` of each of the `inputs` with the messages of its topic. The
+    same messages in the same order give the same verdict.
+
+    Class attributes:
+        SUBSCRIBES: topics besides those of every log; `newest` returns the newest message of each.
+        NODE: default name of the node that has the parameters.
+        PARAMETERS: names of the parameters that the judge takes from that node.
+
+    Attributes:
+        vehicle: the vehicle that flies.
+        values: values of PARAMETERS.
+        inputs: topics and the functions that take their messages.
+        system_s: function that returns the system time of the message being taken, s; a recorded source sets it.
+        wall_s: system time from the first row to the last, s.
+        state: newest true state.
+        reason: why the mission could not be flown to its end; empty if it was, or has not ended.
+        has_ended: whether the mission has ended; nothing is logged after that.
+    """
+
+    SUBSCRIBES: ClassVar[tuple[StepTopic[Any], ...]] = ()
+    NODE: ClassVar[str] = ""
+    PARAMETERS: ClassVar[tuple[str, ...]] = ()
+    log: StateLog
+
+    def __init__(self, vehicle: Vehicle, values: Values) -> None:
+        """Judge a mission of the vehicle; `values` are those of PARAMETERS.
+
+        Raises:
+            ParameterError: the mission cannot be flown with these values.
+        """
+        self.vehicle, self.values = vehicle, values
+        self.system_s: Callable[[], float] = time.monotonic
+        self.wall_s = 0.0
+        self.state = VehicleState()
+        self.reason = ""
+        self.has_ended = False
+        self.inputs: list[Input] = []
+        self._newest: dict[str, Any] = {}
+        self._began_s: float | None = None
+        self._schedule = Schedule(LOG_RATE_HZ)
+        self._topics: tuple[StepTopic[Any], ...] = (TRUTH_WIND, PWM_OUTPUT, *self.SUBSCRIBES)
+        for topic in self._topics:
+            self.subscribe(topic, partial(self._newest.__setitem__, topic.name))
+        self.subscribe(TRUTH_STATE, self._on_truth)
+        self.subscribe(MISSION_END, self._on_end, needed=False)
+
+    @property
+    def settings(self) -> str:
+        """Message on MISSION_SETTINGS, from which a judge of a recording is made."""
+        return json.dumps({"vehicle": reference(self.vehicle), "parameters": dict(self.values)})
+
+    def subscribe(self, topic: StepTopic[M], take: Callable[[M], None], *, needed: bool = True) -> None:
+        """Take the messages of a topic; `needed`: whether there is no verdict without the topic."""
+        self.inputs.append(Input(topic, take, needed))
+
+    @property
+    @abstractmethod
+    def is_on(self) -> bool:
+        """Whether there is something to log."""
+
+    @abstractmethod
+    def write(self, commands: list[float], flow_ned: Sequence[float]) -> None:
+        """Log a row from `state`, the actuators' commands and the velocity of air or water, m/s."""
+
+    @abstractmethod
+    def verdict(self) -> Verdict:
+        """Evaluate the log, which must have at least two rows.
+
+        Raises:
+            ValueError: fewer than two rows, or values that are not finite.
+        """
+
+    @abstractmethod
+    def draw(self, picture: Path) -> None:
+        """Draw the picture of the mission; the log must have at least two rows."""
+
+    @property
+    def path_ned(self) -> Array | None:
+        """Planned path to show in plots, m (n, 3); None if there is none."""
+        return None
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether the log suffices for a verdict."""
+        return len(self.log) >= 2
+
+    def newest(self, topic: StepTopic[M]) -> M:
+        """Newest message of a topic."""
+        message: M = self._newest[topic.name]
+        return message
+
+    def _on_end(self, message: String) -> None:
+        self.has_ended = True
+        self.reason = message.data
+
+    def _on_truth(self, state: VehicleState) -> None:
+        self.state = state
+        on = self.is_on and not self.has_ended and len(self._newest) == len(self._topics)
+        if not on or not self._schedule.due(state.time_ns):
+            return
+        pwm_us = self.newest(PWM_OUTPUT).pulse_us
+        now_s = self.system_s()
+        if self._began_s is None:
+            self._began_s = now_s
+        self.wall_s = now_s - self._began_s
+        commands = [actuator.command(pwm_us[actuator.output]) for actuator in self.vehicle.actuators]
+        self.write(commands, self.newest(TRUTH_WIND).velocity_ned)

@@ -1,0 +1,17 @@
+"""Topics of a mission that `fly` flies, besides those of the graph."""
+
+from __future__ import annotations
+
+from std_msgs.msg import String
+
+from rosflight_py_sim.interfaces.qos import LATCHED
+from rosflight_py_sim.interfaces.step_topics import StepTopic
+
+MISSION_SETTINGS = StepTopic[String]("mission/settings", String, LATCHED)
+"""Vehicle, and the parameters that its mission's judge takes from the nodes, as JSON."""
+
+MISSION_LOG = StepTopic[String]("mission/log", String)
+"""Lines that a mission's client program prints."""
+
+MISSION_END = StepTopic[String]("mission/end", String, LATCHED)
+"""The end of the mission: why it could not be flown to its end; empty if it was."""

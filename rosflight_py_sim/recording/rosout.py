@@ -1,0 +1,36 @@
+"""Log messages of the nodes, from a recording."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rosflight_py_sim.recording.mcap_file import Recording, Topic
+
+# rcl_interfaces/msg/Log.
+_WARN = 30
+
+
+def warnings_of(recording: Recording) -> list[tuple[float, str, str]]:
+    """Logged warnings and errors of the nodes: time (s), node, text."""
+    topic = recording.named("/rosout")
+    if topic is None:
+        return []
+    messages = _decoded(topic)
+    times = topic.kept_s.tolist()
+    return [(time_s, one.name, one.msg) for time_s, one in zip(times, messages, strict=False) if one.level >= _WARN]
+
+
+def _decoded(topic: Topic) -> list[Any]:
+    """Kept messages of a topic, deserialised; empty if their type cannot be read."""
+    from mcap.exceptions import McapError
+    from mcap.records import Schema
+    from mcap_ros2.decoder import DecoderFactory
+
+    schema = Schema(id=1, name=topic.type_name, encoding=topic.schema_encoding, data=topic.definition.encode())
+    decode = DecoderFactory().decoder_for(topic.encoding, schema)
+    if decode is None:
+        return []
+    try:
+        return [decode(message) for message in topic.messages]
+    except (McapError, ValueError, IndexError, KeyError):
+        return []
