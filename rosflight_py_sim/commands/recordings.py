@@ -70,13 +70,16 @@ def _print_mission(mission: RecordedMission) -> bool:
 
     from rosflight_py_sim.missions.flight import print_verdict
 
-    if mission.judge is not None:
-        print(f"{mission.one.name}: mission {mission.name}")
-        return print_verdict(mission.judge, Console())
+    judge, name = mission.judge, mission.vehicle_name
+    if judge is not None and not mission.problem:
+        print(f"{name}: mission {mission.name}")
+        return print_verdict(judge, Console())
     if mission.was_flown:
+        if judge is not None and judge.reason:
+            print(f"{name}: mission {mission.name}\nfailed while {judge.reason}")
         print(f"rosflight_py_sim: mission {mission.name} is not judged: {mission.problem}", file=sys.stderr)
     elif mission.name:
-        print(f"{mission.one.name}: no mission to judge" + (f": {mission.problem}" if mission.problem else ""))
+        print(f"{name}: mission {mission.name} is not judged: {mission.problem or 'it did not begin'}")
     return not mission.was_flown
 
 

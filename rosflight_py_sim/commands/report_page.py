@@ -12,7 +12,7 @@ from rosflight_py_sim.missions.recorded_mission import RecordedMission
 from rosflight_py_sim.missions.summary_table import motion_rows
 from rosflight_py_sim.recording.mcap_file import Recording, Topic
 from rosflight_py_sim.recording.motion_summary import summarise_motion
-from rosflight_py_sim.recording.recorded_vehicle import recorded_vehicles, world_of_recording
+from rosflight_py_sim.recording.recorded_vehicle import RecordedVehicle, recorded_vehicles, world_of_recording
 from rosflight_py_sim.recording.rosout import warnings_of
 from rosflight_py_sim.topic_names import TRUTH_STATE
 from rosflight_py_sim.viewer.report_panels import Panel, PanelData, panels
@@ -86,7 +86,11 @@ def report_page(recording: Recording, missions: list[RecordedMission]) -> str:
             title=recording.path.name,
             facts=facts,
             troubles=troubles_of(recording),
-            vehicles=[_section(mission, world_of_recording(recording)) for mission in missions],
+            vehicles=[
+                _section(mission, mission.recorded, world_of_recording(recording))
+                for mission in missions
+                if mission.recorded is not None
+            ],
             warnings=warnings_of(recording),
             topics=[_row(topic) for topic in sorted(recording.topics.values(), key=lambda one: one.name)],
             version=__version__,
@@ -108,11 +112,11 @@ def troubles_of(recording: Recording) -> list[str]:
     return texts
 
 
-def _section(mission: RecordedMission, world: World) -> Section:
-    one, judge = mission.one, mission.judge
+def _section(mission: RecordedMission, one: RecordedVehicle, world: World) -> Section:
+    judge = mission.judge
     motion = one.motion()
     title, rows, notes = "Summary", [], list(dict.fromkeys(one.missing))
-    if judge is not None and judge.has_begun:
+    if judge is not None and judge.has_begun and not mission.problem:
         verdict = judge.verdict()
         title, rows = verdict.title, verdict.rows
     elif len(motion) > 1:

@@ -15,7 +15,7 @@ from rosflight_py_sim.interfaces.step_topics import StepTopic
 from rosflight_py_sim.missions.catalogue import judge_of
 from rosflight_py_sim.missions.mission_judge import MissionJudge
 from rosflight_py_sim.missions.mission_topics import MISSION_SETTINGS
-from rosflight_py_sim.parameters import ParameterError, Values
+from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.recording.mcap_file import Recording, read_recording
 from rosflight_py_sim.recording.recorded_vehicle import RecordedVehicle, recorded_vehicles
 from rosflight_py_sim.stamps import NANOSECONDS
@@ -27,83 +27,116 @@ class RecordedMission:
     """Mission of a vehicle in a recording.
 
     Attributes:
-        one: the recorded vehicle.
+        recording: the recording.
+        namespace: of the vehicle, with a leading slash; empty for none.
+        recorded: data of the vehicle; None without a recorded true state.
+        vehicle: the vehicle; None if unknown.
         name: of the mission; empty if the vehicle has none, or is unknown.
         was_flown: whether `fly` flew the mission, so that a missing verdict is an error.
-        judge: judge that has received the recorded messages; None if the mission was not judged.
-        problem: why it was not; empty otherwise.
+        judge: judge that has received the recorded messages; None if no mission was flown, or it cannot be judged.
+        problem: why there is no verdict; empty if there is one.
     """
 
-    one: RecordedVehicle
+    recording: Recording
+    namespace: str
+    recorded: RecordedVehicle | None
+    vehicle: Vehicle | None = None
     name: str = ""
     was_flown: bool = False
     judge: MissionJudge | None = None
     problem: str = ""
 
+    @property
+    def vehicle_name(self) -> str:
+        """Display name of the vehicle: its namespace, or its own name."""
+        if self.recorded is not None:
+            return self.recorded.name
+        return self.namespace.strip("/") or (self.vehicle.name if self.vehicle else "vehicle")
+
+    def full_name(self, topic: StepTopic[Any]) -> str:
+        """Name of a topic, in the vehicle's namespace unless it is absolute."""
+        return topic.name if topic.name.startswith("/") else f"{self.namespace}/{topic.name}"
+
 
 def recorded_missions(recording: Recording) -> list[RecordedMission]:
-    """The mission of each vehicle of a recording, judged if possible."""
-    return [_mission(one) for one in recorded_vehicles(recording)]
+    """The missions of a recording's vehicles, judged if possible."""
+    vehicles = {one.namespace: one for one in recorded_vehicles(recording)}
+    settings = f"/{MISSION_SETTINGS.name}"
+    flown = [name.removesuffix(settings) for name in recording.topics if name.endswith(settings)]
+    missions = [RecordedMission(recording, one, vehicles.get(one)) for one in dict.fromkeys([*vehicles, *flown])]
+    for mission in missions:
+        try:
+            _judge(mission)
+        except (ParameterError, ValueError, LookupError) as error:
+            mission.problem = str(error)
+    return missions
 
 
-def _mission(one: RecordedVehicle) -> RecordedMission:
-    mission = RecordedMission(one)
-    try:
-        flown = _settings(one)
-        mission.was_flown = flown is not None
-        one.vehicle, values = flown or (one.vehicle, {})
-        chosen = judge_of(one.vehicle) if one.vehicle is not None else None
-        if one.vehicle is None or chosen is None:
-            return mission
-        mission.name, judge_class = chosen
-        if judge_class.PARAMETERS and flown is None:
-            mission.problem = _lacking([_full_name(one, MISSION_SETTINGS)])
-            return mission
-        judge = judge_class(one.vehicle, values)
-        mission.problem = _feed(one, judge)
-    except (ParameterError, ValueError, LookupError) as error:
-        mission.problem = str(error)
-        return mission
-    if not mission.problem and (judge.has_begun or mission.was_flown):
-        mission.judge = judge
-    return mission
-
-
-def _settings(one: RecordedVehicle) -> tuple[Vehicle, Values] | None:
-    """Vehicle and parameters of the mission that `fly` flew; None if they were not recorded.
+def _judge(mission: RecordedMission) -> None:
+    """Find out the vehicle's mission, and let its judge judge.
 
     Raises:
-        ParameterError: there is no such vehicle.
+        ParameterError: the vehicle, its task or a parameter's value does not exist here.
+        ValueError: a message does not fit.
+        LookupError: a parameter is missing, or a message names something unknown.
     """
-    topic = one.recording.named(_full_name(one, MISSION_SETTINGS))
+    settings = _settings(mission)
+    mission.was_flown = settings is not None
+    recorded = mission.recorded
+    if settings is not None:
+        mission.vehicle = vehicle(settings["vehicle"])
+        if recorded is not None:
+            recorded.vehicle = mission.vehicle
+    elif recorded is not None:
+        mission.vehicle = recorded.vehicle
+    chosen = judge_of(mission.vehicle) if mission.vehicle is not None else None
+    if mission.vehicle is None or chosen is None:
+        return
+    mission.name, judge_class = chosen
+    if settings is None and judge_class.PARAMETERS:
+        mission.problem = _lacking([mission.full_name(MISSION_SETTINGS)])
+        return
+    judge = judge_class(mission.vehicle, settings["parameters"] if settings else {})
+    missing = _feed(mission, judge)
+    mission.problem = _lacking(missing) if missing else ""
+    if mission.was_flown or (judge.has_begun and not missing):
+        mission.judge = judge
+
+
+def _settings(mission: RecordedMission) -> dict[str, Any] | None:
+    """Settings of the mission that `fly` flew; None if they were not recorded."""
+    topic = mission.recording.named(mission.full_name(MISSION_SETTINGS))
     if topic is None or not topic.messages:
         return None
-    settings = json.loads(MISSION_SETTINGS.decode(topic.messages[-1]).data)
-    return vehicle(settings["vehicle"]), settings["parameters"]
+    settings: dict[str, Any] = json.loads(MISSION_SETTINGS.decode(topic.messages[-1]).data)
+    return settings
 
 
-def _feed(one: RecordedVehicle, judge: MissionJudge) -> str:
-    """Pass the recorded messages to the judge; return the reason if topics are missing, else an empty text.
+def _feed(mission: RecordedMission, judge: MissionJudge) -> list[str]:
+    """Pass the recorded messages to the judge; return the names of missing topics.
+
+    Without the settings of a mission that `fly` flew, nothing is passed on if a topic is missing.
 
     Raises:
         ValueError: a message does not fit.
+        LookupError: a message names something unknown.
     """
     takers: dict[str, tuple[Callable[[bytes], Any], Callable[[Any], None]]] = {}
     missing = []
     for topic, take, needed in judge.inputs:
-        name = _full_name(one, topic)
-        recorded = one.recording.named(name)
+        name = mission.full_name(topic)
+        recorded = mission.recording.named(name)
         if recorded is not None and recorded.type_name == type_name_of(topic.message_type):
             takers[name] = topic.decode, take
         elif needed:
             missing.append(name)
-    if missing:
-        return _lacking(missing)
-    for name, system_ns, message in _in_order(one.recording.path, takers):
+    if missing and not mission.was_flown:
+        return missing
+    for name, system_ns, message in _in_order(mission.recording.path, takers):
         judge.system_s = partial(float, system_ns / NANOSECONDS)
         decode, take = takers[name]
         take(decode(message))
-    return ""
+    return missing
 
 
 def _in_order(path: Path, names: Container[str]) -> Iterator[tuple[str, int, bytes]]:
@@ -117,10 +150,6 @@ def _in_order(path: Path, names: Container[str]) -> Iterator[tuple[str, int, byt
     ]
     for _, name, system_ns, message in sorted(found):
         yield name, system_ns, message
-
-
-def _full_name(one: RecordedVehicle, topic: StepTopic[Any]) -> str:
-    return topic.name if topic.name.startswith("/") else f"{one.namespace}/{topic.name}"
 
 
 def _lacking(names: list[str]) -> str:
