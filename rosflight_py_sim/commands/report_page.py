@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from dataclasses import dataclass
 from importlib.resources import files
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 
 from rosflight_py_sim import __version__
+from rosflight_py_sim.missions.mission_judge import MissionJudge
 from rosflight_py_sim.missions.recorded_mission import RecordedMission
 from rosflight_py_sim.missions.summary_table import motion_rows
 from rosflight_py_sim.recording.mcap_file import Recording, Topic
@@ -42,10 +46,11 @@ class TopicRow:
 
 @dataclass(frozen=True)
 class Section:
-    """Part of the page about one vehicle."""
+    """Part of the page about one vehicle; `picture` is that of its mission, a PNG in base 64, or empty."""
 
     name: str
     title: str
+    picture: str
     rows: list[tuple[str, str]]
     notes: list[str]
     panels: list[Panel]
@@ -115,10 +120,10 @@ def troubles_of(recording: Recording) -> list[str]:
 def _section(mission: RecordedMission, one: RecordedVehicle, world: World) -> Section:
     judge = mission.judge
     motion = one.motion()
-    title, rows, notes = "Summary", [], list(dict.fromkeys(one.missing))
+    title, picture, rows, notes = "Summary", "", [], list(dict.fromkeys(one.missing))
     if judge is not None and judge.has_begun and not mission.problem:
         verdict = judge.verdict()
-        title, rows = verdict.title, verdict.rows
+        title, picture, rows = verdict.title, _picture(judge), verdict.rows
     elif len(motion) > 1:
         wall_s = one.wall_between(float(motion.time_s[0]), float(motion.time_s[-1]))
         rows = motion_rows(summarise_motion(motion, wall_s), underwater=world.water is not None)
@@ -128,7 +133,14 @@ def _section(mission: RecordedMission, one: RecordedVehicle, world: World) -> Se
         notes.append(f"mission {mission.name} is not judged: {mission.problem}")
     path = judge.path_ned if judge is not None else None
     drawn = list(panels(PanelData(one, motion, world, path))) if len(motion) > 1 else []
-    return Section(one.name, title, rows, notes, drawn)
+    return Section(one.name, title, picture, rows, notes, drawn)
+
+
+def _picture(judge: MissionJudge) -> str:
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "mission.png"
+        judge.draw(file)
+        return b64encode(file.read_bytes()).decode() if file.exists() else ""
 
 
 def _row(topic: Topic) -> TopicRow:

@@ -67,6 +67,7 @@ class Outlet:
         topic: row of the table `step_topics`.
         name: full name of the topic.
         last: last message sent; None before the first.
+        history: last messages sent, as many as the queue of a latched topic holds; None unless that is several.
         inlets: subscriptions of the hand-off that match.
         targets: functions that deliver a message to these subscriptions.
         sent: last message, encoded, that the publisher sent through the middleware; None before the first.
@@ -95,6 +96,8 @@ class Outlet:
         self.inlets: tuple[Inlet, ...] = ()
         self.targets: tuple[Deliver, ...] = ()
         self.is_latched = topic.qos.durability == DurabilityPolicy.TRANSIENT_LOCAL
+        several = self.is_latched and topic.qos.depth > 1
+        self.history: deque[Any] | None = deque(maxlen=topic.qos.depth) if several else None
         self.renew = renew
         self._tap = tap
         self._has_external = False
@@ -109,6 +112,13 @@ class Outlet:
         self._count = -1
         self.sent: bytes | None = None
         self.sent_count = 0
+
+    @property
+    def kept(self) -> list[Any]:
+        """Messages that a late subscription of a latched topic receives."""
+        if self.history is not None:
+            return list(self.history)
+        return [] if self.last is None else [self.last]
 
     def send_encoded(self, message: Any) -> None:
         """Encode a message, for the tap and for external subscriptions."""
@@ -129,7 +139,7 @@ class Outlet:
         return self._counted() != self._count
 
     def check_matches(self) -> bool:
-        """Check for external subscriptions, and send the latched message to the first.
+        """Check for external subscriptions, and send the latched messages to the first.
 
         Returns:
             Whether to renew the publisher: the last external subscription is gone, and the publisher would send a later
@@ -138,8 +148,9 @@ class Outlet:
         self._count = self._counted()
         had_external, self._has_external = self._has_external, self._count > len(self.inlets)
         self.is_encoded = self._has_external or self._tap is not None
-        if self._has_external and not had_external and self.is_latched and self.last is not None:
-            self._send(self.topic.encode(self.last))
+        if self._has_external and not had_external and self.is_latched:
+            for message in self.kept:
+                self._send(self.topic.encode(message))
         return self.is_latched and had_external and not self._has_external
 
 
@@ -305,13 +316,15 @@ class HandOff:
             self._steps += 1
             send(time_ns)
 
+        send_and_keep: Deliver = send if outlet.history is None else _after(send, outlet.history.append)
+
         def send_lazily(make: Callable[[], Any]) -> None:
             if outlet.inlets or outlet.is_encoded or outlet.has_changed():
-                send(make())
+                send_and_keep(make())
             else:
                 counter.count += 1
 
-        return Sender(send_time if topic is CLOCK else send, send_lazily)
+        return Sender(send_time if topic is CLOCK else send_and_keep, send_lazily)
 
     def add_inlet(self, inlet: Inlet) -> None:
         """Connect a subscription, and deliver latched messages to it."""
@@ -320,8 +333,8 @@ class HandOff:
         if inlet.deliver is None or inlet.qos.durability != DurabilityPolicy.TRANSIENT_LOCAL:
             return
         for outlet in self.outlets(inlet.name):
-            if outlet.last is not None and _fit(outlet, inlet):
-                self._queue.append((_target(outlet, inlet), outlet.last))
+            if outlet.kept and _fit(outlet, inlet):
+                self._queue.extend((_target(outlet, inlet), message) for message in outlet.kept)
                 self._wake()
 
     def remove(self, end: Publisher[Any] | Subscription[Any]) -> None:

@@ -13,6 +13,11 @@ LATCHED = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE, durability
 LATCHED_LIST = QoSProfile(depth=5, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 """Reports of which a late subscription should receive the last few."""
 
+LATCHED_LOG = QoSProfile(
+    depth=1000, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
+)
+"""Lines of text, many at once, of which a late subscription should receive all."""
+
 NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 """Only the newest message counts; the publisher neither waits for the subscription nor retransmits."""
 

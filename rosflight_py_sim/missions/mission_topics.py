@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from std_msgs.msg import String
 
-from rosflight_py_sim.interfaces.qos import LATCHED
+from rosflight_py_sim.interfaces.qos import LATCHED, LATCHED_LOG
 from rosflight_py_sim.interfaces.step_topics import StepTopic
 
 MISSION_SETTINGS = StepTopic[String]("mission/settings", String, LATCHED)
 """Vehicle, and the parameters that its mission's judge takes from the nodes, as JSON."""
 
-MISSION_LOG = StepTopic[String]("mission/log", String)
+MISSION_LOG = StepTopic[String]("mission/log", String, LATCHED_LOG)
 """Lines that a mission's client program prints."""
 
 MISSION_END = StepTopic[String]("mission/end", String, LATCHED)

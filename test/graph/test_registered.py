@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from judged_again import judged_again
+from rclpy.serialization import deserialize_message
+from std_msgs.msg import String
 
+from rosflight_py_sim.recording.mcap_file import read_recording
 from rosflight_py_sim.resources import share_directory
 
 CONFIG = share_directory() / "config"
@@ -123,6 +129,7 @@ class Patience(ClientTask):
 
 PROGRAM = """\
 import time
+print("\\n".join(f"line {number}" for number in range(100)), flush=True)
 for second in range(3):
     print(f"  {second}.0 s  wait", flush=True)
     time.sleep(1.0)
@@ -176,6 +183,35 @@ def test_registered_vehicle_flies_its_registered_mission_by_a_registered_front_e
     assert "Patience" in result.stdout and "hall" in result.stdout and "[0.0, 2.0, 0.0]" in result.stdout
     report = judged_again(command_line, "kite.mcap", result, PYTHONPATH=path)
     assert "kite: mission patience" in report.stdout
+
+
+def test_registered_mission_is_judged_from_the_recording_of_a_recorder_in_a_process_of_its_own(
+    command_line: Run, site: Path, tmp_path: Path
+) -> None:
+    path = f"{PROJECT}:{site}"
+    settings = ("-p", "record.file:=apart.mcap", "-p", "use_sim_time:=true")
+    recorder = subprocess.Popen(
+        [sys.executable, "-m", "rosflight_py_sim.nodes.recorder", "--ros-args", *settings], cwd=tmp_path
+    )
+    try:
+        # The recorder has written its file's beginning once it looks for topics.
+        end_s = time.monotonic() + 60.0
+        while not (tmp_path / "apart.mcap").exists():
+            assert time.monotonic() < end_s and recorder.poll() is None, "no file"
+            time.sleep(0.05)
+        words = ("fly", "--vehicle", "kite", "--world", "hall", "--calm", "--real-time-multiplier", "1")
+        result = command_line("-m", "rosflight_py_sim", *words, PYTHONPATH=path)
+    finally:
+        recorder.send_signal(signal.SIGINT)
+        recorder.wait(60.0)
+    assert result.returncode == 0, result.stdout + result.stderr
+    report = command_line("-m", "rosflight_py_sim", "report", "apart.mcap", PYTHONPATH=path)
+    assert report.returncode == 0, report.stdout + report.stderr
+    assert "kite: mission patience" in report.stdout and "hall" in report.stdout
+    log = read_recording(tmp_path / "apart.mcap", lambda topic, type_name: 1000).topics["/mission/log"]
+    said = [deserialize_message(message, String).data for message in log.messages]
+    # Many lines at once, none of which is lost.
+    assert said == [f"line {number}" for number in range(100)] + [f"  {second}.0 s  wait" for second in range(3)]
 
 
 def test_registered_things_are_listed_beside_the_packages_own(command_line: Run, site: Path) -> None:
