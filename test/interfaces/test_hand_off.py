@@ -14,11 +14,12 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import CompressedImage
+from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
 from rosflight_py_sim.interfaces.camera_topics import PictureFile, compressed_topic
 from rosflight_py_sim.interfaces.hand_off import HandOff
-from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED
+from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED, LATCHED_LIST
 from rosflight_py_sim.interfaces.simulation_node import TIME_MODE, SimulationNode
 from rosflight_py_sim.interfaces.step_topics import (
     BATTERY,
@@ -253,6 +254,21 @@ def test_member_that_comes_late_gets_what_is_latched_and_not_what_is_not(process
     late.subscribe(IMU, heard.append)
     process.idle(0.1)
     assert heard == [wind(1)]
+
+
+def test_latched_queue_of_several_reaches_late_subscribers_within_and_outside_in_order(process: Process) -> None:
+    several = StepTopic[String]("several", String, LATCHED_LIST)
+    send = process.member("first").publisher(several)
+    for k in range(8):
+        send(String(data=str(k)))
+    process.idle(0.1)
+    within: list[str] = []
+    process.member("second").subscribe(several, lambda message: within.append(message.data))
+    outside = hear(process.outside(), several, DEEP_LATCHED)
+    process.until(lambda: len(outside) == LATCHED_LIST.depth)
+    send(String(data="8"))
+    process.until(lambda: len(outside) == LATCHED_LIST.depth + 1)
+    assert within == [message.data for message in outside] == ["3", "4", "5", "6", "7", "8"]
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
