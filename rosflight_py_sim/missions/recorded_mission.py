@@ -10,6 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from rosflight_py_sim.interfaces.message_definitions import type_name_of
 from rosflight_py_sim.interfaces.step_topics import StepTopic
 from rosflight_py_sim.missions.catalogue import judge_of
@@ -18,8 +20,12 @@ from rosflight_py_sim.missions.mission_topics import MISSION_SETTINGS
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.recording.mcap_file import Recording, read_recording
 from rosflight_py_sim.recording.recorded_vehicle import RecordedVehicle, recorded_vehicles
+from rosflight_py_sim.recording.state_log import Array
 from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.vehicles import Vehicle, vehicle
+
+# Longest gap between rows that leaves a verdict as it is: in 0.5 s the fastest vehicle flies some metres.
+_GAP_S = 0.5
 
 
 @dataclass
@@ -98,7 +104,7 @@ def _judge(mission: RecordedMission) -> None:
         return
     judge = judge_class(mission.vehicle, settings["parameters"] if settings else {})
     missing = _feed(mission, judge)
-    mission.problem = _lacking(missing) if missing else ""
+    mission.problem = _lacking(missing) if missing else gap(judge.log.time_s)
     if mission.was_flown or (judge.has_begun and not missing):
         mission.judge = judge
 
@@ -137,6 +143,15 @@ def _feed(mission: RecordedMission, judge: MissionJudge) -> list[str]:
         decode, take = takers[name]
         take(decode(message))
     return missing
+
+
+def gap(time_s: Array) -> str:
+    """Text about the longest gap between rows of a log, if messages were lost that decide on a verdict; else empty."""
+    spans = np.diff(time_s)
+    if not len(spans) or spans.max() <= _GAP_S:
+        return ""
+    row = int(spans.argmax())
+    return f"messages were lost: the recording has a gap from {time_s[row]:.1f} s to {time_s[row + 1]:.1f} s"
 
 
 def _in_order(path: Path, names: Container[str]) -> Iterator[tuple[str, int, bytes]]:

@@ -11,7 +11,7 @@ import pytest
 
 from rosflight_py_sim.commands.cli import main
 from rosflight_py_sim.commands.report_page import report_page, troubles_of
-from rosflight_py_sim.missions.recorded_mission import recorded_missions
+from rosflight_py_sim.missions.recorded_mission import gap, recorded_missions
 from rosflight_py_sim.recording.mcap_file import Recording, read_recording
 from rosflight_py_sim.recording.recorded_vehicle import recorded_vehicles
 
@@ -105,6 +105,14 @@ def test_a_recording_without_a_vehicle_lists_its_topics() -> None:
         "The recording contains no topic sim/truth_state, so the page lists topics without plots."
     ]
     assert "/watch" in report_page(recording, recorded_missions(recording))
+
+
+def test_only_a_log_with_a_long_gap_is_refused() -> None:
+    time_s = np.arange(0.0, 10.0, 0.02)
+    assert gap(time_s) == gap(time_s[:1]) == gap(np.delete(time_s, slice(100, 120))) == ""
+    assert gap(np.delete(time_s, slice(100, 150))) == (
+        "messages were lost: the recording has a gap from 2.0 s to 3.0 s"
+    )
 
 
 def test_names_in_a_recording_are_text_and_not_markup() -> None:
