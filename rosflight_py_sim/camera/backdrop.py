@@ -1,7 +1,7 @@
-"""What is behind all objects: patterns of tiles and ground, the sky, waves seen from below.
+"""Backdrop behind all objects: tiles, natural ground, sky, and waves seen from below.
 
-Patterns are functions of the place, so a picture depends on nothing but the camera's pose. Each is given the width of
-the spot that a pixel covers there, and fades where it is too fine to be seen.
+Patterns are functions of position, so a picture depends only on the camera's pose. Each pattern takes the width (m) of a
+pixel at that point, and fades to its mean where it is finer than a pixel.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ _TILES_PER_METRE = 2.0
 _JOINT = 0.015
 _DARKER = 0.3
 
-# A spot this wide is as bright as the mean.
+# Width (m) of a pixel from which tiles have their mean brightness.
 _UNSEEN = 4.0
 _MEAN = 1.0 - _DARKER * (1.0 - (1.0 - _JOINT / _TILE) ** 2)
 
 
 @kernel
 def sky(down: float) -> tuple[float, float, float]:
-    """Colour of the sky, blue green red, along a unit vector whose component down is given; level below the horizon."""
+    """Colour of the sky (blue, green, red) along a unit vector with this down component; constant below the horizon."""
     up = min(max(-down, 0.0), 1.0)
     pale = (1.0 - up) * (1.0 - up)
     return 235.0 - 5.0 * pale, 165.0 + 60.0 * pale, 105.0 + 105.0 * pale
@@ -33,7 +33,7 @@ def sky(down: float) -> tuple[float, float, float]:
 
 @kernel
 def tiles(a: float, b: float, width: float) -> float:
-    """Brightness of a tiled plane: darker joints, and a tone of its own for each tile."""
+    """Brightness of a tiled plane, with darker joints and a random tone for each tile."""
     if width > _UNSEEN:
         return _MEAN
     joints = 1.0 - (1.0 - _joints(a, width)) * (1.0 - _joints(b, width))
@@ -44,7 +44,7 @@ def tiles(a: float, b: float, width: float) -> float:
 
 @kernel
 def _joints(place: float, width: float) -> float:
-    """Share of joints in the spot about `place`: the mean of a pulse train over the spot's width."""
+    """Share of joints within `width` about `place`: the mean of a pulse train over that width."""
     wide = max(width, 1e-4)
     return (_joints_up_to(place + 0.5 * wide) - _joints_up_to(place - 0.5 * wide)) / wide
 
@@ -70,13 +70,13 @@ def ground(north: float, east: float, width: float) -> float:
 
 @kernel
 def ripples(north: float, east: float, distance: float) -> float:
-    """Small waves as seen from below, about 0, up to +-0.3."""
+    """Small waves seen from below, -0.3 to 0.3."""
     return 0.6 * _smooth(north + 0.7 * east, east - 0.4 * north, 0.6, 0.02 * distance)
 
 
 @kernel
 def _smooth(a: float, b: float, scale: float, width: float) -> float:
-    """Noise about 0, up to +-0.5: random values on a grid of `scale`, smoothly joined."""
+    """Value noise, -0.5 to 0.5: smooth interpolation of random numbers on a grid of spacing `scale`, m."""
     seen = 1.0 - min(width / scale, 1.0)
     if seen <= 0.0:
         return 0.0
@@ -91,7 +91,7 @@ def _smooth(a: float, b: float, scale: float, width: float) -> float:
 
 @kernel
 def _noise(i: float, j: float) -> float:
-    """A number from 0 to 1 of its own for each pair of whole numbers."""
+    """Hash of a pair of integers, 0 to 1."""
     mixed = (int(i) * 374761393 + int(j) * 668265263) & 0xFFFFFFFF
     mixed = ((mixed ^ (mixed >> 13)) * 1274126177) & 0xFFFFFFFF
     return ((mixed ^ (mixed >> 16)) & 0xFFFF) / 65535.0

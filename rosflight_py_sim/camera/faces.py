@@ -1,4 +1,4 @@
-"""The flat faces that objects are drawn of."""
+"""Objects as flat faces, for drawing."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from transforms3d.euler import euler2mat
 from rosflight_py_sim.world import Kind, Object, World, parts
 
 PAINT_LIFT = 0.004
-"""How far paint lies above the height it is given, m."""
+"""Height at which paint is drawn above its position, m."""
 
 _ROUND_SIDES = 40
 _RING_SIDES = 40
 _TUBE_SIDES = 10
 
-# Light comes from above and a little from the south-west; some comes from everywhere, back from the floor too.
+# Directional light from above and slightly south-west, and ambient light, which includes reflection from the floor.
 _LIGHT = np.array([-0.25, -0.35, -1.0]) / np.linalg.norm([-0.25, -0.35, -1.0])
 _AMBIENT = 0.55
 _DIRECT = 0.45
@@ -32,11 +32,11 @@ class Faces:
     """Flat, convex faces of all objects.
 
     Attributes:
-        corners: of each, NED, clockwise or not, m, (number, 3) each.
-        normals: unit vectors, outward, NED (n, 3).
-        centres: NED, m (n, 3).
-        radii: greatest distance of a corner from the centre, m (n,).
-        colours: blue, green, red as lit, 0 to 255 (n, 3).
+        corners: of each face, NED (number, 3), m, in order around the outward normal.
+        normals: outward unit vectors, NED (n, 3).
+        centres: NED (n, 3), m.
+        radii: greatest distance of a corner from the centre (n,), m.
+        colours: blue, green, red with lighting, 0 to 255 (n, 3).
     """
 
     corners: tuple[Points, ...]
@@ -47,7 +47,7 @@ class Faces:
 
 
 def brightness(normal: NDArray[np.float64]) -> float:
-    """Share of its colour that a dull surface shows (Lambert): ambient light and that of one direction."""
+    """Brightness of a matt surface, up to 1: ambient light and Lambert's law for the directional light."""
     return float((_AMBIENT + _DIRECT * max(0.0, float(normal @ _LIGHT))) / (_AMBIENT - _DIRECT * _LIGHT[2]))
 
 
@@ -73,7 +73,7 @@ def faces_of(world: World) -> Faces:
 
 
 def _normal(polygon: Points) -> NDArray[np.float64]:
-    # The corners go round so that this points outward.
+    # The order of the corners makes this the outward normal.
     across = np.cross(polygon[1] - polygon[0], polygon[2] - polygon[0])
     return np.asarray(across / np.linalg.norm(across))
 

@@ -44,17 +44,17 @@ CAMERA_PARAMETERS = ParameterTable(
 
 
 def cameras(values: Values) -> list[Camera]:
-    """The cameras that the parameters describe.
+    """Cameras described by the parameters.
 
     Raises:
-        ParameterError: a name that no topic can have, or lists that do not fit together.
+        ParameterError: a name is not valid in a topic, or the lengths of the lists do not match.
     """
     names = [str(name) for name in _list(values, "camera_names")]
     for name in names:
         if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or "__" in name or names.count(name) > 1:
             raise ParameterError(
-                f"parameter 'camera_names': {names} given; allowed: different names of small letters, digits and "
-                "single underscores, a letter first"
+                f"parameter 'camera_names': {names} given; allowed: distinct names of lower-case letters, digits and "
+                "single underscores that start with a letter"
             )
     rows = {
         key: _rows(values, key, count, names)

@@ -1,13 +1,13 @@
-"""The pinhole camera: where in the picture a place appears.
+"""Pinhole camera: projection of points onto pixels.
 
-The camera's own axes are those of image processing (REP 103's optical frame): x to the right in the picture, y down in
-it, z along the line of sight. A place (x, y, z) appears at the pixel
+The camera's axes are REP 103's optical frame: x right in the picture, y down in the picture, z along the optical axis.
+A point (x, y, z) projects onto the pixel
 
-    u = cx + f x / z,    v = cy + f y / z,    f = (width / 2) / tan(fov / 2),
+    u = cx + f x / z,    v = cy + f y / z,    f = (width / 2) / tan(fov / 2).
 
-where whole numbers of u and v are pixel centres, counted from the top left one, (0, 0): the optical axis is at
-cx = (width - 1) / 2, cy = (height - 1) / 2. Pixels are square and lenses do not distort. Source: Hartley and Zisserman,
-Multiple View Geometry, 2nd ed., section 6.1.
+Integer u and v are pixel centres, with (0, 0) at the top left, so the optical axis is at cx = (width - 1) / 2,
+cy = (height - 1) / 2. Pixels are square; there is no lens distortion. Source: Hartley and Zisserman, Multiple View
+Geometry, 2nd ed., section 6.1.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ class Camera:
     """A camera on a vehicle.
 
     Attributes:
-        name: as in topics.
+        name: name in topics.
         position_body: of the pinhole, body axes, m.
-        angles: roll, pitch, yaw of the camera in the body, rad. With none it looks forward and the picture's top is up;
-            a pitch of -90 degrees looks down, the picture's top forward.
-        field_of_view: from the picture's left edge to its right one, rad.
+        angles: roll, pitch, yaw of the camera relative to the body, rad. At 0 0 0 the camera looks forward with the top
+            of the picture up; at a pitch of -90 degrees it looks down with the top of the picture forward.
+        field_of_view: horizontal, rad.
         width, height: of the picture, pixels.
     """
 
@@ -54,7 +54,7 @@ class Camera:
         return 0.5 * (self.width - 1), 0.5 * (self.height - 1)
 
     def pose(self, truth: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Position NED (3,), m, and the matrix (3, 3) that turns the camera's axes into NED, on a vehicle (19,)."""
+        """Position NED (3,), m, and rotation matrix (3, 3) from camera axes to NED; `truth` is the vehicle's (19,)."""
         body = quat2mat(truth[3:7])
         mount = euler2mat(*self.angles)
         position: NDArray[np.float64] = truth[0:3] + body @ np.array(self.position_body)
@@ -63,7 +63,7 @@ class Camera:
         return position, turned
 
     def pixel(self, truth: NDArray[np.float64], place_ned: Vector) -> tuple[float, float]:
-        """Where (u, v) a place appears; not finite for a place that is not ahead of the camera."""
+        """Pixel (u, v) of a point NED (3,), m; not finite unless the point is ahead of the camera."""
         position, turned = self.pose(truth)
         x, y, z = turned.T @ (np.array(place_ned) - position)
         if z <= 0.0:

@@ -1,4 +1,4 @@
-"""Pictures of a world."""
+"""Rendering of camera pictures."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _GRASS = (104, 124, 78)
 
 
 class Renderer:
-    """Renders a world for cameras of one size; the same pose gives the same bytes, in every process.
+    """Renders a world for cameras of one picture size; the same pose gives the same bytes, in every process.
 
     Raises:
         NoPandaError: Panda3D is not installed.
@@ -34,9 +34,9 @@ class Renderer:
         self._picture = np.zeros((height, width, 3), dtype=np.uint8)
 
     def render(self, camera: Camera, truth: NDArray[np.float64]) -> NDArray[np.uint8]:
-        """Picture (height, width, 3), blue green red, of a camera on a vehicle in a state (19,).
+        """Picture (height, width, 3), blue green red, from a camera on a vehicle with the truth vector `truth` (19,).
 
-        The next picture is written into the same array.
+        The next call overwrites the array.
         """
         position, turned = camera.pose(truth)
         numbers = self._numbers.draw(camera, position, turned)
@@ -50,7 +50,7 @@ class Renderer:
         self._numbers.close()
 
     def _look_from(self, position: NDArray[np.float64], sight: NDArray[np.float64]) -> None:
-        """Planes of the faces, and between which depths along `sight` each lies, as seen from `position`."""
+        """Compute each face's plane relative to `position` and its nearest and farthest depth along `sight`."""
         faces = self._faces
         count = len(faces.corners)
         if count == 0:

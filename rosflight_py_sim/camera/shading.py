@@ -1,15 +1,15 @@
-"""The colour of each pixel: what is seen there, through how much water.
+"""Colour of each pixel, by ray casting through air and water.
 
-A ray goes from the pinhole through each pixel. Where the face of an object is seen, the ray meets the face's plane;
-else it meets floor, walls, ground or nothing. The surface of the water lies between where the ray crosses it. Along d
-metres of water each colour fades into the water's own by
+A ray goes from the pinhole through each pixel. It ends on the face of an object that is visible there, else on floor,
+walls or ground, or goes to infinity, and may cross the water's surface on the way. Along d metres of water each colour
+fades into the colour of the water by
 
     seen = exp(-a d) colour + (1 - exp(-a d)) water,
 
 the image formation of J. S. Jaffe, Computer modeling and the design of optimal underwater imaging systems, IEEE J.
 Oceanic Engineering 15 (1990), without forward scattering; a is `Water.attenuation`. Light does not fade with depth, and
-rays are not bent at the surface. From above, the surface mirrors the sky by Schlick's approximation of Fresnel's
-equations; from below, the sky is seen within the critical angle of 48.6 degrees, and beyond it the floor's image.
+rays are not refracted at the surface. From above, the surface reflects the sky by Schlick's approximation of Fresnel's
+equations. From below, it shows the sky within the critical angle of 48.6 degrees and reflects the floor beyond it.
 """
 
 from __future__ import annotations
@@ -24,10 +24,12 @@ from rosflight_py_sim.camera.backdrop import LAND, POOL, ground, ripples, sky, t
 from rosflight_py_sim.jit import kernel, kernel_part
 
 SCENE_SIZE = 11
-"""Kind of backdrop; floor's depth; half length and width of the pool; colours of water and floor; rows a metre."""
+"""Length of the scene array: kind of backdrop; floor's down, half length and half width of the pool (m); colours of
+water and floor (blue, green, red); rows per metre of the table `remaining_light`."""
 
 FACE_SIZE = 9
-"""A face as seen from one place: normal NED, distance of its plane, nearest and farthest depth, blue, green, red."""
+"""Length of a face's row: normal NED; distance of its plane from the camera, nearest and farthest depth (m); blue,
+green, red."""
 
 _COS_CRITICAL = 0.661
 _HAZE_M = 4000.0
@@ -38,9 +40,9 @@ Triple = tuple[float, float, float]
 
 
 def remaining_light(attenuation: Sequence[float]) -> tuple[Array, float]:
-    """Table of exp(-attenuation distance), a column a colour, and how many rows a metre has.
+    """Table of exp(-attenuation distance), one column per colour, and its number of rows per metre.
 
-    Between two rows the straight line is within 1.3e-5 of the law; the last row stands for all beyond, within 5e-4.
+    Linear interpolation between rows is accurate to 1.3e-5, and the last row, for all greater distances, to 5e-4.
     """
     strongest, weakest = max(attenuation), min(attenuation)
     step = 0.01 / strongest
@@ -62,14 +64,14 @@ def shade(
     """Fill `picture` (height, width, 3), blue green red, top row first.
 
     `numbers` (samples height, samples width) holds face numbers, bottom row first, with one or two samples along each
-    side of a pixel. Where the samples of a pixel see the same face its centre stands for all.
+    side of a pixel. If all samples of a pixel show the same face, only the pixel's centre is evaluated.
     """
     height, width = picture.shape[0], picture.shape[1]
     rows = numbers.shape[0]
     samples = rows // height
     centre_u, centre_v = 0.5 * (width - 1), 0.5 * (height - 1)
     per_pixel = 1.0 / focal_length
-    # Tuples of numbers, because arrays that are handed on are counted as in use for each pixel.
+    # Tuples, because passing arrays on would cost a reference count per pixel.
     place = (position[0], position[1], position[2])
     n_x, n_y, n_z = turned[0, 0], turned[0, 1], turned[0, 2]
     e_x, e_y, e_z = turned[1, 0], turned[1, 1], turned[1, 2]
@@ -144,9 +146,9 @@ def _seen(
     in_water: bool,
     scene: tuple[float, ...],
 ) -> tuple[float, float, float, float, float]:
-    """What a ray meets: its depth, how much of that is in water, and the colour there, blue green red.
+    """End of a ray: its depth, the part of that depth in water, and the colour there (blue, green, red).
 
-    All depths are along the line of sight; the way along the ray is `length` times that.
+    All depths are along the optical axis (m); distances along the ray are `length` times as long.
     """
     along_n, along_e, along_d = along
     inverse = 1.0 / along_d if along_d != 0.0 else math.inf
@@ -165,7 +167,7 @@ def _seen(
             depth = surface
             blue, green, red = _surface_from_below(place, along, length, surface, scene)
         return depth, depth, blue, green, red
-    # Not by subtracting: both may be infinite.
+    # No subtraction unless the surface is nearer: both may be infinite.
     wet = depth - surface if surface < depth else 0.0
     return depth, wet, blue, green, red
 
@@ -174,7 +176,7 @@ def _seen(
 def _through_air(
     blue: float, green: float, red: float, way: float, fall: float, mirrors: bool
 ) -> tuple[float, float, float]:
-    """Colour after `way` m of air along a unit vector with `fall` downward, mirrored in water at its far end or not."""
+    """Colour after `way` m of air along a unit vector with down component `fall`, after reflection if `mirrors`."""
     sky_blue, sky_green, sky_red = sky(fall)
     kept = math.exp(-way / _HAZE_M)
     if mirrors:
@@ -197,10 +199,10 @@ def _behind(
     in_water: bool,
     scene: tuple[float, ...],
 ) -> tuple[float, float, float, float]:
-    """Depth and colour of what is behind all objects: floor, walls, ground; infinitely far where there is nothing.
+    """Depth (m) and colour of the backdrop: floor, walls or ground; infinite depth where there is none.
 
-    `inverse` is 1 / the downward part of `along`; a pixel covers `spread` times the depth, over the slope of the ray to
-    the plane.
+    `inverse` is 1 / the down component of `along`. A pixel covers `spread` times the depth, divided by the component of
+    `along` normal to the plane.
     """
     kind, floor, half_length, half_width = scene[0], scene[1], scene[2], scene[3]
     north, east, down = place
@@ -211,14 +213,14 @@ def _behind(
     if kind == POOL and not in_water:
         n, e = north + surface * along_n, east + surface * along_e
         if abs(n) > half_length or abs(e) > half_width:
-            # Concrete beside the pool.
+            # Concrete around the pool.
             tone = 0.8 * tiles(n, e, surface * spread * inverse)
             return surface, 200.0 * tone, 206.0 * tone, 208.0 * tone
     depth = math.inf
     if along_d > 0.0:
         depth = (floor - down) * inverse
     n, e = north + depth * along_n, east + depth * along_e
-    # Written so that no floor, where n and e are no numbers, means the walls, too.
+    # Negated, so that a ray without floor ahead, where n and e are NaN, also takes the walls.
     if kind == POOL and not (abs(n) <= half_length and abs(e) <= half_width):
         to_north = (math.copysign(half_length, along_n) - north) / along_n if along_n != 0.0 else math.inf
         to_east = (math.copysign(half_width, along_e) - east) / along_e if along_e != 0.0 else math.inf

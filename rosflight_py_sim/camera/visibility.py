@@ -1,8 +1,7 @@
-"""Which face is seen at each place of a picture: Panda3D's software renderer.
+"""Visible face at each pixel, by Panda3D's software renderer tinydisplay, which needs neither a display nor OpenGL.
 
-Each face is drawn in a colour that is its number, without light; what is seen there, and how far away, follows from the
-number exactly (`shading`). So one pass of the renderer gives colour and distance, of which tinydisplay, which needs
-neither a display nor OpenGL, could only give the first.
+Each face is drawn, unlit, in a colour that encodes its number. `shading` computes colour and distance exactly from the
+number: tinydisplay itself cannot return distances.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from rosflight_py_sim.camera.pinhole import Camera
 _NEAREST = 0.02
 _FARTHEST = 3000.0
 
-# Colours of three bytes; 0 is where no face is.
+# Face numbers are three-byte colours; 0 means no face.
 _MOST_FACES = 2**24 - 1
 
 _SETTINGS = """
@@ -32,13 +31,13 @@ garbage-collect-states false
 
 
 class NoPandaError(RuntimeError):
-    """Panda3D is not installed."""
+    """Panda3D is not installed or cannot draw."""
 
 
 class FacePicture:
-    """Draws the numbers of faces, of one world, at one size of pictures.
+    """Draws the face numbers of one world at one picture size.
 
-    All share the process's one graphics engine, in which only the picture that is asked for is active.
+    All instances share the process's graphics engine; only the buffer being drawn is active.
 
     Raises:
         NoPandaError: Panda3D is not installed, or cannot draw without a display.
@@ -59,7 +58,7 @@ class FacePicture:
             core.GraphicsPipe.BF_refuse_window,
         )
         if self._buffer is None:
-            raise NoPandaError("Panda3D's tinydisplay has made no picture in memory")
+            raise NoPandaError("Panda3D's tinydisplay could not create an offscreen buffer")
         self._picture = core.Texture()
         self._buffer.add_render_texture(self._picture, core.GraphicsOutput.RTM_copy_ram, core.GraphicsOutput.RTP_color)
         self._buffer.set_clear_color((0.0, 0.0, 0.0, 0.0))
@@ -76,16 +75,16 @@ class FacePicture:
     def draw(
         self, camera: Camera, position_ned: NDArray[np.float64], turned: NDArray[np.float64]
     ) -> NDArray[np.uint32]:
-        """Numbers of faces (height, width), bottom row first, 0 where there is none; above 2^24 stands the opacity.
+        """Face numbers (height, width), bottom row first, 0 without a face; the highest byte is the opacity.
 
-        The array is a view, and holds until the next picture is drawn.
+        `turned` is the rotation matrix (3, 3) from camera axes to NED. The next call overwrites the array.
         """
         core = self._core
         width, height = self._size
         horizontal = 0.5 * camera.field_of_view
         vertical = math.atan(math.tan(horizontal) * height / width)
         self._lens.set_fov(math.degrees(2.0 * horizontal), math.degrees(2.0 * vertical))
-        # Panda3D's axes are right, forward, up; its inertial ones here east, north, up.
+        # Panda3D's camera axes are right, forward, up; its world axes here are east, north, up.
         rows = [_east_north_up(axis) for axis in (turned[:, 0], turned[:, 2], -turned[:, 1], position_ned)]
         matrix = [number for row, last in zip(rows, (0, 0, 0, 1), strict=True) for number in (*row, last)]
         self._camera.set_mat(core.LMatrix4f(*matrix))
@@ -105,8 +104,8 @@ class FacePicture:
             FacePicture._pipe = selection.make_pipe("TinyOffscreenGraphicsPipe", "p3tinydisplay")
         if FacePicture._pipe is None:
             raise NoPandaError(
-                "Panda3D's tinydisplay, which draws the pictures, cannot be loaded; it needs the library libX11, but "
-                "no display (on Debian and Ubuntu: sudo apt-get install libx11-6)"
+                "Panda3D's tinydisplay, which draws the pictures, could not be loaded. It needs the library libX11 "
+                "(on Debian and Ubuntu: sudo apt-get install libx11-6), but no display"
             )
         return FacePicture._pipe
 
@@ -116,7 +115,7 @@ def _east_north_up(vector: NDArray[np.float64]) -> tuple[float, float, float]:
 
 
 def _geometry(core: Any, faces: Faces) -> Any:
-    """All faces in one piece; vertices are written as whole arrays, colours as bytes."""
+    """All faces as one Panda3D node."""
     counts = [len(corners) for corners in faces.corners]
     assert len(counts) <= _MOST_FACES
     total = sum(counts)
@@ -145,8 +144,8 @@ def _load_panda() -> Any:
         from panda3d import core
     except ImportError as error:
         raise NoPandaError(
-            f"Panda3D, which draws the pictures, is not installed ({error}); `pip install panda3d` (or this package's "
-            "extra 'auv') installs it"
+            f"Panda3D, which draws the pictures, is not installed ({error}); install it with `pip install panda3d` "
+            "(or this package's extra 'auv')"
         ) from error
     if not _load_panda_once:
         core.load_prc_file_data("", _SETTINGS)

@@ -1,4 +1,4 @@
-"""How far a beam (of sound, or light) goes before it meets something."""
+"""Distance to the first reflection of a sound or light beam."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rosflight_py_sim.world.scene import World
 
 
 def beam_boundary(world: World) -> NDArray[np.float64]:
-    """What bounds the world, for `beam_distance` (4,): floor's depth, half length and width, 1 where there is water."""
+    """Boundary for `beam_distance` (4,): floor's down, half length and half width (m), 1 with water, else 0."""
     pool = world.pool
     half = (0.5 * pool.length_north, 0.5 * pool.width_east) if pool else (math.inf, math.inf)
     return np.array([world.floor_down, *half, float(world.water is not None)])
@@ -29,10 +29,10 @@ def beam_distance(
     along_east: float,
     along_down: float,
 ) -> float:
-    """Distance along the unit vector `along_...` to what the beam meets first, m; +inf: nothing.
+    """Distance to the first reflection along the unit vector `along_...` (NED), m; +inf without one.
 
-    Floor, walls, the water's surface from both sides, and every part (`part_array`) reflect. A beam that starts within
-    a part, in a wall or under the floor has no way to go: 0.
+    The floor, the walls, both sides of the water's surface and every part (`part_array`) reflect. The distance is 0
+    from a point inside a part, in a wall or under the floor.
     """
     floor, half_length, half_width, has_water = boundary
     if down > floor:
@@ -54,7 +54,7 @@ def beam_distance(
 
 @kernel
 def _to_wall(half: float, place: float, along: float) -> float:
-    """Distance to the one of two walls at +-`half` to which the beam goes."""
+    """Distance to the wall ahead, of the two at +-`half`."""
     if along == 0.0:
         return math.inf
     return float((math.copysign(half, along) - place) / along)
@@ -70,7 +70,7 @@ def _to_part(
     along_east: float,
     along_down: float,
 ) -> float:
-    """Distance to a part; 0 from within, +inf past it. The beam is cut by one pair of faces after the other."""
+    """Distance to a part; 0 from inside it, +inf if the beam misses. Slab method: one pair of faces at a time."""
     cosine, sine = part[7], part[8]
     a, b = cosine * (north - part[1]) + sine * (east - part[2]), cosine * (east - part[2]) - sine * (north - part[1])
     da, db = cosine * along_north + sine * along_east, cosine * along_east - sine * along_north
@@ -90,7 +90,7 @@ def _to_part(
 
 @kernel
 def _between(half: float, place: float, along: float) -> tuple[float, float]:
-    """Where along the beam it is between -half and half: from, to."""
+    """First and last distance along the beam between -half and half."""
     if along == 0.0:
         return (-math.inf, math.inf) if abs(place) <= half else (math.inf, -math.inf)
     one, other = (-half - place) / along, (half - place) / along
@@ -99,7 +99,7 @@ def _between(half: float, place: float, along: float) -> tuple[float, float]:
 
 @kernel
 def _through_circle(radius: float, a: float, b: float, da: float, db: float) -> tuple[float, float]:
-    """Where along the beam it is within a circle about the origin: from, to."""
+    """First and last distance along the beam inside a circle about the origin."""
     squared = da * da + db * db
     excess = a * a + b * b - radius * radius
     if squared == 0.0:

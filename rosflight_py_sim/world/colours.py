@@ -1,7 +1,7 @@
 """Colours by name, as red, green and blue from 0 to 255.
 
-Those of the markers (blue, green, yellow, orange, purple, black) stay within the HSV ranges that camera missions look
-for when seen through a metre or two of the pool's water.
+Through a metre or two of the pool's water, the marker colours (blue, green, yellow, orange, purple, black) stay within
+the HSV ranges of the camera missions.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The parameter by which every node that needs the world names it."""
+"""The parameter `world`, shared by all nodes that use the world."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ WORLD = Parameter(
 
 
 def world_of(values: Values) -> World:
-    """The world that the parameter names; dry land where it is empty.
+    """World selected by the parameter; dry land if it is empty.
 
     Raises:
-        ParameterError: there is no such world, or its file is not right.
+        ParameterError: the world does not exist or its file is invalid.
     """
     given = str(values[WORLD.name])
     if not given:

@@ -12,9 +12,9 @@ Vector = tuple[float, float, float]
 
 
 class Kind(Enum):
-    """Kinds of objects: name in files, names of their sizes in order, whether they have a bulk (paint has none).
+    """Kinds of objects: name in files, names of the sizes in order, whether the object has volume (paint has none).
 
-    `yaw` turns an object about the vertical; at yaw 0 lengths are along north, widths along east, heights along down.
+    `yaw` turns an object about the vertical. At yaw 0 length is along north, width along east, height along down.
     """
 
     BOX = ("box", ("length", "width", "height"), True)
@@ -37,10 +37,10 @@ class Object:
 
     Attributes:
         name: unique in its world.
-        kind: what it is.
-        position_ned: of its centre, m; a gate's is the centre of its opening.
+        kind: shape.
+        position_ned: of the centre, for a gate of its opening, m.
         yaw: about the vertical, clockwise seen from above, rad.
-        size: as `kind.sizes` names them, m.
+        size: in the order of `kind.sizes`, m.
         colour: red, green, blue, 0 to 255.
         solid: whether vehicles collide with it. Cameras see every object; range finders every object except paint.
     """
@@ -77,8 +77,8 @@ class Water:
     """Water below down = 0.
 
     Attributes:
-        colour: of water without end, red, green, blue, 0 to 255.
-        visibility: distance at which a twentieth of the contrast is left, of red, green and blue light, m.
+        colour: of infinitely deep water, red, green, blue, 0 to 255.
+        visibility: distance at which 5 % of the contrast remains, for red, green and blue light, m.
     """
 
     colour: Colour
@@ -86,14 +86,14 @@ class Water:
 
     @property
     def attenuation(self) -> Vector:
-        """Attenuation coefficient of each colour, 1/m, by the law exp(-attenuation distance)."""
+        """Attenuation coefficients of red, green and blue, 1/m; the remaining light is exp(-attenuation distance)."""
         red, green, blue = (math.log(20.0) / distance for distance in self.visibility)
         return red, green, blue
 
 
 @dataclass(frozen=True)
 class Start:
-    """Start of a vehicle: a place with `clearance` m of free water or air around it, and a heading (rad)."""
+    """Start of a vehicle: a position with `clearance` m of free water or air around it, and a heading (rad)."""
 
     position_ned: Vector
     yaw: float
@@ -105,9 +105,9 @@ class World:
     """World around the vehicles: a pool, a sea floor, or dry land at down = 0; only the first two have water.
 
     Attributes:
-        name: its file's name without ending.
-        pool, sea_floor, water: None where there is none.
-        start: None where the file names none.
+        name: the file's name without extension.
+        pool, sea_floor, water: None if absent.
+        start: None if the file gives none.
         objects: in the file's order.
     """
 
@@ -120,7 +120,7 @@ class World:
 
     @property
     def floor_down(self) -> float:
-        """Height of the floor or ground, down, m."""
+        """Down coordinate of the floor or ground, m."""
         basin = self.pool or self.sea_floor
         return basin.depth if basin else 0.0
 

@@ -1,4 +1,4 @@
-"""The bulk of objects as boxes and upright cylinders, for contact and for beams."""
+"""Volumes of objects as boxes and upright cylinders, for contact and beams."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ RING_SEGMENTS = 16
 
 @dataclass(frozen=True)
 class Part:
-    """A box, turned about the vertical, or an upright cylinder (`round`).
+    """Box turned about the vertical, or upright cylinder.
 
     Attributes:
-        round: whether it is a cylinder, whose radius is both of the first two half sizes.
-        centre_ned: m.
-        half_size: along its own north, east and down, m.
-        yaw: rad.
+        round: whether the part is a cylinder; its radius is in both of the first two half sizes.
+        centre_ned: centre, m.
+        half_size: half sizes along north, east and down at yaw 0, m.
+        yaw: about the vertical, clockwise seen from above, rad.
     """
 
     round: bool
@@ -36,16 +36,16 @@ class Part:
 
 
 def parts(thing: Object) -> tuple[Part, ...]:
-    """What the object's bulk consists of; nothing, of paint."""
+    """Parts of the object's volume; none for paint."""
     return tuple(_PARTS[thing.kind](thing)) if thing.kind.has_bulk else ()
 
 
 PART_SIZE = 9
-"""A row of `part_array`: 1 of a cylinder else 0, centre north east down, half sizes, cosine and sine of yaw."""
+"""Length of a row of `part_array`: 1 for a cylinder, else 0; centre NED; half sizes; cosine and sine of yaw."""
 
 
 def part_array(objects: Iterable[Object]) -> NDArray[np.float64]:
-    """Parts of the objects as rows of PART_SIZE numbers, for kernels."""
+    """Parts of the objects (n, PART_SIZE), for kernels."""
     rows = [
         (float(part.round), *part.centre_ned, *part.half_size, math.cos(part.yaw), math.sin(part.yaw))
         for thing in objects
@@ -55,7 +55,7 @@ def part_array(objects: Iterable[Object]) -> NDArray[np.float64]:
 
 
 def distances_to_boundary(world: World, position_ned: Vector) -> dict[str, float]:
-    """How far a place is inside of floor (or ground) and walls, by name, m; negative: outside."""
+    """Distances of a position from floor (or ground) and walls, by name, m; negative outside."""
     north, east, down = position_ned
     distances = {"floor" if world.water else "ground": world.floor_down - down}
     if world.pool:
@@ -66,7 +66,7 @@ def distances_to_boundary(world: World, position_ned: Vector) -> dict[str, float
 
 @kernel
 def distance_to_part(part: NDArray[np.float64], north: float, east: float, down: float) -> float:
-    """Distance of a place from the surface of a part (PART_SIZE,), m; negative inside."""
+    """Distance of a point from the surface of a part (PART_SIZE,), m; negative inside."""
     dn, de, along_down = north - part[1], east - part[2], abs(down - part[3]) - part[6]
     if part[0] > 0.0:
         first, second = math.sqrt(dn * dn + de * de) - part[4], -math.inf
@@ -81,7 +81,7 @@ def distance_to_part(part: NDArray[np.float64], north: float, east: float, down:
 
 
 def _placed(thing: Object, offset: Vector, half_size: Vector, yaw: float = 0.0) -> Part:
-    """A box at `offset` in the object's own axes, turned by `yaw` more."""
+    """Box at `offset` (m) in the object's axes, turned by a further `yaw` (rad)."""
     cosine, sine = math.cos(thing.yaw), math.sin(thing.yaw)
     north, east, down = thing.position_ned
     a, b, c = offset

@@ -20,11 +20,11 @@ class WorldError(ValueError):
     """Invalid world; the text names file, line and key, the value given and the values allowed."""
 
 
-# Larger values are taken for typing errors.
+# Larger values count as typing errors.
 _LARGEST_SIZE = 10_000.0
 _LARGEST_VISIBILITY = 1000.0
 
-# Objects may lie on floor and walls, whose numbers are rounded.
+# Tolerance for objects that touch the floor or a wall, m: their positions are rounded.
 _TOUCHING = 1e-6
 
 _NED = ("north", "east", "down")
@@ -37,7 +37,7 @@ WORLDS = share_directory() / "config" / "worlds"
 
 
 def world_files() -> dict[str, Path]:
-    """World file by name, of all packages."""
+    """World files of all packages, by name."""
     files: dict[str, Path] = {}
     for folder in registered_folders("worlds"):
         for file in folder.glob("*.yaml"):
@@ -51,7 +51,7 @@ def known_worlds() -> list[str]:
 
 
 def load_world(name_or_path: str | Path) -> World:
-    """The world of that name, or of that file.
+    """World by name or file.
 
     Raises:
         WorldError: the world does not exist or is invalid.
@@ -154,19 +154,19 @@ def _object(item: Item, world: World, others: list[Object]) -> Object:
         raise section.get("name", item).refuse("names that no other object has", f"'{name}'")
     solid = section.read("solid", lambda one: one.choice(_SWITCH), kind.has_bulk)
     if solid and not kind.has_bulk:
-        raise section["solid"].refuse(f"false for a {kind.label}, which is paint")
+        raise section["solid"].refuse(f"false, because a {kind.label} is paint")
     yaw = section.read("yaw_deg", _yaw, 0.0)
     thing = Object(name, kind, _position(section["position"]), yaw, size, _colour(section["colour"]), solid)
     for corner in corners(thing):
         for boundary, distance in distances_to_boundary(world, corner).items():
             if distance < -_TOUCHING:
-                beyond = f"a place {-distance:.3g} m beyond the {boundary}"
-                raise section["position"].refuse("objects that lie within the world with all their size", beyond)
+                beyond = f"a position {-distance:.3g} m beyond the {boundary}"
+                raise section["position"].refuse("positions with the whole object inside the world", beyond)
     return thing
 
 
 def corners(thing: Object) -> list[Vector]:
-    """Corners of the boxes around all of an object."""
+    """Corners (NED, m) of the boxes that enclose an object."""
     if thing.kind.has_bulk:
         boxes = [(part.centre_ned, part.half_size, part.yaw) for part in parts(thing)]
     else:
@@ -185,7 +185,7 @@ def _start(item: Item, world: World) -> Start:
     start = Start(_position(section["position"]), section.read("yaw_deg", _yaw, 0.0), clearance)
     distances = distances_to_boundary(world, start.position_ned)
     if world.water is None:
-        # On dry land vehicles start on their feet.
+        # On dry land vehicles start on the ground.
         del distances["ground"]
     for thing in world.objects:
         if thing.solid:
@@ -195,5 +195,5 @@ def _start(item: Item, world: World) -> Start:
     if nearest is not None and distances[nearest] < clearance:
         where = "in or beyond" if distances[nearest] < 0.0 else f"{distances[nearest]:.3g} m from"
         allowed = f"{clearance:g} m (clearance) or more from floor, walls and solid objects"
-        raise section["position"].refuse(allowed, f"a place {where} the {nearest}")
+        raise section["position"].refuse(allowed, f"a position {where} the {nearest}")
     return start
