@@ -1,7 +1,7 @@
 """Backdrop behind all objects: tiles, natural ground, sky, and waves seen from below.
 
-Patterns are functions of position, so a picture depends only on the camera's pose. Each pattern takes the width (m) of a
-pixel at that point, and fades to its mean where it is finer than a pixel.
+Patterns are functions of position, so a picture depends only on the camera's pose. Each pattern takes the width (m) of
+a pixel at that point, and fades to its mean where it is finer than a pixel.
 """
 
 from __future__ import annotations

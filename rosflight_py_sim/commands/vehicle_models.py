@@ -1,4 +1,4 @@
-"""Physics of a vehicle for tools that need no graph: the model and its parameters."""
+"""Physics of a vehicle, for tools without a node graph: the model and its parameters."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class SteadyVehicle:
 
 @dataclass(frozen=True)
 class SteadyPhysics:
-    """Parameters of a forces-and-moments model, and how to build the vehicle from them and the dynamics' values."""
+    """Parameters of a forces-and-moments model; `vehicle` builds a vehicle from them and the dynamics' values."""
 
     parameters: ParameterTable
     vehicle: Callable[[Given, Given, Path], SteadyVehicle]
@@ -116,7 +116,7 @@ def steady_vehicle(vehicle: Vehicle, arguments: Sequence[str], namespace: str = 
 def given_values(table: ParameterTable, arguments: Sequence[str], node: str, namespace: str, alias: str) -> Given:
     """Values of `table` that ROS arguments give a node."""
     given = values_of_arguments(arguments, node, namespace, [alias])
-    # A node has parameters that its model does not, and a file has sections for other nodes.
+    # A node has parameters that its model lacks, and a file has sections for other nodes.
     return table.checked({name: value for name, value in given.items() if name in table})
 
 

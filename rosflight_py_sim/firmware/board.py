@@ -44,7 +44,7 @@ class Board:
             parameters.load(self._storage)
         parameters.restore(self._written)
         firmware = Firmware(parameters, self._log, self._quirks)
-        # A start-up would load the same values again.
+        # A restart would load the same values again.
         parameters.unsaved = False
         parameters.on_change.append(self._note_change)
         self.parameters_changed = True
@@ -54,7 +54,7 @@ class Board:
         self.parameters_changed = True
 
     def write(self) -> str:
-        """Write the parameters to the memory; return a text that says where.
+        """Write the parameters to the memory; return its location as text.
 
         Raises:
             Refused: armed.

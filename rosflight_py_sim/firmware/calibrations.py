@@ -90,7 +90,7 @@ class Calibrations:
         return f"calibrating with {READINGS_LET_PASS + READINGS} readings: shield the pitot tube from wind"
 
     def trim_from_rc(self) -> str:
-        """Set the equilibrium torques to what the sticks command now."""
+        """Set the equilibrium torques to the current stick commands."""
         self._machine.refuse_while_armed("RC trim")
         if self._receiver.signal_is_lost:
             self._refuse("RC trim: refused without an RC signal")

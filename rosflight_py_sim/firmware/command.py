@@ -147,7 +147,7 @@ class CommandMux:
 
     @property
     def control_mode(self) -> int:
-        """Present `CommandMode` of the roll axis."""
+        """Current `CommandMode` of the roll axis."""
         roll = self._types[QX]
         if self._fixed_wing or roll == _PASS_THROUGH:
             return _MODE_PASS_THROUGH

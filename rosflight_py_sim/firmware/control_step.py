@@ -22,8 +22,8 @@ SUSPICIOUS_MIXER = 2
 
 SUSPICIOUS_OUTPUT = 2.0
 
-# Offsets of each part's settings in the single array that the kernel takes: unpacking another array would cost as much
-# time as much of the arithmetic.
+# Offsets of each part's settings in the single array that the kernel takes: unpacking a second array would take about
+# as long as the arithmetic.
 _ESTIMATOR = sensors.IMU_SETTINGS_SIZE
 _CONTROLLER = _ESTIMATOR + estimator.SETTINGS_SIZE
 _MIXER = _CONTROLLER + controller.SETTINGS_SIZE
@@ -35,8 +35,8 @@ PARAMETERS_USED = (
 
 
 def control_settings(parameters: FirmwareParameters, quirks: Quirks = REPAIRED) -> NDArray[np.float64]:
-    """Kernel settings from parameters and quirks, part by part; the last tells whether the accelerometer is checked."""
-    # A fixed wing pulls more or less than 1 g for minutes, in a turn.
+    """Kernel settings from parameters and quirks, part by part; the last: whether the accelerometer is checked."""
+    # The load factor of a fixed wing in a turn differs from 1 for minutes.
     watch = bool(parameters["FILT_USE_ACC"]) and not parameters["FIXED_WING"]
     return np.concatenate(
         [
@@ -74,7 +74,7 @@ def control_step(
     Args:
         settings: as `control_settings` makes them.
         sample: (7,) accelerometer (m/s^2), gyro (rad/s), temperature (K), sensor axes.
-        imu: (2, 3) set: corrected accelerometer and gyro, body axes.
+        imu: (2, 3) output: corrected accelerometer and gyro, body axes.
         estimate: state of the estimator, updated.
         memory: state of the control loops, updated.
         command: (2, 10) values and types.

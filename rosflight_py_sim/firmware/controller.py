@@ -100,7 +100,7 @@ def greatest_thrust(settings: NDArray[np.float64], air_density: float) -> float:
 
     The positive root of a w^2 + b w + c = 0 with a = rho R D^5 C_Q / (4 pi^2 K_Q), b = K_V, c = i_0 R - V (R. Beard,
     T. McLain, Small Unmanned Aircraft, section 4.3, torque of motor and propeller set equal), put into
-    T = n rho D^4 C_T w^2 / (4 pi^2). Zero where the voltage does not turn the motor.
+    T = n rho D^4 C_T w^2 / (4 pi^2). Zero if the voltage is too low to turn the motor.
     """
     a = settings[TORQUE_TERM] * air_density
     b = settings[MOTOR_CONSTANT]
@@ -176,7 +176,7 @@ def controller_step(
         memory: (5, 3), updated in place.
         estimate: state of the estimator.
         command: (2, 10), values and `CommandType`s.
-        output: (10,), set: Fx, Fy, Fz, Qx, Qy, Qz and the four spare commands.
+        output: (10,) output: Fx, Fy, Fz, Qx, Qy, Qz and the four spare commands.
         armed: the integrators only run while armed.
         air_density: kg/m^3, for the greatest thrust.
         dt: time since the previous pass (s).

@@ -39,7 +39,7 @@ class ErrorLog:
                     self._log(_severity(flag, armed), f"error: {flag.reason}{self._detail(flag)}")
             elif flag & self._logged:
                 cleared_us = self._cleared_us.setdefault(flag, time_us)
-                # After the clock was set back, do not wait until it reaches the old time again.
+                # Do not wait for the old time after the clock was set back.
                 if not flag & FLICKERING or not 0 <= time_us - cleared_us < SETTLED_US:
                     del self._cleared_us[flag]
                     self._logged &= ~flag

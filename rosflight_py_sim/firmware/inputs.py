@@ -175,7 +175,7 @@ class Inputs:
         return self.calibrations.start_gyro()
 
     def calibrate_rc_trim(self) -> str:
-        """Set the equilibrium torques to what the sticks command now, level and at rest; return the result as text.
+        """Set the equilibrium torques to the current stick commands, level and at rest; return the result as text.
 
         Raises:
             Refused: armed, no RC signal, or a torque out of range.

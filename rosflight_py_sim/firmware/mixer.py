@@ -1,8 +1,8 @@
 """Mixer from forces and torques to outputs: mixing matrices, motor model, saturation.
 
 A mixing matrix has the rows Fx, Fy, Fz, Qx, Qy, Qz and four spare ones, and a column for each of ten outputs: output j
-is the sum over i of command i times element (i, j), the parameter PRI_MIXER_i_j. Outputs 10 to 13
-belong to auxiliary commands alone.
+is the sum over i of command i times element (i, j), the parameter PRI_MIXER_i_j. Outputs 10 to 13 only follow auxiliary
+commands.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from rosflight_py_sim.jit import kernel
 from rosflight_py_sim.pulse_width import OUTPUTS
 
 LEAST_VOLTAGE = 1e-4
-"""Battery voltage below which motors stand still, V."""
+"""Battery voltage below which motors are off, V."""
 
 
 class OutputType(IntEnum):
@@ -113,11 +113,11 @@ def mixer_step(
         settings: as `mixer_settings` makes them.
         matrix: (10, 10) row, output.
         types: (14,) `OutputType` of each output; aux outputs follow the auxiliary command.
-        aux_types: (14,) `OutputType` of the auxiliary command, 0 where it has none.
+        aux_types: (14,) `OutputType` of the auxiliary command, 0 for none.
         aux_values: (14,) servo -1..1, motor 0..1.
         command: (10,) output of the controller; changed in place by surface reversal and the yaw cut.
-        raw: (14,) set: servos and motors 0..1. Other outputs keep their values.
-        armed: motors stand still unless armed.
+        raw: (14,) output: servos and motors, 0 to 1. Other outputs keep their values.
+        armed: motors are off unless armed.
         air_density: kg/m^3.
         voltage: of the battery (V).
     """

@@ -28,7 +28,7 @@ class Severity(IntEnum):
 Log = Callable[[Severity, str], None]
 
 
-class Refused(ValueError):  # noqa: N818 - reads as what happened
+class Refused(ValueError):  # noqa: N818 (named for what happened)
     """Request refused in the present state; the text gives the reason."""
 
 

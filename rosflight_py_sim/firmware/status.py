@@ -10,7 +10,7 @@ class Status:
     """The fields of rosflight_msgs/Status.
 
     `num_errors` counts rejected IMU samples. `loop_time_us` stays 0 unless the caller measures it: the controller's
-    clock stands still during a pass.
+    clock does not advance during a pass.
     """
 
     __slots__ = (

@@ -1,10 +1,10 @@
 """Inverse mixing from outputs to surfaces and throttle, which describes the servo layout of an aircraft.
 
-The firmware's mixer makes every output a sum of commands (`mixer.py`). A fixed wing built for that mixer moves its
-surfaces by the inverse: the commands that, mixed, fit the outputs best (least squares, the shortest where several do).
-The primary mixer describes the aircraft; a secondary one only drives the same servos in another way. A reversal
-(REV_AILERON ...) is applied before the mixer, for a surface that moves opposite to its command: it belongs to the
-aircraft and is not undone.
+In the firmware's mixer, every output is a weighted sum of commands (`mixer.py`). A fixed wing built for that mixer has
+the inverse mapping from outputs to surfaces: the commands whose mix fits the outputs best (least squares, minimum
+norm). The primary mixer describes the aircraft; a secondary one drives the same servos differently. A reversal
+(REV_AILERON ...) is applied before the mixer, for a surface that moves opposite to its command. It is a property of the
+aircraft and is not inverted.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _NEGLIGIBLE = 1e-9
 def unmixer(matrix: NDArray[np.float64], types: NDArray[np.float64]) -> NDArray[np.float64]:
     """Aileron, elevator, rudder and throttle as sums of the pulse widths (4, 15).
 
-    Each row: a factor for each of the 14 outputs (1/us), then an offset. Commands that the mixer lacks stay 0.
+    Each row has a factor for each of the 14 outputs (1/us), then an offset. Commands that the mixer lacks stay 0.
 
     Args:
         matrix: (10, 10) row, output.
@@ -52,7 +52,7 @@ def unmixer(matrix: NDArray[np.float64], types: NDArray[np.float64]) -> NDArray[
 
 
 def unmixer_of_parameters(values: Mapping[str, float]) -> NDArray[np.float64]:
-    """The `unmixer` of the primary mixer that the flight controller's parameters hold.
+    """The `unmixer` of the primary mixer in the flight controller's parameters.
 
     Raises:
         KeyError: PRI_MIXER_i_j or PRI_MIXER_OUT_j is missing.

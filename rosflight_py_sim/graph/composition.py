@@ -42,7 +42,7 @@ from rosflight_py_sim.vehicles import reference
 
 N = TypeVar("N", bound=SimulationNode)
 
-# Longest wait at the start for nodes that read each other's parameters, s.
+# Time limit at the start for nodes that read each other's parameters, s.
 _READY_S = 2.0
 
 # Longest wait of the executor before `go_on` is called again, s.
@@ -139,7 +139,7 @@ class ComposedGraph:
                 Sidecar(executable, self._sidecar_arguments(executable, namespace)) for executable in sidecar_names
             ]
             self._wait_until_ready()
-            # Last, because it starts the simulation: all other nodes must be ready.
+            # Last, because it starts the simulation, for which all other nodes must be ready.
             if self._simulated:
                 self.executor.add_node(self._add(TIME_MANAGERS[time_mode], namespace, given[0]))
             for process in self._sidecars:
@@ -149,9 +149,9 @@ class ComposedGraph:
             raise
 
     def _wait_until_ready(self) -> None:
-        """Let the nodes read the flight controller's parameters, which takes many service calls, before time passes.
+        """Wait until the nodes have read the flight controller's parameters, which takes many service calls.
 
-        At full speed the calls would take seconds of simulated time, and a different time in every run.
+        With time running at full speed, the calls would take seconds of simulated time, different in every run.
         """
         names = {service.srv_name.rsplit("/", 1)[-1] for node in self.nodes for service in node.services}
         end_s = time.monotonic() + _READY_S
@@ -192,7 +192,7 @@ class ComposedGraph:
         return node
 
     def join(self, cls: type[N], *arguments: Any, namespace: str = "", **options: Any) -> N:
-        """Create and run a node of your own in the graph's time mode, as `cls(*arguments, **options)`."""
+        """Create your own node as `cls(*arguments, **options)`, and run it in the graph's time mode."""
         node = self._create(cls, namespace, *arguments, **options)
         self.include(node)
         return node

@@ -104,9 +104,9 @@ class FlightController:
         return [vehicle.autopilot]
 
     def instructions(self, members: Sequence[Member]) -> list[str]:
-        """Lines to print on programs that you have to start before the vehicles fly; empty if none.
+        """Instructions to print: programs to start before the vehicles can fly; empty if none.
 
-        A fleet has one line per vehicle if each needs its own program. `members` are of one kind.
+        A fleet has one line per vehicle if each needs its own program. All `members` are the same kind of vehicle.
         """
         pairing = members[0].vehicle.pairings.get(self.name)
         if pairing is None or not pairing.command:
@@ -163,7 +163,7 @@ class _FlightControllers(Mapping[str, FlightController]):
             return registered_object("flight_controllers", name, FlightController)
         if name not in registered("front_ends"):
             raise KeyError(name)
-        # numpy, which the command line would otherwise not need.
+        # Imported here because it loads numpy, which the command line does not need otherwise.
         from rosflight_py_sim.bridge.front_end_interface import FrontEndInterface, OffboardFrontEnd
 
         front_end = registered_class("front_ends", name, FrontEndInterface)

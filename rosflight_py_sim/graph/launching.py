@@ -1,4 +1,4 @@
-"""Nodes of your own in a launch file that includes one of this package's, with the settings of its graph."""
+"""Your own nodes, with the settings of the graph, in a launch file that includes one of this package's."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TIME_MODE = "rosflight_py_sim.time_mode"
 
 
 def additional_node(**arguments: Any) -> OpaqueFunction:
-    """A node beside the graph of an included launch file; place it after the IncludeLaunchDescription.
+    """Launch your own node in the graph of an included launch file; place it after the IncludeLaunchDescription.
 
     The node has the graph's namespace and log level. Its parameters come from the graph's `dynamics_param_file`,
     `arguments`, the graph's `params_file`, and the graph's time_mode and use_sim_time; later ones override earlier
@@ -37,7 +37,7 @@ def additional_node(**arguments: Any) -> OpaqueFunction:
 
 
 def node_arguments(given: Mapping[str, str], arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Arguments of launch_ros.actions.Node for a node of your own in a graph.
+    """Arguments of launch_ros.actions.Node for your own node in a graph.
 
     Args:
         given: launch configurations set by the graph; a missing or empty one was not given.

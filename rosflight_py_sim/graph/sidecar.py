@@ -1,4 +1,4 @@
-"""Nodes in processes of their own beside a composed graph, so that they do not slow down its step.
+"""Nodes of a composed graph in separate processes, so that they do not slow down the step.
 
 They end with the graph, even if it is killed.
 """
@@ -31,7 +31,7 @@ _END = b"\0"
 
 
 class Sidecar:
-    """A node in a process of its own."""
+    """A node in a separate process."""
 
     def __init__(self, executable: str, ros_arguments: Sequence[str]) -> None:
         """Start the process, with ROS arguments from --ros-args on."""
@@ -49,7 +49,7 @@ class Sidecar:
         return self._process.pid
 
     def wait_until_started(self) -> None:
-        """Return when the node runs.
+        """Wait until the node runs.
 
         Raises:
             ParameterError: the node rejected its parameters, ended, or did not start in time.

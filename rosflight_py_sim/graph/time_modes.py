@@ -30,8 +30,9 @@ def boolean(name: str, text: str) -> bool:
 def chosen_time_mode(time_mode: str, use_sim_time: str, *, lockstep: bool) -> str:
     """Time mode selected by the launch arguments; an empty text is an argument that was not given.
 
-    use_sim_time alone selects as ROSflight's launch files do: false wall, true paced. With `lockstep` (graphs in one
-    process, flight controllers that require it) it selects lockstep, unless `time_mode` is given.
+    Without `time_mode`, use_sim_time selects the mode as in ROSflight's launch files: paced if true, otherwise wall.
+    With `lockstep` (graphs in one process, flight controllers that require it), the mode is lockstep unless
+    use_sim_time is false.
 
     Raises:
         ParameterError: an argument is not one of its allowed texts, or the two contradict each other.

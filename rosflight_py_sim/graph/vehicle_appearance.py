@@ -1,4 +1,4 @@
-"""Appearance of a vehicle, for tools that need no graph."""
+"""Appearance of a vehicle, for tools without a node graph."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ from rosflight_py_sim.viewer.appearance import Appearance, appearance
 
 
 def appearance_of(vehicle: Vehicle, values: Values | None = None) -> Appearance:
-    """Appearance of the vehicle with the parameters of its own file; `values` as in `appearance`."""
+    """Appearance of the vehicle with the parameters of its vehicle file; `values` as in `appearance`."""
     physics = physics_of_arguments(["--params-file", str(vehicle.parameter_file)])
     return appearance(vehicle.appearance, physics, values)

@@ -1,7 +1,7 @@
 """Topics of a camera, as rows for `SimulationNode.publisher` and `subscribe`.
 
-rclpy copies the data of a picture element by element. Here the fields before the data are serialised once, by rclpy
-itself; a message consists of these bytes with the stamp, followed by the unchanged data.
+rclpy copies the data of a picture element by element. Here rclpy serialises the fields before the data only once; a
+message consists of these bytes with the stamp, followed by the unchanged data.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class TailWire:
     """Encodes a message that begins with a header and ends with a byte array; stamp and bytes change."""
 
     def __init__(self, message: Any) -> None:
-        """Take all fields except the stamp and the data from `message`, whose data must be empty."""
+        """Serialise all fields of `message` except the stamp and the data, which must be empty."""
         assert len(message.data) == 0
         self._front = serialize_message(message)[STAMP_AT + STAMP.size : -_COUNT.size]
         self._encapsulation = serialize_message(message)[:STAMP_AT]

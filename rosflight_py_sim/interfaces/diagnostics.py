@@ -20,7 +20,7 @@ from rosflight_py_sim.interfaces.topic_statistics import Period, TopicFlow, Topi
 
 DIAGNOSTICS_TOPIC = "/diagnostics"
 
-# As other packages publish: a viewer that is briefly blocked must not miss the report of a node.
+# Queue size as in other packages: a viewer that is briefly blocked must not miss a node's report.
 DIAGNOSTICS_QOS = QoSProfile(depth=10)
 
 TIME_MODE_KEY = "time mode"
@@ -134,7 +134,7 @@ class Reports:
 
 
 def _missing_inputs(period: Period) -> Iterator[Diagnosis]:
-    """Diagnoses of required inputs that have never arrived, or have stopped although time advances."""
+    """Diagnoses of required inputs that have never arrived, or that have stopped while time advances."""
     never = [flow.topic for flow in period.received if flow.needed and not flow.total]
     if never:
         yield Diagnosis("", f"no {', '.join(never)} so far", Level.WARN)

@@ -49,9 +49,9 @@ class TruthInterface(SimulationNode, ABC):
     Offers dynamics/set_sim_state, and dynamics/reset, which returns the vehicle to its start while time continues.
 
     In lockstep a driving message stamped t advances the state from t to t plus the step given by sim/step_size. In the
-    other time modes it advances the state from the stamp of the previous message to t. The repeated answer is the
-    present state; a message with an older stamp gets it, too, so the stamps of the truth state never decrease unless
-    /clock itself does. Outside of lockstep, while no step is taken, the state is published again every half second of
+    other time modes it advances the state from the stamp of the previous message to t. The answer to a repeated message
+    is the current state. So is the answer to a message with an older stamp: the stamps of the truth state only decrease
+    if /clock does. Outside of lockstep, while no step is taken, the state is published again every half second of
     system time.
 
     When the derived class raises StateDivergedError, the state is kept, the error is published on sim/fault (which

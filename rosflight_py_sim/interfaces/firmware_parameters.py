@@ -12,7 +12,7 @@ from std_srvs.srv import Trigger
 from rosflight_py_sim.firmware.parameter_table import MIXER_OUTPUTS
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 
-# A query without a reply for this long is lost (the flight controller was restarted): reading starts again.
+# A call without a reply for this long is lost (the flight controller was restarted), and reading restarts.
 _PATIENCE_S = 1.0
 
 
@@ -27,11 +27,11 @@ class FirmwareParameterReader:
     """Reads a list of firmware parameters through all_params_received and param_get, one call at a time.
 
     `on_read` is called with the values by name once all replies have arrived. Parameters that the firmware lacks are
-    left out, with a warning. A call of `read` while reading is under way starts again.
+    left out, with a warning. Calling `read` while reading is under way restarts it.
     """
 
     def __init__(self, node: SimulationNode, names: Sequence[str], on_read: Callable[[dict[str, float]], None]) -> None:
-        """Begin to read as soon as the services of the flight controller are available."""
+        """Start reading as soon as the services of the flight controller are available."""
         self._node = node
         self._names = names
         self._on_read = on_read
@@ -55,7 +55,7 @@ class FirmwareParameterReader:
         self.has_read()
 
     def has_read(self) -> bool:
-        """Whether the parameters have been read; begins to read if the services have become available."""
+        """Whether the parameters have been read; starts reading if the services have become available."""
         if self._reading and not self._requested and self._check.service_is_ready() and self._get.service_is_ready():
             self._requested = True
             self._request(self._check, Trigger.Request(), self._on_checked)

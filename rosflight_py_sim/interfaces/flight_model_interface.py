@@ -43,7 +43,7 @@ class FlightModelInterface(TruthInterface):
     DRIVEN_BY: ClassVar[StepTopic[Any]] = PWM_OUTPUT
 
     def __init__(self, **arguments: Any) -> None:
-        """Create topics and services, publish the initial state, and begin to read the flight controller's mixer."""
+        """Create topics and services, publish the initial state, and start reading the flight controller's mixer."""
         self._pwm_us = np.full(OUTPUTS, float(LOW_US))
         self.firmware_parameters: dict[str, float] = {}
         super().__init__(**arguments)

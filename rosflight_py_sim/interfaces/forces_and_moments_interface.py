@@ -54,8 +54,8 @@ class ForcesAndMomentsInterface(SimulationNode, ABC):
     last answer stale.
 
     Class attributes:
-        JOIN: inputs of an answer. A state that was set makes the answer of its stamp stale, because the wrench of the
-            old state may have been the fault.
+        JOIN: inputs of an answer. Setting a state makes the answer with its stamp stale, because the wrench of the old
+            state may have caused the fault.
 
     Attributes:
         firmware_parameters: mixer parameters read from the flight controller; set before each call of
@@ -69,7 +69,7 @@ class ForcesAndMomentsInterface(SimulationNode, ABC):
     )
 
     def __init__(self, **arguments: Any) -> None:
-        """Create topics, and begin to read the flight controller's mixer."""
+        """Create topics, and start reading the flight controller's mixer."""
         self._state = VehicleState()
         self._wind_ned = np.zeros(3)
         self._pwm_us = np.full(OUTPUTS, float(LOW_US))

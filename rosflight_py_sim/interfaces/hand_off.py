@@ -1,6 +1,6 @@
 """Intra-process communication: hand-off of messages between the nodes of one process, without the middleware.
 
-rclcpp has this built in; rclpy does not. Publishers and subscriptions exist in the ROS graph as always, but a message
+rclcpp has this built in; rclpy does not. Publishers and subscriptions exist in the ROS graph as usual, but a message
 goes from node to node as the object that was sent, in the order of sending.
 
 A publisher or subscription that takes no part in the hand-off is external: one of another process, or of a node of this
@@ -28,16 +28,16 @@ from rosflight_py_sim.interfaces.shared_clock import SharedClock
 from rosflight_py_sim.interfaces.step_topics import CLOCK, STATUS, TRUTH_STATE, StepTopic
 from rosflight_py_sim.interfaces.topic_statistics import TopicCounter
 
-# Steps between two turns of the executor: few enough for a turn every half millisecond, and enough to make the cost of
-# a turn negligible.
+# Steps after which the executor runs: few enough to run it every half millisecond, and enough to make its cost
+# negligible.
 _STEPS = 8
 
-# With guests, which are nodes of the executor that are not connected, or while a member waits for the answer of a
-# service, the executor has a turn after each message on these topics instead. The topics do not depend on what the
-# guests subscribe to, so that a further guest changes no flight.
+# With guests (nodes of the executor that are not connected), or while a member waits for a service's reply, the
+# executor instead runs after each message on these topics. They do not depend on the subscriptions of the guests, so
+# that an additional guest does not change a flight.
 _MORE_TURNS = (STATUS, TRUTH_STATE, CLOCK)
 
-# Handed-off messages of which a subscription may still receive a copy from the middleware, which queues one or a few.
+# Greatest number of handed-off messages of which copies may still arrive through the middleware, which queues a few.
 _ECHOES = 64
 
 # Period of the check for external publishers and subscriptions, s.
@@ -107,7 +107,7 @@ class Outlet:
     def use(self, publisher: Publisher[Any]) -> None:
         """Publish with this publisher, which has sent nothing yet."""
         self.publisher = publisher
-        # Methods of the handle: those of rclpy's Publisher take several times as long.
+        # Methods of the handle, because those of rclpy's Publisher take several times as long.
         self._publish, self._counted = publisher.handle.publish_raw, publisher.handle.get_subscription_count
         self._count = -1
         self.sent: bytes | None = None
@@ -212,7 +212,7 @@ class Inlet:
                 self.deliver(self.topic.decode(data))
 
     def expect(self, data: bytes) -> None:
-        """Note a handed-off message that also goes through the middleware."""
+        """Remember a handed-off message that also goes through the middleware."""
         if self._is_shown:
             self._echoes.append(data)
 
@@ -264,7 +264,7 @@ class HandOff:
             held.clear()
 
     def attended(self, call: Callable[[Any], Future[Any]]) -> Callable[[Any], Future[Any]]:
-        """The same service call, served and answered within the step because the executor runs at once."""
+        """The same service call, answered within the step because the executor runs at once."""
 
         def call_attended(request: Any) -> Future[Any]:
             self._turn_ends = True
@@ -298,7 +298,7 @@ class HandOff:
         def send(message: Any) -> None:
             counter.count += 1
             if as_received is not None:
-                # Receivers in this process must get the same numbers as those in others.
+                # Subscriptions in this process must receive the same numbers as those in others.
                 message = as_received(message)
             if outlet.has_changed():
                 self.check_matches(outlet.name)
@@ -360,7 +360,7 @@ class HandOff:
             self._start_checks()
 
     def _start_checks(self) -> None:
-        """Start a timer that checks for external publishers and subscriptions, also while nothing is delivered.
+        """Start a timer that checks for external publishers and subscriptions, even while nothing is delivered.
 
         rclpy's events for matches are not used: EventsExecutor fails on an event of a publisher or subscription that
         has been destroyed.
@@ -414,7 +414,7 @@ class HandOff:
         self._wake()
 
     def _admit_guests(self) -> None:
-        """Check for guests, whose subscriptions may queue no more than a single message."""
+        """Check for guests, whose subscriptions may queue only one message."""
         nodes = self._get_nodes()
         self._has_guests = any(node not in self._members for node in nodes)
         self._node_count = len(nodes)
@@ -435,10 +435,10 @@ class HandOff:
             self._create_task(self._deliver)
 
     def _deliver(self) -> None:
-        """Deliver until the queue is empty or the executor is due for a turn.
+        """Deliver until the queue is empty or the executor is due to run.
 
-        Its turn comes after certain messages, not after some time: what the executor then serves, a service call for
-        example, must meet the same step in every run.
+        The executor runs after certain messages, not after some time, so that a service call, for example, is served in
+        the same step in every run.
         """
         if len(self._get_nodes()) != self._node_count:
             # A node that was just added may have matched topics before it was added.

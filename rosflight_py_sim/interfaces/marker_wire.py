@@ -1,7 +1,7 @@
 """Fast coding of visualization_msgs/Marker with changing stamp and points.
 
-rclpy takes milliseconds to convert a path of thousands of points, or a mesh. Here the parts before and after the points
-are serialised once, by rclpy itself.
+rclpy takes milliseconds to convert a path of thousands of points, or a mesh. Here rclpy serialises the parts before and
+after the points only once.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class MarkerWire:
     """Encodes one marker whose stamp and points change."""
 
     def __init__(self, marker: Marker) -> None:
-        """Take all other fields from `marker`, which must have no points and no point colours."""
+        """Serialise all other fields of `marker`, which must have no points and no point colours."""
         assert len(marker.points) == 0 and len(marker.colors) == 0
         empty = serialize_message(marker)
         at = _ENCAPSULATION + _count_offset(marker)

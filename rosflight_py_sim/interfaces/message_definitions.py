@@ -87,7 +87,7 @@ def _named_types(cls: Any) -> Iterator[NamespacedType]:
 
 def _text(type_name: str, cls: Any) -> str:
     package, kind, name = type_name.split("/")
-    # The .msg file is under the prefix that the class comes from; there may be no ament index.
+    # The .msg file is under the prefix of the class's module; there may be no ament index.
     for prefix in Path(importlib.import_module(package).__file__ or "").parents:
         file = prefix / "share" / package / kind / f"{name}.msg"
         if file.is_file():

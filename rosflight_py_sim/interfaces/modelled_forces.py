@@ -18,7 +18,7 @@ from rosflight_py_sim.interfaces.topic_statistics import Period
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.parameters import ParameterTable, Value, number
 
-# Charge at which a pilot should land, and charge at which the vehicle should no longer fly.
+# State of charge at which a pilot should land, and at which the vehicle should no longer be in the air.
 _LOW_CHARGE, _NO_CHARGE = 0.2, 0.05
 
 

@@ -1,4 +1,4 @@
-"""QoS that publishers offer, in the format of rosbag2 that `ros2 bag play` reads."""
+"""QoS offered by publishers, in rosbag2's format, which `ros2 bag play` reads."""
 
 from __future__ import annotations
 
@@ -31,6 +31,6 @@ def _offer(profile: QoSProfile) -> dict[str, object]:
 
 
 def _seconds(duration: Duration) -> dict[str, int]:
-    # rclpy's zero duration means unspecified; DDS then offers no limit.
+    # A duration of zero in rclpy means unspecified; DDS then offers no limit.
     whole, rest = divmod(duration.nanoseconds or 2**63 - 1, NANOSECONDS)
     return {"sec": whole, "nsec": rest}

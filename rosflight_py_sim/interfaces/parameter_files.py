@@ -1,9 +1,9 @@
 """Parameters from ROS arguments and files, with rules that go beyond rcl's.
 
-rcl gives a node the values that match its name, with three shortcomings: ROSflight's files name nodes by their
-executables (`/standalone_dynamics`), whatever the name of the node; a misspelt name is dropped silently; and a section
-of a file that names the node overrides `-p NAME:=VALUE`. Here later arguments override earlier ones, however they
-match. Within one file, a section with the node's own name overrides one with another of its names, and both override
+rcl gives a node the values that match its name, with three shortcomings: sections in ROSflight's files have the
+executables' names (`/standalone_dynamics`), which need not be the nodes' names; a misspelt name is ignored silently;
+and a section of a file with the node's name overrides `-p NAME:=VALUE`. Here later arguments override earlier ones,
+however they match. Within one file, a section with the node's own name overrides one with an alias, and both override
 `/**`.
 """
 
@@ -33,8 +33,8 @@ def values_of_arguments(
 
     Args:
         arguments: as given to rclpy.init.
-        node_name: of the node, after remapping.
-        namespace: of the node.
+        node_name: name of the node, after remapping.
+        namespace: namespace of the node.
         aliases: other names of the node in files, in order of decreasing precedence.
 
     Raises:

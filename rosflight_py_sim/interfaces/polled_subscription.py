@@ -20,8 +20,8 @@ M = TypeVar("M")
 class PolledSubscription(Generic[M]):
     """A subscription that no executor serves.
 
-    A display takes and decodes thirty messages a second from a topic with a thousand; the others never reach Python.
-    The subscription ends with the node.
+    A display takes and decodes 30 messages per second from a topic with 1000; the others never reach Python. The
+    subscription ends with the node.
 
     Attributes:
         name: full name of the topic.
@@ -30,7 +30,7 @@ class PolledSubscription(Generic[M]):
     def __init__(self, node: SimulationNode, topic: StepTopic[M], name: str) -> None:
         """Subscribe to `topic` under a name, with the node's namespace and remappings."""
         self._topic = topic
-        # rclpy's own method: that of SimulationNode counts messages in the callback, which is never called here.
+        # rclpy's method: SimulationNode's counts messages in the callback, which is never called here.
         self._subscription = Node.create_subscription(node, topic.message_type, name, _never, NEWEST, raw=True)
         leave_unserved(node, self._subscription)
         self.name = self._subscription.topic_name

@@ -13,10 +13,10 @@ from rclpy.node import Node
 from rclpy.subscription import Subscription
 
 RCLError: type[RuntimeError] = rclpy_implementation.RCLError
-"""An error of rcl, about a domain, a name or a parameter file; `rclpy.exceptions` has no class for it."""
+"""Error of rcl about a domain, a name or a parameter file; `rclpy.exceptions` has no class for it."""
 
 UnknownROSArgsError: type[RuntimeError] = rclpy_implementation.UnknownROSArgsError
-"""The error for unknown arguments after --ros-args."""
+"""Error for unknown arguments after --ros-args."""
 
 
 def parameter_overrides(node: Node) -> dict[str, Any]:

@@ -105,9 +105,9 @@ class BatteryReading(NamedTuple):
 class SensorInterface(SimulationNode, ABC):
     """Samples every sensor at its rate and publishes the readings, the IMU last.
 
-    In lockstep each /clock message is a trigger, by the rule of `StepJoin`; in the other time modes a timer at the
-    IMU's rate is. The answer is the IMU message, published after the other sensors that are due. Each `..._update`
-    method reads one sensor; `dt` is the time since its previous reading, s.
+    The trigger of the `StepJoin` is each /clock message in lockstep, and a timer at the IMU's rate in the other time
+    modes. The answer is the IMU message, published after the other sensors that are due. Each `..._update` method reads
+    one sensor; `dt` is the time since its previous reading, s.
 
     Class attributes:
         JOIN: inputs of an answer.
@@ -194,14 +194,14 @@ class SensorInterface(SimulationNode, ABC):
 
     @abstractmethod
     def diff_pressure_update(self, state: VehicleState, dt: float) -> AirspeedReading:
-        """Read the Pitot tube."""
+        """Read the pitot tube."""
 
     @abstractmethod
     def battery_update(self, state: VehicleState, dt: float) -> BatteryReading:
         """Read the battery monitor."""
 
     def imu_bias(self) -> ImuReading | None:
-        """True biases of the IMU, for sim/truth_imu_bias; None where the model has none."""
+        """True biases of the IMU, for sim/truth_imu_bias; None if the model has none."""
         return None
 
     def _rate(self, sensor: str) -> float:

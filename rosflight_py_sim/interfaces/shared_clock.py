@@ -8,7 +8,7 @@ from rclpy.time_source import TimeSource
 
 
 class SharedClock:
-    """Simulated time of all nodes, set by the first of them that receives a /clock message.
+    """Simulated time of all nodes, set by the first node that receives a /clock message.
 
     Attributes:
         clock: clock that the nodes use.
@@ -19,13 +19,13 @@ class SharedClock:
         self.clock = ROSClock()
         self._clocks = [self.clock]
         self._time_ns = 0
-        # The source only switches clocks to simulated time: without a node it has no subscription.
+        # The source only switches clocks to simulated time; without a node it has no subscription.
         self._source = TimeSource()
         self._source.attach_clock(self.clock)
         self._source.ros_time_is_active = True
 
     def lead(self, clock: ROSClock) -> None:
-        """Set another clock, that of a plain rclpy node, to the same time from now on."""
+        """Keep the clock of a plain rclpy node at the same time from now on."""
         self._source.attach_clock(clock)
         clock.set_ros_time_override(self.clock.now())
         self._clocks.append(clock)

@@ -49,10 +49,10 @@ TIME_MODE = Parameter(
 M = TypeVar("M")
 
 Take = Callable[[bytes], None]
-"""Takes a serialised message."""
+"""Function that takes a serialised message."""
 
 Tap = Callable[[str, Any, QoSProfile], Take | None]
-"""Called with a topic's full name, type and QoS; returns the function that takes the messages, or None."""
+"""Function of a topic's full name, type and QoS; returns the function that takes the messages, or None."""
 
 # Parameters that rcl and rclpy declare.
 _NOT_OURS = ("use_sim_time", "start_type_description_service", "qos_overrides")
@@ -72,7 +72,7 @@ _TYPES = {
 
 
 def _typed(parameter: Parameter, value: Value) -> RosParameter[Any]:
-    """ROS parameter with the type given by the table; rclpy alone types an empty list as a byte array."""
+    """ROS parameter with the type given by the table; rclpy would make an empty list a byte array."""
     return RosParameter(parameter.name, _TYPES[parameter.scalar_type][isinstance(parameter.default, list)], value)
 
 
@@ -149,8 +149,8 @@ class SimulationNode(Node):
             arguments: ROS arguments, already given to rclpy; parameters are read by the rules of `parameter_files`.
             shared_names: parameter names of other nodes, which a wildcard section may therefore contain; read only when
                 a name is unknown.
-            hand_off: connects the nodes of one process; None: the middleware does.
-            tap: called for each topic of the step that the node publishes, to take its messages.
+            hand_off: hand-off between the nodes of the process; None: messages go through the middleware.
+            tap: called for each topic of the step that the node publishes; its result takes the messages.
             node_arguments: passed to rclpy.node.Node (namespace, context, parameter_overrides, ...).
         """
         self._statistics = TopicStatistics()
@@ -192,7 +192,7 @@ class SimulationNode(Node):
     def configure(self, values: dict[str, Value]) -> None:
         """Build the objects that depend on parameters; called at start-up and at each change.
 
-        Must build everything new before it replaces anything, so that a refusal leaves the node as it was.
+        Build everything new before replacing anything, so that an exception leaves the node unchanged.
 
         Raises:
             ParameterError: the values do not fit together.

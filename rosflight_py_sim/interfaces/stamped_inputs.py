@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-# Longest step: no publisher of the graph is further ahead of the firmware.
+# The longest step: a publisher of the graph is never further ahead of the firmware.
 _AHEAD_NS = 20_000_000
 
 
 class ExpectedInput:
-    """A regular input that a step waits for, because a busy machine may delay its publisher.
+    """A regular input that a step waits for if a busy machine delays its publisher.
 
     The input is regular from its first two messages within 25 ms of simulated time until `give_up`. It is late 50 ms
     after the last message, half of the time after which the firmware reports it as lost.
@@ -31,7 +31,7 @@ class ExpectedInput:
 
 
 class StampedInputs:
-    """Inputs that take effect in the first step after their stamp, in whatever order they and its IMU message arrive.
+    """Inputs that take effect in the first step after their stamp, regardless of the order in which messages arrive.
 
     Inputs stamped by another clock (from a terminal, or a program on system time) take effect at once.
     """
@@ -40,7 +40,7 @@ class StampedInputs:
         self._held: list[tuple[int, Callable[[], None]]] = []
 
     def take(self, stamp_ns: int, now_ns: int, act: Callable[[], None]) -> None:
-        """Call `act` before the first step after `stamp_ns`; now, if the last step, `now_ns`, is later than that."""
+        """Call `act` before the first step after `stamp_ns`; at once if the last step, `now_ns`, is later than that."""
         if now_ns <= stamp_ns < now_ns + _AHEAD_NS:
             self._held.append((stamp_ns, act))
         else:

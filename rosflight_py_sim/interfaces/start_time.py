@@ -13,9 +13,9 @@ from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.step_topics import TRUTH_STATE, topic_of
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 
-# Limits of the wait for the truth state of a dynamics node that publishes one only after a wrench (ROSflight's), and
-# for the discovery of any dynamics node. A process that misses another's first announcement receives the next after
-# 3 s.
+# Time limits for the truth state of a dynamics node that publishes only after a wrench (ROSflight's), and for the
+# discovery of any dynamics node. A process that misses the first discovery announcement of another receives the next
+# after 3 s.
 _ARRIVAL_S = 2.0
 _DISCOVERY_S = 7.0
 
@@ -26,9 +26,9 @@ _CHECK_S = 0.05
 class StartTime:
     """Time of the newest truth state, or 0 if there is none.
 
-    A time manager that is restarted in a running graph continues where the previous one stopped. This package's
-    dynamics publishes its state at least every half second, so the wait for it is unlimited; another dynamics node may
-    publish nothing before time passes, so the wait for it is limited.
+    A time manager that is restarted in a running graph continues where the previous one stopped. The wait for this
+    package's dynamics is unlimited, because it publishes its state at least every half second. The wait for another
+    dynamics node is limited, because it may publish nothing until time advances.
     """
 
     def __init__(self, node: SimulationNode, vehicles: Sequence[str]) -> None:

@@ -1,4 +1,4 @@
-"""The join: a node of the step answers a message once its other inputs with the same stamp have arrived."""
+"""Join of a step's inputs: a node answers a message once its other inputs with the same stamp have arrived."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ class JoinRule(NamedTuple):
     """Inputs of a node's answer in a step, by topic.
 
     Attributes:
-        trigger: topic of which each message requests an answer.
+        trigger: topic whose messages each request an answer.
         synchronized: topics whose messages with the trigger's stamp go into the answer.
-        required: topics of which a message, with any stamp, must have arrived before the first answer.
-        renewed_by: synchronized topics of which a message with the stamp of the last answer makes that answer stale.
+        required: topics that must have received a message, with any stamp, before the first answer.
+        renewed_by: synchronized topics whose messages with the stamp of the last answer make that answer stale.
     """
 
     trigger: str

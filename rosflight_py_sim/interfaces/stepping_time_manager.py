@@ -19,21 +19,21 @@ from rosflight_py_sim.interfaces.topic_statistics import Period
 from rosflight_py_sim.parameters import ParameterTable, Value, number
 from rosflight_py_sim.stamps import NANOSECONDS
 
-# A simulation that has fallen behind by more than this does not catch up, but continues at its pace.
+# A simulation that is further behind than this does not catch up, but continues at its pace.
 _CATCH_UP_S = 0.1
 
-# A step published this much early is more punctual than a timer would be.
+# Steps may be published this much early, which is still more punctual than a timer.
 _EARLY_S = 50e-6
 
 
 class SteppingTimeManager(TimeManagerInterface):
     """Publishes the next time once the previous step is complete, at up to `real_time_multiplier` times real time.
 
-    A derived class calls `complete_step` when all answers to the present time have arrived. Its `step_is_complete`
+    A derived class calls `complete_step` when all answers to the current time have arrived. Its `step_is_complete`
     returns whether they have, and its `next_ns` the time of the next step.
 
     Attributes:
-        time_ns: the present time; -1 before the first.
+        time_ns: current time, ns; -1 before the first.
     """
 
     PARAMETERS: ClassVar[ParameterTable] = TIME_MANAGER_PARAMETERS + ParameterTable(
@@ -106,7 +106,7 @@ class SteppingTimeManager(TimeManagerInterface):
         self._anchor_time_ns = time_ns
 
     def _go(self) -> None:
-        """Begin the next step now, or when it is due."""
+        """Begin the next step now or when it is due."""
         if not self.may_advance:
             return
         if self._multiplier == 0.0 or self.paused:

@@ -55,10 +55,10 @@ class TimeManagerInterface(SimulationNode, ABC):
     A derived class calls `advance` whenever a new time is due and `may_advance` is true. It implements `update_time`,
     which advances its time, and `get_seconds` and `get_nanoseconds`, which return it. A class that waits for the
     graph's answer to a time also overrides `step_is_complete`, and calls `answer_step` when the answer is complete.
-    A fault that a node of any of the `vehicles` reports on sim/fault pauses the simulation.
+    A message on any vehicle's sim/fault pauses the simulation.
 
     Attributes:
-        paused: whether time stands still.
+        paused: whether the simulation is paused.
         vehicles: namespaces of the vehicles, relative to the node's own.
         steps: number of times that time has been advanced.
         lags: how often the simulation fell so far behind its pace that it stopped catching up.
@@ -105,7 +105,7 @@ class TimeManagerInterface(SimulationNode, ABC):
 
     @property
     def step_is_complete(self) -> bool:
-        """Whether all answers to the present time have arrived; true by default."""
+        """Whether all answers to the current time have arrived; true by default."""
         return True
 
     @property
@@ -129,7 +129,7 @@ class TimeManagerInterface(SimulationNode, ABC):
             self.answer_step()
 
     def publish_time(self) -> None:
-        """Publish the present time, also if it has been published before."""
+        """Publish the current time, even if it has been published before."""
         time_ns = self._present_ns
         self.update_clock(time_ns)
         self._send(time_ns)
@@ -172,7 +172,7 @@ class TimeManagerInterface(SimulationNode, ABC):
 
     @property
     def time_text(self) -> str:
-        """Readable text of the present time."""
+        """Current time as text."""
         return seconds_text(self._present_ns)
 
     def _toggle_pause(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:

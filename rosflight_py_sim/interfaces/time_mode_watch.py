@@ -30,7 +30,7 @@ class TimeModeWatch:
     """
 
     def __init__(self, node: Node, time_mode: str) -> None:
-        """Watch on behalf of a node that runs in `time_mode`."""
+        """Start the watch for a node that runs in `time_mode`."""
         self._node, self._time_mode = node, time_mode
         self._namespace = _parts(node.get_namespace())
         self._fitting = [mode.encode() + b"\x00" for mode in (_ON_CLOCK if time_mode in _ON_CLOCK else (time_mode,))]
@@ -40,7 +40,7 @@ class TimeModeWatch:
 
     @property
     def mismatch(self) -> str:
-        """Readable text on which nodes run in which other time mode; empty if none."""
+        """Text that lists nodes in other time modes; empty if none."""
         now_s = time.monotonic()
         self._others = {name: one for name, one in self._others.items() if now_s - one[1] < _STALE_S}
         if not self._others:

@@ -1,4 +1,4 @@
-"""Message counts and sampled callback durations of a node's topics, at next to no cost per message."""
+"""Message counts and sampled callback durations of a node's topics, at negligible cost per message."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class TopicCounter:
 
     Attributes:
         count: number of messages so far.
-        needed: whether the node cannot work without them.
+        needed: whether the node requires these messages.
         has_ended: whether the node has been destroyed; an executor may still have a message for it.
         took_ns: durations of the callbacks timed since the last reading, ns.
     """
@@ -66,7 +66,7 @@ class TopicFlow:
         topic: full name.
         count: messages in the period.
         total: messages since the start of the node.
-        needed: whether the node cannot work without them.
+        needed: whether the node requires these messages.
         callback_us: (median, maximum) duration of the timed callbacks, us; None if none was timed.
         load: estimated share of system time spent in the callbacks, 0 to 1.
     """
@@ -95,7 +95,7 @@ class Period:
     published: tuple[TopicFlow, ...]
 
     def hz(self, count: int) -> float:
-        """Rate per second of the node's time, or of system time while the node's time stands still."""
+        """Rate per second of the node's time, or of system time while the node's time does not advance."""
         return count / (self.simulated_s or self.wall_s)
 
     @property
@@ -136,7 +136,7 @@ class TopicStatistics:
         return list(self._subscriptions)
 
     def end(self) -> None:
-        """Let no further message reach the node."""
+        """Discard all further messages."""
         for _, counter in self._subscriptions.values():
             counter.has_ended = True
 

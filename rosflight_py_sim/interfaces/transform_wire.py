@@ -54,7 +54,7 @@ class TransformWire:
         self._names = names
 
     def encode(self, time_ns: int, transforms: Sequence[Sequence[float]]) -> bytes:
-        """Serialised message; a transform is position x y z (m) and attitude x y z w of a frame in its parent."""
+        """Serialised message; each transform is position x y z (m) and attitude x y z w of a frame in its parent."""
         stamp = divmod(time_ns, NANOSECONDS)
         values: list[object] = []
         for names, transform in zip(self._names, transforms, strict=True):

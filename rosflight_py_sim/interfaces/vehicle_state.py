@@ -37,7 +37,7 @@ class VehicleState:
     )
 
     def __init__(self, time_ns: int = -1, truth: NDArray[np.float64] | None = None) -> None:
-        """Hold a truth vector; by default that of a level vehicle at rest at the origin."""
+        """Wrap a truth vector; by default that of a level vehicle at rest at the origin."""
         self.time_ns = time_ns
         self.truth = _AT_REST.copy() if truth is None else truth
 

@@ -1,4 +1,4 @@
-"""Topics of the viewers, and the names under which `view_relay` publishes them."""
+"""Topics for viewers, and the names under which `view_relay` publishes them."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
 """Fast coding of fixed-size messages.
 
-Filling and converting a rclpy message object costs several times as much as moving it through DDS. Every message
-on the step's path is a header followed by numbers only, so its bytes on the wire have one layout for a given
-frame_id. `WireFormat` derives that layout from the message type itself and codes it with one `struct` call; publishers
-and subscriptions then carry the serialised bytes, which rclpy passes on unchanged. The bytes on the wire are those of
-the ordinary message: any other node, in C++ or Python, sees no difference.
+Filling and converting an rclpy message object costs several times as much as sending it through DDS. Every message of
+the step is a header followed by numbers only, so its serialised form has one layout for a given frame_id. `WireFormat`
+derives that layout from the message type and codes it with one `struct` call; publishers and subscriptions then handle
+the serialised bytes, which rclpy passes on unchanged. The bytes are identical to those of the ordinary message, so
+other nodes, in C++ or Python, interoperate without changes.
 
 Source of the layout: OMG DDSI-RTPS 2.5, 10.5 (plain CDR, XCDR version 1): a 4-byte encapsulation, then each
 primitive aligned to its own size, counted from after the encapsulation.
@@ -40,7 +40,7 @@ _CODES = {
 
 
 class WireFormatError(ValueError):
-    """Bytes that are not little-endian CDR of the expected message, or a type without a fixed layout."""
+    """Bytes that are not the expected message in little-endian CDR, or a type without a fixed layout."""
 
 
 def _leaves(slot_type: Any, path: str) -> list[tuple[str, str]]:

@@ -1,1 +1,1 @@
-"""The nodes of the simulator, one file an executable."""
+"""The nodes of the simulator, one module per executable."""

@@ -15,13 +15,14 @@ from rosflight_py_sim.stamps import NANOSECONDS, seconds_text
 
 _WAITING_TIME_MODE = TIME_MODE.overridden("steps wait for a client", default="lockstep", choices=("lockstep",))
 
-# While all vehicles wait, only services need the executor, so the next commands are awaited here: this is faster than a
-# wake-up through another thread and a task of the executor. ArduPilot's median reply takes 30 us, less than the wake-up
-# of a sleeping process, so the sockets are polled without sleep at first (which shortens 100 us to 65).
+# While all vehicles wait, only services need the executor. The exchange therefore waits here for the next commands,
+# which is faster than a wake-up through another thread and a task of the executor. ArduPilot's median reply takes
+# 30 us, less than the wake-up of a sleeping process, so the sockets are first polled without sleep (65 us instead of
+# 100).
 _SLEEPLESS_S = 50e-6
 _LINGER_S = 1e-3
 
-# A peer without a reply for one to two of these intervals is reported as being waited for.
+# The wait for a peer is reported after one to two of these intervals without a reply.
 _CHECK_S = 1.0
 
 
@@ -81,10 +82,10 @@ class ActuatorExchange:
             executor.create_task(self._on_readable)
 
     def _on_change(self) -> None:
-        """Exchange snapshots and commands, also those that arrive within `_LINGER_S`."""
+        """Exchange snapshots and commands, including those that arrive within `_LINGER_S`."""
         is_waiting = self._exchange()
         if any(vehicle.is_early for vehicle in self._vehicles):
-            # The step has not come this far: the arrival of the IMU message calls this method again.
+            # Too early in the step: the arrival of the IMU message calls this method again.
             return
         if is_waiting and all(map(self._is_waiting, self._vehicles)):
             end_s = time.monotonic() + _LINGER_S
@@ -106,7 +107,7 @@ class ActuatorExchange:
             self._watch.arm()
 
     def _exchange(self) -> bool:
-        """Exchange pending snapshots for commands, and publish these; return whether a reply is still missing."""
+        """Exchange pending snapshots for commands and publish them; return whether a reply is still missing."""
         if not self._is_open:
             return False
         is_waiting = False

@@ -64,7 +64,7 @@ class Autopilot(AutopilotInterface):
         return self.mission.progress
 
     def start_mission(self, state: VehicleState) -> str:
-        """Take off from the present position.
+        """Take off from the current position.
 
         Raises:
             RuntimeError: the mission is under way.

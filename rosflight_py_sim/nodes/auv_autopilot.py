@@ -1,4 +1,4 @@
-"""Autopilot of an underwater vehicle: holds depth and heading, with surge and sway by topics."""
+"""Autopilot of an underwater vehicle: holds depth and heading, with surge and sway from topics."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ _STILL = [CENTRE_US] * OUTPUTS
 class AuvAutopilot(SimulationNode):
     """Flight controller of an underwater vehicle: holds depth and yaw, and follows surge and sway set-points.
 
-    It starts released, with the thrusters stopped. The service hold/here holds the present depth and yaw; from then on
+    It starts released, with the thrusters stopped. The service hold/here holds the current depth and yaw; from then on
     hold/depth (m), hold/yaw (rad from north), hold/surge and hold/sway (-1 to 1 of the full thrust) change the
     set-points. The service hold/release stops the thrusters. A set-point that is not allowed is refused with a logged
-    error, and the present one is kept. The present action is published on hold/doing.
+    error, and the previous one is kept. The current action is published on hold/doing.
 
-    The motion is the true one, as with the other autopilots. In lockstep each IMU message is answered with PWM, by the
-    rule of `StepJoin`; otherwise a timer runs the controller.
+    Like the other autopilots, it uses the true state. In lockstep each IMU message is answered with PWM, by the rule of
+    `StepJoin`; otherwise a timer runs the controller.
 
     Class attributes:
         JOIN: inputs of an answer.
@@ -148,14 +148,14 @@ class AuvAutopilot(SimulationNode):
         return ""
 
     def diagnose(self, period: Period) -> Iterable[Diagnosis]:
-        """The present action."""
+        """Current action."""
         yield Diagnosis("", self._doing)
 
     @property
     def _doing(self) -> str:
         held = self._setpoint
         if held is None:
-            return "released, thrusters still"
+            return "released, thrusters stopped"
         doing = f"holding {held.depth:.2f} m, {math.degrees(held.yaw):.0f} deg"
         if held.surge or held.sway:
             doing += f", surge {100.0 * held.surge:.0f} %, sway {100.0 * held.sway:.0f} %"

@@ -101,8 +101,8 @@ class _JpegEncoder:
             import cv2
         except ImportError as error:
             raise ParameterError(
-                f"OpenCV, which compresses the pictures, is not installed ({error}); `pip install "
-                "opencv-python-headless` (or this package's extra 'auv') brings it; or leave the cameras out"
+                f"OpenCV, which compresses the pictures, is not installed ({error}); install it with `pip install "
+                "opencv-python-headless` (or this package's extra 'auv'), or leave the cameras out"
             ) from error
         self._cv2 = cv2
 

@@ -89,7 +89,7 @@ class DrawnVehicle:
         self._path = MarkerWire(path)
 
     def keep_path(self, limit: int, spacing: float) -> None:
-        """Begin a path of at most `limit` points that are at least `spacing` (m) apart."""
+        """Start a path of at most `limit` points that are at least `spacing` (m) apart."""
         self._trail = Trail(limit, spacing)
 
     @property
@@ -114,7 +114,7 @@ class DrawnVehicle:
         return True
 
     def meshes(self) -> Iterator[bytes]:
-        """Markers of all parts; moving parts have frames of their own on tf."""
+        """Markers of all parts; each moving part has its own frame on tf."""
         for number, part in enumerate(self._shape.parts):
             one = marker(self._frame_of(part), self.name, number, Marker.TRIANGLE_LIST, part.colour)
             corners = part.mesh.corners.reshape(-1, 3)

@@ -35,7 +35,7 @@ WAYPOINT_FILE = Parameter(
     required=True,
 )
 
-# Distance of the points of autopilot/path on an arc: an arc of 60 m radius is drawn to within 5 cm.
+# Spacing of the points of autopilot/path on an arc: an arc of 60 m radius is drawn to within 5 cm.
 _SPACING_M = 5.0
 
 
@@ -43,7 +43,7 @@ class FixedwingAutopilot(AutopilotInterface):
     """Flies waypoints: publishes `command` from the true state and wind once autopilot/start has been called.
 
     The waypoints come from the file `waypoint_file`, and while it runs from autopilot/waypoints (nav_msgs/Path, NED). A
-    list that cannot be flown is refused with the reason, and the present one is kept. autopilot/setpoint is the point
+    list that cannot be flown is refused with the reason, and the previous one is kept. autopilot/setpoint is the point
     of the path abeam of the vehicle.
     """
 
@@ -158,7 +158,7 @@ def _plan_of_file(name: str) -> FlightPlan:
 
 
 def _plan_of_message(message: PathMessage, present: FlightPlan) -> FlightPlan:
-    """The present plan with other waypoints; the vehicle loiters about the last one.
+    """The present plan with other waypoints; the vehicle loiters around the last one.
 
     Raises:
         WaypointError: the frame is not NED, or the points cannot be flown.

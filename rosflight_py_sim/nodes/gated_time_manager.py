@@ -30,9 +30,10 @@ class GatedTimeManager(SteppingTimeManager):
 
     For graphs with nodes that do not answer stamp by stamp, such as ROSflight's own: every node runs as in `paced`, and
     a slow machine slows the simulation down instead of losing steps. The first truth state and IMU message to arrive
-    open the gate, so the results are not repeatable to the bit. Stick frames and commands that arrived regularly and
-    are now late keep the gate closed, too: a process without processor time must not look like a lost transmitter. When
-    a message is missing for `step_timeout`, time advances without it; no time is ever published twice.
+    open the gate, whatever their stamps, so the results are not repeatable to the bit. RC frames and commands that
+    arrived regularly and are now late also keep the gate closed, so that a process without processor time does not look
+    like a lost transmitter. If a message is missing for `step_timeout`, time advances without it; no time is published
+    twice.
 
     The step must not be shorter than the intervals at which sensors and flight controller run; otherwise some steps
     have no message to wait for.
@@ -84,7 +85,7 @@ class GatedTimeManager(SteppingTimeManager):
 
     @property
     def next_ns(self) -> int:
-        """Present time plus one step."""
+        """Current time plus one step."""
         return self.time_ns + self._step_ns
 
     @property
@@ -137,7 +138,7 @@ class GatedTimeManager(SteppingTimeManager):
         return ", ".join(sorted(self._missing))
 
     def diagnose(self, period: Period) -> Iterable[Diagnosis]:
-        """Number of times that the simulation continued without a message."""
+        """Number of steps continued without a missing message."""
         yield Diagnosis("", "", values={"time-outs": self._timeouts})
         if self._timeouts_in_a_row:
             level = Level.ERROR if self._timeouts_in_a_row >= _PATIENCE else Level.WARN

@@ -27,7 +27,7 @@ _SUPPLY = ParameterTable(
 
 
 class JsbsimDynamics(FlightModelInterface):
-    """Simulates an aircraft of the jsbsim package, with its own engine, landing gear and round earth, in our wind."""
+    """Simulates a JSBSim aircraft, with JSBSim's engine, landing gear and round earth and this package's wind."""
 
     ALIASES: ClassVar[tuple[str, ...]] = ("jsbsim_dynamics", "standalone_dynamics")
     PARAMETERS: ClassVar[ParameterTable] = (
@@ -90,11 +90,11 @@ class JsbsimDynamics(FlightModelInterface):
         return self.wind.wind_ned
 
     def compute_forces_and_torques(self) -> NDArray[np.float64]:
-        """Wrench of the air and the propellers."""
+        """Wrench of aerodynamics and propulsion."""
         return self.aircraft.wrench()
 
     def compute_battery(self) -> tuple[float, float]:
-        """Voltage (V) and current (A) of the bus that the alternator supplies; the engine burns fuel."""
+        """Voltage (V) and current (A) of the bus that the alternator feeds; the engine burns fuel."""
         return self._supply
 
     def set_sim_state(self, truth: NDArray[np.float64]) -> None:

@@ -49,14 +49,14 @@ class LockstepTimeManager(SteppingTimeManager):
     """Publishes t(k+1) when the truth state of t(k+1) has arrived from each vehicle: a slow machine changes no result.
 
     The step size is published to dynamics on sim/step_size (s, latched). The time follows the stamps of the truth
-    states, so the manager may be stopped and restarted. When no step has been completed for stall_timeout,
-    the present time is published again, and every node repeats its last answer. The time is repeated at once when
-    dynamics answers with a state that it has published before: the wrench then had an older stamp, as a wrench of
-    ROSflight's forces and moments may have. If a node of a vehicle waits for a client outside of the graph, it
-    publishes the client's name on sim/waiting_for, and no message counts as missing.
+    states, so the manager may be stopped and restarted. If no step has been completed for stall_timeout, the current
+    time is published again, and every node repeats its last answer. The time is repeated at once if dynamics answers
+    with a state that it has published before: the wrench then had an older stamp, as a wrench of ROSflight's forces and
+    moments may have. If a node of a vehicle waits for a client outside of the graph, it publishes the client's name on
+    sim/waiting_for, and no message counts as missing.
 
-    A vehicle may request a step size on sim/step_size_request (s, latched) before it takes a step: the shortest
-    request becomes the parameter step_size, and sim/step_size is published at once.
+    A vehicle may request a step size on sim/step_size_request (s, latched) before it takes a step. The shortest request
+    becomes the parameter step_size, and sim/step_size is published at once.
     """
 
     ALIASES: ClassVar[tuple[str, ...]] = ("standalone_time_manager",)
@@ -159,7 +159,7 @@ class LockstepTimeManager(SteppingTimeManager):
         self.complete_step()
 
     def _repeat(self) -> None:
-        """Publish the present time again; each node repeats its answer."""
+        """Publish the current time again; each node repeats its answer."""
         self._all_repeats += 1
         self._repeated_ns = self.time_ns
         self.publish_time()
@@ -183,7 +183,7 @@ class LockstepTimeManager(SteppingTimeManager):
 
     @property
     def is_stalled(self) -> bool:
-        """Whether the present time has been repeated and the truth state of a vehicle is still missing."""
+        """Whether the current time has been repeated and the truth state of a vehicle is still missing."""
         return self._repeats > 1 and bool(self._behind)
 
     def diagnose(self, period: Period) -> Iterable[Diagnosis]:

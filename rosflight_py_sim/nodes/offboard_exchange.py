@@ -1,4 +1,4 @@
-"""The bridge beside a flight controller: client commands become offboard commands, and no step waits for them."""
+"""Offboard exchange of the bridge: client commands become offboard commands, for which no step waits."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from rosflight_py_sim.stamps import NANOSECONDS
 class OffboardExchange:
     """Gives `OffboardFrontEnd`s snapshots at `command_frequency`, and publishes their replies on `command`.
 
-    A command has the stamp of the state that it was computed from, as with an autopilot.
+    A command has the stamp of the state from which it was computed, like an autopilot's.
     """
 
     def __init__(self, node: SimulationNode) -> None:

@@ -19,7 +19,7 @@ Script: TypeAlias = Generator[str | Callable[[], bool], None, None]
 
 _BY_SWITCH = Override.ATT_SWITCH | Override.THR_SWITCH
 
-# Status messages, at 10 Hz of simulated time, after which a condition that is not met has failed.
+# Number of status messages, at 10 Hz of simulated time, after which a condition that is not met has failed.
 _PATIENCE = 150
 
 # Status messages per calibration, which takes 1001 IMU messages: 2.5 s at their default rate.
@@ -35,7 +35,7 @@ class Pilot(SimulationNode):
     """Arms the vehicle and hands it over from the sticks, by the services that a user would call.
 
     Attributes:
-        doing: readable text of the present step.
+        doing: text of the current step.
         done: whether the script is complete.
         failure: error that ended the script; None if there was none.
     """
@@ -44,7 +44,7 @@ class Pilot(SimulationNode):
     SERVICES: ClassVar[tuple[str, ...]] = ("calibrate_imu", "toggle_arm", "toggle_override")
 
     def __init__(self, **arguments: Any) -> None:
-        """Begin with the first status of the flight controller."""
+        """Start at the first status of the flight controller."""
         super().__init__(**arguments)
         self.doing = "starting (compiles the first time)"
         self.done = False
@@ -82,7 +82,7 @@ class Pilot(SimulationNode):
 
         for attempt in range(1, _CALIBRATIONS + 1):
             self.doing = "calibrating the IMU" + (f", attempt {attempt}" if attempt > 1 else "")
-            # Longer for each attempt, in case the IMU is slow. The last attempt waits like any other condition.
+            # Each attempt has a longer limit, in case the IMU is slow. The last one waits like any other condition.
             patience = attempt * _CALIBRATION if attempt < _CALIBRATIONS else math.inf
             yield "calibrate_imu"
             yield is_over
@@ -96,11 +96,11 @@ class Pilot(SimulationNode):
 
     @property
     def waits_without_limit(self) -> bool:
-        """Whether the present condition has no time limit."""
+        """Whether the current condition has no time limit."""
         return False
 
     def restart_wait(self) -> None:
-        """Restart the time limit of the present condition."""
+        """Restart the time limit of the current condition."""
         self._waited = 0
 
     def _on_status(self, status: StatusReport) -> None:
@@ -154,13 +154,13 @@ class Pilot(SimulationNode):
 class MissionPilot(Pilot):
     """Also starts the autopilot's mission.
 
-    A vehicle that lands is disarmed; one that circles in the air stays under its autopilot.
+    A vehicle that lands is disarmed; one that loiters stays under control of its autopilot.
     """
 
     SERVICES = (*Pilot.SERVICES, "autopilot/start")
 
     def __init__(self, *, lands: bool, **arguments: Any) -> None:
-        """Begin; `lands` is whether the mission ends on the ground."""
+        """Create the node; `lands`: whether the mission ends on the ground."""
         self._lands = lands
         self._phase = ""
         super().__init__(**arguments)

@@ -24,7 +24,7 @@ from rosflight_py_sim.transmitter.mapping import Mapping, MappingError, all_mapp
 from rosflight_py_sim.transmitter.opening import KEYBOARDS, NoKeyboardError, open_keyboard
 from rosflight_py_sim.transmitter.sdl import NoPygameError
 
-# System time, because the sticks move in real time whatever the speed of the simulation.
+# System time, because the sticks move in real time at any speed of the simulation.
 _POLL_PERIOD_S = 0.01
 _SEARCH_PERIOD_S = 1.0
 

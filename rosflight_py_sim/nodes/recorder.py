@@ -56,16 +56,16 @@ RECORDER_PARAMETERS = ParameterTable(
     WORLD,
 )
 
-# Interval of the batches that messages wait for: some dozens of steps at full speed.
+# Interval at which messages are sent in batches: some dozens of steps at full speed.
 _BATCH_S = 0.02
 
 # Interval of the check for new topics.
 _CHECK_S = 0.2
 
-# The clock is recorded first, because the times of the others refer to it; limit of the wait for it.
+# Time limit for the clock, which is recorded first because the times of all messages refer to it.
 _CLOCK_PATIENCE_S = 2.0
 
-# Queue size of a subscription, for a process that is briefly without processor time.
+# Queue size of a subscription: enough for a process that is briefly without processor time.
 _DEPTH = 1000
 
 _IMAGE, _COMPRESSED = "sensor_msgs/msg/Image", "sensor_msgs/msg/CompressedImage"
@@ -82,14 +82,14 @@ class Recorder(SimulationNode):
     Attributes:
         path: the file.
         lost: number of messages that DDS has reported as lost, by topic.
-        outcome: how the recording ended; None during the recording.
+        outcome: result of the recording; None during the recording.
     """
 
     DEFAULT_NAME = "recorder"
     PARAMETERS = RECORDER_PARAMETERS
 
     def __init__(self, **arguments: Any) -> None:
-        """Begin the file.
+        """Create the file.
 
         Raises:
             ParameterError: the file cannot be written.
@@ -104,7 +104,7 @@ class Recorder(SimulationNode):
         self._own_publishers: Counter[str] = Counter()
         self._seen: set[str] = set()
         self._subscribed: dict[str, Subscription[Any]] = {}
-        # Topics with a publisher whose offered QoS is incompatible with the subscription, and how to subscribe again.
+        # Topics with a publisher of incompatible QoS, and functions that subscribe again.
         self._refused: dict[str, Callable[[], None]] = {}
         namespaces = _full_namespaces(self.get_namespace(), self.values["vehicles"])
         facts = {
@@ -143,7 +143,7 @@ class Recorder(SimulationNode):
             yield Diagnosis("", "recording", values=values)
 
     def tap(self, topic: str, message_type: Any, qos: QoSProfile) -> Take | None:
-        """A function that records the messages of a publisher of this process, or None if they are left out.
+        """Function that records the messages of a publisher of this process, or None if they are left out.
 
         Args:
             topic: full name of the topic.
@@ -153,7 +153,7 @@ class Recorder(SimulationNode):
         if self._is_excluded(topic, type_name_of(message_type)):
             return None
         self._own_publishers[topic] += 1
-        # The graph already lists the publisher, with its type hash.
+        # The ROS graph already lists the publisher, with its type hash.
         type_hash = str(self.get_publishers_info_by_topic(topic)[0].topic_type_hash)
         return self._channel(topic, type_name_of(message_type), offered_qos([qos]), type_hash)
 
@@ -196,7 +196,7 @@ class Recorder(SimulationNode):
                 self._record_topic(topic, type_name)
 
     def _is_excluded(self, topic: str, type_name: str) -> bool:
-        """Whether a topic has uncompressed pictures that are already recorded compressed."""
+        """Whether a topic has uncompressed images that are already recorded compressed."""
         if self.values["record.raw_pictures"] or type_name != _IMAGE:
             return False
         return (f"{topic}/compressed", [_COMPRESSED]) in self.get_topic_names_and_types()
@@ -240,7 +240,7 @@ class Recorder(SimulationNode):
 
 
 def new_file(vehicle: str) -> Path:
-    """File name for a recording that begins now."""
+    """File name for a recording that starts now."""
     return Path("flights") / f"{vehicle}-{datetime.now():%Y%m%d-%H%M%S}.mcap"
 
 

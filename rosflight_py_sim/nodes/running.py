@@ -1,4 +1,4 @@
-"""Runs one node as a process: arguments, signals, exit codes."""
+"""Running of one node as a process: arguments, signals, exit codes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _REFUSALS = (RCLError, UnknownROSArgsError, NameValidationException)
 
 
 def node_class(executable: str) -> type[SimulationNode]:
-    """Class of a node by the name of its executable."""
+    """Class of the node with this executable."""
     module = import_module(f"rosflight_py_sim.nodes.{executable}")
     found: type[SimulationNode] = getattr(module, NODE_CLASSES[executable])
     return found
@@ -57,7 +57,7 @@ def require_complete(cls: type[SimulationNode]) -> None:
 
 
 def chosen_nodes(executables: Iterable[str]) -> dict[str, str]:
-    """Name to executable of the nodes of a simulation: each takes the places that it fills from those before it."""
+    """Executables of a simulation's nodes, by name; a later one replaces the earlier nodes that its class FILLS."""
     chosen: dict[str, str] = {}
     for executable in executables:
         cls = node_class(executable)
@@ -81,7 +81,7 @@ class SharedNames(Iterable[str]):
 
 
 def make_executor() -> Executor:
-    """Create the fastest executor of the distribution."""
+    """Create the fastest executor of this ROS distribution."""
     try:
         from rclpy.experimental.events_executor import EventsExecutor
     except ImportError:
@@ -124,8 +124,8 @@ def run(
 
     Args:
         cls: class of the node.
-        arguments: command line, program name first; sys.argv where None.
-        started: called once, with an empty text when the node exists or the reason why it does not; None: the reason is
+        arguments: command line, program name first; None: sys.argv.
+        started: called once, with an empty text if the node was created, otherwise with the reason; None: the reason is
             printed to stderr.
     """
     argv = list(sys.argv if arguments is None else arguments)
@@ -171,9 +171,9 @@ def _run(cls: type[SimulationNode], argv: list[str], signals: list[int], started
 def start_shutdown_watchdog(seconds: float) -> None:
     """After `seconds`, print "Timeout", the time and each thread's stack to stderr, and exit with code 1.
 
-    Fast DDS 3.2 may lock up if another participant leaves while a participant is being destroyed: on Ctrl-C, about one
-    node in some hundred. The thread then holds Python's interpreter lock, so the watchdog must not run
-    Python code.
+    Fast DDS 3.2 may deadlock if another participant leaves while a participant is being destroyed: on Ctrl-C, this
+    happens to about one node in several hundred. The thread then holds Python's interpreter lock, so the watchdog must
+    not run Python code.
     """
     faulthandler.dump_traceback_later(seconds, exit=True)
 
@@ -196,7 +196,7 @@ def initialise(argv: list[str]) -> None:
     Raises:
         ParameterError: ROS refuses it.
     """
-    # A client that has ended needs no reply; a running client has a time limit of its own.
+    # A client that has ended needs no reply; a running client has its own time limit.
     warnings.filterwarnings("ignore", "failed to send response", RuntimeWarning)
     with refusals_of_ros():
         # rclpy's own handler would shut the context down while callbacks still use it.
@@ -218,9 +218,9 @@ def refusals_of_ros() -> Iterator[None]:
 
 @contextlib.contextmanager
 def deferred_signals() -> Iterator[list[int]]:
-    """Context in which SIGINT and SIGTERM only append their number to the list that it yields.
+    """Context in which SIGINT and SIGTERM only append their number to the yielded list.
 
-    After the first signal the process is shutting down: later ones are ignored, also after the context.
+    After the first signal the process is shutting down: later ones are ignored, even after the context.
     """
     received: list[int] = []
     old = {number: signal.signal(number, lambda n, _: received.append(n)) for number in (signal.SIGINT, signal.SIGTERM)}
@@ -232,6 +232,6 @@ def deferred_signals() -> Iterator[list[int]]:
 
 
 def settle() -> None:
-    """Exclude all present objects from garbage collection: they live as long as the process."""
+    """Exclude all existing objects from garbage collection, because they exist as long as the process."""
     gc.collect()
     gc.freeze()

@@ -22,13 +22,13 @@ _TYPES = {
 }
 
 Report = Callable[[str, str, bool], None]
-"""Called with the result of each call: service, text of the reply, and whether it succeeded."""
+"""Function of the result of a call: service, text of the reply, and whether it succeeded."""
 
 
 class ServiceCalls:
     """Asynchronous service calls; a sequence of calls continues when the previous call has succeeded.
 
-    Everything happens in the thread of the node's executor.
+    All methods and callbacks run in the thread of the node's executor.
     """
 
     def __init__(self, node: Node, report: Report, aliases: Mapping[str, str] | None = None) -> None:

@@ -1,6 +1,6 @@
 """Simulated flight-controller board: runs the firmware and offers rosflight_io's interface.
 
-The firmware itself is in rosflight_py_sim.firmware, without ROS; this node converts its inputs and outputs to messages.
+The firmware itself is in rosflight_py_sim.firmware, without ROS; this node connects it to messages and services.
 """
 
 from __future__ import annotations
@@ -55,9 +55,10 @@ class SilBoard(SimulationNode):
     """Runs the firmware on each IMU message (lockstep) or on a timer, and publishes sim/pwm_output.
 
     In lockstep each IMU message is answered with PWM, by the rule of `StepJoin`. The answer waits for RC frames and
-    commands only if they arrived regularly and are now late: a process without processor time must not look like a lost
-    transmitter. Those stamped t take effect in the answer after t, whether they arrive before or after the answer of t.
-    With use_timer false the firmware runs only when sil_board/run (or rosflight_sil/take_sim_step) is called.
+    commands only if they arrived regularly and are now late, so that a process without processor time does not look
+    like a lost transmitter. An RC frame or command stamped t takes effect in the answer after t, whether it arrives
+    before or after the answer of t. With use_timer false the firmware runs only when sil_board/run (or
+    rosflight_sil/take_sim_step) is called.
 
     Class attributes:
         JOIN: inputs of an answer.
@@ -120,7 +121,7 @@ class SilBoard(SimulationNode):
         self._pwm = PulseWidths(-1, ())
         self._imu_is_new = False
         self._output_schedule = Schedule(_OUTPUT_RATE_HZ)
-        # In simulated time the node's clock stands still during a pass; a measured time would differ from run to run.
+        # In simulated time the node's clock does not advance during a pass; a measured time would differ between runs.
         self._measures_loop_time = not self.get_parameter("use_sim_time").value
         # Before the IMU's subscription: single-threaded executors serve subscriptions in the order of their creation.
         self._sensors = SensorRelay(self, self._board)
@@ -170,7 +171,7 @@ class SilBoard(SimulationNode):
         self._board.firmware.receive_imu(imu.time_ns // 1000, imu.accel, imu.gyro, temperature_k)
 
     def _report_punctual(self, time_ns: int) -> None:
-        """Report to the join the inputs that the answer of `time_ns` need not wait for."""
+        """Report to the join the inputs for which the answer of `time_ns` need not wait."""
         if not self._transmitter.is_late(time_ns):
             self._rc_arrived(time_ns)
         if not self._computer.is_late(time_ns):
@@ -203,7 +204,7 @@ class SilBoard(SimulationNode):
         if imu is not None:
             self.update_clock(time_ns)
             if self._transmitter.is_late(time_ns) or self._computer.is_late(time_ns):
-                # The wait has ended without the late inputs: stop waiting for them.
+                # The wait has ended without the late inputs: no longer wait for them.
                 self._transmitter.give_up()
                 self._computer.give_up()
             self._receive_imu(imu)

@@ -29,8 +29,8 @@ from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.nodes.bridged_vehicle import BridgedVehicle, VehicleFrontEnds
 from rosflight_py_sim.transitions import TransitionMachine, Transitions
 
-# Calls of `repeat_requests`, one per second, after which an answer is overdue. Resetting a JSBSim aircraft takes long,
-# because it is reloaded.
+# Calls of `repeat_requests`, one per second, after which an answer is overdue. Resetting a JSBSim aircraft reloads it,
+# which takes long.
 _OVERDUE_CALLS = 5
 
 
@@ -75,9 +75,9 @@ class SlotVehicle(BridgedVehicle):
     """Makes a snapshot of one vehicle for each step, and publishes the commands that answer it.
 
     The IMU message triggers the snapshot, by the rule of `StepJoin`. If the front-end does not use the IMU, state and
-    wind of the same time trigger it, too, whichever comes first. Commands answer the IMU message: earlier commands of
-    the front-end are published when it arrives. An IMU message that was answered before gets the same PWM again. The
-    rest is in `SLOT_TRANSITIONS`.
+    wind of the same time also trigger it, whichever arrives first. Commands answer the IMU message: if the front-end's
+    commands are earlier, they are published when it arrives. A repeated IMU message gets the same PWM again.
+    `SLOT_TRANSITIONS` defines the rest.
 
     Attributes:
         commander: the front-end.
@@ -145,7 +145,7 @@ class SlotVehicle(BridgedVehicle):
         self._conversation.handle(SlotEvent.PUBLISH)
 
     def publish_waiting_for(self, peer: str) -> None:
-        """Publish the name of the peer that the simulation waits for; empty if none."""
+        """Publish the name of the peer for which the simulation waits; empty if none."""
         self.waiting = bool(peer)
         self._send_waiting_for(String(data=peer))
 

@@ -34,7 +34,7 @@ from rosflight_py_sim.shared_parameters import SEED, SENSOR_STREAM
 
 
 class _Sensors:
-    """All sensors, each with its own stream of random numbers."""
+    """All sensors, each with a separate stream of random numbers."""
 
     def __init__(self, values: dict[str, Value]) -> None:
         streams = np.random.default_rng([int(number(values, "seed")), SENSOR_STREAM]).spawn(8)
@@ -127,7 +127,7 @@ class StandaloneSensors(SensorInterface):
         return RangeReading(distance, finder.min_range, finder.max_range, finder.field_of_view)
 
     def diff_pressure_update(self, state: VehicleState, dt: float) -> AirspeedReading:
-        """Read the Pitot tube."""
+        """Read the pitot tube."""
         pitot = self.sensors.pitot
         pitot.sample(state.truth, self.wind_ned, dt)
         return AirspeedReading(pitot.airspeed_mps, pitot.differential_pressure_pa, pitot.temperature_k)

@@ -89,7 +89,7 @@ class StandaloneTimeManager(TimeManagerInterface):
             self.lags += 1
             self._anchor()
             self.advance()
-        # Half an interval of tolerance keeps one message per timer call when the timer comes a little early.
+        # Half an interval of tolerance keeps one message per timer call if the timer is slightly early.
         while not self.paused and 2 * behind_ns >= self._interval_ns:
             self.advance()
             behind_ns -= self._interval_ns

@@ -16,8 +16,8 @@ from rosflight_py_sim.parameters import Parameter, ParameterTable, number
 class ViewRelay(SimulationNode):
     """Publishes the newest truth states, wind, pulse widths and wrenches on view/..., at a display's rate.
 
-    A subscription in another process costs the publisher a wake-up of that process for each message: a quarter of the
-    speed of a graph in one process. In that process, this node costs one percent.
+    A subscription in another process wakes that process for each message, which costs a graph in one process a quarter
+    of its speed. This node, in the graph's process, costs one percent.
     """
 
     DEFAULT_NAME: ClassVar[str] = "view_relay"

@@ -51,7 +51,7 @@ class ViewedVehicle:
             polled.close()
 
     def poll(self) -> VehicleView | None:
-        """The present view of the vehicle; None if nothing has changed."""
+        """Current view of the vehicle; None if nothing has changed."""
         truth, wind, pwm = self._truth.take(), self._wind.take(), self._pwm.take()
         if wind is not None:
             self._wind_ned = np.array(wind.velocity_ned)

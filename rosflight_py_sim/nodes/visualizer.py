@@ -126,14 +126,14 @@ class Visualizer(SimulationNode):
             yield MarkerWire(one).encode(0, swap_ned_enu(part.mesh.corners.reshape(-1, 3)))
 
     def _place(self, frames: Iterable[Placement]) -> None:
-        """Publish these fixed frames with all earlier ones, because late subscriptions receive only one message."""
+        """Publish these fixed frames with all previous ones, because late subscriptions receive only one message."""
         self._fixed |= {one.name: one for one in frames}
         wire = TransformWire([(one.parent, one.name) for one in self._fixed.values()])
         self._tf_static.publish(wire.encode(0, [one.transform for one in self._fixed.values()]))
 
     def _draw(self) -> None:
         self._drawn += 1
-        # A new subscription must receive the vehicles also while time stands still.
+        # A new subscription must receive the vehicles even while time does not advance.
         subscriptions = self._tf.get_subscription_count()
         is_new = subscriptions > self._tf_subscriptions
         self._tf_subscriptions = subscriptions

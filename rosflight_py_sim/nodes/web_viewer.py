@@ -76,8 +76,8 @@ KNOWN_AS = {ROSFLIGHT_NAMES["time_manager"]: "time_manager"}
 class WebViewer(SimulationNode):
     """Serves a web page with all vehicles, live plots, and buttons that call the simulation's services.
 
-    It polls the newest messages at its own rate. Any number of browsers may show the page; a choice made in one of them
-    applies to all.
+    It polls the newest messages at its own rate. Any number of browsers may show the page; a setting changed in one
+    browser applies to all.
 
     Attributes:
         controls: the page's buttons.
@@ -125,7 +125,7 @@ class WebViewer(SimulationNode):
         self._paces: deque[tuple[float, float]] = deque()
         self.create_system_timer(1.0 / number(self.values, "web_viewer.rate"), self._draw)
         self.create_system_timer(_CHECK_PERIOD_S, self._check_graph)
-        # Printed whatever the log level.
+        # Printed regardless of the log level.
         print(f"see the simulation in a browser: {self.url}", flush=True)
 
     @property

@@ -1,4 +1,4 @@
-"""The truth: rotations, standard atmosphere, rigid body with ground contact, wind, propulsion, and the multirotor.
+"""Physics: vehicle models, rigid body with contact, wind, standard atmosphere, trim and linearisation.
 
 Inertial frame NED, body frame FRD, SI units, quaternions w x y z (body to inertial). The truth state is a float64
 array of 19: [0:3] position NED (m), [3:7] quaternion, [7:10] velocity over ground in body axes (m/s), [10:13] body

@@ -113,8 +113,8 @@ def normal_share(airspeed: float, u: float, w: float) -> float:
 
     Only the flow component normal to a wing's span generates lift (R. T. Jones, Wing Plan Forms for High-Speed Flight,
     NACA Report 863, 1947). At a sideslip of 90 deg that component is zero and the angle of attack is undefined: with
-    the full pressure, lift of random sign would shake an aircraft that stands in a crosswind. Chapter 4 assumes small
-    sideslip and uses the full pressure; so does this function up to a sideslip of 45 deg; beyond, the share is
+    the full pressure, lift of random sign would shake an aircraft parked in a crosswind. Chapter 4 assumes small
+    sideslip and uses the full pressure; so does this function up to a sideslip of 45 deg. Beyond, the share is
     2 cos^2(beta).
     """
     half = 0.5 * airspeed * airspeed

@@ -1,7 +1,7 @@
 """Forces and moments of an underwater vehicle: buoyancy, damping and thrusters.
 
 Fossen, Handbook of Marine Craft Hydrodynamics and Motion Control (Wiley, 2011), section 7.5: the terms of the equations
-of motion that depend on the present state alone, in body axes at the centre of mass:
+of motion that depend only on the current state, in body axes at the centre of mass:
 
     buoyancy  -rho g V s (down), at the middle of the immersed part of the hull (section 4.1, eq. 4.1 to 4.6)
     damping   -s (D + D_n |nu_r|) nu_r, component by component (section 6.4; diagonal D and D_n)
@@ -186,7 +186,7 @@ class Auv(BatteryPowered):
         return self._thrusts
 
     def adopt(self, other: Auv) -> None:
-        """Copy the thrusts and the battery charge of another vehicle; thrusters that it lacks stand still."""
+        """Copy the thrusts and the battery charge of another vehicle; additional thrusters start at rest."""
         count = min(len(self._thrusts), len(other._thrusts))
         self._thrusts[:count] = other._thrusts[:count]
         self._battery[:] = other._battery

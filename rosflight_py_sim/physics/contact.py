@@ -5,7 +5,7 @@ spring of the same stiffness and damping holds the point to an anchor on the sol
 cone |f_t| <= mu f_n; when the elastic part would leave the cone, the sliding point drags the anchor along (Cundall and
 Strack, A discrete numerical model for granular assemblies, Geotechnique 29, 1979). A point that sticks therefore does
 not creep, unlike under a friction law regularised in velocity. A wheel is a point whose force along its rolling
-direction has a lower limit of its own, mu_r f_n. The rolling direction is the body's x axis seen from above, turned to
+direction has a separate, lower limit, mu_r f_n. The rolling direction is the body's x axis seen from above, turned to
 the right by the wheel's steering angle.
 
 Arrays: `state` is the working state of `rigid_body.py`: position NED, quaternion, velocity NED, body rates. `points` is
@@ -32,7 +32,7 @@ NORTH, EAST, DOWN, ANCHORED = range(4)
 ROLLING, STEERING_COSINE, STEERING_SINE = 3, 4, 5
 POINT_SIZE = 6
 DOES_NOT_ROLL = 1e9
-"""Friction coefficient that stands for a point without a wheel, above any real one."""
+"""Rolling friction coefficient that marks a point without a wheel; larger than any real one."""
 
 
 @kernel
@@ -191,7 +191,7 @@ def update_anchors(
             cosine, sine = points[i, STEERING_COSINE], points[i, STEERING_SINE]
             rn, re = cosine * roll_north - sine * roll_east, cosine * roll_east + sine * roll_north
             hn, he, hd = limited(sn, se, sd, rn, re, points[i, ROLLING] * hold, surface[FRICTION] * hold)
-            # A point that sticks keeps its anchor bit for bit.
+            # A sticking point keeps its anchor to the bit.
             if hn != sn or he != se or hd != sd:
                 anchors[j, i, NORTH], anchors[j, i, EAST] = north + hn, east + he
                 anchors[j, i, DOWN] = down + hd

@@ -116,7 +116,7 @@ def _sufficient_changes(values: Values, geometry: NDArray[np.float64]) -> Iterat
 
 
 def _nearest(fits: Callable[[float], bool], given: float, end: float) -> float | None:
-    """First value with three significant digits, going from `given` towards `end`, that is accepted.
+    """First accepted value with three significant digits on the way from `given` to `end`.
 
     None if `end` is not accepted. Every value between an accepted one and `end` must be accepted.
     """

@@ -129,7 +129,7 @@ def add_turbulence(
 
 
 class DrydenTurbulence(WindModel):
-    """Dryden turbulence along the mean wind (along north in a calm), passing at the airspeed in the mean wind."""
+    """Dryden turbulence aligned with the mean wind (with north in a calm), passed at the airspeed in the mean wind."""
 
     PARAMETERS: ClassVar[ParameterTable] = ParameterTable(
         Parameter(

@@ -78,7 +78,7 @@ DYNAMICS_PARAMETERS = (
 
 SETTLING_S = 60.0
 SETTLING_EFFORT = 2_000_000
-"""Simulated time and effort within which a vehicle must come to rest on the ground. The effort is the number of
+"""Limits of simulated time (s) and effort for a vehicle to come to rest on the ground. The effort is the number of
 integration steps times the number of points plus 8: the body itself costs as much as 8 points. The vehicles of this
 package need 2.5 s and 40,000; the limit is a quarter of a second of computing with compiled kernels.
 """
@@ -175,7 +175,7 @@ class VehicleDynamics:
             where = f" of the world '{world.name}'" if world.name else ""
             raise ParameterError(
                 f"parameter 'initial_position': {values['initial_position']!r} given: the vehicle would start inside "
-                f"the {overlapped}{where}; allowed: a free place"
+                f"the {overlapped}{where}; allowed: a free position"
             )
 
     def _surround(self, solids: Solids) -> None:
@@ -315,7 +315,7 @@ class VehicleDynamics:
         self._resting_depth = max(0.0, self._depth(self.truth))
 
     def _move_to(self, position: NDArray[np.float64]) -> None:
-        """Shift the vehicle and its anchors to another place (2,) on the ground."""
+        """Shift the vehicle and its anchors to another position (2,), north and east (m)."""
         self._anchors[:, :, NORTH : EAST + 1] += position - self.truth[:2]
         self.truth[:2] = position
         self._refresh()
@@ -328,8 +328,8 @@ def _unsettled(values: Values, points: int, limit: str) -> ParameterError:
     given = DYNAMICS_PARAMETERS.given(values, ("gravity", *_OF_SETTLING))
     return ParameterError(
         f"parameters {given} and {points} contact_points given: the vehicle does not come to rest on the ground within "
-        f"{limit}; allowed: contact_points on which it can stand and a contact_damping_ratio that ends its motion in "
-        "time, or starts_on_ground false"
+        f"{limit}; allowed: contact_points on which the vehicle is stable and a contact_damping_ratio that ends its "
+        "motion in time, or starts_on_ground false"
     )
 
 

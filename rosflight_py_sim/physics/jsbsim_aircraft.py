@@ -1,8 +1,8 @@
-"""An aircraft of the JSBSim library behind the frames and units of this project.
+"""JSBSim aircraft in the frames and units of this project.
 
 J. Berndt, "JSBSim: An Open Source Flight Dynamics Model in C++", AIAA 2004-4923. JSBSim computes in feet, pounds and
-slugs, over the rotating WGS-84 ellipsoid, with gravity by latitude and height. This module alone converts its state
-into the truth state:
+slugs, over the rotating WGS-84 ellipsoid, with gravity by latitude and height. Only this module converts its state into
+the truth state:
 
 - Position is flattened along meridian and parallel: north = (M + h0) (latitude - latitude0), east = (N + h0)
   cos(latitude0) (longitude - longitude0), down = h0 - height, with M and N the radii of curvature of the ellipsoid in
@@ -14,8 +14,8 @@ into the truth state:
 - Acceleration is the sum of all forces over mass in body axes, gravity and ground contact included. JSBSim gives
   du/dt in the axes that turn with the body and the earth: a = du/dt + (w + 2 W) x u, with w the rate relative to the
   earth, W the earth's (Stevens and Lewis, Aircraft Control and Simulation, 2nd ed., eq. 1.4-2, 1.5-1); gravity
-  includes the centrifugal acceleration, so that a vehicle at rest has a = 0. The velocity of the truth state thus
-  changes by the Coriolis acceleration besides: 0.007 m/s^2 at 50 m/s.
+  includes the centrifugal acceleration, so that a vehicle at rest has a = 0. The velocity of the truth state therefore
+  also changes by the Coriolis acceleration: 0.007 m/s^2 at 50 m/s.
 
 An output of 1 deflects as in Beard and McLain, which is also JSBSim's sign convention: aileron rolls right, elevator
 pitches down, rudder yaws left.
@@ -196,9 +196,9 @@ class JsbsimAircraft:
     def set_truth(self, truth: NDArray[np.float64]) -> None:
         """Set position, attitude, velocity and body rates from a state (19,); engine and fuel are left unchanged.
 
-        Accelerations are recomputed for the air flow of the new state. A vehicle whose centre of mass is lower than
-        when it stands on its wheels is lifted onto them. Raises ValueError, and changes nothing, for a state that
-        `checked_truth` rejects.
+        Accelerations are recomputed for the air flow of the new state. A vehicle whose centre of mass is lower than at
+        rest on its wheels is lifted onto them. Raises ValueError, and changes nothing, for a state that `checked_truth`
+        rejects.
         """
         new = checked_truth(truth)
         if self._stopped:
@@ -207,7 +207,7 @@ class JsbsimAircraft:
         self._place(new)
 
     def start_over(self) -> None:
-        """Reset to `initial_truth`, with full tanks and in the present wind."""
+        """Reset to `initial_truth`, with full tanks and the current wind."""
         self._load()
 
     def wrench(self) -> NDArray[np.float64]:
@@ -232,7 +232,7 @@ class JsbsimAircraft:
         return float(self._fdm[name])
 
     def _load(self) -> None:
-        """A new JSBSim instance, settled on its wheels at its start."""
+        """Create a JSBSim instance, at rest on its wheels at the start position."""
         jsbsim = jsbsim_module()
         self.messages.clear()
         jsbsim.set_logger(_collector(jsbsim, self.messages))
@@ -343,7 +343,7 @@ _LIMITS = [_LIMIT.get(name, 1e300) for name in _NAMES]
 
 
 def radii_of_curvature(latitude: float, altitude: float) -> tuple[float, float]:
-    """Metres north per radian of latitude and east per radian of longitude, at a place (rad, m above the ellipsoid)."""
+    """Metres north per radian of latitude and east per radian of longitude, at a latitude (rad) and altitude (m)."""
     eccentricity_squared = _FLATTENING * (2.0 - _FLATTENING)
     part = 1.0 - eccentricity_squared * math.sin(latitude) ** 2
     meridian = _SEMI_MAJOR * (1.0 - eccentricity_squared) / part**1.5
@@ -365,7 +365,7 @@ def _load_without_side_effects(fdm: Any, name: str) -> None:
 
 
 def _collector(jsbsim: Any, lines: list[str]) -> Any:
-    """Logger for JSBSim that keeps warnings and errors and drops everything else."""
+    """Logger for JSBSim that keeps only warnings and errors."""
 
     class Collector(jsbsim.FGLogger):  # type: ignore[misc]
         def __init__(self) -> None:

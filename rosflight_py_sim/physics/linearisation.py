@@ -113,8 +113,8 @@ class LinearModel:
 def _aeroplane_names(modes: list[Mode], lateral: list[bool]) -> list[str]:
     """Names of the modes, fastest first, if the motion is that of an aeroplane, straight or in a turn; else none.
 
-    That is: two aperiodic modes, the faster of which is lateral, and three oscillations, of which the slowest is the
-    phugoid and one of the others is lateral. In a turn the slow modes are mixed, so their shapes do not identify them.
+    An aeroplane has two aperiodic modes, the faster of which is lateral, and three oscillations, of which the slowest
+    is the phugoid and one other is lateral. In a turn the slow modes are mixed, so their shapes do not identify them.
     """
     swinging = [k for k, mode in enumerate(modes) if mode.eigenvalue.imag > 0.0]
     aperiodic = [k for k in range(len(modes)) if k not in swinging]

@@ -7,11 +7,11 @@ ROSflight, for any number, position, tilt and spin of equal rotors:
     F = sum T_i a_i - sum T_i CD_induced (V - (V a_i) a_i) - rho A_c CD |V| V / 2 - (0, 0, ground effect)
     M = sum r_i x T_i a_i + direction_i Q_i a_i
 
-with a_i the thrust axis and r_i the place of rotor i and V the velocity through the air, in body axes. The rotor speed
-follows the equilibrium speed of motor and propeller with the first-order lag `motor_time_constant`. The ground effect
-is a polynomial of the height above the origin, a force along body -z at any attitude, never negative (meant for level
-flight). Not modelled: inflow from body rates, blade flapping moments, interaction between rotors, gyroscopic moments of
-the rotors.
+with a_i the thrust axis and r_i the position of rotor i and V the velocity through the air, in body axes. The rotor
+speed follows the equilibrium speed of motor and propeller with the first-order lag `motor_time_constant`. The ground
+effect is a polynomial of the height above the origin, a force along body -z at any attitude, never negative (meant for
+level flight). Not modelled: inflow from body rates, blade flapping moments, interaction between rotors, gyroscopic
+moments of the rotors.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def multirotor_wrench(
     """Advance rotors and battery by dt and write the wrench (6,).
 
     `body`: drag coefficient, area (m^2), rotor drag (s/m), then the five ground effect coefficients. `rotors` (n, 7):
-    place, thrust axis, direction. The rest as in `powertrain.py`.
+    position, thrust axis, direction. The rest as in `powertrain.py`.
     """
     air = air_density(powertrain, truth[2])
     wx, wy, wz = rotate_to_body(truth[3], truth[4], truth[5], truth[6], wind_ned[0], wind_ned[1], wind_ned[2])
@@ -228,7 +228,7 @@ class Multirotor(BatteryPowered):
         return self._speeds
 
     def adopt(self, other: Multirotor) -> None:
-        """Copy the rotor speeds and the battery charge of another multirotor; rotors that it lacks stand still."""
+        """Copy the rotor speeds and the battery charge of another multirotor; additional rotors start at rest."""
         count = min(len(self._speeds), len(other._speeds))
         self._speeds[:] = 0.0
         self._speeds[:count] = other._speeds[:count]
@@ -236,7 +236,7 @@ class Multirotor(BatteryPowered):
 
 
 def rotor_geometry(values: Values) -> NDArray[np.float64]:
-    """Rotors (n, 7): place in body axes (m), thrust axis (unit), direction of rotation."""
+    """Rotors (n, 7): position in body axes (m), thrust axis (unit vector), direction of rotation."""
     count = int(number(values, "num_rotors"))
 
     def listed(name: str, per_rotor: int) -> NDArray[np.float64]:

@@ -163,7 +163,7 @@ def load_battery(
     current = battery_load(voltage, throttles, speeds, powertrain[RESISTANCE], powertrain[TORQUE_CONSTANT])
     battery[VOLTAGE] = voltage
     battery[CURRENT] = current
-    # Without current there is no discharge, also for an infinite dt.
+    # No discharge without current, even for an infinite dt.
     if powertrain[CAPACITY] > 0.0 and current > 0.0:
         battery[CHARGE_DRAWN] = min(powertrain[CAPACITY], battery[CHARGE_DRAWN] + current * dt)
 

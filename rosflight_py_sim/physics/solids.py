@@ -23,7 +23,7 @@ OFFSET = 4
 
 @dataclass(frozen=True)
 class Solids:
-    """Solids by name; the first is the floor, or the ground where there is no water.
+    """Solids by name; the first is the floor, or the ground of a world without water.
 
     Attributes:
         names: one for each row.
@@ -75,7 +75,7 @@ def _plane(into: tuple[float, float, float], offset: float) -> NDArray[np.float6
 def depth_in_part(
     part: NDArray[np.float64], north: float, east: float, down: float
 ) -> tuple[float, float, float, float]:
-    """Depth of a place in a part (m), and the unit vector NED away from the nearest face.
+    """Depth of a point in a part (m), and the unit vector NED away from the nearest face.
 
     Outside, the depth is negative, and the distance to the part is at least as long.
     """
@@ -85,7 +85,7 @@ def depth_in_part(
     if part[0] != 0.0:
         radius = math.sqrt(dn * dn + de * de)
         if part[4] - radius < depth:
-            # On the axis all directions are equally short.
+            # On the axis all directions are equivalent.
             into_n, into_e = (-dn / radius, -de / radius) if radius > 0.0 else (1.0, 0.0)
             depth, into_d = part[4] - radius, 0.0
         return depth, into_n, into_e, into_d

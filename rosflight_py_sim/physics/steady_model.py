@@ -34,10 +34,10 @@ class ModelInput:
 
 
 class SteadyModel:
-    """A vehicle in still air, as far as steady flight and small motions about it are concerned.
+    """A vehicle in still air, for steady flight and small motions about it.
 
     `values` holds the mass, the inertia and gravity as DYNAMICS_PARAMETERS name them. The motion is that of
-    `rigid_body.py`, with no ground to touch.
+    `rigid_body.py`, without contact.
     """
 
     def __init__(self, values: Values, inputs: Sequence[ModelInput], wrench: SteadyWrench) -> None:

@@ -135,7 +135,7 @@ def trim(model: SteadyModel, condition: FlightCondition) -> Trim:
 def _least(residual: Callable[[Array], Array], start: Array, equations: _SteadyFlight) -> Any:
     """scipy's solution from `start` for the last unknowns of the equations, as many as `start` has."""
     try:
-        from scipy.optimize import least_squares  # a quarter of a second to import, which not every program needs
+        from scipy.optimize import least_squares  # imported here because it takes a quarter of a second
     except ImportError as error:
         raise missing_extra("the search for a trim", error, "trim") from error
 
@@ -240,6 +240,6 @@ class _SteadyFlight:
         unit = "rad/s^2" if 3 <= worst < 6 else "g"
         alpha = math.degrees(self.result(unknowns).alpha)
         return (
-            f"{' and '.join(stops) or 'no input is at its limit'}; the nearest found, at an angle of attack of "
+            f"{' and '.join(stops) or 'no input is at its limit'}; the best state found, at an angle of attack of "
             f"{alpha:.1f} deg, still accelerates by {residual[worst]:.3g} {unit} {_UNMET[worst]}"
         )

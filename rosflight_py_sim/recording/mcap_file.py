@@ -40,7 +40,7 @@ class Topic:
         type_name: such as `package/msg/Name`.
         encoding, schema_encoding: encodings of the messages and of `definition`.
         definition: type definition.
-        log_ns: time of each message on the recorder's clock; simulated time if the simulation has it.
+        log_ns: time of each message on the recorder's clock; simulated time if the simulation publishes it.
         publish_ns: time of each message by the publisher's system clock.
         size: total size of the messages, bytes.
         kept: indices of the kept messages.

@@ -1,8 +1,8 @@
 """Writer process of a recording: converts frames from standard input to an MCAP file.
 
 It is a separate process because a message takes 4 us of interpreter time, which would slow the simulation down. It
-prints lines of JSON on standard output: first that the file is open, at the end the number of messages or the
-error. When its input ends, for whatever reason, it completes the file.
+prints lines of JSON on standard output: first that the file is open, at the end the number of messages or the error.
+When its input ends, it completes the file.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ FLUSH_S = 0.4
 
 _BLOCK = 1 << 20
 
-# A stamp further than this from the clock does not belong to the clock.
+# Stamps that differ from the clock by more than this come from another clock.
 _STAMP_IS_NEAR_NS = NANOSECONDS
 
-# Messages of a topic that may be in transit from a publisher to a subscription of the same process.
+# Greatest number of messages of a topic in transit between a publisher and a subscription of the same process.
 _ECHOES = 4096
 
 
@@ -84,7 +84,7 @@ class BufferedFile:
         self._written = self._end
 
     def close(self) -> None:
-        """Close."""
+        """Close the file."""
         os.close(self._descriptor)
 
 
@@ -198,7 +198,7 @@ class McapRecording:
             OSError: the file cannot be written.
         """
         if self._waiting:
-            # No clock for a while: the simulation has not begun, or has not been discovered yet.
+            # No clock so far: the simulation has not started or has not been discovered.
             bodies = [body for number, _, body in self._waiting if self._channels[number][0].stamped]
             self._set_time(max(map(stamp_ns, bodies), default=0))
         self._writer.flush()

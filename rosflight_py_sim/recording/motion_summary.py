@@ -1,4 +1,4 @@
-"""Summary of any motion of a vehicle, in numbers."""
+"""Summary of a vehicle's motion."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rosflight_py_sim.recording.state_log import StateLog
 
 @dataclass(frozen=True)
 class MotionSummary:
-    """One motion in numbers; heights are above the start, wind is the current for an underwater vehicle."""
+    """Key figures of a motion; heights are above the start, wind is the current for an underwater vehicle."""
 
     duration_s: float
     wall_duration_s: float | None
@@ -32,7 +32,7 @@ class MotionSummary:
 
 
 def summarise_motion(log: StateLog, wall_duration_s: float | None = None) -> MotionSummary:
-    """Sum up the motion in `log`.
+    """Summarise the motion in `log`.
 
     Raises:
         ValueError: fewer than two rows, or values that are not finite.

@@ -26,7 +26,7 @@ class Channel:
         type_hash: type hash of ROS 2; empty if unknown.
         offered_qos: QoS offered by the publishers, in rosbag2's YAML.
         stamped: whether the messages begin with a std_msgs/Header.
-        echo: whether the topic is also recorded at some of its publishers, so that this channel repeats their messages.
+        echo: whether some of the topic's publishers are recorded directly, so that this channel repeats their messages.
     """
 
     topic: str

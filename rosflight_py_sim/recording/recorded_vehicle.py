@@ -23,7 +23,7 @@ ROW_RATE_HZ = 50.0
 
 
 class MotionLog(StateLog):
-    """Rows of a motion without a known mission."""
+    """Log of a motion without a known mission."""
 
     def append(
         self, time_s: float, truth: Array, actuator_commands: Sequence[float] | Array, flow_ned: Sequence[float] | Array

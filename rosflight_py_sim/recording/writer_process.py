@@ -19,7 +19,7 @@ from rosflight_py_sim.recording.pipe_messages import DESCRIPTIONS, FRAME, Channe
 _F_SETPIPE_SZ = 1031
 _PIPE = 1 << 20
 
-# Time to write the contents of pipe and memory, with a wide margin for a slow disk.
+# Time limit for writing the contents of pipe and memory, with a wide margin for a slow disk.
 _PATIENCE_S = 30.0
 
 
@@ -84,7 +84,7 @@ class WriterProcess:
         if path.exists():
             raise RecordingError(f"the file '{path}' already exists")
         settings = json.dumps({"simulated": simulated, "facts": dict(facts)})
-        # In a session of its own: Ctrl-C ends the simulation, which then completes the file.
+        # A separate session: Ctrl-C must end only the simulation, which then completes the file.
         self._process = subprocess.Popen(
             [sys.executable, "-m", "rosflight_py_sim.recording.mcap_writer", str(path), settings],
             stdin=subprocess.PIPE,
@@ -106,7 +106,7 @@ class WriterProcess:
         return self._process.pid
 
     def channel(self, channel: Channel) -> Callable[[bytes], None]:
-        """A function that accepts serialised messages of a channel, stamped with the present time."""
+        """Function that sends a serialised message of a channel, stamped with the current time."""
         self._channels += 1
         number = self._channels
         description = json.dumps({"number": number, **asdict(channel)}).encode()

@@ -1,8 +1,8 @@
 """Sensor models with errors: one module per sensor, each computing readings from the truth vector.
 
-`SENSOR_PARAMETERS` is the sum of all their tables, with the launch site and the update rates. A sensor is built from
-checked values and a numpy Generator: give each its own (`Generator.spawn`), so that changing one sensor's rate does not
-affect the others' random numbers. The common error model is in `errors`.
+`SENSOR_PARAMETERS` combines all their tables with the launch site and the update rates. A sensor is built from checked
+values and a numpy Generator. Give each sensor its own Generator (`Generator.spawn`), so that changing one sensor's rate
+does not affect the random numbers of the others. The common error model is in `errors`.
 """
 
 from rosflight_py_sim.sensing import (

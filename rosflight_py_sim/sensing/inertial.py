@@ -72,11 +72,10 @@ PARAMETERS = (
 class InertialSensor:
     """Three-axis gyro and accelerometer at the centre of mass, aligned with the body axes.
 
-    `vibrating` tells whether the airframe vibrates and may be set before any sample. It changes the standard deviation
-    of the white noise, but not which or how many random numbers a sample draws. After `sample`: `accel` (3,) specific
-    force (m/s^2) and `gyro` (3,) angular rate (rad/s) as measured, body axes; `accel_bias` and `gyro_bias` (3,) the
-    true biases in that measurement. The four arrays are views of the sensor's
-    state: the next sample overwrites them.
+    `vibrating`, whether the airframe vibrates, may be set before any sample. It changes the standard deviation of the
+    white noise, but not the number of random draws. After `sample`: `accel` (3,) specific force (m/s^2) and `gyro` (3,)
+    angular rate (rad/s) as measured, body axes; `accel_bias` and `gyro_bias` (3,) the true biases in that measurement.
+    The four arrays are views of the sensor's state: the next sample overwrites them.
     """
 
     def __init__(self, values: Values, rng: np.random.Generator) -> None:

@@ -19,8 +19,8 @@ STANDALONE = "standalone"
 """Name of this package's dynamics, as an option value."""
 
 FOLDERS = "ROSFLIGHT_PY_SIM_VEHICLES"
-"""Environment variable: folders of your own vehicles, separated as in PATH; they take precedence over
-registered folders of packages."""
+"""Environment variable with your own vehicle folders, separated as in PATH; they take precedence over folders
+registered by packages."""
 
 
 def vehicle_files() -> dict[tuple[str, str], Path]:

@@ -48,8 +48,8 @@ class Pairing:
     Attributes:
         file: parameters of all nodes, which override the vehicle's own.
         command: command to type in another terminal; empty for none.
-        instance: option to append to the command for each vehicle of a fleet, if each needs its own program;
-        `{index}` stands for the vehicle's number, from 0. Empty: one program serves all.
+        instance: option appended to the command for each vehicle of a fleet, if each needs its own program; `{index}`
+            is replaced by the vehicle's number, from 0. Empty: one program serves all.
     """
 
     file: Path
@@ -89,14 +89,14 @@ class Vehicle:
         parameter_file: parameters of all nodes.
         firmware_file: the flight controller's parameters.
         actuators: actuators on the flight controller's outputs.
-        appearance: shape, from SHAPES.
+        appearance: shape, one of SHAPES.
         autopilot: executable of its autopilot; empty for none.
         waypoint_file: waypoints of its autopilot; None if the autopilot needs no list.
         flight_controller: default flight controller, from `registry.flight_controller_names`.
         pairings: configuration for other flight controllers, by their names.
         extra_nodes: executables of further nodes, besides those of every vehicle.
         spacing: distance between vehicles at the start of a fleet, m; eight must fit into its world.
-        mission: mission of `rosflight_py_sim fly`; None: the autopilot's.
+        mission: mission of `rosflight_py_sim fly`; None for the autopilot's.
         weather_file: parameters of the mission's wind or current.
     """
 
@@ -125,7 +125,7 @@ class Vehicle:
         return settings | ({"waypoint_file": str(self.waypoint_file)} if self.waypoint_file else {})
 
     def carrying(self, node: str, wanted: bool | None) -> Vehicle:
-        """Copy with or without a node; None: unchanged."""
+        """Copy with or without a node; `wanted` None: unchanged."""
         if wanted is None:
             return self
         others = tuple(one for one in self.extra_nodes if one != node)

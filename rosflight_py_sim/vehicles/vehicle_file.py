@@ -24,7 +24,7 @@ OPTIONAL = (
     "weather",
 )
 
-# Becomes part of ROS namespaces.
+# The name becomes part of ROS namespaces.
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
 _KINDS = {"motor": True, "servo": False}
@@ -37,7 +37,9 @@ def read_vehicle(file: Path) -> Vehicle:
         ParameterError: the file cannot be read, or is not a valid vehicle file.
     """
     if not _NAME.fullmatch(file.stem):
-        raise ParameterError(f"{file}: the file name names the vehicle; allowed: letters, digits and _, a letter first")
+        raise ParameterError(
+            f"{file}: the file name is the vehicle's name; allowed: letters, digits and _, starting with a letter"
+        )
     section = read_file(file, ParameterError).section((*REQUIRED, *OPTIONAL), REQUIRED)
 
     def executable(item: Item, ending: str = "") -> str:
@@ -79,11 +81,11 @@ def _whole(item: Item, least: int, most: int) -> int:
 
 
 def _file(item: Item) -> Path:
-    """A file; relative paths begin at the vehicle file's folder."""
+    """A file; relative paths start at the vehicle file's folder."""
     file = _path(item)
     if not file.is_file():
         raise item.refuse(
-            f"a path from {item.file.parent} to a file, or an absolute one", f"{item.text()}, not a file,"
+            f"the path of a file, absolute or relative to {item.file.parent}", f"{item.text()}, not a file,"
         )
     return file
 

@@ -45,7 +45,7 @@ class Pilot:
 def test_depth_and_yaw_are_held_where_services_and_topics_say(graph: GraphMaker, name: str) -> None:
     one = graph(vehicle_name=name, flight_controller="auv_autopilot")
     pilot = Pilot(one)
-    pilot.wait_for("released, thrusters still")
+    pilot.wait_for("released, thrusters stopped")
     answer = one.call("hold/here")
     assert answer.success
     assert answer.message.startswith("holding 0.")
@@ -55,7 +55,7 @@ def test_depth_and_yaw_are_held_where_services_and_topics_say(graph: GraphMaker,
     pilot.set(surge=0.3)
     pilot.wait_for("holding 1.00 m, -57 deg, surge 30 %, sway 0 %")
     one.spin_until(lambda: one.truth.twist.linear.x > 0.1, "motion ahead")
-    assert one.call("hold/release").message == "released, thrusters still"
+    assert one.call("hold/release").message == "released, thrusters stopped"
     pwm = one.hear(PWM_OUTPUT)
     one.spin_until(lambda: len(pwm) > 2)
     assert list(pwm[-1].values) == [1500] * 14

@@ -111,7 +111,7 @@ def test_vehicle_that_does_not_come_to_rest_is_refused_after_a_bounded_effort(
     text = refusal(**given)
     assert "the vehicle does not come to rest on the ground within" in text
     assert f"contact_damping_ratio {given.get('contact_damping_ratio', 0.7):g}" in text
-    assert "allowed: contact_points on which it can stand" in text
+    assert "allowed: contact_points on which the vehicle is stable" in text
     full = values(**given)
     points = contact_points(full)
     substeps = math.ceil(0.005 * fastest_contact_rate(full, points))

@@ -87,7 +87,7 @@ def test_file_is_read_as_it_says(kite: Write) -> None:
             "parameters: no.yaml\nf",
             3,
             "parameters",
-            "no.yaml, not a file, given; .*a path",
+            "no.yaml, not a file, given; .*the path of a file",
         ),
         ("fixedwing_autopilot", "rc", 5, "autopilot", "rc given; allowed: autopilot, fixedwing_autopilot"),
         ("output: 3", "output: 14", 8, r"actuators\[1\].output", "14 given; allowed: .*at most 13"),
@@ -129,7 +129,7 @@ def test_what_makes_no_sense_is_refused_with_path_and_line(
 
 def test_name_that_cannot_begin_a_namespace_is_refused(kite: Write) -> None:
     file = kite(KITE)
-    with pytest.raises(ParameterError, match=r"7-kites.yaml: the file name names the vehicle; allowed: letters"):
+    with pytest.raises(ParameterError, match=r"7-kites.yaml: the file name is the vehicle's name; allowed: letters"):
         vehicle(str(file.rename(file.with_name("7-kites.yaml"))))
 
 
