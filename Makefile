@@ -1,9 +1,9 @@
-# Every target sets up what it needs in .venv first. `make help` lists them.
+# Every target first sets up its requirements in .venv. `make help` lists the targets.
 
 PYTHON ?= python3
 VEHICLE ?= multirotor
 ARGS ?=
-# Nobody looks in continuous integration.
+# Continuous integration has no viewer.
 VIEW ?= $(if $(CI),,--view)
 
 VENV := .venv
@@ -12,12 +12,11 @@ LOG := $(VENV)/set_up.log
 LINT := $(VENV)/lint.log
 PIP := $(BIN)/python -m pip install --disable-pip-version-check --no-input
 
-# A sourced ROS 2 distribution must not leak into the environment, nor the library path of an outer Python that has
-# ROS 2 from wheels.
+# Keep a sourced ROS 2 distribution, and the library path of an outer Python with ROS 2 wheels, out of the environment.
 unexport PYTHONPATH PYTHONHOME AMENT_PREFIX_PATH CMAKE_PREFIX_PATH COLCON_PREFIX_PATH LD_LIBRARY_PATH
 unexport RMW_IMPLEMENTATION ROS_DISTRO ROS_VERSION ROS_PYTHON_VERSION VIRTUAL_ENV _ROS_WHEELS_BOOTSTRAP_COMPLETE
 
-# Without bytecode each of the processes that tests start would compile its modules anew.
+# Without bytecode, every process that a test starts would compile its modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
 STRICT := $(wildcard $(addprefix rosflight_py_sim/,physics yaml_section.py sensing firmware autopilot protocols transmitter \
@@ -30,30 +29,31 @@ KERNELS := $(wildcard rosflight_py_sim/jit.py rosflight_py_sim/kernel_*) $(shell
 .PHONY: help fly fly-ardupilot test lint bench docs fidelity lock clean
 .DEFAULT_GOAL := help
 
-help:  ## what there is to make
+help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
 	@echo "  Variables: VEHICLE=$(VEHICLE), ARGS for the program or for pytest, PYTHON=$(PYTHON)"
 
-fly: $(VENV)/.kernels  ## fly a mission with the whole node graph in one process
+fly: $(VENV)/.kernels  ## fly a mission, with all nodes in one process
 	@$(BIN)/rosflight_py_sim fly $(VIEW) --vehicle $(VEHICLE) $(ARGS)
 
-fly-ardupilot: $(VENV)/.kernels  ## let ArduPilot fly, which you start in another terminal
+fly-ardupilot: $(VENV)/.kernels  ## simulate for ArduPilot, which you start in another terminal
 	@$(BIN)/rosflight_py_sim sim --flight-controller ardupilot --vehicle $(VEHICLE) $(ARGS)
 
-lint: $(VENV)/.project  ## format and lint check, types
+lint: $(VENV)/.project  ## check format, lint and types
 	@$(BIN)/ruff format --check --output-format concise . || { echo "make: run $(BIN)/ruff format ." >&2; exit 1; }
 	@$(BIN)/ruff check --output-format concise .
 	@$(BIN)/mypy --cache-dir .mypy_cache/strict --strict $(STRICT)
 	@$(BIN)/mypy rosflight_py_sim benchmarks
 
-# The whole suite runs in two processes a core, because most tests wait for something, and lint beside it. Lint ends long
-# before the tests, whose closing line is the last one. A few tests start sooner in one process, after lint.
+# The whole suite runs in two processes per core, because most tests mostly wait, and in parallel with lint. Lint ends
+# long before the tests, so the tests' summary is the last line. With ARGS, lint runs first, and the tests run in one
+# process, which starts sooner.
 test: export ROS_AUTOMATIC_DISCOVERY_RANGE := LOCALHOST
-test: $(VENV)/.kernels $(if $(ARGS),lint)  ## lint and the whole test suite, or what ARGS chooses of it
+test: $(VENV)/.kernels $(if $(ARGS),lint)  ## run lint and the whole test suite, or the tests in ARGS
 ifeq ($(ARGS),)
 	@{ make --no-print-directory lint > $(LINT) 2>&1; result=$$?; echo; cat $(LINT); exit $$result; } & lint=$$!; \
 		$(BIN)/python -m pytest --numprocesses $$((2 * $$(nproc))) --dist worksteal; tests=$$?; \
-		wait $$lint || { echo "make: lint failed; what it printed is in $(LINT)" >&2; exit 1; }; exit $$tests
+		wait $$lint || { echo "make: lint failed; its output is in $(LINT)" >&2; exit 1; }; exit $$tests
 else
 	@$(BIN)/python -m pytest $(ARGS)
 endif
@@ -62,38 +62,38 @@ bench: export ROS_AUTOMATIC_DISCOVERY_RANGE := LOCALHOST
 bench: $(VENV)/.kernels  ## print the speed table
 	@$(BIN)/python -m benchmarks $(ARGS)
 
-docs: $(VENV)/.project  ## make a site of the documentation, in build/docs
+docs: $(VENV)/.project  ## build the documentation site in build/docs
 	@$(BIN)/python -m sphinx -q -W --keep-going -b html -c docs -d build/doctrees . build/docs $(ARGS)
 	@echo "site: build/docs/index.html"
 
-fidelity: $(VENV)/.kernels  ## draw the physics beside the book's equations
+fidelity: $(VENV)/.kernels  ## plot the physics against the book's equations
 	@$(BIN)/python test/fidelity/draw.py $(ARGS)
 
-lock: $(VENV)/.project  ## pin the newest allowed versions of everything in requirements.lock
+lock: $(VENV)/.project  ## pin the newest allowed versions of all packages in requirements.lock
 	@$(PIP) --quiet uv
 	@$(BIN)/python tools/build_requirements.py | $(BIN)/python -m uv pip compile --quiet --no-config --upgrade \
 		--universal --python-version 3.10 --generate-hashes --all-extras --custom-compile-command "make lock" \
 		--override tools/lock_overrides.txt --output-file requirements.lock setup.py rosflight_msgs/pyproject.toml -
 
-clean:  ## remove the environment and everything that was built
+clean:  ## remove the environment and all build output
 	@rm -rf $(VENV) build install log dist *.egg-info rosflight_msgs/build rosflight_msgs/dist tf2_msgs/build tf2_msgs/dist \
 		.mypy_cache .ruff_cache .pytest_cache .hypothesis
 	@find rosflight_py_sim test benchmarks tools -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# $(call step,what it does,command): one line on the screen, the rest in the log, the log's end if it fails.
+# $(call step,text,command): print the text, write the command's output to the log, and print the log's end on failure.
 define step
 	@echo "$(1)"
-	@{ $(2); } >> $(LOG) 2>&1 || { tail -n 25 $(LOG) >&2; echo "make: that failed; all of it is in $(LOG)" >&2; exit 1; }
+	@{ $(2); } >> $(LOG) 2>&1 || { tail -n 25 $(LOG) >&2; echo "make: failed; the full output is in $(LOG)" >&2; exit 1; }
 endef
 
 $(VENV)/.created:
 	@$(PYTHON) tools/check_machine.py
-	@echo "Setting up $(VENV) with $$($(PYTHON) --version); once, for a few minutes"
+	@echo "Setting up $(VENV) with $$($(PYTHON) --version); takes a few minutes, once"
 	@$(PYTHON) -m venv --clear $(VENV)
 	@touch $@
 
 $(VENV)/.packages: requirements.lock $(VENV)/.created
-	$(call step,  installing the packages of requirements.lock (ROS 2 among them),$(PIP) --no-deps --require-hashes -r requirements.lock)
+	$(call step,  installing the packages of requirements.lock (including ROS 2),$(PIP) --no-deps --require-hashes -r requirements.lock)
 	@touch $@
 
 $(VENV)/.rosflight_msgs: $(INTERFACES) $(VENV)/.packages
@@ -101,7 +101,7 @@ $(VENV)/.rosflight_msgs: $(INTERFACES) $(VENV)/.packages
 	@touch $@
 
 $(VENV)/.project: setup.py setup.cfg package.xml $(VENV)/.rosflight_msgs
-	$(call step,  installing rosflight_py_sim so that edits count,$(PIP) --no-build-isolation --no-deps --editable .)
+	$(call step,  installing rosflight_py_sim in editable mode,$(PIP) --no-build-isolation --no-deps --editable .)
 	@touch $@
 
 $(VENV)/.kernels: $(KERNELS) $(VENV)/.project

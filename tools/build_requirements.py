@@ -1,4 +1,4 @@
-"""Print what the two packages need to be built, a requirement a line, for `make lock`."""
+"""Print the build requirements of both packages, one per line, for `make lock`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Says in one message what this machine still needs before `make` can set the project up.
+"""Check that this machine meets the requirements of `make`, and report everything that is missing in one message.
 
-Run by the Makefile with the Python that is to make the virtual environment, which may be too old for anything newer
-than Python 3.6, so this file keeps to that.
+The Makefile runs this file with the Python for the virtual environment. That Python may be too old, so this file is
+restricted to the syntax of Python 3.6.
 """
 
 import os
@@ -16,16 +16,16 @@ NEWEST = (3, 14)
 
 
 def problems():
-    """Texts of what is missing, and the Debian packages that would bring it."""
+    """Descriptions of what is missing, and the Debian packages that provide it."""
     found, packages = [], []
     version = f"{sys.version_info[0]}.{sys.version_info[1]}"
     if not OLDEST <= sys.version_info[:2] <= NEWEST:
         return [
-            f"{sys.executable} is Python {version}; Python 3.10 to 3.14 is needed. If another is installed, name it: "
+            f"{sys.executable} is Python {version}; Python 3.10 to 3.14 is required. To use another one, run: "
             "make PYTHON=python3.12 ..."
         ], []
     if sys.platform != "linux" or platform.machine() != "x86_64":
-        found.append("ROS 2 comes as Python wheels for Linux on x86-64 only; elsewhere build with colcon (see README)")
+        found.append("ROS 2 wheels exist only for Linux on x86-64; on other systems build with colcon (see README)")
     try:
         import ensurepip  # noqa: F401
         import venv  # noqa: F401
@@ -37,13 +37,13 @@ def problems():
         packages.append("python3-dev")
     compiler = shutil.which(os.environ.get("CXX", "c++").split()[0])
     if compiler is None or shutil.which(os.environ.get("CC", "cc").split()[0]) is None:
-        found.append("there is no C and C++ compiler")
+        found.append("a C and C++ compiler is missing")
         packages.append("g++")
     return found, packages
 
 
 def main():
-    """Exit status 1, and the reasons on standard error, where something is missing."""
+    """Return the exit status: 1, with the reasons on standard error, if something is missing."""
     found, packages = problems()
     for text in found:
         sys.stderr.write(f"make: {text}\n")

@@ -1,8 +1,8 @@
-"""Prints the gains of a fixed wing's autopilot as they go into its parameter file.
+"""Print the gains of a fixed wing's autopilot, in the format of its parameter file.
 
     .venv/bin/python tools/design_autopilot_gains.py anaconda 18
 
-A test compares the files in config/ with what this gives.
+A test compares the files in config/ with this output.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from rosflight_py_sim.vehicles import vehicle
 
 
 def gains(name: str, airspeed: float) -> dict[str, float]:
-    """Parameters of the autopilot of the vehicle of that name, to three digits."""
+    """Autopilot parameters of the vehicle with this name, to three digits."""
     chosen = vehicle(name)
     steady = steady_vehicle(chosen, ["--ros-args", "--params-file", str(chosen.parameter_file)])
     return {key: float(f"{value:.3g}") for key, value in designed_gains(steady.model, airspeed).items()}

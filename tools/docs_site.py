@@ -1,8 +1,8 @@
-"""What the documentation's site has that the pages on a forge have not; a Sphinx extension, for docs/conf.py.
+"""Sphinx extension of docs/conf.py: additions to the site that Markdown pages on a forge do not need.
 
-The pages stay plain Markdown, whose links work in both places, because the source directory of the site is the
-project's. Added here are: a table of contents, from the headings and tables of docs/index.md; the docstrings of the
-classes that docs/api.md names; sequence diagrams, drawn, and flowcharts as text; a first page that leads to
+The pages remain plain Markdown with links that work in both places, because the site's source directory is the
+project's. The extension adds a table of contents from the headings and tables of docs/index.md, the docstrings of the
+classes named in docs/api.md, rendered sequence diagrams, flowcharts as text, and a first page that redirects to
 docs/index.html.
 """
 
@@ -23,7 +23,7 @@ _API_ROW = re.compile(r"^\| `(?P<name>\w+)` \|.*?\]\(\.\./(?P<file>rosflight_py_
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Register all of it."""
+    """Register the extension."""
     app.connect("source-read", _extend_page)
     # Before the extension that reads Google's style does.
     app.connect("autodoc-process-docstring", _plain_docstring, priority=400)
@@ -40,7 +40,7 @@ def _extend_page(app: Sphinx, page: str, text: list[str]) -> None:
 
 
 def contents(page: str) -> str:
-    """Hidden tables of contents, a heading each, of all pages that Markdown text links to below its headings."""
+    """Hidden tables of contents, one per heading, of the pages that the Markdown text links to below it."""
     sections: dict[str, list[str]] = {}
     seen: set[str] = set()
     heading = ""
@@ -67,7 +67,7 @@ def api(page: str) -> str:
 
 
 def _plain_docstring(app: Sphinx, what: str, name: str, thing: object, options: object, lines: list[str]) -> None:
-    """Take docstrings as they are written here: names in single backticks, and no other markup."""
+    """Convert docstrings from this project's style: names in single backticks, and no other markup."""
     for i, line in enumerate(lines):
         parts = line.split("`")
         for j in range(0, len(parts), 2):
@@ -83,7 +83,7 @@ def _lead_to_contents(app: Sphinx, failure: Exception | None) -> None:
         (Path(app.outdir) / "index.html").write_text(text, encoding="utf-8")
 
 
-# Sequence diagrams, which forges draw by themselves.
+# Sequence diagrams, which forges render themselves.
 
 _COLUMN, _ROW, _TOP, _LETTER = 200, 34, 44, 6.7
 
@@ -93,7 +93,7 @@ _NOTE = re.compile(r"Note over (\w+): (.+)")
 
 
 class MermaidDiagram(Directive):
-    """Mermaid's sequence diagrams: participants, messages and notes over one participant; of flowcharts the text."""
+    """Mermaid diagram: sequence diagrams of participants, messages and notes are drawn, flowcharts shown as text."""
 
     has_content = True
 
@@ -112,7 +112,7 @@ def sequence_diagram(lines: list[str]) -> str:
     """SVG of a sequence diagram.
 
     Raises:
-        ValueError: a line is none of those that can be drawn.
+        ValueError: a line is not supported.
     """
     first, *rest = [line.strip() for line in lines if line.strip()]
     if first != "sequenceDiagram":
@@ -127,7 +127,7 @@ def sequence_diagram(lines: list[str]) -> str:
         elif found := _NOTE.fullmatch(line):
             steps.append((found[1], found[1], found[2]))
         else:
-            raise ValueError(f"'{line}': neither participant, message nor note over one")
+            raise ValueError(f"'{line}': neither a participant, a message nor a note over one participant")
     x = {name: _COLUMN // 2 + 12 + _COLUMN * i for i, name in enumerate(names)}
     width, height = _COLUMN * len(names) + 24, _TOP + _ROW * (len(steps) + 1)
     parts: list[str] = []

@@ -1,4 +1,4 @@
-"""Draws docs/pictures/cameras.png: what a vehicle's cameras see in the worlds of the package.
+"""Draw docs/pictures/cameras.png: views of a vehicle's cameras in the package's worlds.
 
 Run from the project's folder: `.venv/bin/python tools/draw_camera_views.py`.
 """
@@ -23,7 +23,7 @@ _GAP = 6
 
 
 def view(world: World, camera: str, place: tuple[float, float, float], *turns_deg: float) -> NDArray[np.uint8]:
-    """What a camera sees from a vehicle at a place, turned by roll, pitch and yaw."""
+    """View of a camera on a vehicle at a position NED (m), turned by roll, pitch and yaw (deg)."""
     truth = np.zeros(19)
     truth[:3] = place
     truth[3:7] = euler2quat(*(math.radians(turn) for turn in turns_deg))
@@ -35,7 +35,7 @@ def view(world: World, camera: str, place: tuple[float, float, float], *turns_de
 
 
 def main() -> None:
-    """Draw."""
+    """Draw the picture."""
     pool, sea = load_world("pool"), load_world("open_water")
     rows = [
         [

@@ -1,8 +1,8 @@
-"""Draws docs/pictures/node_graph.svg and writes docs/node_graph.md from the running graph.
+"""Draw docs/pictures/node_graph.svg and write docs/node_graph.md from a running graph.
 
-Run from the project's folder: `.venv/bin/python tools/draw_node_graph.py`. Which topics there are, of which type, who
-publishes and who hears them, and how often, is asked of the live graph. A test compares both files with what the graph
-says. The table of the step's topics is that of `interfaces/step_topics.py`.
+Run from the project's folder: `.venv/bin/python tools/draw_node_graph.py`. Topics, their types, publishers, subscribers
+and rates are queried from the running graph. A test compares both files with the graph. The table of the step's topics
+comes from `interfaces/step_topics.py`.
 """
 
 from __future__ import annotations
@@ -34,11 +34,9 @@ DOCS = Path(__file__).parents[1] / "docs"
 PICTURE = DOCS / "pictures" / "node_graph.svg"
 
 OTHERS = "your programs"
-"""Stands for whoever may hear what nobody in the graph hears, or publish what nobody publishes."""
+"""Entry for topics without a publisher or a subscriber in the graph."""
 
 PAGE = DOCS / "node_graph.md"
-
-# The node that holds the clock of the composed graph.
 
 _WELL = Report(Health.OK, "")
 
@@ -58,18 +56,18 @@ def live_graph() -> GraphModel:
         model = GraphWatch(listener).model()
         foreign = {node.name for node in model.nodes} - {node.get_fully_qualified_name() for node in graph.nodes}
         if foreign:
-            sys.exit(f"others are in ROS domain {os.environ['ROS_DOMAIN_ID']}, too: {foreign}; run this again")
+            sys.exit(f"other nodes in ROS domain {os.environ['ROS_DOMAIN_ID']}: {foreign}; run this again")
         counts: Counter[str] = Counter()
         for topic in model.topics:
             _count(listener, topic, counts)
-        # First, subscriptions and publishers are matched.
+        # The first period only lets subscriptions and publishers match.
         for seconds in (_SETTLED_S, _COUNTED_S):
             counts.clear()
             end_ns = clock.now().nanoseconds + seconds * NANOSECONDS
             graph.spin(lambda until_ns=end_ns: clock.now().nanoseconds < until_ns)
     finally:
         graph.close()
-    # Two messages in four seconds are a coincidence, not a rate.
+    # Two messages in four seconds do not make a rate.
     rates = {name: float(round(count / _COUNTED_S)) for name, count in counts.items() if count > 2}
     topics = [TopicEntry(t.name, t.type_name, t.publishers, t.subscribers, rates.get(t.name)) for t in model.topics]
     return GraphModel(tuple(NodeEntry(n.name, _WELL) for n in model.nodes), tuple(topics))
@@ -124,7 +122,7 @@ def _mermaid_lines(model: GraphModel) -> list[str]:
 
 
 def _step_lines() -> list[str]:
-    """The rows of `STEP_TOPICS`, and their messages."""
+    """Rows of `STEP_TOPICS`, and their messages."""
     lines = [
         "## The topics of the step",
         "",
@@ -156,7 +154,7 @@ def _step_lines() -> list[str]:
 
 
 def _qos(row: StepTopic[Any]) -> str:
-    """Names of the profiles that are offered and requested."""
+    """Names of the offered and requested profiles."""
     profiles = [(name, value) for name, value in vars(qos).items() if isinstance(value, QoSProfile)]
 
     def name_of(profile: QoSProfile) -> str:
@@ -169,7 +167,7 @@ def _qos(row: StepTopic[Any]) -> str:
 
 
 def _contents(carried: type) -> str:
-    """What the fields of a message are, with units."""
+    """Contents of a message's fields, with units."""
     if carried is int:
         return "Simulated time, ns."
     if carried is VehicleState:
@@ -187,7 +185,7 @@ def picture(model: GraphModel) -> str:
 
 
 def main() -> None:
-    """Ask the graph, in a domain of its own, and write both files."""
+    """Run the graph in a separate ROS domain, and write both files."""
     os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
     os.environ["ROS_DOMAIN_ID"] = str(random.SystemRandom().randint(1, 101))
     model = live_graph()

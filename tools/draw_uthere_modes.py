@@ -1,7 +1,7 @@
-"""Draws docs/pictures/uthere_modes.png: the modes of a plane that programs steer, from the table that the code goes by.
+"""Draw docs/pictures/uthere_modes.png: the modes of a plane controlled by programs, from the code's transition table.
 
-Run from the project's folder: `.venv/bin/python tools/draw_uthere_modes.py`. Only the places of boxes and arrows are
-written down here; a test compares the picture with the table.
+Run from the project's folder: `.venv/bin/python tools/draw_uthere_modes.py`. This file defines only the positions of
+boxes and arrows; a test compares the picture with the table.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ PLACES = {
     Mode.RETURN_HOME: (11.1, 6.4),
 }
 
-# What leads out of each of these modes alike leads out of the frame around them.
+# Transitions that leave all of these modes start at the frame around them.
 FLYING = (Mode.TAKE_OFF, Mode.WAYPOINT, Mode.PACKET_TARGET, Mode.RETURN_HOME)
 COMMON = (Event.OVERRIDE_ON, Event.DISARMED)
 
@@ -60,7 +60,7 @@ _LINE = "#374151"
 
 
 def edges() -> list[list[str]]:
-    """Mode, mode and events of each arrow that stands for itself, by name."""
+    """Names of start mode, end mode and events, for each arrow that does not start at the frame."""
     arrows: dict[tuple[Mode, Mode], list[str]] = {}
     for mode, ways in TRANSITIONS.items():
         for event, target in ways.items():

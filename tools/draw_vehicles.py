@@ -1,4 +1,4 @@
-"""Draws docs/pictures/vehicles.png: the vehicles as RViz and the browser show them.
+"""Draw docs/pictures/vehicles.png: the vehicles as shown in RViz and the browser.
 
 Run from the project's folder: `.venv/bin/python tools/draw_vehicles.py`.
 """
@@ -26,11 +26,11 @@ _COLUMNS = 3
 _BACKGROUND = (246, 243, 240)
 _TEXT = (80, 80, 80)
 
-# Where from and how far turned the vehicles are looked at: from ahead, the right and above, deg.
+# Direction of view, deg: from ahead, right and above.
 _PITCH, _YAW = -28.0, 215.0
 _LIGHT = np.array([0.35, 0.25, -0.9]) / np.linalg.norm([0.35, 0.25, -0.9])
 
-# A fixed wing rolls right and climbs a little; the others have nothing to move but rotors.
+# Outputs of a fixed wing that rolls right and climbs; other vehicles only have rotors to move.
 _OUTPUTS = [1750.0, 1400.0, 1600.0, 1500.0, 1700.0] + [1500.0] * 9
 
 Array = NDArray[np.float64]
@@ -49,7 +49,7 @@ def triangles(shape: Appearance) -> tuple[Array, Array]:
 
 
 def view(title: str, shape: Appearance) -> NDArray[np.uint8]:
-    """A picture (HEIGHT, WIDTH, 3), blue green red, without perspective, of which every pixel shows what is nearest."""
+    """Orthographic picture (HEIGHT, WIDTH, 3), blue green red, with hidden surfaces removed."""
     corners, colours = triangles(shape)
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     normals /= np.linalg.norm(normals, axis=1)[:, np.newaxis]
@@ -71,7 +71,7 @@ def view(title: str, shape: Appearance) -> NDArray[np.uint8]:
 
 
 def _fill(picture: Array, depth: Array, corners: Array, near: Array, colour: Array) -> None:
-    """Draw one triangle where nothing nearer is."""
+    """Draw one triangle with a depth test."""
     (ax, ay), (bx, by), (cx, cy) = corners
     area = (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
     if abs(area) < 1e-9:
@@ -89,8 +89,8 @@ def _fill(picture: Array, depth: Array, corners: Array, near: Array, colour: Arr
 
 
 def main() -> None:
-    """Draw."""
-    # One picture where several names stand for the same vehicle.
+    """Draw the picture."""
+    # Several names of the same vehicle share one picture.
     first: dict[Path, tuple[str, Vehicle]] = {}
     for (name, dynamics), one in all_vehicles().items():
         first.setdefault(one.parameter_file, (name if dynamics == STANDALONE else f"{name} by {dynamics}", one))

@@ -1,4 +1,4 @@
-"""Draws docs/pictures/web_viewer.png: a flight, started by the page's own buttons, in a browser without a window.
+"""Draw docs/pictures/web_viewer.png: a flight in a headless browser, started by the page's buttons.
 
     .venv/bin/python tools/draw_web_viewer.py [--vehicle NAME] [--seconds S] [--output FILE] [--open CHECKBOX]
 
@@ -31,12 +31,12 @@ PATIENCE_S = 120.0
 
 
 def main() -> None:
-    """Fly, and take the picture."""
+    """Fly, and take a screenshot."""
     parser = argparse.ArgumentParser(description="Draw the browser viewer.")
     parser.add_argument("--vehicle", default=DEFAULT_VEHICLE)
-    parser.add_argument("--seconds", type=float, default=22.0, help="of the mission, before the picture")
+    parser.add_argument("--seconds", type=float, default=22.0, help="duration of the mission before the screenshot, s")
     parser.add_argument("--output", type=Path, default=PICTURE)
-    parser.add_argument("--open", default="", help="a checkbox to tick before")
+    parser.add_argument("--open", default="", help="checkbox to tick before the screenshot")
     options = parser.parse_args()
     environment = os.environ | {
         "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
@@ -59,7 +59,7 @@ def _address(lines: IO[str]) -> str:
         said = re.search(r"http://\S+", line)
         if said:
             return said[0]
-    raise RuntimeError("the viewer has not said where it is")
+    raise RuntimeError("the viewer has not printed its URL")
 
 
 def _draw(url: str, options: argparse.Namespace, *, has_pilot: bool) -> None:
@@ -80,7 +80,7 @@ def _draw(url: str, options: argparse.Namespace, *, has_pilot: bool) -> None:
         if options.open:
             page.get_by_label(options.open).dispatch_event("click")
         _wait_for_time(page, _time(page) + options.seconds)
-        # What the page says of this browser, which has no graphics card.
+        # Warnings that this browser has no graphics card.
         for close in page.locator(".mantine-Notification-closeButton").all():
             close.dispatch_event("click")
         page.wait_for_timeout(1500)
@@ -96,7 +96,7 @@ def _press(page: Any, label: str, answer: str) -> None:
     while not button.is_enabled() and time.monotonic() < end:
         page.wait_for_timeout(100)
     if label == "Arm, disarm":
-        # The firmware refuses before its IMU is calibrated, and says so beside the time until then.
+        # The firmware refuses until its IMU is calibrated; until then the page shows the refusal beside the time.
         _wait_for_time(page, _time(page) + 4.0)
     button.dispatch_event("click")
     page.get_by_text(answer).first.wait_for(state="attached")

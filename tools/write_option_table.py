@@ -1,7 +1,7 @@
-"""Writes the table of options into docs/launch.md, from the one that launch files and command line read.
+"""Write the table of options into docs/launch.md, from the table used by launch files and command line.
 
-Run from the project's folder: `.venv/bin/python tools/write_option_table.py`. A test compares the page with what this
-gives.
+Run from the project's folder: `.venv/bin/python tools/write_option_table.py`. A test compares the page with this
+output.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ HEADER = "| argument | command line | value | default | meaning |"
 
 
 def page(text: str) -> str:
-    """The page's text with the table as the code has it."""
+    """Text of the page with the table from the code."""
     before, _, after = text.partition(HEADER)
     _, rest = re.split(r"^(?!\|)", after.partition("\n")[2], maxsplit=1, flags=re.MULTILINE)
     return f"{before}{HEADER}\n|---|---|---|---|---|\n{''.join(map(_row, all_options().values()))}{rest}"

@@ -154,7 +154,7 @@ def _object(item: Item, world: World, others: list[Object]) -> Object:
         raise section.get("name", item).refuse("names that no other object has", f"'{name}'")
     solid = section.read("solid", lambda one: one.choice(_SWITCH), kind.has_bulk)
     if solid and not kind.has_bulk:
-        raise section["solid"].refuse(f"false, because a {kind.label} is paint")
+        raise section["solid"].refuse(f"false for a {kind.label}, because it is paint")
     yaw = section.read("yaw_deg", _yaw, 0.0)
     thing = Object(name, kind, _position(section["position"]), yaw, size, _colour(section["colour"]), solid)
     for corner in corners(thing):
