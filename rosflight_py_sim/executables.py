@@ -41,7 +41,7 @@ NODE_CLASSES = {
 def exit_on_signals() -> None:
     """End the process at once with exit code 0 on SIGINT and SIGTERM, until `running.run` handles them.
 
-    Nothing needs cleaning up before a node exists.
+    Before a node exists, there is nothing to clean up.
     """
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: os._exit(0))

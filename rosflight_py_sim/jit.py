@@ -1,19 +1,18 @@
 """Compilation of the hot numeric loops.
 
-`kernel` compiles a function with numba where numba is installed and leaves it as plain Python where it is
-not, so one source serves both; tests check that both give equal results. A kernel takes and returns floats and
-integers; it also takes arrays, of one type only: float64, or the pixels of a picture. It neither creates nor returns an
-array.
+`kernel` compiles a function with numba if numba is installed; otherwise the function remains plain Python. Tests check
+that both give equal results. A kernel takes and returns floats and integers; it also takes arrays of float64 or of the
+pixels of a picture. It neither creates nor returns an array.
 
 Compiled kernels come from one of two places:
 
 - the kernel library, an extension module that `rosflight_py_sim compile` builds (`kernel_library.py`). A process that
-  loads the library starts at once and does not import numba. The library is valid for exactly these sources.
-- numba, if there is no library of these sources, or for arguments for which the library has no kernel. numba compiles
-  at the first call and caches the result.
+  loads the library starts at once and does not import numba. The library is valid only for the sources from which it
+  was built.
+- numba, if there is no library of these sources, or for arguments that the library's kernel does not take. numba
+  compiles at the first call and caches the result.
 
-Setting the environment variable ROSFLIGHT_PY_SIM_NO_JIT to 1 chooses plain Python even where numba is
-installed.
+With the environment variable ROSFLIGHT_PY_SIM_NO_JIT set to 1, kernels are plain Python even if numba is installed.
 """
 
 from __future__ import annotations
@@ -31,10 +30,10 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 COMPILED = os.environ.get("ROSFLIGHT_PY_SIM_NO_JIT") != "1" and find_spec("numba") is not None
-"""True where kernels run compiled."""
+"""Whether kernels run compiled."""
 
-# Without numba's runtime no array is reference-counted: an array argument then takes a third of the time, and kernels
-# that call one another take a fifth.
+# Without numba's runtime, arrays are not reference-counted: passing an array takes a third of the time, and calls
+# between kernels take a fifth.
 _OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy", "_nrt": False}
 
 LIBRARY_NAME = "rosflight_kernels"
@@ -54,9 +53,9 @@ def kernel_sources() -> Iterator[tuple[Path, bytes]]:
 
 
 def _cache_folder() -> Path:
-    """Folder for compiled kernels, one for each state of the kernels' sources and of the code that builds the library.
+    """Folder for compiled kernels, one per version of the kernels' sources and of the code that builds the library.
 
-    numba notices a change in a kernel's own file, but not in a kernel that it calls from another file.
+    numba detects changes in a kernel's file, but not in other files with kernels that it calls.
     """
     package = Path(__file__).parent
     makers = ("kernel_library.c", "kernel_library.py", "kernel_signatures.py")
@@ -100,7 +99,7 @@ def _found_library() -> ModuleType | None:
 _CACHE = _cache_folder() if COMPILED else Path()
 
 LIBRARY = _found_library() if COMPILED else None
-"""The kernel library of these sources; None if it has not been built, or not for this Python, numpy and C library."""
+"""The kernel library; None if it has not been built for these sources and this Python, numpy and C library."""
 
 
 class Kernel:
@@ -111,7 +110,7 @@ class Kernel:
     """
 
     def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
-        """Keep the function and numba's options for it."""
+        """Store the function and numba's options for it."""
         self.py_func = function
         self._options = options
 
@@ -126,16 +125,16 @@ class Kernel:
 
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile `function` for speed where numba is installed; return it unchanged otherwise.
+    """Compile `function` for speed if numba is installed; otherwise return it unchanged.
 
-    Compiled code is kept in the user's cache folder; numba's own part of it in NUMBA_CACHE_DIR, if that is set.
-    Strict IEEE arithmetic is kept (no fastmath): the compiled and the plain path agree to rounding.
+    Compiled code is cached in the user's cache folder; numba's part of it in NUMBA_CACHE_DIR, if that is set.
+    Arithmetic is strict IEEE (no fastmath): compiled and plain code agree to rounding.
     """
     return _compiled(function, {})
 
 
 def kernel_part(function: Callable[P, R]) -> Callable[P, R]:
-    """As `kernel`, for a function that a kernel calls in each pass of a loop: it is inlined into the kernel."""
+    """As `kernel`, for a function that a kernel calls inside a loop: it is inlined into the kernel."""
     return _compiled(function, {"inline": "always"})
 
 
@@ -146,7 +145,7 @@ def plain(compiled: Callable[P, R]) -> Callable[P, R]:
 
 
 def _behind(compiled: Any) -> Any:
-    """The `Kernel` that a function of the kernel library falls back on; anything else is returned unchanged."""
+    """The `Kernel` that a function of the kernel library falls back to; other objects are returned unchanged."""
     return getattr(compiled, "__self__", compiled)
 
 

@@ -1,10 +1,10 @@
-"""The kernel library: every kernel as machine code in one extension module, which runs without numba.
+"""Kernel library: machine code of all kernels in one extension module, which runs without numba.
 
-numba compiles each kernel for the types of `kernel_signatures.py`. LLVM writes position-independent machine code of it.
-The C compiler adds a function for each kernel that Python calls (`kernel_library.c` and what is generated here). This
-function hands the call on to numba (`jit.Kernel`) where an argument has another type, layout or number of dimensions.
+numba compiles each kernel for the types of `kernel_signatures.py`, and LLVM emits position-independent machine code.
+The C compiler adds a wrapper for each kernel, which Python calls (`kernel_library.c` and the code generated here). If
+an argument has another type, layout or number of dimensions, the wrapper passes the call on to numba (`jit.Kernel`).
 
-The arithmetic is numba's own, to the bit: the C code checks arguments and passes them on.
+Results are identical to numba's to the bit: the C code only checks arguments and passes them on.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from rosflight_py_sim import jit
 from rosflight_py_sim.kernel_signatures import Argument, arguments_of
 
 CPU = {"x86_64": "x86-64-v2"}
-"""Oldest processor that the machine code runs on, by architecture; for others LLVM's `generic`."""
+"""Oldest supported processor by architecture; LLVM's `generic` for others."""
 
 C_TYPES = {"float64": "double", "int64": "int64_t", "boolean": "int64_t"}
-"""numba's name of a number's type to C's; a boolean is passed as 0 or 1."""
+"""C type of a number by numba's name of its type; a boolean is passed as 0 or 1."""
 
 OBJECTS = {"float64": "PyFloat_FromDouble", "int64": "PyLong_FromLongLong", "bool": "PyBool_FromLong"}
-"""numba's name of a result's type to the C function that makes a Python object of it."""
+"""C function that converts a result to a Python object, by numba's name of its type."""
 
 SUPPLIED = {
     *("numba_gil_ensure", "numba_unpickle", "numba_runtime_build_excinfo_struct", "numba_do_raise"),
@@ -46,7 +46,7 @@ SUPPLIED = {
 
 
 class LibraryError(Exception):
-    """The library cannot be built; the text says why."""
+    """The library cannot be built; the text gives the reason."""
 
 
 @dataclass(frozen=True)
@@ -56,10 +56,10 @@ class CompiledKernel:
     Attributes:
         name: module and name of the function.
         symbol: name of the machine code.
-        arguments: of the kernel.
-        read_only: for each argument whether it is an array that the machine code certainly does not write to.
-        results: numba's names of the types of what it returns.
-        in_tuple: whether it returns a tuple.
+        arguments: arguments of the kernel.
+        read_only: for each argument, whether it is an array that the machine code never writes to.
+        results: numba's names of the types of the results.
+        in_tuple: whether the kernel returns a tuple.
         machine_code: an object file.
     """
 
@@ -73,7 +73,7 @@ class CompiledKernel:
 
 
 def build_library() -> list[str]:
-    """Build the library of these sources on all cores; the kernels that are left to numba, with reasons.
+    """Build the library of these sources on all cores; return the kernels left to numba, with reasons.
 
     Raises:
         LibraryError: numba or a C compiler is missing or fails.
@@ -89,7 +89,7 @@ def build_library() -> list[str]:
         if b"\n@kernel" in text:
             words = (package.name, *source.relative_to(package).with_suffix("").parts)
             rooms[words[1]].append(".".join(words))
-    # A process takes whole folders, because a kernel mostly calls kernels of its own folder.
+    # Each process compiles whole folders, because kernels mostly call kernels in the same folder.
     with ProcessPoolExecutor(min(os.cpu_count() or 1, len(rooms)), get_context("spawn")) as pool:
         done = [one for compiled in pool.map(compiled_kernels, rooms.values()) for one in compiled]
     path = jit.library_path()
@@ -114,12 +114,12 @@ def _linked(kernels: Sequence[CompiledKernel], folder: Path, compiler: str) -> P
     try:
         jit.load_library(linked)
     except ImportError as error:
-        raise LibraryError(f"the library that {compiler} made cannot be loaded: {error}") from error
+        raise LibraryError(f"the library built by {compiler} cannot be loaded: {error}") from error
     return linked
 
 
 def compiled_kernels(module_names: Sequence[str]) -> list[CompiledKernel | str]:
-    """Every kernel of some modules that takes only numbers and arrays; in the place of one that fails, the reason."""
+    """All kernels of some modules that take only numbers and arrays; for a kernel that fails, the reason."""
     import numba
 
     compiled: list[CompiledKernel | str] = []
@@ -160,7 +160,7 @@ def _compiled_kernel(dispatcher: Any, arguments: Sequence[Argument], symbol: str
         elif value.name == "PyErr_WriteUnraisable":
             value.name = "kernel_raised"
         elif not value.is_declaration:
-            value.linkage = "internal"  # other kernels have their own of the same name
+            value.linkage = "internal"  # other kernels define the same name
         elif value.name.startswith(("NRT_", "numba_")) and value.name not in SUPPLIED:
             raise LibraryError(f"needs {value.name} of numba; a kernel makes no arrays")
     target = llvm.Target.from_default_triple()
@@ -179,7 +179,7 @@ def _compiled_kernel(dispatcher: Any, arguments: Sequence[Argument], symbol: str
 
 
 def _read_only(function: Any, arguments: Sequence[Argument]) -> tuple[bool, ...]:
-    """For each argument of a kernel whether LLVM has found that the function only reads it."""
+    """For each argument of a kernel, whether LLVM found that the function only reads it."""
     parameters = iter(function.arguments)
     found = []
     for argument in arguments:
@@ -189,7 +189,7 @@ def _read_only(function: Any, arguments: Sequence[Argument]) -> tuple[bool, ...]
 
 
 def _entry(dispatcher: Any, arguments: Sequence[Argument], results: Sequence[Any], in_tuple: bool) -> Any:
-    """The kernel as a C function: for an array it takes data and shape, for a result a place to write it to."""
+    """The kernel as a C function, which takes data and shape for an array, and a pointer for each result."""
     from numba import carray, cfunc, types
 
     def passed(kind: Any) -> Any:
@@ -215,7 +215,7 @@ def _entry(dispatcher: Any, arguments: Sequence[Argument], results: Sequence[Any
 
 
 def c_functions(kernels: Sequence[CompiledKernel]) -> str:
-    """The C functions that Python calls, and the table of them."""
+    """C code of the functions that Python calls, and of their table."""
     table = [f'    {{"{one.name}", (PyCFunction)(void (*)(void))call_{one.symbol}, FLAGS, NULL}},' for one in kernels]
     table = ["static PyMethodDef kernels[] = {", *table, "    {NULL, NULL, 0, NULL},", "};", ""]
     return "\n".join([*map(_c_function, kernels), *table])

@@ -58,7 +58,7 @@ def dimensions_in(function: Callable[..., Any]) -> dict[str, int]:
     """Number of dimensions of each variable of a kernel, by name.
 
     A variable has as many dimensions as the code indexes, in the kernel itself and in the kernels that it is passed to.
-    The annotation does not give the number: NDArray[np.float64] stands for arrays of any number of dimensions.
+    The annotation does not give the number: NDArray[np.float64] has no fixed number of dimensions.
     """
     tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
     arrays = [name for name, hint in typing.get_type_hints(function).items() if _is_array(hint)]
@@ -72,7 +72,7 @@ def dimensions_in(function: Callable[..., Any]) -> dict[str, int]:
             found[value.id] = max(found[value.id], dimensions)
 
     before: dict[str, int] = {}
-    while before != found:  # a row of an array may be used below the line that takes it
+    while before != found:  # a row of an array may be used after the line that assigns it
         before = dict(found)
         for node in ast.walk(tree):
             match node:
@@ -98,7 +98,7 @@ def _taken_by(called: ast.expr, function: Callable[..., Any]) -> list[int]:
 
 
 def _named(name: ast.expr, names: dict[str, Any]) -> Any:
-    """The object that a name, or an attribute of one, stands for in a module; None for any other expression."""
+    """The object that a name, or an attribute of a name, refers to in a module; None for any other expression."""
     if isinstance(name, ast.Attribute):
         return getattr(_named(name.value, names), name.attr, None)
     return names.get(name.id) if isinstance(name, ast.Name) else None

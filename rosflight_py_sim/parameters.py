@@ -58,7 +58,7 @@ class Parameter:
     overrides: Parameter | None = field(default=None, repr=False)
 
     def overridden(self, reason: str, **changes: Any) -> Parameter:
-        """The parameter with other values, for a node that needs them; the reason joins the text."""
+        """The parameter with other values, for a node that needs them; the reason is added to the text."""
         return replace(self, text=f"{self.text}; {reason}", overrides=self, **changes)
 
     @property

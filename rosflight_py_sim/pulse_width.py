@@ -20,7 +20,7 @@ OUTPUTS = 14
 LOW_US, CENTRE_US, HIGH_US = 1000, 1500, 2000
 
 NO_PULSE_US = 500.0
-"""A shorter pulse counts as no pulse: the motor or servo stands still."""
+"""A shorter pulse counts as no pulse, which is command 0."""
 
 
 class Travel(NamedTuple):

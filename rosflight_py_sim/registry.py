@@ -1,6 +1,6 @@
 """Registry of front-ends, flight controllers, missions, wind models, and folders of vehicles and worlds.
 
-Other packages register theirs by entry points (docs/add_a_vehicle.md); a table of the same form has this package's own.
+Other packages register theirs by entry points (docs/add_a_vehicle.md); a table of the same form lists this package's.
 """
 
 from __future__ import annotations

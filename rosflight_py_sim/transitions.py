@@ -18,7 +18,7 @@ class TransitionMachine(Generic[State, Event]):
     """A state, and the table of transitions that changes it.
 
     Attributes:
-        state: the present state.
+        state: current state.
     """
 
     def __init__(self, transitions: Transitions[State, Event], state: State, owner: object) -> None:

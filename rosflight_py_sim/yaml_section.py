@@ -114,7 +114,7 @@ class Item:
         return value
 
     def choice(self, choices: Mapping[str, T]) -> T:
-        """The object in `choices` that the value names."""
+        """The object in `choices` under the value's text."""
         node = self._node
         if not isinstance(node, yaml.ScalarNode) or node.value not in choices:
             raise self.refuse(", ".join(choices))

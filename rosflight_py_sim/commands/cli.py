@@ -32,7 +32,7 @@ from rosflight_py_sim.vehicles.catalogue import FOLDERS
 INTERRUPTED = 130
 
 WATCHED_PACE = 2.0
-"""Pace of a mission with --view that could be flown faster, in simulated seconds per second."""
+"""Default pace of a mission with --view, in simulated seconds per second."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

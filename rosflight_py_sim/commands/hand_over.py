@@ -7,7 +7,7 @@ import time
 
 from rosflight_py_sim.parameters import ParameterError
 
-# System time within which the flight controller's status must arrive; processes started one by one need this long.
+# Time limit for the flight controller's status, in system time; processes started one by one need this long.
 PATIENCE_S = 60.0
 
 

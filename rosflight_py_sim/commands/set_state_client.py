@@ -18,7 +18,7 @@ PATIENCE_S = 10.0
 """System time to wait for the service."""
 
 ANSWER_PATIENCE_S = 40.0
-"""System time to wait for a successful reply; a simulation that has just started may be compiling."""
+"""System time to wait for a successful reply; a simulation that has just started may still be compiling."""
 
 ASK_AGAIN_S = 2.0
 """System time after which the request is repeated."""

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 _REDRAW_S = 0.5
 
-# Time for which a graph must be unchanged before it is shown (discovery after a lost packet takes 3 s), longest wait
-# for that and for the reports of all nodes, and longest wait for the first node.
+# Time for which a graph must be unchanged before it is shown (discovery after a lost packet takes 3 s), time limit for
+# this and for the reports of all nodes, and time limit for the first node.
 _CALM_S, _PATIENCE_S, _LONELY_S = 3.5, 10.0, 6.0
 
 _STYLES = {
@@ -196,7 +196,7 @@ def _number(value: float | None) -> str:
 
 
 def _ends(node: NodeEntry, model: GraphModel) -> str:
-    """Topics of a node that does not report."""
+    """Numbers of topics of a node without a report."""
     published = sum(node.name in topic.publishers for topic in model.topics)
     subscribed = sum(node.name in topic.subscribers for topic in model.topics)
     return f"publishes {published}, subscribes to {_counted(subscribed, 'topic')}"

@@ -91,12 +91,12 @@ def _state_table(name: str, trimmed: Trim) -> Table:
         ("airspeed", f"{condition.airspeed:g} m/s"),
         ("flight path", f"{_angle(condition.flight_path_angle)}, climbing {climb:.2f} m/s"),
         ("turn", turn),
-        ("altitude over the origin", f"{condition.altitude:g} m"),
+        ("altitude above the origin", f"{condition.altitude:g} m"),
         ("angle of attack", _angle(trimmed.alpha)),
         ("sideslip", _angle(trimmed.beta)),
         ("roll", _angle(trimmed.euler[0])),
         ("pitch", _angle(trimmed.euler[1])),
-        ("nose from the course", _angle(trimmed.euler[2])),
+        ("crab angle", _angle(trimmed.euler[2])),
         ("velocity u v w", f"{_numbers(truth[7:10])} m/s"),
         ("body rates p q r", f"{_numbers([math.degrees(rate) for rate in truth[10:13]])} deg/s"),
         ("quaternion w x y z", _numbers(truth[3:7], 5)),
@@ -152,5 +152,5 @@ def _angle(radians: float) -> str:
 
 
 def _numbers(values: Sequence[float] | Array, digits: int = 3) -> str:
-    # Adding 0 makes a zero of a negative zero.
+    # Adding 0 turns a negative zero into zero.
     return ", ".join(f"{round(float(value), digits) + 0.0:.{digits}f}" for value in values)

@@ -12,7 +12,7 @@ from rosflight_py_sim.vehicles import SPACING, Vehicle
 FLEET_PARAMETERS = ParameterTable(
     Parameter("count", 2, "Number of vehicles", minimum=1, maximum=100),
     Parameter("spacing", SPACING, "Distance from one vehicle's start to the next one's, along east", "m", 0.0, 1e4),
-    SEED.overridden("seed of the first vehicle; each further vehicle has the next", maximum=2**31 - 101),
+    SEED.overridden("seed of the first vehicle; each further vehicle uses the next number", maximum=2**31 - 101),
 )
 
 

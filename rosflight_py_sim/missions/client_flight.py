@@ -1,4 +1,4 @@
-"""A mission flown by a client program over the protocol of the vehicle's flight controller."""
+"""Mission flown by a client program over the protocol of the vehicle's flight controller."""
 
 from __future__ import annotations
 

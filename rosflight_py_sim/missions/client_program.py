@@ -1,4 +1,4 @@
-"""A client program in a process of its own, with its output line by line."""
+"""Client program in a separate process, with its output line by line."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _GOODBYE_S = 5.0
 
 
 class ClientProgram:
-    """A Python program that runs beside the simulation."""
+    """A Python program that runs in parallel with the simulation."""
 
     def __init__(self, program: Path, arguments: list[str]) -> None:
         """Start the program."""
@@ -22,7 +22,7 @@ class ClientProgram:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            # Ctrl-C is for this process, which then ends the program.
+            # Ctrl-C must reach only this process, which then ends the program.
             start_new_session=True,
         )
         self._lines: queue.SimpleQueue[str] = queue.SimpleQueue()
@@ -44,7 +44,7 @@ class ClientProgram:
         return [self._lines.get() for _ in range(self._lines.qsize())]
 
     def close(self) -> None:
-        """End the program if it runs."""
+        """End the program if it is running."""
         self._process.terminate()
         try:
             self._process.wait(_GOODBYE_S)

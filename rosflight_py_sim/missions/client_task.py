@@ -39,7 +39,7 @@ class ClientTask(ABC):
 
     @abstractmethod
     def arguments(self, graph: ComposedGraph) -> list[str]:
-        """Arguments with which the program finds the vehicle."""
+        """Arguments for the program: how to reach the vehicle."""
 
     @property
     def doing(self) -> str:
@@ -48,5 +48,5 @@ class ClientTask(ABC):
 
     @property
     def hindrance(self) -> str:
-        """Why the program can never succeed; empty if nothing prevents it."""
+        """Reason why the program cannot succeed; empty if there is none."""
         return ""

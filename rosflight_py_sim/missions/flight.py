@@ -89,7 +89,7 @@ class Flight(ABC):
         return self.judge.has_ended
 
     def close(self) -> None:  # noqa: B027
-        """End programs beside the graph, before it is closed."""
+        """End external programs before the graph is closed."""
 
 
 def fly(

@@ -39,7 +39,7 @@ class ProgressLines:
         self._due_s = system_s() + PERIOD_S
 
     def go_on(self) -> bool:
-        """Print a line if one is due; return whether the flight goes on."""
+        """Print a line if one is due; return whether the flight continues."""
         flight = self._flight
         if flight.over:
             return False

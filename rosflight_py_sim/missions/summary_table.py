@@ -1,4 +1,4 @@
-"""The summary table of a flight, in the terminal."""
+"""Summary table of a flight, for the terminal."""
 
 from __future__ import annotations
 

@@ -131,7 +131,7 @@ def _height(axes: Axes, data: PanelData) -> bool:
         thin = _thin(found)
         axes.plot(found.time_s[thin], found.values["range"][thin], ".", color=AMBER, markersize=2, label="range finder")
     axes.plot(log.time_s[rows], -log.position_ned[rows, 2], color=BLUE, label="true")
-    axes.set_ylabel("height over the origin (m)")
+    axes.set_ylabel("height above the origin (m)")
     _legend(axes)
     return True
 

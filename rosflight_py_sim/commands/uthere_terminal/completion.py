@@ -30,7 +30,7 @@ VARIABLES = (
     "power_battery_voltage",
     "roll",
 )
-"""Variables of every plane; others are learnt from packets."""
+"""Variables of every plane; others are taken from packets."""
 
 _STATEMENT = re.compile(r"\s*(?P<name>\w*)\s*(?P<open>\(?)(?P<inside>[^)]*)(?P<close>\)?)")
 
@@ -39,7 +39,7 @@ _MOST_LEARNT = 1000
 
 
 class CommandCompleter(Completer):
-    """Completes lines of the protocol, with names learnt from replies."""
+    """Completes lines of the protocol, including names from replies."""
 
     def __init__(self) -> None:
         """Start with the names in the protocol."""

@@ -17,7 +17,7 @@ class CheckedLine:
     Attributes:
         packet: text to send; empty for none.
         complaint: description of the errors; the first follows the typed line, with a mark at its column.
-        requests_data: whether data will be sent until they are cleared.
+        requests_data: whether the line requests data that are sent until cleared.
     """
 
     packet: str

@@ -67,7 +67,7 @@ class FlightLog(StateLog):
 
     @property
     def battery_current(self) -> Array:
-        """Current out of the battery, A; shape (n,)."""
+        """Current drawn from the battery, A; shape (n,)."""
         return self._extra(4, 5)[:, 0]
 
     @property

@@ -1,4 +1,4 @@
-"""The picture of a flight: its path from above and its time series on one page."""
+"""Picture of a flight: its path from above and its time series on one page."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def draw_flight(log: FlightLog, summary: FlightSummary, path: Path | str) -> Pat
         edges = {"top": 0.88, "bottom": 0.06, "hspace": 0.4}
         left = figure.add_gridspec(4, 1, left=0.05, right=0.43, **edges)
         right = figure.add_gridspec(len(panels) + 1, 1, left=0.485, right=0.955, **edges)
-        # Every row of a 400 Hz log would only thicken the lines.
+        # All rows of a 400 Hz log would only thicken the lines.
         rows = np.unique(np.linspace(0, len(log) - 1, min(len(log), PLOT_POINTS)).astype(int))
         time = log.time_s[rows] - log.time_s[0]
         _draw_path(figure.add_subplot(left[0:3]), log, summary, rows)
@@ -97,7 +97,7 @@ def _draw_path(axes: Axes, log: FlightLog, summary: FlightSummary, rows: Any) ->
     axes.set_xlabel("east (m)")
     axes.set_ylabel("north (m)")
     for start, end in itertools.pairwise(path):
-        # Arrows would crowd where the path turns.
+        # No arrows where the path turns, which would crowd them.
         if np.linalg.norm((end - start)[:2]) > _LONG_LEG * reach:
             _draw_direction(axes, start, end, reach)
     _draw_wind(axes, summary, reach)
@@ -135,11 +135,11 @@ def _draw_wind(axes: Axes, summary: FlightSummary, reach: float) -> None:
 def _draw_height(axes: Axes, log: FlightLog, summary: FlightSummary, rows: Any, time: Array) -> None:
     ground = log.position_ned[0, 2]
     reference = ground - log.setpoint_ned[rows, 2]
-    # The landing aims below the ground on purpose; the plot ends at the ground.
+    # The landing's set-point is intentionally below the ground; the plot ends at the ground.
     axes.plot(time, np.maximum(reference, 0.0), color=GREY, linestyle="--", label="wanted")
     axes.plot(time, ground - log.position_ned[rows, 2], color=BLUE, label="true")
     axes.set_ylabel("height (m)")
-    axes.set_title("Height over the place of take-off", pad=18)
+    axes.set_title("Height above the take-off point", pad=18)
     axes.set_ylim(bottom=-0.05 * summary.max_height_m - 0.01, top=1.12 * summary.max_height_m + 0.1)
     axes.legend(loc="lower center", ncols=2)
 
@@ -152,7 +152,7 @@ def _draw_error(axes: Axes, log: FlightLog, summary: FlightSummary, rows: Any, t
     error, largest = tracking_error(log, summary.path_ned)[rows], summary.tracking_error_max_m
     if summary.has_wings:
         height = np.abs(path_deviation(log, summary.path_ned)[rows, 2])
-        axes.plot(time, height, color=AMBER, linewidth=1.2, label="its height alone")
+        axes.plot(time, height, color=AMBER, linewidth=1.2, label="height only")
     else:
         largest = max(largest, summary.reference_error_max_m)
         axes.plot(time, reference_error(log)[rows], color=AMBER, linewidth=1.2, label="from the moving reference")

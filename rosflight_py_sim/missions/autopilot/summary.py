@@ -1,4 +1,4 @@
-"""Summary of a flight along a planned path, in numbers."""
+"""Summary of a flight along a planned path."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ON_GROUND_M = 0.5
 
 @dataclass(frozen=True)
 class FlightSummary(MotionSummary):
-    """One flight in numbers. Values about the path are NaN if the flight has not reached it.
+    """Key figures of a flight. Values about the path are NaN if the flight has not reached it.
 
     `tracking_error_*` is the distance of the true position from the planned path, height included, while the vehicle
     follows it; `height_error_*` its vertical part; `reference_error_*` the distance from the setpoint, which moves
@@ -108,7 +108,7 @@ def nearest_on_segment(points: Array, start: Array, end: Array) -> Array:
 def summarise(
     log: FlightLog, path_ned: npt.ArrayLike, vehicle: str, wall_duration_s: float | None = None
 ) -> FlightSummary:
-    """Sum up `log`, a flight along the polyline `path_ned` (m, 3).
+    """Summarise `log`, a flight along the polyline `path_ned` (m, 3).
 
     The battery's charge is the integral of the current by the trapezoidal rule; the touch-down speed is the greatest
     sink rate in the last 0.1 m of the landing.

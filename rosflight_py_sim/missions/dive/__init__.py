@@ -1,1 +1,1 @@
-"""The dive: pass a gate and surface in a ring, by camera."""
+"""The dive: pass a gate and surface in a ring, guided by cameras."""

@@ -1,4 +1,4 @@
-"""The picture of a dive: path over the world's objects, depth, heading, thrusters, and camera images."""
+"""Picture of a dive: path over the world's objects, depth, heading, thrusters, and camera images."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ MOMENTS = 6
 _BEFORE_GATE_S = 6.0
 
 
-# Moments closer in time than this (s) look the same.
+# Moments closer in time than this (s) show the same view.
 _APART_S = 2.0
 
-# Moments closer than this (m) share one place on the map.
+# Moments closer than this (m) share one label position on the map.
 _SAME_PLACE_M = 0.4
 
 
@@ -57,7 +57,7 @@ class Moment:
 
 
 def key_moments(log: DiveLog, summary: DiveSummary) -> list[Moment]:
-    """Up to MOMENTS of them: the middle of each long part of the mission, just before the gate, the end."""
+    """Up to MOMENTS times to show: the middle of each long part of the mission, just before the gate, and the end."""
     start_s, end_s = float(log.time_s[0]), float(log.time_s[-1])
     # The first row follows the first printed step after a moment.
     begun = [Mark(max(mark.time_s, start_s), mark.text) for mark in log.marks if mark.time_s < end_s]
@@ -129,7 +129,7 @@ def _draw_path(axes: Axes, log: DiveLog, world: World, rows: Array, moments: lis
     marked: list[Array] = []
     for number, moment in enumerate(moments, start=1):
         place = log.position_ned[int(np.argmin(np.abs(log.time_s - moment.time_s)))]
-        # Numbers at one place are drawn side by side.
+        # Labels at one position are drawn side by side.
         before = sum(float(np.linalg.norm((place - other)[:2])) < _SAME_PLACE_M for other in marked)
         marked.append(place)
         axes.annotate(

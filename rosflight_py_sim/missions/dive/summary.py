@@ -1,4 +1,4 @@
-"""Summary of a dive in numbers, and evaluation of its task by the true state and the world."""
+"""Summary of a dive, and evaluation of its task from the true state and the world."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _AT_SURFACE_M = 0.35
 
 @dataclass(frozen=True)
 class DiveSummary:
-    """One dive in numbers.
+    """Key figures of a dive.
 
     `gate_s` and `ring_s` are the times at which the vehicle passed the gate, and surfaced within the ring in which it
     ended (simulated time since the start, s); NaN if it did not. `gate_offset_m` is the distance from the centre of the
@@ -52,7 +52,7 @@ class DiveSummary:
 
 
 def task_object(world: World, name: str, kind: Kind) -> Object:
-    """The world's object for a task.
+    """Object of the world that a task needs.
 
     Raises:
         WorldError: the world has no object with that name and kind.
@@ -64,7 +64,7 @@ def task_object(world: World, name: str, kind: Kind) -> Object:
 
 
 def gate_passage(time_s: Array, position_ned: Array, gate: Object) -> tuple[float, float]:
-    """Time of the path's first passage through the gate, either way, and distance from its centre; NaN if none.
+    """Time of the first passage through the gate, in either direction, and distance from its centre; NaN if none.
 
     The path is straight between its rows (n,), (n, 3); the vehicle counts as a point.
     """
@@ -96,7 +96,7 @@ def ring_surfacing(time_s: Array, position_ned: Array, ring: Object) -> tuple[fl
 def summarise_dive(
     log: DiveLog, world: World, gate: Object, ring: Object, vehicle: str, wall_duration_s: float | None = None
 ) -> DiveSummary:
-    """Sum up `log`, a dive through `gate` into `ring`.
+    """Summarise `log`, a dive through `gate` into `ring`.
 
     Raises:
         ValueError: fewer than two rows, or values that are not finite.

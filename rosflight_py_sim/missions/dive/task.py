@@ -1,4 +1,4 @@
-"""The dive: pass a gate and surface in a ring, by camera."""
+"""Task of the dive: pass a gate and surface in a ring, guided by cameras."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class DiveTask(ClientTask):
     JUDGE = DiveJudge
 
     def __init__(self, vehicle: Vehicle) -> None:
-        """Check for the camera.
+        """Check that the vehicle has a camera.
 
         Raises:
             ParameterError: the vehicle has no camera.

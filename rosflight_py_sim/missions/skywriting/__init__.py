@@ -1,1 +1,1 @@
-"""The skywriting: letters flown as waypoints through uThere's protocol."""
+"""Skywriting: letters flown as waypoints through uThere's protocol."""

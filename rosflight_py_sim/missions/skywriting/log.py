@@ -20,7 +20,7 @@ class Letter:
 
     Attributes:
         text: the letter.
-        time_s: time at which the program began it (simulated, s).
+        time_s: simulated time at which the program began it, s.
         chains: linked waypoints, in the order in which they were sent.
     """
 
@@ -37,7 +37,7 @@ class Letter:
 
     @property
     def strokes_ned(self) -> list[Array]:
-        """Lines of the letter, NED, m, (n, 3) each; a chain's first waypoint is only the run-up to its line."""
+        """Lines of the letter, NED (n, 3) each, m; a chain's first waypoint only leads up to its line."""
         return [np.array([one.position_ned for one in chain[1:]]) for chain in self.chains if len(chain) > 2]
 
 

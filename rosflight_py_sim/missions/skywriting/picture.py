@@ -1,4 +1,4 @@
-"""The picture of a skywriting flight: the letters from above, height, airspeed, attitude, mode and cage."""
+"""Picture of a skywriting flight: the letters from above, height, airspeed, attitude, mode and cage."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def _draw_letters(axes: Axes, log: SkywritingLog, rows: Array) -> None:
     )
     for row in broken[:1]:
         axes.annotate(
-            "out of the cage",
+            "outside the cage",
             (east[row], north[row]),
             xytext=(14, 14),
             textcoords="offset points",

@@ -1,4 +1,4 @@
-"""Summary of a skywriting flight in numbers: the letters, and the excursion out of the cage."""
+"""Summary of a skywriting flight: the letters, and the excursion out of the cage."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rosflight_py_sim.missions.skywriting.log import Letter, SkywritingLog
 from rosflight_py_sim.recording.state_log import Array
 
 LEGIBLE_M = 15.0
-"""Largest distance of a legible letter from the path, m: a small part of the letter's size."""
+"""Largest distance of a legible letter from the path, m: a small fraction of the letter's size."""
 
 # Spacing of the points compared along a line, m: finer than any visible detail.
 _SAMPLE_M = 2.0
@@ -43,7 +43,7 @@ class CageBreak:
     """An excursion out of the cage; times since the start, s.
 
     Attributes:
-        left_s: time at which fly() was switched off, with the plane truly above the limit.
+        left_s: time at which fly() was switched off while the plane was truly above the limit.
         bits: the limits that switched it off.
         height_m: height at that time.
         inside_s: time from which the plane is truly below the limit again; NaN if it is not.
@@ -66,7 +66,7 @@ class CageBreak:
 
 @dataclass(frozen=True)
 class SkywritingSummary:
-    """One skywriting flight in numbers; `cage_break` is None if the plane never rose above the cage."""
+    """Key figures of a skywriting flight; `cage_break` is None if the plane never rose above the cage."""
 
     vehicle: str
     duration_s: float
@@ -100,7 +100,7 @@ class SkywritingSummary:
 
 
 def line_error(line: Array, path: Array) -> Array:
-    """Distance (m) from points of a line (m, 3), every 2 m of it, to the nearest point of the path (n, 3); shape (k,).
+    """Distances (k,), m, from points every 2 m along a line (m, 3) to the nearest point of the path (n, 3).
 
     Raises:
         ValueError: a line of fewer than two points, or an empty path.
@@ -120,7 +120,7 @@ def line_error(line: Array, path: Array) -> Array:
 
 
 def letter_rows(log: SkywritingLog) -> list[slice]:
-    """Rows of each letter: from its beginning to the program's next step."""
+    """Rows of each letter: from its start to the program's next step."""
     ends = [mark.time_s for mark in log.marks]
     spans = []
     for letter in log.letters:
@@ -163,7 +163,7 @@ def find_cage_break(log: SkywritingLog, height_limit_m: float) -> CageBreak | No
 def summarise_skywriting(
     log: SkywritingLog, height_limit_m: float, vehicle: str, wall_duration_s: float | None = None
 ) -> SkywritingSummary:
-    """Sum up `log`, a flight below `height_limit_m` above home except for the excursion out of the cage.
+    """Summarise `log`, a flight below `height_limit_m` above home except for the excursion out of the cage.
 
     Raises:
         ValueError: fewer than two rows, or values that are not finite.

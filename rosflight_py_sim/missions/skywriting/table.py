@@ -21,7 +21,7 @@ def skywriting_rows(summary: SkywritingSummary) -> list[tuple[str, str]]:
         *_cage_rows(s.cage_break, s.height_limit_m),
         ("time in mode", ", ".join(f"{Mode(mode).label} {seconds:.0f} s" for mode, seconds in modes)),
         ("path length", f"{s.path_length_m:.0f} m"),
-        ("highest, most banked", f"{s.max_height_m:.1f} m, {math.degrees(s.max_roll_rad):.0f} deg"),
+        ("max height, max roll", f"{s.max_height_m:.1f} m, {math.degrees(s.max_roll_rad):.0f} deg"),
         ("airspeed", f"{s.min_airspeed_mps:.1f} m/s to {s.max_airspeed_mps:.1f} m/s"),
         ("wind", "none" if wind < CALM else f"mean {wind:.1f} m/s"),
     ]

@@ -1,4 +1,4 @@
-"""The skywriting: letters flown as waypoints through uThere's protocol, with an excursion out of the cage."""
+"""Task of the skywriting: letters flown as waypoints through uThere's protocol, and an excursion out of the cage."""
 
 from __future__ import annotations
 
