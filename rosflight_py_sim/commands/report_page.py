@@ -65,7 +65,7 @@ def report_page(recording: Recording, missions: list[RecordedMission]) -> str:
     """The page as HTML, with the missions of the recording's vehicles.
 
     Raises:
-        ModuleNotFoundError: jinja2 or matplotlib is not installed; the text says how to install it.
+        ModuleNotFoundError: jinja2 or matplotlib is not installed; the text gives the install command.
     """
     try:
         import matplotlib  # noqa: F401

@@ -70,7 +70,7 @@ def controller_settings(parameters: FirmwareParameters) -> NDArray[np.float64]:
 def trimmed_torques(
     parameters: FirmwareParameters, values: Sequence[float], types: Sequence[float]
 ) -> dict[str, float]:
-    """X_EQ_TORQUE to Z_EQ_TORQUE that replace the present stick deflection, level and at rest.
+    """X_EQ_TORQUE to Z_EQ_TORQUE that replace the current stick deflection, level and at rest.
 
     Args:
         parameters: gains, and the torques in force.

@@ -145,7 +145,7 @@ def mixer_step(
             greatest = max(greatest, abs(value))
         raw[j] = value if types[j] == _MOTOR or types[j] == _SERVO else raw[j]
 
-    # All motors are scaled alike, so that high thrust does not suppress the torques.
+    # All motors are scaled by the same factor, so that high thrust does not suppress the torques.
     scale = 1.0 / greatest if greatest > 1.0 and not fixed_wing else 1.0
     for j in range(OUTPUTS):
         kind = types[j]

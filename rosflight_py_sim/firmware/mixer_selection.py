@@ -133,7 +133,7 @@ class MixerSelection:
             if self._parameters["RC_F_AXIS"] != FX:
                 self._log(Severity.WARNING, f"mixer {choice.name} has its throttle on Fx, but RC_F_AXIS is not 0")
         elif self._parameters["USE_MOTOR_PARAM"]:
-            self._log(Severity.WARNING, f"mixer {choice.name} gives throttle settings, but USE_MOTOR_PARAM is 1")
+            self._log(Severity.WARNING, f"mixer {choice.name} outputs throttles, but USE_MOTOR_PARAM is 1")
 
 
 def commanded_axes_without_rank(
@@ -142,7 +142,7 @@ def commanded_axes_without_rank(
     """Rows that a mixer cannot command independently; empty for a mixer that can fly.
 
     A multirotor needs thrust and three torques. A fixed wing needs thrust and may lack torques (a flying wing has no
-    rudder), but those present must be independent.
+    rudder), but its torques must be independent.
     """
     mixed = matrix[:, (types[:MIXER_OUTPUTS] == OutputType.SERVO) | (types[:MIXER_OUTPUTS] == OutputType.MOTOR)]
     rows = [throttle_axis, QX, QY, QZ]

@@ -54,7 +54,7 @@ class FirmwareParameter:
         return words + "".join(f", or {value:g}" for value in dict.fromkeys(extra))
 
     def accepts(self, value: float) -> bool:
-        """Whether the value may be set: finite, whole for an int, in the range or one of the values beside it.
+        """Whether the value may be set: finite, whole for an int, in the range or one of `also_allowed`.
 
         ROSflight stores single-precision numbers: its files hold 3.1415901 for a parameter whose maximum is 3.14159.
         """

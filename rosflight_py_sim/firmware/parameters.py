@@ -22,11 +22,11 @@ _TABLE: dict[str, FirmwareParameter] = {parameter.name: parameter for parameter 
 _FILE_TYPES: dict[type[int] | type[float], int] = {int: 6, float: 9}
 
 
-class UnknownFirmwareParameter(ValueError):  # noqa: N818 - reads as what is wrong
+class UnknownFirmwareParameter(ValueError):  # noqa: N818 (named for what is wrong)
     """Unknown parameter name."""
 
 
-class FirmwareParameterOutOfRange(ValueError):  # noqa: N818 - reads as what is wrong
+class FirmwareParameterOutOfRange(ValueError):  # noqa: N818 (named for what is wrong)
     """Value that is not allowed; the text names the parameter, the value and the allowed values."""
 
 
@@ -219,7 +219,7 @@ def _entry(item: Any, checked: Callable[[str, float], Number]) -> tuple[str, Num
         raise ValueError(_unknown(name))
     expected = _FILE_TYPES[_TABLE[name].type]
     if fields["type"] != str(expected):
-        raise ValueError(f"'{name}' is of type {expected}, the file says {fields['type']}")
+        raise ValueError(f"'{name}' has type {expected}, but the file gives type {fields['type']}")
     try:
         value = float(fields["value"])
     except ValueError:

@@ -110,7 +110,7 @@ def indicated_airspeed(differential_pressure_pa: float) -> float:
 
 
 class Magnetometer:
-    """Mounting, hard-iron and soft-iron correction; `uncorrected` has the mounting alone."""
+    """Mounting, hard-iron and soft-iron correction; `uncorrected` has only the mounting applied."""
 
     def __init__(self, parameters: FirmwareParameters) -> None:
         self.field: NDArray[np.float64] = np.zeros(3)

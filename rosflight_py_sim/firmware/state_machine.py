@@ -29,7 +29,7 @@ Log = Callable[[Severity, str], None]
 
 
 class Refused(ValueError):  # noqa: N818 (named for what happened)
-    """Request refused in the present state; the text gives the reason."""
+    """Request refused in the current state; the text gives the reason."""
 
 
 class ErrorFlag(IntFlag):
@@ -99,7 +99,7 @@ class Condition(Enum):
 
 
 class Action(Enum):
-    """Action of a transition besides entering the state."""
+    """Action of a transition, in addition to entering the state."""
 
     ARM = auto()
     DISARM = auto()

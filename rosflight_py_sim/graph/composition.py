@@ -57,8 +57,8 @@ class ComposedGraph:
     time, all nodes share one clock.
 
     Parameters come from these sources; a later one overrides an earlier one: the vehicle's file, the flight
-    controller's file for the vehicle, `files`, `settings`, the settings of the vehicle alone, `arguments`. A node that
-    serves all vehicles, such as the time manager, uses those of the first vehicle.
+    controller's file for the vehicle, `files`, `settings`, the vehicle's settings, `arguments`. A node that serves all
+    vehicles, such as the time manager, uses those of the first vehicle.
     """
 
     def __init__(

@@ -23,7 +23,7 @@ class Member:
     Attributes:
         vehicle: physics and firmware.
         namespace: namespace of its nodes, relative to the simulation's; empty for a single vehicle.
-        settings: parameters of its nodes alone.
+        settings: parameters of only its nodes.
     """
 
     vehicle: Vehicle

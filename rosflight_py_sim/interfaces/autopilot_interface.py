@@ -47,7 +47,7 @@ class AutopilotInterface(SimulationNode, ABC):
     """Flies a mission from the true position, velocity and attitude once autopilot/start has been called.
 
     Publishes commands on `command`, `command_frequency` times a second; the mission's phase on autopilot/phase, its
-    progress on autopilot/progress (0 to 1), the present target pose on autopilot/setpoint and the whole planned path on
+    progress on autopilot/progress (0 to 1), the current target pose on autopilot/setpoint and the whole planned path on
     autopilot/path (both NED).
 
     Class attributes:

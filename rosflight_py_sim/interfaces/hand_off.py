@@ -189,7 +189,7 @@ class Inlet:
         return self._counted() != self._count
 
     def check_matches(self, outlets: list[Outlet]) -> None:
-        """Take messages from the middleware if, and only if, it has publishers besides these of the hand-off."""
+        """Take messages from the middleware if, and only if, there are external publishers besides `outlets`."""
         self._count = self._counted()
         is_needed = self._count > len(outlets)
         if is_needed != self._is_shown:

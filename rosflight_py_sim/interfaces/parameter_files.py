@@ -55,7 +55,7 @@ def values_of_arguments(
 
 
 def check_files(files: Iterable[str]) -> None:
-    """Check that the parameter files can be read; rcl's own errors name lines of its source code.
+    """Check that the parameter files can be read, because rcl's errors only name lines of its source code.
 
     Raises:
         ParameterError: a file cannot be read, is not YAML, or is not a parameter file.

@@ -26,7 +26,7 @@ def clock_qos(time_mode: str) -> QoSProfile:
     """QoS of a subscription to /clock.
 
     ROSflight's time manager publishes /clock best effort, which is incompatible with a reliable subscription. Lockstep
-    has its own time manager, and may lose no step.
+    has its own time manager and must not lose a step.
     """
     return CHAIN if time_mode == "lockstep" else NEWEST
 

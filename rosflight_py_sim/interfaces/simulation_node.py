@@ -483,5 +483,5 @@ class SimulationNode(Node):
             self.get_clock().set_ros_time_override(_ros_time(time_ns))
 
     def create_system_timer(self, period_s: float, callback: Callable[[], None], *, autostart: bool = True) -> Timer:
-        """Create a timer on system time, which continues while simulated time stands still."""
+        """Create a timer on system time, which continues while simulated time does not advance."""
         return self.create_timer(period_s, callback, clock=Clock(clock_type=ClockType.STEADY_TIME), autostart=autostart)

@@ -134,7 +134,7 @@ class FixedwingAutopilot(AutopilotInterface):
             plan = _plan_of_message(message, self._plan)
             self.mission.replace(plan)
         except WaypointError as error:
-            self.get_logger().error(f"autopilot/waypoints refused, keeping the present waypoints: {error}")
+            self.get_logger().error(f"autopilot/waypoints refused, keeping the previous waypoints: {error}")
             return
         self._plan = plan
         self._publish_new_path()
@@ -158,7 +158,7 @@ def _plan_of_file(name: str) -> FlightPlan:
 
 
 def _plan_of_message(message: PathMessage, present: FlightPlan) -> FlightPlan:
-    """The present plan with other waypoints; the vehicle loiters around the last one.
+    """The current plan with other waypoints; the vehicle loiters around the last one.
 
     Raises:
         WaypointError: the frame is not NED, or the points cannot be flown.

@@ -58,7 +58,7 @@ class FixedwingForcesAndMoments(ModelledForcesAndMoments[FixedWing]):
             mixer = unmixer_of_parameters(self.firmware_parameters)
         except KeyError as error:
             self.get_logger().warning(
-                f"the flight controller has no parameter {error}: the surfaces keep their present mixer"
+                f"the flight controller has no parameter {error}: the surfaces keep the previous mixer"
             )
             return
         if not np.any(mixer[THROTTLE_ROW]):

@@ -111,7 +111,7 @@ class JsbsimDynamics(FlightModelInterface):
             self._mixer = unmixer_of_parameters(self.firmware_parameters)
         except KeyError as error:
             self.get_logger().warning(
-                f"the flight controller has no parameter {error}: the surfaces keep their present mixer"
+                f"the flight controller has no parameter {error}: the surfaces keep the previous mixer"
             )
 
 

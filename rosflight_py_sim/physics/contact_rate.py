@@ -27,7 +27,7 @@ _ENDS = (
     ("contact_frequency", CONTACT_PARAMETERS["contact_frequency"].minimum),
     ("contact_damping_ratio", 1e-3),
 )
-"""Parameters that affect the rate, each with the end of its range that lowers it."""
+"""Parameters that affect the rate, each with the limit of its range that lowers the rate."""
 
 
 def stiffness_and_damping(values: Values) -> tuple[float, float]:

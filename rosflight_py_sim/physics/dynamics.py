@@ -101,7 +101,7 @@ class VehicleDynamics:
 
     The inertia matrix is J = [[Jxx, Jxy, Jxz], [Jxy, Jyy, Jyz], [Jxz, Jyz, Jzz]]: the parameters are the elements of
     the matrix itself, as in ROSflight's standalone_dynamics. Beard and McLain write -Jxz there: a Jxz from the book
-    changes sign. Added mass comes on top, see `rigid_body.py`.
+    changes sign. Added mass is additional, see `rigid_body.py`.
 
     `values` holds DYNAMICS_PARAMETERS. Raises ParameterError for an inertia matrix that is not positive definite, for
     contact points that are incomplete, on which the vehicle does not come to rest within SETTLING_S and

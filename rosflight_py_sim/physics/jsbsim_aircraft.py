@@ -190,7 +190,7 @@ class JsbsimAircraft:
             except (RuntimeError, ArithmeticError) as error:
                 raise self._stop(AircraftStoppedError(str(error))) from error
             if not going or self._fdm.integration_suspended():
-                raise self._stop(AircraftStoppedError("; ".join(self.messages[-3:]) or "it gives no reason"))
+                raise self._stop(AircraftStoppedError("; ".join(self.messages[-3:]) or "no reason given"))
         self._read()
 
     def set_truth(self, truth: NDArray[np.float64]) -> None:
@@ -224,7 +224,7 @@ class JsbsimAircraft:
         return float(self._fdm["inertia/mass-slugs"]) * SLUG
 
     def property(self, name: str) -> float:
-        """A property of JSBSim, in its own unit.
+        """Value of a JSBSim property, in JSBSim's unit.
 
         Raises:
             KeyError: there is no such property.

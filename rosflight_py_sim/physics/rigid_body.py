@@ -1,7 +1,7 @@
 """Rigid body with six degrees of freedom: equations of motion and one Runge-Kutta step.
 
 Beard and McLain, Small Unmanned Aircraft, eq. 3.14 to 3.17 (with quaternions, appendix B), with the velocity in
-inertial instead of body axes while integrating: free motion is then exactly a straight line, whatever the rotation.
+inertial instead of body axes while integrating: free motion is then exactly a straight line for any rotation.
 
     p' = v,   q' = q (0, w) / 2,   v' = R(q) F / m + (0, 0, g) + contact / m,   w' = J^-1 (M + M_contact - w x J w)
 

@@ -9,7 +9,7 @@ flight-path angle gamma and the radius R of the turn, the state moves as
 Unknown are the Euler angles and the inputs. Two things differ from the book's search over alpha, beta and phi. Forces
 and moments are solved together with the climb angle, so theta = alpha + gamma, which holds for wings level only, is not
 assumed. The remaining freedom (sideslip) is fixed by turn coordination: no force along body y. This applies to
-multirotors and aeroplanes alike; a hovering multirotor keeps the heading from which the search starts.
+both multirotors and aeroplanes; a hovering multirotor keeps the heading from which the search starts.
 """
 
 from __future__ import annotations
@@ -196,7 +196,7 @@ class _SteadyFlight:
         return truth
 
     def residual(self, unknowns: Array) -> Array:
-        """Accelerations beyond the turn's own, body axes, over g; angular ones in rad/s^2; side force over weight."""
+        """Accelerations in excess of the turn's, body axes, over g; angular ones in rad/s^2; side force over weight."""
         truth = self.truth(unknowns)
         rate = self.model.derivative(truth, unknowns[3:])
         w, x, y, z = (float(component) for component in truth[3:7])

@@ -23,7 +23,7 @@ SLOWEST_AIRSPEED = 1.0
 class WindModel(ABC):
     """Velocity added to the wind at the vehicle; may depend on the vehicle's path through the air.
 
-    A wind that depends on position and time alone derives from `WindField`.
+    A wind that depends only on position and time derives from `WindField`.
 
     Class attributes:
         PARAMETERS: parameters of the model. The dynamics nodes declare those of this package's models always, and those

@@ -96,7 +96,7 @@ class McapRecording:
     """
 
     def __init__(self, file: BufferedFile, simulated: bool, facts: dict[str, str]) -> None:
-        """Begin the file; `simulated`: whether time comes from /clock; `facts` become metadata."""
+        """Start the file; `simulated`: whether time comes from /clock; `facts` become metadata."""
         self.messages = self._taken = 0
         self._file = file
         self._writer = Writer(file, compression=CompressionType.ZSTD)  # type: ignore[arg-type]

@@ -40,7 +40,7 @@ def summarise_motion(log: StateLog, wall_duration_s: float | None = None) -> Mot
     if len(log) < 2:
         raise ValueError(f"{len(log)} rows in the log; a summary needs at least 2")
     if not log.is_finite:
-        raise ValueError("the log holds values that are not finite")
+        raise ValueError("the log contains values that are not finite")
     time, position = log.time_s, log.position_ned
     wind_speed = np.linalg.norm(log.flow_ned, axis=1)
     wind_north, wind_east, _ = log.flow_ned.mean(axis=0)

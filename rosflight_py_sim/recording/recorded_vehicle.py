@@ -152,7 +152,7 @@ def _vehicle(recording: Recording, namespace: str, vehicle: Vehicle | None) -> R
     if recorded is None or "acceleration.angular.z" not in recorded.values:
         return None
     truth = recorded.stack(*_TRUTH_FIELDS)
-    # Times that go back, after a reset of the clock, begin another recording: only increasing times can be plotted.
+    # Rows no later than an earlier row (after a reset of the clock) are dropped: only increasing times can be plotted.
     rows = _rows(recorded.time_s, np.asarray(np.isfinite(truth).all(axis=1)))
     if not len(rows):
         return None

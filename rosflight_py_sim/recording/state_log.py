@@ -53,7 +53,7 @@ class StateLog:
 
         `truth` is the truth vector (19): position NED, quaternion, velocity and rates in body axes, accelerations.
         `actuator_commands` are 0 to 1 for a motor and -1 to 1 for a servo; `flow_ned` is the velocity of air or water
-        over the ground, m/s; `own` are the derived class's columns. Time must not decrease.
+        over the ground, m/s; `own` are the columns of the derived class. Time must not decrease.
 
         Raises:
             ValueError: an array has the wrong length, or the time is before the last row's; nothing is added.

@@ -21,7 +21,7 @@ _ERRORS = ErrorSource("baro", "static pressure", "Pa", BARO_RATE, stdev=4.0, bia
 PARAMETERS = ParameterTable(ORIGIN_ALTITUDE, GRAVITY, WATER_DENSITY) + _ERRORS.parameters()
 
 LOWEST_READING = 1.0
-"""Smallest reading, whatever the errors, Pa."""
+"""Lower limit of the reading, Pa."""
 
 
 class Barometer:

@@ -26,7 +26,7 @@ from rosflight_py_sim.jit import kernel
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
 from rosflight_py_sim.physics.normal_draws import NormalDraws
 
-# Columns of the channel array that the kernels work on; one row a channel.
+# Columns of the channel array that the kernels work on; one row per channel.
 NOISE_DENSITY, BIAS_RANGE, WALK_DENSITY, DECAY_RATE, TURN_ON, UNIT_WALK, BIAS, ERROR = range(8)
 
 
@@ -56,9 +56,9 @@ class ErrorSource:
     walk_stdev sqrt(f); one that it drives with white noise of that deviation, multiplied by the period (`walk_drives`),
     has K = walk_stdev / sqrt(f). A density parameter greater than 0 takes precedence over the ROSflight parameter. If
     ROSflight has no such parameter (`stdev` or `walk_stdev` is None), only the density exists. With `vibration`, the
-    parameter with ROSflight's name is the standard deviation due to vibration of the airframe: its variance adds to
-    that of the density, which is the sensor's own, while the airframe vibrates. Sources that share one inverse time
-    constant of the bias walk name its parameter in `shared_decay`.
+    parameter with ROSflight's name is the standard deviation due to vibration of the airframe: while the airframe
+    vibrates, its variance is added to that of the density, which describes the sensor itself. Sources that share one
+    inverse time constant of the bias walk name its parameter in `shared_decay`.
     """
 
     sensor: str
@@ -182,7 +182,7 @@ class ErrorModel:
 def advance_errors(channels: NDArray[np.float64], normals: NDArray[np.float64], dt: float) -> None:
     """Advance every channel's walk by dt (s) and fill its BIAS and ERROR (bias + white noise) columns.
 
-    `normals` holds two numbers a channel, for walk and white noise.
+    `normals` holds two numbers per channel, for walk and white noise.
 
     Raises:
         ValueError: dt is not greater than 0.

@@ -30,7 +30,7 @@ class Control(Protocol):
         """Number of buttons that the device must have."""
 
     def read(self, device: Device) -> int:
-        """Present pulse width, us."""
+        """Current pulse width, us."""
 
 
 @dataclass(frozen=True)

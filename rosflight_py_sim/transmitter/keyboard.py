@@ -128,7 +128,7 @@ class KeyboardSticks:
             self.deflection[channel] = _approached(now, target, rate * seconds)
 
     def nudge(self, action: Action) -> None:
-        """Process one character of a key that was hit or is held."""
+        """Process one character of a key that was pressed or is held."""
         self.press(action)
         if action in _STICKS:
             channel, direction = _STICKS[action]

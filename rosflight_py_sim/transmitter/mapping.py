@@ -70,7 +70,7 @@ class Mapping:
         return ""
 
     def read(self, device: Device) -> list[int]:
-        """Pulse widths (8), us, of the joystick's present position."""
+        """Pulse widths (8), us, for the joystick's current position."""
         return [control.read(device) for control in self.controls]
 
 
@@ -147,7 +147,7 @@ class _Reader:
         kind = kinds[0]
         for key, value in entries.items():
             if key not in _KEYS[kind]:
-                raise self._error(value, f"'{key}' of '{channel}' does not go with {kind}: {', '.join(_KEYS[kind])}")
+                raise self._error(value, f"'{key}' of '{channel}' is not a key of {kind}: {', '.join(_KEYS[kind])}")
         build: dict[str, Callable[[dict[str, Any]], Control]] = {
             "axis": self._axis,
             "button": self._button,

@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 
 _HINTS = {
     "PYGAME_HIDE_SUPPORT_PROMPT": "1",
-    # Ctrl-C is for the program to answer.
+    # The program itself handles Ctrl-C.
     "SDL_NO_SIGNAL_HANDLERS": "1",
     "SDL_JOYSTICK_ALLOW_BACKGROUND_EVENTS": "1",
     # Two drivers number an Xbox pad's axes differently; this selects the kernel's numbering.
     "SDL_JOYSTICK_HIDAPI_XBOX": "0",
-    # A hidden window that is drawn by OpenGL may wait for the screen for ever.
+    # A hidden window drawn by OpenGL may wait for the screen forever.
     "SDL_FRAMEBUFFER_ACCELERATION": "0",
 }
 
@@ -27,7 +27,7 @@ class NoDisplayError(RuntimeError):
 
 
 class SdlSession:
-    """Share in SDL: `on_event` is called with every event that any share's `pump` receives.
+    """One user of the process's SDL; `on_event` is called with every event that any user's `pump` receives.
 
     Attributes:
         pygame: the module.
@@ -55,7 +55,7 @@ class SdlSession:
                 share._on_event(event)
 
     def close(self) -> None:
-        """Release the share and its window; SDL ends with the last share."""
+        """Release SDL and the window; SDL ends with its last user."""
         if self not in self._shares:
             return
         self._shares.remove(self)

@@ -100,7 +100,7 @@ class KeyboardTerminal:
 
 
 class _Terminal:
-    """The terminal on standard input without lines and echo, until closed."""
+    """The terminal on standard input, without line buffering and echo, until closed."""
 
     _is_taken: ClassVar[bool] = False
 

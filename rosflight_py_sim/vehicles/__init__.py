@@ -1,4 +1,4 @@
-"""Vehicles, each defined by a file in config/vehicles/ or in a folder of your own."""
+"""Vehicles, each defined by a file in config/vehicles/ or in your own folder."""
 
 from rosflight_py_sim.vehicles.catalogue import (
     DEFAULT_VEHICLE,

@@ -94,7 +94,7 @@ class Vehicle:
         waypoint_file: waypoints of its autopilot; None if the autopilot needs no list.
         flight_controller: default flight controller, from `registry.flight_controller_names`.
         pairings: configuration for other flight controllers, by their names.
-        extra_nodes: executables of further nodes, besides those of every vehicle.
+        extra_nodes: executables of additional nodes.
         spacing: distance between vehicles at the start of a fleet, m; eight must fit into its world.
         mission: mission of `rosflight_py_sim fly`; None for the autopilot's.
         weather_file: parameters of the mission's wind or current.

@@ -1,6 +1,6 @@
 """Shapes of aircraft: multirotors, fixed wings, and a dart for vehicles without a shape.
 
-`physics` holds the parameters of the vehicle's forces, moments and dynamics; `values` those of the node that draws.
+`physics` contains the parameters of the vehicle's forces, moments and dynamics; `values` those of the viewer's node.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ _MERMAID_CLASSES = (
 
 _GAP = '<td width="6"></td>'
 
-# More topics than this stand in two columns, and in no more rows than these.
+# Number of topics above which a box has two columns, and greatest number of rows.
 _ONE_COLUMN, _MOST_ROWS = 6, 12
 
 

@@ -31,7 +31,7 @@ class GraphWatch:
         node.create_subscription(DiagnosticArray, DIAGNOSTICS_TOPIC, self._on_report, _QOS)
 
     def model(self, *, plumbing: bool = False) -> GraphModel:
-        """The present graph; `plumbing`: include the topics that every node has."""
+        """The current graph; `plumbing`: include the topics that every node has."""
         node = self._node
         names = {f"{space.rstrip('/')}/{name}" for name, space in node.get_node_names_and_namespaces()}
         shown = sorted(name for name in names if not _hidden(name))

@@ -12,10 +12,10 @@ _MARGIN, _SLACK_M = 1.5, 0.5
 
 
 class Movement:
-    """Successive positions of a vehicle, and whether it jumped between them.
+    """Detects jumps between successive positions of a vehicle.
 
-    It jumped if time went back, or if it moved further than the mean of both speeds explains, as after a reset or a
-    state that was set.
+    A vehicle has jumped if time went back, or if it moved further than the mean of both speeds explains, as after a
+    reset or a state set by a service.
     """
 
     def __init__(self) -> None:

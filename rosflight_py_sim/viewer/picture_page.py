@@ -45,7 +45,7 @@ def picture_page(path: Path | str) -> Iterator[Figure]:
     """Figure that is written as a PNG of 1600 by 1000 pixels to `path` (folders are created) at the end of the block.
 
     Raises:
-        ModuleNotFoundError: matplotlib is not installed; the text says how to install it.
+        ModuleNotFoundError: matplotlib is not installed; the text gives the install command.
     """
     try:
         import matplotlib

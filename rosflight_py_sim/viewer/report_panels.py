@@ -60,7 +60,7 @@ def panels(data: PanelData) -> Iterator[Panel]:
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
 
-    # Text stays text, and the same recording gives the same page.
+    # Keep text as text, and make the page reproducible.
     style = {**STYLE, "svg.fonttype": "none", "svg.hashsalt": "report", "font.family": "sans-serif"}
     for title, draw in _PANELS.items():
         with matplotlib.rc_context(style):

@@ -15,7 +15,7 @@ from rosflight_py_sim.viewer.movement import Movement
 class Trail:
     """Points (n, 3) of a path, at least `spacing` (m) apart, limited to the newest `limit`.
 
-    The path restarts when time goes back or the vehicle jumps, as after a reset or a set state.
+    The path restarts if time goes back or the vehicle jumps, as after a reset or a state set by a service.
     """
 
     def __init__(self, limit: int, spacing: float) -> None:

@@ -1,4 +1,4 @@
-"""Contents of a world."""
+"""Contents of a world, as data classes."""
 
 from __future__ import annotations
 

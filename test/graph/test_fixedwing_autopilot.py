@@ -125,7 +125,7 @@ def test_lists_that_cannot_be_flown_are_refused_and_the_present_one_stays(ros_do
             send.publish(message)
             graph.spin_until(lambda count=count: len(told) > count, reason, 30.0)  # type: ignore[misc]
             assert reason in told[-1]
-            assert "keeping the present waypoints" in told[-1]
+            assert "keeping the previous waypoints" in told[-1]
         client = tester.create_client(SetParameters, "autopilot/set_parameters")
         graph.spin_until(client.service_is_ready, "the parameter service", 30.0)
         change = Parameter("waypoint_file", value=str(tmp_path / "none.yaml")).to_parameter_msg()

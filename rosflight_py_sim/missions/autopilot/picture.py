@@ -37,7 +37,7 @@ def draw_flight(log: FlightLog, summary: FlightSummary, path: Path | str) -> Pat
     """Draw the flight as a PNG of 1600 by 1000 pixels at `path` (folders are created) and return its path.
 
     Raises:
-        ModuleNotFoundError: matplotlib is not installed; the text says how to install it.
+        ModuleNotFoundError: matplotlib is not installed; the text gives the install command.
         ValueError: the log has fewer than two rows.
     """
     if len(log) < 2:

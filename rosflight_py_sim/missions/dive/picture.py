@@ -78,7 +78,7 @@ def draw_dive(log: DiveLog, summary: DiveSummary, world: World, path: Path | str
     """Draw the dive as a PNG of 1600 by 1000 pixels at `path` (folders are created) and return its path.
 
     Raises:
-        ModuleNotFoundError: matplotlib is not installed; the text says how to install it.
+        ModuleNotFoundError: matplotlib is not installed; the text gives the install command.
         ValueError: the log has fewer than two rows.
     """
     if len(log) < 2:

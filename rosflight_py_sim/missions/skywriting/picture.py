@@ -56,7 +56,7 @@ def draw_skywriting(
     `limits` are the cage's, by name, in SI units.
 
     Raises:
-        ModuleNotFoundError: matplotlib is not installed; the text says how to install it.
+        ModuleNotFoundError: matplotlib is not installed; the text gives the install command.
         ValueError: the log has fewer than two rows.
     """
     if len(log) < 2:

@@ -171,7 +171,7 @@ def summarise_skywriting(
     if len(log) < 2:
         raise ValueError(f"{len(log)} rows in the log; a summary needs at least 2")
     if not log.is_finite:
-        raise ValueError("the log holds values that are not finite")
+        raise ValueError("the log contains values that are not finite")
     position, time, airspeed = log.position_ned, log.time_s, log.airspeed
     flying = log.height > 1.0
     spans = np.diff(time, append=time[-1])

@@ -30,7 +30,7 @@ class Trigger:
     Attributes:
         label: text of the button.
         services: names relative to the vehicle's namespace.
-        icon: beside the label.
+        icon: icon next to the label.
         hint: tooltip.
     """
 

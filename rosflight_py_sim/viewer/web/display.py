@@ -16,7 +16,7 @@ from rosflight_py_sim.viewer.web.vehicle_view import VehicleView
 from rosflight_py_sim.viewer.web.viser_internals import show_jpeg
 from rosflight_py_sim.world import World
 
-# Update rate of plots and readings: slower than the scene, because people read them.
+# Update rate of plots and readings, slower than the scene for legibility.
 _PERIODS_S = {"plots": 0.2, "reading": 0.1, "pictures": 0.1}
 
 
@@ -112,7 +112,7 @@ class Display:
         clear.on_click(lambda _: self._in_turn(self.scene.clear_paths))
 
     def _in_turn(self, act: Callable[[], None]) -> None:
-        """Wrap a callback: browsers call from their own threads."""
+        """Wrap a callback, because viser calls it in other threads."""
         with self._turn:
             act()
 

@@ -47,7 +47,7 @@ class History:
 def broken_at_wraps(angles: NDArray[np.float64]) -> NDArray[np.float64]:
     """Angles with NaN where they wrap.
 
-    Both samples beside a wrap are NaN, so the break in the line is a few pixels wide and visible.
+    Both samples next to a wrap are NaN, so the break in the line is a few pixels wide and visible.
 
     Args:
         angles: samples (n,), deg, in any range of 360 deg.

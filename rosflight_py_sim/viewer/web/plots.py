@@ -95,8 +95,8 @@ def _plot(gui: viser.GuiApi, title: str, labels: Sequence[str]) -> viser.GuiUplo
         nothing,
         (uplot.Series(label="time from now, s"), *lines),
         title=title,
-        # A fixed range: viser fits its own range to the first data of a plot, before the plot has a width, and the plot
-        # may then show only the first second.
+        # A fixed range: viser would fit the range to the first data, before the plot has a width, and the plot could
+        # then show only the first second.
         scales={"x": uplot.Scale(time=False, range=(-SPAN_S, 0.0)), "y": uplot.Scale(auto=True)},
         legend=uplot.Legend(show=True),
         height=160,

@@ -18,7 +18,7 @@ from rosflight_py_sim.viewer.web.vehicle_view import VehicleView
 from rosflight_py_sim.viewer.web.world_models import WIND_COLOUR, show_world
 from rosflight_py_sim.world import World
 
-# Longest time between two images over which rotors are turned: beyond it, a blade seems to stand or to turn backwards.
+# Longest time between two images over which rotors are turned: beyond it, blades would seem to stop or turn backwards.
 _BLADE_S = 1.0 / 30.0
 
 # Wind speed whose arrow is as long as the vehicle.
@@ -31,8 +31,8 @@ _ROOT = "/map"
 class Scene:
     """The complete scene.
 
-    The camera stays where the user places it, and with `follows` the world moves under it. This keeps its distance from
-    the selected vehicle in every browser.
+    The camera stays where the user places it. With `follows` the world moves instead, which keeps the camera's distance
+    from the selected vehicle in every browser.
 
     Attributes:
         chosen: name of the vehicle that is followed.

@@ -17,7 +17,7 @@ _LINES, _SECTIONS = (140, 160, 128), (92, 112, 82)
 _HORIZON, _ZENITH = (214, 226, 238), (110, 160, 215)
 _FAR = 2000.0
 
-# Height of surfaces above those they lie on, against flicker.
+# Height of surfaces above those that they lie on, to prevent flicker.
 _LIFT = 0.004
 
 
