@@ -1,1 +1,1 @@
-"""Codecs of other simulators' protocols between bytes and dataclasses, without ROS and sockets."""
+"""Codecs for other simulators' protocols, between bytes and dataclasses, without ROS and sockets."""

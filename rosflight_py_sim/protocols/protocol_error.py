@@ -1,7 +1,7 @@
-"""The error of all protocols."""
+"""Base class of protocol errors."""
 
 from __future__ import annotations
 
 
 class ProtocolError(ValueError):
-    """Message that violates its protocol; the text names what was wrong and what is allowed."""
+    """Message that violates its protocol; the text names the value given and the values allowed."""

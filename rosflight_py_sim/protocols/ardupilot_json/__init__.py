@@ -1,4 +1,4 @@
-"""ArduPilot's JSON SITL interface: binary servo frames from ArduPilot, one line of JSON in answer to each.
+"""ArduPilot's JSON SITL interface: binary servo frames from ArduPilot, each answered with one line of JSON.
 
 Source: ArduPilot, libraries/SITL/examples/JSON/readme.md.
 """

@@ -1,7 +1,7 @@
-"""Replies to ArduPilot: one line of JSON each.
+"""Replies to ArduPilot, one line of JSON each.
 
-ArduPilot reads the line by looking for the first occurrence of each name and taking the number behind it, so the order
-of the fields, the absence of spaces and the set of fields (the same in every line) matter more than JSON would have it.
+ArduPilot does not parse JSON: it searches for the first occurrence of each name and reads the number after it.
+Therefore the order of the fields is fixed, lines contain no spaces, and every line has the same fields.
 """
 
 from __future__ import annotations
@@ -21,11 +21,12 @@ MOST_RANGES = 6
 MOST_RC_CHANNELS = 12
 
 LARGEST_NUMBER = 1e9
-"""Numbers of a line add up, by magnitude, to less: ArduPilot ends with a floating-point exception on absurd ones."""
+"""Upper limit for the sum of the magnitudes of a line's numbers: absurd numbers crash ArduPilot with a floating-point
+exception."""
 
 
 class ReplyError(ProtocolError):
-    """A reply that must not be sent, or a line that is no reply."""
+    """Reply that must not be sent, or line that is not a reply."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Windvane:
     """Apparent wind.
 
     Attributes:
-        direction: where it comes from, rad, clockwise from the nose.
+        direction: direction from which the air flows, clockwise from the nose, rad.
         speed: m/s.
     """
 
@@ -49,26 +50,26 @@ class Battery:
     current: float
 
 
-# Not frozen: one is made at every step, and that would take 4 us in the place of 1.
+# Not frozen: creating a frozen one takes 4 us instead of 1, in every step.
 @dataclass(slots=True)
 class Reply:
     """Reply to ArduPilot; fields that are None or empty are omitted.
 
-    Of attitude and quaternion one must be there; ArduPilot prefers the quaternion.
+    Attitude, quaternion or both are required; ArduPilot prefers the quaternion.
 
     Attributes:
-        timestamp: time of the physics, s, from about 0 on (ArduPilot adds up the differences).
+        timestamp: simulated time, s, starting near 0 (ArduPilot adds up the differences).
         gyro: angular rate in body axes (forward, right, down), rad/s.
         accel_body: specific force in body axes, m/s^2: 0, 0, -9.81 at rest.
         position_ned: north, east, down from home, m.
         velocity_ned: velocity over ground, north, east, down, m/s.
         attitude: roll, pitch, yaw, rad.
         quaternion: w x y z, body to NED.
-        ranges: distance of each range finder, rng_1 first, m; at most 6.
+        ranges: distances of the range finders from rng_1 on, m; at most 6.
         windvane: apparent wind.
         velocity_wind: velocity of the air over ground, north, east, down, m/s.
         airspeed: m/s.
-        rc_us: pulse width of each RC channel, rc_1 first, us; at most 12.
+        rc_us: pulse widths of the RC channels from rc_1 on, us; at most 12.
         battery: voltage and current.
     """
 
@@ -87,9 +88,9 @@ class Reply:
     battery: Battery | None = None
 
 
-# Time and position keep every bit of a double. ArduPilot holds all else in single precision, which 9 digits carry
-# whole, and the shortest text that gives a double back takes two and a half times as long (json.dumps: three times).
-# orjson and msgspec take a third, which saves 1 % of a step: too little for another dependency.
+# Time and position are exact to the last bit of a double. ArduPilot stores the other numbers in single precision, for
+# which 9 digits are exact; the shortest exact text of a double takes 2.5 times as long to format (json.dumps: 3 times).
+# orjson and msgspec take a third of the time, which would save 1 % of a step: too little for another dependency.
 _EXACT = "%.17g"
 _SINGLE = "%.9g"
 
@@ -115,12 +116,12 @@ def _template(
         ReplyError: neither attitude nor quaternion, or too many ranges or RC channels.
     """
     if not (attitude or quaternion):
-        raise ReplyError("reply without attitude and quaternion; one of them must be there")
+        raise ReplyError("reply without attitude and quaternion; allowed: one of them, or both")
     if ranges > MOST_RANGES:
         raise ReplyError(f"reply with {ranges} ranges; allowed: at most {MOST_RANGES}")
     if rc_channels > MOST_RC_CHANNELS:
         raise ReplyError(f"reply with {rc_channels} RC channels; allowed: at most {MOST_RC_CHANNELS}")
-    # The first occurrence of a name wins, so a name stands before those that it is a part of.
+    # ArduPilot uses the first occurrence of a name, so a name precedes longer names that contain it.
     fields = [
         f'"timestamp":{_EXACT}',
         f'"imu":{{"gyro":{_list(3)},"accel_body":{_list(3)}}}',
@@ -146,7 +147,7 @@ def _template(
 
 
 def encode_reply(reply: Reply) -> bytes:
-    """Line of a reply, as one datagram: preceded and ended by a line feed, without a space.
+    """Line of a reply as one datagram, with a line feed before and after it and without spaces.
 
     Raises:
         ReplyError: neither attitude nor quaternion, too many ranges or RC channels, or numbers that are not finite or
@@ -180,34 +181,31 @@ def encode_reply(reply: Reply) -> bytes:
     numbers += reply.rc_us
     if reply.battery is not None:
         numbers += (reply.battery.voltage, reply.battery.current)
-    # The comparison is false for NaN, too.
+    # The comparison is also false for NaN.
     if not sum(map(abs, numbers)) < LARGEST_NUMBER:
-        raise ReplyError(f"{reply}; allowed: finite numbers of a magnitude below {LARGEST_NUMBER:g} in all")
+        raise ReplyError(f"{reply}; allowed: finite numbers whose magnitudes sum to less than {LARGEST_NUMBER:g}")
     return (template % tuple(numbers)).encode("ascii")
 
 
 def decode_reply(datagram: bytes) -> Reply:
-    """Reply of a line, read as strict JSON.
-
-    Fields that this module does not know are left alone.
+    """Reply of a line, read as strict JSON; unknown fields are ignored.
 
     Raises:
-        ReplyError: not one line of JSON between line feeds, a mandatory field is missing, or a field is not what it
-            should be.
+        ReplyError: not one line of JSON between line feeds, a mandatory field is missing, or a field is invalid.
     """
     if not (datagram.startswith(b"\n") and datagram.endswith(b"\n")):
-        raise ReplyError(f"line {datagram[:40]!r}...; allowed: preceded and ended by a line feed")
+        raise ReplyError(f"line {datagram[:40]!r}...; allowed: a line with a line feed before and after it")
     try:
         line = json.loads(datagram.decode("ascii"), parse_constant=_no_number, object_pairs_hook=_distinct)
     except (ValueError, RecursionError) as error:
-        raise ReplyError(f"line {datagram[:40]!r}... is no JSON: {error}") from error
+        raise ReplyError(f"line {datagram[:40]!r}... is not JSON: {error}") from error
     if not isinstance(line, dict):
         raise ReplyError(f"line {datagram[:40]!r}...; allowed: a JSON object")
     imu = _object(line, "imu", ("gyro", "accel_body"))
     windvane = _object(line, "windvane", ("direction", "speed")) if "windvane" in line else None
     battery = _object(line, "battery", ("voltage", "current")) if "battery" in line else None
     if "attitude" not in line and "quaternion" not in line:
-        raise ReplyError("line without attitude and quaternion; one of them must be there")
+        raise ReplyError("line without attitude and quaternion; allowed: one of them, or both")
     return Reply(
         timestamp=_number(line, "timestamp"),
         gyro=_vector(imu, "gyro", 3),
@@ -226,13 +224,13 @@ def decode_reply(datagram: bytes) -> Reply:
 
 
 def _no_number(name: str) -> float:
-    raise ValueError(f"{name} is no number of JSON")
+    raise ValueError(f"{name} is not a number in JSON")
 
 
 def _distinct(members: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Members of an object, whose names must differ: JSON takes the last of two, ArduPilot the first."""
+    """Members of an object as a dict; duplicate names are refused: JSON uses the last one, ArduPilot the first."""
     if len(names := dict(members)) < len(members):
-        raise ValueError(f"a name comes twice among {[name for name, _ in members]}")
+        raise ValueError(f"duplicate name in {[name for name, _ in members]}")
     return names
 
 
@@ -247,7 +245,7 @@ _BOUND = f" of a magnitude below {LARGEST_NUMBER:g}"
 
 
 def _is_number(value: object) -> TypeGuard[int | float]:
-    """Whether a value is a number that ArduPilot survives: JSON has 1e999, too, and true is a number to Python."""
+    """Whether a value is a number that ArduPilot can process; JSON allows 1e999, and Python counts true as a number."""
     return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < LARGEST_NUMBER
 
 
@@ -273,9 +271,9 @@ def _rc(line: Mapping[str, Any]) -> tuple[int, ...]:
 
 
 def _counted(line: Mapping[str, Any], prefix: str, most: int) -> list[str]:
-    """Names prefix1, prefix2, ... of a line, which must have no gap."""
+    """Names prefix1, prefix2, ... in a line; gaps are refused."""
     present = [f"{prefix}{i + 1}" in line for i in range(most)]
     count = present.index(False) if False in present else most
     if any(present[count:]):
-        raise ReplyError(f"there is no '{prefix}{count + 1}', but one beyond it; allowed: no gaps")
+        raise ReplyError(f"'{prefix}{count + 1}' is missing, but a later one is given; allowed: no gaps")
     return [f"{prefix}{i + 1}" for i in range(count)]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from rosflight_py_sim.protocols.protocol_error import ProtocolError
 
 CHANNELS_OF_MAGIC = {18458: 16, 29569: 32}
-"""Magic number of a frame to the number of its channels."""
+"""Number of channels of a frame by its magic number."""
 
 _HEAD = struct.Struct("<HHI")
 _FRAMES = {magic: struct.Struct(f"<HHI{channels}H") for magic, channels in CHANNELS_OF_MAGIC.items()}
@@ -20,15 +20,15 @@ _ALLOWED = " or ".join(f"{_FRAMES[m].size} bytes with magic {m} ({n} channels)" 
 
 
 class FrameLengthError(ProtocolError):
-    """A datagram that is shorter or longer than the frame its magic number announces."""
+    """Datagram whose length does not match its magic number."""
 
 
 class MagicError(ProtocolError):
-    """A datagram that does not begin with a magic number of ArduPilot."""
+    """Datagram that does not begin with one of ArduPilot's magic numbers."""
 
 
 class FrameRateError(ProtocolError):
-    """A frame whose rate is 0."""
+    """Frame with a rate of 0."""
 
 
 @dataclass(frozen=True)
@@ -37,8 +37,8 @@ class ServoFrame:
 
     Attributes:
         frame_rate: requested reply rate, Hz of simulated time, 1 to 65535.
-        frame_count: rises by 1 with each answer; the same count again is a repetition.
-        pwm_us: pulse width of each servo output, us, 16 or 32 of them; 0: no output yet.
+        frame_count: increases by 1 with each answer; a repeated frame has the same count.
+        pwm_us: pulse width of each servo output, us (16 or 32); 0 if there is no output yet.
     """
 
     frame_rate: int
@@ -50,8 +50,8 @@ def decode_frame(datagram: bytes) -> ServoFrame:
     """Servo frame of a datagram.
 
     Raises:
-        FrameLengthError: too short, or not as long as its magic number says.
-        MagicError: neither of the two magic numbers.
+        FrameLengthError: too short, or the length does not match the magic number.
+        MagicError: unknown magic number.
         FrameRateError: the frame rate is 0.
     """
     if len(datagram) < _HEAD.size:
@@ -69,10 +69,10 @@ def decode_frame(datagram: bytes) -> ServoFrame:
 
 
 def encode_frame(frame: ServoFrame) -> bytes:
-    """Datagram of a servo frame, as ArduPilot sends it.
+    """Datagram of a servo frame, in ArduPilot's format.
 
     Raises:
-        ProtocolError: neither 16 nor 32 channels, or a number beyond its field (uint16; the count uint32).
+        ProtocolError: neither 16 nor 32 channels, or a number does not fit into its field (uint16; the count uint32).
     """
     magic = _MAGIC_OF_CHANNELS.get(len(frame.pwm_us))
     if magic is None:

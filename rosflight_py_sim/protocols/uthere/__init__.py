@@ -1,6 +1,7 @@
-"""The text protocol of uThere Ground Control: commands of client programs, and the replies to them.
+"""Text protocol of uThere Ground Control: commands of client programs, and replies.
 
-Source: uThere, Interfacing with Ground Control via UDP / TCP. What that page leaves open is decided in docs/uthere.md.
+Source: uThere, Interfacing with Ground Control via UDP / TCP. docs/uthere.md lists the decisions where that page is
+ambiguous.
 """
 
 from __future__ import annotations

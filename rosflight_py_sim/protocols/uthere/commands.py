@@ -1,7 +1,7 @@
 """Commands of client programs, one class per command, in the protocol's units.
 
-`plane` is None where a command names none: it is for every plane then. Angles are degrees, latitude and longitude those
-of WGS 84; the units of altitude and airspeed are settings of Ground Control.
+If a command names no plane, `plane` is None, and the command applies to all planes. Angles are in degrees, latitude and
+longitude on WGS 84; the units of altitude and airspeed are settings of Ground Control.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from typing import TypeAlias
 
 @dataclass(frozen=True)
 class RequestPlaneList:
-    """Which planes are there?"""
+    """Request the list of planes."""
 
 
 @dataclass(frozen=True)
 class RequestClientIpList:
-    """Which addresses are served?"""
+    """Request the list of client addresses."""
 
 
 @dataclass(frozen=True)
 class DataRequest:
-    """Send a variable, or `all` of them, every `interval` seconds."""
+    """Request a variable, or `all` variables, every `interval` seconds."""
 
     plane: int | None
     variable: str
@@ -31,17 +31,17 @@ class DataRequest:
 
 @dataclass(frozen=True)
 class DataPause:
-    """Send no data for now."""
+    """Pause sending data."""
 
 
 @dataclass(frozen=True)
 class DataResume:
-    """Send data again."""
+    """Resume sending data."""
 
 
 @dataclass(frozen=True)
 class DataRemove:
-    """Send this variable no more."""
+    """Stop sending a variable."""
 
     plane: int | None
     variable: str
@@ -49,12 +49,12 @@ class DataRemove:
 
 @dataclass(frozen=True)
 class DataClear:
-    """Send no variable any more."""
+    """Stop sending all variables."""
 
 
 @dataclass(frozen=True)
 class FlyTo:
-    """Fly to this place and loiter there, past the buffer."""
+    """Fly to a position and loiter there, without using the waypoint buffer."""
 
     plane: int | None
     latitude: float
@@ -65,14 +65,14 @@ class FlyTo:
 
 @dataclass(frozen=True)
 class WaypointClearAll:
-    """Forget all waypoints of the buffer."""
+    """Clear the waypoint buffer."""
 
     plane: int | None = None
 
 
 @dataclass(frozen=True)
 class WaypointAdd:
-    """Put a waypoint in the buffer; the plane flies on to `nextwaypointid` from it."""
+    """Add a waypoint to the buffer; the plane continues to `nextwaypointid` from it."""
 
     waypointid: int
     nextwaypointid: int
@@ -85,27 +85,26 @@ class WaypointAdd:
 
 @dataclass(frozen=True)
 class FlyToWaypoint:
-    """Fly the buffered waypoints from this one on."""
+    """Fly the buffered waypoints, starting with this one."""
 
     waypointid: int
 
 
 @dataclass(frozen=True)
 class Fly:
-    """Control the state itself: one lateral, one speed and one vertical target; None where absent.
+    """Set a target state: one lateral, one speed and one vertical target; None for the others.
 
     Attributes:
-        plane: which plane.
-        latitude: place to fly to, together with the longitude (lateral).
-        longitude: see latitude.
+        plane: number of the plane.
+        latitude, longitude: position to fly to, deg (lateral).
         course: direction over ground, deg from true north (lateral).
-        heading: where the nose points, deg from true north (lateral).
-        roll: right wing down is positive, deg (lateral).
-        airspeed: in Ground Control's unit (speed).
-        pitch: nose up is positive, deg (speed).
-        altitude: in Ground Control's unit (vertical).
-        climb: ft/s, up is positive (vertical; not together with pitch).
-        throttle: percent (vertical).
+        heading: direction of the nose, deg from true north (lateral).
+        roll: roll angle, deg, right wing down positive (lateral).
+        airspeed: airspeed in Ground Control's unit (speed).
+        pitch: pitch angle, deg, nose up positive (speed).
+        altitude: altitude in Ground Control's unit (vertical).
+        climb: climb rate, ft/s, up positive (vertical; not together with pitch).
+        throttle: throttle, percent (vertical).
     """
 
     plane: int | None = None
@@ -123,14 +122,14 @@ class Fly:
 
 @dataclass(frozen=True)
 class FlyEngage:
-    """Take fly() commands from now on."""
+    """Enable fly() commands."""
 
     plane: int | None = None
 
 
 @dataclass(frozen=True)
 class FlyDisengage:
-    """Take no more fly() commands, and go to the lost-signal mode at once."""
+    """Disable fly() commands, and enter the lost-signal mode at once."""
 
     plane: int | None = None
 
@@ -168,9 +167,9 @@ CLASS_OF_NAME: dict[str, type[Command]] = {
     "fly_engage": FlyEngage,
     "fly_disengage": FlyDisengage,
 }
-"""Name of each command on the line."""
+"""Command classes by the name in the protocol."""
 
 NAME_OF_CLASS = {kind: name for name, kind in CLASS_OF_NAME.items()}
 
 OTHER_SPELLINGS = {"fly_disenage": "fly_disengage"}
-"""The protocol's page writes it both ways."""
+"""Alternative spellings; the protocol's page uses both."""

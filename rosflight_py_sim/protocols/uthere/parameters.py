@@ -28,7 +28,7 @@ class Number:
 
     @property
     def allowed(self) -> str:
-        """What is allowed, in words."""
+        """Allowed values in words."""
         what = "whole number" if self.kind is int else "number"
         return f"{what} from {self.minimum:.10g} to {self.maximum:.10g} {self.unit}".rstrip()
 
@@ -36,7 +36,7 @@ class Number:
         """The value of an argument.
 
         Raises:
-            RefusedError: it is no number, or beyond the range.
+            RefusedError: not a number, or out of range.
         """
         text = argument.value
         value = self.kind(text) if self.form.fullmatch(text) else None
@@ -47,7 +47,7 @@ class Number:
 
     @staticmethod
     def text(value: Value) -> str:
-        """The shortest text that is read as this value again."""
+        """Shortest text that reads back as the value."""
         return f"{value:.0f}" if isinstance(value, float) and value.is_integer() else str(value)
 
 
@@ -69,13 +69,13 @@ class Name:
         """The value of an argument, in lower case.
 
         Raises:
-            RefusedError: it is no name.
+            RefusedError: not a name.
         """
         return checked_name(argument.value, argument.value_column)
 
     @staticmethod
     def text(value: Value) -> str:
-        """The name as it is."""
+        """The name, unchanged."""
         return str(value)
 
 
@@ -99,8 +99,8 @@ PARAMETERS: dict[str, Number | Name] = {
     "climb": Number(-10_000.0, 10_000.0, "ft/s"),
     "throttle": Number(0.0, 100.0, "%"),
 }
-"""Name of each parameter to what its value may be.
+"""Allowed values of each parameter.
 
-What is beyond any aircraft is no target but an error of the program that sent it, and refused before the cage has to
-judge it. -1 as next waypoint is a common way to say that there is none.
+Values beyond any aircraft are errors of the program that sent them, and are refused before the cage is checked. A next
+waypoint of -1 commonly means that there is none.
 """

@@ -1,4 +1,4 @@
-"""Packets to commands and back."""
+"""Conversion between packets and commands."""
 
 from __future__ import annotations
 
@@ -19,30 +19,30 @@ from rosflight_py_sim.protocols.uthere.parameters import PARAMETERS
 from rosflight_py_sim.protocols.uthere.syntax import Argument, RefusedError, Statement, UthereError, shown, statements
 
 MOST_COMMANDS = 1024
-"""Of a packet; nothing but an attack on the time of the others has more."""
+"""Greatest number of commands in a packet; larger packets are attacks on computing time."""
 
 _OPTIONAL_OF_NAME: dict[str, dict[str, bool]] = {
     name: {field: type(None) in get_args(hint) for field, hint in get_type_hints(kind).items()}
     for name, kind in CLASS_OF_NAME.items()
 }
-"""Name of each command to its parameters, and whether each may be left out."""
+"""Parameters of each command, and whether each is optional."""
 
 _TARGETS = {
     "latitude+longitude, course, heading, roll": (("latitude", "longitude"), ("course",), ("heading",), ("roll",)),
     "airspeed, pitch": (("airspeed",), ("pitch",)),
     "altitude, climb, throttle": (("altitude",), ("climb",), ("throttle",)),
 }
-"""What fly() takes one of, in words and as the parameters of each choice: lateral, speed, vertical."""
+"""Targets of fly(), lateral, speed and vertical, of which exactly one each is required: text, and parameters."""
 
 
 def parse_packet(packet: bytes) -> list[Command | UthereError]:
-    """The commands of a packet, in order, with an error in the place of each that is none.
+    """Commands of a packet, in order, with an UthereError in place of each invalid one.
 
-    Nothing is raised whatever the bytes are, and the time it takes grows no faster than the packet. NULs at the end,
-    as programs in C like to send, count for nothing.
+    No input raises an exception, and the time is at most proportional to the packet's size. NULs at the end, as sent by
+    programs in C, are ignored.
     """
     found: list[Command | UthereError] = []
-    # Each byte becomes one character, whatever the encoding: what is not ASCII is refused where it stands.
+    # latin-1 decodes each byte to one character; characters that are not ASCII are refused with their column.
     for line, column, text in statements(packet.rstrip(b"\0").decode("latin-1")):
         if len(found) == MOST_COMMANDS:
             found.append(UthereError(f"more than {MOST_COMMANDS} commands in a packet", column, line))
@@ -55,10 +55,10 @@ def parse_packet(packet: bytes) -> list[Command | UthereError]:
 
 
 def text_of(command: Command) -> str:
-    """The line of a command; `parse_packet` gives the same command again.
+    """Line of a command, which `parse_packet` converts back to the same command.
 
     Raises:
-        ProtocolError: no line can carry this command; the text says why.
+        ProtocolError: the command cannot be expressed as a line; the text gives the reason.
     """
     values = {field.name: getattr(command, field.name) for field in fields(command)}
     arguments = [
@@ -110,7 +110,7 @@ def _check_name(command: str, argument: Argument, optional: Mapping[str, bool], 
 
 
 def _check_targets(start: int, columns: Mapping[str, int]) -> None:
-    """One target of each kind, and no climb with pitch.
+    """Check for one target of each kind, and no climb with pitch.
 
     Raises:
         RefusedError: another combination.

@@ -1,4 +1,4 @@
-"""Replies of Ground Control, to text and back."""
+"""Conversion between Ground Control's replies and text."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from rosflight_py_sim.protocols.uthere.parameters import PARAMETERS, Number
 from rosflight_py_sim.protocols.uthere.syntax import Argument, RefusedError, Statement, UthereError, shown
 
 LARGEST_REPLY = 1400
-"""Bytes of a packet, so that it crosses any network whole."""
+"""Greatest size of a packet, bytes, so that no network fragments it."""
 
 _ANY = Number(-1.7976931348623157e308, 1.7976931348623157e308, "")
 
 
 @dataclass(frozen=True)
 class PlaneList:
-    """Numbers of the planes that are there."""
+    """Numbers of all planes."""
 
     planes: tuple[int, ...]
 
 
 @dataclass(frozen=True)
 class ClientIpList:
-    """Addresses that are served."""
+    """Addresses of all clients."""
 
     addresses: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Data:
-    """A variable, or some, of a plane at a Unix time (s)."""
+    """One or more variables of a plane at a Unix time (s)."""
 
     time_s: float
     plane: int
@@ -42,12 +42,12 @@ class Data:
 
 @dataclass(frozen=True)
 class DataAll(Data):
-    """All variables of a plane at a Unix time (s), or as many of them as one packet takes."""
+    """All variables of a plane at a Unix time (s), or as many as fit into one packet."""
 
 
 @dataclass(frozen=True)
 class ErrorReply:
-    """Why a command was refused."""
+    """Reason why a command was refused."""
 
     reason: str
 
@@ -69,7 +69,7 @@ def data_text(time_s: float, plane: int, values: Mapping[str, float]) -> str:
     """Text of a Data; time with three decimals, values with up to seven.
 
     Raises:
-        ProtocolError: a number that is not finite.
+        ProtocolError: a number is not finite.
     """
     return f"{_head('data', time_s, plane)}, {', '.join(map(_value_text, values, values.values()))})"
 
@@ -78,7 +78,7 @@ def data_all_texts(time_s: float, plane: int, values: Mapping[str, float]) -> li
     """Texts of a DataAll, each with time and plane and at most LARGEST_REPLY bytes long.
 
     Raises:
-        ProtocolError: a number that is not finite, or a name that no packet holds.
+        ProtocolError: a number is not finite, or a name does not fit into a packet.
     """
     head = _head("data_all", time_s, plane)
     texts, text = [], head
@@ -94,13 +94,13 @@ def data_all_texts(time_s: float, plane: int, values: Mapping[str, float]) -> li
 
 
 def error_text(reason: str) -> str:
-    """Text of an ErrorReply: one line of ASCII, cut where it is too long."""
+    """Text of an ErrorReply: one line of ASCII, truncated if it is too long."""
     line = " ".join(reason.encode("ascii", "replace").decode("ascii").split())
     return f"error({line[: LARGEST_REPLY - len('error()')]})"
 
 
 def parse_reply(text: str) -> Reply | UthereError:
-    """The reply of a packet's text, or what is wrong with it; nothing is raised."""
+    """Reply from the text of a packet, or the error in it; raises no exception."""
     try:
         return _reply(text)
     except RefusedError as problem:
@@ -116,7 +116,7 @@ def _head(name: str, time_s: float, plane: int) -> str:
 def _value_text(name: str, value: float) -> str:
     if not math.isfinite(value):
         raise ProtocolError(f"{name}={value}; allowed: finite")
-    # No exponent, which not every reader of a C# program's age takes; and no minus before a zero.
+    # No exponent, which old programs may not parse, and no minus sign before zero.
     digits = f"{value:.7f}".rstrip("0").rstrip(".")
     return f"{name}={'0' if digits == '-0' else digits}"
 

@@ -1,7 +1,7 @@
-"""The form of a line: name(argument, argument, ...), where an argument is a value or name=value.
+"""Syntax of a command: name(argument, argument, ...), where an argument is a value or name=value.
 
-A packet is lines; a line is commands with ';' between them, and whatever follows '//' is left alone. Names are written
-in any case, blanks may stand around everything, and a name alone is the same as one with (). The text is plain ASCII.
+A packet consists of lines, and a line of commands separated by ';'; text after '//' is a comment. Names are
+case-insensitive, blanks between tokens are ignored, and () may be omitted. The text is plain ASCII.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 LONGEST_WORD = 64
-"""No name and no number is longer, in characters."""
+"""Greatest length of a name or a number, characters."""
 
 _LINE_BREAK = re.compile(r"\r\n|\r|\n")
 _TOKEN = re.compile(r"[=,()]|[^\s=,()]+")
@@ -21,12 +21,12 @@ _MARKS = frozenset("=,()")
 
 @dataclass(frozen=True)
 class UthereError:
-    """Something in a packet that is not of the protocol; what follows it in the packet is read all the same.
+    """Error in a packet; the following commands of the packet are still read.
 
     Attributes:
-        reason: what was given and what is allowed.
-        column: of the line, from 1.
-        line: of the packet, from 1.
+        reason: the value given and the values allowed.
+        column: column in the line, from 1.
+        line: line of the packet, from 1.
     """
 
     reason: str
@@ -34,15 +34,15 @@ class UthereError:
     line: int = 1
 
     def __str__(self) -> str:
-        """Place and reason."""
+        """Position and reason."""
         return f"line {self.line}, column {self.column}: {self.reason}"
 
 
 class RefusedError(Exception):
-    """What is wrong, and at which column; it becomes an UthereError before it leaves this package."""
+    """Error in a command, with its column; this package converts it into an UthereError."""
 
     def __init__(self, reason: str, column: int) -> None:
-        """Both of them are told."""
+        """Store the reason (the exception's text) and the column."""
         super().__init__(reason)
         self.reason = reason
         self.column = column
@@ -50,7 +50,7 @@ class RefusedError(Exception):
 
 @dataclass(frozen=True)
 class Argument:
-    """A value, the name before it (in lower case; empty: there is none), and where each begins."""
+    """A value, its name in lower case (empty if it has none), and the columns at which both begin."""
 
     name: str
     value: str
@@ -59,7 +59,7 @@ class Argument:
 
 
 def statements(text: str) -> Iterator[tuple[int, int, str]]:
-    """Line, column and text of each command of a packet, from 1; the text is not blank."""
+    """Line and column, from 1, and non-blank text of each command of a packet."""
     for line, whole in enumerate(_LINE_BREAK.split(text), start=1):
         code, _, _ = whole.partition("//")
         column = 1
@@ -70,16 +70,16 @@ def statements(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 class Statement:
-    """One command, read from left to right.
+    """Parser of one command, from left to right.
 
-    Its tokens are found as they are asked for: what lies behind the first error costs nothing.
+    Tokens are read on demand, so that text after the first error costs no time.
 
     Attributes:
-        column: where the next token begins.
+        column: column at which the next token begins.
     """
 
     def __init__(self, text: str, column: int = 1) -> None:
-        """`column` is where the text begins in its line."""
+        """Start at the first token; `column` is the column at which the text begins in its line."""
         self._tokens = ((found[0], column + found.start()) for found in _TOKEN.finditer(text))
         self._end = column + len(text.rstrip())
         self._token, self.column = "", column
@@ -89,7 +89,7 @@ class Statement:
         self._token, self.column = next(self._tokens, ("", self._end))
 
     def _take(self, *allowed: str) -> str:
-        """The present token, which must be one of the marks `allowed`; goes on to the next."""
+        """Current token, which must be one of the marks `allowed`; advances to the next token."""
         token = self._token
         if token not in allowed:
             raise RefusedError(f"{shown(token)} given; allowed: {' or '.join(allowed)}", self.column)
@@ -109,16 +109,16 @@ class Statement:
         """The command's name, in lower case.
 
         Raises:
-            RefusedError: there is none, or it is no name.
+            RefusedError: the name is missing or invalid.
         """
         column = self.column
         return checked_name(self._word("the name of a command"), column)
 
     def arguments(self) -> Iterator[Argument]:
-        """What stands between the parentheses, up to the end of the command.
+        """Arguments between the parentheses, up to the end of the command.
 
         Raises:
-            RefusedError: the form is another, or something follows.
+            RefusedError: invalid syntax, or text after the command.
         """
         if not self._token:
             return
@@ -141,13 +141,13 @@ def checked_name(word: str, column: int) -> str:
     """A name in lower case.
 
     Raises:
-        RefusedError: other characters than letters, digits and underscores, or a digit first.
+        RefusedError: characters other than letters, digits and underscores, or a digit first.
     """
     if _NAME.fullmatch(word) is None:
-        raise RefusedError(f"{shown(word)} is no name; allowed: letters, digits and underscores", column)
+        raise RefusedError(f"{shown(word)} is not a name; allowed: letters, digits and underscores", column)
     return word.lower()
 
 
 def shown(token: str) -> str:
-    """A token as an error quotes it: in ASCII, and not all of a long one."""
+    """Token as quoted in errors: in ASCII, truncated if it is long."""
     return ascii(token if len(token) <= 24 else token[:24] + "...") if token else "the end of the command"
