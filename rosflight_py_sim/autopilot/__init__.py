@@ -1,4 +1,4 @@
-"""Guidance loops without ROS.
+"""Guidance and control loops, without ROS.
 
 Every vehicle: the target state (`fly_target`), the controller interface (`target_controller`), and routes of numbered
 waypoints (`waypoint_route`).

@@ -123,7 +123,7 @@ CAGE_LIMITS = (
         "range",
         1,
         Parameter(
-            "cage_range_hard", 1500.0, "Hard limit of the distance from home, with a bit of its own", "m", minimum=0.0
+            "cage_range_hard", 1500.0, "Hard limit of the distance from home, with a separate bit", "m", minimum=0.0
         ),
     ),
     CageLimit(
@@ -187,7 +187,7 @@ class Cage:
     """Checks states and targets against the limits of CAGE_PARAMETERS."""
 
     def __init__(self, values: Values) -> None:
-        """`values` holds every parameter of CAGE_PARAMETERS, checked; it may hold others.
+        """`values` contains the checked values of CAGE_PARAMETERS; others are ignored.
 
         Raises:
             ParameterError: a maximum is below its minimum.

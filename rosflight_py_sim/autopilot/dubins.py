@@ -17,7 +17,7 @@ _WHOLE_TURN = 2.0 * math.pi - 1e-9
 
 
 class UnreachableError(ValueError):
-    """There is no such path; the text gives the reason."""
+    """No such path exists; the text gives the reason."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class DubinsPath:
         radius: turn radius, m.
         first_centre, last_centre: of the circles, north and east, m.
         first_turn, last_turn: 1 clockwise seen from above, -1 counter-clockwise.
-        first_start, last_start: where the arcs begin, seen from their centres, rad from north.
+        first_start, last_start: directions from the centres to the beginnings of the arcs, rad from north.
         first_sweep, last_sweep: angles of the arcs, rad.
         straight: length of the line between them, m.
     """
@@ -57,10 +57,10 @@ def shortest_dubins_path(
 ) -> DubinsPath:
     """Shortest of the four turn-straight-turn paths (Beard and McLain, 2012, sec. 11.2.2 and algorithm 7).
 
-    Places in m, courses in rad. Paths of three turns are never shorter if the places are at least 3 R apart.
+    Positions in m, courses in rad. Paths of three turns are never shorter if the positions are at least 3 R apart.
 
     Raises:
-        UnreachableError: the places are closer than 3 R.
+        UnreachableError: the positions are closer than 3 R.
     """
     apart = math.dist(start, end)
     if apart < 3.0 * radius:

@@ -41,7 +41,7 @@ class FixedwingMission:
     """
 
     def __init__(self, values: Values, plan: FlightPlan) -> None:
-        """`values` holds FIXEDWING_MISSION_PARAMETERS, checked; it may hold others.
+        """`values` contains the checked values of FIXEDWING_MISSION_PARAMETERS; others are ignored.
 
         Raises:
             WaypointError: the plan yields no path.
@@ -61,7 +61,7 @@ class FixedwingMission:
 
     @property
     def phase(self) -> FixedwingPhase:
-        """Phase at the last call of `update`."""
+        """Phase after the last call of `update`."""
         return self._phase
 
     @property
@@ -76,7 +76,7 @@ class FixedwingMission:
 
     @property
     def path(self) -> tuple[Segment, ...]:
-        """The path, preceded by the way to it once known."""
+        """The path, preceded by the segments that lead to it once these are known."""
         return self._planned if self._manager is None else self._manager.path
 
     @property
@@ -85,10 +85,10 @@ class FixedwingMission:
         return self._nearest
 
     def start(self, state: FlightState) -> None:
-        """Begin to take off along the present heading; a vehicle at flying speed joins the path.
+        """Start the take-off along the current heading; a vehicle at flying speed joins the path.
 
         Raises:
-            RuntimeError: the mission has begun already.
+            RuntimeError: the mission has already begun.
         """
         if self.flies:
             raise RuntimeError(f"the mission has already begun: {self._phase.label}")
@@ -96,10 +96,10 @@ class FixedwingMission:
         self._phase = FixedwingPhase.WAYPOINTS if flying else FixedwingPhase.TAKE_OFF
 
     def replace(self, plan: FlightPlan) -> None:
-        """Replace the plan: on the ground and in the climb-out it is flown next, in the air from the present position.
+        """Replace the plan; a vehicle already on its path flies to the new one from its current position.
 
         Raises:
-            WaypointError: the plan yields no path; the present one stays.
+            WaypointError: the plan yields no path; the previous one is kept.
         """
         self._planned = planned_path(plan)
         self._plan = plan
@@ -109,7 +109,7 @@ class FixedwingMission:
             self._phase = FixedwingPhase.WAYPOINTS
 
     def update(self, state: FlightState, controller: FixedwingTargetController, dt: float) -> Guided:
-        """Command of `controller` for the next `dt` seconds; its `position_ned` is the present target position."""
+        """Command of `controller` for the next `dt` seconds; its `position_ned` is the current target position."""
         phase = FixedwingPhase
         if self._phase is phase.TAKE_OFF and controller.climbs_out:
             self._phase = phase.CLIMB_OUT

@@ -90,7 +90,7 @@ class FixedwingTargetController(TargetController):
     """
 
     def __init__(self, values: Values) -> None:
-        """`values` holds every parameter of FIXEDWING_TARGET_PARAMETERS, checked; it may hold others."""
+        """`values` contains the checked values of FIXEDWING_TARGET_PARAMETERS; others are ignored."""
         n = self._number = {p.name: number(values, p.name) for p in FIXEDWING_TARGET_PARAMETERS}
         self._course = PiLoop(n["course_gain"], n["course_integral_gain"], -n["max_roll"], n["max_roll"])
         self._longitudinal = LongitudinalLoops(values)
@@ -104,7 +104,7 @@ class FixedwingTargetController(TargetController):
 
     @property
     def zone(self) -> Zone:
-        """Last use of pitch and throttle."""
+        """Zone of the last command."""
         return self._longitudinal.zone
 
     @property
@@ -155,12 +155,12 @@ class FixedwingTargetController(TargetController):
         self._climbed = start[2] - state.position_ned[2]
         abreast = _abreast(start, heading, state.position_ned)
         if self.climbs_out:
-            # Aim above the final height, so that the climb stays full until there.
+            # Aim above the final height, so that the climb rate does not decrease before it.
             height = AltitudeTarget(-start[2] + n["climb_out_height"] + n["hold_zone"])
             target = FlyTarget(CourseTarget(heading), AirspeedTarget(n["design_airspeed"]), height)
             return self.fly(state, target, dt)._replace(position_ned=abreast)
         pitch = n["take_off_pitch"] if state.airspeed >= n["rotation_airspeed"] else state.pitch
-        # A deflection to the left is positive, a heading error to the right too.
+        # A rudder deflection to the left is positive, and so is a heading error to the right.
         steering = -n["steering_gain"] * wrap_angle(heading - state.yaw)
         self._longitudinal.enter(Zone.CLIMB, pitch, 1.0)
         self._roll.reset(0.0)

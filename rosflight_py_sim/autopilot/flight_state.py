@@ -46,7 +46,7 @@ class FlightState(NamedTuple):
         return -self.velocity_ned[2]
 
 
-# Below this ground speed (m/s) the heading is used as course, which would be noise.
+# Ground speed (m/s) below which the heading is used as course, because the course would be noise.
 _STANDING = 0.5
 
 

@@ -1,4 +1,4 @@
-"""Target state of a vehicle: one lateral target, one for speed, one for height."""
+"""Target state of a vehicle: one lateral, one speed and one vertical target."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class TargetError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class PositionTarget:
-    """Fly to a position (m from home) and stay: a fixed wing circles it, a multirotor hovers."""
+    """Fly to a position (m from home) and stay there: a fixed wing circles, a multirotor hovers."""
 
     north_m: float
     east_m: float
@@ -23,7 +23,7 @@ class PositionTarget:
 class CourseTarget:
     """Fly over ground in this direction, rad from north towards east.
 
-    `curvature` (1/m, positive to the right) is that of the path being followed; it is fed forward.
+    `curvature` (1/m, positive to the right) is the curvature of the path being followed; it is fed forward.
     """
 
     course_rad: float
@@ -97,7 +97,7 @@ class FlyTarget:
     vertical: Vertical
 
     def __post_init__(self) -> None:
-        """Check that the target can be flown.
+        """Check the target.
 
         Raises:
             TargetError: a pitch angle with a climb, a number that is not finite, an airspeed that is not positive, or a

@@ -1,4 +1,4 @@
-"""Gain design for a fixed wing from its linear model, loop by loop from the inside out."""
+"""Gain design for a fixed wing from its linear model, loop by loop from the inside outward."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class TransferCoefficients:
         pitch_1, pitch_2, pitch_3: a_theta1 to a_theta3: theta'' = -a1 theta' - a2 theta + a3 delta_e (eq. 5.28 ff.).
         speed_1, speed_2: a_V1 (1/s) and a_V2 (m/s^2): V' = -a_V1 V + a_V2 delta_t (eq. 5.35 ff.).
         yaw_2: effect of the rudder on the yaw rate (1/s^2).
-        path_1: change of the flight-path angle with airspeed at a constant pitch angle (rad s/m): gamma is theta less
-        the angle of attack that carries the weight, so it is -d(alpha)/dV of level flight.
+        path_1: change of the flight-path angle with airspeed at a constant pitch angle (rad s/m): gamma is theta minus
+            the angle of attack whose lift equals the weight, so path_1 is -d(alpha)/dV of level flight.
     """
 
     roll_1: float
@@ -77,14 +77,14 @@ class DesignChoices:
 def transfer_coefficients(model: SteadyModel, trimmed: Trim) -> TransferCoefficients:
     """Coefficients at a trim in straight and level flight, by central differences of the model's motion.
 
-    Angles of attack stand for pitch angles, and couplings between the axes are neglected, as in the book's models.
+    Angles of attack replace pitch angles, and couplings between the axes are neglected, as in the book's models.
     """
     forward, downward = trimmed.truth[7:10] / trimmed.condition.airspeed, np.zeros(3)
     downward[0], downward[2] = -forward[2], forward[0]
     along = model.derivative(trimmed.truth.copy(), trimmed.inputs)[0:3] / trimmed.condition.airspeed
 
     def rates(change: Array, moved: Array) -> Array:
-        """Of airspeed, p, q and r."""
+        """Rates of airspeed, p, q and r."""
         rate = model.derivative(trimmed.truth + change, trimmed.inputs + moved)
         return np.array([rate[7:10] @ along, *rate[10:13]])
 

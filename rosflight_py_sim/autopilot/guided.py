@@ -11,8 +11,8 @@ class Guided(NamedTuple):
     """Command to the flight controller, with the target position and yaw.
 
     Attributes:
-        mode: of rosflight_msgs/Command (firmware.CommandMode).
-        u: its ten numbers.
+        mode: mode of rosflight_msgs/Command (firmware.CommandMode).
+        u: the ten values of the command.
         position_ned: target position, m.
         yaw_rad: target direction of nose or course.
     """

@@ -55,11 +55,11 @@ GUIDED_MODE_PARAMETERS = (
 )
 
 MOST_WAYPOINTS = 10_000
-"""Of the buffer."""
+"""Capacity of the buffer."""
 
 _COMMANDED = frozenset((Mode.WAYPOINT, Mode.PACKET_TARGET))
 
-# Bits that fly_engage itself clears.
+# Bits that fly_engage clears.
 _OF_PACKETS = (
     1 << CageBit.PACKET_TIMEOUT_FOR_SELECTED_MODE | 1 << CageBit.PACKET_TIMEOUT_LOST_COMM | 1 << CageBit.TARGET
 )
@@ -70,20 +70,20 @@ _BATTERY_LAG = 2.0
 
 
 class GuidedModeSupervisor:
-    """Flies one plane by commands within its cage, independent of sockets and packet text.
+    """Flies one plane by commands within its cage, independent of sockets and of the protocol's text.
 
     Each command method returns the reason for a refusal, or an empty text if the command was accepted; its time is that
     of the last `update`. Home is the origin of NED.
 
     Attributes:
-        mode: the present mode.
-        cage_triggered: bitmap of the limits exceeded at present (see `CageBit`).
+        mode: current mode.
+        cage_triggered: bitmap of the limits currently exceeded (see `CageBit`).
         triggered_last: bitmap that last switched fly() off; cleared by `engage`.
         enabled: whether fly() commands are accepted.
     """
 
     def __init__(self, values: Values, controller: TargetController) -> None:
-        """`values` holds every parameter of GUIDED_MODE_PARAMETERS, checked; it may hold others.
+        """`values` contains the checked values of GUIDED_MODE_PARAMETERS; others are ignored.
 
         Raises:
             ParameterError: cage limits contradict each other, or home is outside them.
@@ -128,11 +128,11 @@ class GuidedModeSupervisor:
         self._lost_signal = _LOST_SIGNAL_EVENTS[str(values["lost_signal_mode"])]
 
     def note_packet(self) -> None:
-        """Note the arrival of a packet from a ground station, whatever its content."""
+        """Record the arrival of a packet from a ground station, of any content."""
         self._last_packet = self._now
 
     def engage(self) -> str:
-        """Accept fly() commands from now on (fly_engage); the plane must be inside its cage."""
+        """Enable fly() commands (fly_engage); the plane must be inside its cage."""
         if self.mode not in (*_COMMANDED, Mode.RETURN_HOME):
             return self._refused_in_mode("fly_engage")
         outside = self.cage_triggered & ~_OF_PACKETS
@@ -143,13 +143,13 @@ class GuidedModeSupervisor:
         return ""
 
     def disengage(self) -> str:
-        """Accept no more fly() commands; if one is being flown, go to the lost-signal mode (fly_disengage)."""
+        """Disable fly() commands; if one is being flown, enter the lost-signal mode (fly_disengage)."""
         self.enabled = False
         self._happens(Event.DISENGAGED)
         return ""
 
     def fly(self, target: FlyTarget) -> str:
-        """Set the target for now (fly); one outside the cage ends this mode.
+        """Set the current target (fly); a target outside the cage ends this mode.
 
         A refused target does not reset the deadman timer.
         """
@@ -172,23 +172,23 @@ class GuidedModeSupervisor:
         return self._take_goal("fly_to", target)
 
     def add_waypoint(self, waypoint: RouteWaypoint) -> str:
-        """Put a waypoint into the buffer, replacing one with the same number."""
+        """Add a waypoint to the buffer, replacing one with the same number."""
         if self.mode is Mode.MANUAL:
             return self._refused_in_mode("waypoint_add")
         if len(self._waypoints) >= MOST_WAYPOINTS and waypoint.id not in self._waypoints:
-            return f"waypoint_add refused: the buffer holds {MOST_WAYPOINTS} waypoints"
+            return f"waypoint_add refused: the buffer is full ({MOST_WAYPOINTS} waypoints)"
         self._waypoints[waypoint.id] = waypoint
         return ""
 
     def clear_waypoints(self) -> str:
-        """Clear the buffer; a route being flown ends at its present waypoint."""
+        """Clear the buffer; a route being flown ends at its current waypoint."""
         if self.mode is Mode.MANUAL:
             return self._refused_in_mode("waypoint_clear_all")
         self._waypoints.clear()
         return ""
 
     def has_waypoint(self, waypoint_id: int) -> bool:
-        """Whether the buffer holds a waypoint with this number."""
+        """Whether the buffer contains a waypoint with this number."""
         return waypoint_id in self._waypoints
 
     def fly_to_waypoint(self, waypoint_id: int) -> str:
@@ -196,7 +196,7 @@ class GuidedModeSupervisor:
         if self.mode not in _COMMANDED:
             return self._refused_in_mode("fly_to_waypoint")
         if waypoint_id not in self._waypoints:
-            return f"fly_to_waypoint refused: the buffer holds no waypoint {waypoint_id}"
+            return f"fly_to_waypoint refused: no waypoint {waypoint_id} in the buffer"
         return self._take_goal("fly_to_waypoint", Route(self._waypoints, waypoint_id, self._values))
 
     def update(self, observed: Observed, dt: float) -> Guided | None:
@@ -245,7 +245,7 @@ class GuidedModeSupervisor:
 
     def _keep_time(self, now: float) -> None:
         if now < self._now:
-            # The simulation has restarted, so earlier times are void.
+            # The simulation has restarted, so earlier times are invalid.
             self._last_fly = self._last_packet = self._last_fix = now
         if self._last_packet == -math.inf:
             self._last_packet = self._last_fix = now
@@ -267,7 +267,7 @@ class GuidedModeSupervisor:
             self._battery = known + (1.0 - math.exp(-dt / _BATTERY_LAG)) * (measured - known)
         overdue = self.mode is Mode.PACKET_TARGET and self._now - self._last_fly > self._timeout
         lost = self._now - self._last_packet > self._lost_comm_timeout
-        # Accelerations make the attitude estimate unhealthy for a moment, which is not a failure.
+        # Accelerations briefly make the attitude estimate unhealthy, which is not a failure.
         if observed.gps_ok and observed.nav_ok:
             self._last_fix = self._now
         strayed = self._now - self._last_fix > self._nav_lost_timeout
@@ -285,7 +285,7 @@ class GuidedModeSupervisor:
         self._happens(event)
 
     def _happens(self, event: Event) -> None:
-        """Enter the mode to which the event leads, if any."""
+        """Enter the mode that the transition table gives for the event, if any."""
         mode = TRANSITIONS[self.mode].get(event, self.mode)
         if mode is self.mode:
             return

@@ -95,7 +95,7 @@ class _PidLoop:
         return self._loop.integrated
 
     def update(self, way_to_go: float, error: float, rate: float, dt: float) -> float:
-        """Force for `error` from the reference, which is `way_to_go` from the set-point before its next move."""
+        """Force for `error` from the reference, before its next move; `way_to_go` is from there to the set-point."""
         reference_rate = within(self._approach * way_to_go, self._rate) if dt > 0.0 else 0.0
         move = reference_rate * dt
         self.reference += move
@@ -104,14 +104,14 @@ class _PidLoop:
 
 
 class HoldController:
-    """PID control of depth and yaw; surge and sway are commanded directly and get the remaining thrust.
+    """PID control of depth and yaw; surge and sway are commanded directly and use the remaining thrust.
 
     Valid near level attitude: heave is treated as vertical, and the yaw rate as the body's. The integrators compensate
     buoyancy, current and thruster misalignment.
     """
 
     def __init__(self, values: Values, body: HeldBody, allocation: ThrusterAllocation) -> None:
-        """`values` holds every parameter of HOLD_CONTROLLER_PARAMETERS, checked; it may hold others."""
+        """`values` contains the checked values of HOLD_CONTROLLER_PARAMETERS; others are ignored."""
         self._allocate, self._limits = allocation, allocation.limits
         self._depth = _PidLoop(
             body.heave_mass,
@@ -136,7 +136,7 @@ class HoldController:
         return self._depth.integrated
 
     def begin(self, motion: Motion) -> None:
-        """Reset to the present state of the vehicle."""
+        """Reset to the current state of the vehicle."""
         self._depth.begin(motion.depth)
         self._yaw.begin(motion.yaw)
 

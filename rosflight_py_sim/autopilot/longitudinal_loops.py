@@ -112,9 +112,9 @@ class LongitudinalLoops:
     Below the zone the aircraft climbs at full throttle, above it descends at zero throttle, and the pitch angle holds
     the airspeed with theta_c = -k_p (V_c - V) - k_i int(V_c - V). The same holds at a given throttle.
 
-    A climb w_c is a moving height: h_c' = w_c from the present height on, with the pitch angle asin(w_c / V_c) fed
-    forward; h_c stops while the aircraft is half a hold zone behind. If the climb needs more than full throttle, or
-    less than zero, airspeed takes precedence, and the aircraft climbs or descends as it can.
+    A climb w_c is a moving height: h_c' = w_c from the current height on, with the pitch angle asin(w_c / V_c) fed
+    forward; h_c stops while the aircraft is half a hold zone behind. If the climb would need more than full throttle,
+    or less than zero, airspeed takes precedence, and the climb rate is what remains possible.
 
     At a given pitch angle an aircraft climbs with its speed, so throttle holds the height by delta_t = trim + k_p (h_c
     - h) - k_d h' + k_i int(h_c - h). An integrator removes the steady error of the pitch loop: theta_c = theta_given +
@@ -122,7 +122,7 @@ class LongitudinalLoops:
     """
 
     def __init__(self, values: Values) -> None:
-        """`values` holds every parameter of LONGITUDINAL_LOOP_PARAMETERS, checked; it may hold others."""
+        """`values` contains the checked values of LONGITUDINAL_LOOP_PARAMETERS; others are ignored."""
         n = self._number = {p.name: number(values, p.name) for p in LONGITUDINAL_LOOP_PARAMETERS}
         pitch = n["max_pitch"]
         self._height = PiLoop(n["height_gain"], n["height_integral_gain"], -pitch, pitch)
@@ -136,7 +136,7 @@ class LongitudinalLoops:
 
     @property
     def zone(self) -> Zone:
-        """Last use of pitch and throttle."""
+        """Zone of the last command."""
         return self._zone
 
     def reset(self) -> None:
@@ -206,7 +206,7 @@ class LongitudinalLoops:
         return error
 
     def _zone_of_height(self, error: float) -> Zone:
-        # Hysteresis of half the zone: the change of throttle itself moves the vehicle.
+        # Hysteresis of half the zone, because the change of throttle itself moves the vehicle.
         reach = self._number["hold_zone"]
         if error > reach or (self._zone is Zone.CLIMB and error > 0.5 * reach):
             return Zone.CLIMB
@@ -229,6 +229,6 @@ class LongitudinalLoops:
     def _change(self, zone: Zone, state: FlightState) -> None:
         if zone is self._zone:
             return
-        # A height hold begins from level flight; a climb continues from the present pitch angle.
+        # A height hold begins from level flight; a climb continues from the current pitch angle.
         n = self._number
         self.enter(zone, n["trim_pitch"] if zone is Zone.HOLD else state.pitch, n["trim_throttle"])

@@ -72,11 +72,11 @@ class Mission:
 
     The mission waits until `start`. From then on each call of `setpoint` advances it by time and by the vehicle's
     position: a side ends when its time is over and the vehicle is near the corner, so that headwind delays the mission;
-    the landing ends when the vehicle stays low and still. The nose keeps its direction on the ground.
+    the landing ends when the vehicle stays low and still. The yaw angle remains that on the ground.
     """
 
     def __init__(self, values: Values) -> None:
-        """`values` holds every parameter of MISSION_PARAMETERS, checked; it may hold others."""
+        """`values` contains the checked values of MISSION_PARAMETERS; others are ignored."""
         number = {p.name: float(cast(float, values[p.name])) for p in MISSION_PARAMETERS}
         self._number = number
         self._phase = Phase.WAIT
@@ -93,7 +93,7 @@ class Mission:
 
     @property
     def phase(self) -> Phase:
-        """Phase at the last call of `setpoint`."""
+        """Phase after the last call of `setpoint`."""
         return self._phase
 
     @property
@@ -117,10 +117,10 @@ class Mission:
         return self._nominal_total if self._legs else 0.0
 
     def start(self, time_s: float, position_ned: Sequence[float], yaw_rad: float) -> None:
-        """Begin to take off from `position_ned` (m) with the nose at `yaw_rad`.
+        """Start the take-off from `position_ned` (m) at the yaw angle `yaw_rad`.
 
         Raises:
-            RuntimeError: the mission has begun already.
+            RuntimeError: the mission has already begun.
         """
         if self._phase is not Phase.WAIT:
             raise RuntimeError(f"the mission has already begun: {self._phase.label}")
@@ -180,7 +180,7 @@ class Mission:
             legs.append((Phase(Phase.SIDE_1 + side), leg, pause))
         north, east, ground = self._home
         slow_from = (north, east, max(ground - number["landing_height"], corners[0][2]))
-        # The last leg aims below the ground, so that the vehicle keeps descending until it touches.
+        # The last leg ends below the ground, so that the vehicle descends until it touches the ground.
         below = (north, east, ground + 1.0)
         legs.append((Phase.LAND, StraightLeg(corners[0], slow_from, number["descent_speed"], acceleration), 0.0))
         legs.append((Phase.LAND, StraightLeg(slow_from, below, number["landing_speed"], acceleration), 0.0))

@@ -6,9 +6,9 @@ import enum
 
 
 class MissionPhase(enum.IntEnum):
-    """Phase of a mission; its number is that of the flight log.
+    """Phase of a mission; its number is used in the flight log.
 
-    Numbers rise in the order of the mission, from the wait before the start (0) to its end, named DONE.
+    Numbers increase in the order of the mission, from the wait before the start (0) to the end, named DONE.
     """
 
     @property

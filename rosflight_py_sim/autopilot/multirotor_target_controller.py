@@ -65,7 +65,7 @@ MULTIROTOR_TARGET_PARAMETERS = POSITION_CONTROLLER_PARAMETERS + ParameterTable(
 _MOST_TRIM = 0.3
 # Yaw is held within this distance (m) of a target position, and below this airspeed (m/s).
 _NEAR, _SLOW = 3.0, 1.0
-# Height above the end of a take-off at which it aims, m.
+# Height of a take-off's target position above the height at which the take-off ends, m.
 _BEYOND = 1.0
 
 
@@ -81,23 +81,23 @@ class _HorizontalTarget(NamedTuple):
 class MultirotorTargetController(TargetController):
     """Fixed-wing targets flown by a multirotor, with the loops of PositionController.
 
-    - A position is approached nose first and hovered over. A course is the direction of the velocity over ground and of
-    the nose. A heading is the direction of the nose and of the velocity through the air, so that the vehicle drifts
-    with the wind like a fixed wing. A roll angle is flown directly and yaws the vehicle as in a fixed wing's turn (r =
-    g tan(phi) / V, with the nose aligned with the air flow).
+    - A position is approached nose first; the vehicle then hovers there. A course is the direction of the velocity over
+      ground and of the nose. A heading is the direction of the nose and of the velocity through the air, so that the
+      vehicle drifts with the wind like a fixed wing. A roll angle is commanded directly and yaws the vehicle as in a
+      fixed wing's turn (r = g tan(phi) / V, with the nose aligned with the air flow).
     - An airspeed sets the commanded velocity; the ground speed follows from the wind triangle (Beard and McLain, Small
-      Unmanned Aircraft, 2012, sec. 2.4). A pitch angle is flown directly, whatever the resulting speed; roll then
+      Unmanned Aircraft, 2012, sec. 2.4). A pitch angle is commanded directly, at any resulting speed; roll then
       prevents drift off the course (over ground) or the heading (through the air). An integrator removes the steady
       error of a given angle.
     - Height and climb are held by thrust, at any tilt. A throttle is a share of full thrust, but at least
-    `min_throttle`, at which the vehicle falls.
+      `min_throttle`, at which the vehicle falls.
 
     The limits are those of the position controller: `max_speed` over ground, `max_climb_speed`, `max_descent_speed`,
     `max_tilt`, `max_yaw_rate`. Commanded angles are rate-limited by `tilt_slew`.
     """
 
     def __init__(self, values: Values) -> None:
-        """`values` holds every parameter of MULTIROTOR_TARGET_PARAMETERS, checked; it may hold others.
+        """`values` contains the checked values of MULTIROTOR_TARGET_PARAMETERS; others are ignored.
 
         Raises:
             ParameterError: as for PositionController.
@@ -237,7 +237,7 @@ def _trim(loop: PiLoop, given: float | None, angle: float, dt: float) -> float:
 
 
 def _along(state: FlightState, target: CourseTarget, airspeed: float | None) -> _HorizontalTarget:
-    """Velocity along a course: at the target airspeed if given, else at the present speed."""
+    """Velocity along a course, at the target airspeed if given, otherwise at the current speed."""
     north, east = math.cos(target.course_rad), math.sin(target.course_rad)
     if airspeed is None:
         speed = _dot(state.velocity_ned, (north, east))

@@ -1,4 +1,4 @@
-"""Path manager: selects the present segment of a path and derives its commands."""
+"""Path manager: selects the current segment of a path and computes its commands."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ class Guidance(NamedTuple):
     """Path following commands for the autopilot.
 
     Attributes:
-        course: rad over ground, within pi of the present one.
+        course: course over ground, rad, within pi of the current one.
         height: m above the origin.
         airspeed: m/s.
-        curvature: of the path, 1/m, positive to the right: the roll angle that a turn needs is fed forward.
+        curvature: of the path, 1/m, positive to the right, for the feed-forward of the roll angle.
         nearest_ned: point of the path abreast of the vehicle, m.
     """
 
@@ -29,16 +29,16 @@ class Guidance(NamedTuple):
 
 
 class PathManager:
-    """Follows the segments of a path: Beard and McLain, chapter 11, algorithms 5, 6 and 8 in one.
+    """Follows the segments of a path: Beard and McLain, chapter 11, algorithms 5, 6 and 8 combined.
 
-    A segment is over when the vehicle crosses the half-plane at its end. For an arc that is the ray from the centre
-    through its end; the angle flown is counted from the arc's beginning, so that an arc of more than half a turn, which
-    starts beyond its own half-plane, needs no extra states, and an orbit is an arc of several turns. The last segment
-    never ends.
+    A segment is over when the vehicle crosses the half-plane at its end, which for an arc is the ray from the centre
+    through the end. The angle flown is counted from the beginning of the arc. Therefore an arc of more than half a
+    turn, which starts beyond its own half-plane, needs no additional states, and an orbit is an arc of several turns.
+    The last segment never ends.
     """
 
     def __init__(self, path: Sequence[Segment]) -> None:
-        """`path` holds at least one segment."""
+        """`path` contains at least one segment."""
         self._path = tuple(path)
         self._index = 0
         self._turned = 0.0
@@ -55,17 +55,17 @@ class PathManager:
 
     @property
     def index(self) -> int:
-        """Index of the present segment, from 0."""
+        """Index of the current segment, from 0."""
         return self._index
 
     @property
     def segment(self) -> Segment:
-        """That segment."""
+        """Current segment."""
         return self._path[self._index]
 
     @property
     def on_last(self) -> bool:
-        """Whether the present segment is the last one."""
+        """Whether the current segment is the last one."""
         return self._index == len(self._path) - 1
 
     def travelled(self, position_ned: Vector3) -> float:
@@ -101,5 +101,5 @@ class PathManager:
         before = segment.start_angle if self._last_angle is None else self._last_angle
         self._turned += segment.turn * wrap_angle(angle - before)
         self._last_angle = angle
-        # On the ray itself rounding would decide; a nanoradian short of it counts as reached.
+        # A nanoradian before the ray counts as reached, so that rounding has no effect.
         return self._turned >= segment.sweep - 1e-9

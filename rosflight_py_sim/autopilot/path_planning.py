@@ -15,10 +15,10 @@ from rosflight_py_sim.autopilot.waypoints import FlightPlan, Waypoint, WaypointE
 
 
 def planned_path(plan: FlightPlan) -> tuple[Segment, ...]:
-    """Segments from the first waypoint to the loiter, which is the last of them.
+    """Segments from the first waypoint to the loiter, which is the last segment.
 
-    Arcs are level, at the height of their waypoint; height changes along lines. A loiter with a centre of its own is
-    met along the tangent from the last waypoint, as if the tangent's end were one more waypoint.
+    Arcs are level, at the height of their waypoint; height changes along lines. A loiter with a given centre is reached
+    along the tangent from the last waypoint, as if the tangent's end were an additional waypoint.
 
     Raises:
         WaypointError: a turn cannot be flown, or the last waypoint is inside the loiter circle.
@@ -31,10 +31,10 @@ def planned_path(plan: FlightPlan) -> tuple[Segment, ...]:
 
 
 def joined_path(plan: FlightPlan, position_ned: Vector3, course: float) -> tuple[Segment, ...]:
-    """The planned path, preceded by the way to it: from `position_ned` (m), where the vehicle flies at `course` (rad).
+    """The planned path, preceded by segments from the vehicle's position `position_ned` (m) and `course` (rad).
 
     The vehicle's position becomes an additional waypoint. If it is too near or the first turn cannot be flown, a
-    straight line leads to the first waypoint, and the vehicle joins the path there as well as it can.
+    straight line leads to the first waypoint, where the vector field leads the vehicle onto the path.
 
     Raises:
         WaypointError: as for `planned_path`.
@@ -53,7 +53,7 @@ def joined_path(plan: FlightPlan, position_ned: Vector3, course: float) -> tuple
 
 
 def polyline(path: Sequence[Segment], spacing: float) -> list[Vector3]:
-    """Points along the path: ends of lines, points at most `spacing` (m) apart on arcs; orbits once round."""
+    """Points along the path: ends of lines, and points at most `spacing` (m) apart on arcs; one turn of orbits."""
     points: list[Vector3] = []
     for segment in path:
         length, steps = segment.length, 1
@@ -100,7 +100,7 @@ def _fillets(points: Sequence[Waypoint], radius: float) -> list[Segment]:
 
 
 def _dubins(points: Sequence[Waypoint], radius: float) -> list[Segment]:
-    """From course to course by Dubins paths (algorithm 8); a missing course is towards the next point."""
+    """Dubins paths from course to course (algorithm 8); a missing course is towards the next point."""
     courses = [_course(points, index) for index in range(len(points))]
     segments: list[Segment] = []
     for index, (start, end) in enumerate(itertools.pairwise(points)):

@@ -36,16 +36,17 @@ class FieldGains(NamedTuple):
 
     @classmethod
     def of(cls, values: Values) -> FieldGains:
-        """Shape from the values of FIELD_PARAMETERS; `values` may hold others."""
+        """Shape from the values of FIELD_PARAMETERS; other values are ignored."""
         return cls(*(number(values, parameter.name) for parameter in FIELD_PARAMETERS))
 
 
 @dataclass(frozen=True)
 class Line:
-    """A straight flight from `start_ned` to `end_ned` (m), that ends at a half-plane.
+    """Straight line from `start_ned` to `end_ned` (m), ended by a half-plane.
 
-    The half-plane stands upright through the end with the horizontal normal `end_normal` (Beard and McLain, Small
-    Unmanned Aircraft, 2012, eq. 11.1): the line is over once the vehicle has passed it, however far to the side.
+    The half-plane is vertical, passes through the end and has the horizontal normal `end_normal` (Beard and McLain,
+    Small Unmanned Aircraft, 2012, eq. 11.1). The line is over once the vehicle has crossed it, at any distance to the
+    side.
     """
 
     start_ned: Vector3
@@ -91,7 +92,7 @@ class Line:
     def commanded_course(self, position_ned: Vector3, course: float, gains: FieldGains) -> float:
         """Course (rad) that leads onto the line: eq. 10.8, chi_q - chi_inf (2 / pi) atan(k_path e_py).
 
-        chi_q is taken within pi of the present `course`, so that the shorter turn is commanded.
+        chi_q is taken within pi of the current `course`, so that the shorter turn is commanded.
         """
         along = course + wrap_angle(self.course - course)
         north, east = position_ned[0] - self.start_ned[0], position_ned[1] - self.start_ned[1]
@@ -129,7 +130,7 @@ class Arc:
         return math.atan2(position_ned[1] - self.centre_ned[1], position_ned[0] - self.centre_ned[0])
 
     def nearest(self, position_ned: Vector3) -> Vector3:
-        """The point of the circle nearest to the vehicle, in plan."""
+        """The point of the circle nearest to the vehicle, horizontally."""
         return self.at_angle(self.angle(position_ned))
 
     def at_angle(self, angle: float) -> Vector3:

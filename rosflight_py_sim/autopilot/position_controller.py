@@ -90,16 +90,16 @@ class PositionController:
     The last line, Newton's law for a thrust T along -b_3 (b_3 is the body's down axis), gives the thrust and the target
     direction of b_3. The construction is that of D. Mellinger and V. Kumar, "Minimum snap trajectory generation and
     control for quadrotors", ICRA 2011, sec. IV, and of T. Lee, M. Leok and N. McClamroch, "Geometric tracking control
-    of a quadrotor UAV on SE(3)", CDC 2010, sec. III, with a cascade in place of their sum of position and velocity
-    terms, so that speed can be limited. With n = b_3 seen from axes turned by the yaw angle, n = (sin(theta) cos(phi),
+    of a quadrotor UAV on SE(3)", CDC 2010, sec. III, with a cascade instead of their sum of position and velocity
+    terms, so that speed can be limited. With n = b_3 in axes turned by the yaw angle, n = (sin(theta) cos(phi),
     -sin(phi), cos(theta) cos(phi)), so phi = -asin(n_y) and theta = atan2(n_x, n_z) (rotation by yaw, pitch, roll:
     Beard and McLain, Small Unmanned Aircraft, ch. 2).
 
     Far from the reference, the k_p law is replaced by the speed that half of max_acceleration can brake in time, sqrt(2
     a (d - a / (2 k_p^2))), which meets the line k_p d smoothly at d = a / k_p^2.
 
-    The integrators carry wind, drag and an error of mass or thrust. They stop winding up by back-calculation with the
-    tracking time k_v / k_i (K. Astrom and T. Hagglund, Advanced PID Control, 2006, sec. 3.5). Vertical control has
+    The integrators compensate wind, drag and errors of mass or thrust. Back-calculation with the tracking time k_v /
+    k_i prevents wind-up (K. Astrom and T. Hagglund, Advanced PID Control, 2006, sec. 3.5). Vertical control has
     priority: the thrust left after holding the height is used for the horizontal acceleration.
 
     If roll, pitch or throttle are given from outside, the loops compute the others, and their integrators track the
@@ -111,7 +111,7 @@ class PositionController:
     """
 
     def __init__(self, values: Values) -> None:
-        """`values` holds every parameter of POSITION_CONTROLLER_PARAMETERS, checked; it may hold others.
+        """`values` contains the checked values of POSITION_CONTROLLER_PARAMETERS; others are ignored.
 
         Raises:
             ParameterError: the thrust at throttle 1 cannot lift the mass, or that at min_throttle can.
@@ -227,7 +227,7 @@ class PositionController:
         ceiling = min(self._age_s / self._spool_up_time, 1.0) if self._spool_up_time > 0.0 else 1.0
         lift, room = self._lift_and_room(asked_down, given.throttle)
         if ceiling < self._gravity * self._throttle_per_acceleration:
-            # The vehicle cannot have left the ground: tilting would only press a foot into it.
+            # The vehicle cannot have left the ground, and tilting would only press a foot into it.
             room = 0.0
         north, east = _within_circle(asked_north, asked_east, room)
         thrust = None
@@ -258,7 +258,7 @@ class PositionController:
         )
 
     def _lift_and_room(self, asked_down: float, throttle: float | None) -> tuple[float, float]:
-        """Upward part of the thrust, and the part available for horizontal acceleration (m/s^2).
+        """Vertical thrust, and thrust available for horizontal acceleration, per mass (m/s^2).
 
         With a given throttle the first is the whole thrust.
         """
@@ -277,7 +277,7 @@ class PositionController:
         return north, east, min(max(velocity_ned[2], -self._max_climb_speed), self._max_descent_speed)
 
     def _approach_rate(self, distance: float) -> float:
-        """Speed per position error (1/s): k_p nearby, farther out what half the acceleration can brake."""
+        """Speed per position error (1/s): k_p nearby; farther away limited by braking at half the acceleration."""
         gain, braking = self._horizontal_gains[0], 0.5 * self._max_acceleration
         if gain * gain * distance <= braking:
             return gain

@@ -8,12 +8,12 @@ from rosflight_py_sim.autopilot.setpoint import Vector3
 
 
 class StraightLeg:
-    """From `start_ned` to `end_ned` (m) at `speed` (m/s), with `acceleration` (m/s^2) as its greatest acceleration.
+    """Leg from `start_ned` to `end_ned` (m) at `speed` (m/s), with accelerations up to `acceleration` (m/s^2).
 
-    The speed rises as V (1 - cos(pi t / t_r)) / 2 within t_r = pi V / (2 a), stays, and falls the same way, so that
-    acceleration has no jump: the ramps are the halves of a cycloidal trajectory (L. Biagiotti and C. Melchiorri,
-    Trajectory Planning for Automatic Machines and Robots, 2008, sec. 2.2.2). Each ramp covers V t_r / 2; a leg that
-    is too short for two of them is flown at the lower V = sqrt(2 a L / pi).
+    The speed rises as V (1 - cos(pi t / t_r)) / 2 within t_r = pi V / (2 a), remains constant, and falls in the same
+    way, so that the acceleration has no jumps: the ramps are the halves of a cycloidal trajectory (L. Biagiotti and C.
+    Melchiorri, Trajectory Planning for Automatic Machines and Robots, 2008, sec. 2.2.2). Each ramp covers V t_r / 2; a
+    leg too short for two ramps is flown at the lower V = sqrt(2 a L / pi).
     """
 
     def __init__(self, start_ned: Vector3, end_ned: Vector3, speed: float, acceleration: float) -> None:

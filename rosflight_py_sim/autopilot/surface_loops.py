@@ -52,7 +52,7 @@ class SurfaceCommand(NamedTuple):
 
 
 class SurfaceLoops:
-    """Roll, pitch and yaw damping of Beard and McLain, Small Unmanned Aircraft (2012), sec. 6.3 and 6.4:
+    """Roll and pitch loops and yaw damper of Beard and McLain, Small Unmanned Aircraft (2012), sec. 6.3 and 6.4.
 
         delta_a = k_p (phi_c - phi) - k_d p
         delta_e = trim + k_p (theta_c - theta) - k_d theta'
@@ -64,7 +64,7 @@ class SurfaceLoops:
     """
 
     def __init__(self, values: Values) -> None:
-        """`values` holds every parameter of SURFACE_LOOP_PARAMETERS, checked; it may hold others."""
+        """`values` contains the checked values of SURFACE_LOOP_PARAMETERS; others are ignored."""
         self._number = {p.name: number(values, p.name) for p in SURFACE_LOOP_PARAMETERS}
         self._slow_yaw_rate = 0.0
 
@@ -93,7 +93,7 @@ class SurfaceLoops:
         speed = max(state.airspeed, 1.0)
         scale = min(max((n["design_airspeed"] / speed) ** 2, _LEAST_SCALE), _GREATEST_SCALE)
         aileron = scale * (n["roll_gain"] * (roll - state.roll) - n["roll_rate_gain"] * state.roll_rate)
-        # The elevator's positive deflection turns the nose down. The pitch angle's own rate (eq. 3.3): in a turn q
+        # Positive elevator deflection turns the nose down. The rate is that of the pitch angle (eq. 3.3): in a turn q
         # includes the turn rate, which must not be damped.
         rate = state.pitch_rate * math.cos(state.roll) - state.yaw_rate * math.sin(state.roll)
         up = n["pitch_gain"] * (within(pitch, n["max_pitch"]) - state.pitch) - n["pitch_rate_gain"] * rate

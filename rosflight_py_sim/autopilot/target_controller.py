@@ -13,7 +13,7 @@ Self = TypeVar("Self", bound="TargetController")
 
 
 class TargetController(ABC):
-    """Computes commands that bring a vehicle into the state of a `FlyTarget` and hold it there.
+    """Computes commands that bring a vehicle to the state of a `FlyTarget` and hold it there.
 
     Targets may change in value and kind at each call: integrators are carried over so that the actuators do not jump,
     and are frozen while an actuator is at its limit. Limits are parameters of the vehicle; a target beyond a limit is
@@ -46,7 +46,7 @@ class TargetController(ABC):
 
     @abstractmethod
     def stand(self, state: FlightState) -> Guided:
-        """Command for a vehicle waiting on the ground, without thrust; also resets as `reset` does."""
+        """Command without thrust for a vehicle on the ground; also resets as `reset` does."""
 
     @abstractmethod
     def reset(self) -> None:

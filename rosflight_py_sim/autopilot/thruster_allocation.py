@@ -34,9 +34,9 @@ class ThrusterAllocation:
 
         tau = B u,    column i of B:  T_i (e_x, e_y, e_z, (r x e)_z)
 
-    and the commands of least square sum that give tau are u = B^+ tau, B^+ the pseudo-inverse (T. Fossen, Handbook of
-    Marine Craft Hydrodynamics and Motion Control, 2011, sec. 12.3.2, with the weights 1/T_i^2). Roll and pitch are
-    left to the vehicle's righting moment: a symmetric pair of thrusters moves neither.
+    and the commands of minimum norm for tau are u = B^+ tau, B^+ the pseudo-inverse (T. Fossen, Handbook of Marine
+    Craft Hydrodynamics and Motion Control, 2011, sec. 12.3.2, with the weights 1/T_i^2). Roll and pitch are
+    left to the vehicle's righting moment; a symmetric pair of thrusters affects neither.
 
     Valid for thrust proportional to the command and equal in both directions; the outer loops compensate deviations.
     """
@@ -63,7 +63,7 @@ class ThrusterAllocation:
         self.limits = Demand(
             *(1.0 / float(np.abs(self._share[:, axis]).max()) if self.reachable[axis] else 0.0 for axis in range(4))
         )
-        """Largest force or moment along each axis alone."""
+        """Largest force or moment along each axis, with none along the others."""
 
     def __call__(self, demand: Demand) -> Array:
         """Commands (n,) of the thrusters, each from -1 to 1.

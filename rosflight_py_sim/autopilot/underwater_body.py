@@ -35,11 +35,11 @@ class UnderwaterBody:
 
     Attributes:
         held: mass and damping of vertical motion and of yaw.
-        allocation: from forces to shares of full thrust, the smaller of forward and reverse.
+        allocation: allocation of forces to shares of full thrust, which is the smaller of forward and reverse.
     """
 
     def __init__(self, values: Values) -> None:
-        """`values` holds UNDERWATER_BODY_PARAMETERS.
+        """`values` contains UNDERWATER_BODY_PARAMETERS.
 
         Raises:
             ParameterError: lists differ in length, or the thrusters cannot hold depth and yaw.

@@ -34,13 +34,13 @@ _APPROACH: Final = 1.05
 _ORBIT_GAIN: Final = 1.2
 # Sharper corners (rad) are flown over, because an inner arc would cut off too much.
 _SHARPEST: Final = 1.8
-# Smaller course changes are not corners.
+# Course changes below this (rad) are not corners.
 _STRAIGHT: Final = 1e-3
-# Share of the planned radius down to which short legs may tighten a turn.
+# Smallest share of the planned radius to which short legs may tighten a turn.
 _TIGHTEST: Final = 0.5
-# Arcs may be wider as long as they cut off at most this share of a corner.
+# Greatest share of a corner that a wider arc may cut off.
 _SLIGHT: Final = 0.1
-# Waypoints closer together than this (m) count as one place.
+# Waypoints closer together than this (m) count as one position.
 _ONE_PLACE: Final = 1.0
 _LEAST_RADIUS: Final = 1.0
 
@@ -51,7 +51,7 @@ class RouteWaypoint:
 
     Attributes:
         position_ned: m from home.
-        airspeed: m/s, on the way to this point.
+        airspeed: airspeed on the way to this point, m/s.
     """
 
     id: int
@@ -60,7 +60,7 @@ class RouteWaypoint:
     airspeed: float
 
     def __post_init__(self) -> None:
-        """Check that the waypoint can be flown.
+        """Check the waypoint.
 
         Raises:
             TargetError: a number is not finite, or the airspeed is not positive.
@@ -69,30 +69,29 @@ class RouteWaypoint:
 
     @property
     def target(self) -> FlyTarget:
-        """Target for flying there directly and staying."""
+        """Target for flying directly to this waypoint and staying there."""
         north, east, down = self.position_ned
         return FlyTarget(PositionTarget(north, east), AirspeedTarget(self.airspeed), AltitudeTarget(-down))
 
 
 class Route:
-    """Route from a waypoint along the next numbers until a next number does not exist; there the vehicle stays.
+    """Route from a waypoint along the next numbers to the waypoint without an existing next one, where it ends.
 
     A cycle is flown indefinitely. `waypoints` is read in each call of `update` and may change:
 
-    - If the present waypoint is replaced, the vehicle flies to the new one from its position.
-    - If the next waypoint is replaced, or one is added after the last, the vehicle flies to it from the present one.
-    - If the present waypoint is removed, it becomes the last one and is still flown to.
+    - If the current waypoint is replaced, the vehicle flies to the new one from its position.
+    - If the next waypoint is replaced, or one is added after the last, the vehicle flies to it from the current one.
+    - If the current waypoint is removed, it becomes the last one, and the vehicle still flies to it.
 
     Legs are straight, and followed by the vector field of Beard and McLain, Small Unmanned Aircraft (2012), eq. 10.8,
     with k_path = 1 / R. R = V_g^2 / (g tan(phi)) is the radius of a turn with the roll angle phi, `turn_bank`, at the
-    greater ground speed that the wind gives on the two legs. Corners are rounded by an arc of that radius (algorithm
-    6), a tighter one where the legs are short, and a wider one where it stays near the corner: so waypoints along a
-    curve give a smooth path. Sharp corners are flown over up to the bisecting plane (algorithm 5), and the vehicle
-    overshoots the turn.
+    greater of the ground speeds on the two legs. Corners are rounded by an arc of that radius (algorithm 6), a tighter
+    one if the legs are short, and a wider one if it stays near the corner, so that waypoints along a curve give a
+    smooth path. At sharp corners the vehicle continues to the bisecting plane (algorithm 5) and overshoots the turn.
     """
 
     def __init__(self, waypoints: Mapping[int, RouteWaypoint], first: int, values: Values) -> None:
-        """Begin with the waypoint `first`; `values` holds ROUTE_PARAMETERS, checked, and may hold others.
+        """Start with the waypoint `first`; `values` contains ROUTE_PARAMETERS; others are ignored.
 
         Raises:
             KeyError: there is no such waypoint.
@@ -117,9 +116,9 @@ class Route:
         return self._has_ended
 
     def update(self, state: FlightState) -> FlyTarget:
-        """Present target."""
+        """Current target."""
         self._read_waypoints(state)
-        # Each waypoint at most once: a cycle may lie in one place.
+        # Each waypoint at most once, because all waypoints of a cycle may have the same position.
         for _ in range(len(self._waypoints) + 1):
             if self._has_ended:
                 break
@@ -133,7 +132,7 @@ class Route:
         return self._to.target
 
     def _read_waypoints(self, state: FlightState) -> None:
-        """Apply changes of the present and the next waypoint."""
+        """Apply changes of the current and the next waypoint."""
         present = self._waypoints.get(self._to.id, self._to)
         if present != self._to:
             self._to, self._start, self._leg, self._has_ended = present, None, None, False
@@ -150,7 +149,7 @@ class Route:
                 self._start = None
 
     def _go_on(self) -> None:
-        """Fly to the next waypoint; stay if there is none."""
+        """Continue to the next waypoint; stay if there is none."""
         if self._after is None:
             self._has_ended = True
             return
@@ -162,13 +161,13 @@ class Route:
             self._after = None
 
     def _planned(self, state: FlightState) -> list[Segment]:
-        """The leg to the present waypoint, and the turn at its end."""
+        """The leg to the current waypoint, and the turn at its end."""
         if self._start is None:
             self._start = state.position_ned
         start, end, speed = self._start, self._to.position_ned, self._to.airspeed
         length = math.dist(start[:2], end[:2])
         if length < _ONE_PLACE:
-            # A leg that ends as soon as it begins.
+            # A leg of length zero.
             return [Line(end, end, (0.0, 0.0), speed)]
         along = direction(start, end)
         radius = self._radius(state, along, speed)
@@ -181,7 +180,7 @@ class Route:
         turn = turn_angle(along, onward)
         if not _STRAIGHT < abs(turn) < _SHARPEST:
             return [Line(start, end, bisector(along, onward), speed)]
-        # The other half of the next leg is left for the corner at its end.
+        # The other half of the next leg is reserved for the corner at its end.
         widest = min(length, 0.5 * onward_length) / math.tan(0.5 * abs(turn))
         if widest < _TIGHTEST * radius:
             return [Line(start, end, bisector(along, onward), speed)]

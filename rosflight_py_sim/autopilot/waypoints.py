@@ -13,7 +13,7 @@ import yaml
 from rosflight_py_sim.autopilot.setpoint import Vector3
 
 PATH_TYPES = ("line", "fillet", "dubins")
-"""How waypoints are joined: corner to corner; with corners rounded; from course to course."""
+"""Ways to join waypoints: lines with corners, lines with rounded corners, and Dubins paths."""
 
 _DIRECTIONS = {"right": 1, "left": -1}
 
@@ -28,9 +28,9 @@ class Waypoint:
 
     Attributes:
         position_ned: m from the origin.
-        airspeed: m/s, on the way to this point.
-        course: direction over ground at the point (rad, from north), which a Dubins path keeps; None: towards the
-            next point.
+        airspeed: airspeed on the way to this point, m/s.
+        course: direction over ground at the point (rad, from north), used by Dubins paths; None: towards the next
+            point.
     """
 
     position_ned: Vector3
@@ -40,7 +40,7 @@ class Waypoint:
 
 @dataclass(frozen=True)
 class Loiter:
-    """The circle at the end.
+    """The loiter circle at the end.
 
     Attributes:
         radius: m.
@@ -59,7 +59,7 @@ class Loiter:
 
 @dataclass(frozen=True)
 class FlightPlan:
-    """Waypoints, how they are joined, and the loiter after the last of them; `radius` is that of turns, m."""
+    """Waypoints, how they are joined, and the loiter after the last one; `radius` is the turn radius, m."""
 
     waypoints: tuple[Waypoint, ...]
     path_type: str
@@ -91,11 +91,11 @@ class FlightPlan:
         for index in range(1, len(self.waypoints)):
             here, before = self.waypoints[index].position_ned, self.waypoints[index - 1].position_ned
             if math.dist(here[:2], before[:2]) < 1e-3:
-                raise WaypointError(f"waypoint {index + 1} is at the place of waypoint {index}; allowed: another place")
+                raise WaypointError(f"waypoint {index + 1} has the same position as waypoint {index}; allowed: another")
 
 
 def read_flight_plan(path: Path | str) -> FlightPlan:
-    """Flight plan from a YAML file: see docs/autopilot.md for the keys.
+    """Flight plan from a YAML file; docs/autopilot.md explains the keys.
 
     Raises:
         WaypointError: the file cannot be read, is not YAML, or is rejected by `flight_plan`.

@@ -1,1 +1,1 @@
-"""Front-ends that connect programs over other simulators' protocols; the node is nodes/bridge.py."""
+"""Front-ends for programs that use other simulators' protocols; the node is nodes/bridge.py."""

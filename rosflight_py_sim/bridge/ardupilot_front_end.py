@@ -18,7 +18,7 @@ from rosflight_py_sim.protocols.ardupilot_json import CHANNELS_OF_MAGIC
 from rosflight_py_sim.pulse_width import LOW_US, OUTPUTS
 
 PORTS_APART = 10
-"""Difference between the ports of successive vehicles, as for ArduPilot's option -I."""
+"""Difference between the ports of successive vehicles, as with ArduPilot's option -I."""
 
 _LAST_PORT = 65535
 
@@ -28,7 +28,7 @@ _CHANNELS = [str(channel + 1) for channel in range(max(CHANNELS_OF_MAGIC.values(
 class ArduPilotFrontEnd(ActuatorFrontEnd):
     """Exchanges frames with ArduPilot: each servo frame commands one step and is answered with the state after it.
 
-    Vehicle i is flown by the ArduPilot started with -I i, see ArduPilotLink. ArduPilot's frame rate sets the step.
+    The ArduPilot started with -I i flies vehicle i, see ArduPilotLink. ArduPilot's frame rate sets the step size.
 
     Counters, over all vehicles: steps, duplicates, late_frames, lost_frames, restarts, refused_frames (from a second
     ArduPilot), not_allowed (datagrams from addresses that are not allowed), wrong_length, wrong_magic,
@@ -146,7 +146,7 @@ class ArduPilotFrontEnd(ActuatorFrontEnd):
         return f"ArduPilot on UDP {address_text(self._links[vehicle].peer.own)}"
 
     def open(self) -> None:
-        """Bind the sockets, all or none."""
+        """Bind all sockets, or none if one fails."""
         try:
             for link in self._links:
                 link.peer.open()

@@ -1,4 +1,4 @@
-"""The exchange with one ArduPilot: each servo frame commands a step and is answered with the state after it."""
+"""Exchange with one ArduPilot: each servo frame commands a step and is answered with the state after it."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _COUNTS = 2**32
 # duplicated by the network. A second answer would leave ArduPilot one frame behind permanently.
 _CROSSING_S = 0.25
 
-# ArduPilot's first frames state a start-up rate, which changes by 1 Hz a frame to SIM_RATE_HZ. The rate in a frame is
-# truncated to whole hertz and may alternate between two neighbouring values.
+# ArduPilot's first frames have a start-up rate, which changes by 1 Hz per frame to SIM_RATE_HZ. The rate in a frame is
+# truncated to whole hertz and may alternate between two adjacent values.
 _SETTLED_S = 1.0
 _SAME_RATE_HZ = 1
 
@@ -37,7 +37,7 @@ class StepState(Enum):
 
 
 class StepEvent(Enum):
-    """A snapshot of the vehicle, a frame of the peer by its count, or the end of the frames."""
+    """A snapshot of the vehicle, a frame of the peer classified by its count, or the end of the frames."""
 
     SNAPSHOT = "snapshot"
     NEXT = "next frame, also after a gap"
@@ -51,19 +51,19 @@ class StepEvent(Enum):
 class ArduPilotLink:
     """Takes a step for each frame of the peer, and answers with the state after it (see `STEP_TRANSITIONS`).
 
-    ArduPilot repeats a frame when it misses the answer. A repeated frame gets the same bytes again and commands
-    no step; repetitions that queued up while the step was under way are ignored. A lower frame count is a restart: the
-    vehicle starts over before the frame takes effect.
+    ArduPilot repeats a frame if it does not receive the answer. A repeated frame is answered with the same bytes and
+    commands no step; repetitions that arrived while the step was under way are ignored. A lower frame count means a
+    restart: the vehicle starts over before the frame takes effect.
 
     Counters: see ArduPilotFrontEnd.
 
     Attributes:
         peer: the ArduPilot, and the sockets.
-        frame_rate: frame rate stated in the last frame that commanded a step, Hz; None before the first.
+        frame_rate: frame rate in the last frame that commanded a step, Hz; None before the first.
     """
 
     def __init__(self, peer: ArduPilotPeer, outputs: OutputMap, replies: ReplyMaker, incidents: Incidents) -> None:
-        """Store what the front-end derived from its parameters."""
+        """Store the objects that the front-end built from its parameters."""
         self.peer = peer
         self.frame_rate: int | None = None
         self._outputs, self._replies, self._incidents = outputs, replies, incidents
@@ -108,7 +108,7 @@ class ArduPilotLink:
             crosses = time.monotonic() - self._replied_s < _CROSSING_S
             return StepEvent.CROSSING if crosses else StepEvent.DUPLICATE
         if ahead == _COUNTS - 1 and sender == last_sender and frame.frame_count > 0:
-            # A network may swap two datagrams; an ArduPilot that restarts begins at 0.
+            # Networks may swap two datagrams; a restarted ArduPilot begins at 0.
             counters["late_frames"] += 1
             return StepEvent.LATE
         if ahead >= _COUNTS // 2:
@@ -150,7 +150,7 @@ class ArduPilotLink:
     def _watch_rate(self, frame: ServoFrame) -> None:
         """Log the frame rate once it has settled, and again when it settles at another value."""
         rate = frame.frame_rate
-        # While ArduPilot boots, its frames hold no outputs, and the start-up rate.
+        # While ArduPilot boots, its frames contain no outputs and the start-up rate.
         if abs(rate - self._steady_rate) > _SAME_RATE_HZ or not any(frame.pwm_us):
             self._steady_rate, self._steady_frames = rate, 0
         self._steady_frames += 1

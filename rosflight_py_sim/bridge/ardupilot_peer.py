@@ -21,14 +21,14 @@ from rosflight_py_sim.protocols.ardupilot_json import (
 )
 from rosflight_py_sim.transitions import TransitionMachine, Transitions
 
-# Most datagrams to read in one call, from the peer and from others: a flood must not block the peer or the rest
-# of the process.
+# Greatest number of datagrams read in one call, from the peer and from others: a flood must not block the peer or the
+# rest of the process.
 _PEER_LIMIT, _MOST_OF_OTHERS = 256, 64
 
 # Period at which datagrams from other senders are read while the peer sends.
 _OTHERS_EVERY_S = 0.01
 
-# Time after its last frame during which a second ArduPilot counts as present.
+# Time after its last frame during which a second ArduPilot counts as running.
 _REFUSED_S = 2.0
 
 _KINDS = {FrameLengthError: "wrong_length", MagicError: "wrong_magic", FrameRateError: "zero_frame_rate"}
@@ -46,7 +46,7 @@ class PeerState(Enum):
 class PeerEvent(Enum):
     """A valid frame, by its sender and socket.
 
-    The first frames of a new peer arrive in the socket that all senders share, later ones in the peer's own.
+    The first frames of a new peer arrive on the shared socket, later ones on the socket connected to the peer.
     """
 
     FROM_NEWCOMER = "frame of a new sender while no peer is alive"
@@ -59,10 +59,10 @@ class PeerEvent(Enum):
 class ArduPilotPeer:
     """Receives frames of the peer and sends it answers, by the table `PEER_TRANSITIONS`.
 
-    The sender of the first valid frame is the peer. Other senders are refused until the peer has been silent for
-    a while; a flood of their frames does not block the peer's. If a refused sender and the peer send at the same
-    time, the refused one is a second ArduPilot, and a warning is logged. Otherwise the refused sender is the peer
-    itself after a restart, with a new source port.
+    The sender of the first valid frame becomes the peer. Other senders are refused until the peer has been silent for
+    `silence_s`; a flood of their frames does not block the peer's. If a refused sender and the peer send at the same
+    time, the refused sender is a second ArduPilot, and a warning is logged. Otherwise it is the peer itself after a
+    restart, with a new source port.
 
     Attributes:
         own: address on which frames are expected.
@@ -131,14 +131,14 @@ class ArduPilotPeer:
     def refuse_others(self) -> None:
         """Read datagrams from other senders, at intervals, while the peer's own socket has frames."""
         now_s = time.monotonic()
-        # Only in this state can no other sender connect, and does the shared socket hold no frame of the peer.
+        # Only in this state no other sender can connect, and the shared socket contains no frame of the peer.
         if self._states.state is PeerState.SENDING and now_s >= self._others_due_s:
             self._others_due_s = now_s + _OTHERS_EVERY_S
             for _ in self._frames_of_shared_socket():
                 pass
 
     def restart_timeout(self) -> None:
-        """Restart the silence timeout: the peer has sent a frame, or could not be expected to."""
+        """Restart the silence timeout, after a frame of the peer or while the peer has no reason to send one."""
         self._last_frame_s = time.monotonic()
 
     def send(self, answer: bytes) -> None:
@@ -208,8 +208,8 @@ class ArduPilotPeer:
         self._refused = sender, time.monotonic()
         self._incidents.warn(
             "refused_frames",
-            "refused a second ArduPilot at %s:%s: the one at %s:%s is connected; another is accepted once that one has "
-            "been silent for %g s",
+            "refused a second ArduPilot at %s:%s: the one at %s:%s is connected; another is accepted after %g s "
+            "without frames from it",
             *sender,
             *self._address,
             self._silence_s,

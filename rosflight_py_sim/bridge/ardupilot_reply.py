@@ -1,4 +1,4 @@
-"""Replies to ArduPilot: a snapshot as a line of its JSON protocol."""
+"""Replies to ArduPilot: snapshots as lines of its JSON protocol."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ REPLY_PARAMETERS = ParameterTable(
     Parameter("ardupilot.rng_1", True, "Whether the reply contains the range finder's distance", read_only=True),
     Parameter("ardupilot.windvane", True, "Whether the reply contains the apparent wind", read_only=True),
     Parameter("ardupilot.velocity_wind", True, "Whether the reply contains the wind over ground", read_only=True),
-    Parameter("ardupilot.airspeed", True, "Whether the reply contains the Pitot tube's airspeed", read_only=True),
+    Parameter("ardupilot.airspeed", True, "Whether the reply contains the pitot tube's airspeed", read_only=True),
     Parameter(
         "ardupilot.rc",
         True,
@@ -48,7 +48,7 @@ _BEYOND_RANGE_M = 655.0
 
 _AT_REST = tuple(frame_at_rest())
 
-# Below this speed the direction of a vane is undefined.
+# Speed below which the direction of a vane is undefined, m/s.
 _CALM_MPS = 1e-6
 
 
@@ -132,7 +132,7 @@ def true_imu(motion: list[float], gravity_body: Vector3) -> tuple[Vector3, Vecto
 
 
 def apparent_wind(velocity_ned: Vector3, wind_ned: Vector3, yaw: float) -> Windvane:
-    """Reading of a wind vane with an upright axis (m/s, rad): direction the air comes from, clockwise from the nose."""
+    """Reading of a wind vane with a vertical axis: speed (m/s) and the direction that the air comes from (rad)."""
     north, east = velocity_ned[0] - wind_ned[0], velocity_ned[1] - wind_ned[1]
     speed = math.hypot(north, east)
     direction = (math.atan2(east, north) - yaw) % (2.0 * math.pi) if speed > _CALM_MPS else 0.0
@@ -140,5 +140,5 @@ def apparent_wind(velocity_ned: Vector3, wind_ned: Vector3, yaw: float) -> Windv
 
 
 def _finite_range(distance_m: float) -> float:
-    """Distance with numbers in place of the infinities of REP 117."""
+    """Distance with REP 117's infinities replaced by finite numbers."""
     return min(max(distance_m, 0.0), _BEYOND_RANGE_M)

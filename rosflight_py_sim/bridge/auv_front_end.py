@@ -1,4 +1,4 @@
-"""The AUV protocol over ZeroMQ: receives thruster commands, publishes telemetry and images."""
+"""Front-end for the AUV protocol over ZeroMQ: receives thruster commands, publishes telemetry and images."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _PATIENCE_NS = 3 * NANOSECONDS
 
 @dataclass
 class _Auv:
-    """One AUV: its thruster powers, and what was last sent about it."""
+    """One AUV: its thruster powers, and the data last sent."""
 
     auv_id: int
     pwm_us: list[int]
@@ -55,12 +55,11 @@ class _Auv:
 
 
 class AuvFrontEnd(ActuatorFrontEnd):
-    """Serves all AUVs of the simulation on one set of sockets; waits for clients only if a parameter says so.
+    """Serves all AUVs of the simulation on one set of sockets; waits for clients only with `wait_for_clients`.
 
     Thrusters keep their power until the next command, so clients may be slow or absent. The telemetry rate is in
-    simulated time: a simulation in real time sends that many messages per second of wall time, and in a faster or
-    slower simulation an AUV still moves as far between two messages. An image message is sent when both cameras have a
-    new image, so the cameras set its rate.
+    simulated time, so that the motion of an AUV between two messages does not depend on the speed of the simulation. An
+    image message is sent when both cameras have a new image, so the cameras set its rate.
     """
 
     COUNTERS: ClassVar[tuple[str, ...]] = (
@@ -174,7 +173,7 @@ class AuvFrontEnd(ActuatorFrontEnd):
         return f"clients of AUV {self._auvs[vehicle].auv_id} on TCP {self._address}:{ports}"
 
     def filenos(self) -> list[int]:
-        """Descriptor for incoming thruster messages if the front-end waits for them; otherwise it answers at once."""
+        """Descriptor for incoming thruster messages if the front-end waits for them; otherwise empty."""
         return [self._thrusters.fileno] if self._waits else []
 
     def open(self) -> None:
@@ -309,7 +308,7 @@ class AuvFrontEnd(ActuatorFrontEnd):
         if not front or not bottom:
             self._report_missing_images(auv, snapshot)
             return
-        # The bridge keeps each image until the next one, so an image is new if it is a different object.
+        # The bridge keeps each image until the next one arrives, so a different object is a new image.
         if front is auv.front or bottom is auv.bottom:
             return
         auv.front, auv.bottom = front, bottom

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from rosflight_py_sim.bridge.peers import Address
 
 LONGEST_DATAGRAM = 8192
-"""Bytes; longer than any message of the protocol. Longer datagrams are dropped."""
+"""Size above which datagrams are dropped, bytes; larger than any message of the protocol."""
 
 # Linux reports with each datagram how many were dropped before it for lack of buffer space; Python has no name for the
 # option.
@@ -20,7 +20,7 @@ _SO_RXQ_OVFL = 40
 _DROPPED = struct.Struct("I")
 _RECEIVE_BUFFER = 1 << 20
 
-# Cost of reading a datagram besides its length, in bytes.
+# Cost of reading a datagram in addition to its length, in bytes.
 _OVERHEAD = 128
 
 RATE = 1 << 18

@@ -30,7 +30,7 @@ class Logger(Protocol):
         """Log information for the user."""
 
     def warning(self, message: str) -> object:
-        """Log a problem that the user should look into."""
+        """Log a problem that the user should check."""
 
 
 class ControllerStatus(NamedTuple):
@@ -56,17 +56,17 @@ class GnssReport(NamedTuple):
 
 @dataclass(slots=True)
 class Snapshot:
-    """State of one vehicle at one time; fields that the front-end does not want or that have not arrived yet are empty.
+    """State of one vehicle at one time; fields that are not required or have not arrived yet are empty.
 
     Attributes:
         time_ns: simulated time, ns.
         truth: truth vector (19,): position NED (m), quaternion w x y z (body to NED), velocity over ground in body
             axes (m/s), body rates (rad/s), accelerations.
         wind_ned: velocity of the air over the ground, NED, m/s.
-        gyro: measured angular rate in body axes, rad/s; from the previous step unless "imu" is wanted.
+        gyro: measured angular rate in body axes, rad/s; from the previous step unless "imu" is required.
         accel_body: measured specific force in body axes, m/s^2; likewise.
         ranges: measurement of each range finder, m (+inf beyond its maximum, -inf below its minimum).
-        airspeed: measurement of the Pitot tube, m/s.
+        airspeed: measurement of the pitot tube, m/s.
         battery: measurement of the battery monitor, V and A.
         rc_us: pulse width of each channel of the transmitter, us.
         images: newest image of each camera by name, bytes of a JPEG file.
@@ -95,14 +95,14 @@ class Snapshot:
 OPTIONAL_FIELDS = frozenset(
     {"imu", "range", "airspeed", "battery", "rc", "images", "status", "attitude", "gnss", "outputs"}
 )
-"""Optional fields of snapshots, besides state and wind; all but these two hold the newest message received."""
+"""Optional fields of snapshots, in addition to state and wind; they contain the newest message received."""
 
 
 class FrontEndInterface(ABC):
     """Implements one protocol over its own sockets, for all vehicles of the simulation, without ROS.
 
-    The bridge calls `open` first and `close` last, and all methods from one thread. No method may block: the bridge
-    calls again for data that have not arrived. Vehicles are numbered from 0.
+    The bridge calls `open` first and `close` last, and all methods from one thread. Methods must not block: the bridge
+    repeats the call for data that have not arrived. Vehicles are numbered from 0.
 
     Attributes:
         PARAMETERS: the front-end's parameters, whose names begin with the front-end's name and a dot.
@@ -131,7 +131,7 @@ class FrontEndInterface(ABC):
         """Apply changed values of the parameters that may change at run time, all of them or none.
 
         Raises:
-            ParameterError: the values contradict each other; the text says how.
+            ParameterError: the values contradict each other; the text gives the reason.
         """
         self.values = values
 
@@ -178,10 +178,9 @@ Answer: TypeAlias = list[int] | Literal[StartOver.START_OVER] | None
 class ActuatorFrontEnd(FrontEndInterface):
     """Replaces the flight controller: the program sends each step's actuator commands. Lockstep only.
 
-    If `required_fields` has "imu", the bridge passes a snapshot on arrival of its IMU message, after all others of that
-    time.
-    Otherwise the bridge passes the snapshot as soon as the previous step has been taken, so that the program computes
-    while the rest of the step runs; its slower measurements are then from the previous step.
+    If `required_fields` contains "imu", the bridge passes a snapshot when its IMU message arrives, after all others of
+    that time. Otherwise the bridge passes the snapshot as soon as the previous step has been taken, so that the program
+    computes while the rest of the step runs; the measurements are then from the previous step.
     """
 
     @abstractmethod
@@ -238,7 +237,7 @@ class GuidedState(NamedTuple):
 
 
 class OffboardFrontEnd(FrontEndInterface):
-    """Commands a flight controller on behalf of programs, in any time mode; nothing waits for it."""
+    """Commands a flight controller for programs, in any time mode; no step waits for it."""
 
     @abstractmethod
     def serve(self) -> None:

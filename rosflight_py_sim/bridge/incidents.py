@@ -1,4 +1,4 @@
-"""Counted incidents of one vehicle's link, and the log lines about them."""
+"""Counters and log lines for incidents on a vehicle's link."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Incidents:
         self._prefix = f"{vehicle}: " if vehicle else ""
 
     def apart(self) -> Incidents:
-        """Copy with the same counters and a separate rate limit: other warnings do not suppress these."""
+        """Copy with the same counters and a separate rate limit, so that other warnings do not suppress these."""
         return Incidents(self._vehicle, self.counters, RareWarnings(self._logger), self._logger)
 
     def count(self, kind: str, text: str, *details: object, times: int = 1) -> None:
@@ -31,7 +31,7 @@ class Incidents:
         self.warn(kind, text, *details)
 
     def warn(self, kind: str, text: str, *details: object) -> None:
-        """Log a warning with the count of its kind, at most once a second; `details` as of RareWarnings."""
+        """Log a warning with the count of its kind, at most once per second; `details` as in RareWarnings."""
         self._warn(kind, f"{self._prefix}{text}", self.counters[kind], *details)
 
     def inform(self, text: str) -> None:

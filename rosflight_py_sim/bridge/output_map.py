@@ -18,8 +18,8 @@ _TERM = re.compile(rf"\s*(?P<sign>[+-]?)\s*(?:(?P<weight>{_NUMBER})\s*\*\s*)?(?P
 class OutputMap:
     """Computes a vehicle's outputs, us (14), from a program's channels, us.
 
-    An output is 1500 us plus the sum of its channels' distances from 1500 us, each times its weight. It is `no_output`
-    while one of its channels is 0 (no output yet), and if it has no channel.
+    An output is 1500 us plus the weighted sum of its channels' deviations from 1500 us. It is `no_output` if one of its
+    channels is 0 (no output yet), or if it has no channel.
     """
 
     def __init__(self, name: str, texts: Sequence[str], no_output: Sequence[int], channels: Sequence[str]) -> None:

@@ -1,4 +1,4 @@
-"""A UDP port with one socket connected to the peer and one shared by all other senders."""
+"""UDP port with one socket connected to the peer and one shared by all other senders."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rosflight_py_sim.bridge.peers import Address
 
 _LONGEST_DATAGRAM = 2048
 
-# Repeated frames accumulate while the simulation is paused, and must not displace the first one.
+# Large enough that frames repeated while the simulation is paused do not displace the first one.
 _RECEIVE_BUFFER = 1 << 20
 
 
@@ -47,7 +47,7 @@ class PeerSockets:
         return [self._shared.fileno(), self._connected.fileno()]
 
     def connect(self, peer: Address) -> None:
-        """Connect to this peer, in place of any earlier one."""
+        """Connect to this peer, replacing any previous one."""
         with _udp_socket() as fresh:
             for one in (self._shared, fresh):
                 one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -67,7 +67,7 @@ class PeerSockets:
             return None
 
     def from_others(self) -> tuple[bytes, Address] | None:
-        """Next datagram from another sender, with its address; also what the peer sent before `connect`."""
+        """Next datagram from another sender, or from the peer before `connect`, with its address."""
         try:
             return self._shared.recvfrom(_LONGEST_DATAGRAM)
         except BlockingIOError:

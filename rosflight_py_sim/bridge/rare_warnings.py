@@ -1,4 +1,4 @@
-"""Rate-limited warnings about events that may happen thousands of times a second."""
+"""Rate-limited warnings about events that may occur thousands of times per second."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _INTERVAL_S = 1.0
 
 
 class RareWarnings:
-    """Logs at most one warning a second over all kinds; each shows the count of its kind."""
+    """Logs at most one warning per second over all kinds; each warning has the count of its kind."""
 
     def __init__(self, logger: Logger) -> None:
         self._logger = logger

@@ -7,15 +7,14 @@ import select
 import threading
 from collections.abc import Callable, Iterable
 
-# A descriptor may since refer to another socket, which a poll already under way does not notice.
+# Time limit of a poll: a descriptor may meanwhile refer to another socket, which a poll under way does not detect.
 _LOOK_AGAIN_MS = 200
 
 
 class SocketWatch:
-    """Calls a function, from a thread of its own, when a file descriptor is readable: once each time it is armed.
+    """Calls a function from a separate thread when a file descriptor is readable, once each time the watch is armed.
 
-    The thread reads nothing, so no datagram is held in two places. It sleeps while unarmed: a flood stays in the
-    kernel's bounded buffer.
+    The thread reads no data. It sleeps while unarmed, so that a flood remains in the kernel's bounded buffer.
     """
 
     def __init__(self, filenos: Iterable[int], on_readable: Callable[[], None]) -> None:

@@ -11,7 +11,7 @@ MOST_CLIENTS = 64
 MOST_SUBSCRIPTIONS = 256
 """Per client."""
 SHORTEST_INTERVAL = 0.02
-"""Shortest interval, s; shorter requests are raised to it."""
+"""Shortest interval, s; shorter requests are raised to this value."""
 
 
 @dataclass
@@ -46,7 +46,7 @@ class Subscriptions:
     def __init__(self) -> None:
         """Start without clients."""
         self._clients: dict[str, _Client] = {}
-        # Interval for each vehicle in which nothing is due, so that most calls return at once.
+        # Time interval without due data, for each vehicle, so that most calls return at once.
         self._quiet_ns: dict[int, tuple[int, int]] = {}
 
     @property
@@ -91,7 +91,7 @@ class Subscriptions:
         self._quiet_ns.clear()
 
     def due(self, vehicle: int, time_ns: int) -> Iterator[tuple[str, list[str]]]:
-        """Address of each client with variables of a vehicle that are due now, and those variables."""
+        """Clients' addresses, each with the variables of a vehicle that are due now."""
         since_ns, until_ns = self._quiet_ns.get(vehicle, (0, 0))
         if since_ns <= time_ns < until_ns:
             return

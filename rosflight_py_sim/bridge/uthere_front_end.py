@@ -39,7 +39,7 @@ from rosflight_py_sim.stamps import NANOSECONDS
 
 _ALL = "all"
 
-# Most error replies to one packet: a long line of nonsense needs no more.
+# Greatest number of error replies to one packet.
 _MOST_ERRORS = 8
 
 # Decimals of the time in data.
@@ -49,8 +49,8 @@ _DECIMALS = 3
 class UthereFrontEnd(OffboardFrontEnd):
     """Serves all planes of the simulation on one UDP port.
 
-    A sender of a command becomes a client, identified by its address without the port. Replies and data go to the port
-    `udp_port_out` of that address, and to no other address. Data rates are in simulated time.
+    A sender of a command becomes a client, identified by its address without the port. Replies and data are sent only
+    to the port `udp_port_out` of that address. Data rates are in simulated time.
 
     Attributes:
         planes: in the order of the vehicles.
@@ -78,7 +78,7 @@ class UthereFrontEnd(OffboardFrontEnd):
         """Store the parameters; `open` opens the socket.
 
         Raises:
-            ParameterError: two planes with the same number, or replies that would be read as commands.
+            ParameterError: two planes have the same number, or replies would be read as commands.
         """
         super().__init__(values, logger, vehicles)
         self.required_fields = REQUIRED_FIELDS
@@ -126,11 +126,11 @@ class UthereFrontEnd(OffboardFrontEnd):
         return f"plane {self.planes[vehicle].number} on UDP {address_text(self._settings.own)}"
 
     def doing(self, vehicle: int) -> str:
-        """The mode of the plane."""
+        """Mode of the plane."""
         return self.planes[vehicle].mode
 
     def details(self, vehicle: int) -> dict[str, object]:
-        """State of the cage as text, as Ground Control shows it."""
+        """State of the cage as text, in Ground Control's form."""
         pilot = self.planes[vehicle].pilot
         return {
             "cage_triggered": bit_names(pilot.cage_triggered),
@@ -225,7 +225,7 @@ class UthereFrontEnd(OffboardFrontEnd):
             text = f"there is no variable '{command.variable}'; variable=all sends all variables"
             yield self._refuse("unknown_variable", client, text)
         elif not self._subscriptions.add(client, index, command.variable, command.interval):
-            text = f"more than {MOST_SUBSCRIPTIONS} variables; data_remove and data_clear make room"
+            text = f"more than {MOST_SUBSCRIPTIONS} variables; end subscriptions with data_remove or data_clear"
             yield self._refuse("too_many_subscriptions", client, text)
 
     def _fly_to_waypoint(self, command: FlyToWaypoint, client: str) -> Iterator[str]:

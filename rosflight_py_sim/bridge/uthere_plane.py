@@ -1,4 +1,4 @@
-"""One plane of Ground Control: commanded by a GuidedModeSupervisor, with the variables that a ground station shows."""
+"""A plane of Ground Control: commanded by a GuidedModeSupervisor, with variables for ground stations."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _OWN = "uthere."
 
 
 class _Flown(NamedTuple):
-    """Controller of a kind of vehicle."""
+    """Target controller for a kind of vehicle."""
 
     controller: Callable[[Values], TargetController]
     parameters: ParameterTable
@@ -90,7 +90,7 @@ UTHERE_PLANE_PARAMETERS = (
     + sum((flown.parameters for flown in _CONTROLLERS.values()), start=ParameterTable())
 )
 
-# The pilot's switches; a moved stick or a missing command does not end guided flight.
+# The pilot's switches end guided flight; a moved stick or a missing command does not.
 _PILOT_HAS_IT = Override.ATT_SWITCH | Override.THR_SWITCH
 
 _FIX_WITH_HEIGHT = 3
@@ -110,7 +110,7 @@ class UtherePlane:
     """
 
     def __init__(self, number: int, values: Values) -> None:
-        """`values` holds every parameter of UTHERE_PLANE_PARAMETERS, checked; it may hold others."""
+        """`values` contains the checked values of UTHERE_PLANE_PARAMETERS; others are ignored."""
         self.number = number
         self._units = UthereUnits(values)
         outputs = values["uthere.throttle_outputs"]
@@ -121,7 +121,7 @@ class UtherePlane:
         self.names = (*FIRST, *(name for name in (*self.pilot.variables(), *VARIABLES) if name not in FIRST))
 
     def configure(self, values: Values) -> None:
-        """Apply changed parameters, also in flight.
+        """Apply changed parameters, even in flight.
 
         Raises:
             ParameterError: the values contradict each other; nothing is changed.
@@ -140,11 +140,11 @@ class UtherePlane:
         self.pilot.note_packet()
 
     def has_waypoint(self, number: int) -> bool:
-        """Whether the plane's buffer holds a waypoint of that number."""
+        """Whether the plane's buffer contains a waypoint with this number."""
         return self.pilot.has_waypoint(number)
 
     def execute(self, command: FlightCommand) -> str:
-        """Execute a command; return the reason if it is refused, else an empty text."""
+        """Execute a command; return the reason if it is refused, otherwise an empty text."""
         pilot = self.pilot
         try:
             match command:

@@ -59,7 +59,7 @@ class UthereSettings:
         epoch: Unix time of simulated time 0, s; None: taken from the system clock.
 
     Raises:
-        ParameterError: two planes with the same number, or replies that would be read as commands.
+        ParameterError: two planes have the same number, or replies would be read as commands.
     """
 
     def __init__(self, values: Values, planes: int) -> None:

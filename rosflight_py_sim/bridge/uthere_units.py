@@ -40,7 +40,7 @@ UTHERE_UNIT_PARAMETERS = (
 
 
 class Geodetic(NamedTuple):
-    """Degrees on WGS 84, and m above mean sea level."""
+    """Position in degrees on WGS 84, and altitude in m above mean sea level."""
 
     latitude_deg: float
     longitude_deg: float
@@ -79,6 +79,6 @@ class UthereUnits:
 
 
 def compass_deg(angle_rad: float) -> float:
-    """A direction as 0 to 360 degrees from north."""
-    # The remainder of a tiny negative angle rounds to 360 itself.
+    """Direction in degrees from north, 0 to less than 360."""
+    # The remainder of a tiny negative angle rounds to 360.
     return math.degrees(angle_rad) % 360.0 % 360.0

@@ -45,7 +45,7 @@ VARIABLES = FIRST | {
     "time": "s of simulated time (in `wall`: Unix time)",
     "power_battery_voltage": "V, measured",
     "power_battery_current": "A, measured",
-    "measured_airspeed": "`uthere.airspeed_unit`, from the Pitot tube",
+    "measured_airspeed": "`uthere.airspeed_unit`, from the pitot tube",
     "estimated_roll": "deg, from the flight controller's estimator",
     "estimated_pitch": "deg",
     "estimated_heading": "deg, 0 to 360",
@@ -61,7 +61,7 @@ VARIABLES = FIRST | {
     "error_code": "bits of rosflight_msgs/Status",
     **{f"rc_{channel + 1}": "us, pulse width of the transmitter's channel" for channel in range(RC_CHANNELS)},
 }
-"""Name of each variable of the vehicle to its unit, in the order of data_all."""
+"""Units of the vehicle's variables by name, in the order of data_all."""
 
 # Airspeed, m/s, below which the flow angles are noise.
 _STILL_AIR = 1.0
@@ -70,7 +70,7 @@ _FULL_THROTTLE = 100.0
 
 
 def vehicle_variables(snapshot: Snapshot, units: UthereUnits, motors: list[int]) -> dict[str, float]:
-    """Values of the known VARIABLES, in that order; variables without data yet are missing."""
+    """Values of the VARIABLES known so far, in that order."""
     truth: list[float] = snapshot.truth.tolist()
     w, x, y, z, u, v, w_down = truth[3:10]
     state = flight_state(truth, snapshot.wind_ned)
@@ -147,7 +147,7 @@ def _received(snapshot: Snapshot, units: UthereUnits) -> dict[str, float]:
 
 
 def mean_throttle(snapshot: Snapshot, motors: list[int]) -> float | None:
-    """Mean command of these outputs, 0 to 1; None without a message yet, or without outputs."""
+    """Mean command of these outputs, 0 to 1; None before the first message, or without outputs."""
     if not snapshot.outputs or not motors:
         return None
     return sum(snapshot.outputs[output] for output in motors) / len(motors)

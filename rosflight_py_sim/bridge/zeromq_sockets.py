@@ -10,10 +10,10 @@ from rosflight_py_sim.parameters import ParameterError, Values, number
 if TYPE_CHECKING:
     import zmq
 
-# Messages read in one call, and queued for reading: a flood stays with its sender and does not delay the step.
+# Limits of messages read in one call and of queued messages: a flood remains at its sender and does not delay the step.
 _MOST_FRAMES = 256
 
-# Longest message; ZeroMQ disconnects the sender of a longer one.
+# Greatest size of a message, bytes; ZeroMQ disconnects the sender of a larger one.
 _LONGEST_FRAME = 1 << 20
 
 

@@ -133,7 +133,7 @@ def auv_wrench(
 class Auv(BatteryPowered):
     """Forces and moments of an underwater vehicle from its truth state, the current and the outputs.
 
-    `values` holds AUV_PARAMETERS. Raises ParameterError as `thruster_numbers` does.
+    `values` contains AUV_PARAMETERS. Raises ParameterError as `thruster_numbers` does.
     """
 
     def __init__(self, values: Values) -> None:

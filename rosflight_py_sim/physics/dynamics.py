@@ -103,8 +103,8 @@ class VehicleDynamics:
     the matrix itself, as in ROSflight's standalone_dynamics. Beard and McLain write -Jxz there: a Jxz from the book
     changes sign. Added mass is additional, see `rigid_body.py`.
 
-    `values` holds DYNAMICS_PARAMETERS. Raises ParameterError for an inertia matrix that is not positive definite, for
-    contact points that are incomplete, on which the vehicle does not come to rest within SETTLING_S and
+    `values` contains DYNAMICS_PARAMETERS. Raises ParameterError for an inertia matrix that is not positive definite,
+    for contact points that are incomplete, on which the vehicle does not come to rest within SETTLING_S and
     SETTLING_EFFORT, or on which its motion is faster than LARGEST_CONTACT_RATE of `contact_rate.py`, for an invalid
     world, for a start inside an object, which the error names, and for a start with a state beyond the limits of
     `truth_step.py`.

@@ -203,7 +203,7 @@ def direct_mixer(aileron: int = 0, elevator: int = 1, rudder: int = 2, throttle:
 class FixedWing(BatteryPowered):
     """Forces and moments of a fixed wing from its truth state, the wind and the outputs of the flight controller.
 
-    `values` holds FIXEDWING_PARAMETERS.
+    `values` contains FIXEDWING_PARAMETERS.
     """
 
     def __init__(self, values: Values) -> None:

@@ -112,8 +112,8 @@ class AircraftStoppedError(StateDivergedError):
 class JsbsimAircraft:
     """One aircraft of JSBSim with its engine running, on and above flat ground at the origin's altitude.
 
-    `values` holds JSBSIM_PARAMETERS and the origin of SITE_PARAMETERS. Raises ParameterError for an aircraft that does
-    not exist, that JSBSim cannot load, or whose engines do not run.
+    `values` contains JSBSIM_PARAMETERS and the origin of SITE_PARAMETERS. Raises ParameterError for an aircraft that
+    does not exist, that JSBSim cannot load, or whose engines do not run.
     """
 
     truth: NDArray[np.float64]

@@ -155,7 +155,7 @@ def multirotor_wrench(
 class Multirotor(BatteryPowered):
     """Forces and moments of a multirotor from its truth state, the wind and the outputs of the flight controller.
 
-    `values` holds MULTIROTOR_PARAMETERS. Raises ParameterError if the length of a rotor list does not match
+    `values` contains MULTIROTOR_PARAMETERS. Raises ParameterError if the length of a rotor list does not match
     `num_rotors`, or a direction is neither 1 nor -1.
     """
 

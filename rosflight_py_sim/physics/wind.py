@@ -95,7 +95,7 @@ class Wind:
     """Velocity of the air over the ground at the vehicle: the sum of the models of `wind_models`.
 
     The models of this package draw from `rng` in their order, every other model from a separate generator spawned from
-    `rng`. `values` holds WIND_PARAMETERS. Raises ParameterError for an unknown model and for values that a model
+    `rng`. `values` contains WIND_PARAMETERS. Raises ParameterError for an unknown model and for values that a model
     rejects.
     """
 

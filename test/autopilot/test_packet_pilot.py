@@ -484,7 +484,7 @@ def test_waypoint_that_is_not_there_is_refused() -> None:
     flown = in_mode(Mode.PACKET_TARGET)
     flown.pilot.add_waypoint(RouteWaypoint(3, 4, (100.0, 0.0, -80.0), 18.0))
     flown.pilot.clear_waypoints()
-    assert flown.pilot.fly_to_waypoint(3) == "fly_to_waypoint refused: the buffer holds no waypoint 3"
+    assert flown.pilot.fly_to_waypoint(3) == "fly_to_waypoint refused: no waypoint 3 in the buffer"
     assert flown.mode is Mode.PACKET_TARGET
 
 

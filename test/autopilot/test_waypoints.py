@@ -45,7 +45,7 @@ def test_a_file_says_places_speeds_courses_and_the_loiter(tmp_path: Path) -> Non
         ({"waypoints": [{"ned": [0, 0, -50]}, {"ned": [1, math.inf, -50]}]}, "waypoint 2: ned inf given"),
         ({"waypoints": [{"ned": [0, 0]}, {"ned": [1, 2, 3]}]}, r"waypoint 1: ned \[0, 0\] given; allowed: a list of 3"),
         ({"waypoints": [{"ned": [0, 0, "up"]}]}, "waypoint 1: ned 'up' given; allowed: a finite number"),
-        ({"waypoints": [{"ned": [5, 5, -50]}, {"ned": [5, 5, -80]}]}, "waypoint 2 is at the place of waypoint 1"),
+        ({"waypoints": [{"ned": [5, 5, -50]}, {"ned": [5, 5, -80]}]}, "waypoint 2 has the same position as waypoint 1"),
         ({"waypoints": [{"place": [0, 0, 0]}]}, "waypoint 1: key 'place' given; allowed: ned, airspeed, course_deg"),
         ({"waypoints": [{"ned": [0, 0, -5], "airspeed": -3}]}, None),
         ({"waypoints": 3}, "waypoints: 3 given; allowed: a list"),

@@ -35,7 +35,7 @@ def test_no_camera_is_no_mistake():
 @pytest.mark.parametrize(
     ("given", "text"),
     [
-        ({"camera_names": ["front", "front"]}, "'camera_names'.*different names"),
+        ({"camera_names": ["front", "front"]}, "'camera_names'.*distinct names"),
         ({"camera_names": ["front", "no good"]}, "'camera_names'.*no good"),
         ({"camera_names": ["front"]}, "'camera_positions': 6 numbers given; allowed: 3 for each"),
         ({"camera_angles": [0.0] * 5}, "'camera_angles': 5 numbers given.*6"),

@@ -154,7 +154,7 @@ def test_failed_save_leaves_the_old_file_and_nothing_else(tmp_path: Path, monkey
         ("- {name: PID_TAU, type: 9, value: 0.2}\n- {name: PID_TAU, type: 9}\n", "line 2.*lacks 'value'"),
         ("- {name: PID_TAU, type: 9, value: 0.2}\n\n- {name: NO_SUCH, type: 9, value: 1}\n", "line 3.*NO_SUCH"),
         ("- {name: PID_TAU, type: 9, value: 0.2}\n- {name: NUM_MOTORS, type: 6, value: 99}\n", "line 2.*from 1 to 8"),
-        ("- {name: PID_TAU, type: 6, value: 1}\n", "line 1.*of type 9"),
+        ("- {name: PID_TAU, type: 6, value: 1}\n", "line 1.*has type 9"),
         ("- {name: PID_TAU, type: 9, value: fast}\n", "line 1.*not a number"),
         ("- {name: PID_TAU, type: 9, value: 0.1}\n- {name: PID_TAU, type: 9, value: 0.2}\n", "line 2.*line 1"),
         ("- PID_TAU\n", "line 1.*entry"),

@@ -114,7 +114,7 @@ def test_lists_that_cannot_be_flown_are_refused_and_the_present_one_stays(ros_do
         for message, reason in (
             (waypoints((0.0, 0.0, -50.0)), "1 waypoints given; allowed: at least 2"),
             (waypoints((0.0, 0.0, -50.0), (float("nan"), 0.0, -50.0)), "finite"),
-            (waypoints((0.0, 0.0, -50.0), (0.0, 0.0, -60.0)), "at the place of waypoint 1"),
+            (waypoints((0.0, 0.0, -50.0), (0.0, 0.0, -60.0)), "the same position as waypoint 1"),
             (
                 waypoints((0.0, 0.0, -50.0), (300.0, 0.0, -50.0), (300.0, 20.0, -50.0), (0.0, 20.0, -50.0)),
                 "20.0 m apart",
