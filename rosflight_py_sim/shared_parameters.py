@@ -46,4 +46,4 @@ SPOOL_UP_TIME = Parameter(
 )
 
 WIND_STREAM, SENSOR_STREAM = 1, 2
-"""Second word of a generator's seed: several nodes use the same `seed`, and each draws from a stream of its own."""
+"""Second word of a generator's seed: several nodes use the same `seed`, and each draws from a separate stream."""

@@ -40,7 +40,7 @@ class StepEvent(Enum):
     """A snapshot of the vehicle, a frame of the peer classified by its count, or the end of the frames."""
 
     SNAPSHOT = "snapshot"
-    NEXT = "next frame, also after a gap"
+    NEXT = "next frame, even after a gap"
     DUPLICATE = "same frame"
     CROSSING = f"same frame less than {_CROSSING_S:g} s after the answer"
     LATE = "frame before, from the same port"

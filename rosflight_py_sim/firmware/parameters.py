@@ -146,7 +146,7 @@ class FirmwareParameters:
 
 
 def _text(value: Number) -> str:
-    """Shortest text that reads back as the value, also in YAML 1.1, which needs 1.0e-07 for 1e-07."""
+    """Shortest text that reads back as the value, even in YAML 1.1, which needs 1.0e-07 for 1e-07."""
     text = repr(value)
     return text.replace("e", ".0e") if "e" in text and "." not in text else text
 

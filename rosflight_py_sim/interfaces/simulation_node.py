@@ -129,7 +129,7 @@ class SimulationNode(Node):
     PARAMETERS: ClassVar[ParameterTable] = ParameterTable()
     ONLY_TIME_MODE: ClassVar[str] = ""
 
-    # A class attribute, because a node that fails during construction is destroyed, too.
+    # A class attribute, because a node that fails during construction is also destroyed.
     _is_destroyed = False
 
     def __init__(

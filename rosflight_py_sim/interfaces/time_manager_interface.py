@@ -153,7 +153,7 @@ class TimeManagerInterface(SimulationNode, ABC):
         steps, self._steps_reported = self.steps - self._steps_reported, self.steps
         requested, factor = number(self.values, "real_time_multiplier"), period.real_time_factor
         late = steps > 0 and not self.paused and factor < _KEEPS_PACE * requested
-        # One late period is no reason to warn: it may contain the start or a pause.
+        # One late period causes no warning, because it may contain the start or a pause.
         self._late_periods = self._late_periods + 1 if late else 0
         silent = steps == 0 and not self.paused and not self.is_stalled
         silent = silent and (requested == 0.0 or requested * period.wall_s > STEP_SIZE.maximum)

@@ -44,7 +44,7 @@ class CameraNode(SimulationNode):
     DEFAULT_NAME: ClassVar[str] = "camera"
     PARAMETERS: ClassVar[ParameterTable] = CAMERA_PARAMETERS
 
-    # A class attribute, because a node that fails during construction is destroyed, too.
+    # A class attribute, because a node that fails during construction is also destroyed.
     _renderer: Renderer | None = None
 
     def __init__(self, **arguments: Any) -> None:

@@ -75,7 +75,7 @@ class Rc(SimulationNode):
         Parameter("rc_frequency", 50.0, "Rate of RC frames", "Hz", minimum=1.0, maximum=400.0, read_only=True),
     )
 
-    # A class attribute, because a node that fails during construction is destroyed, too.
+    # A class attribute, because a node that fails during construction is also destroyed.
     _transmitter: Transmitter | None = None
 
     def __init__(self, **arguments: Any) -> None:

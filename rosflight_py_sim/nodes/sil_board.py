@@ -238,7 +238,7 @@ class SilBoard(SimulationNode):
         return x, y, z, w
 
     def diagnose(self, period: Period) -> Iterable[Diagnosis]:
-        """State of the firmware; an IMU that is not calibrated yet is no warning."""
+        """State of the firmware; an uncalibrated IMU is not a warning."""
         status = self._board.firmware.status
         errors = [flag for flag in ErrorFlag if flag & status.error_code]
         amiss = set(errors) - {ErrorFlag.UNCALIBRATED_IMU}

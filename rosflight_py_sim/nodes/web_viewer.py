@@ -86,7 +86,7 @@ class WebViewer(SimulationNode):
     DEFAULT_NAME: ClassVar[str] = "web_viewer"
     PARAMETERS: ClassVar[ParameterTable] = WEB_VIEWER_PARAMETERS
 
-    # A class attribute, because a node that fails during construction is destroyed, too.
+    # A class attribute, because a node that fails during construction is also destroyed.
     _server: Any = None
 
     def __init__(self, **arguments: Any) -> None:

@@ -7,8 +7,8 @@ Shaping filters for an airspeed V, scale length L, intensity s and time constant
     lateral, vertical  H(s) = s_v sqrt(T_v / pi) (1 + sqrt(3) T_v s) / (1 + T_v s)^2
 
 The filters run with unit variance in time scaled by T, where their transition matrix and the covariance of the noise
-over a step are known in closed form; the intensity multiplies the output. So the variance is s^2 for every step, also
-while height and airspeed change. Rotational gusts are not modelled.
+over a step are known in closed form; the intensity multiplies the output. The variance is therefore s^2 for every step,
+even while height and airspeed change. Rotational gusts are not modelled.
 """
 
 from __future__ import annotations
