@@ -492,7 +492,7 @@ def test_buffer_has_an_end() -> None:
     pilot = in_mode(Mode.WAYPOINT).pilot
     for number in range(MOST_WAYPOINTS):
         assert pilot.add_waypoint(RouteWaypoint(number, -1, (0.0, 0.0, -80.0), 18.0)) == ""
-    assert "holds 10000 waypoints" in pilot.add_waypoint(RouteWaypoint(MOST_WAYPOINTS, -1, (0.0, 0.0, -80.0), 18.0))
+    assert "full (10000 waypoints)" in pilot.add_waypoint(RouteWaypoint(MOST_WAYPOINTS, -1, (0.0, 0.0, -80.0), 18.0))
     assert pilot.add_waypoint(RouteWaypoint(7, 8, (0.0, 0.0, -80.0), 18.0)) == ""
 
 
