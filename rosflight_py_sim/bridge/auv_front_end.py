@@ -231,7 +231,7 @@ class AuvFrontEnd(ActuatorFrontEnd):
 
     def _send(self, auv: _Auv, snapshot: Snapshot) -> bool:
         """Send images and telemetry that are due; return whether telemetry was sent."""
-        # Images first: a client that has the telemetry of a time also has its images.
+        # Images first: a client that has received the telemetry of a time also has the images of that time.
         self._send_images(auv, snapshot)
         return self._send_telemetry(auv, snapshot)
 

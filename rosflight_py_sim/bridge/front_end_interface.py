@@ -1,9 +1,9 @@
 """Front-end interface: exchange of state and commands with an external program.
 
 There are two kinds. An `ActuatorFrontEnd` replaces the flight controller: its program's reply to a step moves the
-actuators, and the step waits for it. An `OffboardFrontEnd` is a companion computer beside a flight controller: it
-receives the state and may send commands, and nothing waits for it. Several front-ends can serve one simulation: each
-vehicle has at most one that commands it, and the others observe it.
+actuators, and the step waits for the reply. An `OffboardFrontEnd` is a companion computer of a flight controller: it
+receives the state and may send commands, for which no step waits. Several front-ends can serve one simulation: at most
+one commands a vehicle, and the others observe it.
 """
 
 from __future__ import annotations
@@ -154,12 +154,12 @@ class FrontEndInterface(ABC):
     def serve(self) -> None:  # noqa: B027 (not all front-ends need it)
         """Process received data, and send replies that are due at once.
 
-        Called about 50 times a second of system time, so also while the simulation is paused. The work per call must be
+        Called about 50 times per second of system time, even while the simulation is paused. The work per call must be
         bounded.
         """
 
     def observe(self, vehicle: int, snapshot: Snapshot) -> None:  # noqa: B027
-        """Process the snapshot of a step of a vehicle in `observed`: send its data, and refuse commands to it."""
+        """Process the snapshot of a step of an observed vehicle: send its data, and refuse commands to it."""
 
 
 class StartOver(Enum):

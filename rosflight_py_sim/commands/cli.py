@@ -167,7 +167,7 @@ def _sim(options: argparse.Namespace) -> int:
         executables=controller.requested_autopilots(chosen, options.autopilot),
         flight_controller=options.flight_controller,
         observers=parts_of(options.observers),
-        # One joystick must not fly a whole fleet.
+        # One joystick must not control a whole fleet.
         transmitter="auto" if len(members) == 1 else "none",
         sidecars=_sidecars(options),
         record=options.record,

@@ -23,7 +23,7 @@ class FlightController:
         text: description in a few words.
         front_end: the bridge's front-end that commands the vehicles; empty if it has none.
         settings: parameters of its nodes, which parameter files override.
-        needs_file: whether it flies only vehicles with a parameter file for it.
+        needs_file: whether a vehicle needs a parameter file for it.
         follows_commands: whether it follows the topic `command`, which an autopilot publishes.
         needs_lockstep: whether the simulation must wait for it.
     """
@@ -60,7 +60,7 @@ class FlightController:
         if not self.front_end:
             settings["commanders"] = ["none"] * len(members)
         for name in observers:
-            # Only the front-end's own parameters: the rest of the file adapts the vehicle to being flown by it.
+            # Only the front-end's parameters: the rest of the file is for vehicles that the front-end commands.
             pairing = members[0].vehicle.pairings.get(name)
             given = [] if pairing is None else ["--params-file", str(pairing.file)]
             values = values_of_arguments(given, "bridge", "", ())

@@ -27,7 +27,7 @@ _CHECK_S = 1.0
 
 
 class ActuatorExchange:
-    """Answers the IMU messages of vehicles with the PWM of their `ActuatorFrontEnd`, in the flight controller's place.
+    """Answers the IMU messages of vehicles with the PWM of their `ActuatorFrontEnd`, instead of a flight controller.
 
     A front-end receives a snapshot of time t, and its commands answer the IMU message of t; until then the simulation
     waits. The name of the client that the simulation is waiting for is published on sim/waiting_for of the vehicle

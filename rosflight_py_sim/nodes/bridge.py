@@ -1,4 +1,4 @@
-"""The bridge: clients of other simulators' protocols fly the vehicles, command their flight controllers, or observe."""
+"""Bridge to clients of other simulators' protocols, which fly, command or observe the vehicles."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value, Values
 from rosflight_py_sim.registry import registered, registered_class
 
-# Longest interval between two reads of the sockets, also while the simulation is paused or slow: shorter than a person
-# notices.
+# Longest interval between two reads of the sockets, even while the simulation is paused or slow: too short to be
+# noticed.
 _SERVE_S = 0.02
 
 OBSERVED_ONLY = "none"
@@ -31,7 +31,7 @@ class Exchange(Protocol):
     """Exchange of messages between the graph and the front-ends that command vehicles in one way."""
 
     def __init__(self, node: SimulationNode) -> None:
-        """Keep the node.
+        """Store the node.
 
         Raises:
             ParameterError: the exchange does not work in the node's time mode.
@@ -93,7 +93,7 @@ class Bridge(SimulationNode):
         ),
     )
 
-    # Class attributes, because a node that fails during construction is destroyed, too.
+    # Class attributes, because a node that fails during construction is also destroyed.
     front_ends: dict[str, FrontEndInterface] = {}  # noqa: RUF012
     _exchanges: Sequence[Exchange] = ()
 

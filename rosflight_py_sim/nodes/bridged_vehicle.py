@@ -78,7 +78,7 @@ class VehicleFrontEnds:
 class BridgedVehicle:
     """Subscribes to the topics of one vehicle, and makes snapshots of the newest messages.
 
-    Observers are given the snapshot of each step on arrival of its IMU message, by the rule of `StepJoin`.
+    Observers receive the snapshot of each step when its IMU message arrives, by the rule of `StepJoin`.
 
     Class attributes:
         JOIN: inputs of a snapshot that contains all messages of its time.
@@ -86,8 +86,8 @@ class BridgedVehicle:
     Attributes:
         index: number of the vehicle, from 0.
         name: namespace of the vehicle, relative to the bridge's.
-        answered_ns: time of the newest snapshot that the commander has answered, or, if there is none, that the
-            observers have been given, ns; -1 before the first.
+        answered_ns: time of the newest snapshot that the commander has answered or, without a commander, that the
+            observers have received, ns; -1 before the first.
     """
 
     JOIN: ClassVar[JoinRule] = JoinRule(
@@ -104,7 +104,7 @@ class BridgedVehicle:
         self._observers = front_ends.observers
         self._is_commanded = front_ends.commander is not None
         self._newest: Snapshot | None = None
-        # A repeated trigger is not shown again.
+        # A repeated trigger is not passed on again.
         lockstep = node.values["time_mode"] == "lockstep"
         self._observation = StepJoin(self.JOIN, self._show, lambda _: None, lockstep=lockstep)
         self._wind_observed, self._state_observed = map(self._observation.input, self.JOIN.synchronized)

@@ -1,4 +1,4 @@
-"""The bridge beside other nodes: front-ends observe vehicles that none of them commands."""
+"""Observer exchange of the bridge: front-ends observe vehicles that no front-end commands."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from rosflight_py_sim.stamps import NANOSECONDS
 
 
 class ObserverExchange:
-    """Gives the front-ends of vehicles without a commander the snapshot of each step."""
+    """Passes the snapshot of each step to the front-ends of vehicles without a commander."""
 
     def __init__(self, node: SimulationNode) -> None:
-        """Keep the node; any time mode will do."""
+        """Store the node; all time modes are supported."""
         self._node = node
 
     def open(self, vehicles: Sequence[VehicleFrontEnds]) -> None:

@@ -25,13 +25,13 @@ from rosflight_py_sim.stamps import NANOSECONDS
 
 
 class OffboardExchange:
-    """Gives `OffboardFrontEnd`s snapshots at `command_frequency`, and publishes their replies on `command`.
+    """Passes snapshots to `OffboardFrontEnd`s at `command_frequency`, and publishes their replies on `command`.
 
     A command has the stamp of the state from which it was computed, like an autopilot's.
     """
 
     def __init__(self, node: SimulationNode) -> None:
-        """Keep the node; any time mode will do."""
+        """Store the node; all time modes are supported."""
         self._node = node
         self._served_ns: dict[OffboardFrontEnd, int] = {}
         self._is_open = False

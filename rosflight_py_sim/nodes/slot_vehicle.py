@@ -82,8 +82,8 @@ class SlotVehicle(BridgedVehicle):
     Attributes:
         commander: the front-end.
         pending: snapshot whose commands have not been published yet; None while the step is under way.
-        pending_before: `pending` a second ago; kept by the exchange.
-        waiting: whether the name of a peer that the simulation waits for has been published.
+        pending_before: `pending` one second ago; set by the exchange.
+        waiting: whether the name of a peer for which the simulation waits has been published.
     """
 
     def __init__(self, node: SimulationNode, front_ends: VehicleFrontEnds, on_change: Callable[[], None]) -> None:
@@ -96,7 +96,7 @@ class SlotVehicle(BridgedVehicle):
         self.waiting = False
         self._on_change = on_change
         self._requires_imu = "imu" in self.commander.required_fields
-        # A repeated trigger makes no second snapshot; `_on_imu` publishes the PWM again.
+        # A repeated trigger creates no second snapshot; `_on_imu` publishes the PWM again.
         self._join = StepJoin(self.JOIN, self._begin, lambda _: None, lockstep=True)
         self._wind_arrived, self._state_arrived = map(self._join.input, self.JOIN.synchronized)
         self._imu_ns = -1
