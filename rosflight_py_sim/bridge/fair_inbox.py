@@ -24,13 +24,13 @@ _RECEIVE_BUFFER = 1 << 20
 _OVERHEAD = 128
 
 RATE = 1 << 18
-"""Rate limit, bytes per second of system time. Parsing text takes up to 0.7 us a byte: less than a fifth of a core."""
+"""Rate limit, bytes per second of system time. Parsing takes up to 0.7 us per byte: less than a fifth of a core."""
 
 BURST = 1 << 14
 """Bytes that may be read at once: 11 ms of parsing."""
 
 MOST_SENDERS = 64
-"""Most senders with a socket of their own."""
+"""Greatest number of senders with a separate socket."""
 
 SILENT_S = 10.0
 """Silence (s) after which a new sender may replace one."""

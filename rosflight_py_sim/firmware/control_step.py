@@ -79,9 +79,9 @@ def control_step(
         memory: state of the control loops, updated.
         command: (2, 10) values and types.
         matrix: (10, 10) mixing matrix in force.
-        channels: (4, 14) output types, auxiliary types, auxiliary values; row 3 is set: forces and torques, mixed.
-        raw: (14,) set: outputs 0..1.
-        pwm: (14,) set: outputs 1000..2000 us.
+        channels: (4, 14) output types, auxiliary types, auxiliary values; row 3 is output: mixed forces and torques.
+        raw: (14,) output: 0 to 1.
+        pwm: (14,) output: 1000 to 2000 us.
         time_s: time since the start (s).
         dt: time since the previous sample (s).
         armed: motors and integrators only run while armed.
