@@ -17,7 +17,7 @@ _LAST_LINES = 10
 
 
 class ClientFlight(Flight):
-    """Runs a mission's program beside the simulation, and publishes its output."""
+    """Runs a mission's program in parallel with the simulation, and publishes its output."""
 
     judge: ClientJudge
 

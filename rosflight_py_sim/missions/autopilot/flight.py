@@ -44,7 +44,7 @@ class AutopilotFlight(Flight):
         """None until the pilot has ended; then the reason of its failure, empty for none."""
         if self._pilot.failure is not None:
             return str(self._pilot.failure)
-        # The log gets its last row a moment after the pilot receives the end of the mission.
+        # The last row is added shortly after the pilot receives the end of the mission.
         return "" if self._pilot.done and self.judge.log.is_completed else None
 
     def _on_progress(self, message: Float64) -> None:
