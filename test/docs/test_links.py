@@ -15,6 +15,9 @@ PAGES = sorted(
     if not {"build", "install"} & set(page.relative_to(PROJECT).parts)
 )
 LINK = re.compile(r"\]\(([^)\s]+)\)")
+MODULE = re.compile(r"[a-z_]+/[a-z_/]*\.py\b")
+EXAMPLES = ("lidar.py", "survey/judge.py")
+"""Modules that the pages show how to add."""
 CODE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 
 
@@ -40,6 +43,14 @@ def test_every_relative_link_leads_to_a_file_and_a_heading_that_exist(page: Path
         if not file.exists() or (anchor and anchor not in anchors(file)):
             broken.append(target)
     assert not broken
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(PROJECT)))
+def test_every_module_that_a_page_names_by_its_path_exists(page: Path) -> None:
+    text = CODE.sub("", page.read_text(encoding="utf-8"))
+    named = {path for path in MODULE.findall(text) if not path.endswith(EXAMPLES)}
+    roots = (PROJECT, PROJECT / "rosflight_py_sim", page.parent)
+    assert [path for path in sorted(named) if not any((root / path).exists() for root in roots)] == []
 
 
 def test_the_pages_of_docs_are_all_listed_in_the_index() -> None:
