@@ -1,8 +1,8 @@
 """Compilation of the hot numeric loops.
 
 `kernel` compiles a function with numba if numba is installed; otherwise the function remains plain Python. Tests check
-that both give equal results. A kernel takes and returns floats and integers; it also takes arrays of float64 or of the
-pixels of a picture. It neither creates nor returns an array.
+that both give equal results. A kernel takes and returns floats and integers; it also takes records (`kernel_record.py`),
+and arrays of float64 or of the pixels of a picture. It neither creates nor returns an array or a record.
 
 Compiled kernels come from one of two places:
 
@@ -22,9 +22,12 @@ from collections.abc import Callable, Iterator
 from functools import cache, cached_property
 from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader
 from importlib.util import find_spec, module_from_spec, source_hash, spec_from_file_location
+from inspect import signature
 from pathlib import Path
 from types import BuiltinFunctionType, ModuleType
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar, get_type_hints
+
+from rosflight_py_sim.kernel_record import Record, is_record
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -58,7 +61,7 @@ def _cache_folder() -> Path:
     numba detects changes in a kernel's file, but not in other files with kernels that it calls.
     """
     package = Path(__file__).parent
-    makers = ("kernel_library.c", "kernel_library.py", "kernel_signatures.py")
+    makers = ("kernel_library.c", "kernel_library.py", "kernel_record.py", "kernel_signatures.py")
     texts = [*(text for _, text in kernel_sources()), *((package / name).read_bytes() for name in makers)]
     folder = f"kernels-{source_hash(b''.join(texts)).hex()}"  # hashlib would load 4 MiB of OpenSSL
     caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / package.name
@@ -119,8 +122,23 @@ class Kernel:
         """The function, compiled by numba."""
         return _compiled_by_numba(self.py_func, self._options)
 
+    @cached_property
+    def _records(self) -> dict[str, type[Record]]:
+        """Class of each argument that is a record."""
+        return {name: hint for name, hint in get_type_hints(self.py_func).items() if is_record(hint)}
+
     def __call__(self, *arguments: Any, **named: Any) -> Any:
-        """Call the function, compiled by numba."""
+        """Call the function, compiled by numba.
+
+        Raises:
+            TypeError: an argument is not the record that the kernel takes.
+        """
+        for name, given in signature(self.py_func).bind(*arguments, **named).arguments.items():
+            expected = self._records.get(name)
+            if expected is not None and type(given) is not expected:
+                raise TypeError(
+                    f"{self.py_func.__name__}: {type(given).__name__} given as '{name}'; allowed: {expected.__name__}"
+                )
         return self.dispatcher(*arguments, **named)
 
 
@@ -181,4 +199,17 @@ def _numba() -> Any:
         found = _behind(value)
         return numba.types.Dispatcher(found.dispatcher) if isinstance(found, Kernel) else None
 
+    @typeof_impl.register(Record)  # type: ignore[untyped-decorator]
+    def type_of_record(value: Record, _context: Any) -> Any:
+        return numba_type(type(value))
+
     return numba
+
+
+@cache
+def numba_type(record: type[Record]) -> Any:
+    """numba's type of a record."""
+    import numba
+    import numpy as np
+
+    return numba.from_dtype(np.dtype(record))

@@ -97,6 +97,29 @@ static int is_boolean(PyObject *given, int64_t *value)
     return PyBool_Check(given);
 }
 
+/* A class of records, looked up at the first call that takes one. */
+struct record {
+    const char *module, *name;
+    PyTypeObject *type;
+};
+
+static int is_record(PyObject *given, struct record *expected, void **data)
+{
+    Py_buffer buffer;
+    if (!expected->type) {
+        PyObject *module = PyImport_ImportModule(expected->module);
+        expected->type = module ? (PyTypeObject *)PyObject_GetAttrString(module, expected->name) : NULL;
+        Py_XDECREF(module);
+    }
+    if (Py_TYPE(given) != expected->type || PyObject_GetBuffer(given, &buffer, PyBUF_SIMPLE)) {
+        PyErr_Clear();
+        return 0;
+    }
+    *data = buffer.buf;
+    PyBuffer_Release(&buffer); /* the caller holds the record, whose memory does not move */
+    return 1;
+}
+
 static PyObject *tuple_of(int count, ...)
 {
     va_list members;

@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 
 from rosflight_py_sim import jit
+from rosflight_py_sim.kernel_record import Record
 from rosflight_py_sim.kernel_signatures import Argument, arguments_of
 
 CPU = {"x86_64": "x86-64-v2"}
@@ -119,7 +120,7 @@ def _linked(kernels: Sequence[CompiledKernel], folder: Path, compiler: str) -> P
 
 
 def compiled_kernels(module_names: Sequence[str]) -> list[CompiledKernel | str]:
-    """All kernels of some modules that take only numbers and arrays; for a kernel that fails, the reason."""
+    """All kernels of some modules that take only numbers, arrays and records; for a kernel that fails, the reason."""
     import numba
 
     compiled: list[CompiledKernel | str] = []
@@ -144,7 +145,7 @@ def _compiled_kernel(dispatcher: Any, arguments: Sequence[Argument], symbol: str
 
     taken = tuple(
         types.Array(kind, one.dimensions, "C") if one.dimensions else kind
-        for one, kind in ((one, getattr(types, one.type)) for one in arguments)
+        for one, kind in ((one, _numba_type(one)) for one in arguments)
     )
     dispatcher.compile(taken)
     returned = dispatcher.overloads[taken].signature.return_type
@@ -178,6 +179,13 @@ def _compiled_kernel(dispatcher: Any, arguments: Sequence[Argument], symbol: str
     )
 
 
+def _numba_type(argument: Argument) -> Any:
+    """numba's type of a number, of an array's elements, or of a record."""
+    from numba import types
+
+    return getattr(types, argument.type) if argument.record is None else jit.numba_type(argument.record)
+
+
 def _read_only(function: Any, arguments: Sequence[Argument]) -> tuple[bool, ...]:
     """For each argument of a kernel, whether LLVM found that the function only reads it."""
     parameters = iter(function.arguments)
@@ -189,7 +197,7 @@ def _read_only(function: Any, arguments: Sequence[Argument]) -> tuple[bool, ...]
 
 
 def _entry(dispatcher: Any, arguments: Sequence[Argument], results: Sequence[Any], in_tuple: bool) -> Any:
-    """The kernel as a C function, which takes data and shape for an array, and a pointer for each result."""
+    """The kernel as a C function, which takes data and shape for an array, and a pointer for each record and result."""
     from numba import carray, cfunc, types
 
     def passed(kind: Any) -> Any:
@@ -197,12 +205,15 @@ def _entry(dispatcher: Any, arguments: Sequence[Argument], results: Sequence[Any
 
     types_taken, names_taken, given = [], [], []
     for index, argument in enumerate(arguments):
-        kind, name = passed(getattr(types, argument.type)), f"a{index}"
+        kind, name = passed(_numba_type(argument)), f"a{index}"
         lengths = [f"n{index}_{axis}" for axis in range(argument.dimensions)]
-        types_taken += [types.CPointer(kind) if lengths else kind, *[types.int64] * len(lengths)]
+        by_address = argument.dimensions > 0 or argument.record is not None
+        types_taken += [types.CPointer(kind) if by_address else kind, *[types.int64] * len(lengths)]
         names_taken += [name, *lengths]
         if lengths:
             given.append(f"carray({name}, ({', '.join(lengths)},))")
+        elif argument.record is not None:
+            given.append(f"carray({name}, 1)[0]")
         else:
             given.append(f"{name} != 0" if argument.type == "boolean" else name)
     written = [f"r{index}" for index in range(len(results))]
@@ -218,7 +229,13 @@ def c_functions(kernels: Sequence[CompiledKernel]) -> str:
     """C code of the functions that Python calls, and of their table."""
     table = [f'    {{"{one.name}", (PyCFunction)(void (*)(void))call_{one.symbol}, FLAGS, NULL}},' for one in kernels]
     table = ["static PyMethodDef kernels[] = {", *table, "    {NULL, NULL, 0, NULL},", "};", ""]
-    return "\n".join([*map(_c_function, kernels), *table])
+    records = {argument.record for one in kernels for argument in one.arguments if argument.record is not None}
+    places = [f'static struct record {_c_name(one)} = {{"{one.__module__}", "{one.__name__}"}};' for one in records]
+    return "\n".join([*sorted(places), "", *map(_c_function, kernels), *table])
+
+
+def _c_name(record: type[Record]) -> str:
+    return f"record_{record.__module__.replace('.', '_')}_{record.__name__}"
 
 
 def _c_function(kernel: CompiledKernel) -> str:
@@ -232,6 +249,11 @@ def _c_function(kernel: CompiledKernel) -> str:
             checks.append(f"is_array({given}, {kind})")
             passed.append(f"PyArray_DATA((PyArrayObject *){given})")
             passed += [f"PyArray_DIM((PyArrayObject *){given}, {axis})" for axis in range(argument.dimensions)]
+        elif argument.record is not None:
+            types.append("void *")
+            variables.append(f"    void *a{index};")
+            checks.append(f"is_record({given}, &{_c_name(argument.record)}, &a{index})")
+            passed.append(f"a{index}")
         else:
             types.append(C_TYPES[argument.type])
             variables.append(f"    {types[-1]} a{index};")

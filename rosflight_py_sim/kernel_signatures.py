@@ -10,14 +10,17 @@ from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from rosflight_py_sim.jit import plain
+from rosflight_py_sim.kernel_record import Record, is_record
 
 SCALARS = {float: "float64", int: "int64", bool: "boolean"}
 """numba's name of a number's type, by annotation."""
+
+RecordClass: TypeAlias = type[Record]
 
 
 @dataclass(frozen=True)
@@ -25,16 +28,18 @@ class Argument:
     """An argument of a kernel.
 
     Attributes:
-        type: numba's name of the type of a number, or of an array's elements.
-        dimensions: number of dimensions of an array; 0 for a number.
+        type: numba's name of the type of a number, or of an array's elements; empty for a record.
+        dimensions: number of dimensions of an array; 0 for a number or a record.
+        record: class of a record; None for a number or an array.
     """
 
     type: str
     dimensions: int = 0
+    record: RecordClass | None = None
 
 
 def arguments_of(function: Callable[..., Any]) -> tuple[Argument, ...] | None:
-    """Arguments of a kernel, given as its plain Python function; None if one is neither a number nor an array."""
+    """Arguments of a kernel, given as its plain Python function; None if one is no number, array or record."""
     hints = typing.get_type_hints(function)
     dimensions = dimensions_in(function)
     arguments = []
@@ -44,6 +49,8 @@ def arguments_of(function: Callable[..., Any]) -> tuple[Argument, ...] | None:
         elif _is_array(hints[name]):
             element = typing.get_args(typing.get_args(hints[name])[1])[0]
             arguments.append(Argument(np.dtype(element).name, dimensions[name]))
+        elif is_record(hints[name]):
+            arguments.append(Argument("", record=hints[name]))
         else:
             return None
     return tuple(arguments)

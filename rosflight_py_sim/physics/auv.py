@@ -14,14 +14,21 @@ Not modelled: lift and coupled damping, waves, thruster-induced flow, wind on th
 
 from __future__ import annotations
 
+from copy import copy
+
 import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.jit import kernel
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
-from rosflight_py_sim.physics.battery import BATTERY_PARAMETERS, open_circuit_voltage
+from rosflight_py_sim.physics.battery import (
+    BATTERY_PARAMETERS,
+    Battery,
+    BatteryPowered,
+    full_battery,
+    open_circuit_voltage,
+)
 from rosflight_py_sim.physics.immersion import HULL_PARAMETERS, hull_numbers, immersed_part
-from rosflight_py_sim.physics.powertrain import CHARGE_DRAWN, CURRENT, VOLTAGE, BatteryPowered
 from rosflight_py_sim.physics.rotations import rotate_to_body
 from rosflight_py_sim.physics.thrusters import (
     AXIS,
@@ -87,14 +94,14 @@ def auv_wrench(
     hull: NDArray[np.float64],
     thrusters: NDArray[np.float64],
     thrusts: NDArray[np.float64],
-    battery: NDArray[np.float64],
+    battery: Battery,
     wrench: NDArray[np.float64],
 ) -> None:
     """Advance thrusters and battery by dt and write the wrench (6,).
 
     `body`: buoyancy of the whole hull (N), linear and quadratic damping (6 each), then diameter of the propellers (m),
     electronics' current (A), and the battery's voltage (V), capacity (A s) and resistance (ohm). `hull` as in
-    `immersion.py`, `thrusters` (n, 13) as in `thrusters.py`, `thrusts` (n,) N, `battery` as in `powertrain.py`.
+    `immersion.py`, `thrusters` (n, 13) as in `thrusters.py`, `thrusts` (n,) N.
     """
     qw, qx, qy, qz = truth[3], truth[4], truth[5], truth[6]
     share, bx, by, bz = immersed_part(truth, hull)
@@ -124,10 +131,10 @@ def auv_wrench(
         wrench[5] += x * ty - y * tx
     charge = 1.0
     if body[CAPACITY] > 0.0:
-        battery[CHARGE_DRAWN] = min(body[CAPACITY], battery[CHARGE_DRAWN] + drawn * dt)
-        charge -= battery[CHARGE_DRAWN] / body[CAPACITY]
-    battery[CURRENT] = drawn
-    battery[VOLTAGE] = max(0.0, open_circuit_voltage(charge, body[FULL_VOLTAGE]) - body[RESISTANCE] * drawn)
+        battery.charge_drawn = min(body[CAPACITY], battery.charge_drawn + drawn * dt)
+        charge -= battery.charge_drawn / body[CAPACITY]
+    battery.current = drawn
+    battery.voltage = max(0.0, open_circuit_voltage(charge, body[FULL_VOLTAGE]) - body[RESISTANCE] * drawn)
 
 
 class Auv(BatteryPowered):
@@ -155,7 +162,7 @@ class Auv(BatteryPowered):
             dtype=np.float64,
         )
         self._thrusts = np.zeros(len(self._thrusters))
-        self._battery = np.array([self._body[FULL_VOLTAGE], 0.0, 0.0])
+        self._battery = full_battery(self._body[FULL_VOLTAGE])
         self._wrench = np.zeros(6)
 
     def update(
@@ -189,4 +196,4 @@ class Auv(BatteryPowered):
         """Copy the thrusts and the battery charge of another vehicle; additional thrusters start at rest."""
         count = min(len(self._thrusts), len(other._thrusts))
         self._thrusts[:count] = other._thrusts[:count]
-        self._battery[:] = other._battery
+        self._battery = copy(other._battery)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.jit import kernel
+from rosflight_py_sim.kernel_record import kernel_record
 from rosflight_py_sim.parameters import Parameter, ParameterTable
 from rosflight_py_sim.physics.propulsion import motor_current
 
@@ -22,6 +23,47 @@ BATTERY_PARAMETERS = ParameterTable(
     ),
     Parameter("battery_internal_resistance", 0.0, "Series resistance of battery and wires", "ohm", minimum=0.0),
 )
+
+
+@kernel_record
+class Battery:
+    """State of a battery.
+
+    Attributes:
+        voltage: at the terminals (V).
+        current: drawn (A).
+        charge_drawn: since the battery was full (A s).
+    """
+
+    voltage: float
+    current: float
+    charge_drawn: float
+
+
+def full_battery(voltage: float) -> Battery:
+    """A full battery of a voltage (V), without load."""
+    return Battery(voltage=voltage, current=0.0, charge_drawn=0.0)
+
+
+class BatteryPowered:
+    """Battery readings of a vehicle, which holds its battery as `_battery`."""
+
+    _battery: Battery
+
+    @property
+    def battery_voltage(self) -> float:
+        """Voltage at the battery's terminals (V)."""
+        return self._battery.voltage
+
+    @property
+    def current_a(self) -> float:
+        """Total current drawn from the battery (A)."""
+        return self._battery.current
+
+    @property
+    def charge_drawn_ah(self) -> float:
+        """Charge drawn from the battery so far (A h), at most its capacity; 0 for a battery that never empties."""
+        return self._battery.charge_drawn / 3600.0
 
 
 @kernel

@@ -9,6 +9,7 @@ compressibility.
 from __future__ import annotations
 
 import math
+from copy import copy
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,18 +22,16 @@ from rosflight_py_sim.physics.aerodynamics import (
     airframe_numbers,
     derivative_numbers,
 )
-from rosflight_py_sim.physics.battery import BATTERY_PARAMETERS
+from rosflight_py_sim.physics.battery import BATTERY_PARAMETERS, Battery, BatteryPowered, full_battery
 from rosflight_py_sim.physics.powertrain import (
     AIR_PARAMETERS,
-    CHARGE_DRAWN,
     POWERTRAIN_PARAMETERS,
-    BatteryPowered,
+    Powertrain,
     air_density,
     balanced_speed,
     followed_share,
-    full_battery,
     load_battery,
-    powertrain_numbers,
+    powertrain_of,
     propeller_load,
     supply_voltage,
 )
@@ -98,12 +97,12 @@ def fixedwing_wrench(
     airframe: NDArray[np.float64],
     derivatives: NDArray[np.float64],
     fittings: NDArray[np.float64],
-    powertrain: NDArray[np.float64],
+    powertrain: Powertrain,
     targets: NDArray[np.float64],
     deflections: NDArray[np.float64],
     throttles: NDArray[np.float64],
     speeds: NDArray[np.float64],
-    battery: NDArray[np.float64],
+    battery: Battery,
     causes: NDArray[np.float64],
     wrench: NDArray[np.float64],
 ) -> None:
@@ -162,12 +161,12 @@ def unmixed_wrench(
     airframe: NDArray[np.float64],
     derivatives: NDArray[np.float64],
     fittings: NDArray[np.float64],
-    powertrain: NDArray[np.float64],
+    powertrain: Powertrain,
     targets: NDArray[np.float64],
     deflections: NDArray[np.float64],
     throttles: NDArray[np.float64],
     speeds: NDArray[np.float64],
-    battery: NDArray[np.float64],
+    battery: Battery,
     causes: NDArray[np.float64],
     wrench: NDArray[np.float64],
 ) -> None:
@@ -217,13 +216,13 @@ class FixedWing(BatteryPowered):
                 *np.radians([number(values, f"max_{surface}_deflection_angle") for surface in SURFACES]),
             ]
         )
-        self._powertrain = powertrain_numbers(values)
+        self._powertrain = powertrain_of(values)
         self._mixer = direct_mixer()
         self._targets = np.zeros(3)
         self._deflections = np.zeros(3)
         self._throttles = np.zeros(1)
         self._speeds = np.zeros(1)
-        self._battery = full_battery(self._powertrain)
+        self._battery = full_battery(self._powertrain.full_voltage)
         self._causes = np.zeros(9)
         self._wrench = np.zeros(6)
 
@@ -279,12 +278,12 @@ class FixedWing(BatteryPowered):
         Deflections may exceed their limits; `throttle` is from 0 to 1. The array is new.
         """
         deflections = np.array([aileron_rad, elevator_rad, rudder_rad])
-        throttles, speeds, battery = np.array([throttle]), self._speeds.copy(), self._battery.copy()
+        throttles, speeds, battery = np.array([throttle]), self._speeds.copy(), copy(self._battery)
         wrench = np.zeros(6)
         # Speed and voltage are coupled; each iteration reduces the error by more than half in practice.
         for _ in range(200):
             before = speeds[0]
-            battery[CHARGE_DRAWN] = self._battery[CHARGE_DRAWN]
+            battery.charge_drawn = self._battery.charge_drawn
             fixedwing_wrench(
                 truth,
                 wind_ned,
@@ -325,4 +324,4 @@ class FixedWing(BatteryPowered):
         self._mixer = other._mixer
         self._deflections[:] = other._deflections
         self._speeds[:] = other._speeds
-        self._battery[:] = other._battery
+        self._battery = copy(other._battery)

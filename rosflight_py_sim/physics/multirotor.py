@@ -17,6 +17,7 @@ moments of the rotors.
 from __future__ import annotations
 
 import math
+from copy import copy
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,17 +25,16 @@ from numpy.typing import NDArray
 from rosflight_py_sim import pulse_width
 from rosflight_py_sim.jit import kernel, kernel_part
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values, number
-from rosflight_py_sim.physics.battery import BATTERY_PARAMETERS
+from rosflight_py_sim.physics.battery import BATTERY_PARAMETERS, Battery, BatteryPowered, full_battery
 from rosflight_py_sim.physics.powertrain import (
     AIR_PARAMETERS,
     POWERTRAIN_PARAMETERS,
-    BatteryPowered,
+    Powertrain,
     air_density,
     balanced_speed,
     followed_share,
-    full_battery,
     load_battery,
-    powertrain_numbers,
+    powertrain_of,
     propeller_load,
     supply_voltage,
 )
@@ -101,11 +101,11 @@ def multirotor_wrench(
     pwm_us: NDArray[np.float64],
     dt: float,
     body: NDArray[np.float64],
-    powertrain: NDArray[np.float64],
+    powertrain: Powertrain,
     rotors: NDArray[np.float64],
     throttles: NDArray[np.float64],
     speeds: NDArray[np.float64],
-    battery: NDArray[np.float64],
+    battery: Battery,
     wrench: NDArray[np.float64],
 ) -> None:
     """Advance rotors and battery by dt and write the wrench (6,).
@@ -164,10 +164,10 @@ class Multirotor(BatteryPowered):
         count = len(self._rotors)
         ground_effect = np.array(values["ground_effect"], dtype=np.float64)
         self._body = np.array([*(number(values, name) for name in _BODY), *ground_effect])
-        self._powertrain = powertrain_numbers(values)
+        self._powertrain = powertrain_of(values)
         self._throttles = np.zeros(count)
         self._speeds = np.zeros(count)
-        self._battery = full_battery(self._powertrain)
+        self._battery = full_battery(self._powertrain.full_voltage)
         self._wrench = np.zeros(6)
 
     def update(
@@ -215,7 +215,7 @@ class Multirotor(BatteryPowered):
                 self._rotors,
                 work,
                 speeds,
-                self._battery.copy(),
+                copy(self._battery),
                 wrench,
             )
             if np.all(np.abs(speeds - before) <= 1e-13 * before):
@@ -232,7 +232,7 @@ class Multirotor(BatteryPowered):
         count = min(len(self._speeds), len(other._speeds))
         self._speeds[:] = 0.0
         self._speeds[:count] = other._speeds[:count]
-        self._battery[:] = other._battery
+        self._battery = copy(other._battery)
 
 
 def rotor_geometry(values: Values) -> NDArray[np.float64]:

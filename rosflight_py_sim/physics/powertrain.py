@@ -1,8 +1,7 @@
 """Battery, motors and propellers: the electric powertrain shared by all vehicles.
 
 All rotors of a vehicle are equal and draw on one battery. Their state is in arrays, so that a step allocates nothing:
-`throttles` (n,) share of the battery's voltage at each motor, `speeds` (n,) rad/s, `battery` (3,) VOLTAGE (V), CURRENT
-(A), CHARGE_DRAWN (A s). `powertrain` holds the parameters, at the indices named here.
+`throttles` (n,) share of the battery's voltage at each motor, `speeds` (n,) rad/s.
 """
 
 from __future__ import annotations
@@ -13,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.jit import kernel
+from rosflight_py_sim.kernel_record import kernel_record
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
 from rosflight_py_sim.physics.atmosphere import density
-from rosflight_py_sim.physics.battery import BATTERY_PARAMETERS, battery_load, loaded_voltage, open_circuit_voltage
+from rosflight_py_sim.physics.battery import Battery, battery_load, loaded_voltage, open_circuit_voltage
 from rosflight_py_sim.physics.propulsion import coefficient, steady_rotor_speed
 from rosflight_py_sim.shared_parameters import ORIGIN_ALTITUDE
 
@@ -49,88 +49,128 @@ AIR_PARAMETERS = ParameterTable(
     ORIGIN_ALTITUDE,
 )
 
-_NUMBERS = (
-    *(parameter.name for parameter in POWERTRAIN_PARAMETERS),
-    *(parameter.name for parameter in BATTERY_PARAMETERS),
-    *(parameter.name for parameter in AIR_PARAMETERS),
-)
-CT_0, CT_1, CT_2, CQ_0, CQ_1, CQ_2, DIAMETER, RESISTANCE, NO_LOAD_CURRENT, TORQUE_CONSTANT, LAG = range(11)
-FULL_VOLTAGE, CAPACITY, INTERNAL_RESISTANCE, STANDARD_ATMOSPHERE, RHO, ORIGIN_HEIGHT = range(11, 17)
 
-VOLTAGE, CURRENT, CHARGE_DRAWN = range(3)
+@kernel_record
+class Powertrain:
+    """Parameters of battery, motors, propellers and air.
+
+    Attributes:
+        ct_0: thrust coefficient at standstill; `ct_1` and `ct_2`: linear and quadratic in the advance ratio.
+        cq_0: torque coefficient at standstill; `cq_1` and `cq_2`: linear and quadratic in the advance ratio.
+        diameter: of a propeller (m).
+        resistance: of a motor's winding (ohm).
+        no_load_current: of a motor (A).
+        torque_constant: of a motor (N m/A, V s/rad).
+        lag: time constant of the rotor speed (s); 0 for no lag.
+        full_voltage: of the full battery without load (V).
+        capacity: charge of the full battery (A s); 0 for a battery that never empties.
+        internal_resistance: of battery and wires (ohm).
+        standard_atmosphere: whether the air density is computed from the altitude; if false, it is `rho`.
+        rho: air density (kg/m^3).
+        origin_altitude: of the NED origin above mean sea level (m).
+    """
+
+    ct_0: float
+    ct_1: float
+    ct_2: float
+    cq_0: float
+    cq_1: float
+    cq_2: float
+    diameter: float
+    resistance: float
+    no_load_current: float
+    torque_constant: float
+    lag: float
+    full_voltage: float
+    capacity: float
+    internal_resistance: float
+    standard_atmosphere: bool
+    rho: float
+    origin_altitude: float
 
 
-def powertrain_numbers(values: Values) -> NDArray[np.float64]:
-    """The `powertrain` array of the kernels."""
-    powertrain = np.array([number(values, name) for name in _NUMBERS])
-    # mA h to A s.
-    powertrain[CAPACITY] *= 3.6
-    return powertrain
-
-
-def full_battery(powertrain: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The `battery` array of a full battery without load."""
-    return np.array([powertrain[FULL_VOLTAGE], 0.0, 0.0])
+def powertrain_of(values: Values) -> Powertrain:
+    """The powertrain that POWERTRAIN_PARAMETERS, BATTERY_PARAMETERS and AIR_PARAMETERS describe."""
+    return Powertrain(
+        ct_0=number(values, "CT_0"),
+        ct_1=number(values, "CT_1"),
+        ct_2=number(values, "CT_2"),
+        cq_0=number(values, "CQ_0"),
+        cq_1=number(values, "CQ_1"),
+        cq_2=number(values, "CQ_2"),
+        diameter=number(values, "D_prop"),
+        resistance=number(values, "R_motor"),
+        no_load_current=number(values, "I_0"),
+        torque_constant=number(values, "KQ"),
+        lag=number(values, "motor_time_constant"),
+        full_voltage=number(values, "V_max"),
+        # mA h to A s.
+        capacity=number(values, "battery_capacity_mah") * 3.6,
+        internal_resistance=number(values, "battery_internal_resistance"),
+        standard_atmosphere=bool(values["use_standard_atmosphere"]),
+        rho=number(values, "rho"),
+        origin_altitude=number(values, "origin_altitude"),
+    )
 
 
 @kernel
-def air_density(powertrain: NDArray[np.float64], down: float) -> float:
+def air_density(powertrain: Powertrain, down: float) -> float:
     """Density (kg/m^3) at `down` (m) below the origin."""
-    if powertrain[STANDARD_ATMOSPHERE] != 0.0:
-        return density(powertrain[ORIGIN_HEIGHT] - down)
-    return float(powertrain[RHO])
+    if powertrain.standard_atmosphere:
+        return density(powertrain.origin_altitude - down)
+    return powertrain.rho
 
 
 @kernel
 def supply_voltage(
-    powertrain: NDArray[np.float64],
-    battery: NDArray[np.float64],
+    powertrain: Powertrain,
+    battery: Battery,
     throttles: NDArray[np.float64],
     speeds: NDArray[np.float64],
 ) -> float:
     """Voltage (V) at the battery's terminals from its charge and the motor load."""
-    voltage = powertrain[FULL_VOLTAGE]
-    if powertrain[CAPACITY] > 0.0:
-        voltage = open_circuit_voltage(1.0 - battery[CHARGE_DRAWN] / powertrain[CAPACITY], voltage)
-    if powertrain[INTERNAL_RESISTANCE] > 0.0:
+    voltage = powertrain.full_voltage
+    if powertrain.capacity > 0.0:
+        voltage = open_circuit_voltage(1.0 - battery.charge_drawn / powertrain.capacity, voltage)
+    if powertrain.internal_resistance > 0.0:
         voltage = loaded_voltage(
             voltage,
-            powertrain[INTERNAL_RESISTANCE],
+            powertrain.internal_resistance,
             throttles,
             speeds,
-            powertrain[RESISTANCE],
-            powertrain[TORQUE_CONSTANT],
+            powertrain.resistance,
+            powertrain.torque_constant,
         )
-    return float(voltage)
+    return voltage
 
 
 @kernel
-def balanced_speed(powertrain: NDArray[np.float64], voltage: float, inflow: float, air: float) -> float:
+def balanced_speed(powertrain: Powertrain, voltage: float, inflow: float, air: float) -> float:
     """Equilibrium speed (rad/s) of motor and propeller; see `steady_rotor_speed`."""
     return steady_rotor_speed(
         voltage,
         inflow,
         air,
-        powertrain[DIAMETER],
-        powertrain[CQ_0],
-        powertrain[CQ_1],
-        powertrain[CQ_2],
-        powertrain[RESISTANCE],
-        powertrain[NO_LOAD_CURRENT],
-        powertrain[TORQUE_CONSTANT],
+        powertrain.diameter,
+        powertrain.cq_0,
+        powertrain.cq_1,
+        powertrain.cq_2,
+        powertrain.resistance,
+        powertrain.no_load_current,
+        powertrain.torque_constant,
     )
 
 
 @kernel
-def followed_share(powertrain: NDArray[np.float64], dt: float) -> float:
+def followed_share(powertrain: Powertrain, dt: float) -> float:
     """Share of the speed error that a rotor closes in dt (s): the exact solution of its first-order lag."""
-    lag = powertrain[LAG]
+    lag = powertrain.lag
     return 1.0 - math.exp(-dt / lag) if lag > 0.0 else 1.0
 
 
 @kernel
 def propeller_load(
-    powertrain: NDArray[np.float64], speed: float, inflow: float, air: float, limited: bool
+    powertrain: Powertrain, speed: float, inflow: float, air: float, limited: bool
 ) -> tuple[float, float]:
     """Thrust (N) and torque (N m) of a propeller that turns with `speed` (rad/s) in an inflow (m/s); none at rest.
 
@@ -139,51 +179,30 @@ def propeller_load(
     """
     if speed <= 0.0:
         return 0.0, 0.0
-    ratio = 2.0 * math.pi * inflow / (speed * powertrain[DIAMETER])
+    ratio = 2.0 * math.pi * inflow / (speed * powertrain.diameter)
     if limited:
-        ct = coefficient(ratio, powertrain[CT_0], powertrain[CT_1], powertrain[CT_2])
-        cq = coefficient(ratio, powertrain[CQ_0], powertrain[CQ_1], powertrain[CQ_2])
+        ct = coefficient(ratio, powertrain.ct_0, powertrain.ct_1, powertrain.ct_2)
+        cq = coefficient(ratio, powertrain.cq_0, powertrain.cq_1, powertrain.cq_2)
     else:
-        ct = powertrain[CT_0] + ratio * (powertrain[CT_1] + ratio * powertrain[CT_2])
-        cq = powertrain[CQ_0] + ratio * (powertrain[CQ_1] + ratio * powertrain[CQ_2])
-    scale = air * powertrain[DIAMETER] ** 4 / (4.0 * math.pi**2) * speed * speed
-    return ct * scale, cq * scale * powertrain[DIAMETER]
+        ct = powertrain.ct_0 + ratio * (powertrain.ct_1 + ratio * powertrain.ct_2)
+        cq = powertrain.cq_0 + ratio * (powertrain.cq_1 + ratio * powertrain.cq_2)
+    scale = air * powertrain.diameter**4 / (4.0 * math.pi**2) * speed * speed
+    return ct * scale, cq * scale * powertrain.diameter
 
 
 @kernel
 def load_battery(
-    powertrain: NDArray[np.float64],
-    battery: NDArray[np.float64],
+    powertrain: Powertrain,
+    battery: Battery,
     voltage: float,
     throttles: NDArray[np.float64],
     speeds: NDArray[np.float64],
     dt: float,
 ) -> None:
     """Discharge the battery by the motor current at `voltage` (V) for dt (s)."""
-    current = battery_load(voltage, throttles, speeds, powertrain[RESISTANCE], powertrain[TORQUE_CONSTANT])
-    battery[VOLTAGE] = voltage
-    battery[CURRENT] = current
+    current = battery_load(voltage, throttles, speeds, powertrain.resistance, powertrain.torque_constant)
+    battery.voltage = voltage
+    battery.current = current
     # No discharge without current, even for an infinite dt.
-    if powertrain[CAPACITY] > 0.0 and current > 0.0:
-        battery[CHARGE_DRAWN] = min(powertrain[CAPACITY], battery[CHARGE_DRAWN] + current * dt)
-
-
-class BatteryPowered:
-    """Battery readings from the `battery` array that the vehicle holds as `_battery`."""
-
-    _battery: NDArray[np.float64]
-
-    @property
-    def battery_voltage(self) -> float:
-        """Voltage at the battery's terminals (V)."""
-        return self._battery.item(VOLTAGE)
-
-    @property
-    def current_a(self) -> float:
-        """Total current drawn from the battery (A)."""
-        return self._battery.item(CURRENT)
-
-    @property
-    def charge_drawn_ah(self) -> float:
-        """Charge drawn from the battery so far (A h), at most its capacity; 0 for a battery that never empties."""
-        return self._battery.item(CHARGE_DRAWN) / 3600.0
+    if powertrain.capacity > 0.0 and current > 0.0:
+        battery.charge_drawn = min(powertrain.capacity, battery.charge_drawn + current * dt)

@@ -126,6 +126,54 @@ def test_arguments_that_the_library_does_not_take_are_left_to_numba(command_line
     assert called.returncode == 0, called.stderr
 
 
+RECORDS = """
+import sys
+import numpy as np
+from rosflight_py_sim import jit
+from rosflight_py_sim.physics.battery import full_battery
+from rosflight_py_sim.physics.fixedwing import FIXEDWING_PARAMETERS
+from rosflight_py_sim.physics.powertrain import air_density, load_battery, powertrain_of, supply_voltage
+
+def refused(function, *arguments):
+    try:
+        function(*arguments)
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return "nothing"
+
+values = {"battery_capacity_mah": 1000.0, "battery_internal_resistance": 0.02, "use_standard_atmosphere": False}
+powertrain = powertrain_of({**FIXEDWING_PARAMETERS.defaults(), **values})
+battery = full_battery(powertrain.full_voltage)
+load_battery(powertrain, battery, 22.0, np.array([0.5]), np.array([100.0]), 2.0)
+print(jit.COMPILED, jit.LIBRARY is not None)
+print(battery.voltage.hex(), battery.current.hex(), battery.charge_drawn.hex())
+print(supply_voltage(powertrain, battery, np.array([0.5]), np.array([100.0])).hex(), air_density(powertrain, 0.0).hex())
+powertrain.standard_atmosphere = True
+print(air_density(powertrain, 0.0).hex(), "numba" in sys.modules)
+print(refused(air_density, battery, 0.0).splitlines()[0])
+"""
+
+
+def test_records_give_the_same_in_the_library_by_numba_and_in_plain_python(
+    command_line: Run, cache: Path, tmp_path: Path
+) -> None:
+    without = tmp_path / "without"
+    shutil.copytree(cache, without, ignore=shutil.ignore_patterns(f"{jit.LIBRARY_NAME}*"))
+    settings = ({"XDG_CACHE_HOME": str(cache)}, {"XDG_CACHE_HOME": str(without)}, {"ROSFLIGHT_PY_SIM_NO_JIT": "1"})
+    runs = [command_line("-c", RECORDS, **variables) for variables in settings]
+    for run in runs:
+        assert run.returncode == 0, run.stderr
+    library, numba, plain = (run.stdout.splitlines() for run in runs)
+    assert (library[0], numba[0], plain[0]) == ("True True", "True False", "False False")
+    # The standard atmosphere of the last line has a power, which may differ in its last bit.
+    assert library[1:3] == numba[1:3] == plain[1:3]
+    assert library[3].split()[0] == numba[3].split()[0]
+    assert library[3].split()[1] == "False", "the library left a call to numba"
+    assert library[4] == "TypeError: air_density: Battery given as 'powertrain'; allowed: Powertrain"
+    assert "standard_atmosphere" in numba[4]
+    assert plain[4] == "AttributeError: 'Battery' object has no attribute 'standard_atmosphere'"
+
+
 def test_a_library_of_other_sources_is_not_used(command_line: Run, cache: Path, tmp_path: Path) -> None:
     package = tmp_path / "rosflight_py_sim"
     shutil.copytree(ROOT / "rosflight_py_sim", package)

@@ -7,9 +7,10 @@ import pytest
 
 from rosflight_py_sim.commands.vehicle_models import SteadyVehicle, steady_vehicle
 from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.physics.battery import full_battery
 from rosflight_py_sim.physics.fixedwing import FIXEDWING_PARAMETERS
 from rosflight_py_sim.physics.linearisation import LATERAL, LONGITUDINAL, STATES, linearise, truth_of
-from rosflight_py_sim.physics.powertrain import full_battery, load_battery, powertrain_numbers
+from rosflight_py_sim.physics.powertrain import load_battery, powertrain_of
 from rosflight_py_sim.physics.rotations import rotate_to_inertial
 from rosflight_py_sim.physics.trim import CONVERGED, FlightCondition, TrimError, trim
 from rosflight_py_sim.vehicles import vehicle
@@ -172,7 +173,7 @@ def test_pulse_widths_of_an_inverted_v_tail_bring_the_surfaces_where_they_were_a
 
 def test_stopped_motor_draws_no_charge_however_long() -> None:
     values = {**FIXEDWING_PARAMETERS.defaults(), "battery_capacity_mah": 1000.0}
-    powertrain = powertrain_numbers(values)
-    battery, still = full_battery(powertrain), np.zeros(1)
+    powertrain = powertrain_of(values)
+    battery, still = full_battery(24.0), np.zeros(1)
     load_battery(powertrain, battery, 24.0, still, still, math.inf)
-    assert battery.tolist() == [24.0, 0.0, 0.0]
+    assert (battery.voltage, battery.current, battery.charge_drawn) == (24.0, 0.0, 0.0)

@@ -1,0 +1,90 @@
+"""Records: parameters and states with names, which kernels take by address.
+
+A record is a class that lists its fields with their types, `float`, `int`, `bool` or another record:
+
+    @kernel_record
+    class Battery:
+        voltage: float
+        charge_drawn: float
+
+    battery = Battery(voltage=25.2, charge_drawn=0.0)
+
+Python and kernels read and write `battery.voltage`. The memory is that of a C structure (ctypes): a kernel call passes
+one address, however many fields the record has. A kernel can pass the record, or a record within it, to other kernels.
+An array is for numbered things: rows of rotors, elements of a vector or of a matrix.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import types
+import typing
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from typing_extensions import dataclass_transform
+else:
+
+    def dataclass_transform(**_):
+        """Tell type checkers that the decorated class gets a constructor of its fields; no effect at run time."""
+        return lambda decorator: decorator
+
+
+T = TypeVar("T")
+S = TypeVar("S", bound="Record")
+
+_C_TYPES: dict[Any, Any] = {float: ctypes.c_double, int: ctypes.c_int64, bool: ctypes.c_bool}
+
+
+class Record(ctypes.Structure):
+    """Base of all records.
+
+    Attributes:
+        data: the record itself; numba looks here for the memory of a record.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, **values: float) -> None:
+        """Set every field, each given by name.
+
+        Raises:
+            TypeError: a field is missing or unknown, or a value has the wrong type.
+        """
+        fields = {name for name, *_ in self._fields_}
+        if values.keys() != fields:
+            wrong = [f"'{name}' is missing" for name in sorted(fields - values.keys())]
+            wrong += [f"'{name}' is unknown" for name in sorted(values.keys() - fields)]
+            raise TypeError(f"{type(self).__name__}: {', '.join(wrong)}; fields: {', '.join(sorted(fields))}")
+        super().__init__(**values)
+
+    @property
+    def data(self: S) -> S:
+        return self
+
+    def __copy__(self: S) -> S:
+        return type(self).from_buffer_copy(self)
+
+
+@dataclass_transform(kw_only_default=True)
+def kernel_record(declared: type[T]) -> type[T]:
+    """The record that a class with annotated fields declares.
+
+    Raises:
+        TypeError: a field is neither a number, a boolean nor a record.
+    """
+    fields = []
+    for name, hint in typing.get_type_hints(declared).items():
+        kind = hint if is_record(hint) else _C_TYPES.get(hint)
+        if kind is None:
+            raise TypeError(f"{declared.__name__}.{name}: {hint} given; allowed: float, int, bool, a kernel record")
+        fields.append((name, kind))
+    namespace = {name: value for name, value in vars(declared).items() if name not in ("__dict__", "__weakref__")}
+    namespace |= {"__slots__": (), "__qualname__": declared.__qualname__, "_fields_": fields}
+    record: type[T] = types.new_class(declared.__name__, (Record,), exec_body=lambda body: body.update(namespace))
+    return record
+
+
+def is_record(hint: Any) -> bool:
+    """Whether an annotation is a record."""
+    return isinstance(hint, type) and issubclass(hint, Record)
