@@ -10,6 +10,7 @@ from rosflight_py_sim.firmware import controller, estimator, mixer, sensors
 from rosflight_py_sim.firmware.parameters import FirmwareParameters
 from rosflight_py_sim.firmware.quirks import REPAIRED, Quirks
 from rosflight_py_sim.jit import kernel, kernel_part
+from rosflight_py_sim.kernel_record import kernel_record
 from rosflight_py_sim.pulse_width import MOTOR, OUTPUTS
 
 pulse_of = kernel_part(pulse_width.pulse_of)
@@ -22,36 +23,36 @@ SUSPICIOUS_MIXER = 2
 
 SUSPICIOUS_OUTPUT = 2.0
 
-# Offsets of each part's settings in the single array that the kernel takes: unpacking a second array would take about
-# as long as the arithmetic.
-_ESTIMATOR = sensors.IMU_SETTINGS_SIZE
-_CONTROLLER = _ESTIMATOR + estimator.SETTINGS_SIZE
-_MIXER = _CONTROLLER + controller.SETTINGS_SIZE
-_WATCH = _MIXER + mixer.SETTINGS_SIZE
-
 PARAMETERS_USED = (
     sensors.IMU_PARAMETERS | estimator.PARAMETERS_USED | controller.PARAMETERS_USED | mixer.PARAMETERS_USED
 )
 
 
-def control_settings(parameters: FirmwareParameters, quirks: Quirks = REPAIRED) -> NDArray[np.float64]:
-    """Kernel settings from parameters and quirks, part by part; the last: whether the accelerometer is checked."""
-    # The load factor of a fixed wing in a turn differs from 1 for minutes.
-    watch = bool(parameters["FILT_USE_ACC"]) and not parameters["FIXED_WING"]
-    return np.concatenate(
-        [
-            sensors.imu_settings(parameters),
-            estimator.estimator_settings(parameters, quirks),
-            controller.controller_settings(parameters),
-            mixer.mixer_settings(parameters),
-            [float(watch)],
-        ]
+@kernel_record
+class ControlSettings:
+    """Settings of each part, and whether the accelerometer is checked (`watch`)."""
+
+    estimator: estimator.EstimatorSettings
+    controller: controller.ControllerSettings
+    mixer: mixer.MixerSettings
+    watch: bool
+
+
+def control_settings(parameters: FirmwareParameters, quirks: Quirks = REPAIRED) -> ControlSettings:
+    """Kernel settings from parameters and quirks, part by part."""
+    return ControlSettings(
+        estimator=estimator.estimator_settings(parameters, quirks),
+        controller=controller.controller_settings(parameters),
+        mixer=mixer.mixer_settings(parameters),
+        # The load factor of a fixed wing in a turn differs from 1 for minutes.
+        watch=bool(parameters["FILT_USE_ACC"]) and not parameters["FIXED_WING"],
     )
 
 
 @kernel
 def control_step(
-    settings: NDArray[np.float64],
+    corrections: NDArray[np.float64],
+    settings: ControlSettings,
     sample: NDArray[np.float64],
     imu: NDArray[np.float64],
     estimate: NDArray[np.float64],
@@ -72,6 +73,7 @@ def control_step(
     """Compute PWM from an IMU sample; return the bits UNHEALTHY_ESTIMATE and SUSPICIOUS_MIXER.
 
     Args:
+        corrections: of the IMU, as `sensors.imu_settings` makes them.
         settings: as `control_settings` makes them.
         sample: (7,) accelerometer (m/s^2), gyro (rad/s), temperature (K), sensor axes.
         imu: (2, 3) output: corrected accelerometer and gyro, body axes.
@@ -90,16 +92,14 @@ def control_step(
         thrust_density: air density for the maximum thrust, kg/m^3.
         voltage: V.
     """
-    sensors.correct_imu(settings[:_ESTIMATOR], sample, imu[0], imu[1])
-    estimator.estimator_step(settings[_ESTIMATOR:_CONTROLLER], estimate, imu[0], imu[1], time_s, dt)
+    sensors.correct_imu(corrections, sample, imu[0], imu[1])
+    estimator.estimator_step(settings.estimator, estimate, imu[0], imu[1], time_s, dt)
     output = channels[3]
-    controller.controller_step(
-        settings[_CONTROLLER:_MIXER], memory, estimate, command, output, armed, thrust_density, dt
-    )
+    controller.controller_step(settings.controller, memory, estimate, command, output, armed, thrust_density, dt)
     greatest = 0.0
     if mixer_is_valid:
         greatest = mixer.mixer_step(
-            settings[_MIXER:_WATCH],
+            settings.mixer,
             matrix,
             channels[0],
             channels[1],
@@ -113,7 +113,7 @@ def control_step(
     for i in range(OUTPUTS):
         pwm[i] = pulse_of(min(1.0, max(0.0, raw[i])), MOTOR)
     findings = 0
-    if settings[_WATCH] != 0.0 and time_s - estimate[estimator.LAST_ACCEL] > estimator.UNHEALTHY_AFTER_S:
+    if settings.watch and time_s - estimate[estimator.LAST_ACCEL] > estimator.UNHEALTHY_AFTER_S:
         findings |= UNHEALTHY_ESTIMATE
     if greatest > SUSPICIOUS_OUTPUT:
         findings |= SUSPICIOUS_MIXER

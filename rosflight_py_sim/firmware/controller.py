@@ -11,10 +11,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from rosflight_py_sim.firmware.command import COMMANDS, FX, FZ, QX, QZ, CommandType
+from rosflight_py_sim.firmware.command import COMMANDS, FX, FZ, QX, QY, QZ, CommandType
 from rosflight_py_sim.firmware.estimator import EULER, RATE
 from rosflight_py_sim.firmware.parameters import FirmwareParameters
 from rosflight_py_sim.jit import kernel
+from rosflight_py_sim.kernel_record import kernel_record
 
 LEAST_DERIVATIVE_STEP_S = 1e-4
 GREATEST_INTEGRATION_STEP_S = 0.01
@@ -24,14 +25,52 @@ INTEGRATION_THROTTLE = 0.1
 LEAST_MOTOR_CONSTANT = 1e-7
 """V s/rad; below it the motor model would divide by zero."""
 
-# The loops: rows of gains (P, I, D) and of memory (integral, filtered derivative, previous value).
+# Rows of the memory, one for each loop.
 ROLL_RATE, PITCH_RATE, YAW_RATE, ROLL_ANGLE, PITCH_ANGLE = range(5)
 _LOOPS = ("ROLL_RATE", "PITCH_RATE", "YAW_RATE", "ROLL_ANG", "PITCH_ANG")
 
-# Indices into the settings array, after the fifteen gains.
-TAU, EQUILIBRIUM, MAX_THROTTLE, USE_MOTOR_MODEL = 15, 16, 19, 20
-TORQUE_TERM, MOTOR_CONSTANT, VOLTAGE_TERM, THRUST_TERM = 21, 22, 23, 24
-SETTINGS_SIZE = 25
+
+@kernel_record
+class Gains:
+    """Gains of a PID loop."""
+
+    p: float
+    i: float
+    d: float
+
+
+@kernel_record
+class ControllerSettings:
+    """Parameters of the control loops.
+
+    Attributes:
+        roll_rate: gains of the loop on the roll rate; the other loops likewise.
+        tau: time constant of the differentiator (s).
+        roll_torque: torque added to the output of the roll loop; the other axes likewise.
+        max_throttle: share of full thrust at full throttle.
+        use_motor_model: whether the outputs are thrusts and torques (N, N m) instead of shares of full ones.
+        torque_term: R D^5 C_Q / (4 pi^2 K_Q) of `greatest_thrust`.
+        motor_constant: K_V (V s/rad).
+        voltage_term: i_0 R - V (V).
+        thrust_term: n D^4 C_T / (4 pi^2).
+    """
+
+    roll_rate: Gains
+    pitch_rate: Gains
+    yaw_rate: Gains
+    roll_angle: Gains
+    pitch_angle: Gains
+    tau: float
+    roll_torque: float
+    pitch_torque: float
+    yaw_torque: float
+    max_throttle: float
+    use_motor_model: bool
+    torque_term: float
+    motor_constant: float
+    voltage_term: float
+    thrust_term: float
+
 
 _MOTOR = ("MOTOR_RESISTANCE", "MOTOR_KV", "NO_LOAD_CURRENT", "PROP_DIAMETER", "PROP_CT", "PROP_CQ")
 PARAMETERS_USED = frozenset(
@@ -50,21 +89,33 @@ _ANGLE = int(CommandType.ANGLE)
 _THROTTLE = int(CommandType.THROTTLE)
 
 
-def controller_settings(parameters: FirmwareParameters) -> NDArray[np.float64]:
-    """Kernel settings from the parameters, in the kernel's order."""
-    settings = np.zeros(SETTINGS_SIZE)
-    settings[:TAU] = [float(parameters[f"PID_{loop}_{gain}"]) for loop in _LOOPS for gain in "PID"]
-    settings[TAU] = parameters["PID_TAU"]
-    settings[EQUILIBRIUM : EQUILIBRIUM + 3] = [float(parameters[f"{axis}_EQ_TORQUE"]) for axis in "XYZ"]
-    settings[MAX_THROTTLE] = parameters["RC_MAX_THR"]
-    settings[USE_MOTOR_MODEL] = parameters["USE_MOTOR_PARAM"]
+def controller_settings(parameters: FirmwareParameters) -> ControllerSettings:
+    """Kernel settings from the parameters."""
+    roll_rate, pitch_rate, yaw_rate, roll_angle, pitch_angle = (_gains(parameters, loop) for loop in _LOOPS)
     resistance, kv, no_load_current, diameter, ct, cq = (float(parameters[name]) for name in _MOTOR)
-    if kv > LEAST_MOTOR_CONSTANT:
-        settings[TORQUE_TERM] = resistance * diameter**5 * cq / (4.0 * math.pi**2 * kv)
-    settings[MOTOR_CONSTANT] = kv
-    settings[VOLTAGE_TERM] = no_load_current * resistance - float(parameters["BATT_VOLT_MAX"])
-    settings[THRUST_TERM] = diameter**4 * ct / (4.0 * math.pi**2) * parameters["NUM_MOTORS"]
-    return settings
+    drives = kv > LEAST_MOTOR_CONSTANT
+    return ControllerSettings(
+        roll_rate=roll_rate,
+        pitch_rate=pitch_rate,
+        yaw_rate=yaw_rate,
+        roll_angle=roll_angle,
+        pitch_angle=pitch_angle,
+        tau=parameters["PID_TAU"],
+        roll_torque=parameters["X_EQ_TORQUE"],
+        pitch_torque=parameters["Y_EQ_TORQUE"],
+        yaw_torque=parameters["Z_EQ_TORQUE"],
+        max_throttle=parameters["RC_MAX_THR"],
+        use_motor_model=bool(parameters["USE_MOTOR_PARAM"]),
+        torque_term=resistance * diameter**5 * cq / (4.0 * math.pi**2 * kv) if drives else 0.0,
+        motor_constant=kv,
+        voltage_term=no_load_current * resistance - float(parameters["BATT_VOLT_MAX"]),
+        thrust_term=diameter**4 * ct / (4.0 * math.pi**2) * parameters["NUM_MOTORS"],
+    )
+
+
+def _gains(parameters: FirmwareParameters, loop: str) -> Gains:
+    p, i, d = (float(parameters[f"PID_{loop}_{gain}"]) for gain in "PID")
+    return Gains(p=p, i=i, d=d)
 
 
 def trimmed_torques(
@@ -95,28 +146,28 @@ def new_controller_memory() -> NDArray[np.float64]:
 
 
 @kernel
-def greatest_thrust(settings: NDArray[np.float64], air_density: float) -> float:
+def greatest_thrust(settings: ControllerSettings, air_density: float) -> float:
     """Thrust (N) of all motors at BATT_VOLT_MAX and no airspeed.
 
     The positive root of a w^2 + b w + c = 0 with a = rho R D^5 C_Q / (4 pi^2 K_Q), b = K_V, c = i_0 R - V (R. Beard,
     T. McLain, Small Unmanned Aircraft, section 4.3, torque of motor and propeller set equal), put into
     T = n rho D^4 C_T w^2 / (4 pi^2). Zero if the voltage is too low to turn the motor.
     """
-    a = settings[TORQUE_TERM] * air_density
-    b = settings[MOTOR_CONSTANT]
-    c = settings[VOLTAGE_TERM]
+    a = settings.torque_term * air_density
+    b = settings.motor_constant
+    c = settings.voltage_term
     if b < LEAST_MOTOR_CONSTANT or c >= 0.0:
         return 0.0
     # This form of the root stays accurate as a goes to zero.
     rotor_speed = -2.0 * c / (b + math.sqrt(b * b - 4.0 * a * c))
-    return float(settings[THRUST_TERM] * air_density * rotor_speed * rotor_speed)
+    return float(settings.thrust_term * air_density * rotor_speed * rotor_speed)
 
 
 @kernel
 def rate_loop(
-    settings: NDArray[np.float64],
+    gains: Gains,
+    tau: float,
     memory: NDArray[np.float64],
-    loop: int,
     value: float,
     wanted: float,
     dt: float,
@@ -128,20 +179,16 @@ def rate_loop(
     """
     derivative = 0.0
     if dt > LEAST_DERIVATIVE_STEP_S:
-        tau = settings[TAU]
-        memory[loop, 1] = (2.0 * tau - dt) / (2.0 * tau + dt) * memory[loop, 1] + 2.0 / (2.0 * tau + dt) * (
-            value - memory[loop, 2]
-        )
-        derivative = memory[loop, 1]
-    memory[loop, 2] = value
-    return angle_loop(settings, memory, loop, value, derivative, wanted, dt, integrate)
+        memory[1] = (2.0 * tau - dt) / (2.0 * tau + dt) * memory[1] + 2.0 / (2.0 * tau + dt) * (value - memory[2])
+        derivative = memory[1]
+    memory[2] = value
+    return angle_loop(gains, memory, value, derivative, wanted, dt, integrate)
 
 
 @kernel
 def angle_loop(
-    settings: NDArray[np.float64],
+    gains: Gains,
     memory: NDArray[np.float64],
-    loop: int,
     value: float,
     derivative: float,
     wanted: float,
@@ -150,17 +197,16 @@ def angle_loop(
 ) -> float:
     """PID with a measured derivative; without `integrate` the integral is kept but not used."""
     error = wanted - value
-    output = settings[3 * loop] * error - settings[3 * loop + 2] * derivative
-    gain = settings[3 * loop + 1]
-    if gain > 0.0 and integrate:
-        memory[loop, 0] += error * dt
-        output += gain * memory[loop, 0]
+    output = gains.p * error - gains.d * derivative
+    if gains.i > 0.0 and integrate:
+        memory[0] += error * dt
+        output += gains.i * memory[0]
     return float(output)
 
 
 @kernel
 def controller_step(
-    settings: NDArray[np.float64],
+    settings: ControllerSettings,
     memory: NDArray[np.float64],
     estimate: NDArray[np.float64],
     command: NDArray[np.float64],
@@ -181,6 +227,7 @@ def controller_step(
         air_density: kg/m^3, for the greatest thrust.
         dt: time since the previous pass (s).
     """
+    tau = settings.tau
     throttle_is_up = False
     for i in range(FX, FZ + 1):
         throttle_is_up = throttle_is_up or command[0, i] > INTEGRATION_THROTTLE
@@ -188,22 +235,45 @@ def controller_step(
 
     for i in range(COMMANDS):
         output[i] = command[0, i]
-    for axis in range(2):
-        rate = estimate[RATE + axis]
-        wanted = command[0, QX + axis]
-        if command[1, QX + axis] == _RATE:
-            output[QX + axis] = rate_loop(settings, memory, ROLL_RATE + axis, rate, wanted, dt, integrate)
-        elif command[1, QX + axis] == _ANGLE:
-            angle = estimate[EULER + axis]
-            output[QX + axis] = angle_loop(settings, memory, ROLL_ANGLE + axis, angle, rate, wanted, dt, integrate)
+    if command[1, QX] == _RATE:
+        output[QX] = rate_loop(
+            settings.roll_rate, tau, memory[ROLL_RATE], estimate[RATE], command[0, QX], dt, integrate
+        )
+    elif command[1, QX] == _ANGLE:
+        output[QX] = angle_loop(
+            settings.roll_angle,
+            memory[ROLL_ANGLE],
+            estimate[EULER],
+            estimate[RATE],
+            command[0, QX],
+            dt,
+            integrate,
+        )
+    if command[1, QY] == _RATE:
+        output[QY] = rate_loop(
+            settings.pitch_rate, tau, memory[PITCH_RATE], estimate[RATE + 1], command[0, QY], dt, integrate
+        )
+    elif command[1, QY] == _ANGLE:
+        output[QY] = angle_loop(
+            settings.pitch_angle,
+            memory[PITCH_ANGLE],
+            estimate[EULER + 1],
+            estimate[RATE + 1],
+            command[0, QY],
+            dt,
+            integrate,
+        )
     if command[1, QZ] == _RATE:
-        output[QZ] = rate_loop(settings, memory, YAW_RATE, estimate[RATE + 2], command[0, QZ], dt, integrate)
-    for i in range(3):
-        output[QX + i] += settings[EQUILIBRIUM + i]
+        output[QZ] = rate_loop(
+            settings.yaw_rate, tau, memory[YAW_RATE], estimate[RATE + 2], command[0, QZ], dt, integrate
+        )
+    output[QX] += settings.roll_torque
+    output[QY] += settings.pitch_torque
+    output[QZ] += settings.yaw_torque
 
     # The throttle is limited below full thrust, which leaves a margin for attitude control.
-    scale = settings[MAX_THROTTLE]
-    if settings[USE_MOTOR_MODEL] != 0.0:
+    scale = settings.max_throttle
+    if settings.use_motor_model:
         scale *= greatest_thrust(settings, air_density)
     for i in range(FX, FZ + 1):
         if command[1, i] == _THROTTLE:

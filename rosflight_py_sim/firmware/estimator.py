@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from rosflight_py_sim.firmware.parameters import FirmwareParameters
 from rosflight_py_sim.firmware.quirks import REPAIRED, Quirks
 from rosflight_py_sim.jit import kernel
+from rosflight_py_sim.kernel_record import kernel_record
 
 STANDARD_GRAVITY = 9.80665
 """m/s^2"""
@@ -39,26 +40,66 @@ EXTERNAL_GIVEN = 28  # 1 while an external attitude waits to be used
 EXTERNAL = 29  # that attitude, quaternion w x y z
 STATE_SIZE = 33
 
-# Indices into the settings array.
-KP_ACCEL, KP_EXTERNAL, KI, INIT_TIME, MARGIN, USE_ACCEL, QUADRATIC, MATRIX_EXPONENTIAL = range(8)
-GYRO_XY_LOW_PASS, GYRO_Z_LOW_PASS, ACCEL_LOW_PASS = range(8, 11)
-_SETTINGS = (
-    *("FILT_ACC_KP", "FILT_EXT_KP", "FILT_KI", "FILT_INIT_T", "FILT_ACC_MARGIN", "FILT_USE_ACC", "FILT_QUAD_INT"),
-    *("FILT_MAT_EXP", "GYRO_XY_LPF", "GYRO_Z_LPF", "ACC_LPF"),
+
+@kernel_record
+class EstimatorSettings:
+    """Parameters of the estimator, and which quirks of rosflight_firmware it has.
+
+    Attributes:
+        kp_accel: gain of the correction by the accelerometer (1/s).
+        kp_external: gain of the correction by an external attitude (1/s).
+        ki: gain of the gyro bias (1/s^2).
+        init_time: time since the start with tenfold gains (s).
+        margin: share of 1 g by which a usable accelerometer deviates at most.
+        use_accel: whether the accelerometer corrects the attitude.
+        quadratic: whether the rate over a step comes from the parabola through three samples.
+        matrix_exponential: whether the attitude is integrated exactly.
+        gyro_xy_low_pass: share of the last value in the low-passed one, x and y; `gyro_z_low_pass`: z.
+        accel_low_pass: the same of the accelerometer.
+        correction_by_heading: see `accel_correction_by_heading`.
+        aliased: see `integrate_rate_aliased`.
+    """
+
+    kp_accel: float
+    kp_external: float
+    ki: float
+    init_time: float
+    margin: float
+    use_accel: bool
+    quadratic: bool
+    matrix_exponential: bool
+    gyro_xy_low_pass: float
+    gyro_z_low_pass: float
+    accel_low_pass: float
+    correction_by_heading: bool
+    aliased: bool
+
+
+PARAMETERS_USED = frozenset(
+    [
+        *("FILT_ACC_KP", "FILT_EXT_KP", "FILT_KI", "FILT_INIT_T", "FILT_ACC_MARGIN", "FILT_USE_ACC", "FILT_QUAD_INT"),
+        *("FILT_MAT_EXP", "GYRO_XY_LPF", "GYRO_Z_LPF", "ACC_LPF"),
+    ]
 )
-CORRECTION_BY_HEADING, ALIASED = range(len(_SETTINGS), len(_SETTINGS) + 2)
-SETTINGS_SIZE = len(_SETTINGS) + 2
-PARAMETERS_USED = frozenset(_SETTINGS)
 
 
-def estimator_settings(parameters: FirmwareParameters, quirks: Quirks = REPAIRED) -> NDArray[np.float64]:
-    """Kernel settings from parameters and quirks, in the kernel's order."""
-    values = [float(parameters[name]) for name in _SETTINGS]
-    settings = np.array(
-        [*values, float(quirks.correction_depends_on_heading), float(quirks.aliased_matrix_exponential)]
+def estimator_settings(parameters: FirmwareParameters, quirks: Quirks = REPAIRED) -> EstimatorSettings:
+    """Kernel settings from parameters and quirks."""
+    return EstimatorSettings(
+        kp_accel=parameters["FILT_ACC_KP"],
+        kp_external=parameters["FILT_EXT_KP"],
+        ki=parameters["FILT_KI"],
+        init_time=parameters["FILT_INIT_T"] * 1e-3,
+        margin=parameters["FILT_ACC_MARGIN"],
+        use_accel=bool(parameters["FILT_USE_ACC"]),
+        quadratic=bool(parameters["FILT_QUAD_INT"]),
+        matrix_exponential=bool(parameters["FILT_MAT_EXP"]),
+        gyro_xy_low_pass=parameters["GYRO_XY_LPF"],
+        gyro_z_low_pass=parameters["GYRO_Z_LPF"],
+        accel_low_pass=parameters["ACC_LPF"],
+        correction_by_heading=quirks.correction_depends_on_heading,
+        aliased=quirks.aliased_matrix_exponential,
     )
-    settings[INIT_TIME] *= 1e-3
-    return settings
 
 
 def new_estimator_state() -> NDArray[np.float64]:
@@ -92,7 +133,7 @@ def give_external_attitude(state: NDArray[np.float64], quaternion_wxyz: Sequence
 
 @kernel
 def estimator_step(
-    settings: NDArray[np.float64],
+    settings: EstimatorSettings,
     state: NDArray[np.float64],
     accel: NDArray[np.float64],
     gyro: NDArray[np.float64],
@@ -117,26 +158,26 @@ def estimator_step(
     _low_pass(settings, state, accel, gyro)
 
     kp = 0.0
-    ki = settings[KI]
+    ki = settings.ki
     ex, ey, ez = 0.0, 0.0, 0.0
-    if settings[USE_ACCEL] != 0.0 and _near_one_g(state, settings[MARGIN]):
-        if settings[CORRECTION_BY_HEADING] != 0.0:
+    if settings.use_accel and _near_one_g(state, settings.margin):
+        if settings.correction_by_heading:
             ex, ey, ez = accel_correction_by_heading(state)
         else:
             ex, ey, ez = accel_correction(state)
-        kp = settings[KP_ACCEL]
+        kp = settings.kp_accel
         state[LAST_ACCEL] = time_s
     if state[EXTERNAL_GIVEN] != 0.0:
         # External attitudes arrive less often than IMU samples: this one covers the time since the last.
         ex, ey, ez = external_correction(state)
         scale = (time_s - state[LAST_EXTERNAL]) / dt if dt > 0.0 else 0.0
         ex, ey, ez = ex * scale, ey * scale, ez * scale
-        kp = settings[KP_EXTERNAL]
+        kp = settings.kp_external
         state[LAST_EXTERNAL] = time_s
         state[EXTERNAL_GIVEN] = 0.0
-    if time_s < settings[INIT_TIME]:
-        kp = settings[KP_ACCEL] * 10.0
-        ki = settings[KI] * 10.0
+    if time_s < settings.init_time:
+        kp = settings.kp_accel * 10.0
+        ki = settings.ki * 10.0
 
     # Eq. 47b.
     state[BIAS] -= ki * ex * dt
@@ -147,10 +188,10 @@ def estimator_step(
     p += kp * ex - state[BIAS]
     q += kp * ey - state[BIAS + 1]
     r += kp * ez - state[BIAS + 2]
-    if settings[MATRIX_EXPONENTIAL] != 0.0 and settings[ALIASED] != 0.0:
+    if settings.matrix_exponential and settings.aliased:
         integrate_rate_aliased(state, p, q, r, dt)
     else:
-        integrate_rate(state, p, q, r, dt, settings[MATRIX_EXPONENTIAL] != 0.0)
+        integrate_rate(state, p, q, r, dt, settings.matrix_exponential)
     _euler_angles(state)
     for i in range(3):
         state[RATE + i] = state[GYRO + i] - state[BIAS + i]
@@ -158,14 +199,14 @@ def estimator_step(
 
 @kernel
 def _low_pass(
-    settings: NDArray[np.float64],
+    settings: EstimatorSettings,
     state: NDArray[np.float64],
     accel: NDArray[np.float64],
     gyro: NDArray[np.float64],
 ) -> None:
-    a = settings[ACCEL_LOW_PASS]
+    a = settings.accel_low_pass
     for i in range(3):
-        g = settings[GYRO_Z_LOW_PASS] if i == 2 else settings[GYRO_XY_LOW_PASS]
+        g = settings.gyro_z_low_pass if i == 2 else settings.gyro_xy_low_pass
         state[ACCEL + i] = (1.0 - a) * accel[i] + a * state[ACCEL + i]
         state[GYRO + i] = (1.0 - g) * gyro[i] + g * state[GYRO + i]
 
@@ -249,10 +290,10 @@ def _inertial_axis(state: NDArray[np.float64], at: int, axis: int) -> tuple[floa
 
 
 @kernel
-def _interpolated_rate(settings: NDArray[np.float64], state: NDArray[np.float64]) -> tuple[float, float, float]:
+def _interpolated_rate(settings: EstimatorSettings, state: NDArray[np.float64]) -> tuple[float, float, float]:
     """Mean rate over the step from the parabola through three samples (Casey, eq. 14), or the last sample."""
     p, q, r = state[GYRO], state[GYRO + 1], state[GYRO + 2]
-    if settings[QUADRATIC] == 0.0:
+    if not settings.quadratic:
         return p, q, r
     mean_p = (5.0 * p + 8.0 * state[GYRO_1] - state[GYRO_2]) / 12.0
     mean_q = (5.0 * q + 8.0 * state[GYRO_1 + 1] - state[GYRO_2 + 1]) / 12.0

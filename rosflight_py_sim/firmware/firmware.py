@@ -117,6 +117,7 @@ class Firmware(Inputs):
         self.imu_gyro = self._imu[1]
         self.imu_temperature = 0.0
 
+        self._corrections = sensors.imu_settings(self.parameters)
         self._settings = control_settings(self.parameters, quirks)
         self._thrust_density = self.air_density
         self._check_mixer()
@@ -199,7 +200,7 @@ class Firmware(Inputs):
         if machine.errors:
             machine.clear_error(ErrorFlag.IMU_NOT_RESPONDING)
         if self.calibrations.imu.running:
-            self.calibrations.imu.take(self._settings[:9].reshape(3, 3), self._sample)
+            self.calibrations.imu.take(self._corrections[:9].reshape(3, 3), self._sample)
         if last is None or now == last:
             return
         if now < last:
@@ -211,6 +212,7 @@ class Firmware(Inputs):
         assert self._start_us is not None
         time_s = (now - self._start_us) * 1e-6
         findings = control_step(
+            self._corrections,
             self._settings,
             self._sample,
             self._imu,
@@ -273,6 +275,7 @@ class Firmware(Inputs):
 
     def _parameter_changed(self, name: str) -> None:
         if name in KERNEL_PARAMETERS:
+            self._corrections = sensors.imu_settings(self.parameters)
             self._settings = control_settings(self.parameters, self.quirks)
         if name in controller.THRUST_PARAMETERS:
             self._thrust_density = self.air_density

@@ -19,6 +19,7 @@ from rosflight_py_sim.firmware.controller import LEAST_MOTOR_CONSTANT
 from rosflight_py_sim.firmware.parameter_table import MIXER_OUTPUTS, MIXER_ROWS
 from rosflight_py_sim.firmware.parameters import FirmwareParameters
 from rosflight_py_sim.jit import kernel
+from rosflight_py_sim.kernel_record import kernel_record
 from rosflight_py_sim.pulse_width import OUTPUTS
 
 LEAST_VOLTAGE = 1e-4
@@ -34,27 +35,69 @@ class OutputType(IntEnum):
     GPIO = 3
 
 
-# Indices into the settings array.
-RESISTANCE, KV, NO_LOAD_CURRENT, DIAMETER, CQ = range(5)
-IDLE, SPIN_WHEN_ARMED, USE_MOTOR_MODEL, FIXED_WING, THROTTLE_AXIS = range(5, 10)
-SIGN_AILERON, SIGN_ELEVATOR, SIGN_RUDDER = range(10, 13)
-_SETTINGS = (
-    *("MOTOR_RESISTANCE", "MOTOR_KV", "NO_LOAD_CURRENT", "PROP_DIAMETER", "PROP_CQ", "MOTOR_IDLE_THR"),
-    *("ARM_SPIN_MOTORS", "USE_MOTOR_PARAM", "FIXED_WING", "RC_F_AXIS", "REV_AILERON", "REV_ELEVATOR", "REV_RUDDER"),
+@kernel_record
+class MixerSettings:
+    """Parameters of mixer and motors.
+
+    Attributes:
+        resistance: of a motor's winding (ohm).
+        kv: motor constant (V s/rad).
+        no_load_current: of a motor (A).
+        diameter: of a propeller (m).
+        cq: torque coefficient of a propeller at no airspeed.
+        idle: throttle of an armed motor at least.
+        spin_when_armed: whether armed motors turn at `idle` or above.
+        use_motor_model: whether the mixer of a multirotor commands squared propeller speeds.
+        fixed_wing: whether the vehicle has surfaces, and motors that are not scaled.
+        throttle_axis: the command, FX to FZ, of the throttle.
+        sign_aileron: -1 for a reversed aileron, else 1; `sign_elevator` and `sign_rudder` likewise.
+    """
+
+    resistance: float
+    kv: float
+    no_load_current: float
+    diameter: float
+    cq: float
+    idle: float
+    spin_when_armed: bool
+    use_motor_model: bool
+    fixed_wing: bool
+    throttle_axis: int
+    sign_aileron: float
+    sign_elevator: float
+    sign_rudder: float
+
+
+PARAMETERS_USED = frozenset(
+    [
+        *("MOTOR_RESISTANCE", "MOTOR_KV", "NO_LOAD_CURRENT", "PROP_DIAMETER", "PROP_CQ", "MOTOR_IDLE_THR"),
+        *("ARM_SPIN_MOTORS", "USE_MOTOR_PARAM", "FIXED_WING", "RC_F_AXIS"),
+        *("REV_AILERON", "REV_ELEVATOR", "REV_RUDDER"),
+    ]
 )
-SETTINGS_SIZE = len(_SETTINGS)
-PARAMETERS_USED = frozenset(_SETTINGS)
 
 _AUX = int(OutputType.AUX)
 _SERVO = int(OutputType.SERVO)
 _MOTOR = int(OutputType.MOTOR)
 
 
-def mixer_settings(parameters: FirmwareParameters) -> NDArray[np.float64]:
-    """Kernel settings from the parameters, in the kernel's order."""
-    settings = np.array([float(parameters[name]) for name in _SETTINGS])
-    settings[SIGN_AILERON:] = np.where(settings[SIGN_AILERON:] != 0.0, -1.0, 1.0)
-    return settings
+def mixer_settings(parameters: FirmwareParameters) -> MixerSettings:
+    """Kernel settings from the parameters."""
+    return MixerSettings(
+        resistance=parameters["MOTOR_RESISTANCE"],
+        kv=parameters["MOTOR_KV"],
+        no_load_current=parameters["NO_LOAD_CURRENT"],
+        diameter=parameters["PROP_DIAMETER"],
+        cq=parameters["PROP_CQ"],
+        idle=parameters["MOTOR_IDLE_THR"],
+        spin_when_armed=bool(parameters["ARM_SPIN_MOTORS"]),
+        use_motor_model=bool(parameters["USE_MOTOR_PARAM"]),
+        fixed_wing=bool(parameters["FIXED_WING"]),
+        throttle_axis=int(parameters["RC_F_AXIS"]),
+        sign_aileron=-1.0 if parameters["REV_AILERON"] else 1.0,
+        sign_elevator=-1.0 if parameters["REV_ELEVATOR"] else 1.0,
+        sign_rudder=-1.0 if parameters["REV_RUDDER"] else 1.0,
+    )
 
 
 def set_aux_command(channels: NDArray[np.float64], types: Sequence[int], values: Sequence[float]) -> None:
@@ -74,9 +117,7 @@ def set_aux_command(channels: NDArray[np.float64], types: Sequence[int], values:
 
 
 @kernel
-def throttle_for_speed(
-    settings: NDArray[np.float64], squared_speed: float, air_density: float, voltage: float
-) -> float:
+def throttle_for_speed(settings: MixerSettings, squared_speed: float, air_density: float, voltage: float) -> float:
     """Throttle (share of the battery voltage) for a propeller speed.
 
     V = rho D^5 C_Q R w^2 / (4 pi^2 K_Q) + R i_0 + K_V w with K_Q = K_V (R. Beard, T. McLain, Small Unmanned
@@ -89,14 +130,14 @@ def throttle_for_speed(
         voltage: of the battery (V).
     """
     square = max(squared_speed, 0.0)
-    r, kv = settings[RESISTANCE], settings[KV]
-    torque_term = air_density * settings[DIAMETER] ** 5 * settings[CQ] * r / (4.0 * math.pi**2 * kv)
-    return float((torque_term * square + r * settings[NO_LOAD_CURRENT] + kv * math.sqrt(square)) / voltage)
+    r, kv = settings.resistance, settings.kv
+    torque_term = air_density * settings.diameter**5 * settings.cq * r / (4.0 * math.pi**2 * kv)
+    return float((torque_term * square + r * settings.no_load_current + kv * math.sqrt(square)) / voltage)
 
 
 @kernel
 def mixer_step(
-    settings: NDArray[np.float64],
+    settings: MixerSettings,
     matrix: NDArray[np.float64],
     types: NDArray[np.float64],
     aux_types: NDArray[np.float64],
@@ -121,13 +162,13 @@ def mixer_step(
         air_density: kg/m^3.
         voltage: of the battery (V).
     """
-    fixed_wing = settings[FIXED_WING] != 0.0
-    model = settings[USE_MOTOR_MODEL] != 0.0 and not fixed_wing
+    fixed_wing = settings.fixed_wing
+    model = settings.use_motor_model and not fixed_wing
     if fixed_wing:
-        command[QX] *= settings[SIGN_AILERON]
-        command[QY] *= settings[SIGN_ELEVATOR]
-        command[QZ] *= settings[SIGN_RUDDER]
-    elif abs(command[int(settings[THROTTLE_AXIS])]) < settings[IDLE]:
+        command[QX] *= settings.sign_aileron
+        command[QY] *= settings.sign_elevator
+        command[QZ] *= settings.sign_rudder
+    elif abs(command[settings.throttle_axis]) < settings.idle:
         # A yaw stick in the arming corner must not spin up motors.
         command[QZ] = 0.0
 
@@ -138,7 +179,7 @@ def mixer_step(
             value += command[i] * matrix[i, j]
         if types[j] == _MOTOR:
             if model:
-                if settings[KV] < LEAST_MOTOR_CONSTANT or voltage < LEAST_VOLTAGE:
+                if settings.kv < LEAST_MOTOR_CONSTANT or voltage < LEAST_VOLTAGE:
                     value = 0.0
                 else:
                     value = throttle_for_speed(settings, value, air_density, voltage)
@@ -161,6 +202,6 @@ def mixer_step(
 
 
 @kernel
-def _motor_limits(settings: NDArray[np.float64], value: float) -> float:
-    least = settings[IDLE] if settings[SPIN_WHEN_ARMED] != 0.0 else 0.0
+def _motor_limits(settings: MixerSettings, value: float) -> float:
+    least = settings.idle if settings.spin_when_armed else 0.0
     return float(min(1.0, max(least, value)))

@@ -5,7 +5,8 @@ import pytest
 
 from rosflight_py_sim.firmware.canned_mixers import MixerChoice, canned_mixer
 from rosflight_py_sim.firmware.command import FX, QX, QY, QZ
-from rosflight_py_sim.firmware.mixer import SETTINGS_SIZE, OutputType, mixer_step
+from rosflight_py_sim.firmware.mixer import OutputType, mixer_settings, mixer_step
+from rosflight_py_sim.firmware.parameters import FirmwareParameters
 from rosflight_py_sim.firmware.unmixing import unmixer, unmixer_of_parameters
 
 AUX, SERVO, MOTOR = OutputType.AUX, OutputType.SERVO, OutputType.MOTOR
@@ -16,9 +17,8 @@ def mixed(matrix, types, aileron, elevator, rudder, throttle):
     command, raw = np.zeros(10), np.full(14, 0.5)
     command[[QX, QY, QZ, FX]] = aileron, elevator, rudder, throttle
     all_types = np.concatenate([types, np.zeros(4)])
-    settings = np.zeros(SETTINGS_SIZE)
-    # A fixed wing (place 8), nothing reversed, motors free down to 0.
-    settings[8], settings[10:13] = 1.0, 1.0
+    settings = mixer_settings(FirmwareParameters())
+    settings.fixed_wing, settings.spin_when_armed = True, False
     mixer_step(settings, matrix, all_types, np.zeros(14), np.zeros(14), command, raw, True, 1.2, 20.0)
     return 1000.0 + 1000.0 * raw
 
