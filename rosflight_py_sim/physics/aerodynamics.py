@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.jit import kernel
+from rosflight_py_sim.kernel_record import kernel_record
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
 
 # Rows and columns of the derivatives, with the values of ROSflight's anaconda.
@@ -92,8 +93,27 @@ AERODYNAMIC_PARAMETERS = ParameterTable(
     ),
 )
 
-_AIRFRAME = ("wing_s", "wing_b", "wing_c", "wing_M", "wing_alpha0")
-AREA, SPAN, CHORD, STALL_RATE, STALL_ANGLE, INDUCED = range(6)
+
+@kernel_record
+class Airframe:
+    """Dimensions and stall of an airframe.
+
+    Attributes:
+        area: of the wing (m^2).
+        span: of the wing (m).
+        chord: mean chord of the wing (m).
+        stall_rate: steepness of the transition to separated flow (1/rad).
+        stall_angle: angle of attack at which half of the flow is separated (rad).
+        induced: pi e AR; the induced drag is the square of the lift over it.
+    """
+
+    area: float
+    span: float
+    chord: float
+    stall_rate: float
+    stall_angle: float
+    induced: float
+
 
 NO_LIMIT = 700.0
 """Largest argument for which exp does not overflow."""
@@ -131,20 +151,20 @@ def aerodynamic_wrench(
     w: float,
     air: float,
     deflections: NDArray[np.float64],
-    airframe: NDArray[np.float64],
+    airframe: Airframe,
     derivatives: NDArray[np.float64],
     causes: NDArray[np.float64],
     wrench: NDArray[np.float64],
 ) -> None:
     """Write the wrench (6,) of the airframe.
 
-    `u`, `v`, `w`: velocity through the air, body axes (m/s). `deflections` (3,): rad. `airframe`: AREA (m^2), SPAN (m),
-    CHORD (m), STALL_RATE (1/rad), STALL_ANGLE (rad), INDUCED (pi e AR). `derivatives` (6, 9): COEFFICIENTS by CAUSES.
-    `causes` (9,) is scratch space: each cause times the dynamic pressure, which avoids a division by an airspeed of 0.
+    `u`, `v`, `w`: velocity through the air, body axes (m/s). `deflections` (3,): rad. `derivatives` (6, 9):
+    COEFFICIENTS by CAUSES. `causes` (9,) is scratch space: each cause times the dynamic pressure, which avoids a
+    division by an airspeed of 0.
     """
     alpha = math.atan2(w, u)
     beta = math.asin(min(1.0, max(-1.0, v / airspeed))) if airspeed > 0.0 else 0.0
-    sigma = stalled_share(alpha, airframe[STALL_RATE], airframe[STALL_ANGLE])
+    sigma = stalled_share(alpha, airframe.stall_rate, airframe.stall_angle)
     sine, cosine = math.sin(alpha), math.cos(alpha)
     bounded = alpha + sigma * (sine - alpha)
     pressure = 0.5 * air * airspeed * airspeed
@@ -153,34 +173,40 @@ def aerodynamic_wrench(
     normal = pressure * normal_share(airspeed, u, w)
     causes[1] = normal * bounded
     causes[2] = pressure * beta
-    causes[3] = half_damping * airframe[SPAN] * truth[10]
-    causes[4] = half_damping * airframe[CHORD] * truth[11]
-    causes[5] = half_damping * airframe[SPAN] * truth[12]
+    causes[3] = half_damping * airframe.span * truth[10]
+    causes[4] = half_damping * airframe.chord * truth[11]
+    causes[5] = half_damping * airframe.span * truth[12]
     for k in range(3):
         causes[6 + k] = pressure * deflections[k]
     for i in range(6):
         total = 0.0
         for k in range(2 if i == 0 else 0, 9):
             total += derivatives[i, k] * causes[k]
-        wrench[i] = airframe[AREA] * total
+        wrench[i] = airframe.area * total
     attached = derivatives[0, 0] + derivatives[0, 1] * alpha
     plate = math.copysign(2.0 * sine * sine, alpha) * cosine
-    lift = wrench[0] + airframe[AREA] * normal * ((1.0 - sigma) * attached + sigma * plate)
+    lift = wrench[0] + airframe.area * normal * ((1.0 - sigma) * attached + sigma * plate)
     polar = derivatives[0, 0] + derivatives[0, 1] * bounded
-    drag = wrench[1] + airframe[AREA] * normal * polar * polar / airframe[INDUCED]
+    drag = wrench[1] + airframe.area * normal * polar * polar / airframe.induced
     wrench[1] = wrench[2]
     wrench[0] = lift * sine - drag * cosine
     wrench[2] = -lift * cosine - drag * sine
-    wrench[3] *= airframe[SPAN]
-    wrench[4] *= airframe[CHORD]
-    wrench[5] *= airframe[SPAN]
+    wrench[3] *= airframe.span
+    wrench[4] *= airframe.chord
+    wrench[5] *= airframe.span
 
 
-def airframe_numbers(values: Values) -> NDArray[np.float64]:
-    """The `airframe` array of the kernel."""
+def airframe_of(values: Values) -> Airframe:
+    """The airframe that AERODYNAMIC_PARAMETERS describe."""
     aspect_ratio = number(values, "wing_b") ** 2 / number(values, "wing_s")
-    induced = math.pi * number(values, "wing_epsilon") * aspect_ratio
-    return np.array([*(number(values, name) for name in _AIRFRAME), induced])
+    return Airframe(
+        area=number(values, "wing_s"),
+        span=number(values, "wing_b"),
+        chord=number(values, "wing_c"),
+        stall_rate=number(values, "wing_M"),
+        stall_angle=number(values, "wing_alpha0"),
+        induced=math.pi * number(values, "wing_epsilon") * aspect_ratio,
+    )
 
 
 def derivative_numbers(values: Values) -> NDArray[np.float64]:

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.jit import kernel
+from rosflight_py_sim.kernel_record import kernel_record
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
 from rosflight_py_sim.physics.battery import (
     BATTERY_PARAMETERS,
@@ -72,16 +73,26 @@ _BODY_PARAMETERS = ParameterTable(
 
 AUV_PARAMETERS = _BODY_PARAMETERS + HULL_PARAMETERS + THRUSTER_PARAMETERS + BATTERY_PARAMETERS
 
-FULL_BUOYANCY, LINEAR, QUADRATIC, PROPELLER, ELECTRONICS, FULL_VOLTAGE, CAPACITY, RESISTANCE = (
-    0,
-    1,
-    7,
-    13,
-    14,
-    15,
-    16,
-    17,
-)
+
+@kernel_record
+class Body:
+    """Parameters of an underwater vehicle without its thrusters.
+
+    Attributes:
+        buoyancy: of the whole hull (N).
+        propeller: diameter of the propellers (m).
+        electronics: current of everything except the thrusters (A).
+        full_voltage: of the full battery without load (V).
+        capacity: charge of the full battery (A s); 0 for a battery that never empties.
+        resistance: of battery and wires (ohm).
+    """
+
+    buoyancy: float
+    propeller: float
+    electronics: float
+    full_voltage: float
+    capacity: float
+    resistance: float
 
 
 @kernel
@@ -90,7 +101,8 @@ def auv_wrench(
     current_ned: NDArray[np.float64],
     pwm_us: NDArray[np.float64],
     dt: float,
-    body: NDArray[np.float64],
+    body: Body,
+    damping: NDArray[np.float64],
     hull: NDArray[np.float64],
     thrusters: NDArray[np.float64],
     thrusts: NDArray[np.float64],
@@ -99,29 +111,28 @@ def auv_wrench(
 ) -> None:
     """Advance thrusters and battery by dt and write the wrench (6,).
 
-    `body`: buoyancy of the whole hull (N), linear and quadratic damping (6 each), then diameter of the propellers (m),
-    electronics' current (A), and the battery's voltage (V), capacity (A s) and resistance (ohm). `hull` as in
+    `damping` (2, 6): linear and quadratic, by direction. `hull` as in
     `immersion.py`, `thrusters` (n, 13) as in `thrusters.py`, `thrusts` (n,) N.
     """
     qw, qx, qy, qz = truth[3], truth[4], truth[5], truth[6]
     share, bx, by, bz = immersed_part(truth, hull)
     dx, dy, dz = rotate_to_body(qw, qx, qy, qz, 0.0, 0.0, 1.0)
-    lift = -body[FULL_BUOYANCY] * share
+    lift = -body.buoyancy * share
     fx, fy, fz = lift * dx, lift * dy, lift * dz
     wrench[0], wrench[1], wrench[2] = fx, fy, fz
     wrench[3], wrench[4], wrench[5] = by * fz - bz * fy, bz * fx - bx * fz, bx * fy - by * fx
     cx, cy, cz = rotate_to_body(qw, qx, qy, qz, current_ned[0], current_ned[1], current_ned[2])
     for i in range(6):
         speed = truth[7 + i] - (cx if i == 0 else (cy if i == 1 else (cz if i == 2 else 0.0)))
-        wrench[i] -= share * (body[LINEAR + i] + body[QUADRATIC + i] * abs(speed)) * speed
-    drawn = body[ELECTRONICS]
+        wrench[i] -= share * (damping[0, i] + damping[1, i] * abs(speed)) * speed
+    drawn = body.electronics
     for k in range(thrusters.shape[0]):
         thruster = thrusters[k]
         thrusts[k] = advance_thrust(thruster, pwm_us[k], thrusts[k], dt)
         drawn += motor_current(thruster, thrusts[k])
         x, y, z = thruster[PLACE], thruster[PLACE + 1], thruster[PLACE + 2]
         depth = truth[2] + dx * x + dy * y + dz * z
-        thrust = thrusts[k] * min(1.0, max(0.0, 0.5 + depth / body[PROPELLER]))
+        thrust = thrusts[k] * min(1.0, max(0.0, 0.5 + depth / body.propeller))
         tx, ty, tz = thrust * thruster[AXIS], thrust * thruster[AXIS + 1], thrust * thruster[AXIS + 2]
         wrench[0] += tx
         wrench[1] += ty
@@ -130,11 +141,11 @@ def auv_wrench(
         wrench[4] += z * tx - x * tz
         wrench[5] += x * ty - y * tx
     charge = 1.0
-    if body[CAPACITY] > 0.0:
-        battery.charge_drawn = min(body[CAPACITY], battery.charge_drawn + drawn * dt)
-        charge -= battery.charge_drawn / body[CAPACITY]
+    if body.capacity > 0.0:
+        battery.charge_drawn = min(body.capacity, battery.charge_drawn + drawn * dt)
+        charge -= battery.charge_drawn / body.capacity
     battery.current = drawn
-    battery.voltage = max(0.0, open_circuit_voltage(charge, body[FULL_VOLTAGE]) - body[RESISTANCE] * drawn)
+    battery.voltage = max(0.0, open_circuit_voltage(charge, body.full_voltage) - body.resistance * drawn)
 
 
 class Auv(BatteryPowered):
@@ -147,22 +158,18 @@ class Auv(BatteryPowered):
         self._thrusters = thruster_numbers(values)
         self._hull = hull_numbers(values)
         buoyancy = number(values, "water_density") * number(values, "gravity") * number(values, "displaced_volume")
-        self._body = np.array(
-            [
-                buoyancy,
-                *values["linear_damping"],  # type: ignore[misc]
-                *values["quadratic_damping"],
-                number(values, "thruster_diameter"),
-                number(values, "electronics_current"),
-                number(values, "V_max"),
-                # mA h to A s.
-                number(values, "battery_capacity_mah") * 3.6,
-                number(values, "battery_internal_resistance"),
-            ],
-            dtype=np.float64,
+        self._body = Body(
+            buoyancy=buoyancy,
+            propeller=number(values, "thruster_diameter"),
+            electronics=number(values, "electronics_current"),
+            full_voltage=number(values, "V_max"),
+            # mA h to A s.
+            capacity=number(values, "battery_capacity_mah") * 3.6,
+            resistance=number(values, "battery_internal_resistance"),
         )
+        self._damping = np.array([values["linear_damping"], values["quadratic_damping"]], dtype=np.float64)
         self._thrusts = np.zeros(len(self._thrusters))
-        self._battery = full_battery(self._body[FULL_VOLTAGE])
+        self._battery = full_battery(self._body.full_voltage)
         self._wrench = np.zeros(6)
 
     def update(
@@ -179,6 +186,7 @@ class Auv(BatteryPowered):
             pwm_us,
             dt,
             self._body,
+            self._damping,
             self._hull,
             self._thrusters,
             self._thrusts,

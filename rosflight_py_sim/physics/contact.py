@@ -12,8 +12,6 @@ Arrays: `state` is the working state of `rigid_body.py`: position NED, quaternio
 (n, 6): x, y, z in body axes from the centre of mass (m), the rolling friction mu_r, DOES_NOT_ROLL for a point without a
 wheel, and the cosine and sine of the steering angle. `solids` is (s, 9), a row as `solids.py` has them. `anchors` is
 (s, n, 4): north, east and down of the anchor of each point on each solid (m), and 1 where it is anchored, else 0.
-`surface` is STIFFNESS (N/m), DAMPING (N s/m), FRICTION, and RADIUS, the distance of the farthest point from the centre
-of mass (m).
 """
 
 from __future__ import annotations
@@ -24,15 +22,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.jit import kernel
+from rosflight_py_sim.kernel_record import kernel_record
 from rosflight_py_sim.physics.rotations import rotate_to_body, rotate_to_inertial
 from rosflight_py_sim.physics.solids import OFFSET, PLANE, depth_in_part
 
-STIFFNESS, DAMPING, FRICTION, RADIUS = range(4)
 NORTH, EAST, DOWN, ANCHORED = range(4)
 ROLLING, STEERING_COSINE, STEERING_SINE = 3, 4, 5
 POINT_SIZE = 6
 DOES_NOT_ROLL = 1e9
 """Rolling friction coefficient that marks a point without a wheel; larger than any real one."""
+
+
+@kernel_record
+class Surface:
+    """Contact of the points with solids.
+
+    Attributes:
+        stiffness: of a point (N/m).
+        damping: of a point (N s/m).
+        friction: Coulomb friction coefficient.
+        radius: distance of the farthest point from the centre of mass (m).
+    """
+
+    stiffness: float
+    damping: float
+    friction: float
+    radius: float
 
 
 @kernel
@@ -96,12 +111,12 @@ def may_touch(
     state: NDArray[np.float64],
     points: NDArray[np.float64],
     solids: NDArray[np.float64],
-    surface: NDArray[np.float64],
+    surface: Surface,
     reach: float,
 ) -> bool:
     """Whether any point is inside a solid or less than `reach` (m) away from one."""
     for j in range(solids.shape[0]):
-        if depth_in(state, solids, j, 0.0, 0.0, 0.0)[0] + surface[RADIUS] + reach > 0.0:
+        if depth_in(state, solids, j, 0.0, 0.0, 0.0)[0] + surface.radius + reach > 0.0:
             for i in range(points.shape[0]):
                 if depth_in(state, solids, j, points[i, 0], points[i, 1], points[i, 2])[0] + reach > 0.0:
                     return True
@@ -114,16 +129,16 @@ def contact_wrench(
     points: NDArray[np.float64],
     solids: NDArray[np.float64],
     anchors: NDArray[np.float64],
-    surface: NDArray[np.float64],
+    surface: Surface,
 ) -> tuple[float, float, float, float, float, float]:
     """Sum of the contact forces (N, NED) and of their moments about the centre of mass (N m, body axes)."""
     qw, qx, qy, qz = state[3], state[4], state[5], state[6]
     p, q, r = state[10], state[11], state[12]
-    k, c, mu = surface[STIFFNESS], surface[DAMPING], surface[FRICTION]
+    k, c, mu = surface.stiffness, surface.damping, surface.friction
     roll_north, roll_east = rolling_direction(qw, qx, qy, qz)
     fn, fe, fd, mx, my, mz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for j in range(solids.shape[0]):
-        if depth_in(state, solids, j, 0.0, 0.0, 0.0)[0] < -surface[RADIUS]:
+        if depth_in(state, solids, j, 0.0, 0.0, 0.0)[0] < -surface.radius:
             continue
         for i in range(points.shape[0]):
             x, y, z = points[i, 0], points[i, 1], points[i, 2]
@@ -160,14 +175,14 @@ def update_anchors(
     points: NDArray[np.float64],
     solids: NDArray[np.float64],
     anchors: NDArray[np.float64],
-    surface: NDArray[np.float64],
+    surface: Surface,
 ) -> None:
     """Anchor the points that have touched down, drag the anchors of those that slide, free those that have lifted."""
     qw, qx, qy, qz = state[3], state[4], state[5], state[6]
     p, q, r = state[10], state[11], state[12]
     roll_north, roll_east = rolling_direction(qw, qx, qy, qz)
     for j in range(solids.shape[0]):
-        if depth_in(state, solids, j, 0.0, 0.0, 0.0)[0] < -surface[RADIUS]:
+        if depth_in(state, solids, j, 0.0, 0.0, 0.0)[0] < -surface.radius:
             continue
         for i in range(points.shape[0]):
             x, y, z = points[i, 0], points[i, 1], points[i, 2]
@@ -183,14 +198,14 @@ def update_anchors(
                 continue
             vn, ve, vd = rotate_to_inertial(qw, qx, qy, qz, q * z - r * y, r * x - p * z, p * y - q * x)
             closing = dn * (vn + state[7]) + de * (ve + state[8]) + dd * (vd + state[9])
-            normal = max(0.0, surface[STIFFNESS] * depth + surface[DAMPING] * closing)
-            hold = normal / surface[STIFFNESS]
+            normal = max(0.0, surface.stiffness * depth + surface.damping * closing)
+            hold = normal / surface.stiffness
             sn, se, sd = anchors[j, i, NORTH] - north, anchors[j, i, EAST] - east, anchors[j, i, DOWN] - down
             along = dn * sn + de * se + dd * sd
             sn, se, sd = sn - along * dn, se - along * de, sd - along * dd
             cosine, sine = points[i, STEERING_COSINE], points[i, STEERING_SINE]
             rn, re = cosine * roll_north - sine * roll_east, cosine * roll_east + sine * roll_north
-            hn, he, hd = limited(sn, se, sd, rn, re, points[i, ROLLING] * hold, surface[FRICTION] * hold)
+            hn, he, hd = limited(sn, se, sd, rn, re, points[i, ROLLING] * hold, surface.friction * hold)
             # A sticking point keeps its anchor to the bit.
             if hn != sn or he != se or hd != sd:
                 anchors[j, i, NORTH], anchors[j, i, EAST] = north + hn, east + he

@@ -14,6 +14,7 @@ from rosflight_py_sim.physics.contact import (
     ANCHORED,
     EAST,
     NORTH,
+    Surface,
     deepest_penetration,
     update_anchors,
 )
@@ -125,7 +126,10 @@ class VehicleDynamics:
         self.steering = Steering(values, self._points)
         rate = fastest_contact_rate(values, self._points)
         radius = float(np.max(np.linalg.norm(self._points[:, :3], axis=1), initial=0.0))
-        self._surface = np.array([*stiffness_and_damping(values), number(values, "contact_friction"), radius])
+        stiffness, damping = stiffness_and_damping(values)
+        self._surface = Surface(
+            stiffness=stiffness, damping=damping, friction=number(values, "contact_friction"), radius=radius
+        )
         self._body = np.array(
             [mass, number(values, "gravity"), *inertia.ravel(), *np.linalg.inv(inertia).ravel(), rate]
         )
@@ -294,7 +298,7 @@ class VehicleDynamics:
         self.truth[2] -= self._depth(self.truth)
         self._refresh()
         rate, effort = float(self._body[CONTACT_RATE]), 0.0
-        stiffness, damping = self._surface[:2].tolist()
+        stiffness, damping = self._surface.stiffness, self._surface.damping
         stiffest = rate * (min(rate, stiffness / damping) if damping > 0.0 else rate)
         # Far from the origin the springs turn rounding errors of the position into accelerations.
         least = max(1e-10, 4.0 * np.finfo(np.float64).eps * abs(float(self.truth[2])) * stiffest)

@@ -15,11 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.jit import kernel
+from rosflight_py_sim.kernel_record import kernel_record
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
 from rosflight_py_sim.physics.aerodynamics import (
     AERODYNAMIC_PARAMETERS,
+    Airframe,
     aerodynamic_wrench,
-    airframe_numbers,
+    airframe_of,
     derivative_numbers,
 )
 from rosflight_py_sim.physics.battery import BATTERY_PARAMETERS, Battery, BatteryPowered, full_battery
@@ -86,7 +88,20 @@ FIXEDWING_PARAMETERS = (
     + AIR_PARAMETERS
 )
 
-SERVO_LAG, AXIAL_INFLOW, LIMITED, DEFLECTION_LIMITS = range(4)
+
+@kernel_record
+class Fittings:
+    """Servos and propeller inflow of a fixed wing.
+
+    Attributes:
+        servo_lag: time constant of the control surfaces (s); 0 for no lag.
+        axial_inflow: whether the propeller's inflow is the airspeed along its axis; if false, the whole airspeed.
+        limited: whether the propeller's coefficients stay above 0.
+    """
+
+    servo_lag: float
+    axial_inflow: bool
+    limited: bool
 
 
 @kernel
@@ -94,9 +109,9 @@ def fixedwing_wrench(
     truth: NDArray[np.float64],
     wind_ned: NDArray[np.float64],
     dt: float,
-    airframe: NDArray[np.float64],
+    airframe: Airframe,
     derivatives: NDArray[np.float64],
-    fittings: NDArray[np.float64],
+    fittings: Fittings,
     powertrain: Powertrain,
     targets: NDArray[np.float64],
     deflections: NDArray[np.float64],
@@ -108,11 +123,10 @@ def fixedwing_wrench(
 ) -> None:
     """Advance surfaces, propeller and battery by dt (s; infinite: to the end) and write the wrench (6,).
 
-    `airframe` and `derivatives` as in `aerodynamics.py`; `fittings`: SERVO_LAG (s), two switches, and from
-    DEFLECTION_LIMITS on those of the surfaces (rad); `targets` (3,): commanded deflections (rad); `deflections` (3,):
-    present ones (rad); `causes` (9,): scratch space.
+    `derivatives` as in `aerodynamics.py`; `targets` (3,): commanded deflections (rad); `deflections` (3,): present
+    ones (rad); `causes` (9,): scratch space.
     """
-    lag = fittings[SERVO_LAG]
+    lag = fittings.servo_lag
     follow = 1.0 - math.exp(-dt / lag) if lag > 0.0 else 1.0
     for k in range(3):
         deflections[k] += follow * (targets[k] - deflections[k])
@@ -122,11 +136,11 @@ def fixedwing_wrench(
     air = air_density(powertrain, truth[2])
     aerodynamic_wrench(truth, airspeed, u, v, w, air, deflections, airframe, derivatives, causes, wrench)
 
-    inflow = max(0.0, u) if fittings[AXIAL_INFLOW] != 0.0 else airspeed
+    inflow = max(0.0, u) if fittings.axial_inflow else airspeed
     voltage = supply_voltage(powertrain, battery, throttles, speeds)
     balance = balanced_speed(powertrain, throttles[0] * voltage, inflow, air)
     speeds[0] += followed_share(powertrain, dt) * (balance - speeds[0])
-    thrust, torque = propeller_load(powertrain, speeds[0], inflow, air, fittings[LIMITED] != 0.0)
+    thrust, torque = propeller_load(powertrain, speeds[0], inflow, air, fittings.limited)
     wrench[0] += thrust
     wrench[3] -= torque
     load_battery(powertrain, battery, voltage, throttles, speeds, dt)
@@ -136,11 +150,11 @@ def fixedwing_wrench(
 def unmix(
     mixer: NDArray[np.float64],
     pwm_us: NDArray[np.float64],
-    fittings: NDArray[np.float64],
+    limits: NDArray[np.float64],
     targets: NDArray[np.float64],
     throttles: NDArray[np.float64],
 ) -> None:
-    """Write the commanded deflections (rad, within limits) and throttle (0 to 1); `mixer` as in `set_mixer`."""
+    """Write the commanded deflections (rad, within `limits` (3,)) and throttle (0 to 1); `mixer` as in `set_mixer`."""
     for k in range(4):
         command = mixer[k, OUTPUTS]
         for j in range(OUTPUTS):
@@ -148,7 +162,7 @@ def unmix(
         if k == THROTTLE:
             throttles[0] = min(1.0, max(0.0, command))
         else:
-            targets[k] = fittings[DEFLECTION_LIMITS + k] * min(1.0, max(-1.0, command))
+            targets[k] = limits[k] * min(1.0, max(-1.0, command))
 
 
 @kernel
@@ -158,9 +172,10 @@ def unmixed_wrench(
     pwm_us: NDArray[np.float64],
     dt: float,
     mixer: NDArray[np.float64],
-    airframe: NDArray[np.float64],
+    limits: NDArray[np.float64],
+    airframe: Airframe,
     derivatives: NDArray[np.float64],
-    fittings: NDArray[np.float64],
+    fittings: Fittings,
     powertrain: Powertrain,
     targets: NDArray[np.float64],
     deflections: NDArray[np.float64],
@@ -171,7 +186,7 @@ def unmixed_wrench(
     wrench: NDArray[np.float64],
 ) -> None:
     """`unmix` and `fixedwing_wrench` in one call."""
-    unmix(mixer, pwm_us, fittings, targets, throttles)
+    unmix(mixer, pwm_us, limits, targets, throttles)
     fixedwing_wrench(
         truth,
         wind_ned,
@@ -206,16 +221,14 @@ class FixedWing(BatteryPowered):
     """
 
     def __init__(self, values: Values) -> None:
-        self._airframe = airframe_numbers(values)
+        self._airframe = airframe_of(values)
         self._derivatives = derivative_numbers(values)
-        self._fittings = np.array(
-            [
-                number(values, "servo_tau"),
-                float(values["propeller_inflow"] == "axial"),
-                float(not values["propeller_brakes"]),
-                *np.radians([number(values, f"max_{surface}_deflection_angle") for surface in SURFACES]),
-            ]
+        self._fittings = Fittings(
+            servo_lag=number(values, "servo_tau"),
+            axial_inflow=values["propeller_inflow"] == "axial",
+            limited=not values["propeller_brakes"],
         )
+        self._limits = np.radians([number(values, f"max_{surface}_deflection_angle") for surface in SURFACES])
         self._powertrain = powertrain_of(values)
         self._mixer = direct_mixer()
         self._targets = np.zeros(3)
@@ -250,6 +263,7 @@ class FixedWing(BatteryPowered):
             pwm_us,
             dt,
             self._mixer,
+            self._limits,
             self._airframe,
             self._derivatives,
             self._fittings,

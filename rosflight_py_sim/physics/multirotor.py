@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from rosflight_py_sim import pulse_width
 from rosflight_py_sim.jit import kernel, kernel_part
+from rosflight_py_sim.kernel_record import kernel_record
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values, number
 from rosflight_py_sim.physics.battery import BATTERY_PARAMETERS, Battery, BatteryPowered, full_battery
 from rosflight_py_sim.physics.powertrain import (
@@ -90,8 +91,20 @@ _AIRFRAME_PARAMETERS = ParameterTable(
 
 MULTIROTOR_PARAMETERS = BATTERY_PARAMETERS + _AIRFRAME_PARAMETERS + POWERTRAIN_PARAMETERS + AIR_PARAMETERS
 
-_BODY = ("CD", "A_c", "CD_induced")
-DRAG_COEFFICIENT, DRAG_AREA, ROTOR_DRAG, GROUND_EFFECT = range(4)
+
+@kernel_record
+class Drag:
+    """Drag of a multirotor.
+
+    Attributes:
+        coefficient: of the body.
+        area: reference area of `coefficient` (m^2).
+        rotor: drag of a rotor per thrust and airspeed across its axis (s/m).
+    """
+
+    coefficient: float
+    area: float
+    rotor: float
 
 
 @kernel
@@ -100,7 +113,8 @@ def multirotor_wrench(
     wind_ned: NDArray[np.float64],
     pwm_us: NDArray[np.float64],
     dt: float,
-    body: NDArray[np.float64],
+    drag: Drag,
+    ground_effect: NDArray[np.float64],
     powertrain: Powertrain,
     rotors: NDArray[np.float64],
     throttles: NDArray[np.float64],
@@ -110,7 +124,7 @@ def multirotor_wrench(
 ) -> None:
     """Advance rotors and battery by dt and write the wrench (6,).
 
-    `body`: drag coefficient, area (m^2), rotor drag (s/m), then the five ground effect coefficients. `rotors` (n, 7):
+    `ground_effect` (5,): coefficients of the force (N) over the height, fourth power first. `rotors` (n, 7):
     position, thrust axis, direction. The rest as in `powertrain.py`.
     """
     air = air_density(powertrain, truth[2])
@@ -123,8 +137,8 @@ def multirotor_wrench(
     voltage = supply_voltage(powertrain, battery, throttles, speeds)
     follow = followed_share(powertrain, dt)
 
-    drag = 0.5 * air * body[DRAG_AREA] * body[DRAG_COEFFICIENT] * math.sqrt(u * u + v * v + w * w)
-    fx, fy, fz = -drag * u, -drag * v, -drag * w
+    scale = 0.5 * air * drag.area * drag.coefficient * math.sqrt(u * u + v * v + w * w)
+    fx, fy, fz = -scale * u, -scale * v, -scale * w
     mx, my, mz = 0.0, 0.0, 0.0
     for i in range(count):
         x, y, z = rotors[i, 0], rotors[i, 1], rotors[i, 2]
@@ -134,7 +148,7 @@ def multirotor_wrench(
         speeds[i] += follow * (balanced_speed(powertrain, throttles[i] * voltage, inflow, air) - speeds[i])
         thrust, torque = propeller_load(powertrain, speeds[i], inflow, air, True)
         tx, ty, tz = thrust * ax, thrust * ay, thrust * az
-        side = thrust * body[ROTOR_DRAG]
+        side = thrust * drag.rotor
         fx += tx - side * (u - along * ax)
         fy += ty - side * (v - along * ay)
         fz += tz - side * (w - along * az)
@@ -145,7 +159,7 @@ def multirotor_wrench(
     height = -truth[2]
     lift = 0.0
     for k in range(5):
-        lift = lift * height + body[GROUND_EFFECT + k]
+        lift = lift * height + ground_effect[k]
     wrench[0], wrench[1], wrench[2] = fx, fy, fz - max(0.0, lift)
     wrench[3], wrench[4], wrench[5] = mx, my, mz
 
@@ -162,8 +176,10 @@ class Multirotor(BatteryPowered):
     def __init__(self, values: Values) -> None:
         self._rotors = rotor_geometry(values)
         count = len(self._rotors)
-        ground_effect = np.array(values["ground_effect"], dtype=np.float64)
-        self._body = np.array([*(number(values, name) for name in _BODY), *ground_effect])
+        self._drag = Drag(
+            coefficient=number(values, "CD"), area=number(values, "A_c"), rotor=number(values, "CD_induced")
+        )
+        self._ground_effect = np.array(values["ground_effect"], dtype=np.float64)
         self._powertrain = powertrain_of(values)
         self._throttles = np.zeros(count)
         self._speeds = np.zeros(count)
@@ -183,7 +199,8 @@ class Multirotor(BatteryPowered):
             wind_ned,
             pwm_us,
             dt,
-            self._body,
+            self._drag,
+            self._ground_effect,
             self._powertrain,
             self._rotors,
             self._throttles,
@@ -210,7 +227,8 @@ class Multirotor(BatteryPowered):
                 wind_ned,
                 pwm_us,
                 math.inf,
-                self._body,
+                self._drag,
+                self._ground_effect,
                 self._powertrain,
                 self._rotors,
                 work,

@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.jit import kernel
-from rosflight_py_sim.physics.contact import contact_wrench
+from rosflight_py_sim.physics.contact import Surface, contact_wrench
 from rosflight_py_sim.physics.immersion import immersed_part
 from rosflight_py_sim.physics.rotations import rotate_to_body, rotate_to_inertial
 
@@ -47,7 +47,7 @@ def derivative(
     points: NDArray[np.float64],
     solids: NDArray[np.float64],
     anchors: NDArray[np.float64],
-    surface: NDArray[np.float64],
+    surface: Surface,
     rate: NDArray[np.float64],
 ) -> None:
     """Write d(state)/dt into `rate`: rate[7:10] is the sum of all forces over mass in NED, rate[10:13] J^-1 (...).
@@ -148,7 +148,7 @@ def runge_kutta_step(
     points: NDArray[np.float64],
     solids: NDArray[np.float64],
     anchors: NDArray[np.float64],
-    surface: NDArray[np.float64],
+    surface: Surface,
 ) -> None:
     """Advance work[0] by dt (s) with the classical fourth-order method, and normalise the quaternion.
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.parameters import Values, number
+from rosflight_py_sim.physics.contact import Surface
 from rosflight_py_sim.physics.inertia import inertia_matrix
 from rosflight_py_sim.physics.rigid_body import derivative
 from rosflight_py_sim.physics.truth_step import load_state, store_state
@@ -47,7 +48,8 @@ class SteadyModel:
         inertia = inertia_matrix(values)
         self._wrench = wrench
         self._body = np.array([self.mass, self.gravity, *inertia.ravel(), *np.linalg.inv(inertia).ravel()])
-        self._nothing = np.zeros(0), False, np.zeros((0, 4)), np.zeros((0, 9)), np.zeros((0, 0, 4)), np.zeros(4)
+        surface = Surface(stiffness=0.0, damping=0.0, friction=0.0, radius=0.0)
+        self._nothing = np.zeros(0), False, np.zeros((0, 4)), np.zeros((0, 9)), np.zeros((0, 0, 4)), surface
         self._state, self._rate = np.zeros(13), np.zeros(13)
 
     def wrench(self, truth: Array, inputs: Array) -> Array:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.jit import kernel
-from rosflight_py_sim.physics.contact import RADIUS, may_touch, update_anchors
+from rosflight_py_sim.physics.contact import Surface, may_touch, update_anchors
 from rosflight_py_sim.physics.rigid_body import GRAVITY, MASS, derivative, runge_kutta_step
 from rosflight_py_sim.physics.rotations import rotate_to_body, rotate_to_inertial
 
@@ -82,7 +82,7 @@ def advance(
     points: NDArray[np.float64],
     solids: NDArray[np.float64],
     anchors: NDArray[np.float64],
-    surface: NDArray[np.float64],
+    surface: Surface,
     work: NDArray[np.float64],
     held: NDArray[np.float64],
 ) -> int:
@@ -102,7 +102,7 @@ def advance(
     substeps = max(1.0, math.ceil(dt * turn / LARGEST_TURN))
     touching = False
     if points.shape[0] > 0:
-        speed = math.sqrt(state[7] ** 2 + state[8] ** 2 + state[9] ** 2) + turn * surface[RADIUS]
+        speed = math.sqrt(state[7] ** 2 + state[8] ** 2 + state[9] ** 2) + turn * surface.radius
         push = math.sqrt(wrench[0] ** 2 + wrench[1] ** 2 + wrench[2] ** 2) / body[MASS] + body[GRAVITY]
         touching = may_touch(state, points, solids, surface, 2.0 * (speed + push * dt) * dt)
     if touching:
