@@ -1,8 +1,9 @@
 """Compilation of the hot numeric loops.
 
 `kernel` compiles a function with numba if numba is installed; otherwise the function remains plain Python. Tests check
-that both give equal results. A kernel takes and returns floats and integers; it also takes records (`kernel_record.py`),
-and arrays of float64 or of the pixels of a picture. It neither creates nor returns an array or a record.
+that both give equal results. A kernel takes and returns floats and integers; it also takes records
+(`kernel_record.py`), and arrays of float64 or of the pixels of a picture. It neither creates nor returns an array or a
+record.
 
 Compiled kernels come from one of two places:
 

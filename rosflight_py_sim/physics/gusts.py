@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.jit import kernel
+from rosflight_py_sim.kernel_record import kernel_record
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values, number
 from rosflight_py_sim.physics.wind_model import Array, WindModel, airspeed_in
 
@@ -126,24 +127,41 @@ def duration_limits(values: Values) -> tuple[float, float]:
     return shortest, longest
 
 
+@kernel_record
+class GustFront:
+    """A discrete gust and the way into it.
+
+    Attributes:
+        north: full velocity (m/s), NED; `east` and `down` likewise.
+        length: distance through the air over which it builds up (m).
+        flown: distance flown into it so far (m), at most `length`.
+        until_start: time until it starts (s).
+    """
+
+    north: float
+    east: float
+    down: float
+    length: float
+    flown: float
+    until_start: float
+
+
 @kernel
 def add_discrete_gust(
-    gust: NDArray[np.float64],
+    gust: GustFront,
     dt: float,
     mean_ned: NDArray[np.float64],
     truth: NDArray[np.float64],
     wind_ned: NDArray[np.float64],
 ) -> None:
-    """Advance the discrete gust by dt and add its velocity to `wind_ned` (3,).
-
-    `gust` (6,): full velocity (3), length, distance flown so far, time until it starts.
-    """
-    late = min(dt, max(0.0, dt - gust[5]))
-    gust[5] = max(0.0, gust[5] - dt)
-    gust[4] = min(gust[3], gust[4] + airspeed_in(mean_ned, truth) * late)
-    part = 0.5 * (1.0 - math.cos(math.pi * gust[4] / gust[3]))
-    for i in range(3):
-        wind_ned[i] += part * gust[i]
+    """Advance the discrete gust by dt and add its velocity to `wind_ned` (3,)."""
+    late = min(dt, max(0.0, dt - gust.until_start))
+    gust.until_start = max(0.0, gust.until_start - dt)
+    gust.flown = min(gust.length, gust.flown + airspeed_in(mean_ned, truth) * late)
+    part = 0.5 * (1.0 - math.cos(math.pi * gust.flown / gust.length))
+    wind_ned[0] += part * gust.north
+    wind_ned[1] += part * gust.east
+    wind_ned[2] += part * gust.down
 
 
 class DiscreteGust(WindModel):
@@ -180,8 +198,15 @@ class DiscreteGust(WindModel):
 
     def __init__(self, values: Values, rng: np.random.Generator) -> None:
         """Place the gust ahead of the vehicle."""
-        length, start = number(values, "discrete_gust_length"), number(values, "discrete_gust_time")
-        self._gust = np.array([*values["discrete_gust_velocity"], length, 0.0, start])  # type: ignore[misc]
+        north, east, down = np.array(values["discrete_gust_velocity"], dtype=np.float64).tolist()
+        self._gust = GustFront(
+            north=north,
+            east=east,
+            down=down,
+            length=number(values, "discrete_gust_length"),
+            flown=0.0,
+            until_start=number(values, "discrete_gust_time"),
+        )
 
     @classmethod
     def is_switched_on(cls, values: Values) -> bool:
@@ -194,5 +219,5 @@ class DiscreteGust(WindModel):
 
     def adopt(self, other: DiscreteGust) -> None:
         """Keep the distance into the gust and the time until it starts."""
-        self._gust[4:] = other._gust[4:]
-        self._gust[4] = min(self._gust[4], self._gust[3])
+        self._gust.flown = min(other._gust.flown, self._gust.length)
+        self._gust.until_start = other._gust.until_start
