@@ -84,7 +84,8 @@ class UthereFrontEnd(OffboardFrontEnd):
         self.required_fields = REQUIRED_FIELDS
         self._settings = UthereSettings(values, len(self.vehicles))
         self._epoch = self._settings.epoch
-        self.planes = [UtherePlane(number, values) for number in self._settings.plane_ids]
+        ports = {"udp_port_in": self._settings.own[1], "udp_port_out": self._settings.port_out}
+        self.planes = [UtherePlane(number, values, ports) for number in self._settings.plane_ids]
         self._index_of = {plane.number: index for index, plane in enumerate(self.planes)}
         self._warn = RareWarnings(logger)
         self._inbox: FairInbox | None = None
@@ -171,7 +172,10 @@ class UthereFrontEnd(OffboardFrontEnd):
         makes_sense = any(not isinstance(command, UthereError) for command in commands)
         if makes_sense:
             if not self._subscriptions.register(client):
-                self._count("too_many_clients", f"ignored: {client}; {MOST_CLIENTS} other clients receive data")
+                text = f"{MOST_CLIENTS} other clients receive data; data_clear from one of them makes room"
+                problem = self._refuse("too_many_clients", client, text)
+                if self._settings.reply_errors:
+                    self._reply(client, error_text(problem))
                 return False
             for plane in self.planes:
                 plane.packet_received()
@@ -256,9 +260,15 @@ class UthereFrontEnd(OffboardFrontEnd):
             values = values or plane.variables(snapshot)
             for variable in variables:
                 if variable not in packets:
-                    packets[variable] = _packets(self._epoch + time_s, plane.number, variable, values)
+                    packets[variable] = self._packets(self._epoch + time_s, plane.number, variable, values)
                 for packet in packets[variable]:
                     self._send("data_packets", client, packet)
+
+    def _packets(self, unix_s: float, plane: int, variable: str, values: Mapping[str, float]) -> list[str]:
+        """Packets with the data of a variable, or of all; none if the value is not known yet."""
+        if variable == _ALL:
+            return data_all_texts(unix_s, plane, values, self._settings.largest_packet)
+        return [data_text(unix_s, plane, {variable: values[variable]})] if variable in values else []
 
     def _reply(self, client: str, text: str) -> None:
         self._send("replies", client, text)
@@ -277,10 +287,3 @@ class UthereFrontEnd(OffboardFrontEnd):
     def _count(self, kind: str, text: str, times: int = 1) -> None:
         self.counters[kind] += times
         self._warn(kind, text, self.counters[kind])
-
-
-def _packets(unix_s: float, plane: int, variable: str, values: Mapping[str, float]) -> list[str]:
-    """Packets with the data of a variable, or of all; none if the value is not known yet."""
-    if variable == _ALL:
-        return data_all_texts(unix_s, plane, values)
-    return [data_text(unix_s, plane, {variable: values[variable]})] if variable in values else []

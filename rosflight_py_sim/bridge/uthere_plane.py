@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
@@ -109,16 +109,21 @@ class UtherePlane:
         names: all variables, in the order of data_all.
     """
 
-    def __init__(self, number: int, values: Values) -> None:
-        """`values` contains the checked values of UTHERE_PLANE_PARAMETERS; others are ignored."""
+    def __init__(self, number: int, values: Values, constants: Mapping[str, float]) -> None:
+        """`values` holds every parameter of UTHERE_PLANE_PARAMETERS, checked; it may hold others.
+
+        `constants` are variables of Ground Control itself, which follow those of the plane.
+        """
         self.number = number
+        self._constants = dict(constants)
         self._units = UthereUnits(values)
         outputs = values["uthere.throttle_outputs"]
         assert isinstance(outputs, list)
         self._motors = [int(output) for output in outputs]
         self.pilot = GuidedModeSupervisor(_own(values), _controller(values))
         self._scales = _scales(self._units)
-        self.names = (*FIRST, *(name for name in (*self.pilot.variables(), *VARIABLES) if name not in FIRST))
+        known = (*self.pilot.variables(), *VARIABLES, *self._constants)
+        self.names = (*FIRST, *(name for name in known if name not in FIRST))
 
     def configure(self, values: Values) -> None:
         """Apply changed parameters, even in flight.
@@ -174,7 +179,7 @@ class UtherePlane:
     def variables(self, snapshot: Snapshot) -> dict[str, float]:
         """Value of each variable that is known so far, in the order of `names`."""
         own = {name: value * self._scales.get(name, 1.0) for name, value in self.pilot.variables().items()}
-        known = own | vehicle_variables(snapshot, self._units, self._motors)
+        known = own | vehicle_variables(snapshot, self._units, self._motors) | self._constants
         return {name: known[name] for name in self.names if name in known and math.isfinite(known[name])}
 
     def _observed(self, snapshot: Snapshot, status: ControllerStatus) -> Observed:

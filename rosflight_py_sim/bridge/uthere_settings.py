@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rosflight_py_sim.bridge.peers import Address
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values, number
+from rosflight_py_sim.protocols.uthere import LARGEST_ERROR, LARGEST_REPLY
 
 _LARGEST_ID = 2**31 - 1
 
@@ -32,8 +33,16 @@ UTHERE_SETTINGS = ParameterTable(
         read_only=True,
     ),
     Parameter(
+        "uthere.udp_max_packet",
+        LARGEST_REPLY,
+        "Bytes of a datagram beyond which data_all continues in another one; the default keeps it in one",
+        minimum=LARGEST_ERROR,
+        maximum=LARGEST_REPLY,
+        read_only=True,
+    ),
+    Parameter(
         "uthere.reply_errors",
-        False,
+        True,
         "Whether to reply error(reason) to commands that cannot be parsed or executed",
         read_only=True,
     ),
@@ -54,6 +63,7 @@ class UthereSettings:
     Attributes:
         own: local address and port that programs send to.
         port_out: port at a program's address for replies and data.
+        largest_packet: size of a datagram, bytes.
         plane_ids: number of each plane.
         reply_errors: whether problems are reported to the sender.
         epoch: Unix time of simulated time 0, s; None: taken from the system clock.
@@ -70,6 +80,7 @@ class UthereSettings:
                 f"parameters 'uthere.udp_port_in' and 'uthere.udp_port_out': {self.port_out} given for both; allowed: "
                 "two ports, as replies would be read as commands"
             )
+        self.largest_packet = int(number(values, "uthere.udp_max_packet"))
         self.plane_ids = _plane_ids(values, planes)
         self.reply_errors = bool(values["uthere.reply_errors"])
         epoch = number(values, "uthere.epoch")

@@ -32,7 +32,7 @@ FLAT_BYTES = 16 << 20
 def bench() -> Iterator[UthereBench]:
     """One plane in the air, and one more, that answer errors."""
     with contextlib.ExitStack() as closing:
-        made = UthereBench(closing, 2, reply_errors=True)
+        made = UthereBench(closing, 2)
         made.step()
         yield made
 

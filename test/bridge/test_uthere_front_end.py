@@ -60,7 +60,7 @@ def make() -> Iterator[MakeBench]:
 @pytest.fixture
 def bench(make: MakeBench) -> UthereBench:
     """One plane, 12345, in the air."""
-    made = make(reply_errors=True)
+    made = make()
     made.step()
     return made
 
@@ -76,7 +76,7 @@ def told(program: Program) -> dict[str, float]:
 
 
 def test_every_line_of_the_page_is_obeyed(make: MakeBench) -> None:
-    bench = make(2, plane_ids=[12345, 102], reply_errors=True)
+    bench = make(2, plane_ids=[12345, 102])
     bench.step()
     program = bench.program()
     for line in PAGE:
@@ -180,7 +180,7 @@ def test_replies_go_to_the_senders_address_whatever_port_it_sends_from(bench: Ut
 
 
 def test_a_command_without_a_plane_is_for_all_and_one_with_a_plane_for_that(make: MakeBench) -> None:
-    bench = make(3, plane_ids=[7, 100], reply_errors=True)
+    bench = make(3, plane_ids=[7, 100])
     bench.step()
     program = bench.program()
     program.send("data_request(variable=roll,interval=0.1);data_request(plane=101,variable=pitch,interval=0.1)")
@@ -203,22 +203,33 @@ def test_a_command_without_a_plane_is_for_all_and_one_with_a_plane_for_that(make
     assert [text.split(":")[0] for text in errors] == ["plane 7", "plane 101"]
 
 
-def test_data_all_begins_as_the_page_says_and_every_packet_of_it_fits_a_datagram(
-    bench: UthereBench, program: Program
+@pytest.mark.parametrize(("most", "packets_of_all"), [(LARGEST_REPLY, 1), (1400, 2)])
+def test_data_all_begins_as_the_page_says_and_is_one_packet_unless_a_parameter_lowers_its_size(
+    make: MakeBench, most: int, packets_of_all: int
 ) -> None:
+    bench = make(udp_max_packet=most)
+    program = bench.program()
     # As many digits as can be.
     bench.snapshots[0].truth[:] += 0.0123456789
     program.send("data_request(plane=12345,variable=all,interval=1)")
     bench.read(1)
-    bench.step(2)
+    bench.step()
     packets = program.packets()
-    assert len(packets) > 1
-    assert all(len(packet) <= LARGEST_REPLY for packet in packets)
+    assert len(packets) == packets_of_all
+    assert all(len(packet) <= most for packet in packets)
+    assert all("latitude=" in packet for packet in packets[:1])
     assert packets[0].startswith("data_all(")
     names = [part.split("=")[0] for packet in packets for part in packet.rstrip(")").split(", ")[1:]]
     assert names[:5] == ["plane", "latitude", "longitude", "altitude", "airspeed"]
     variables = [name for name in names if name != "plane"]
     assert len(variables) == len(set(variables)) > 60
+
+
+def test_ports_are_variables(bench: UthereBench, program: Program) -> None:
+    program.send("data_request(variable=udp_port_in,interval=1);data_request(variable=udp_port_out,interval=1)")
+    bench.read(1)
+    bench.step(2)
+    assert told(program) == {"udp_port_in": bench.port_in, "udp_port_out": bench.port_out}
 
 
 def test_every_variable_of_data_all_can_be_asked_for_by_itself(bench: UthereBench, program: Program) -> None:
@@ -241,8 +252,18 @@ def test_an_unknown_variable_is_counted_and_told(bench: UthereBench, program: Pr
     assert isinstance(error, ErrorReply)
 
 
-def test_what_is_wrong_is_answered_with_nothing_unless_a_parameter_says_so(make: MakeBench) -> None:
+def test_each_refused_command_is_answered_by_one_line(make: MakeBench) -> None:
     bench = make()
+    bench.step()
+    program = bench.program()
+    program.send("what", "fly_engage(plane=3)", "fly(roll=1,pitch=1,throttle=1)", "fly_to_waypoint(3)")
+    bench.read(4)
+    replies = program.replies()
+    assert [type(reply) for reply in replies] == [ErrorReply] * 4
+
+
+def test_what_is_wrong_is_answered_with_nothing_if_a_parameter_says_so(make: MakeBench) -> None:
+    bench = make(reply_errors=False)
     program = bench.program()
     program.send("what", "fly_engage(plane=3)", b"\xff\xfe\x00", "fly_engage")
     bench.read(4)
@@ -254,7 +275,7 @@ def test_what_is_wrong_is_answered_with_nothing_unless_a_parameter_says_so(make:
 
 
 def test_256_variables_are_sent_to_one_program_and_no_more(make: MakeBench) -> None:
-    bench = make(5, reply_errors=True)
+    bench = make(5)
     bench.step()
     program, other = bench.program(), bench.program("127.0.0.2")
     names = bench.front_end.planes[0].names[:52]
@@ -276,7 +297,9 @@ def test_64_programs_are_sent_data_and_whoever_wants_none_makes_room(bench: Uthe
         bench.read(1)
     programs[64].send("request_plane_list")
     bench.read(1)
-    assert programs[64].packets() == []
+    (refusal,) = programs[64].replies()
+    assert isinstance(refusal, ErrorReply)
+    assert refusal.reason.startswith("64 other clients receive data")
     assert bench.front_end.counters["too_many_clients"] == 1
     programs[0].send("data_clear")
     bench.read(1)

@@ -104,7 +104,9 @@ def test_variable_of_several_is_on_the_page(name: str) -> None:
 def test_settings_are_on_the_page_with_their_defaults(parameter: Parameter) -> None:
     row = next(line for line in PAGE.splitlines() if line.startswith(f"| `{parameter.name}` |"))
     default = parameter.default
-    shown = f"{default:g}" if isinstance(default, float) else str(default).replace("False", "false")
+    shown = (
+        f"{default:g}" if isinstance(default, float) else str(default).replace("False", "false").replace("True", "true")
+    )
     assert row.split("|")[2].strip(" `") == shown
 
 

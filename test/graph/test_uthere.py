@@ -232,8 +232,6 @@ def test_a_flood_leaves_the_simulation_and_other_programs_their_time(serve: Call
 def test_every_line_of_the_page_is_obeyed_as_typed_into_netcat(serve: Callable[..., Served], tmp_path: Path) -> None:
     served = serve(
         "-p",
-        "uthere.reply_errors:=true",
-        "-p",
         "uthere.plane_ids:=[12345, 102]",
         vehicles=fleet(vehicle("anaconda"), count=2, spacing=50.0, seed=0),
     )

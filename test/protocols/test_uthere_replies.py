@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rosflight_py_sim.protocols.uthere import (
+    LARGEST_ERROR,
     LARGEST_REPLY,
     ClientIpList,
     Data,
@@ -29,6 +30,8 @@ names = st.from_regex(r"[a-z_][a-z0-9_]{0,63}", fullmatch=True).filter(lambda na
 # Tenths of a millionth, as many as a double holds exactly.
 values = st.integers(-(10**15), 10**15).map(lambda tenths: tenths / 1e7)
 times = st.integers(0, 2**42).map(lambda milliseconds: milliseconds / 1000.0)
+SMALL = 1400
+
 planes = st.integers(0, 2**31 - 1)
 variables = st.dictionaries(names, values, min_size=1, max_size=60)
 
@@ -78,10 +81,10 @@ def test_data_survives_its_text(time_s: float, plane: int, values: dict[str, flo
 @settings(deadline=None)
 @given(times, planes, variables)
 def test_data_all_survives_its_packets_which_are_small(time_s: float, plane: int, values: dict[str, float]) -> None:
-    texts = data_all_texts(time_s, plane, values)
+    texts = data_all_texts(time_s, plane, values, SMALL)
     together: dict[str, float] = {}
     for text in texts:
-        assert len(text.encode()) <= LARGEST_REPLY
+        assert len(text.encode()) <= SMALL
         reply = parse_reply(text)
         assert isinstance(reply, DataAll)
         assert (reply.time_s, reply.plane) == (time_s, plane)
@@ -93,19 +96,25 @@ def test_data_all_survives_its_packets_which_are_small(time_s: float, plane: int
 def test_packets_are_filled_up_to_the_last_byte() -> None:
     # "data_all(0.000, plane=1" and ")" are 24 bytes, each variable here 14.
     many = {f"variable{i:02}": 1.0 for i in range(100)}
-    fills = (LARGEST_REPLY - 24) // 14
-    assert [len(text) for text in data_all_texts(0.0, 1, many)] == [24 + 14 * fills, 24 + 14 * (100 - fills)]
-    rest = LARGEST_REPLY - 24 - 14 * 98
-    assert len(data_all_texts(0.0, 1, dict(list(many.items())[:98]))[0]) == LARGEST_REPLY - rest
+    fills = (SMALL - 24) // 14
+    assert [len(text) for text in data_all_texts(0.0, 1, many, SMALL)] == [24 + 14 * fills, 24 + 14 * (100 - fills)]
+    rest = SMALL - 24 - 14 * 98
+    assert len(data_all_texts(0.0, 1, dict(list(many.items())[:98]), SMALL)[0]) == SMALL - rest
     longer = dict(list(many.items())[:97]) | {"v" * (14 + rest - 4): 1.0}
-    assert [len(text) for text in data_all_texts(0.0, 1, longer)] == [LARGEST_REPLY]
+    assert [len(text) for text in data_all_texts(0.0, 1, longer, SMALL)] == [SMALL]
     longer = dict(list(many.items())[:97]) | {"v" * (14 + rest - 3): 1.0}
-    assert len(data_all_texts(0.0, 1, longer)) == 2
+    assert len(data_all_texts(0.0, 1, longer, SMALL)) == 2
+
+
+def test_data_all_is_one_packet_up_to_the_largest_datagram() -> None:
+    many = {f"variable{i:04}": 1.0 for i in range(4000)}
+    (text,) = data_all_texts(0.0, 1, many)
+    assert 1400 < len(text) <= LARGEST_REPLY == 65_507
 
 
 def test_variable_that_no_packet_holds_is_not_sent() -> None:
     with pytest.raises(ProtocolError, match="too long for a packet of 1400 bytes"):
-        data_all_texts(0.0, 1, {"x" * 1400: 1.0})
+        data_all_texts(0.0, 1, {"x" * 1400: 1.0}, SMALL)
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
@@ -141,7 +150,7 @@ def test_lists_read_as_people_write_them() -> None:
 @given(st.text(max_size=3000))
 def test_error_is_one_short_line_of_ascii(reason: str) -> None:
     text = error_text(reason)
-    assert text.isascii() and len(text) <= LARGEST_REPLY and len(text.splitlines()) == 1
+    assert text.isascii() and len(text) <= LARGEST_ERROR and len(text.splitlines()) == 1
     assert isinstance(parse_reply(text), ErrorReply)
 
 

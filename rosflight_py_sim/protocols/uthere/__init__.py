@@ -26,6 +26,7 @@ from rosflight_py_sim.protocols.uthere.commands import (
 )
 from rosflight_py_sim.protocols.uthere.parser import MOST_COMMANDS, parse_packet, text_of
 from rosflight_py_sim.protocols.uthere.replies import (
+    LARGEST_ERROR,
     LARGEST_REPLY,
     ClientIpList,
     Data,
@@ -43,6 +44,7 @@ from rosflight_py_sim.protocols.uthere.replies import (
 from rosflight_py_sim.protocols.uthere.syntax import UthereError
 
 __all__ = [
+    "LARGEST_ERROR",
     "LARGEST_REPLY",
     "MOST_COMMANDS",
     "ClientIpList",

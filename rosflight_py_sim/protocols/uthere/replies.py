@@ -11,8 +11,11 @@ from rosflight_py_sim.protocols.protocol_error import ProtocolError
 from rosflight_py_sim.protocols.uthere.parameters import PARAMETERS, Number
 from rosflight_py_sim.protocols.uthere.syntax import Argument, RefusedError, Statement, UthereError, shown
 
-LARGEST_REPLY = 1400
-"""Greatest size of a packet, bytes, so that no network fragments it."""
+LARGEST_REPLY = 65_507
+"""Bytes of the largest UDP datagram over IPv4."""
+
+LARGEST_ERROR = 512
+"""Bytes of the longest error reply."""
 
 _ANY = Number(-1.7976931348623157e308, 1.7976931348623157e308, "")
 
@@ -74,8 +77,8 @@ def data_text(time_s: float, plane: int, values: Mapping[str, float]) -> str:
     return f"{_head('data', time_s, plane)}, {', '.join(map(_value_text, values, values.values()))})"
 
 
-def data_all_texts(time_s: float, plane: int, values: Mapping[str, float]) -> list[str]:
-    """Texts of a DataAll, each with time and plane and at most LARGEST_REPLY bytes long.
+def data_all_texts(time_s: float, plane: int, values: Mapping[str, float], largest: int = LARGEST_REPLY) -> list[str]:
+    """Texts of a DataAll, each with time and plane and at most `largest` bytes long.
 
     Raises:
         ProtocolError: a number is not finite, or a name does not fit into a packet.
@@ -84,9 +87,9 @@ def data_all_texts(time_s: float, plane: int, values: Mapping[str, float]) -> li
     texts, text = [], head
     for name, value in values.items():
         more = ", " + _value_text(name, value)
-        if len(head) + len(more) >= LARGEST_REPLY:
-            raise ProtocolError(f"variable {shown(name)} is too long for a packet of {LARGEST_REPLY} bytes")
-        if len(text) + len(more) >= LARGEST_REPLY:
+        if len(head) + len(more) >= largest:
+            raise ProtocolError(f"variable {shown(name)} is too long for a packet of {largest} bytes")
+        if len(text) + len(more) >= largest:
             texts.append(text + ")")
             text = head
         text += more
@@ -96,7 +99,7 @@ def data_all_texts(time_s: float, plane: int, values: Mapping[str, float]) -> li
 def error_text(reason: str) -> str:
     """Text of an ErrorReply: one line of ASCII, truncated if it is too long."""
     line = " ".join(reason.encode("ascii", "replace").decode("ascii").split())
-    return f"error({line[: LARGEST_REPLY - len('error()')]})"
+    return f"error({line[: LARGEST_ERROR - len('error()')]})"
 
 
 def parse_reply(text: str) -> Reply | UthereError:
