@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import argparse
+import math
+import sys
 import time
 
 from rosflight_py_sim.parameters import ParameterError
 
 # Time limit for the flight controller's status, in system time; processes started one by one need this long.
 PATIENCE_S = 60.0
+
+# System time (s) within which running flight controllers are discovered, and without a further one after which the
+# list counts as complete.
+DISCOVERY_S = 2.5
+_SETTLING_S = 1.0
+
+_STATUS_TYPE = "rosflight_msgs/msg/Status"
+_HINT = "is the simulation running, not paused, and in this ROS_DOMAIN_ID?"
 
 
 def add_hand_over_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -17,14 +27,14 @@ def add_hand_over_parser(commands: argparse._SubParsersAction[argparse.ArgumentP
         "hand-over",
         help="arm the vehicles of a running simulation, and enable offboard control",
         description="Calibrate the IMU, arm, and switch the RC override off, through services. The vehicle then "
-        "follows the commands sent to the flight controller.",
+        "follows the commands sent to the flight controller. Without --namespace, every vehicle found is handed over.",
         epilog="Everything after --ros-args goes to ROS.",
     )
     parser.add_argument(
         "--namespace",
         action="append",
         metavar="NS",
-        help="namespace of a vehicle's nodes; may be repeated (default: none)",
+        help="namespace of a vehicle's nodes; may be repeated (default: all that are found)",
     )
     parser.set_defaults(command=_run)
 
@@ -37,11 +47,11 @@ def _run(options: argparse.Namespace) -> int:
     from rosflight_py_sim.nodes.pilot import Pilot
     from rosflight_py_sim.nodes.running import initialise, refusals_of_ros
 
-    names = options.namespace or [""]
     initialise(["rosflight_py_sim", *options.ros_arguments])
     executor = SingleThreadedExecutor()
     pilots: dict[str, Pilot] = {}
     try:
+        names = options.namespace or _namespaces_found()
         with refusals_of_ros():
             for name in names:
                 # Checked first: the error of a partly constructed node would be less clear.
@@ -49,19 +59,23 @@ def _run(options: argparse.Namespace) -> int:
                 pilots[name] = Pilot(namespace=name)
                 executor.add_node(pilots[name])
         printed: dict[str, str] = {}
-        end_s = time.monotonic() + PATIENCE_S
+        start_s = time.monotonic()
+        notice_s = start_s + DISCOVERY_S
         while rclpy.ok() and not all(pilot.done or pilot.failure for pilot in pilots.values()):
             executor.spin_once(timeout_sec=0.1)
             for name, pilot in pilots.items():
                 if pilot.has_status and printed.get(name) != pilot.doing:
                     printed[name] = pilot.doing
                     print(f"{name}: {pilot.doing}" if name else pilot.doing, flush=True)
-            silent = [name or "/" for name, pilot in pilots.items() if not pilot.has_status]
-            if silent and time.monotonic() > end_s:
+            silent = ", ".join(name or "/" for name, pilot in pilots.items() if not pilot.has_status)
+            if silent and time.monotonic() > start_s + PATIENCE_S:
                 raise ParameterError(
-                    f"no flight controller status received in namespace {', '.join(silent)} within {PATIENCE_S:g} s "
-                    "(is the simulation running, in this ROS_DOMAIN_ID and --namespace?)"
+                    f"no flight controller status received in namespace {silent} within {PATIENCE_S:g} s ({_HINT})"
                 )
+            if silent and time.monotonic() > notice_s:
+                notice_s = math.inf
+                text = f"no flight controller status received in namespace {silent} yet; waiting up to {PATIENCE_S:g} s"
+                print(f"{text} ({_HINT})", file=sys.stderr, flush=True)
     finally:
         for pilot in pilots.values():
             pilot.destroy_node()
@@ -71,3 +85,40 @@ def _run(options: argparse.Namespace) -> int:
     if failures:
         raise ParameterError("; ".join(failures))
     return 0
+
+
+def _namespaces_found() -> list[str]:
+    """Namespaces in which a flight controller publishes its status, in alphabetical order.
+
+    A namespace in ROS's arguments (`__ns`) is the only one.
+
+    Raises:
+        ParameterError: none was found.
+    """
+    from rclpy.node import Node
+
+    from rosflight_py_sim.interfaces.step_topics import STATUS
+
+    node = Node("hand_over")
+    try:
+        if node.get_namespace() != "/":
+            return [""]
+        ending = f"/{STATUS.name}"
+        found: set[str] = set()
+        end_s = time.monotonic() + DISCOVERY_S
+        while time.monotonic() < end_s:
+            time.sleep(0.1)
+            now = {
+                topic.removesuffix(ending).lstrip("/")
+                for topic, types in node.get_topic_names_and_types()
+                if topic.endswith(ending) and _STATUS_TYPE in types and node.count_publishers(topic)
+            }
+            if now - found:
+                # The others of a fleet may follow.
+                end_s = time.monotonic() + _SETTLING_S
+                found |= now
+        if not found:
+            raise ParameterError(f"no flight controller found within {DISCOVERY_S:g} s ({_HINT})")
+        return sorted(found)
+    finally:
+        node.destroy_node()
