@@ -7,6 +7,7 @@ import math
 import sys
 import time
 
+from rosflight_py_sim import topic_names
 from rosflight_py_sim.parameters import ParameterError
 
 # Time limit for the flight controller's status, in system time; processes started one by one need this long.
@@ -44,7 +45,6 @@ def _run(options: argparse.Namespace) -> int:
     from rclpy.executors import SingleThreadedExecutor
     from rclpy.validate_namespace import validate_namespace
 
-    from rosflight_py_sim.nodes.pilot import Pilot
     from rosflight_py_sim.nodes.running import initialise, refusals_of_ros
 
     initialise(["rosflight_py_sim", *options.ros_arguments])
@@ -52,6 +52,9 @@ def _run(options: argparse.Namespace) -> int:
     pilots: dict[str, Pilot] = {}
     try:
         names = options.namespace or _namespaces_found()
+        # Imported here, because a search that finds nothing does not need it.
+        from rosflight_py_sim.nodes.pilot import Pilot
+
         with refusals_of_ros():
             for name in names:
                 # Checked first: the error of a partly constructed node would be less clear.
@@ -97,13 +100,11 @@ def _namespaces_found() -> list[str]:
     """
     from rclpy.node import Node
 
-    from rosflight_py_sim.interfaces.step_topics import STATUS
-
     node = Node("hand_over")
     try:
         if node.get_namespace() != "/":
             return [""]
-        ending = f"/{STATUS.name}"
+        ending = f"/{topic_names.STATUS}"
         found: set[str] = set()
         end_s = time.monotonic() + DISCOVERY_S
         while time.monotonic() < end_s:
