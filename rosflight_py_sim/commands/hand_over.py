@@ -13,9 +13,9 @@ from rosflight_py_sim.parameters import ParameterError
 # Time limit for the flight controller's status, in system time; processes started one by one need this long.
 PATIENCE_S = 60.0
 
-# System time (s) within which running flight controllers are discovered, and without a further one after which the
+# System time (s) within which the nodes of a simulation are discovered, and without a further vehicle after which the
 # list counts as complete.
-DISCOVERY_S = 2.5
+DISCOVERY_S = 3.0
 _SETTLING_S = 1.0
 
 _STATUS_TYPE = "rosflight_msgs/msg/Status"
@@ -106,7 +106,8 @@ def _namespaces_found() -> list[str]:
             return [""]
         ending = f"/{topic_names.STATUS}"
         found: set[str] = set()
-        end_s = time.monotonic() + DISCOVERY_S
+        start_s = time.monotonic()
+        end_s, has_noted = start_s + DISCOVERY_S, False
         while time.monotonic() < end_s:
             time.sleep(0.1)
             now = {
@@ -118,8 +119,12 @@ def _namespaces_found() -> list[str]:
                 # The others of a fleet may follow.
                 end_s = time.monotonic() + _SETTLING_S
                 found |= now
+            elif not (found or has_noted) and time.monotonic() > end_s - 0.2 and len(node.get_node_names()) > 1:
+                # Nodes of a simulation that is starting.
+                end_s, has_noted = start_s + PATIENCE_S, True
+                print(f"no flight controller found yet; waiting up to {PATIENCE_S:g} s ({_HINT})", file=sys.stderr)
         if not found:
-            raise ParameterError(f"no flight controller found within {DISCOVERY_S:g} s ({_HINT})")
+            raise ParameterError(f"no flight controller found within {time.monotonic() - start_s:.0f} s ({_HINT})")
         return sorted(found)
     finally:
         node.destroy_node()

@@ -41,8 +41,7 @@ def test_namespace_that_ros_does_not_take_is_refused(processes: Processes) -> No
 
 
 def test_it_hands_over_every_vehicle_that_it_finds(processes: Processes) -> None:
-    options = ("--vehicle", "multirotor", "--count", "2", "--real-time-multiplier", "0")
-    simulation = processes.command("sim", *options)
+    simulation = processes.command("sim", "--vehicle", "multirotor", "--count", "2")
     observer = processes.observer()
     heard: dict[str, Status] = {}
     for name in ("multirotor_1", "multirotor_2"):
@@ -63,7 +62,7 @@ def test_it_hands_over_every_vehicle_that_it_finds(processes: Processes) -> None
 def test_it_reports_that_it_has_found_nothing(processes: Processes) -> None:
     command = processes.command("hand-over")
     assert command.wait() == 1
-    assert command.complaints[0].startswith("rosflight_py_sim: no flight controller found within 2.5 s")
+    assert command.complaints[0].startswith("rosflight_py_sim: no flight controller found within 3 s")
 
 
 def test_it_reports_a_namespace_without_a_flight_controller_long_before_it_gives_up(processes: Processes) -> None:
