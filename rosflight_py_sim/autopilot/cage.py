@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 
 from rosflight_py_sim.autopilot.flight_state import FlightState
@@ -16,6 +16,7 @@ from rosflight_py_sim.autopilot.fly_target import (
     AirspeedTarget,
     AltitudeTarget,
     ClimbTarget,
+    CourseTarget,
     FlyTarget,
     PitchTarget,
     PositionTarget,
@@ -259,6 +260,10 @@ class Cage:
                     quantities["throttle"] = part.throttle
         bits = self.exceeded(quantities)
         return bits | 1 << CageBit.TARGET if bits else 0
+
+    def of_waypoint(self, target: FlyTarget) -> int:
+        """Bitmap of a waypoint, as `of_target`, but without the range: it limits the plane, not its route."""
+        return self.of_target(replace(target, lateral=CourseTarget(0.0)))
 
 
 def bit_names(bits: int) -> str:

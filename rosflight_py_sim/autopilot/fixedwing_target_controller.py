@@ -14,10 +14,12 @@ from rosflight_py_sim.autopilot.fly_target import (
     Lateral,
     PositionTarget,
     RollTarget,
+    Vertical,
 )
 from rosflight_py_sim.autopilot.guided import Guided
 from rosflight_py_sim.autopilot.longitudinal_loops import LONGITUDINAL_LOOP_PARAMETERS, LongitudinalLoops, Zone
 from rosflight_py_sim.autopilot.loops import PiLoop, SlewLimit, within, wrap_angle
+from rosflight_py_sim.autopilot.overflight import Overflight
 from rosflight_py_sim.autopilot.path_segments import FIELD_PARAMETERS, Arc, FieldGains
 from rosflight_py_sim.autopilot.setpoint import Vector3
 from rosflight_py_sim.autopilot.surface_loops import SURFACE_LOOP_PARAMETERS, SurfaceCommand, SurfaceLoops
@@ -82,7 +84,8 @@ class FixedwingTargetController(TargetController):
         phi_c = phi_ff + k_p (chi_c - chi) + k_i int(chi_c - chi),   tan(phi_ff) = V_g^2 kappa / g
 
     A heading is held in the same way with the yaw angle. A position is approached and circled clockwise by the vector
-    field of an orbit (eq. 10.13). Pitch angle and throttle come from LongitudinalLoops, surfaces from SurfaceLoops.
+    field of an orbit (eq. 10.13), after an Overflight if the target says so. Pitch angle and throttle come from
+    LongitudinalLoops, surfaces from SurfaceLoops.
 
     Commanded angles and throttle are rate-limited by `roll_slew`, `pitch_slew` and `spool_up_time`, so that a new
     target does not make the surfaces jump. Valid below the stall, with the inner loops (roll, pitch) several times
@@ -99,6 +102,7 @@ class FixedwingTargetController(TargetController):
         self._roll = SlewLimit(n["roll_slew"])
         self._pitch = SlewLimit(n["pitch_slew"])
         self._throttle = SlewLimit(1.0 / n["spool_up_time"])
+        self._overflight: Overflight | None = None
         self._runway: tuple[Vector3, float] | None = None
         self._climbed = 0.0
 
@@ -124,6 +128,7 @@ class FixedwingTargetController(TargetController):
         self._surfaces.reset()
         for slew in (self._roll, self._pitch, self._throttle):
             slew.reset()
+        self._overflight = None
         self._runway = None
         self._climbed = 0.0
 
@@ -134,6 +139,7 @@ class FixedwingTargetController(TargetController):
         self._surfaces.adopt(old._surfaces)
         for name in ("_roll", "_pitch", "_throttle"):
             getattr(self, name).reset(getattr(old, name).value)
+        self._overflight = old._overflight
         self._runway, self._climbed = old._runway, old._climbed
 
     def stand(self, state: FlightState) -> Guided:
@@ -175,7 +181,7 @@ class FixedwingTargetController(TargetController):
             ValueError: the state is not finite; the controller is unchanged.
         """
         _require_finite(state)
-        roll, direction, (north, east) = self._turned(state, target.lateral, dt)
+        roll, direction, (north, east) = self._turned(state, target, dt)
         pitch, throttle = self._longitudinal.update(state, target.speed, target.vertical, dt)
         if self._roll.value is None:
             self._roll.reset(state.roll)
@@ -187,15 +193,22 @@ class FixedwingTargetController(TargetController):
         height = target.vertical.altitude_m if isinstance(target.vertical, AltitudeTarget) else state.height
         return _guided(surfaces, self._throttle.update(throttle, dt), (north, east, -height), direction)
 
-    def _turned(self, state: FlightState, lateral: Lateral, dt: float) -> tuple[float, float, tuple[float, float]]:
+    def _turned(self, state: FlightState, target: FlyTarget, dt: float) -> tuple[float, float, tuple[float, float]]:
         """Roll angle (rad), target direction (rad) and target position."""
+        lateral: Lateral = target.lateral
         here = state.position_ned[:2]
+        if not isinstance(lateral, PositionTarget):
+            self._overflight = None
         if isinstance(lateral, RollTarget):
             return lateral.roll_rad, state.course, here
         if isinstance(lateral, HeadingTarget):
             heading = lateral.heading_rad
             return self._course.update(wrap_angle(heading - state.yaw), dt), heading, here
-        if isinstance(lateral, PositionTarget):
+        if isinstance(lateral, PositionTarget) and self._overflies(lateral, target.vertical):
+            assert self._overflight is not None
+            here = (lateral.north_m, lateral.east_m)
+            lateral = CourseTarget(self._overflight.course(state))
+        elif isinstance(lateral, PositionTarget):
             circle = Arc(
                 (lateral.north_m, lateral.east_m, 0.0), self._number["loiter_radius"], _CLOCKWISE, 0.0, 0.0, 0.0
             )
@@ -206,6 +219,16 @@ class FixedwingTargetController(TargetController):
         error = wrap_angle(lateral.course_rad - state.course)
         roll = self._course.update(error, dt, feed_forward=within(turn, self._number["max_roll"]))
         return roll, lateral.course_rad, here
+
+    def _overflies(self, place: PositionTarget, vertical: Vertical) -> bool:
+        """Whether the position is still to be passed over before it is circled."""
+        if not place.overfly:
+            self._overflight = None
+            return False
+        point = (place.north_m, place.east_m, vertical.altitude_m if isinstance(vertical, AltitudeTarget) else None)
+        if self._overflight is None or self._overflight.point != point:
+            self._overflight = Overflight(point, self._number["max_roll"])
+        return not self._overflight.has_passed
 
 
 def _guided(surfaces: SurfaceCommand, throttle: float, position_ned: Vector3, direction: float) -> Guided:

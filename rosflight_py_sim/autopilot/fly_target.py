@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 
@@ -13,10 +13,14 @@ class TargetError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class PositionTarget:
-    """Fly to a position (m from home) and stay there: a fixed wing circles, a multirotor hovers."""
+    """Fly to a position (m from home) and stay: a fixed wing circles it, a multirotor hovers.
+
+    With `overfly`, a fixed wing passes over the position before it circles. Targets that differ only in this are equal.
+    """
 
     north_m: float
     east_m: float
+    overfly: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

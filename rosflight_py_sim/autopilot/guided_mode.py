@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from rosflight_py_sim.autopilot.cage import CAGE_PARAMETERS, Cage, CageBit, Observed, bit_names
 from rosflight_py_sim.autopilot.fly_target import AirspeedTarget, AltitudeTarget, FlyTarget, PositionTarget
@@ -168,13 +169,20 @@ class GuidedModeSupervisor:
         return ""
 
     def fly_to(self, target: FlyTarget) -> str:
-        """Fly to a position and circle it."""
-        return self._take_goal("fly_to", target)
+        """Fly over a position and circle it; altitude and airspeed must be inside the cage."""
+        refusal = self._refused_outside("fly_to", target)
+        if refusal:
+            return refusal
+        assert isinstance(target.lateral, PositionTarget)
+        return self._take_goal("fly_to", replace(target, lateral=replace(target.lateral, overfly=True)))
 
     def add_waypoint(self, waypoint: RouteWaypoint) -> str:
-        """Add a waypoint to the buffer, replacing one with the same number."""
+        """Put a waypoint into the buffer, replacing one with the same number; inside the cage as `fly_to`."""
         if self.mode is Mode.MANUAL:
             return self._refused_in_mode("waypoint_add")
+        refusal = self._refused_outside("waypoint_add", waypoint.target)
+        if refusal:
+            return refusal
         if len(self._waypoints) >= MOST_WAYPOINTS and waypoint.id not in self._waypoints:
             return f"waypoint_add refused: the buffer is full ({MOST_WAYPOINTS} waypoints)"
         self._waypoints[waypoint.id] = waypoint
@@ -235,6 +243,11 @@ class GuidedModeSupervisor:
 
     def _refused_in_mode(self, command: str) -> str:
         return f"{command} refused: control_operate_mode is {self.mode} ({self.mode.label})"
+
+    def _refused_outside(self, command: str, target: FlyTarget) -> str:
+        """Refusal of a waypoint whose altitude or airspeed is outside the cage; empty if it is inside."""
+        outside = self._cage.of_waypoint(target)
+        return f"{command} refused: outside the cage ({bit_names(outside)})" if outside else ""
 
     def _take_goal(self, command: str, goal: FlyTarget | Route) -> str:
         if self.mode not in _COMMANDED:

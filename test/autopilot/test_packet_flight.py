@@ -173,6 +173,46 @@ def test_cage_is_broken_on_purpose_and_the_flight_goes_on_by_fly_engage() -> Non
     assert day.refused == 0
 
 
+@pytest.mark.parametrize("wind", [CALM, BREEZE], ids=["calm", "breeze"])
+@pytest.mark.parametrize(
+    ("name", "airspeed", "ahead", "aside", "height"),
+    [
+        ("anaconda", 18.0, 300.0, 0.0, 60.0),
+        ("anaconda", 18.0, 500.0, -400.0, 100.0),
+        # Beside the plane, inside of a circle that it can fly.
+        ("anaconda", 18.0, 0.0, 30.0, 60.0),
+        # Too near for the climb on the first approach.
+        ("anaconda", 18.0, 80.0, 0.0, 160.0),
+        ("aerosonde", 22.0, -100.0, 0.0, 80.0),
+        ("multirotor", 5.0, 60.0, 40.0, 30.0),
+    ],
+)
+def test_fly_to_passes_the_point_and_stays_about_it(
+    name: str, airspeed: float, ahead: float, aside: float, height: float, wind: dict[str, Value]
+) -> None:
+    day = Day(name, wind)
+    day.until(Mode.WAYPOINT)
+    day.fly(15.0)
+    state = day.aircraft.state
+    cos, sin = math.cos(state.course), math.sin(state.course)
+    north, east, _ = state.position_ned
+    point = (north + ahead * cos - aside * sin, east + ahead * sin + aside * cos, -height)
+    place = FlyTarget(PositionTarget(*point[:2]), AirspeedTarget(airspeed), AltitudeTarget(height))
+    assert day.pilot.fly_to(place) == ""
+    nearest = math.inf
+    # 400 m at 15 m/s, and two approaches.
+    for _ in range(round(75.0 / PERIOD_S)):
+        day.step()
+        nearest = min(nearest, math.dist(day.aircraft.state.position_ned, point))
+    assert nearest < 10.0
+    # The radius of the circle and what gusts add; a multirotor hovers.
+    day.fly(30.0)
+    farthest = 1.5 if name == "multirotor" else 120.0
+    for _ in range(round(10.0 / PERIOD_S)):
+        day.step()
+        assert math.dist(day.aircraft.state.position_ned[:2], point[:2]) < farthest
+
+
 def test_stream_that_falls_silent_ends_over_home() -> None:
     day = Day("anaconda", CALM)
     day.until(Mode.WAYPOINT)

@@ -488,6 +488,23 @@ def test_waypoint_that_is_not_there_is_refused() -> None:
     assert flown.mode is Mode.PACKET_TARGET
 
 
+@pytest.mark.parametrize(
+    ("height", "airspeed", "bit"), [(-150.0, 18.0, "altitude"), (80.0, 500.0, "airspeed"), (301.0, 18.0, "altitude")]
+)
+def test_fly_to_and_waypoints_outside_of_the_cage_are_refused_and_change_nothing(
+    height: float, airspeed: float, bit: str
+) -> None:
+    flown = in_mode(Mode.WAYPOINT)
+    flown.pilot.fly_to(PLACE)
+    outside = FlyTarget(PositionTarget(50.0, 0.0), AirspeedTarget(airspeed), AltitudeTarget(height))
+    assert flown.pilot.fly_to(outside) == f"fly_to refused: outside the cage ({bit}, target)"
+    waypoint = RouteWaypoint(5, -1, (50.0, 0.0, -height), airspeed)
+    assert flown.pilot.add_waypoint(waypoint) == f"waypoint_add refused: outside the cage ({bit}, target)"
+    flown.sees()
+    assert (flown.mode, flown.pilot.cage_triggered, flown.controller.told) == (Mode.WAYPOINT, 0, PLACE)
+    assert not flown.pilot.has_waypoint(5)
+
+
 def test_buffer_has_an_end() -> None:
     pilot = in_mode(Mode.WAYPOINT).pilot
     for number in range(MOST_WAYPOINTS):
