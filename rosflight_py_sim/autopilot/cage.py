@@ -181,7 +181,14 @@ _RISING = (
 )
 """Pairs of limits of which the second must not be below the first."""
 
-CAGE_PARAMETERS = ParameterTable(*(limit.parameter for limit in CAGE_LIMITS))
+CAGE_PARAMETERS = ParameterTable(
+    *(limit.parameter for limit in CAGE_LIMITS),
+    Parameter(
+        "cage_handheld_lost_comm",
+        False,
+        "Whether the loss of the safety pilot's transmitter sets the bit HandheldLostComm, and so ends fly()",
+    ),
+)
 
 
 class Cage:
@@ -194,6 +201,7 @@ class Cage:
             ParameterError: a maximum is below its minimum.
         """
         self.limits = {limit.name: number(values, limit.name) for limit in CAGE_LIMITS}
+        self.needs_handheld = bool(values["cage_handheld_lost_comm"])
         for low, high in _RISING:
             if self.limits[low] > self.limits[high]:
                 raise ParameterError(
@@ -234,7 +242,7 @@ class Cage:
             quantities["battery"] = battery_voltage
         return (
             self.exceeded(quantities)
-            | observed.rc_lost << CageBit.HANDHELD_LOST_COMM
+            | (self.needs_handheld and observed.rc_lost) << CageBit.HANDHELD_LOST_COMM
             | (not observed.gps_ok) << CageBit.GPS_BAD
             | (not observed.imu_ok) << CageBit.IMU_DISABLED
         )

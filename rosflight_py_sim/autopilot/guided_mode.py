@@ -239,6 +239,7 @@ class GuidedModeSupervisor:
             "ap_target_from_packet_timeout": self._timeout,
             "waypoint_id": float(self._goal.waypoint_id if isinstance(self._goal, Route) else -1),
             **self._cage.limits,
+            "cage_handheld_lost_comm": float(self._cage.needs_handheld),
         }
 
     def _refused_in_mode(self, command: str) -> str:

@@ -22,8 +22,16 @@ class Board:
         parameters_changed: set when a parameter changes and by a reboot; the caller clears it after reporting.
     """
 
-    def __init__(self, initial: Path | None, storage: Path | None, log: Log, quirks: Quirks = REPAIRED) -> None:
-        """Start the firmware with `quirks`.
+    def __init__(
+        self,
+        initial: Path | None,
+        storage: Path | None,
+        log: Log,
+        quirks: Quirks = REPAIRED,
+        *,
+        offboard_without_rc: bool = False,
+    ) -> None:
+        """Start the firmware with `quirks` and `offboard_without_rc`.
 
         Raises:
             ParameterFileError: the initial file or the memory cannot be read.
@@ -33,6 +41,7 @@ class Board:
         self._written: dict[str, Number] = {}
         self._log = log
         self._quirks = quirks
+        self._offboard_without_rc = offboard_without_rc
         self.reboots = 0
         self.firmware = self._started()
 
@@ -43,8 +52,8 @@ class Board:
         if self._storage is not None and self._storage.exists():
             parameters.load(self._storage)
         parameters.restore(self._written)
-        firmware = Firmware(parameters, self._log, self._quirks)
-        # A restart would load the same values again.
+        firmware = Firmware(parameters, self._log, self._quirks, self._offboard_without_rc)
+        # A start-up would load the same values again.
         parameters.unsaved = False
         parameters.on_change.append(self._note_change)
         self.parameters_changed = True

@@ -194,11 +194,22 @@ class CommandMux:
         self._values[self._throttle_axis] = self._failsafe_throttle
         self.combined[:] = self._values, self._types
 
+    def run_without_rc(self, time_us: int) -> None:
+        """Command what the companion computer does, and as `fail_safe` on each axis without a valid command."""
+        self._expire(time_us)
+        self.fail_safe()
+        active = self._offboard_active
+        for axis in range(COMMANDS):
+            if active >> axis & 1:
+                self._values[axis], self._types[axis] = self._offboard_values[axis], self._offboard_types[axis]
+        self.combined[:] = self._values, self._types
+        self.rc_override = self._inactive()
+        self.due_us = self._next_change_us(time_us)
+
     def run(self, time_us: int) -> None:
         """Interpret the sticks and combine them with the offboard command."""
         self._interpret_sticks()
-        if time_us > self._offboard_time_us + self._timeout_us:
-            self._offboard_active = 0
+        self._expire(time_us)
         override = self._override(time_us)
         self.rc_override = override
         values, types = self._offboard_values.copy(), list(self._offboard_types)
@@ -213,6 +224,19 @@ class CommandMux:
             self._types = types
             self.combined[1] = types
         self.due_us = self._next_change_us(time_us)
+
+    def _expire(self, time_us: int) -> None:
+        if time_us > self._offboard_time_us + self._timeout_us:
+            self._offboard_active = 0
+
+    def _inactive(self) -> int:
+        """Bits of the axes without an offboard command."""
+        active = self._offboard_active
+        bits = 0 if active >> self._throttle_axis & 1 else _T_INACTIVE
+        for axis, _, _, inactive in _STICKS:
+            if not active >> axis & 1:
+                bits |= inactive
+        return bits
 
     def _interpret_sticks(self) -> None:
         receiver = self._receiver

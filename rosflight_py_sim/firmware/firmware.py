@@ -66,9 +66,14 @@ class Firmware(Inputs):
         parameters: FirmwareParameters | None = None,
         log: Callable[[Severity, str], None] | None = None,
         quirks: Quirks = REPAIRED,
+        offboard_without_rc: bool = False,
     ) -> None:
-        """Start; with `quirks` AS_ROSFLIGHT the behaviour is that of rosflight_firmware in its simulator."""
+        """Start; with `quirks` AS_ROSFLIGHT the behaviour is that of rosflight_firmware in its simulator.
+
+        With `offboard_without_rc`, commands of the companion computer stay in force in failsafe.
+        """
         self.quirks = quirks
+        self._offboard_without_rc = offboard_without_rc
         self.parameters = (
             FirmwareParameters(unlimited_numbers=quirks.unlimited_numbers) if parameters is None else parameters
         )
@@ -255,7 +260,9 @@ class Firmware(Inputs):
             last = receiver.last_frame_us
             assert last is not None
             self._rc_due_us = last + rc.RC_TIMEOUT_US + 1
-        if machine.failsafe:
+        if machine.failsafe and self._offboard_without_rc:
+            self.command.run_without_rc(time_us)
+        elif machine.failsafe:
             self.command.fail_safe()
         elif self._rc_due_us < math.inf:
             self.command.run(time_us)

@@ -94,6 +94,12 @@ class SilBoard(SimulationNode):
             "Reproduce the quirks of ROSflight's firmware that are repaired by default (listed in docs/firmware.md)",
             read_only=True,
         ),
+        Parameter(
+            "offboard_without_rc",
+            False,
+            "Follow commands of the companion computer in failsafe, while the RC signal is lost",
+            read_only=True,
+        ),
     )
 
     JOIN: ClassVar[JoinRule] = JoinRule(IMU.name, synchronized=(RC.name, COMMAND.name, "sil_board/run"))
@@ -109,6 +115,7 @@ class SilBoard(SimulationNode):
                 Path(storage).expanduser() if storage else None,
                 self._log,
                 AS_ROSFLIGHT if self.values["as_rosflight"] else REPAIRED,
+                offboard_without_rc=bool(self.values["offboard_without_rc"]),
             )
         except ParameterFileError as error:
             raise ParameterError(str(error)) from error

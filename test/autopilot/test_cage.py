@@ -42,6 +42,7 @@ LIMITS = {
     "cage_wingload_max": 3.0,
     "cage_battery_warn": 21.0,
     "cage_battery_emergency": 19.0,
+    "cage_handheld_lost_comm": True,
 }
 
 
@@ -111,6 +112,11 @@ STATES: list[tuple[str, CageBit, dict[str, Any], dict[str, Any]]] = [
 def test_bit_is_set_by_its_cause_alone(bit: CageBit, inside: dict[str, Any], outside: dict[str, Any]) -> None:
     assert bits_of(observed(INSIDE, **inside)) == []
     assert bits_of(observed(INSIDE, **outside)) == [bit]
+
+
+def test_lost_transmitter_sets_its_bit_only_if_a_parameter_says_so() -> None:
+    assert cage(cage_handheld_lost_comm=False).of_state(observed(INSIDE, rc_lost=True), 23.0) == 0
+    assert not CAGE_PARAMETERS["cage_handheld_lost_comm"].default
 
 
 def test_hard_limits_come_on_top_of_the_soft_ones() -> None:

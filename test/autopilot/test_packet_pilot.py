@@ -198,6 +198,16 @@ def test_override_takes_the_plane_from_the_program_and_ends_fly() -> None:
     assert flown.mode is Mode.WAYPOINT
 
 
+def test_lost_transmitter_leaves_programs_their_plane() -> None:
+    flown = in_mode(Mode.PACKET_TARGET)
+    flown.sees(rc_lost=True)
+    assert flown.fly(AHEAD, 3.0) == [""] * 15
+    assert flown.pilot.disengage() == ""
+    assert flown.pilot.engage() == ""
+    assert flown.fly(AHEAD, 1.0) == [""] * 5
+    assert (flown.mode, flown.pilot.cage_triggered) == (Mode.PACKET_TARGET, 0)
+
+
 def test_override_counts_for_nothing_while_its_transmitter_is_not_heard() -> None:
     flown = in_mode(Mode.MANUAL)
     flown.sees(rc_lost=True)
@@ -325,7 +335,7 @@ CAUSES: dict[CageBit, dict[str, Any]] = {
 
 @pytest.mark.parametrize("bit", CAUSES, ids=lambda bit: bit.name.lower())
 def test_each_cause_ends_fly_is_kept_and_cleared_by_engage(bit: CageBit) -> None:
-    flown = in_mode(Mode.PACKET_TARGET, cage_throttle_maximum=0.9)
+    flown = in_mode(Mode.PACKET_TARGET, cage_throttle_maximum=0.9, cage_handheld_lost_comm=True)
     before = flown.seen
     flown.sees(**CAUSES[bit])
     assert flown.pilot.cage_triggered == flown.pilot.triggered_last == 1 << bit
@@ -517,7 +527,7 @@ def test_variables_tell_modes_bits_and_limits() -> None:
     flown = in_mode(Mode.PACKET_TARGET, cage_roll_max=0.9)
     flown.sees(roll=1.0)
     variables = flown.pilot.variables()
-    limits = {limit.name for limit in CAGE_LIMITS}
+    limits = {limit.name for limit in CAGE_LIMITS} | {"cage_handheld_lost_comm"}
     assert {name: value for name, value in variables.items() if name not in limits} == {
         "control_operate_mode": 5.0,
         "cage_triggered": 512.0,

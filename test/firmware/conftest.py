@@ -18,7 +18,7 @@ STILL = (0.0, 0.0, 0.0)
 class Bench:
     """Steps a controller; `rc` is sent every eighth step unless it is None."""
 
-    def __init__(self, quirks: Quirks = REPAIRED, **parameters: float) -> None:
+    def __init__(self, quirks: Quirks = REPAIRED, *, offboard_without_rc: bool = False, **parameters: float) -> None:
         self.parameters = FirmwareParameters(unlimited_numbers=quirks.unlimited_numbers)
         # A calibrated quadrotor whose switches are 4 arm and 5 override.
         self.parameters.restore(
@@ -35,7 +35,9 @@ class Bench:
         )
         self.parameters.restore(parameters)
         self.told: list[tuple[Severity, str]] = []
-        self.firmware = Firmware(self.parameters, lambda severity, text: self.told.append((severity, text)), quirks)
+        self.firmware = Firmware(
+            self.parameters, lambda severity, text: self.told.append((severity, text)), quirks, offboard_without_rc
+        )
         self.time_us = 0
         self.rc: list[int] | None = [1500, 1500, 1000, 1500, 1000, 1000, 1000, 1000]
         self.accel: Sequence[float] = LEVEL

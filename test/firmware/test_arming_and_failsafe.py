@@ -154,6 +154,39 @@ def test_fixed_wing_glides_in_failsafe(make_bench) -> None:
     assert pwm[4] == 1000.0
 
 
+def test_offboard_without_rc_flies_on_in_failsafe_by_commands_alone(make_bench) -> None:
+    wing = {"FIXED_WING": 1, "PRIMARY_MIXER": 9, "RC_F_AXIS": 0, "ARM_SPIN_MOTORS": 0, "TAKE_MIN_THR": 0}
+    bench = make_bench(offboard_without_rc=True, **wing)
+    bench.switch(5, True)
+    bench.arm()
+    bench.command = (0, 0, [0.7, 0, 0, 0.2, -0.4, 0.1, 0, 0, 0, 0])
+    # The override switch gives the sticks command until their signal is lost.
+    assert bench.run(0.1)[4] == 1000.0
+    rc, bench.rc = bench.rc, None
+    commanded = pytest.approx([1600.0, 1300.0, 1550.0, 1700.0])
+    assert bench.run(0.3)[[0, 1, 2, 4]] == commanded
+    status = bench.firmware.status
+    assert (status.failsafe, status.armed, status.offboard, status.rc_override) == (True, True, True, 0)
+    bench.command = None
+    assert bench.run(0.3)[[0, 1, 2, 4]] == pytest.approx([1500.0, 1500.0, 1500.0, 1000.0])
+    assert not status.offboard
+    # Axes that the command ignores stay in failsafe.
+    bench.command = (0, 0b10000, [0.7, 0, 0, 0.2, -0.4, 0.1, 0, 0, 0, 0])
+    assert bench.run(0.3)[[0, 1, 2, 4]] == pytest.approx([1600.0, 1500.0, 1550.0, 1700.0])
+    bench.rc = rc
+    assert bench.run(0.1)[4] == 1000.0
+    assert not status.failsafe
+
+
+def test_commands_are_not_followed_in_failsafe_by_default(make_bench) -> None:
+    bench = make_bench(TAKE_MIN_THR=0)
+    bench.switch(5, True)
+    bench.arm()
+    bench.command = (2, 0, [0, 0, 0.8, 0.0, 0, 0, 0, 0, 0, 0])
+    bench.rc = None
+    assert bench.run(0.5)[:4] == pytest.approx([1210.0] * 4, abs=1e-6)
+
+
 def test_pulse_outside_the_valid_range_is_a_lost_signal(make_bench) -> None:
     bench = make_bench()
     bench.run(0.1)

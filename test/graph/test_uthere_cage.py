@@ -13,7 +13,7 @@ from rosflight_py_sim.autopilot.cage import CageBit
 from rosflight_py_sim.autopilot.guided_modes import Mode
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.interfaces.diagnostics import DIAGNOSTICS_QOS
-from rosflight_py_sim.protocols.uthere import Data
+from rosflight_py_sim.protocols.uthere import Data, ErrorReply
 from rosflight_py_sim.vehicles import vehicle
 from test.bridge.uthere_bench import Program
 
@@ -44,7 +44,10 @@ class Streamer:
 
         def holds() -> bool:
             for reply in self._program.replies():
-                assert isinstance(reply, Data)
+                if not isinstance(reply, Data):
+                    # What is streamed on after fly() has ended is refused.
+                    assert isinstance(reply, ErrorReply)
+                    continue
                 self.variables |= reply.values
                 self._latest_s = reply.time_s
             if self._line and self._latest_s >= self._next_s:
@@ -122,9 +125,30 @@ def test_cage_ends_fly_and_engage_begins_it_again_and_the_safety_pilot_has_the_l
     program.say("fly_engage(plane=12345)")
     program.until_mode(Mode.PACKET_TARGET)
     program.graph.remove(program.graph.node("rc"))
+    program.until(lambda told: told["failsafe"] == 1, "the transmitter lost")
+    lost_s = program.variables["time"]
+    program.until(lambda told: told["time"] > lost_s + 10.0, "a flight without it")
+    told = program.variables
+    assert (told["control_operate_mode"], told["offboard"], told["cage_triggered"]) == (Mode.PACKET_TARGET, 1, 0)
+    assert told["altitude"] == pytest.approx(130.0, abs=10.0)
+    assert told["throttle"] > 20.0
+    program.say("fly_disengage(plane=12345)")
+    program.until_mode(Mode.RETURN_HOME)
+    program.say("fly_engage(plane=12345)")
+    program.until_mode(Mode.PACKET_TARGET)
+
+    program.graph.set_parameter("bridge", "uthere.cage_handheld_lost_comm", True)
     program.until_mode(Mode.RETURN_HOME)
     assert program.variables["ap_target_from_packet_cage_triggered_last"] == 1 << CageBit.HANDHELD_LOST_COMM
     assert int(program.variables["cage_triggered"]) >> CageBit.HANDHELD_LOST_COMM & 1
+    program.stream("")
+    lost_s = program.variables["time"]
+    program.until(lambda told: told["time"] > lost_s + 10.0, "a flight under power")
+    program.until(lambda told: told["range"] * FOOT < 120.0, "home")
+    told = program.variables
+    assert told["control_operate_mode"] == Mode.RETURN_HOME
+    assert told["altitude"] * FOOT == pytest.approx(HOME_M, abs=5.0)
+    assert told["airspeed"] == pytest.approx(18.0, abs=3.0)
 
 
 def _values(shown: list[DiagnosticArray], key: str) -> set[str]:
