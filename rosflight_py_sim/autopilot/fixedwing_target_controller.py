@@ -17,7 +17,12 @@ from rosflight_py_sim.autopilot.fly_target import (
     Vertical,
 )
 from rosflight_py_sim.autopilot.guided import Guided
-from rosflight_py_sim.autopilot.longitudinal_loops import LONGITUDINAL_LOOP_PARAMETERS, LongitudinalLoops, Zone
+from rosflight_py_sim.autopilot.longitudinal_loops import (
+    LONGITUDINAL_LOOP_PARAMETERS,
+    LongitudinalLoops,
+    Zone,
+    settling_error,
+)
 from rosflight_py_sim.autopilot.loops import PiLoop, SlewLimit, within, wrap_angle
 from rosflight_py_sim.autopilot.overflight import Overflight
 from rosflight_py_sim.autopilot.path_segments import FIELD_PARAMETERS, Arc, FieldGains
@@ -33,7 +38,21 @@ FIXEDWING_TARGET_PARAMETERS = (
     + LONGITUDINAL_LOOP_PARAMETERS
     + FIELD_PARAMETERS
     + ParameterTable(
-        Parameter("max_roll", 0.8, "Largest commanded roll angle", "rad", minimum=0.05, maximum=1.4),
+        Parameter(
+            "max_roll",
+            0.8,
+            "Largest roll angle commanded to hold a course or heading",
+            "rad",
+            minimum=0.05,
+            maximum=1.4,
+        ),
+        Parameter(
+            "roll_integral_gain",
+            1.0,
+            "Commanded roll angle per integrated roll error for a given roll angle",
+            "1/s",
+            minimum=0.0,
+        ),
         Parameter("course_gain", 2.2, "Roll angle per course error", minimum=0.0),
         Parameter("course_integral_gain", 0.459, "Roll angle per integrated course error", "1/s", minimum=0.0),
         Parameter(
@@ -72,6 +91,9 @@ FIXEDWING_TARGET_PARAMETERS = (
 GRAVITY = 9.81
 """Used only by the feed-forward of turns, m/s^2."""
 
+STEEPEST_ROLL = 1.4
+"""Largest roll angle commanded for a given roll angle, rad; the cage is narrower."""
+
 _CLOCKWISE = 1
 
 
@@ -96,6 +118,7 @@ class FixedwingTargetController(TargetController):
         """`values` contains the checked values of FIXEDWING_TARGET_PARAMETERS; others are ignored."""
         n = self._number = {p.name: number(values, p.name) for p in FIXEDWING_TARGET_PARAMETERS}
         self._course = PiLoop(n["course_gain"], n["course_integral_gain"], -n["max_roll"], n["max_roll"])
+        self._given_roll = PiLoop(0.0, n["roll_integral_gain"], -STEEPEST_ROLL, STEEPEST_ROLL)
         self._longitudinal = LongitudinalLoops(values)
         self._surfaces = SurfaceLoops(values)
         self._gains = FieldGains.of(values)
@@ -121,9 +144,29 @@ class FixedwingTargetController(TargetController):
         """Whether the take-off has reached `climb_out_height`."""
         return self._runway is not None and self._climbed >= self._number["climb_out_height"]
 
+    def limits(self, state: FlightState) -> dict[str, float]:
+        """Limits of targets at present.
+
+        A level turn at the roll angle phi multiplies the load by 1 / cos(phi), and so the slowest airspeed by its root.
+        """
+        n = self._number
+        slowest = n["rotation_airspeed"]
+        configured = {
+            "target_airspeed_max": n["full_throttle_airspeed"],
+            "target_climb_min": n["glide_climb"],
+            "target_climb_max": n["full_throttle_climb"],
+        }
+        return {
+            **{name: value for name, value in configured.items() if value},
+            "target_airspeed_min": slowest,
+            "target_pitch_max": self._longitudinal.steepest,
+            "target_roll_max": min(math.acos(min((slowest / max(state.airspeed, 1.0)) ** 2, 1.0)), STEEPEST_ROLL),
+        }
+
     def reset(self) -> None:
         """Reset integrators, filter and take-off."""
         self._course.reset()
+        self._given_roll.reset()
         self._longitudinal.reset()
         self._surfaces.reset()
         for slew in (self._roll, self._pitch, self._throttle):
@@ -135,6 +178,7 @@ class FixedwingTargetController(TargetController):
     def adopt(self, old: FixedwingTargetController) -> None:
         """Copy the state of `old`, after a change of parameters."""
         self._course.reset(old._course.integrated)
+        self._given_roll.reset(old._given_roll.integrated)
         self._longitudinal.adopt(old._longitudinal)
         self._surfaces.adopt(old._surfaces)
         for name in ("_roll", "_pitch", "_throttle"):
@@ -186,10 +230,7 @@ class FixedwingTargetController(TargetController):
         if self._roll.value is None:
             self._roll.reset(state.roll)
             self._pitch.reset(state.pitch)
-        limit = self._number["max_roll"]
-        surfaces = self._surfaces.hold(
-            state, self._roll.update(within(roll, limit), dt), self._pitch.update(pitch, dt), dt
-        )
+        surfaces = self._surfaces.hold(state, self._roll.update(roll, dt), self._pitch.update(pitch, dt), dt)
         height = target.vertical.altitude_m if isinstance(target.vertical, AltitudeTarget) else state.height
         return _guided(surfaces, self._throttle.update(throttle, dt), (north, east, -height), direction)
 
@@ -200,7 +241,13 @@ class FixedwingTargetController(TargetController):
         if not isinstance(lateral, PositionTarget):
             self._overflight = None
         if isinstance(lateral, RollTarget):
-            return lateral.roll_rad, state.course, here
+            given = lateral.roll_rad
+            # The roll angle's own rate (eq. 3.3): in a turn p includes part of the turn rate.
+            turning = state.pitch_rate * math.sin(state.roll) + state.yaw_rate * math.cos(state.roll)
+            rate = state.roll_rate + math.tan(state.pitch) * turning
+            error = settling_error(given - state.roll, rate)
+            return self._given_roll.update(error, dt, feed_forward=given), state.course, here
+        self._given_roll.reset()
         if isinstance(lateral, HeadingTarget):
             heading = lateral.heading_rad
             return self._course.update(wrap_angle(heading - state.yaw), dt), heading, here

@@ -100,6 +100,7 @@ class GuidedModeSupervisor:
         # Target of waypoint commands; None for home.
         self._goal: FlyTarget | Route | None = None
         self._controller = controller
+        self._target_limits: dict[str, float] = {}
         self.configure(values, controller)
         self._target = self._home
 
@@ -215,6 +216,7 @@ class GuidedModeSupervisor:
         self._happens(self._situation(observed))
         self._keep_cage(observed, dt)
         controller, state = self._controller, observed.state
+        self._target_limits = controller.limits(state)
         if self.mode is Mode.TAKE_OFF:
             guided = controller.take_off(state, dt)
             if controller.has_taken_off:
@@ -239,8 +241,11 @@ class GuidedModeSupervisor:
             "ap_target_from_packet_timeout": self._timeout,
             "waypoint_id": float(self._goal.waypoint_id if isinstance(self._goal, Route) else -1),
             **self._cage.limits,
-            "cage_handheld_lost_comm": float(self._cage.needs_handheld),
         }
+
+    def limits(self) -> dict[str, float]:
+        """Further variables of limits, in SI units; those of the vehicle are known after the first update."""
+        return {"cage_handheld_lost_comm": float(self._cage.needs_handheld), **self._target_limits}
 
     def _refused_in_mode(self, command: str) -> str:
         return f"{command} refused: control_operate_mode is {self.mode} ({self.mode.label})"

@@ -14,9 +14,17 @@ from rosflight_py_sim.autopilot.fly_target import (
     ThrottleTarget,
     Vertical,
 )
-from rosflight_py_sim.autopilot.loops import PiLoop
-from rosflight_py_sim.autopilot.surface_loops import MAX_PITCH
+from rosflight_py_sim.autopilot.loops import PiLoop, within
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
+
+MAX_PITCH = Parameter(
+    "max_pitch",
+    0.44,
+    "Largest pitch angle, up and down, commanded to hold height, climb or airspeed",
+    "rad",
+    minimum=0.05,
+    maximum=1.2,
+)
 
 ROTATION_AIRSPEED = Parameter(
     "rotation_airspeed",
@@ -30,6 +38,25 @@ LONGITUDINAL_LOOP_PARAMETERS = ParameterTable(
     Parameter("trim_throttle", 0.603, "Throttle of level flight at design_airspeed", minimum=0.0, maximum=1.0),
     Parameter("trim_pitch", -0.00641, "Pitch angle of level flight at design_airspeed", "rad"),
     MAX_PITCH,
+    Parameter(
+        "full_throttle_airspeed",
+        0.0,
+        "Airspeed of level flight at full throttle: the largest commanded airspeed; 0: unknown",
+        "m/s",
+        minimum=0.0,
+    ),
+    Parameter(
+        "full_throttle_climb",
+        0.0,
+        "Climb rate at full throttle and design_airspeed, for the variable target_climb_max; 0: unknown",
+        "m/s",
+    ),
+    Parameter(
+        "glide_climb",
+        0.0,
+        "Climb rate without throttle at design_airspeed, for the variable target_climb_min; 0: unknown",
+        "m/s",
+    ),
     ROTATION_AIRSPEED,
     Parameter("height_gain", 0.126, "Pitch angle per height error", "rad/m", minimum=0.0),
     Parameter("height_integral_gain", 0.0188, "Pitch angle per integrated height error", "rad/m/s", minimum=0.0),
@@ -51,7 +78,7 @@ LONGITUDINAL_LOOP_PARAMETERS = ParameterTable(
     ),
     Parameter(
         "pitch_integral_gain",
-        1.0,
+        3.0,
         "Commanded pitch angle per integrated pitch error for a given pitch angle",
         "1/s",
         minimum=0.0,
@@ -77,8 +104,16 @@ LONGITUDINAL_LOOP_PARAMETERS = ParameterTable(
     ),
 )
 
+STEEPEST_PITCH = 1.2
+"""Largest pitch angle commanded for a given pitch angle, rad; the cage is narrower."""
+
+# Largest error of a given angle that is integrated (rad), and rate (rad/s) of an approach during which none is.
+_MOST_INTEGRATED, _APPROACHING = 0.1, 0.1
+
 # Relative airspeed error at full or zero throttle above which holding airspeed takes precedence over the climb.
 _SLACK = 0.1
+# Slowest airspeed at a given pitch angle, as a share of rotation_airspeed.
+_SLOWEST = 0.9
 # A climb is resumed when the climb rate exceeds the target by this much, m/s.
 _RESUMED = 0.3
 
@@ -102,10 +137,19 @@ class Zone(enum.Enum):
 _PITCH_IS_GIVEN = (Zone.PITCH, Zone.OPEN)
 
 
+def settling_error(error: float, rate: float) -> float:
+    """Error (rad) of a given angle to integrate, so that a step of the target does not make the angle overshoot.
+
+    It is small, and 0 while the angle approaches its target at a `rate` (rad/s) that shows that it need not be pushed.
+    """
+    return 0.0 if rate * error > 0.0 and abs(rate) > _APPROACHING else within(error, _MOST_INTEGRATED)
+
+
 class LongitudinalLoops:
     """Outer loops of Beard and McLain, Small Unmanned Aircraft (2012), sec. 6.4.
 
-    Commanded airspeed is at least `rotation_airspeed`. With airspeed and height targets, within the hold zone:
+    Commanded airspeed is at least `rotation_airspeed` and at most `full_throttle_airspeed`. With airspeed and height
+    targets, within the hold zone:
 
         theta_c = k_p (h_c - h) + k_i int(h_c - h),      delta_t = trim + k_p (V_c - V) + k_i int(V_c - V)
 
@@ -118,7 +162,8 @@ class LongitudinalLoops:
 
     At a given pitch angle an aircraft climbs with its speed, so throttle holds the height by delta_t = trim + k_p (h_c
     - h) - k_d h' + k_i int(h_c - h). An integrator removes the steady error of the pitch loop: theta_c = theta_given +
-    k_i int(theta_given - theta).
+    k_i int(theta_given - theta). The given pitch angle is followed while the airspeed is at least nine tenths of
+    `rotation_airspeed`; below, the pitch angle holds that airspeed instead.
     """
 
     def __init__(self, values: Values) -> None:
@@ -129,7 +174,9 @@ class LongitudinalLoops:
         self._throttle = PiLoop(n["throttle_gain"], n["throttle_integral_gain"], 0.0, 1.0)
         self._climb_speed = PiLoop(n["climb_speed_gain"], n["climb_speed_integral_gain"], -pitch, pitch)
         self._throttle_height = PiLoop(n["throttle_height_gain"], n["throttle_height_integral_gain"], 0.0, 1.0)
-        self._pitch = PiLoop(0.0, n["pitch_integral_gain"], -pitch, pitch)
+        self._pitch = PiLoop(0.0, n["pitch_integral_gain"], -STEEPEST_PITCH, STEEPEST_PITCH)
+        self._slowest = PiLoop(n["climb_speed_gain"], n["climb_speed_integral_gain"], -STEEPEST_PITCH, STEEPEST_PITCH)
+        self._steepest = STEEPEST_PITCH
         self._zone = Zone.HOLD
         self._moving_height: float | None = None
         self.reset()
@@ -139,6 +186,11 @@ class LongitudinalLoops:
         """Zone of the last command."""
         return self._zone
 
+    @property
+    def steepest(self) -> float:
+        """Largest pitch angle (rad) that the aircraft can hold at present when given one: less at low airspeed."""
+        return self._steepest
+
     def reset(self) -> None:
         """Reset the integrators."""
         self.enter(Zone.HOLD, self._number["trim_pitch"], self._number["trim_throttle"])
@@ -146,14 +198,16 @@ class LongitudinalLoops:
 
     def adopt(self, old: LongitudinalLoops) -> None:
         """Copy the state of `old`."""
-        self._zone, self._moving_height = old._zone, old._moving_height
-        for name in ("_height", "_throttle", "_climb_speed", "_throttle_height", "_pitch"):
+        self._zone, self._moving_height, self._steepest = old._zone, old._moving_height, old._steepest
+        for name in ("_height", "_throttle", "_climb_speed", "_throttle_height", "_pitch", "_slowest"):
             getattr(self, name).reset(getattr(old, name).integrated)
 
     def enter(self, zone: Zone, pitch: float, throttle: float) -> None:
         """Begin a zone with these integrator values."""
         if zone not in _PITCH_IS_GIVEN or self._zone not in _PITCH_IS_GIVEN:
             self._pitch.reset()
+            self._slowest.reset(pitch)
+            self._steepest = STEEPEST_PITCH
         self._zone = zone
         self._height.reset(pitch)
         self._climb_speed.reset(pitch)
@@ -192,10 +246,21 @@ class LongitudinalLoops:
         return self._climb_speed.update(-speed_error, dt), 1.0 if zone is Zone.CLIMB else 0.0
 
     def _airspeed(self, speed: AirspeedTarget) -> float:
-        return max(speed.airspeed, self._number["rotation_airspeed"])
+        wanted = max(speed.airspeed, self._number["rotation_airspeed"])
+        return min(wanted, self._number["full_throttle_airspeed"] or wanted)
 
     def _pitch_command(self, state: FlightState, speed: PitchTarget, dt: float) -> float:
-        return self._pitch.update(speed.pitch_rad - state.pitch, dt, feed_forward=speed.pitch_rad)
+        rate = state.pitch_rate * math.cos(state.roll) - state.yaw_rate * math.sin(state.roll)
+        error = settling_error(speed.pitch_rad - state.pitch, rate)
+        pitch = self._pitch.update(error, dt, feed_forward=speed.pitch_rad)
+        steepest = self._slowest.update(state.airspeed - _SLOWEST * self._number["rotation_airspeed"], dt)
+        if pitch <= steepest:
+            # The limit applies at once when the airspeed falls below the slowest.
+            self._slowest.reset(min(self._slowest.integrated, pitch))
+        command = min(pitch, steepest)
+        # The pitch loop holds another angle than the command.
+        self._steepest = min(steepest - command + state.pitch, STEEPEST_PITCH)
+        return command
 
     def _moved(self, state: FlightState, climb: float, dt: float) -> float:
         """Height of the moving reference above the vehicle, m."""

@@ -104,6 +104,15 @@ class MultirotorTargetController(TargetController):
         """
         self._loops = PositionController(values)
         self._gravity = number(values, "gravity")
+        tilt = number(values, "max_tilt")
+        self._limits = {
+            "target_airspeed_min": 0.0,
+            "target_airspeed_max": number(values, "max_speed"),
+            "target_climb_min": -number(values, "max_descent_speed"),
+            "target_climb_max": number(values, "max_climb_speed"),
+            "target_pitch_max": tilt,
+            "target_roll_max": tilt,
+        }
         self._hover_height = number(values, "hover_height")
         self._roll = SlewLimit(number(values, "tilt_slew"))
         self._pitch = SlewLimit(number(values, "tilt_slew"))
@@ -119,6 +128,10 @@ class MultirotorTargetController(TargetController):
     def has_taken_off(self) -> bool:
         """Whether the take-off has reached `hover_height`."""
         return self._pad is not None and self._climbed >= self._hover_height
+
+    def limits(self, state: FlightState) -> dict[str, float]:
+        """Limits of targets: those of the position controller."""
+        return self._limits
 
     def reset(self) -> None:
         """Reset integrators and take-off."""

@@ -12,7 +12,6 @@ from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, numbe
 DESIGN_AIRSPEED = Parameter(
     "design_airspeed", 18.0, "Airspeed for which the gains are designed", "m/s", minimum=0.0, above_minimum=True
 )
-MAX_PITCH = Parameter("max_pitch", 0.44, "Largest commanded pitch angle, up and down", "rad", minimum=0.05, maximum=1.2)
 
 SURFACE_LOOP_PARAMETERS = ParameterTable(
     DESIGN_AIRSPEED,
@@ -20,7 +19,6 @@ SURFACE_LOOP_PARAMETERS = ParameterTable(
     Parameter("max_aileron", 0.7, "Deflection at full command", "rad", minimum=0.0, above_minimum=True),
     Parameter("max_elevator", 0.7, "Deflection at full command", "rad", minimum=0.0, above_minimum=True),
     Parameter("max_rudder", 0.7, "Deflection at full command", "rad", minimum=0.0, above_minimum=True),
-    MAX_PITCH,
     Parameter("roll_gain", 1.17, "Aileron per roll error", minimum=0.0),
     Parameter("roll_rate_gain", 0.0, "Aileron per roll rate", "s", minimum=0.0),
     Parameter("yaw_damper_gain", 0.0925, "Rudder per washed-out yaw rate", "s", minimum=0.0),
@@ -96,7 +94,7 @@ class SurfaceLoops:
         # Positive elevator deflection turns the nose down. The rate is that of the pitch angle (eq. 3.3): in a turn q
         # includes the turn rate, which must not be damped.
         rate = state.pitch_rate * math.cos(state.roll) - state.yaw_rate * math.sin(state.roll)
-        up = n["pitch_gain"] * (within(pitch, n["max_pitch"]) - state.pitch) - n["pitch_rate_gain"] * rate
+        up = n["pitch_gain"] * (pitch - state.pitch) - n["pitch_rate_gain"] * rate
         elevator = n["trim_elevator"] - scale * up
         return SurfaceCommand(
             n["aileron_sign"] * within(aileron / n["max_aileron"], 1.0),

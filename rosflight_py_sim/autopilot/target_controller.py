@@ -9,6 +9,16 @@ from rosflight_py_sim.autopilot.flight_state import FlightState
 from rosflight_py_sim.autopilot.fly_target import FlyTarget
 from rosflight_py_sim.autopilot.guided import Guided
 
+TARGET_LIMITS = {
+    "target_airspeed_min": "slowest airspeed commanded; nine tenths of it are kept while a pitch angle is given",
+    "target_airspeed_max": "fastest airspeed commanded: that of level flight at full throttle",
+    "target_climb_min": "climb without throttle at the design airspeed; the airspeed takes precedence below",
+    "target_climb_max": "climb at full throttle and the design airspeed; the airspeed takes precedence above",
+    "target_pitch_max": "largest pitch angle that is held at present: less at low airspeed",
+    "target_roll_max": "largest roll angle at which the plane can keep its height at the present airspeed",
+}
+"""Variables of limits that the vehicle sets, and their meaning."""
+
 Self = TypeVar("Self", bound="TargetController")
 
 
@@ -47,6 +57,13 @@ class TargetController(ABC):
     @abstractmethod
     def stand(self, state: FlightState) -> Guided:
         """Command without thrust for a vehicle on the ground; also resets as `reset` does."""
+
+    def limits(self, state: FlightState) -> dict[str, float]:
+        """Limits of targets that the vehicle sets at present, as variables for ground stations, in SI units.
+
+        The names are among `TARGET_LIMITS`.
+        """
+        return {}
 
     @abstractmethod
     def reset(self) -> None:

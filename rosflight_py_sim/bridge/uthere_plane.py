@@ -20,7 +20,7 @@ from rosflight_py_sim.autopilot.multirotor_target_controller import (
     MULTIROTOR_TARGET_PARAMETERS,
     MultirotorTargetController,
 )
-from rosflight_py_sim.autopilot.target_controller import TargetController
+from rosflight_py_sim.autopilot.target_controller import TARGET_LIMITS, TargetController
 from rosflight_py_sim.bridge.front_end_interface import ControllerStatus, Snapshot
 from rosflight_py_sim.bridge.uthere_targets import target_of_fly, target_of_fly_to, waypoint_of
 from rosflight_py_sim.bridge.uthere_units import UTHERE_UNIT_PARAMETERS, UthereUnits
@@ -122,7 +122,7 @@ class UtherePlane:
         self._motors = [int(output) for output in outputs]
         self.pilot = GuidedModeSupervisor(_own(values), _controller(values))
         self._scales = _scales(self._units)
-        known = (*self.pilot.variables(), *VARIABLES, *self._constants)
+        known = (*self.pilot.variables(), "cage_handheld_lost_comm", *TARGET_LIMITS, *VARIABLES, *self._constants)
         self.names = (*FIRST, *(name for name in known if name not in FIRST))
 
     def configure(self, values: Values) -> None:
@@ -178,7 +178,8 @@ class UtherePlane:
 
     def variables(self, snapshot: Snapshot) -> dict[str, float]:
         """Value of each variable that is known so far, in the order of `names`."""
-        own = {name: value * self._scales.get(name, 1.0) for name, value in self.pilot.variables().items()}
+        pilot = self.pilot.variables() | self.pilot.limits()
+        own = {name: value * self._scales.get(name, 1.0) for name, value in pilot.items()}
         known = own | vehicle_variables(snapshot, self._units, self._motors) | self._constants
         return {name: known[name] for name in self.names if name in known and math.isfinite(known[name])}
 
@@ -209,7 +210,7 @@ def _controller(values: Values) -> TargetController:
 
 
 def _scales(units: UthereUnits) -> dict[str, float]:
-    """Factor from SI to Ground Control's unit for each limit of the cage, by name."""
+    """Factor from SI to Ground Control's unit for each limit of the cage and of targets, by name."""
     of_quantity = {
         "altitude": 1.0 / units.altitude,
         "range": 1.0 / units.altitude,
@@ -219,4 +220,6 @@ def _scales(units: UthereUnits) -> dict[str, float]:
         "roll": math.degrees(1.0),
         "pitch": math.degrees(1.0),
     }
-    return {limit.name: of_quantity.get(limit.quantity, 1.0) for limit in CAGE_LIMITS}
+    quantities = {limit.name: limit.quantity for limit in CAGE_LIMITS}
+    quantities |= {name: name.split("_")[1] for name in TARGET_LIMITS}
+    return {name: of_quantity.get(quantity, 1.0) for name, quantity in quantities.items()}

@@ -178,12 +178,10 @@ def test_a_sink_beyond_its_drag_is_flown_at_its_airspeed_as_far_as_it_goes() -> 
     assert -9.0 < flight.mean(lambda s: s.climb) < -1.5
 
 
-def test_angles_beyond_the_limits_are_flown_as_far_as_these() -> None:
-    flight = Flight("anaconda", CALM).fly(FlyTarget(RollTarget(1.5), AirspeedTarget(20.0), AltitudeTarget(HEIGHT)), 8.0)
+def test_course_is_held_with_no_more_roll_than_its_limit() -> None:
+    flight = Flight("anaconda", CALM)
+    flight.fly(FlyTarget(CourseTarget(3.0), AirspeedTarget(20.0), AltitudeTarget(HEIGHT)), 8.0)
     assert max(state.roll for state in flight.states) == pytest.approx(0.8, abs=0.05)
-    flight = Flight("anaconda", CALM).fly(FlyTarget(RollTarget(0.0), PitchTarget(-1.2), ThrottleTarget(0.0)), 5.0)
-    # The limit is one of the command, of which the pitch loop leaves some.
-    assert -0.46 < min(state.pitch for state in flight.states) < -0.3
 
 
 @pytest.mark.parametrize("name", ["anaconda", "aerosonde"])
@@ -251,3 +249,63 @@ def test_changed_parameters_carry_on_from_the_present_flight() -> None:
     # All but the last errors, whose half a step the trapezes of the integrators miss.
     mine, theirs = other.fly(flight.state, target, PERIOD_S), flight.controller.fly(flight.state, target, PERIOD_S)
     assert mine.u == pytest.approx(theirs.u, abs=1e-4)
+
+
+# What the default cage allows: 60 degrees of roll, 40 of pitch.
+CAGE_ROLL, CAGE_PITCH = 1.05, 0.7
+
+
+@pytest.mark.parametrize("roll_deg", [-55.0, 58.0])
+@pytest.mark.parametrize("vertical", [ThrottleTarget(0.65), AltitudeTarget(HEIGHT)], ids=["throttle", "altitude"])
+def test_roll_angle_is_reached_up_to_the_limit_of_the_cage_without_leaving_it(
+    roll_deg: float, vertical: Vertical
+) -> None:
+    flight = Flight("anaconda", CALM)
+    flight.fly(FlyTarget(RollTarget(math.radians(roll_deg)), AirspeedTarget(20.0), vertical), 20.0)
+    assert max(abs(state.roll) for state in flight.states) < CAGE_ROLL
+    assert flight.mean(lambda s: s.roll) == pytest.approx(math.radians(roll_deg), abs=0.01)
+
+
+@pytest.mark.parametrize(("pitch_deg", "throttle"), [(-30.0, 0.0), (-30.0, 0.65), (35.0, 1.0), (25.0, 1.0)])
+def test_pitch_angle_is_reached_up_to_the_limit_of_the_cage_without_leaving_it(
+    pitch_deg: float, throttle: float
+) -> None:
+    flight = Flight("anaconda", CALM)
+    flight.fly(FlyTarget(HeadingTarget(0.3), PitchTarget(math.radians(pitch_deg)), ThrottleTarget(throttle)), 10.0)
+    assert max(abs(state.pitch) for state in flight.states) < CAGE_PITCH
+    # In a dive the aircraft accelerates all the time, and the integrator follows.
+    late = [math.degrees(state.pitch) for state in flight.states[300:]]
+    assert late == pytest.approx([pitch_deg] * len(late), abs=3.0)
+
+
+@pytest.mark.parametrize("name", ["anaconda", "aerosonde"])
+@pytest.mark.parametrize("throttle", [0.0, 0.4, 0.65])
+def test_pitch_angle_that_would_stall_the_aircraft_is_lowered_to_the_limit_that_is_told(
+    name: str, throttle: float
+) -> None:
+    flight = Flight(name, CALM)
+    slowest = 0.9 * number(flight.values, "rotation_airspeed")
+    flight.fly(FlyTarget(HeadingTarget(0.3), PitchTarget(math.radians(35.0)), ThrottleTarget(throttle)), 30.0)
+    # The dip of the transition.
+    assert min(state.airspeed for state in flight.states) > slowest - 2.5
+    assert flight.mean(lambda s: s.airspeed) == pytest.approx(slowest, abs=0.1)
+    limit = flight.controller.limits(flight.state)["target_pitch_max"]
+    assert limit == pytest.approx(flight.state.pitch, abs=0.03)
+    assert limit < math.radians(25.0)
+
+
+@pytest.mark.parametrize("name", ["anaconda", "aerosonde"])
+def test_limits_are_those_that_the_aircraft_reaches(name: str) -> None:
+    flight = Flight(name, CALM)
+    level = AltitudeTarget(HEIGHT)
+    limits = flight.controller.limits(flight.state)
+    flight.fly(FlyTarget(HeadingTarget(0.3), AirspeedTarget(35.0), level), 60.0)
+    assert flight.mean(lambda s: s.airspeed) == pytest.approx(limits["target_airspeed_max"], abs=0.2)
+    flight = Flight(name, CALM)
+    flight.fly(FlyTarget(HeadingTarget(0.3), AirspeedTarget(1.0), level), 40.0)
+    assert flight.mean(lambda s: s.airspeed) == pytest.approx(limits["target_airspeed_min"], abs=0.1)
+    for throttle, limit in ((1.0, "target_climb_max"), (0.0, "target_climb_min")):
+        flight = Flight(name, CALM)
+        flight.fly(FlyTarget(HeadingTarget(0.3), AirspeedTarget(flight.airspeed), ThrottleTarget(throttle)), 40.0)
+        assert flight.mean(lambda s: s.climb) == pytest.approx(limits[limit], abs=0.1)
+    assert math.cos(limits["target_roll_max"]) == pytest.approx((limits["target_airspeed_min"] / flight.airspeed) ** 2)

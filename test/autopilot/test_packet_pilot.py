@@ -527,7 +527,7 @@ def test_variables_tell_modes_bits_and_limits() -> None:
     flown = in_mode(Mode.PACKET_TARGET, cage_roll_max=0.9)
     flown.sees(roll=1.0)
     variables = flown.pilot.variables()
-    limits = {limit.name for limit in CAGE_LIMITS} | {"cage_handheld_lost_comm"}
+    limits = {limit.name for limit in CAGE_LIMITS}
     assert {name: value for name, value in variables.items() if name not in limits} == {
         "control_operate_mode": 5.0,
         "cage_triggered": 512.0,
