@@ -13,7 +13,7 @@ class TargetError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class PositionTarget:
-    """Fly to a position (m from home) and stay: a fixed wing circles it, a multirotor hovers.
+    """Fly to a position (m from home) and stay there: a fixed wing circles, a multirotor hovers.
 
     With `overfly`, a fixed wing passes over the position before it circles. Targets that differ only in this are equal.
     """

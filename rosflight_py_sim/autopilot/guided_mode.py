@@ -178,7 +178,7 @@ class GuidedModeSupervisor:
         return self._take_goal("fly_to", replace(target, lateral=replace(target.lateral, overfly=True)))
 
     def add_waypoint(self, waypoint: RouteWaypoint) -> str:
-        """Put a waypoint into the buffer, replacing one with the same number; inside the cage as `fly_to`."""
+        """Add a waypoint to the buffer, replacing one with the same number; the cage is that of `fly_to`."""
         if self.mode is Mode.MANUAL:
             return self._refused_in_mode("waypoint_add")
         refusal = self._refused_outside("waypoint_add", waypoint.target)

@@ -117,6 +117,14 @@ class FairInbox:
             return False
         return True
 
+    def grant(self, size: float) -> None:
+        """Permit to read more bytes than the rate limit in system time does."""
+        self._allowed = min(self._allowed + size, BURST)
+
+    def charge(self, size: float) -> None:
+        """Count bytes besides the length of the last datagram, for expensive content."""
+        self._allowed -= size
+
     def welcome(self, sender: Address) -> None:
         """Open a socket for this sender if it has none; at the limit, only in place of a silent sender's."""
         self._newcomers[sender] = None

@@ -10,8 +10,16 @@ from rosflight_py_sim.stamps import NANOSECONDS
 MOST_CLIENTS = 64
 MOST_SUBSCRIPTIONS = 256
 """Per client."""
+MOST_PACKETS_HZ = 1000.0
+"""Packets per simulated second to one client."""
+MOST_PACKETS_OF_ALL_HZ = 4000.0
+"""Packets per simulated second to all clients together: sending them takes some 20 ms."""
+EXPIRES_AFTER_S = 600.0
+"""Simulated time after which the subscriptions of a client that sends nothing end."""
 SHORTEST_INTERVAL = 0.02
 """Shortest interval, s; shorter requests are raised to this value."""
+
+_ROUNDING = 1e-6
 
 
 @dataclass
@@ -35,6 +43,13 @@ class _Client:
 
     paused: bool = False
     variables: dict[int, dict[str, _Schedule]] = field(default_factory=dict)
+    packets_hz: float = 0.0
+    last_ns: int = 0
+
+    def count_rate(self) -> None:
+        """Update `packets_hz`."""
+        schedules = (schedule for variables in self.variables.values() for schedule in variables.values())
+        self.packets_hz = sum(NANOSECONDS / schedule.interval_ns for schedule in schedules)
 
     def __len__(self) -> int:
         return sum(map(len, self.variables.values()))
@@ -46,6 +61,7 @@ class Subscriptions:
     def __init__(self) -> None:
         """Start without clients."""
         self._clients: dict[str, _Client] = {}
+        self._time_ns = 0
         # Time interval without due data, for each vehicle, so that most calls return at once.
         self._quiet_ns: dict[int, tuple[int, int]] = {}
 
@@ -64,8 +80,33 @@ class Subscriptions:
                     return False
                 del self._clients[idle]
             client = _Client()
+        client.last_ns = self._time_ns
         self._clients[address] = client
         return True
+
+    def excess(self, address: str, vehicle: int, variable: str, interval: float) -> str:
+        """Reason why a subscription would be too much data: its client's rate, or that of all; empty if it is not."""
+        client = self._clients[address]
+        known = client.variables.get(vehicle, {}).get(variable)
+        more = 1.0 / max(interval, SHORTEST_INTERVAL) - (NANOSECONDS / known.interval_ns if known else 0.0)
+        if client.packets_hz + more > MOST_PACKETS_HZ + _ROUNDING:
+            return f"more than {MOST_PACKETS_HZ:g} packets per second"
+        if sum(one.packets_hz for one in self._clients.values()) + more > MOST_PACKETS_OF_ALL_HZ + _ROUNDING:
+            return f"more than {MOST_PACKETS_OF_ALL_HZ:g} packets per second to all clients together"
+        return ""
+
+    def expire(self, time_ns: int) -> list[str]:
+        """Note the simulated time; return the clients whose subscriptions end now because they sent nothing."""
+        expires_ns = round(EXPIRES_AFTER_S * NANOSECONDS)
+        if not 0 <= time_ns - self._time_ns <= expires_ns:
+            # The first time, or another start of the simulation.
+            for client in self._clients.values():
+                client.last_ns = time_ns
+        self._time_ns = time_ns
+        expired = [address for address, client in self._clients.items() if time_ns - client.last_ns > expires_ns]
+        for address in expired:
+            del self._clients[address]
+        return expired
 
     def add(self, address: str, vehicle: int, variable: str, interval: float) -> bool:
         """Subscribe a client to a variable every `interval` s; False: it has too many subscriptions."""
@@ -74,16 +115,21 @@ class Subscriptions:
         if variable not in variables and len(client) >= MOST_SUBSCRIPTIONS:
             return False
         variables[variable] = _Schedule(round(max(interval, SHORTEST_INTERVAL) * NANOSECONDS))
+        client.count_rate()
         self._quiet_ns.clear()
         return True
 
     def remove(self, address: str, vehicle: int, variable: str) -> bool:
         """End a subscription; return whether it existed."""
-        return self._clients[address].variables.get(vehicle, {}).pop(variable, None) is not None
+        client = self._clients[address]
+        existed = client.variables.get(vehicle, {}).pop(variable, None) is not None
+        client.count_rate()
+        return existed
 
     def clear(self, address: str) -> None:
         """End all subscriptions of a client."""
         self._clients[address].variables.clear()
+        self._clients[address].count_rate()
 
     def pause(self, address: str, paused: bool) -> None:
         """Pause or resume the subscriptions of a client."""

@@ -12,7 +12,7 @@ from rosflight_py_sim.bridge.fair_inbox import FairInbox
 from rosflight_py_sim.bridge.front_end_interface import GuidedState, Logger, OffboardFrontEnd, Snapshot
 from rosflight_py_sim.bridge.peers import address_text
 from rosflight_py_sim.bridge.rare_warnings import RareWarnings
-from rosflight_py_sim.bridge.subscriptions import MOST_CLIENTS, MOST_SUBSCRIPTIONS, Subscriptions
+from rosflight_py_sim.bridge.subscriptions import EXPIRES_AFTER_S, MOST_CLIENTS, MOST_SUBSCRIPTIONS, Subscriptions
 from rosflight_py_sim.bridge.uthere_plane import UTHERE_PLANE_PARAMETERS, FlightCommand, PlaneCommand, UtherePlane
 from rosflight_py_sim.bridge.uthere_settings import UTHERE_SETTINGS, UthereSettings
 from rosflight_py_sim.bridge.uthere_variables import REQUIRED_FIELDS
@@ -42,6 +42,14 @@ _ALL = "all"
 # Greatest number of error replies to one packet.
 _MOST_ERRORS = 8
 
+# Bytes that may be read per second of simulated time, besides those per second of system time, so that programs of a
+# fast simulation are served as often in its time; and bytes that a command counts, besides its length.
+_GRANTED_HZ = 1 << 15
+_COMMAND_COST = 16.0
+
+# Interval of the search for clients to expire, s of simulated time.
+_EXPIRY_PERIOD_NS = NANOSECONDS
+
 # Decimals of the time in data.
 _DECIMALS = 3
 
@@ -69,6 +77,8 @@ class UthereFrontEnd(OffboardFrontEnd):
         "unknown_variable",
         "too_many_clients",
         "too_many_subscriptions",
+        "too_high_rate",
+        "expired_clients",
         "too_long",
         "flooding",
         "unsent",
@@ -90,6 +100,8 @@ class UthereFrontEnd(OffboardFrontEnd):
         self._warn = RareWarnings(logger)
         self._inbox: FairInbox | None = None
         self._subscriptions = Subscriptions()
+        self._time_ns = 0
+        self._expiry_period = -1
 
     def configure(self, values: Values) -> None:
         """Apply changed parameters to all planes.
@@ -163,12 +175,29 @@ class UthereFrontEnd(OffboardFrontEnd):
         """Send data that are due."""
         self._send_data(vehicle, self.planes[vehicle], snapshot)
 
+    def _time_passed(self, time_ns: int) -> None:
+        """Permit what may be done per simulated time, and end the data of clients that have sent nothing for long."""
+        assert self._inbox is not None
+        self._inbox.grant(_GRANTED_HZ * max(time_ns - self._time_ns, 0) / NANOSECONDS)
+        self._time_ns = time_ns
+        period = time_ns // _EXPIRY_PERIOD_NS
+        if period == self._expiry_period:
+            return
+        self._expiry_period = period
+        for client in self._subscriptions.expire(time_ns):
+            text = f"data of {client} ended: nothing received from it for {EXPIRES_AFTER_S:g} s of simulated time"
+            self._count("expired_clients", text)
+            if self._settings.reply_errors:
+                self._reply(client, error_text(text))
+
     # Receiving.
 
     def _read(self, datagram: bytes, client: str) -> bool:
         """Execute the commands of a packet; return whether there was one."""
         self.counters["packets"] += 1
         commands = parse_packet(datagram)
+        assert self._inbox is not None
+        self._inbox.charge(_COMMAND_COST * len(commands))
         makes_sense = any(not isinstance(command, UthereError) for command in commands)
         if makes_sense:
             if not self._subscriptions.register(client):
@@ -228,6 +257,10 @@ class UthereFrontEnd(OffboardFrontEnd):
         if command.variable != _ALL and command.variable not in self.planes[index].names:
             text = f"there is no variable '{command.variable}'; variable=all sends all variables"
             yield self._refuse("unknown_variable", client, text)
+            return
+        excess = self._subscriptions.excess(client, index, command.variable, command.interval)
+        if excess:
+            yield self._refuse("too_high_rate", client, f"{excess}; variable=all needs one for all variables")
         elif not self._subscriptions.add(client, index, command.variable, command.interval):
             text = f"more than {MOST_SUBSCRIPTIONS} variables; end subscriptions with data_remove or data_clear"
             yield self._refuse("too_many_subscriptions", client, text)
@@ -251,6 +284,8 @@ class UthereFrontEnd(OffboardFrontEnd):
 
     def _send_data(self, vehicle: int, plane: UtherePlane, snapshot: Snapshot) -> None:
         """Send the data of a plane to the clients for which they are due."""
+        if vehicle == 0:
+            self._time_passed(snapshot.time_ns)
         time_s = snapshot.time_ns / NANOSECONDS
         if self._epoch is None:
             self._epoch = round(time.time() - time_s, _DECIMALS)

@@ -110,7 +110,7 @@ class UtherePlane:
     """
 
     def __init__(self, number: int, values: Values, constants: Mapping[str, float]) -> None:
-        """`values` holds every parameter of UTHERE_PLANE_PARAMETERS, checked; it may hold others.
+        """`values` contains the checked values of UTHERE_PLANE_PARAMETERS; others are ignored.
 
         `constants` are variables of Ground Control itself, which follow those of the plane.
         """

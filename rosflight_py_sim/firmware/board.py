@@ -53,7 +53,7 @@ class Board:
             parameters.load(self._storage)
         parameters.restore(self._written)
         firmware = Firmware(parameters, self._log, self._quirks, self._offboard_without_rc)
-        # A start-up would load the same values again.
+        # A restart would load the same values again.
         parameters.unsaved = False
         parameters.on_change.append(self._note_change)
         self.parameters_changed = True

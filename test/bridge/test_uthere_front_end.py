@@ -290,6 +290,50 @@ def test_256_variables_are_sent_to_one_program_and_no_more(make: MakeBench) -> N
     assert len(other.packets()) == 10
 
 
+def test_packets_of_one_client_and_of_all_are_bounded_per_simulated_second_and_the_bound_is_told(
+    bench: UthereBench,
+) -> None:
+    programs = [bench.program(f"127.0.2.{k}") for k in range(6)]
+    names = bench.front_end.planes[0].names[:30]
+    for program in programs:
+        program.send(*(f"data_request(variable={name},interval=0.02)" for name in names))
+    bench.read(6 * 30)
+    # 20 variables at 50 Hz each, for four clients.
+    reasons = [[reply.reason for reply in program.replies()] for program in programs]  # type: ignore[union-attr]
+    assert [len(one) for one in reasons] == [10, 10, 10, 10, 30, 30]
+    assert reasons[0][0].startswith("more than 1000 packets per second; variable=all")
+    assert reasons[5][0].startswith("more than 4000 packets per second to all clients together")
+    assert bench.front_end.counters["too_high_rate"] == 100
+    bench.step(200)
+    assert bench.front_end.counters["data_packets"] == pytest.approx(8000, rel=0.02)
+    # A slower interval and a removed variable make room.
+    programs[0].send("data_clear")
+    programs[5].send(f"data_request(variable={names[0]},interval=0.02)")
+    bench.read(2)
+    assert not programs[5].replies()
+
+
+def test_data_of_a_client_that_sends_nothing_for_ten_simulated_minutes_end(bench: UthereBench) -> None:
+    silent, lively = bench.program("127.0.0.2"), bench.program("127.0.0.3")
+    for program in (silent, lively):
+        program.send("data_request(variable=roll,interval=50)")
+    bench.read(2)
+    for _ in range(7):
+        bench.time_ns += 99_000_000_000
+        bench.step()
+        lively.send("request_plane_list")
+        bench.read(1)
+    assert bench.front_end.counters["expired_clients"] == 1
+    last = silent.replies()[-1]
+    assert isinstance(last, ErrorReply)
+    assert "nothing received from it for 600 s of simulated time" in last.reason
+    lively.packets()
+    bench.time_ns += 99_000_000_000
+    bench.step()
+    assert silent.packets() == []
+    assert len(lively.packets()) == 1
+
+
 def test_64_programs_are_sent_data_and_whoever_wants_none_makes_room(bench: UthereBench) -> None:
     programs = [bench.program(f"127.0.1.{k}") for k in range(65)]
     for program in programs[:64]:

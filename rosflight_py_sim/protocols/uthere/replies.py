@@ -12,10 +12,10 @@ from rosflight_py_sim.protocols.uthere.parameters import PARAMETERS, Number
 from rosflight_py_sim.protocols.uthere.syntax import Argument, RefusedError, Statement, UthereError, shown
 
 LARGEST_REPLY = 65_507
-"""Bytes of the largest UDP datagram over IPv4."""
+"""Greatest size of a packet, bytes: that of a UDP datagram over IPv4."""
 
 LARGEST_ERROR = 512
-"""Bytes of the longest error reply."""
+"""Greatest size of an error reply, bytes."""
 
 _ANY = Number(-1.7976931348623157e308, 1.7976931348623157e308, "")
 
