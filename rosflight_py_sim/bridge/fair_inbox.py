@@ -121,6 +121,11 @@ class FairInbox:
         """Permit to read more bytes than the rate limit in system time does."""
         self._allowed = min(self._allowed + size, BURST)
 
+    @property
+    def may_read(self) -> bool:
+        """Whether the rate limit permits to read now."""
+        return self._allowed > 0.0
+
     def charge(self, size: float) -> None:
         """Count bytes besides the length of the last datagram, for expensive content."""
         self._allowed -= size

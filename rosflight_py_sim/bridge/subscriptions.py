@@ -95,6 +95,10 @@ class Subscriptions:
             return f"more than {MOST_PACKETS_OF_ALL_HZ:g} packets per second to all clients together"
         return ""
 
+    def forget(self, address: str) -> None:
+        """End all subscriptions of a client, and its registration if it is registered."""
+        self._clients.pop(address, None)
+
     def expire(self, time_ns: int) -> list[str]:
         """Note the simulated time; return the clients whose subscriptions end now because they sent nothing."""
         expires_ns = round(EXPIRES_AFTER_S * NANOSECONDS)

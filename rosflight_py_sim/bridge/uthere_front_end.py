@@ -1,4 +1,4 @@
-"""uThere Ground Control's text protocol over UDP: programs command planes and receive their data."""
+"""uThere Ground Control's text protocol over UDP and TCP: programs command planes and receive their data."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from rosflight_py_sim.autopilot.cage import bit_names
 from rosflight_py_sim.autopilot.guided import Guided
 from rosflight_py_sim.bridge.fair_inbox import FairInbox
 from rosflight_py_sim.bridge.front_end_interface import GuidedState, Logger, OffboardFrontEnd, Snapshot
+from rosflight_py_sim.bridge.line_server import LineServer
 from rosflight_py_sim.bridge.peers import address_text
 from rosflight_py_sim.bridge.rare_warnings import RareWarnings
 from rosflight_py_sim.bridge.subscriptions import EXPIRES_AFTER_S, MOST_CLIENTS, MOST_SUBSCRIPTIONS, Subscriptions
@@ -43,9 +44,11 @@ _ALL = "all"
 _MOST_ERRORS = 8
 
 # Bytes that may be read per second of simulated time, besides those per second of system time, so that programs of a
-# fast simulation are served as often in its time; and bytes that a command counts, besides its length.
+# fast simulation are served as often in its time; and bytes that a command, and a line by TCP, counts besides its
+# length.
 _GRANTED_HZ = 1 << 15
 _COMMAND_COST = 16.0
+_LINE_COST = 64.0
 
 # Interval of the search for clients to expire, s of simulated time.
 _EXPIRY_PERIOD_NS = NANOSECONDS
@@ -55,10 +58,11 @@ _DECIMALS = 3
 
 
 class UthereFrontEnd(OffboardFrontEnd):
-    """Serves all planes of the simulation on one UDP port.
+    """Serves all planes of the simulation on one UDP port, and on the TCP port of the same number.
 
-    A sender of a command becomes a client, identified by its address without the port. Replies and data are sent only
-    to the port `udp_port_out` of that address. Data rates are in simulated time.
+    The sender of a command becomes a client. A UDP client is identified by its address without the port; replies and
+    data are sent only to the port `udp_port_out` of that address. A TCP client is identified by its connection, over
+    which replies and data are sent, one a line. Data rates are in simulated time.
 
     Attributes:
         planes: in the order of the vehicles.
@@ -76,6 +80,7 @@ class UthereFrontEnd(OffboardFrontEnd):
         "unknown_plane",
         "unknown_variable",
         "too_many_clients",
+        "too_many_connections",
         "too_many_subscriptions",
         "too_high_rate",
         "expired_clients",
@@ -99,6 +104,8 @@ class UthereFrontEnd(OffboardFrontEnd):
         self._index_of = {plane.number: index for index, plane in enumerate(self.planes)}
         self._warn = RareWarnings(logger)
         self._inbox: FairInbox | None = None
+        self._line_server: LineServer | None = None
+        self._tcp_is_next = False
         self._subscriptions = Subscriptions()
         self._time_ns = 0
         self._expiry_period = -1
@@ -114,25 +121,30 @@ class UthereFrontEnd(OffboardFrontEnd):
         super().configure(values)
 
     def open(self) -> None:
-        """Bind the port.
+        """Bind the UDP and the TCP port.
 
         Raises:
-            ParameterError: the port cannot be bound.
+            ParameterError: one of them cannot be bound.
         """
         own = self._settings.own
         try:
             self._inbox = FairInbox(own, self._count)
+            self._line_server = LineServer(own, self._count)
         except OSError as error:
+            self.close()
             raise ParameterError(
                 f"parameters 'uthere.address' and 'uthere.udp_port_in': {address_text(own)} given, which cannot be "
                 f"used: {error.strerror}; allowed: a local address and a free port"
             ) from error
 
     def close(self) -> None:
-        """Close the port."""
+        """Close the ports."""
         if self._inbox is not None:
             self._inbox.close()
             self._inbox = None
+        if self._line_server is not None:
+            self._line_server.close()
+            self._line_server = None
 
     def peer(self, vehicle: int) -> str:
         """Number and address for programs that command the plane."""
@@ -158,11 +170,10 @@ class UthereFrontEnd(OffboardFrontEnd):
 
     def serve(self) -> None:
         """Execute and answer received commands, as many as the rate limit permits."""
-        inbox = self._inbox
-        assert inbox is not None
-        for datagram, sender in inbox.datagrams():
-            if self._read(datagram, client=sender[0]):
-                inbox.welcome(sender)
+        # In turn, because each could use up the limit alone.
+        self._tcp_is_next = not self._tcp_is_next
+        for read in (self._serve_tcp, self._serve_udp) if self._tcp_is_next else (self._serve_udp, self._serve_tcp):
+            read()
 
     def command(self, vehicle: int, snapshot: Snapshot, dt: float) -> Guided | None:
         """Update the plane's commands, and send data that are due."""
@@ -174,6 +185,11 @@ class UthereFrontEnd(OffboardFrontEnd):
     def observe(self, vehicle: int, snapshot: Snapshot) -> None:
         """Send data that are due."""
         self._send_data(vehicle, self.planes[vehicle], snapshot)
+
+    @property
+    def _client_addresses(self) -> list[str]:
+        """Addresses of the clients, without the ports of connections; each once."""
+        return list(dict.fromkeys(client.partition(":")[0] for client in self._subscriptions.addresses))
 
     def _time_passed(self, time_ns: int) -> None:
         """Permit what may be done per simulated time, and end the data of clients that have sent nothing for long."""
@@ -191,6 +207,23 @@ class UthereFrontEnd(OffboardFrontEnd):
                 self._reply(client, error_text(text))
 
     # Receiving.
+
+    def _serve_udp(self) -> None:
+        inbox = self._inbox
+        assert inbox is not None
+        for datagram, sender in inbox.datagrams():
+            if self._read(datagram, client=sender[0]):
+                inbox.welcome(sender)
+
+    def _serve_tcp(self) -> None:
+        inbox, server = self._inbox, self._line_server
+        assert inbox is not None
+        assert server is not None
+        for line, client in server.lines(lambda: inbox.may_read):
+            inbox.charge(_LINE_COST + len(line))
+            self._read(line, client)
+        for client in server.drop_ended():
+            self._subscriptions.forget(client)
 
     def _read(self, datagram: bytes, client: str) -> bool:
         """Execute the commands of a packet; return whether there was one."""
@@ -223,7 +256,7 @@ class UthereFrontEnd(OffboardFrontEnd):
             case RequestPlaneList():
                 self._reply(client, plane_list_text(self._index_of))
             case RequestClientIpList():
-                self._reply(client, client_ip_list_text(self._subscriptions.addresses))
+                self._reply(client, client_ip_list_text(self._client_addresses))
             case DataClear():
                 self._subscriptions.clear(client)
             case DataPause():
@@ -310,7 +343,11 @@ class UthereFrontEnd(OffboardFrontEnd):
 
     def _send(self, kind: str, client: str, text: str) -> None:
         assert self._inbox is not None
-        sent = self._inbox.send(text.encode("ascii"), (client, self._settings.port_out))
+        assert self._line_server is not None
+        if client in self._line_server:
+            sent = self._line_server.send(client, text)
+        else:
+            sent = self._inbox.send(text.encode("ascii"), (client, self._settings.port_out))
         self.counters[kind if sent else "unsent"] += 1
 
     # Counting.

@@ -194,7 +194,9 @@ def test_state_and_counters_are_told_on_diagnostics(serve: Callable[..., Served]
         return {status.name: status for message in heard for status in message.status}
 
     def counted() -> dict[str, str]:
-        return {value.key: value.value for value in told()["bridge: uthere"].values} if "bridge: uthere" in told() else {}
+        return (
+            {value.key: value.value for value in told()["bridge: uthere"].values} if "bridge: uthere" in told() else {}
+        )
 
     served.graph.spin_until(lambda: counted().get("bad_commands") == "1", "the counters")
     assert counted()["refused_commands"] == "1"
