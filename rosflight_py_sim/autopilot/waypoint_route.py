@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from rosflight_py_sim.autopilot.corners import bisector, corner_arc, corner_cut, direction, turn_angle
@@ -43,6 +43,8 @@ _SLIGHT: Final = 0.1
 # Waypoints closer together than this (m) count as one position.
 _ONE_PLACE: Final = 1.0
 _LEAST_RADIUS: Final = 1.0
+# The last waypoint is flown over once more if the vehicle has passed it at a greater distance (m).
+_REACHED: Final = 10.0
 
 
 @dataclass(frozen=True)
@@ -102,6 +104,7 @@ class Route:
         self._start: Vector3 | None = None
         self._leg: PathManager | None = None
         self._has_ended = False
+        self._is_missed = False
         self._turn_bank = number(values, "turn_bank")
         self._gains = _field(_LEAST_RADIUS)
 
@@ -128,8 +131,9 @@ class Route:
             if not self._leg.is_over:
                 course = CourseTarget(wanted.course, wanted.curvature)
                 return FlyTarget(course, AirspeedTarget(wanted.airspeed), AltitudeTarget(wanted.height))
-            self._go_on()
-        return self._to.target
+            self._go_on(state)
+        north, east, _ = self._to.position_ned
+        return replace(self._to.target, lateral=PositionTarget(north, east, overfly=self._is_missed))
 
     def _read_waypoints(self, state: FlightState) -> None:
         """Apply changes of the current and the next waypoint."""
@@ -145,13 +149,14 @@ class Route:
             if turning:
                 self._start = state.position_ned
             if self._has_ended and after is not None:
-                self._go_on()
+                self._go_on(state)
                 self._start = None
 
-    def _go_on(self) -> None:
+    def _go_on(self, state: FlightState) -> None:
         """Continue to the next waypoint; stay if there is none."""
         if self._after is None:
             self._has_ended = True
+            self._is_missed = math.dist(state.position_ned[:2], self._to.position_ned[:2]) > _REACHED
             return
         end = self._leg.path[-1] if self._leg is not None else None
         self._start = end.point(end.length) if end is not None else self._to.position_ned

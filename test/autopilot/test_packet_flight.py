@@ -213,6 +213,25 @@ def test_fly_to_passes_the_point_and_stays_about_it(
         assert math.dist(day.aircraft.state.position_ned[:2], point[:2]) < farthest
 
 
+@pytest.mark.parametrize(("ahead", "aside"), [(300.0, 200.0), (0.0, 30.0), (-100.0, 0.0), (0.0, -120.0)])
+def test_single_waypoint_is_passed_wherever_it_lies(ahead: float, aside: float) -> None:
+    day = Day("anaconda", CALM)
+    day.until(Mode.WAYPOINT)
+    day.fly(15.0)
+    state = day.aircraft.state
+    cos, sin = math.cos(state.course), math.sin(state.course)
+    north, east, _ = state.position_ned
+    point = (north + ahead * cos - aside * sin, east + ahead * sin + aside * cos, -60.0)
+    day.pilot.add_waypoint(RouteWaypoint(1, -1, point, 18.0))
+    day.pilot.fly_to_waypoint(1)
+    nearest = math.inf
+    for _ in range(round(60.0 / PERIOD_S)):
+        day.step()
+        nearest = min(nearest, math.dist(day.aircraft.state.position_ned, point))
+    assert nearest < 10.0
+    assert math.dist(day.aircraft.state.position_ned[:2], point[:2]) < 120.0
+
+
 def test_stream_that_falls_silent_ends_over_home() -> None:
     day = Day("anaconda", CALM)
     day.until(Mode.WAYPOINT)
