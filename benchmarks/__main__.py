@@ -103,7 +103,7 @@ def main() -> None:
     if "paced" in options.parts:
         _print_paced(options, console)
     if "auv" in options.parts:
-        console.print(_auv(options))
+        _print_auv(options, console)
     if "uthere" in options.parts:
         _print_uthere(options, console)
     if "front_ends" in options.parts:
@@ -304,7 +304,7 @@ def _print_endurance(options: argparse.Namespace, console: Console) -> None:
     )
 
 
-def _auv(options: argparse.Namespace) -> Table:
+def _print_auv(options: argparse.Namespace, console: Console) -> None:
     table = Table(title="The AUV protocol: one auv in one process")
     columns = (
         "",
@@ -329,7 +329,13 @@ def _auv(options: argparse.Namespace) -> Table:
             f"{low:.1f} to {high:.1f} ms",
             f"{held['image_hz']:.1f} Hz",
         )
-    return table
+    console.print(table)
+    for rate in (83e3, 1e6):
+        run = measured(f"flooded_run({rate}, {options.seconds}, {options.runs})", "auv_protocol")
+        console.print(
+            f"a client that sends up to {rate:,.0f} thruster messages per second leaves {run['ratio']:.2f} of the "
+            f"speed without clients ({run['flooded']:.1f} of {run['alone']:.1f} times real time; best of the runs)"
+        )
 
 
 def _print_uthere(options: argparse.Namespace, console: Console) -> None:

@@ -1,10 +1,16 @@
-"""The AUV protocol's server in the pool: highest speed, and message rates in real time."""
+"""The AUV protocol's server in the pool: highest speed, also in a flood of commands, and message rates in real time.
+
+    python -m benchmarks.auv_protocol PORT RATE
+
+sends thruster messages to PORT at RATE (1/s) until it is ended.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import socket
+import struct
 import subprocess
 import sys
 import time
@@ -30,6 +36,15 @@ class FreeRun:
 
 
 @dataclass
+class FloodedRun:
+    """Real-time factors of runs by turns, without clients and in a flood of thruster messages; their ratio."""
+
+    alone: float
+    flooded: float
+    ratio: float
+
+
+@dataclass
 class HeldRate:
     """Rates that a client receives from a simulation in real time.
 
@@ -48,6 +63,23 @@ def free_run(cameras: bool, duration_s: float = 5.0) -> FreeRun:
     """Run as fast as possible, in one process at 400 Hz, without clients."""
     run = composed_run("auv", duration_s=duration_s, cameras=cameras, arguments=_arguments(_free_ports()))
     return FreeRun(run.rate / STEPS_PER_S, 1e-6 * run.cpu_us * STEPS_PER_S)
+
+
+def flooded_run(messages_hz: float, duration_s: float = 5.0, turns: int = 3) -> FloodedRun:
+    """Run as above, without cameras, by turns without clients and with one that floods the thrusters' port.
+
+    Each factor is the best of its turns.
+    """
+    alone, flooded = [], []
+    for _ in range(turns):
+        alone.append(free_run(cameras=False, duration_s=duration_s).real_time_factor)
+        ports = _free_ports()
+        command = [sys.executable, "-m", "benchmarks.auv_protocol", str(ports["thruster"]), str(messages_hz)]
+        with subprocess.Popen(command) as flood:
+            run = composed_run("auv", duration_s=duration_s, cameras=False, arguments=_arguments(ports))
+            flood.terminate()
+        flooded.append(run.rate / STEPS_PER_S)
+    return FloodedRun(max(alone), max(flooded), max(flooded) / max(alone))
 
 
 def held_rate(cameras: bool, duration_s: float = 10.0) -> HeldRate:
@@ -100,3 +132,24 @@ def _arguments(ports: dict[str, int]) -> list[str]:
         "world:=pool",
         *(word for name, port in ports.items() for word in ("-p", f"auv_zeromq.{name}_port:={port}")),
     ]
+
+
+def main() -> None:
+    """Flood a port with thruster messages, in bursts of a millisecond."""
+    port, rate = int(sys.argv[1]), float(sys.argv[2])
+    burst_s = 1e-3
+    with zmq.Context() as context, context.socket(zmq.PUSH) as pusher:
+        pusher.linger = 0
+        pusher.connect(f"tcp://127.0.0.1:{port}")
+        due_s, number = time.monotonic(), 0
+        while True:
+            for _ in range(round(rate * burst_s)):
+                number += 1
+                pusher.send(struct.pack("<Bbbbb", 0, number % 100, -(number % 100), 0, 0))
+            # What a busy machine has not let it send is not made up for.
+            due_s = max(due_s + burst_s, time.monotonic() - 0.1)
+            time.sleep(max(0.0, due_s - time.monotonic()))
+
+
+if __name__ == "__main__":
+    main()

@@ -12,9 +12,9 @@ from rosflight_py_sim.bridge.rare_warnings import RareWarnings
 from rosflight_py_sim.bridge.zeromq_sockets import ZeroMqSockets
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values, number
 from rosflight_py_sim.protocols.auv_zeromq import (
+    COMMAND_LENGTH,
     FULL_POWER,
     LARGEST_ID,
-    CommandLengthError,
     Images,
     TelemetryError,
     clamped,
@@ -22,6 +22,7 @@ from rosflight_py_sim.protocols.auv_zeromq import (
     encode_images,
     encode_telemetry,
     telemetry,
+    wrong_length,
 )
 from rosflight_py_sim.pulse_width import CENTRE_US, HIGH_US, LOW_US, OUTPUTS
 from rosflight_py_sim.stamps import NANOSECONDS
@@ -239,35 +240,43 @@ class AuvFrontEnd(ActuatorFrontEnd):
         return int(number(self.values, f"auv_zeromq.{name}_port"))
 
     def _take_commands(self) -> bool:
-        """Apply the queued commands; return whether there were any."""
+        """Apply the queued commands; return whether there were any.
+
+        All of an AUV together have the effect of the last one, so that a flood costs little more than its reading.
+        """
+        queued: dict[int, list[bytes]] = {}
         any_came = False
         for message in self._thrusters.messages():
             any_came = True
             if message is None:
                 self._pass_over("multipart", "thruster message of several frames; allowed: one")
+            elif len(message) != COMMAND_LENGTH:
+                self._pass_over("wrong_length", wrong_length(message))
             else:
-                self._take(message)
+                queued.setdefault(message[0], []).append(message)
+        for auv_id, messages in queued.items():
+            auv = self._by_id.get(auv_id)
+            if auv is None:
+                allowed = f"{min(self._by_id)} to {max(self._by_id)}"
+                self._pass_over("unknown_id", f"thruster message for AUV {auv_id}; allowed: {allowed}", len(messages))
+            else:
+                self._apply(auv, messages)
         return any_came
 
-    def _take(self, message: bytes) -> None:
-        try:
-            command = decode_thrusters(message)
-        except CommandLengthError as error:
-            self._pass_over("wrong_length", str(error))
-            return
-        auv = self._by_id.get(command.auv_id)
-        if auv is None:
-            given = f"thruster message for AUV {command.auv_id}"
-            self._pass_over("unknown_id", f"{given}; allowed: {min(self._by_id)} to {max(self._by_id)}")
-            return
+    def _apply(self, auv: _Auv, messages: list[bytes]) -> None:
         if auv.commander:
             text = f"thruster message for AUV {auv.auv_id}, which is commanded by {auv.commander}"
-            self._pass_over("refused_commands", text)
+            self._pass_over("refused_commands", text, len(messages))
             return
-        self.counters["commands"] += 1
+        self.counters["commands"] += len(messages)
         auv.awaited = False
-        powers = command.powers
-        requested = [old if power is None else power for power, old in zip(powers, auv.powers, strict=True)]
+        newest: list[int | None] = [None] * len(THRUSTERS)
+        for message in reversed(messages):
+            powers = decode_thrusters(message).powers
+            newest = [older if newer is None else newer for newer, older in zip(newest, powers, strict=True)]
+            if None not in newest:
+                break
+        requested = [old if power is None else power for power, old in zip(newest, auv.powers, strict=True)]
         auv.powers = [clamped(power) for power in requested]
         if auv.powers != requested:
             text = f"powers {requested} of AUV {auv.auv_id} are clamped; allowed: -{FULL_POWER} to {FULL_POWER}"
@@ -278,11 +287,11 @@ class AuvFrontEnd(ActuatorFrontEnd):
         channels_us = (CENTRE_US + us * power for us, power in zip(self._us_of_percent, powers, strict=True))
         return [min(max(us, LOW_US), HIGH_US) for us in self._outputs.outputs(tuple(channels_us))]
 
-    def _pass_over(self, kind: str, text: str) -> None:
-        self._count(kind, f"ignored: {text}")
+    def _pass_over(self, kind: str, text: str, count: int = 1) -> None:
+        self._count(kind, f"ignored: {text}", count)
 
-    def _count(self, kind: str, text: str) -> None:
-        self.counters[kind] += 1
+    def _count(self, kind: str, text: str, count: int = 1) -> None:
+        self.counters[kind] += count
         self._warn(kind, text, self.counters[kind])
 
     def _send_telemetry(self, auv: _Auv, snapshot: Snapshot) -> bool:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
+from itertools import count
 from typing import TYPE_CHECKING
 
 from rosflight_py_sim.parameters import ParameterError, Values, number
@@ -10,8 +12,14 @@ from rosflight_py_sim.parameters import ParameterError, Values, number
 if TYPE_CHECKING:
     import zmq
 
-# Limits of messages read in one call and of queued messages: a flood remains at its sender and does not delay the step.
-_MOST_FRAMES = 256
+# Frames queued for reading. ZeroMQ stops receiving beyond this number, and a faster sender has to wait.
+_FRAMES_HELD = 256
+
+# Frames read in a call in any case. Beyond this number, reading and processing take at most this share of the time since
+# the previous call, and not more than the longest time after a pause (s).
+_LEAST_FRAMES = 16
+_SHARE = 0.1
+_LONGEST_S = 0.01
 
 # Greatest size of a message, bytes; ZeroMQ disconnects the sender of a larger one.
 _LONGEST_FRAME = 1 << 20
@@ -32,24 +40,34 @@ class Publisher:
 class Puller:
     """PULL socket; messages arrive in order."""
 
-    def __init__(self, socket: zmq.Socket[bytes], no_wait: int, more: int, again: type[Exception]) -> None:
+    def __init__(self, socket: zmq.Socket[bytes], no_wait: int, again: type[Exception]) -> None:
         self._socket = socket
         self.fileno = socket.fileno()
-        self._no_wait, self._more, self._again = no_wait, more, again
+        self._no_wait, self._again = no_wait, again
         self._in_multipart = False
+        self._ended_s = time.monotonic()
 
     def messages(self) -> Iterator[bytes | None]:
-        """Queued messages; None for a multipart one. Yields a bounded number; call again for the rest."""
+        """Queued messages; None for a multipart one.
+
+        Yields as many as a share of the system time since the previous call allows, which includes the time that the
+        caller takes for them; call again for the rest.
+        """
         socket, no_wait, again = self._socket, self._no_wait, self._again
-        for _ in range(_MOST_FRAMES):
+        began_s = time.monotonic()
+        end_s = began_s + min(_SHARE * (began_s - self._ended_s), _LONGEST_S)
+        for number in count(1):
             try:
-                frame = socket.recv(no_wait)
+                # A frame knows whether more follow; asking the socket takes twice as long as reading.
+                frame = socket.recv(no_wait, copy=False)
             except again:
-                return
-            more = bool(socket.getsockopt(self._more))
-            if not more:
-                yield None if self._in_multipart else frame
-            self._in_multipart = more
+                break
+            if not frame.more:
+                yield None if self._in_multipart else frame.bytes
+            self._in_multipart = frame.more
+            if number % _LEAST_FRAMES == 0 and time.monotonic() >= end_s:
+                break
+        self._ended_s = time.monotonic()
 
 
 class ZeroMqSockets:
@@ -87,7 +105,7 @@ class ZeroMqSockets:
             ParameterError: the address cannot be used.
         """
         zmq = self._zmq
-        return Puller(self._bound(zmq.PULL, name, zmq.RCVHWM, _MOST_FRAMES), zmq.NOBLOCK, zmq.RCVMORE, zmq.Again)
+        return Puller(self._bound(zmq.PULL, name, zmq.RCVHWM, _FRAMES_HELD), zmq.NOBLOCK, zmq.Again)
 
     def close(self) -> None:
         """Close all sockets; unsent messages are dropped."""

@@ -26,6 +26,10 @@ FULL_POWER = 100
 LARGEST_ID = 255
 
 _THRUSTERS = struct.Struct("<Bbbbb")
+
+COMMAND_LENGTH = _THRUSTERS.size
+"""Bytes of a thruster message."""
+
 _TELEMETRY = struct.Struct("<6f")
 _LARGEST_SINGLE = (2.0 - 2.0**-23) * 2.0**127
 
@@ -75,12 +79,15 @@ def decode_thrusters(message: bytes) -> ThrusterCommand:
     Raises:
         CommandLengthError: not five bytes.
     """
-    if len(message) != _THRUSTERS.size:
-        raise CommandLengthError(
-            f"thruster message of {len(message)} bytes; allowed: {_THRUSTERS.size} (id, left, right, side, vertical)"
-        )
+    if len(message) != COMMAND_LENGTH:
+        raise CommandLengthError(wrong_length(message))
     auv_id, *powers = _THRUSTERS.unpack(message)
     return ThrusterCommand(auv_id, *(None if power == KEEP else power for power in powers))
+
+
+def wrong_length(message: bytes) -> str:
+    """Reason for which a message of another length is refused."""
+    return f"thruster message of {len(message)} bytes; allowed: {COMMAND_LENGTH} (id, left, right, side, vertical)"
 
 
 def encode_thrusters(command: ThrusterCommand) -> bytes:

@@ -165,23 +165,33 @@ def test_frame_of_more_than_a_megabyte_cuts_its_sender_off_and_no_other(auv_benc
     auv_bench.step_until(lambda: huge.send(command(0, 0, 0, 0)) or auv_bench.front_end.counters["commands"] > 1)
 
 
-def test_flood_is_taken_in_portions_while_steps_go_on(auv_bench: Any) -> None:
-    count = 20_000
+def test_flood_takes_a_tenth_of_the_time_and_the_newest_message_counts(
+    auv_bench: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counters = auv_bench.front_end.counters
+    now_s = time.monotonic()
+    monkeypatch.setattr("rosflight_py_sim.bridge.zeromq_sockets.time.monotonic", lambda: now_s)
     pusher = auv_bench.pusher()
+    for i in range(256):
+        pusher.send(command(i % 100, -127, 0, 0))
+    # A clock that stands still leaves no time to read more than the sixteen messages of any step.
+    auv_bench.step_until_counted("commands", 16)
+    for _ in range(3):
+        before = counters["commands"]
+        (outputs,) = auv_bench.step()
+        taken = counters["commands"]
+        assert taken - before <= 16
+        assert outputs[0] == 1500 + 5 * ((taken - 1) % 100)
+    now_s += 1.0
+    # With time to spare, all that have arrived.
+    auv_bench.step_until_counted("commands", 256)
 
-    def flood() -> None:
-        for i in range(count):
-            pusher.send(command(i % 100, 0, 0, 0))
 
-    sender = threading.Thread(target=flood)
-    sender.start()
-    most = 0
-    while auv_bench.front_end.counters["commands"] < count:
-        before = auv_bench.front_end.counters["commands"]
-        auv_bench.step()
-        most = max(most, auv_bench.front_end.counters["commands"] - before)
-    sender.join()
-    assert 1 < most <= 256
+def test_messages_of_one_step_leave_each_thruster_at_its_newest_power(auv_bench: Any) -> None:
+    pusher = auv_bench.pusher()
+    for message in ((10, 20, 30, 40), (-127, 1, -127, -127), (50, -127, -127, -127), (-127,) * 4):
+        pusher.send(command(*message))
+    assert auv_bench.step_until_counted("commands", 4)[0][:4] == [1750, 1505, 1650, 1700]
 
 
 def test_a_hundred_thousand_random_messages_change_only_what_they_may(auv_bench: Any) -> None:
