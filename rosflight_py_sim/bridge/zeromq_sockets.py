@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 # Frames queued for reading. ZeroMQ stops receiving beyond this number, and a faster sender has to wait.
 _FRAMES_HELD = 256
 
-# Frames read in a call in any case. Beyond this number, reading and processing take at most this share of the time since
-# the previous call, and not more than the longest time after a pause (s).
+# Frames read in a call in any case. Beyond this number, reading and processing take at most this share of the time
+# since the previous call, and not more than the longest time after a pause (s).
 _LEAST_FRAMES = 16
 _SHARE = 0.1
 _LONGEST_S = 0.01
@@ -56,7 +56,7 @@ class Puller:
         socket, no_wait, again = self._socket, self._no_wait, self._again
         began_s = time.monotonic()
         end_s = began_s + min(_SHARE * (began_s - self._ended_s), _LONGEST_S)
-        for number in count(1):
+        for frames in count(1):
             try:
                 # A frame knows whether more follow; asking the socket takes twice as long as reading.
                 frame = socket.recv(no_wait, copy=False)
@@ -65,7 +65,7 @@ class Puller:
             if not frame.more:
                 yield None if self._in_multipart else frame.bytes
             self._in_multipart = frame.more
-            if number % _LEAST_FRAMES == 0 and time.monotonic() >= end_s:
+            if frames % _LEAST_FRAMES == 0 and time.monotonic() >= end_s:
                 break
         self._ended_s = time.monotonic()
 

@@ -3,12 +3,13 @@
 Fossen, Handbook of Marine Craft Hydrodynamics and Motion Control (Wiley, 2011), section 7.5: the terms of the equations
 of motion that depend only on the current state, in body axes at the centre of mass:
 
-    buoyancy  -rho g V s (down), at the middle of the immersed part of the hull (section 4.1, eq. 4.1 to 4.6)
+    buoyancy  -B s (down), at the middle of the immersed part of the hull (section 4.1, eq. 4.1 to 4.6)
     damping   -s (D + D_n |nu_r|) nu_r, component by component (section 6.4; diagonal D and D_n)
     thrust    sum T_i a_i, with the moments r_i x T_i a_i
 
 nu_r is the velocity relative to the water; the current takes the place of the wind. s is the submerged share of the
-hull. Added mass is part of the inertia, not a force, and is handled with the weight in `rigid_body.py`.
+hull. B is rho g V of the whole hull: the weight and the net buoyancy, to which a vehicle is trimmed with ballast. Added
+mass is part of the inertia, not a force, and is handled with the weight in `rigid_body.py`.
 Not modelled: lift and coupled damping, waves, thruster-induced flow, wind on the part above the water.
 """
 
@@ -39,18 +40,18 @@ from rosflight_py_sim.physics.thrusters import (
     motor_current,
     thruster_numbers,
 )
-from rosflight_py_sim.shared_parameters import GRAVITY, WATER_DENSITY
+from rosflight_py_sim.shared_parameters import GRAVITY, MASS
 
 _BODY_PARAMETERS = ParameterTable(
-    WATER_DENSITY.overridden("an underwater vehicle requires water", default=1000.0, above_minimum=True),
+    MASS,
     GRAVITY,
     Parameter(
-        "displaced_volume",
-        0.0015,
-        "Volume of water displaced by the fully submerged hull",
-        "m^3",
-        minimum=0.0,
-        required=True,
+        "net_buoyancy",
+        0.0,
+        "Buoyancy of the fully submerged vehicle minus its weight; positive: it floats up",
+        "N",
+        minimum=-10_000.0,
+        maximum=10_000.0,
     ),
     Parameter(
         "linear_damping",
@@ -157,7 +158,7 @@ class Auv(BatteryPowered):
     def __init__(self, values: Values) -> None:
         self._thrusters = thruster_numbers(values)
         self._hull = hull_numbers(values)
-        buoyancy = number(values, "water_density") * number(values, "gravity") * number(values, "displaced_volume")
+        buoyancy = number(values, "mass") * number(values, "gravity") + number(values, "net_buoyancy")
         self._body = Body(
             buoyancy=buoyancy,
             propeller=number(values, "thruster_diameter"),

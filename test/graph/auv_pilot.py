@@ -13,7 +13,7 @@ import time
 import naus
 
 # Percent of full thrust for each metre and each m/s, and what the buoyancy takes.
-P_DEPTH, D_DEPTH, BUOYANCY = 150.0, 150.0, 14.0
+P_DEPTH, D_DEPTH, BUOYANCY = 150.0, 150.0, 4.0
 # For each degree and each deg/s.
 P_HEADING, D_HEADING = 0.6, 0.4
 PERIOD_S = 0.02

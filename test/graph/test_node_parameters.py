@@ -53,7 +53,7 @@ THRUSTERS = {
     "linear_damping": [10.0] * 6,
     "quadratic_damping": [10.0] * 6,
 }
-WATER = {**THRUSTERS, "displaced_volume": 0.0035, "V_max": 12.0}
+WATER = {**THRUSTERS, "mass": 3.5, "V_max": 12.0}
 NEEDED: dict[str, dict[str, Any]] = {
     "standalone_dynamics": DYNAMICS,
     "multirotor_forces_and_moments": ROTORS,
@@ -180,7 +180,7 @@ BAD = {
     "missing": (DYN, without(DYNAMICS, "mass"), ["'mass' is missing", "required", "greater than 0", "kg"]),
     "missing_rotors": (ROT, without(ROTORS, "D_prop"), ["'D_prop' is missing", "greater than 0 m"]),
     "thrusters": (AUV, {**WATER, "thruster_positions": [1.0]}, ["'thruster_positions'", "1 numbers", "allowed: 9"]),
-    "volume": (AUV, {**WATER, "displaced_volume": -1.0}, ["'displaced_volume'", "-1.0 given", "at least 0 m^3"]),
+    "buoyancy": (AUV, {**WATER, "net_buoyancy": -2e4}, ["'net_buoyancy'", "-20000.0 given", "from -10000 to 10000 N"]),
     "start": (
         DYN,
         {**DYNAMICS, "world": "pool", "initial_position": [30.0, 0.0]},

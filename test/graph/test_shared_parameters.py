@@ -16,7 +16,6 @@ OVERRIDDEN = {
     ("initial_position", "standalone_dynamics"),
     ("gravity", "autopilot"),
     ("gravity", "bridge"),
-    ("water_density", "auv_forces_and_moments"),
     ("mass", "fixedwing_forces_and_moments"),
     ("mass", "autopilot"),
     ("mass", "bridge"),

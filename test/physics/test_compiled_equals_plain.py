@@ -41,7 +41,7 @@ swimmer = VehicleDynamics(DYNAMICS_PARAMETERS.checked({
     "contact_points": [], "starts_on_ground": False,
 }))
 thrusters = Auv(AUV_PARAMETERS.checked({
-    **AUV_PARAMETERS.defaults(), **hull, "displaced_volume": 0.004, "linear_damping": [3.0] * 6,
+    **AUV_PARAMETERS.defaults(), **hull, "net_buoyancy": 5.0, "linear_damping": [3.0] * 6,
     "quadratic_damping": [9.0] * 6, "num_thrusters": 2, "thruster_positions": [0.0, -0.2, 0.0, 0.0, 0.2, 0.0],
     "thruster_directions": [1.0, 0.0, 0.2, 1.0, 0.1, 0.0], "thruster_forward_thrusts": [20.0],
     "thruster_full_currents": [3.0], "battery_capacity_mah": 1000.0, "thruster_exponents": [1.6],

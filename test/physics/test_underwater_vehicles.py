@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from underwater import Underwater, commands, state
+from underwater import DT, Underwater, commands, state
 
 from rosflight_py_sim.commands.vehicle_models import steady_vehicle
 from rosflight_py_sim.graph.fleet import fleet
@@ -79,7 +79,28 @@ def test_vehicle_is_slightly_buoyant_and_rights_itself(name):
     roll, pitch, _ = euler_from_quaternion(*vehicle.body.truth[3:7])
     assert abs(roll) < 0.02
     assert abs(pitch) < 0.02
-    assert -0.3 < vehicle.velocity_ned[2] < -0.02
+    assert -0.3 < vehicle.velocity_ned[2] < -0.01
+
+
+@pytest.mark.parametrize("percent_per_metre", [45.0, 100.0, 200.0])
+def test_proportional_depth_loop_holds_the_auv_within_a_tenth_of_a_metre(percent_per_metre):
+    vehicle = Underwater("auv", world="", ground_altitude=-50.0)
+    vehicle.body.set_truth(state(1.0))
+    errors = []
+    # 60 times a second, as telemetry arrives, with a whole number of percent.
+    for _ in range(60 * 60):
+        errors.append(2.0 - vehicle.body.truth[2])
+        percent = round(max(-100.0, min(100.0, -percent_per_metre * errors[-1])))
+        vehicle.pulses = commands(0.0, 0.0, 0.0, percent / 100.0)
+        vehicle.run(1.0 / 60.0, 1.0 / 120.0)
+    assert max(abs(error) for error in errors[-600:]) < 0.1
+
+
+def test_net_buoyancy_is_what_lifts_the_submerged_vehicle():
+    for net in (-1.0, 0.0, 0.147):
+        vehicle = Underwater("auv", world="", net_buoyancy=net)
+        wrench = vehicle.forces.update(state(5.0), np.zeros(3), commands(), DT)
+        assert wrench[2] == pytest.approx(-1.5 * 9.81 - net, rel=1e-12)
 
 
 def test_auv_turns_clockwise_when_left_pushes_more_than_right():

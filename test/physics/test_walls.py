@@ -43,7 +43,7 @@ def land(tmp_path: Path) -> str:
 
 def pushed(pool, yaw, start, vehicle="auv", seconds=25.0):
     """A vehicle that pushes with all it has along its nose, from a place at rest; its neutral depth is kept."""
-    pushing = Underwater(vehicle, world=pool, displaced_volume=0.0015)
+    pushing = Underwater(vehicle, world=pool, net_buoyancy=0.0)
     pushing.body.set_truth(state(start[2], quaternion_from_euler(0.0, 0.0, yaw), north=start[0], east=start[1]))
     pushing.pulses = commands(1.0, 1.0)
     pushing.run(seconds)

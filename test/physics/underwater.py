@@ -21,7 +21,6 @@ NEUTRAL = {
     "gravity": 9.81,
     "ground_contact": False,
     "hull_size": SIZE,
-    "displaced_volume": VOLUME,
     "linear_damping": [0.0] * 6,
     "quadratic_damping": [0.0] * 6,
     "num_thrusters": 1,
@@ -42,6 +41,11 @@ def commands(*given):
     pulses = np.full(14, 1500.0)
     pulses[: len(given)] = 1500.0 + 500.0 * np.array(given)
     return pulses
+
+
+def net_buoyancy(volume):
+    """Net buoyancy, N, of the hull of NEUTRAL with another volume, m^3, in fresh water."""
+    return (1000.0 * volume - MASS) * 9.81
 
 
 class Underwater:
