@@ -137,6 +137,10 @@ class Section:
         """The value of that name, or the default if there is none."""
         return self._items.get(name, default)
 
+    def over(self, base: Section) -> Section:
+        """These values, and those of `base` under all other names."""
+        return Section({**base._items, **self._items})
+
     def read(self, name: str, one: Callable[[Item], T], default: D) -> T | D:
         """The value as read by `one`, or the default if there is none."""
         return one(self._items[name]) if name in self._items else default

@@ -208,7 +208,7 @@ def all_options() -> dict[str, Option]:
         ),
         Option(
             "world",
-            "Pool, water and obstacles: a name in config/worlds/ (pool, open_water), or a file of your own",
+            "Pool, water and obstacles: a name in config/worlds/ (pool, blue_pool, open_water), or a file of your own",
             unset="the parameter file's world, or dry land",
             metavar="NAME",
             pages=(("The world", "world.md"),),

@@ -1,7 +1,8 @@
 """Colours by name, as red, green and blue from 0 to 255.
 
-Through a metre or two of the pool's water, the marker colours (blue, green, yellow, orange, purple, black) stay within
-the HSV ranges of the camera missions.
+Through the water of the world `pool`, the marker colours (blue, green, yellow, orange, purple, black) stay within the
+HSV ranges of the camera missions. Tiles and `pool_water` have a saturation below 50 (of 255), the missions' threshold;
+`blue_water` is more saturated, and shifts the hues.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ COLOURS: dict[str, Colour] = {
     "brown": (120, 80, 45),
     "sand": (200, 180, 135),
     "tile": (196, 206, 208),
-    "pool_water": (20, 120, 145),
+    "pool_water": (98, 112, 115),
+    "blue_water": (20, 120, 145),
     "sea_water": (16, 78, 86),
 }

@@ -11,7 +11,7 @@ from rosflight_py_sim.resources import share_directory
 from rosflight_py_sim.world.colours import COLOURS, Colour
 from rosflight_py_sim.world.scene import Kind, Object, Pool, SeaFloor, Start, Vector, Water, World
 from rosflight_py_sim.world.solids import distance_to_part, distances_to_boundary, part_array, parts
-from rosflight_py_sim.yaml_section import Item, read_file
+from rosflight_py_sim.yaml_section import Item, Section, read_file
 
 __all__ = ["WorldError", "known_worlds", "load_world"]
 
@@ -57,15 +57,43 @@ def load_world(name_or_path: str | Path) -> World:
         WorldError: the world does not exist or is invalid.
     """
     given = str(name_or_path)
-    file = Path(given) if "/" in given or given.endswith((".yaml", ".yml")) else world_files().get(given)
-    if file is None or not file.is_file():
-        allowed = f"a name ({', '.join(known_worlds())}) or the path of a YAML file"
-        raise WorldError(f"there is no world '{given}'; allowed: {allowed}")
+    file = _file_of(given, Path())
+    if file is None:
+        raise WorldError(f"there is no world '{given}'; allowed: {_allowed_worlds()}")
     return _world(read_file(file, WorldError), file.stem)
 
 
+def _file_of(given: str, folder: Path) -> Path | None:
+    """File of a world's name, or of a path that begins at the folder; None if there is none."""
+    is_path = "/" in given or given.endswith((".yaml", ".yml"))
+    file = folder / given if is_path else world_files().get(given)
+    return file if file is not None and file.is_file() else None
+
+
+def _allowed_worlds() -> str:
+    return f"a name ({', '.join(known_worlds())}) or the path of a YAML file"
+
+
+_KEYS = ("pool", "sea_floor", "water", "start", "objects")
+
+
+def _sections(document: Item) -> Section:
+    """The keys of a world, and those that it takes from the world that it is based on."""
+    section = document.section(("based_on", *_KEYS))
+    if "based_on" not in section:
+        return section
+    item = section["based_on"]
+    file = _file_of(item.text(), document.file.parent)
+    if file is None:
+        raise item.refuse(_allowed_worlds())
+    base = read_file(file, WorldError).section(("based_on", *_KEYS))
+    if "based_on" in base:
+        raise item.refuse("a world that is based on no other")
+    return section.over(base)
+
+
 def _world(document: Item, name: str) -> World:
-    section = document.section(("pool", "sea_floor", "water", "start", "objects"))
+    section = _sections(document)
     if "pool" in section and "sea_floor" in section:
         raise section["sea_floor"].refuse("a pool or a sea floor", "both")
     basin = section.get("pool", section.get("sea_floor", None))

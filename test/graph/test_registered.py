@@ -221,7 +221,7 @@ def test_registered_things_are_listed_beside_the_packages_own(command_line: Run,
     assert "metronome (Drives every output by the same pulse width.)" in " ".join(usage.split())
     refused = command_line("-m", "rosflight_py_sim", "fly", "--world", "barn", PYTHONPATH=f"{PROJECT}:{site}")
     assert refused.returncode == 1
-    assert "there is no world 'barn'; allowed: a name (hall, open_water, pool)" in refused.stderr
+    assert "there is no world 'barn'; allowed: a name (blue_pool, hall, open_water, pool)" in refused.stderr
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ def test_camera_in_a_process_and_a_namespace_films_what_it_is_told(processes: An
     observer.add(diver)
     observer.wait_for(lambda: len(diver.pictures) > 5 and len(diver.infos) > 5, "pictures")
     picture = np.array(diver.pictures[-1].data, dtype=int).reshape(60, 80, 3)
-    # The floor line passes below, forward and back: orange, where the tiles beside it are blue.
+    # The floor line passes below, forward and back: orange, where the tiles beside it are bluish grey.
     blue, _, red = picture[5, 39]
     assert red > 2 * blue
     assert picture[5, 10, 0] > picture[5, 10, 2]

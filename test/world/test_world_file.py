@@ -1,6 +1,7 @@
 """World files: what is read, and that what makes no sense is refused with its path and its line."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -139,7 +140,7 @@ def test_bytes_that_are_no_text_are_refused(tmp_path):
 
 
 def test_unknown_name_is_refused_with_the_known_ones():
-    with pytest.raises(WorldError, match=r"no world 'puddle'; allowed: a name \(open_water, pool\)"):
+    with pytest.raises(WorldError, match=r"no world 'puddle'; allowed: a name \(blue_pool, open_water, pool\)"):
         load_world("puddle")
 
 
@@ -170,3 +171,27 @@ def test_pool_is_the_test_scene_of_its_protocol():
     assert {thing.kind for thing in world.objects} == set(Kind)
     # Objects within about 7 m of the centre.
     assert max(math.hypot(*thing.position_ned[:2]) for thing in world.objects) < 7.0
+
+
+def test_world_may_be_based_on_another_of_which_it_changes_keys(world_file, tmp_path):
+    world_file(POOL)
+    other = tmp_path / "murky.yaml"
+    other.write_text("based_on: basin.yaml\nwater: {colour: black, visibility: 2}\n")
+    base, world = load_world(tmp_path / "basin.yaml"), load_world(other)
+    assert world.name == "murky"
+    assert world.water.colour == (12, 12, 12)
+    assert replace(world, name=base.name, water=base.water) == base
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("based_on: puddle", r"line 1: based_on: puddle given; allowed: a name \(blue_pool, open_water, pool\) or"),
+        ("based_on: blue_pool", "based_on: blue_pool given; allowed: a world that is based on no other"),
+        ("based_on: [pool]", r"based_on: \[pool\] given; allowed: a text"),
+        ("based_on: pool\npool: {length_north: 5, width_east: 5, depth: 3}", r"pool.yaml, line \d+: objects\[0\]"),
+    ],
+)
+def test_base_that_cannot_be_is_refused(world_file, text, reason):
+    with pytest.raises(WorldError, match=reason):
+        load_world(world_file(text))
