@@ -50,6 +50,7 @@ class _Auv:
     began_ns: int = -1
     front: bytes | None = None
     bottom: bytes | None = None
+    has_image_client: bool = False
     reported_missing_images: bool = False
     awaited: bool = False
     commander: str = ""
@@ -60,7 +61,8 @@ class AuvFrontEnd(ActuatorFrontEnd):
 
     Thrusters keep their power until the next command, so clients may be slow or absent. The telemetry rate is in
     simulated time, so that the motion of an AUV between two messages does not depend on the speed of the simulation. An
-    image message is sent when both cameras have a new image, so the cameras set its rate.
+    image message is sent when both cameras have a new image, so the cameras set its rate. Without a subscriber to its
+    images, an AUV's cameras render none.
     """
 
     COUNTERS: ClassVar[tuple[str, ...]] = (
@@ -177,11 +179,15 @@ class AuvFrontEnd(ActuatorFrontEnd):
         """Descriptor for incoming thruster messages if the front-end waits for them; otherwise empty."""
         return [self._thrusters.fileno] if self._waits else []
 
+    def needs_images(self, vehicle: int) -> bool:
+        """Whether a client is subscribed to the AUV's images, as of the last telemetry."""
+        return self._auvs[vehicle].has_image_client
+
     def open(self) -> None:
         """Bind the three sockets."""
         self._sockets = ZeroMqSockets("auv_zeromq", self.values)
         try:
-            self._images = self._sockets.publisher("image", _IMAGES_HELD * len(self._auvs))
+            self._images = self._sockets.publisher("image", _IMAGES_HELD * len(self._auvs), watched=True)
             self._thrusters = self._sockets.puller("thruster")
             self._telemetry = self._sockets.publisher("telemetry", _TELEMETRY_HELD * len(self._auvs))
         except ParameterError:
@@ -300,6 +306,7 @@ class AuvFrontEnd(ActuatorFrontEnd):
         if tick == auv.tick:
             return False
         auv.tick = tick
+        auv.has_image_client = self._images.has_subscriber(bytes((auv.auv_id,)))
         truth: list[float] = snapshot.truth.tolist()
         w, x, y, z = truth[3:7]
         where = telemetry((truth[0], truth[1], truth[2]), (w, x, y, z), z_up=self._z_up)
@@ -325,6 +332,9 @@ class AuvFrontEnd(ActuatorFrontEnd):
         self.counters["image_messages"] += 1
 
     def _report_missing_images(self, auv: _Auv, snapshot: Snapshot) -> None:
+        if not auv.has_image_client:
+            auv.began_ns = -1
+            return
         if auv.began_ns < 0:
             auv.began_ns = snapshot.time_ns
         if auv.reported_missing_images or snapshot.time_ns - auv.began_ns < _PATIENCE_NS:

@@ -147,6 +147,10 @@ class FrontEndInterface(ABC):
     def close(self) -> None:
         """Close the sockets; may be called again."""
 
+    def needs_images(self, vehicle: int) -> bool:
+        """Whether snapshots need the vehicle's images at present; asked only if `required_fields` has "images"."""
+        return True
+
     @abstractmethod
     def peer(self, vehicle: int) -> str:
         """The program and its address, as a phrase that completes 'waiting for ...'."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from itertools import count
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from rosflight_py_sim.parameters import ParameterError, Values, number
@@ -21,28 +22,23 @@ _LEAST_FRAMES = 16
 _SHARE = 0.1
 _LONGEST_S = 0.01
 
+# Bytes queued for each subscriber, but one message in any case, and the size of the kernel's buffer (bytes, which Linux
+# doubles): a subscriber that does not read costs less than a megabyte.
+_BYTES_HELD = 1 << 19
+_SEND_BUFFER = 1 << 17
+
+# First byte of the messages by which an XPUB socket reports subscriptions.
+_UNSUBSCRIBED, _SUBSCRIBED = _CHANGES = b"\0\1"
+
 # Greatest size of a message, bytes; ZeroMQ disconnects the sender of a larger one.
 _LONGEST_FRAME = 1 << 20
 
 
-class Publisher:
-    """PUB socket; slow subscribers miss messages."""
-
-    def __init__(self, socket: zmq.Socket[bytes], no_wait: int) -> None:
-        self._socket = socket
-        self._no_wait = no_wait
-
-    def send(self, frames: list[bytes]) -> None:
-        """Send a multipart message."""
-        self._socket.send_multipart(frames, self._no_wait)
-
-
-class Puller:
-    """PULL socket; messages arrive in order."""
+class _Reader:
+    """Reads a socket for a bounded share of the time."""
 
     def __init__(self, socket: zmq.Socket[bytes], no_wait: int, again: type[Exception]) -> None:
         self._socket = socket
-        self.fileno = socket.fileno()
         self._no_wait, self._again = no_wait, again
         self._in_multipart = False
         self._ended_s = time.monotonic()
@@ -70,6 +66,47 @@ class Puller:
         self._ended_s = time.monotonic()
 
 
+class Publisher:
+    """PUB or XPUB socket; slow subscribers miss messages."""
+
+    def __init__(self, socket: zmq.Socket[bytes], held: int, zmq: ModuleType) -> None:
+        """Hold at most `held` messages for each subscriber, and fewer if they are large."""
+        self._socket, self._zmq = socket, zmq
+        self._held = self._most_held = held
+        self._changes = _Reader(socket, zmq.NOBLOCK, zmq.Again)
+        self._topics: set[bytes] = set()
+        socket.setsockopt(zmq.SNDHWM, held)
+        socket.setsockopt(zmq.SNDBUF, _SEND_BUFFER)
+
+    def has_subscriber(self, topic: bytes) -> bool:
+        """Whether a client is subscribed to messages whose first frame is `topic`, a single byte; XPUB only."""
+        for change in self._changes.messages():
+            if not change or change[0] not in _CHANGES or len(change) > 2:
+                continue
+            self._topics.discard(change[1:])
+            if change[0] == _SUBSCRIBED:
+                self._topics.add(change[1:])
+        return topic in self._topics or b"" in self._topics
+
+    def send(self, frames: list[bytes]) -> None:
+        """Send a multipart message."""
+        size = sum(map(len, frames))
+        held = min(self._most_held, max(_BYTES_HELD // size, 1))
+        if held != self._held:
+            self._held = held
+            self._socket.setsockopt(self._zmq.SNDHWM, held)
+        self._socket.send_multipart(frames, self._zmq.NOBLOCK)
+
+
+class Puller(_Reader):
+    """PULL socket; messages arrive in order."""
+
+    def __init__(self, socket: zmq.Socket[bytes], zmq: ModuleType) -> None:
+        super().__init__(socket, zmq.NOBLOCK, zmq.Again)
+        socket.setsockopt(zmq.RCVHWM, _FRAMES_HELD)
+        self.fileno = socket.fileno()
+
+
 class ZeroMqSockets:
     """Sockets bound to ports of one address, from the parameters PREFIX.address and PREFIX.NAME_port."""
 
@@ -89,14 +126,17 @@ class ZeroMqSockets:
         self._prefix, self._values = prefix, values
         self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
 
-    def publisher(self, name: str, held: int) -> Publisher:
-        """PUB socket with a queue of `held` messages per subscriber.
+    def publisher(self, name: str, held: int, *, watched: bool = False) -> Publisher:
+        """PUB socket with a queue of at most `held` messages per subscriber; XPUB if its subscribers are `watched`.
 
         Raises:
             ParameterError: the address cannot be used.
         """
         zmq = self._zmq
-        return Publisher(self._bound(zmq.PUB, name, zmq.SNDHWM, held), zmq.NOBLOCK)
+        made = self._context.socket(zmq.XPUB if watched else zmq.PUB)
+        publisher = Publisher(made, held, zmq)
+        self._bind(made, name)
+        return publisher
 
     def puller(self, name: str) -> Puller:
         """A PULL socket.
@@ -105,18 +145,19 @@ class ZeroMqSockets:
             ParameterError: the address cannot be used.
         """
         zmq = self._zmq
-        return Puller(self._bound(zmq.PULL, name, zmq.RCVHWM, _FRAMES_HELD), zmq.NOBLOCK, zmq.Again)
+        made = self._context.socket(zmq.PULL)
+        puller = Puller(made, zmq)
+        self._bind(made, name)
+        return puller
 
     def close(self) -> None:
         """Close all sockets; unsent messages are dropped."""
         self._context.destroy(linger=0)
 
-    def _bound(self, kind: int, name: str, limit: int, held: int) -> zmq.Socket[bytes]:
+    def _bind(self, made: zmq.Socket[bytes], name: str) -> None:
         zmq = self._zmq
         address = str(self._values[f"{self._prefix}.address"])
         port = int(number(self._values, f"{self._prefix}.{name}_port"))
-        made = self._context.socket(kind)
-        made.setsockopt(limit, held)
         made.setsockopt(zmq.MAXMSGSIZE, _LONGEST_FRAME)
         try:
             made.bind(f"tcp://{address}:{port}")
@@ -125,4 +166,3 @@ class ZeroMqSockets:
                 f"parameters '{self._prefix}.address' and '{self._prefix}.{name}_port': {address}:{port} given, which "
                 f"cannot be used: {error.strerror}; allowed: a local address and a free port"
             ) from error
-        return made

@@ -8,7 +8,7 @@ from rclpy.node import Node
 
 from rosflight_py_sim.interfaces.hand_off import Inlet, Outlet, converted
 from rosflight_py_sim.interfaces.qos import NEWEST
-from rosflight_py_sim.interfaces.rclpy_internals import leave_unserved
+from rosflight_py_sim.interfaces.rclpy_internals import leave_unserved, serve
 from rosflight_py_sim.interfaces.step_topics import StepTopic
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class PolledSubscription(Generic[M]):
 
     def __init__(self, node: SimulationNode, topic: StepTopic[M], name: str) -> None:
         """Subscribe to `topic` under a name, with the node's namespace and remappings."""
-        self._topic = topic
+        self._topic, self._node = topic, node
         # rclpy's method: SimulationNode's counts messages in the callback, which is never called here.
         self._subscription = Node.create_subscription(node, topic.message_type, name, _never, NEWEST, raw=True)
         leave_unserved(node, self._subscription)
@@ -67,7 +67,9 @@ class PolledSubscription(Generic[M]):
         """Destroy the subscription before its node is destroyed."""
         if self._hand_off is not None:
             self._hand_off.remove(self._subscription)
-        self._subscription.destroy()
+        # Only the node also removes the handlers of its events, which keep it alive.
+        serve(self._node, self._subscription)
+        Node.destroy_subscription(self._node, self._subscription)
 
 
 def _never(_: bytes) -> None:

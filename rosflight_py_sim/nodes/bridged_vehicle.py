@@ -71,8 +71,12 @@ class VehicleFrontEnds:
     @property
     def required_fields(self) -> frozenset[str]:
         """Optional snapshot fields that at least one of the front-ends requires."""
-        front_ends = (*self.observers, *((self.commander,) if self.commander is not None else ()))
-        return frozenset().union(*(one.required_fields for one in front_ends))
+        return frozenset().union(*(one.required_fields for one in self.all))
+
+    @property
+    def all(self) -> Sequence[FrontEndInterface]:
+        """The observers and the commander."""
+        return (*self.observers, *((self.commander,) if self.commander is not None else ()))
 
 
 class BridgedVehicle:
@@ -117,6 +121,9 @@ class BridgedVehicle:
         self._rc_us: tuple[int, ...] = ()
         self._rc_inputs = StampedInputs()
         self._images: dict[str, bytes] = {}
+        self._images_since_ns = 0
+        self._cameras: dict[str, PolledSubscription[PictureFile]] = {}
+        self._image_front_ends = [one for one in front_ends.all if "images" in one.required_fields]
         self._status: ControllerStatus | None = None
         self._attitude: Vector3 | None = None
         self._gnss: GnssReport | None = None
@@ -136,8 +143,6 @@ class BridgedVehicle:
                 node.subscribe(topic, callback, name)
         # Polled: published at every step, but needed far less often.
         self._estimate = node.poll(ATTITUDE_EULER, name) if "attitude" in required_fields else None
-        for camera in CAMERAS if "images" in required_fields else ():
-            node.subscribe(compressed_topic(camera), partial(self._on_picture, camera), name)
         node.subscribe(TRUTH_WIND, self._on_wind, name)
         node.subscribe(TRUTH_STATE, self._on_truth, name)
         if imu or self._observers or "imu" in required_fields:
@@ -161,6 +166,8 @@ class BridgedVehicle:
         self._rc_inputs.deliver(time_ns)
         if self._estimate is not None:
             self._attitude = self._estimated(self._estimate)
+        if self._image_front_ends:
+            self._receive_images()
         return Snapshot(
             time_ns,
             np.copy(self._state.truth),
@@ -177,6 +184,21 @@ class BridgedVehicle:
             self._gnss,
             self._outputs,
         )
+
+    def _receive_images(self) -> None:
+        """Fetch the newest images; cameras render while there are subscriptions, so there are none without need."""
+        needed = any(one.needs_images(self.index) for one in self._image_front_ends)
+        if needed != bool(self._cameras):
+            for subscription in self._cameras.values():
+                subscription.close()
+            poll = partial(self._node.poll, at=self.name)
+            self._cameras = {camera: poll(compressed_topic(camera)) for camera in CAMERAS} if needed else {}
+            self._images, self._images_since_ns = {}, self._state.time_ns
+        for camera, subscription in self._cameras.items():
+            picture = subscription.take()
+            # The newest picture at first may be one of an earlier subscription.
+            if picture is not None and picture.time_ns >= self._images_since_ns:
+                self._images[camera] = picture.file
 
     def _estimated(self, estimate: PolledSubscription[EulerAngles]) -> Vector3 | None:
         newest = estimate.take()
@@ -196,9 +218,6 @@ class BridgedVehicle:
 
     def _set_rc(self, rc_us: tuple[int, ...]) -> None:
         self._rc_us = rc_us
-
-    def _on_picture(self, camera: str, picture: PictureFile) -> None:
-        self._images[camera] = picture.file
 
     def _on_truth(self, state: VehicleState) -> None:
         self._newest = None

@@ -64,15 +64,17 @@ class AuvBench:
         """A client's end of the thrusters."""
         return self._connected(zmq.PUSH, "thruster")
 
-    def subscriber(self, port: str, auv_id: int = 0) -> Socket:
+    def subscriber(self, port: str, auv_id: int = 0, options: Mapping[int, int] | None = None) -> Socket:
         """A client's end of images or telemetry."""
-        made = self._connected(zmq.SUB, port)
+        made = self._connected(zmq.SUB, port, options)
         made.subscribe(bytes((auv_id,)))
         return made
 
-    def _connected(self, kind: int, port: str) -> Socket:
+    def _connected(self, kind: int, port: str, options: Mapping[int, int] | None = None) -> Socket:
         made = self._closing.enter_context(self._context.socket(kind))
         made.linger = 0
+        for option, value in (options or {}).items():
+            made.setsockopt(option, value)
         made.connect(f"tcp://127.0.0.1:{self.port(port)}")
         return made
 

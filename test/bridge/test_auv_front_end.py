@@ -337,9 +337,62 @@ def test_that_there_are_no_images_is_told_once(auv_bench: Any, images: dict[str,
     auv_bench.images = images
     for _ in range(4000):
         auv_bench.step()
+    # Nobody asks for them.
+    assert len(auv_bench.log.infos) == 1
+    auv_bench.subscriber("image")
+    auv_bench.step_until(lambda: auv_bench.front_end.needs_images(0))
+    for _ in range(4000):
+        auv_bench.step()
     _, line = auv_bench.log.infos
     assert line.startswith(f"no {silent} image of AUV 0 received: port {auv_bench.port('image')} sends its images once")
     assert auv_bench.front_end.counters["image_messages"] == 0
+
+
+def test_images_are_needed_while_a_client_is_subscribed_to_them(new_auv_bench: Callable[..., Any]) -> None:
+    bench = new_auv_bench(3)
+
+    def needed() -> list[bool]:
+        bench.step()
+        return [bench.front_end.needs_images(vehicle) for vehicle in range(3)]
+
+    assert needed() == [False] * 3
+    first, same, second = (bench.subscriber("image", auv_id) for auv_id in (0, 0, 1))
+    bench.step_until(lambda: needed() == [True, True, False])
+    second.unsubscribe(b"\1")
+    bench.step_until(lambda: needed() == [True, False, False])
+    first.close()
+    second.subscribe(b"")
+    bench.step_until(lambda: needed() == [True] * 3)
+    second.close()
+    bench.step_until(lambda: needed() == [True, False, False])
+    same.subscribe(b"\2 and what no message begins with")
+    # A subscription to telemetry is none to images.
+    bench.heard(bench.subscriber("telemetry", 1))
+    assert needed() == [True, False, False]
+    same.close()
+    bench.step_until(lambda: needed() == [False] * 3)
+
+
+@pytest.mark.parametrize("auvs", [1, 16])
+@pytest.mark.parametrize("size", [10_000, 200_000, 400_000])
+def test_subscriber_that_does_not_read_is_sent_less_than_a_megabyte(
+    new_auv_bench: Callable[..., Any], auvs: int, size: int
+) -> None:
+    bench = new_auv_bench(auvs)
+    # What the subscriber itself holds: little.
+    reluctant = bench.subscriber("image", options={zmq.RCVHWM: 1, zmq.RCVBUF: 4096})
+    bench.step_until(lambda: bench.front_end.needs_images(0))
+    counters = bench.front_end.counters
+    while counters["image_messages"] < 2_000_000 // size + 200:
+        number = b"%05d" % counters["image_messages"]
+        bench.images = {"front": number * (size // 10), "bottom": number * (size // 10)}
+        bench.step()
+        # As slow as pictures are drawn, so that the socket's thread can fill all buffers.
+        time.sleep(1e-3)
+    received = 0
+    while reluctant.poll(300):
+        received += sum(map(len, reluctant.recv_multipart()))
+    assert 0 < received < 1_000_000 + 2 * size
 
 
 RELUCTANT = """

@@ -20,8 +20,10 @@ from transforms3d.euler import quat2euler
 
 from rosflight_py_sim.graph.fleet import Member, fleet
 from rosflight_py_sim.interfaces.diagnostics import DIAGNOSTICS_QOS
-from rosflight_py_sim.interfaces.step_topics import PWM_OUTPUT
+from rosflight_py_sim.interfaces.step_topics import PWM_OUTPUT, TRUTH_STATE
+from rosflight_py_sim.interfaces.vehicle_state import truth_of_message
 from rosflight_py_sim.protocols.auv_zeromq import ThrusterCommand, decode_telemetry, encode_thrusters
+from rosflight_py_sim.stamps import time_ns_of
 from rosflight_py_sim.vehicles import CAMERA, Vehicle, vehicle
 
 _PROJECT = Path(__file__).parents[2]
@@ -250,6 +252,53 @@ def test_two_auvs_share_the_sockets_by_their_ids(graph: Callable[..., Any]) -> N
         pair.spin_until(told, "telemetry of both")
     assert sorted(east) == [0, 1]
     assert east[1] - east[0] == pytest.approx(3.0, abs=1.0)
+
+
+def test_cameras_render_only_while_a_client_is_subscribed_to_images(graph: Callable[..., Any]) -> None:
+    ports = dict(zip(("image", "thruster", "telemetry"), free_ports(3), strict=True))
+    pair = graph(*port_arguments(ports), vehicles=fleet(vehicle("auv"), count=2, spacing=3.0, seed=0))
+
+    def subscriptions() -> list[int]:
+        topics = [f"/auv_{i}/camera/{camera}/image_raw/compressed" for i in (1, 2) for camera in ("front", "bottom")]
+        return [pair.tester.count_subscribers(topic) for topic in topics]
+
+    pair.spin_for(0.1)
+    assert subscriptions() == [0, 0, 0, 0]
+    with zmq.Context() as context:
+        for auv_id, expected in ((1, [0, 0, 1, 1]), (0, [1, 1, 0, 0]), (1, [0, 0, 1, 1])):
+            with context.socket(zmq.SUB) as client:
+                client.linger = 0
+                client.subscribe(bytes([auv_id]))
+                client.connect(f"tcp://127.0.0.1:{ports['image']}")
+                pair.spin_until(lambda client=client: client.poll(0), "an image message")
+                assert subscriptions() == expected
+                assert [len(frame) > 1000 for frame in client.recv_multipart()] == [False, True, True]
+            pair.spin_until(lambda: subscriptions() == [0, 0, 0, 0], "cameras without subscriptions")
+
+
+def test_image_clients_change_nothing_in_the_trajectory(graph: Callable[..., Any]) -> None:
+    paths: list[dict[int, bytes]] = []
+    for has_client in (False, True):
+        ports = dict(zip(("image", "thruster", "telemetry"), free_ports(3), strict=True))
+        made = graph(*port_arguments(ports), vehicles=[Member(vehicle("auv"))])
+        path: dict[int, bytes] = {}
+        made.tester.create_subscription(
+            SimState,
+            TRUTH_STATE.name,
+            lambda state, path=path: path.update({time_ns_of(state.header.stamp): truth_of_message(state).tobytes()}),
+            10_000,
+        )
+        with zmq.Context() as context, context.socket(zmq.SUB) as client:
+            client.linger = 0
+            client.subscribe(b"\0" if has_client else b"none")
+            client.connect(f"tcp://127.0.0.1:{ports['image']}")
+            made.spin_until(lambda client=client, none=not has_client: none or client.poll(0), "an image message")
+            made.spin_until(lambda made=made: made.time_s > 2.0, "two seconds")
+        made.close()
+        paths.append(path)
+    times = [time_ns for time_ns in paths[0] if time_ns in paths[1]]
+    assert len(times) > 300
+    assert [paths[0][time_ns] for time_ns in times] == [paths[1][time_ns] for time_ns in times]
 
 
 def test_bad_messages_are_told_in_the_diagnostics(graph: Callable[..., Any]) -> None:
