@@ -8,7 +8,8 @@ from rosflight_py_sim.bridge.front_end_interface import Snapshot
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values, number
 from rosflight_py_sim.physics.rotations import euler_from_quaternion, rotate_to_body, rotate_to_inertial
 from rosflight_py_sim.protocols.ardupilot_json import Battery, Reply, Vector3, Windvane, encode_reply
-from rosflight_py_sim.shared_parameters import GRAVITY
+from rosflight_py_sim.sensing.geodetic import ned_to_geodetic, tangent_plane
+from rosflight_py_sim.shared_parameters import GRAVITY, ORIGIN_ALTITUDE, ORIGIN_LATITUDE, ORIGIN_LONGITUDE
 from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.transmitter.channels import frame_at_rest
 
@@ -22,6 +23,23 @@ REPLY_PARAMETERS = ParameterTable(
         read_only=True,
     ),
     GRAVITY,
+    Parameter(
+        "ardupilot.position",
+        "ned",
+        "Position in the reply: ned (metres from home), geodetic (latitude, longitude and altitude, which ArduPilot up "
+        "to 4.6 does not read), or both (newer ones use latitude, longitude and altitude, in steps of 1 cm)",
+        choices=("ned", "geodetic", "both"),
+        read_only=True,
+    ),
+    ORIGIN_LATITUDE,
+    ORIGIN_LONGITUDE,
+    ORIGIN_ALTITUDE,
+    Parameter(
+        "ardupilot.no_lockstep",
+        False,
+        "Whether ArduPilot continues without a reply, 0.1 s after its frame, instead of waiting for it; only after 4.6",
+        read_only=True,
+    ),
     Parameter("ardupilot.attitude", True, "Whether the reply contains roll, pitch and yaw", read_only=True),
     Parameter(
         "ardupilot.quaternion",
@@ -82,6 +100,12 @@ class ReplyMaker:
         self._airspeed = bool(values["ardupilot.airspeed"])
         self._rc = bool(values["ardupilot.rc"])
         self._battery = bool(values["ardupilot.battery"])
+        position = values["ardupilot.position"]
+        self._position = position != "geodetic"
+        origin = (number(values, f"origin_{name}") for name in ("latitude", "longitude", "altitude"))
+        self._frame = None if position == "ned" else tangent_plane(*origin)
+        # Absent, as false, from the replies to an ArduPilot that waits.
+        self._no_lockstep = True if values["ardupilot.no_lockstep"] else None
         switches = {
             "imu": not self._true_imu,
             "range": self._range,
@@ -105,7 +129,11 @@ class ReplyMaker:
             gyro, accel_body = true_imu(
                 snapshot.truth[10:16].tolist(), rotate_to_body(w, x, y, z, 0.0, 0.0, self._gravity)
             )
-        reply = Reply(snapshot.time_ns / NANOSECONDS, gyro, accel_body, (north, east, down), velocity_ned)
+        position = (north, east, down) if self._position else None
+        reply = Reply(snapshot.time_ns / NANOSECONDS, gyro, accel_body, position, velocity_ned)
+        if self._frame is not None:
+            reply.geodetic = ned_to_geodetic(self._frame, north, east, down)
+        reply.no_lockstep = self._no_lockstep
         if self._attitude:
             reply.attitude = euler
         if self._quaternion:

@@ -10,13 +10,14 @@ import pytest
 
 from rosflight_py_sim.bridge.ardupilot_reply import REPLY_PARAMETERS, ReplyMaker, apparent_wind
 from rosflight_py_sim.bridge.front_end_interface import Snapshot
-from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.parameters import ParameterError, Value
 from rosflight_py_sim.protocols.ardupilot_json import Battery, Reply, ReplyError, decode_reply
+from rosflight_py_sim.sensing.geodetic import ned_to_geodetic, tangent_plane
 
 SWITCHES = [p.name.removeprefix("ardupilot.") for p in REPLY_PARAMETERS if p.default is True]
 
 
-def reply_maker(**switches: bool) -> ReplyMaker:
+def reply_maker(**switches: Value) -> ReplyMaker:
     return ReplyMaker(REPLY_PARAMETERS.checked({f"ardupilot.{name}": on for name, on in switches.items()}))
 
 
@@ -46,6 +47,27 @@ def test_every_field_is_there_from_the_first_answer_on_with_defined_values() -> 
     assert reply.rc_us[:4] == (1500, 1500, 1000, 1500)
     later = snapshot(ranges=(2.5,), airspeed=12.0, battery=(24.0, 3.0), rc_us=(1501, 1502, 1503, 1504, 1, 2, 3, 4))
     assert names(maker.line(later)) == set(SWITCHES)
+
+
+def test_position_is_in_metres_from_home_unless_a_parameter_says_otherwise() -> None:
+    truth = np.zeros(19)
+    truth[:4] = 100.0, -200.0, -30.0, 1.0
+    shown = Snapshot(0, truth, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, -9.81))
+    origin: dict[str, Value] = {"origin_latitude": 40.0, "origin_longitude": -111.0, "origin_altitude": 1000.0}
+    replies = [
+        decode_reply(ReplyMaker(REPLY_PARAMETERS.checked({**origin, "ardupilot.position": choice})).line(shown))
+        for choice in ("ned", "geodetic", "both")
+    ]
+    assert [reply.position_ned for reply in replies] == [(100.0, -200.0, -30.0), None, (100.0, -200.0, -30.0)]
+    assert replies[0].geodetic is None
+    expected = ned_to_geodetic(tangent_plane(40.0, -111.0, 1000.0), 100.0, -200.0, -30.0)
+    assert expected == pytest.approx((40.0009, -111.00234, 1030.0), abs=0.01)
+    assert [reply.geodetic for reply in replies[1:]] == [expected, expected]
+
+
+def test_ardupilot_waits_for_replies_unless_a_parameter_says_otherwise() -> None:
+    assert b"no_lockstep" not in reply_maker().line(snapshot())
+    assert reply_maker(no_lockstep=True).line(snapshot()).endswith(b',"no_lockstep":true}\n')
 
 
 def test_measurements_are_passed_on() -> None:

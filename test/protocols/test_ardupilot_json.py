@@ -48,6 +48,8 @@ FULL = Reply(
     airspeed=18.5,
     rc_us=tuple(range(1000, 2200, 100)),
     battery=Battery(50.5, 64.25),
+    geodetic=(-35.363261, 149.165230, 584.5),
+    no_lockstep=True,
 )
 
 # Exactly representable in the 9 digits that all but time and position are written with.
@@ -73,6 +75,8 @@ replies = st.builds(
     vectors(single),
     vectors(exact),
     vectors(single),
+    geodetic=st.none() | vectors(exact),
+    no_lockstep=st.none() | st.booleans(),
     attitude=st.none() | vectors(single),
     quaternion=vectors(single, 4),
     ranges=st.lists(single, max_size=6).map(tuple),
@@ -166,12 +170,21 @@ def test_line_with_the_fields_of_the_pages_example_differs_only_in_their_order()
 def test_line_with_every_field_has_these_bytes() -> None:
     assert encode_reply(FULL) == (
         b'\n{"timestamp":0.0025000000000000001,"imu":{"gyro":[0.125,-0.25,0.5],"accel_body":[1,2,-9.75]},'
-        b'"position":[1.5,-2.5,-10.25],"velocity":[3,-4,0.75],"attitude":[0.25,-0.125,1.5],'
+        b'"position":[1.5,-2.5,-10.25],"latitude":-35.363261000000001,"longitude":149.16523000000001,"altitude":584.5,'
+        b'"velocity":[3,-4,0.75],"attitude":[0.25,-0.125,1.5],'
         b'"quaternion":[0.5,-0.5,0.5,-0.5],"rng_1":1.25,"rng_2":2.5,"rng_3":3.75,"rng_4":4,"rng_5":5,"rng_6":6,'
         b'"windvane":{"direction":0.75,"speed":6.5},"velocity_wind":[3.25,0,-0.75],"airspeed":18.5,'
         b'"rc":{"rc_1":1000,"rc_2":1100,"rc_3":1200,"rc_4":1300,"rc_5":1400,"rc_6":1500,"rc_7":1600,"rc_8":1700,'
-        b'"rc_9":1800,"rc_10":1900,"rc_11":2000,"rc_12":2100},"battery":{"voltage":50.5,"current":64.25}}\n'
+        b'"rc_9":1800,"rc_10":1900,"rc_11":2000,"rc_12":2100},"battery":{"voltage":50.5,"current":64.25},'
+        b'"no_lockstep":true}\n'
     )
+
+
+def test_latitude_longitude_and_altitude_may_replace_the_position() -> None:
+    line = encode_reply(dataclasses.replace(AT_REST, position_ned=None, geodetic=(51.5, -0.125, 11.0)))
+    assert b'},"latitude":51.5,"longitude":-0.125,"altitude":11,"velocity":[0,0,0],' in line
+    assert b"position" not in line
+    assert decode_reply(line).position_ned is None
 
 
 @given(replies)
@@ -215,6 +228,8 @@ def test_first_occurrence_of_each_name_is_its_own_field(reply: Reply) -> None:
     for section, value in strict.items():
         members = value if isinstance(value, dict) else {section: value}
         for name, member in members.items():
+            if isinstance(member, bool):
+                continue
             first = member[0] if isinstance(member, list) else member
             assert number_behind(line, section if isinstance(value, dict) else "", name) == first, name
 
@@ -223,6 +238,8 @@ def test_first_occurrence_of_each_name_is_its_own_field(reply: Reply) -> None:
 @pytest.mark.parametrize("field", [f.name for f in dataclasses.fields(Reply)])
 def test_number_that_would_abort_ardupilot_is_never_encoded(field: str, number: float) -> None:
     value = getattr(FULL, field)
+    if isinstance(value, bool):
+        return
     if isinstance(value, float):
         bad: Any = number
     elif isinstance(value, tuple):
@@ -237,6 +254,7 @@ def test_number_that_would_abort_ardupilot_is_never_encoded(field: str, number: 
     ("change", "text"),
     [
         ({"quaternion": None}, "without attitude and quaternion"),
+        ({"position_ned": None}, "without position and without latitude, longitude and altitude"),
         ({"ranges": (1.0,) * 7}, "7 ranges; allowed: at most 6"),
         ({"rc_us": (1500,) * 13}, "13 RC channels; allowed: at most 12"),
     ],
@@ -255,7 +273,8 @@ def test_line_with_bytes_exchanged_is_a_reply_or_a_reply_error(reply: Reply, dat
         read = decode_reply(bytes(line))
     except ReplyError:
         return
-    assert all(math.isfinite(v) for v in (read.timestamp, *read.position_ned, *read.velocity_ned))
+    position = (*(read.position_ned or ()), *(read.geodetic or ()))
+    assert all(math.isfinite(v) for v in (read.timestamp, *position, *read.velocity_ned))
 
 
 @pytest.mark.parametrize(
@@ -267,6 +286,9 @@ def test_line_with_bytes_exchanged_is_a_reply_or_a_reply_error(reply: Reply, dat
         (b'"timestamp":1,', b'"timestamp":true,', "'timestamp': True; allowed: a number"),
         (b'"timestamp":1,', b'"timestamp":NaN,', "NaN is not a number in JSON"),
         (b'"position":[0,0,0]', b'"position":[0,0]', "'position': .*a list of 3 numbers"),
+        (b'"position"', b'"place"', "without position and without latitude"),
+        (b'"position"', b'"latitude":1,"position"', "line with latitude alone; allowed: latitude, longitude, altitude"),
+        (b'"position"', b'"no_lockstep":1,"position"', "'no_lockstep': 1; allowed: true or false"),
         (b'"gyro":[0,0,0],', b"", "'imu': .*an object with gyro and accel_body"),
         (b'"quaternion":[1,0,0,0]', b'"rng_2":1', "without attitude and quaternion"),
         (b'"quaternion"', b'"rng_2":1,"quaternion"', "'rng_1' is missing, but a later one is given"),

@@ -36,6 +36,9 @@ class _Key(NamedTuple):
 
 _KEYS = (
     _Key("", "timestamp", 1, required=True),
+    _Key("", "latitude", 1),
+    _Key("", "longitude", 1),
+    _Key("", "altitude", 1),
     _Key("imu", "gyro", 3, required=True),
     _Key("imu", "accel_body", 3, required=True),
     _Key("", "position", 3, required=True),
@@ -77,6 +80,9 @@ def read_as_json(datagram: bytes) -> Values:
         if isinstance(value, dict):
             values.update((f"{name}.{member}", _numbers(each)) for member, each in value.items())
         else:
+            # ArduPilot's only booleans, which its search for numbers leaves out.
+            if name in ("no_lockstep", "no_time_sync") and isinstance(value, bool):
+                continue
             values[name] = _numbers(value)
     return values
 

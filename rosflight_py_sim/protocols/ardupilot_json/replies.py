@@ -55,13 +55,14 @@ class Battery:
 class Reply:
     """Reply to ArduPilot; fields that are None or empty are omitted.
 
-    Attitude, quaternion or both are required; ArduPilot prefers the quaternion.
+    Attitude, quaternion or both are required; ArduPilot prefers the quaternion. So are position_ned, geodetic or both;
+    ArduPilot up to 4.6 reads only the position, newer ones prefer geodetic.
 
     Attributes:
         timestamp: simulated time, s, starting near 0 (ArduPilot adds up the differences).
         gyro: angular rate in body axes (forward, right, down), rad/s.
         accel_body: specific force in body axes, m/s^2: 0, 0, -9.81 at rest.
-        position_ned: north, east, down from home, m.
+        position_ned: north, east, down from home, m; None for none.
         velocity_ned: velocity over ground, north, east, down, m/s.
         attitude: roll, pitch, yaw, rad.
         quaternion: w x y z, body to NED.
@@ -71,12 +72,14 @@ class Reply:
         airspeed: m/s.
         rc_us: pulse widths of the RC channels from rc_1 on, us; at most 12.
         battery: voltage and current.
+        geodetic: latitude and longitude (deg) and altitude above mean sea level (m).
+        no_lockstep: whether ArduPilot continues without a reply, after 0.1 s.
     """
 
     timestamp: float
     gyro: Vector3
     accel_body: Vector3
-    position_ned: Vector3
+    position_ned: Vector3 | None
     velocity_ned: Vector3
     attitude: Vector3 | None = None
     quaternion: Quaternion | None = None
@@ -86,6 +89,8 @@ class Reply:
     airspeed: float | None = None
     rc_us: tuple[int, ...] = ()
     battery: Battery | None = None
+    geodetic: Vector3 | None = None
+    no_lockstep: bool | None = None
 
 
 # Time and position are exact to the last bit of a double. ArduPilot stores the other numbers in single precision, for
@@ -95,12 +100,18 @@ _EXACT = "%.17g"
 _SINGLE = "%.9g"
 
 
+_GEODETIC = ("latitude", "longitude", "altitude")
+_NO_POSITION = "reply without position and without latitude, longitude and altitude; one of the two is required"
+
+
 def _list(count: int, number: str = _SINGLE) -> str:
     return f"[{','.join([number] * count)}]"
 
 
 @lru_cache(maxsize=64)
 def _template(
+    position: bool,
+    geodetic: bool,
     attitude: bool,
     quaternion: bool,
     ranges: int,
@@ -109,12 +120,15 @@ def _template(
     airspeed: bool,
     rc_channels: int,
     battery: bool,
+    no_lockstep: bool | None,
 ) -> str:
     """Format of a line with these fields.
 
     Raises:
-        ReplyError: neither attitude nor quaternion, or too many ranges or RC channels.
+        ReplyError: neither attitude nor quaternion, neither position nor geodetic, or too many ranges or RC channels.
     """
+    if not (position or geodetic):
+        raise ReplyError(_NO_POSITION)
     if not (attitude or quaternion):
         raise ReplyError("reply without attitude and quaternion; allowed: one of them, or both")
     if ranges > MOST_RANGES:
@@ -125,7 +139,8 @@ def _template(
     fields = [
         f'"timestamp":{_EXACT}',
         f'"imu":{{"gyro":{_list(3)},"accel_body":{_list(3)}}}',
-        f'"position":{_list(3, _EXACT)}',
+        *([f'"position":{_list(3, _EXACT)}'] if position else ()),
+        *([f'"{name}":{_EXACT}' for name in _GEODETIC] if geodetic else ()),
         f'"velocity":{_list(3)}',
     ]
     if attitude:
@@ -143,6 +158,8 @@ def _template(
         fields.append('"rc":{' + ",".join(f'"rc_{i + 1}":%d' for i in range(rc_channels)) + "}")
     if battery:
         fields.append(f'"battery":{{"voltage":{_SINGLE},"current":{_SINGLE}}}')
+    if no_lockstep is not None:
+        fields.append(f'"no_lockstep":{json.dumps(no_lockstep)}')
     return "\n{" + ",".join(fields) + "}\n"
 
 
@@ -154,6 +171,8 @@ def encode_reply(reply: Reply) -> bytes:
             absurdly large.
     """
     template = _template(
+        reply.position_ned is not None,
+        reply.geodetic is not None,
         reply.attitude is not None,
         reply.quaternion is not None,
         len(reply.ranges),
@@ -162,12 +181,14 @@ def encode_reply(reply: Reply) -> bytes:
         reply.airspeed is not None,
         len(reply.rc_us),
         reply.battery is not None,
+        reply.no_lockstep,
     )
     numbers: list[float] = [
         reply.timestamp,
         *reply.gyro,
         *reply.accel_body,
-        *reply.position_ned,
+        *(reply.position_ned or ()),
+        *(reply.geodetic or ()),
         *reply.velocity_ned,
         *(reply.attitude or ()),
         *(reply.quaternion or ()),
@@ -204,13 +225,15 @@ def decode_reply(datagram: bytes) -> Reply:
     imu = _object(line, "imu", ("gyro", "accel_body"))
     windvane = _object(line, "windvane", ("direction", "speed")) if "windvane" in line else None
     battery = _object(line, "battery", ("voltage", "current")) if "battery" in line else None
+    if "position" not in line and not any(name in line for name in _GEODETIC):
+        raise ReplyError(_NO_POSITION)
     if "attitude" not in line and "quaternion" not in line:
         raise ReplyError("line without attitude and quaternion; allowed: one of them, or both")
     return Reply(
         timestamp=_number(line, "timestamp"),
         gyro=_vector(imu, "gyro", 3),
         accel_body=_vector(imu, "accel_body", 3),
-        position_ned=_vector(line, "position", 3),
+        position_ned=_vector(line, "position", 3) if "position" in line else None,
         velocity_ned=_vector(line, "velocity", 3),
         attitude=_vector(line, "attitude", 3) if "attitude" in line else None,
         quaternion=_vector(line, "quaternion", 4) if "quaternion" in line else None,
@@ -220,6 +243,8 @@ def decode_reply(datagram: bytes) -> Reply:
         airspeed=_number(line, "airspeed") if "airspeed" in line else None,
         rc_us=_rc(line),
         battery=None if battery is None else Battery(_number(battery, "voltage"), _number(battery, "current")),
+        geodetic=_geodetic(line),
+        no_lockstep=_boolean(line, "no_lockstep") if "no_lockstep" in line else None,
     )
 
 
@@ -261,6 +286,23 @@ def _vector(line: Mapping[str, Any], name: str, length: int) -> Any:
     if not isinstance(value, list) or len(value) != length or not all(map(_is_number, value)):
         raise ReplyError(f"'{name}': {value!r}; allowed: a list of {length} numbers{_BOUND}")
     return tuple(float(v) for v in value)
+
+
+def _geodetic(line: Mapping[str, Any]) -> Vector3 | None:
+    given = [name for name in _GEODETIC if name in line]
+    if len(given) < len(_GEODETIC):
+        if given:
+            raise ReplyError(f"line with {' and '.join(given)} alone; allowed: {', '.join(_GEODETIC)}, or none of them")
+        return None
+    latitude, longitude, altitude = (_number(line, name) for name in _GEODETIC)
+    return latitude, longitude, altitude
+
+
+def _boolean(line: Mapping[str, Any], name: str) -> bool:
+    value = line[name]
+    if not isinstance(value, bool):
+        raise ReplyError(f"'{name}': {value!r}; allowed: true or false")
+    return value
 
 
 def _rc(line: Mapping[str, Any]) -> tuple[int, ...]:
