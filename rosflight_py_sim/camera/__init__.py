@@ -3,9 +3,10 @@
 `Renderer` makes pictures of a `World`; docs/camera.md describes them. No module here imports ROS.
 """
 
+from rosflight_py_sim.camera.gimbal import Gimbal
 from rosflight_py_sim.camera.parameters import CAMERA_PARAMETERS, cameras
 from rosflight_py_sim.camera.pinhole import Camera
 from rosflight_py_sim.camera.renderer import Renderer
 from rosflight_py_sim.camera.visibility import NoPandaError
 
-__all__ = ["CAMERA_PARAMETERS", "Camera", "NoPandaError", "Renderer", "cameras"]
+__all__ = ["CAMERA_PARAMETERS", "Camera", "Gimbal", "NoPandaError", "Renderer", "cameras"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 
+from rosflight_py_sim.camera.gimbal import GIMBAL_PARAMETERS
 from rosflight_py_sim.camera.pinhole import Camera
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values, number
 from rosflight_py_sim.world import WORLD
@@ -40,6 +41,7 @@ CAMERA_PARAMETERS = ParameterTable(
     Parameter("jpeg_quality", 90, "Quality of the compressed pictures", minimum=1, maximum=100),
     Parameter("antialiasing", True, "Antialiasing of edges with four samples per pixel", read_only=True),
     WORLD,
+    *GIMBAL_PARAMETERS,
 )
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sensor_msgs.msg import CameraInfo
 from std_msgs.msg import Header
 
-from rosflight_py_sim.camera import CAMERA_PARAMETERS, Camera, NoPandaError, Renderer, cameras
+from rosflight_py_sim.camera import CAMERA_PARAMETERS, Camera, Gimbal, NoPandaError, Renderer, cameras
 from rosflight_py_sim.interfaces.camera_topics import (
     Picture,
     PictureFile,
@@ -22,7 +22,7 @@ from rosflight_py_sim.interfaces.camera_topics import (
 )
 from rosflight_py_sim.interfaces.qos import CHAIN
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
-from rosflight_py_sim.interfaces.step_topics import TRUTH_STATE
+from rosflight_py_sim.interfaces.step_topics import PWM_OUTPUT, TRUTH_STATE, PulseWidths
 from rosflight_py_sim.interfaces.ticks import Schedule
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.nodes.running import run
@@ -53,16 +53,19 @@ class CameraNode(SimulationNode):
         super().__init__(**arguments)
         self._renderer = self._new_renderer()
         self._encoder = _JpegEncoder()
+        self._pwm = self.poll(PWM_OUTPUT) if self._gimbal.camera else None
         self.follow_stamps()
         self.subscribe(TRUTH_STATE, self._on_truth, qos=CHAIN, needed=True)
 
     def configure(self, values: dict[str, Value]) -> None:
         """Apply the parameters that can change while the node runs."""
         chosen = cameras(values)
+        gimbal = Gimbal(values, [camera.name for camera in chosen])
         if not self._views:
             self._views = [_View(self, camera) for camera in chosen]
         for view, camera in zip(self._views, chosen, strict=True):
-            view.camera = camera
+            view.mounted = view.camera = camera
+        self._gimbal = gimbal
         self._quality = int(number(values, "jpeg_quality"))
         self._schedule = Schedule(number(values, "frame_rate"))
 
@@ -86,8 +89,15 @@ class CameraNode(SimulationNode):
         self.update_clock(time_ns)
         if not self._schedule.due(time_ns) or self._renderer is None:
             return
+        if self._pwm is not None:
+            self._turn_gimbal(self._pwm.take())
         for view in self._views:
             view.publish(time_ns, partial(self._renderer.render, view.camera, state.truth), self._compress)
+
+    def _turn_gimbal(self, pwm: PulseWidths | None) -> None:
+        for view in self._views:
+            if pwm is not None and view.mounted.name == self._gimbal.camera:
+                view.camera = self._gimbal.turned(view.mounted, pwm.pulse_us)
 
     def _compress(self, pixels: Pixels) -> bytes:
         return self._encoder.encode(pixels, self._quality)
@@ -117,11 +127,12 @@ class _View:
     """The topics of one camera.
 
     Attributes:
-        camera: mounting and optics of the camera.
+        mounted: mounting and optics of the camera.
+        camera: the same, as the gimbal turns it.
     """
 
     def __init__(self, node: SimulationNode, camera: Camera) -> None:
-        self.camera = camera
+        self.mounted = self.camera = camera
         # The compressed topic first: a recording may leave out pictures that also exist compressed.
         self._send_file = node.lazy_publisher(compressed_topic(camera.name))
         self._send_picture = node.lazy_publisher(image_topic(camera.name))

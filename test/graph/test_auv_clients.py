@@ -11,13 +11,16 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import zmq
 from diagnostic_msgs.msg import DiagnosticArray
 from free_ports import free_ports
 from rosflight_msgs.msg import PwmOutput, SimState
+from sensor_msgs.msg import Image
 from transforms3d.euler import quat2euler
 
+from rosflight_py_sim.camera import CAMERA_PARAMETERS, Renderer, cameras
 from rosflight_py_sim.graph.fleet import Member, fleet
 from rosflight_py_sim.interfaces.diagnostics import DIAGNOSTICS_QOS
 from rosflight_py_sim.interfaces.step_topics import PWM_OUTPUT, TRUTH_STATE
@@ -25,6 +28,7 @@ from rosflight_py_sim.interfaces.vehicle_state import truth_of_message
 from rosflight_py_sim.protocols.auv_zeromq import ThrusterCommand, decode_telemetry, encode_thrusters
 from rosflight_py_sim.stamps import time_ns_of
 from rosflight_py_sim.vehicles import CAMERA, Vehicle, vehicle
+from rosflight_py_sim.world import load_world
 
 _PROJECT = Path(__file__).parents[2]
 CENTRED = [1500] * 14
@@ -274,6 +278,33 @@ def test_cameras_render_only_while_a_client_is_subscribed_to_images(graph: Calla
                 assert subscriptions() == expected
                 assert [len(frame) > 1000 for frame in client.recv_multipart()] == [False, True, True]
             pair.spin_until(lambda: subscriptions() == [0, 0, 0, 0], "cameras without subscriptions")
+
+
+def test_output_turns_the_gimbals_camera(graph: Callable[..., Any]) -> None:
+    ports = dict(zip(("image", "thruster", "telemetry"), free_ports(3), strict=True))
+    gimbal = ("-p", "gimbal_outputs:=[-1, 4, -1]", "-p", "image_width:=64", "-p", "image_height:=48")
+    outputs = ("-p", "auv_zeromq.outputs:=['', '', '', vertical, side]")
+    made = graph(*port_arguments(ports), *outputs, *gimbal, vehicles=[Member(vehicle("auv"))])
+    pictures = made.hear("camera/front/image_raw", Image)
+    states = made.hear(TRUTH_STATE)
+    put(made, 0.0, 0.0, 2.0, 0.0)
+    with zmq.Context() as context, context.socket(zmq.PUSH) as pusher:
+        pusher.linger = 0
+        pusher.connect(f"tcp://127.0.0.1:{ports['thruster']}")
+        # 1200 us of 1100 to 1900 us are an eighth of the way from -90 to 20 degrees.
+        pusher.send(encode_thrusters(ThrusterCommand(0, 0, 0, -60, 0)))
+        pwm = made.hear(PWM_OUTPUT)
+        made.spin_until(lambda: pwm and pwm[-1].values[4] == 1200, "the gimbal's pulse")
+        pictures.clear()
+        made.spin_until(lambda: len(pictures) >= 3, "pictures")
+    last = pictures[-1]
+    stamp = time_ns_of(last.header.stamp)
+    (state,) = (one for one in states if time_ns_of(one.header.stamp) == stamp)
+    given = {"image_width": 64, "image_height": 48, "camera_angles": [0.0, -76.25, 0.0, 0.0, -90.0, 0.0]}
+    renderer = Renderer(load_world("pool"), 64, 48)
+    expected = renderer.render(cameras(CAMERA_PARAMETERS.checked(given))[0], truth_of_message(state))
+    np.testing.assert_array_equal(np.array(last.data, dtype=np.uint8).reshape(48, 64, 3), expected)
+    renderer.close()
 
 
 def test_image_clients_change_nothing_in_the_trajectory(graph: Callable[..., Any]) -> None:
