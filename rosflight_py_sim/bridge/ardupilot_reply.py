@@ -7,7 +7,8 @@ import math
 from rosflight_py_sim.bridge.front_end_interface import Snapshot
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values, number
 from rosflight_py_sim.physics.rotations import euler_from_quaternion, rotate_to_body, rotate_to_inertial
-from rosflight_py_sim.protocols.ardupilot_json import Battery, Reply, Vector3, Windvane, encode_reply
+from rosflight_py_sim.protocols.ardupilot_json import MOST_ROTORS, Battery, Reply, Vector3, Windvane, encode_reply
+from rosflight_py_sim.pulse_width import OUTPUTS
 from rosflight_py_sim.sensing.geodetic import ned_to_geodetic, tangent_plane
 from rosflight_py_sim.shared_parameters import GRAVITY, ORIGIN_ALTITUDE, ORIGIN_LATITUDE, ORIGIN_LONGITUDE
 from rosflight_py_sim.stamps import NANOSECONDS
@@ -58,11 +59,23 @@ REPLY_PARAMETERS = ParameterTable(
         "for example from MAVProxy's rc command",
         read_only=True,
     ),
+    Parameter(
+        "ardupilot.rpm",
+        [],
+        "Rotors, counted from 0, whose speeds the reply contains as rpm_1 to rpm_4, in ArduPilot's order; empty: none",
+        element=int,
+        minimum=0,
+        maximum=OUTPUTS - 1,
+        read_only=True,
+    ),
     Parameter("ardupilot.battery", True, "Whether the reply contains the battery monitor's readings", read_only=True),
 )
 
 # ArduPilot stores ranges in cm as 16 bits; this is beyond the maximum range of all its drivers.
 _BEYOND_RANGE_M = 655.0
+
+# Of one rad/s.
+_RPM = 30.0 / math.pi
 
 _AT_REST = tuple(frame_at_rest())
 
@@ -106,12 +119,18 @@ class ReplyMaker:
         self._frame = None if position == "ned" else tangent_plane(*origin)
         # Absent, as false, from the replies to an ArduPilot that waits.
         self._no_lockstep = True if values["ardupilot.no_lockstep"] else None
+        self._rotors = [int(str(rotor)) for rotor in values["ardupilot.rpm"]]  # type: ignore[union-attr]
+        if len(self._rotors) > MOST_ROTORS:
+            raise ParameterError(
+                f"parameter 'ardupilot.rpm': {self._rotors} given; allowed: at most {MOST_ROTORS} rotors"
+            )
         switches = {
             "imu": not self._true_imu,
             "range": self._range,
             "airspeed": self._airspeed,
             "battery": self._battery,
             "rc": self._rc,
+            "rotor_speeds": bool(self._rotors),
         }
         self.required_fields = frozenset(name for name, wanted in switches.items() if wanted)
 
@@ -133,6 +152,8 @@ class ReplyMaker:
         reply = Reply(snapshot.time_ns / NANOSECONDS, gyro, accel_body, position, velocity_ned)
         if self._frame is not None:
             reply.geodetic = ned_to_geodetic(self._frame, north, east, down)
+        speeds = snapshot.rotor_speeds
+        reply.rpm = tuple(_RPM * speeds[rotor] if speeds else 0.0 for rotor in self._rotors)
         reply.no_lockstep = self._no_lockstep
         if self._attitude:
             reply.attitude = euler

@@ -73,6 +73,7 @@ class Snapshot:
         status: newest status of the flight controller.
         attitude: roll, pitch and yaw as the flight controller estimates them, rad.
         gnss: measurement of the GNSS receiver.
+        rotor_speeds: speed of each rotor, rad/s (14; 0 beyond the last).
         outputs: flight controller's command for each output: 0 to 1 for a motor, -1 to 1 for a servo (14).
     """
 
@@ -90,10 +91,11 @@ class Snapshot:
     attitude: Vector3 | None = None
     gnss: GnssReport | None = None
     outputs: tuple[float, ...] = ()
+    rotor_speeds: tuple[float, ...] = ()
 
 
 OPTIONAL_FIELDS = frozenset(
-    {"imu", "range", "airspeed", "battery", "rc", "images", "status", "attitude", "gnss", "outputs"}
+    {"imu", "range", "airspeed", "battery", "rc", "images", "status", "attitude", "gnss", "outputs", "rotor_speeds"}
 )
 """Optional fields of snapshots, in addition to state and wind; they contain the newest message received."""
 

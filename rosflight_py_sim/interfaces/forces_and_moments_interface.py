@@ -38,7 +38,7 @@ FORCES_AND_MOMENTS_PARAMETERS = ParameterTable(
     Parameter(
         "truth_battery_frequency",
         50.0,
-        "Rate at which the true battery state is published",
+        "Rate at which the true state of battery and rotors is published",
         "Hz",
         minimum=0.1,
         maximum=1000.0,
@@ -117,10 +117,12 @@ class ForcesAndMomentsInterface(SimulationNode, ABC):
     def start_over(self) -> None:
         """Reset the model to its initial state; does nothing by default, for a model without a state."""
 
-    def publish_battery(self, time_ns: int, voltage: float, current: float) -> None:
-        """Publish the true battery state (V, A) on sim/truth_battery when it is due."""
-        if self._battery_schedule.due(time_ns):
-            self._send_battery(BatterySample(time_ns, voltage, current))
+    def publish_battery(self, time_ns: int, voltage: float, current: float) -> bool:
+        """Publish the true battery state (V, A) on sim/truth_battery when it is due; return whether it was."""
+        if not self._battery_schedule.due(time_ns):
+            return False
+        self._send_battery(BatterySample(time_ns, voltage, current))
+        return True
 
     def _on_truth(self, state: VehicleState) -> None:
         self._state = state

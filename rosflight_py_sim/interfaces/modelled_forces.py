@@ -14,9 +14,11 @@ from rosflight_py_sim.interfaces.forces_and_moments_interface import (
     FORCES_AND_MOMENTS_PARAMETERS,
     ForcesAndMomentsInterface,
 )
+from rosflight_py_sim.interfaces.step_topics import TRUTH_ROTOR_SPEEDS, Outputs
 from rosflight_py_sim.interfaces.topic_statistics import Period
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.parameters import ParameterTable, Value, number
+from rosflight_py_sim.pulse_width import OUTPUTS
 
 # State of charge at which a pilot should land, and at which the vehicle should no longer be in the air.
 _LOW_CHARGE, _NO_CHARGE = 0.2, 0.05
@@ -36,6 +38,10 @@ class VehicleModel(Protocol):
     @property
     def charge_drawn_ah(self) -> float:
         """Charge drawn from the battery so far (A h); 0 for one that never empties."""
+
+    @property
+    def rotor_speeds(self) -> NDArray[np.float64]:
+        """Speed of each rotor (n,), rad/s; none of a vehicle whose model has no rotor speeds."""
 
     def update(
         self, truth: NDArray[np.float64], wind_ned: NDArray[np.float64], pwm_us: NDArray[np.float64], dt: float
@@ -61,6 +67,7 @@ class ModelledForcesAndMoments(ForcesAndMomentsInterface, Generic[Model]):
         """Build the model."""
         self._model: Model | None = None
         super().__init__(**arguments)
+        self._send_rotor_speeds = self.lazy_publisher(TRUTH_ROTOR_SPEEDS)
 
     @abstractmethod
     def build(self, values: dict[str, Value]) -> Model:
@@ -86,11 +93,16 @@ class ModelledForcesAndMoments(ForcesAndMomentsInterface, Generic[Model]):
     def update_forces_and_torques(
         self, state: VehicleState, wind_ned: NDArray[np.float64], pwm_us: NDArray[np.float64], dt: float
     ) -> NDArray[np.float64]:
-        """Compute the wrench, and publish the battery when it is due."""
+        """Compute the wrench, and publish battery and rotor speeds when they are due."""
         model = self.model
         wrench = model.update(state.truth, wind_ned, pwm_us, dt)
-        self.publish_battery(state.time_ns, model.battery_voltage, model.current_a)
+        if self.publish_battery(state.time_ns, model.battery_voltage, model.current_a):
+            self._send_rotor_speeds(lambda: self._rotor_speeds(state.time_ns))
         return wrench
+
+    def _rotor_speeds(self, time_ns: int) -> Outputs:
+        speeds = self.model.rotor_speeds.tolist()
+        return Outputs(time_ns, speeds + [0.0] * (OUTPUTS - len(speeds)))
 
     def diagnose(self, period: Period) -> Iterable[Diagnosis]:
         """State of charge of the battery."""

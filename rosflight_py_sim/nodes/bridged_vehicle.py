@@ -31,6 +31,7 @@ from rosflight_py_sim.interfaces.step_topics import (
     RANGE,
     RC,
     STATUS,
+    TRUTH_ROTOR_SPEEDS,
     TRUTH_STATE,
     TRUTH_WIND,
     AirspeedSample,
@@ -128,6 +129,7 @@ class BridgedVehicle:
         self._attitude: Vector3 | None = None
         self._gnss: GnssReport | None = None
         self._outputs: tuple[float, ...] = ()
+        self._rotor_speeds: tuple[float, ...] = ()
         # Before those of state and IMU: single-threaded executors serve subscriptions in the order of their creation.
         optional: tuple[tuple[str, StepTopic[Any], Callable[[Any], None]], ...] = (
             ("range", RANGE, self._on_range),
@@ -137,6 +139,7 @@ class BridgedVehicle:
             ("gnss", GNSS_FIX, self._on_gnss),
             ("status", STATUS, self._on_status),
             ("outputs", OUTPUT_RAW, self._on_outputs),
+            ("rotor_speeds", TRUTH_ROTOR_SPEEDS, self._on_rotor_speeds),
         )
         for field, topic, callback in optional:
             if field in required_fields:
@@ -183,6 +186,7 @@ class BridgedVehicle:
             self._attitude,
             self._gnss,
             self._outputs,
+            self._rotor_speeds,
         )
 
     def _receive_images(self) -> None:
@@ -247,3 +251,6 @@ class BridgedVehicle:
 
     def _on_outputs(self, outputs: Outputs) -> None:
         self._outputs = tuple(outputs.values)
+
+    def _on_rotor_speeds(self, speeds: Outputs) -> None:
+        self._rotor_speeds = tuple(speeds.values)

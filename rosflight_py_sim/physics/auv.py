@@ -201,6 +201,11 @@ class Auv(BatteryPowered):
         """Thrusts (n,), N, negative in reverse, as if fully in water; each update overwrites the array."""
         return self._thrusts
 
+    @property
+    def rotor_speeds(self) -> NDArray[np.float64]:
+        """None (0,): the model has thrusts, not the speeds of the propellers."""
+        return np.zeros(0)
+
     def adopt(self, other: Auv) -> None:
         """Copy the thrusts and the battery charge of another vehicle; additional thrusters start at rest."""
         count = min(len(self._thrusts), len(other._thrusts))

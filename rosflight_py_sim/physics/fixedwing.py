@@ -329,6 +329,11 @@ class FixedWing(BatteryPowered):
         return self._deflections
 
     @property
+    def rotor_speeds(self) -> NDArray[np.float64]:
+        """Speed of the propeller (1,), rad/s; each update overwrites the array."""
+        return self._speeds
+
+    @property
     def propeller_speed(self) -> float:
         """Speed of the propeller (rad/s)."""
         return float(self._speeds[0])

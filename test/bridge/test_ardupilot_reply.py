@@ -65,6 +65,17 @@ def test_position_is_in_metres_from_home_unless_a_parameter_says_otherwise() -> 
     assert [reply.geodetic for reply in replies[1:]] == [expected, expected]
 
 
+def test_rotor_speeds_are_in_ardupilots_order_and_unit() -> None:
+    assert answered(reply_maker(), snapshot(rotor_speeds=(1.0,) * 14)).rpm == ()
+    maker = reply_maker(rpm=[0, 2, 3, 1])
+    assert "rotor_speeds" in maker.required_fields
+    assert answered(maker, snapshot()).rpm == (0.0,) * 4
+    speeds = tuple(2.0 * math.pi * turns for turns in (10.0, 20.0, 30.0, 40.0, *[0.0] * 10))
+    assert answered(maker, snapshot(rotor_speeds=speeds)).rpm == pytest.approx((600.0, 1800.0, 2400.0, 1200.0))
+    with pytest.raises(ParameterError, match=r"'ardupilot\.rpm': \[0, 1, 2, 3, 4\] given; allowed: at most 4 rotors"):
+        reply_maker(rpm=[0, 1, 2, 3, 4])
+
+
 def test_ardupilot_waits_for_replies_unless_a_parameter_says_otherwise() -> None:
     assert b"no_lockstep" not in reply_maker().line(snapshot())
     assert reply_maker(no_lockstep=True).line(snapshot()).endswith(b',"no_lockstep":true}\n')

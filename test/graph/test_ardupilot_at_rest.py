@@ -11,6 +11,7 @@ import pytest
 from free_ports import free_ports
 
 from rosflight_py_sim.protocols.ardupilot_json import Reply, ServoFrame, decode_reply, encode_frame
+from test.graph.ardupilot_client import ArduPilotClient
 
 BREEZE = "sim_has_wind:=true", "use_random_wind:=false", "steady_state_wind:=[3.0, 4.0, 0.0]"
 G = 9.81
@@ -86,3 +87,28 @@ def test_answer_has_the_wind_and_the_sensors_that_there_are(first_replies: Calla
     # The sensors' noise is small beside these bounds.
     assert reply.ranges is not None and reply.ranges[0] < 1.0
     assert reply.battery is not None and reply.battery.voltage == pytest.approx(24.0, abs=3.0)
+
+
+def test_rotor_speeds_and_latitude_are_there_where_they_are_asked_for(graph: Callable[..., Any]) -> None:
+    (port,) = free_ports()
+    settings = (
+        f"ardupilot.port:={port}",
+        "ardupilot.position:=both",
+        "ardupilot.rpm:=[0, 2, 3, 1]",
+        "ardupilot.outputs:=['1', '4', '2', '3', '', '', '', '', '', '', '', '', '', '']",
+    )
+    arguments = [word for one in settings for word in ("-p", one)]
+    client = ArduPilotClient(graph(*arguments, vehicle_name="multirotor", flight_controller="ardupilot"), port)
+    try:
+        first = client.step()
+        assert first.rpm == (0.0,) * 4
+        assert first.geodetic == pytest.approx((40.2463724, -111.6474138, 1387.1), abs=0.1)
+        # Motors 1 to 4 with more and more throttle, for ten time constants of the motors.
+        for _ in range(120):
+            client.count += 1
+            pwm = (1050, 1100, 1150, 1200, *[1000] * 12)
+            client.send_bytes(encode_frame(ServoFrame(client.rate, client.count, pwm)))
+            reply = client.reply()
+    finally:
+        client.close()
+    assert 100.0 < reply.rpm[0] < reply.rpm[1] < reply.rpm[2] < reply.rpm[3] < 10_000.0

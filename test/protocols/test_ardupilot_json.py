@@ -48,6 +48,7 @@ FULL = Reply(
     airspeed=18.5,
     rc_us=tuple(range(1000, 2200, 100)),
     battery=Battery(50.5, 64.25),
+    rpm=(1000.0, 2000.5, 0.0, -1.0),
     geodetic=(-35.363261, 149.165230, 584.5),
     no_lockstep=True,
 )
@@ -75,6 +76,7 @@ replies = st.builds(
     vectors(single),
     vectors(exact),
     vectors(single),
+    rpm=st.lists(single, max_size=4).map(tuple),
     geodetic=st.none() | vectors(exact),
     no_lockstep=st.none() | st.booleans(),
     attitude=st.none() | vectors(single),
@@ -176,7 +178,7 @@ def test_line_with_every_field_has_these_bytes() -> None:
         b'"windvane":{"direction":0.75,"speed":6.5},"velocity_wind":[3.25,0,-0.75],"airspeed":18.5,'
         b'"rc":{"rc_1":1000,"rc_2":1100,"rc_3":1200,"rc_4":1300,"rc_5":1400,"rc_6":1500,"rc_7":1600,"rc_8":1700,'
         b'"rc_9":1800,"rc_10":1900,"rc_11":2000,"rc_12":2100},"battery":{"voltage":50.5,"current":64.25},'
-        b'"no_lockstep":true}\n'
+        b'"rpm":{"rpm_1":1000,"rpm_2":2000.5,"rpm_3":0,"rpm_4":-1},"no_lockstep":true}\n'
     )
 
 
@@ -256,6 +258,7 @@ def test_number_that_would_abort_ardupilot_is_never_encoded(field: str, number: 
         ({"quaternion": None}, "without attitude and quaternion"),
         ({"position_ned": None}, "without position and without latitude, longitude and altitude"),
         ({"ranges": (1.0,) * 7}, "7 ranges; allowed: at most 6"),
+        ({"rpm": (1.0,) * 5}, "5 rotor speeds; allowed: at most 4"),
         ({"rc_us": (1500,) * 13}, "13 RC channels; allowed: at most 12"),
     ],
 )

@@ -53,6 +53,7 @@ _KEYS = (
     *(_Key("rc", f"rc_{i}", 1) for i in range(1, 13)),
     _Key("battery", "voltage", 1),
     _Key("battery", "current", 1),
+    *(_Key("rpm", f"rpm_{i}", 1) for i in range(1, 5)),
 )
 _KNOWN = {key.path: key for key in _KEYS}
 

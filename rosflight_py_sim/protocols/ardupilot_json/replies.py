@@ -19,6 +19,7 @@ Quaternion: TypeAlias = tuple[float, float, float, float]
 
 MOST_RANGES = 6
 MOST_RC_CHANNELS = 12
+MOST_ROTORS = 4
 
 LARGEST_NUMBER = 1e9
 """Upper limit for the sum of the magnitudes of a line's numbers: absurd numbers crash ArduPilot with a floating-point
@@ -73,6 +74,7 @@ class Reply:
         rc_us: pulse widths of the RC channels from rc_1 on, us; at most 12.
         battery: voltage and current.
         geodetic: latitude and longitude (deg) and altitude above mean sea level (m).
+        rpm: rotor speeds from rpm_1 on, revolutions per minute; at most 4.
         no_lockstep: whether ArduPilot continues without a reply, after 0.1 s.
     """
 
@@ -90,6 +92,7 @@ class Reply:
     rc_us: tuple[int, ...] = ()
     battery: Battery | None = None
     geodetic: Vector3 | None = None
+    rpm: tuple[float, ...] = ()
     no_lockstep: bool | None = None
 
 
@@ -120,12 +123,14 @@ def _template(
     airspeed: bool,
     rc_channels: int,
     battery: bool,
+    rotors: int,
     no_lockstep: bool | None,
 ) -> str:
     """Format of a line with these fields.
 
     Raises:
-        ReplyError: neither attitude nor quaternion, neither position nor geodetic, or too many ranges or RC channels.
+        ReplyError: neither attitude nor quaternion, neither position nor geodetic, or too many ranges, RC channels or
+            rotors.
     """
     if not (position or geodetic):
         raise ReplyError(_NO_POSITION)
@@ -135,6 +140,8 @@ def _template(
         raise ReplyError(f"reply with {ranges} ranges; allowed: at most {MOST_RANGES}")
     if rc_channels > MOST_RC_CHANNELS:
         raise ReplyError(f"reply with {rc_channels} RC channels; allowed: at most {MOST_RC_CHANNELS}")
+    if rotors > MOST_ROTORS:
+        raise ReplyError(f"reply with {rotors} rotor speeds; allowed: at most {MOST_ROTORS}")
     # ArduPilot uses the first occurrence of a name, so a name precedes longer names that contain it.
     fields = [
         f'"timestamp":{_EXACT}',
@@ -158,6 +165,8 @@ def _template(
         fields.append('"rc":{' + ",".join(f'"rc_{i + 1}":%d' for i in range(rc_channels)) + "}")
     if battery:
         fields.append(f'"battery":{{"voltage":{_SINGLE},"current":{_SINGLE}}}')
+    if rotors:
+        fields.append('"rpm":{' + ",".join(f'"rpm_{i + 1}":{_SINGLE}' for i in range(rotors)) + "}")
     if no_lockstep is not None:
         fields.append(f'"no_lockstep":{json.dumps(no_lockstep)}')
     return "\n{" + ",".join(fields) + "}\n"
@@ -181,6 +190,7 @@ def encode_reply(reply: Reply) -> bytes:
         reply.airspeed is not None,
         len(reply.rc_us),
         reply.battery is not None,
+        len(reply.rpm),
         reply.no_lockstep,
     )
     numbers: list[float] = [
@@ -202,6 +212,7 @@ def encode_reply(reply: Reply) -> bytes:
     numbers += reply.rc_us
     if reply.battery is not None:
         numbers += (reply.battery.voltage, reply.battery.current)
+    numbers += reply.rpm
     # The comparison is also false for NaN.
     if not sum(map(abs, numbers)) < LARGEST_NUMBER:
         raise ReplyError(f"{reply}; allowed: finite numbers whose magnitudes sum to less than {LARGEST_NUMBER:g}")
@@ -244,6 +255,7 @@ def decode_reply(datagram: bytes) -> Reply:
         rc_us=_rc(line),
         battery=None if battery is None else Battery(_number(battery, "voltage"), _number(battery, "current")),
         geodetic=_geodetic(line),
+        rpm=_rpm(line),
         no_lockstep=_boolean(line, "no_lockstep") if "no_lockstep" in line else None,
     )
 
@@ -310,6 +322,13 @@ def _rc(line: Mapping[str, Any]) -> tuple[int, ...]:
         return ()
     rc = _object(line, "rc", ("rc_1",))
     return tuple(round(_number(rc, name)) for name in _counted(rc, "rc_", MOST_RC_CHANNELS))
+
+
+def _rpm(line: Mapping[str, Any]) -> tuple[float, ...]:
+    if "rpm" not in line:
+        return ()
+    rpm = _object(line, "rpm", ("rpm_1",))
+    return tuple(_number(rpm, name) for name in _counted(rpm, "rpm_", MOST_ROTORS))
 
 
 def _counted(line: Mapping[str, Any], prefix: str, most: int) -> list[str]:
