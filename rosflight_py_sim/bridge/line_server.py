@@ -64,6 +64,11 @@ class _Connection:
         self.flush()
         return True
 
+    @property
+    def backlog(self) -> int:
+        """Bytes that wait for the client to read them."""
+        return len(self._unsent)
+
     def flush(self) -> None:
         """Send what waits, as far as the client reads."""
         try:
@@ -108,6 +113,16 @@ class LineServer:
             one.socket.close()
         self._connections.clear()
         self._of_client.clear()
+
+    @property
+    def connections(self) -> int:
+        """Number of open connections."""
+        return len(self._connections)
+
+    @property
+    def backlog(self) -> int:
+        """Bytes that wait for clients to read them."""
+        return sum(one.backlog for one in self._connections.values())
 
     def __contains__(self, client: str) -> bool:
         return client in self._of_client

@@ -155,12 +155,15 @@ class UthereFrontEnd(OffboardFrontEnd):
         return self.planes[vehicle].mode
 
     def details(self, vehicle: int) -> dict[str, object]:
-        """State of the cage as text, in Ground Control's form."""
-        pilot = self.planes[vehicle].pilot
+        """State of the cage as text, in Ground Control's form, and the clients of all planes."""
+        pilot, server = self.planes[vehicle].pilot, self._line_server
         return {
             "cage_triggered": bit_names(pilot.cage_triggered),
             "ap_target_from_packet_cage_triggered_last": bit_names(pilot.triggered_last),
             "ap_target_from_packet_enabled": pilot.enabled,
+            "clients": len(self._subscriptions.addresses),
+            "tcp_connections": 0 if server is None else server.connections,
+            "tcp_backlog": 0 if server is None else server.backlog,
         }
 
     def guided_state(self, vehicle: int) -> GuidedState:
