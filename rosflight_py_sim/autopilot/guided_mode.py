@@ -1,4 +1,4 @@
-"""Autopilot of a plane controlled by packets: modes, cage, deadman, and the target of each mode."""
+"""Autopilot of a plane in guided mode: modes, cage, deadman, and the target of each mode."""
 
 from __future__ import annotations
 

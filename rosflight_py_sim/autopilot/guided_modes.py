@@ -1,4 +1,4 @@
-"""Modes of a plane controlled by packets, and their transitions."""
+"""Modes of guided flight, and their transitions."""
 
 from __future__ import annotations
 

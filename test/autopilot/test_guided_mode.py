@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from cruising import CRUISE, INSIDE, observed
-from noted_targets import NotedTargets
+from recorded_targets import RecordedTargets
 
 from rosflight_py_sim.autopilot.cage import CAGE_LIMITS, CageBit
 from rosflight_py_sim.autopilot.fly_target import (
@@ -40,7 +40,7 @@ class Flown:
     """A pilot, and the plane that it sees: what is not changed stays as it was."""
 
     def __init__(self, **parameters: Any) -> None:
-        self.controller = NotedTargets()
+        self.controller = RecordedTargets()
         self.pilot = GuidedModeSupervisor(GUIDED_MODE_PARAMETERS.checked(parameters), self.controller)
         self.seen = INSIDE
 
@@ -542,7 +542,7 @@ def test_variables_tell_modes_bits_and_limits() -> None:
 
 def test_changed_parameters_count_at_once_and_the_flight_goes_on() -> None:
     flown = in_mode(Mode.PACKET_TARGET)
-    other = NotedTargets()
+    other = RecordedTargets()
     flown.pilot.configure(GUIDED_MODE_PARAMETERS.checked({"cage_altitude_maximum": 90.0}), other)
     assert other.adopted is flown.controller
     flown.sees()
@@ -553,7 +553,7 @@ def test_changed_parameters_count_at_once_and_the_flight_goes_on() -> None:
 def test_cage_without_an_inside_is_refused_and_the_one_before_stays() -> None:
     flown = in_mode(Mode.PACKET_TARGET)
     with pytest.raises(ParameterError, match="cage_altitude_minimum"):
-        flown.pilot.configure(GUIDED_MODE_PARAMETERS.checked({"cage_altitude_maximum": 5.0}), NotedTargets())
+        flown.pilot.configure(GUIDED_MODE_PARAMETERS.checked({"cage_altitude_maximum": 5.0}), RecordedTargets())
     flown.sees()
     assert flown.pilot.enabled
     assert flown.controller.told == AHEAD

@@ -8,7 +8,7 @@ from cruising import INSIDE, observed
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
-from noted_targets import NotedTargets
+from recorded_targets import RecordedTargets
 
 from rosflight_py_sim.autopilot.cage import CageBit
 from rosflight_py_sim.autopilot.fly_target import (
@@ -46,7 +46,7 @@ class Afternoon(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         parameters: dict[str, Any] = {"ap_target_from_packet_timeout": 1.0, "lost_comm_timeout": 2.0}
-        self.pilot = GuidedModeSupervisor(GUIDED_MODE_PARAMETERS.checked(parameters), NotedTargets())
+        self.pilot = GuidedModeSupervisor(GUIDED_MODE_PARAMETERS.checked(parameters), RecordedTargets())
         self.seen = INSIDE
         self.before = self.pilot.mode
 

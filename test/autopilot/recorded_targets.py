@@ -8,7 +8,7 @@ from rosflight_py_sim.autopilot.guided import Guided
 from rosflight_py_sim.autopilot.target_controller import TargetController
 
 
-class NotedTargets(TargetController):
+class RecordedTargets(TargetController):
     """Flies nothing; it keeps what it was told, so that a test sees what the pilot wants."""
 
     def __init__(self) -> None:
