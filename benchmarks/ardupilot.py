@@ -106,10 +106,10 @@ def lean_ardupilot(port: int, frame_rate: int, duration_s: float) -> Iterator[su
         client.wait()
 
 
-def has_printed(client: subprocess.Popen[str], patience_s: float) -> bool:
+def has_printed(client: subprocess.Popen[str], timeout_s: float) -> bool:
     """Whether the client has printed something, or has ended, within the time."""
     assert client.stdout is not None
-    return bool(select.select([client.stdout], [], [], patience_s)[0])
+    return bool(select.select([client.stdout], [], [], timeout_s)[0])
 
 
 def figures_of(client: subprocess.Popen[str]) -> ArduPilotRun:

@@ -27,7 +27,7 @@ PICTURE = PROJECT / "docs" / "pictures" / "web_viewer.png"
 CHROMIUM = "/usr/bin/chromium"
 FLAGS = ("--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader")
 
-PATIENCE_S = 120.0
+TIMEOUT_S = 120.0
 
 
 def main() -> None:
@@ -66,7 +66,7 @@ def _draw(url: str, options: argparse.Namespace, *, has_pilot: bool) -> None:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
         page = browser.new_page(viewport={"width": 1280, "height": 760})
-        page.set_default_timeout(1000.0 * PATIENCE_S)
+        page.set_default_timeout(1000.0 * TIMEOUT_S)
         page.goto(url)
         page.wait_for_selector(".simulated-time", state="attached")
         if has_pilot:
@@ -92,7 +92,7 @@ def _draw(url: str, options: argparse.Namespace, *, has_pilot: bool) -> None:
 
 def _press(page: Any, label: str, answer: str) -> None:
     button = page.get_by_role("button", name=label, exact=True)
-    end = time.monotonic() + PATIENCE_S
+    end = time.monotonic() + TIMEOUT_S
     while not button.is_enabled() and time.monotonic() < end:
         page.wait_for_timeout(100)
     if label == "Arm, disarm":
@@ -107,7 +107,7 @@ def _time(page: Any) -> float:
 
 
 def _wait_for_time(page: Any, time_s: float) -> None:
-    end = time.monotonic() + PATIENCE_S
+    end = time.monotonic() + TIMEOUT_S
     while _time(page) < time_s and time.monotonic() < end:
         page.wait_for_timeout(100)
 

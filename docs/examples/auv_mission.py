@@ -38,7 +38,7 @@ MIDDLE_X, MIDDLE_Y, FOCAL = 159.5, 119.5, 190.7
 LEAST_GATE, NEAR_GATE = 40, 100
 
 # Longest duration of any part (s); a longer one indicates a failure.
-PATIENCE = 60.0
+TIMEOUT = 60.0
 
 
 class LostError(RuntimeError):
@@ -265,7 +265,7 @@ def main() -> int:
             print(f"{auv.time:5.1f} s  {name}", flush=True)
             began = auv.time
             for doing in part:
-                if auv.time - began > PATIENCE:
+                if auv.time - began > TIMEOUT:
                     raise LostError(f"{name} takes too long: {doing}")
     except LostError as reason:
         print(f"{auv.time:5.1f} s  failed: {reason}", flush=True)

@@ -25,7 +25,7 @@ PERIOD = 0.2
 KEEP_ALIVE = 2.0
 
 # Longest wait for a reply, s; a simulation may have to compile first.
-PATIENCE = 180.0
+TIMEOUT = 180.0
 
 # Modes in which a plane accepts fly() and waypoints.
 WAYPOINT, PACKET_TARGET = 3, 24
@@ -140,7 +140,7 @@ class GroundControl:
 
     def planes(self) -> list[int]:
         """Numbers of all planes; waits for Ground Control."""
-        give_up = time.monotonic() + PATIENCE
+        give_up = time.monotonic() + TIMEOUT
         while time.monotonic() < give_up:
             self.send("request_plane_list")
             name, fields = self._packet()
@@ -158,7 +158,7 @@ class GroundControl:
 
     def wait(self) -> None:
         """Wait for new data of a plane, and process all queued packets."""
-        give_up = time.monotonic() + PATIENCE
+        give_up = time.monotonic() + TIMEOUT
         has_news = False
         while time.monotonic() < give_up:
             if has_news and not select.select([self._socket], [], [], 0.0)[0]:

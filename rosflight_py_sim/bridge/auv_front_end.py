@@ -36,7 +36,7 @@ _IMAGES_HELD = 4
 _TELEMETRY_HELD = 60
 
 # Simulated time without an image after which the missing camera is logged.
-_PATIENCE_NS = 3 * NANOSECONDS
+_IMAGE_TIMEOUT_NS = 3 * NANOSECONDS
 
 
 @dataclass
@@ -337,7 +337,7 @@ class AuvFrontEnd(ActuatorFrontEnd):
             return
         if auv.began_ns < 0:
             auv.began_ns = snapshot.time_ns
-        if auv.reported_missing_images or snapshot.time_ns - auv.began_ns < _PATIENCE_NS:
+        if auv.reported_missing_images or snapshot.time_ns - auv.began_ns < _IMAGE_TIMEOUT_NS:
             return
         auv.reported_missing_images = True
         missing = " and ".join(name for name in ("front", "bottom") if not snapshot.images.get(name))

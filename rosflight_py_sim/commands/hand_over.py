@@ -11,7 +11,7 @@ from rosflight_py_sim import topic_names
 from rosflight_py_sim.parameters import ParameterError
 
 # Time limit for the flight controller's status, in system time; processes started one by one need this long.
-PATIENCE_S = 60.0
+TIMEOUT_S = 60.0
 
 # System time (s) within which the nodes of a simulation are discovered, and without a further vehicle after which the
 # list counts as complete.
@@ -71,13 +71,13 @@ def _run(options: argparse.Namespace) -> int:
                     printed[name] = pilot.doing
                     print(f"{name}: {pilot.doing}" if name else pilot.doing, flush=True)
             silent = ", ".join(name or "/" for name, pilot in pilots.items() if not pilot.has_status)
-            if silent and time.monotonic() > start_s + PATIENCE_S:
+            if silent and time.monotonic() > start_s + TIMEOUT_S:
                 raise ParameterError(
-                    f"no flight controller status received in namespace {silent} within {PATIENCE_S:g} s ({_HINT})"
+                    f"no flight controller status received in namespace {silent} within {TIMEOUT_S:g} s ({_HINT})"
                 )
             if silent and time.monotonic() > notice_s:
                 notice_s = math.inf
-                text = f"no flight controller status received in namespace {silent} yet; waiting up to {PATIENCE_S:g} s"
+                text = f"no flight controller status received in namespace {silent} yet; waiting up to {TIMEOUT_S:g} s"
                 print(f"{text} ({_HINT})", file=sys.stderr, flush=True)
     finally:
         for pilot in pilots.values():
@@ -121,8 +121,8 @@ def _namespaces_found() -> list[str]:
                 found |= now
             elif not (found or has_noted) and time.monotonic() > end_s - 0.2 and len(node.get_node_names()) > 1:
                 # Nodes of a simulation that is starting.
-                end_s, has_noted = start_s + PATIENCE_S, True
-                print(f"no flight controller found yet; waiting up to {PATIENCE_S:g} s ({_HINT})", file=sys.stderr)
+                end_s, has_noted = start_s + TIMEOUT_S, True
+                print(f"no flight controller found yet; waiting up to {TIMEOUT_S:g} s ({_HINT})", file=sys.stderr)
         if not found:
             raise ParameterError(f"no flight controller found within {time.monotonic() - start_s:.0f} s ({_HINT})")
         return sorted(found)

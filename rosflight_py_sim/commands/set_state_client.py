@@ -14,10 +14,10 @@ from rosflight_py_sim.nodes.running import initialise, refusals_of_ros
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.physics.steady_model import Array
 
-PATIENCE_S = 10.0
+SERVICE_TIMEOUT_S = 10.0
 """System time to wait for the service."""
 
-ANSWER_PATIENCE_S = 40.0
+REPLY_TIMEOUT_S = 40.0
 """System time to wait for a successful reply; a simulation that has just started may still be compiling."""
 
 ASK_AGAIN_S = 2.0
@@ -48,12 +48,12 @@ def set_state(truth: Array, namespace: str, ros_arguments: Sequence[str]) -> str
 def _call(node: Node, request: SetSimState.Request) -> SetSimState.Response:
     client = node.create_client(SetSimState, "dynamics/set_sim_state")
     service = node.resolve_service_name("dynamics/set_sim_state")
-    if not client.wait_for_service(timeout_sec=PATIENCE_S):
+    if not client.wait_for_service(timeout_sec=SERVICE_TIMEOUT_S):
         raise ParameterError(
-            f"no running simulation: service {service} not available within {PATIENCE_S:g} s "
+            f"no running simulation: service {service} not available within {SERVICE_TIMEOUT_S:g} s "
             "(is it running, in this ROS_DOMAIN_ID and --namespace?)"
         )
-    end = time.monotonic() + ANSWER_PATIENCE_S
+    end = time.monotonic() + REPLY_TIMEOUT_S
     while time.monotonic() < end:
         # The reply is lost if the service has not discovered the client yet; repeating the request is safe.
         future = client.call_async(request)
@@ -61,4 +61,4 @@ def _call(node: Node, request: SetSimState.Request) -> SetSimState.Response:
         if future.done():
             return future.result()
         client.remove_pending_request(future)
-    raise ParameterError(f"no reply from {service} within {ANSWER_PATIENCE_S:g} s")
+    raise ParameterError(f"no reply from {service} within {REPLY_TIMEOUT_S:g} s")

@@ -27,7 +27,7 @@ _REDRAW_S = 0.5
 
 # Time for which a graph must be unchanged before it is shown (discovery after a lost packet takes 3 s), time limit for
 # this and for the reports of all nodes, and time limit for the first node.
-_CALM_S, _PATIENCE_S, _LONELY_S = 3.5, 10.0, 6.0
+_SETTLE_S, _REPORT_TIMEOUT_S, _DISCOVERY_TIMEOUT_S = 3.5, 10.0, 6.0
 
 _STYLES = {
     Health.OK: "green",
@@ -102,9 +102,9 @@ def _show_once(
         try:
             path.write_text(drawing(model), encoding="utf-8")
         except OSError as error:
-            print(f"rosflight_py_sim: cannot write the picture: {error}", file=sys.stderr)
+            print(f"rosflight_py_sim: cannot write the drawing: {error}", file=sys.stderr)
             return 1
-        print(f"picture: {path.resolve()}", file=sys.stderr)
+        print(f"drawing: {path.resolve()}", file=sys.stderr)
     if options.json:
         print(json.dumps(model.as_data()), flush=True)
     elif not _drawings(options):
@@ -143,14 +143,14 @@ class _Settled:
         self._watch = watch
         self._names: list[str] = []
         now_s = time.monotonic()
-        self._end_s, self._calm_s = now_s + _PATIENCE_S, now_s + _LONELY_S
+        self._end_s, self._settled_s = now_s + _REPORT_TIMEOUT_S, now_s + _DISCOVERY_TIMEOUT_S
 
     def __call__(self) -> bool:
         now_s = time.monotonic()
         names = [node.name for node in self._watch.model().nodes]
         if names != self._names:
-            self._names, self._calm_s = names, now_s + _CALM_S
-        return now_s > self._end_s or (now_s > self._calm_s and not self._watch.unreported)
+            self._names, self._settled_s = names, now_s + _SETTLE_S
+        return now_s > self._end_s or (now_s > self._settled_s and not self._watch.unreported)
 
 
 def _domain() -> str:

@@ -46,7 +46,7 @@ N = TypeVar("N", bound=SimulationNode)
 _READY_S = 2.0
 
 # Longest wait of the executor before `go_on` is called again, s.
-_PATIENCE_S = 0.1
+_SPIN_TIMEOUT_S = 0.1
 
 
 class ComposedGraph:
@@ -241,7 +241,7 @@ class ComposedGraph:
         spin_once, ok = self.executor.spin_once, rclpy.ok
         with deferred_signals() as signals:
             while not signals and ok() and go_on():
-                spin_once(timeout_sec=_PATIENCE_S)
+                spin_once(timeout_sec=_SPIN_TIMEOUT_S)
                 self.hand_off.check()
         if signals:
             raise KeyboardInterrupt

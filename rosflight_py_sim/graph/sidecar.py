@@ -19,10 +19,10 @@ from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.type_supports import leave_out_generator
 
 # A node takes some tenths of a second to shut down.
-_GOODBYE_S = 5.0
+_SHUTDOWN_TIMEOUT_S = 5.0
 
 # A node takes a second or two to start on an idle machine.
-_PATIENCE_S = 60.0
+_START_TIMEOUT_S = 60.0
 
 _PR_SET_PDEATHSIG = 1
 
@@ -56,8 +56,8 @@ class Sidecar:
         """
         received = b""
         while not received.endswith(_END):
-            if not select.select([self._reader], [], [], _PATIENCE_S)[0]:
-                raise ParameterError(f"{self._executable} did not start within {_PATIENCE_S:g} s")
+            if not select.select([self._reader], [], [], _START_TIMEOUT_S)[0]:
+                raise ParameterError(f"{self._executable} did not start within {_START_TIMEOUT_S:g} s")
             part = os.read(self._reader, 65536)
             if not part:
                 raise ParameterError(f"{self._executable} ended with exit code {self._process.wait()}")
@@ -70,7 +70,7 @@ class Sidecar:
         os.close(self._reader)
         self._process.terminate()
         try:
-            self._process.wait(_GOODBYE_S)
+            self._process.wait(_SHUTDOWN_TIMEOUT_S)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()

@@ -13,7 +13,7 @@ from rosflight_py_sim.firmware.parameter_table import MIXER_OUTPUTS
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 
 # A call without a reply for this long is lost (the flight controller was restarted), and reading restarts.
-_PATIENCE_S = 1.0
+_REPLY_TIMEOUT_S = 1.0
 
 
 def mixer_parameter_names() -> list[str]:
@@ -41,7 +41,7 @@ class FirmwareParameterReader:
         self._progress = False
         self._check = node.create_client(Trigger, "all_params_received")
         self._get = node.create_client(ParamGet, "param_get")
-        self._timer = node.create_system_timer(_PATIENCE_S, self._on_timer, autostart=False)
+        self._timer = node.create_system_timer(_REPLY_TIMEOUT_S, self._on_timer, autostart=False)
         self.read()
 
     def read(self) -> None:

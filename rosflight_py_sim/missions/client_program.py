@@ -8,7 +8,7 @@ import sys
 import threading
 from pathlib import Path
 
-_GOODBYE_S = 5.0
+_SHUTDOWN_TIMEOUT_S = 5.0
 
 
 class ClientProgram:
@@ -47,7 +47,7 @@ class ClientProgram:
         """End the program if it is running."""
         self._process.terminate()
         try:
-            self._process.wait(_GOODBYE_S)
+            self._process.wait(_SHUTDOWN_TIMEOUT_S)
         except subprocess.TimeoutExpired:
             self._process.kill()
-        self._reader.join(_GOODBYE_S)
+        self._reader.join(_SHUTDOWN_TIMEOUT_S)

@@ -22,7 +22,7 @@ from rosflight_py_sim.stamps import NANOSECONDS
 _START_S = 0.05
 
 # Number of consecutive time-outs that causes a warning with the missing messages.
-_PATIENCE = 10
+_MAX_TIMEOUTS = 10
 
 
 class GatedTimeManager(SteppingTimeManager):
@@ -124,7 +124,7 @@ class GatedTimeManager(SteppingTimeManager):
             return
         self._timeouts += 1
         self._timeouts_in_a_row += 1
-        if self._timeouts_in_a_row == _PATIENCE and not self.time_mode_mismatch():
+        if self._timeouts_in_a_row == _MAX_TIMEOUTS and not self.time_mode_mismatch():
             self.get_logger().warning(
                 f"no {self._missing_text()} after {self.time_text}: a node is missing or still starting, or the step "
                 f"({self._step_ns / NANOSECONDS:g} s) is shorter than the interval at which it publishes"
@@ -141,7 +141,7 @@ class GatedTimeManager(SteppingTimeManager):
         """Number of steps continued without a missing message."""
         yield Diagnosis("", "", values={"time-outs": self._timeouts})
         if self._timeouts_in_a_row:
-            level = Level.ERROR if self._timeouts_in_a_row >= _PATIENCE else Level.WARN
+            level = Level.ERROR if self._timeouts_in_a_row >= _MAX_TIMEOUTS else Level.WARN
             message = f"{self._timeouts_in_a_row} time-outs in a row, at {self.time_text}"
             yield Diagnosis("", f"{message}: no {self._missing_text()}" if self._missing else message, level)
         yield from super().diagnose(period)

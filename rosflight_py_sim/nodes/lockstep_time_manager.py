@@ -22,7 +22,7 @@ from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTabl
 from rosflight_py_sim.stamps import NANOSECONDS
 
 # Number of repetitions of a time after which a node is reported as missing.
-_PATIENCE = 40
+_MAX_REPEATS = 40
 
 
 class _Vehicle:
@@ -80,7 +80,7 @@ class LockstepTimeManager(SteppingTimeManager):
             self.subscribe(TRUTH_STATE, partial(self._on_truth, vehicle), name)
 
     def configure(self, values: dict[str, Value]) -> None:
-        """Set step, pace and patience."""
+        """Set step, pace and stall timeout."""
         super().configure(values)
         if self._stall_timer is None:
             self._all = [_Vehicle(name) for name in self.vehicles]
@@ -171,7 +171,7 @@ class LockstepTimeManager(SteppingTimeManager):
         if self._repeats > 1 and self.time_ns >= 0:
             self._repeat()
         missing = self._missing()
-        if self._repeats == _PATIENCE and missing and not self.time_mode_mismatch():
+        if self._repeats == _MAX_REPEATS and missing and not self.time_mode_mismatch():
             self.get_logger().warning(
                 f"no {missing} after {self.time_text}: a node of the step is missing or still starting "
                 "(sensors, sil_board, forces_and_moments or dynamics)"
@@ -191,7 +191,7 @@ class LockstepTimeManager(SteppingTimeManager):
         yield Diagnosis("", "", values={"repeated": self._all_repeats})
         missing = self._missing()
         if self.is_stalled and missing:
-            level = Level.ERROR if self._repeats >= _PATIENCE else Level.WARN
+            level = Level.ERROR if self._repeats >= _MAX_REPEATS else Level.WARN
             yield Diagnosis("", f"stalled at {self.time_text}: no {missing}", level)
         elif self.is_stalled:
             clients = ", ".join(v.waiting_for for v in self._all if v in self._behind)

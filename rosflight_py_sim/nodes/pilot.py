@@ -20,7 +20,7 @@ Script: TypeAlias = Generator[str | Callable[[], bool], None, None]
 _BY_SWITCH = Override.ATT_SWITCH | Override.THR_SWITCH
 
 # Number of status messages, at 10 Hz of simulated time, after which a condition that is not met has failed.
-_PATIENCE = 150
+_MAX_STATUSES = 150
 
 # Status messages per calibration, which takes 1001 IMU messages: 2.5 s at their default rate.
 _CALIBRATION = 30
@@ -78,12 +78,12 @@ class Pilot(SimulationNode):
             return not self.status.error_code & ErrorFlag.UNCALIBRATED_IMU
 
         def is_over() -> bool:
-            return is_calibrated() or self._waited >= patience
+            return is_calibrated() or self._waited >= limit
 
         for attempt in range(1, _CALIBRATIONS + 1):
             self.doing = "calibrating the IMU" + (f", attempt {attempt}" if attempt > 1 else "")
             # Each attempt has a longer limit, in case the IMU is slow. The last one waits like any other condition.
-            patience = attempt * _CALIBRATION if attempt < _CALIBRATIONS else math.inf
+            limit = attempt * _CALIBRATION if attempt < _CALIBRATIONS else math.inf
             yield "calibrate_imu"
             yield is_over
             if is_calibrated():
@@ -114,7 +114,7 @@ class Pilot(SimulationNode):
             self._go_on()
         else:
             self._waited += 1
-            if self._waited > _PATIENCE and not self.waits_without_limit:
+            if self._waited > _MAX_STATUSES and not self.waits_without_limit:
                 missing = f"the service {self._missing_service} is not available"
                 flags = f"error flags of the flight controller: 0x{status.error_code:02x}"
                 self._fail(missing if self._missing_service else flags)

@@ -26,7 +26,7 @@ from rosflight_py_sim.parameters import ParameterError, ParameterTable
 from rosflight_py_sim.registry import registered, registered_class
 
 # Long enough to cost nothing, short enough to react to signals at once.
-_PATIENCE_S = 0.2
+_SPIN_TIMEOUT_S = 0.2
 
 # A shutdown takes some tenths of a second; ros2 launch sends SIGTERM 5 s after SIGINT.
 _SHUTDOWN_S = 4.0
@@ -161,7 +161,7 @@ def _run(cls: type[SimulationNode], argv: list[str], signals: list[int], started
     started("")
     # spin() of the EventsExecutor answers neither signals nor timers; spin_once does, at the same speed.
     while not signals:
-        executor.spin_once(timeout_sec=_PATIENCE_S)
+        executor.spin_once(timeout_sec=_SPIN_TIMEOUT_S)
     start_shutdown_watchdog(_SHUTDOWN_S)
     executor.remove_node(node)
     node.destroy_node()

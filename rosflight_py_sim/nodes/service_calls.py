@@ -14,7 +14,7 @@ from rclpy.task import Future
 from rosflight_msgs.srv import SetSimState
 from std_srvs.srv import Trigger
 
-_PATIENCE_S = 20.0
+_REPLY_TIMEOUT_S = 20.0
 
 _TYPES = {
     f"{message.__module__.partition('.')[0]}/srv/{message.__name__}": message
@@ -88,7 +88,7 @@ class ServiceCalls:
             take(next(iter(map(parameter_value_to_python, done.result().values)), None))
 
         future = client.call_async(GetParameters.Request(names=[name]))
-        self._reading[service] = now_s + _PATIENCE_S, future
+        self._reading[service] = now_s + _REPLY_TIMEOUT_S, future
         future.add_done_callback(answered)
 
     def set_state(self, service: str, request: SetSimState.Request) -> None:
@@ -102,7 +102,7 @@ class ServiceCalls:
             self._pending.remove(entry)
             _, name, client, future = entry
             client.remove_pending_request(future)
-            self._report(name, f"no reply within {_PATIENCE_S:g} s", False)
+            self._report(name, f"no reply within {_REPLY_TIMEOUT_S:g} s", False)
 
     def _run(self, script: Iterator[tuple[str, Any]]) -> None:
         step = next(script, None)
@@ -114,7 +114,7 @@ class ServiceCalls:
             self._report(name, "this service is not available", False)
             return
         future = client.call_async(request)
-        entry = (time.monotonic() + _PATIENCE_S, name, client, future)
+        entry = (time.monotonic() + _REPLY_TIMEOUT_S, name, client, future)
         self._pending.append(entry)
 
         def answered(done: Future[Any]) -> None:

@@ -20,7 +20,7 @@ _F_SETPIPE_SZ = 1031
 _PIPE = 1 << 20
 
 # Time limit for writing the contents of pipe and memory, with a wide margin for a slow disk.
-_PATIENCE_S = 30.0
+_FLUSH_TIMEOUT_S = 30.0
 
 
 class RecordingError(Exception):
@@ -146,7 +146,7 @@ class WriterProcess:
             self._outcome = self._ended()
             self.error = self._outcome.error
         try:
-            self._process.wait(_PATIENCE_S)
+            self._process.wait(_FLUSH_TIMEOUT_S)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()

@@ -21,7 +21,7 @@ from test.bridge.logged_lines import LoggedLines
 STEP_NS = 2_500_000
 
 # Wall time after which a message that has not come is taken for one that never will.
-PATIENCE_S = 30.0
+TIMEOUT_S = 30.0
 
 Outputs: TypeAlias = "list[list[int]]"
 Socket: TypeAlias = "zmq.Socket[bytes]"
@@ -91,12 +91,12 @@ class AuvBench:
 
     def step_until(self, condition: Callable[[], object]) -> Outputs:
         """Take steps until the condition holds; the outputs of the last one."""
-        end = time.monotonic() + PATIENCE_S
+        end = time.monotonic() + TIMEOUT_S
         while True:
             outputs = self.step()
             if condition():
                 return outputs
-            assert time.monotonic() < end, f"not within {PATIENCE_S} s; {self.front_end.counters}"
+            assert time.monotonic() < end, f"not within {TIMEOUT_S} s; {self.front_end.counters}"
 
     def step_until_counted(self, name: str, count: int) -> Outputs:
         """Take steps until a counter has that value; the outputs of the last one."""

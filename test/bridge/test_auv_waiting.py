@@ -10,7 +10,7 @@ from typing import Any
 import zmq
 
 # Wall time after which what has not come is taken for something that never will.
-PATIENCE_MS = 30_000
+TIMEOUT_MS = 30_000
 
 
 def command(power: int, auv_id: int = 0) -> bytes:
@@ -21,7 +21,7 @@ def wait_readable(bench: Any) -> None:
     poll = select.poll()
     for fileno in bench.front_end.filenos():
         poll.register(fileno, select.POLLIN)
-    assert poll.poll(PATIENCE_MS)
+    assert poll.poll(TIMEOUT_MS)
 
 
 def answered(bench: Any) -> list[list[int]]:

@@ -14,7 +14,7 @@ from rosflight_py_sim.bridge import fair_inbox
 from rosflight_py_sim.bridge.fair_inbox import LONGEST_DATAGRAM, FairInbox
 from rosflight_py_sim.bridge.peers import Address
 
-PATIENCE_S = 30.0
+TIMEOUT_S = 30.0
 
 Sender = Callable[[], socket.socket]
 
@@ -32,7 +32,7 @@ class Reader:
 
     def until(self, condition: Callable[[], object], *, welcomes: bool = False) -> None:
         """Read until something holds."""
-        end_s = time.monotonic() + PATIENCE_S
+        end_s = time.monotonic() + TIMEOUT_S
         while not condition():
             assert time.monotonic() < end_s, (self.read[-5:], self.dropped)
             for datagram, sender in self.inbox.datagrams():

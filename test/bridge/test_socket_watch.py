@@ -12,7 +12,7 @@ import pytest
 from rosflight_py_sim.bridge.socket_watch import SocketWatch
 
 # Far beyond what waking a thread takes on a busy machine.
-PATIENCE_S = 20.0
+TIMEOUT_S = 20.0
 
 
 class Watched:
@@ -23,8 +23,8 @@ class Watched:
         self.calls = threading.Semaphore(0)
         self.watch = SocketWatch([self.reader], self.calls.release)
 
-    def called(self, patience_s: float = PATIENCE_S) -> bool:
-        return self.calls.acquire(timeout=patience_s)
+    def called(self, timeout_s: float = TIMEOUT_S) -> bool:
+        return self.calls.acquire(timeout=timeout_s)
 
 
 @pytest.fixture

@@ -114,7 +114,7 @@ def test_unix_seconds_are_those_of_the_system_where_no_others_are_given(bench: U
     bench.read(1)
     bench.step(3)
     first, second = (reply for reply in program.replies() if isinstance(reply, Data))
-    # Within the patience of any test.
+    # Within the time limit of any test.
     assert first.time_s == pytest.approx(time.time(), abs=300.0)
     # Three decimals.
     assert second.time_s - first.time_s == pytest.approx(second.values["time"] - first.values["time"], abs=2e-3)

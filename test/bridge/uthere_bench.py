@@ -20,7 +20,7 @@ from test.bridge.logged_lines import LoggedLines
 PERIOD_NS = 10_000_000
 
 # System time after which a packet that has not come is taken for one that never will.
-PATIENCE_S = 30.0
+TIMEOUT_S = 30.0
 
 READY = ControllerStatus(armed=True, failsafe=False, rc_override=0, offboard=True, control_mode=0, error_code=0)
 
@@ -100,7 +100,7 @@ class UthereBench:
 
     def serve_until(self, condition: Callable[[], object]) -> None:
         """Serve, with the simulation standing still, until something holds."""
-        end_s = time.monotonic() + PATIENCE_S
+        end_s = time.monotonic() + TIMEOUT_S
         while not condition():
             assert time.monotonic() < end_s, dict(self.front_end.counters)
             self.front_end.serve()

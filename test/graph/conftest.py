@@ -32,7 +32,7 @@ from rosflight_py_sim.stamps import time_ns_of
 from rosflight_py_sim.vehicles import vehicle
 
 # System time after which a condition that has not come true is taken for one that never will.
-PATIENCE_S = 30.0
+TIMEOUT_S = 30.0
 
 _PROJECT = Path(__file__).parents[2]
 
@@ -117,11 +117,11 @@ class Graph(ComposedGraph):
         return heard
 
     def spin_until(self, condition: Callable[[], object], what: str = "the condition") -> None:
-        """Run until the condition holds; fail when it does not within PATIENCE_S of system time."""
-        end = time.monotonic() + PATIENCE_S
+        """Run until the condition holds; fail when it does not within TIMEOUT_S of system time."""
+        end = time.monotonic() + TIMEOUT_S
         while not condition():
             if time.monotonic() > end:
-                pytest.fail(f"{what} did not come true within {PATIENCE_S:g} s, at {self.time_s:g} s: {self.status}")
+                pytest.fail(f"{what} did not come true within {TIMEOUT_S:g} s, at {self.time_s:g} s: {self.status}")
             self.executor.spin_once(timeout_sec=0.01)
 
     def spin_for(self, seconds: float) -> None:
@@ -268,7 +268,7 @@ def graph(
 def command_line(ros_domain: int, tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
     """A function that runs a Python program of the project to its end, in a folder of its own."""
 
-    def run(*arguments: str, patience_s: float = 90.0, **environment: str) -> subprocess.CompletedProcess[str]:
+    def run(*arguments: str, timeout_s: float = 90.0, **environment: str) -> subprocess.CompletedProcess[str]:
         variables = {**os.environ, "PYTHONPATH": str(_PROJECT), "COLUMNS": "120", **environment}
         return subprocess.run(
             [sys.executable, *arguments],
@@ -276,7 +276,7 @@ def command_line(ros_domain: int, tmp_path: Path) -> Callable[..., subprocess.Co
             env=variables,
             capture_output=True,
             text=True,
-            timeout=patience_s,
+            timeout=timeout_s,
             check=False,
         )
 

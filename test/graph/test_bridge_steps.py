@@ -196,7 +196,7 @@ def test_diagnostics_show_state_peer_and_counters(
     assert status("bridge: vehicle").level == DiagnosticStatus.WARN
 
     def fly_until(wanted: str, also: Callable[[], None] = lambda: None) -> None:
-        # Bounded by the patience of each step.
+        # Bounded by the time limit of each step.
         for _ in range(100_000):
             client.step()
             also()

@@ -125,7 +125,7 @@ def test_fly_flies_the_square_and_shows_it(command_line: Run, tmp_path: Path, wi
         "3",
         "--namespace",
         "uav",
-        patience_s=110,
+        timeout_s=110,
     )
     assert result.returncode == 0, result.stdout + result.stderr
     assert "Traceback" not in result.stderr

@@ -51,10 +51,10 @@ class AircraftGraph(ComposedGraph):
             executables=[AIRCRAFT.autopilot],
         )
 
-    def spin_until(self, condition: Callable[[], object], what: str, patience_s: float) -> None:
-        end = time.monotonic() + patience_s
+    def spin_until(self, condition: Callable[[], object], what: str, timeout_s: float) -> None:
+        end = time.monotonic() + timeout_s
         while not condition():
-            assert time.monotonic() < end, f"{what} did not come within {patience_s:g} s"
+            assert time.monotonic() < end, f"{what} did not come within {timeout_s:g} s"
             self.executor.spin_once(timeout_sec=0.01)
 
 

@@ -46,7 +46,7 @@ def test_pressure_sensors_are_calibrated_in_simulated_seconds(graph: MakeGraph) 
         assert answer.success, answer.message
         assert "255 readings" in answer.message
     # 255 readings at 100 Hz, of which every third is more than 20 ms after the one before: 7.7 s. A second at a time,
-    # as patience is for each.
+    # as the time limit is for each.
     for _ in range(7):
         g.spin_for(1.0)
     assert g.firmware("BARO_BIAS") == g.firmware("DIFF_PRESS_BIAS") == 0.0

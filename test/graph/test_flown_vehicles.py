@@ -35,7 +35,7 @@ def flown(command_line: Run, tmp_path: Path, vehicle: str, *arguments: str) -> N
         "--output",
         str(tmp_path),
     )
-    result = command_line(*words, *arguments, patience_s=300.0)
+    result = command_line(*words, *arguments, timeout_s=300.0)
     assert result.returncode == 0, result.stdout + result.stderr
     found = re.search(r"tracking error\s*│ ([\d.]+) m RMS", result.stdout)
     assert found is not None, result.stdout

@@ -25,7 +25,7 @@ from rosflight_py_sim.stamps import stamp_ns
 from rosflight_py_sim.vehicles import vehicle
 
 PROGRAM = share_directory() / "docs" / "examples" / "uthere_follow_the_leader.py"
-PATIENCE_S = 360.0
+TIMEOUT_S = 360.0
 
 DELAY_S, ABOVE_FT = 4.0, 30.0
 SECONDS = 50.0
@@ -67,7 +67,7 @@ def test_follower_comes_to_its_place_behind_the_leader_and_keeps_it(graph: Calla
         ["--ports", *map(str, ports), "--delay", str(DELAY_S), "--above", str(ABOVE_FT), "--seconds", str(SECONDS)],
     )
     said: list[str] = []
-    give_up = time.monotonic() + PATIENCE_S
+    give_up = time.monotonic() + TIMEOUT_S
     try:
         while program.code is None:
             made.executor.spin_once(timeout_sec=0.01)

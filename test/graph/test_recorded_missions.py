@@ -28,7 +28,7 @@ def test_mission_is_the_recorded_one(command_line: Run, tmp_path: Path, vehicle:
     looking = ["--watch", "member", "--record", str(tmp_path / "r.mcap")] if watch == "recorder" else ["--watch", watch]
     seconds = str(recorded[-1][0])
     words = (PROGRAM, vehicle, seconds, *looking, "--params-file", WIND, "-p", "seed:=7")
-    result = command_line(*words, patience_s=300.0)
+    result = command_line(*words, timeout_s=300.0)
     assert result.returncode == 0, result.stderr
     *lines, doing = result.stdout.splitlines()
     assert doing == "done"

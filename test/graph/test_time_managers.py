@@ -52,7 +52,7 @@ from rosflight_py_sim.vehicles import vehicle
 pytestmark = pytest.mark.timeout(120)
 
 STEP_NS = 2_500_000
-PATIENCE_S = 30.0
+TIMEOUT_S = 30.0
 
 DEEP = QoSProfile(depth=1000)
 MASS_AND_INERTIA = {"mass": 1.0, "Jxx": 0.1, "Jyy": 0.1, "Jzz": 0.1}
@@ -81,9 +81,9 @@ class Rig:
         return node
 
     def spin_until(self, condition: Callable[[], object], what: str) -> None:
-        end = time.monotonic() + PATIENCE_S
+        end = time.monotonic() + TIMEOUT_S
         while not condition():
-            assert time.monotonic() < end, f"not within {PATIENCE_S:g} s: {what}"
+            assert time.monotonic() < end, f"not within {TIMEOUT_S:g} s: {what}"
             self.executor.spin_once(timeout_sec=0.01)
 
     def idle(self, seconds: float) -> None:

@@ -36,7 +36,7 @@ from rosflight_py_sim.interfaces.step_topics import (
 from rosflight_py_sim.nodes.running import make_executor
 from rosflight_py_sim.parameters import ParameterTable
 
-PATIENCE_S = 30.0
+TIMEOUT_S = 30.0
 DEEP = QoSProfile(depth=1000, reliability=ReliabilityPolicy.RELIABLE)
 DEEP_LATCHED = QoSProfile(depth=1000, reliability=ReliabilityPolicy.RELIABLE, durability=LATCHED.durability)
 
@@ -91,7 +91,7 @@ class Process:
 
     def until(self, condition: Callable[[], object]) -> None:
         """Run everybody until the condition holds."""
-        end = time.monotonic() + PATIENCE_S
+        end = time.monotonic() + TIMEOUT_S
         while not condition():
             assert time.monotonic() < end
             self.turn()

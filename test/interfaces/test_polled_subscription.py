@@ -16,7 +16,7 @@ from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.step_topics import StepTopic
 from rosflight_py_sim.nodes.running import make_executor
 
-PATIENCE_S = 30.0
+TIMEOUT_S = 30.0
 NUMBER = StepTopic[Int32]("number", Int32)
 
 
@@ -38,7 +38,7 @@ def node(ros_domain: int) -> Iterator[Looker]:
 def _taken(newest: PolledSubscription[Int32], enough: Callable[[int], bool]) -> list[int]:
     """Numbers taken until one is enough."""
     numbers: list[int] = []
-    end = time.monotonic() + PATIENCE_S
+    end = time.monotonic() + TIMEOUT_S
     while not (numbers and enough(numbers[-1])):
         assert time.monotonic() < end, numbers
         message = newest.take()
@@ -71,7 +71,7 @@ def test_messages_wake_no_executor(node: Looker) -> None:
     publisher.publish(Int32(data=1))
     # What came first would be answered first.
     node.create_publisher(Int32, "other", CHAIN).publish(Int32(data=2))
-    end = time.monotonic() + PATIENCE_S
+    end = time.monotonic() + TIMEOUT_S
     while not heard:
         assert time.monotonic() < end
         executor.spin_once(timeout_sec=0.1)
@@ -83,7 +83,7 @@ def test_closed_one_leaves_the_graph(node: Looker) -> None:
     newest = node.poll(NUMBER)
     assert node.count_subscribers("number") == 1
     newest.close()
-    end = time.monotonic() + PATIENCE_S
+    end = time.monotonic() + TIMEOUT_S
     while node.count_subscribers("number"):
         assert time.monotonic() < end
         time.sleep(0.01)

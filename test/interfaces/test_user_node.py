@@ -28,7 +28,7 @@ MASS, GRAVITY, BUOYANCY, DRAG, STIFFNESS, LENGTH = 1.0, 9.81, 15.0, 3.0, 100.0, 
 WIND_EAST = 1.0
 
 SETTLED_S = 7.0
-PATIENCE_S = 90.0
+TIMEOUT_S = 90.0
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def truth_at(seconds: float, processes: list[subprocess.Popen[bytes]]) -> Vehicl
     listener.create_subscription(row.message_type, row.name, lambda m: states.append(row.decode(m)), CHAIN, raw=True)
     executor = SingleThreadedExecutor(context=context)
     executor.add_node(listener)
-    give_up = time.monotonic() + PATIENCE_S
+    give_up = time.monotonic() + TIMEOUT_S
     try:
         while states[-1].time_s < seconds:
             assert time.monotonic() < give_up, f"the simulation is at {states[-1].time_s} s only"

@@ -506,7 +506,7 @@ def test_use_sim_time_is_true_or_false() -> None:
 
 # From here on by running them.
 
-PATIENCE_S = 60.0
+TIMEOUT_S = 60.0
 
 
 def launched(
@@ -536,7 +536,7 @@ def launched(
 def output_of(process: subprocess.Popen[str]) -> str:
     """What a launch that ends by itself has printed."""
     try:
-        return process.communicate(timeout=1.5 * PATIENCE_S)[0]
+        return process.communicate(timeout=1.5 * TIMEOUT_S)[0]
     finally:
         if process.poll() is None:
             # It ends its nodes, too.
@@ -563,7 +563,7 @@ def wait_for_truth(process: subprocess.Popen[str], topic: str, seconds: float) -
     )
     executor = SingleThreadedExecutor(context=context)
     executor.add_node(listener)
-    give_up = time.monotonic() + PATIENCE_S
+    give_up = time.monotonic() + TIMEOUT_S
     try:
         while not times or times[-1] < times[0] + seconds:
             assert process.poll() is None, process.communicate()[0]
@@ -642,7 +642,7 @@ def test_launched_graph_says_what_to_type_for_ardupilot_and_waits_for_it(
     with log.open("w") as output:
         process = launched(*given, f"params_file:={own}", file=f"{file}.launch.py", output=output)
         try:
-            give_up = time.monotonic() + PATIENCE_S
+            give_up = time.monotonic() + TIMEOUT_S
             while f"waiting for ArduPilot on UDP 127.0.0.1:{port}" not in log.read_text():
                 assert process.poll() is None and time.monotonic() < give_up, log.read_text()
                 time.sleep(0.1)
@@ -687,7 +687,7 @@ def test_killed_node_comes_back_by_respawn_and_the_flight_goes_on(
         wait_for_truth(process, "sim/truth_state", 0.5)
         (first,) = processes_of(process, executable)
         os.kill(first, signal.SIGKILL)
-        give_up = time.monotonic() + PATIENCE_S
+        give_up = time.monotonic() + TIMEOUT_S
         while processes_of(process, executable) in ([], [first]):
             assert process.poll() is None and time.monotonic() < give_up, log.read_text()
             time.sleep(0.1)

@@ -17,7 +17,7 @@ from rosflight_py_sim.graph.launching import TIME_MODE, node_arguments
 from rosflight_py_sim.interfaces.time_modes import TIME_MODES
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.resources import share_directory
-from test.launch.test_launch_files import PATIENCE_S, WITH_LAUNCH, launched, wait_for_truth
+from test.launch.test_launch_files import TIMEOUT_S, WITH_LAUNCH, launched, wait_for_truth
 
 EXAMPLE = share_directory() / "docs" / "examples" / "my_forces_and_moments"
 
@@ -95,9 +95,9 @@ def timing_of(node_name: str) -> tuple[str, bool]:
     executor.add_node(asking)
     try:
         client = asking.create_client(GetParameters, f"{node_name}/get_parameters")
-        assert client.wait_for_service(PATIENCE_S)
+        assert client.wait_for_service(TIMEOUT_S)
         answer = client.call_async(GetParameters.Request(names=["time_mode", "use_sim_time"]))
-        executor.spin_until_future_complete(answer, PATIENCE_S)
+        executor.spin_until_future_complete(answer, TIMEOUT_S)
         time_mode, use_sim_time = answer.result().values
         return time_mode.string_value, use_sim_time.bool_value
     finally:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-PATIENCE_S = 60.0
+TIMEOUT_S = 60.0
 
 CHROMIUM = Path("/usr/bin/chromium")
 
@@ -34,7 +34,7 @@ class Tab:
         self.outside: list[str] = []
         self.errors: list[str] = []
         self.page = browser.new_page(viewport={"width": width, "height": height})
-        self.page.set_default_timeout(1000.0 * PATIENCE_S)
+        self.page.set_default_timeout(1000.0 * TIMEOUT_S)
         self.page.on("console", lambda said: said.type == "error" and self.errors.append(said.text))
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.on("websocket", lambda socket: self._note(socket.url))
@@ -79,9 +79,9 @@ class Tab:
 
     def until(self, condition: Callable[[], object], what: str, meanwhile: Callable[[], None] = lambda: None) -> None:
         """Wait until it holds."""
-        end = time.monotonic() + PATIENCE_S
+        end = time.monotonic() + TIMEOUT_S
         while not condition():
-            assert time.monotonic() < end, f"not within {PATIENCE_S:g} s: {what}, on the page:\n{self.text}"
+            assert time.monotonic() < end, f"not within {TIMEOUT_S:g} s: {what}, on the page:\n{self.text}"
             meanwhile()
             self.page.wait_for_timeout(50)
 

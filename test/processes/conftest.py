@@ -31,10 +31,10 @@ from rosflight_py_sim.vehicles import vehicle
 
 # System time after which a condition that has not come true is taken for one that never will: a start takes 1 to 2 s
 # on an idle machine, several times that when kernels must be compiled or tests run side by side.
-PATIENCE_S = 40.0
+TIMEOUT_S = 40.0
 
 # For processes that a test has no more use for.
-GOODBYE_S = 5.0
+SHUTDOWN_TIMEOUT_S = 5.0
 
 PROJECT = Path(__file__).parents[2]
 MULTIROTOR = vehicle("multirotor")
@@ -90,7 +90,7 @@ class Program:
     def signal(self, number: int) -> None:
         self.process.send_signal(number)
 
-    def wait(self, timeout: float = PATIENCE_S) -> int:
+    def wait(self, timeout: float = TIMEOUT_S) -> int:
         """Its exit code."""
         code = self.process.wait(timeout)
         if code == 1 and "\nTimeout (" in f"\n{self.stderr}":
@@ -129,7 +129,7 @@ class Observer:
         """Let another node of the test run too; it is destroyed with the observer."""
         self.executor.add_node(node)
 
-    def wait_for(self, condition: Callable[[], bool], what: str, timeout: float = PATIENCE_S) -> None:
+    def wait_for(self, condition: Callable[[], bool], what: str, timeout: float = TIMEOUT_S) -> None:
         """Run until the condition holds."""
         end = time.monotonic() + timeout
         while not condition():
@@ -227,7 +227,7 @@ class Processes:
         # Asked first: a process that is killed leaves its shared memory to those that come after it.
         for program in running:
             program.signal(signal.SIGTERM)
-        end = time.monotonic() + GOODBYE_S
+        end = time.monotonic() + SHUTDOWN_TIMEOUT_S
         for program in running:
             try:
                 program.wait(max(0.0, end - time.monotonic()))

@@ -17,7 +17,7 @@ import pytest
 import zmq
 from free_ports import free_ports
 
-PATIENCE_S = 40.0
+TIMEOUT_S = 40.0
 STEP_S = 0.02
 
 
@@ -49,7 +49,7 @@ def arguments(ports: dict[str, int]) -> list[str]:
 
 def telemetry(subscriber: Any) -> tuple[float, ...]:
     """The next telemetry: x, y, z, yaw, pitch, roll."""
-    assert subscriber.poll(1000 * PATIENCE_S), "no telemetry"
+    assert subscriber.poll(1000 * TIMEOUT_S), "no telemetry"
     _, data = subscriber.recv_multipart()
     return struct.unpack("<6f", data)
 
@@ -63,7 +63,7 @@ def test_client_whose_sockets_stay_open_finds_the_server_that_was_started_again(
             "commands.cli", "sim", "--vehicle", "auv", "--no-camera", "--ros-args", *arguments(ports)
         )
         before = telemetry(subscriber)
-        end = time.monotonic() + PATIENCE_S
+        end = time.monotonic() + TIMEOUT_S
         yaw = before[3]
         # A command a message: one that is sent while nobody is there may come late, or be lost with the connection.
         while math.remainder(yaw - before[3], 360.0) < 10.0:

@@ -21,7 +21,7 @@ NODES = ("standalone_dynamics", "multirotor_forces_and_moments", "standalone_sen
 
 RATE_HZ = 1000
 STEP_S = 1.0 / RATE_HZ
-PATIENCE_S = 90.0
+TIMEOUT_S = 90.0
 REPEATED_AFTER_S = 1.1
 SILENCE_S = 1.2
 
@@ -37,7 +37,7 @@ class Client:
 
     def step(self, us: int) -> Reply:
         frame = encode_frame(ServoFrame(RATE_HZ, self.count, (us,) * 16))
-        end_s = time.monotonic() + PATIENCE_S
+        end_s = time.monotonic() + TIMEOUT_S
         while time.monotonic() < end_s:
             self._socket.sendto(frame, self._to)
             try:

@@ -15,7 +15,7 @@ from rosflight_py_sim.vehicles import vehicle
 pytestmark = pytest.mark.timeout(240)
 
 # Nine processes start on what may be two busy cores.
-PATIENCE_S = 120.0
+TIMEOUT_S = 120.0
 
 STEP_NS = 2_500_000
 VEHICLES = ("one", "two")
@@ -44,7 +44,7 @@ def test_vehicles_in_processes_keep_in_step_whoever_is_killed_and_started_again(
 
     def wait_for_both(what: str) -> None:
         target = max(newest.values()) + 100 * STEP_NS
-        observer.wait_for(lambda: min(newest.values()) >= target, what, PATIENCE_S)
+        observer.wait_for(lambda: min(newest.values()) >= target, what, TIMEOUT_S)
 
     programs = {(name, executable): start(name, executable) for name in VEHICLES for executable in NODES}
     manager = start_manager()

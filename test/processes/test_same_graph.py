@@ -13,7 +13,7 @@ from rosflight_py_sim.interfaces.diagnostics import DIAGNOSTICS_TOPIC
 
 pytestmark = pytest.mark.timeout(180)
 
-PATIENCE_S = 60.0
+TIMEOUT_S = 60.0
 
 Graph = set[tuple[str, ...]]
 
@@ -51,7 +51,7 @@ def test_one_process_has_the_graph_of_many(simulate: Callable[..., Any], process
     asked, other = processes.observer(), many.observer()
     for observer in (asked, other):
         observer.wait_for_advance(0.2)
-    end = time.monotonic() + PATIENCE_S
+    end = time.monotonic() + TIMEOUT_S
     while graph_of(asked.node) != graph_of(other.node) and time.monotonic() < end:
         time.sleep(0.5)
     one, separate = graph_of(asked.node), graph_of(other.node)

@@ -17,14 +17,14 @@ from rosflight_py_sim.interfaces.step_topics import TRUTH_STATE
 
 pytestmark = pytest.mark.timeout(180)
 
-PATIENCE_S = 60.0
+TIMEOUT_S = 60.0
 PROJECT = Path(__file__).parents[2]
 ANY_PORT = ("--ros-args", "-p", "web_viewer.port:=0", "-p", "device:=none")
 
 
 def address(program: Any) -> str:
     """Where the page is, as the program says."""
-    end = time.monotonic() + PATIENCE_S
+    end = time.monotonic() + TIMEOUT_S
     while time.monotonic() < end:
         said = re.findall(r"http://\S+", program.stdout)
         if said:
@@ -43,7 +43,7 @@ def is_served(url: str) -> bool:
 def test_page_is_served_while_the_simulation_runs_and_ends_with_it(processes: Any) -> None:
     program = processes.command("sim", "--view", *ANY_PORT)
     url = address(program)
-    with urllib.request.urlopen(url, timeout=PATIENCE_S) as answer:
+    with urllib.request.urlopen(url, timeout=TIMEOUT_S) as answer:
         assert b"<html" in answer.read().lower()
     observer = processes.observer(truth="view/truth_state")
     # The viewer hears the relay, and nothing of the step itself: that would cost the step a wake-up for each message.
@@ -65,9 +65,9 @@ def test_bytes_that_are_no_request_of_a_browser_are_no_news(processes: Any) -> N
     viewer = processes.node("web_viewer", "-p", "web_viewer.port:=0")
     url = address(viewer)
     for nonsense in (b"\x00\xff" * 200, b"POST / HTTP/1.1\r\n\r\n", b"GET /../../etc/passwd HTTP/1.1\r\n\r\n", b""):
-        with socket.create_connection(("127.0.0.1", int(url.rpartition(":")[2])), timeout=PATIENCE_S) as line:
+        with socket.create_connection(("127.0.0.1", int(url.rpartition(":")[2])), timeout=TIMEOUT_S) as line:
             line.sendall(nonsense)
-    with urllib.request.urlopen(url, timeout=PATIENCE_S) as answer:
+    with urllib.request.urlopen(url, timeout=TIMEOUT_S) as answer:
         assert answer.status == 200
     viewer.signal(signal.SIGTERM)
     assert viewer.wait() == 0
@@ -100,6 +100,6 @@ def test_missing_viser_is_told_with_what_brings_it(
 @pytest.mark.parametrize(("variables", "shown"), [([], True), (["CI=true"], False), (["VIEW="], False)])
 def test_make_fly_shows_the_page_but_not_in_continuous_integration(variables: list[str], shown: bool) -> None:
     command = ["env", "-u", "CI", "make", "--dry-run", "fly", *variables]
-    done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, timeout=PATIENCE_S, check=True)
+    done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, timeout=TIMEOUT_S, check=True)
     (line,) = [line for line in done.stdout.splitlines() if "rosflight_py_sim fly" in line]
     assert ("--view" in line.split()) == shown

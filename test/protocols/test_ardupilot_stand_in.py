@@ -27,7 +27,7 @@ LINE = (
 ZERO = (0.0, 0.0, 0.0)
 
 # System time after which something that has not come over loopback is taken for lost.
-PATIENCE_S = 20.0
+TIMEOUT_S = 20.0
 
 
 @pytest.mark.parametrize(("channels", "magic"), [(16, b"\x1a\x48"), (32, b"\x81\x73")])
@@ -144,7 +144,7 @@ class Simulator:
     def __init__(self) -> None:
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.socket.bind(("127.0.0.1", 0))
-        self.socket.settimeout(PATIENCE_S)
+        self.socket.settimeout(TIMEOUT_S)
         self.port = self.socket.getsockname()[1]
 
     def take(self) -> tuple[int, int, tuple[int, ...]]:
@@ -181,7 +181,7 @@ def make(simulator: Simulator) -> Iterator[object]:
 def answered(stand_in: StandIn, simulator: Simulator, timestamp: float) -> tuple[int, int, tuple[int, ...]]:
     """The frame that the stand-in sends after an answer of that time."""
     simulator.answer(timestamp)
-    end = time.monotonic() + PATIENCE_S
+    end = time.monotonic() + TIMEOUT_S
     while not stand_in.work(0.1):
         assert time.monotonic() < end, "the answer was not taken"
     return simulator.take()

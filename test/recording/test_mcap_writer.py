@@ -23,7 +23,7 @@ CLOCK = Channel("/clock", "rosgraph_msgs/msg/Clock", "builtin_interfaces/Time cl
 STAMPED = Channel("/stamped", "some_msgs/msg/Stamped", "std_msgs/Header header", stamped=True)
 PLAIN = Channel("/plain", "some_msgs/msg/Plain", "uint8[] data", type_hash="RIHS01_0")
 
-PATIENCE_S = 20.0
+TIMEOUT_S = 20.0
 
 
 def clock(time_ns: int) -> bytes:
@@ -69,7 +69,7 @@ def files_limited_to(size: int) -> Iterator[None]:
 
 
 def wait_until(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + PATIENCE_S
+    end = time.monotonic() + TIMEOUT_S
     while not condition():
         assert time.monotonic() < end, "the condition did not come true"
         time.sleep(0.02)
@@ -117,7 +117,7 @@ def test_time_is_that_of_the_clock_or_of_a_stamp_that_is_near_to_it(begin: Calla
     assert log_ns(writer.path, "/plain") == [2_000_000_000, 2_000_000_000]
     assert log_ns(writer.path, "/stamped") == [2_002_500_000, 2_500_000_000, 2_000_000_000]
     published = everything(writer.path).topics["/plain"].publish_ns
-    assert (abs(published - before) < PATIENCE_S * 1e9).all()
+    assert (abs(published - before) < TIMEOUT_S * 1e9).all()
 
 
 def test_without_simulated_time_it_is_that_of_the_system(begin: Callable[..., WriterProcess]) -> None:

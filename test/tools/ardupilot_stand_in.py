@@ -149,7 +149,7 @@ class StandIn:
         """Send the first frame."""
         self._send()
 
-    def work(self, patience_s: float = 0.0) -> bool:
+    def work(self, timeout_s: float = 0.0) -> bool:
         """Take an answer, if one comes within this time, and send the next frame; or the same again when it is due.
 
         Returns:
@@ -159,7 +159,7 @@ class StandIn:
             LineError: ArduPilot would misread the answer.
         """
         overdue_s = self._sent_s + self._resend_s
-        wait_s = min(patience_s, max(0.0, overdue_s - time.monotonic()))
+        wait_s = min(timeout_s, max(0.0, overdue_s - time.monotonic()))
         if self._poll.poll(wait_s * 1e3):
             datagram = self._receive()
             if datagram is not None and self._line.answer_arrives():

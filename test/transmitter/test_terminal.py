@@ -22,7 +22,7 @@ from rosflight_py_sim.transmitter.terminal import KeyboardTerminal, NoTerminalEr
 
 PROGRAM = str(Path(__file__).with_name("fly_in_a_terminal.py"))
 PROJECT = Path(__file__).parents[2]
-PATIENCE_S = 60.0
+TIMEOUT_S = 60.0
 
 
 class Session:
@@ -58,16 +58,14 @@ class Session:
 
     def wait_for(self, condition: Callable[[], object], what: str) -> None:
         """Read what comes until the condition holds."""
-        end = time.monotonic() + PATIENCE_S
+        end = time.monotonic() + TIMEOUT_S
         assert self.process.stdout is not None
         pipe = self.process.stdout.fileno()
         selector = selectors.DefaultSelector()
         for descriptor in (pipe, self.terminal):
             selector.register(descriptor, selectors.EVENT_READ)
         while not condition():
-            assert time.monotonic() < end, (
-                f"not within {PATIENCE_S} s: {what}; told {self.told!r}, shown {self.shown!r}"
-            )
+            assert time.monotonic() < end, f"not within {TIMEOUT_S} s: {what}; told {self.told!r}, shown {self.shown!r}"
             ready = [key.fd for key, _ in selector.select(0.1)]
             if pipe in ready:
                 self.told += os.read(pipe, 4096).decode()
@@ -133,7 +131,7 @@ def test_signals_that_end_the_program_leave_the_terminal_as_it_was(
     s.wait_for(s.frames, "a frame")
     assert not s.is_as_before()
     s.process.send_signal(number)
-    assert s.process.wait(PATIENCE_S) == -number
+    assert s.process.wait(TIMEOUT_S) == -number
     assert s.is_as_before()
 
 
@@ -141,13 +139,13 @@ def test_ctrl_c_goes_through_to_the_program(session: Callable[..., Session]) -> 
     s = session(PROGRAM, "forever")
     s.wait_for(s.frames, "a frame")
     s.type(b"\x03")
-    assert s.process.wait(PATIENCE_S) == -signal.SIGINT
+    assert s.process.wait(TIMEOUT_S) == -signal.SIGINT
     assert s.is_as_before()
 
 
 def test_a_program_that_fails_leaves_the_terminal_as_it_was(session: Callable[..., Session]) -> None:
     s = session(PROGRAM, "fails")
-    assert s.process.wait(PATIENCE_S) == 1
+    assert s.process.wait(TIMEOUT_S) == 1
     assert s.is_as_before()
 
 
@@ -159,7 +157,7 @@ def test_the_whole_simulation_is_flown_from_the_terminal_in_which_it_was_started
     s.type(b"taaa")
     s.wait_for(lambda: re.search(r"throttle   6 % .* ARM  sticks  angles", s.shown), "what the keys did")
     s.type(b"\x03")
-    assert s.process.wait(PATIENCE_S) == 130
+    assert s.process.wait(TIMEOUT_S) == 130
     assert s.is_as_before()
     assert s.process.stderr is not None
     assert "Traceback" not in s.process.stderr.read().decode()

@@ -21,7 +21,7 @@ import pytest
 from free_ports import free_ports
 
 PROJECT = Path(__file__).parents[2]
-PATIENCE_S = 60.0
+TIMEOUT_S = 60.0
 COMMAND = [sys.executable, "-m", "rosflight_py_sim", "uthere-terminal"]
 ROWS, COLUMNS = 40, 200
 
@@ -39,7 +39,7 @@ class Ground:
     def __init__(self) -> None:
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.socket.bind(("127.0.0.1", 0))
-        self.socket.settimeout(PATIENCE_S)
+        self.socket.settimeout(TIMEOUT_S)
         (self.port_out,) = free_ports()
         self.ports = ["--port-in", str(self.socket.getsockname()[1]), "--port-out", str(self.port_out)]
 
@@ -100,9 +100,9 @@ class Session:
 
     def wait_for(self, condition: Callable[[], object], what: str) -> None:
         """Read what comes until the condition holds."""
-        end = time.monotonic() + PATIENCE_S
+        end = time.monotonic() + TIMEOUT_S
         while not condition():
-            assert time.monotonic() < end, f"not within {PATIENCE_S} s: {what}; shown {self.shown!r}"
+            assert time.monotonic() < end, f"not within {TIMEOUT_S} s: {what}; shown {self.shown!r}"
             if select.select([self.terminal], [], [], 0.1)[0]:
                 new = os.read(self.terminal, 65536).decode(errors="replace")
                 self.raw += new
@@ -205,7 +205,7 @@ def piped(text: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         input=text,
         capture_output=True,
         text=True,
-        timeout=PATIENCE_S,
+        timeout=TIMEOUT_S,
         env=environment,
         check=False,
     )
@@ -213,7 +213,7 @@ def piped(text: str, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 def test_lines_of_a_pipe_are_sent_and_replies_printed_as_they_are(ground: Ground) -> None:
     process = subprocess.Popen(
-        [*COMMAND, *ground.ports, "--listen", str(PATIENCE_S)],
+        [*COMMAND, *ground.ports, "--listen", str(TIMEOUT_S)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
