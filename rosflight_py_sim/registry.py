@@ -63,7 +63,9 @@ def registered(group: str) -> dict[str, EntryPoint]:
     for one in [*_installed().select(group=PREFIX + group), *own]:
         other = found.setdefault(one.name, one)
         if other.value != one.value:
-            raise ParameterError(f"{_place(other)} given, and {one.value}; allowed: each name once")
+            raise ParameterError(
+                f"entry point '{one.name}' of {one.group} is registered twice: {other.value} and {one.value}"
+            )
     return found
 
 
@@ -100,7 +102,7 @@ def registered_object(group: str, name: str, kind: type[T]) -> T:
     """
     found = _load(_entry(group, name))
     if not isinstance(found, kind):
-        raise ParameterError(f"{_place(_entry(group, name))} given; allowed: a {kind.__name__}")
+        raise ParameterError(f"{_place(_entry(group, name))} is not an instance of {kind.__name__}")
     return found
 
 

@@ -40,6 +40,8 @@ def _value(one: Option) -> str:
 
 def _default(one: Option) -> str:
     default = "required" if one.default is None else f"`{one.default}`" if one.default else one.unset
+    if one.fly_unset:
+        default += f"; fly: {one.fly_unset}"
     return f"{default}; command line: `{one.command_default}`" if one.command_default else default
 
 

@@ -1,6 +1,6 @@
-"""Camera pictures of a vehicle: pinhole cameras, rendered on the CPU without a display.
+"""Camera images of a vehicle: pinhole cameras, rendered on the CPU without a display.
 
-`Renderer` makes pictures of a `World`; docs/camera.md describes them. No module here imports ROS.
+`Renderer` makes images of a `World`; docs/camera.md describes them. No module here imports ROS.
 """
 
 from rosflight_py_sim.camera.gimbal import Gimbal

@@ -1,6 +1,6 @@
 """Backdrop behind all objects: tiles, natural ground, sky, and waves seen from below.
 
-Patterns are functions of position, so a picture depends only on the camera's pose. Each pattern takes the width (m) of
+Patterns are functions of position, so an image depends only on the camera's pose. Each pattern takes the width (m) of
 a pixel at that point, and fades to its mean where it is finer than a pixel.
 """
 

@@ -1,6 +1,6 @@
 """Pinhole camera: projection of points onto pixels.
 
-The camera's axes are REP 103's optical frame: x right in the picture, y down in the picture, z along the optical axis.
+The camera's axes are REP 103's optical frame: x right in the image, y down in the image, z along the optical axis.
 A point (x, y, z) projects onto the pixel
 
     u = cx + f x / z,    v = cy + f y / z,    f = (width / 2) / tan(fov / 2).
@@ -31,9 +31,9 @@ class Camera:
         name: name in topics.
         position_body: of the pinhole, body axes, m.
         angles: roll, pitch, yaw of the camera relative to the body, rad. At 0 0 0 the camera looks forward with the top
-            of the picture up; at a pitch of -90 degrees it looks down with the top of the picture forward.
+            of the image up; at a pitch of -90 degrees it looks down with the top of the image forward.
         field_of_view: horizontal, rad.
-        width, height: of the picture, pixels.
+        width, height: of the image, pixels.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Rendering of camera pictures."""
+"""Rendering of camera images."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _GRASS = (104, 124, 78)
 
 
 class Renderer:
-    """Renders a world for cameras of one picture size; the same pose gives the same bytes, in every process.
+    """Renders a world for cameras of one image size; the same pose gives the same bytes, in every process.
 
     Raises:
         NoPandaError: Panda3D is not installed.
@@ -34,7 +34,7 @@ class Renderer:
         self._picture = np.zeros((height, width, 3), dtype=np.uint8)
 
     def render(self, camera: Camera, truth: NDArray[np.float64]) -> NDArray[np.uint8]:
-        """Picture (height, width, 3), blue green red, from a camera on a vehicle with the truth vector `truth` (19,).
+        """Image (height, width, 3), blue green red, from a camera on a vehicle with the truth vector `truth` (19,).
 
         The next call overwrites the array.
         """

@@ -35,7 +35,7 @@ class NoPandaError(RuntimeError):
 
 
 class FacePicture:
-    """Draws the face numbers of one world at one picture size.
+    """Draws the face numbers of one world at one image size.
 
     All instances share the process's graphics engine; only the buffer being drawn is active.
 
@@ -104,7 +104,7 @@ class FacePicture:
             FacePicture._pipe = selection.make_pipe("TinyOffscreenGraphicsPipe", "p3tinydisplay")
         if FacePicture._pipe is None:
             raise NoPandaError(
-                "Panda3D's tinydisplay, which draws the pictures, could not be loaded. It needs the library libX11 "
+                "Panda3D's tinydisplay, which renders the images, could not be loaded. It needs the library libX11 "
                 "(on Debian and Ubuntu: sudo apt-get install libx11-6), but no display"
             )
         return FacePicture._pipe
@@ -144,7 +144,7 @@ def _load_panda() -> Any:
         from panda3d import core
     except ImportError as error:
         raise NoPandaError(
-            f"Panda3D, which draws the pictures, is not installed ({error}); install it with `pip install panda3d` "
+            f"Panda3D, which renders the images, is not installed ({error}); install it with `pip install panda3d` "
             "(or this package's extra 'auv')"
         ) from error
     if not _load_panda_once:

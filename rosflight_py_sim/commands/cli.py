@@ -79,7 +79,7 @@ def command_parser() -> argparse.ArgumentParser:
         help="fly a mission, and report on it",
         description="Fly the vehicle's mission in wind or current (a multirotor flies a square and lands; a fixed wing "
         "flies waypoints and loiters; the AUV follows a line, passes a gate and surfaces in a ring; uthere writes "
-        "letters in the sky). Print a summary and draw a picture. The mission runs as fast as the machine allows, "
+        "letters in the sky). Print a summary and draw a plot. The mission runs as fast as the machine allows, "
         f"or with --view at {WATCHED_PACE:g} times real time. A terminal shows a progress bar; other output gets a "
         f"line every {PERIOD_S:g} s.",
         epilog="Everything after --ros-args goes to ROS.",

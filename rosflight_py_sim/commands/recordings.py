@@ -36,8 +36,8 @@ def add_recording_parsers(commands: Any) -> None:
         "neither the simulator nor ROS.",
     )
     replay.add_argument("--port", type=int, default=0, metavar="N", help="port of the page (default: any free port)")
-    replay.add_argument("--address", default="127.0.0.1", metavar="IP", help="address of the page (default 127.0.0.1)")
-    replay.add_argument("--speed", type=float, default=1.0, metavar="X", help="playback speed (default 1)")
+    replay.add_argument("--address", default="127.0.0.1", metavar="IP", help="address of the page (default: 127.0.0.1)")
+    replay.add_argument("--speed", type=float, default=1.0, metavar="X", help="playback speed (default: 1)")
     replay.set_defaults(command=_replay)
 
 

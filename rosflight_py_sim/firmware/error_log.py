@@ -36,14 +36,15 @@ class ErrorLog:
                 self._cleared_us.pop(flag, None)
                 if not flag & self._logged:
                     self._logged |= flag
-                    self._log(_severity(flag, armed), f"error: {flag.reason}{self._detail(flag)}")
+                    begun = "error" if armed else "not ready to arm"
+                    self._log(_severity(flag, armed), f"{begun}: {flag.reason}{self._detail(flag)}")
             elif flag & self._logged:
                 cleared_us = self._cleared_us.setdefault(flag, time_us)
                 # Do not wait for the old time after the clock was set back.
                 if not flag & FLICKERING or not 0 <= time_us - cleared_us < SETTLED_US:
                     del self._cleared_us[flag]
                     self._logged &= ~flag
-                    self._log(Severity.INFO, f"error has ended: {flag.reason}")
+                    self._log(Severity.INFO, f"error cleared: {flag.reason}")
         self.due_us = min(self._cleared_us.values(), default=math.inf) + SETTLED_US
 
     def clock_went_back(self) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from rosflight_py_sim.graph.options import Kind, Option, options_at, parts_of, recording_of
+from rosflight_py_sim.graph.options import FLY, Kind, Option, options_at, parts_of, recording_of
 from rosflight_py_sim.graph.time_modes import boolean
 
 
@@ -40,7 +40,9 @@ def add_options(parser: argparse.ArgumentParser, command: str) -> None:
         settings = _VALUES[one.kind] | ({"metavar": one.metavar} if one.metavar else {})
         if one.kind is Kind.TEXT and one.choices and not one.metavar:
             settings["choices"] = [choice for choice in one.choices if choice]
-        parser.add_argument(one.command_flag, dest=one.name, default=_default(one), help=_help(one), **settings)
+        parser.add_argument(
+            one.command_flag, dest=one.name, default=_default(one), help=_help(one, command), **settings
+        )
 
 
 def arguments_of(given: Mapping[str, str], command: str) -> list[str]:
@@ -68,11 +70,12 @@ def _default(one: Option) -> str | list[str] | None:
     return [] if one.kind is Kind.FILES else None
 
 
-def _help(one: Option) -> str:
+def _help(one: Option, command: str) -> str:
     parts = [one.text]
     if one.metavar and one.choices:
         parts.append(f": {', '.join(one.choices)}")
-    default = one.command_default or one.default or one.unset
+    unset = (one.fly_unset if command == FLY else "") or one.unset
+    default = one.command_default or one.default or unset
     if one.kind is Kind.FILES:
         parts.append("; may be repeated")
     elif default and not (one.kind is Kind.BOOLEAN and one.default):

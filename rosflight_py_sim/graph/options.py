@@ -44,6 +44,7 @@ class Option:
         default: value in launch files if none is given; None: a value is required.
         choices: the allowed values; empty: all of the type.
         unset: meaning of an empty value; for options whose default is empty.
+        fly_unset: the same for FLY, if it differs.
         at: where it can be given.
         flag: option of the commands, if its name differs from the launch argument's.
         metavar: placeholder for the value in the commands' help; if given, argparse does not check the value.
@@ -59,6 +60,7 @@ class Option:
     choices: tuple[str, ...] = ()
     details: str = ""
     unset: str = ""
+    fly_unset: str = ""
     at: tuple[str, ...] = SIMULATIONS
     flag: str = ""
     metavar: str = ""
@@ -142,7 +144,7 @@ def all_options() -> dict[str, Option]:
             "If time_mode is empty: false selects wall, true selects paced",
             kind=Kind.BOOLEAN,
             details="With composed:=true, and with flight controllers that require lockstep, true selects lockstep.",
-            unset="wall, or lockstep if true would select it",
+            unset="wall; lockstep with composed:=true or a flight controller that requires it",
             at=(LAUNCH,),
             without="time_mode",
         ),
@@ -151,7 +153,8 @@ def all_options() -> dict[str, Option]:
             "Simulated seconds per second of system time; 0: as fast as the machine allows",
             kind=Kind.NUMBER,
             details="Not available in wall; 0 only in gated and lockstep.",
-            unset="the parameter file's value, or 1; for fly, the mission's own",
+            unset="the parameter file's value, or 1",
+            fly_unset="the mission's own",
             metavar="X",
         ),
         Option(
@@ -168,7 +171,7 @@ def all_options() -> dict[str, Option]:
             kind=Kind.FILE,
             details="ROSflight's files work too.",
             unset="the vehicle's own",
-            flag="--vehicle-file",
+            flag="--parameter-file",
             metavar="FILE",
         ),
         Option(
@@ -191,7 +194,7 @@ def all_options() -> dict[str, Option]:
         ),
         Option(
             "use_vimfly",
-            "Whether the keyboard moves the sticks, in a window or in this terminal",
+            "Move the sticks with the keyboard, in a window or in this terminal",
             kind=Kind.BOOLEAN,
             default="false",
             at=(LAUNCH, SIM),
@@ -200,7 +203,7 @@ def all_options() -> dict[str, Option]:
         ),
         Option(
             "autopilot",
-            "Whether to start the vehicle's autopilot, which flies its mission after a call of autopilot/start",
+            "Start the vehicle's autopilot, which flies its mission after a call of autopilot/start",
             kind=Kind.BOOLEAN,
             default="false",
             at=(LAUNCH, SIM),
@@ -215,29 +218,29 @@ def all_options() -> dict[str, Option]:
         ),
         Option(
             "camera",
-            "Whether the vehicle has cameras",
+            "Add cameras to the vehicle",
             kind=Kind.BOOLEAN,
             choices=("", "true", "false"),
-            unset="only underwater vehicles have them",
+            unset="only for underwater vehicles",
             pages=(("Cameras", "camera.md"),),
         ),
         Option(
             "view",
-            "Whether to show the simulation on a web page, by default at http://127.0.0.1:8642",
+            "Show the simulation in a browser (http://127.0.0.1:8642)",
             kind=Kind.BOOLEAN,
             default="false",
             pages=(("In a browser", "viewer.md"),),
         ),
         Option(
             "visualizer",
-            "Whether to publish tf frames and markers, for an RViz started elsewhere",
+            "Publish tf frames and markers, for an RViz started elsewhere",
             kind=Kind.BOOLEAN,
             default="false",
             pages=(("RViz", "rviz.md"),),
         ),
         Option(
             "rviz",
-            "Whether to start RViz and the visualizer",
+            "Start RViz and the visualizer",
             kind=Kind.BOOLEAN,
             default="false",
             at=(LAUNCH,),
@@ -245,7 +248,7 @@ def all_options() -> dict[str, Option]:
         ),
         Option(
             "record",
-            "Whether to record every topic as MCAP, to the file named or to flights/VEHICLE-DATE.mcap",
+            "Record every topic to an MCAP file: the file named, or flights/VEHICLE-DATE.mcap",
             kind=Kind.RECORDING,
             unset="no recording",
             metavar="FILE",
@@ -261,7 +264,7 @@ def all_options() -> dict[str, Option]:
         ),
         Option(
             "composed",
-            "Whether all nodes run in one process, by default in lockstep",
+            "Run all nodes in one process, by default in lockstep",
             kind=Kind.BOOLEAN,
             default="false",
             at=(LAUNCH,),
@@ -269,7 +272,7 @@ def all_options() -> dict[str, Option]:
         ),
         Option(
             "respawn",
-            "Whether to restart nodes that were ended by a signal (kill -9, a crash)",
+            "Restart nodes that were ended by a signal (kill -9, a crash)",
             kind=Kind.BOOLEAN,
             details="Launch waits one second before the restart. Not with composed.",
             default="false",
@@ -325,13 +328,13 @@ def all_options() -> dict[str, Option]:
         ),
         Option(
             "calm",
-            "Whether to fly without wind and current",
+            "Fly without wind or current",
             kind=Kind.BOOLEAN,
             details="Without it, config/wind.yaml or config/current.yaml applies.",
             default="false",
             at=(FLY,),
         ),
-        Option("output", "Folder for pictures", default="flights", at=(FLY,), metavar="DIR"),
+        Option("output", "Folder for plots", default="flights", at=(FLY,), metavar="DIR"),
     ]
     return {one.name: one for one in options}
 

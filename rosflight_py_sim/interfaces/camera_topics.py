@@ -1,6 +1,6 @@
 """Topics of a camera, as rows for `SimulationNode.publisher` and `subscribe`.
 
-rclpy copies the data of a picture element by element. Here rclpy serialises the fields before the data only once; a
+rclpy copies the data of an image element by element. Here rclpy serialises the fields before the data only once; a
 message consists of these bytes with the stamp, followed by the unchanged data.
 """
 
@@ -31,7 +31,7 @@ class Picture(NamedTuple):
 
 
 class PictureFile(NamedTuple):
-    """A picture as a JPEG file."""
+    """An image as a JPEG file."""
 
     time_ns: int
     file: bytes
@@ -57,7 +57,7 @@ def optical_frame(camera: str) -> str:
 
 
 def image_topic(camera: str) -> StepTopic[Picture]:
-    """Row of a camera's uncompressed pictures."""
+    """Row of a camera's uncompressed images."""
 
     @lru_cache(maxsize=1)
     def wire(width: int, height: int) -> TailWire:
@@ -65,8 +65,8 @@ def image_topic(camera: str) -> StepTopic[Picture]:
         message.header.frame_id = optical_frame(camera)
         return TailWire(message)
 
-    def encode(picture: Picture) -> bytes:
-        return wire(picture.width, picture.height).encode(picture.time_ns, picture.pixels)
+    def encode(image: Picture) -> bytes:
+        return wire(image.width, image.height).encode(image.time_ns, image.pixels)
 
     def decode(data: bytes) -> Picture:
         message = deserialize_message(data, Image)
@@ -76,7 +76,7 @@ def image_topic(camera: str) -> StepTopic[Picture]:
 
 
 def compressed_topic(camera: str) -> StepTopic[PictureFile]:
-    """Row of a camera's compressed pictures."""
+    """Row of a camera's compressed images."""
     message = CompressedImage(format="bgr8; jpeg compressed bgr8")
     message.header.frame_id = optical_frame(camera)
     wire = TailWire(message)
@@ -85,7 +85,7 @@ def compressed_topic(camera: str) -> StepTopic[PictureFile]:
         message = deserialize_message(data, CompressedImage)
         return PictureFile(time_ns_of(message.header.stamp), bytes(message.data))
 
-    coders = Coders(lambda picture: wire.encode(picture.time_ns, picture.file), decode)
+    coders = Coders(lambda image: wire.encode(image.time_ns, image.file), decode)
     return StepTopic(topic_names.compressed_image(camera), CompressedImage, carried=PictureFile, coders=coders)
 
 

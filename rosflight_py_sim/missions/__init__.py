@@ -1,1 +1,1 @@
-"""Missions of `rosflight_py_sim fly`, each with its log, evaluation and picture."""
+"""Missions of `rosflight_py_sim fly`, each with its log, evaluation and plot."""

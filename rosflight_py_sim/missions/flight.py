@@ -128,9 +128,9 @@ def fly(
     judge = flight.judge
     success = print_verdict(judge, console)
     if judge.has_begun:
-        picture = output / f"{flight.vehicle.name}-{datetime.now():%Y%m%d-%H%M%S}.png"
-        judge.draw(picture)
-        console.print(f"picture: {picture.resolve()}", highlight=False, soft_wrap=True)
+        plot = output / f"{flight.vehicle.name}-{datetime.now():%Y%m%d-%H%M%S}.png"
+        judge.draw(plot)
+        console.print(f"plot: {plot.resolve()}", highlight=False, soft_wrap=True)
     return 0 if success and graph.recorded else 1
 
 

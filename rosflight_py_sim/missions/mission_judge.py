@@ -65,7 +65,7 @@ class MissionJudge(ABC):
         system_s: function that returns the system time of the message being taken, s; a recorded source sets it.
         wall_s: system time from the first row to the last, s.
         state: newest true state.
-        reason: why the mission could not be flown to its end; empty if it was, or has not ended.
+        reason: why the mission was aborted; empty if it was completed, or has not ended.
         has_ended: whether the mission has ended; nothing is logged after that.
     """
 
@@ -123,8 +123,8 @@ class MissionJudge(ABC):
         """
 
     @abstractmethod
-    def draw(self, picture: Path) -> None:
-        """Draw the picture of the mission; the log must have at least two rows."""
+    def draw(self, plot: Path) -> None:
+        """Draw the plot of the mission; the log must have at least two rows."""
 
     @property
     def path_ned(self) -> Array | None:

@@ -14,4 +14,4 @@ MISSION_LOG = StepTopic[String]("mission/log", String, LATCHED_LOG)
 """Lines that a mission's client program prints."""
 
 MISSION_END = StepTopic[String]("mission/end", String, LATCHED)
-"""The end of the mission: why it could not be flown to its end; empty if it was."""
+"""The end of the mission: the reason if it was aborted, otherwise empty."""

@@ -124,7 +124,7 @@ class ActuatorExchange:
 
     @staticmethod
     def _is_waiting(vehicle: SlotVehicle) -> bool:
-        return vehicle.phase is SlotState.ASKING
+        return vehicle.phase is SlotState.AWAITING_COMMANDS
 
     def _publish(self) -> None:
         """Publish the commands of all vehicles that have them, if the step has the required length."""

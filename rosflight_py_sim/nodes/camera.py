@@ -31,14 +31,14 @@ from rosflight_py_sim.stamps import set_time
 from rosflight_py_sim.world import world_of
 
 Pixels: TypeAlias = NDArray[np.uint8]
-"""A picture (height, width, 3), blue green red."""
+"""An image (height, width, 3), blue green red."""
 
 
 class CameraNode(SimulationNode):
-    """Publishes pictures of the vehicle's cameras, rendered without a display.
+    """Publishes images of the vehicle's cameras, rendered without a display.
 
-    A picture is rendered from the truth state with its stamp, and only if its topic has a subscription. No step waits
-    for it: a camera node in its own process that is too slow skips pictures.
+    An image is rendered from the truth state with its stamp, and only if its topic has a subscription. No step waits
+    for it: a camera node in its own process that is too slow skips images.
     """
 
     DEFAULT_NAME: ClassVar[str] = "camera"
@@ -111,14 +111,14 @@ class _JpegEncoder:
             import cv2
         except ImportError as error:
             raise ParameterError(
-                f"OpenCV, which compresses the pictures, is not installed ({error}); install it with `pip install "
+                f"OpenCV, which compresses the images, is not installed ({error}); install it with `pip install "
                 "opencv-python-headless` (or this package's extra 'auv'), or leave the cameras out"
             ) from error
         self._cv2 = cv2
 
-    def encode(self, picture: Pixels, quality: int) -> bytes:
-        """Bytes of a JPEG file of the picture."""
-        done, data = self._cv2.imencode(".jpg", picture, [self._cv2.IMWRITE_JPEG_QUALITY, quality])
+    def encode(self, image: Pixels, quality: int) -> bytes:
+        """Bytes of a JPEG file of the image."""
+        done, data = self._cv2.imencode(".jpg", image, [self._cv2.IMWRITE_JPEG_QUALITY, quality])
         assert done
         return bytes(data)
 
@@ -133,13 +133,13 @@ class _View:
 
     def __init__(self, node: SimulationNode, camera: Camera) -> None:
         self.mounted = self.camera = camera
-        # The compressed topic first: a recording may leave out pictures that also exist compressed.
+        # The compressed topic first: a recording may leave out images that also exist compressed.
         self._send_file = node.lazy_publisher(compressed_topic(camera.name))
         self._send_picture = node.lazy_publisher(image_topic(camera.name))
         self._send_info = node.lazy_publisher(info_topic(camera.name))
 
     def publish(self, time_ns: int, render: Callable[[], Pixels], compress: Callable[[Pixels], bytes]) -> None:
-        """Publish the picture in the formats that have subscriptions, and the projection."""
+        """Publish the image in the formats that have subscriptions, and the projection."""
         pixels = cache(render)
         camera = self.camera
         self._send_picture(lambda: Picture(time_ns, camera.width, camera.height, pixels().tobytes()))

@@ -122,8 +122,8 @@ class Rc(SimulationNode):
             raise ParameterError(f"parameter 'device': 'joystick' given, but {error}") from error
         if device == "joystick" and self._transmitter is not None and not self._transmitter.is_present:
             found = ", ".join(str(path) for path in joystick.joystick_devices())
-            hint = f" (there is {found}: check that this user may read it)" if found else ""
-            self.get_logger().warning(f"no joystick to fly by: no RC frames until one is plugged in{hint}")
+            hint = f"; {found} exists: check its read permission" if found else ""
+            self.get_logger().warning(f"no joystick found: sim/RC is not published until one is connected{hint}")
         if device in ("none", "auto"):
             self._create_services()
         if device == "auto":
@@ -177,7 +177,7 @@ class Rc(SimulationNode):
         elif transmitter.frame is None:
             yield Diagnosis("", "no RC frames: no transmitter", Level.WARN)
         else:
-            yield Diagnosis("", "sticks by hand")
+            yield Diagnosis("", "manual control")
 
     # Without a device.
 

@@ -45,9 +45,9 @@ RECORDER_PARAMETERS = ParameterTable(
         read_only=True,
     ),
     Parameter(
-        "record.raw_pictures",
+        "record.raw_images",
         True,
-        "Also record raw the pictures that are published compressed",
+        "Also record the raw images of cameras that publish compressed images",
         read_only=True,
     ),
     Parameter("record.vehicle", "", "Name of the vehicle type, or path of its vehicle file", read_only=True),
@@ -63,7 +63,7 @@ _BATCH_S = 0.02
 _CHECK_S = 0.2
 
 # Time limit for the clock, which is recorded first because the times of all messages refer to it.
-_CLOCK_PATIENCE_S = 2.0
+_CLOCK_TIMEOUT_S = 2.0
 
 # Queue size of a subscription: enough for a process that is briefly without processor time.
 _DEPTH = 1000
@@ -116,7 +116,7 @@ class Recorder(SimulationNode):
             "namespaces": json.dumps(namespaces),
         }
         simulated = bool(self.get_parameter("use_sim_time").value)
-        self._clock_due_s = time.monotonic() + _CLOCK_PATIENCE_S if simulated else 0.0
+        self._clock_due_s = time.monotonic() + _CLOCK_TIMEOUT_S if simulated else 0.0
         try:
             self._writer = WriterProcess(self.path.absolute(), simulated=simulated, facts=facts)
         except RecordingError as error:
@@ -197,7 +197,7 @@ class Recorder(SimulationNode):
 
     def _is_excluded(self, topic: str, type_name: str) -> bool:
         """Whether a topic has uncompressed images that are already recorded compressed."""
-        if self.values["record.raw_pictures"] or type_name != _IMAGE:
+        if self.values["record.raw_images"] or type_name != _IMAGE:
             return False
         return (f"{topic}/compressed", [_COMPRESSED]) in self.get_topic_names_and_types()
 

@@ -38,12 +38,12 @@ class SlotState(Enum):
     """Stages of the exchange between a vehicle and the front-end."""
 
     STEPPING = "stepping"
-    ASKING = "asking"
+    AWAITING_COMMANDS = "awaiting commands"
     ANSWERED = "answered"
     LENGTH_REQUESTED = "step length requested"
     RESETTING = "resetting"
-    RESET = "reset, waiting for the state"
-    PUT_BACK = "put back, waiting for the services"
+    SERVICES_REPLIED = "services replied, awaiting the state"
+    STATE_RESET = "state reset, awaiting replies"
 
     @property
     def has_commands(self) -> bool:
@@ -53,7 +53,7 @@ class SlotState(Enum):
     @property
     def starts_over(self) -> bool:
         """Whether the vehicle is being reset to its start."""
-        return self in (SlotState.RESETTING, SlotState.RESET, SlotState.PUT_BACK)
+        return self in (SlotState.RESETTING, SlotState.SERVICES_REPLIED, SlotState.STATE_RESET)
 
 
 class SlotEvent(Enum):
@@ -63,12 +63,12 @@ class SlotEvent(Enum):
     COMMANDS = "commands from the front-end"
     START_OVER = "START_OVER from the front-end"
     LENGTH_NEEDED = "another step length needed"
-    LENGTH_SET = "step no longer than requested"
+    LENGTH_SET = "step length within the request"
     PUBLISH = "step may begin"
-    RESET_DONE = "answer of the last reset service"
+    RESET_DONE = "reply of the last reset service"
     NEW_STATE = "new state"
-    SECOND = "a second without an answer"
-    OVERDUE = f"{_OVERDUE_CALLS} s without an answer"
+    SECOND = "no reply for 1 s"
+    OVERDUE = f"no reply for {_OVERDUE_CALLS} s"
 
 
 class SlotVehicle(BridgedVehicle):
@@ -175,7 +175,7 @@ class SlotVehicle(BridgedVehicle):
 
     # Actions of the transitions.
 
-    def _show_snapshot(self, time_ns: int) -> None:
+    def _pass_snapshot(self, time_ns: int) -> None:
         self.pending = self._snapshot(time_ns)
         self._on_change()
 
@@ -263,24 +263,24 @@ class SlotVehicle(BridgedVehicle):
         self._conversation.handle(SlotEvent.SNAPSHOT, time_ns)
 
 
-_SHOWN = (SlotState.ASKING, (SlotVehicle._show_snapshot,))
+_PASSED = (SlotState.AWAITING_COMMANDS, (SlotVehicle._pass_snapshot,))
 _RESETTING = (SlotState.RESETTING, (SlotVehicle._call_reset_services,))
 _STEP_BEGINS = (SlotState.STEPPING, (SlotVehicle._publish_commands,))
 
 SLOT_TRANSITIONS: Transitions[SlotState, SlotEvent] = {
-    SlotState.STEPPING: {SlotEvent.SNAPSHOT: _SHOWN},
-    SlotState.ASKING: {
-        SlotEvent.SNAPSHOT: _SHOWN,
+    SlotState.STEPPING: {SlotEvent.SNAPSHOT: _PASSED},
+    SlotState.AWAITING_COMMANDS: {
+        SlotEvent.SNAPSHOT: _PASSED,
         SlotEvent.COMMANDS: (SlotState.ANSWERED, ()),
         SlotEvent.START_OVER: _RESETTING,
     },
     SlotState.ANSWERED: {
-        SlotEvent.SNAPSHOT: _SHOWN,
+        SlotEvent.SNAPSHOT: _PASSED,
         SlotEvent.LENGTH_NEEDED: (SlotState.LENGTH_REQUESTED, (SlotVehicle._request_length,)),
         SlotEvent.PUBLISH: _STEP_BEGINS,
     },
     SlotState.LENGTH_REQUESTED: {
-        SlotEvent.SNAPSHOT: _SHOWN,
+        SlotEvent.SNAPSHOT: _PASSED,
         SlotEvent.LENGTH_SET: (SlotState.ANSWERED, (SlotVehicle._exchange_again,)),
         SlotEvent.SECOND: (SlotState.LENGTH_REQUESTED, (SlotVehicle._request_length,)),
         SlotEvent.OVERDUE: (SlotState.LENGTH_REQUESTED, (SlotVehicle._warn_of_missing_reply,)),
@@ -288,11 +288,11 @@ SLOT_TRANSITIONS: Transitions[SlotState, SlotEvent] = {
     },
     # SNAPSHOT is ignored while the vehicle is being reset.
     SlotState.RESETTING: {
-        SlotEvent.RESET_DONE: (SlotState.RESET, ()),
-        SlotEvent.NEW_STATE: (SlotState.PUT_BACK, ()),
+        SlotEvent.RESET_DONE: (SlotState.SERVICES_REPLIED, ()),
+        SlotEvent.NEW_STATE: (SlotState.STATE_RESET, ()),
         SlotEvent.OVERDUE: _RESETTING,
     },
-    SlotState.RESET: {SlotEvent.NEW_STATE: _SHOWN, SlotEvent.OVERDUE: _RESETTING},
-    SlotState.PUT_BACK: {SlotEvent.RESET_DONE: _SHOWN, SlotEvent.OVERDUE: _RESETTING},
+    SlotState.SERVICES_REPLIED: {SlotEvent.NEW_STATE: _PASSED, SlotEvent.OVERDUE: _RESETTING},
+    SlotState.STATE_RESET: {SlotEvent.RESET_DONE: _PASSED, SlotEvent.OVERDUE: _RESETTING},
 }
 """The exchange with front-end, time manager and reset services; an event not listed changes nothing."""

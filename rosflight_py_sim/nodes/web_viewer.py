@@ -48,7 +48,7 @@ WEB_VIEWER_PARAMETERS = (
         Parameter(
             "web_viewer.rate",
             30.0,
-            "Pictures per second of system time",
+            "Frames per second of system time",
             "Hz",
             minimum=1.0,
             maximum=30.0,

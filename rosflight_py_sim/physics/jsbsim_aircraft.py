@@ -180,7 +180,7 @@ class JsbsimAircraft:
         `set_truth`.
         """
         if self._stopped:
-            raise AircraftStoppedError("no good state has been set since")
+            raise AircraftStoppedError("the aircraft stopped; set a valid state first")
         self._left_ns += round(dt * NANOSECONDS)
         steps, self._left_ns = divmod(self._left_ns, self._step_ns)
         run = self._fdm.run

@@ -29,7 +29,7 @@ def list_joysticks(mappings: Sequence[Mapping], *, watch: bool) -> None:
             print(_description(index, joystick, mappings))
         if not plugged_in:
             found = ", ".join(str(path) for path in joystick_devices())
-            print(f"SDL finds no joystick{f'; there is {found}: check that this user may read it' if found else ''}")
+            print(f"no joystick found{f'; {found} exists: check its read permission' if found else ''}")
         while watch and plugged_in:
             time.sleep(_PERIOD_S)
             sdl.pump()

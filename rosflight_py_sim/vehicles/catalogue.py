@@ -88,9 +88,9 @@ def vehicle(name_or_path: str, dynamics: str = STANDALONE) -> Vehicle:
     files = vehicle_files()
     if (name_or_path, dynamics) in files:
         return read_vehicle(files[name_or_path, dynamics])
-    given = name_or_path if dynamics == STANDALONE else f"{name_or_path} by {dynamics}"
+    given = name_or_path if dynamics == STANDALONE else f"{name_or_path} with --dynamics {dynamics}"
     names = [
-        name if by == STANDALONE else f"{name} by {by}"
+        name if by == STANDALONE else f"{name} with --dynamics {by}"
         for name, by in sorted(files, key=lambda key: (key[1] != STANDALONE, key))
     ]
     raise ParameterError(f"vehicle '{given}' given; allowed: {', '.join(names)}, or the path of a vehicle file")

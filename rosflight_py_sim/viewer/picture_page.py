@@ -53,7 +53,7 @@ def picture_page(path: Path | str) -> Iterator[Figure]:
         from matplotlib.figure import Figure
     except ModuleNotFoundError as missing:
         raise ModuleNotFoundError(
-            f"the picture of a flight needs matplotlib ({missing}): pip install 'rosflight_py_sim[plot]'",
+            f"the plot of a flight needs matplotlib ({missing}): pip install 'rosflight_py_sim[plot]'",
             name=missing.name,
         ) from missing
     with matplotlib.rc_context(STYLE):

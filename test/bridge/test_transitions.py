@@ -50,14 +50,14 @@ CHANGES_NOTHING: dict[Enum, set[Any]] = {
     # Nothing has been asked of the front-end, the time manager or the reset services.
     V.STEPPING: _OF_THE_FRONT_END | _OF_LENGTHS | _OF_RESETS | _OF_TIME | {N.PUBLISH},
     # The front-end may take any time.
-    V.ASKING: _OF_LENGTHS | _OF_RESETS | _OF_TIME | {N.PUBLISH},
+    V.AWAITING_COMMANDS: _OF_LENGTHS | _OF_RESETS | _OF_TIME | {N.PUBLISH},
     # It is asked once. A length that somebody else sets is only remembered.
     V.ANSWERED: _OF_THE_FRONT_END | _OF_RESETS | _OF_TIME | {N.LENGTH_SET},
     V.LENGTH_REQUESTED: _OF_THE_FRONT_END | _OF_RESETS | {N.LENGTH_NEEDED},
     # What the front-end sees next is the vehicle at its start.
     V.RESETTING: _OF_THE_FRONT_END | _OF_LENGTHS | {N.SNAPSHOT, N.PUBLISH, N.SECOND},
-    V.RESET: _OF_THE_FRONT_END | _OF_LENGTHS | {N.SNAPSHOT, N.PUBLISH, N.SECOND, N.RESET_DONE},
-    V.PUT_BACK: _OF_THE_FRONT_END | _OF_LENGTHS | {N.SNAPSHOT, N.PUBLISH, N.SECOND, N.NEW_STATE},
+    V.SERVICES_REPLIED: _OF_THE_FRONT_END | _OF_LENGTHS | {N.SNAPSHOT, N.PUBLISH, N.SECOND, N.RESET_DONE},
+    V.STATE_RESET: _OF_THE_FRONT_END | _OF_LENGTHS | {N.SNAPSHOT, N.PUBLISH, N.SECOND, N.NEW_STATE},
 }
 
 
@@ -185,33 +185,33 @@ def test_senders_become_the_peer_or_not(events: list[PeerEvent], state: PeerStat
 
 _ANSWERED = [N.SNAPSHOT, N.COMMANDS]
 SLOT_SEQUENCES: dict[str, tuple[list[SlotEvent], SlotState, list[str]]] = {
-    "step": ([*_ANSWERED, N.PUBLISH], V.STEPPING, ["_show_snapshot", "_publish_commands"]),
+    "step": ([*_ANSWERED, N.PUBLISH], V.STEPPING, ["_pass_snapshot", "_publish_commands"]),
     "rate change": (
         [*_ANSWERED, N.LENGTH_NEEDED, N.LENGTH_SET, N.PUBLISH],
         V.STEPPING,
-        ["_show_snapshot", "_request_length", "_exchange_again", "_publish_commands"],
+        ["_pass_snapshot", "_request_length", "_exchange_again", "_publish_commands"],
     ),
     "length that nobody sets": (
         [*_ANSWERED, N.LENGTH_NEEDED, N.SECOND, N.OVERDUE, N.SECOND],
         V.LENGTH_REQUESTED,
-        ["_show_snapshot", "_request_length", "_request_length", "_warn_of_missing_reply", "_request_length"],
+        ["_pass_snapshot", "_request_length", "_request_length", "_warn_of_missing_reply", "_request_length"],
     ),
     "start over, services first": (
         [N.SNAPSHOT, N.START_OVER, N.RESET_DONE, N.NEW_STATE],
-        V.ASKING,
-        ["_show_snapshot", "_call_reset_services", "_show_snapshot"],
+        V.AWAITING_COMMANDS,
+        ["_pass_snapshot", "_call_reset_services", "_pass_snapshot"],
     ),
     "start over, state first": (
         [N.SNAPSHOT, N.START_OVER, N.NEW_STATE, N.NEW_STATE, N.RESET_DONE],
-        V.ASKING,
-        ["_show_snapshot", "_call_reset_services", "_show_snapshot"],
+        V.AWAITING_COMMANDS,
+        ["_pass_snapshot", "_call_reset_services", "_pass_snapshot"],
     ),
     "timeout while starting over": (
         [N.SNAPSHOT, N.START_OVER, N.NEW_STATE, N.SECOND, N.OVERDUE, N.RESET_DONE],
-        V.RESET,
-        ["_show_snapshot", "_call_reset_services", "_call_reset_services"],
+        V.SERVICES_REPLIED,
+        ["_pass_snapshot", "_call_reset_services", "_call_reset_services"],
     ),
-    "node restarted amid the step": ([*_ANSWERED, N.SNAPSHOT], V.ASKING, ["_show_snapshot"] * 2),
+    "node restarted amid the step": ([*_ANSWERED, N.SNAPSHOT], V.AWAITING_COMMANDS, ["_pass_snapshot"] * 2),
 }
 
 

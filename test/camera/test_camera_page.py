@@ -10,5 +10,5 @@ def test_program_of_the_page_sees_the_line():
     (program,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     names = {}
     exec(compile(program, "camera.md", "exec"), names)
-    blue, _, red = names["picture"][60, 160].astype(int)
+    blue, _, red = names["image"][60, 160].astype(int)
     assert red > 2 * blue

@@ -36,7 +36,7 @@ def main() -> None:
     for name in NAMES:
         table, path = draw_page(name, folder)
         console.print(table)
-        print(f"picture: {path.resolve()}")
+        print(f"plot: {path.resolve()}")
 
 
 def draw_page(name: str, folder: Path) -> tuple[Table, Path]:

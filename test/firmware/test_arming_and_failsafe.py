@@ -255,9 +255,9 @@ def test_imu_whose_samples_come_late_again_and_again_is_logged_once_until_it_is_
         assert bench.firmware.status.error_code == ErrorFlag.IMU_NOT_RESPONDING
         bench.run(3.0)
         assert bench.firmware.status.error_code == 0
-    assert lines() == ["error: the IMU does not respond"]
+    assert lines() == ["not ready to arm: the IMU does not respond"]
     bench.run(7.5)
-    assert lines() == ["error: the IMU does not respond", "error has ended: the IMU does not respond"]
+    assert lines() == ["not ready to arm: the IMU does not respond", "error cleared: the IMU does not respond"]
     fall_silent(1.2)
     assert len(lines()) == 3
 
@@ -271,7 +271,7 @@ def test_an_error_is_over_at_once_after_the_clock_was_set_back(make_bench) -> No
     bench.run(0.1)
     bench.time_us = 0
     bench.run(1.0)
-    assert bench.heard("error has ended: the attitude estimate is not healthy")
+    assert bench.heard("error cleared: the attitude estimate is not healthy")
 
 
 def test_sample_that_is_not_finite_is_refused_and_counted(make_bench) -> None:

@@ -168,7 +168,7 @@ def test_unhealthy_estimate_warns_once_an_episode_with_what_the_accelerometer_re
     assert "reads 1.50 g" in text
     assert "10% (FILT_ACC_MARGIN) off 1 g for 0.5 s" in text
     bench.run(2.0)
-    assert unhealthy_lines(bench)[1:] == [(Severity.INFO, "error has ended: the attitude estimate is not healthy")]
+    assert unhealthy_lines(bench)[1:] == [(Severity.INFO, "error cleared: the attitude estimate is not healthy")]
     bench.accel = (0.0, 0.0, -0.5 * e.STANDARD_GRAVITY)
     bench.run(0.7)
     assert len(unhealthy_lines(bench)) == 3

@@ -29,8 +29,8 @@ def test_fly_follows_the_line_through_the_gate_into_the_ring_and_shows_it(
     command_line: Run, ports: list[str], tmp_path: Path
 ) -> None:
     pytest.importorskip("panda3d")
-    ports += ["-p", "record.raw_pictures:=false"]
-    result = command_line(*PROGRAM, "--record", "dive.mcap", *ports, patience_s=380.0)
+    ports += ["-p", "record.raw_images:=false"]
+    result = command_line(*PROGRAM, "--record", "dive.mcap", *ports, timeout_s=380.0)
     assert result.returncode == 0, result.stdout + result.stderr
     assert "Traceback" not in result.stderr
     gate = re.search(r"gate.*passed at ([0-9.]+) s, ([0-9.]+) m from its centre", result.stdout)
@@ -115,7 +115,7 @@ def test_program_that_gives_up_fails_the_flight_and_its_words_are_shown(
     result = command_line("-c", FLY, str(program), *ports)
     assert result.returncode == 1, result.stdout + result.stderr
     assert "Traceback" not in result.stdout + result.stderr
-    for words in ("quitter.py ended with 1", "the water is too cold", "not completed", "not reached", "picture:"):
+    for words in ("quitter.py ended with 1", "the water is too cold", "not completed", "not reached", "plot:"):
         assert words in result.stdout
     report = judged_again(command_line, "dive.mcap", result)
     assert "failed while look about: quitter.py ended with 1" in report.stdout

@@ -96,7 +96,7 @@ def test_each_vehicle_of_a_fleet_is_recorded_in_its_namespace(graph: Make, tmp_p
 @pytest.mark.parametrize("raw", [True, False])
 def test_pictures_are_recorded_compressed_and_raw_if_that_is_wanted(graph: Make, tmp_path: Path, raw: bool) -> None:
     path = tmp_path / "dive.mcap"
-    setting = ["--ros-args", "-p", f"record.raw_pictures:={str(raw).lower()}"]
+    setting = ["--ros-args", "-p", f"record.raw_images:={str(raw).lower()}"]
     one = graph(*setting, record=str(path), vehicle_name="auv", flight_controller="auv_autopilot")
     pictures = one.hear("camera/front/image_raw/compressed", CompressedImage)
     one.spin_until(lambda: len(pictures) >= 30)

@@ -115,7 +115,7 @@ class Judge(ClientJudge):
         rows.append(("wind", str(self.log.flow_ned[-1].tolist())))
         return Verdict("Patience", rows, height > 1.0)
 
-    def draw(self, picture):
+    def draw(self, plot):
         pass
 
 
@@ -230,7 +230,7 @@ def test_registered_things_are_listed_beside_the_packages_own(command_line: Run,
         (
             "metronome = ",
             "uthere = ",
-            "'uthere = kites.front_end:Metronome' of rosflight_py_sim.front_ends given, and ros",
+            "'uthere' of rosflight_py_sim.front_ends is registered twice: kites.front_end:Metronome and ros",
         ),
         ("kites:VEHICLES", "kites:BOATS", "'kites = kites:BOATS' of rosflight_py_sim.vehicles cannot be loaded"),
         ("kites:VEHICLES", "kites:Path", "allowed: paths of folders"),

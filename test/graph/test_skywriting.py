@@ -42,7 +42,7 @@ def test_program_writes_a_letter_leaves_the_cage_and_comes_back(
     command_line: Run, ports: list[str], tmp_path: Path
 ) -> None:
     mission = {"arguments": ("--word", "O"), "parts": 6}
-    result = command_line("-c", FLY, repr(mission), *ports, patience_s=380.0)
+    result = command_line("-c", FLY, repr(mission), *ports, timeout_s=380.0)
     assert result.returncode == 0, result.stdout + result.stderr
     assert "Traceback" not in result.stdout + result.stderr
     letter = re.search(r"letter O +│ ([0-9]+) m of lines, ([0-9.]+) m RMS off, ([0-9.]+) m max", result.stdout)
@@ -76,7 +76,7 @@ def test_program_that_ends_before_a_letter_is_not_a_success(
     assert result.returncode == 1, result.stdout + result.stderr
     assert "Traceback" not in result.stdout + result.stderr
     ended = "quitter.py ended with 1"
-    for words in (ended, "the sky is too high", "not completed", "not left (limit 120.0 m)", "picture:"):
+    for words in (ended, "the sky is too high", "not completed", "not left (limit 120.0 m)", "plot:"):
         assert words in result.stdout
     judged_again(command_line, "sky.mcap", result)
 

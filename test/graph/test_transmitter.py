@@ -99,7 +99,7 @@ def test_a_joystick_that_was_asked_for_is_waited_for_as_a_transmitter_that_is_of
     g = graph("-p", "device:=joystick")
     g.spin_until(lambda: g.status.error_code & RC_LOST and g.time_s > 0.5, "RC missed")
     assert not services(g)
-    assert capfd.readouterr().err.count("no joystick to fly by") == 1
+    assert capfd.readouterr().err.count("no joystick found") == 1
     transmitter.plug_in()
     g.spin_until(lambda: not g.status.error_code & RC_LOST, "RC")
 

@@ -158,7 +158,10 @@ def test_parameters_of_the_same_name_are_refused_with_both_owners(
         ("thermal = my_winds.elsewhere:Thermal", r"my_winds.elsewhere:Thermal' .* cannot be loaded: No module named"),
         ("thermal = math:pi", "'thermal = math:pi' .* allowed: classes derived from WindModel"),
         ("other = my_winds.thermal:Thermal", "'thermal' .* allowed: other, constant, .*, dryden"),
-        ("dryden = my_winds.thermal:Thermal", "'dryden = my_winds.thermal:Thermal' .* given, and .*DrydenTurbulence"),
+        (
+            "dryden = my_winds.thermal:Thermal",
+            "'dryden' of .* is registered twice: my_winds.thermal:Thermal and .*DrydenTurbulence",
+        ),
     ],
 )
 def test_wind_model_that_cannot_be_used_is_refused(install: Install, entry: str, told: str) -> None:

@@ -76,7 +76,7 @@ def test_a_graph_that_is_well_is_shown_with_foreign_nodes_and_drawn(processes: A
     assert {f"/{name}" for name in CHAIN} | {"/elsewhere/foreign"} < names
     assert '  node_elsewhere_foreign("/elsewhere/foreign"):::UNKNOWN' in flowchart.read_text().splitlines()
     assert refused.wait() == 1
-    assert "cannot write the picture" in refused.stderr
+    assert "cannot write the drawing" in refused.stderr
     assert "Traceback" not in refused.stderr
 
 

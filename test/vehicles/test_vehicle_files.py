@@ -135,7 +135,10 @@ def test_name_that_cannot_begin_a_namespace_is_refused(kite: Write) -> None:
 
 @pytest.mark.parametrize(
     ("given", "text"),
-    [("zeppelin", "'zeppelin' given; allowed: aerosonde.*by jsbsim, or the path"), ("./no.yaml", "there is no file")],
+    [
+        ("zeppelin", "'zeppelin' given; allowed: aerosonde.*with --dynamics jsbsim, or the path"),
+        ("./no.yaml", "there is no file"),
+    ],
 )
 def test_vehicle_that_there_is_not_is_refused(given: str, text: str) -> None:
     with pytest.raises(ParameterError, match=text):
@@ -146,7 +149,7 @@ def test_other_dynamics_need_a_file_of_their_own(kite: Write) -> None:
     file = kite(KITE)
     with pytest.raises(ParameterError, match=r"there is no file '.*/jsbsim/kite.yaml'"):
         vehicle(str(file), "jsbsim")
-    with pytest.raises(ParameterError, match="'auv by jsbsim' given"):
+    with pytest.raises(ParameterError, match="'auv with --dynamics jsbsim' given"):
         vehicle("auv", "jsbsim")
     assert vehicle("fixedwing", "jsbsim").dynamics == "jsbsim_dynamics"
     assert known_dynamics() == ["standalone", "jsbsim"]

@@ -31,19 +31,23 @@ def add_terminal_parser(commands: argparse._SubParsersAction[argparse.ArgumentPa
         description="Send typed commands of uThere Ground Control's protocol, and print received packets. Lines that "
         f"the protocol does not allow are refused unless they begin with {RAW}. Input may come from a pipe or a file.",
     )
-    parser.add_argument("--address", default="127.0.0.1", help="address of Ground Control (default 127.0.0.1)")
+    parser.add_argument("--address", default="127.0.0.1", help="address of Ground Control (default: 127.0.0.1)")
     parser.add_argument(
-        "--port-in", type=_port, default=PORT_IN, metavar="N", help=f"port for commands (default {PORT_IN})"
+        "--port-in", type=_port, default=PORT_IN, metavar="N", help=f"port for commands (default: {PORT_IN})"
     )
     parser.add_argument(
-        "--port-out", type=_port, default=PORT_OUT, metavar="N", help=f"local port for its packets (default {PORT_OUT})"
+        "--port-out",
+        type=_port,
+        default=PORT_OUT,
+        metavar="N",
+        help=f"local port for its packets (default: {PORT_OUT})",
     )
     parser.add_argument(
         "--listen",
         type=float,
         default=1.0,
         metavar="S",
-        help="seconds to print packets after the last line of a pipe or a file (default 1)",
+        help="seconds to print packets after the last line of a pipe or a file (default: 1)",
     )
     parser.set_defaults(command=_run)
 

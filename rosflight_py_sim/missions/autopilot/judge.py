@@ -81,9 +81,9 @@ class AutopilotJudge(MissionJudge):
         summary = self._summary
         return Verdict(f"Flight of {summary.vehicle}", summary_rows(summary), summary.completed and not self.reason)
 
-    def draw(self, picture: Path) -> None:
+    def draw(self, plot: Path) -> None:
         """Draw path, height, attitude, commands, tracking error and battery."""
-        draw_flight(self.log, self._summary, picture)
+        draw_flight(self.log, self._summary, plot)
 
     @cached_property
     def _summary(self) -> FlightSummary:

@@ -41,7 +41,7 @@ def draw_flight(log: FlightLog, summary: FlightSummary, path: Path | str) -> Pat
         ValueError: the log has fewer than two rows.
     """
     if len(log) < 2:
-        raise ValueError(f"{len(log)} rows in the log; a picture needs at least 2")
+        raise ValueError(f"{len(log)} rows in the log; a plot needs at least 2")
 
     with picture_page(path) as figure:
         _title(figure, summary)

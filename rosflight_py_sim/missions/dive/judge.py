@@ -60,9 +60,9 @@ class DiveJudge(ClientJudge):
         summary = self._summary
         return Verdict(f"Dive of {summary.vehicle}", dive_rows(summary), summary.completed)
 
-    def draw(self, picture: Path) -> None:
+    def draw(self, plot: Path) -> None:
         """Draw path, depth, heading, thrusters and camera images."""
-        draw_dive(self.log, self._summary, self._world, picture)
+        draw_dive(self.log, self._summary, self._world, plot)
 
     @cached_property
     def _summary(self) -> DiveSummary:

@@ -82,7 +82,7 @@ def draw_dive(log: DiveLog, summary: DiveSummary, world: World, path: Path | str
         ValueError: the log has fewer than two rows.
     """
     if len(log) < 2:
-        raise ValueError(f"{len(log)} rows in the log; a picture needs at least 2")
+        raise ValueError(f"{len(log)} rows in the log; a plot needs at least 2")
     moments = key_moments(log, summary)
     with picture_page(path) as figure:
         _title(figure, summary)

@@ -66,9 +66,9 @@ class SkywritingJudge(ClientJudge):
         title = f"Skywriting by {summary.vehicle}: {summary.word}"
         return Verdict(title, skywriting_rows(summary), summary.completed)
 
-    def draw(self, picture: Path) -> None:
+    def draw(self, plot: Path) -> None:
         """Draw the letters, the height and the modes."""
-        draw_skywriting(self.log, self._summary, self._limits, picture)
+        draw_skywriting(self.log, self._summary, self._limits, plot)
 
     @cached_property
     def _summary(self) -> SkywritingSummary:

@@ -60,7 +60,7 @@ def draw_skywriting(
         ValueError: the log has fewer than two rows.
     """
     if len(log) < 2:
-        raise ValueError(f"{len(log)} rows in the log; a picture needs at least 2")
+        raise ValueError(f"{len(log)} rows in the log; a plot needs at least 2")
     with picture_page(path) as figure:
         _title(figure, summary)
         above = figure.add_gridspec(1, 1, left=0.05, right=0.61, top=0.875, bottom=0.30)

@@ -62,7 +62,7 @@ class StatusReports:
             self._logger.info("armed" if s.armed else "disarmed")
         if s.failsafe is not self._logged_failsafe:
             self._logged_failsafe = s.failsafe
-            self._logger.warning("failsafe" if s.failsafe else "failsafe has ended")
+            self._logger.warning("failsafe" if s.failsafe else "failsafe cleared")
         if s.error_code != self._published_errors:
             self._publish_errors(time_ns, s.error_code)
         if self._board.parameters_changed:
