@@ -26,7 +26,7 @@ class Clocked(Flight):
         return self.system_s - 1000.0
 
     @property
-    def doing(self) -> str:
+    def activity(self) -> str:
         return "climbing [1]" if self.elapsed_s < 15.0 else "landing"
 
     @property

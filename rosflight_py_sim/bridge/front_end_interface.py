@@ -260,7 +260,7 @@ class OffboardFrontEnd(FrontEndInterface):
     def guided_state(self, vehicle: int) -> GuidedState:
         """State of the vehicle's guided mode after the last command."""
 
-    def doing(self, vehicle: int) -> str:
+    def activity(self, vehicle: int) -> str:
         """Current activity with the vehicle, in a few words."""
         return "served"
 

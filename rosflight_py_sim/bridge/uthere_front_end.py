@@ -150,7 +150,7 @@ class UthereFrontEnd(OffboardFrontEnd):
         """Number and address for programs that command the plane."""
         return f"plane {self.planes[vehicle].number} on UDP {address_text(self._settings.own)}"
 
-    def doing(self, vehicle: int) -> str:
+    def activity(self, vehicle: int) -> str:
         """Mode of the plane."""
         return self.planes[vehicle].mode
 

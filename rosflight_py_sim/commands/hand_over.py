@@ -67,9 +67,9 @@ def _run(options: argparse.Namespace) -> int:
         while rclpy.ok() and not all(pilot.done or pilot.failure for pilot in pilots.values()):
             executor.spin_once(timeout_sec=0.1)
             for name, pilot in pilots.items():
-                if pilot.has_status and printed.get(name) != pilot.doing:
-                    printed[name] = pilot.doing
-                    print(f"{name}: {pilot.doing}" if name else pilot.doing, flush=True)
+                if pilot.has_status and printed.get(name) != pilot.activity:
+                    printed[name] = pilot.activity
+                    print(f"{name}: {pilot.activity}" if name else pilot.activity, flush=True)
             silent = ", ".join(name or "/" for name, pilot in pilots.items() if not pilot.has_status)
             if silent and time.monotonic() > start_s + TIMEOUT_S:
                 raise ParameterError(

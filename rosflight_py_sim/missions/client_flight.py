@@ -39,10 +39,10 @@ class ClientFlight(Flight):
         self._client = ClientProgram(self._mission.program, [*self._task.arguments(graph), *self._mission.arguments])
 
     @property
-    def doing(self) -> str:
+    def activity(self) -> str:
         """Last step that the program printed."""
         marks = self.judge.log.marks
-        return marks[-1].text if marks else self._task.doing
+        return marks[-1].text if marks else self._task.activity
 
     @property
     def progress(self) -> float:
@@ -59,9 +59,9 @@ class ClientFlight(Flight):
             self._lines.append(line)
             self._publish_line(String(data=line))
         if self._task.hindrance:
-            return f"{self.doing}: {self._task.hindrance}"
+            return f"{self.activity}: {self._task.hindrance}"
         if self._code:
-            ended = f"{self.doing}: {self._mission.program.name} ended with {self._code}"
+            ended = f"{self.activity}: {self._mission.program.name} ended with {self._code}"
             return "\n".join([ended, *self._lines[-_LAST_LINES:]])
         return None if self._code is None else ""
 

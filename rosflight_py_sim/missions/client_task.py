@@ -42,7 +42,7 @@ class ClientTask(ABC):
         """Arguments for the program: how to reach the vehicle."""
 
     @property
-    def doing(self) -> str:
+    def activity(self) -> str:
         """Activity before the program's first step."""
         return "starting (compiles the first time)"
 

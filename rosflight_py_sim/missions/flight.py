@@ -65,7 +65,7 @@ class Flight(ABC):
 
     @property
     @abstractmethod
-    def doing(self) -> str:
+    def activity(self) -> str:
         """Current activity, for the progress display."""
 
     @property
@@ -158,7 +158,7 @@ def _spin(graph: ComposedGraph, flight: Flight, console: Console) -> None:
 def _spin_with_bar(graph: ComposedGraph, flight: Flight, console: Console) -> None:
     columns = (TextColumn("{task.description:34s}"), BarColumn(), TextColumn("{task.percentage:3.0f} %"))
     with Progress(*columns, TimeElapsedColumn(), console=console, auto_refresh=False) as progress:
-        task = progress.add_task(flight.doing, total=1.0)
+        task = progress.add_task(flight.activity, total=1.0)
         redraw_s = 0.0
 
         def go_on() -> bool:
@@ -167,7 +167,7 @@ def _spin_with_bar(graph: ComposedGraph, flight: Flight, console: Console) -> No
             over = flight.over
             if over or now_s > redraw_s:
                 redraw_s = now_s + _REDRAW_S
-                progress.update(task, description=flight.doing, completed=flight.progress)
+                progress.update(task, description=flight.activity, completed=flight.progress)
                 progress.refresh()
             return not over
 

@@ -46,6 +46,6 @@ class ProgressLines:
         now_s = self._system_s()
         if now_s >= self._due_s:
             self._due_s = now_s + PERIOD_S
-            line = f"{flight.doing}: {self._simulated_s():.1f} s simulated, {flight.progress:.0%} done"
+            line = f"{flight.activity}: {self._simulated_s():.1f} s simulated, {flight.progress:.0%} done"
             self._console.print(line, highlight=False, markup=False, soft_wrap=True)
         return True

@@ -50,7 +50,7 @@ class OffboardExchange:
         for vehicle in self._vehicles:
             yield Diagnosis(
                 vehicle.name or "vehicle",
-                vehicle.commander.doing(vehicle.index),
+                vehicle.commander.activity(vehicle.index),
                 hardware_id=vehicle.commander.peer(vehicle.index),
                 values={"time": vehicle.answered_ns / NANOSECONDS, **vehicle.commander.details(vehicle.index)},
             )

@@ -35,7 +35,7 @@ class Pilot(SimulationNode):
     """Arms the vehicle and hands it over from the sticks, by the services that a user would call.
 
     Attributes:
-        doing: text of the current step.
+        activity: text of the current step.
         done: whether the script is complete.
         failure: error that ended the script; None if there was none.
     """
@@ -46,7 +46,7 @@ class Pilot(SimulationNode):
     def __init__(self, **arguments: Any) -> None:
         """Start at the first status of the flight controller."""
         super().__init__(**arguments)
-        self.doing = "starting (compiles the first time)"
+        self.activity = "starting (compiles the first time)"
         self.done = False
         self.failure: FlightAbortedError | None = None
         self.status = StatusReport(0, False, False, 0, False, 0, 0, 0, 0)
@@ -62,14 +62,14 @@ class Pilot(SimulationNode):
         """Services to call, and conditions to wait for."""
         if not self.status.armed:
             yield from self._calibration()
-            self.doing = "arming"
+            self.activity = "arming"
             yield "toggle_arm"
             yield lambda: self.status.armed
-        self.doing = "handing over"
+        self.activity = "handing over"
         if self.status.rc_override & _BY_SWITCH:
             yield "toggle_override"
         yield lambda: not self.status.rc_override & _BY_SWITCH
-        self.doing = "handed over"
+        self.activity = "handed over"
 
     def _calibration(self) -> Script:
         """Calibrate the IMU, and repeat the calibration if gusts moved the vehicle."""
@@ -81,7 +81,7 @@ class Pilot(SimulationNode):
             return is_calibrated() or self._waited >= limit
 
         for attempt in range(1, _CALIBRATIONS + 1):
-            self.doing = "calibrating the IMU" + (f", attempt {attempt}" if attempt > 1 else "")
+            self.activity = "calibrating the IMU" + (f", attempt {attempt}" if attempt > 1 else "")
             # Each attempt has a longer limit, in case the IMU is slow. The last one waits like any other condition.
             limit = attempt * _CALIBRATION if attempt < _CALIBRATIONS else math.inf
             yield "calibrate_imu"
@@ -148,7 +148,7 @@ class Pilot(SimulationNode):
         self._go_on()
 
     def _fail(self, reason: str) -> None:
-        self.failure = FlightAbortedError(f"{self.doing}: {reason}")
+        self.failure = FlightAbortedError(f"{self.activity}: {reason}")
 
 
 class MissionPilot(Pilot):
@@ -169,15 +169,15 @@ class MissionPilot(Pilot):
     def flight(self) -> Script:
         """Hand over, fly, and disarm a vehicle that has landed."""
         yield from super().flight()
-        self.doing = "waiting for the autopilot"
+        self.activity = "waiting for the autopilot"
         yield lambda: self.status.offboard
         yield "autopilot/start"
         yield lambda: self._phase == "done"
         if self._lands:
-            self.doing = "disarming"
+            self.activity = "disarming"
             yield "toggle_arm"
             yield lambda: not self.status.armed
-        self.doing = "done"
+        self.activity = "done"
 
     @property
     def waits_without_limit(self) -> bool:
@@ -187,5 +187,5 @@ class MissionPilot(Pilot):
     def _on_phase(self, message: String) -> None:
         self._phase = message.data
         if self.waits_without_limit:
-            self.doing = self._phase
+            self.activity = self._phase
             self.restart_wait()

@@ -76,12 +76,12 @@ BAD = {
 def test_bad_input_is_counted_and_changes_nothing(bench: UthereBench, program: Program, case: str) -> None:
     packet, counter = BAD[case]
     other = bench.program("127.0.0.2")
-    doing = bench.front_end.doing(0)
+    activity = bench.front_end.activity(0)
     program.send(packet)
     bench.read(1)
     assert bench.front_end.counters[counter] == 1
     bench.step(5)
-    assert bench.front_end.doing(0) == doing
+    assert bench.front_end.activity(0) == activity
     assert len(bench.log.warnings) == 1
     # Whoever cannot be read whole is not answered.
     assert all(isinstance(reply, ErrorReply) for reply in program.replies())

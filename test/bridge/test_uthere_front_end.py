@@ -198,7 +198,7 @@ def test_a_command_without_a_plane_is_for_all_and_one_with_a_plane_for_that(make
     program.send("fly(roll=10,pitch=2,throttle=60)")
     bench.read(1)
     bench.step()
-    assert [bench.front_end.doing(vehicle) for vehicle in range(3)] == ["waypoint", "packet target", "waypoint"]
+    assert [bench.front_end.activity(vehicle) for vehicle in range(3)] == ["waypoint", "packet target", "waypoint"]
     errors = [reply.reason for reply in program.replies() if isinstance(reply, ErrorReply)]
     assert [text.split(":")[0] for text in errors] == ["plane 7", "plane 101"]
 
@@ -356,18 +356,18 @@ def test_64_programs_are_sent_data_and_whoever_wants_none_makes_room(bench: Uthe
 
 
 def test_fly_moves_the_plane_to_packet_target_and_its_silence_back(bench: UthereBench, program: Program) -> None:
-    assert bench.front_end.doing(0) == "waypoint"
+    assert bench.front_end.activity(0) == "waypoint"
     program.send("fly_engage(plane=12345)", "fly(plane=12345,roll=-15,pitch=2,throttle=65)")
     bench.read(2)
     bench.step(2)
-    assert bench.front_end.doing(0) == "packet target"
+    assert bench.front_end.activity(0) == "packet target"
     assert bench.commands[0] is not None
     program.send("data_request(variable=control_operate_mode,interval=0.02)")
     bench.read(1)
     bench.step(2)
     assert told(program) == {"control_operate_mode": 24}
     bench.step(200)
-    assert bench.front_end.doing(0) == "return home"
+    assert bench.front_end.activity(0) == "return home"
 
 
 def test_nothing_is_commanded_while_the_pilot_has_the_controls_or_the_flight_controller_is_not_heard(
@@ -377,7 +377,7 @@ def test_nothing_is_commanded_while_the_pilot_has_the_controls_or_the_flight_con
     bench.snapshots[0] = replace(bench.snapshots[0], status=READY._replace(rc_override=1))
     bench.step()
     assert bench.commands[0] is None
-    assert bench.front_end.doing(0) == "manual"
+    assert bench.front_end.activity(0) == "manual"
     bench.snapshots[0] = replace(bench.snapshots[0], status=None)
     bench.step()
     assert bench.commands[0] is None

@@ -109,7 +109,7 @@ def main() -> None:
     finally:
         graph.close()
     for truth, pilot in flights:
-        print(truth.prefix + (pilot.doing if pilot.failure is None else f"failure: {pilot.failure}"))
+        print(truth.prefix + (pilot.activity if pilot.failure is None else f"failure: {pilot.failure}"))
 
 
 if __name__ == "__main__":

@@ -22,12 +22,12 @@ def test_calibration_that_a_movement_spoils_is_called_again(graph: Callable[...,
     made = graph().ready()
     pilot = made.join(Pilot)
     said = set()
-    made.spin_until(lambda: pilot.doing == "calibrating the IMU", "the calibration")
+    made.spin_until(lambda: pilot.activity == "calibrating the IMU", "the calibration")
     made.spin_for(0.5)
     lifted = SimState()
     lifted.pose.position.z, lifted.pose.orientation.w = -0.3, 1.0
     made.set_state(lifted)
-    made.spin_until(lambda: said.add(pilot.doing) or pilot.done or pilot.failure, "handing over")
+    made.spin_until(lambda: said.add(pilot.activity) or pilot.done or pilot.failure, "handing over")
     assert pilot.done, pilot.failure
     assert "calibrating the IMU, attempt 2" in said
     assert "calibrating the IMU, attempt 3" not in said

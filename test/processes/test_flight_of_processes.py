@@ -46,7 +46,7 @@ def test_square_is_flown_by_processes_in_lockstep(simulate: Callable[..., Any]) 
         p, s = message.pose.position, setpoint.pose.position
         path.append((p.x, p.y, p.z))
         # On the square: the landing aims below the ground on purpose.
-        if pilot.doing.startswith("side"):
+        if pilot.activity.startswith("side"):
             errors.append(math.dist((p.x, p.y, p.z), (s.x, s.y, s.z)))
 
     observer.node.create_subscription(PoseStamped, SETPOINT.name, on_setpoint, CHAIN)

@@ -30,9 +30,9 @@ class AutopilotFlight(Flight):
         self._pilot = graph.join(MissionPilot, lands=autopilot_class(self.vehicle).LANDS, namespace=namespace)
 
     @property
-    def doing(self) -> str:
+    def activity(self) -> str:
         """Activity of the pilot or the autopilot."""
-        return self._pilot.doing
+        return self._pilot.activity
 
     @property
     def progress(self) -> float:

@@ -32,9 +32,9 @@ class SkywritingTask(ClientTask):
         return arguments if address == "0.0.0.0" else [*arguments, "--address", address]
 
     @property
-    def doing(self) -> str:
+    def activity(self) -> str:
         """Activity of the pilot."""
-        return self._pilot.doing
+        return self._pilot.activity
 
     @property
     def hindrance(self) -> str:
