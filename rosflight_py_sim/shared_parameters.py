@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from rosflight_py_sim.parameters import Parameter
 
+TIME_MODES = ("wall", "paced", "gated", "lockstep")
+"""The time modes of a simulation, choices of the parameter `time_mode`."""
+
 SEED = Parameter(
     "seed",
     0,

@@ -22,8 +22,8 @@ from rosflight_py_sim.graph.composition import ComposedGraph
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.interfaces import qos, step_topics
 from rosflight_py_sim.interfaces.step_topics import CLOCK, STEP_TOPICS, StepTopic
-from rosflight_py_sim.interfaces.time_modes import TIME_MODES
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
+from rosflight_py_sim.shared_parameters import TIME_MODES
 from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.vehicles import vehicle
 from rosflight_py_sim.viewer.graph_drawing import draw, mermaid_text

@@ -8,9 +8,9 @@ from enum import Enum
 from functools import cache
 
 from rosflight_py_sim.graph.flight_controllers import FLIGHT_CONTROLLERS
-from rosflight_py_sim.interfaces.time_modes import TIME_MODES
 from rosflight_py_sim.nodes.node_names import NAMES, SHORT
 from rosflight_py_sim.registry import registered
+from rosflight_py_sim.shared_parameters import TIME_MODES
 from rosflight_py_sim.vehicles import DEFAULT_VEHICLE, STANDALONE, known_dynamics, known_vehicles
 
 LAUNCH, SIM, FLY, TRIM = "launch", "sim", "fly", "trim"

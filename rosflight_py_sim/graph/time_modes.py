@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rosflight_py_sim.interfaces.time_modes import TIME_MODES
 from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.shared_parameters import TIME_MODES
 
 TIME_MANAGERS = {
     "paced": "standalone_time_manager",

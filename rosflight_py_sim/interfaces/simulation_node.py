@@ -33,9 +33,9 @@ from rosflight_py_sim.interfaces.qos import NEWEST
 from rosflight_py_sim.interfaces.rclpy_internals import is_served, parameter_overrides, serve, set_clock
 from rosflight_py_sim.interfaces.step_topics import CLOCK, StepTopic, topic_of
 from rosflight_py_sim.interfaces.time_mode_watch import TimeModeWatch
-from rosflight_py_sim.interfaces.time_modes import TIME_MODES
 from rosflight_py_sim.interfaces.topic_statistics import Period, TopicCounter, TopicStatistics
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value
+from rosflight_py_sim.shared_parameters import TIME_MODES
 
 TIME_MODE = Parameter(
     "time_mode",

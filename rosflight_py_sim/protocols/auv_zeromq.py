@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from rosflight_py_sim.physics.rotations import euler_from_quaternion
-from rosflight_py_sim.protocols.protocol_error import ProtocolError
+from rosflight_py_sim.protocols import ProtocolError
 
 Vector3: TypeAlias = tuple[float, float, float]
 Quaternion: TypeAlias = tuple[float, float, float, float]

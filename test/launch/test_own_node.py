@@ -14,9 +14,9 @@ from rclpy.executors import SingleThreadedExecutor
 
 from rosflight_py_sim.graph.launch_arguments import all_arguments, time_mode_of
 from rosflight_py_sim.graph.launching import TIME_MODE, node_arguments
-from rosflight_py_sim.interfaces.time_modes import TIME_MODES
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.resources import share_directory
+from rosflight_py_sim.shared_parameters import TIME_MODES
 from test.launch.test_launch_files import TIMEOUT_S, WITH_LAUNCH, launched, wait_for_truth
 
 EXAMPLE = share_directory() / "docs" / "examples" / "my_forces_and_moments"

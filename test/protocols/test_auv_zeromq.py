@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rosflight_py_sim.physics.rotations import quaternion_from_euler, rotate_to_inertial
+from rosflight_py_sim.protocols import ProtocolError
 from rosflight_py_sim.protocols.auv_zeromq import (
     CommandLengthError,
     Images,
@@ -27,7 +28,6 @@ from rosflight_py_sim.protocols.auv_zeromq import (
     encode_thrusters,
     telemetry,
 )
-from rosflight_py_sim.protocols.protocol_error import ProtocolError
 
 LEVEL = (1.0, 0.0, 0.0, 0.0)
 

@@ -5,6 +5,7 @@ Source: ArduPilot, libraries/SITL/examples/JSON/readme.md.
 
 from __future__ import annotations
 
+from rosflight_py_sim.protocols import ProtocolError
 from rosflight_py_sim.protocols.ardupilot_json.replies import (
     LARGEST_NUMBER,
     MOST_RANGES,
@@ -28,7 +29,6 @@ from rosflight_py_sim.protocols.ardupilot_json.servo_packets import (
     decode_frame,
     encode_frame,
 )
-from rosflight_py_sim.protocols.protocol_error import ProtocolError
 
 __all__ = [
     "CHANNELS_OF_MAGIC",

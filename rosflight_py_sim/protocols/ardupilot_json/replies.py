@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeAlias, TypeGuard
 
-from rosflight_py_sim.protocols.protocol_error import ProtocolError
+from rosflight_py_sim.protocols import ProtocolError
 
 Vector3: TypeAlias = tuple[float, float, float]
 Quaternion: TypeAlias = tuple[float, float, float, float]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 
-from rosflight_py_sim.protocols.protocol_error import ProtocolError
+from rosflight_py_sim.protocols import ProtocolError
 
 CHANNELS_OF_MAGIC = {18458: 16, 29569: 32}
 """Number of channels of a frame by its magic number."""

@@ -6,7 +6,7 @@ ambiguous.
 
 from __future__ import annotations
 
-from rosflight_py_sim.protocols.protocol_error import ProtocolError
+from rosflight_py_sim.protocols import ProtocolError
 from rosflight_py_sim.protocols.uthere.commands import (
     Command,
     DataClear,

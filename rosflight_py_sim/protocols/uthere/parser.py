@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any, get_args, get_type_hints
 
-from rosflight_py_sim.protocols.protocol_error import ProtocolError
+from rosflight_py_sim.protocols import ProtocolError
 from rosflight_py_sim.protocols.uthere.commands import (
     CLASS_OF_NAME,
     NAME_OF_CLASS,

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from rosflight_py_sim.protocols.protocol_error import ProtocolError
+from rosflight_py_sim.protocols import ProtocolError
 from rosflight_py_sim.protocols.uthere.parameters import PARAMETERS, Number
 from rosflight_py_sim.protocols.uthere.syntax import Argument, RefusedError, Statement, UthereError, shown
 
