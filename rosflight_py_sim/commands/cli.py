@@ -77,11 +77,10 @@ def command_parser() -> argparse.ArgumentParser:
     fly = commands.add_parser(
         "fly",
         help="fly a mission, and report on it",
-        description="Fly the vehicle's mission in wind or current (a multirotor flies a square and lands; a fixed wing "
-        "flies waypoints and loiters; the AUV follows a line, passes a gate and surfaces in a ring; uthere writes "
-        "letters in the sky). Print a summary and draw a plot. The mission runs as fast as the machine allows, "
-        f"or with --view at {WATCHED_PACE:g} times real time. A terminal shows a progress bar; other output gets a "
-        f"line every {PERIOD_S:g} s.",
+        description="Fly the vehicle's mission in wind or current: the mission of its autopilot, or of the client "
+        "program that its file names. Print a summary and draw a plot. The mission runs as fast as the machine "
+        f"allows, or with --view at {WATCHED_PACE:g} times real time. A terminal shows a progress bar; other output "
+        f"gets a line every {PERIOD_S:g} s.",
         epilog="Everything after --ros-args goes to ROS.",
     )
     add_options(fly, FLY)
@@ -154,9 +153,9 @@ def _sim(options: argparse.Namespace) -> int:
     settings = _settings(options)
     check_pace(options.time_mode, options.real_time_multiplier)
     members = _members(options, chosen)
-    if options.use_vimfly:
-        settings |= {"use_vimfly": True, "ardupilot.rc": True}
     controller = chosen_flight_controller(options.flight_controller or chosen.flight_controller)
+    if options.use_vimfly:
+        settings |= {"use_vimfly": True, **controller.keyboard_settings}
     graph = ComposedGraph(
         members,
         files=options.params_file,

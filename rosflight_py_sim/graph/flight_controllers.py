@@ -23,6 +23,7 @@ class FlightController:
         text: description in a few words.
         front_end: the bridge's front-end that commands the vehicles; empty if it has none.
         settings: parameters of its nodes, which parameter files override.
+        keyboard_settings: parameters of its nodes while the keyboard moves the sticks.
         needs_file: whether a vehicle needs a parameter file for it.
         follows_commands: whether it follows the topic `command`, which an autopilot publishes.
         needs_lockstep: whether the simulation must wait for it.
@@ -33,6 +34,7 @@ class FlightController:
     text: str
     front_end: str = ""
     settings: Mapping[str, Value] = field(default_factory=dict)
+    keyboard_settings: Mapping[str, Value] = field(default_factory=dict)
     needs_file: bool = False
     follows_commands: bool = False
     needs_lockstep: bool = False
@@ -126,6 +128,7 @@ ARDUPILOT = FlightController(
     ("bridge",),
     "ArduPilot through its JSON interface",
     front_end="ardupilot",
+    keyboard_settings={"ardupilot.rc": True},
     needs_file=True,
     needs_lockstep=True,
 )

@@ -96,11 +96,12 @@ def launch_description(
             configurations[TIME_MODE] = time_mode_of(given)
         return entities(given)
 
-    listed = [_declaration(one) for one in arguments.values() if is_listed(one, arguments)]
+    listed = [declaration(one) for one in arguments.values() if is_listed(one, arguments)]
     return LaunchDescription([*listed, OpaqueFunction(function=start)])
 
 
-def _declaration(one: Option) -> DeclareLaunchArgument:
+def declaration(one: Option) -> DeclareLaunchArgument:
+    """Declaration of an option as a launch argument."""
     unset = f" Empty: {one.unset}." if one.unset else ""
     return DeclareLaunchArgument(
         one.name, default_value=one.default, description=f"{one.text}.{unset}", choices=list(one.choices) or None
@@ -157,7 +158,7 @@ def _processes(
         "use_vimfly": by_keyboard,
         **({"firmware_param_file": given["firmware_param_file"]} if given["firmware_param_file"] else {}),
         "vehicles": [member.namespace for member in members],
-        **({"ardupilot.rc": True} if by_keyboard else {}),
+        **(controller.keyboard_settings if by_keyboard else {}),
         **_numbers(given, "real_time_multiplier"),
         **({"world": given["world"]} if given["world"] else {}),
     }

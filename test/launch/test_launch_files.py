@@ -457,10 +457,9 @@ def test_each_argument_is_described_and_rosflights_are_there() -> None:
             assert one.default != "" or one.unset, name
 
 
-@pytest.mark.parametrize("name", ["multirotor", "fixedwing"])
-def test_services_that_prepare_the_firmware_are_services_of_the_board(name: str) -> None:
+def test_services_that_prepare_the_firmware_are_services_of_the_board() -> None:
     board = "".join(path.read_text(encoding="utf-8") for path in Path(rosflight_io.__path__[0]).glob("*.py"))
-    called = [literals(call.args)[0] for call in calls(LAUNCH / f"{name}_init_firmware.launch.py", "_call")]
+    called = [literals(call.args)[0] for call in calls(SHARED.with_name("firmware_preparation.py"), "_call")]
     assert called == ["param_load_from_file", "calibrate_imu", "param_write"]
     assert all(f'"{service}"' in board for service in called)
 
