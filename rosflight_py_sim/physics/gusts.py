@@ -68,12 +68,17 @@ class RandomGusts(WindModel):
     def __init__(self, values: Values, rng: np.random.Generator) -> None:
         """Draw the time until the first gust."""
         self._rng = rng
-        self._shortest, self._longest = duration_limits(values)
+        self._shortest, self._longest = _duration_limits(values)
         self._interval = number(values, "interoccurance_time_gust_s")
         self._magnitude = number(values, "gust_magnitude_mean"), number(values, "gust_magnitude_std_dev")
         self._spread = number(values, "gust_dir_std_dev")
         self._gusts = np.full((1, 6), -1.0)
         self._until_gust = rng.exponential(self._interval)
+
+    @classmethod
+    def check(cls, values: Values) -> None:
+        """Check `gust_duration_limits`."""
+        _duration_limits(values)
 
     @classmethod
     def is_switched_on(cls, values: Values) -> bool:
@@ -112,7 +117,7 @@ class RandomGusts(WindModel):
         self._gusts[free[0]] = [*(direction / np.linalg.norm(direction)), magnitude, duration, 0.0]
 
 
-def duration_limits(values: Values) -> tuple[float, float]:
+def _duration_limits(values: Values) -> tuple[float, float]:
     """Shortest and longest random gust, s.
 
     Raises:

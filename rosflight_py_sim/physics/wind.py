@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from rosflight_py_sim.jit import kernel
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values
-from rosflight_py_sim.physics.gusts import duration_limits
 from rosflight_py_sim.physics.wind_model import WindModel
 from rosflight_py_sim.registry import own_objects, registered_class
 
@@ -103,7 +102,8 @@ class Wind:
     """(3,) m/s, changed in place by `step`."""
 
     def __init__(self, values: Values, rng: np.random.Generator) -> None:
-        duration_limits(values)  # checked even while no gust is active
+        for model in BUILT_IN.values():
+            model.check(values)
         self._models = {
             name: model(values, rng if name in BUILT_IN else rng.spawn(1)[0])
             for name, model in wind_models(values).items()

@@ -53,6 +53,14 @@ class WindModel(ABC):
         """Whether the values select the model even if `wind_models` does not name it."""
         return False
 
+    @classmethod  # noqa: B027 (not every model has such values)
+    def check(cls, values: Values) -> None:
+        """Check values against each other; called even while the model is off. By default do nothing.
+
+        Raises:
+            ParameterError: the values contradict each other.
+        """
+
     @abstractmethod
     def add(self, wind_ned: Array, mean_ned: Array, truth: Array, dt: float) -> None:
         """Advance by a step and add the velocity at its end to `wind_ned`.
