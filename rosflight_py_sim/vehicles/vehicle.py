@@ -12,8 +12,15 @@ from rosflight_py_sim.pulse_width import MOTOR, SERVO, command_of
 CAMERA = "camera"
 """Executable of the cameras."""
 
-SHAPES = ("dart", "multirotor", "inverted_v_tail", "high_wing", "open_frame", "plated_frame")
-"""Shapes that the viewers can draw."""
+SHAPES = {
+    "dart": "airframes",
+    "multirotor": "airframes",
+    "inverted_v_tail": "airframes",
+    "high_wing": "airframes",
+    "open_frame": "hulls",
+    "plated_frame": "hulls",
+}
+"""Shapes that the viewers can draw, to the module in `viewer` whose function of the same name builds the shape."""
 
 DEFAULT_SHAPE = "dart"
 """Shape of a vehicle whose file specifies none."""

@@ -7,30 +7,20 @@ of ROS and of any renderer.
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 
 from rosflight_py_sim.parameters import Parameter, ParameterError, Values
 from rosflight_py_sim.vehicles.vehicle import DEFAULT_SHAPE, SHAPES
-from rosflight_py_sim.viewer.airframes import dart, high_wing, inverted_v_tail, multirotor
-from rosflight_py_sim.viewer.hulls import open_frame, plated_frame
 from rosflight_py_sim.viewer.parts import Appearance, Motion, MovingParts, Part, part_attitude
 
 __all__ = ["APPEARANCE", "Appearance", "Motion", "MovingParts", "Part", "appearance", "part_attitude"]
-
-_BUILDERS: dict[str, Callable[[Values, Values], list[Part]]] = {
-    "dart": dart,
-    "multirotor": multirotor,
-    "inverted_v_tail": inverted_v_tail,
-    "high_wing": high_wing,
-    "open_frame": open_frame,
-    "plated_frame": plated_frame,
-}
 
 APPEARANCE = Parameter(
     "appearance",
     DEFAULT_SHAPE,
     "Shape of the vehicle, sized by the parameters of forces_and_moments and dynamics; a dart has "
     "no such sizes, and shows only position and attitude",
-    choices=SHAPES,
+    choices=tuple(SHAPES),
     read_only=True,
 )
 
@@ -47,7 +37,8 @@ def appearance(shape: str, physics: Values | None = None, values: Values | None 
     Raises:
         ParameterError: there is no such shape, or a physics parameter that it needs is missing.
     """
-    build = _BUILDERS[str(APPEARANCE.checked(shape))]
+    module = import_module(f"rosflight_py_sim.viewer.{SHAPES[str(APPEARANCE.checked(shape))]}")
+    build: Callable[[Values, Values], list[Part]] = getattr(module, shape)
     try:
         return Appearance(shape, tuple(build(physics or {}, values or {})))
     except (KeyError, ParameterError) as error:
