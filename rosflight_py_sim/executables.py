@@ -56,26 +56,8 @@ def _executable(name: str) -> Callable[[], None]:
     return main
 
 
-auv_autopilot = _executable("auv_autopilot")
-auv_forces_and_moments = _executable("auv_forces_and_moments")
-autopilot = _executable("autopilot")
-bridge = _executable("bridge")
-camera = _executable("camera")
-fixedwing_autopilot = _executable("fixedwing_autopilot")
-fixedwing_forces_and_moments = _executable("fixedwing_forces_and_moments")
-gated_time_manager = _executable("gated_time_manager")
-jsbsim_dynamics = _executable("jsbsim_dynamics")
-lockstep_time_manager = _executable("lockstep_time_manager")
-multirotor_forces_and_moments = _executable("multirotor_forces_and_moments")
-rc = _executable("rc")
-recorder = _executable("recorder")
-sil_board = _executable("sil_board")
-standalone_dynamics = _executable("standalone_dynamics")
-standalone_sensors = _executable("standalone_sensors")
-standalone_time_manager = _executable("standalone_time_manager")
-view_relay = _executable("view_relay")
-visualizer = _executable("visualizer")
-web_viewer = _executable("web_viewer")
+# setup.cfg names these functions: `executables:camera`.
+globals().update({name: _executable(name) for name in NODE_CLASSES})
 
 if __name__ == "__main__":
     del sys.argv[0]
