@@ -8,8 +8,8 @@ SHARE = Path("share/rosflight_py_sim")
 
 
 def shared_files(folder: str, pattern: str) -> list[tuple[str, list[str]]]:
-    """Destination folder and source files, for every file below `folder` that matches."""
-    paths = sorted(path for path in Path(folder).rglob(pattern) if path.is_file())
+    """Destination folder and source files, for every file in `folder` that matches."""
+    paths = sorted(path for path in Path(folder).glob(pattern) if path.is_file())
     return [(str(SHARE / path.parent), [str(path)]) for path in paths]
 
 
@@ -18,11 +18,10 @@ setup(
     data_files=[
         ("share/ament_index/resource_index/packages", ["resource/rosflight_py_sim"]),
         (str(SHARE), ["package.xml"]),
-        *shared_files("config", "*.yaml"),
-        *shared_files("config", "*.parm"),
-        *shared_files("config", "*.rviz"),
-        *shared_files("docs/examples", "auv_*.py"),
-        *shared_files("docs/examples", "uthere_*.py"),
+        *shared_files("config", "**/*.yaml"),
+        *shared_files("config", "**/*.parm"),
+        *shared_files("config", "**/*.rviz"),
+        *shared_files("docs/examples", "*.py"),
         *shared_files("launch", "*.launch.py"),
     ],
 )

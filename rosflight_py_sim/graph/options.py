@@ -11,7 +11,7 @@ from rosflight_py_sim.graph.flight_controllers import FLIGHT_CONTROLLERS
 from rosflight_py_sim.nodes.node_names import NAMES, SHORT
 from rosflight_py_sim.registry import registered
 from rosflight_py_sim.shared_parameters import TIME_MODES
-from rosflight_py_sim.vehicles import DEFAULT_VEHICLE, STANDALONE, known_dynamics, known_vehicles
+from rosflight_py_sim.vehicles import DEFAULT_VEHICLE, STANDALONE, known_dynamics
 
 LAUNCH, SIM, FLY, TRIM = "launch", "sim", "fly", "trim"
 """Where an option can be given: as a launch argument, or to a command."""
@@ -84,16 +84,17 @@ def all_options() -> dict[str, Option]:
     """All options by name.
 
     Raises:
-        ParameterError: a registered vehicle, dynamics or flight controller cannot be used.
+        ParameterError: a registered flight controller cannot be used.
     """
     options = [
         Option(
             "vehicle",
-            f"Vehicle to simulate: {', '.join(known_vehicles())}, or a vehicle file of your own",
+            "Vehicle to simulate: a name that `rosflight_py_sim vehicles` lists, or a vehicle file of your own",
             default=None,
             at=(*SIMULATIONS, TRIM),
             metavar="NAME",
             command_default=DEFAULT_VEHICLE,
+            pages=(("The vehicle file", "add_a_vehicle.md#the-vehicle-file"),),
         ),
         Option(
             "dynamics",
@@ -211,7 +212,7 @@ def all_options() -> dict[str, Option]:
         ),
         Option(
             "world",
-            "Pool, water and obstacles: a name in config/worlds/ (pool, blue_pool, open_water), or a file of your own",
+            "Pool, water and obstacles: a name in config/worlds/, or a file of your own",
             unset="the parameter file's world, or dry land",
             metavar="NAME",
             pages=(("The world", "world.md"),),
@@ -221,7 +222,7 @@ def all_options() -> dict[str, Option]:
             "Add cameras to the vehicle",
             kind=Kind.BOOLEAN,
             choices=("", "true", "false"),
-            unset="only for underwater vehicles",
+            unset="the vehicle's own",
             pages=(("Cameras", "camera.md"),),
         ),
         Option(
@@ -330,7 +331,7 @@ def all_options() -> dict[str, Option]:
             "calm",
             "Fly without wind or current",
             kind=Kind.BOOLEAN,
-            details="Without it, config/wind.yaml or config/current.yaml applies.",
+            details="Without it, the vehicle file's `weather` applies.",
             default="false",
             at=(FLY,),
         ),

@@ -9,8 +9,7 @@ from rosflight_py_sim.world.world_file import WorldError, load_world
 WORLD = Parameter(
     "world",
     "",
-    "World around the vehicle: a name in config/worlds/ (pool, blue_pool, open_water) or the path of a YAML file; if "
-    "empty, dry, level ground",
+    "World around the vehicle: a name in config/worlds/ or the path of a YAML file; if empty, dry, level ground",
     read_only=True,
 )
 

@@ -24,7 +24,7 @@ from rosflight_py_sim.interfaces.step_topics import TRUTH_STATE
 from rosflight_py_sim.interfaces.vehicle_state import truth_of_message
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.stamps import time_ns_of
-from rosflight_py_sim.vehicles import names_of_vehicles, vehicle
+from rosflight_py_sim.vehicles import vehicle
 from rosflight_py_sim.world import load_world
 
 MakeGraph = Callable[..., Any]
@@ -170,8 +170,8 @@ def test_missing_system_library_ends_the_node_with_what_brings_it(
     assert "apt-get install libx11-6" in done.stderr.splitlines()[-1]
 
 
-def test_vehicles_under_water_have_cameras_unless_told_otherwise() -> None:
-    assert set(names_of_vehicles(lambda one: "camera" in one.extra_nodes)) == {"auv", "bluerov2"}
+def test_vehicle_has_the_cameras_of_its_file_unless_told_otherwise() -> None:
+    assert vehicle("auv").extra_nodes == ("camera",)
     assert vehicle("auv").carrying("camera", False).extra_nodes == ()
     assert vehicle("auv").carrying("camera", None) == vehicle("auv")
     assert vehicle("auv").carrying("camera", True).extra_nodes == ("camera",)

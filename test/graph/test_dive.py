@@ -60,7 +60,7 @@ def test_fly_follows_the_line_through_the_gate_into_the_ring_and_shows_it(
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--vehicle", "bluerov2"], ["vehicle 'bluerov2' given, which has no mission; allowed: aerosonde", "auv"]),
+        (["--vehicle", "bluerov2"], ["vehicle 'bluerov2' given, which has no mission; allowed: ", "aerosonde", "auv"]),
         (["--world", "open_water"], ["'world'", "world 'open_water' has no gate named 'gate'"]),
         (["--world", "bathtub"], ["'world'", "bathtub"]),
         (["--no-camera"], ["vehicle 'auv' given without camera, which its mission needs"]),

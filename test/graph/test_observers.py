@@ -21,6 +21,7 @@ from rosflight_py_sim.interfaces.step_topics import PWM_OUTPUT, TRUTH_STATE
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.protocols.auv_zeromq import ThrusterCommand, decode_images, decode_telemetry, encode_thrusters
 from rosflight_py_sim.protocols.uthere import Data
+from rosflight_py_sim.registry import registered
 from rosflight_py_sim.stamps import NANOSECONDS, time_ns_of
 from rosflight_py_sim.vehicles import CAMERA, vehicle
 from test.bridge.uthere_bench import Program
@@ -294,13 +295,14 @@ def test_each_vehicle_has_the_commander_that_the_parameter_names(
         (
             (),
             {"observers": ["mavlink"]},
-            "observers: 'mavlink' given; allowed with flight controller 'sil_board': ardupilot, auv_zeromq, uthere, "
-            "each once",
+            "observers: 'mavlink' given; allowed with flight controller 'sil_board': "
+            f"{', '.join(registered('front_ends'))}, each once",
         ),
         (
             (),
             {"flight_controller": "uthere", "observers": ["uthere"]},
-            "observers: 'uthere' given; allowed with flight controller 'uthere': ardupilot, auv_zeromq, each once",
+            "observers: 'uthere' given; allowed with flight controller 'uthere': "
+            f"{', '.join(name for name in registered('front_ends') if name != 'uthere')}, each once",
         ),
     ],
 )

@@ -140,7 +140,8 @@ def test_bytes_that_are_no_text_are_refused(tmp_path):
 
 
 def test_unknown_name_is_refused_with_the_known_ones():
-    with pytest.raises(WorldError, match=r"no world 'puddle'; allowed: a name \(blue_pool, open_water, pool\)"):
+    names = ", ".join(known_worlds())
+    with pytest.raises(WorldError, match=rf"no world 'puddle'; allowed: a name \({names}\)"):
         load_world("puddle")
 
 
@@ -186,7 +187,7 @@ def test_world_may_be_based_on_another_of_which_it_changes_keys(world_file, tmp_
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("based_on: puddle", r"line 1: based_on: puddle given; allowed: a name \(blue_pool, open_water, pool\) or"),
+        ("based_on: puddle", rf"line 1: based_on: puddle given; allowed: a name \({', '.join(known_worlds())}\) or"),
         ("based_on: blue_pool", "based_on: blue_pool given; allowed: a world that is based on no other"),
         ("based_on: [pool]", r"based_on: \[pool\] given; allowed: a text"),
         ("based_on: pool\npool: {length_north: 5, width_east: 5, depth: 3}", r"pool.yaml, line \d+: objects\[0\]"),
