@@ -14,7 +14,7 @@ from rosflight_py_sim.graph.composition import ComposedGraph
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.step_topics import CLOCK, STEP_TOPICS
-from rosflight_py_sim.vehicles import vehicle
+from rosflight_py_sim.vehicles import all_vehicles, vehicle
 
 
 class Composition(NamedTuple):
@@ -28,10 +28,11 @@ class Composition(NamedTuple):
 
 
 VIEWERS = ("view_relay", "visualizer", "web_viewer")
+SENSORS = tuple(sorted({node for one in all_vehicles().values() for node in one.extra_nodes}))
 
 # Together they contain every node at either end of a row.
 COMPOSITIONS = (
-    Composition("multirotor", executables=("autopilot", *VIEWERS)),
+    Composition("multirotor", executables=("autopilot", *VIEWERS, *SENSORS)),
     Composition("fixedwing", executables=("fixedwing_autopilot",)),
     Composition("fixedwing", dynamics="jsbsim"),
     Composition("multirotor", time_mode="gated"),
