@@ -52,17 +52,27 @@ INITIAL_POSITION = Parameter(
 
 _BODY_PARAMETERS = INERTIA_PARAMETERS + ParameterTable(
     GRAVITY,
-    INITIAL_POSITION.overridden("relative to the world's start if the world defines one"),
+    INITIAL_POSITION.overridden("relative to the world's start if use_world_start is true and the world defines one"),
     Parameter(
         "initial_altitude",
         0.0,
         "Start height of the centre of mass above the origin if starts_on_ground is false; overridden by a world's "
-        "underwater start",
+        "underwater start if use_world_start is true",
         "m",
         minimum=-LARGEST_POSITION,
         maximum=LARGEST_POSITION,
         read_only=True,
     ),
+    Parameter(
+        "initial_heading",
+        0.0,
+        "Start heading, clockwise from north; relative to the world's start as initial_position is",
+        "deg",
+        minimum=-360.0,
+        maximum=360.0,
+        read_only=True,
+    ),
+    Parameter("use_world_start", True, "Whether the vehicle starts relative to the world's start", read_only=True),
     Parameter("starts_on_ground", True, "Start at rest on the ground", read_only=True),
     Parameter(
         "added_mass",
@@ -160,11 +170,13 @@ class VehicleDynamics:
     def _start(self, values: Values, world: World, solids: Solids) -> None:
         """Place the vehicle at its start with only the floor present, then add the other solids."""
         place = np.array([*values["initial_position"], -number(values, "initial_altitude")])  # type: ignore[misc]
-        if world.start is not None:
-            self.truth[3], self.truth[6] = math.cos(0.5 * world.start.yaw), math.sin(0.5 * world.start.yaw)
+        yaw = math.radians(number(values, "initial_heading"))
+        if world.start is not None and values["use_world_start"]:
+            yaw += world.start.yaw
             north, east, down = world.start.position_ned
             place[:2] += north, east
             place[2] = down if world.water is not None else place[2]
+        self.truth[3], self.truth[6] = math.cos(0.5 * yaw), math.sin(0.5 * yaw)
         stands = len(self._points) > 0 and bool(values["starts_on_ground"])
         self._surround(solids.floor)
         if stands:
