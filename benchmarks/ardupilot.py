@@ -40,10 +40,9 @@ def composed_run(frame_rate: int, duration_s: float = 5.0, name: str = "multirot
     """Measure with all nodes in one process."""
     port = free_port()
     graph = ComposedGraph(
-        [Member(vehicle(name))],
+        [Member(vehicle(name), flight_controller="ardupilot")],
         settings={"real_time_multiplier": 0.0},
         arguments=["--log-level", "warn", "-p", f"ardupilot.port:={port}"],
-        flight_controller="ardupilot",
     )
     with lean_ardupilot(port, frame_rate, duration_s) as client:
         graph.spin(lambda: not has_printed(client, 0.0))

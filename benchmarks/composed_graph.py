@@ -7,7 +7,7 @@ import cProfile
 import pstats
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rosflight_py_sim.graph.composition import ComposedGraph
 from rosflight_py_sim.graph.fleet import Member, fleet
@@ -40,7 +40,7 @@ def composed_run(
     arguments: Sequence[str] = (),
     record: str | None = None,
     sidecars: Sequence[str] = (),
-    flight_controller: str | None = None,
+    flight_controller: str = "",
 ) -> ComposedRun:
     """Run `count` vehicles, every sensor at its default rate; None: the vehicle's default.
 
@@ -49,12 +49,11 @@ def composed_run(
     chosen = vehicle(name, dynamics).carrying(CAMERA, cameras)
     members = [Member(chosen)] if count == 1 else fleet(chosen, count=count, seed=0)
     graph = ComposedGraph(
-        members,
+        [replace(member, flight_controller=flight_controller) for member in members],
         settings={"real_time_multiplier": 0.0},
         arguments=["--log-level", "warn", "-p", "web_viewer.port:=0", *arguments],
         record=record,
         sidecars=sidecars,
-        flight_controller=flight_controller,
     )
     clock = graph.nodes[0].get_clock()
 

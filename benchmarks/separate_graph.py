@@ -61,10 +61,9 @@ def node_commands(
     chosen: Vehicle, *arguments: str, flight_controller: str = "sil_board", time_mode: str = "lockstep"
 ) -> dict[str, list[str]]:
     """Command that starts each node, by executable."""
-    controller = chosen_flight_controller(flight_controller)
-    planned = planned_nodes([Member(chosen)], controller)
+    planned = planned_nodes([Member(chosen, flight_controller=flight_controller)])
     executables = [*(one.executable for one in planned), TIME_MANAGERS[time_mode]]
-    files = [chosen.parameter_file, *controller.files_for(chosen)]
+    files = [chosen.parameter_file, *chosen_flight_controller(flight_controller).files_for(chosen)]
     common = ["--ros-args", "--log-level", "warn", "-p", f"firmware_param_file:={chosen.firmware_file}"]
     common += [word for file in files for word in ("--params-file", str(file))]
     common += ["-p", "use_sim_time:=true", "-p", f"time_mode:={time_mode}", "-p", "real_time_multiplier:=0.0"]

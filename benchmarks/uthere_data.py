@@ -49,10 +49,9 @@ def data_run(duration_s: float = 20.0) -> DataRun:
             probe.close()
         ports = ["-p", f"uthere.udp_port_in:={port_in}", "-p", f"uthere.udp_port_out:={port_out}"]
         graph = ComposedGraph(
-            [Member(vehicle("anaconda"))],
+            [Member(vehicle("anaconda"), flight_controller="uthere")],
             settings={"real_time_multiplier": 1.0},
             arguments=["--log-level", "warn", *ports],
-            flight_controller="uthere",
         )
         closing.callback(graph.close)
         programs = []

@@ -58,10 +58,9 @@ def load_run(turns: int = 5) -> LoadRun:
         port_in, port_out = _free_ports()
         ports = ["-p", f"uthere.udp_port_in:={port_in}", "-p", f"uthere.udp_port_out:={port_out}"]
         graph = ComposedGraph(
-            [Member(vehicle("anaconda"))],
+            [Member(vehicle("anaconda"), flight_controller="uthere")],
             settings={"real_time_multiplier": 0.0},
             arguments=["--log-level", "error", *ports],
-            flight_controller="uthere",
         )
         closing.callback(graph.close)
         clock = graph.nodes[0].get_clock()

@@ -46,8 +46,8 @@ _SETTLED_S, _COUNTED_S = 1.0, 4.0
 
 def live_graph() -> GraphModel:
     """The composed graph with the autopilot, in lockstep, as fast as the machine allows; rates are whole numbers."""
-    members = [Member(vehicle("multirotor"))]
-    graph = ComposedGraph(members, settings={"real_time_multiplier": 0.0}, executables=["autopilot"])
+    members = [Member(vehicle("multirotor"), executables=("autopilot",))]
+    graph = ComposedGraph(members, settings={"real_time_multiplier": 0.0})
     try:
         listener = Node("_graph_listener")
         graph.include(listener)

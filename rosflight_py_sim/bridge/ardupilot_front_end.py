@@ -46,7 +46,8 @@ class ArduPilotFrontEnd(ActuatorFrontEnd):
             Parameter(
                 "ardupilot.port",
                 9002,
-                "UDP port of the first vehicle; vehicle i uses this plus 10 i, as ArduPilot with -I i expects",
+                "UDP port of the first vehicle; vehicle i uses this plus 10 i, as ArduPilot with -I i expects, unless "
+                "it has a port of its own",
                 minimum=1,
                 maximum=_LAST_PORT,
                 read_only=True,
@@ -99,6 +100,8 @@ class ArduPilotFrontEnd(ActuatorFrontEnd):
         + REPLY_PARAMETERS
     )
 
+    VEHICLE_PARAMETERS: ClassVar[ParameterTable] = PARAMETERS
+
     COUNTERS: ClassVar[tuple[str, ...]] = (
         "steps",
         "duplicates",
@@ -117,29 +120,39 @@ class ArduPilotFrontEnd(ActuatorFrontEnd):
     def __init__(self, values: Values, logger: Logger, vehicles: Sequence[str] = ("",)) -> None:
         """Store the parameters; `open` opens the sockets."""
         super().__init__(values, logger, vehicles)
-        host, port = str(values["ardupilot.address"]), int(number(values, "ardupilot.port"))
+        port = int(number(values, "ardupilot.port"))
         last = port + PORTS_APART * (len(self.vehicles) - 1)
         if last > _LAST_PORT:
             raise ParameterError(
                 f"parameter 'ardupilot.port': {port} given, which gives vehicle {len(self.vehicles)} port {last}; "
                 f"allowed: at most {_LAST_PORT - last + port}"
             )
-        self._max_step = number(values, "ardupilot.max_step")
-        name = "ardupilot.outputs"
-        texts, no_output = _texts(values, name), [int(us) for us in _texts(values, "ardupilot.no_output")]
-        outputs = OutputMap(name, texts, no_output, _CHANNELS)
-        allowed = AllowedPeers("ardupilot.allowed_peers", _texts(values, "ardupilot.allowed_peers"))
-        replies = ReplyMaker(values)
-        self.required_fields = replies.required_fields
         warn = RareWarnings(logger)
-        silence_s = number(values, "ardupilot.silence")
-        self._links = []
-        self._incidents = []
+        self._links: list[ArduPilotLink] = []
+        self._incidents: list[Incidents] = []
+        self._max_steps: list[float] = []
         for index, vehicle in enumerate(self.vehicles):
+            own = self.own_values({**values, "ardupilot.port": port + PORTS_APART * index}, index)
             incidents = Incidents(vehicle, self.counters, warn, logger)
-            peer = ArduPilotPeer((host, port + PORTS_APART * index), allowed, silence_s, incidents)
-            self._links.append(ArduPilotLink(peer, outputs, replies, incidents))
+            replies = ReplyMaker(own)
+            self.required_fields |= replies.required_fields
+            peer = ArduPilotPeer(
+                self._address(own, vehicle), _allowed(own), number(own, "ardupilot.silence"), incidents
+            )
+            self._links.append(ArduPilotLink(peer, _outputs(own), replies, incidents))
             self._incidents.append(incidents)
+            self._max_steps.append(number(own, "ardupilot.max_step"))
+
+    def _address(self, values: Values, vehicle: str) -> tuple[str, int]:
+        """Local address of a vehicle; no vehicle before it may have the same."""
+        address = str(values["ardupilot.address"]), int(number(values, "ardupilot.port"))
+        for other, link in zip(self.vehicles, self._links, strict=False):
+            if link.peer.own == address:
+                raise ParameterError(
+                    f"parameter 'ardupilot.port': {address[1]} given for vehicles '{other}' and '{vehicle}'; allowed: "
+                    "a port of its own for each vehicle"
+                )
+        return address
 
     def peer(self, vehicle: int) -> str:
         """Address on which frames from the vehicle's ArduPilot are expected."""
@@ -180,11 +193,20 @@ class ArduPilotFrontEnd(ActuatorFrontEnd):
     def requested_step(self, vehicle: int) -> float | None:
         """Step that corresponds to the last frame's rate, s."""
         rate = self._links[vehicle].frame_rate
-        return None if rate is None else min(1.0 / rate, self._max_step)
+        return None if rate is None else min(1.0 / rate, self._max_steps[vehicle])
 
     def refused(self, vehicle: int) -> str:
         """Address of a second ArduPilot that is refused while the first one is connected."""
         return self._links[vehicle].peer.refused
+
+
+def _allowed(values: Values) -> AllowedPeers:
+    return AllowedPeers("ardupilot.allowed_peers", _texts(values, "ardupilot.allowed_peers"))
+
+
+def _outputs(values: Values) -> OutputMap:
+    no_output = [int(us) for us in _texts(values, "ardupilot.no_output")]
+    return OutputMap("ardupilot.outputs", _texts(values, "ardupilot.outputs"), no_output, _CHANNELS)
 
 
 def _texts(values: Values, name: str) -> list[str]:

@@ -44,7 +44,11 @@ class _Auv:
     """One AUV: its thruster powers, and the data last sent."""
 
     auv_id: int
-    pwm_us: list[int]
+    outputs: OutputMap
+    us_of_percent: tuple[int, ...]
+    z_up: bool
+    rate_hz: float
+    pwm_us: list[int] = field(default_factory=list)
     powers: list[int] = field(default_factory=lambda: [0] * len(THRUSTERS))
     tick: int = -1
     began_ns: int = -1
@@ -95,7 +99,8 @@ class AuvFrontEnd(ActuatorFrontEnd):
         Parameter(
             "auv_zeromq.first_id",
             0,
-            "Id of the first AUV in the protocol; the other AUVs have the ids after it",
+            "Id of the first AUV in the protocol; the other AUVs have the ids after it, unless they have ids of their "
+            "own",
             minimum=0,
             maximum=LARGEST_ID,
             read_only=True,
@@ -139,6 +144,14 @@ class AuvFrontEnd(ActuatorFrontEnd):
         ),
     )
 
+    VEHICLE_PARAMETERS: ClassVar[ParameterTable] = ParameterTable(
+        PARAMETERS["auv_zeromq.first_id"],
+        PARAMETERS["auv_zeromq.telemetry_rate"],
+        PARAMETERS["auv_zeromq.side_positive"],
+        PARAMETERS["auv_zeromq.z_axis"],
+        PARAMETERS["auv_zeromq.outputs"],
+    )
+
     def __init__(self, values: Values, logger: Logger, vehicles: Sequence[str]) -> None:
         """Store the parameters; `open` opens the sockets.
 
@@ -148,15 +161,7 @@ class AuvFrontEnd(ActuatorFrontEnd):
         super().__init__(values, logger, vehicles)
         # The IMU message of a time arrives after the images of that time.
         self.required_fields = frozenset({"imu", "images"})
-        outputs = values["auv_zeromq.outputs"]
-        assert isinstance(outputs, list)
-        texts = [str(text) for text in outputs]
-        self._outputs = OutputMap("auv_zeromq.outputs", texts, [CENTRE_US] * OUTPUTS, THRUSTERS)
-        side = _US_OF_PERCENT if values["auv_zeromq.side_positive"] == "right" else -_US_OF_PERCENT
-        self._us_of_percent = (_US_OF_PERCENT, _US_OF_PERCENT, side, _US_OF_PERCENT)
-        self._z_up = values["auv_zeromq.z_axis"] == "up"
         self._waits = bool(values["auv_zeromq.wait_for_clients"])
-        self._rate_hz = number(values, "auv_zeromq.telemetry_rate")
         self._address = str(values["auv_zeromq.address"])
         first = int(number(values, "auv_zeromq.first_id"))
         if first + len(vehicles) - 1 > LARGEST_ID:
@@ -164,8 +169,16 @@ class AuvFrontEnd(ActuatorFrontEnd):
                 f"parameter 'auv_zeromq.first_id': {first} given for {len(vehicles)} AUVs; allowed: at most "
                 f"{LARGEST_ID + 1 - len(vehicles)}, as ids end at {LARGEST_ID}"
             )
-        self._auvs = [_Auv(first + index, self._pwm_us([0] * len(THRUSTERS))) for index in range(len(vehicles))]
+        self._auvs = [
+            _auv(self.own_values({**values, "auv_zeromq.first_id": first + index}, index))
+            for index in range(len(vehicles))
+        ]
         self._by_id = {auv.auv_id: auv for auv in self._auvs}
+        if len(self._by_id) < len(self._auvs):
+            ids = [auv.auv_id for auv in self._auvs]
+            raise ParameterError(
+                f"parameter 'auv_zeromq.first_id': gives the AUVs the ids {ids}; allowed: each id once"
+            )
         self._warn = RareWarnings(logger)
         self._sockets: ZeroMqSockets | None = None
         self._time_ns = -1
@@ -287,11 +300,7 @@ class AuvFrontEnd(ActuatorFrontEnd):
         if auv.powers != requested:
             text = f"powers {requested} of AUV {auv.auv_id} are clamped; allowed: -{FULL_POWER} to {FULL_POWER}"
             self._count("out_of_range", text)
-        auv.pwm_us = self._pwm_us(auv.powers)
-
-    def _pwm_us(self, powers: list[int]) -> list[int]:
-        channels_us = (CENTRE_US + us * power for us, power in zip(self._us_of_percent, powers, strict=True))
-        return [min(max(us, LOW_US), HIGH_US) for us in self._outputs.outputs(tuple(channels_us))]
+        auv.pwm_us = _pwm_us(auv)
 
     def _pass_over(self, kind: str, text: str, count: int = 1) -> None:
         self._count(kind, f"ignored: {text}", count)
@@ -302,14 +311,14 @@ class AuvFrontEnd(ActuatorFrontEnd):
 
     def _send_telemetry(self, auv: _Auv, snapshot: Snapshot) -> bool:
         """Send telemetry if it is due; return whether it was sent."""
-        tick = int(snapshot.time_ns * self._rate_hz // NANOSECONDS)
+        tick = int(snapshot.time_ns * auv.rate_hz // NANOSECONDS)
         if tick == auv.tick:
             return False
         auv.tick = tick
         auv.has_image_client = self._images.has_subscriber(bytes((auv.auv_id,)))
         truth: list[float] = snapshot.truth.tolist()
         w, x, y, z = truth[3:7]
-        where = telemetry((truth[0], truth[1], truth[2]), (w, x, y, z), z_up=self._z_up)
+        where = telemetry((truth[0], truth[1], truth[2]), (w, x, y, z), z_up=auv.z_up)
         try:
             frames = encode_telemetry(auv.auv_id, where)
         except TelemetryError as error:
@@ -345,3 +354,25 @@ class AuvFrontEnd(ActuatorFrontEnd):
             f"no {missing} image of AUV {auv.auv_id} received: port {self._port('image')} sends its images once both "
             "cameras publish; the node 'camera' renders them"
         )
+
+
+def _auv(values: Values) -> _Auv:
+    """An AUV at rest, from the values that apply to it."""
+    given = values["auv_zeromq.outputs"]
+    assert isinstance(given, list)
+    outputs = OutputMap("auv_zeromq.outputs", [str(text) for text in given], [CENTRE_US] * OUTPUTS, THRUSTERS)
+    side = _US_OF_PERCENT if values["auv_zeromq.side_positive"] == "right" else -_US_OF_PERCENT
+    auv = _Auv(
+        int(number(values, "auv_zeromq.first_id")),
+        outputs,
+        (_US_OF_PERCENT, _US_OF_PERCENT, side, _US_OF_PERCENT),
+        values["auv_zeromq.z_axis"] == "up",
+        number(values, "auv_zeromq.telemetry_rate"),
+    )
+    auv.pwm_us = _pwm_us(auv)
+    return auv
+
+
+def _pwm_us(auv: _Auv) -> list[int]:
+    channels_us = (CENTRE_US + us * power for us, power in zip(auv.us_of_percent, auv.powers, strict=True))
+    return [min(max(us, LOW_US), HIGH_US) for us in auv.outputs.outputs(tuple(channels_us))]

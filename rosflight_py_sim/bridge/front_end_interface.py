@@ -19,8 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.parameters import ParameterTable, Values
+from rosflight_py_sim.vehicle_parameters import values_of_vehicle
 
 Vector3: TypeAlias = tuple[float, float, float]
+
+OBSERVED_ONLY = "none"
+"""Commander of a vehicle that no front-end commands."""
 
 
 class Logger(Protocol):
@@ -108,6 +112,7 @@ class FrontEndInterface(ABC):
 
     Attributes:
         PARAMETERS: the front-end's parameters, whose names begin with the front-end's name and a dot.
+        VEHICLE_PARAMETERS: those of them that may be given for one vehicle alone, see `own_values`.
         COUNTERS: names of the counters, in the order in which they are reported.
         vehicles: namespace of each vehicle; empty for a single vehicle.
         required_fields: optional snapshot fields, a subset of `OPTIONAL_FIELDS`; set before `open` returns,
@@ -118,6 +123,7 @@ class FrontEndInterface(ABC):
     """
 
     PARAMETERS: ClassVar[ParameterTable] = ParameterTable()
+    VEHICLE_PARAMETERS: ClassVar[ParameterTable] = ParameterTable()
     COUNTERS: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, values: Values, logger: Logger, vehicles: Sequence[str] = ("",)) -> None:
@@ -136,6 +142,10 @@ class FrontEndInterface(ABC):
             ParameterError: the values contradict each other; the text gives the reason.
         """
         self.values = values
+
+    def own_values(self, values: Values, vehicle: int) -> Values:
+        """The values that apply to a vehicle: those given for it alone, and the general ones of other parameters."""
+        return values_of_vehicle(values, self.vehicles[vehicle])
 
     @abstractmethod
     def open(self) -> None:

@@ -69,6 +69,7 @@ class UthereFrontEnd(OffboardFrontEnd):
     """
 
     PARAMETERS: ClassVar[ParameterTable] = UTHERE_SETTINGS + UTHERE_PLANE_PARAMETERS
+    VEHICLE_PARAMETERS: ClassVar[ParameterTable] = UTHERE_PLANE_PARAMETERS
 
     COUNTERS: ClassVar[tuple[str, ...]] = (
         "packets",
@@ -100,7 +101,10 @@ class UthereFrontEnd(OffboardFrontEnd):
         self._settings = UthereSettings(values, len(self.vehicles))
         self._epoch = self._settings.epoch
         ports = {"udp_port_in": self._settings.own[1], "udp_port_out": self._settings.port_out}
-        self.planes = [UtherePlane(number, values, ports) for number in self._settings.plane_ids]
+        self.planes = [
+            UtherePlane(number, self.own_values(values, index), ports)
+            for index, number in enumerate(self._settings.plane_ids)
+        ]
         self._index_of = {plane.number: index for index, plane in enumerate(self.planes)}
         self._warn = RareWarnings(logger)
         self._inbox: FairInbox | None = None
@@ -116,8 +120,8 @@ class UthereFrontEnd(OffboardFrontEnd):
         Raises:
             ParameterError: the values contradict each other; nothing is changed.
         """
-        for plane in self.planes:
-            plane.configure(values)
+        for index, plane in enumerate(self.planes):
+            plane.configure(self.own_values(values, index))
         super().configure(values)
 
     def open(self) -> None:

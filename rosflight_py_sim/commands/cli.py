@@ -19,7 +19,7 @@ from rosflight_py_sim.commands.trim import add_trim_parser
 from rosflight_py_sim.commands.uthere_terminal.command import add_terminal_parser
 from rosflight_py_sim.graph.command_options import add_options, existing_file
 from rosflight_py_sim.graph.fleet import Member, fleet
-from rosflight_py_sim.graph.flight_controllers import chosen_flight_controller
+from rosflight_py_sim.graph.flight_controllers import chosen_flight_controller, instructions, keyboard_settings
 from rosflight_py_sim.graph.options import FLY, SIM, parts_of
 from rosflight_py_sim.graph.time_modes import check_pace
 from rosflight_py_sim.missions.flight_progress import PERIOD_S
@@ -130,9 +130,12 @@ def _chosen(options: argparse.Namespace) -> Vehicle:
 
 
 def _members(options: argparse.Namespace, chosen: Vehicle) -> list[Member]:
-    if options.count is None:
-        return [Member(chosen)]
-    return fleet(chosen, count=options.count, spacing=options.spacing, seed=options.seed or 0)
+    members = [Member(chosen)]
+    if options.count is not None:
+        members = fleet(chosen, count=options.count, spacing=options.spacing, seed=options.seed or 0)
+    controller = chosen_flight_controller(options.flight_controller or chosen.flight_controller)
+    autopilots = tuple(controller.requested_autopilots(chosen, options.autopilot))
+    return [replace(one, flight_controller=controller.name, executables=autopilots) for one in members]
 
 
 def _settings(options: argparse.Namespace) -> dict[str, Any]:
@@ -153,9 +156,8 @@ def _sim(options: argparse.Namespace) -> int:
     settings = _settings(options)
     check_pace(options.time_mode, options.real_time_multiplier)
     members = _members(options, chosen)
-    controller = chosen_flight_controller(options.flight_controller or chosen.flight_controller)
     if options.use_vimfly:
-        settings |= {"use_vimfly": True, **controller.keyboard_settings}
+        settings |= {"use_vimfly": True, **keyboard_settings(members)}
     graph = ComposedGraph(
         members,
         files=options.params_file,
@@ -163,8 +165,6 @@ def _sim(options: argparse.Namespace) -> int:
         arguments=options.ros_arguments,
         time_mode=options.time_mode,
         namespace=options.namespace,
-        executables=controller.requested_autopilots(chosen, options.autopilot),
-        flight_controller=options.flight_controller,
         observers=parts_of(options.observers),
         # One joystick must not control a whole fleet.
         transmitter="auto" if len(members) == 1 else "none",
@@ -175,7 +175,7 @@ def _sim(options: argparse.Namespace) -> int:
     names = ", ".join(member.namespace or chosen.name for member in members)
     are = "are" if len(members) > 1 else "is"
     print(f"{names} {are} running ({options.time_mode}); press Ctrl-C to end", flush=True)
-    for line in controller.instructions(members):
+    for line in instructions(members):
         print(line, flush=True)
     clock = graph.nodes[0].get_clock()
     limit_ns = float("inf") if options.duration is None else clock.now().nanoseconds + options.duration * NANOSECONDS

@@ -15,7 +15,7 @@ from rclpy.parameter import Parameter
 from rclpy.validate_namespace import validate_namespace
 
 from rosflight_py_sim.graph.fleet import Member
-from rosflight_py_sim.graph.flight_controllers import FlightController, chosen_flight_controller
+from rosflight_py_sim.graph.parameter_sources import parameter_sources, ros_arguments
 from rosflight_py_sim.graph.plan import planned_nodes
 from rosflight_py_sim.graph.sidecar import Sidecar
 from rosflight_py_sim.graph.time_modes import TIME_MANAGERS
@@ -57,8 +57,9 @@ class ComposedGraph:
     time, all nodes share one clock.
 
     Parameters come from these sources; a later one overrides an earlier one: the vehicle's file, the flight
-    controller's file for the vehicle, `files`, `settings`, the vehicle's settings, `arguments`. A node that serves all
-    vehicles, such as the time manager, uses those of the first vehicle.
+    controller's file for the vehicle, `files`, the files of the vehicle alone, `settings`, the settings of the vehicle
+    alone, `arguments`. A node that serves all vehicles, such as the time manager, uses the files of the first vehicle;
+    of the parameters in its VEHICLE_PARAMETERS, it has those of each vehicle.
     """
 
     def __init__(
@@ -70,8 +71,6 @@ class ComposedGraph:
         arguments: Sequence[str] = (),
         time_mode: str = "lockstep",
         namespace: str = "",
-        executables: Iterable[str] = (),
-        flight_controller: str | None = None,
         observers: Sequence[str] = (),
         transmitter: str = "none",
         sidecars: Iterable[str] = (),
@@ -87,8 +86,6 @@ class ComposedGraph:
             arguments: ROS arguments for all nodes, with or without --ros-args before them.
             time_mode: wall, paced, gated or lockstep.
             namespace: of all nodes; /clock stays outside of it.
-            executables: executables of further nodes of this package, for each vehicle.
-            flight_controller: name of the flight controller; None: the first vehicle's own.
             observers: front-ends of the bridge that observe the vehicles.
             transmitter: parameter `device` of rc unless the arguments give it.
             sidecars: executables of further nodes that serve all vehicles, each in a process that ends with the graph.
@@ -98,11 +95,12 @@ class ComposedGraph:
         Raises:
             ParameterError: a node refuses its parameters, ROS refuses its arguments, or a node class lacks methods.
         """
-        defaults = {"device": transmitter}
-        chosen = chosen_flight_controller(flight_controller or vehicles[0].vehicle.flight_controller)
-        flown_by = chosen.observed_by(observers, vehicles)
-        given = [_arguments(member, flown_by, defaults, files, settings or {}, arguments) for member in vehicles]
-        for one in given:
+        sources = parameter_sources(
+            vehicles, observers=observers, files=files, weakest={"device": transmitter}, settings=settings or {}
+        )
+        common = _for_ros(arguments)[1:]
+        given = {vehicle: ["--ros-args", *ros_arguments(one), *common] for vehicle, one in sources.own.items()}
+        for one in given.values():
             ordinary_arguments([sys.argv[0], *one])
         with refusals_of_ros():
             validate_namespace(f"/{namespace.lstrip('/')}")
@@ -112,7 +110,7 @@ class ComposedGraph:
         self._names = names
         self._simulated = time_mode != "wall"
         self._own: dict[str, Any] = {"time_mode": time_mode, "vehicles": [member.namespace for member in vehicles]}
-        self._first = given[0]
+        self._sources, self._arguments, self._namespace = sources, common, namespace
         self._sidecars: list[Sidecar] = []
         self.executor: Executor = make_executor()
         self.hand_off = HandOff(self.executor)
@@ -122,15 +120,14 @@ class ComposedGraph:
         try:
             if record is not None:
                 self.recorder = self._make_recorder(record, namespace, vehicles[0])
-            ros_arguments = dict(zip((member.namespace for member in vehicles), given, strict=True))
-            for planned in planned_nodes(vehicles, flown_by, executables):
+            for planned in planned_nodes(vehicles, observers=observers):
                 at = "/".join(filter(None, (namespace, planned.namespace)))
-                self._add(planned.executable, at, ros_arguments[planned.member.namespace])
+                self._add(planned.executable, at, given[planned.namespace] if planned.member else None)
             sidecar_names = list(sidecars)
             if sidecar_names:
                 # A subscription in another process would cost the step one wake-up per message.
                 self._own[RELAYED.name] = True
-                self._add("view_relay", namespace, given[0])
+                self._add("view_relay", namespace)
             if self.recorder is not None:
                 self.recorder.discover_topics()
             for node in self.nodes:
@@ -141,7 +138,7 @@ class ComposedGraph:
             self._wait_until_ready()
             # Last, because it starts the simulation, for which all other nodes must be ready.
             if self._simulated:
-                self.executor.add_node(self._add(TIME_MANAGERS[time_mode], namespace, given[0]))
+                self.executor.add_node(self._add(TIME_MANAGERS[time_mode], namespace))
             for process in self._sidecars:
                 process.wait_until_started()
         except Exception:
@@ -162,28 +159,34 @@ class ComposedGraph:
     def _make_recorder(self, file: str, namespace: str, first: Member) -> Recorder:
         """Create the recorder, before all other nodes, so that it records their first messages."""
         self._own |= {"record.file": file, "record.vehicle": reference(first.vehicle)}
-        recorder = self._add("recorder", namespace, self._first)
+        recorder = self._add("recorder", namespace)
         assert isinstance(recorder, Recorder)
         return recorder
 
     def add(self, executable: str, *, namespace: str) -> SimulationNode:
-        """Create one more node of the package, with the parameters of the first vehicle's nodes."""
-        return self._add(executable, namespace, self._first)
+        """Create one more node of the package, with the parameters of nodes that serve all vehicles."""
+        return self._add(executable, namespace)
 
     def _sidecar_arguments(self, executable: str, namespace: str) -> list[str]:
-        ros_arguments = list(self._first)
+        arguments = self._shared_arguments(node_class(executable))
         for name, value in self._parameters(node_class(executable)).items():
-            ros_arguments += ["-p", f"{name}:={json.dumps(value)}"]
+            arguments += ["-p", f"{name}:={json.dumps(value)}"]
         name = node_name(node_class(executable).DEFAULT_NAME, executable, self._names)
-        return [*ros_arguments, "-r", f"__ns:=/{namespace.strip('/')}", "-r", f"__node:={name}"]
+        return [*arguments, "-r", f"__ns:=/{namespace.strip('/')}", "-r", f"__node:={name}"]
+
+    def _shared_arguments(self, cls: type[SimulationNode]) -> list[str]:
+        """ROS arguments of a node that serves all vehicles."""
+        different = self._sources.of_shared(cls, self._arguments, self._namespace)
+        return ["--ros-args", *ros_arguments([different, *self._sources.shared]), *self._arguments]
 
     def _parameters(self, cls: type[SimulationNode]) -> dict[str, Any]:
         """The graph's own parameters that the node has."""
         return {"use_sim_time": self._simulated} | {n: v for n, v in self._own.items() if n in cls.PARAMETERS}
 
-    def _add(self, executable: str, namespace: str, arguments: list[str]) -> SimulationNode:
-        """Create a node of the package."""
+    def _add(self, executable: str, namespace: str, arguments: list[str] | None = None) -> SimulationNode:
+        """Create a node of the package; without arguments of a vehicle it serves all of them."""
         cls = node_class(executable)
+        arguments = self._shared_arguments(cls) if arguments is None else arguments
         require_complete(cls)
         name = node_name(cls.DEFAULT_NAME, executable, self._names)
         shared = SharedNames()
@@ -260,26 +263,6 @@ class ComposedGraph:
         self.hand_off.close()
         self.executor.shutdown()
         rclpy.try_shutdown()
-
-
-def _arguments(
-    member: Member,
-    controller: FlightController,
-    defaults: Mapping[str, Value],
-    files: Sequence[str],
-    settings: Mapping[str, Value],
-    arguments: Sequence[str],
-) -> list[str]:
-    """ROS arguments of one vehicle's nodes; later ones override earlier ones."""
-    ros_arguments = ["--ros-args"]
-    weakest = {**member.vehicle.settings, **controller.settings, **defaults}
-    for name, value in weakest.items():
-        ros_arguments += ["-p", f"{name}:={value}"]
-    for file in [str(member.vehicle.parameter_file), *map(str, controller.files_for(member.vehicle)), *files]:
-        ros_arguments += ["--params-file", file]
-    for name, value in {**settings, **member.settings}.items():
-        ros_arguments += ["-p", f"{name}:={value}"]
-    return ros_arguments + _for_ros(arguments)[1:]
 
 
 def _for_ros(arguments: Sequence[str]) -> list[str]:

@@ -1,9 +1,10 @@
-"""Vehicles of one simulation: namespaces, start positions and seeds."""
+"""Vehicles of one simulation: kinds, namespaces, flight controllers, start positions and seeds."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Value
 from rosflight_py_sim.shared_parameters import SEED
@@ -24,11 +25,17 @@ class Member:
         vehicle: physics and firmware.
         namespace: namespace of its nodes, relative to the simulation's; empty for a single vehicle.
         settings: parameters of only its nodes.
+        flight_controller: name of its flight controller; empty: the vehicle's own.
+        files: parameter files of only its nodes.
+        executables: executables of further nodes of this package, besides those of the vehicle file.
     """
 
     vehicle: Vehicle
     namespace: str = ""
     settings: Mapping[str, Value] = field(default_factory=dict)
+    flight_controller: str = ""
+    files: tuple[Path, ...] = ()
+    executables: tuple[str, ...] = ()
 
 
 def fleet(vehicle: Vehicle, *, count: int, spacing: float | None = None, seed: int) -> list[Member]:

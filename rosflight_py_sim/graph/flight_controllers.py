@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from rosflight_py_sim.graph.fleet import Member
-from rosflight_py_sim.interfaces.parameter_files import values_of_arguments
 from rosflight_py_sim.parameters import ParameterError, Value
 from rosflight_py_sim.registry import flight_controller_names, registered, registered_class, registered_object
 from rosflight_py_sim.vehicles import Vehicle, names_of_vehicles
@@ -43,33 +42,6 @@ class FlightController:
         """Whether it can fly the vehicle: it needs no parameter file, or the vehicle has one."""
         return not self.needs_file or self.name in vehicle.pairings
 
-    def observed_by(self, observers: Sequence[str], members: Sequence[Member]) -> FlightController:
-        """The flight controller, with the settings of its front-end and of front-ends that observe the vehicles.
-
-        Raises:
-            ParameterError: there is no such front-end, or it is listed twice.
-        """
-        front_ends = [*([self.front_end] if self.front_end else []), *observers]
-        allowed = [name for name in registered("front_ends") if name != self.front_end]
-        if not set(observers) <= set(allowed) or len(set(observers)) < len(observers):
-            raise ParameterError(
-                f"observers: '{','.join(observers)}' given; allowed with flight controller '{self.name}': "
-                f"{', '.join(allowed)}, each once"
-            )
-        if not front_ends:
-            return self
-        settings: dict[str, Value] = {"front_ends": front_ends}
-        if not self.front_end:
-            settings["commanders"] = ["none"] * len(members)
-        for name in observers:
-            # Only the front-end's parameters: the rest of the file is for vehicles that the front-end commands.
-            pairing = members[0].vehicle.pairings.get(name)
-            given = [] if pairing is None else ["--params-file", str(pairing.file)]
-            values = values_of_arguments(given, "bridge", "", ())
-            settings |= {key: value for key, value in values.items() if key.startswith(f"{name}.")}
-        executables = self.executables if "bridge" in self.executables else (*self.executables, "bridge")
-        return replace(self, executables=executables, settings={**settings, **self.settings})
-
     def files_for(self, vehicle: Vehicle) -> list[Path]:
         """Parameter files of all nodes for this flight controller and vehicle; they override the vehicle's own.
 
@@ -104,22 +76,6 @@ class FlightController:
                 f"{others}"
             )
         return [vehicle.autopilot]
-
-    def instructions(self, members: Sequence[Member]) -> list[str]:
-        """Instructions to print: programs to start before the vehicles can fly; empty if none.
-
-        A fleet has one line per vehicle if each needs its own program. All `members` are the same kind of vehicle.
-        """
-        pairing = members[0].vehicle.pairings.get(self.name)
-        if pairing is None or not pairing.command:
-            return []
-        command = pairing.command
-        if not members[0].namespace or not pairing.instance:
-            return [f"in another terminal: {command}"]
-        return [
-            f"{member.namespace}, in another terminal: {command} {pairing.instance.format(index=index)}"
-            for index, member in enumerate(members)
-        ]
 
 
 SIL_BOARD = FlightController("sil_board", ("sil_board",), "the ROSflight firmware", follows_commands=True)
@@ -194,3 +150,35 @@ def chosen_flight_controller(name: str) -> FlightController:
         return FLIGHT_CONTROLLERS[name]
     except KeyError:
         raise ParameterError(f"flight controller '{name}' given; allowed: {', '.join(FLIGHT_CONTROLLERS)}") from None
+
+
+def flight_controller_of(member: Member) -> FlightController:
+    """The flight controller of a vehicle.
+
+    Raises:
+        ParameterError: there is none with the given name.
+    """
+    return chosen_flight_controller(member.flight_controller or member.vehicle.flight_controller)
+
+
+def keyboard_settings(members: Sequence[Member]) -> dict[str, Value]:
+    """Parameters of the vehicles' nodes while the keyboard moves the sticks."""
+    return {name: value for one in members for name, value in flight_controller_of(one).keyboard_settings.items()}
+
+
+def instructions(members: Sequence[Member]) -> list[str]:
+    """Lines to print on programs that you have to start before the vehicles fly; empty if none.
+
+    There is one line per vehicle that needs its own program.
+    """
+    lines: list[str] = []
+    for index, member in enumerate(members):
+        pairing = member.vehicle.pairings.get(flight_controller_of(member).name)
+        if pairing is None or not pairing.command:
+            continue
+        if member.namespace and pairing.instance:
+            line = f"{member.namespace}, in another terminal: {pairing.command} {pairing.instance.format(index=index)}"
+        else:
+            line = f"in another terminal: {pairing.command}"
+        lines.append(line)
+    return list(dict.fromkeys(lines))

@@ -6,7 +6,9 @@ Empty arguments are not passed on, so parameter files, and then the nodes' own d
 from __future__ import annotations
 
 import difflib
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,7 @@ from launch_ros.actions import Node
 
 from rosflight_py_sim.graph.command_options import arguments_of
 from rosflight_py_sim.graph.fleet import Member, fleet
-from rosflight_py_sim.graph.flight_controllers import FlightController, chosen_flight_controller
+from rosflight_py_sim.graph.flight_controllers import chosen_flight_controller, instructions, keyboard_settings
 from rosflight_py_sim.graph.launch_arguments import (
     arguments_of_file,
     check_fixed,
@@ -30,10 +32,12 @@ from rosflight_py_sim.graph.launch_arguments import (
 )
 from rosflight_py_sim.graph.launching import TIME_MODE
 from rosflight_py_sim.graph.options import SIM, Option, parts_of, recording_of
+from rosflight_py_sim.graph.parameter_sources import parameter_sources
 from rosflight_py_sim.graph.plan import PlannedNode, planned_nodes
 from rosflight_py_sim.graph.rviz import config_file, require_rviz
 from rosflight_py_sim.graph.time_modes import TIME_MANAGERS, boolean, check_pace
-from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.nodes.running import node_class
+from rosflight_py_sim.parameters import ParameterError, Value
 from rosflight_py_sim.vehicles import CAMERA, Vehicle, reference, vehicle
 
 # A configuration name with at least this similarity to an argument's name is treated as a misspelling.
@@ -51,7 +55,6 @@ def graph(given: dict[str, str]) -> list[LaunchDescriptionEntity]:
     """
     composed = boolean("composed", given["composed"])
     chosen = vehicle(given["vehicle"], given["dynamics"])
-    controller = chosen_flight_controller(given["flight_controller"] or chosen.flight_controller)
     time_mode = time_mode_of(given)
     check_pace(time_mode, given["real_time_multiplier"])
     for name in ("dynamics_param_file", "params_file", "firmware_param_file"):
@@ -60,9 +63,10 @@ def graph(given: dict[str, str]) -> list[LaunchDescriptionEntity]:
                 raise ParameterError(f"launch argument '{name}': there is no file '{file}'")
     if given["camera"]:
         chosen = chosen.carrying(CAMERA, boolean("camera", given["camera"]))
+    if given["dynamics_param_file"]:
+        chosen = replace(chosen, parameter_file=Path(given["dynamics_param_file"]))
     members = _members(given, chosen)
-    controller = controller.observed_by(parts_of(given["observers"]), members)
-    nodes = [_one_process(given, time_mode)] if composed else _processes(given, time_mode, members, controller)
+    nodes = [_one_process(given, time_mode)] if composed else _processes(given, time_mode, members)
     return [*nodes, *_rviz(given, time_mode, members[0])]
 
 
@@ -139,18 +143,19 @@ def _is_drawn(given: dict[str, str]) -> bool:
 
 
 def _members(given: dict[str, str], chosen: Vehicle) -> list[Member]:
-    if not given["count"]:
-        return [Member(chosen, settings=_numbers(given, "seed"))]
-    numbers = {name: value for part in ("count", "spacing", "seed") for name, value in _numbers(given, part).items()}
-    return fleet(chosen, **{"seed": 0, **numbers})
+    if given["count"]:
+        numbers = {
+            name: value for part in ("count", "spacing", "seed") for name, value in _numbers(given, part).items()
+        }
+        members = fleet(chosen, **{"seed": 0, **numbers})
+    else:
+        members = [Member(chosen, settings=_numbers(given, "seed"))]
+    controller = chosen_flight_controller(given["flight_controller"] or chosen.flight_controller)
+    autopilots = controller.requested_autopilots(chosen, boolean("autopilot", given["autopilot"]))
+    return [replace(one, flight_controller=controller.name, executables=tuple(autopilots)) for one in members]
 
 
-def _processes(
-    given: dict[str, str], time_mode: str, members: list[Member], controller: FlightController
-) -> list[LaunchDescriptionEntity]:
-    chosen = members[0].vehicle
-    files = [given["dynamics_param_file"] or str(chosen.parameter_file), *map(str, controller.files_for(chosen))]
-    files += parts_of(given["params_file"])
+def _processes(given: dict[str, str], time_mode: str, members: list[Member]) -> list[LaunchDescriptionEntity]:
     by_keyboard = boolean("use_vimfly", given["use_vimfly"])
     respawn = boolean("respawn", given["respawn"])
     shared = {
@@ -158,13 +163,31 @@ def _processes(
         "use_vimfly": by_keyboard,
         **({"firmware_param_file": given["firmware_param_file"]} if given["firmware_param_file"] else {}),
         "vehicles": [member.namespace for member in members],
-        **(controller.keyboard_settings if by_keyboard else {}),
+        **(keyboard_settings(members) if by_keyboard else {}),
         **_numbers(given, "real_time_multiplier"),
         **({"world": given["world"]} if given["world"] else {}),
     }
 
+    shared_executables = ["visualizer"] if _is_drawn(given) else []
+    if boolean("view", given["view"]):
+        shared_executables.append("web_viewer")
+    if time_mode in TIME_MANAGERS:
+        shared_executables.append(TIME_MANAGERS[time_mode])
+    recording = recording_of(given["record"])
+    if recording is not None:
+        shared |= {"record.file": recording, "record.vehicle": reference(members[0].vehicle)}
+        shared_executables.append("recorder")
+    observers = parts_of(given["observers"])
+    sources = parameter_sources(
+        members, observers=observers, files=parts_of(given["params_file"]), weakest={}, settings=shared
+    )
+
     def node(planned: PlannedNode) -> Node:
-        own = planned.own({**shared, **planned.member.settings})
+        *weaker, strongest = sources.own[planned.namespace] if planned.member else sources.shared
+        assert not isinstance(strongest, Path)
+        cls = node_class(planned.executable)
+        if planned.member is None and (different := sources.of_shared(cls, namespace=given["namespace"])):
+            weaker.insert(0, _parameter_file(cls.DEFAULT_NAME, different))
         return Node(
             package="rosflight_py_sim",
             executable=planned.executable,
@@ -172,9 +195,8 @@ def _processes(
             name=planned.name,
             namespace="/".join(filter(None, (given["namespace"], planned.namespace))) or "/",
             parameters=[
-                *filter(None, [planned.own({**planned.member.vehicle.settings, **controller.settings})]),
-                *files,
-                {"use_sim_time": time_mode != "wall", **own},
+                *filter(None, (str(one) if isinstance(one, Path) else planned.own(one) for one in weaker)),
+                {"use_sim_time": time_mode != "wall", **planned.own(strongest)},
             ],
             ros_arguments=["--log-level", given["log_level"]],
             output="screen",
@@ -185,24 +207,21 @@ def _processes(
             respawn_delay=_RESPAWN_DELAY_S,
         )
 
-    autopilots = controller.requested_autopilots(chosen, boolean("autopilot", given["autopilot"]))
-    shared_executables = ["visualizer"] if _is_drawn(given) else []
-    if boolean("view", given["view"]):
-        shared_executables.append("web_viewer")
-    if time_mode in TIME_MANAGERS:
-        shared_executables.append(TIME_MANAGERS[time_mode])
-    recording = recording_of(given["record"])
-    if recording is not None:
-        shared |= {"record.file": recording, "record.vehicle": reference(chosen)}
-        shared_executables.append("recorder")
-    planned = planned_nodes(members, controller, autopilots, shared_executables, given["names"])
+    planned = planned_nodes(members, shared_executables, observers=observers, names=given["names"])
     left_out = set(parts_of(given["leave_out"]))
     unknown = ", ".join(sorted(left_out.difference(*(one.accepted_names for one in planned))))
     if unknown:
         names = ", ".join(one.full_name for one in planned)
         raise ParameterError(f"launch argument 'leave_out': '{unknown}' given; allowed: {names}")
-    instructions = [LogInfo(msg=line) for line in controller.instructions(members)]
-    return instructions + [node(one) for one in planned if not one.accepted_names & left_out]
+    lines = [LogInfo(msg=line) for line in instructions(members)]
+    return lines + [node(one) for one in planned if not one.accepted_names & left_out]
+
+
+def _parameter_file(node_name: str, values: Mapping[str, Value]) -> Path:
+    """A new parameter file; values that launch_ros writes may change their type."""
+    with tempfile.NamedTemporaryFile("w", suffix=".yaml", delete=False, encoding="utf-8") as file:
+        yaml.safe_dump({f"/**/{node_name}": {"ros__parameters": dict(values)}}, file)
+    return Path(file.name)
 
 
 def _one_process(given: dict[str, str], time_mode: str) -> Node:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from rosflight_py_sim.graph.fleet import Member
-from rosflight_py_sim.graph.flight_controllers import FlightController
+from rosflight_py_sim.graph.flight_controllers import flight_controller_of
 from rosflight_py_sim.nodes.node_names import SHORT, node_name
 from rosflight_py_sim.nodes.running import chosen_nodes, node_class
 from rosflight_py_sim.parameters import Value
@@ -20,13 +20,13 @@ class PlannedNode:
         name: its name without namespaces.
         executable: its executable.
         namespace: relative to the simulation's; empty for a node that serves all vehicles.
-        member: its vehicle; the first for a node that serves all.
+        member: its vehicle; None for a node that serves all.
     """
 
     name: str
     executable: str
     namespace: str
-    member: Member
+    member: Member | None
 
     @property
     def full_name(self) -> str:
@@ -47,9 +47,9 @@ class PlannedNode:
 
 def planned_nodes(
     members: Sequence[Member],
-    controller: FlightController,
-    executables: Iterable[str] = (),
     shared: Iterable[str] = (),
+    *,
+    observers: Sequence[str] = (),
     names: str = SHORT,
 ) -> list[PlannedNode]:
     """The nodes of a simulation.
@@ -58,25 +58,23 @@ def planned_nodes(
 
     Args:
         members: the vehicles.
-        controller: the flight controller.
-        executables: further nodes of each vehicle.
         shared: further nodes that serve all vehicles, such as the time manager.
+        observers: front-ends of the bridge that observe the vehicles.
         names: choice of node names, one of node_names.NAMES.
 
     Raises:
         ParameterError: `names` is not one of node_names.NAMES.
     """
     planned: dict[str, PlannedNode] = {}
-    further = list(executables)
     for member in members:
-        physics = [member.vehicle.forces_and_moments, member.vehicle.dynamics]
-        places = ["rc", "standalone_sensors", *physics, *controller.executables, *member.vehicle.extra_nodes, *further]
-        for short, executable in chosen_nodes(places).items():
-            serves_all = "vehicles" in node_class(executable).PARAMETERS
-            namespace = "" if serves_all else member.namespace
-            node = PlannedNode(node_name(short, executable, names), executable, namespace, member)
+        vehicle, controller = member.vehicle, flight_controller_of(member)
+        places = ["rc", "standalone_sensors", vehicle.forces_and_moments, vehicle.dynamics, *controller.executables]
+        places += ["bridge"] if observers else []
+        for short, executable in chosen_nodes([*places, *vehicle.extra_nodes, *member.executables]).items():
+            of = None if "vehicles" in node_class(executable).PARAMETERS else member
+            node = PlannedNode(node_name(short, executable, names), executable, of.namespace if of else "", of)
             planned.setdefault(node.full_name, node)
     for executable in shared:
         name = node_name(node_class(executable).DEFAULT_NAME, executable, names)
-        planned[name] = PlannedNode(name, executable, "", members[0])
+        planned[name] = PlannedNode(name, executable, "", None)
     return list(planned.values())

@@ -36,6 +36,7 @@ from rosflight_py_sim.interfaces.time_mode_watch import TimeModeWatch
 from rosflight_py_sim.interfaces.topic_statistics import Period, TopicCounter, TopicStatistics
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value
 from rosflight_py_sim.shared_parameters import TIME_MODES
+from rosflight_py_sim.vehicle_parameters import vehicle_parameters
 
 TIME_MODE = Parameter(
     "time_mode",
@@ -117,6 +118,7 @@ class SimulationNode(Node):
             nodes by their executables).
         FILLS: default names of the nodes that this one replaces, besides its own.
         PARAMETERS: the table, which `table_for` may extend.
+        VEHICLE_PARAMETERS: parameters that may be given for one of the `vehicles`, see `vehicle_parameters`.
         ONLY_TIME_MODE: time mode of a node that supports a single one, and therefore has no parameter `time_mode`.
 
     Raises:
@@ -127,6 +129,7 @@ class SimulationNode(Node):
     ALIASES: ClassVar[tuple[str, ...]] = ()
     FILLS: ClassVar[tuple[str, ...]] = ()
     PARAMETERS: ClassVar[ParameterTable] = ParameterTable()
+    VEHICLE_PARAMETERS: ClassVar[ParameterTable] = ParameterTable()
     ONLY_TIME_MODE: ClassVar[str] = ""
 
     # A class attribute, because a node that fails during construction is also destroyed.
@@ -179,7 +182,7 @@ class SimulationNode(Node):
         self.create_system_timer(_REPORT_PERIOD_S, Reports(self, self, self._statistics).report)
 
     def table_for(self, given: Mapping[str, Any]) -> ParameterTable:
-        """The node's parameters: PARAMETERS, and those of parts that the given values choose.
+        """The node's parameters: PARAMETERS, those given for one vehicle, and those of parts that the values choose.
 
         Args:
             given: values by parameter name, not checked yet.
@@ -187,7 +190,11 @@ class SimulationNode(Node):
         Raises:
             ParameterError: a value that chooses a part is not allowed.
         """
-        return self.PARAMETERS
+        if not len(self.VEHICLE_PARAMETERS):
+            return self.PARAMETERS
+        vehicles = given.get("vehicles")
+        names = vehicles if isinstance(vehicles, list) else []
+        return self.PARAMETERS + vehicle_parameters(self.VEHICLE_PARAMETERS, names, given)
 
     def configure(self, values: dict[str, Value]) -> None:
         """Build the objects that depend on parameters; called at start-up and at each change.

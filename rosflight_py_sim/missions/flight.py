@@ -106,13 +106,12 @@ def fly(
     """Fly the mission and show it; return the exit code: 0 success, 1 failure or incomplete recording."""
     console = Console()
     graph = ComposedGraph(
-        [Member(flight.vehicle)],
+        [Member(flight.vehicle, executables=tuple(flight.executables))],
         files=files,
         settings={**flight.settings, **settings},
         # INFO messages would break the progress bar; the user's own log level overrides this one.
         arguments=["--log-level", "warn", *ros_arguments[1:]],
         namespace=namespace,
-        executables=flight.executables,
         sidecars=sidecars,
         record=record,
     )

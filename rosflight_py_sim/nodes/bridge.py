@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, ClassVar, Protocol, cast
 
-from rosflight_py_sim.bridge.front_end_interface import ActuatorFrontEnd, FrontEndInterface, OffboardFrontEnd
+from rosflight_py_sim.bridge.front_end_interface import (
+    OBSERVED_ONLY,
+    ActuatorFrontEnd,
+    FrontEndInterface,
+    OffboardFrontEnd,
+)
 from rosflight_py_sim.interfaces.autopilot_interface import COMMAND_FREQUENCY
 from rosflight_py_sim.interfaces.diagnostics import Diagnosis
 from rosflight_py_sim.interfaces.simulation_node import TIME_MODE, SimulationNode
@@ -22,9 +27,6 @@ from rosflight_py_sim.registry import registered, registered_class
 # Longest interval between two reads of the sockets, even while the simulation is paused or slow: too short to be
 # noticed.
 _SERVE_S = 0.02
-
-OBSERVED_ONLY = "none"
-"""Commander of a vehicle that no front-end commands."""
 
 
 class Exchange(Protocol):
@@ -91,6 +93,10 @@ class Bridge(SimulationNode):
             ),
             COMMAND_FREQUENCY,
         ),
+    )
+
+    VEHICLE_PARAMETERS: ClassVar[ParameterTable] = sum(
+        (one.VEHICLE_PARAMETERS for one in FRONT_ENDS.values()), start=ParameterTable()
     )
 
     # Class attributes, because a node that fails during construction is also destroyed.

@@ -6,6 +6,7 @@ Normal, Elevon; ardusub.com, frames), where a greater servo output rolls right, 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from rosflight_py_sim.bridge.ardupilot_front_end import ArduPilotFrontEnd
 from rosflight_py_sim.bridge.output_map import OutputMap
 from rosflight_py_sim.commands.vehicle_models import given_values
 from rosflight_py_sim.graph.fleet import Member, fleet
-from rosflight_py_sim.graph.flight_controllers import FLIGHT_CONTROLLERS
+from rosflight_py_sim.graph.flight_controllers import FLIGHT_CONTROLLERS, instructions
 from rosflight_py_sim.parameters import ParameterTable
 from rosflight_py_sim.physics.auv import AUV_PARAMETERS, Auv
 from rosflight_py_sim.physics.fixedwing import FIXEDWING_PARAMETERS, FixedWing
@@ -169,13 +170,15 @@ def test_vectored_frame_moves_the_way_that_ardusub_commands(command: str) -> Non
     assert np.argmax(np.abs(change[:3] if axis < 3 else change[3:])) == axis % 3
 
 
+def flown_by(controller: str, members: list[Member]) -> list[Member]:
+    return [replace(one, flight_controller=controller) for one in members]
+
+
 def test_each_vehicle_of_a_fleet_has_an_instance_of_ardupilot_whose_port_is_the_bridges() -> None:
-    members = fleet(vehicle("multirotor"), count=3, seed=0)
-    (alone,) = FLIGHT_CONTROLLERS["ardupilot"].instructions([Member(vehicle("multirotor"))])
+    members = flown_by("ardupilot", fleet(vehicle("multirotor"), count=3, seed=0))
+    (alone,) = instructions([Member(vehicle("multirotor"), flight_controller="ardupilot")])
     assert " -I " not in alone
-    assert FLIGHT_CONTROLLERS["ardupilot"].instructions(members) == [
-        f"multirotor_{k + 1}, {alone} -I {k}" for k in range(3)
-    ]
+    assert instructions(members) == [f"multirotor_{k + 1}, {alone} -I {k}" for k in range(3)]
     bridge = ArduPilotFrontEnd(
         ArduPilotFrontEnd.PARAMETERS.checked({}), LoggedLines(), [member.namespace for member in members]
     )
@@ -185,6 +188,18 @@ def test_each_vehicle_of_a_fleet_has_an_instance_of_ardupilot_whose_port_is_the_
 
 def test_one_command_serves_a_fleet_whose_programs_share_a_socket() -> None:
     members = fleet(vehicle("uthere"), count=2, seed=0)
-    uthere = FLIGHT_CONTROLLERS["uthere"]
-    assert uthere.instructions(members) == uthere.instructions([Member(vehicle("uthere"))])
-    assert FLIGHT_CONTROLLERS["sil_board"].instructions(members) == []
+    (line,) = instructions(members)
+    assert instructions([Member(vehicle("uthere"))]) == [line]
+    assert instructions(flown_by("sil_board", members)) == []
+
+
+def test_each_vehicle_of_different_kinds_has_its_own_instructions() -> None:
+    members = [
+        Member(vehicle("uthere"), "plane"),
+        Member(vehicle("multirotor"), "copter", flight_controller="ardupilot"),
+        Member(vehicle("auv"), "auv"),
+    ]
+    plane, copter = instructions(members)
+    assert plane == "in another terminal: rosflight_py_sim hand-over; rosflight_py_sim uthere-terminal"
+    assert copter.startswith("copter, in another terminal: sim_vehicle.py -v ArduCopter ")
+    assert copter.endswith(" -I 1")

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,8 @@ _PROJECT = Path(__file__).parents[2]
 class Graph(ComposedGraph):
     """A composed graph of a vehicle with a node of the test's own, `tester`, that hears and calls.
 
-    Of a fleet, which `vehicles` names, the tester hears the first.
+    Of a fleet, which `vehicles` names, the tester hears the first. `flight_controller` flies all vehicles, and each has
+    the further nodes `executables`.
 
     Attributes:
         truth: the newest truth state.
@@ -55,9 +57,18 @@ class Graph(ComposedGraph):
         vehicle_name: str = "multirotor",
         dynamics: str = "standalone",
         multiplier: float = 0.0,
+        flight_controller: str = "",
+        executables: Sequence[str] = (),
         **options: Any,
     ) -> None:
-        members = vehicles or [Member(vehicle(vehicle_name, dynamics))]
+        members = [
+            replace(
+                one,
+                flight_controller=flight_controller or one.flight_controller,
+                executables=(*one.executables, *executables),
+            )
+            for one in vehicles or [Member(vehicle(vehicle_name, dynamics))]
+        ]
         settings = {} if options.get("time_mode") == "wall" else {"real_time_multiplier": multiplier}
         super().__init__(members, settings=settings, arguments=arguments, **options)
         self.tester = Node(

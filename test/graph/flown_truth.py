@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 from collections.abc import Callable
+from dataclasses import replace
 
 from rclpy.node import Node
 
@@ -87,10 +88,9 @@ def main() -> None:
     if options.count is not None:
         members = fleet(chosen, count=options.count, spacing=20.0, seed=7)
     graph = ComposedGraph(
-        members,
+        [replace(member, executables=(chosen.autopilot,)) for member in members],
         settings={"real_time_multiplier": 0.0},
         arguments=arguments,
-        executables=[chosen.autopilot],
         record=options.record,
     )
     flights: list[tuple[TruthHash, MissionPilot]] = []

@@ -27,11 +27,10 @@ def main() -> None:
     sys.modules["numba"] = None  # type: ignore[assignment]
     chosen = vehicle(name, dynamics).carrying(CAMERA, True)
     graph = ComposedGraph(
-        [Member(chosen)],
+        [Member(chosen, executables=(chosen.autopilot,) if chosen.autopilot else ())],
         files=[str(chosen.weather_file)],
         settings={"real_time_multiplier": 0.0, "seed": 7},
         arguments=["--log-level", "warn", *sys.argv[4:]],
-        executables=[chosen.autopilot] if chosen.autopilot else [],
     )
     viewer = Node("viewer")
     pictures: list[bytes] = []

@@ -44,11 +44,10 @@ class AircraftGraph(ComposedGraph):
 
     def __init__(self, *arguments: str) -> None:
         super().__init__(
-            [Member(AIRCRAFT)],
+            [Member(AIRCRAFT, executables=(AIRCRAFT.autopilot,))],
             files=[WIND],
             settings={"real_time_multiplier": 0.0},
             arguments=arguments,
-            executables=[AIRCRAFT.autopilot],
         )
 
     def spin_until(self, condition: Callable[[], object], what: str, timeout_s: float) -> None:

@@ -23,7 +23,7 @@ class Composition(NamedTuple):
     vehicle: str
     dynamics: str = "standalone"
     time_mode: str = "lockstep"
-    flight_controller: str | None = None
+    flight_controller: str = ""
     executables: tuple[str, ...] = ()
 
 
@@ -49,11 +49,15 @@ Ends = dict[tuple[str, str], set[str]]
 @contextmanager
 def composed(one: Composition, arguments: list[str]) -> Iterator[ComposedGraph]:
     graph = ComposedGraph(
-        [Member(vehicle(one.vehicle, one.dynamics))],
+        [
+            Member(
+                vehicle(one.vehicle, one.dynamics),
+                flight_controller=one.flight_controller,
+                executables=one.executables,
+            )
+        ],
         arguments=arguments,
         time_mode=one.time_mode,
-        flight_controller=one.flight_controller,
-        executables=one.executables,
     )
     try:
         yield graph

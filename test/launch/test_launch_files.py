@@ -22,7 +22,7 @@ import yaml
 
 from rosflight_py_sim.graph.command_options import arguments_of
 from rosflight_py_sim.graph.fleet import Member
-from rosflight_py_sim.graph.flight_controllers import FLIGHT_CONTROLLERS
+from rosflight_py_sim.graph.flight_controllers import FLIGHT_CONTROLLERS, instructions
 from rosflight_py_sim.graph.launch_arguments import (
     all_arguments,
     arguments_of_file,
@@ -232,17 +232,17 @@ PLANS = [
 ]
 
 
-def requested_autopilots(vehicle: Vehicle, controller: str) -> list[str]:
+def requested_autopilots(vehicle: Vehicle, controller: str) -> tuple[str, ...]:
     """The vehicle's autopilot, where there is one that is obeyed."""
     chosen = FLIGHT_CONTROLLERS[controller]
-    return chosen.requested_autopilots(vehicle, bool(vehicle.autopilot) and chosen.follows_commands)
+    return tuple(chosen.requested_autopilots(vehicle, bool(vehicle.autopilot) and chosen.follows_commands))
 
 
 @pytest.mark.parametrize(("vehicle", "controller"), PLANS, ids=[f"{v.name}-{v.dynamics}-{c}" for v, c in PLANS])
 def test_planned_graph_has_each_place_once_with_parameters_that_its_node_has(vehicle: Vehicle, controller: str) -> None:
-    members = [Member(vehicle, namespace) for namespace in ("one", "two")]
     autopilots = requested_autopilots(vehicle, controller)
-    planned = planned_nodes(members, FLIGHT_CONTROLLERS[controller], autopilots)
+    members = [Member(vehicle, name, flight_controller=controller, executables=autopilots) for name in ("one", "two")]
+    planned = planned_nodes(members)
     names = [node.full_name for node in planned]
     assert len(names) == len(set(names))
     assert {"one/rc", "two/rc", "one/sensors", "two/dynamics"} <= set(names)
@@ -260,9 +260,7 @@ def test_planned_graph_has_each_place_once_with_parameters_that_its_node_has(veh
 
 def test_planned_graph_takes_rosflights_node_names() -> None:
     members = [Member(vehicle("fixedwing"), namespace) for namespace in ("one", "two")]
-    planned = planned_nodes(
-        members, FLIGHT_CONTROLLERS["sil_board"], (), ["visualizer", "lockstep_time_manager"], names="rosflight"
-    )
+    planned = planned_nodes(members, ["visualizer", "lockstep_time_manager"], names="rosflight")
     of_each = {"rc", "standalone_sensors", "fixedwing_forces_and_moments", "standalone_dynamics", "sil_board"}
     assert [node.full_name for node in planned][-2:] == ["standalone_viz_transcriber", "standalone_time_manager"]
     assert {node.full_name for node in planned[:-2]} == {f"{one}/{name}" for one in ("one", "two") for name in of_each}
@@ -277,9 +275,8 @@ def test_every_node_of_the_package_is_in_some_graph() -> None:
         node.executable
         for vehicle, controller in PLANS
         for node in planned_nodes(
-            [Member(vehicle)],
-            FLIGHT_CONTROLLERS[controller],
-            [*requested_autopilots(vehicle, controller), *VIEWERS],
+            [Member(vehicle, flight_controller=controller, executables=requested_autopilots(vehicle, controller))],
+            VIEWERS,
         )
     }
     assert planned | set(TIME_MANAGERS.values()) == set(NODE_CLASSES)
@@ -287,7 +284,7 @@ def test_every_node_of_the_package_is_in_some_graph() -> None:
 
 @pytest.mark.parametrize(("vehicle", "controller"), PLANS, ids=[f"{v.name}-{v.dynamics}-{c}" for v, c in PLANS])
 def test_files_of_a_flight_controller_exist_and_set_what_there_is(vehicle: Vehicle, controller: str) -> None:
-    planned = planned_nodes([Member(vehicle)], FLIGHT_CONTROLLERS[controller])
+    planned = planned_nodes([Member(vehicle, flight_controller=controller)])
     files = FLIGHT_CONTROLLERS[controller].files_for(vehicle)
     assert bool(files) == FLIGHT_CONTROLLERS[controller].needs_file
     for file in files:
@@ -307,7 +304,7 @@ def assert_sections_suit(file: Path, planned: list[PlannedNode]) -> None:
 
 
 def test_overlay_for_elevons_suits_the_fixed_wing() -> None:
-    planned = planned_nodes([Member(vehicle("fixedwing"))], FLIGHT_CONTROLLERS["ardupilot"])
+    planned = planned_nodes([Member(vehicle("fixedwing"), flight_controller="ardupilot")])
     assert_sections_suit(share_directory() / "config" / "ardupilot" / "elevon.yaml", planned)
 
 
@@ -315,7 +312,7 @@ def test_overlay_for_elevons_suits_the_fixed_wing() -> None:
     "vehicle", [one for one in ALL.values() if "ardupilot" in one.pairings], ids=lambda one: one.name
 )
 def test_what_to_type_for_ardupilot_names_files_that_there_are_and_no_parameter_twice(vehicle: Vehicle) -> None:
-    (said,) = FLIGHT_CONTROLLERS["ardupilot"].instructions([Member(vehicle)])
+    (said,) = instructions([Member(vehicle, flight_controller="ardupilot")])
     assert said.startswith("in another terminal: sim_vehicle.py -v Ardu")
     assert "--model JSON:127.0.0.1" in said
     files = [Path(word.partition("=")[2]) for word in said.split() if word.startswith("--add-param-file=")]

@@ -33,7 +33,7 @@ def port(processes: Any) -> int:
     settings = {"use_sim_time": "true", "time_mode": "lockstep", "real_time_multiplier": 0.0, "ardupilot.port": port}
     settings |= {**controller.settings, "device": "none"}
     words += [word for name, value in settings.items() for word in ("-p", f"{name}:={value}")]
-    for node in planned_nodes([Member(chosen)], controller):
+    for node in planned_nodes([Member(chosen, flight_controller="ardupilot")]):
         processes.node(node.executable, *map(str, words))
     processes.node("lockstep_time_manager", *map(str, words))
     return port

@@ -1,0 +1,54 @@
+"""Parameters of the bridge that follow from the vehicles of a simulation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rosflight_py_sim.bridge.front_end_interface import OBSERVED_ONLY
+from rosflight_py_sim.graph.fleet import Member
+from rosflight_py_sim.graph.flight_controllers import flight_controller_of
+from rosflight_py_sim.interfaces.parameter_files import values_of_arguments
+from rosflight_py_sim.parameters import ParameterError, Value
+from rosflight_py_sim.registry import registered
+
+
+def bridge_settings(members: Sequence[Member], observers: Sequence[str]) -> dict[str, list[str]]:
+    """The front-ends of one bridge for all vehicles, and the commander of each; empty if there is no bridge.
+
+    Args:
+        members: the vehicles.
+        observers: front-ends that command no vehicle.
+
+    Raises:
+        ParameterError: an observer does not exist, is listed twice, or commands a vehicle.
+    """
+    controllers = [flight_controller_of(member) for member in members]
+    commanding = dict.fromkeys(one.front_end for one in controllers if one.front_end)
+    allowed = [name for name in registered("front_ends") if name not in commanding]
+    if not set(observers) <= set(allowed) or len(set(observers)) < len(observers):
+        names = "' and '".join(dict.fromkeys(one.name for one in controllers))
+        raise ParameterError(
+            f"observers: '{','.join(observers)}' given; allowed with flight controller '{names}': "
+            f"{', '.join(allowed)}, each once"
+        )
+    if not commanding and not observers:
+        return {}
+    return {
+        "front_ends": [*commanding, *observers],
+        "commanders": [one.front_end or OBSERVED_ONLY for one in controllers],
+    }
+
+
+def observer_settings(member: Member, front_ends: Sequence[str]) -> dict[str, Value]:
+    """Parameters for the front-ends that observe a vehicle, from its pairing files.
+
+    A pairing file also adapts the vehicle to being flown; of these files, only the front-ends' own parameters apply.
+    """
+    commander = flight_controller_of(member).front_end
+    settings: dict[str, Value] = {}
+    for name in front_ends:
+        if name != commander and name in member.vehicle.pairings:
+            file = str(member.vehicle.pairings[name].file)
+            values = values_of_arguments(["--params-file", file], "bridge", "", ())
+            settings |= {key: value for key, value in values.items() if key.startswith(f"{name}.")}
+    return settings

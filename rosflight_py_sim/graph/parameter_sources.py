@@ -1,0 +1,121 @@
+"""Where the parameters of nodes come from, in order: those of one vehicle, and those that serve all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TypeAlias
+
+from rosflight_py_sim.graph.bridge_settings import bridge_settings, observer_settings
+from rosflight_py_sim.graph.fleet import Member
+from rosflight_py_sim.graph.flight_controllers import flight_controller_of
+from rosflight_py_sim.interfaces.parameter_files import values_of_arguments
+from rosflight_py_sim.interfaces.simulation_node import SimulationNode
+from rosflight_py_sim.parameters import ParameterTable, Value
+
+Source: TypeAlias = "Mapping[str, Value] | Path"
+"""Values by parameter name, or a parameter file."""
+
+
+@dataclass(frozen=True)
+class ParameterSources:
+    """Sources of the parameters of all nodes, each list in order: later sources override earlier ones.
+
+    Attributes:
+        own: sources of each vehicle's nodes, by its namespace.
+        shared: sources of nodes that serve all vehicles: those of the first vehicle, without the settings and files of
+            a member with a namespace.
+    """
+
+    own: Mapping[str, Sequence[Source]]
+    shared: Sequence[Source]
+
+    def of_shared(
+        self, node: type[SimulationNode], arguments: Sequence[str] = (), namespace: str = ""
+    ) -> dict[str, Value]:
+        """Parameters of a node that serves all vehicles, for the vehicles whose values differ from the shared ones.
+
+        Args:
+            node: class of the node.
+            arguments: ROS arguments for all nodes, which override the sources.
+            namespace: namespace of the node.
+
+        Raises:
+            ParameterError: a parameter file cannot be read or is invalid.
+        """
+
+        def relevant(sources: Sequence[Source]) -> tuple[str, ...]:
+            return tuple(ros_arguments(_restricted(sources, node.VEHICLE_PARAMETERS)))
+
+        given = {vehicle: relevant(sources) for vehicle, sources in self.own.items()}
+        shared = relevant(self.shared)
+        if not len(node.VEHICLE_PARAMETERS) or {*given.values()} == {shared}:
+            return {}
+        read = {one: _values(node, [*one, *arguments], namespace) for one in {shared, *given.values()}}
+        return {
+            f"{vehicle}.{name}": value
+            for vehicle, one in given.items()
+            for name, value in read[one].items()
+            if value != read[shared].get(name)
+        }
+
+
+def parameter_sources(
+    members: Sequence[Member],
+    *,
+    observers: Sequence[str] = (),
+    files: Sequence[str] = (),
+    weakest: Mapping[str, Value],
+    settings: Mapping[str, Value],
+) -> ParameterSources:
+    """Sources of the parameters of a simulation's nodes.
+
+    Args:
+        members: the vehicles.
+        observers: front-ends of the bridge that observe the vehicles.
+        files: parameter files for all vehicles.
+        weakest: parameters for all vehicles, which every file overrides.
+        settings: parameters for all vehicles, which override the files.
+
+    Raises:
+        ParameterError: an observer is not allowed, or a flight controller lacks a parameter file for its vehicle.
+    """
+    bridge = bridge_settings(members, observers)
+
+    def sources(member: Member) -> list[Source]:
+        vehicle, controller = member.vehicle, flight_controller_of(member)
+        observed = observer_settings(member, bridge.get("front_ends", ()))
+        first = {**vehicle.settings, **bridge, **observed, **controller.settings, **weakest}
+        own_files = [vehicle.parameter_file, *controller.files_for(vehicle), *map(Path, files), *member.files]
+        return [first, *own_files, {**settings, **member.settings}]
+
+    shared = replace(members[0], settings={}, files=()) if members[0].namespace else members[0]
+    return ParameterSources({member.namespace: sources(member) for member in members}, sources(shared))
+
+
+def _restricted(sources: Iterable[Source], table: ParameterTable) -> Iterator[Source]:
+    for one in sources:
+        yield one if isinstance(one, Path) else {name: value for name, value in one.items() if name in table}
+
+
+def _values(node: type[SimulationNode], arguments: Sequence[str], namespace: str) -> dict[str, Value]:
+    """Values of one vehicle: those given, and defaults."""
+    given = values_of_arguments(arguments, node.DEFAULT_NAME, f"/{namespace.strip('/')}", node.ALIASES)
+    return {
+        one.name: given.get(one.name, one.default)
+        for one in node.VEHICLE_PARAMETERS
+        if one.name in given or not one.required
+    }
+
+
+def ros_arguments(sources: Iterable[Source]) -> list[str]:
+    """The sources as ROS arguments, without --ros-args."""
+    arguments: list[str] = []
+    for source in sources:
+        if isinstance(source, Path):
+            arguments += ["--params-file", str(source)]
+        else:
+            for name, value in source.items():
+                arguments += ["-p", f"{name}:={value}"]
+    return arguments
