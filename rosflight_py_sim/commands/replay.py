@@ -16,7 +16,12 @@ import numpy as np
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.recording.columns import Array
 from rosflight_py_sim.recording.mcap_file import Recording, Topic
-from rosflight_py_sim.recording.recorded_vehicle import RecordedVehicle, recorded_vehicles, world_of_recording
+from rosflight_py_sim.recording.recorded_vehicle import (
+    RecordedVehicle,
+    facts_of,
+    recorded_vehicles,
+    world_of_recording,
+)
 from rosflight_py_sim.topic_names import CAMERAS, PWM_OUTPUT, TRUTH_STATE, TRUTH_WIND
 from rosflight_py_sim.viewer.appearance import Appearance, appearance
 from rosflight_py_sim.viewer.web.server import open_server, stop_server, url_of
@@ -116,6 +121,7 @@ class Track:
     """One vehicle's recorded states.
 
     Attributes:
+        vehicle: the vehicle.
         name: display name.
         first_s, last_s: times of the first and the last state, s.
     """
@@ -124,12 +130,12 @@ class Track:
         """Load the states, and find the vehicle's cameras."""
         self.name = vehicle.name
         self.first_s, self.last_s = float(vehicle.time_s[0]), float(vehicle.time_s[-1])
-        self._vehicle = vehicle
+        self.vehicle = vehicle
         self._cameras = dict(_cameras(vehicle))
 
     def at(self, time_s: float) -> Moment:
         """Interpolated state at a time, with the newest of all other data."""
-        one = self._vehicle
+        one = self.vehicle
         row = int(np.clip(np.searchsorted(one.time_s, time_s, side="right") - 1, 0, len(one.time_s) - 1))
         after = min(row + 1, len(one.time_s) - 1)
         span_s = one.time_s[after] - one.time_s[row]
@@ -165,10 +171,11 @@ def _picture(topic: Topic, time_s: float) -> bytes:
     return body[at:] if at >= 0 else b""
 
 
-def appearance_of(recording: Recording) -> Appearance:
-    """Appearance of the vehicles; a dart if the recording does not name the vehicle."""
+def appearance_of(vehicle: RecordedVehicle) -> Appearance:
+    """Appearance of a vehicle; a dart if the recording does not name the vehicle."""
+    facts = facts_of(vehicle.recording, vehicle.namespace)
     try:
-        return appearance(recording.facts.get("appearance", "dart"), json.loads(recording.facts.get("physics", "{}")))
+        return appearance(facts.get("appearance", "dart"), json.loads(facts.get("physics", "{}")))
     except ParameterError:
         return appearance("dart")
 
@@ -196,8 +203,8 @@ def replay(recording: Recording, address: str, port: int, speed: float) -> None:
         from rosflight_py_sim.viewer.web.display import Display
         from rosflight_py_sim.viewer.web.playback import Playback
 
-        look = appearance_of(recording)
-        display = Display(server, {track.name: look for track in tracks}, world_of_recording(recording))
+        looks = {track.name: appearance_of(track.vehicle) for track in tracks}
+        display = Display(server, looks, world_of_recording(recording))
         playback = Playback(server, display, player, recording.path.name, _SPEEDS)
         print(f"open the recording in a browser: {url_of(server)}", flush=True)
         _play(player, tracks, zero_s, display, playback)

@@ -38,7 +38,6 @@ from rosflight_py_sim.nodes.running import (
     settle,
 )
 from rosflight_py_sim.parameters import Value
-from rosflight_py_sim.vehicles import reference
 
 N = TypeVar("N", bound=SimulationNode)
 
@@ -119,7 +118,7 @@ class ComposedGraph:
         self.recorder: Recorder | None = None
         try:
             if record is not None:
-                self.recorder = self._make_recorder(record, namespace, vehicles[0])
+                self.recorder = self._make_recorder(record, namespace)
             for planned in planned_nodes(vehicles, observers=observers):
                 at = "/".join(filter(None, (namespace, planned.namespace)))
                 self._add(planned.executable, at, given[planned.namespace] if planned.member else None)
@@ -156,9 +155,9 @@ class ComposedGraph:
         while "param_get" in names and not all(node.is_ready() for node in ours) and time.monotonic() < end_s:
             self.executor.spin_once(timeout_sec=0.01)
 
-    def _make_recorder(self, file: str, namespace: str, first: Member) -> Recorder:
+    def _make_recorder(self, file: str, namespace: str) -> Recorder:
         """Create the recorder, before all other nodes, so that it records their first messages."""
-        self._own |= {"record.file": file, "record.vehicle": reference(first.vehicle)}
+        self._own["record.file"] = file
         recorder = self._add("recorder", namespace)
         assert isinstance(recorder, Recorder)
         return recorder

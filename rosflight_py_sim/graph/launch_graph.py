@@ -38,7 +38,7 @@ from rosflight_py_sim.graph.rviz import config_file, require_rviz
 from rosflight_py_sim.graph.time_modes import TIME_MANAGERS, boolean, check_pace
 from rosflight_py_sim.nodes.running import node_class
 from rosflight_py_sim.parameters import ParameterError, Value
-from rosflight_py_sim.vehicles import CAMERA, Vehicle, reference, vehicle
+from rosflight_py_sim.vehicles import CAMERA, Vehicle, vehicle
 
 # A configuration name with at least this similarity to an argument's name is treated as a misspelling.
 _NEAR = 0.85
@@ -175,7 +175,7 @@ def _processes(given: dict[str, str], time_mode: str, members: list[Member]) -> 
         shared_executables.append(TIME_MANAGERS[time_mode])
     recording = recording_of(given["record"])
     if recording is not None:
-        shared |= {"record.file": recording, "record.vehicle": reference(members[0].vehicle)}
+        shared["record.file"] = recording
         shared_executables.append("recorder")
     observers = parts_of(given["observers"])
     sources = parameter_sources(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,7 +13,9 @@ from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.graph.flight_controllers import flight_controller_of
 from rosflight_py_sim.interfaces.parameter_files import values_of_arguments
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
+from rosflight_py_sim.nodes.vehicle_physics import physics_of_arguments
 from rosflight_py_sim.parameters import ParameterTable, Value
+from rosflight_py_sim.vehicles import reference
 
 Source: TypeAlias = "Mapping[str, Value] | Path"
 """Values by parameter name, or a parameter file."""
@@ -52,12 +55,13 @@ class ParameterSources:
         shared = relevant(self.shared)
         if not len(node.VEHICLE_PARAMETERS) or {*given.values()} == {shared}:
             return {}
-        read = {one: _values(node, [*one, *arguments], namespace) for one in {shared, *given.values()}}
+        general = _values(node, [*shared, *arguments], namespace, "")
+        own = {vehicle: _values(node, [*one, *arguments], namespace, vehicle) for vehicle, one in given.items()}
         return {
             f"{vehicle}.{name}": value
-            for vehicle, one in given.items()
-            for name, value in read[one].items()
-            if value != read[shared].get(name)
+            for vehicle, values in own.items()
+            for name, value in values.items()
+            if value != general.get(name)
         }
 
 
@@ -86,7 +90,8 @@ def parameter_sources(
     def sources(member: Member) -> list[Source]:
         vehicle, controller = member.vehicle, flight_controller_of(member)
         observed = observer_settings(member, bridge.get("front_ends", ()))
-        first = {**vehicle.settings, **bridge, **observed, **controller.settings, **weakest}
+        named = {"record.vehicle": reference(vehicle)}
+        first = {**vehicle.settings, **named, **bridge, **observed, **controller.settings, **weakest}
         own_files = [vehicle.parameter_file, *controller.files_for(vehicle), *map(Path, files), *member.files]
         return [first, *own_files, {**settings, **member.settings}]
 
@@ -99,14 +104,18 @@ def _restricted(sources: Iterable[Source], table: ParameterTable) -> Iterator[So
         yield one if isinstance(one, Path) else {name: value for name, value in one.items() if name in table}
 
 
-def _values(node: type[SimulationNode], arguments: Sequence[str], namespace: str) -> dict[str, Value]:
-    """Values of one vehicle: those given, and defaults."""
-    given = values_of_arguments(arguments, node.DEFAULT_NAME, f"/{namespace.strip('/')}", node.ALIASES)
-    return {
-        one.name: given.get(one.name, one.default)
-        for one in node.VEHICLE_PARAMETERS
-        if one.name in given or not one.required
-    }
+def _values(node: type[SimulationNode], arguments: Sequence[str], namespace: str, vehicle: str) -> dict[str, Value]:
+    """Values of one vehicle: those given, and defaults; parameters that the node lacks are those of its physics."""
+    path = f"/{namespace.strip('/')}"
+    given = values_of_arguments(arguments, node.DEFAULT_NAME, path, node.ALIASES)
+    physics = physics_of_arguments(arguments, namespace, vehicle)
+    values: dict[str, Value] = {}
+    for one in node.VEHICLE_PARAMETERS:
+        if one.name not in node.PARAMETERS:
+            values |= {one.name: physics[one.name]} if one.name in physics else {}
+        elif one.name in given or not one.required:
+            values[one.name] = given.get(one.name, one.default)
+    return values
 
 
 def ros_arguments(sources: Iterable[Source]) -> list[str]:
@@ -117,5 +126,6 @@ def ros_arguments(sources: Iterable[Source]) -> list[str]:
             arguments += ["--params-file", str(source)]
         else:
             for name, value in source.items():
-                arguments += ["-p", f"{name}:={value}"]
+                # Quoted, so that a text stays one, even if it is empty.
+                arguments += ["-p", f"{name}:={json.dumps(value) if isinstance(value, str) else value}"]
     return arguments

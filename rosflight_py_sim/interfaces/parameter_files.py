@@ -9,6 +9,7 @@ however they match. Within one file, a section with the node's own name override
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -113,7 +114,7 @@ _Loader.add_constructor("tag:yaml.org,2002:python/tuple", _list)
 
 def _sections(file: str) -> Iterator[tuple[str, dict[str, Any]]]:
     try:
-        document = yaml.load(Path(file).read_text(encoding="utf-8"), _Loader) or {}
+        document = _document(file, Path(file).stat().st_mtime_ns)
     except OSError as error:
         raise ParameterError(f"parameter file '{file}': {error.strerror}") from error
     except (UnicodeDecodeError, yaml.YAMLError) as error:
@@ -122,6 +123,12 @@ def _sections(file: str) -> Iterator[tuple[str, dict[str, Any]]]:
             text = f"line {error.problem_mark.line + 1}: {error.problem}"
         raise ParameterError(f"parameter file '{file}' is not YAML: {text}") from error
     yield from _descend(document, "", file)
+
+
+@functools.lru_cache(maxsize=64)
+def _document(file: str, _: int) -> Any:
+    """Content of a file, by the time of its last change: a fleet's nodes read the same files many times."""
+    return yaml.load(Path(file).read_text(encoding="utf-8"), _Loader) or {}
 
 
 def _descend(content: Any, path: str, file: str) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -26,13 +26,14 @@ from rosflight_py_sim.interfaces.message_definitions import (
 from rosflight_py_sim.interfaces.offered_qos import offered_qos
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.step_topics import CLOCK
-from rosflight_py_sim.interfaces.time_manager_interface import VEHICLES
+from rosflight_py_sim.interfaces.time_manager_interface import VEHICLES, vehicle_namespaces
 from rosflight_py_sim.interfaces.topic_statistics import Period
 from rosflight_py_sim.nodes.running import run
-from rosflight_py_sim.nodes.vehicle_physics import physics_of_arguments
-from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value
+from rosflight_py_sim.nodes.vehicle_physics import PHYSICS_PARAMETERS, physics_of_vehicle
+from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable
 from rosflight_py_sim.recording.pipe_messages import Channel
 from rosflight_py_sim.recording.writer_process import Outcome, RecordingError, WriterProcess
+from rosflight_py_sim.vehicle_parameters import values_of_vehicle
 from rosflight_py_sim.viewer.appearance import APPEARANCE
 from rosflight_py_sim.world import WORLD
 
@@ -87,6 +88,7 @@ class Recorder(SimulationNode):
 
     DEFAULT_NAME = "recorder"
     PARAMETERS = RECORDER_PARAMETERS
+    VEHICLE_PARAMETERS = ParameterTable(APPEARANCE, RECORDER_PARAMETERS["record.vehicle"]) + PHYSICS_PARAMETERS
 
     def __init__(self, **arguments: Any) -> None:
         """Create the file.
@@ -106,14 +108,14 @@ class Recorder(SimulationNode):
         self._subscribed: dict[str, Subscription[Any]] = {}
         # Topics with a publisher of incompatible QoS, and functions that subscribe again.
         self._refused: dict[str, Callable[[], None]] = {}
-        namespaces = _full_namespaces(self.get_namespace(), self.values["vehicles"])
+        namespaces = _full_namespaces(self.get_namespace(), self._vehicles)
+        first, *others = (self._facts_of(arguments.get("arguments", ()), one) for one in self._vehicles)
         facts = {
             "version": __version__,
-            "vehicle": vehicle,
-            "appearance": str(self.values["appearance"]),
-            "physics": json.dumps(physics_of_arguments(arguments.get("arguments", ()), namespaces[0])),
+            **first,
             "world": str(self.values["world"]),
             "namespaces": json.dumps(namespaces),
+            "others": json.dumps({name: one for name, one in zip(namespaces[1:], others, strict=True) if one != first}),
         }
         simulated = bool(self.get_parameter("use_sim_time").value)
         self._clock_due_s = time.monotonic() + _CLOCK_TIMEOUT_S if simulated else 0.0
@@ -126,6 +128,19 @@ class Recorder(SimulationNode):
         self.create_system_timer(_BATCH_S, self._flush)
         self.create_system_timer(_CHECK_S, self.discover_topics)
         self.discover_topics()
+
+    @property
+    def _vehicles(self) -> list[str]:
+        return vehicle_namespaces(self.values["vehicles"])
+
+    def _facts_of(self, arguments: Sequence[str], vehicle: str) -> dict[str, str]:
+        """Facts about a vehicle, by which the replay draws it."""
+        values = values_of_vehicle(self.values, vehicle)
+        return {
+            "vehicle": str(values["record.vehicle"]),
+            "appearance": str(values["appearance"]),
+            "physics": json.dumps(physics_of_vehicle(self.values, arguments, self.get_namespace(), vehicle)),
+        }
 
     def diagnose(self, period: Period) -> Iterator[Diagnosis]:
         """State of the recording."""
@@ -244,9 +259,8 @@ def new_file(vehicle: str) -> Path:
     return Path("flights") / f"{vehicle}-{datetime.now():%Y%m%d-%H%M%S}.mcap"
 
 
-def _full_namespaces(own: str, vehicles: Value) -> list[str]:
-    assert isinstance(vehicles, list)
-    return ["".join(f"/{part}" for part in (own.strip("/"), str(vehicle)) if part) for vehicle in vehicles]
+def _full_namespaces(own: str, vehicles: Sequence[str]) -> list[str]:
+    return ["".join(f"/{part}" for part in (own.strip("/"), vehicle) if part) for vehicle in vehicles]
 
 
 def _fitting_qos(publishers: list[TopicEndpointInfo]) -> QoSProfile:

@@ -23,10 +23,8 @@ from rosflight_py_sim.interfaces.transform_wire import TransformWire, tf_message
 from rosflight_py_sim.interfaces.viewed_topics import RELAYED
 from rosflight_py_sim.nodes.drawn_vehicle import DrawnVehicle, marker
 from rosflight_py_sim.nodes.running import run
-from rosflight_py_sim.nodes.vehicle_physics import physics_of_arguments
+from rosflight_py_sim.nodes.vehicle_shape import SHAPE_PARAMETERS, VEHICLE_SHAPE_PARAMETERS, vehicle_shapes
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Value, number
-from rosflight_py_sim.physics.surface_mix import SURFACE_MIX_PARAMETERS
-from rosflight_py_sim.viewer.appearance import APPEARANCE, appearance
 from rosflight_py_sim.viewer.frame_tree import WORLD_FRAMES, Placement, camera_frame, sensor_frames
 from rosflight_py_sim.viewer.world_meshes import world_parts
 from rosflight_py_sim.world import WORLD, world_of
@@ -34,7 +32,6 @@ from rosflight_py_sim.world import WORLD, world_of
 VISUALIZER_PARAMETERS = (
     ParameterTable(
         VEHICLES,
-        APPEARANCE,
         Parameter(
             "draw_rate", 30.0, "Frames per second of system time", "Hz", minimum=1.0, maximum=30.0, read_only=True
         ),
@@ -45,7 +42,7 @@ VISUALIZER_PARAMETERS = (
         WORLD,
         RELAYED,
     )
-    + SURFACE_MIX_PARAMETERS
+    + SHAPE_PARAMETERS
     + ParameterTable(*(one for one in CAMERA_PARAMETERS if one.name.startswith(("camera_", "image_"))))
 )
 
@@ -68,6 +65,7 @@ class Visualizer(SimulationNode):
     DEFAULT_NAME: ClassVar[str] = "visualizer"
     ALIASES: ClassVar[tuple[str, ...]] = ("standalone_viz_transcriber",)
     PARAMETERS: ClassVar[ParameterTable] = VISUALIZER_PARAMETERS
+    VEHICLE_PARAMETERS: ClassVar[ParameterTable] = VEHICLE_SHAPE_PARAMETERS
 
     def __init__(self, **arguments: Any) -> None:
         """Publish static frames and markers, and start drawing."""
@@ -77,9 +75,8 @@ class Visualizer(SimulationNode):
         super().__init__(**arguments)
         self.follow_stamps()
         names = vehicle_namespaces(self.values["vehicles"])
-        physics = physics_of_arguments(arguments.get("arguments", ()), self.get_namespace(), names[0])
-        shape = appearance(str(self.values["appearance"]), physics, self.values)
-        self._vehicles = [DrawnVehicle(self, name, shape) for name in names]
+        shapes = vehicle_shapes(self, arguments.get("arguments", ()), names)
+        self._vehicles = [DrawnVehicle(self, name, shape) for name, shape in shapes.items()]
         self._topics = dict(zip((one.name for one in self._vehicles), names, strict=True))
         self._keep_paths(self.values)
         tf_message = tf_message_type()

@@ -22,11 +22,9 @@ from rosflight_py_sim.interfaces.viewed_topics import RELAYED
 from rosflight_py_sim.nodes.node_names import ROSFLIGHT_NAMES
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.nodes.service_calls import ServiceCalls
-from rosflight_py_sim.nodes.vehicle_physics import physics_of_arguments
+from rosflight_py_sim.nodes.vehicle_shape import SHAPE_PARAMETERS, VEHICLE_SHAPE_PARAMETERS, vehicle_shapes
 from rosflight_py_sim.nodes.viewed_vehicle import ViewedVehicle
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, number
-from rosflight_py_sim.physics.surface_mix import SURFACE_MIX_PARAMETERS
-from rosflight_py_sim.viewer.appearance import APPEARANCE, appearance
 from rosflight_py_sim.viewer.graph_watch import GraphWatch
 from rosflight_py_sim.viewer.web.server import NoServerError, open_server, stop_server, url_of
 from rosflight_py_sim.viewer.web.viser_internals import pushing
@@ -35,7 +33,6 @@ from rosflight_py_sim.world import WORLD, world_of
 WEB_VIEWER_PARAMETERS = (
     ParameterTable(
         VEHICLES,
-        APPEARANCE,
         WORLD,
         Parameter("web_viewer.port", 8642, "TCP port of the page; 0 for any free port", "", 0, 65535, read_only=True),
         Parameter(
@@ -56,7 +53,7 @@ WEB_VIEWER_PARAMETERS = (
         ),
         RELAYED,
     )
-    + SURFACE_MIX_PARAMETERS
+    + SHAPE_PARAMETERS
 )
 
 _CHECK_PERIOD_S = 1.0
@@ -85,6 +82,7 @@ class WebViewer(SimulationNode):
 
     DEFAULT_NAME: ClassVar[str] = "web_viewer"
     PARAMETERS: ClassVar[ParameterTable] = WEB_VIEWER_PARAMETERS
+    VEHICLE_PARAMETERS: ClassVar[ParameterTable] = VEHICLE_SHAPE_PARAMETERS
 
     # A class attribute, because a node that fails during construction is also destroyed.
     _server: Any = None
@@ -110,9 +108,8 @@ class WebViewer(SimulationNode):
         from rosflight_py_sim.viewer.web.graph_page import GraphPage
 
         names = vehicle_namespaces(self.values["vehicles"])
-        physics = physics_of_arguments(arguments.get("arguments", ()), self.get_namespace(), names[0])
-        shape = appearance(str(self.values["appearance"]), physics, self.values)
-        self._display = Display(self._server, dict.fromkeys(names, shape), world_of(self.values))
+        shapes = vehicle_shapes(self, arguments.get("arguments", ()), names)
+        self._display = Display(self._server, shapes, world_of(self.values))
         self._calls = ServiceCalls(self, self._report_call, KNOWN_AS)
         self._requests: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self.controls = Controls(self._server, self._display, _Actions(self))

@@ -115,15 +115,19 @@ class RecordedVehicle:
         return log
 
 
+def facts_of(recording: Recording, namespace: str) -> dict[str, str]:
+    """Facts of a recording that apply to a vehicle: its own, and those of the first vehicle."""
+    return {**recording.facts, **json.loads(recording.facts.get("others", "{}")).get(namespace, {})}
+
+
 def recorded_vehicles(recording: Recording) -> list[RecordedVehicle]:
     """All vehicles with a recorded truth state."""
-    known = _known(recording.facts.get("vehicle", ""))
     truth = f"/{TRUTH_STATE}"
     namespaces = [topic.removesuffix(truth) for topic in recording.topics if topic.endswith(truth)]
     recorded = json.loads(recording.facts.get("namespaces", "[]"))
     order = {namespace: place for place, namespace in enumerate(recorded)}
     found = (
-        _vehicle(recording, namespace, known)
+        _vehicle(recording, namespace, _known(facts_of(recording, namespace).get("vehicle", "")))
         for namespace in sorted(namespaces, key=lambda one: (order.get(one, len(order)), one))
     )
     return [one for one in found if one is not None]

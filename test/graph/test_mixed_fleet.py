@@ -11,7 +11,7 @@ from free_ports import free_ports
 from rclpy.parameter import Parameter
 from rosflight_msgs.msg import PwmOutput
 
-from rosflight_py_sim.graph.fleet import Member
+from rosflight_py_sim.graph.fleet import Member, fleet
 from rosflight_py_sim.interfaces.step_topics import PWM_OUTPUT
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.protocols.auv_zeromq import ThrusterCommand, encode_thrusters
@@ -91,6 +91,12 @@ def test_vehicles_of_one_kind_share_all_parameters(graph: Callable[..., Any], po
     pair = [COPTER, Member(vehicle("multirotor"), "second", flight_controller="ardupilot")]
     values = graph(*ports.arguments, vehicles=pair).node("bridge").values
     assert [name for name in values if name.startswith(("copter.", "second."))] == []
+
+
+def test_viewer_of_vehicles_of_one_kind_has_no_parameters_of_single_vehicles(graph: Callable[..., Any]) -> None:
+    pair = fleet(vehicle("multirotor"), count=2, seed=0)
+    values = graph(vehicles=pair, executables=["visualizer"]).node("visualizer").values
+    assert [name for name in values if name.startswith("multirotor_")] == []
 
 
 def test_parameter_of_one_vehicle_overrides_the_general_one(graph: Callable[..., Any], ports: OwnPorts) -> None:

@@ -436,7 +436,7 @@ def test_vehicle_of_a_users_file_gives_its_nodes_their_parameters(tmp_path: Path
     assert weak["firmware_param_file"] == str(vehicle("hexarotor").firmware_file)
     assert file == str(vehicle("hexarotor").parameter_file)
     assert nodes["web_viewer"]["parameters"][0] == {"appearance": "multirotor"}
-    assert nodes["recorder"]["parameters"][-1]["record.vehicle"] == str(own)
+    assert nodes["recorder"]["parameters"][0]["record.vehicle"] == str(own)
 
 
 def test_one_process_is_not_started_again() -> None:

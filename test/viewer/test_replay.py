@@ -104,15 +104,15 @@ def test_pictures_are_shown_beside_readings_that_change_as_often() -> None:
 
 
 def test_a_vehicle_that_the_recording_does_not_tell_of_is_a_dart(kite: RecordedVehicle) -> None:
-    assert appearance_of(kite.recording).name == "dart"
+    assert appearance_of(kite).name == "dart"
     kite.recording.facts["appearance"] = "multirotor"
-    assert appearance_of(kite.recording).name == "dart"
+    assert appearance_of(kite).name == "dart"
     hexarotor = vehicle("hexarotor").parameter_file
     kite.recording.facts["physics"] = json.dumps(physics_of_arguments(["--params-file", str(hexarotor)]))
-    look = appearance_of(kite.recording)
+    look = appearance_of(kite)
     assert look.name == "multirotor" and sum(part.motion is not None for part in look.parts) == 6
     kite.recording.facts["appearance"] = "zeppelin"
-    assert appearance_of(kite.recording).name == "dart"
+    assert appearance_of(kite).name == "dart"
     kite.recording.facts.clear()
 
 
