@@ -1,4 +1,4 @@
-"""Registry of front-ends, flight controllers, missions, wind models, and folders of vehicles and worlds.
+"""Registry of front-ends, flight controllers, missions, wind models, and folders of vehicles, worlds and scenarios.
 
 Other packages register theirs by entry points (docs/add_a_vehicle.md); a table of the same form lists this package's.
 """
@@ -36,6 +36,7 @@ _OWN = {
         "dive": "rosflight_py_sim.missions.dive.task:DiveTask",
         "skywriting": "rosflight_py_sim.missions.skywriting.task:SkywritingTask",
     },
+    "scenarios": {"rosflight_py_sim": "rosflight_py_sim.graph.scenario:SCENARIOS"},
     "vehicles": {"rosflight_py_sim": "rosflight_py_sim.vehicles.vehicle_file:VEHICLES"},
     "wind_models": {
         "constant": "rosflight_py_sim.physics.constant_wind:ConstantWind",
@@ -132,6 +133,19 @@ def registered_folders(group: str) -> list[Path]:
             raise ParameterError(f"{_place(one)} given, which is {found!r}; allowed: paths of folders")
         folders.append(Path(found))
     return folders
+
+
+def registered_files(group: str) -> dict[str, Path]:
+    """YAML files in the registered folders of a group, by name.
+
+    Raises:
+        ParameterError: as `registered_folders`.
+    """
+    files: dict[str, Path] = {}
+    for folder in registered_folders(group):
+        for file in folder.glob("*.yaml"):
+            files.setdefault(file.stem, file)
+    return files
 
 
 def _entry(group: str, name: str) -> EntryPoint:

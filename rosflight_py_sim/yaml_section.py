@@ -34,7 +34,11 @@ class Item:
     def refuse(self, allowed: str, given: str = "") -> ValueError:
         """Error that names the value given and the values allowed; `given` replaces the value's own text."""
         prefix = f"{given or _shown(self._node)} given; " if given or self._path else ""
-        return self._error(f"{self._place}: {prefix}allowed: {allowed}")
+        return self.fail(f"{prefix}allowed: {allowed}")
+
+    def fail(self, text: str) -> ValueError:
+        """Error with this text, and the place of the value."""
+        return self._error(f"{self._place}: {text}")
 
     @property
     def _place(self) -> str:
@@ -92,12 +96,22 @@ class Item:
             raise self.refuse(f"[{', '.join(names)}]")
         return tuple(one(item) for item in self.items())
 
-    def names_and_values(self) -> dict[str, Any]:
-        """The value as a mapping from any names to plain values and lists of them."""
-        value = yaml.SafeLoader("").construct_document(self._node)
-        if not isinstance(value, dict) or not all(isinstance(name, str) for name in value):
+    def entries(self) -> dict[str, Item]:
+        """The value as a mapping with any names."""
+        node = self._node
+        if not isinstance(node, yaml.MappingNode) or not all(isinstance(k, yaml.ScalarNode) for k, _ in node.value):
             raise self.refuse("a mapping from names to values")
-        return value
+        items: dict[str, Item] = {}
+        for key, value in node.value:
+            path = f"{self._path}.{key.value}"
+            if key.value in items:
+                raise self._at(key, path).refuse("each name once", "a second one")
+            items[key.value] = self._at(value, path)
+        return items
+
+    def value(self) -> Any:
+        """The value as it is: a number, a text, a truth value, a list or a mapping of these."""
+        return yaml.SafeLoader("").construct_document(self._node)
 
     @property
     def is_list(self) -> bool:

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rosflight_py_sim import __version__
 from rosflight_py_sim.commands.hand_over import add_hand_over_parser
@@ -17,7 +17,7 @@ from rosflight_py_sim.commands.recordings import add_recording_parsers
 from rosflight_py_sim.commands.status import add_status_parser
 from rosflight_py_sim.commands.trim import add_trim_parser
 from rosflight_py_sim.commands.uthere_terminal.command import add_terminal_parser
-from rosflight_py_sim.graph.command_options import add_options, existing_file
+from rosflight_py_sim.graph.command_options import add_options, existing_file, given_in_scenario
 from rosflight_py_sim.graph.fleet import Member, fleet
 from rosflight_py_sim.graph.flight_controllers import chosen_flight_controller, instructions, keyboard_settings
 from rosflight_py_sim.graph.options import FLY, SIM, parts_of
@@ -28,6 +28,9 @@ from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.type_supports import leave_out_generator
 from rosflight_py_sim.vehicles import CAMERA, STANDALONE, Vehicle, all_vehicles, vehicle
 from rosflight_py_sim.vehicles.catalogue import FOLDERS
+
+if TYPE_CHECKING:
+    from rosflight_py_sim.graph.scenario import Scenario
 
 INTERRUPTED = 130
 
@@ -138,6 +141,23 @@ def _members(options: argparse.Namespace, chosen: Vehicle) -> list[Member]:
     return [replace(one, flight_controller=controller.name, executables=autopilots) for one in members]
 
 
+def _scenario(options: argparse.Namespace) -> Scenario:
+    """What the options, or the scenario file that they name, simulate."""
+    from rosflight_py_sim.graph.scenario import Scenario, load_scenario
+
+    if not options.scenario:
+        members = _members(options, _chosen(options))
+        return Scenario(members, options.time_mode, parts_of(options.observers), options.params_file)
+    contradicting = given_in_scenario(options, SIM)
+    if contradicting:
+        raise ParameterError(
+            f"{contradicting[0]} given with --scenario {options.scenario}; allowed: one of them, as a scenario file "
+            "gives its own vehicles, world, seed and time mode"
+        )
+    scenario = load_scenario(options.scenario)
+    return replace(scenario, files=[*scenario.files, *options.params_file])
+
+
 def _settings(options: argparse.Namespace) -> dict[str, Any]:
     given = {name: getattr(options, name) for name in ("real_time_multiplier", "seed", "world")}
     return {name: value for name, value in given.items() if value not in (None, "")}
@@ -152,29 +172,29 @@ def _sidecars(options: argparse.Namespace) -> list[str]:
 def _sim(options: argparse.Namespace) -> int:
     from rosflight_py_sim.graph.composition import ComposedGraph
 
-    chosen = _chosen(options)
-    settings = _settings(options)
-    check_pace(options.time_mode, options.real_time_multiplier)
-    members = _members(options, chosen)
+    scenario = _scenario(options)
+    settings = {**scenario.settings, **_settings(options)}
+    check_pace(scenario.time_mode, options.real_time_multiplier)
+    members = scenario.members
     if options.use_vimfly:
         settings |= {"use_vimfly": True, **keyboard_settings(members)}
     graph = ComposedGraph(
         members,
-        files=options.params_file,
+        files=scenario.files,
         settings=settings,
         arguments=options.ros_arguments,
-        time_mode=options.time_mode,
+        time_mode=scenario.time_mode,
         namespace=options.namespace,
-        observers=parts_of(options.observers),
+        observers=scenario.observers,
         # One joystick must not control a whole fleet.
         transmitter="auto" if len(members) == 1 else "none",
         sidecars=_sidecars(options),
         record=options.record,
         names=options.names,
     )
-    names = ", ".join(member.namespace or chosen.name for member in members)
+    names = ", ".join(member.namespace or member.vehicle.name for member in members)
     are = "are" if len(members) > 1 else "is"
-    print(f"{names} {are} running ({options.time_mode}); press Ctrl-C to end", flush=True)
+    print(f"{names} {are} running ({scenario.time_mode}); press Ctrl-C to end", flush=True)
     for line in instructions(members):
         print(line, flush=True)
     clock = graph.nodes[0].get_clock()

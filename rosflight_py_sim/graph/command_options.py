@@ -31,6 +31,23 @@ _VALUES: dict[Kind, dict[str, Any]] = {
 """How argparse reads a value of each type."""
 
 
+class DefaultText(str):
+    """Default of an option, told apart from a value that is given."""
+
+    __slots__ = ()
+
+
+def given_in_scenario(options: argparse.Namespace, command: str) -> list[str]:
+    """Options that are given although a scenario file gives them, as on the command line."""
+    return [
+        one.command_flag
+        for one in options_at(command)
+        if one.in_scenario
+        and (value := getattr(options, one.name)) not in (None, [])
+        and not isinstance(value, DefaultText)
+    ]
+
+
 def add_options(parser: argparse.ArgumentParser, command: str) -> None:
     """Add the options of a command to its parser; attribute names are option names.
 
@@ -65,7 +82,7 @@ def arguments_of(given: Mapping[str, str], command: str) -> list[str]:
 
 def _default(one: Option) -> str | list[str] | None:
     if one.kind is Kind.TEXT:
-        return one.command_default or one.default or ""
+        return DefaultText(one.command_default or one.default or "")
     # argparse would repeat a switch's default in the help.
     return [] if one.kind is Kind.FILES else None
 

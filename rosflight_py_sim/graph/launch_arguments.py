@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from rosflight_py_sim.graph.flight_controllers import FLIGHT_CONTROLLERS, FlightController, chosen_flight_controller
-from rosflight_py_sim.graph.options import LAUNCH, Option, options_at
+from rosflight_py_sim.graph.options import LAUNCH, Kind, Option, options_at
 from rosflight_py_sim.graph.time_modes import boolean, chosen_time_mode
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.vehicles import Vehicle, all_vehicles, known_dynamics, vehicle
@@ -35,6 +35,27 @@ def arguments_of_file(
         default = choices[0] if len(choices) == 1 else defaults.get(name, one.default)
         arguments[name] = replace(one, choices=choices, default=default)
     return arguments
+
+
+def scenario_arguments() -> dict[str, Option]:
+    """The arguments of the launch file for scenario files: those that a scenario file does not give, and `file`."""
+    file = Option("file", "Scenario file, or its name in config/scenarios/", Kind.FILE, None, at=(LAUNCH,))
+    composed = {"composed": replace(all_arguments()["composed"], default="true")}
+    return {file.name: file, **{n: one for n, one in {**all_arguments(), **composed}.items() if not one.in_scenario}}
+
+
+def check_none_in_scenario(given: Mapping[str, str]) -> None:
+    """Reject arguments that a scenario file gives.
+
+    Raises:
+        ParameterError: one of them is given.
+    """
+    for name, one in all_arguments().items():
+        if one.in_scenario and given.get(name):
+            raise ParameterError(
+                f"launch argument '{name}': '{given[name]}' given; a scenario file gives its own vehicles, world, seed "
+                "and time mode: leave the argument out"
+            )
 
 
 def check_vehicle(only: Mapping[str, Sequence[str]], given: Mapping[str, str]) -> None:

@@ -24,10 +24,13 @@ from rosflight_py_sim.graph.command_options import arguments_of
 from rosflight_py_sim.graph.fleet import Member, fleet
 from rosflight_py_sim.graph.flight_controllers import chosen_flight_controller, instructions, keyboard_settings
 from rosflight_py_sim.graph.launch_arguments import (
+    all_arguments,
     arguments_of_file,
     check_fixed,
+    check_none_in_scenario,
     check_vehicle,
     is_listed,
+    scenario_arguments,
     time_mode_of,
 )
 from rosflight_py_sim.graph.launching import TIME_MODE
@@ -35,6 +38,7 @@ from rosflight_py_sim.graph.options import SIM, Option, parts_of, recording_of
 from rosflight_py_sim.graph.parameter_sources import parameter_sources
 from rosflight_py_sim.graph.plan import PlannedNode, planned_nodes
 from rosflight_py_sim.graph.rviz import config_file, require_rviz
+from rosflight_py_sim.graph.scenario import Scenario, load_scenario
 from rosflight_py_sim.graph.time_modes import TIME_MANAGERS, boolean, check_pace
 from rosflight_py_sim.nodes.running import node_class
 from rosflight_py_sim.parameters import ParameterError, Value
@@ -53,21 +57,48 @@ def graph(given: dict[str, str]) -> list[LaunchDescriptionEntity]:
     Raises:
         ParameterError: a value is not allowed, or values contradict each other.
     """
-    composed = boolean("composed", given["composed"])
     chosen = vehicle(given["vehicle"], given["dynamics"])
     time_mode = time_mode_of(given)
     check_pace(time_mode, given["real_time_multiplier"])
     for name in ("dynamics_param_file", "params_file", "firmware_param_file"):
-        for file in parts_of(given[name]):
-            if not Path(file).is_file():
-                raise ParameterError(f"launch argument '{name}': there is no file '{file}'")
+        _check_files(given, name)
     if given["camera"]:
         chosen = chosen.carrying(CAMERA, boolean("camera", given["camera"]))
     if given["dynamics_param_file"]:
         chosen = replace(chosen, parameter_file=Path(given["dynamics_param_file"]))
-    members = _members(given, chosen)
-    nodes = [_one_process(given, time_mode)] if composed else _processes(given, time_mode, members)
-    return [*nodes, *_rviz(given, time_mode, members[0])]
+    scenario = Scenario(
+        _members(given, chosen),
+        time_mode,
+        parts_of(given["observers"]),
+        parts_of(given["params_file"]),
+        {name: given[name] for name in ("firmware_param_file", "world") if given[name]},
+    )
+    return _started(given | {"time_mode": time_mode}, scenario)
+
+
+def scenario_graph(given: dict[str, str]) -> list[LaunchDescriptionEntity]:
+    """The nodes of a scenario file to start, from values of `scenario_arguments` by name.
+
+    Raises:
+        ParameterError: the scenario is invalid, a value is not allowed, or values contradict each other.
+    """
+    scenario = load_scenario(given["file"])
+    check_pace(scenario.time_mode, given["real_time_multiplier"])
+    _check_files(given, "params_file")
+    scenario = replace(scenario, files=[*scenario.files, *parts_of(given["params_file"])])
+    return _started(given | {"scenario": given["file"]}, scenario)
+
+
+def _check_files(given: dict[str, str], name: str) -> None:
+    for file in parts_of(given[name]):
+        if not Path(file).is_file():
+            raise ParameterError(f"launch argument '{name}': there is no file '{file}'")
+
+
+def _started(given: dict[str, str], scenario: Scenario) -> list[LaunchDescriptionEntity]:
+    composed = boolean("composed", given["composed"])
+    nodes = [_one_process(given)] if composed else _processes(given, scenario)
+    return [*nodes, *_rviz(given, scenario.time_mode, scenario.members[0])]
 
 
 def launch_description(
@@ -102,6 +133,21 @@ def launch_description(
 
     listed = [declaration(one) for one in arguments.values() if is_listed(one, arguments)]
     return LaunchDescription([*listed, OpaqueFunction(function=start)])
+
+
+def scenario_description() -> LaunchDescription:
+    """Launch description of the launch file for scenario files."""
+    arguments = scenario_arguments()
+
+    def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
+        _warn_of_misspelt(context, list(all_arguments() | arguments))
+        configurations = context.launch_configurations
+        check_none_in_scenario(configurations)
+        given = {name: configurations.get(name, "") for name in arguments}
+        configurations[TIME_MODE] = load_scenario(given["file"]).time_mode
+        return scenario_graph(given)
+
+    return LaunchDescription([*map(declaration, arguments.values()), OpaqueFunction(function=start)])
 
 
 def declaration(one: Option) -> DeclareLaunchArgument:
@@ -155,17 +201,17 @@ def _members(given: dict[str, str], chosen: Vehicle) -> list[Member]:
     return [replace(one, flight_controller=controller.name, executables=tuple(autopilots)) for one in members]
 
 
-def _processes(given: dict[str, str], time_mode: str, members: list[Member]) -> list[LaunchDescriptionEntity]:
+def _processes(given: dict[str, str], scenario: Scenario) -> list[LaunchDescriptionEntity]:
+    members, time_mode = scenario.members, scenario.time_mode
     by_keyboard = boolean("use_vimfly", given["use_vimfly"])
     respawn = boolean("respawn", given["respawn"])
     shared = {
         "time_mode": time_mode,
         "use_vimfly": by_keyboard,
-        **({"firmware_param_file": given["firmware_param_file"]} if given["firmware_param_file"] else {}),
         "vehicles": [member.namespace for member in members],
         **(keyboard_settings(members) if by_keyboard else {}),
         **_numbers(given, "real_time_multiplier"),
-        **({"world": given["world"]} if given["world"] else {}),
+        **scenario.settings,
     }
 
     shared_executables = ["visualizer"] if _is_drawn(given) else []
@@ -177,10 +223,8 @@ def _processes(given: dict[str, str], time_mode: str, members: list[Member]) -> 
     if recording is not None:
         shared["record.file"] = recording
         shared_executables.append("recorder")
-    observers = parts_of(given["observers"])
-    sources = parameter_sources(
-        members, observers=observers, files=parts_of(given["params_file"]), weakest={}, settings=shared
-    )
+    observers = scenario.observers
+    sources = parameter_sources(members, observers=observers, files=scenario.files, weakest={}, settings=shared)
 
     def node(planned: PlannedNode) -> Node:
         *weaker, strongest = sources.own[planned.namespace] if planned.member else sources.shared
@@ -224,14 +268,14 @@ def _parameter_file(node_name: str, values: Mapping[str, Value]) -> Path:
     return Path(file.name)
 
 
-def _one_process(given: dict[str, str], time_mode: str) -> Node:
+def _one_process(given: dict[str, str]) -> Node:
     for name, excluded in (("leave_out", bool(given["leave_out"])), ("respawn", boolean("respawn", given["respawn"]))):
         if excluded:
             raise ParameterError(
                 f"launch arguments composed:=true and {name}:={given[name]} exclude each other: all nodes run in one "
                 "process"
             )
-    arguments = arguments_of(given | {"time_mode": time_mode, "visualizer": str(_is_drawn(given))}, SIM)
+    arguments = arguments_of(given | {"visualizer": str(_is_drawn(given))}, SIM)
     return Node(
         package="rosflight_py_sim",
         executable="rosflight_py_sim",

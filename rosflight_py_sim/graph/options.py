@@ -50,6 +50,7 @@ class Option:
         metavar: placeholder for the value in the commands' help; if given, argparse does not check the value.
         command_default: default of the commands, if it differs from that of launch files.
         without: name of another option that must be empty for this one to have an effect.
+        in_scenario: whether a scenario file gives it, so that it cannot be given together with one.
         pages: title and page of docs/ for each further explanation.
     """
 
@@ -66,6 +67,7 @@ class Option:
     metavar: str = ""
     command_default: str = ""
     without: str = ""
+    in_scenario: bool = False
     pages: tuple[tuple[str, str], ...] = ()
 
     @property
@@ -94,6 +96,7 @@ def all_options() -> dict[str, Option]:
             at=(*SIMULATIONS, TRIM),
             metavar="NAME",
             command_default=DEFAULT_VEHICLE,
+            in_scenario=True,
             pages=(("The vehicle file", "add_a_vehicle.md#the-vehicle-file"),),
         ),
         Option(
@@ -102,6 +105,7 @@ def all_options() -> dict[str, Option]:
             default=STANDALONE,
             choices=tuple(known_dynamics()),
             pages=(("JSBSim", "jsbsim.md"),),
+            in_scenario=True,
         ),
         Option(
             "flight_controller",
@@ -119,6 +123,7 @@ def all_options() -> dict[str, Option]:
                 ("auv_autopilot", "auv.md"),
                 ("uThere", "uthere.md"),
             ),
+            in_scenario=True,
         ),
         Option(
             "observers",
@@ -128,6 +133,7 @@ def all_options() -> dict[str, Option]:
             at=(LAUNCH, SIM),
             metavar="NAMES",
             pages=(("Bridge", "bridge.md#several-front-ends"),),
+            in_scenario=True,
         ),
         Option(
             "time_mode",
@@ -139,6 +145,7 @@ def all_options() -> dict[str, Option]:
             at=(LAUNCH, SIM),
             command_default="lockstep",
             pages=(("Time modes", "#time-modes"),),
+            in_scenario=True,
         ),
         Option(
             "use_sim_time",
@@ -148,6 +155,7 @@ def all_options() -> dict[str, Option]:
             unset="wall; lockstep with composed:=true or a flight controller that requires it",
             at=(LAUNCH,),
             without="time_mode",
+            in_scenario=True,
         ),
         Option(
             "real_time_multiplier",
@@ -165,6 +173,7 @@ def all_options() -> dict[str, Option]:
             details="In lockstep the same seed gives the same flight.",
             unset="the parameter file's value, or 0",
             metavar="N",
+            in_scenario=True,
         ),
         Option(
             "dynamics_param_file",
@@ -174,6 +183,7 @@ def all_options() -> dict[str, Option]:
             unset="the vehicle's own",
             flag="--parameter-file",
             metavar="FILE",
+            in_scenario=True,
         ),
         Option(
             "params_file",
@@ -192,6 +202,7 @@ def all_options() -> dict[str, Option]:
             unset="the vehicle's own",
             flag="--firmware-file",
             metavar="FILE",
+            in_scenario=True,
         ),
         Option(
             "use_vimfly",
@@ -209,6 +220,7 @@ def all_options() -> dict[str, Option]:
             default="false",
             at=(LAUNCH, SIM),
             pages=(("Autopilot", "autopilot.md"),),
+            in_scenario=True,
         ),
         Option(
             "world",
@@ -216,6 +228,7 @@ def all_options() -> dict[str, Option]:
             unset="the parameter file's world, or dry land",
             metavar="NAME",
             pages=(("The world", "world.md"),),
+            in_scenario=True,
         ),
         Option(
             "camera",
@@ -224,6 +237,7 @@ def all_options() -> dict[str, Option]:
             choices=("", "true", "false"),
             unset="the vehicle's own",
             pages=(("Cameras", "camera.md"),),
+            in_scenario=True,
         ),
         Option(
             "view",
@@ -296,6 +310,7 @@ def all_options() -> dict[str, Option]:
             at=(LAUNCH, SIM),
             metavar="N",
             pages=(("Several vehicles", "fleet.md"),),
+            in_scenario=True,
         ),
         Option(
             "spacing",
@@ -304,6 +319,17 @@ def all_options() -> dict[str, Option]:
             unset="the vehicle's own",
             at=(LAUNCH, SIM),
             metavar="M",
+            in_scenario=True,
+        ),
+        Option(
+            "scenario",
+            "Scenario file, or its name in config/scenarios/: different vehicles in one simulation",
+            details="It replaces the options on vehicles, world, seed and time mode. In launch, the argument `file` of "
+            "`scenario.launch.py` takes its place.",
+            unset="none",
+            at=(SIM,),
+            metavar="FILE",
+            pages=(("Scenarios", "scenarios.md"),),
         ),
         Option(
             "namespace",

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from rosflight_py_sim.executables import NODE_CLASSES
-from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.parameters import ParameterError, Value
 from rosflight_py_sim.pulse_width import OUTPUTS
 from rosflight_py_sim.registry import flight_controller_names, registered
 from rosflight_py_sim.resources import share_directory
@@ -127,6 +127,10 @@ def _command(item: Item) -> str:
         raise item.refuse("a command with no placeholders except {config} and {folder}") from None
 
 
+def _settings(item: Item) -> dict[str, Value]:
+    return {name: one.value() for name, one in item.entries().items()}
+
+
 def _mission(item: Item) -> tuple[ClientMission | None, Path | None]:
     """The mission of a client program, or the waypoints of the autopilot."""
     keys = ("program", "parts", "task", "arguments", "settings")
@@ -142,6 +146,6 @@ def _mission(item: Item) -> tuple[ClientMission | None, Path | None]:
         _whole(section["parts"], 1, 1000),
         _one_of(section["task"], registered("missions")),
         section.read("arguments", lambda given: tuple(map(Item.text, given.items())), ()),
-        section.read("settings", Item.names_and_values, {}),
+        section.read("settings", _settings, {}),
     )
     return mission, None

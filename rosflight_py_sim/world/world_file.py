@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 from pathlib import Path
 
-from rosflight_py_sim.registry import registered_folders
+from rosflight_py_sim.registry import registered_files
 from rosflight_py_sim.resources import share_directory
 from rosflight_py_sim.world.colours import COLOURS, Colour
 from rosflight_py_sim.world.scene import Kind, Object, Pool, SeaFloor, Start, Vector, Water, World
@@ -36,18 +36,9 @@ WORLDS = share_directory() / "config" / "worlds"
 """Folder of this package's worlds."""
 
 
-def world_files() -> dict[str, Path]:
-    """World files of all packages, by name."""
-    files: dict[str, Path] = {}
-    for folder in registered_folders("worlds"):
-        for file in folder.glob("*.yaml"):
-            files.setdefault(file.stem, file)
-    return files
-
-
 def known_worlds() -> list[str]:
     """Names of the worlds of all packages."""
-    return sorted(world_files())
+    return sorted(registered_files("worlds"))
 
 
 def load_world(name_or_path: str | Path) -> World:
@@ -66,7 +57,7 @@ def load_world(name_or_path: str | Path) -> World:
 def _file_of(given: str, folder: Path) -> Path | None:
     """File of a world's name, or of a path that begins at the folder; None if there is none."""
     is_path = "/" in given or given.endswith((".yaml", ".yml"))
-    file = folder / given if is_path else world_files().get(given)
+    file = folder / given if is_path else registered_files("worlds").get(given)
     return file if file is not None and file.is_file() else None
 
 

@@ -59,6 +59,7 @@ class Graph(ComposedGraph):
         multiplier: float = 0.0,
         flight_controller: str = "",
         executables: Sequence[str] = (),
+        settings: Mapping[str, Any] | None = None,
         **options: Any,
     ) -> None:
         members = [
@@ -69,8 +70,8 @@ class Graph(ComposedGraph):
             )
             for one in vehicles or [Member(vehicle(vehicle_name, dynamics))]
         ]
-        settings = {} if options.get("time_mode") == "wall" else {"real_time_multiplier": multiplier}
-        super().__init__(members, settings=settings, arguments=arguments, **options)
+        pace = {} if options.get("time_mode") == "wall" else {"real_time_multiplier": multiplier}
+        super().__init__(members, settings={**pace, **(settings or {})}, arguments=arguments, **options)
         self.tester = Node(
             "tester", namespace="/".join((options.get("namespace", ""), members[0].namespace)).strip("/")
         )

@@ -1,11 +1,11 @@
 """Fly the beginning of the mission in a composed graph; print a hash of all truth states and the position each second.
 
     python flown_truth.py VEHICLE SECONDS [--dynamics DYNAMICS] [--count COUNT] [--watch HOW] [--record FILE]
-        [ROS ARGUMENTS]
+        [--scenario] [ROS ARGUMENTS]
 
-With a count, a fleet of so many flies, and each line begins with the vehicle's namespace. The hash is made by a plain
-rclpy node (`guest`, the default) or by a node that messages are handed to (`member`). A program of its own because two
-runs are only independent in two processes.
+With a count, a fleet of so many flies, and each line begins with the vehicle's namespace. With --scenario, VEHICLE is a
+scenario, whose vehicles all have autopilots. The hash is made by a plain rclpy node (`guest`, the default) or by a node
+that messages are handed to (`member`). A program of its own because two runs are only independent in two processes.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from rclpy.node import Node
 
 from rosflight_py_sim.graph.composition import ComposedGraph
 from rosflight_py_sim.graph.fleet import Member, fleet
+from rosflight_py_sim.graph.scenario import Scenario, load_scenario
 from rosflight_py_sim.interfaces.qos import CHAIN
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.step_topics import TRUTH_STATE
@@ -79,22 +80,28 @@ def main() -> None:
     parser.add_argument("seconds", type=int)
     parser.add_argument("--dynamics", default=STANDALONE)
     parser.add_argument("--count", type=int)
+    parser.add_argument("--scenario", action="store_true")
     parser.add_argument("--watch", choices=("guest", "member"), default="guest")
     parser.add_argument("--record", metavar="FILE")
     options, arguments = parser.parse_known_args()
-    chosen = vehicle(options.vehicle, options.dynamics)
-    lands = autopilot_class(chosen).LANDS
-    members = [Member(chosen)]
-    if options.count is not None:
-        members = fleet(chosen, count=options.count, spacing=20.0, seed=7)
+    if options.scenario:
+        scenario = load_scenario(options.vehicle)
+    else:
+        chosen = vehicle(options.vehicle, options.dynamics)
+        members = [Member(chosen)]
+        if options.count is not None:
+            members = fleet(chosen, count=options.count, spacing=20.0, seed=7)
+        scenario = Scenario([replace(member, executables=(chosen.autopilot,)) for member in members], "lockstep")
     graph = ComposedGraph(
-        [replace(member, executables=(chosen.autopilot,)) for member in members],
-        settings={"real_time_multiplier": 0.0},
+        scenario.members,
+        files=scenario.files,
+        settings={"real_time_multiplier": 0.0, **scenario.settings},
         arguments=arguments,
         record=options.record,
     )
     flights: list[tuple[TruthHash, MissionPilot]] = []
-    for m in members:
+    for m in scenario.members:
+        lands = autopilot_class(m.vehicle).LANDS
         truth, pilot = (
             TruthHash(options.seconds, m.namespace),
             graph.join(MissionPilot, lands=lands, namespace=m.namespace),

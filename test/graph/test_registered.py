@@ -28,6 +28,9 @@ metronome = kites.front_end:Metronome
 [rosflight_py_sim.missions]
 patience = kites.task:Patience
 
+[rosflight_py_sim.scenarios]
+kites = kites:SCENARIOS
+
 [rosflight_py_sim.vehicles]
 kites = kites:VEHICLES
 
@@ -42,7 +45,7 @@ MODULES = {
     "__init__": """\
 from pathlib import Path
 
-VEHICLES, WORLDS = Path(__file__).with_name("vehicles"), Path(__file__).with_name("worlds")
+VEHICLES, WORLDS, SCENARIOS = (Path(__file__).with_name(name) for name in ("vehicles", "worlds", "scenarios"))
 """,
     "draught": '''\
 from rosflight_py_sim.parameters import Parameter, ParameterTable
@@ -158,12 +161,15 @@ def site(tmp_path: Path) -> Path:
     """A folder as `pip install --target` leaves it, with the package in it."""
     information, package = tmp_path / "kites-1.0.dist-info", tmp_path / "kites"
     parameters = package / "vehicles" / "parameters"
-    for folder in (information, parameters, package / "worlds"):
+    for folder in (information, parameters, package / "worlds", package / "scenarios"):
         folder.mkdir(parents=True)
     (information / "METADATA").write_text("Metadata-Version: 2.1\nName: kites\nVersion: 1.0\n")
     (information / "entry_points.txt").write_text(ENTRY_POINTS)
     for name, text in MODULES.items():
         (package / f"{name}.py").write_text(text)
+    (package / "scenarios" / "hall.yaml").write_text(
+        "description: a pair\nworld: hall\nvehicles: [{name: a, kind: auv}, {name: b, kind: auv}]\n"
+    )
     (package / "worlds" / "hall.yaml").write_text("start: {position: [1.0, 2.0, 0.0]}\n")
     (package / "vehicles" / "kite.yaml").write_text(VEHICLE)
     (package / "vehicles" / "wait.py").write_text(PROGRAM)
@@ -224,6 +230,8 @@ def test_registered_things_are_listed_beside_the_packages_own(command_line: Run,
     assert refused.returncode == 1
     names = ", ".join(sorted([*known_worlds(), "hall"]))
     assert f"there is no world 'barn'; allowed: a name ({names})" in refused.stderr
+    refused = command_line("-m", "rosflight_py_sim", "sim", "--scenario", "barn", PYTHONPATH=f"{PROJECT}:{site}")
+    assert "there is no scenario 'barn'; allowed: a name (hall, harbour, relay, swarm)" in refused.stderr
 
 
 @pytest.mark.parametrize(

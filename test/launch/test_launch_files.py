@@ -20,19 +20,22 @@ from unittest import mock
 import pytest
 import yaml
 
-from rosflight_py_sim.graph.command_options import arguments_of
+from rosflight_py_sim.graph.command_options import arguments_of, given_in_scenario
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.graph.flight_controllers import FLIGHT_CONTROLLERS, instructions
 from rosflight_py_sim.graph.launch_arguments import (
     all_arguments,
     arguments_of_file,
     check_fixed,
+    check_none_in_scenario,
     check_vehicle,
     is_listed,
+    scenario_arguments,
 )
 from rosflight_py_sim.graph.options import FLY, SIM, Kind, Option, all_options, options_at
 from rosflight_py_sim.graph.options import LAUNCH as PLACE
 from rosflight_py_sim.graph.plan import PlannedNode, planned_nodes
+from rosflight_py_sim.graph.scenario import load_scenario
 from rosflight_py_sim.graph.time_modes import TIME_MANAGERS, chosen_time_mode
 from rosflight_py_sim.nodes import rosflight_io
 from rosflight_py_sim.nodes.running import NODE_CLASSES, node_class
@@ -101,7 +104,9 @@ def fixed(file: str) -> dict[str, str]:
 
 
 GRAPHS = sorted(
-    path.name.removesuffix(".launch.py") for path in LAUNCH.glob("*.launch.py") if "init_firmware" not in path.name
+    path.name.removesuffix(".launch.py")
+    for path in LAUNCH.glob("*.launch.py")
+    if "init_firmware" not in path.name and "scenario" not in path.name
 )
 
 FLOWN_BY_ARDUPILOT = {
@@ -408,13 +413,14 @@ def test_options_that_are_not_given_have_the_default_of_the_table_or_none(comman
         assert (parsed[one.name] or "") == default, one.name
 
 
-def started(**given: str) -> dict[str, dict[str, Any]]:
+def started(entities: str = "graph", **given: str) -> dict[str, dict[str, Any]]:
     """Name to options of the nodes that the shared launch description starts, without launch being installed."""
     names = ("launch", "launch.actions", "launch.events", "launch.events.process", "launch.logging", "launch_ros")
     actions = mock.Mock()
     with mock.patch.dict(sys.modules, {name: mock.Mock() for name in names} | {"launch_ros.actions": actions}):
-        graph = runpy.run_path(str(SHARED))["graph"]
-    graph({name: one.default for name, one in all_arguments().items()} | given)
+        start = runpy.run_path(str(SHARED))[entities]
+    arguments = scenario_arguments() if entities == "scenario_graph" else all_arguments()
+    start({name: one.default for name, one in arguments.items()} | given)
     return {call.kwargs.get("name", call.kwargs["executable"]): call.kwargs for call in actions.Node.call_args_list}
 
 
@@ -437,6 +443,37 @@ def test_vehicle_of_a_users_file_gives_its_nodes_their_parameters(tmp_path: Path
     assert file == str(vehicle("hexarotor").parameter_file)
     assert nodes["web_viewer"]["parameters"][0] == {"appearance": "multirotor"}
     assert nodes["recorder"]["parameters"][0]["record.vehicle"] == str(own)
+
+
+def test_scenario_is_started_in_one_process_or_in_many() -> None:
+    (composed,) = started("scenario_graph", file="harbour", view="true").values()
+    assert composed["arguments"][:2] == ["sim", "--launched"]
+    assert composed["arguments"][composed["arguments"].index("--scenario") + 1] == "harbour"
+    from rosflight_py_sim.commands.cli import command_parser
+
+    options = command_parser().parse_args(composed["arguments"])
+    assert options.scenario == "harbour" and options.view and given_in_scenario(options, SIM) == []
+    nodes = started("scenario_graph", file="swarm", composed="false")
+    assert {"autopilot", "sil_board", "time_manager"} <= set(nodes)
+    assert nodes["time_manager"]["parameters"][-1]["vehicles"] == [
+        member.namespace for member in load_scenario("swarm").members
+    ]
+
+
+def test_bridge_of_a_scenario_is_given_the_parameters_in_which_vehicles_differ() -> None:
+    different = started("scenario_graph", file="harbour", composed="false")["bridge"]["parameters"][0]
+    values = yaml.safe_load(Path(different).read_text(encoding="utf-8"))["/**/bridge"]["ros__parameters"]
+    assert values["copter.ardupilot.outputs"][:4] == ["1", "4", "2", "3"]
+    assert values["plane.uthere.cage_battery_warn"] == 21.2
+
+
+def test_arguments_that_a_scenario_gives_are_refused_and_not_listed() -> None:
+    arguments = scenario_arguments()
+    assert not {"vehicle", "count", "seed", "time_mode", "world"} & set(arguments)
+    assert {"file", "view", "record", "params_file", "composed"} <= set(arguments)
+    check_none_in_scenario({"file": "harbour", "view": "true", "count": ""})
+    with pytest.raises(ParameterError, match="launch argument 'count': '3' given; a scenario file gives its own"):
+        check_none_in_scenario({"file": "harbour", "count": "3"})
 
 
 def test_one_process_is_not_started_again() -> None:

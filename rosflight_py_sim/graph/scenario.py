@@ -1,0 +1,256 @@
+"""Scenarios: different vehicles in one world, from a YAML file (docs/scenarios.md)."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from rosflight_py_sim.executables import NODE_CLASSES
+from rosflight_py_sim.graph.bridge_settings import bridge_settings
+from rosflight_py_sim.graph.fleet import Member
+from rosflight_py_sim.graph.flight_controllers import FLIGHT_CONTROLLERS, chosen_flight_controller, flight_controller_of
+from rosflight_py_sim.graph.plan import planned_nodes
+from rosflight_py_sim.nodes.running import node_class
+from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value
+from rosflight_py_sim.physics.wind_model import WindModel
+from rosflight_py_sim.registry import registered, registered_class, registered_files
+from rosflight_py_sim.resources import share_directory
+from rosflight_py_sim.shared_parameters import SEED, TIME_MODES
+from rosflight_py_sim.vehicles import CAMERA, STANDALONE, Vehicle, known_dynamics, vehicle
+from rosflight_py_sim.world import WorldError, load_world
+from rosflight_py_sim.yaml_section import Item, Section, read_file
+
+SCENARIOS = share_directory() / "config" / "scenarios"
+"""Folder of this package's scenarios."""
+
+_LARGEST_POSITION = 1e6
+
+# Becomes a ROS namespace.
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+
+_SWITCH = {"true": True, "false": False}
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """What is simulated: vehicles in one world, on one clock.
+
+    Attributes:
+        members: the vehicles.
+        time_mode: wall, paced, gated or lockstep.
+        observers: front-ends of the bridge that observe the vehicles.
+        files: parameter files for all nodes.
+        settings: parameters of all nodes, which override the files.
+        description: one line; empty for a scenario without a file.
+    """
+
+    members: Sequence[Member]
+    time_mode: str
+    observers: Sequence[str] = ()
+    files: Sequence[str] = ()
+    settings: Mapping[str, Value] = field(default_factory=dict)
+    description: str = ""
+
+
+def known_scenarios() -> list[str]:
+    """Names of the scenarios of all packages."""
+    return sorted(registered_files("scenarios"))
+
+
+def load_scenario(name_or_path: str) -> Scenario:
+    """The scenario of that name, or of that file.
+
+    Raises:
+        ParameterError: the scenario does not exist or is invalid; the text names file, line and key.
+    """
+    is_path = "/" in name_or_path or name_or_path.endswith((".yaml", ".yml"))
+    file = Path(name_or_path) if is_path else registered_files("scenarios").get(name_or_path)
+    if file is None or not file.is_file():
+        allowed = f"a name ({', '.join(known_scenarios())}) or the path of a YAML file"
+        raise ParameterError(f"there is no scenario '{name_or_path}'; allowed: {allowed}")
+    return _scenario(read_file(file, ParameterError))
+
+
+def seed_of(seed: int, name: str) -> int:
+    """Seed of a vehicle, from the scenario's seed and the vehicle's name alone.
+
+    The other vehicles and their order do not change it.
+    """
+    digest = hashlib.sha256(f"{seed} {name}".encode()).digest()
+    return int.from_bytes(digest[:4], "big") % int(SEED.maximum + 1)
+
+
+def _scenario(document: Item) -> Scenario:
+    keys = ("description", "world", "seed", "time_mode", "observers", "parameters", "parameter_files", "vehicles")
+    section = document.section(keys, ("description", "vehicles"))
+    seed = int(section.read("seed", lambda item: _checked(item, SEED), 0))
+    observers = section.read("observers", lambda item: tuple(map(Item.text, item.items())), ())
+    members: list[Member] = []
+    sections: list[Section] = []
+    for item in section["vehicles"].items():
+        sections.append(item.section((*_VEHICLE, *_OPTIONAL), _VEHICLE))
+        members.append(_member(sections[-1], members))
+    if not members:
+        raise section["vehicles"].refuse("at least one vehicle")
+    try:
+        bridge_settings(members, observers)
+    except ParameterError as error:
+        raise section["observers"].fail(str(error).removeprefix("observers: ")) from error
+    members = [
+        _with_settings(one, given, _own_tables(members, index, observers), seed)
+        for index, (one, given) in enumerate(zip(members, sections, strict=True))
+    ]
+    world = section.read("world", _world, "")
+    tables = [*(node_class(name).PARAMETERS for name in NODE_CLASSES), *_wind_tables()]
+    return Scenario(
+        members,
+        section.read("time_mode", lambda item: _time_mode(item, members), "lockstep"),
+        observers,
+        [str(file) for file in section.read("parameter_files", _files, ())],
+        {**section.read("parameters", lambda item: _values(item, tables), {}), **({"world": world} if world else {})},
+        section["description"].text(),
+    )
+
+
+_VEHICLE = ("name", "kind")
+_OPTIONAL = ("dynamics", "start", "flight_controller", "autopilot", "cameras", "parameters", "parameter_files")
+
+
+def _member(section: Section, others: Sequence[Member]) -> Member:
+    """A vehicle without the settings of its nodes."""
+    name = section["name"].text()
+    if not _NAME.fullmatch(name):
+        raise section["name"].refuse("letters, digits and _, a letter first")
+    if any(name == other.namespace for other in others):
+        raise section["name"].refuse("each name once", f"a second '{name}'")
+    dynamics = section.read("dynamics", lambda item: _one_of(item, known_dynamics()), STANDALONE)
+    chosen = section.read("kind", lambda item: _kind(item, dynamics), None)
+    assert chosen is not None
+    chosen = chosen.carrying(CAMERA, section.read("cameras", lambda item: item.choice(_SWITCH), None))
+    able = [controller for controller, one in FLIGHT_CONTROLLERS.items() if one.flies(chosen)]
+    controller = section.read("flight_controller", lambda item: _one_of(item, able), chosen.flight_controller)
+    autopilots: Sequence[str] = ()
+    if section.read("autopilot", lambda item: item.choice(_SWITCH), False):
+        try:
+            autopilots = chosen_flight_controller(controller).requested_autopilots(chosen, wanted=True)
+        except ParameterError as error:
+            raise section["autopilot"].fail(str(error)) from error
+    files = section.read("parameter_files", _files, ())
+    return Member(chosen, name, {}, controller, tuple(files), tuple(autopilots))
+
+
+def _with_settings(member: Member, section: Section, tables: Sequence[ParameterTable], seed: int) -> Member:
+    settings: dict[str, Value] = {"seed": seed_of(seed, member.namespace)}
+    if "start" in section:
+        settings |= _start(section["start"], node_class(member.vehicle.dynamics).PARAMETERS)
+    settings |= section.read("parameters", lambda item: _values(item, tables), {})
+    return replace(member, settings=settings)
+
+
+def _own_tables(members: Sequence[Member], index: int, observers: Sequence[str]) -> list[ParameterTable]:
+    """Tables of the parameters that a vehicle may have for itself."""
+    tables = []
+    for node in planned_nodes(members, observers=observers):
+        cls = node_class(node.executable)
+        if node.member is members[index]:
+            tables.append(cls.PARAMETERS)
+        elif node.member is None:
+            tables.append(cls.VEHICLE_PARAMETERS)
+    return [*tables, *_wind_tables()]
+
+
+def _wind_tables() -> list[ParameterTable]:
+    return [registered_class("wind_models", name, WindModel).PARAMETERS for name in registered("wind_models")]
+
+
+def _time_mode(item: Item, members: Sequence[Member]) -> str:
+    mode = _one_of(item, TIME_MODES)
+    waiting = [one.name for one in map(flight_controller_of, members) if one.needs_lockstep]
+    if waiting and mode != "lockstep":
+        raise item.refuse(f"lockstep, which flight controller '{waiting[0]}' requires")
+    return mode
+
+
+def _kind(item: Item, dynamics: str) -> Vehicle:
+    try:
+        return vehicle(_name_or_path(item), dynamics)
+    except ParameterError as error:
+        raise item.fail(str(error)) from error
+
+
+def _world(item: Item) -> str:
+    name = _name_or_path(item)
+    try:
+        load_world(name)
+    except WorldError as error:
+        raise item.fail(str(error)) from error
+    return name
+
+
+def _name_or_path(item: Item) -> str:
+    """A name, or a path; relative paths begin at the scenario file's folder."""
+    text = item.text()
+    is_path = "/" in text or text.endswith((".yaml", ".yml"))
+    return str((item.file.absolute().parent / text).resolve()) if is_path else text
+
+
+def _files(item: Item) -> list[Path]:
+    files = []
+    for one in item.items():
+        file = (item.file.absolute().parent / one.text()).resolve()
+        if not file.is_file():
+            raise one.refuse(f"a path from {item.file.parent} to a file, or an absolute one", f"{file}, not a file,")
+        files.append(file)
+    return files
+
+
+def _start(item: Item, table: ParameterTable) -> dict[str, Value]:
+    """Parameters of dynamics for a start on the ground, or at a depth or height."""
+    section = item.section(("position", "heading_deg"), ("position",))
+    position = [_coordinate(one) for one in section["position"].items()]
+    if len(position) not in (2, 3):
+        raise section["position"].refuse("[north, east] on the ground, or [north, east, down]")
+    settings: dict[str, Value] = {"initial_position": position[:2], "use_world_start": False}
+    if len(position) == 3:
+        settings |= {"initial_altitude": -position[2], "starts_on_ground": False}
+        if "initial_altitude" not in table:
+            raise section["position"].refuse("[north, east] with these dynamics")
+    if "heading_deg" in section:
+        settings["initial_heading"] = section["heading_deg"].number(least=-360.0, most=360.0)
+        if "initial_heading" not in table:
+            raise section["heading_deg"].refuse("no heading with these dynamics")
+    return settings
+
+
+def _coordinate(item: Item) -> float:
+    return item.number(least=-_LARGEST_POSITION, most=_LARGEST_POSITION)
+
+
+def _values(item: Item, tables: Iterable[ParameterTable]) -> dict[str, Value]:
+    """Parameters by name; each must be in one of the tables."""
+    together: dict[str, Parameter] = {}
+    for table in tables:
+        for parameter in table:
+            together.setdefault(parameter.name, parameter)
+    known = ParameterTable(*together.values())
+    values = {}
+    for name, one in item.entries().items():
+        if name not in known:
+            raise one.fail(known.unknown(name))
+        values[name] = _checked(one, known[name])
+    return values
+
+
+def _checked(item: Item, parameter: Parameter) -> Any:
+    try:
+        return parameter.checked(item.value())
+    except ParameterError as error:
+        raise item.refuse(parameter.constraints) from error
+
+
+def _one_of(item: Item, names: Iterable[str]) -> str:
+    return item.choice({name: name for name in names})
