@@ -56,7 +56,7 @@ def lines(step_s: float) -> list[str]:
     return text.getvalue().splitlines()
 
 
-def test_a_line_comes_every_ten_seconds_with_phase_simulated_time_and_share() -> None:
+def test_progress_line_every_ten_seconds_shows_phase_simulated_time_and_percentage() -> None:
     assert lines(0.25) == [
         "climbing [1]: 20.0 s simulated, 29% done",
         "landing: 40.0 s simulated, 57% done",
@@ -64,5 +64,5 @@ def test_a_line_comes_every_ten_seconds_with_phase_simulated_time_and_share() ->
     ]
 
 
-def test_a_machine_that_is_held_up_prints_one_line_for_the_time_it_missed() -> None:
+def test_stalled_host_prints_one_progress_line_for_the_missed_interval() -> None:
     assert lines(25.0) == ["landing: 50.0 s simulated, 71% done"]

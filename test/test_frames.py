@@ -38,7 +38,7 @@ angles = st.tuples(*[st.floats(-math.pi, math.pi)] * 3)
 
 @settings(deadline=None)
 @given(vectors)
-def test_vectors_are_turned_as_the_matrices_do_and_back(vector: Array) -> None:
+def test_vector_conversion_matches_rotation_matrices_and_round_trips(vector: Array) -> None:
     assert np.array_equal(swap_ned_enu(vector), ENU_OF_NED @ vector)
     assert np.array_equal(swap_frd_flu(vector), FLU_OF_FRD @ vector)
     assert np.array_equal(swap_ned_enu(swap_ned_enu(vector)), vector)
@@ -47,7 +47,7 @@ def test_vectors_are_turned_as_the_matrices_do_and_back(vector: Array) -> None:
 
 @settings(deadline=None)
 @given(angles)
-def test_attitudes_are_turned_as_the_matrices_do_and_back(euler: tuple[float, float, float]) -> None:
+def test_attitude_conversion_matches_rotation_matrices_and_round_trips(euler: tuple[float, float, float]) -> None:
     attitude = euler2quat(*euler)
     turned = swap_attitude(attitude)
     assert np.allclose(quat2mat(turned), ENU_OF_NED @ quat2mat(attitude) @ FLU_OF_FRD.T, atol=ROUNDING)
@@ -57,7 +57,7 @@ def test_attitudes_are_turned_as_the_matrices_do_and_back(euler: tuple[float, fl
 
 @settings(deadline=None)
 @given(angles)
-def test_mountings_are_turned_as_the_matrices_do_and_back(euler: tuple[float, float, float]) -> None:
+def test_mounting_conversion_matches_rotation_matrices_and_round_trips(euler: tuple[float, float, float]) -> None:
     mounting = euler2quat(*euler)
     assert np.allclose(quat2mat(swap_mounting(mounting)), FLU_OF_FRD @ quat2mat(mounting) @ FLU_OF_FRD.T, atol=ROUNDING)
     assert np.array_equal(swap_mounting(swap_mounting(mounting)), mounting)
@@ -65,7 +65,7 @@ def test_mountings_are_turned_as_the_matrices_do_and_back(euler: tuple[float, fl
 
 @settings(deadline=None)
 @given(angles, directions)
-def test_a_place_on_the_vehicle_is_the_same_whichever_axes_it_is_found_in(
+def test_body_point_maps_to_same_world_point_in_either_axis_convention(
     euler: tuple[float, float, float], place_frd: Array
 ) -> None:
     attitude = euler2quat(*euler)
@@ -76,7 +76,7 @@ def test_a_place_on_the_vehicle_is_the_same_whichever_axes_it_is_found_in(
 
 @settings(deadline=None)
 @given(arrays(np.float64, (3, 3), elements=st.floats(-10.0, 10.0)))
-def test_a_covariance_is_turned_with_its_vector(root: Array) -> None:
+def test_covariance_transforms_with_its_vector(root: Array) -> None:
     covariance = root @ root.T
     assert np.array_equal(swap_covariance(covariance), ENU_OF_NED @ covariance @ ENU_OF_NED.T)
     assert np.array_equal(swap_covariance(swap_covariance(covariance)), covariance)
@@ -91,7 +91,7 @@ def test_a_covariance_is_turned_with_its_vector(root: Array) -> None:
         ((90.0, 0.0, 0.0), (0, 1, 0), (0, 0, 1)),  # rolled to the right: the left side is up
     ],
 )
-def test_known_attitudes(
+def test_reference_attitudes_convert_to_expected_enu_axes(
     euler_deg: tuple[float, float, float], nose_enu: tuple[int, ...], left_enu: tuple[int, ...]
 ) -> None:
     turn = quat2mat(swap_attitude(euler2quat(*np.radians(euler_deg).tolist())))
@@ -99,16 +99,16 @@ def test_known_attitudes(
     assert np.allclose(turn[:, 1], left_enu, atol=ROUNDING)
 
 
-def test_yaw_of_zero_is_the_identity_when_it_points_east() -> None:
+def test_zero_enu_yaw_facing_east_is_identity() -> None:
     assert np.allclose(swap_attitude(euler2quat(0.0, 0.0, 0.5 * math.pi)), (1, 0, 0, 0), atol=ROUNDING)
 
 
-def test_optical_frame_looks_along_z_with_x_to_the_right_and_y_down() -> None:
+def test_optical_frame_has_z_forward_x_right_y_down() -> None:
     turn = quat2mat(OPTICAL_IN_FLU)
     assert np.allclose(turn, np.array([(0, -1, 0), (0, 0, -1), (1, 0, 0)]).T, atol=ROUNDING)
 
 
-def test_many_are_turned_at_once_as_one_by_one() -> None:
+def test_batch_conversion_equals_one_by_one() -> None:
     generator = np.random.default_rng(3)
     many = generator.normal(size=(4, 5, 3))
     attitudes = generator.normal(size=(7, 4))

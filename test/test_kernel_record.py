@@ -27,21 +27,21 @@ def servo() -> Servo:
     return Servo(travel=0.7, lag=Lag(time_constant=0.02, on=True), channel=3)
 
 
-def test_fields_are_read_and_written_by_name() -> None:
+def test_fields_are_accessed_by_name() -> None:
     made = servo()
     assert (made.travel, made.lag.time_constant, made.lag.on, made.channel) == (0.7, 0.02, True, 3)
     made.lag.time_constant = 0.05
     assert made.lag.time_constant == 0.05
 
 
-def test_a_copy_has_its_own_memory() -> None:
+def test_copy_has_its_own_memory() -> None:
     made = servo()
     other = copy(made)
     other.lag.time_constant = 0.05
     assert (made.lag.time_constant, other.lag.time_constant, other.channel) == (0.02, 0.05, 3)
 
 
-def test_a_missing_or_unknown_field_is_refused() -> None:
+def test_missing_or_unknown_field_is_rejected() -> None:
     with pytest.raises(TypeError, match=r"^Lag: 'on' is missing; fields: on, time_constant$"):
         Lag(time_constant=0.02)  # type: ignore[call-arg]
     with pytest.raises(TypeError, match=r"^Lag: 'tau' is unknown; fields: on, time_constant$"):
@@ -50,14 +50,14 @@ def test_a_missing_or_unknown_field_is_refused() -> None:
         servo().lag.tau = 1.0  # type: ignore[attr-defined]
 
 
-def test_a_value_of_another_type_is_refused() -> None:
+def test_value_of_wrong_type_is_rejected() -> None:
     with pytest.raises(TypeError):
         Lag(time_constant="0.02", on=True)  # type: ignore[arg-type]
     with pytest.raises(TypeError):
         Servo(travel=0.7, lag=servo(), channel=3)  # type: ignore[arg-type]
 
 
-def test_a_field_that_is_no_number_is_refused() -> None:
+def test_non_numeric_field_is_rejected() -> None:
     with pytest.raises(TypeError, match=r"Fan\.blades: .* given; allowed: float, int, bool, a kernel record"):
 
         @kernel_record

@@ -30,20 +30,20 @@ def console_scripts() -> list[str]:
 
 
 @pytest.mark.parametrize("line", console_scripts())
-def test_executable_leads_to_a_module_with_that_function(line: str) -> None:
+def test_entry_point_resolves_to_existing_function(line: str) -> None:
     match = re.fullmatch(r"\w+ = ([\w.]+):(\w+)", line)
     assert match is not None
     module, function = match.groups()
     assert callable(getattr(importlib.import_module(module), function))
 
 
-def test_each_node_has_an_executable_of_its_name() -> None:
+def test_each_node_has_executable_of_same_name() -> None:
     entries = dict(line.split(" = ") for line in console_scripts())
     del entries["rosflight_py_sim"]
     assert entries == {name: f"rosflight_py_sim.executables:{name}" for name in NODE_CLASSES}
 
 
-def test_version_is_the_same_wherever_it_is_written() -> None:
+def test_version_is_identical_everywhere() -> None:
     manifest = ElementTree.parse(ROOT / "package.xml").findtext("version")
     assert manifest == setup_cfg()["metadata"]["version"] == rosflight_py_sim.__version__
 
@@ -56,19 +56,19 @@ def test_lock_file_pins_each_requirement_with_a_hash() -> None:
     assert names - {"rosflight-py-sim"} <= pinned.keys()
 
 
-def test_extra_all_is_every_extra_that_a_user_may_want() -> None:
+def test_extra_all_covers_every_user_facing_extra() -> None:
     extras = setup_cfg()["options.extras_require"]
     match = re.fullmatch(r"rosflight_py_sim\[([a-z,]+)\]", extras["all"].strip())
     assert match is not None
     assert match[1].split(",") == sorted(set(extras) - {"all", "docs", "ros", "test"})
 
 
-def test_lock_file_names_no_place_of_the_machine_that_wrote_it() -> None:
+def test_lock_file_contains_no_local_paths() -> None:
     lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
     assert not re.search(r"^\s*--(?!hash=)|://| @ |^/", lock, re.MULTILINE)
 
 
-def test_installed_files_are_all_that_a_vehicle_names(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_files_named_by_vehicles_are_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     with mock.patch("setuptools.setup") as made:
         runpy.run_path("setup.py")

@@ -35,7 +35,7 @@ def private_names(tree: ast.Module) -> Iterator[tuple[int, str]]:
                     yield node.lineno, given.value
 
 
-def test_no_test_reaches_into_private_names() -> None:
+def test_tests_do_not_access_private_names() -> None:
     found = [
         f"{file.relative_to(TESTS)}:{line}: {name}"
         for file in sorted(TESTS.rglob("*.py"))
@@ -44,7 +44,7 @@ def test_no_test_reaches_into_private_names() -> None:
     assert not found
 
 
-def test_private_names_are_found_wherever_they_can_stand() -> None:
+def test_private_names_are_detected_in_every_position() -> None:
     source = """\
 board = node._board
 from rosflight_py_sim.commands.cli import _parser

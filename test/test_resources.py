@@ -30,11 +30,11 @@ def shared(prefix: Path) -> Path:
     return share
 
 
-def test_share_directory_of_the_running_package_holds_its_manifest() -> None:
+def test_share_directory_of_running_package_contains_manifest() -> None:
     assert f"<name>{PACKAGE}</name>" in (share_directory() / "package.xml").read_text(encoding="utf-8")
 
 
-def test_share_directory_does_not_depend_on_the_working_directory(tmp_path: Path) -> None:
+def test_share_directory_is_independent_of_working_directory(tmp_path: Path) -> None:
     code = "from rosflight_py_sim.resources import share_directory; print(share_directory())"
     environment = {**os.environ, "PYTHONPATH": str(Path(rosflight_py_sim.__path__[0]).parent)}
     answer = subprocess.run(
@@ -46,13 +46,13 @@ def test_share_directory_does_not_depend_on_the_working_directory(tmp_path: Path
 @pytest.mark.parametrize(
     "library", ["lib/python3.12/site-packages", "local/lib/python3.12/dist-packages", "lib/python3/dist-packages"]
 )
-def test_installed_package_uses_the_share_folder_of_its_own_prefix(tmp_path: Path, library: str) -> None:
+def test_installed_package_uses_share_directory_of_its_own_prefix(tmp_path: Path, library: str) -> None:
     module = installed_package(tmp_path / "prefix", library)
     share = shared(tmp_path / "prefix")
     assert share_directory(module) == share
 
 
-def test_source_tree_is_preferred_to_the_prefix_above_it(tmp_path: Path) -> None:
+def test_source_tree_takes_precedence_over_enclosing_prefix(tmp_path: Path) -> None:
     source = tmp_path / "src"
     module = source / PACKAGE / "resources.py"
     module.parent.mkdir(parents=True)
@@ -62,9 +62,7 @@ def test_source_tree_is_preferred_to_the_prefix_above_it(tmp_path: Path) -> None
     assert share_directory(module) == source
 
 
-def test_manifest_of_another_package_above_the_code_is_not_taken_for_ours(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_manifest_of_unrelated_parent_package_is_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     elsewhere = tmp_path / "data_prefix"
     share = shared(elsewhere)
     marker = elsewhere / "share/ament_index/resource_index/packages" / PACKAGE
@@ -76,7 +74,7 @@ def test_manifest_of_another_package_above_the_code_is_not_taken_for_ours(
     assert share_directory(module) == share
 
 
-def test_missing_data_is_an_error_that_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_data_error_suggests_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AMENT_PREFIX_PATH", str(tmp_path))
     module = installed_package(tmp_path / "prefix", "lib/python3.12/site-packages")
     with pytest.raises(FileNotFoundError, match="install the package again"):

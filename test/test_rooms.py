@@ -41,13 +41,13 @@ def height(parts: tuple[str, ...]) -> int:
     return ROOMS.index(parts[0]) + 1 if parts[0] in ROOMS else 0
 
 
-def test_every_folder_with_code_is_a_room() -> None:
+def test_every_folder_with_code_is_a_declared_room() -> None:
     folders = {file.relative_to(PACKAGE).parts[0] for file in PACKAGE.glob("*/*.py")}
     assert folders == set(ROOMS)
 
 
 @pytest.mark.parametrize("room", [*ROOMS, ""])
-def test_imports_point_down(room: str) -> None:
+def test_imports_only_point_down_the_layers(room: str) -> None:
     files = (PACKAGE / room).rglob("*.py") if room else (file for file in PACKAGE.glob("*.py") if file != ENTRY)
     upward = []
     for file in files:
@@ -60,5 +60,5 @@ def test_imports_point_down(room: str) -> None:
 
 
 @pytest.mark.parametrize("room", ROOMS)
-def test_room_says_what_belongs_there(room: str) -> None:
+def test_each_room_docstring_states_its_purpose(room: str) -> None:
     assert ast.get_docstring(ast.parse((PACKAGE / room / "__init__.py").read_text(encoding="utf-8")))

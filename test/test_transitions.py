@@ -38,7 +38,7 @@ TRANSITIONS: Transitions[State, Event] = {
 }
 
 
-def test_state_is_entered_before_its_actions_which_may_cause_further_events() -> None:
+def test_state_is_entered_before_its_actions_run() -> None:
     lamp = Lamp()
     assert lamp.machine.handle(Event.SWITCH, 20) == (Lamp.warm_up,)
     assert lamp.machine.state is State.ON
@@ -47,7 +47,7 @@ def test_state_is_entered_before_its_actions_which_may_cause_further_events() ->
     assert lamp.machine.state is State.OFF
 
 
-def test_event_that_is_not_listed_changes_nothing() -> None:
+def test_unlisted_event_is_ignored() -> None:
     lamp = Lamp()
     assert lamp.machine.handle(Event.READY, 20) == ()
     assert (lamp.machine.state, lamp.seen) == (State.OFF, [])

@@ -12,17 +12,17 @@ class RecordedTargets(TargetController):
     """Flies nothing; it keeps what it was told, so that a test sees what the pilot wants."""
 
     def __init__(self) -> None:
-        self.told: FlyTarget | str = ""
+        self.last_command: FlyTarget | str = ""
         self.forgotten = 0
         self.climbed = 0.0
         self.adopted: TargetController | None = None
 
     def fly(self, state: FlightState, target: FlyTarget, dt: float) -> Guided:
-        self.told = target
+        self.last_command = target
         return self._guided(state)
 
     def take_off(self, state: FlightState, dt: float) -> Guided:
-        self.told, self.climbed = "take off", state.height
+        self.last_command, self.climbed = "take off", state.height
         return self._guided(state)
 
     @property
@@ -30,7 +30,7 @@ class RecordedTargets(TargetController):
         return self.climbed > 30.0
 
     def stand(self, state: FlightState) -> Guided:
-        self.told = "stand"
+        self.last_command = "stand"
         self.reset()
         return self._guided(state)
 

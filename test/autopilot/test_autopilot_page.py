@@ -29,22 +29,22 @@ PARAMETERS = [
 
 
 @pytest.mark.parametrize("parameter", PARAMETERS, ids=lambda parameter: parameter.name)
-def test_parameter_is_on_the_page_as_it_is_in_the_code(parameter: Parameter) -> None:
+def test_documented_parameter_matches_code(parameter: Parameter) -> None:
     row = f"| `{parameter.name}` | {parameter.default:g} | {parameter.unit} | {parameter.allowed} | {parameter.text} |"
     assert row in ROWS
 
 
-def test_page_lists_no_other_parameter_and_none_twice() -> None:
+def test_page_lists_each_parameter_exactly_once() -> None:
     assert len(ROWS) == len(PARAMETERS)
 
 
-def test_waypoint_file_of_the_page_can_be_flown() -> None:
+def test_documented_waypoint_file_is_flyable() -> None:
     text = PAGE.split("```yaml")[1].split("```")[0]
     path = planned_path(flight_plan(yaml.safe_load(text)))
     assert isinstance(path[-1], Arc)
 
 
-def test_examples_of_the_page_run(capsys: pytest.CaptureFixture[str]) -> None:
+def test_documented_examples_run(capsys: pytest.CaptureFixture[str]) -> None:
     for example in PAGE.split("```python")[1:]:
         exec(compile(example.split("```")[0], "docs/autopilot.md", "exec"), {})
     assert capsys.readouterr().out.startswith("take off AttitudeCommand(")

@@ -55,7 +55,7 @@ def bits_of(seen: Observed) -> list[CageBit]:
     return [bit for bit in CageBit if bits >> bit & 1]
 
 
-def test_bits_are_numbered_as_on_the_page() -> None:
+def test_bit_numbers_match_documentation() -> None:
     order = [
         "Altitude",
         "Climb",
@@ -82,7 +82,7 @@ def test_bits_are_numbered_as_on_the_page() -> None:
     assert CageBit.ROLL == 9  # the page's own example: cage_triggered & (1 << 9)
 
 
-def test_plane_inside_the_cage_sets_no_bit() -> None:
+def test_plane_inside_cage_sets_no_bits() -> None:
     assert bits_of(INSIDE) == []
 
 
@@ -109,32 +109,32 @@ STATES: list[tuple[str, CageBit, dict[str, Any], dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("bit", "inside", "outside"), [row[1:] for row in STATES], ids=[row[0] for row in STATES])
-def test_bit_is_set_by_its_cause_alone(bit: CageBit, inside: dict[str, Any], outside: dict[str, Any]) -> None:
+def test_each_bit_is_set_only_by_its_own_cause(bit: CageBit, inside: dict[str, Any], outside: dict[str, Any]) -> None:
     assert bits_of(observed(INSIDE, **inside)) == []
     assert bits_of(observed(INSIDE, **outside)) == [bit]
 
 
-def test_lost_transmitter_sets_its_bit_only_if_a_parameter_says_so() -> None:
+def test_rc_loss_sets_its_bit_only_when_configured() -> None:
     assert cage(cage_handheld_lost_comm=False).of_state(observed(INSIDE, rc_lost=True), 23.0) == 0
     assert not CAGE_PARAMETERS["cage_handheld_lost_comm"].default
 
 
-def test_hard_limits_come_on_top_of_the_soft_ones() -> None:
+def test_exceeding_hard_limit_also_sets_soft_limit_bit() -> None:
     assert bits_of(observed(INSIDE, position_ned=(0.0, 800.1, -100.0))) == [CageBit.RANGE_SOFT, CageBit.RANGE_HARD]
     assert bits_of(observed(INSIDE, battery_voltage=18.9)) == [CageBit.BATTERY_WARN, CageBit.BATTERY_EMERGENCY]
 
 
-def test_battery_that_has_not_been_measured_is_not_judged() -> None:
+def test_unmeasured_battery_sets_no_bits() -> None:
     assert bits_of(observed(INSIDE, battery_voltage=None)) == []
 
 
-def test_several_causes_set_several_bits() -> None:
+def test_multiple_causes_set_multiple_bits() -> None:
     seen = observed(INSIDE, roll=1.0, pitch=-1.0, gps_ok=False)
     assert bits_of(seen) == [CageBit.ROLL, CageBit.PITCH, CageBit.GPS_BAD]
     assert bit_names(cage().of_state(seen, 23.0)) == "roll, pitch, gps bad"
 
 
-def test_unspecified_has_no_meaning_here_and_is_never_set() -> None:
+def test_unspecified_bit_is_never_set() -> None:
     worst = observed(
         INSIDE,
         position_ned=(1e4, 1e4, 1e3),
@@ -188,7 +188,7 @@ TARGETS: list[tuple[FlyTarget, list[CageBit]]] = [
 
 
 @pytest.mark.parametrize(("asked", "exceeded"), TARGETS)
-def test_target_outside_the_cage_sets_the_bit_that_it_exceeds_and_that_of_targets(
+def test_target_outside_cage_sets_target_bit_and_bit_of_exceeded_limit(
     asked: FlyTarget, exceeded: list[CageBit]
 ) -> None:
     bits = cage().of_target(asked)
@@ -196,7 +196,7 @@ def test_target_outside_the_cage_sets_the_bit_that_it_exceeds_and_that_of_target
 
 
 @pytest.mark.parametrize("limit", CAGE_LIMITS, ids=lambda limit: limit.name)
-def test_limit_is_that_of_its_parameter(limit: Any) -> None:
+def test_each_limit_comes_from_its_parameter(limit: Any) -> None:
     value = LIMITS[limit.name]
     beyond, within = value + limit.sign * 0.01, value - limit.sign * 0.01
     assert cage().exceeded({limit.quantity: beyond}) >> limit.bit & 1
@@ -206,7 +206,7 @@ def test_limit_is_that_of_its_parameter(limit: Any) -> None:
     assert moved.limits[limit.name] == value + limit.sign * 0.02
 
 
-def test_every_limit_of_the_page_is_a_parameter_with_text_and_unit() -> None:
+def test_every_documented_limit_is_a_parameter_with_description_and_unit() -> None:
     page = [
         "cage_altitude_maximum",
         "cage_altitude_minimum",
@@ -238,7 +238,7 @@ def test_every_limit_of_the_page_is_a_parameter_with_text_and_unit() -> None:
         ("cage_battery_emergency", "cage_battery_warn"),
     ],
 )
-def test_bounds_that_leave_nothing_between_them_are_refused(low: str, high: str) -> None:
+def test_empty_bounds_are_rejected(low: str, high: str) -> None:
     assert cage(**{low: 1.0, high: 1.0}).limits[low] == 1.0
     with pytest.raises(ParameterError, match=f"'{low}' and '{high}': 1.1 and 1 given; allowed: the second not below"):
         cage(**{low: 1.1, high: 1.0})

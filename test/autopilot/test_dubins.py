@@ -34,7 +34,7 @@ def flown_to(path: DubinsPath, start: tuple[float, float], course: float) -> tup
 
 @given(angles, angles, angles, st.floats(3.0, 20.0), st.sampled_from(sorted(CASES)))
 @settings(max_examples=300, deadline=None)
-def test_each_of_the_four_paths_ends_where_and_how_it_shall(
+def test_each_dubins_path_reaches_goal_position_and_course(
     bearing: float, start_course: float, end_course: float, apart: float, case: str
 ) -> None:
     end = (10.0 + apart * RADIUS * math.cos(bearing), -20.0 + apart * RADIUS * math.sin(bearing))
@@ -52,7 +52,7 @@ def test_each_of_the_four_paths_ends_where_and_how_it_shall(
 
 @given(angles, angles, angles, st.floats(4.5, 20.0))
 @settings(max_examples=200, deadline=None)
-def test_the_shortest_is_chosen_and_not_shorter_than_the_straight_way(
+def test_shortest_path_is_chosen_and_is_no_shorter_than_straight_line(
     bearing: float, start_course: float, end_course: float, apart: float
 ) -> None:
     end = (apart * RADIUS * math.cos(bearing), apart * RADIUS * math.sin(bearing))
@@ -64,7 +64,7 @@ def test_the_shortest_is_chosen_and_not_shorter_than_the_straight_way(
 
 @given(angles, angles, angles, st.floats(3.001, 20.0))
 @settings(max_examples=100, deadline=None)
-def test_a_path_and_its_mirror_image_and_its_way_back_are_of_one_length(
+def test_mirrored_and_reversed_paths_have_equal_length(
     bearing: float, start_course: float, end_course: float, apart: float
 ) -> None:
     north, east = apart * RADIUS * math.cos(bearing), apart * RADIUS * math.sin(bearing)
@@ -88,7 +88,7 @@ def test_a_path_and_its_mirror_image_and_its_way_back_are_of_one_length(
         (0.0, (100.0, -300.0), 0.0, "LSR", 200.0 + math.pi * 50.0),
     ],
 )
-def test_lengths_that_can_be_read_off_a_drawing(
+def test_path_length_matches_hand_calculation(
     start_course: float, end: tuple[float, float], end_course: float, case: str | None, length: float
 ) -> None:
     path = shortest_dubins_path((0.0, 0.0), start_course, end, end_course, RADIUS)
@@ -97,7 +97,7 @@ def test_lengths_that_can_be_read_off_a_drawing(
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_no_way_found_by_trial_is_shorter(seed: int) -> None:
+def test_exhaustive_search_finds_no_shorter_path(seed: int) -> None:
     """All paths of turn, straight, turn on a grid of angles that end at the goal: none beats the formula's."""
     start_course, end_course, bearing = 0.9 * seed, 2.1 - 1.3 * seed, 0.7 * seed
     end = (4.0 * RADIUS * math.cos(bearing), 4.0 * RADIUS * math.sin(bearing))
@@ -122,6 +122,6 @@ def test_no_way_found_by_trial_is_shorter(seed: int) -> None:
     assert best == pytest.approx(found, abs=1.0)
 
 
-def test_places_closer_than_three_radii_are_refused_with_the_distance() -> None:
+def test_points_closer_than_three_radii_are_rejected_with_distance() -> None:
     with pytest.raises(UnreachableError, match=r"149\.0 m apart; allowed for turns of 50 m: at least 3 radii, 150 m"):
         shortest_dubins_path((0.0, 0.0), 0.0, (149.0, 0.0), 0.0, RADIUS)

@@ -68,7 +68,7 @@ def rms(values: np.ndarray) -> float:
 
 
 @pytest.mark.parametrize("name", ["anaconda", "aerosonde"])
-def test_circuit_in_turbulent_wind_is_flown_to_within_metres(name: str) -> None:
+def test_circuit_in_turbulence_is_tracked_within_metres(name: str) -> None:
     flight = Flight(name, wind=BREEZE).fly(FixedwingPhase.DONE)
     across, height = flight.errors()
     # Seen: 0.6 m and 0.9 m RMS, 3.5 m and 4.3 m at most (turns at 45 degrees of bank; the end of the climb-out).
@@ -87,7 +87,7 @@ def test_circuit_in_turbulent_wind_is_flown_to_within_metres(name: str) -> None:
 
 
 @pytest.mark.parametrize("path_type", ["line", "dubins"])
-def test_the_other_kinds_of_path_are_flown_too(path_type: str) -> None:
+def test_other_path_types_are_flown(path_type: str) -> None:
     places = ((400.0, 0.0, -50.0), (400.0, 300.0, -50.0), (0.0, 300.0, -60.0))
     plan = FlightPlan(tuple(Waypoint(place, 18.0) for place in places), path_type, 70.0, Loiter(70.0, 0.3, -1))
     across, height = Flight("anaconda", plan).fly(FixedwingPhase.DONE).errors()
@@ -96,7 +96,7 @@ def test_the_other_kinds_of_path_are_flown_too(path_type: str) -> None:
     assert rms(height) < 2.0
 
 
-def test_take_off_keeps_to_the_runway_in_a_cross_wind_and_climbs_out_level() -> None:
+def test_take_off_tracks_runway_in_crosswind_and_climbs_out_wings_level() -> None:
     flight = Flight("anaconda", wind=BREEZE).fly(FixedwingPhase.WAYPOINTS)
     ground = [state for state, _, phase in flight.rows if phase is FixedwingPhase.TAKE_OFF]
     # The rudder does not hold the nose against 5 m/s across before there is airspeed: seen 12 m.
@@ -105,7 +105,7 @@ def test_take_off_keeps_to_the_runway_in_a_cross_wind_and_climbs_out_level() -> 
     assert max(abs(state.roll) for state, _, _ in flight.rows) < math.radians(20.0)
 
 
-def test_after_its_mission_it_goes_on_circling_at_its_height() -> None:
+def test_aircraft_keeps_circling_at_altitude_after_mission() -> None:
     flight = Flight("anaconda").fly(FixedwingPhase.DONE)
     flight.rows.clear()
     for _ in range(1500):
@@ -116,7 +116,7 @@ def test_after_its_mission_it_goes_on_circling_at_its_height() -> None:
     assert all(abs(state.position_ned[2] - wanted[2]) < 2.0 for state, wanted, _ in flight.rows)
 
 
-def test_a_refused_plan_leaves_the_present_one_in_force() -> None:
+def test_rejected_plan_leaves_current_plan_active() -> None:
     flight = Flight("anaconda").fly(FixedwingPhase.WAYPOINTS)
     path = flight.mission.path
     near = tuple(Waypoint(place, 18.0) for place in ((0.0, 0.0, -50.0), (0.0, 50.0, -50.0)))
@@ -126,7 +126,7 @@ def test_a_refused_plan_leaves_the_present_one_in_force() -> None:
     assert flight.mission.phase is FixedwingPhase.WAYPOINTS
 
 
-def test_another_plan_in_the_air_is_flown_from_where_the_aircraft_is() -> None:
+def test_new_plan_in_flight_starts_from_current_position() -> None:
     flight = Flight("anaconda").fly(FixedwingPhase.WAYPOINTS)
     places = ((300.0, 150.0, -50.0), (300.0, -250.0, -50.0))
     plan = FlightPlan(tuple(Waypoint(place, 18.0) for place in places), "dubins", 70.0, Loiter(70.0, 0.1))
@@ -137,7 +137,7 @@ def test_another_plan_in_the_air_is_flown_from_where_the_aircraft_is() -> None:
     assert math.dist(flight.state.position_ned[:2], places[-1][:2]) < 80.0
 
 
-def test_an_aircraft_that_flies_already_joins_the_path_without_a_take_off() -> None:
+def test_airborne_aircraft_joins_path_without_take_off() -> None:
     flight = Flight("anaconda")
     flight.aircraft.place((0.0, 0.0, -60.0), 18.0, 0.0, 0.0)
     flight.mission.start(flight.state)
@@ -177,7 +177,7 @@ def flown(
     return one.fly(state, target, 0.01)
 
 
-def test_surfaces_move_towards_what_is_asked_for() -> None:
+def test_surfaces_deflect_towards_commanded_attitude() -> None:
     trim = flown(controller()).u
     # u[Qx] to the right; u[Qy] is a torque: positive lifts the nose.
     assert flown(controller(), course=0.5).u[3] > trim[3]
@@ -186,13 +186,13 @@ def test_surfaces_move_towards_what_is_asked_for() -> None:
     assert trim[0] == pytest.approx(0.603)
 
 
-def test_a_turn_along_a_curved_path_is_fed_forward() -> None:
+def test_path_curvature_is_fed_forward_to_bank() -> None:
     banked = LEVEL._replace(roll=math.atan(18.0**2 / 70.0 / 9.81))
     # In a coordinated turn of the path's curvature nothing is left to do for the ailerons.
     assert flown(controller(), banked, curvature=1.0 / 70.0).u[3] == pytest.approx(0.0, abs=1e-12)
 
 
-def test_zones_change_beyond_the_hold_zone_and_back_within_half_of_it() -> None:
+def test_zone_changes_have_hysteresis_of_half_the_hold_zone() -> None:
     one = controller(hold_zone=10.0)
     seen = []
     for height in (50.0, 59.0, 61.0, 56.0, 54.0, 41.0, 39.0, 44.0, 46.0):
@@ -202,14 +202,14 @@ def test_zones_change_beyond_the_hold_zone_and_back_within_half_of_it() -> None:
     assert seen == [hold, hold, climb, climb, hold, hold, descent, descent, hold]
 
 
-def test_what_is_not_finite_is_refused_and_changes_nothing() -> None:
+def test_non_finite_input_is_rejected_without_side_effects() -> None:
     one, other = controller(), controller()
     with pytest.raises(ValueError, match="not finite"):
         flown(one, LEVEL._replace(roll=math.nan), course=0.3)
     assert flown(one, course=0.3, height=52.0) == flown(other, course=0.3, height=52.0)
 
 
-def test_a_long_saturation_winds_no_integrator_up() -> None:
+def test_prolonged_saturation_causes_no_integrator_windup() -> None:
     one, fresh = controller(), controller()
     for _ in range(3000):
         flown(one, course=1.5)
@@ -221,7 +221,7 @@ def test_a_long_saturation_winds_no_integrator_up() -> None:
 
 
 @pytest.mark.parametrize(("name", "airspeed"), [("anaconda", 18.0), ("aerosonde", 22.0)])
-def test_gains_of_the_configuration_are_those_that_the_design_gives(name: str, airspeed: float) -> None:
+def test_configured_gains_match_design(name: str, airspeed: float) -> None:
     path = Path(__file__).parents[2] / "tools" / "design_autopilot_gains.py"
     spec = importlib.util.spec_from_file_location("design_autopilot_gains", path)
     assert spec is not None

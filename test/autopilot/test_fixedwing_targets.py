@@ -86,7 +86,7 @@ class Flight:
         ]
 
 
-def judge(flight: Flight, target: FlyTarget, gusty: bool) -> None:
+def assert_target_held(flight: Flight, target: FlyTarget, gusty: bool) -> None:
     """Each part of the target is held on the average of ten seconds."""
     lateral, speed, vertical = target.lateral, target.speed, target.vertical
     # The averages of gusts of 1 m/s; seen at most 0.1 m/s of airspeed.
@@ -121,7 +121,7 @@ def judge(flight: Flight, target: FlyTarget, gusty: bool) -> None:
     ids=["anaconda-calm", "anaconda-breeze", "aerosonde-breeze"],
 )
 @pytest.mark.parametrize("lateral", LATERALS, ids=lambda lateral: type(lateral).__name__)
-def test_every_combination_is_reached_held_and_left_without_a_jump(
+def test_every_target_combination_is_reached_held_and_left_smoothly(
     lateral: Lateral, name: str, wind: dict[str, Value]
 ) -> None:
     flight = Flight(name, wind)
@@ -130,13 +130,13 @@ def test_every_combination_is_reached_held_and_left_without_a_jump(
             vertical = AltitudeTarget(flight.state.height + 5.0)
         target = FlyTarget(lateral, speed, vertical)
         flight.fly(target, 40.0)
-        judge(flight, target, gusty=wind is BREEZE)
+        assert_target_held(flight, target, gusty=wind is BREEZE)
         surfaces = np.array([guided.u[3:6] for guided in flight.commands])
         # In 10 ms; by the slew limits 5 rad/s times 1.17 / 0.7 make 0.084 of the ailerons, and gusts some more.
         assert np.abs(np.diff(surfaces, axis=0)).max() < 0.2
 
 
-def test_a_target_that_jumps_five_times_a_second_is_survived_without_a_jump_of_surfaces() -> None:
+def test_target_jumping_at_5_hz_causes_no_surface_jumps() -> None:
     flight = Flight("anaconda", BREEZE)
     speeds: list[tuple[Speed, Vertical]] = [
         (AirspeedTarget(16.0), AltitudeTarget(HEIGHT + 60.0)),
@@ -153,10 +153,10 @@ def test_a_target_that_jumps_five_times_a_second_is_survived_without_a_jump_of_s
         assert np.abs(np.diff(surfaces, axis=0)).max() < 0.25
     target = FlyTarget(CourseTarget(1.2), AirspeedTarget(18.0), AltitudeTarget(HEIGHT))
     flight.fly(target, 40.0)
-    judge(flight, target, gusty=True)
+    assert_target_held(flight, target, gusty=True)
 
 
-def test_a_climb_beyond_its_power_is_flown_at_its_airspeed_as_far_as_it_goes() -> None:
+def test_climb_beyond_available_power_keeps_airspeed_and_climbs_at_limit() -> None:
     flight = Flight("aerosonde", CALM)
     course, airspeed = CourseTarget(0.0), AirspeedTarget(22.0)
     flight.fly(FlyTarget(course, airspeed, ClimbTarget(15.0)), 40.0)
@@ -170,7 +170,7 @@ def test_a_climb_beyond_its_power_is_flown_at_its_airspeed_as_far_as_it_goes() -
     assert flight.mean(lambda s: s.climb) == pytest.approx(1.0, abs=0.05)
 
 
-def test_a_sink_beyond_its_drag_is_flown_at_its_airspeed_as_far_as_it_goes() -> None:
+def test_descent_beyond_available_drag_keeps_airspeed_and_descends_at_limit() -> None:
     flight = Flight("anaconda", CALM).fly(FlyTarget(CourseTarget(0.0), AirspeedTarget(18.0), ClimbTarget(-9.0)), 30.0)
     assert flight.controller.zone is Zone.DESCENT
     assert flight.mean(lambda s: s.airspeed) == pytest.approx(18.0, abs=0.2)
@@ -185,14 +185,14 @@ def test_course_is_held_with_no_more_roll_than_its_limit() -> None:
 
 
 @pytest.mark.parametrize("name", ["anaconda", "aerosonde"])
-def test_an_airspeed_near_the_stall_is_not_flown(name: str) -> None:
+def test_airspeed_target_near_stall_is_raised_to_minimum(name: str) -> None:
     flight = Flight(name, CALM)
     flight.fly(FlyTarget(CourseTarget(0.0), AirspeedTarget(3.0), AltitudeTarget(HEIGHT)), 40.0)
     assert flight.mean(lambda s: s.airspeed) == pytest.approx(number(flight.values, "rotation_airspeed"), abs=0.1)
     assert flight.mean(lambda s: s.height) == pytest.approx(HEIGHT, abs=0.5)
 
 
-def test_a_heading_differs_from_the_course_by_the_wind() -> None:
+def test_heading_target_leaves_course_offset_by_wind() -> None:
     wind: dict[str, Value] = {"sim_has_wind": True, "use_random_wind": False, "steady_state_wind": [0.0, 4.0, 0.0]}
     target = FlyTarget(HeadingTarget(0.0), AirspeedTarget(18.0), AltitudeTarget(HEIGHT))
     flight = Flight("anaconda", wind).fly(target, 30.0)
@@ -201,7 +201,7 @@ def test_a_heading_differs_from_the_course_by_the_wind() -> None:
 
 
 @pytest.mark.parametrize("start", [(0.0, 0.0), (900.0, -500.0), (201.0, 101.0), (200.0, 260.0)])
-def test_a_place_is_circled_from_wherever_it_is_flown_to(start: tuple[float, float]) -> None:
+def test_position_target_is_circled_from_any_approach(start: tuple[float, float]) -> None:
     flight = Flight("anaconda", CALM)
     flight.aircraft.place((*start, -HEIGHT), 18.0, 2.0, 0.0)
     flight.fly(FlyTarget(PositionTarget(*CENTRE), AirspeedTarget(18.0), AltitudeTarget(HEIGHT)), 100.0)
@@ -214,7 +214,7 @@ def test_a_place_is_circled_from_wherever_it_is_flown_to(start: tuple[float, flo
 
 
 @pytest.mark.parametrize("name", ["anaconda", "aerosonde"])
-def test_it_takes_off_from_its_runway_and_flies_a_target_then(name: str) -> None:
+def test_aircraft_takes_off_from_runway_then_flies_target(name: str) -> None:
     flight = Flight(name, BREEZE)
     flight.aircraft = Aircraft(name, BREEZE)
     one, states = flight.controller, []
@@ -240,7 +240,7 @@ def test_it_takes_off_from_its_runway_and_flies_a_target_then(name: str) -> None
     assert flight.mean(lambda s: s.height) == pytest.approx(60.0, abs=1.0)
 
 
-def test_changed_parameters_carry_on_from_the_present_flight() -> None:
+def test_parameter_change_in_flight_is_bumpless() -> None:
     flight = Flight("anaconda", BREEZE)
     target = FlyTarget(PositionTarget(*CENTRE), AirspeedTarget(18.0), ClimbTarget(1.0))
     flight.fly(target, 20.0)

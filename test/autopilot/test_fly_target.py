@@ -29,7 +29,7 @@ SPEEDS: tuple[Speed, ...] = (AirspeedTarget(18.0), PitchTarget(0.05))
 VERTICALS: tuple[Vertical, ...] = (AltitudeTarget(50.0), ClimbTarget(-1.0), ThrottleTarget(0.0))
 
 
-def test_pitch_with_climb_alone_of_all_combinations_is_refused() -> None:
+def test_only_pitch_with_climb_rate_is_rejected() -> None:
     refused = []
     for lateral, speed, vertical in itertools.product(LATERALS, SPEEDS, VERTICALS):
         try:
@@ -49,6 +49,6 @@ def test_pitch_with_climb_alone_of_all_combinations_is_refused() -> None:
         (LATERALS[0], SPEEDS[0], ThrottleTarget(1.5), "throttle 1.5 given; allowed: from 0 to 1"),
     ],
 )
-def test_numbers_that_mean_nothing_are_refused(lateral: Lateral, speed: Speed, vertical: Vertical, text: str) -> None:
+def test_out_of_range_target_values_are_rejected(lateral: Lateral, speed: Speed, vertical: Vertical, text: str) -> None:
     with pytest.raises(TargetError, match=text):
         FlyTarget(lateral, speed, vertical)

@@ -51,7 +51,7 @@ def paired(name: str) -> dict[str, Value]:
     return {key: value for key, value in given.items() if key in GUIDED_MODE_PARAMETERS}
 
 
-class Day:
+class GuidedFlight:
     """An aircraft that stands armed at home, its pilot, and a program that streams `target` while there is one."""
 
     def __init__(self, name: str, wind: dict[str, Value], **parameters: Value) -> None:
@@ -115,62 +115,62 @@ class Day:
 
 
 @pytest.mark.parametrize("name", ["anaconda", "aerosonde"])
-def test_plane_takes_off_and_circles_home_inside_its_cage(name: str) -> None:
-    day = Day(name, BREEZE)
-    day.until(Mode.WAYPOINT)
-    day.fly(60.0)
-    day.seen.clear()
-    day.fly(60.0)
-    north, east, down = day.aircraft.state.position_ned
+def test_plane_takes_off_and_circles_home_inside_cage(name: str) -> None:
+    flight = GuidedFlight(name, BREEZE)
+    flight.until(Mode.WAYPOINT)
+    flight.fly(60.0)
+    flight.seen.clear()
+    flight.fly(60.0)
+    north, east, down = flight.aircraft.state.position_ned
     # 80 m are the radius of the circle; wind and the turns' overshoot take some.
     assert 60.0 < math.hypot(north, east) < 120.0
     assert -down == pytest.approx(60.0, abs=6.0)
-    assert set(day.seen) == {0}
+    assert set(flight.seen) == {0}
 
 
-def test_multirotor_does_by_the_same_commands_what_a_wing_does() -> None:
-    day = Day("multirotor", BREEZE)
-    day.until(Mode.WAYPOINT)
-    day.fly(15.0)
-    day.seen.clear()
-    day.fly(5.0)
-    assert math.dist(day.aircraft.state.position_ned, (0.0, 0.0, -15.0)) < 1.5
-    assert day.pilot.engage() == ""
-    day.target = FlyTarget(HeadingTarget(math.pi), AirspeedTarget(5.0), AltitudeTarget(20.0))
-    day.fly(8.0)
-    assert day.pilot.mode is Mode.PACKET_TARGET
-    day.target = FlyTarget(HeadingTarget(math.pi), AirspeedTarget(30.0), AltitudeTarget(20.0))
-    day.until(Mode.RETURN_HOME, limit_s=1.0)
-    assert day.pilot.triggered_last == 1 << CageBit.AIRSPEED | 1 << CageBit.TARGET
-    day.target = None
-    day.fly(25.0)
-    assert set(day.seen) <= {0, day.pilot.triggered_last}
-    assert math.dist(day.aircraft.state.position_ned, (0.0, 0.0, -15.0)) < 1.5
+def test_multirotor_follows_same_commands_as_fixed_wing() -> None:
+    flight = GuidedFlight("multirotor", BREEZE)
+    flight.until(Mode.WAYPOINT)
+    flight.fly(15.0)
+    flight.seen.clear()
+    flight.fly(5.0)
+    assert math.dist(flight.aircraft.state.position_ned, (0.0, 0.0, -15.0)) < 1.5
+    assert flight.pilot.engage() == ""
+    flight.target = FlyTarget(HeadingTarget(math.pi), AirspeedTarget(5.0), AltitudeTarget(20.0))
+    flight.fly(8.0)
+    assert flight.pilot.mode is Mode.PACKET_TARGET
+    flight.target = FlyTarget(HeadingTarget(math.pi), AirspeedTarget(30.0), AltitudeTarget(20.0))
+    flight.until(Mode.RETURN_HOME, limit_s=1.0)
+    assert flight.pilot.triggered_last == 1 << CageBit.AIRSPEED | 1 << CageBit.TARGET
+    flight.target = None
+    flight.fly(25.0)
+    assert set(flight.seen) <= {0, flight.pilot.triggered_last}
+    assert math.dist(flight.aircraft.state.position_ned, (0.0, 0.0, -15.0)) < 1.5
 
 
-def test_cage_is_broken_on_purpose_and_the_flight_goes_on_by_fly_engage() -> None:
-    day = Day("anaconda", BREEZE, cage_altitude_maximum=100.0)
-    day.until(Mode.WAYPOINT)
-    day.fly(20.0)
-    assert day.pilot.engage() == ""
-    day.target = UP
-    day.until(Mode.RETURN_HOME)
-    assert day.pilot.triggered_last == 1 << CageBit.ALTITUDE
-    assert 100.0 < day.aircraft.state.height < 101.0
-    assert not day.pilot.enabled
-    day.target = None
-    assert day.pilot.engage().startswith("fly_engage refused: outside the cage (altitude")
-    day.until_inside()
-    assert day.pilot.triggered_last == 1 << CageBit.ALTITUDE
-    assert day.pilot.engage() == ""
-    assert day.pilot.triggered_last == 0
-    day.target = SOUTH
-    day.fly(30.0)
-    state = day.aircraft.state
-    assert day.pilot.mode is Mode.PACKET_TARGET
+def test_flight_resumes_after_cage_breach_by_fly_engage() -> None:
+    flight = GuidedFlight("anaconda", BREEZE, cage_altitude_maximum=100.0)
+    flight.until(Mode.WAYPOINT)
+    flight.fly(20.0)
+    assert flight.pilot.engage() == ""
+    flight.target = UP
+    flight.until(Mode.RETURN_HOME)
+    assert flight.pilot.triggered_last == 1 << CageBit.ALTITUDE
+    assert 100.0 < flight.aircraft.state.height < 101.0
+    assert not flight.pilot.enabled
+    flight.target = None
+    assert flight.pilot.engage().startswith("fly_engage refused: outside the cage (altitude")
+    flight.until_inside()
+    assert flight.pilot.triggered_last == 1 << CageBit.ALTITUDE
+    assert flight.pilot.engage() == ""
+    assert flight.pilot.triggered_last == 0
+    flight.target = SOUTH
+    flight.fly(30.0)
+    state = flight.aircraft.state
+    assert flight.pilot.mode is Mode.PACKET_TARGET
     assert state.height == pytest.approx(80.0, abs=5.0)
     assert abs(math.remainder(state.yaw - math.pi, math.tau)) < math.radians(8.0)
-    assert day.refused == 0
+    assert flight.refused == 0
 
 
 @pytest.mark.parametrize("wind", [CALM, BREEZE], ids=["calm", "breeze"])
@@ -187,83 +187,83 @@ def test_cage_is_broken_on_purpose_and_the_flight_goes_on_by_fly_engage() -> Non
         ("multirotor", 5.0, 60.0, 40.0, 30.0),
     ],
 )
-def test_fly_to_passes_the_point_and_stays_about_it(
+def test_fly_to_passes_the_point_and_circles_it(
     name: str, airspeed: float, ahead: float, aside: float, height: float, wind: dict[str, Value]
 ) -> None:
-    day = Day(name, wind)
-    day.until(Mode.WAYPOINT)
-    day.fly(15.0)
-    state = day.aircraft.state
+    flight = GuidedFlight(name, wind)
+    flight.until(Mode.WAYPOINT)
+    flight.fly(15.0)
+    state = flight.aircraft.state
     cos, sin = math.cos(state.course), math.sin(state.course)
     north, east, _ = state.position_ned
     point = (north + ahead * cos - aside * sin, east + ahead * sin + aside * cos, -height)
     place = FlyTarget(PositionTarget(*point[:2]), AirspeedTarget(airspeed), AltitudeTarget(height))
-    assert day.pilot.fly_to(place) == ""
+    assert flight.pilot.fly_to(place) == ""
     nearest = math.inf
     # 400 m at 15 m/s, and two approaches.
     for _ in range(round(75.0 / PERIOD_S)):
-        day.step()
-        nearest = min(nearest, math.dist(day.aircraft.state.position_ned, point))
+        flight.step()
+        nearest = min(nearest, math.dist(flight.aircraft.state.position_ned, point))
     assert nearest < 10.0
     # The radius of the circle and what gusts add; a multirotor hovers.
-    day.fly(30.0)
+    flight.fly(30.0)
     farthest = 1.5 if name == "multirotor" else 120.0
     for _ in range(round(10.0 / PERIOD_S)):
-        day.step()
-        assert math.dist(day.aircraft.state.position_ned[:2], point[:2]) < farthest
+        flight.step()
+        assert math.dist(flight.aircraft.state.position_ned[:2], point[:2]) < farthest
 
 
 @pytest.mark.parametrize(("ahead", "aside"), [(300.0, 200.0), (0.0, 30.0), (-100.0, 0.0), (0.0, -120.0)])
 def test_single_waypoint_is_passed_wherever_it_lies(ahead: float, aside: float) -> None:
-    day = Day("anaconda", CALM)
-    day.until(Mode.WAYPOINT)
-    day.fly(15.0)
-    state = day.aircraft.state
+    flight = GuidedFlight("anaconda", CALM)
+    flight.until(Mode.WAYPOINT)
+    flight.fly(15.0)
+    state = flight.aircraft.state
     cos, sin = math.cos(state.course), math.sin(state.course)
     north, east, _ = state.position_ned
     point = (north + ahead * cos - aside * sin, east + ahead * sin + aside * cos, -60.0)
-    day.pilot.add_waypoint(RouteWaypoint(1, -1, point, 18.0))
-    day.pilot.fly_to_waypoint(1)
+    flight.pilot.add_waypoint(RouteWaypoint(1, -1, point, 18.0))
+    flight.pilot.fly_to_waypoint(1)
     nearest = math.inf
     for _ in range(round(60.0 / PERIOD_S)):
-        day.step()
-        nearest = min(nearest, math.dist(day.aircraft.state.position_ned, point))
+        flight.step()
+        nearest = min(nearest, math.dist(flight.aircraft.state.position_ned, point))
     assert nearest < 10.0
-    assert math.dist(day.aircraft.state.position_ned[:2], point[:2]) < 120.0
+    assert math.dist(flight.aircraft.state.position_ned[:2], point[:2]) < 120.0
 
 
-def test_stream_that_falls_silent_ends_over_home() -> None:
-    day = Day("anaconda", CALM)
-    day.until(Mode.WAYPOINT)
-    day.fly(20.0)
-    day.pilot.engage()
-    day.target = SOUTH
-    day.fly(20.0)
-    day.target = None
-    day.until(Mode.RETURN_HOME, limit_s=2.1)
-    assert day.pilot.triggered_last == 1 << CageBit.PACKET_TIMEOUT_FOR_SELECTED_MODE
-    day.fly(90.0)
-    north, east, _ = day.aircraft.state.position_ned
+def test_interrupted_target_stream_ends_circling_home() -> None:
+    flight = GuidedFlight("anaconda", CALM)
+    flight.until(Mode.WAYPOINT)
+    flight.fly(20.0)
+    flight.pilot.engage()
+    flight.target = SOUTH
+    flight.fly(20.0)
+    flight.target = None
+    flight.until(Mode.RETURN_HOME, limit_s=2.1)
+    assert flight.pilot.triggered_last == 1 << CageBit.PACKET_TIMEOUT_FOR_SELECTED_MODE
+    flight.fly(90.0)
+    north, east, _ = flight.aircraft.state.position_ned
     assert math.hypot(north, east) < 120.0
 
 
-def test_waypoints_and_fly_take_turns_in_one_mission() -> None:
-    day = Day("anaconda", BREEZE, lost_signal_mode="waypoint")
-    day.until(Mode.WAYPOINT)
+def test_waypoints_and_fly_alternate_in_one_mission() -> None:
+    flight = GuidedFlight("anaconda", BREEZE, lost_signal_mode="waypoint")
+    flight.until(Mode.WAYPOINT)
     for number, (north, east) in enumerate(((300.0, 0.0), (300.0, 300.0), (0.0, 300.0)), start=1):
-        assert day.pilot.add_waypoint(RouteWaypoint(number, number + 1, (north, east, -70.0), 18.0)) == ""
-    day.pilot.engage()
-    day.pilot.fly_to_waypoint(1)
-    day.fly(20.0)
-    day.target = SOUTH
-    day.fly(5.0)
-    assert day.pilot.mode is Mode.PACKET_TARGET
-    day.target = None
-    assert day.pilot.fly_to_waypoint(2) == ""
-    day.fly(90.0)
-    assert (day.pilot.mode, day.pilot.enabled) == (Mode.WAYPOINT, True)
-    assert day.pilot.variables()["waypoint_id"] == 3.0
-    north, east, down = day.aircraft.state.position_ned
+        assert flight.pilot.add_waypoint(RouteWaypoint(number, number + 1, (north, east, -70.0), 18.0)) == ""
+    flight.pilot.engage()
+    flight.pilot.fly_to_waypoint(1)
+    flight.fly(20.0)
+    flight.target = SOUTH
+    flight.fly(5.0)
+    assert flight.pilot.mode is Mode.PACKET_TARGET
+    flight.target = None
+    assert flight.pilot.fly_to_waypoint(2) == ""
+    flight.fly(90.0)
+    assert (flight.pilot.mode, flight.pilot.enabled) == (Mode.WAYPOINT, True)
+    assert flight.pilot.variables()["waypoint_id"] == 3.0
+    north, east, down = flight.aircraft.state.position_ned
     assert math.hypot(north, east - 300.0) < 120.0
     assert -down == pytest.approx(70.0, abs=6.0)
 
@@ -272,17 +272,17 @@ LATERAL = (HeadingTarget(1.0), RollTarget(0.3), PositionTarget(100.0, 100.0))
 VERTICAL = (AltitudeTarget(80.0), ThrottleTarget(0.6))
 
 
-def test_targets_of_all_kinds_streamed_one_after_the_other_stay_inside_the_cage() -> None:
-    day = Day("anaconda", CALM)
-    day.until(Mode.WAYPOINT)
-    day.fly(20.0)
-    day.pilot.engage()
-    day.seen.clear()
+def test_streamed_targets_of_every_kind_stay_inside_cage() -> None:
+    flight = GuidedFlight("anaconda", CALM)
+    flight.until(Mode.WAYPOINT)
+    flight.fly(20.0)
+    flight.pilot.engage()
+    flight.seen.clear()
     for lateral in LATERAL:
         for speed in (AirspeedTarget(19.0), PitchTarget(0.05)):
             for vertical in VERTICAL:
-                day.target = FlyTarget(lateral, speed, vertical)
-                day.fly(3.0)
-    assert {bit_names(bits) for bits in day.seen} == {""}
-    assert day.pilot.mode is Mode.PACKET_TARGET
-    assert day.refused == 0
+                flight.target = FlyTarget(lateral, speed, vertical)
+                flight.fly(3.0)
+    assert {bit_names(bits) for bits in flight.seen} == {""}
+    assert flight.pilot.mode is Mode.PACKET_TARGET
+    assert flight.refused == 0

@@ -42,22 +42,22 @@ class Flown:
     def __init__(self, **parameters: Any) -> None:
         self.controller = RecordedTargets()
         self.pilot = GuidedModeSupervisor(GUIDED_MODE_PARAMETERS.checked(parameters), self.controller)
-        self.seen = INSIDE
+        self.observation = INSIDE
 
     @property
     def mode(self) -> Mode:
         return self.pilot.mode
 
-    def sees(self, **changed: Any) -> Guided | None:
+    def observe(self, **changed: Any) -> Guided | None:
         """One command period later, with what is changed of the state or of all else."""
-        self.seen = observed(self.seen, time_s=self.seen.time_s + DT, **changed)
-        return self.pilot.update(self.seen, DT)
+        self.observation = observed(self.observation, time_s=self.observation.time_s + DT, **changed)
+        return self.pilot.update(self.observation, DT)
 
     def wait(self, seconds: float) -> None:
         """So much time goes by; a ground station is heard all along."""
         for _ in range(round(seconds / DT)):
             self.pilot.note_packet()
-            self.sees()
+            self.observe()
 
     def fly(self, target: FlyTarget, seconds: float) -> list[str]:
         """Stream a target at 5 Hz."""
@@ -72,19 +72,19 @@ def in_mode(mode: Mode, **parameters: Any) -> Flown:
     """A plane that has come to a mode in the way a user would bring it there."""
     flown = Flown(**parameters)
     if mode is Mode.STANDBY:
-        flown.sees(armed=False, **ON_GROUND)
+        flown.observe(armed=False, **ON_GROUND)
     elif mode is Mode.MANUAL:
-        flown.sees(override=True)
+        flown.observe(override=True)
     elif mode is Mode.TAKE_OFF:
-        flown.sees(**ON_GROUND)
+        flown.observe(**ON_GROUND)
     else:
-        flown.sees()
+        flown.observe()
         if mode in (Mode.PACKET_TARGET, Mode.RETURN_HOME):
             assert flown.pilot.engage() == ""
             assert flown.pilot.fly(AHEAD) == ""
         if mode is Mode.RETURN_HOME:
             assert flown.pilot.disengage() == ""
-        flown.sees()
+        flown.observe()
     assert flown.mode is mode
     return flown
 
@@ -93,7 +93,7 @@ STEADY = [mode for mode in Mode if mode is not Mode.LOST_SIGNAL]
 IN_THE_AIR = [Mode.WAYPOINT, Mode.PACKET_TARGET, Mode.RETURN_HOME]
 
 
-def test_numbers_of_the_modes_are_those_of_the_page_where_it_has_any() -> None:
+def test_mode_numbers_match_documentation() -> None:
     assert {mode.value: mode.label for mode in Mode} == {
         0: "standby",
         1: "manual",
@@ -105,16 +105,16 @@ def test_numbers_of_the_modes_are_those_of_the_page_where_it_has_any() -> None:
     }
 
 
-HAPPENINGS = {
-    Event.OVERRIDE_ON: lambda flown: flown.sees(override=True),
-    Event.DISARMED: lambda flown: flown.sees(override=False, armed=False),
-    Event.ON_GROUND: lambda flown: flown.sees(override=False, armed=True, **ON_GROUND),
-    Event.IN_AIR: lambda flown: flown.sees(override=False, armed=True, **CRUISE._asdict()),
-    Event.HIGH_ENOUGH: lambda flown: flown.sees(position_ned=(0.0, 0.0, -31.0)),
+STIMULI = {
+    Event.OVERRIDE_ON: lambda flown: flown.observe(override=True),
+    Event.DISARMED: lambda flown: flown.observe(override=False, armed=False),
+    Event.ON_GROUND: lambda flown: flown.observe(override=False, armed=True, **ON_GROUND),
+    Event.IN_AIR: lambda flown: flown.observe(override=False, armed=True, **CRUISE._asdict()),
+    Event.HIGH_ENOUGH: lambda flown: flown.observe(position_ned=(0.0, 0.0, -31.0)),
     Event.FLY: lambda flown: flown.pilot.engage() or flown.pilot.fly(AHEAD),
     Event.WAYPOINT_COMMAND: lambda flown: flown.pilot.fly_to(PLACE),
     Event.TARGET_OUTSIDE: lambda flown: flown.pilot.engage() or flown.pilot.fly(TOO_STEEP),
-    Event.CAGE_LEFT: lambda flown: flown.sees(roll=1.5),
+    Event.CAGE_LEFT: lambda flown: flown.observe(roll=1.5),
     Event.DISENGAGED: lambda flown: flown.pilot.disengage(),
     Event.ENGAGED: lambda flown: flown.pilot.engage(),
 }
@@ -136,13 +136,13 @@ def after(mode: Mode, event: Event, lost_signal_mode: str) -> Mode:
     [(mode, event) for mode in STEADY for event in TRANSITIONS[mode]],
     ids=lambda item: item.name.lower(),
 )
-def test_every_transition_of_the_table_is_made(mode: Mode, event: Event, lost_signal_mode: str) -> None:
+def test_every_transition_in_table_is_taken(mode: Mode, event: Event, lost_signal_mode: str) -> None:
     if mode is Mode.RETURN_HOME and lost_signal_mode == "waypoint":
         flown = in_mode(mode, lost_signal_mode="return_home")
         flown.pilot.configure(GUIDED_MODE_PARAMETERS.checked({"lost_signal_mode": "waypoint"}), flown.controller)
     else:
         flown = in_mode(mode, lost_signal_mode=lost_signal_mode)
-    HAPPENINGS[event](flown)
+    STIMULI[event](flown)
     assert flown.mode is after(mode, event, lost_signal_mode)
 
 
@@ -152,55 +152,55 @@ _RISING = {"position_ned": (0.0, 0.0, -20.0)}
 
 @pytest.mark.parametrize(
     ("mode", "event"),
-    [(mode, event) for mode in STEADY for event in HAPPENINGS if event not in TRANSITIONS[mode]],
+    [(mode, event) for mode in STEADY for event in STIMULI if event not in TRANSITIONS[mode]],
     ids=lambda item: item.name.lower(),
 )
-def test_no_other_event_leads_out_of_a_mode(mode: Mode, event: Event) -> None:
+def test_unlisted_events_do_not_change_mode(mode: Mode, event: Event) -> None:
     # A cage that holds a plane on the ground, too.
     flown = in_mode(mode, cage_altitude_minimum=-10.0, cage_airspeed_min=0.0)
     if event in (Event.FLY, Event.TARGET_OUTSIDE):
         flown.pilot.fly(AHEAD if event is Event.FLY else TOO_STEEP)
     elif (mode, event) == (Mode.TAKE_OFF, Event.IN_AIR):
-        flown.sees(**_RISING)
+        flown.observe(**_RISING)
     else:
-        HAPPENINGS[event](flown)
+        STIMULI[event](flown)
     assert flown.mode is mode
 
 
-def test_plane_armed_on_the_ground_takes_off_and_waits_near_home() -> None:
+def test_plane_armed_on_ground_takes_off_and_loiters_near_home() -> None:
     flown = in_mode(Mode.STANDBY)
-    assert flown.controller.told == "stand"
-    flown.sees(armed=True)
-    assert (flown.mode, flown.controller.told) == (Mode.TAKE_OFF, "take off")
-    flown.sees(position_ned=(50.0, 0.0, -25.0))
+    assert flown.controller.last_command == "stand"
+    flown.observe(armed=True)
+    assert (flown.mode, flown.controller.last_command) == (Mode.TAKE_OFF, "take off")
+    flown.observe(position_ned=(50.0, 0.0, -25.0))
     assert flown.mode is Mode.TAKE_OFF
-    flown.sees(position_ned=(90.0, 0.0, -31.0))
-    flown.sees()
-    assert (flown.mode, flown.controller.told) == (Mode.WAYPOINT, HOME)
+    flown.observe(position_ned=(90.0, 0.0, -31.0))
+    flown.observe()
+    assert (flown.mode, flown.controller.last_command) == (Mode.WAYPOINT, HOME)
 
 
-def test_plane_handed_over_in_the_air_waits_near_home_without_a_take_off() -> None:
+def test_plane_handed_over_in_flight_loiters_near_home_without_take_off() -> None:
     flown = in_mode(Mode.MANUAL)
-    assert flown.sees() is None
-    flown.sees(override=False)
-    assert (flown.mode, flown.controller.told) == (Mode.WAYPOINT, HOME)
+    assert flown.observe() is None
+    flown.observe(override=False)
+    assert (flown.mode, flown.controller.last_command) == (Mode.WAYPOINT, HOME)
 
 
-def test_override_takes_the_plane_from_the_program_and_ends_fly() -> None:
+def test_rc_override_takes_control_from_client_and_ends_fly() -> None:
     flown = in_mode(Mode.PACKET_TARGET)
     before = flown.controller.forgotten
-    assert flown.sees(override=True) is None
+    assert flown.observe(override=True) is None
     assert flown.mode is Mode.MANUAL
     assert not flown.pilot.enabled
     assert flown.pilot.triggered_last == 0
     assert flown.controller.forgotten == before + 1
-    flown.sees(override=False)
+    flown.observe(override=False)
     assert flown.mode is Mode.WAYPOINT
 
 
-def test_lost_transmitter_leaves_programs_their_plane() -> None:
+def test_rc_loss_leaves_clients_in_control() -> None:
     flown = in_mode(Mode.PACKET_TARGET)
-    flown.sees(rc_lost=True)
+    flown.observe(rc_lost=True)
     assert flown.fly(AHEAD, 3.0) == [""] * 15
     assert flown.pilot.disengage() == ""
     assert flown.pilot.engage() == ""
@@ -208,26 +208,26 @@ def test_lost_transmitter_leaves_programs_their_plane() -> None:
     assert (flown.mode, flown.pilot.cage_triggered) == (Mode.PACKET_TARGET, 0)
 
 
-def test_override_counts_for_nothing_while_its_transmitter_is_not_heard() -> None:
+def test_rc_override_is_ignored_while_rc_is_lost() -> None:
     flown = in_mode(Mode.MANUAL)
-    flown.sees(rc_lost=True)
+    flown.observe(rc_lost=True)
     assert flown.mode is Mode.WAYPOINT
-    flown.sees(rc_lost=False)
+    flown.observe(rc_lost=False)
     assert flown.mode is Mode.MANUAL
 
 
 @pytest.mark.parametrize("mode", [mode for mode in STEADY if mode not in (Mode.WAYPOINT, Mode.PACKET_TARGET)])
-def test_waypoints_and_fly_are_taken_in_no_other_mode_than_3_and_24(mode: Mode) -> None:
+def test_waypoints_and_fly_are_accepted_only_in_modes_3_and_24(mode: Mode) -> None:
     flown = in_mode(mode)
-    told = flown.controller.told
+    last_command = flown.controller.last_command
     for answer in (flown.pilot.fly(AHEAD), flown.pilot.fly_to(PLACE), flown.pilot.fly_to_waypoint(12)):
         assert answer.endswith(f"refused: control_operate_mode is {mode.value} ({mode.label})")
-    flown.sees()
+    flown.observe()
     assert flown.mode is mode
-    assert flown.controller.told == told
+    assert flown.controller.last_command == last_command
 
 
-def test_no_command_but_disengage_is_taken_while_the_safety_pilot_flies() -> None:
+def test_only_disengage_is_accepted_while_safety_pilot_flies() -> None:
     pilot = in_mode(Mode.MANUAL).pilot
     waypoint = RouteWaypoint(12, -1, (0.0, 0.0, -80.0), 18.0)
     answers = [
@@ -247,24 +247,24 @@ def test_no_command_but_disengage_is_taken_while_the_safety_pilot_flies() -> Non
 def test_fly_before_engage_is_ignored() -> None:
     flown = in_mode(Mode.WAYPOINT)
     assert flown.pilot.fly(AHEAD) == "fly refused: ap_target_from_packet_enabled is 0; send fly_engage first"
-    flown.sees()
-    assert (flown.mode, flown.controller.told) == (Mode.WAYPOINT, HOME)
+    flown.observe()
+    assert (flown.mode, flown.controller.last_command) == (Mode.WAYPOINT, HOME)
 
 
-def test_streamed_targets_are_flown_each_at_once() -> None:
+def test_streamed_targets_take_effect_immediately() -> None:
     flown = in_mode(Mode.WAYPOINT)
     flown.pilot.engage()
     for degrees in range(0, 100, 10):
         target = FlyTarget(HeadingTarget(degrees / 57.3), AirspeedTarget(20.0), AltitudeTarget(100.0))
         assert flown.fly(target, 0.2) == [""]
-        assert flown.controller.told == target
+        assert flown.controller.last_command == target
     assert flown.mode is Mode.PACKET_TARGET
 
 
 @pytest.mark.parametrize(
     ("timeout", "lost", "mode"), [(2.0, "return_home", Mode.RETURN_HOME), (3.5, "waypoint", Mode.WAYPOINT)]
 )
-def test_deadman_ends_fly_when_no_command_comes_in_time(timeout: float, lost: str, mode: Mode) -> None:
+def test_deadman_ends_fly_after_command_timeout(timeout: float, lost: str, mode: Mode) -> None:
     flown = in_mode(Mode.PACKET_TARGET, ap_target_from_packet_timeout=timeout, lost_signal_mode=lost)
     assert flown.fly(AHEAD, 2.0 * timeout) == [""] * round(2.0 * timeout / 0.2)
     # The last command is 0.2 s old, and times are those of command periods.
@@ -279,12 +279,12 @@ def test_deadman_ends_fly_when_no_command_comes_in_time(timeout: float, lost: st
         if mode is Mode.WAYPOINT
         else "fly refused: control_operate_mode is 5 (return home)"
     )
-    flown.sees()
+    flown.observe()
     assert flown.pilot.cage_triggered == 0
-    assert flown.controller.told == HOME
+    assert flown.controller.last_command == HOME
 
 
-def test_deadman_waits_for_nothing_in_waypoint_mode() -> None:
+def test_deadman_is_inactive_in_waypoint_mode() -> None:
     flown = in_mode(Mode.WAYPOINT)
     flown.pilot.engage()
     flown.wait(30.0)
@@ -292,7 +292,7 @@ def test_deadman_waits_for_nothing_in_waypoint_mode() -> None:
     assert flown.fly(AHEAD, 0.2) == [""]
 
 
-def test_refused_targets_do_not_feed_the_deadman() -> None:
+def test_rejected_targets_do_not_reset_deadman() -> None:
     flown = in_mode(Mode.PACKET_TARGET, cage_range=100.0)
     other = in_mode(Mode.PACKET_TARGET)
     for _ in range(12):
@@ -305,17 +305,17 @@ def test_refused_targets_do_not_feed_the_deadman() -> None:
 
 @pytest.mark.parametrize("first_fly", [True, False])
 @pytest.mark.parametrize(("lost", "mode"), [("waypoint", Mode.WAYPOINT), ("return_home", Mode.RETURN_HOME)])
-def test_target_outside_the_cage_ends_fly_and_tells_which_limit(lost: str, mode: Mode, first_fly: bool) -> None:
+def test_target_outside_cage_ends_fly_and_reports_exceeded_limit(lost: str, mode: Mode, first_fly: bool) -> None:
     flown = in_mode(Mode.WAYPOINT if first_fly else Mode.PACKET_TARGET, lost_signal_mode=lost)
     flown.pilot.engage()
     bits = 1 << CageBit.ROLL | 1 << CageBit.TARGET
     assert flown.pilot.fly(TOO_STEEP) == "fly refused and switched off: outside the cage (roll, target)"
     assert flown.pilot.cage_triggered == bits
     assert (flown.mode, flown.pilot.enabled, flown.pilot.triggered_last) == (mode, False, bits)
-    flown.sees()
+    flown.observe()
     assert flown.pilot.cage_triggered == 0
     assert flown.pilot.triggered_last == bits
-    assert flown.controller.told == HOME
+    assert flown.controller.last_command == HOME
 
 
 CAUSES: dict[CageBit, dict[str, Any]] = {
@@ -334,16 +334,16 @@ CAUSES: dict[CageBit, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("bit", CAUSES, ids=lambda bit: bit.name.lower())
-def test_each_cause_ends_fly_is_kept_and_cleared_by_engage(bit: CageBit) -> None:
+def test_each_cage_breach_ends_fly_and_stays_latched_until_engage(bit: CageBit) -> None:
     flown = in_mode(Mode.PACKET_TARGET, cage_throttle_maximum=0.9, cage_handheld_lost_comm=True)
-    before = flown.seen
-    flown.sees(**CAUSES[bit])
+    before = flown.observation
+    flown.observe(**CAUSES[bit])
     assert flown.pilot.cage_triggered == flown.pilot.triggered_last == 1 << bit
     assert (flown.mode, flown.pilot.enabled) == (Mode.RETURN_HOME, False)
     assert flown.pilot.engage().startswith("fly_engage refused: outside the cage (")
     assert not flown.pilot.enabled
-    flown.seen = replace(before, time_s=flown.seen.time_s)
-    flown.sees()
+    flown.observation = replace(before, time_s=flown.observation.time_s)
+    flown.observe()
     assert (flown.pilot.cage_triggered, flown.pilot.triggered_last) == (0, 1 << bit)
     assert flown.pilot.engage() == ""
     assert (flown.mode, flown.pilot.enabled, flown.pilot.triggered_last) == (Mode.WAYPOINT, True, 0)
@@ -351,97 +351,97 @@ def test_each_cause_ends_fly_is_kept_and_cleared_by_engage(bit: CageBit) -> None
     assert flown.mode is Mode.PACKET_TARGET
 
 
-def test_hard_range_and_battery_levels_end_fly_with_the_soft_ones() -> None:
+def test_hard_range_and_battery_limits_end_fly_like_soft_limits() -> None:
     flown = in_mode(Mode.PACKET_TARGET)
-    flown.sees(position_ned=(0.0, 1600.0, -100.0))
+    flown.observe(position_ned=(0.0, 1600.0, -100.0))
     assert flown.pilot.triggered_last == 1 << CageBit.RANGE_SOFT | 1 << CageBit.RANGE_HARD
     flown = in_mode(Mode.PACKET_TARGET, cage_battery_warn=21.0, cage_battery_emergency=19.0)
-    flown.seen = replace(flown.seen, battery_voltage=20.0)
+    flown.observation = replace(flown.observation, battery_voltage=20.0)
     flown.fly(AHEAD, 20.0)
     assert flown.pilot.triggered_last == 1 << CageBit.BATTERY_WARN
     assert flown.pilot.cage_triggered == 1 << CageBit.BATTERY_WARN
-    flown.seen = replace(flown.seen, battery_voltage=18.0)
+    flown.observation = replace(flown.observation, battery_voltage=18.0)
     flown.wait(20.0)
     assert flown.pilot.cage_triggered == 1 << CageBit.BATTERY_WARN | 1 << CageBit.BATTERY_EMERGENCY
-    flown.seen = replace(flown.seen, battery_voltage=23.0)
+    flown.observation = replace(flown.observation, battery_voltage=23.0)
     flown.wait(20.0)
     assert flown.pilot.cage_triggered == 0
 
 
-def test_one_bad_reading_of_the_battery_is_noise() -> None:
+def test_single_low_battery_reading_is_ignored() -> None:
     flown = in_mode(Mode.PACKET_TARGET, cage_battery_warn=21.0)
-    flown.sees(battery_voltage=1.0)
-    flown.sees(battery_voltage=23.0)
+    flown.observe(battery_voltage=1.0)
+    flown.observe(battery_voltage=23.0)
     assert flown.pilot.enabled
 
 
-def test_cage_is_judged_in_every_mode() -> None:
+def test_cage_is_checked_in_every_mode() -> None:
     for mode in STEADY:
         flown = in_mode(mode)
-        flown.sees(pitch=-1.2)
+        flown.observe(pitch=-1.2)
         assert flown.pilot.cage_triggered >> CageBit.PITCH & 1
-        flown.sees(pitch=0.0)
+        flown.observe(pitch=0.0)
         assert not flown.pilot.cage_triggered >> CageBit.PITCH & 1
 
 
-def test_leaving_the_cage_on_waypoints_switches_fly_off_and_the_flight_goes_on() -> None:
+def test_leaving_cage_on_waypoints_disables_fly_and_flight_continues() -> None:
     flown = in_mode(Mode.WAYPOINT)
     flown.pilot.engage()
     flown.pilot.fly_to(PLACE)
-    flown.sees(roll=1.2)
+    flown.observe(roll=1.2)
     assert (flown.mode, flown.pilot.enabled, flown.pilot.triggered_last) == (Mode.WAYPOINT, False, 1 << CageBit.ROLL)
-    flown.sees(roll=0.0)
-    assert flown.controller.told == PLACE
+    flown.observe(roll=0.0)
+    assert flown.controller.last_command == PLACE
 
 
-def test_latch_holds_what_was_exceeded_first() -> None:
+def test_latch_keeps_first_exceeded_limit() -> None:
     flown = in_mode(Mode.PACKET_TARGET)
-    flown.sees(pitch=0.9)
-    flown.sees(pitch=0.0, airspeed=5.0)
+    flown.observe(pitch=0.9)
+    flown.observe(pitch=0.0, airspeed=5.0)
     assert flown.pilot.cage_triggered == 1 << CageBit.AIRSPEED
     assert flown.pilot.triggered_last == 1 << CageBit.PITCH
 
 
-def test_silence_of_all_ground_stations_sets_a_bit_until_a_packet_comes() -> None:
+def test_loss_of_all_ground_stations_sets_bit_until_next_packet() -> None:
     flown = in_mode(Mode.WAYPOINT, lost_comm_timeout=5.0)
     flown.pilot.note_packet()
     for _ in range(499):
-        flown.sees()
+        flown.observe()
     assert flown.pilot.cage_triggered == 0
     for _ in range(3):
-        flown.sees()
+        flown.observe()
     assert flown.pilot.cage_triggered == 1 << CageBit.PACKET_TIMEOUT_LOST_COMM
     assert flown.mode is Mode.WAYPOINT
     flown.pilot.note_packet()
     assert flown.pilot.engage() == ""
-    flown.sees()
+    flown.observe()
     assert flown.pilot.cage_triggered == 0
     assert flown.pilot.enabled
 
 
 @pytest.mark.parametrize("cause", ["nav_ok", "gps_ok"])
-def test_navigation_is_lost_when_attitude_or_position_has_been_so_for_a_while(cause: str) -> None:
+def test_navigation_is_lost_after_invalid_attitude_or_position_timeout(cause: str) -> None:
     flown = in_mode(Mode.WAYPOINT, nav_lost_timeout=3.0)
     nav_lost = 1 << CageBit.NAV_LOST
-    flown.sees(**{cause: False})
+    flown.observe(**{cause: False})
     flown.wait(2.9)
     assert not flown.pilot.cage_triggered & nav_lost
     flown.wait(0.2)
     assert flown.pilot.cage_triggered & nav_lost
-    flown.sees(**{cause: True})
+    flown.observe(**{cause: True})
     assert flown.pilot.cage_triggered == 0
 
 
-def test_attitude_that_is_doubted_for_a_moment_does_not_end_fly() -> None:
+def test_brief_attitude_dropout_does_not_end_fly() -> None:
     flown = in_mode(Mode.PACKET_TARGET)
     for _ in range(10):
-        flown.sees(nav_ok=False)
+        flown.observe(nav_ok=False)
         assert flown.fly(AHEAD, 1.0) == [""] * 5
-        flown.sees(nav_ok=True)
+        flown.observe(nav_ok=True)
     assert flown.pilot.enabled
 
 
-def test_disengage_goes_to_the_lost_signal_mode_at_once_and_latches_nothing() -> None:
+def test_disengage_enters_lost_signal_mode_at_once_without_latching() -> None:
     for lost, mode in (("return_home", Mode.RETURN_HOME), ("waypoint", Mode.WAYPOINT)):
         flown = in_mode(Mode.PACKET_TARGET, lost_signal_mode=lost)
         assert flown.pilot.disengage() == ""
@@ -449,29 +449,29 @@ def test_disengage_goes_to_the_lost_signal_mode_at_once_and_latches_nothing() ->
         assert flown.pilot.fly(AHEAD).startswith("fly refused")
 
 
-def test_lost_signal_mode_waypoint_goes_on_with_the_last_waypoint_command() -> None:
+def test_lost_signal_mode_waypoint_resumes_last_waypoint_command() -> None:
     flown = in_mode(Mode.WAYPOINT, lost_signal_mode="waypoint")
     flown.pilot.engage()
     flown.pilot.fly_to(PLACE)
     flown.fly(AHEAD, 1.0)
-    assert flown.controller.told == AHEAD
+    assert flown.controller.last_command == AHEAD
     flown.pilot.disengage()
-    flown.sees()
-    assert (flown.mode, flown.controller.told) == (Mode.WAYPOINT, PLACE)
+    flown.observe()
+    assert (flown.mode, flown.controller.last_command) == (Mode.WAYPOINT, PLACE)
 
 
-def test_return_home_forgets_the_last_waypoint_command() -> None:
+def test_return_home_discards_last_waypoint_command() -> None:
     flown = in_mode(Mode.WAYPOINT)
     flown.pilot.engage()
     flown.pilot.fly_to(PLACE)
     flown.fly(AHEAD, 1.0)
     flown.pilot.disengage()
     flown.pilot.engage()
-    flown.sees()
-    assert (flown.mode, flown.controller.told) == (Mode.WAYPOINT, HOME)
+    flown.observe()
+    assert (flown.mode, flown.controller.last_command) == (Mode.WAYPOINT, HOME)
 
 
-def test_waypoints_and_fly_are_interspersed_between_engage_and_disengage() -> None:
+def test_waypoints_and_fly_alternate_between_engage_and_disengage() -> None:
     flown = in_mode(Mode.WAYPOINT)
     pilot = flown.pilot
     assert pilot.add_waypoint(RouteWaypoint(1, -1, (400.0, 0.0, -100.0), 18.0)) == ""
@@ -484,13 +484,13 @@ def test_waypoints_and_fly_are_interspersed_between_engage_and_disengage() -> No
     assert flown.mode is Mode.PACKET_TARGET
     assert pilot.fly_to(PLACE) == ""
     flown.wait(10.0)
-    assert flown.controller.told == PLACE
+    assert flown.controller.last_command == PLACE
     assert flown.fly(AHEAD, 1.0) == [""] * 5
     assert pilot.disengage() == ""
     assert flown.mode is Mode.RETURN_HOME
 
 
-def test_waypoint_that_is_not_there_is_refused() -> None:
+def test_unknown_waypoint_is_rejected() -> None:
     flown = in_mode(Mode.PACKET_TARGET)
     flown.pilot.add_waypoint(RouteWaypoint(3, 4, (100.0, 0.0, -80.0), 18.0))
     flown.pilot.clear_waypoints()
@@ -501,7 +501,7 @@ def test_waypoint_that_is_not_there_is_refused() -> None:
 @pytest.mark.parametrize(
     ("height", "airspeed", "bit"), [(-150.0, 18.0, "altitude"), (80.0, 500.0, "airspeed"), (301.0, 18.0, "altitude")]
 )
-def test_fly_to_and_waypoints_outside_of_the_cage_are_refused_and_change_nothing(
+def test_fly_to_and_waypoints_outside_cage_are_rejected_and_change_nothing(
     height: float, airspeed: float, bit: str
 ) -> None:
     flown = in_mode(Mode.WAYPOINT)
@@ -510,12 +510,12 @@ def test_fly_to_and_waypoints_outside_of_the_cage_are_refused_and_change_nothing
     assert flown.pilot.fly_to(outside) == f"fly_to refused: outside the cage ({bit}, target)"
     waypoint = RouteWaypoint(5, -1, (50.0, 0.0, -height), airspeed)
     assert flown.pilot.add_waypoint(waypoint) == f"waypoint_add refused: outside the cage ({bit}, target)"
-    flown.sees()
-    assert (flown.mode, flown.pilot.cage_triggered, flown.controller.told) == (Mode.WAYPOINT, 0, PLACE)
+    flown.observe()
+    assert (flown.mode, flown.pilot.cage_triggered, flown.controller.last_command) == (Mode.WAYPOINT, 0, PLACE)
     assert not flown.pilot.has_waypoint(5)
 
 
-def test_buffer_has_an_end() -> None:
+def test_waypoint_buffer_is_bounded() -> None:
     pilot = in_mode(Mode.WAYPOINT).pilot
     for number in range(MOST_WAYPOINTS):
         assert pilot.add_waypoint(RouteWaypoint(number, -1, (0.0, 0.0, -80.0), 18.0)) == ""
@@ -523,9 +523,9 @@ def test_buffer_has_an_end() -> None:
     assert pilot.add_waypoint(RouteWaypoint(7, 8, (0.0, 0.0, -80.0), 18.0)) == ""
 
 
-def test_variables_tell_modes_bits_and_limits() -> None:
+def test_variables_report_modes_bits_and_limits() -> None:
     flown = in_mode(Mode.PACKET_TARGET, cage_roll_max=0.9)
-    flown.sees(roll=1.0)
+    flown.observe(roll=1.0)
     variables = flown.pilot.variables()
     limits = {limit.name for limit in CAGE_LIMITS}
     assert {name: value for name, value in variables.items() if name not in limits} == {
@@ -540,23 +540,23 @@ def test_variables_tell_modes_bits_and_limits() -> None:
     assert limits <= variables.keys()
 
 
-def test_changed_parameters_count_at_once_and_the_flight_goes_on() -> None:
+def test_parameter_changes_apply_immediately_in_flight() -> None:
     flown = in_mode(Mode.PACKET_TARGET)
     other = RecordedTargets()
     flown.pilot.configure(GUIDED_MODE_PARAMETERS.checked({"cage_altitude_maximum": 90.0}), other)
     assert other.adopted is flown.controller
-    flown.sees()
+    flown.observe()
     assert flown.pilot.triggered_last == 1 << CageBit.ALTITUDE
-    assert other.told == HOME
+    assert other.last_command == HOME
 
 
-def test_cage_without_an_inside_is_refused_and_the_one_before_stays() -> None:
+def test_empty_cage_is_rejected_and_previous_cage_stays_active() -> None:
     flown = in_mode(Mode.PACKET_TARGET)
     with pytest.raises(ParameterError, match="cage_altitude_minimum"):
         flown.pilot.configure(GUIDED_MODE_PARAMETERS.checked({"cage_altitude_maximum": 5.0}), RecordedTargets())
-    flown.sees()
+    flown.observe()
     assert flown.pilot.enabled
-    assert flown.controller.told == AHEAD
+    assert flown.controller.last_command == AHEAD
 
 
 @pytest.mark.parametrize(
@@ -568,18 +568,16 @@ def test_cage_without_an_inside_is_refused_and_the_one_before_stays() -> None:
         ({"home_airspeed": 9.0}, "airspeed"),
     ],
 )
-def test_home_outside_of_the_cage_is_refused_as_nobody_would_ever_come_back(
-    parameters: dict[str, float], bit: str
-) -> None:
+def test_home_outside_cage_is_rejected(parameters: dict[str, float], bit: str) -> None:
     with pytest.raises(ParameterError, match=rf"allowed: inside the cage; exceeded: {bit}"):
         Flown(**parameters)
 
 
-def test_time_that_goes_back_ends_nothing() -> None:
+def test_time_going_backwards_triggers_no_timeout() -> None:
     flown = in_mode(Mode.PACKET_TARGET)
     flown.wait(1.0)
-    flown.seen = replace(flown.seen, time_s=0.0)
-    flown.sees()
+    flown.observation = replace(flown.observation, time_s=0.0)
+    flown.observe()
     assert flown.mode is Mode.PACKET_TARGET
     flown.wait(1.9)
     assert flown.mode is Mode.PACKET_TARGET
@@ -587,8 +585,8 @@ def test_time_that_goes_back_ends_nothing() -> None:
     assert flown.pilot.triggered_last == 1 << CageBit.PACKET_TIMEOUT_FOR_SELECTED_MODE
 
 
-def test_state_that_is_not_finite_is_not_flown_and_changes_nothing() -> None:
+def test_non_finite_state_is_not_flown_and_changes_nothing() -> None:
     flown = in_mode(Mode.PACKET_TARGET)
-    assert flown.sees(airspeed=float("nan")) is None
+    assert flown.observe(airspeed=float("nan")) is None
     assert (flown.mode, flown.pilot.enabled) == (Mode.PACKET_TARGET, True)
-    assert flown.sees(airspeed=18.0) is not None
+    assert flown.observe(airspeed=18.0) is not None

@@ -40,46 +40,46 @@ changes = st.one_of(*(st.tuples(st.just(name), values) for name, values in {**fl
 places = st.tuples(st.floats(-2000.0, 2000.0), st.floats(-2000.0, 2000.0))
 
 
-class Afternoon(RuleBasedStateMachine):
+class SupervisorMachine(RuleBasedStateMachine):
     """A plane, a program that is not careful, and a safety pilot who is nervous."""
 
     def __init__(self) -> None:
         super().__init__()
         parameters: dict[str, Any] = {"ap_target_from_packet_timeout": 1.0, "lost_comm_timeout": 2.0}
         self.pilot = GuidedModeSupervisor(GUIDED_MODE_PARAMETERS.checked(parameters), RecordedTargets())
-        self.seen = INSIDE
+        self.observation = INSIDE
         self.before = self.pilot.mode
 
     @rule(changed=st.lists(changes, max_size=2), periods=st.sampled_from([1, 1, 1, 12]))
-    def goes_on(self, changed: list[tuple[str, Any]], periods: int) -> None:
-        self.seen = observed(self.seen, **dict(changed))
+    def advance(self, changed: list[tuple[str, Any]], periods: int) -> None:
+        self.observation = observed(self.observation, **dict(changed))
         for _ in range(periods):
             self._moved()
-            self.seen = observed(self.seen, time_s=self.seen.time_s + DT)
-            self.pilot.update(self.seen, DT)
+            self.observation = observed(self.observation, time_s=self.observation.time_s + DT)
+            self.pilot.update(self.observation, DT)
 
     @rule()
-    def recovers(self) -> None:
+    def recover(self) -> None:
         """Inside of the cage, in the air, in the program's hands."""
-        self.seen = observed(INSIDE, time_s=self.seen.time_s)
-        self.goes_on([], 1)
+        self.observation = observed(INSIDE, time_s=self.observation.time_s)
+        self.advance([], 1)
 
     @rule(height=st.sampled_from([0.2, 20.0, 40.0]))
-    def takes_off(self, height: float) -> None:
+    def take_off(self, height: float) -> None:
         """On the way from the ground, in the program's hands."""
-        self.seen = observed(INSIDE, time_s=self.seen.time_s, position_ned=(0.0, 0.0, -height))
-        self.goes_on([], 1)
+        self.observation = observed(INSIDE, time_s=self.observation.time_s, position_ned=(0.0, 0.0, -height))
+        self.advance([], 1)
 
     @rule(periods=st.integers(0, 3))
-    def streams(self, periods: int) -> None:
+    def stream_target(self, periods: int) -> None:
         """As a program should that has seen a cage_triggered of 0."""
-        self.recovers()
-        self.engages()
-        self.flies(1.0, 20.0, 1)
-        self.goes_on([], periods)
+        self.recover()
+        self.engage_fly()
+        self.send_fly(1.0, 20.0, 1)
+        self.advance([], periods)
 
     @rule()
-    def engages(self) -> None:
+    def engage_fly(self) -> None:
         self._moved()
         self.pilot.note_packet()
         refused = self.pilot.engage()
@@ -87,13 +87,13 @@ class Afternoon(RuleBasedStateMachine):
         assert refused or self.pilot.triggered_last == 0
 
     @rule()
-    def disengages(self) -> None:
+    def disengage_fly(self) -> None:
         self._moved()
         assert self.pilot.disengage() == ""
         assert not self.pilot.enabled
 
     @rule(heading=st.floats(-3.0, 3.0), airspeed=st.sampled_from([15.0, 20.0, 90.0]), times=st.integers(1, 3))
-    def flies(self, heading: float, airspeed: float, times: int) -> None:
+    def send_fly(self, heading: float, airspeed: float, times: int) -> None:
         for _ in range(times):
             self._moved()
             target = FlyTarget(HeadingTarget(heading), AirspeedTarget(airspeed), AltitudeTarget(80.0))
@@ -102,24 +102,24 @@ class Afternoon(RuleBasedStateMachine):
                 assert airspeed < 90.0
 
     @rule(place=places)
-    def flies_to(self, place: tuple[float, float]) -> None:
+    def fly_to_position(self, place: tuple[float, float]) -> None:
         self._moved()
         refused = self.pilot.fly_to(FlyTarget(PositionTarget(*place), AirspeedTarget(18.0), AltitudeTarget(80.0)))
         assert refused or self.pilot.mode is Mode.WAYPOINT
 
     @rule(number=st.integers(0, 4), after=st.integers(-1, 4), place=places)
-    def adds_a_waypoint(self, number: int, after: int, place: tuple[float, float]) -> None:
+    def append_waypoint(self, number: int, after: int, place: tuple[float, float]) -> None:
         self._moved()
         self.pilot.add_waypoint(RouteWaypoint(number, after, (*place, -80.0), 18.0))
 
     @rule(number=st.integers(0, 4))
-    def flies_waypoints(self, number: int) -> None:
+    def fly_waypoint_route(self, number: int) -> None:
         self._moved()
         refused = self.pilot.fly_to_waypoint(number)
         assert refused or self.pilot.mode is Mode.WAYPOINT
 
     @rule()
-    def clears_the_buffer(self) -> None:
+    def clear_waypoint_buffer(self) -> None:
         self._moved()
         self.pilot.clear_waypoints()
 
@@ -127,21 +127,21 @@ class Afternoon(RuleBasedStateMachine):
         self.before = self.pilot.mode
 
     @invariant()
-    def mode_is_one_to_which_the_table_leads(self) -> None:
+    def mode_is_reachable_by_the_table(self) -> None:
         assert self.pilot.mode in REACHED[self.before]
         assert self.pilot.mode is not Mode.LOST_SIGNAL
 
     @invariant()
-    def fly_is_taken_in_two_modes_alone_and_flown_only_while_it_is_taken(self) -> None:
+    def fly_is_accepted_only_in_two_modes_and_flown_only_while_accepted(self) -> None:
         assert not self.pilot.enabled or self.pilot.mode in (Mode.WAYPOINT, Mode.PACKET_TARGET)
         assert self.pilot.enabled or self.pilot.mode is not Mode.PACKET_TARGET
 
     @invariant()
-    def what_switched_fly_off_is_kept_until_it_is_engaged_again(self) -> None:
+    def cause_of_fly_ending_is_latched_until_next_engage(self) -> None:
         assert not (self.pilot.enabled and self.pilot.triggered_last)
 
     @invariant()
-    def bits_are_those_of_the_page(self) -> None:
+    def bits_match_documentation(self) -> None:
         for bits in (self.pilot.cage_triggered, self.pilot.triggered_last):
             assert 0 <= bits < 1 << len(CageBit)
             assert not bits >> CageBit.UNSPECIFIED & 1
@@ -153,7 +153,7 @@ class Afternoon(RuleBasedStateMachine):
         assert all(isinstance(value, float) for value in variables.values())
 
 
-TestAfternoon = Afternoon.TestCase
-TestAfternoon.settings = settings(
+TestSupervisorMachine = SupervisorMachine.TestCase
+TestSupervisorMachine.settings = settings(
     max_examples=60, stateful_step_count=40, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )

@@ -72,7 +72,7 @@ def held(
 REST = Motion(0.5, 0.0, 0.0, 0.0)
 
 
-def test_depth_and_yaw_settle_against_buoyancy_and_a_steady_moment() -> None:
+def test_depth_and_yaw_settle_despite_buoyancy_and_constant_moment() -> None:
     motions, _ = held(controller(), lambda t: HoldSetpoint(2.0, math.radians(100.0)), 60.0, REST)
     end = motions[-1]
     # The slowest pole is a tenth of the natural frequency: after 60 s e^-7 of the disturbance's effect is left.
@@ -82,7 +82,7 @@ def test_depth_and_yaw_settle_against_buoyancy_and_a_steady_moment() -> None:
     assert max(m.yaw for m in motions) < math.radians(104.0)
 
 
-def test_yaw_turns_the_short_way_through_south() -> None:
+def test_yaw_takes_shortest_turn_through_south() -> None:
     start = Motion(1.0, 0.0, math.radians(170.0), 0.0)
     motions, _ = held(controller(), lambda t: HoldSetpoint(1.0, math.radians(-170.0)), 30.0, start)
     yaws = [m.yaw for m in motions]
@@ -90,7 +90,7 @@ def test_yaw_turns_the_short_way_through_south() -> None:
     assert yaws[-1] == pytest.approx(math.radians(190.0), abs=0.01)
 
 
-def test_a_set_point_out_of_reach_for_a_minute_leaves_nothing_wound_up() -> None:
+def test_unreachable_setpoint_causes_no_integrator_windup() -> None:
     # More buoyancy (N) than the vertical thruster's 1.1 N can overcome, until a minute is over.
     one = controller()
     strong, _ = held(one, lambda t: HoldSetpoint(2.0, 0.0), 60.0, REST, buoyancy=-1.5)
@@ -105,7 +105,7 @@ def test_a_set_point_out_of_reach_for_a_minute_leaves_nothing_wound_up() -> None
     assert max(m.depth for m in usual) < 1.05
 
 
-def test_surge_and_sway_are_shares_of_the_most() -> None:
+def test_surge_and_sway_scale_with_maximum_force() -> None:
     one = controller()
     one.begin(Motion(1.0, 0.0, 0.0, 0.0))
     commands = one.update(Motion(1.0, 0.0, 0.0, 0.0), HoldSetpoint(1.0, 0.0, surge=0.5, sway=-0.25), DT)
@@ -113,14 +113,14 @@ def test_surge_and_sway_are_shares_of_the_most() -> None:
     assert pushed(commands)[[0, 1, 5]] == pytest.approx([0.5 * 2.2, -0.25 * 1.1, 0.0], abs=1e-12)
 
 
-def test_reference_moves_at_its_limited_rate() -> None:
+def test_setpoint_reference_is_rate_limited() -> None:
     motions, _ = held(controller(max_depth_rate=0.1), lambda t: HoldSetpoint(2.5, 0.0), 10.0, REST)
     assert motions[-1].depth == pytest.approx(0.5 + 10.0 * 0.1, abs=0.1)
     # 10 % over the reference's rate for the start, in which it catches up.
     assert max(m.depth_rate for m in motions) < 0.12
 
 
-def test_commands_never_leave_their_range() -> None:
+def test_commands_stay_in_range() -> None:
     rng = np.random.default_rng(5)
     one = controller()
     one.begin(REST)
@@ -130,7 +130,7 @@ def test_commands_never_leave_their_range() -> None:
         assert np.abs(one.update(motion, setpoint, DT)).max() <= 1.0
 
 
-def test_changed_parameters_carry_on_where_the_controller_is() -> None:
+def test_parameter_change_preserves_controller_state() -> None:
     one = controller()
     held(one, lambda t: HoldSetpoint(2.0, 1.0), 60.0, REST)
     another = controller(depth_frequency=1.3)
@@ -141,6 +141,6 @@ def test_changed_parameters_carry_on_where_the_controller_is() -> None:
     assert after == pytest.approx(before, abs=0.01)
 
 
-def test_motion_that_is_not_finite_is_refused() -> None:
+def test_non_finite_motion_is_rejected() -> None:
     with pytest.raises(ValueError, match="motion is not finite"):
         controller().update(Motion(math.nan, 0.0, 0.0, 0.0), HoldSetpoint(1.0, 0.0), DT)

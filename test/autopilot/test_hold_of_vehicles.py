@@ -65,7 +65,9 @@ class HeldVehicle:
 
 @pytest.mark.parametrize("current", [(0.0, 0.0, 0.0), (0.1, -0.08, 0.05)], ids=["still water", "current"])
 @pytest.mark.parametrize("name", NAMES)
-def test_depth_settles_to_centimetres_and_yaw_to_a_degree(name: str, current: tuple[float, float, float]) -> None:
+def test_depth_settles_within_centimetres_and_yaw_within_a_degree(
+    name: str, current: tuple[float, float, float]
+) -> None:
     one = HeldVehicle(name, current)
     motions = one.hold(HoldSetpoint(2.0, math.radians(-120.0)), 30.0)
     # What is asked for: centimetres and a degree. The last ten seconds must hold it.
@@ -78,7 +80,7 @@ def test_depth_settles_to_centimetres_and_yaw_to_a_degree(name: str, current: tu
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_pushing_ahead_and_aside_leaves_depth_and_yaw_alone(name: str) -> None:
+def test_surge_and_sway_do_not_disturb_depth_and_yaw(name: str) -> None:
     one = HeldVehicle(name, (0.0, 0.0, 0.0))
     one.hold(HoldSetpoint(1.0, 0.5), 15.0)
     pushed = one.hold(HoldSetpoint(1.0, 0.5, surge=0.5, sway=0.2), 10.0)
@@ -89,7 +91,7 @@ def test_pushing_ahead_and_aside_leaves_depth_and_yaw_alone(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_commands_undo_dead_zone_and_curve_of_the_thrusters(name: str) -> None:
+def test_commands_compensate_thruster_dead_zone_and_curve(name: str) -> None:
     thrusters = thruster_numbers(values(name, UNDERWATER_BODY_PARAMETERS, "auv_autopilot"))
     for thruster in thrusters:
         for share in (-1.0, -0.6, -0.01, 0.0, 0.01, 0.3, 1.0):
@@ -98,7 +100,7 @@ def test_commands_undo_dead_zone_and_curve_of_the_thrusters(name: str) -> None:
         assert settled_command(thruster, 1e3) == pytest.approx(thruster[9])
 
 
-def test_vehicle_without_vertical_thruster_is_refused() -> None:
+def test_vehicle_without_vertical_thruster_is_rejected() -> None:
     given = values("auv", UNDERWATER_BODY_PARAMETERS, "auv_autopilot")
     given |= {"num_thrusters": 3, "thruster_positions": [0.0] * 9, "thruster_directions": [1.0, 0.0, 0.0] * 3}
     with pytest.raises(ParameterError, match="3 thrusters given that cannot push down alone"):

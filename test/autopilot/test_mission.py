@@ -34,13 +34,13 @@ def fly(subject: Mission, start_s: float = 0.0, ground: float = 0.0) -> list[tup
     return rows
 
 
-def test_phases_follow_each_other_and_the_mission_ends() -> None:
+def test_mission_runs_through_all_phases_and_ends() -> None:
     phases = [phase for _, phase, _, _ in fly(mission())]
     assert list(dict.fromkeys(phases)) == list(Phase)[1:]
     assert phases == sorted(phases)
 
 
-def test_it_waits_for_its_start_where_the_vehicle_is() -> None:
+def test_mission_holds_vehicle_position_until_started() -> None:
     subject = mission()
     assert subject.setpoint(3.0, (1.0, 2.0, 0.1), REST).position_ned == (1.0, 2.0, 0.1)
     assert subject.phase is Phase.WAIT
@@ -51,7 +51,7 @@ def test_it_waits_for_its_start_where_the_vehicle_is() -> None:
         subject.start(4.0, REST, 0.0)
 
 
-def test_the_reference_never_jumps_nor_breaks_its_speeds() -> None:
+def test_reference_is_continuous_and_respects_speed_limits() -> None:
     rows = fly(mission())
     for (_, phase, before, _), (_, following, after, _) in itertools.pairwise(rows):
         if following is Phase.DONE:
@@ -60,7 +60,7 @@ def test_the_reference_never_jumps_nor_breaks_its_speeds() -> None:
         assert step <= 2.0 * DT + 1e-9, phase
 
 
-def test_the_square_is_flown_through_its_corners_at_its_height_above_the_start() -> None:
+def test_square_passes_its_corners_at_height_above_start() -> None:
     subject = mission(square_side=4.0, square_height=3.0)
     rows = fly(subject, ground=0.25)
     assert subject.corners_ned == ((0.0, 0.0, -2.75), (4.0, 0.0, -2.75), (4.0, 4.0, -2.75), (0.0, 4.0, -2.75))
@@ -71,7 +71,7 @@ def test_the_square_is_flown_through_its_corners_at_its_height_above_the_start()
     assert {setpoint.yaw_rad for _, _, setpoint, _ in rows} == {0.3}
 
 
-def test_progress_rises_from_0_to_1_evenly_in_time() -> None:
+def test_progress_rises_linearly_from_0_to_1() -> None:
     subject = mission()
     rows = fly(subject, start_s=12.0)
     progress = [row[3] for row in rows]
@@ -83,7 +83,7 @@ def test_progress_rises_from_0_to_1_evenly_in_time() -> None:
     assert rows[-1][0] - 12.0 == pytest.approx(subject.nominal_duration_s, rel=0.1)
 
 
-def test_a_vehicle_that_is_held_back_is_waited_for() -> None:
+def test_mission_waits_for_lagging_vehicle() -> None:
     subject = mission()
     subject.start(0.0, REST, 0.0)
     for step in range(6000):
@@ -94,7 +94,7 @@ def test_a_vehicle_that_is_held_back_is_waited_for() -> None:
     assert subject.phase is Phase.SIDE_1
 
 
-def test_a_low_vehicle_that_still_sinks_has_not_landed() -> None:
+def test_low_vehicle_still_descending_has_not_landed() -> None:
     subject = mission()
     time = 0.0
     subject.start(time, REST, 0.0)
@@ -118,6 +118,6 @@ def test_a_low_vehicle_that_still_sinks_has_not_landed() -> None:
     assert not subject.thrust_on
 
 
-def test_labels_are_words() -> None:
+def test_phase_labels_are_readable() -> None:
     assert [phase.label for phase in (Phase.TAKE_OFF, Phase.SIDE_3)] == ["take off", "side 3"]
     assert [phase for phase in Phase if phase.on_path] == [Phase.SIDE_1, Phase.SIDE_2, Phase.SIDE_3, Phase.SIDE_4]

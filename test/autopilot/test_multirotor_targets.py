@@ -78,7 +78,7 @@ class Flight:
         self.copter.move(guided)
 
 
-def judge(flight: Flight, target: FlyTarget, gusty: bool) -> None:
+def assert_target_held(flight: Flight, target: FlyTarget, gusty: bool) -> None:
     """Each part of the target is held on the average of three seconds."""
     lateral, speed, vertical = target.lateral, target.speed, target.vertical
     # Gusts of 1 m/s change faster than speeds are held; seen 0.07 m/s and 0.02 rad at most of these means.
@@ -108,28 +108,28 @@ def judge(flight: Flight, target: FlyTarget, gusty: bool) -> None:
 
 @pytest.mark.parametrize("wind", [CALM, BREEZE], ids=["calm", "breeze"])
 @pytest.mark.parametrize("lateral", LATERALS, ids=lambda lateral: type(lateral).__name__)
-def test_every_combination_is_reached_and_held(lateral: Lateral, wind: dict[str, Value]) -> None:
+def test_every_target_combination_is_reached_and_held(lateral: Lateral, wind: dict[str, Value]) -> None:
     flight = Flight(wind)
     for speed, vertical in COMBINATIONS:
         target = FlyTarget(lateral, speed, vertical)
         flight.fly(target, 10.0)
-        judge(flight, target, gusty=wind is BREEZE)
+        assert_target_held(flight, target, gusty=wind is BREEZE)
         # The tilt follows at 5 rad/s, and gusts add a little of their own.
         tilt = np.array([guided.u[3:5] for guided in flight.commands])
         assert np.abs(np.diff(tilt, axis=0)).max() < 5.0 * PERIOD_S + 1e-9
 
 
-def test_a_target_that_jumps_five_times_a_second_is_survived() -> None:
+def test_target_jumping_at_5_hz_keeps_flight_stable() -> None:
     flight = Flight(BREEZE)
     targets = [FlyTarget(one, *two) for one, two in itertools.product(LATERALS, COMBINATIONS[:2])]
     for number in range(100):
         flight.fly(targets[number * 7 % len(targets)], 0.2)
     target = FlyTarget(LATERALS[1], *COMBINATIONS[0])
     flight.fly(target, 10.0)
-    judge(flight, target, gusty=True)
+    assert_target_held(flight, target, gusty=True)
 
 
-def test_it_takes_off_straight_up_with_its_nose_as_it_was() -> None:
+def test_vehicle_takes_off_vertically_keeping_heading() -> None:
     flight = Flight(BREEZE)
     assert flight.copter.state.height == pytest.approx(5.0, abs=0.3)
     # A gust while the rotors are slow; seen 0.4 m.
@@ -137,14 +137,14 @@ def test_it_takes_off_straight_up_with_its_nose_as_it_was() -> None:
     assert max(abs(wrap_angle(state.yaw - flight.states[0].yaw)) for state in flight.states) < 0.05
 
 
-def test_a_course_against_more_wind_than_airspeed_is_not_flown_backwards() -> None:
+def test_course_into_wind_above_airspeed_never_flies_backwards() -> None:
     strong: dict[str, Value] = {"sim_has_wind": True, "use_random_wind": False, "steady_state_wind": [0.0, 6.0, 0.0]}
     flight = Flight(strong)
     flight.fly(FlyTarget(CourseTarget(-math.pi / 2.0), AirspeedTarget(3.0), AltitudeTarget(8.0)), 10.0)
     assert flight.mean(lambda s: s.ground_speed) < 0.1
 
 
-def test_what_is_not_finite_is_refused_and_changes_nothing() -> None:
+def test_non_finite_input_is_rejected_without_side_effects() -> None:
     one, other = (MultirotorTargetController(MULTIROTOR_TARGET_PARAMETERS.defaults()) for _ in range(2))
     state, target = Flight(CALM).copter.state, FlyTarget(*[CourseTarget(1.0), *COMBINATIONS[0]])
     with pytest.raises(ValueError, match="not finite"):
@@ -152,7 +152,7 @@ def test_what_is_not_finite_is_refused_and_changes_nothing() -> None:
     assert one.fly(state, target, PERIOD_S) == other.fly(state, target, PERIOD_S)
 
 
-def test_changed_parameters_carry_on_from_the_present_flight() -> None:
+def test_parameter_change_in_flight_is_bumpless() -> None:
     flight = Flight(BREEZE)
     target = FlyTarget(HeadingTarget(1.0), AirspeedTarget(4.0), AltitudeTarget(8.0))
     flight.fly(target, 5.0)

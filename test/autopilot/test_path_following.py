@@ -31,7 +31,7 @@ def flown(segment: Segment, place: tuple[float, float], course: float, seconds: 
 
 @given(st.floats(-300.0, 300.0), st.floats(-math.pi, math.pi))
 @settings(max_examples=50, deadline=None)
-def test_a_line_is_reached_from_anywhere_in_its_direction(offset: float, course: float) -> None:
+def test_line_is_joined_from_anywhere_in_its_direction(offset: float, course: float) -> None:
     _, east, course = flown(NORTHWARD, (0.0, offset), course, 120.0)
     assert abs(east) < 0.5
     assert math.cos(course) > 0.999
@@ -39,7 +39,7 @@ def test_a_line_is_reached_from_anywhere_in_its_direction(offset: float, course:
 
 @given(st.floats(-400.0, 400.0), st.floats(-400.0, 400.0), st.floats(-math.pi, math.pi), st.sampled_from([1, -1]))
 @settings(max_examples=50, deadline=None)
-def test_an_orbit_is_reached_from_anywhere_in_its_sense(north: float, east: float, course: float, turn: int) -> None:
+def test_orbit_is_joined_from_anywhere_in_its_direction(north: float, east: float, course: float, turn: int) -> None:
     orbit = Arc((0.0, 0.0, -50.0), 80.0, turn, 0.0, math.tau, SPEED)
     north, east, course = flown(orbit, (north, east), course, 120.0)
     # The course lags by a second: V / d. The field makes up for that where atan(k (d - rho) / rho) is as much.
@@ -50,26 +50,24 @@ def test_an_orbit_is_reached_from_anywhere_in_its_sense(north: float, east: floa
 
 @given(st.floats(-1e3, 1e3), st.floats(-1e3, 1e3), st.floats(-20.0, 20.0))
 @settings(max_examples=50, deadline=None)
-def test_the_commanded_course_is_within_half_a_turn_of_the_present_one(
-    north: float, east: float, course: float
-) -> None:
+def test_commanded_course_is_within_half_a_turn_of_current_course(north: float, east: float, course: float) -> None:
     for segment in (NORTHWARD, Arc((0.0, 0.0, -50.0), 80.0, 1, 0.0, 1.0, SPEED)):
         commanded = segment.commanded_course((north, east, -50.0), course, GAINS)
         # The field adds up to chi_inf to the direction along the line.
         assert abs(commanded - course) <= math.pi + GAINS.approach
 
 
-def test_far_from_a_line_it_is_approached_at_the_approach_angle_and_on_it_along_it() -> None:
+def test_line_is_approached_at_approach_angle_and_then_followed() -> None:
     assert NORTHWARD.commanded_course((0.0, 1e6, -50.0), 0.0, GAINS) == pytest.approx(-1.05, abs=1e-3)
     assert NORTHWARD.commanded_course((0.0, 0.0, -50.0), 0.0, GAINS) == 0.0
 
 
-def test_on_an_orbit_the_course_is_its_tangent() -> None:
+def test_course_on_orbit_is_tangent() -> None:
     orbit = Arc((0.0, 0.0, -50.0), 80.0, -1, 0.0, math.tau, SPEED)
     assert orbit.commanded_course((80.0, 0.0, -50.0), -1.0, GAINS) == pytest.approx(-math.pi / 2.0)
 
 
-def test_a_line_climbs_evenly_and_not_beyond_its_ends() -> None:
+def test_altitude_along_line_is_linear_and_clamped_at_its_ends() -> None:
     line = Line((0.0, 0.0, -50.0), (100.0, 0.0, -70.0), (1.0, 0.0), SPEED)
     heights = [-line.nearest((north, 30.0, 0.0))[2] for north in (-20.0, 0.0, 25.0, 100.0, 140.0)]
     assert heights == pytest.approx([50.0, 50.0, 55.0, 70.0, 70.0])
@@ -95,7 +93,7 @@ def walked(manager: PathManager, seconds: float) -> list[int]:
 
 
 @pytest.mark.parametrize("path_type", ["line", "fillet", "dubins"])
-def test_segments_are_flown_in_their_order_and_the_loiter_as_often_as_asked(path_type: str) -> None:
+def test_segments_are_flown_in_order_and_loiter_repeats_as_requested(path_type: str) -> None:
     places = ((0.0, 0.0, -50.0), (400.0, 0.0, -60.0), (400.0, 400.0, -70.0), (0.0, 400.0, -60.0))
     points = tuple(Waypoint(place, SPEED) for place in places)
     path = planned_path(FlightPlan(points, path_type, 60.0, Loiter(60.0, turns=2.25)))
@@ -107,7 +105,7 @@ def test_segments_are_flown_in_their_order_and_the_loiter_as_often_as_asked(path
 
 @pytest.mark.parametrize("sweep", [0.01, 1.0, math.pi - 0.01, math.pi + 0.01, 5.5, math.tau - 0.01, math.tau + 1.0])
 @pytest.mark.parametrize("offset", [-5.0, 5.0])
-def test_an_arc_of_any_length_ends_at_its_half_plane_wherever_the_vehicle_enters(sweep: float, offset: float) -> None:
+def test_arc_of_any_length_ends_at_its_half_plane_from_any_entry_point(sweep: float, offset: float) -> None:
     arc = Arc((0.0, 0.0, -50.0), 80.0, 1, 0.3, sweep, SPEED)
     onward = Line(arc.point(arc.length), (1e4, 1e4, -50.0), (0.7, 0.7), SPEED)
     manager = PathManager([arc, onward])

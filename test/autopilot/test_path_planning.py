@@ -57,7 +57,7 @@ def places(turns: list[tuple[float, float, float]]) -> list[tuple[float, float, 
 
 @given(polylines, st.sampled_from(["fillet", "dubins"]))
 @settings(max_examples=100, deadline=None)
-def test_fillets_and_dubins_paths_have_neither_gaps_nor_kinks(
+def test_fillet_and_dubins_paths_are_continuous_and_smooth(
     turns: list[tuple[float, float, float]], path_type: str
 ) -> None:
     path = planned_path(plan(path_type, *places(turns)))
@@ -69,7 +69,9 @@ def test_fillets_and_dubins_paths_have_neither_gaps_nor_kinks(
 
 @given(polylines)
 @settings(max_examples=50, deadline=None)
-def test_fillets_touch_both_legs_and_shorten_the_way_as_the_book_says(turns: list[tuple[float, float, float]]) -> None:
+def test_fillets_are_tangent_to_both_legs_and_shorten_path_as_in_beard_and_mclain(
+    turns: list[tuple[float, float, float]],
+) -> None:
     corners = places(turns)
     path = planned_path(plan("fillet", *corners))[:-1]
     length = sum(math.dist(a[:2], b[:2]) for a, b in itertools.pairwise(corners))
@@ -81,7 +83,7 @@ def test_fillets_touch_both_legs_and_shorten_the_way_as_the_book_says(turns: lis
     assert all(segment.radius == RADIUS for segment in path if isinstance(segment, Arc))
 
 
-def test_a_fillet_of_a_right_angle_begins_and_ends_a_radius_before_and_after_the_corner() -> None:
+def test_right_angle_fillet_starts_and_ends_one_radius_from_the_corner() -> None:
     first, arc, last, _ = planned_path(plan("fillet", *CORNER))
     assert isinstance(arc, Arc)
     assert first.point(first.length) == pytest.approx((340.0, 0.0, -60.0))
@@ -90,7 +92,7 @@ def test_a_fillet_of_a_right_angle_begins_and_ends_a_radius_before_and_after_the
     assert last.point(0.0) == pytest.approx((400.0, 60.0, -60.0))
 
 
-def test_straight_legs_end_at_the_plane_that_halves_the_corner() -> None:
+def test_straight_legs_end_at_plane_bisecting_the_corner() -> None:
     first = planned_path(plan("line", *CORNER))[0]
     assert isinstance(first, Line)
     assert first.end_normal == pytest.approx((math.sqrt(0.5), math.sqrt(0.5)))
@@ -99,14 +101,14 @@ def test_straight_legs_end_at_the_plane_that_halves_the_corner() -> None:
     assert first.is_over((300.0, 101.0, -60.0))
 
 
-def test_a_straight_line_through_a_waypoint_has_no_arc() -> None:
+def test_collinear_waypoint_has_no_arc() -> None:
     path = planned_path(plan("fillet", (0.0, 0.0, -50.0), (200.0, 0.0, -50.0), (400.0, 0.0, -50.0)))
     assert [type(segment) for segment in path] == [Line, Line, Arc]
 
 
 @pytest.mark.parametrize("path_type", ["line", "fillet", "dubins"])
 @pytest.mark.parametrize("turn", [1, -1])
-def test_a_loiter_with_a_centre_is_met_along_its_tangent(path_type: str, turn: int) -> None:
+def test_loiter_with_centre_is_entered_along_its_tangent(path_type: str, turn: int) -> None:
     path = planned_path(plan(path_type, *CORNER, centre=(700.0, 900.0), height=90.0, turn=turn, turns=2.0))
     loiter = path[-1]
     assert isinstance(loiter, Arc)
@@ -116,14 +118,14 @@ def test_a_loiter_with_a_centre_is_met_along_its_tangent(path_type: str, turn: i
     assert math.cos(course(path[-2], path[-2].length) - course(loiter, 0.0)) == pytest.approx(1.0, abs=1e-6)
 
 
-def test_a_loiter_without_a_centre_continues_the_path() -> None:
+def test_loiter_without_centre_continues_the_path() -> None:
     loiter = planned_path(plan("fillet", *CORNER, turn=-1))[-1]
     assert isinstance(loiter, Arc)
     assert loiter.point(0.0) == pytest.approx(CORNER[-1])
     assert loiter.centre_ned == pytest.approx((460.0, 400.0, -70.0))
 
 
-def test_the_way_to_the_path_is_planned_like_a_leg_where_that_can_be() -> None:
+def test_approach_to_path_is_planned_like_a_leg_where_possible() -> None:
     path = joined_path(plan("fillet", *CORNER), (-200.0, -300.0, -30.0), 0.0)
     assert path[0].point(0.0) == (-200.0, -300.0, -30.0)
     assert max(gaps_and_kinks(path)) < 1e-4
@@ -132,7 +134,7 @@ def test_the_way_to_the_path_is_planned_like_a_leg_where_that_can_be() -> None:
     assert gaps_and_kinks(near)[0] < 1e-6
 
 
-def test_the_polyline_of_a_path_holds_its_corners_and_follows_its_arcs() -> None:
+def test_path_polyline_contains_corners_and_follows_arcs() -> None:
     points = polyline(planned_path(plan("line", *CORNER)), 7.0)
     assert points[:3] == list(CORNER)
     # The loiter, of 60 m radius, is gone round once; the chord of an arc of 7 m is hardly shorter.
@@ -140,7 +142,7 @@ def test_the_polyline_of_a_path_holds_its_corners_and_follows_its_arcs() -> None
     assert all(6.9 < math.dist(a, b) < 7.0 for a, b in itertools.pairwise(points[2:]))
 
 
-def test_legs_too_short_for_their_fillets_are_refused_by_name() -> None:
+def test_legs_too_short_for_their_fillets_are_rejected_by_name() -> None:
     tight = ((0.0, 0.0, -50.0), (400.0, 0.0, -50.0), (400.0, 100.0, -50.0), (0.0, 100.0, -50.0))
     with pytest.raises(WaypointError, match=r"waypoints 2 and 3 are 100\.0 m apart; allowed for fillets of 60 m.*120"):
         planned_path(plan("fillet", *tight))
@@ -148,19 +150,19 @@ def test_legs_too_short_for_their_fillets_are_refused_by_name() -> None:
         planned_path(plan("fillet", (0.0, 0.0, -50.0), (400.0, 0.0, -50.0), (0.0, 1e-9, -50.0)))
 
 
-def test_dubins_points_closer_than_three_radii_are_refused_by_name() -> None:
+def test_dubins_waypoints_closer_than_three_radii_are_rejected_by_name() -> None:
     with pytest.raises(WaypointError, match=r"waypoints 2 and 3 are 100\.0 m apart.*at least 3 radii, 180 m"):
         planned_path(plan("dubins", (0.0, 0.0, -50.0), (400.0, 0.0, -50.0), (400.0, 100.0, -50.0)))
 
 
-def test_a_last_waypoint_inside_the_loiter_is_refused() -> None:
+def test_last_waypoint_inside_loiter_is_rejected() -> None:
     with pytest.raises(
         WaypointError, match=r"30\.0 m from the centre of the loiter; allowed: more than its radius, 60"
     ):
         planned_path(plan("line", *CORNER, centre=(400.0, 430.0)))
 
 
-def test_courses_given_are_the_courses_of_a_dubins_path() -> None:
+def test_dubins_path_has_the_given_courses() -> None:
     given_plan = plan("dubins", *CORNER)
     points = tuple(replace(point, course=0.3 * k) for k, point in enumerate(given_plan.waypoints))
     path = planned_path(replace(given_plan, waypoints=points))

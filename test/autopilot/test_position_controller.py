@@ -36,7 +36,7 @@ def thrust_acceleration(command: AttitudeCommand, yaw: float) -> np.ndarray:
     return np.array([0.0, 0.0, 9.81]) - command.throttle * 76.4 / 3.5 * down_axis
 
 
-def test_at_the_setpoint_it_is_level_with_the_thrust_of_the_weight() -> None:
+def test_vehicle_at_setpoint_is_level_with_thrust_equal_to_weight() -> None:
     command = controller().update(REST, REST, 0.0, Setpoint(REST), DT)
     assert command == pytest.approx((0.0, 0.0, 0.0, HOVER), abs=1e-15)
 
@@ -45,7 +45,7 @@ def test_at_the_setpoint_it_is_level_with_the_thrust_of_the_weight() -> None:
     ("position", "roll_sign", "pitch_sign"),
     [((0, 5, 0), -1, 0), ((0, -5, 0), 1, 0), ((5, 0, 0), 0, 1), ((-5, 0, 0), 0, -1)],
 )
-def test_it_tilts_towards_the_setpoint_with_the_signs_of_front_right_down(
+def test_vehicle_tilts_towards_setpoint_with_frd_signs(
     position: tuple[float, float, float], roll_sign: int, pitch_sign: int
 ) -> None:
     command = controller().update(position, REST, 0.0, Setpoint(REST), DT)
@@ -53,7 +53,7 @@ def test_it_tilts_towards_the_setpoint_with_the_signs_of_front_right_down(
 
 
 @pytest.mark.parametrize("yaw", [-3.0, -1.2, 0.0, 0.4, math.pi / 2, 2.9])
-def test_attitude_and_throttle_give_the_wanted_acceleration_at_any_yaw(yaw: float) -> None:
+def test_attitude_and_throttle_produce_demanded_acceleration_at_any_yaw(yaw: float) -> None:
     wanted = (1.3, -2.1, -0.8)
     setpoint = Setpoint(REST, REST, yaw, wanted)
     command = controller().update(REST, REST, yaw, setpoint, DT)
@@ -62,7 +62,7 @@ def test_attitude_and_throttle_give_the_wanted_acceleration_at_any_yaw(yaw: floa
     assert command.yaw_rate_rps == 0.0
 
 
-def test_commands_keep_their_limits_however_far_the_setpoint() -> None:
+def test_commands_stay_within_limits_for_distant_setpoint() -> None:
     subject = controller(max_tilt=0.4, max_acceleration=9.0)
     rng = np.random.default_rng(5)
     for _ in range(300):
@@ -76,14 +76,14 @@ def test_commands_keep_their_limits_however_far_the_setpoint() -> None:
         assert all(abs(value) <= 6.0 for value in subject.disturbance_ned)
 
 
-def test_height_comes_before_horizontal_acceleration() -> None:
+def test_altitude_takes_priority_over_horizontal_acceleration() -> None:
     subject = controller(max_climb_speed=50.0, max_tilt=1.2, max_acceleration=50.0)
     command = subject.update((20.0, 0.0, 40.0), REST, 0.0, Setpoint(REST), DT)
     assert command.throttle == pytest.approx(1.0)
     assert command.pitch_rad == pytest.approx(0.0, abs=1e-6)
 
 
-def test_after_a_reset_the_throttle_rises_slowly_and_the_vehicle_stays_level_until_it_can_lift() -> None:
+def test_throttle_ramps_up_after_reset_with_vehicle_level_until_lift_off() -> None:
     subject = controller(spool_up_time=1.0)
     for _ in range(2):
         commands = [subject.update((1.0, 2.0, 0.0), REST, 0.0, Setpoint(REST), DT) for _ in range(100)]
@@ -96,7 +96,7 @@ def test_after_a_reset_the_throttle_rises_slowly_and_the_vehicle_stays_level_unt
         subject.reset()
 
 
-def test_yaw_turns_the_short_way() -> None:
+def test_yaw_takes_shortest_turn() -> None:
     command = controller().update(REST, REST, math.radians(170.0), Setpoint(REST, REST, math.radians(-170.0)), DT)
     assert command.yaw_rate_rps == pytest.approx(1.5 * math.radians(20.0))
     assert wrap_angle(3.0 * math.pi / 2.0) == pytest.approx(-math.pi / 2.0)
@@ -117,7 +117,7 @@ def fly_point_mass(
     return np.array(path)
 
 
-def test_steady_disturbances_leave_no_error() -> None:
+def test_steady_disturbances_leave_no_steady_state_error() -> None:
     disturbance = np.array([0.8, -0.5, 0.7])
     subject = controller()
     path = fly_point_mass(subject, Setpoint(REST), disturbance, 20.0)
@@ -126,14 +126,14 @@ def test_steady_disturbances_leave_no_error() -> None:
     assert subject.disturbance_ned == pytest.approx(tuple(-disturbance), abs=2e-3)
 
 
-def test_a_far_setpoint_is_reached_without_wind_up() -> None:
+def test_distant_setpoint_is_reached_without_windup() -> None:
     path = fly_point_mass(controller(), Setpoint((60.0, 0.0, 0.0)), np.zeros(3), 30.0)
     assert path[-1] == pytest.approx(np.array([60.0, 0.0, 0.0]), abs=0.02)
     # Seconds of saturation would overshoot by metres with integrators that wind up.
     assert path[:, 0].max() < 60.0 + 0.8
 
 
-def test_reset_forgets_and_adopt_carries_on() -> None:
+def test_reset_clears_and_adopt_keeps_disturbance_estimate() -> None:
     subject = controller()
     for _ in range(100):
         subject.update((1.0, 0.0, 0.0), REST, 0.0, Setpoint(REST), DT)
@@ -149,14 +149,14 @@ def test_reset_forgets_and_adopt_carries_on() -> None:
     assert subject.disturbance_ned == (0.0, 0.0, 0.0)
 
 
-def test_a_state_that_is_not_finite_is_refused_and_changes_nothing() -> None:
+def test_non_finite_state_is_rejected_and_changes_nothing() -> None:
     subject = controller()
     with pytest.raises(ValueError, match="not finite"):
         subject.update((math.nan, 0.0, 0.0), REST, 0.0, Setpoint(REST), DT)
     assert subject.disturbance_ned == (0.0, 0.0, 0.0)
 
 
-def test_a_vehicle_that_cannot_lift_itself_is_refused_by_name() -> None:
+def test_vehicle_too_heavy_to_lift_off_is_rejected_by_name() -> None:
     with pytest.raises(ParameterError, match=r"'max_thrust': 30 given; allowed: greater than the weight, 34\.335 N"):
         controller(max_thrust=30.0)
     with pytest.raises(ParameterError, match=r"'min_throttle': 0\.6 given; allowed: less than"):

@@ -24,7 +24,7 @@ def flown(seed: int, windy: bool, side: float = 10.0, **controlled: Value) -> tu
     return log, summarise(log, (*mission.corners_ned, mission.corners_ned[0]), "multirotor")
 
 
-def test_square_without_wind_is_flown_to_within_centimetres() -> None:
+def test_square_in_calm_air_is_tracked_within_centimetres() -> None:
     log, summary = flown(seed=1, windy=False)
     assert summary.completed
     assert list(np.unique(log.phase)) == [int(phase) for phase in Phase if phase is not Phase.WAIT]
@@ -38,7 +38,7 @@ def test_square_without_wind_is_flown_to_within_centimetres() -> None:
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_square_in_turbulent_wind_of_5_mps_is_flown_to_within_decimetres(seed: int) -> None:
+def test_square_in_5_mps_turbulent_wind_is_tracked_within_decimetres(seed: int) -> None:
     log, summary = flown(seed, windy=True)
     assert summary.completed
     assert 4.0 < summary.mean_wind_speed_mps < 6.5
@@ -52,7 +52,7 @@ def test_square_in_turbulent_wind_of_5_mps_is_flown_to_within_decimetres(seed: i
     assert summary.battery_voltage_end < summary.battery_voltage_start
 
 
-def test_the_same_seed_flies_the_same_bits_and_another_seed_does_not() -> None:
+def test_same_seed_reproduces_flight_bit_for_bit_and_other_seed_does_not() -> None:
     (first, _), (second, _), (other, _) = (flown(seed, windy=True, side=1.0) for seed in (5, 5, 6))
     assert np.array_equal(first.truth, second.truth)
     assert np.array_equal(first.actuator_commands, second.actuator_commands)
@@ -61,7 +61,7 @@ def test_the_same_seed_flies_the_same_bits_and_another_seed_does_not() -> None:
 
 
 @pytest.mark.parametrize(("mass", "max_thrust"), [(4.5, 76.4), (2.8, 76.4), (3.5, 100.0), (3.5, 60.0)])
-def test_the_integrators_make_up_for_a_wrong_mass_or_thrust(mass: float, max_thrust: float) -> None:
+def test_integrators_compensate_wrong_mass_or_thrust(mass: float, max_thrust: float) -> None:
     _, summary = flown(seed=1, windy=False, side=2.0, mass=mass, max_thrust=max_thrust)
     assert summary.completed
     # What is left of the take-off's error when the square begins: seen 0.02.

@@ -27,7 +27,7 @@ def test_velocity_and_acceleration_are_the_derivatives_of_position(leg: Straight
 
 
 @pytest.mark.parametrize("leg", LEGS)
-def test_limits_hold_and_the_path_is_the_straight_line(leg: StraightLeg) -> None:
+def test_leg_is_straight_and_respects_limits(leg: StraightLeg) -> None:
     start, end = np.array(leg.start_ned), np.array(leg.end_ned)
     direction = (end - start) / np.linalg.norm(end - start)
     limits = {id(LEGS[0]): (2.0, 1.0), id(LEGS[1]): (2.0, 1.0), id(LEGS[2]): (8.0, 0.5)}[id(leg)]
@@ -40,20 +40,20 @@ def test_limits_hold_and_the_path_is_the_straight_line(leg: StraightLeg) -> None
 
 
 @pytest.mark.parametrize("leg", LEGS)
-def test_it_begins_and_ends_at_rest(leg: StraightLeg) -> None:
+def test_leg_starts_and_ends_at_rest(leg: StraightLeg) -> None:
     rest = (0.0, 0.0, 0.0)
     assert leg.at(0.0) == (leg.start_ned, rest, rest)
     assert leg.at(leg.duration) == (leg.end_ned, rest, rest)
     assert np.array(leg.at(leg.duration - 1e-9)[0]) == pytest.approx(np.array(leg.end_ned), abs=1e-9)
 
 
-def test_a_leg_too_short_for_its_speed_peaks_lower_and_in_the_middle() -> None:
+def test_leg_too_short_for_its_speed_peaks_lower_at_the_midpoint() -> None:
     leg = LEGS[1]
     assert leg.speed == pytest.approx(math.sqrt(2.0 * 1.0 * 1.5 / math.pi))
     assert np.linalg.norm(leg.at(leg.duration / 2.0)[1]) == pytest.approx(leg.speed)
 
 
-def test_a_leg_of_no_length_takes_no_time() -> None:
+def test_zero_length_leg_takes_no_time() -> None:
     leg = StraightLeg((1.0, 1.0, 1.0), (1.0, 1.0, 1.0), 2.0, 1.0)
     assert leg.duration == 0.0
     assert leg.at(0.1) == ((1.0, 1.0, 1.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))

@@ -34,7 +34,7 @@ def pushed(geometry: tuple[list[list[float]], list[list[float]], list[float]], c
 
 
 @pytest.mark.parametrize("geometry", [FOUR, SIX], ids=["four", "six"])
-def test_commands_push_what_was_asked_for_and_nothing_else(
+def test_commands_produce_exactly_the_demanded_wrench(
     geometry: tuple[list[list[float]], list[list[float]], list[float]],
 ) -> None:
     allocation = ThrusterAllocation(*geometry)
@@ -46,7 +46,7 @@ def test_commands_push_what_was_asked_for_and_nothing_else(
 
 
 @pytest.mark.parametrize("geometry", [FOUR, SIX], ids=["four", "six"])
-def test_limits_are_what_full_thrust_gives_along_each_axis_alone(
+def test_limits_equal_full_thrust_along_each_axis_alone(
     geometry: tuple[list[list[float]], list[list[float]], list[float]],
 ) -> None:
     allocation = ThrusterAllocation(*geometry)
@@ -57,7 +57,7 @@ def test_limits_are_what_full_thrust_gives_along_each_axis_alone(
     assert allocation.limits.heave == pytest.approx(geometry[2][0] * (1 if len(geometry[2]) == 4 else 2))
 
 
-def test_yaw_comes_before_surge_when_the_thrusters_cannot_do_both() -> None:
+def test_yaw_takes_priority_over_surge_at_saturation() -> None:
     allocation = ThrusterAllocation(*FOUR)
     full = allocation.limits
     commands = allocation(Demand(surge=full.surge, sway=0.0, heave=0.0, yaw=0.6 * full.yaw))
@@ -67,7 +67,7 @@ def test_yaw_comes_before_surge_when_the_thrusters_cannot_do_both() -> None:
     assert push[0] == pytest.approx(0.4 * full.surge)
 
 
-def test_heave_and_yaw_beyond_reach_keep_their_proportion() -> None:
+def test_saturated_heave_and_yaw_keep_their_ratio() -> None:
     allocation = ThrusterAllocation(*SIX)
     full = allocation.limits
     push = pushed(SIX, allocation(Demand(0.0, 0.0, heave=-4.0 * full.heave, yaw=2.0 * full.yaw)))
@@ -75,7 +75,7 @@ def test_heave_and_yaw_beyond_reach_keep_their_proportion() -> None:
     assert push[5] == pytest.approx(0.5 * full.yaw)
 
 
-def test_thrusters_that_cannot_hold_depth_or_yaw_are_refused() -> None:
+def test_thrusters_that_cannot_control_depth_or_yaw_are_rejected() -> None:
     flat = (FOUR[0][:3], FOUR[1][:3], FOUR[2][:3])
     with pytest.raises(ParameterError, match="3 thrusters given that cannot push down alone"):
         ThrusterAllocation(*flat)
@@ -83,7 +83,7 @@ def test_thrusters_that_cannot_hold_depth_or_yaw_are_refused() -> None:
         ThrusterAllocation([[0.0, 0.0, 0.0]], [[0.0, 0.0, -1.0]], [1.0])
 
 
-def test_an_axis_out_of_reach_is_left_alone() -> None:
+def test_uncontrollable_axis_is_ignored() -> None:
     without_side = tuple([part[0], part[1], part[3]] for part in FOUR)
     allocation = ThrusterAllocation(*without_side)
     assert allocation.reachable == (True, False, True, True)

@@ -107,7 +107,7 @@ def low(waypoints: dict[int, RouteWaypoint]) -> dict[int, RouteWaypoint]:
     }
 
 
-def test_a_chain_is_flown_to_its_end_and_circled_there() -> None:
+def test_chain_is_flown_to_its_end_and_circled_there() -> None:
     places = [(200.0, 0.0), (400.0, 300.0), (100.0, 400.0)]
     flight = winged(chain(places))
     flight.to_the_end()
@@ -126,7 +126,7 @@ def test_a_chain_is_flown_to_its_end_and_circled_there() -> None:
         assert flight.apart(places[2]) == pytest.approx(80.0, abs=2.0)
 
 
-def test_a_multirotor_hovers_over_the_end() -> None:
+def test_multirotor_hovers_at_the_last_waypoint() -> None:
     places = [(20.0, 0.0), (20.0, 30.0)]
     flight = rotored(low(chain(places, airspeed=5.0)))
     flight.to_the_end(60.0)
@@ -136,7 +136,7 @@ def test_a_multirotor_hovers_over_the_end() -> None:
     assert flight.apart(places[1]) < 0.5
 
 
-def test_a_cycle_is_flown_on_and_on() -> None:
+def test_cycle_is_flown_repeatedly() -> None:
     square = [(200.0, 0.0), (200.0, 250.0), (-50.0, 250.0), (-50.0, 0.0)]
     flight = winged(chain(square, last=0))
     flight.fly(130.0)
@@ -144,19 +144,19 @@ def test_a_cycle_is_flown_on_and_on() -> None:
     assert not flight.route.has_ended
 
 
-def test_a_cycle_in_one_place_is_circled() -> None:
+def test_cycle_at_a_single_point_is_circled() -> None:
     flight = winged(chain([(0.0, 0.0), (0.0, 0.0), (0.0, 0.0)], last=0), CALM)
     flight.fly(60.0)
     assert flight.apart((0.0, 0.0)) == pytest.approx(80.0, abs=5.0)
 
 
-def test_a_waypoint_that_names_itself_is_the_end() -> None:
+def test_waypoint_linking_to_itself_is_the_last() -> None:
     flight = winged(chain([(100.0, 0.0)], last=0), CALM)
     flight.to_the_end(60.0)
     assert flight.distance((100.0, 0.0)) < 1.0
 
 
-def test_a_waypoint_that_is_replaced_on_the_way_is_flown_to_at_its_new_place() -> None:
+def test_current_waypoint_replaced_in_flight_is_flown_to_at_new_position() -> None:
     flight = winged(chain([(400.0, 0.0), (400.0, 300.0)]))
     flight.fly(8.0)
     flight.waypoints[0] = RouteWaypoint(0, 1, (150.0, 200.0, -110.0), 18.0)
@@ -168,7 +168,7 @@ def test_a_waypoint_that_is_replaced_on_the_way_is_flown_to_at_its_new_place() -
     assert flight.distance((400.0, 300.0)) < 3.0
 
 
-def test_a_next_waypoint_that_is_replaced_is_flown_to_at_its_new_place() -> None:
+def test_next_waypoint_replaced_in_flight_is_flown_to_at_new_position() -> None:
     flight = winged(chain([(200.0, 0.0), (400.0, 300.0)]))
     flight.fly(4.0)
     flight.waypoints[1] = RouteWaypoint(1, -1, (400.0, -300.0, -HEIGHT), 18.0)
@@ -176,7 +176,7 @@ def test_a_next_waypoint_that_is_replaced_is_flown_to_at_its_new_place() -> None
     assert flight.distance((400.0, -300.0)) < 3.0
 
 
-def test_waypoints_taken_away_leave_the_present_one_as_the_end() -> None:
+def test_removing_waypoints_makes_current_one_the_last() -> None:
     flight = winged(chain([(200.0, 0.0), (500.0, 0.0), (500.0, 500.0)]))
     flight.until(1)
     flight.waypoints.clear()
@@ -185,7 +185,7 @@ def test_waypoints_taken_away_leave_the_present_one_as_the_end() -> None:
     assert flight.distance((500.0, 0.0)) < 3.0
 
 
-def test_one_more_waypoint_after_the_end_is_flown_to_from_the_circle() -> None:
+def test_waypoint_appended_after_the_last_is_flown_to_from_the_circle() -> None:
     flight = winged(chain([(200.0, 0.0)], last=1))
     flight.to_the_end()
     flight.fly(10.0)
@@ -196,7 +196,7 @@ def test_one_more_waypoint_after_the_end_is_flown_to_from_the_circle() -> None:
     assert flight.distance((600.0, 100.0)) < 3.0
 
 
-def test_height_and_airspeed_are_those_of_the_waypoint_flown_to() -> None:
+def test_altitude_and_airspeed_come_from_the_active_waypoint() -> None:
     waypoints = chain([(300.0, 0.0), (900.0, 0.0)])
     waypoints[1] = RouteWaypoint(1, -1, (900.0, 0.0, -130.0), 21.0)
     flight = winged(waypoints, CALM)
@@ -209,7 +209,7 @@ def test_height_and_airspeed_are_those_of_the_waypoint_flown_to() -> None:
     assert flight.vehicle.state.height == pytest.approx(100.0 + 30.0 * along, abs=2.0)
 
 
-def test_a_route_begins_with_a_waypoint_that_is_there() -> None:
+def test_route_must_start_at_an_existing_waypoint() -> None:
     with pytest.raises(KeyError):
         Route(chain([(0.0, 0.0)]), 7, VALUES)
 
@@ -217,7 +217,7 @@ def test_a_route_begins_with_a_waypoint_that_is_there() -> None:
 @pytest.mark.parametrize(
     ("position", "airspeed"), [((0.0, math.nan, 0.0), 18.0), ((0.0, 0.0, 0.0), 0.0), ((0.0, 0.0, math.inf), 18.0)]
 )
-def test_a_waypoint_that_means_nothing_is_refused(position: tuple[float, float, float], airspeed: float) -> None:
+def test_invalid_waypoint_is_rejected(position: tuple[float, float, float], airspeed: float) -> None:
     with pytest.raises(TargetError, match="given; allowed"):
         RouteWaypoint(1, 2, position, airspeed)
 
@@ -249,7 +249,7 @@ def off_line(points: np.ndarray, line: np.ndarray) -> np.ndarray:
     return nearest
 
 
-def test_waypoints_along_a_curve_are_flown_with_a_steady_bank() -> None:
+def test_waypoints_along_a_curve_are_flown_at_steady_bank() -> None:
     radius = 110.0
     circle = [(north, radius + east) for north, east in bow(0.0, 0.0, radius, -90.0, 180.0)]
     flight = winged(chain([(-100.0, 0.0), *circle]), CALM)
@@ -264,7 +264,7 @@ def test_waypoints_along_a_curve_are_flown_with_a_steady_bank() -> None:
 
 
 @pytest.mark.parametrize(("size", "rotors"), [(320.0, False), (60.0, True)], ids=["anaconda", "multirotor"])
-def test_drawn_letters_are_near_the_wanted_lines(size: float, rotors: bool) -> None:
+def test_written_letters_stay_close_to_reference_lines(size: float, rotors: bool) -> None:
     wanted = letters(size)
     waypoints = chain(wanted, airspeed=6.0 if rotors else 18.0)
     flight = rotored(low(waypoints)) if rotors else winged(waypoints)
@@ -283,7 +283,7 @@ def test_drawn_letters_are_near_the_wanted_lines(size: float, rotors: bool) -> N
     assert missed.max() < 0.08 * size
 
 
-def test_targets_of_a_leg_are_courses() -> None:
+def test_leg_targets_are_courses() -> None:
     flight = winged(chain([(200.0, 0.0), (400.0, 300.0)]))
     flight.fly(0.01)
     assert flight.target is not None

@@ -23,7 +23,7 @@ def content(**changes: Any) -> dict[str, Any]:
     return {key: value for key, value in {**whole, **changes}.items() if value is not None}
 
 
-def test_a_file_says_places_speeds_courses_and_the_loiter(tmp_path: Path) -> None:
+def test_file_defines_positions_speeds_courses_and_loiter(tmp_path: Path) -> None:
     file = tmp_path / "plan.yaml"
     file.write_text(yaml.safe_dump(content()), encoding="utf-8")
     plan = read_flight_plan(file)
@@ -63,19 +63,19 @@ def test_a_file_says_places_speeds_courses_and_the_loiter(tmp_path: Path) -> Non
         ({"loiter": {"height": math.nan}}, "height nan given"),
     ],
 )
-def test_what_cannot_be_flown_is_refused_with_the_reason(changes: dict[str, Any], reason: str | None) -> None:
+def test_unflyable_plan_is_rejected_with_reason(changes: dict[str, Any], reason: str | None) -> None:
     with pytest.raises(WaypointError, match=reason):
         flight_plan(content(**changes))
 
 
 @pytest.mark.parametrize("text", ["path: [", "- 1\n- 2\n", "", "\x00"])
-def test_a_file_that_is_no_plan_is_refused_by_its_name(tmp_path: Path, text: str) -> None:
+def test_file_that_is_not_a_plan_is_rejected_by_name(tmp_path: Path, text: str) -> None:
     file = tmp_path / "odd.yaml"
     file.write_text(text, encoding="utf-8")
     with pytest.raises(WaypointError, match=r"waypoint file '.*odd\.yaml'"):
         read_flight_plan(file)
 
 
-def test_a_file_that_is_not_there_is_refused_by_its_name(tmp_path: Path) -> None:
+def test_missing_file_is_rejected_by_name(tmp_path: Path) -> None:
     with pytest.raises(WaypointError, match=r"waypoint file '.*none\.yaml' cannot be read"):
         read_flight_plan(tmp_path / "none.yaml")

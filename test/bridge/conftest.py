@@ -81,9 +81,9 @@ class AuvBench:
     def step(self) -> Outputs:
         """Show each vehicle the next step; the outputs of all."""
         self._steps += 1
-        return self.again()
+        return self.repeat_step()
 
-    def again(self) -> Outputs:
+    def repeat_step(self) -> Outputs:
         """Show each vehicle the same step once more."""
         zero = (0.0, 0.0, 0.0)
         made = Snapshot(self._steps * STEP_NS, self.truth, zero, zero, zero, images=self.images)
@@ -104,7 +104,7 @@ class AuvBench:
         assert self.front_end.counters[name] == count
         return outputs
 
-    def heard(self, subscriber: Socket) -> list[bytes]:
+    def receive(self, subscriber: Socket) -> list[bytes]:
         """Take steps until a message comes, and give its frames."""
         self.step_until(lambda: subscriber.poll(1))
         return subscriber.recv_multipart()
@@ -112,7 +112,7 @@ class AuvBench:
     def telemetry(self, subscriber: Socket) -> tuple[int, Telemetry]:
         """Take steps until telemetry comes that tells the present east, and give it."""
         while True:
-            auv_id, where = decode_telemetry(self.heard(subscriber))
+            auv_id, where = decode_telemetry(self.receive(subscriber))
             if where.x == np.float32(self.truth[1]):
                 return auv_id, where
 

@@ -94,14 +94,14 @@ def bench(monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
         yield made
 
 
-def test_nothing_is_commanded_and_sent_before_the_first_frame(bench: Bench) -> None:
+def test_no_commands_or_replies_before_first_frame(bench: Bench) -> None:
     assert bench.front_end.exchange(0, snapshot(0)) is None
     assert bench.front_end.exchange(0, snapshot(0)) is None
     assert bench.client.received() == []
 
 
 @pytest.mark.parametrize("channels", [16, 32])
-def test_frame_commands_the_step_and_the_snapshot_after_it_is_the_reply(bench: Bench, channels: int) -> None:
+def test_frame_commands_a_step_and_reply_carries_the_resulting_state(bench: Bench, channels: int) -> None:
     bench.client.send(7, 1234, channels=channels)
     assert bench.front_end.exchange(0, snapshot(4)) == [1234] * 14
     assert bench.client.received() == []
@@ -112,7 +112,7 @@ def test_frame_commands_the_step_and_the_snapshot_after_it_is_the_reply(bench: B
     assert reply.velocity_wind == (1.0, -2.0, 0.5)
 
 
-def test_reply_turns_the_truth_into_ned(bench: Bench) -> None:
+def test_reply_is_in_ned(bench: Bench) -> None:
     truth = np.zeros(19)
     half = math.sqrt(0.5)
     truth[0:3] = 10.0, -20.0, -30.0
@@ -129,12 +129,12 @@ def test_reply_turns_the_truth_into_ned(bench: Bench) -> None:
     assert reply.quaternion == pytest.approx((half, 0.0, 0.0, half), abs=1e-8)
 
 
-def test_channel_without_output_gets_the_neutral_value(bench: Bench) -> None:
+def test_channel_without_output_gets_neutral_value(bench: Bench) -> None:
     bench.client.send_bytes(encode_frame(ServoFrame(400, 1, (0, 1600, *[0] * 14))))
     assert bench.front_end.exchange(0, snapshot(0)) == [1000, 1600, *[1000] * 12]
 
 
-def test_repeated_frame_gets_the_same_bytes_and_moves_nothing(bench: Bench) -> None:
+def test_repeated_frame_gets_identical_reply_and_no_step(bench: Bench) -> None:
     bench.client.send(1)
     bench.front_end.exchange(0, snapshot(0))
     bench.front_end.exchange(0, snapshot(1))
@@ -146,7 +146,7 @@ def test_repeated_frame_gets_the_same_bytes_and_moves_nothing(bench: Bench) -> N
     assert bench.front_end.counters == {"steps": 1, "duplicates": 1}
 
 
-def test_repetitions_during_the_step_are_not_answered_twice(bench: Bench) -> None:
+def test_frames_repeated_during_a_step_are_not_answered_twice(bench: Bench) -> None:
     bench.client.send(1)
     bench.front_end.exchange(0, snapshot(0))
     for _ in range(3):
@@ -158,7 +158,7 @@ def test_repetitions_during_the_step_are_not_answered_twice(bench: Bench) -> Non
     assert bench.front_end.counters["duplicates"] == 3
 
 
-def test_repetitions_that_queued_up_after_the_reply_are_answered_once(bench: Bench) -> None:
+def test_repetitions_queued_after_the_reply_are_answered_once(bench: Bench) -> None:
     bench.client.send(1)
     bench.front_end.exchange(0, snapshot(0))
     bench.front_end.exchange(0, snapshot(1))
@@ -170,7 +170,7 @@ def test_repetitions_that_queued_up_after_the_reply_are_answered_once(bench: Ben
     assert len(bench.client.received()) == 1
 
 
-def test_repetition_that_crossed_the_answer_gets_no_second_one(bench: Bench) -> None:
+def test_repetition_that_crossed_the_reply_gets_no_second_reply(bench: Bench) -> None:
     bench.client.send(1)
     bench.front_end.exchange(0, snapshot(0))
     bench.front_end.exchange(0, snapshot(1))
@@ -182,7 +182,7 @@ def test_repetition_that_crossed_the_answer_gets_no_second_one(bench: Bench) -> 
     assert bench.front_end.counters["duplicates"] == 1
 
 
-def test_repetition_before_the_next_frame_is_passed_over(bench: Bench) -> None:
+def test_repetition_followed_by_next_frame_is_skipped(bench: Bench) -> None:
     bench.client.send(1)
     bench.front_end.exchange(0, snapshot(0))
     bench.front_end.exchange(0, snapshot(1))
@@ -193,7 +193,7 @@ def test_repetition_before_the_next_frame_is_passed_over(bench: Bench) -> None:
     assert bench.client.received() == []
 
 
-def test_frames_sent_ahead_are_a_step_each(bench: Bench) -> None:
+def test_each_frame_sent_ahead_is_one_step(bench: Bench) -> None:
     for count in range(1, 6):
         bench.client.send(count, 1500 + count)
     commands = [bench.front_end.exchange(0, snapshot(step)) for step in range(6)]
@@ -202,7 +202,7 @@ def test_frames_sent_ahead_are_a_step_each(bench: Bench) -> None:
     assert timestamps == [step * 0.0025 for step in range(1, 6)]
 
 
-def test_gap_in_the_count_is_a_step_and_counted(bench: Bench) -> None:
+def test_gap_in_frame_count_is_one_step_and_is_counted(bench: Bench) -> None:
     for step, count in enumerate((10, 11, 15)):
         bench.client.send(count)
         assert bench.front_end.exchange(0, snapshot(step)) is not None
@@ -210,14 +210,14 @@ def test_gap_in_the_count_is_a_step_and_counted(bench: Bench) -> None:
     assert bench.log.warnings == ["lost 3 frames of ArduPilot between 11 and 15 (lost_frames: 3 so far)"]
 
 
-def test_count_that_wraps_round_is_no_gap_and_no_restart(bench: Bench) -> None:
+def test_frame_count_wrap_is_neither_gap_nor_restart(bench: Bench) -> None:
     for step, count in enumerate((2**32 - 1, 0, 1)):
         bench.client.send(count)
         assert bench.front_end.exchange(0, snapshot(step)) is not None
     assert bench.front_end.counters == {"steps": 3}
 
 
-def test_count_that_goes_back_starts_the_vehicle_over_before_it_commands_a_step(bench: Bench) -> None:
+def test_frame_count_going_back_resets_vehicle_before_next_step(bench: Bench) -> None:
     bench.client.send(5000)
     bench.front_end.exchange(0, snapshot(0))
     bench.front_end.exchange(0, snapshot(1))
@@ -234,7 +234,7 @@ def test_count_that_goes_back_starts_the_vehicle_over_before_it_commands_a_step(
     assert bench.log.warnings == [text]
 
 
-def test_restart_during_a_step_is_not_sent_the_answer_to_the_old_frame(bench: Bench) -> None:
+def test_restarted_client_gets_no_reply_to_its_old_frame(bench: Bench) -> None:
     bench.client.send(5000)
     bench.front_end.exchange(0, snapshot(0))
     bench.client.send(0)
@@ -242,7 +242,7 @@ def test_restart_during_a_step_is_not_sent_the_answer_to_the_old_frame(bench: Be
     assert bench.client.received() == []
 
 
-def test_frame_that_a_network_has_overtaken_is_no_restart(bench: Bench) -> None:
+def test_out_of_order_frame_is_not_a_restart(bench: Bench) -> None:
     for step, count in enumerate((6, 7)):
         bench.client.send(count)
         bench.front_end.exchange(0, snapshot(step))
@@ -251,7 +251,7 @@ def test_frame_that_a_network_has_overtaken_is_no_restart(bench: Bench) -> None:
     assert bench.front_end.counters == {"steps": 2, "late_frames": 1}
 
 
-def test_garbage_is_counted_by_kind_and_does_not_keep_the_frame_from_counting(bench: Bench) -> None:
+def test_garbage_is_counted_by_kind_and_does_not_block_valid_frame(bench: Bench) -> None:
     good = encode_frame(ServoFrame(400, 1, (1500,) * 16))
     for datagram in (b"", b"\x1a\x48", good[:-1], good + b"\0", b"\0" * 40, b"{}" * 600):
         bench.client.send_bytes(datagram)
@@ -261,7 +261,7 @@ def test_garbage_is_counted_by_kind_and_does_not_keep_the_frame_from_counting(be
     assert bench.front_end.counters == {"steps": 1, "wrong_length": 4, "wrong_magic": 2, "zero_frame_rate": 1}
 
 
-def test_garbage_is_logged_once_a_second_at_most(bench: Bench) -> None:
+def test_garbage_is_logged_at_most_once_a_second(bench: Bench) -> None:
     for _ in range(50):
         bench.client.send_bytes(b"garbage" * 3)
         bench.front_end.exchange(0, snapshot(0))
@@ -273,7 +273,7 @@ def test_garbage_is_logged_once_a_second_at_most(bench: Bench) -> None:
     assert bench.log.warnings[1].endswith("(wrong_magic: 51 so far)")
 
 
-def test_second_client_is_refused_while_the_first_lives(bench: Bench) -> None:
+def test_second_client_is_rejected_while_the_first_is_active(bench: Bench) -> None:
     bench.client.send(1)
     bench.front_end.exchange(0, snapshot(0))
     second = bench.new_client()
@@ -291,7 +291,7 @@ def test_second_client_is_refused_while_the_first_lives(bench: Bench) -> None:
     assert f"refused a second ArduPilot at 127.0.0.1:{second.port}" in warning
 
 
-def test_client_that_restarts_at_once_from_another_port_is_not_warned_of_as_a_second_one(bench: Bench) -> None:
+def test_client_restarted_on_another_port_is_not_reported_as_second_client(bench: Bench) -> None:
     bench.client.send(5000)
     bench.front_end.exchange(0, snapshot(0))
     bench.front_end.exchange(0, snapshot(1))
@@ -327,7 +327,7 @@ def steps(bench: Bench, rates: Sequence[int], *, us: int = 1500, count: int = 0)
     return count
 
 
-def test_frame_rate_is_told_once_it_has_settled_and_again_when_it_settles_at_another(bench: Bench) -> None:
+def test_frame_rate_is_logged_each_time_it_settles(bench: Bench) -> None:
     count = steps(bench, [1200] * 1500, us=0)
     (connected,) = bench.log.infos
     assert connected == f"ArduPilot at 127.0.0.1:{bench.client.port} is connected: 16 channels, frame 0"
@@ -337,7 +337,7 @@ def test_frame_rate_is_told_once_it_has_settled_and_again_when_it_settles_at_ano
     assert bench.log.infos[2:] == ["ArduPilot sends 400 frames per simulated second"]
 
 
-def test_second_client_takes_over_when_the_first_has_been_silent(bench: Bench) -> None:
+def test_second_client_takes_over_after_the_first_times_out(bench: Bench) -> None:
     bench.client.send(900)
     bench.front_end.exchange(0, snapshot(0))
     bench.front_end.exchange(0, snapshot(1))
@@ -354,7 +354,7 @@ def test_second_client_takes_over_when_the_first_has_been_silent(bench: Bench) -
     assert bench.front_end.counters["restarts"] == 1
 
 
-def test_long_step_is_no_silence_of_the_peer(bench: Bench) -> None:
+def test_long_step_does_not_time_out_the_peer(bench: Bench) -> None:
     bench.client.send(1)
     bench.front_end.exchange(0, snapshot(0))
     bench.now_s += 60.0
@@ -364,16 +364,14 @@ def test_long_step_is_no_silence_of_the_peer(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize(("rate", "step_s"), [(1200, 1 / 1200), (400, 0.0025), (100, 0.005)])
-def test_rate_of_the_frames_is_the_step_that_is_wished_for_up_to_the_longest(
-    bench: Bench, rate: int, step_s: float
-) -> None:
+def test_frame_rate_sets_requested_step_up_to_maximum(bench: Bench, rate: int, step_s: float) -> None:
     assert bench.front_end.requested_step(0) is None
     bench.client.send(1, rate=rate)
     bench.front_end.exchange(0, snapshot(0))
     assert bench.front_end.requested_step(0) == step_s
 
 
-def test_state_that_is_not_finite_is_never_sent(bench: Bench) -> None:
+def test_non_finite_state_is_never_sent(bench: Bench) -> None:
     bench.client.send(1)
     bench.front_end.exchange(0, snapshot(0))
     bench.front_end.exchange(0, snapshot(1, truth=np.full(19, math.nan)))
@@ -385,13 +383,13 @@ def test_state_that_is_not_finite_is_never_sent(bench: Bench) -> None:
     assert "finite" in bench.log.warnings[0]
 
 
-def test_port_in_use_is_refused_by_name(bench: Bench) -> None:
+def test_port_in_use_is_rejected_by_name(bench: Bench) -> None:
     other = ArduPilotFrontEnd(bench.front_end.values, bench.log)
     with pytest.raises(ParameterError, match=rf"'ardupilot.port': 127.0.0.1:{bench.port} given.*in use"):
         other.open()
 
 
-def test_closed_port_can_be_used_again(bench: Bench) -> None:
+def test_closed_port_can_be_reopened(bench: Bench) -> None:
     bench.front_end.close()
     bench.front_end.close()
     other = ArduPilotFrontEnd(bench.front_end.values, bench.log)
@@ -399,7 +397,7 @@ def test_closed_port_can_be_used_again(bench: Bench) -> None:
     other.close()
 
 
-def test_vehicles_have_ports_ten_apart_and_a_conversation_each() -> None:
+def test_vehicles_have_ports_ten_apart_and_separate_sessions() -> None:
     port, log = free_ports()[0], LoggedLines()
     # The second port may be somebody's: then another pair will do.
     for _ in range(20):
@@ -431,13 +429,13 @@ def test_vehicles_have_ports_ten_apart_and_a_conversation_each() -> None:
             client.close()
 
 
-def test_port_that_leaves_none_for_the_last_vehicle_is_refused() -> None:
+def test_base_port_too_high_for_last_vehicle_is_rejected() -> None:
     values = ArduPilotFrontEnd.PARAMETERS.checked({"ardupilot.port": 65530})
     with pytest.raises(ParameterError, match="65530 given, which gives vehicle 2 port 65540; allowed: at most 65525"):
         ArduPilotFrontEnd(values, LoggedLines(), ("a", "b"))
 
 
-def test_only_allowed_peers_fly() -> None:
+def test_only_allowed_peers_can_connect() -> None:
     port = free_ports()[0]
     client, stranger = Client(port), Client(port)
     client.send_bytes(b"")  # which gives it a port
@@ -457,7 +455,7 @@ def test_only_allowed_peers_fly() -> None:
         stranger.close()
 
 
-def test_second_client_is_told_of_for_a_while(bench: Bench) -> None:
+def test_second_client_is_reported_for_a_while(bench: Bench) -> None:
     bench.client.send(1)
     bench.front_end.exchange(0, snapshot(0))
     assert bench.front_end.refused(0) == ""
@@ -473,7 +471,7 @@ def test_second_client_is_told_of_for_a_while(bench: Bench) -> None:
     assert bench.front_end.refused(0) == ""
 
 
-def test_flood_takes_a_bounded_share_of_a_step_and_the_frame_behind_it_still_counts(bench: Bench) -> None:
+def test_flood_uses_bounded_share_of_step_and_frame_behind_it_is_processed(bench: Bench) -> None:
     looked_at = 64
     flood = bench.new_client()
     for _ in range(looked_at + 40):
@@ -486,7 +484,7 @@ def test_flood_takes_a_bounded_share_of_a_step_and_the_frame_behind_it_still_cou
     assert len(bench.log.warnings) == 1
 
 
-def test_channels_go_to_outputs_as_the_parameter_says() -> None:
+def test_channels_map_to_outputs_as_configured() -> None:
     port = free_ports()[0]
     outputs = ["2", "-1", "", *[""] * 11]
     values = {"ardupilot.port": port, "ardupilot.outputs": outputs, "ardupilot.no_output": [1500] * 14}
@@ -501,7 +499,7 @@ def test_channels_go_to_outputs_as_the_parameter_says() -> None:
         client.close()
 
 
-def test_flood_of_others_does_not_make_the_peers_frame_wait(bench: Bench) -> None:
+def test_flood_from_other_senders_does_not_delay_peer_frame(bench: Bench) -> None:
     bench.client.send(1)
     bench.front_end.exchange(0, snapshot(0))
     bench.front_end.exchange(0, snapshot(1))
@@ -514,7 +512,7 @@ def test_flood_of_others_does_not_make_the_peers_frame_wait(bench: Bench) -> Non
     assert bench.front_end.counters["wrong_length"] <= 64
 
 
-def test_frames_from_before_the_peer_had_a_socket_of_its_own_come_in_their_order(bench: Bench) -> None:
+def test_frames_received_before_the_peer_socket_opens_stay_in_order(bench: Bench) -> None:
     for count in (1, 1, 2):
         bench.client.send(count, 1500 + count)
     assert bench.front_end.exchange(0, snapshot(0)) == [1501] * 14
@@ -524,7 +522,7 @@ def test_frames_from_before_the_peer_had_a_socket_of_its_own_come_in_their_order
     assert bench.front_end.counters == {"steps": 3, "duplicates": 1}
 
 
-def test_port_stays_closed_to_others_with_a_peer_too(bench: Bench) -> None:
+def test_port_stays_closed_to_other_senders_while_peer_is_connected(bench: Bench) -> None:
     bench.client.send(1)
     bench.front_end.exchange(0, snapshot(0))
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:
@@ -533,7 +531,7 @@ def test_port_stays_closed_to_others_with_a_peer_too(bench: Bench) -> None:
             other.bind(("127.0.0.1", bench.port))
 
 
-def test_answer_that_finds_nobody_is_no_end_of_the_conversation(bench: Bench) -> None:
+def test_undeliverable_reply_does_not_end_the_session(bench: Bench) -> None:
     bench.client.send(1)
     bench.front_end.exchange(0, snapshot(0))
     bench.client.close()

@@ -32,7 +32,7 @@ def resident_bytes() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
 
 
-def test_codec_takes_a_frame_whole_or_refuses_it() -> None:
+def test_codec_accepts_or_rejects_whole_frames() -> None:
     kinds: Counter[str] = Counter()
     for datagram in mutated_frames(1, DATAGRAMS):
         try:
@@ -70,7 +70,7 @@ def snapshot(step: int) -> Snapshot:
 
 
 @pytest.mark.parametrize("senders", [1, 3])
-def test_front_end_counts_every_datagram_and_keeps_nothing_of_it(senders: int) -> None:
+def test_front_end_counts_every_datagram_and_leaks_no_memory(senders: int) -> None:
     log = Warnings()
     values = ArduPilotFrontEnd.PARAMETERS.checked({"ardupilot.port": free_ports()[0]})
     front_end = ArduPilotFrontEnd(values, log, ("",))

@@ -36,7 +36,7 @@ def names(line: bytes) -> set[str]:
     return {name for name in SWITCHES if f'"{name}":'.encode() in line}
 
 
-def test_every_field_is_there_from_the_first_answer_on_with_defined_values() -> None:
+def test_every_field_has_a_defined_value_from_the_first_reply_on() -> None:
     maker = reply_maker()
     line = maker.line(snapshot())
     assert names(line) == set(SWITCHES)
@@ -81,32 +81,32 @@ def test_ardupilot_waits_for_replies_unless_a_parameter_says_otherwise() -> None
     assert reply_maker(no_lockstep=True).line(snapshot()).endswith(b',"no_lockstep":true}\n')
 
 
-def test_measurements_are_passed_on() -> None:
+def test_measurements_are_forwarded() -> None:
     rc_us = (1100, 1200, 1300, 1400, 1500, 1600, 1700, 1800)
     reply = answered(reply_maker(), snapshot(ranges=(2.5,), airspeed=12.0, battery=(24.0, 3.0), rc_us=rc_us))
     assert (reply.ranges, reply.airspeed, reply.battery, reply.rc_us) == ((2.5,), 12.0, Battery(24.0, 3.0), rc_us)
 
 
 @pytest.mark.parametrize("name", SWITCHES)
-def test_each_field_can_be_left_out(name: str) -> None:
+def test_each_field_can_be_disabled(name: str) -> None:
     maker = reply_maker(**{name: False})
     assert names(maker.line(snapshot())) == set(SWITCHES) - {name}
     wanted = {"rng_1": "range", "airspeed": "airspeed", "battery": "battery", "rc": "rc"}
     assert maker.required_fields == set(wanted.values()) - {wanted.get(name)}
 
 
-def test_an_answer_without_any_attitude_is_refused() -> None:
+def test_reply_without_any_attitude_is_rejected() -> None:
     with pytest.raises(ParameterError, match=r"'ardupilot\.attitude' and 'ardupilot\.quaternion'"):
         reply_maker(attitude=False, quaternion=False)
 
 
 @pytest.mark.parametrize(("measured", "sent"), [(math.inf, 655.0), (-math.inf, 0.0), (0.3, 0.3)])
-def test_ranges_are_finite(measured: float, sent: float) -> None:
+def test_range_readings_are_finite(measured: float, sent: float) -> None:
     assert answered(reply_maker(), snapshot(ranges=(measured,))).ranges == (sent,)
 
 
 @pytest.mark.parametrize("field", ["airspeed", "battery", "ranges"])
-def test_measurement_that_is_no_number_is_never_sent(field: str) -> None:
+def test_non_finite_measurement_is_never_sent(field: str) -> None:
     bad: dict[str, Any] = {"airspeed": math.nan, "battery": (24.0, math.nan), "ranges": (math.nan,)}
     with pytest.raises(ReplyError):
         print(reply_maker().line(snapshot(**{field: bad[field]})))
@@ -122,7 +122,7 @@ def test_measurement_that_is_no_number_is_never_sent(field: str) -> None:
         ((0.0, 0.0, -2.0), (0.0, 0.0, 0.0), 1.0, 0.0, 0.0),  # a calm
     ],
 )
-def test_apparent_wind_is_where_the_air_comes_from_clockwise_from_the_nose(
+def test_apparent_wind_direction_is_clockwise_from_nose_and_points_upwind(
     velocity: tuple[float, float, float], wind: tuple[float, float, float], yaw: float, direction: float, speed: float
 ) -> None:
     vane = apparent_wind(velocity, wind, yaw)

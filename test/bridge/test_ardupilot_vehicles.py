@@ -67,7 +67,7 @@ QUAD_X = [((1, 1), True), ((-1, -1), True), ((1, -1), False), ((-1, 1), False)]
     [((100.0, 0.0, 0.0), 0), ((0.0, 100.0, 0.0), 1), ((0.0, 0.0, 100.0), 2)],
     ids=["roll", "pitch", "yaw"],
 )
-def test_quad_x_turns_the_way_that_arducopter_commands(command: tuple[float, float, float], axis: int) -> None:
+def test_quad_x_rotates_as_arducopter_commands(command: tuple[float, float, float], axis: int) -> None:
     roll, pitch, yaw = command
     # More thrust on the left rolls right, in front pitches up; counterclockwise propellers turn the vehicle right.
     channels = [
@@ -102,7 +102,7 @@ LEVEL = [1500.0, 1500.0, 1500.0, 1500.0]
 
 @pytest.mark.parametrize("name", PLANES)
 @pytest.mark.parametrize(("channel", "axis"), [(0, 3), (1, 4), (3, 5)], ids=["aileron", "elevator", "rudder"])
-def test_more_on_a_planes_channel_rolls_right_pitches_up_yaws_right(name: str, channel: int, axis: int) -> None:
+def test_higher_pulses_roll_right_pitch_up_and_yaw_right(name: str, channel: int, axis: int) -> None:
     moved = list(LEVEL)
     moved[channel] += 200.0
     change = plane_moments(name, moved, []) - plane_moments(name, LEVEL, [])
@@ -112,7 +112,7 @@ def test_more_on_a_planes_channel_rolls_right_pitches_up_yaws_right(name: str, c
 
 
 @pytest.mark.parametrize("name", PLANES)
-def test_channel_three_is_the_throttle(name: str) -> None:
+def test_channel_three_is_throttle(name: str) -> None:
     thrusts = [plane_moments(name, [1500.0, 1500.0, us, 1500.0], [])[0] for us in (1000.0, 1700.0, 2000.0)]
     # A propeller that is too slow for 20 m/s does not pull.
     assert thrusts[0] < thrusts[1] - 1.0 < thrusts[2] - 2.0
@@ -125,9 +125,7 @@ ELEVON = [share_directory() / "config" / "ardupilot" / "elevon.yaml"]
 @pytest.mark.parametrize(
     ("left", "right", "axis"), [(200.0, 200.0, 4), (-200.0, 200.0, 3)], ids=["both", "left down, right up"]
 )
-def test_elevons_pitch_up_together_and_roll_right_against_each_other(
-    name: str, left: float, right: float, axis: int
-) -> None:
+def test_elevons_move_together_for_pitch_and_opposite_for_roll(name: str, left: float, right: float, axis: int) -> None:
     # ArduPlane's SERVO1_FUNCTION 77 and SERVO2_FUNCTION 78: left is elevator - aileron, right their sum.
     still = plane_moments(name, LEVEL, ELEVON)
     change = plane_moments(name, [1500.0 + left, 1500.0 + right, 1500.0, 1500.0], ELEVON) - still
@@ -156,7 +154,7 @@ VECTORED = {
 
 
 @pytest.mark.parametrize("command", VECTORED)
-def test_vectored_frame_moves_the_way_that_ardusub_commands(command: str) -> None:
+def test_vectored_frame_moves_as_ardusub_commands(command: str) -> None:
     axis, factors = VECTORED[command]
     sub = Auv(values(AUV_PARAMETERS, files("bluerov2")))
 
@@ -174,7 +172,7 @@ def flown_by(controller: str, members: list[Member]) -> list[Member]:
     return [replace(one, flight_controller=controller) for one in members]
 
 
-def test_each_vehicle_of_a_fleet_has_an_instance_of_ardupilot_whose_port_is_the_bridges() -> None:
+def test_each_fleet_vehicle_has_ardupilot_instance_on_matching_bridge_port() -> None:
     members = flown_by("ardupilot", fleet(vehicle("multirotor"), count=3, seed=0))
     (alone,) = instructions([Member(vehicle("multirotor"), flight_controller="ardupilot")])
     assert " -I " not in alone
@@ -186,7 +184,7 @@ def test_each_vehicle_of_a_fleet_has_an_instance_of_ardupilot_whose_port_is_the_
     assert [bridge.peer(k) for k in range(3)] == [f"ArduPilot on UDP 127.0.0.1:{9002 + 10 * k}" for k in range(3)]
 
 
-def test_one_command_serves_a_fleet_whose_programs_share_a_socket() -> None:
+def test_one_command_serves_a_fleet_on_a_shared_socket() -> None:
     members = fleet(vehicle("uthere"), count=2, seed=0)
     (line,) = instructions(members)
     assert instructions([Member(vehicle("uthere"))]) == [line]

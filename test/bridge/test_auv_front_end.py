@@ -32,7 +32,7 @@ def command(left: int, right: int, side: int, vertical: int, *, auv_id: int = 0)
 
 
 @pytest.mark.parametrize(("waits", "text"), [(False, "does not wait for clients"), (True, "waits for a client")])
-def test_start_logs_where_clients_connect_and_whether_the_simulation_waits(
+def test_start_up_log_shows_client_addresses_and_wait_mode(
     new_auv_bench: Callable[..., Any], waits: bool, text: str
 ) -> None:
     bench = new_auv_bench(vehicles=2, first_id=3, wait_for_clients=waits)
@@ -44,12 +44,12 @@ def test_start_logs_where_clients_connect_and_whether_the_simulation_waits(
     assert text in line
 
 
-def test_thrusters_stand_still_before_the_first_command(auv_bench: Any) -> None:
+def test_thrusters_are_stopped_before_first_command(auv_bench: Any) -> None:
     assert auv_bench.step() == [CENTRED]
     assert auv_bench.front_end.filenos() == []
 
 
-def test_command_moves_the_thrusters_until_the_next_one(auv_bench: Any) -> None:
+def test_command_drives_thrusters_until_the_next_one(auv_bench: Any) -> None:
     pusher = auv_bench.pusher()
     pusher.send(command(75, -50, 1, 100))
     assert auv_bench.step_until_counted("commands", 1) == [[1875, 1250, 1505, 2000, *[1500] * 10]]
@@ -61,7 +61,7 @@ def test_command_moves_the_thrusters_until_the_next_one(auv_bench: Any) -> None:
 
 
 @pytest.mark.parametrize("kept", range(4))
-def test_minus_127_leaves_a_thruster_at_its_power(auv_bench: Any, kept: int) -> None:
+def test_minus_127_keeps_current_thruster_power(auv_bench: Any, kept: int) -> None:
     pusher = auv_bench.pusher()
     pusher.send(command(10, 20, 30, 40))
     pusher.send(command(*(-127 if i == kept else -10 for i in range(4))))
@@ -83,14 +83,14 @@ def test_power_beyond_full_is_clamped_and_counted_once(auv_bench: Any, power: in
     ]
 
 
-def test_full_power_itself_is_in_range(auv_bench: Any) -> None:
+def test_full_power_is_in_range(auv_bench: Any) -> None:
     auv_bench.pusher().send(command(-100, 100, -100, 100))
     (outputs,) = auv_bench.step_until_counted("commands", 1)
     assert outputs[:4] == [1000, 2000, 1000, 2000]
     assert auv_bench.front_end.counters["out_of_range"] == 0
 
 
-def test_commands_are_taken_in_the_order_in_which_they_were_sent(auv_bench: Any) -> None:
+def test_commands_are_applied_in_sending_order(auv_bench: Any) -> None:
     pusher = auv_bench.pusher()
     for power in range(100):
         pusher.send(command(power, -127, -power, -127))
@@ -98,7 +98,7 @@ def test_commands_are_taken_in_the_order_in_which_they_were_sent(auv_bench: Any)
     assert outputs[:4] == [1995, 1500, 1005, 1500]
 
 
-def test_each_auv_hears_its_own_id(new_auv_bench: Callable[..., Any]) -> None:
+def test_each_auv_receives_only_commands_for_its_own_id(new_auv_bench: Callable[..., Any]) -> None:
     bench = new_auv_bench(3, first_id=7)
     pusher = bench.pusher()
     for auv_id in (9, 7, 8, 6, 10):
@@ -110,19 +110,19 @@ def test_each_auv_hears_its_own_id(new_auv_bench: Callable[..., Any]) -> None:
     ]
 
 
-def test_ids_must_suffice_for_all_auvs(new_auv_bench: Callable[..., Any]) -> None:
+def test_id_range_must_cover_all_auvs(new_auv_bench: Callable[..., Any]) -> None:
     new_auv_bench(2, first_id=254)
     with pytest.raises(ParameterError, match=r"'auv_zeromq.first_id': 254 given for 3 AUVs; allowed: at most 253"):
         new_auv_bench(3, first_id=254)
 
 
-def test_side_thruster_pushes_to_the_left_where_it_is_asked_to(new_auv_bench: Callable[..., Any]) -> None:
+def test_side_thruster_pushes_left_when_configured(new_auv_bench: Callable[..., Any]) -> None:
     bench = new_auv_bench(side_positive="left")
     bench.pusher().send(command(10, 20, 30, 40))
     assert bench.step_until_counted("commands", 1)[0][:4] == [1550, 1600, 1350, 1700]
 
 
-def test_outputs_are_sums_of_the_powers(new_auv_bench: Callable[..., Any]) -> None:
+def test_outputs_are_configurable_sums_of_powers(new_auv_bench: Callable[..., Any]) -> None:
     bench = new_auv_bench(outputs=["right - side", "", "left + side"])
     bench.pusher().send(command(10, 20, 30, 40))
     assert bench.step_until_counted("commands", 1)[0][:4] == [1450, 1500, 1700, 1500]
@@ -135,7 +135,7 @@ BAD = {
 
 
 @pytest.mark.parametrize(("kind", "message"), [(kind, message) for kind, some in BAD.items() for message in some])
-def test_bad_message_is_counted_and_changes_nothing(auv_bench: Any, kind: str, message: bytes) -> None:
+def test_invalid_message_is_counted_and_changes_nothing(auv_bench: Any, kind: str, message: bytes) -> None:
     pusher = auv_bench.pusher()
     pusher.send(command(10, 20, 30, 40))
     pusher.send(message)
@@ -148,7 +148,7 @@ def test_bad_message_is_counted_and_changes_nothing(auv_bench: Any, kind: str, m
 
 
 @pytest.mark.parametrize("frames", [2, 3, 1000])
-def test_several_frames_are_one_bad_message_even_if_each_is_a_command(auv_bench: Any, frames: int) -> None:
+def test_multipart_message_counts_as_one_invalid_message(auv_bench: Any, frames: int) -> None:
     pusher = auv_bench.pusher()
     pusher.send_multipart([command(99, 99, 99, 99)] * frames)
     pusher.send(command(10, 20, 30, 40))
@@ -156,7 +156,7 @@ def test_several_frames_are_one_bad_message_even_if_each_is_a_command(auv_bench:
     assert auv_bench.front_end.counters["multipart"] == 1
 
 
-def test_frame_of_more_than_a_megabyte_cuts_its_sender_off_and_no_other(auv_bench: Any) -> None:
+def test_frame_over_one_megabyte_disconnects_only_its_sender(auv_bench: Any) -> None:
     huge, pusher = auv_bench.pusher(), auv_bench.pusher()
     huge.send(b"\0" * (1 << 21))
     pusher.send(command(10, 20, 30, 40))
@@ -165,7 +165,7 @@ def test_frame_of_more_than_a_megabyte_cuts_its_sender_off_and_no_other(auv_benc
     auv_bench.step_until(lambda: huge.send(command(0, 0, 0, 0)) or auv_bench.front_end.counters["commands"] > 1)
 
 
-def test_flood_takes_a_tenth_of_the_time_and_the_newest_message_counts(
+def test_flood_uses_a_tenth_of_the_time_and_latest_message_wins(
     auv_bench: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     counters = auv_bench.front_end.counters
@@ -187,14 +187,14 @@ def test_flood_takes_a_tenth_of_the_time_and_the_newest_message_counts(
     auv_bench.step_until_counted("commands", 256)
 
 
-def test_messages_of_one_step_leave_each_thruster_at_its_newest_power(auv_bench: Any) -> None:
+def test_last_message_within_a_step_sets_each_thruster_power(auv_bench: Any) -> None:
     pusher = auv_bench.pusher()
     for message in ((10, 20, 30, 40), (-127, 1, -127, -127), (50, -127, -127, -127), (-127,) * 4):
         pusher.send(command(*message))
     assert auv_bench.step_until_counted("commands", 4)[0][:4] == [1750, 1505, 1650, 1700]
 
 
-def test_a_hundred_thousand_random_messages_change_only_what_they_may(auv_bench: Any) -> None:
+def test_100_000_random_messages_change_only_permitted_state(auv_bench: Any) -> None:
     count, seeded = 100_000, random.Random(1)
     lengths = [*range(5), *[5] * 20, *range(6, 40), 300]
     messages = [seeded.randbytes(seeded.choice(lengths)) for _ in range(count)]
@@ -227,7 +227,7 @@ def test_a_hundred_thousand_random_messages_change_only_what_they_may(auv_bench:
 
 
 @pytest.mark.parametrize("port", ["image", "thruster", "telemetry"])
-def test_bytes_that_are_no_zeromq_disturb_nobody(auv_bench: Any, port: str) -> None:
+def test_non_zeromq_bytes_affect_no_other_client(auv_bench: Any, port: str) -> None:
     seeded = random.Random(2)
     for _ in range(20):
         with socket.create_connection(("127.0.0.1", auv_bench.port(port))) as stranger, contextlib.suppress(OSError):
@@ -235,10 +235,10 @@ def test_bytes_that_are_no_zeromq_disturb_nobody(auv_bench: Any, port: str) -> N
         auv_bench.step()
     auv_bench.pusher().send(command(10, 20, 30, 40))
     assert auv_bench.step_until_counted("commands", 1)[0][:4] == [1550, 1600, 1650, 1700]
-    assert auv_bench.heard(auv_bench.subscriber("telemetry"))[0] == b"\0"
+    assert auv_bench.receive(auv_bench.subscriber("telemetry"))[0] == b"\0"
 
 
-def test_telemetry_is_where_the_auv_is(auv_bench: Any) -> None:
+def test_telemetry_reports_true_auv_position(auv_bench: Any) -> None:
     subscriber = auv_bench.subscriber("telemetry")
     auv_bench.truth[0:3] = 1.5, -2.5, 3.5
     auv_bench.truth[3:7] = 0.5**0.5, 0.0, 0.0, -(0.5**0.5)
@@ -248,7 +248,7 @@ def test_telemetry_is_where_the_auv_is(auv_bench: Any) -> None:
     assert (where.yaw, where.pitch, where.roll) == pytest.approx((-90.0, 0.0, 0.0), abs=1e-5)
 
 
-def test_z_points_down_where_it_is_asked_to(new_auv_bench: Callable[..., Any]) -> None:
+def test_z_points_down_when_configured(new_auv_bench: Callable[..., Any]) -> None:
     bench = new_auv_bench(z_axis="down")
     bench.truth[1:3] = 1.0, 3.5
     assert bench.telemetry(bench.subscriber("telemetry"))[1].z == 3.5
@@ -257,7 +257,7 @@ def test_z_points_down_where_it_is_asked_to(new_auv_bench: Callable[..., Any]) -
 @pytest.mark.parametrize(
     ("settings", "rate"), [({}, 60), ({"telemetry_rate": 100.0}, 100), ({"telemetry_rate": 1000.0}, 400)]
 )
-def test_telemetry_has_its_rate_in_simulated_time_and_at_most_a_message_a_step(
+def test_telemetry_rate_is_in_simulated_time_with_at_most_one_message_per_step(
     new_auv_bench: Callable[..., Any], settings: dict[str, float], rate: int
 ) -> None:
     bench = new_auv_bench(2, **settings)
@@ -267,53 +267,53 @@ def test_telemetry_has_its_rate_in_simulated_time_and_at_most_a_message_a_step(
     assert bench.front_end.counters["telemetry_messages"] == pytest.approx(2 * 10 * rate, abs=2)
 
 
-def test_subscriber_hears_the_auv_it_asked_for(new_auv_bench: Callable[..., Any]) -> None:
+def test_subscriber_receives_only_the_auv_it_subscribed_to(new_auv_bench: Callable[..., Any]) -> None:
     bench = new_auv_bench(2)
     first, second = bench.subscriber("telemetry", 0), bench.subscriber("telemetry", 1)
     for _ in range(20):
-        assert bench.heard(first)[0] == b"\0"
-        assert bench.heard(second)[0] == b"\1"
+        assert bench.receive(first)[0] == b"\0"
+        assert bench.receive(second)[0] == b"\1"
 
 
-def test_telemetry_that_is_no_number_is_counted_and_not_sent(auv_bench: Any) -> None:
+def test_non_finite_telemetry_is_counted_and_not_sent(auv_bench: Any) -> None:
     auv_bench.truth[0] = float("nan")
     auv_bench.step_until_counted("unsent_telemetry", 3)
     assert auv_bench.front_end.counters["telemetry_messages"] == 0
     assert "no telemetry of AUV 0" in auv_bench.log.warnings[0]
 
 
-def test_images_are_three_frames(auv_bench: Any) -> None:
+def test_image_message_has_three_frames(auv_bench: Any) -> None:
     subscriber = auv_bench.subscriber("image")
     numbers = iter(range(10**6))
 
-    def heard() -> object:
+    def receive() -> object:
         number = next(numbers)
         auv_bench.images = {"front": b"front %d" % number, "bottom": b"bottom %d" % number}
         return subscriber.poll(1)
 
-    auv_bench.step_until(heard)
+    auv_bench.step_until(receive)
     auv_id, front, bottom = subscriber.recv_multipart()
     assert auv_id == b"\0"
     assert front.startswith(b"front ") and bottom == front.replace(b"front", b"bottom")
 
 
-def test_images_of_each_auv_bear_its_id(new_auv_bench: Callable[..., Any]) -> None:
+def test_images_carry_the_id_of_their_auv(new_auv_bench: Callable[..., Any]) -> None:
     bench = new_auv_bench(2)
     subscriber = bench.subscriber("image", 1)
     numbers = iter(range(10**6))
 
-    def heard() -> object:
+    def receive() -> object:
         number = next(numbers)
         bench.images = {"front": b"front %d" % number, "bottom": b"bottom %d" % number}
         return subscriber.poll(1)
 
-    bench.step_until(heard)
+    bench.step_until(receive)
     assert subscriber.recv_multipart()[0] == b"\1"
     # The last pair was made after the last step.
     assert bench.front_end.counters["image_messages"] == 2 * (next(numbers) - 1)
 
 
-def test_images_go_out_when_both_cameras_have_a_new_one(auv_bench: Any) -> None:
+def test_images_are_sent_when_both_cameras_have_a_new_one(auv_bench: Any) -> None:
     counts = []
     for front, bottom in (
         (b"f1", None),
@@ -333,7 +333,7 @@ def test_images_go_out_when_both_cameras_have_a_new_one(auv_bench: Any) -> None:
     ("images", "silent"),
     [({}, "front and bottom"), ({"front": b"x"}, "bottom"), ({"front": b"", "bottom": b"x"}, "front")],
 )
-def test_that_there_are_no_images_is_told_once(auv_bench: Any, images: dict[str, bytes], silent: str) -> None:
+def test_missing_images_are_logged_once(auv_bench: Any, images: dict[str, bytes], silent: str) -> None:
     auv_bench.images = images
     for _ in range(4000):
         auv_bench.step()
@@ -348,7 +348,7 @@ def test_that_there_are_no_images_is_told_once(auv_bench: Any, images: dict[str,
     assert auv_bench.front_end.counters["image_messages"] == 0
 
 
-def test_images_are_needed_while_a_client_is_subscribed_to_them(new_auv_bench: Callable[..., Any]) -> None:
+def test_images_are_requested_only_while_a_client_is_subscribed(new_auv_bench: Callable[..., Any]) -> None:
     bench = new_auv_bench(3)
 
     def needed() -> list[bool]:
@@ -367,7 +367,7 @@ def test_images_are_needed_while_a_client_is_subscribed_to_them(new_auv_bench: C
     bench.step_until(lambda: needed() == [True, False, False])
     same.subscribe(b"\2 and what no message begins with")
     # A subscription to telemetry is none to images.
-    bench.heard(bench.subscriber("telemetry", 1))
+    bench.receive(bench.subscriber("telemetry", 1))
     assert needed() == [True, False, False]
     same.close()
     bench.step_until(lambda: needed() == [False] * 3)
@@ -375,7 +375,7 @@ def test_images_are_needed_while_a_client_is_subscribed_to_them(new_auv_bench: C
 
 @pytest.mark.parametrize("auvs", [1, 16])
 @pytest.mark.parametrize("size", [10_000, 200_000, 400_000])
-def test_subscriber_that_does_not_read_is_sent_less_than_a_megabyte(
+def test_stalled_subscriber_is_sent_less_than_a_megabyte(
     new_auv_bench: Callable[..., Any], auvs: int, size: int
 ) -> None:
     bench = new_auv_bench(auvs)
@@ -395,7 +395,7 @@ def test_subscriber_that_does_not_read_is_sent_less_than_a_megabyte(
     assert 0 < received < 1_000_000 + 2 * size
 
 
-RELUCTANT = """
+STALLED_SUBSCRIBER = """
 import sys, zmq
 context = zmq.Context()
 sockets = [context.socket(zmq.SUB) for _ in sys.argv[1:]]
@@ -414,7 +414,7 @@ def resident_mib() -> float:
     return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize() / 2**20
 
 
-def test_subscriber_that_stops_reading_costs_no_memory_in_ten_minutes(auv_bench: Any) -> None:
+def test_stalled_subscriber_uses_no_extra_memory_in_ten_minutes(auv_bench: Any) -> None:
     ports = [str(auv_bench.port(name)) for name in ("image", "telemetry")]
     jpeg = random.Random(3).randbytes(20_000)
     numbers = iter(range(10**6))
@@ -426,7 +426,7 @@ def test_subscriber_that_stops_reading_costs_no_memory_in_ten_minutes(auv_bench:
                 auv_bench.images = {"front": number + jpeg, "bottom": number + jpeg}
             auv_bench.step()
 
-    arguments = [sys.executable, "-c", RELUCTANT, *ports]
+    arguments = [sys.executable, "-c", STALLED_SUBSCRIBER, *ports]
     with subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as reluctant:
         assert reluctant.stdout is not None
         try:
@@ -444,11 +444,11 @@ def test_subscriber_that_stops_reading_costs_no_memory_in_ten_minutes(auv_bench:
     assert (sent["telemetry_messages"], sent["image_messages"]) == (36_000, 18_462)
 
 
-def test_clients_whose_sockets_stay_open_find_the_server_that_was_started_again(auv_bench: Any) -> None:
+def test_clients_with_open_sockets_reconnect_to_restarted_server(auv_bench: Any) -> None:
     pusher, subscriber = auv_bench.pusher(), auv_bench.subscriber("telemetry")
     pusher.send(command(10, 20, 30, 40))
     auv_bench.step_until_counted("commands", 1)
-    auv_bench.heard(subscriber)
+    auv_bench.receive(subscriber)
     for start in range(1, 4):
         auv_bench.front_end.close()
         auv_bench.open()
@@ -460,7 +460,7 @@ def test_clients_whose_sockets_stay_open_find_the_server_that_was_started_again(
 
 
 @pytest.mark.parametrize("port", ["image", "thruster", "telemetry"])
-def test_port_in_use_is_named_and_nothing_stays_bound(
+def test_port_in_use_is_reported_and_no_socket_stays_bound(
     new_auv_bench: Callable[..., Any], auv_bench: Any, port: str
 ) -> None:
     second = new_auv_bench()
@@ -478,12 +478,12 @@ def test_port_in_use_is_named_and_nothing_stays_bound(
 
 
 @pytest.mark.parametrize("address", ["192.0.2.1", "nowhere.invalid", "", "1.2.3"])
-def test_address_that_is_not_of_this_machine_is_refused(new_auv_bench: Callable[..., Any], address: str) -> None:
+def test_non_local_address_is_rejected(new_auv_bench: Callable[..., Any], address: str) -> None:
     with pytest.raises(ParameterError, match=r"'auv_zeromq\.address' and 'auv_zeromq.image_port'"):
         new_auv_bench(address=address)
 
 
-def test_what_to_install_is_said_when_pyzmq_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_pyzmq_error_names_the_extra_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "zmq", None)
     front_end = AuvFrontEnd(AuvFrontEnd.PARAMETERS.defaults(), logging.getLogger(), [""])
     with pytest.raises(ParameterError, match=r"'auv_zeromq' given, which needs pyzmq.*: pip install pyzmq$"):

@@ -26,14 +26,14 @@ def wait_readable(bench: Any) -> None:
 
 def answered(bench: Any) -> list[list[int]]:
     """Outputs once they are there; the file descriptors say when it is worth to ask."""
-    outputs = bench.again()
+    outputs = bench.repeat_step()
     while None in outputs:
         wait_readable(bench)
-        outputs = bench.again()
+        outputs = bench.repeat_step()
     return outputs
 
 
-def test_it_holds_still_after_each_telemetry_until_a_thruster_message_comes(
+def test_simulation_pauses_after_each_telemetry_until_thruster_message(
     new_auv_bench: Callable[..., Any],
 ) -> None:
     bench = new_auv_bench(wait_for_clients=True)
@@ -43,13 +43,13 @@ def test_it_holds_still_after_each_telemetry_until_a_thruster_message_comes(
         for _ in range(10):
             if bench.step() == [None]:
                 break
-        assert bench.again() == bench.again() == [None]
+        assert bench.repeat_step() == bench.repeat_step() == [None]
         assert bench.front_end.counters["telemetry_messages"] == power
         pusher.send(command(power))
         assert answered(bench)[0][0] == 1500 + 5 * power
 
 
-def test_only_what_it_understands_lets_it_go_on(new_auv_bench: Callable[..., Any]) -> None:
+def test_only_valid_command_resumes_the_simulation(new_auv_bench: Callable[..., Any]) -> None:
     bench = new_auv_bench(wait_for_clients=True)
     pusher = bench.pusher()
     assert bench.step() == [None]
@@ -58,29 +58,29 @@ def test_only_what_it_understands_lets_it_go_on(new_auv_bench: Callable[..., Any
     wait_readable(bench)
     counters = bench.front_end.counters
     while counters["wrong_length"] < 2 or counters["unknown_id"] < 1:
-        assert bench.again() == [None]
-    assert bench.again() == [None]
+        assert bench.repeat_step() == [None]
+    assert bench.repeat_step() == [None]
     # "Leave all as they are" is a command, too.
     pusher.send(struct.pack("<Bbbbb", 0, -127, -127, -127, -127))
     assert answered(bench) == [[1500] * 14]
 
 
-def test_each_auv_is_waited_for(new_auv_bench: Callable[..., Any]) -> None:
+def test_simulation_waits_for_every_auv(new_auv_bench: Callable[..., Any]) -> None:
     bench = new_auv_bench(2, wait_for_clients=True)
     pusher = bench.pusher()
     assert bench.step() == [None, None]
     pusher.send(command(10, auv_id=1))
     while bench.front_end.counters["commands"] < 1:
         wait_readable(bench)
-        bench.again()
-    outputs = bench.again()
+        bench.repeat_step()
+    outputs = bench.repeat_step()
     assert outputs[0] is None
     assert outputs[1][0] == 1550
     pusher.send(command(20, auv_id=0))
     assert answered(bench)[0][0] == 1600
 
 
-def test_telemetry_is_told_once_however_long_it_waits(new_auv_bench: Callable[..., Any]) -> None:
+def test_telemetry_is_sent_once_per_wait(new_auv_bench: Callable[..., Any]) -> None:
     bench = new_auv_bench(wait_for_clients=True)
     subscriber, pusher = bench.subscriber("telemetry"), bench.pusher()
     assert bench.step() == [None]
@@ -93,5 +93,5 @@ def test_telemetry_is_told_once_however_long_it_waits(new_auv_bench: Callable[..
     while subscriber.poll(200):
         subscriber.recv_multipart(zmq.NOBLOCK)
     for _ in range(100):
-        assert bench.again() == [None]
+        assert bench.repeat_step() == [None]
     assert not subscriber.poll(200)

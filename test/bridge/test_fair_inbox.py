@@ -66,7 +66,7 @@ def port_of(one: socket.socket) -> int:
     return int(one.getsockname()[1])
 
 
-def test_datagrams_of_a_sender_keep_their_order_while_it_gets_a_line_of_its_own(reader: Reader, sender: Sender) -> None:
+def test_sender_order_is_kept_when_it_gets_its_own_queue(reader: Reader, sender: Sender) -> None:
     one = sender()
     for k in range(300):
         one.send(b"%d" % k)
@@ -77,7 +77,7 @@ def test_datagrams_of_a_sender_keep_their_order_while_it_gets_a_line_of_its_own(
     assert reader.read == [(b"%d" % k, port_of(one)) for k in range(300)]
 
 
-def test_senders_with_lines_take_turns(reader: Reader, sender: Sender) -> None:
+def test_queued_senders_are_served_in_turn(reader: Reader, sender: Sender) -> None:
     busy, quiet = sender(), sender()
     for one in (busy, quiet):
         one.send(b"hello")
@@ -91,7 +91,7 @@ def test_senders_with_lines_take_turns(reader: Reader, sender: Sender) -> None:
     assert (b"y", port_of(quiet)) in reader.read[:2]
 
 
-def test_reading_is_no_faster_than_its_bound(reader: Reader, sender: Sender, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_read_rate_is_bounded(reader: Reader, sender: Sender, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = [time.monotonic()]
     monkeypatch.setattr(fair_inbox.time, "monotonic", lambda: clock[0])
     list(reader.inbox.datagrams())
@@ -107,7 +107,7 @@ def test_reading_is_no_faster_than_its_bound(reader: Reader, sender: Sender, mon
     assert len(list(reader.inbox.datagrams())) in (2, 3)
 
 
-def test_the_longest_datagram_is_read_and_a_longer_one_counted(reader: Reader, sender: Sender) -> None:
+def test_longest_datagram_is_read_and_longer_one_is_counted(reader: Reader, sender: Sender) -> None:
     one = sender()
     one.send(b"x" * LONGEST_DATAGRAM)
     reader.until(lambda: reader.read)
@@ -116,7 +116,7 @@ def test_the_longest_datagram_is_read_and_a_longer_one_counted(reader: Reader, s
     assert [len(datagram) for datagram, _ in reader.read] == [LONGEST_DATAGRAM]
 
 
-def test_a_full_line_loses_its_own_datagrams_alone_and_they_are_counted(reader: Reader, sender: Sender) -> None:
+def test_full_queue_drops_and_counts_only_its_own_datagrams(reader: Reader, sender: Sender) -> None:
     busy, quiet = sender(), sender()
     for one in (busy, quiet):
         one.send(b"hello")
@@ -137,7 +137,7 @@ def test_a_full_line_loses_its_own_datagrams_alone_and_they_are_counted(reader: 
     assert busy_read < sent
 
 
-def test_a_silent_sender_makes_room_for_a_newcomer_and_a_lively_one_does_not(
+def test_silent_sender_is_evicted_for_a_newcomer_and_active_one_is_not(
     reader: Reader, sender: Sender, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fair_inbox, "MOST_SENDERS", 2)
@@ -157,7 +157,7 @@ def test_a_silent_sender_makes_room_for_a_newcomer_and_a_lively_one_does_not(
     reader.until(lambda: len(reader.read) == 5)
 
 
-def test_nobody_else_gets_the_port(reader: Reader, sender: Sender) -> None:
+def test_port_cannot_be_bound_by_another_process(reader: Reader, sender: Sender) -> None:
     sender().send(b"hello")
     reader.until(lambda: reader.read, welcomes=True)
     list(reader.inbox.datagrams())

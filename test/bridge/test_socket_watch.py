@@ -36,21 +36,21 @@ def watched() -> Iterator[Watched]:
     os.close(made.writer)
 
 
-def test_armed_watch_calls_when_something_comes(watched: Watched) -> None:
+def test_armed_watch_calls_back_when_data_arrives(watched: Watched) -> None:
     watched.watch.arm()
     assert not watched.called(0.05)
     os.write(watched.writer, b"x")
     assert watched.called()
 
 
-def test_watch_calls_at_once_for_what_is_already_there(watched: Watched) -> None:
+def test_watch_calls_back_immediately_for_pending_data(watched: Watched) -> None:
     os.write(watched.writer, b"x")
     assert not watched.called(0.05)
     watched.watch.arm()
     assert watched.called()
 
 
-def test_watch_calls_once_each_time_it_is_armed(watched: Watched) -> None:
+def test_watch_calls_back_once_per_arming(watched: Watched) -> None:
     os.write(watched.writer, b"x")
     for _ in range(3):
         watched.watch.arm()
@@ -58,7 +58,7 @@ def test_watch_calls_once_each_time_it_is_armed(watched: Watched) -> None:
         assert not watched.called(0.05)
 
 
-def test_arming_twice_is_arming_once(watched: Watched) -> None:
+def test_arming_twice_equals_arming_once(watched: Watched) -> None:
     watched.watch.arm()
     watched.watch.arm()
     os.write(watched.writer, b"x")
@@ -67,7 +67,7 @@ def test_arming_twice_is_arming_once(watched: Watched) -> None:
 
 
 @pytest.mark.parametrize("armed", [False, True])
-def test_closing_ends_the_thread(watched: Watched, armed: bool) -> None:
+def test_closing_stops_the_thread(watched: Watched, armed: bool) -> None:
     if armed:
         watched.watch.arm()
         time.sleep(0.05)
@@ -77,7 +77,7 @@ def test_closing_ends_the_thread(watched: Watched, armed: bool) -> None:
     assert not watched.called(0.0)
 
 
-def test_descriptor_that_has_come_to_stand_for_another_is_watched_on(watched: Watched) -> None:
+def test_reused_descriptor_is_still_watched(watched: Watched) -> None:
     watched.watch.arm()
     assert not watched.called(0.05)
     reader, writer = os.pipe()

@@ -21,13 +21,13 @@ def due(subscriptions: Subscriptions, time_ms: int, vehicle: int = 0) -> dict[st
     return dict(subscriptions.due(vehicle, time_ms * MS))
 
 
-def test_what_is_asked_for_comes_at_once_and_then_at_multiples_of_its_interval(subscriptions: Subscriptions) -> None:
+def test_requested_variable_is_sent_at_once_then_at_multiples_of_its_interval(subscriptions: Subscriptions) -> None:
     subscriptions.add("a", 0, "roll", 0.1)
     times = [time_ms for time_ms in range(1030, 1500, 10) if due(subscriptions, time_ms)]
     assert times == [1030, 1100, 1200, 1300, 1400]
 
 
-def test_variables_with_one_interval_come_together_whenever_they_were_asked_for(subscriptions: Subscriptions) -> None:
+def test_variables_with_equal_interval_are_sent_together(subscriptions: Subscriptions) -> None:
     subscriptions.add("a", 0, "roll", 0.2)
     assert due(subscriptions, 510) == {"a": ["roll"]}
     subscriptions.add("a", 0, "pitch", 0.2)
@@ -37,20 +37,20 @@ def test_variables_with_one_interval_come_together_whenever_they_were_asked_for(
     assert due(subscriptions, 600) == {"a": ["roll", "pitch"], "b": ["roll"]}
 
 
-def test_intervals_that_went_by_are_skipped(subscriptions: Subscriptions) -> None:
+def test_missed_intervals_are_skipped(subscriptions: Subscriptions) -> None:
     subscriptions.add("a", 0, "roll", 0.1)
     due(subscriptions, 0)
     assert due(subscriptions, 1050) == {"a": ["roll"]}
     assert due(subscriptions, 1060) == {}
 
 
-def test_vehicles_are_told_apart(subscriptions: Subscriptions) -> None:
+def test_subscriptions_are_per_vehicle(subscriptions: Subscriptions) -> None:
     subscriptions.add("a", 1, "roll", 0.1)
     assert due(subscriptions, 100, vehicle=0) == {}
     assert due(subscriptions, 100, vehicle=1) == {"a": ["roll"]}
 
 
-def test_asking_again_changes_the_interval(subscriptions: Subscriptions) -> None:
+def test_repeated_request_changes_the_interval(subscriptions: Subscriptions) -> None:
     subscriptions.add("a", 0, "roll", 10.0)
     due(subscriptions, 0)
     subscriptions.add("a", 0, "roll", 0.1)
@@ -58,7 +58,7 @@ def test_asking_again_changes_the_interval(subscriptions: Subscriptions) -> None
     assert due(subscriptions, 100) == {"a": ["roll"]}
 
 
-def test_a_pause_makes_nothing_up(subscriptions: Subscriptions) -> None:
+def test_resuming_does_not_catch_up_on_paused_intervals(subscriptions: Subscriptions) -> None:
     subscriptions.add("a", 0, "roll", 0.1)
     due(subscriptions, 0)
     subscriptions.pause("a", paused=True)
@@ -68,7 +68,7 @@ def test_a_pause_makes_nothing_up(subscriptions: Subscriptions) -> None:
     assert due(subscriptions, 520) == {}
 
 
-def test_what_is_removed_is_told_no_more(subscriptions: Subscriptions) -> None:
+def test_removed_variable_is_no_longer_sent(subscriptions: Subscriptions) -> None:
     for variable in ("roll", "pitch"):
         subscriptions.add("a", 0, variable, 0.1)
     assert subscriptions.remove("a", 0, "roll")
@@ -78,7 +78,7 @@ def test_what_is_removed_is_told_no_more(subscriptions: Subscriptions) -> None:
     assert due(subscriptions, 1000) == {}
 
 
-def test_time_that_goes_back_is_followed(subscriptions: Subscriptions) -> None:
+def test_schedule_follows_time_going_backwards(subscriptions: Subscriptions) -> None:
     subscriptions.add("a", 0, "roll", 1.0)
     due(subscriptions, 5000)
     assert due(subscriptions, 10) == {"a": ["roll"]}
@@ -86,7 +86,7 @@ def test_time_that_goes_back_is_followed(subscriptions: Subscriptions) -> None:
     assert due(subscriptions, 1000) == {"a": ["roll"]}
 
 
-def test_counts_have_bounds(subscriptions: Subscriptions) -> None:
+def test_subscription_and_client_counts_are_bounded(subscriptions: Subscriptions) -> None:
     added = [subscriptions.add("a", k % 4, f"variable_{k}", 1.0) for k in range(MOST_SUBSCRIPTIONS + 1)]
     assert added == [True] * MOST_SUBSCRIPTIONS + [False]
     # What it has may be asked for otherwise.

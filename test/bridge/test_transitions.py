@@ -62,7 +62,7 @@ CHANGES_NOTHING: dict[Enum, set[Any]] = {
 
 
 @of_each_table
-def test_every_event_of_every_state_is_in_the_table_or_changes_nothing_on_purpose(
+def test_every_event_in_every_state_is_in_the_table_or_explicitly_ignored(
     transitions: Transitions[Any, Any], start: Enum, events: type[Enum], owner: type
 ) -> None:
     assert set(transitions) == set(type(start))
@@ -71,7 +71,7 @@ def test_every_event_of_every_state_is_in_the_table_or_changes_nothing_on_purpos
 
 
 @of_each_table
-def test_every_state_is_reached_and_left(
+def test_every_state_can_be_entered_and_left(
     transitions: Transitions[Any, Any], start: Enum, events: type[Enum], owner: type
 ) -> None:
     reached, found = {start}, [start]
@@ -84,7 +84,7 @@ def test_every_state_is_reached_and_left(
 
 
 @of_each_table
-def test_actions_are_methods_of_the_class_that_goes_by_the_table(
+def test_actions_are_methods_of_the_table_owner(
     transitions: Transitions[Any, Any], start: Enum, events: type[Enum], owner: type
 ) -> None:
     for row in transitions.values():
@@ -139,7 +139,7 @@ STEP_SEQUENCES: dict[str, tuple[list[StepEvent], StepState, list[str]]] = {
 
 
 @pytest.mark.parametrize(("events", "state", "actions"), STEP_SEQUENCES.values(), ids=STEP_SEQUENCES)
-def test_frames_lead_to_steps_and_answers(events: list[StepEvent], state: StepState, actions: list[str]) -> None:
+def test_frames_trigger_steps_and_replies(events: list[StepEvent], state: StepState, actions: list[str]) -> None:
     assert walk(STEP_TRANSITIONS, S.WAITING, *events) == (state, actions)
 
 
@@ -179,7 +179,7 @@ PEER_SEQUENCES: dict[str, tuple[list[PeerEvent], PeerState, list[str]]] = {
 
 
 @pytest.mark.parametrize(("events", "state", "actions"), PEER_SEQUENCES.values(), ids=PEER_SEQUENCES)
-def test_senders_become_the_peer_or_not(events: list[PeerEvent], state: PeerState, actions: list[str]) -> None:
+def test_peer_follows_its_transition_table(events: list[PeerEvent], state: PeerState, actions: list[str]) -> None:
     assert walk(PEER_TRANSITIONS, P.NONE, *events) == (state, actions)
 
 
@@ -216,7 +216,5 @@ SLOT_SEQUENCES: dict[str, tuple[list[SlotEvent], SlotState, list[str]]] = {
 
 
 @pytest.mark.parametrize(("events", "state", "actions"), SLOT_SEQUENCES.values(), ids=SLOT_SEQUENCES)
-def test_vehicle_in_the_slot_steps_changes_its_step_and_starts_over(
-    events: list[SlotEvent], state: SlotState, actions: list[str]
-) -> None:
+def test_slot_follows_its_transition_table(events: list[SlotEvent], state: SlotState, actions: list[str]) -> None:
     assert walk(SLOT_TRANSITIONS, V.STEPPING, *events) == (state, actions)

@@ -73,7 +73,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_bad_input_is_counted_and_changes_nothing(bench: UthereBench, program: Program, case: str) -> None:
+def test_invalid_input_is_counted_and_changes_nothing(bench: UthereBench, program: Program, case: str) -> None:
     packet, counter = BAD[case]
     other = bench.program("127.0.0.2")
     activity = bench.front_end.activity(0)
@@ -91,7 +91,7 @@ def test_bad_input_is_counted_and_changes_nothing(bench: UthereBench, program: P
     assert other.replies() == [PlaneList((12345, 12346))]
 
 
-def test_a_long_line_of_nonsense_is_answered_by_a_few_errors(bench: UthereBench, program: Program) -> None:
+def test_long_invalid_line_yields_only_a_few_errors(bench: UthereBench, program: Program) -> None:
     program.send("x;" * 4000)
     bench.read(1)
     # One for each command that is looked at, and one that says there are more.
@@ -124,7 +124,7 @@ def mutated(seed: int, count: int) -> Iterator[bytes]:
         yield bytes(line[:1000])
 
 
-def test_of_200_000_packets_none_is_too_much_and_whoever_comes_after_is_served(
+def test_200_000_packets_cause_no_failure_and_next_client_is_served(
     bench: UthereBench, program: Program, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # So that each of them is read.
@@ -152,28 +152,28 @@ def test_of_200_000_packets_none_is_too_much_and_whoever_comes_after_is_served(
     assert other.packets()
 
 
-def test_ten_thousand_packets_a_second_leave_the_others_their_turns(bench: UthereBench) -> None:
+def test_ten_thousand_packets_per_second_do_not_starve_other_clients(bench: UthereBench) -> None:
     other = bench.program("127.0.0.2")
     counters = bench.front_end.counters
     flood = subprocess.Popen([sys.executable, str(FLOOD), str(bench.port_in), "10000"])
     try:
         bench.serve_until(lambda: counters["too_long"] > 100)
-        asked = answered = 0
-        while not (counters["flooding"] > 1000 and asked >= 50):
-            asked += 1
+        requests = replies_received = 0
+        while not (counters["flooding"] > 1000 and requests >= 50):
+            requests += 1
             other.send("request_plane_list")
             # Patient, and fails if it never comes.
-            bench.serve_until(lambda: answered_now(other))
-            answered += 1
+            bench.serve_until(lambda: has_plane_list_reply(other))
+            replies_received += 1
             bench.step()
             assert flood.poll() is None
     finally:
         flood.kill()
         flood.wait()
-    assert asked == answered
+    assert requests == replies_received
 
 
-def answered_now(program: Program) -> bool:
+def has_plane_list_reply(program: Program) -> bool:
     return any(isinstance(reply, PlaneList) for reply in program.replies())
 
 

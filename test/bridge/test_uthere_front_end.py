@@ -70,12 +70,12 @@ def program(bench: UthereBench) -> Program:
     return bench.program()
 
 
-def told(program: Program) -> dict[str, float]:
+def received_values(program: Program) -> dict[str, float]:
     """Names and values of all data that have come."""
     return {name: value for reply in program.replies() for name, value in reply.values.items()}  # type: ignore[union-attr]
 
 
-def test_every_line_of_the_page_is_obeyed(make: MakeBench) -> None:
+def test_every_documented_line_is_accepted(make: MakeBench) -> None:
     bench = make(2, plane_ids=[12345, 102])
     bench.step()
     program = bench.program()
@@ -88,9 +88,7 @@ def test_every_line_of_the_page_is_obeyed(make: MakeBench) -> None:
     assert bench.log.warnings == []
 
 
-def test_commands_of_one_packet_are_obeyed_in_their_order_whatever_is_wrong_between_them(
-    bench: UthereBench, program: Program
-) -> None:
+def test_commands_in_one_packet_run_in_order_despite_errors_between_them(bench: UthereBench, program: Program) -> None:
     program.send("request_plane_list; what\nfly(;request_client_ip_list()")
     bench.read(1)
     replies = program.replies()
@@ -99,7 +97,7 @@ def test_commands_of_one_packet_are_obeyed_in_their_order_whatever_is_wrong_betw
     assert "line 2" in replies[3].reason  # type: ignore[union-attr]
 
 
-def test_data_come_at_their_interval_of_simulated_time_with_unix_seconds(make: MakeBench) -> None:
+def test_data_is_sent_at_simulated_interval_with_unix_time(make: MakeBench) -> None:
     bench = make(epoch=1_208_472_993.0)
     program = bench.program()
     program.send("data_request(plane=12345,variable=airspeed,interval=0.1)")
@@ -109,7 +107,7 @@ def test_data_come_at_their_interval_of_simulated_time_with_unix_seconds(make: M
     assert data == [f"data({1_208_472_993 + 0.1 * k:.3f}, plane=12345, airspeed=18)" for k in range(11)]
 
 
-def test_unix_seconds_are_those_of_the_system_where_no_others_are_given(bench: UthereBench, program: Program) -> None:
+def test_unix_time_defaults_to_system_clock(bench: UthereBench, program: Program) -> None:
     program.send("data_request(plane=12345,variable=time,interval=0.02)")
     bench.read(1)
     bench.step(3)
@@ -120,7 +118,7 @@ def test_unix_seconds_are_those_of_the_system_where_no_others_are_given(bench: U
     assert second.time_s - first.time_s == pytest.approx(second.values["time"] - first.values["time"], abs=2e-3)
 
 
-def test_an_interval_is_never_shorter_than_a_fiftieth_of_a_second(bench: UthereBench, program: Program) -> None:
+def test_interval_is_at_least_a_fiftieth_of_a_second(bench: UthereBench, program: Program) -> None:
     program.send("data_request(plane=12345,variable=roll,interval=0)")
     bench.read(1)
     bench.step(100)
@@ -128,7 +126,7 @@ def test_an_interval_is_never_shorter_than_a_fiftieth_of_a_second(bench: UthereB
     assert len(program.packets()) in (50, 51)
 
 
-def test_pause_keeps_the_subscriptions_remove_drops_one_and_clear_all(bench: UthereBench, program: Program) -> None:
+def test_pause_keeps_subscriptions_remove_drops_one_and_clear_drops_all(bench: UthereBench, program: Program) -> None:
     for variable in ("latitude", "longitude", "all"):
         program.send(f"data_request(variable={variable},interval=0.05)")
     bench.read(3)
@@ -152,7 +150,7 @@ def test_pause_keeps_the_subscriptions_remove_drops_one_and_clear_all(bench: Uth
     assert program.packets() == []
 
 
-def test_each_program_is_sent_what_it_asked_for_and_nobody_else_anything(bench: UthereBench) -> None:
+def test_each_client_receives_only_what_it_requested(bench: UthereBench) -> None:
     programs = [bench.program(f"127.0.0.{k}") for k in range(2, 6)]
     silent = bench.program("127.0.0.9")
     for k, program in enumerate(programs):
@@ -167,7 +165,7 @@ def test_each_program_is_sent_what_it_asked_for_and_nobody_else_anything(bench: 
     assert silent.replies() == [ClientIpList((*(program.address for program in programs), "127.0.0.9"))]
 
 
-def test_replies_go_to_the_senders_address_whatever_port_it_sends_from(bench: UthereBench) -> None:
+def test_replies_go_to_sender_address_regardless_of_source_port(bench: UthereBench) -> None:
     program = bench.program("127.0.0.3")
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:
         other.bind(("127.0.0.3", 0))
@@ -179,7 +177,7 @@ def test_replies_go_to_the_senders_address_whatever_port_it_sends_from(bench: Ut
     assert program.replies() == [PlaneList((12345,))]
 
 
-def test_a_command_without_a_plane_is_for_all_and_one_with_a_plane_for_that(make: MakeBench) -> None:
+def test_command_without_plane_applies_to_all_and_with_plane_to_that_one(make: MakeBench) -> None:
     bench = make(3, plane_ids=[7, 100])
     bench.step()
     program = bench.program()
@@ -204,7 +202,7 @@ def test_a_command_without_a_plane_is_for_all_and_one_with_a_plane_for_that(make
 
 
 @pytest.mark.parametrize(("most", "packets_of_all"), [(LARGEST_REPLY, 1), (1400, 2)])
-def test_data_all_begins_as_the_page_says_and_is_one_packet_unless_a_parameter_lowers_its_size(
+def test_data_all_starts_as_documented_and_is_one_packet_up_to_configured_size(
     make: MakeBench, most: int, packets_of_all: int
 ) -> None:
     bench = make(udp_max_packet=most)
@@ -225,26 +223,26 @@ def test_data_all_begins_as_the_page_says_and_is_one_packet_unless_a_parameter_l
     assert len(variables) == len(set(variables)) > 60
 
 
-def test_ports_are_variables(bench: UthereBench, program: Program) -> None:
+def test_ports_are_available_as_variables(bench: UthereBench, program: Program) -> None:
     program.send("data_request(variable=udp_port_in,interval=1);data_request(variable=udp_port_out,interval=1)")
     bench.read(1)
     bench.step(2)
-    assert told(program) == {"udp_port_in": bench.port_in, "udp_port_out": bench.port_out}
+    assert received_values(program) == {"udp_port_in": bench.port_in, "udp_port_out": bench.port_out}
 
 
-def test_every_variable_of_data_all_can_be_asked_for_by_itself(bench: UthereBench, program: Program) -> None:
+def test_every_variable_of_data_all_can_be_requested_individually(bench: UthereBench, program: Program) -> None:
     program.send("data_request(variable=all,interval=1)")
     bench.read(1)
     bench.step(2)
-    everything = told(program)
+    everything = received_values(program)
     program.send("data_clear", *(f"data_request(variable={name},interval=1)" for name in everything))
     bench.read(1 + len(everything))
     bench.step(110)
-    assert told(program).keys() == everything.keys()
+    assert received_values(program).keys() == everything.keys()
 
 
 @pytest.mark.parametrize("command", ["data_request(variable=airspeeed,interval=1)", "data_remove(variable=roll)"])
-def test_an_unknown_variable_is_counted_and_told(bench: UthereBench, program: Program, command: str) -> None:
+def test_unknown_variable_is_counted_and_reported(bench: UthereBench, program: Program, command: str) -> None:
     program.send(command)
     bench.read(1)
     assert bench.front_end.counters["unknown_variable"] == 1
@@ -252,7 +250,7 @@ def test_an_unknown_variable_is_counted_and_told(bench: UthereBench, program: Pr
     assert isinstance(error, ErrorReply)
 
 
-def test_each_refused_command_is_answered_by_one_line(make: MakeBench) -> None:
+def test_each_rejected_command_is_answered_with_one_line(make: MakeBench) -> None:
     bench = make()
     bench.step()
     program = bench.program()
@@ -262,7 +260,7 @@ def test_each_refused_command_is_answered_by_one_line(make: MakeBench) -> None:
     assert [type(reply) for reply in replies] == [ErrorReply] * 4
 
 
-def test_what_is_wrong_is_answered_with_nothing_if_a_parameter_says_so(make: MakeBench) -> None:
+def test_error_replies_can_be_disabled(make: MakeBench) -> None:
     bench = make(reply_errors=False)
     program = bench.program()
     program.send("what", "fly_engage(plane=3)", b"\xff\xfe\x00", "fly_engage")
@@ -274,7 +272,7 @@ def test_what_is_wrong_is_answered_with_nothing_if_a_parameter_says_so(make: Mak
     assert len(bench.log.warnings) == 1
 
 
-def test_256_variables_are_sent_to_one_program_and_no_more(make: MakeBench) -> None:
+def test_one_client_can_subscribe_to_at_most_256_variables(make: MakeBench) -> None:
     bench = make(5)
     bench.step()
     program, other = bench.program(), bench.program("127.0.0.2")
@@ -334,7 +332,7 @@ def test_data_of_a_client_that_sends_nothing_for_ten_simulated_minutes_end(bench
     assert len(lively.packets()) == 1
 
 
-def test_64_programs_are_sent_data_and_whoever_wants_none_makes_room(bench: UthereBench) -> None:
+def test_64_clients_receive_data_and_one_without_subscriptions_makes_room(bench: UthereBench) -> None:
     programs = [bench.program(f"127.0.1.{k}") for k in range(65)]
     for program in programs[:64]:
         program.send("data_request(variable=roll,interval=1)")
@@ -355,7 +353,7 @@ def test_64_programs_are_sent_data_and_whoever_wants_none_makes_room(bench: Uthe
     assert "127.0.1.0" not in listed.addresses
 
 
-def test_fly_moves_the_plane_to_packet_target_and_its_silence_back(bench: UthereBench, program: Program) -> None:
+def test_fly_enters_packet_target_mode_and_timeout_leaves_it(bench: UthereBench, program: Program) -> None:
     assert bench.front_end.activity(0) == "waypoint"
     program.send("fly_engage(plane=12345)", "fly(plane=12345,roll=-15,pitch=2,throttle=65)")
     bench.read(2)
@@ -365,12 +363,12 @@ def test_fly_moves_the_plane_to_packet_target_and_its_silence_back(bench: Uthere
     program.send("data_request(variable=control_operate_mode,interval=0.02)")
     bench.read(1)
     bench.step(2)
-    assert told(program) == {"control_operate_mode": 24}
+    assert received_values(program) == {"control_operate_mode": 24}
     bench.step(200)
     assert bench.front_end.activity(0) == "return home"
 
 
-def test_nothing_is_commanded_while_the_pilot_has_the_controls_or_the_flight_controller_is_not_heard(
+def test_no_commands_during_rc_override_or_without_flight_controller(
     bench: UthereBench,
 ) -> None:
     assert bench.commands[0] is not None
@@ -383,18 +381,18 @@ def test_nothing_is_commanded_while_the_pilot_has_the_controls_or_the_flight_con
     assert bench.commands[0] is None
 
 
-def test_a_state_that_is_not_finite_is_neither_flown_nor_told(bench: UthereBench, program: Program) -> None:
+def test_non_finite_state_is_neither_flown_nor_sent(bench: UthereBench, program: Program) -> None:
     bench.snapshots[0].truth[1] = math.nan
     program.send("data_request(variable=all,interval=0.1)")
     bench.read(1)
     bench.step(2)
     assert bench.commands[0] is None
-    values = told(program)
+    values = received_values(program)
     assert "latitude" not in values
     assert "power_battery_voltage" in values
 
 
-def test_time_that_goes_back_goes_on_with_the_data(bench: UthereBench, program: Program) -> None:
+def test_data_continues_after_time_goes_backwards(bench: UthereBench, program: Program) -> None:
     program.send("data_request(variable=roll,interval=1)")
     bench.read(1)
     bench.step(150)
@@ -404,7 +402,7 @@ def test_time_that_goes_back_goes_on_with_the_data(bench: UthereBench, program: 
     assert len(program.packets()) == 2
 
 
-def test_a_port_that_is_taken_is_told(bench: UthereBench) -> None:
+def test_port_in_use_is_reported(bench: UthereBench) -> None:
     values = UthereFrontEnd.PARAMETERS.checked(
         {"uthere.udp_port_in": bench.port_in, "uthere.udp_port_out": bench.port_out}
     )
@@ -424,13 +422,13 @@ def test_a_port_that_is_taken_is_told(bench: UthereBench) -> None:
         ({"ap_target_from_packet_timeout": 0.5}, "0.5 given; allowed: number, from 1 to 10 s"),
     ],
 )
-def test_what_does_not_fit_is_refused(settings: dict[str, object], words: str) -> None:
+def test_inconsistent_settings_are_rejected(settings: dict[str, object], words: str) -> None:
     given = {f"uthere.{name}": value for name, value in settings.items()}
     with pytest.raises(ParameterError, match=words):
         UthereFrontEnd(UthereFrontEnd.PARAMETERS.checked(given), LoggedLines(), ("a", "b"))  # type: ignore[arg-type]
 
 
-def test_limits_of_the_cage_are_changed_in_flight_for_all_planes_or_not_at_all(make: MakeBench) -> None:
+def test_cage_limits_change_in_flight_for_all_planes_or_none(make: MakeBench) -> None:
     made = make(2, plane_ids=[1, 2], home_altitude=30.0)
     program = made.program()
     program.send(
@@ -441,10 +439,10 @@ def test_limits_of_the_cage_are_changed_in_flight_for_all_planes_or_not_at_all(m
     made.front_end.configure({**values, "uthere.cage_altitude_maximum": 30.48})
     made.serve_until(lambda: made.front_end.counters["commands"] >= 2)
     made.step(5)
-    assert told(program)["cage_altitude_maximum"] == pytest.approx(100.0)
+    assert received_values(program)["cage_altitude_maximum"] == pytest.approx(100.0)
     # They fly at 50 m.
     assert [plane.pilot.cage_triggered & 1 for plane in made.front_end.planes] == [1, 1]
     with pytest.raises(ParameterError, match="'cage_altitude_minimum' and 'cage_altitude_maximum': 90 and 30"):
         made.front_end.configure({**values, "uthere.cage_altitude_minimum": 90.0, "uthere.cage_altitude_maximum": 30.0})
     made.step(5)
-    assert told(program)["cage_altitude_maximum"] == pytest.approx(100.0)
+    assert received_values(program)["cage_altitude_maximum"] == pytest.approx(100.0)

@@ -56,7 +56,7 @@ FLY = {
 
 
 @pytest.mark.parametrize("case", FLY)
-def test_fly_is_a_target_in_si_units(case: str) -> None:
+def test_fly_converts_to_target_in_si_units(case: str) -> None:
     command, target = FLY[case]
     found = target_of_fly(command, FEET)
     for part, expected in (
@@ -68,7 +68,7 @@ def test_fly_is_a_target_in_si_units(case: str) -> None:
         assert dataclasses.astuple(part) == pytest.approx(dataclasses.astuple(expected), rel=1e-12)
 
 
-def test_a_place_is_north_and_east_of_home() -> None:
+def test_position_is_north_and_east_of_home() -> None:
     home = FEET.home
     target = target_of_fly(
         Fly(latitude=home.latitude_deg, longitude=home.longitude_deg, airspeed=20.0, altitude=0.0), FEET
@@ -79,7 +79,7 @@ def test_a_place_is_north_and_east_of_home() -> None:
 
 
 @pytest.mark.parametrize("offset", [(300.0, -400.0, -120.0), (-5000.0, 9000.0, -50.0), (0.0, 0.0, -300.0)])
-def test_where_a_plane_says_it_is_is_where_it_flies_to(offset: tuple[float, float, float]) -> None:
+def test_reported_position_converts_back_to_same_target(offset: tuple[float, float, float]) -> None:
     north, east, down = offset
     place = FEET.geodetic(*offset)
     command = FlyTo(None, place.latitude_deg, place.longitude_deg, -down / 0.3048, 20.0)
@@ -93,14 +93,14 @@ def test_where_a_plane_says_it_is_is_where_it_flies_to(offset: tuple[float, floa
     assert waypoint.position_ned == pytest.approx((north, east, down), abs=0.015)
 
 
-def test_geodetic_positions_agree_with_the_library() -> None:
+def test_geodetic_positions_match_reference_library() -> None:
     home = FEET.home
     expected = pymap3d.ned2geodetic(250.0, -130.0, -80.0, *home)
     assert FEET.geodetic(250.0, -130.0, -80.0) == pytest.approx(tuple(map(float, expected)), rel=1e-12)
 
 
 @pytest.mark.parametrize(("unit", "metres_a_second"), [("m/s", 1.0), ("kn", 1852.0 / 3600.0), ("mph", 0.44704)])
-def test_airspeed_has_the_unit_that_is_set(unit: str, metres_a_second: float) -> None:
+def test_airspeed_uses_the_configured_unit(unit: str, metres_a_second: float) -> None:
     target = target_of_fly(Fly(course=0.0, airspeed=20.0, altitude=100.0), units(airspeed_unit=unit, altitude_unit="m"))
     assert target.speed == AirspeedTarget(pytest.approx(20.0 * metres_a_second))
     assert target.vertical == AltitudeTarget(100.0)
@@ -109,18 +109,18 @@ def test_airspeed_has_the_unit_that_is_set(unit: str, metres_a_second: float) ->
         assert values[name] == pytest.approx(18.0 / metres_a_second)
 
 
-def test_no_vehicle_flies_without_airspeed() -> None:
+def test_zero_airspeed_is_rejected() -> None:
     with pytest.raises(TargetError):
         target_of_fly(Fly(course=0.0, airspeed=0.0, altitude=1.0), FEET)
     with pytest.raises(TargetError):
         waypoint_of(WaypointAdd(1, 2, None, 40.0, -111.0, 100.0, 0.0), FEET)
 
 
-def test_variables_are_those_of_the_table_in_its_order() -> None:
+def test_variables_follow_table_order() -> None:
     assert list(vehicle_variables(flying_snapshot(), FEET, [4])) == list(VARIABLES)
 
 
-def test_variables_of_a_turn_in_wind_have_the_units_and_signs_of_the_page() -> None:
+def test_variables_in_a_turn_in_wind_have_documented_units_and_signs() -> None:
     snapshot = flying_snapshot()
     # North-west over ground with 20 m/s, nose to the west, in a wind from the south of 5 m/s.
     roll, pitch, yaw = math.radians(30.0), math.radians(5.0), math.radians(-90.0)
@@ -158,8 +158,8 @@ def test_variables_of_a_turn_in_wind_have_the_units_and_signs_of_the_page() -> N
     assert {name: values[name] for name in expected} == pytest.approx(expected, rel=1e-9)
 
 
-def test_what_was_not_heard_yet_is_left_out() -> None:
-    unheard = replace(
+def test_variables_not_yet_received_are_omitted() -> None:
+    without_messages = replace(
         flying_snapshot(),
         airspeed=None,
         battery=None,
@@ -169,7 +169,7 @@ def test_what_was_not_heard_yet_is_left_out() -> None:
         gnss=None,
         outputs=(),
     )
-    values = vehicle_variables(unheard, FEET, [4])
+    values = vehicle_variables(without_messages, FEET, [4])
     missing = set(VARIABLES) - set(values)
     assert {
         "throttle",
@@ -184,7 +184,7 @@ def test_what_was_not_heard_yet_is_left_out() -> None:
 
 
 @pytest.mark.parametrize("estimated", [(0.2, 0.1, 2.0), (-0.4, 0.3, 0.0)])
-def test_vertical_error_is_the_angle_between_the_verticals_whatever_the_heading(
+def test_vertical_error_is_tilt_between_verticals_at_any_heading(
     estimated: tuple[float, float, float],
 ) -> None:
     snapshot = flying_snapshot()

@@ -6,7 +6,7 @@ from pathlib import Path
 PAGE = (Path(__file__).parents[2] / "docs" / "camera.md").read_text(encoding="utf-8")
 
 
-def test_program_of_the_page_sees_the_line():
+def test_documented_program_detects_the_line():
     (program,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     names = {}
     exec(compile(program, "camera.md", "exec"), names)

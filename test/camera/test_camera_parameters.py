@@ -11,7 +11,7 @@ from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.world import World, load_world
 
 
-def test_one_camera_of_ones_own():
+def test_single_custom_camera():
     given = {
         "camera_names": ["gimbal"],
         "camera_positions": [0.1, 0.2, 0.3],
@@ -27,7 +27,7 @@ def test_one_camera_of_ones_own():
     assert camera.focal_length == pytest.approx(32.0 / np.tan(np.radians(30.0)))
 
 
-def test_no_camera_is_no_mistake():
+def test_empty_camera_list_is_valid():
     none = {"camera_names": [], "camera_positions": [], "camera_angles": [], "camera_fields_of_view": []}
     assert cameras(CAMERA_PARAMETERS.checked(none)) == []
 
@@ -45,18 +45,18 @@ def test_no_camera_is_no_mistake():
         ({"jpeg_quality": 101}, "'jpeg_quality': 101 given"),
     ],
 )
-def test_parameters_that_do_not_fit_are_refused(given, text):
+def test_inconsistent_parameters_are_rejected(given, text):
     with pytest.raises(ParameterError, match=text):
         cameras(CAMERA_PARAMETERS.checked(given))
 
 
-def test_missing_panda_is_named_with_what_brings_it(monkeypatch):
+def test_missing_panda3d_error_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "panda3d", None)
     with pytest.raises(NoPandaError, match=r"Panda3D.*pip install panda3d.*extra 'auv'"):
         Renderer(World(""), 32, 24)
 
 
-def test_many_renderers_share_the_engine_and_give_their_memory_back():
+def test_multiple_renderers_share_one_engine_and_release_memory():
     from panda3d.core import GraphicsEngine
 
     engine = GraphicsEngine.get_global_ptr()

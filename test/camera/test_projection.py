@@ -34,7 +34,7 @@ def depth_within(points, width, height):
     return np.min(depths, axis=0)
 
 
-def test_centre_of_the_picture_is_on_the_optical_axis_and_the_edge_at_half_the_field_of_view():
+def test_optical_axis_is_image_centre_and_half_fov_is_image_edge():
     camera = replace(camera_named("front", image_width=320, image_height=240), position_body=(0.0, 0.0, 0.0))
     truth = truth_at((0.0, 0.0, 0.0))
     assert camera.pixel(truth, (5.0, 0.0, 0.0)) == pytest.approx((159.5, 119.5), abs=1e-9)
@@ -44,19 +44,19 @@ def test_centre_of_the_picture_is_on_the_optical_axis_and_the_edge_at_half_the_f
     assert all(math.isnan(one) for one in camera.pixel(truth, (-1.0, 0.0, 0.0)))
 
 
-def test_front_camera_looks_ahead_with_up_on_top_and_starboard_on_the_right():
+def test_front_camera_looks_forward_with_up_at_top_and_starboard_at_right():
     u, v = camera_named("front").pixel(truth_at((0.0, 0.0, -10.0)), (5.0, 1.0, -11.0))
     assert u > 160
     assert v < 119
 
 
-def test_bottom_camera_looks_down_with_ahead_on_top_and_starboard_on_the_right():
+def test_bottom_camera_looks_down_with_forward_at_top_and_starboard_at_right():
     u, v = camera_named("bottom").pixel(truth_at((0.0, 0.0, -10.0)), (1.0, 1.0, 0.0))
     assert u > 160
     assert v < 119
 
 
-def test_parts_of_the_cameras_place_turn_with_the_vehicle():
+def test_camera_pose_rotates_with_vehicle():
     camera = replace(camera_named("front"), position_body=(1.0, 0.0, 0.5))
     position, turned = camera.pose(truth_at((3.0, 2.0, 1.0), yaw_deg=90.0))
     np.testing.assert_allclose(position, (3.0, 3.0, 1.5), atol=1e-12)
@@ -69,7 +69,7 @@ ATTITUDES = [(0.0, 0.0, 0.0), (25.0, 0.0, 0.0), (-10.0, 15.0, 5.0), (0.0, -12.0,
 @pytest.mark.parametrize("attitude", ATTITUDES)
 @pytest.mark.parametrize("name", ["front", "bottom"])
 @pytest.mark.parametrize("antialiasing", [True, False])
-def test_box_is_drawn_where_its_corners_are_projected_to(picture, name, attitude, antialiasing):
+def test_box_is_drawn_at_its_projected_corners(picture, name, attitude, antialiasing):
     camera = camera_named(name)
     truth = truth_at((1.0, -2.0, -30.0), *attitude)
     position, turned = camera.pose(truth)
@@ -85,7 +85,7 @@ def test_box_is_drawn_where_its_corners_are_projected_to(picture, name, attitude
     assert not seen[inside < -1.0].any()
 
 
-def test_faces_look_outward():
+def test_faces_point_outward():
     world = crate((3.0, 1.0, -2.0))
     faces = faces_of(world)
     outward = np.einsum("ij,ij->i", faces.normals, faces.centres - np.array((3.0, 1.0, -2.0)))
@@ -93,7 +93,7 @@ def test_faces_look_outward():
 
 
 @pytest.mark.parametrize("kind", [Kind.CYLINDER, Kind.RING])
-def test_round_objects_are_as_large_as_they_say(picture, kind):
+def test_round_objects_have_the_specified_size(picture, kind):
     size = (1.0, 0.2)
     world = World("", objects=(Object("it", kind, (0.0, 0.0, -0.1), 0.0, size, PINK, solid=True),))
     camera = replace(camera_named("bottom"), position_body=(0.0, 0.0, 0.0))

@@ -37,7 +37,7 @@ def digests():
     return [hashlib.sha256(one).hexdigest() for pair in files for one in pair]
 
 
-def elsewhere(expression, **environment):
+def in_another_process(expression, **environment):
     here = Path(__file__).parent
     path = os.pathsep.join([str(here), str(here.parents[1]), os.environ.get("PYTHONPATH", "")])
     program = f"import json, test_repeatable as t; print(json.dumps({expression}))"
@@ -53,13 +53,13 @@ def elsewhere(expression, **environment):
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def test_same_state_gives_the_same_bytes_again_and_in_another_process():
+def test_same_state_renders_identical_bytes_again_and_in_another_process():
     first = digests()
     assert first == digests()
-    assert first == elsewhere("t.digests()")
+    assert first == in_another_process("t.digests()")
 
 
-def test_picture_does_not_depend_on_those_before_it():
+def test_image_is_independent_of_previous_images():
     renderer = Renderer(load_world("pool"), 160, 120)
     camera = camera_named("bottom", image_width=160, image_height=120)
     first = renderer.render(camera, truth_at((0.0, 0.0, 2.0))).copy()
@@ -68,7 +68,7 @@ def test_picture_does_not_depend_on_those_before_it():
     renderer.close()
 
 
-def test_pictures_from_ever_new_places_leave_nothing_behind():
+def test_rendering_from_new_poses_leaks_no_memory():
     from panda3d.core import TransformState
 
     renderer = Renderer(load_world("pool"), 32, 24)
@@ -83,8 +83,8 @@ def test_pictures_from_ever_new_places_leave_nothing_behind():
 
 
 @pytest.mark.skipif(not COMPILED, reason="kernels are plain already")
-def test_plain_python_draws_what_compiled_kernels_draw():
-    plain = elsewhere("[v.tolist() for v in t.views(64, 48)]", ROSFLIGHT_PY_SIM_NO_JIT="1")
+def test_plain_python_renders_same_image_as_compiled_kernels():
+    plain = in_another_process("[v.tolist() for v in t.views(64, 48)]", ROSFLIGHT_PY_SIM_NO_JIT="1")
     # A value half way between two levels may go either way.
     difference = np.abs(np.array(plain) - np.array(list(views(64, 48)), dtype=int))
     assert difference.max() <= 1

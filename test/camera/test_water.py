@@ -55,7 +55,7 @@ def has_colour(pixels, colour):
 
 
 @pytest.mark.parametrize("name", [thing.name for thing in load_world("pool").objects])
-def test_objects_of_the_pool_have_their_colours_from_three_distances(picture, name):
+def test_pool_objects_keep_their_colours_at_three_distances(picture, name):
     world = load_world("pool")
     (thing,) = (one for one in world.objects if one.name == name)
     empty = replace(world, objects=tuple(one for one in world.objects if one is not thing))
@@ -71,7 +71,7 @@ def test_objects_of_the_pool_have_their_colours_from_three_distances(picture, na
 
 
 @pytest.mark.parametrize("colour", [*HUES, "red", "black", "white"])
-def test_paint_of_the_pool_keeps_its_hue_from_every_depth(colour):
+def test_pool_paint_keeps_its_hue_from_every_depth(colour):
     world = load_world("pool")
     for distance in np.arange(0.0, world.pool.depth, 0.1):
         left = np.exp(-np.array(world.water.attenuation) * distance)
@@ -82,7 +82,7 @@ def test_paint_of_the_pool_keeps_its_hue_from_every_depth(colour):
 @pytest.mark.parametrize("name", ["front", "bottom"])
 @pytest.mark.parametrize("depth", [0.3, 2.0, 3.5])
 @pytest.mark.parametrize("yaw_deg", [0.0, 120.0, 240.0])
-def test_floor_walls_and_water_of_the_pool_are_less_saturated_than_any_object(picture, name, depth, yaw_deg):
+def test_pool_floor_walls_and_water_are_less_saturated_than_any_object(picture, name, depth, yaw_deg):
     world = replace(load_world("pool"), objects=())
     pixels = hsv(picture(world, camera_named(name), truth_at((-6.0, 1.0, depth), yaw_deg=yaw_deg)))
     # Missions look for a saturation of at least 50.
@@ -91,7 +91,7 @@ def test_floor_walls_and_water_of_the_pool_are_less_saturated_than_any_object(pi
         assert pixels[:, 2].min() > 70
 
 
-def test_blue_pool_is_the_pool_with_blue_water(picture):
+def test_blue_pool_differs_from_pool_only_in_water_colour(picture):
     pool, blue = load_world("pool"), load_world("blue_pool")
     assert replace(blue, name="pool", water=pool.water) == pool
     pixels = hsv(picture(replace(blue, objects=()), camera_named("front"), truth_at((-6.0, 1.0, 2.0))))
@@ -102,7 +102,7 @@ def test_blue_pool_is_the_pool_with_blue_water(picture):
 
 @pytest.mark.parametrize("visibility", [(15.0, 22.0, 25.0), (2.0, 4.0, 3.0)])
 @pytest.mark.parametrize("distance", [0.3, 1.0, 2.5, 6.0, 15.0])
-def test_contrast_fades_with_distance_by_the_law(picture, distance, visibility):
+def test_contrast_decays_exponentially_with_distance(picture, distance, visibility):
     colour, water_colour = (230, 200, 40), (20, 90, 120)
     board = Object("board", Kind.BOX, (20.0, 0.0, 2.5), 0.0, (1.0, 4.0, 4.0), colour, solid=True)
     world = World("", pool=Pool(50.0, 50.0, 5.0, (0, 0, 0)), water=Water(water_colour, visibility), objects=(board,))
@@ -119,7 +119,7 @@ def test_contrast_fades_with_distance_by_the_law(picture, distance, visibility):
         np.testing.assert_allclose(row[u][::-1], expected, atol=1.0)
 
 
-def test_far_away_all_is_water(picture):
+def test_distant_view_is_pure_water_colour(picture):
     world = load_world("open_water")
     truth = truth_at((0.0, 0.0, 2.0), yaw_deg=180.0)
     # Level, in clear view of nothing.
@@ -128,7 +128,7 @@ def test_far_away_all_is_water(picture):
     )
 
 
-def test_from_above_the_floor_is_seen_through_the_water_alone(picture):
+def test_floor_seen_from_above_is_attenuated_only_by_water(picture):
     water_colour = (20, 90, 120)
     pool = Pool(50.0, 50.0, 3.0, (200, 200, 200))
     world = World("", pool=pool, water=Water(water_colour, (5.0, 9.0, 12.0)))
@@ -142,7 +142,7 @@ def test_from_above_the_floor_is_seen_through_the_water_alone(picture):
     np.testing.assert_allclose(pixels[0][::-1], expected, atol=0.05 * 255)
 
 
-def test_sky_is_above_and_ground_below_on_dry_land(picture):
+def test_dry_land_has_sky_above_and_ground_below(picture):
     view = picture(World(""), camera_named("front"), truth_at((0.0, 0.0, -5.0))).astype(int)
     assert (view[:115, :, 0] > view[:115, :, 1]).all()
     assert (view[140:, :, 1] > view[140:, :, 0]).all()

@@ -8,7 +8,7 @@ from pathlib import Path
 PROJECT = Path(__file__).parents[2]
 
 
-def test_states_on_the_page_are_those_of_the_code() -> None:
+def test_documented_states_match_code() -> None:
     path = PROJECT / "tools" / "write_transition_tables.py"
     spec = importlib.util.spec_from_file_location("write_transition_tables", path)
     assert spec is not None and spec.loader is not None

@@ -17,12 +17,12 @@ def numbers(text: str) -> list[float]:
 
 
 @pytest.mark.parametrize(("example", "lines"), [(0, 3), (1, 2)])
-def test_example_prints_what_its_comments_say(example: int, lines: int) -> None:
+def test_example_output_matches_its_comments(example: int, lines: int) -> None:
     code = PAGE.split("```python")[1 + example].split("```")[0]
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         exec(compile(code, "docs/frames.md", "exec"), {})
-    said = re.findall(r"# .*(\[.*\])$", code, re.MULTILINE)
-    assert len(said) == lines
-    for line, comment in zip(printed.getvalue().splitlines(), said, strict=True):
+    expected = re.findall(r"# .*(\[.*\])$", code, re.MULTILINE)
+    assert len(expected) == lines
+    for line, comment in zip(printed.getvalue().splitlines(), expected, strict=True):
         assert numbers(line) == pytest.approx(numbers(comment), abs=1e-3)

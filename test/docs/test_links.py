@@ -35,7 +35,7 @@ def anchors(page: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(PROJECT)))
-def test_every_relative_link_leads_to_a_file_and_a_heading_that_exist(page: Path) -> None:
+def test_every_relative_link_target_and_anchor_exists(page: Path) -> None:
     broken = []
     for target in links(page):
         path, _, anchor = target.partition("#")
@@ -53,12 +53,12 @@ def test_every_module_that_a_page_names_by_its_path_exists(page: Path) -> None:
     assert [path for path in sorted(named) if not any((root / path).exists() for root in roots)] == []
 
 
-def test_the_pages_of_docs_are_all_listed_in_the_index() -> None:
+def test_all_docs_pages_are_listed_in_the_index() -> None:
     docs = PROJECT / "docs"
     listed = {target.partition("#")[0] for target in links(docs / "index.md")}
     assert {page.name for page in docs.glob("*.md")} - {"index.md"} <= listed
 
 
-def test_readme_is_among_the_pages_and_has_links() -> None:
+def test_readme_is_checked_and_has_links() -> None:
     assert PROJECT / "README.md" in PAGES
     assert len(links(PROJECT / "README.md")) > 10

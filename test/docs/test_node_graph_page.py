@@ -31,11 +31,11 @@ def live(tool: ModuleType, claim_domain):
         return tool.live_graph()
 
 
-def test_table_is_that_of_the_running_graph(tool: ModuleType, live) -> None:
+def test_table_matches_running_graph(tool: ModuleType, live) -> None:
     assert (PROJECT / "docs" / "node_graph.md").read_text(encoding="utf-8") == tool.page(live), MEND
 
 
-def test_picture_is_that_of_the_running_graph(tool: ModuleType, live) -> None:
+def test_drawing_matches_running_graph(tool: ModuleType, live) -> None:
     # Places and sizes depend on the fonts of the machine that drew it; boxes, texts and lines do not.
     assert contents(tool.PICTURE.read_text(encoding="utf-8")) == contents(tool.picture(live)), MEND
 

@@ -21,14 +21,14 @@ TABLE = PAGE[PAGE.index("| for | module of `rosflight_py_sim` | names |") :].par
 ROWS = [[re.findall(r"`(\w[\w.]*)`", cell) for cell in line.split("|")[2:4]] for line in TABLE.splitlines()[2:]]
 
 
-def test_each_name_of_the_table_is_in_its_module() -> None:
+def test_each_listed_name_exists_in_its_module() -> None:
     assert len(ROWS) > 10
     for (module,), names in ROWS:
         found = importlib.import_module(f"rosflight_py_sim.{module}")
         assert [name for name in names if not hasattr(found, name)] == []
 
 
-def test_each_interface_class_of_the_contracts_stands_in_the_table() -> None:
+def test_each_contract_interface_class_is_in_the_table() -> None:
     contracts = PAGE[PAGE.index("| class | methods |") :].partition("\n\n")[0]
     classes = set(re.findall(r"^\| `(\w+)`", contracts, re.MULTILINE))
     assert len(classes) == 5
@@ -47,7 +47,7 @@ def test_each_interface_class_of_the_contracts_stands_in_the_table() -> None:
         ("a whole flight model", JoinRule(FlightModelInterface.DRIVEN_BY.name, required=(STEP_SIZE_S.name,))),
     ],
 )
-def test_each_row_of_the_joins_is_the_rule_in_the_code(node: str, rule: JoinRule) -> None:
+def test_each_join_table_row_matches_its_rule_in_code(node: str, rule: JoinRule) -> None:
     row = next(line for line in PAGE.splitlines() if line.startswith(f"| {node} |"))
     trigger, synchronized, required = (re.findall(r"`(/?\w+/?\S*)`", cell) for cell in row.split("|")[2:5])
     assert trigger == [rule.trigger]

@@ -8,7 +8,7 @@ from pathlib import Path
 PROJECT = Path(__file__).parents[2]
 
 
-def test_options_on_the_page_are_those_of_the_code() -> None:
+def test_documented_options_match_code() -> None:
     path = PROJECT / "tools" / "write_option_table.py"
     spec = importlib.util.spec_from_file_location("write_option_table", path)
     assert spec is not None and spec.loader is not None

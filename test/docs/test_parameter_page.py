@@ -6,7 +6,7 @@ from pathlib import Path
 PROJECT = Path(__file__).parents[2]
 
 
-def test_page_equals_what_the_tables_give() -> None:
+def test_page_matches_generated_tables() -> None:
     spec = importlib.util.spec_from_file_location("write_parameter_page", PROJECT / "tools" / "write_parameter_page.py")
     assert spec is not None and spec.loader is not None
     tool = importlib.util.module_from_spec(spec)

@@ -27,7 +27,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "html"
 
 
-def test_every_page_is_in_the_site_and_in_its_contents(site: Path) -> None:
+def test_every_page_is_built_and_in_the_table_of_contents(site: Path) -> None:
     contents = (site / "docs" / "index.html").read_text(encoding="utf-8")
     sidebar = contents[: contents.index("<article")]
     for page in (PROJECT / "docs").glob("*.md"):
@@ -37,7 +37,7 @@ def test_every_page_is_in_the_site_and_in_its_contents(site: Path) -> None:
         assert f'href="../{outside}.html"' in sidebar
 
 
-def test_no_page_loads_anything_from_outside(site: Path) -> None:
+def test_no_page_loads_external_resources(site: Path) -> None:
     pages = list(site.rglob("*.html"))
     assert len(pages) > 30
     assert {str(p): found for p in pages if (found := FETCHED.findall(p.read_text(encoding="utf-8")))} == {}
@@ -45,18 +45,18 @@ def test_no_page_loads_anything_from_outside(site: Path) -> None:
     assert {str(p): f for p in styles if (f := FETCHED_BY_STYLE.findall(p.read_text(encoding="utf-8")))} == {}
 
 
-def test_first_page_leads_to_the_contents_and_examples_come_along(site: Path) -> None:
+def test_front_page_redirects_to_contents_and_examples_are_included(site: Path) -> None:
     assert 'url=docs/index.html"' in (site / "index.html").read_text(encoding="utf-8")
     assert any(path.name == "arm_and_watch.py" for path in (site / "_downloads").rglob("*.py"))
 
 
-def test_page_of_classes_has_their_docstrings(site: Path) -> None:
+def test_class_reference_page_contains_docstrings(site: Path) -> None:
     page = (site / "docs" / "api.html").read_text(encoding="utf-8")
     for words in ("update_forces_and_torques", "Wrench on the vehicle, gravity and contact excluded.", "imu_update"):
         assert words in page
 
 
-def test_step_is_drawn_on_the_page_about_nodes(site: Path) -> None:
+def test_nodes_page_contains_step_sequence_diagram(site: Path) -> None:
     page = (site / "docs" / "nodes.html").read_text(encoding="utf-8")
     drawing = page[page.index('<svg class="sequence"') :]
     assert "sim/forces_and_moments, t(k)" in drawing[: drawing.index("</svg>")]

@@ -37,13 +37,13 @@ def tool() -> ModuleType:
     return module
 
 
-def test_picture_shows_the_transitions_of_the_code(tool: ModuleType) -> None:
+def test_diagram_shows_the_transitions_in_code(tool: ModuleType) -> None:
     with Image.open(tool.PICTURE) as picture:
         drawn = json.loads(picture.text["Edges"])
     assert drawn == tool.edges(), "run .venv/bin/python tools/draw_uthere_modes.py, and look at the picture"
 
 
-def test_every_arrow_has_a_way_and_the_frame_stands_for_what_leads_out_of_all_in_it(tool: ModuleType) -> None:
+def test_every_edge_is_routed_and_common_edges_apply_to_all_framed_modes(tool: ModuleType) -> None:
     by_label = {mode.label: mode for mode in Mode}
     assert set(tool.WAYS) == {(by_label[source], by_label[target]) for source, target, *_ in tool.edges()}
     assert set(tool.PLACES) == set(Mode)
@@ -52,19 +52,19 @@ def test_every_arrow_has_a_way_and_the_frame_stands_for_what_leads_out_of_all_in
 
 
 @pytest.mark.parametrize("mode", Mode, ids=lambda mode: mode.label)
-def test_mode_is_on_the_page_with_its_number(mode: Mode) -> None:
+def test_mode_is_documented_with_its_number(mode: Mode) -> None:
     assert f"\n| {mode.value} | {mode.label} | " in PAGE
 
 
 @pytest.mark.parametrize("bit", CageBit, ids=lambda bit: bit.name)
-def test_bit_is_on_the_page_with_its_number(bit: CageBit) -> None:
+def test_bit_is_documented_with_its_number(bit: CageBit) -> None:
     row = re.search(rf"^\| {bit.value} \| (\w+) \| ", PAGE.split("## The cage")[1], re.MULTILINE)
     assert row is not None
     assert row[1].lower() == bit.name.replace("_", "").lower()
 
 
 @pytest.mark.parametrize("name", CLASS_OF_NAME)
-def test_command_is_on_the_page(name: str) -> None:
+def test_command_is_documented(name: str) -> None:
     row = next(line for line in PAGE.splitlines() if re.match(rf"\|.*`{name}`.*\| ", line))
     if name not in ("waypoint_add",):  # that row says "those of fly_to"
         assert all(f"`{field.name}`" in row for field in fields(CLASS_OF_NAME[name]))
@@ -74,7 +74,7 @@ RANGES = PAGE.split("| parameter | unit | allowed |")[1].split("\n\n")[0].splitl
 
 
 @pytest.mark.parametrize("name", [name for name in PARAMETERS if name != "variable"])
-def test_range_of_a_parameter_is_on_the_page(name: str) -> None:
+def test_parameter_range_is_documented(name: str) -> None:
     row = next(line for line in RANGES if f"`{name}`" in line)
     parameter = PARAMETERS[name]
     assert isinstance(parameter, Number)
@@ -83,7 +83,7 @@ def test_range_of_a_parameter_is_on_the_page(name: str) -> None:
 
 
 @pytest.mark.parametrize("parameter", GUIDED_MODE_PARAMETERS, ids=lambda parameter: parameter.name)
-def test_parameters_of_modes_and_cage_are_told_of(parameter: Parameter) -> None:
+def test_mode_and_cage_parameters_are_documented(parameter: Parameter) -> None:
     assert f"`{parameter.name}`" in PAGE
 
 
@@ -91,17 +91,17 @@ VARIABLE_ROWS = PAGE.split("| variable | unit and meaning |")[1].split("\n\n")[0
 
 
 @pytest.mark.parametrize("name", [name for name in VARIABLES if not re.fullmatch(r"rc_\d", name)])
-def test_variable_is_on_the_page_with_its_unit(name: str) -> None:
+def test_variable_is_documented_with_its_unit(name: str) -> None:
     assert f"| `{name}` | {VARIABLES[name]} |" in VARIABLE_ROWS
 
 
 @pytest.mark.parametrize("name", [f"rc_{RC_CHANNELS}", *(limit.name for limit in CAGE_LIMITS), "waypoint_id"])
-def test_variable_of_several_is_on_the_page(name: str) -> None:
+def test_grouped_variable_is_documented(name: str) -> None:
     assert any(f"`{name}`" in row for row in VARIABLE_ROWS)
 
 
 @pytest.mark.parametrize("parameter", UTHERE_SETTINGS, ids=lambda parameter: parameter.name)
-def test_settings_are_on_the_page_with_their_defaults(parameter: Parameter) -> None:
+def test_settings_are_documented_with_their_defaults(parameter: Parameter) -> None:
     row = next(line for line in PAGE.splitlines() if line.startswith(f"| `{parameter.name}` |"))
     default = parameter.default
     shown = (
@@ -111,13 +111,13 @@ def test_settings_are_on_the_page_with_their_defaults(parameter: Parameter) -> N
 
 
 @pytest.mark.parametrize("counter", UthereFrontEnd.COUNTERS)
-def test_counters_are_on_the_page(counter: str) -> None:
+def test_counters_are_documented(counter: str) -> None:
     rows = PAGE.split("| counter |")[1].split("\n\n")[0]
     assert f"`{counter}`" in rows
 
 
-def test_example_of_the_page_runs(capsys: pytest.CaptureFixture[str]) -> None:
+def test_documented_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
     exec(compile(PAGE.split("```python")[1].split("```")[0], "docs/uthere.md", "exec"), {})
-    said = capsys.readouterr().out
-    assert said.startswith("fly(plane=12345,heading=265,airspeed=19.5,climb=5) [Fly(plane=12345, ")
-    assert "Data(time_s=1208472993.743, plane=12345, values={'airspeed': 19.4})" in said
+    output = capsys.readouterr().out
+    assert output.startswith("fly(plane=12345,heading=265,airspeed=19.5,climb=5) [Fly(plane=12345, ")
+    assert "Data(time_s=1208472993.743, plane=12345, values={'airspeed': 19.4})" in output

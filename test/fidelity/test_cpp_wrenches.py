@@ -1,6 +1,6 @@
 """The wrenches of ROSflight's C++ nodes, 400 of each vehicle, with what is meant to differ switched to match.
 
-What is switched, and why it differs otherwise, is in docs/physics.md; `test_difference` measures each.
+What is switched, and why it differs otherwise, is in docs/physics.md; `test_difference_has_effect` measures each.
 """
 
 import csv
@@ -83,13 +83,13 @@ def fixedwing(values):
 
 
 @pytest.mark.parametrize("vehicle", ["anaconda", "aerosonde"])
-def test_fixedwing_wrench_is_that_of_the_cpp_node(vehicle):
+def test_fixedwing_wrench_matches_cpp_node(vehicle):
     found = errors(fixedwing(as_cpp(vehicle)), vehicle)
     assert found.shape == (400, 2)
     assert np.max(found) < 1e-9
 
 
-def test_multirotor_wrench_is_that_of_the_cpp_node():
+def test_multirotor_wrench_matches_cpp_node():
     values = values_of("multirotor")
     # Its arms go through single-precision sine and cosine.
     azimuth = np.radians(values["rotor_radial_angles"]).astype(np.float32)
@@ -115,7 +115,7 @@ OURS = {
 
 @pytest.mark.parametrize("vehicle", ["anaconda", "aerosonde"])
 @pytest.mark.parametrize("difference", OURS)
-def test_difference(vehicle, difference):
+def test_difference_has_effect(vehicle, difference):
     """Each switch has an effect of its own; run with -s to see how much."""
     ours = FIXEDWING_PARAMETERS.defaults() | values_of(vehicle)
     values = {**as_cpp(vehicle), **{name: ours[name] for name in OURS[difference]}}

@@ -6,7 +6,7 @@ from draw import draw_page
 from matplotlib.image import imread
 
 
-def test_page_shows_every_comparison_and_its_figures(tmp_path: Path) -> None:
+def test_page_shows_every_comparison_with_its_figures(tmp_path: Path) -> None:
     table, path = draw_page("aerosonde", tmp_path)
     quantities = list(table.columns[0].cells)
     for quantity in ("short period", "spiral, 400 Hz", "throttle", "glide ratio, no propeller", "load factor"):

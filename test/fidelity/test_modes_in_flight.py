@@ -11,7 +11,7 @@ MODES = {"short period", "phugoid", "dutch roll", "roll", "spiral"}
 
 @pytest.mark.parametrize("radius", [float("inf"), 200.0], ids=["straight", "turn"])
 @pytest.mark.parametrize("name", NAMES)
-def test_modes_seen_in_flight_are_those_of_the_linear_model(name: str, radius: float) -> None:
+def test_modes_identified_in_flight_match_linear_model(name: str, radius: float) -> None:
     condition = FlightCondition(CRUISE[name], 0.0, radius, ALTITUDE)
     seen = seen_modes(Aircraft(name), condition, FINE)
     assert {one.mode.name for one in seen} == MODES
@@ -20,7 +20,7 @@ def test_modes_seen_in_flight_are_those_of_the_linear_model(name: str, radius: f
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_step_of_the_graph_shifts_modes_by_no_more_than_its_held_wrench(name: str) -> None:
+def test_graph_step_shifts_modes_no_more_than_its_zero_order_hold(name: str) -> None:
     for one in seen_modes(Aircraft(name), FlightCondition(CRUISE[name], altitude=ALTITUDE), GRAPH):
         # A wrench held over a step acts half a step late: s becomes ln(1 + s dt) / dt, relatively s dt / 2 more.
         held = 0.5 * GRAPH * abs(one.mode.eigenvalue)

@@ -12,7 +12,7 @@ from rosflight_py_sim.physics.trim import FlightCondition
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_glide_without_propeller_goes_as_far_as_lift_to_drag_says(name: str) -> None:
+def test_unpowered_glide_ratio_equals_lift_to_drag(name: str) -> None:
     aircraft = Aircraft(name, **WITHOUT_PROPELLER)
     flown = glide(aircraft, CRUISE[name])
     # The flight stays in its trim to rounding; the stall's blend leaves 1e-7.
@@ -22,7 +22,7 @@ def test_glide_without_propeller_goes_as_far_as_lift_to_drag_says(name: str) -> 
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_idling_propeller_changes_the_glide_by_little_and_a_braking_one_by_much(name: str) -> None:
+def test_idling_propeller_barely_changes_glide_ratio(name: str) -> None:
     free = glide(Aircraft(name, **WITHOUT_PROPELLER), CRUISE[name]).flown_ratio
     own = {"use_standard_atmosphere": False, "rho": WITHOUT_PROPELLER["rho"]}
     idling = glide(Aircraft(name, **own), CRUISE[name]).flown_ratio
@@ -30,7 +30,7 @@ def test_idling_propeller_changes_the_glide_by_little_and_a_braking_one_by_much(
     assert free < idling < 1.02 * free
 
 
-def test_braking_propeller_spoils_the_glide() -> None:
+def test_braking_propeller_reduces_glide_ratio() -> None:
     own = {"use_standard_atmosphere": False, "rho": WITHOUT_PROPELLER["rho"]}
     free = glide(Aircraft("aerosonde", **WITHOUT_PROPELLER), 25.0).flown_ratio
     braking = glide(Aircraft("aerosonde", **own, propeller_brakes=True), 25.0).flown_ratio
@@ -38,7 +38,7 @@ def test_braking_propeller_spoils_the_glide() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_wing_stalls_near_its_stall_angle_and_becomes_a_plate(name: str) -> None:
+def test_wing_stalls_near_stall_angle_and_becomes_flat_plate(name: str) -> None:
     parameters = Aircraft(name).parameters
     polar = stall(name)
     # The same formula (eq. 4.9), twice.
@@ -82,7 +82,7 @@ def test_trimmed_turn_is_steady_and_coordinated(name: str, radius: float) -> Non
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_gliding_flight_loses_the_energy_that_the_drag_takes(name: str) -> None:
+def test_gliding_flight_dissipates_energy_through_drag(name: str) -> None:
     balance = energy_balance(name, CRUISE[name])
     # It is a flight in which much is exchanged: a tenth of the airspeed and more.
     assert np.ptp(balance.flight.speed) > 0.1 * CRUISE[name]

@@ -24,7 +24,7 @@ RECORDED = yaml.safe_load(Path(__file__).with_name("mavsim_aerosonde.yaml").read
 
 @pytest.mark.parametrize(("climb", "radius"), CONDITIONS.values(), ids=CONDITIONS)
 @pytest.mark.parametrize("name", NAMES)
-def test_trim_is_that_of_the_books_equations(name: str, climb: float, radius: float) -> None:
+def test_trim_satisfies_textbook_equations(name: str, climb: float, radius: float) -> None:
     aircraft = Aircraft(name, **AS_THE_BOOK)
     found = trim(aircraft.model, FlightCondition(CRUISE[name], climb, radius, ALTITUDE))
     expected = book.trim(aircraft.parameters, CRUISE[name], climb, radius)
@@ -36,7 +36,7 @@ def test_trim_is_that_of_the_books_equations(name: str, climb: float, radius: fl
     assert found.inputs == pytest.approx(inputs, abs=1e-8)
 
 
-def test_trim_of_the_aerosonde_is_that_of_the_books_authors() -> None:
+def test_aerosonde_trim_matches_textbook_authors() -> None:
     aircraft = Aircraft("aerosonde", **AS_THE_BOOK, **RECORDED["parameters"])
     found = trim(aircraft.model, FlightCondition(25.0, altitude=100.0))
     # What their minimiser leaves over, 0.01 m/s^2 and 3e-4 rad/s^2, over the derivatives by w (4.5), elevator (36),
@@ -49,7 +49,7 @@ def test_trim_of_the_aerosonde_is_that_of_the_books_authors() -> None:
 
 
 @pytest.mark.parametrize("block", ["longitudinal", "lateral"])
-def test_linear_models_of_the_aerosonde_are_those_of_the_books_authors(block: str) -> None:
+def test_aerosonde_linear_models_match_textbook_authors(block: str) -> None:
     aircraft = Aircraft("aerosonde", **AS_THE_BOOK, **RECORDED["parameters"])
     found = trim(aircraft.model, FlightCondition(25.0, altitude=100.0))
     a, _ = linearise(aircraft.model, found).__getattribute__(block)

@@ -34,9 +34,9 @@ class Bench:
             }
         )
         self.parameters.restore(parameters)
-        self.told: list[tuple[Severity, str]] = []
+        self.log_lines: list[tuple[Severity, str]] = []
         self.firmware = Firmware(
-            self.parameters, lambda severity, text: self.told.append((severity, text)), quirks, offboard_without_rc
+            self.parameters, lambda severity, text: self.log_lines.append((severity, text)), quirks, offboard_without_rc
         )
         self.time_us = 0
         self.rc: list[int] | None = [1500, 1500, 1000, 1500, 1000, 1000, 1000, 1000]
@@ -80,11 +80,11 @@ class Bench:
         self.run(0.1)
         self.switch(4, True)
         self.run(0.05)
-        assert self.firmware.state_machine.armed, self.told
+        assert self.firmware.state_machine.armed, self.log_lines
 
-    def heard(self, text: str) -> bool:
+    def logged(self, text: str) -> bool:
         """Whether a log line contains the text."""
-        return any(text in line for _, line in self.told)
+        return any(text in line for _, line in self.log_lines)
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from rosflight_py_sim.firmware import ErrorFlag, State
 STICK_ARMING = {"RC_ARM_CHN": -1}
 
 
-def test_disarmed_motors_stand_still_at_1000_us_whatever_is_commanded(make_bench) -> None:
+def test_disarmed_motors_stay_at_1000_us_for_any_command(make_bench) -> None:
     bench = make_bench()
     bench.sticks(roll=1.0, throttle=1.0)
     bench.command = (2, 0, [0, 0, 0.8, 0.2, 0, 0, 0, 0, 0, 0])
@@ -35,25 +35,25 @@ def test_high_throttle_stick_prevents_arming(make_bench) -> None:
     bench.switch(4, True)
     bench.run(0.1)
     assert not bench.firmware.status.armed
-    assert bench.heard("throttle stick is not low")
+    assert bench.logged("throttle stick is not low")
     bench.sticks(throttle=0.1)
     bench.run(0.1)
     assert bench.firmware.status.armed
 
 
-def test_arming_needs_the_throttle_override_where_the_lower_throttle_is_not_taken(make_bench) -> None:
+def test_arming_requires_throttle_override_unless_min_throttle_is_taken(make_bench) -> None:
     bench = make_bench(TAKE_MIN_THR=0)
     bench.run(0.1)
     bench.switch(4, True)
     bench.run(0.1)
     assert not bench.firmware.status.armed
-    assert bench.heard("override switch is off")
+    assert bench.logged("override switch is off")
     bench.switch(5, True)
     bench.run(0.1)
     assert bench.firmware.status.armed
 
 
-def test_sticks_arm_after_a_second_in_the_corner_and_disarm_in_the_other(make_bench) -> None:
+def test_sticks_arm_and_disarm_after_a_second_in_opposite_corners(make_bench) -> None:
     bench = make_bench(**STICK_ARMING)
     bench.run(0.1)
     bench.sticks(yaw=1.0)
@@ -70,7 +70,7 @@ def test_sticks_arm_after_a_second_in_the_corner_and_disarm_in_the_other(make_be
     assert not bench.firmware.status.armed
 
 
-def test_leaving_the_corner_starts_the_second_again(make_bench) -> None:
+def test_leaving_the_corner_restarts_the_timer(make_bench) -> None:
     bench = make_bench(**STICK_ARMING)
     bench.sticks(yaw=1.0)
     bench.run(0.9)
@@ -89,17 +89,17 @@ def test_leaving_the_corner_starts_the_second_again(make_bench) -> None:
         ({"FAILSAFE_THR": -1.0}, ErrorFlag.INVALID_FAILSAFE, "FAILSAFE_THR"),
     ],
 )
-def test_wrong_set_up_is_an_error_that_prevents_arming(make_bench, parameters, flag, reason) -> None:
+def test_invalid_configuration_is_an_error_that_prevents_arming(make_bench, parameters, flag, reason) -> None:
     bench = make_bench(**parameters)
     assert bench.firmware.status.error_code == flag
     bench.run(0.1)
     bench.switch(4, True)
     bench.run(0.1)
     assert not bench.firmware.status.armed
-    assert bench.heard(reason)
+    assert bench.logged(reason)
 
 
-def test_error_of_the_set_up_ends_when_the_parameter_is_mended(make_bench) -> None:
+def test_configuration_error_clears_once_parameters_are_corrected(make_bench) -> None:
     bench = make_bench(FAILSAFE_THR=-1.0, PRIMARY_MIXER=255, GYRO_X_BIAS=0.0)
     wrong = ErrorFlag.INVALID_FAILSAFE | ErrorFlag.INVALID_MIXER | ErrorFlag.UNCALIBRATED_IMU
     assert bench.firmware.status.error_code == wrong
@@ -110,7 +110,7 @@ def test_error_of_the_set_up_ends_when_the_parameter_is_mended(make_bench) -> No
     assert bench.firmware.state_machine.state is State.PREFLIGHT
 
 
-def test_no_frame_from_the_start_is_a_lost_signal(make_bench) -> None:
+def test_missing_rc_from_start_is_rc_lost(make_bench) -> None:
     bench = make_bench()
     bench.rc = None
     bench.run(0.1)
@@ -119,7 +119,7 @@ def test_no_frame_from_the_start_is_a_lost_signal(make_bench) -> None:
     assert bench.firmware.status.error_code == ErrorFlag.RC_LOST
 
 
-def test_signal_lost_for_100_ms_while_armed_is_failsafe_and_ends_with_the_signal(make_bench) -> None:
+def test_rc_lost_for_100_ms_while_armed_triggers_failsafe_until_rc_returns(make_bench) -> None:
     bench = make_bench(RC_MAX_THR=1.0)
     bench.arm()
     bench.sticks(roll=0.5, throttle=0.6)
@@ -154,7 +154,7 @@ def test_fixed_wing_glides_in_failsafe(make_bench) -> None:
     assert pwm[4] == 1000.0
 
 
-def test_offboard_without_rc_flies_on_in_failsafe_by_commands_alone(make_bench) -> None:
+def test_offboard_flight_continues_in_failsafe_without_rc_when_configured(make_bench) -> None:
     wing = {"FIXED_WING": 1, "PRIMARY_MIXER": 9, "RC_F_AXIS": 0, "ARM_SPIN_MOTORS": 0, "TAKE_MIN_THR": 0}
     bench = make_bench(offboard_without_rc=True, **wing)
     bench.switch(5, True)
@@ -178,7 +178,7 @@ def test_offboard_without_rc_flies_on_in_failsafe_by_commands_alone(make_bench) 
     assert not status.failsafe
 
 
-def test_commands_are_not_followed_in_failsafe_by_default(make_bench) -> None:
+def test_commands_are_ignored_in_failsafe_by_default(make_bench) -> None:
     bench = make_bench(TAKE_MIN_THR=0)
     bench.switch(5, True)
     bench.arm()
@@ -187,7 +187,7 @@ def test_commands_are_not_followed_in_failsafe_by_default(make_bench) -> None:
     assert bench.run(0.5)[:4] == pytest.approx([1210.0] * 4, abs=1e-6)
 
 
-def test_pulse_outside_the_valid_range_is_a_lost_signal(make_bench) -> None:
+def test_out_of_range_pulse_is_rc_lost(make_bench) -> None:
     bench = make_bench()
     bench.run(0.1)
     bench.rc[7] = 700
@@ -198,7 +198,7 @@ def test_pulse_outside_the_valid_range_is_a_lost_signal(make_bench) -> None:
     assert bench.firmware.status.error_code == 0
 
 
-def test_time_going_backwards_is_an_error_until_it_goes_on(make_bench) -> None:
+def test_time_going_backwards_is_an_error_until_it_advances(make_bench) -> None:
     bench = make_bench()
     bench.run(0.2)
     seen = []
@@ -210,7 +210,7 @@ def test_time_going_backwards_is_an_error_until_it_goes_on(make_bench) -> None:
     assert seen == [0, ErrorFlag.TIME_GOING_BACKWARDS, 0, 0]
 
 
-def test_offboard_command_does_not_outlive_a_clock_that_restarts(make_bench) -> None:
+def test_offboard_command_expires_when_clock_restarts(make_bench) -> None:
     bench = make_bench()
     bench.arm()
     bench.run(10.0)
@@ -223,7 +223,7 @@ def test_offboard_command_does_not_outlive_a_clock_that_restarts(make_bench) -> 
     assert not bench.firmware.status.offboard
 
 
-def test_imu_that_falls_silent_is_an_error(make_bench) -> None:
+def test_imu_timeout_is_an_error(make_bench) -> None:
     bench = make_bench()
     bench.run(0.1)
     silent_us = bench.time_us
@@ -236,12 +236,12 @@ def test_imu_that_falls_silent_is_an_error(make_bench) -> None:
     assert bench.firmware.status.error_code == 0
 
 
-def test_imu_whose_samples_come_late_again_and_again_is_logged_once_until_it_is_steady(make_bench) -> None:
+def test_intermittent_imu_timeouts_are_logged_once_until_imu_is_steady(make_bench) -> None:
     bench = make_bench()
     bench.run(0.1)
 
     def lines() -> list[str]:
-        return [text for _, text in bench.told if "IMU does not respond" in text]
+        return [text for _, text in bench.log_lines if "IMU does not respond" in text]
 
     def fall_silent(seconds: float) -> None:
         end_us = bench.time_us + round(seconds * 1e6)
@@ -262,7 +262,7 @@ def test_imu_whose_samples_come_late_again_and_again_is_logged_once_until_it_is_
     assert len(lines()) == 3
 
 
-def test_an_error_is_over_at_once_after_the_clock_was_set_back(make_bench) -> None:
+def test_error_clears_immediately_after_clock_reset(make_bench) -> None:
     bench = make_bench()
     bench.run(20.0)
     bench.accel = (0.0, 0.0, -20.0)
@@ -271,10 +271,10 @@ def test_an_error_is_over_at_once_after_the_clock_was_set_back(make_bench) -> No
     bench.run(0.1)
     bench.time_us = 0
     bench.run(1.0)
-    assert bench.heard("error cleared: the attitude estimate is not healthy")
+    assert bench.logged("error cleared: the attitude estimate is not healthy")
 
 
-def test_sample_that_is_not_finite_is_refused_and_counted(make_bench) -> None:
+def test_non_finite_sample_is_rejected_and_counted(make_bench) -> None:
     bench = make_bench()
     bench.run(0.1)
     bench.gyro = (0.0, float("nan"), 0.0)
@@ -283,7 +283,7 @@ def test_sample_that_is_not_finite_is_refused_and_counted(make_bench) -> None:
     assert np.isfinite(bench.firmware.attitude).all()
 
 
-def test_gyros_are_calibrated_on_arming_where_wanted(make_bench) -> None:
+def test_gyros_are_calibrated_on_arming_when_configured(make_bench) -> None:
     bench = make_bench(ARM_CAL_GYRO=1, ACC_X_BIAS=0.001)
     bench.gyro = (0.02, -0.01, 0.005)
     bench.run(0.1)

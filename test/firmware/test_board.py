@@ -17,7 +17,7 @@ CALIBRATED = (
 )
 
 
-def told(severity: Severity, text: str) -> None:
+def discard_log(severity: Severity, text: str) -> None:
     pass
 
 
@@ -36,8 +36,8 @@ def fly(board: Board, passes: int, start_us: int = 0) -> None:
         board.firmware.step(time_us)
 
 
-def test_start_leaves_nothing_unsaved(initial: Path) -> None:
-    board = Board(initial, None, told)
+def test_no_parameters_are_unsaved_after_start(initial: Path) -> None:
+    board = Board(initial, None, discard_log)
     assert not board.firmware.parameters.unsaved
     assert board.parameters_changed
     board.parameters_changed = False
@@ -47,8 +47,8 @@ def test_start_leaves_nothing_unsaved(initial: Path) -> None:
 
 
 @pytest.mark.parametrize("in_file", [False, True])
-def test_reboot_keeps_what_was_written_and_loses_the_rest(initial: Path, tmp_path: Path, in_file: bool) -> None:
-    board = Board(initial, tmp_path / "memory.yaml" if in_file else None, told)
+def test_reboot_keeps_written_parameters_and_discards_the_rest(initial: Path, tmp_path: Path, in_file: bool) -> None:
+    board = Board(initial, tmp_path / "memory.yaml" if in_file else None, discard_log)
     board.firmware.parameters.set("PID_TAU", 0.06)
     assert ("memory.yaml" if in_file else "kept while the node runs") in board.write()
     assert not board.firmware.parameters.unsaved
@@ -61,8 +61,8 @@ def test_reboot_keeps_what_was_written_and_loses_the_rest(initial: Path, tmp_pat
     assert board.reboots == 2
 
 
-def test_reboot_is_a_start_in_every_respect(initial: Path) -> None:
-    board = Board(initial, None, told)
+def test_reboot_equals_a_fresh_start(initial: Path) -> None:
+    board = Board(initial, None, discard_log)
     fly(board, 400)
     old = board.firmware
     assert old.state_machine.armed
@@ -82,15 +82,15 @@ def test_reboot_is_a_start_in_every_respect(initial: Path) -> None:
     assert new.euler.tolist() == [0.0, 0.0, 0.0]
     assert new.status_changed
     # What a fresh controller does in later passes, it does too.
-    fresh = Board(initial, None, told)
+    fresh = Board(initial, None, discard_log)
     fly(board, 100, 1_005_000)
     fly(fresh, 100, 1_005_000)
     assert new.outputs.tolist() == fresh.firmware.outputs.tolist()
     assert new.attitude.tolist() == fresh.firmware.attitude.tolist()
 
 
-def test_imu_that_was_calibrated_but_not_written_is_uncalibrated_after_a_reboot(tmp_path: Path) -> None:
-    board = Board(None, None, told)
+def test_unsaved_imu_calibration_is_lost_on_reboot(tmp_path: Path) -> None:
+    board = Board(None, None, discard_log)
     board.firmware.parameters.set("ACC_X_BIAS", 0.1)
     assert not board.firmware.state_machine.errors & ErrorFlag.UNCALIBRATED_IMU
     board.reboot()
@@ -105,17 +105,17 @@ def test_imu_that_was_calibrated_but_not_written_is_uncalibrated_after_a_reboot(
         (CALIBRATED[:-20], "line 4"),
     ],
 )
-def test_damaged_or_foreign_memory_is_told_and_left_alone(tmp_path: Path, text: str, reason: str) -> None:
+def test_corrupt_or_foreign_memory_file_is_reported_and_left_untouched(tmp_path: Path, text: str, reason: str) -> None:
     memory = tmp_path / "memory.yaml"
     memory.write_text(text)
     with pytest.raises(ParameterFileError, match=rf"(?s){memory}.*{reason}"):
-        Board(None, memory, told)
+        Board(None, memory, discard_log)
     assert memory.read_text() == text
 
 
-def test_reboot_with_a_memory_that_was_damaged_meanwhile_changes_nothing(initial: Path, tmp_path: Path) -> None:
+def test_reboot_with_corrupted_memory_file_changes_nothing(initial: Path, tmp_path: Path) -> None:
     memory = tmp_path / "memory.yaml"
-    board = Board(initial, memory, told)
+    board = Board(initial, memory, discard_log)
     board.write()
     memory.write_text("[")
     board.firmware.parameters.set("PID_TAU", 0.07)
@@ -126,15 +126,15 @@ def test_reboot_with_a_memory_that_was_damaged_meanwhile_changes_nothing(initial
     assert (board.reboots, old.parameters["PID_TAU"], old.parameters.unsaved) == (0, 0.07, True)
 
 
-def test_memory_that_cannot_be_written_stays_unsaved(initial: Path, tmp_path: Path) -> None:
-    board = Board(initial, tmp_path / "nowhere" / "memory.yaml", told)
+def test_failed_memory_write_leaves_parameters_unsaved(initial: Path, tmp_path: Path) -> None:
+    board = Board(initial, tmp_path / "nowhere" / "memory.yaml", discard_log)
     board.firmware.parameters.set("PID_TAU", 0.07)
     with pytest.raises(OSError, match="nowhere"):
         board.write()
     assert board.firmware.parameters.unsaved
 
 
-def test_file_as_rosflight_saves_it_loads(tmp_path: Path) -> None:
+def test_rosflight_parameter_file_loads(tmp_path: Path) -> None:
     """Single-precision numbers written with seventeen digits, flow maps, sorted, no line break at the end."""
     ours = FirmwareParameters()
     file = tmp_path / "rosflight.yaml"

@@ -36,7 +36,7 @@ def feed(bench, samples: NDArray[np.float64]) -> None:
         bench.firmware.receive_mag(sample.tolist())
 
 
-def test_ellipsoid_is_found_exactly_without_noise() -> None:
+def test_ellipsoid_fit_is_exact_without_noise() -> None:
     fit = fit_ellipsoid(measured(all_directions(200)))
     assert fit is not None
     assert fit.centre == pytest.approx(HARD_IRON_T, rel=1e-9)
@@ -46,11 +46,11 @@ def test_ellipsoid_is_found_exactly_without_noise() -> None:
 
 
 @pytest.mark.parametrize("samples", [np.zeros((50, 3)), np.ones((5, 3)), np.array([[1.0, 2.0, 3.0]] * 40)])
-def test_no_ellipsoid_through_points_that_have_none(samples: NDArray[np.float64]) -> None:
+def test_ellipsoid_fit_fails_for_degenerate_points(samples: NDArray[np.float64]) -> None:
     assert fit_ellipsoid(samples) is None
 
 
-def test_directions_are_evenly_spread_and_each_wants_ten_samples() -> None:
+def test_directions_are_evenly_distributed_and_each_needs_ten_samples() -> None:
     assert np.linalg.norm(DIRECTIONS, axis=1) == pytest.approx(np.ones(20))
     # Edges of the dodecahedron are seen from its centre under 41.81 degrees.
     angles = np.degrees(np.arccos(np.clip(DIRECTIONS @ DIRECTIONS.T, -1, 1)))
@@ -59,12 +59,12 @@ def test_directions_are_evenly_spread_and_each_wants_ten_samples() -> None:
     assert covered_directions(np.repeat(DIRECTIONS, 9, axis=0)) == 0
 
 
-def test_magnetometer_calibration_finds_hard_and_soft_iron_through_noise(make_bench) -> None:
+def test_magnetometer_calibration_finds_hard_and_soft_iron_despite_noise(make_bench) -> None:
     bench = make_bench(MAG_X_BIAS=3e-6)
     bench.firmware.receive_mag([0.0, 0.0, 0.0])
     bench.firmware.calibrate_mag()
     feed(bench, measured(all_directions(3000), noise_t=1e-6))
-    assert bench.heard("magnetometer calibrated")
+    assert bench.logged("magnetometer calibrated")
     # A share of 1e-6 T of noise in 50e-6 T, over some hundred samples.
     assert [bench.parameters[f"MAG_{a}_BIAS"] for a in "XYZ"] == pytest.approx(HARD_IRON_T, abs=0.5e-6)
     corrected = []
@@ -72,10 +72,10 @@ def test_magnetometer_calibration_finds_hard_and_soft_iron_through_noise(make_be
         bench.firmware.receive_mag(sample.tolist())
         corrected.append(np.linalg.norm(bench.firmware.magnetic_field))
     assert np.ptp(corrected) / np.mean(corrected) < 0.02
-    assert bench.heard("of 20 directions")
+    assert bench.logged("of 20 directions")
 
 
-def test_mounting_of_the_magnetometer_is_taken_out_before_it_is_calibrated(make_bench) -> None:
+def test_magnetometer_mounting_is_removed_before_calibration(make_bench) -> None:
     bench = make_bench(MAG_YAW=90.0)
     bench.firmware.receive_mag([0.0, 0.0, 0.0])
     bench.firmware.calibrate_mag()
@@ -84,7 +84,7 @@ def test_mounting_of_the_magnetometer_is_taken_out_before_it_is_calibrated(make_
     assert [bench.parameters[f"MAG_{a}_BIAS"] for a in "XYZ"] == pytest.approx([y, -x, z], rel=1e-6)
 
 
-def test_turning_about_one_axis_is_not_enough(make_bench) -> None:
+def test_rotation_about_one_axis_is_insufficient(make_bench) -> None:
     bench = make_bench()
     bench.firmware.receive_mag([0.0, 0.0, 0.0])
     before = bench.parameters.snapshot()
@@ -93,7 +93,7 @@ def test_turning_about_one_axis_is_not_enough(make_bench) -> None:
     ring = np.stack([np.cos(angles), np.sin(angles), np.full_like(angles, 0.5)], axis=1) / math.sqrt(1.25)
     feed(bench, measured(ring, noise_t=1e-6))
     assert not bench.firmware.calibrations.mag.running
-    assert bench.heard("of 20 directions covered in 300 s; the old values are kept")
+    assert bench.logged("of 20 directions covered in 300 s; the old values are kept")
     assert bench.parameters.snapshot() == before
 
 
@@ -110,14 +110,14 @@ def test_barometer_calibration_stores_pressure_and_altitude_of_the_ground(make_b
     bench.firmware.receive_baro(90_000.0, 290.0)
     bench.firmware.calibrate_baro()
     quiet_readings(bench, bench.firmware.receive_baro, 90_000.0, 4.0)
-    assert bench.heard("barometer calibrated")
+    assert bench.logged("barometer calibrated")
     # Five standard deviations of the mean of 127 readings.
     assert bench.parameters["BARO_BIAS"] == pytest.approx(90_000.0, abs=5 * 4.0 / math.sqrt(127))
     # 988.6 m has 900 hPa in the standard atmosphere; 1 Pa is 0.09 m.
     assert bench.parameters["GROUND_LEVEL"] == pytest.approx(988.6, abs=0.5)
 
 
-def test_airspeed_calibration_takes_the_offset_out(make_bench) -> None:
+def test_airspeed_calibration_removes_offset(make_bench) -> None:
     bench = make_bench(DIFF_PRESS_BIAS=1.0)
     bench.firmware.receive_diff_pressure(3.0, 290.0)
     bench.firmware.calibrate_airspeed()
@@ -128,25 +128,25 @@ def test_airspeed_calibration_takes_the_offset_out(make_bench) -> None:
 @pytest.mark.parametrize(
     ("mean", "deviation", "reason"), [(40.0, 0.5, "from -10 to 10"), (0.0, 15.0, "too much movement")]
 )
-def test_airspeed_calibration_in_wind_fails_and_keeps_the_old_offset(make_bench, mean, deviation, reason) -> None:
+def test_airspeed_calibration_in_wind_fails_and_keeps_old_offset(make_bench, mean, deviation, reason) -> None:
     bench = make_bench(DIFF_PRESS_BIAS=1.0)
     bench.firmware.receive_diff_pressure(mean, 290.0)
     bench.firmware.calibrate_airspeed()
     quiet_readings(bench, bench.firmware.receive_diff_pressure, mean, deviation)
-    assert bench.heard(reason)
-    assert bench.heard("the old value is kept")
+    assert bench.logged(reason)
+    assert bench.logged("the old value is kept")
     assert bench.parameters["DIFF_PRESS_BIAS"] == 1.0
     assert not bench.firmware.calibrations.airspeed.running
 
 
-def test_calibrations_without_a_sample_of_the_sensor_are_refused(make_bench) -> None:
+def test_calibration_without_sensor_samples_is_rejected(make_bench) -> None:
     firmware = make_bench().firmware
     for begin in (firmware.calibrate_mag, firmware.calibrate_baro, firmware.calibrate_airspeed):
         with pytest.raises(Refused, match="no sample received yet"):
             begin()
 
 
-def test_failed_imu_calibration_keeps_the_old_biases(make_bench) -> None:
+def test_failed_imu_calibration_keeps_old_biases(make_bench) -> None:
     bench = make_bench(GYRO_Y_BIAS=0.1, ACC_X_BIAS=0.2)
     bench.accel, bench.gyro = (0.0, 0.0, 9.8), (0.9, 0.9, 0.0)
     bench.firmware.calibrate_imu()
@@ -156,7 +156,7 @@ def test_failed_imu_calibration_keeps_the_old_biases(make_bench) -> None:
 
 
 @pytest.mark.parametrize("angle_mode", [0, 1])
-def test_rc_trim_makes_centred_sticks_do_what_the_trimmed_ones_did(make_bench, angle_mode: int) -> None:
+def test_rc_trim_makes_centred_sticks_equivalent_to_trimmed_sticks(make_bench, angle_mode: int) -> None:
     bench = make_bench(RC_ATT_MODE=angle_mode, RC_OVRD_DEV=1.0, Y_EQ_TORQUE=0.01, MOTOR_IDLE_THR=0.0)
     bench.sticks(roll=0.08, pitch=-0.06, yaw=0.04)
     bench.run(0.1)
@@ -170,7 +170,7 @@ def test_rc_trim_makes_centred_sticks_do_what_the_trimmed_ones_did(make_bench, a
     assert "centre the trims" in text
 
 
-def test_rc_trim_of_a_fixed_wing_is_the_sticks(make_bench) -> None:
+def test_fixed_wing_rc_trim_equals_stick_deflection(make_bench) -> None:
     bench = make_bench(FIXED_WING=1, PRIMARY_MIXER=9, RC_F_AXIS=0)
     bench.sticks(roll=0.2, pitch=-0.1)
     with_trim = bench.run(0.1)
@@ -179,7 +179,7 @@ def test_rc_trim_of_a_fixed_wing_is_the_sticks(make_bench) -> None:
     assert bench.run(0.1)[:3] == pytest.approx(with_trim[:3], abs=1e-9)
 
 
-def test_rc_trim_is_refused_without_signal_or_beyond_the_range(make_bench) -> None:
+def test_rc_trim_is_rejected_without_rc_or_out_of_range(make_bench) -> None:
     bench = make_bench(PID_ROLL_ANG_P=10.0)
     with pytest.raises(Refused, match="without an RC signal"):
         bench.firmware.calibrate_rc_trim()

@@ -33,7 +33,7 @@ def test_sticks_command_angles_yaw_rate_and_throttle(make_bench) -> None:
     assert bench.firmware.status.control_mode == ANGLES
 
 
-def test_sticks_command_rates_where_the_parameter_or_the_switch_says_so(make_bench) -> None:
+def test_sticks_command_rates_when_selected_by_parameter_or_switch(make_bench) -> None:
     bench = make_bench(RC_ATT_MODE=0, RC_MAX_ROLLRATE=3.0, RC_MAX_PITCHRATE=2.0)
     bench.sticks(roll=1.0, pitch=-0.5)
     bench.run(0.1)
@@ -63,14 +63,14 @@ def test_reversed_switch_is_on_at_the_low_end(make_bench) -> None:
     assert not bench.firmware.status.rc_override & Override.ATT_SWITCH
 
 
-def test_computer_commands_when_nothing_overrides(make_bench) -> None:
+def test_offboard_commands_apply_without_override(make_bench) -> None:
     bench = flying(make_bench)
     assert values(bench) == pytest.approx(COMMAND)
     assert bench.firmware.status.rc_override == 0
     assert bench.firmware.status.offboard
 
 
-def test_override_switches_give_their_axes_to_the_pilot(make_bench) -> None:
+def test_override_switches_give_the_pilot_their_axes(make_bench) -> None:
     bench = flying(make_bench, RC_THR_OVRD_CHN=6)
     bench.switch(5, True)
     bench.run(0.05)
@@ -86,7 +86,7 @@ def test_override_switches_give_their_axes_to_the_pilot(make_bench) -> None:
 @pytest.mark.parametrize(
     ("stick", "axis", "flag"), [("roll", QX, Override.X), ("pitch", QY, Override.Y), ("yaw", QZ, Override.Z)]
 )
-def test_moved_stick_takes_its_axis_alone_until_the_lag_is_over(make_bench, stick, axis, flag) -> None:
+def test_moved_stick_overrides_only_its_axis_until_lag_expires(make_bench, stick, axis, flag) -> None:
     bench = flying(make_bench, RC_OVRD_LAG_T=500)
     bench.sticks(throttle=0.8, **{stick: 0.2})
     bench.run(0.05)
@@ -110,7 +110,7 @@ def test_small_deflection_does_not_override(make_bench) -> None:
     assert bench.firmware.status.rc_override == 0
 
 
-def test_command_goes_stale_after_the_timeout_without_any_new_frame(make_bench) -> None:
+def test_command_times_out_without_new_messages(make_bench) -> None:
     bench = make_bench(OFFBOARD_TIMEOUT=50)
     bench.sticks(throttle=0.8)
     bench.run(0.1)
@@ -126,7 +126,7 @@ def test_command_goes_stale_after_the_timeout_without_any_new_frame(make_bench) 
     assert not bench.firmware.status.offboard
 
 
-def test_ignored_values_stay_with_the_pilot(make_bench) -> None:
+def test_ignored_fields_stay_under_pilot_control(make_bench) -> None:
     bench = flying(make_bench)
     bench.command = (ANGLES, 1 << QY | 1 << FZ, COMMAND)
     bench.run(0.05)
@@ -134,7 +134,7 @@ def test_ignored_values_stay_with_the_pilot(make_bench) -> None:
     assert values(bench)[:6] == pytest.approx([0, 0, 0.8, COMMAND[3], 0, COMMAND[5]])
 
 
-def test_lower_throttle_counts_where_wanted(make_bench) -> None:
+def test_lower_throttle_wins_when_configured(make_bench) -> None:
     bench = flying(make_bench, TAKE_MIN_THR=1)
     bench.sticks(throttle=0.3)
     bench.run(0.05)
@@ -145,7 +145,7 @@ def test_lower_throttle_counts_where_wanted(make_bench) -> None:
     assert values(bench)[FZ] == pytest.approx(0.4)
 
 
-def test_pass_through_takes_all_ten_values(make_bench) -> None:
+def test_pass_through_uses_all_ten_values(make_bench) -> None:
     bench = flying(make_bench)
     bench.command = (CommandMode.PASS_THROUGH, 0, COMMAND)
     bench.run(0.05)
@@ -157,11 +157,11 @@ def test_pass_through_takes_all_ten_values(make_bench) -> None:
 @pytest.mark.parametrize(
     ("mode", "command"), [(7, COMMAND), (ANGLES, COMMAND[:9]), (ANGLES, [float("nan"), *COMMAND[1:]])]
 )
-def test_wrong_command_is_dropped_told_and_the_old_one_goes_stale(make_bench, mode, command) -> None:
+def test_invalid_command_is_dropped_with_warning_and_previous_one_times_out(make_bench, mode, command) -> None:
     bench = flying(make_bench)
     bench.command = (mode, 0, command)
     bench.run(0.05)
     assert values(bench) == pytest.approx(COMMAND)
-    assert bench.heard("command dropped")
+    assert bench.logged("command dropped")
     bench.run(0.1)
     assert not bench.firmware.status.offboard

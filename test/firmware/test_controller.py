@@ -47,7 +47,7 @@ def test_rate_loop_is_proportional_to_the_error(axis: int, loop: str) -> None:
 
 
 @pytest.mark.parametrize(("axis", "loop"), [(3, "ROLL_ANG"), (4, "PITCH_ANG")])
-def test_angle_loop_damps_with_the_measured_rate(axis: int, loop: str) -> None:
+def test_angle_loop_is_damped_by_measured_rate(axis: int, loop: str) -> None:
     loops = Loops(**{f"PID_{loop}_P": 2.0, f"PID_{loop}_D": 0.3})
     loops.command_axis(axis, CommandType.ANGLE, 0.1)
     loops.estimate[e.EULER + axis - 3] = 0.3
@@ -55,7 +55,7 @@ def test_angle_loop_damps_with_the_measured_rate(axis: int, loop: str) -> None:
     assert loops.step()[axis] == pytest.approx(2.0 * -0.2 - 0.3 * 0.5, abs=1e-15)
 
 
-def test_step_of_the_rate_is_differentiated_with_the_time_constant() -> None:
+def test_rate_step_is_differentiated_with_configured_time_constant() -> None:
     loops = Loops(PID_ROLL_RATE_D=1.0, PID_TAU=0.05)
     loops.command_axis(3, CommandType.RATE, 0.0)
     loops.step()
@@ -66,7 +66,7 @@ def test_step_of_the_rate_is_differentiated_with_the_time_constant() -> None:
     assert seen == pytest.approx([first * ratio**k for k in range(40)], rel=1e-12)
 
 
-def test_integrators_run_only_armed_with_throttle_up_and_steps_short() -> None:
+def test_integrators_run_only_when_armed_with_throttle_up_and_short_steps() -> None:
     loops = Loops(PID_ROLL_RATE_I=3.0)
     loops.command_axis(3, CommandType.RATE, 0.2)
     loops.command_axis(2, CommandType.THROTTLE, 0.05)
@@ -80,26 +80,26 @@ def test_integrators_run_only_armed_with_throttle_up_and_steps_short() -> None:
     assert loops.step(armed=False)[3] == 0.0
 
 
-def test_equilibrium_torques_are_always_added() -> None:
+def test_equilibrium_torques_are_always_applied() -> None:
     loops = Loops(X_EQ_TORQUE=0.1, Y_EQ_TORQUE=-0.2, Z_EQ_TORQUE=0.3)
     loops.command[0, 3:6] = 1.0
     assert loops.step()[3:6] == pytest.approx([1.1, 0.8, 1.3])
 
 
-def test_throttle_is_a_share_of_full_thrust_downwards_on_z_only() -> None:
+def test_throttle_scales_maximum_thrust_and_is_negated_only_on_z() -> None:
     loops = Loops(RC_MAX_THR=0.5)
     for axis in range(3):
         loops.command_axis(axis, CommandType.THROTTLE, 0.6)
     assert loops.step()[:3] == pytest.approx([0.3, 0.3, -0.3])
 
 
-def test_pass_through_values_are_untouched() -> None:
+def test_pass_through_values_are_unchanged() -> None:
     loops = Loops()
     loops.command[0] = np.arange(10.0)
     assert loops.step()[:10] == pytest.approx(np.arange(10.0))
 
 
-def test_greatest_thrust_balances_motor_and_propeller_torque() -> None:
+def test_maximum_thrust_balances_motor_and_propeller_torque() -> None:
     store = FirmwareParameters()
     store.restore({"USE_MOTOR_PARAM": 1, "RC_MAX_THR": 1.0, "NUM_MOTORS": 6})
     get = store.__getitem__
@@ -117,13 +117,13 @@ def test_greatest_thrust_balances_motor_and_propeller_torque() -> None:
 
 
 @pytest.mark.parametrize("broken", [{"MOTOR_KV": 0.0}, {"BATT_VOLT_MAX": 0.0}])
-def test_motor_that_cannot_turn_has_no_thrust(broken: dict[str, float]) -> None:
+def test_motor_that_cannot_spin_produces_no_thrust(broken: dict[str, float]) -> None:
     store = FirmwareParameters()
     store.restore(broken)
     assert c.greatest_thrust(c.controller_settings(store), 1.2) == 0.0
 
 
-def test_propeller_without_torque_turns_at_the_unloaded_speed() -> None:
+def test_propeller_without_torque_spins_at_no_load_speed() -> None:
     store = FirmwareParameters()
     store.restore({"PROP_CQ": 0.0, "NUM_MOTORS": 1})
     get = store.__getitem__

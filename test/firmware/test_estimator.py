@@ -35,7 +35,7 @@ def at_rest(q: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("yaw_deg", [0, 90, 135, 180, -100])
-def test_estimate_converges_to_the_tilt_at_every_heading(yaw_deg: float) -> None:
+def test_estimate_converges_to_true_tilt_at_every_heading(yaw_deg: float) -> None:
     truth = euler2quat(math.radians(20), math.radians(-15), math.radians(yaw_deg))
     filter_ = Filter(FILT_KI=0.0)
     filter_.state[:4] = euler2quat(0.0, 0.0, math.radians(yaw_deg))
@@ -44,7 +44,7 @@ def test_estimate_converges_to_the_tilt_at_every_heading(yaw_deg: float) -> None
     assert np.degrees(filter_.state[e.EULER : e.EULER + 2]) == pytest.approx([20, -15], abs=1e-5)
 
 
-def test_correction_decays_with_the_gain() -> None:
+def test_correction_decays_exponentially_with_gain() -> None:
     truth = euler2quat(math.radians(1), 0, 0)
     filter_ = Filter(FILT_KI=0.0, FILT_INIT_T=0, FILT_ACC_KP=2.0, ACC_LPF=0.0)
     filter_.run(at_rest(truth), [0, 0, 0], 0.5 + DT)
@@ -52,7 +52,7 @@ def test_correction_decays_with_the_gain() -> None:
     assert math.degrees(filter_.state[e.EULER]) == pytest.approx(1 - math.exp(-1.0), abs=2e-3)
 
 
-def test_gyro_bias_is_found_and_taken_out_of_the_rate() -> None:
+def test_gyro_bias_is_estimated_and_removed_from_rate() -> None:
     filter_ = Filter(FILT_KI=0.1)
     filter_.run([0, 0, -e.STANDARD_GRAVITY], [0.03, -0.02, 0.0], 200.0)
     # Slow pole of s^2 + 0.5 s + 0.1 is damped with 0.25 1/s after the start.
@@ -61,7 +61,7 @@ def test_gyro_bias_is_found_and_taken_out_of_the_rate() -> None:
     assert filter_.state[e.EULER : e.EULER + 2] == pytest.approx([0, 0], abs=1e-9)
 
 
-def test_matrix_exponential_is_the_closed_form_of_a_constant_rate() -> None:
+def test_matrix_exponential_is_exact_for_constant_rate() -> None:
     state = e.new_estimator_state()
     rate = np.array([0.7, -1.1, 0.4])
     for _ in range(400):
@@ -72,7 +72,7 @@ def test_matrix_exponential_is_the_closed_form_of_a_constant_rate() -> None:
     assert state[:4] == pytest.approx(expected, abs=1e-13)
 
 
-def test_euler_rule_is_of_first_order() -> None:
+def test_euler_integration_is_first_order() -> None:
     def error(steps: int) -> float:
         state = e.new_estimator_state()
         for _ in range(steps):
@@ -84,7 +84,7 @@ def test_euler_rule_is_of_first_order() -> None:
     assert error(200) == pytest.approx(error(100) / 4.0, rel=1e-2)
 
 
-def test_quadratic_interpolation_integrates_a_quadratic_rate_exactly() -> None:
+def test_quadratic_interpolation_is_exact_for_quadratic_rate() -> None:
     filter_ = Filter(FILT_USE_ACC=0, FILT_INIT_T=0, GYRO_XY_LPF=0.0, FILT_KI=0.0)
     times = DT * np.arange(201)
     rates = 0.3 + 0.5 * times - 2.0 * times**2
@@ -96,14 +96,14 @@ def test_quadratic_interpolation_integrates_a_quadratic_rate_exactly() -> None:
     assert filter_.state[e.EULER] - start == pytest.approx(integral(times[-1]) - integral(times[3]), abs=1e-13)
 
 
-def test_quaternion_stays_of_unit_length_with_w_not_negative() -> None:
+def test_quaternion_stays_normalised_with_non_negative_w() -> None:
     filter_ = Filter(FILT_USE_ACC=0)
     filter_.run([0, 0, 0], [3.0, 2.0, -4.0], 3.0)
     assert np.linalg.norm(filter_.state[:4]) == pytest.approx(1.0, abs=1e-15)
     assert filter_.state[0] >= 0.0
 
 
-def test_accelerometer_is_not_used_away_from_one_g() -> None:
+def test_accelerometer_is_ignored_away_from_one_g() -> None:
     filter_ = Filter(FILT_ACC_MARGIN=0.1)
     tilted = at_rest(euler2quat(0.3, 0.0, 0.0))
     filter_.run(1.2 * tilted, [0, 0, 0], 1.0)
@@ -114,7 +114,7 @@ def test_accelerometer_is_not_used_away_from_one_g() -> None:
     assert filter_.time_s - filter_.state[e.LAST_ACCEL] > 3.9
 
 
-def test_external_attitude_corrects_the_heading() -> None:
+def test_external_attitude_corrects_heading() -> None:
     filter_ = Filter(FILT_INIT_T=0, FILT_KI=0.0)
     target = euler2quat(0.0, 0.0, 0.5)
     for _ in range(200):
@@ -125,14 +125,14 @@ def test_external_attitude_corrects_the_heading() -> None:
     assert filter_.state[e.EULER + 2] == pytest.approx(0.5, abs=1e-9)
 
 
-def test_low_pass_keeps_its_share_of_the_old_value() -> None:
+def test_low_pass_weights_old_value_with_its_coefficient() -> None:
     filter_ = Filter(GYRO_XY_LPF=0.8, GYRO_Z_LPF=0.5)
     filter_.run([0, 0, -e.STANDARD_GRAVITY], [1.0, 0.0, 1.0], 3 * DT)
     # The first sample only starts the clock.
     assert filter_.state[e.GYRO : e.GYRO + 3] == pytest.approx([1 - 0.8**2, 0.0, 1 - 0.5**2], abs=1e-15)
 
 
-def test_multirotor_without_a_usable_accelerometer_is_unhealthy_after_half_a_second(make_bench) -> None:
+def test_multirotor_estimator_is_unhealthy_after_500_ms_without_valid_accelerometer(make_bench) -> None:
     bench = make_bench()
     bench.run(1.0)
     bench.accel = (0.0, 0.0, -20.0)
@@ -150,10 +150,10 @@ def test_multirotor_without_a_usable_accelerometer_is_unhealthy_after_half_a_sec
 
 
 def unhealthy_lines(bench) -> list[tuple[Severity, str]]:
-    return [line for line in bench.told if "attitude estimate" in line[1]]
+    return [line for line in bench.log_lines if "attitude estimate" in line[1]]
 
 
-def test_unhealthy_estimate_warns_once_an_episode_with_what_the_accelerometer_reads(make_bench) -> None:
+def test_unhealthy_estimator_warns_once_per_episode_with_accelerometer_reading(make_bench) -> None:
     bench = make_bench()
     bench.arm()
     for _ in range(4):
@@ -175,11 +175,11 @@ def test_unhealthy_estimate_warns_once_an_episode_with_what_the_accelerometer_re
     assert "reads 0.50 g" in unhealthy_lines(bench)[2][1]
 
 
-def test_external_attitude_through_the_firmware_refuses_what_is_no_rotation(make_bench) -> None:
+def test_firmware_rejects_invalid_external_attitude(make_bench) -> None:
     bench = make_bench()
     bench.run(0.1)
     for wrong in ([0, 0, 0, 0], [float("nan"), 0, 0, 1], [1, 0, 0]):
         bench.firmware.set_external_attitude(wrong)
     bench.run(0.1)
     assert bench.firmware.attitude == pytest.approx([1, 0, 0, 0], abs=1e-9)
-    assert len([line for _, line in bench.told if "external attitude dropped" in line]) == 3
+    assert len([line for _, line in bench.log_lines if "external attitude dropped" in line]) == 3

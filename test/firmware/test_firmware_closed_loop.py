@@ -80,7 +80,7 @@ class Quadrotor:
 
 
 @pytest.mark.parametrize("yaw", [0.0, math.pi])
-def test_commanded_roll_pitch_and_yaw_rate_are_flown(yaw: float) -> None:
+def test_vehicle_tracks_commanded_roll_pitch_and_yaw_rate(yaw: float) -> None:
     vehicle = Quadrotor(yaw)
     vehicle.run(1.0, [0, 0, 0.4, 0, 0, 0, 0, 0, 0, 0])
     assert vehicle.firmware.status.armed

@@ -47,7 +47,7 @@ print(json.dumps({"compiled": jit.COMPILED, "armed": firmware.status.armed, "pwm
 
 
 @pytest.mark.skipif(not jit.COMPILED, reason="nothing is compiled here")
-def test_compiled_flight_equals_plain_flight() -> None:
+def test_compiled_flight_equals_plain_python_flight() -> None:
     flights = []
     for plain in ("0", "1"):
         environment = {**os.environ, "ROSFLIGHT_PY_SIM_NO_JIT": plain}

@@ -21,7 +21,7 @@ from rosflight_py_sim.firmware.parameter_table import PARAMETERS
 ROOT = Path(__file__).parents[2]
 
 
-def test_table_has_every_parameter_of_rosflight_with_its_type_default_and_range() -> None:
+def test_table_contains_every_rosflight_parameter_with_type_default_and_range() -> None:
     words = {"false": 0.0, "true": 1.0, "Mixer::INVALID_MIXER": 255.0}
     with (ROOT / "test/data/rosflight_firmware_params.csv").open() as file:
         expected = {
@@ -40,24 +40,24 @@ def test_table_has_every_parameter_of_rosflight_with_its_type_default_and_range(
     assert ours == expected
 
 
-def test_every_default_can_be_set_again() -> None:
+def test_every_default_is_a_valid_value() -> None:
     parameters = FirmwareParameters()
     for name in parameters.names():
         assert parameters.set(name, parameters[name]) is False
     assert not parameters.unsaved
 
 
-def test_set_tells_subscribers_and_marks_unsaved_only_when_the_value_changes() -> None:
+def test_set_notifies_subscribers_and_marks_unsaved_only_on_change() -> None:
     parameters = FirmwareParameters()
-    told: list[str] = []
-    parameters.on_change.append(told.append)
+    notified: list[str] = []
+    parameters.on_change.append(notified.append)
     assert parameters.set("PID_TAU", 0.05) is False
     assert parameters.set("PID_TAU", 0.07) is True
-    assert told == ["PID_TAU"]
+    assert notified == ["PID_TAU"]
     assert parameters.unsaved
 
 
-def test_unknown_name_is_refused_with_the_nearest_name() -> None:
+def test_unknown_name_is_rejected_with_closest_match() -> None:
     parameters = FirmwareParameters()
     with pytest.raises(UnknownFirmwareParameter, match=r"PID_ROL_RATE_P.*PID_ROLL_RATE_P"):
         parameters.set("PID_ROL_RATE_P", 1.0)
@@ -76,7 +76,7 @@ def test_unknown_name_is_refused_with_the_nearest_name() -> None:
         ("FAILSAFE_THR", -0.5),
     ],
 )
-def test_value_outside_the_range_is_refused_and_the_old_one_kept(name: str, value: float) -> None:
+def test_out_of_range_value_is_rejected_and_old_value_kept(name: str, value: float) -> None:
     parameters = FirmwareParameters()
     before = parameters.snapshot()
     with pytest.raises(FirmwareParameterOutOfRange, match=rf"'{name}'.*allowed: a"):
@@ -88,7 +88,7 @@ def test_value_outside_the_range_is_refused_and_the_old_one_kept(name: str, valu
 @pytest.mark.parametrize(
     ("name", "value"), [("RC_ATT_CTRL_CHN", 8), ("RC_ARM_CHN", -1), ("PRIMARY_MIXER", 255), ("FAILSAFE_THR", -1)]
 )
-def test_values_that_mean_none_can_be_set(name: str, value: int) -> None:
+def test_sentinel_values_for_none_are_accepted(name: str, value: int) -> None:
     parameters = FirmwareParameters()
     parameters.set(name, 4 if "CHN" in name else 1)
     parameters.set(name, value)
@@ -96,7 +96,7 @@ def test_values_that_mean_none_can_be_set(name: str, value: int) -> None:
     assert type(parameters[name]) is parameters.types[name]
 
 
-def test_saved_file_loads_back_to_the_same_values(tmp_path: Path) -> None:
+def test_saved_file_reloads_to_same_values(tmp_path: Path) -> None:
     parameters = FirmwareParameters()
     parameters.restore({"PID_TAU": 0.1 + 0.2, "PRI_MIXER_2_0": -1e-7, "PRIMARY_MIXER": 11})
     file = tmp_path / "parameters.yaml"
@@ -111,7 +111,7 @@ def test_saved_file_loads_back_to_the_same_values(tmp_path: Path) -> None:
     assert "{name: PRIMARY_MIXER, type: 6, value: 11}" in file.read_text()
 
 
-def test_saved_file_reads_as_rosflight_reads_it(tmp_path: Path) -> None:
+def test_saved_file_is_readable_by_rosflight(tmp_path: Path) -> None:
     """A list of maps with name, type and value in this order, sorted by name; numbers by anyone's YAML."""
     parameters = FirmwareParameters()
     parameters.restore({"PRI_MIXER_2_0": -1e-7, "PRI_MIXER_2_1": 1e22, "MAG_X_BIAS": 1.25e-05, "GYRO_X_BIAS": 1e-12})
@@ -127,7 +127,7 @@ def test_saved_file_reads_as_rosflight_reads_it(tmp_path: Path) -> None:
         assert entry["value"] == parameters[entry["name"]]
 
 
-def test_failed_save_leaves_the_old_file_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_save_leaves_only_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "parameters.yaml"
     parameters = FirmwareParameters()
     parameters.save(file)
@@ -160,7 +160,7 @@ def test_failed_save_leaves_the_old_file_and_nothing_else(tmp_path: Path, monkey
         ("- PID_TAU\n", "line 1.*entry"),
     ],
 )
-def test_bad_file_is_refused_whole_with_its_line(tmp_path: Path, text: str, reason: str) -> None:
+def test_invalid_file_is_rejected_entirely_with_line_number(tmp_path: Path, text: str, reason: str) -> None:
     file = tmp_path / "bad.yaml"
     file.write_text(text)
     parameters = FirmwareParameters()
@@ -171,12 +171,12 @@ def test_bad_file_is_refused_whole_with_its_line(tmp_path: Path, text: str, reas
     assert not parameters.unsaved
 
 
-def test_missing_file_is_refused_with_its_name(tmp_path: Path) -> None:
+def test_missing_file_is_rejected_by_name_in_the_error(tmp_path: Path) -> None:
     with pytest.raises(ParameterFileError, match="nowhere"):
         FirmwareParameters().load(tmp_path / "nowhere.yaml")
 
 
-def test_configuration_of_the_multirotor_loads() -> None:
+def test_multirotor_configuration_loads() -> None:
     parameters = FirmwareParameters()
     parameters.load(ROOT / "config/multirotor_firmware.yaml")
     assert parameters["PRIMARY_MIXER"] == 11

@@ -51,7 +51,7 @@ def identity() -> np.ndarray:
 
 
 @pytest.mark.parametrize("choice", ROTOR_AZIMUTHS)
-def test_mixed_command_on_the_rotors_gives_the_command_back(choice: MixerChoice) -> None:
+def test_mixed_command_applied_to_rotors_reproduces_the_command(choice: MixerChoice) -> None:
     mixer = canned_mixer(choice)
     effect = rotor_geometry(choice) @ mixer.matrix.T
     assert effect[2:6, 2:6] == pytest.approx(np.eye(4), abs=1e-12)
@@ -60,14 +60,14 @@ def test_mixed_command_on_the_rotors_gives_the_command_back(choice: MixerChoice)
     assert not mixer.matrix[:, count:].any()
 
 
-def test_full_throttle_is_full_output_on_every_rotor() -> None:
+def test_full_throttle_drives_every_rotor_at_full_output() -> None:
     for choice in ROTOR_AZIMUTHS:
         count = len(ROTOR_AZIMUTHS[choice])
         assert canned_mixer(choice).matrix[2, :count] == pytest.approx([-1.0] * count)
     assert canned_mixer(MixerChoice.ESC_CALIBRATION).matrix[2] == pytest.approx([-1.0] * 10)
 
 
-def test_quad_x_is_rosflights_matrix() -> None:
+def test_quad_x_matrix_matches_rosflight() -> None:
     a = 1.0 / (4.0 * math.sqrt(0.5))
     expected = [[-1, -1, -1, -1], [-a, -a, a, a], [a, -a, -a, a], [0.25, -0.25, 0.25, -0.25]]
     assert canned_mixer(MixerChoice.QUADCOPTER_X).matrix[2:6, :4] == pytest.approx(np.array(expected))
@@ -77,25 +77,25 @@ def test_quad_x_is_rosflights_matrix() -> None:
     ("choice", "fast"),
     [(MixerChoice.QUADCOPTER_PLUS, 4), (MixerChoice.HEX_X, 8), (MixerChoice.Y6, 8), (MixerChoice.X8, 8)],
 )
-def test_pwm_rates_are_those_of_rosflight(make_bench, choice: MixerChoice, fast: int) -> None:
+def test_pwm_rates_match_rosflight(make_bench, choice: MixerChoice, fast: int) -> None:
     parameters = make_bench(PRIMARY_MIXER=choice).parameters
     assert [parameters[f"PRI_MIXER_PWM_{j}"] for j in range(10)] == [490.0] * fast + [50.0] * (10 - fast)
 
 
-def test_inverted_v_tail_moves_both_surfaces() -> None:
+def test_inverted_v_tail_deflects_both_surfaces() -> None:
     mixer = canned_mixer(MixerChoice.INVERTED_V_TAIL)
     raw = Mixing(mixer.matrix, list(mixer.types), FIXED_WING=1).step([0.5, 0, 0, 0.2, 0.4, 0.6])
     # Deflection d is 0.5 + d / 2.
     assert raw[:5] == pytest.approx([0.6, 0.5 + (-0.2 + 0.3) / 2, 0.5 + (0.2 + 0.3) / 2, 0.0, 0.5])
 
 
-def test_reversed_surfaces_turn_round() -> None:
+def test_reversed_surfaces_change_sign() -> None:
     mixer = canned_mixer(MixerChoice.FIXED_WING)
     mixing = Mixing(mixer.matrix, list(mixer.types), FIXED_WING=1, REV_AILERON=1, REV_RUDDER=1)
     assert mixing.step([0, 0, 0, 0.2, 0.4, 0.6])[:3] == pytest.approx([0.4, 0.7, 0.2])
 
 
-def test_motor_model_gives_the_throttle_that_turns_the_propeller_at_the_commanded_speed() -> None:
+def test_motor_model_yields_throttle_for_commanded_propeller_speed() -> None:
     store = FirmwareParameters()
     get = store.__getitem__
     settings = m.mixer_settings(store)
@@ -108,7 +108,7 @@ def test_motor_model_gives_the_throttle_that_turns_the_propeller_at_the_commande
     assert m.throttle_for_speed(settings, -5.0, 1.1, 22.0) == m.throttle_for_speed(settings, 0.0, 1.1, 22.0)
 
 
-def test_custom_mixer_and_motor_model_give_back_the_commanded_thrust() -> None:
+def test_custom_mixer_with_motor_model_reproduces_commanded_thrust() -> None:
     # The path of config/multirotor_firmware.yaml: newtons and newton metres in, squared speeds, throttle; and back.
     store = FirmwareParameters()
     store.load(ROOT / "config/multirotor_firmware.yaml")
@@ -124,7 +124,7 @@ def test_custom_mixer_and_motor_model_give_back_the_commanded_thrust() -> None:
     assert all(0.0 < throttle < 1.0 for throttle in throttles)
 
 
-def test_motor_without_battery_or_constant_stands_still() -> None:
+def test_motor_without_battery_voltage_or_kv_is_stopped() -> None:
     assert Mixing(identity(), [MOTOR] * 4, USE_MOTOR_PARAM=1).step([1e5] * 4, voltage=0.0)[0] == 0.0
     assert Mixing(identity(), [MOTOR] * 4, USE_MOTOR_PARAM=1, MOTOR_KV=0.0).step([1e5] * 4)[0] == 0.0
 
@@ -136,12 +136,12 @@ def test_all_motors_are_scaled_when_one_exceeds_full_output() -> None:
     assert mixing.greatest == pytest.approx(2.0)
 
 
-def test_fixed_wing_motor_is_limited_not_scaled() -> None:
+def test_fixed_wing_motor_is_clamped_not_scaled() -> None:
     raw = Mixing(identity(), [MOTOR, MOTOR, SERVO], FIXED_WING=1).step([0.5, 2.0, -0.5])
     assert raw[:3] == pytest.approx([0.5, 1.0, 0.25])
 
 
-def test_armed_motors_idle_only_where_wanted_and_disarmed_ones_stand() -> None:
+def test_armed_motors_idle_only_when_configured_and_disarmed_ones_stop() -> None:
     spinning = {"MOTOR_IDLE_THR": 0.15, "ARM_SPIN_MOTORS": 1}
     assert Mixing(identity(), [MOTOR] * 2, **spinning).step([-1.0, 0.1])[:2] == pytest.approx([0.15, 0.15])
     spinning["ARM_SPIN_MOTORS"] = 0
@@ -149,13 +149,13 @@ def test_armed_motors_idle_only_where_wanted_and_disarmed_ones_stand() -> None:
     assert not Mixing(identity(), [MOTOR] * 2, **spinning).step([0.5, 0.5], armed=False).any()
 
 
-def test_yaw_is_cut_while_throttle_is_below_idle() -> None:
+def test_yaw_is_disabled_below_idle_throttle() -> None:
     mixing = Mixing(identity(), [MOTOR] * 6, MOTOR_IDLE_THR=0.1, ARM_SPIN_MOTORS=0)
     assert mixing.step([0, 0, -0.05, 0, 0, 0.5])[5] == 0.0
     assert mixing.step([0, 0, -0.2, 0, 0, 0.5])[5] == pytest.approx(0.5)
 
 
-def test_aux_outputs_follow_the_auxiliary_command_and_mixed_ones_do_not() -> None:
+def test_only_aux_outputs_follow_the_aux_command() -> None:
     mixing = Mixing(identity(), [MOTOR, AUX, AUX])
     mixing.aux_types[[0, 1, 2, 13]] = [SERVO, SERVO, MOTOR, SERVO]
     mixing.aux_values[[0, 1, 2, 13]] = [-1.0, -0.5, 0.7, 2.0]
@@ -164,7 +164,7 @@ def test_aux_outputs_follow_the_auxiliary_command_and_mixed_ones_do_not() -> Non
     assert mixing.step([0.3], armed=False)[[1, 2]] == pytest.approx([0.25, 0.0])
 
 
-def test_aux_command_through_the_firmware_and_what_it_refuses(make_bench) -> None:
+def test_firmware_applies_valid_aux_commands_and_rejects_invalid_ones(make_bench) -> None:
     bench = make_bench()
     types, values = [0] * 14, [0.0] * 14
     types[8], values[8] = 1, 0.5
@@ -174,10 +174,10 @@ def test_aux_command_through_the_firmware_and_what_it_refuses(make_bench) -> Non
     bench.firmware.set_aux_command(types[:13], values[:13])
     bench.firmware.set_aux_command(types, [math.nan] * 14)
     assert bench.run(0.1)[8] == pytest.approx(1750.0)
-    assert len([line for _, line in bench.told if "auxiliary command dropped" in line]) == 3
+    assert len([line for _, line in bench.log_lines if "auxiliary command dropped" in line]) == 3
 
 
-def test_canned_choice_is_written_into_the_parameters_and_mirrored(make_bench) -> None:
+def test_canned_mixer_is_written_to_primary_and_secondary_parameters(make_bench) -> None:
     bench = make_bench(PRIMARY_MIXER=255)
     bench.parameters.set("PRIMARY_MIXER", 4)
     matrix = canned_mixer(MixerChoice.HEX_X).matrix
@@ -191,13 +191,13 @@ def test_canned_choice_is_written_into_the_parameters_and_mirrored(make_bench) -
 
 
 @pytest.mark.parametrize("secondary", [MixerChoice.FIXED_WING, MixerChoice.INVERTED_V_TAIL])
-def test_fixed_wing_mixer_is_not_inverted_as_a_secondary_one(make_bench, secondary: MixerChoice) -> None:
+def test_fixed_wing_mixer_is_not_inverted_when_secondary(make_bench, secondary: MixerChoice) -> None:
     bench = make_bench(SECONDARY_MIXER=int(secondary))
     stored = [[bench.parameters[f"SEC_MIXER_{i}_{j}"] for j in range(10)] for i in range(10)]
     assert np.array_equal(stored, canned_mixer(secondary).matrix)
 
 
-def test_secondary_mixer_serves_the_computers_axes_alone(make_bench) -> None:
+def test_secondary_mixer_applies_only_to_offboard_axes(make_bench) -> None:
     bench = make_bench(SECONDARY_MIXER=11, RC_OVRD_LAG_T=0, RC_THR_OVRD_CHN=6)
     bench.parameters.restore({f"SEC_MIXER_{i}_{j}": 10.0 * i + j for i in range(6) for j in range(4)})
     primary = canned_mixer(MixerChoice.QUADCOPTER_X).matrix
@@ -217,19 +217,19 @@ def test_secondary_mixer_serves_the_computers_axes_alone(make_bench) -> None:
     assert np.array_equal(in_force[3:6], primary[3:6])
 
 
-def test_file_loaded_into_a_running_controller_puts_its_mixer_in_force_without_a_false_alarm(make_bench) -> None:
+def test_parameter_file_loaded_at_runtime_activates_its_mixer_without_false_alarm(make_bench) -> None:
     bench = make_bench()
     bench.run(0.1)
     bench.parameters.set("PRIMARY_MIXER", 11)
     bench.parameters.load(ROOT / "config/multirotor_firmware.yaml")
-    assert not bench.heard("invalid mixer")
+    assert not bench.logged("invalid mixer")
     assert bench.firmware.status.error_code == 0
     assert bench.firmware.mixer_matrix[2, 3] == pytest.approx(-5814.79345703125)
     assert bench.parameters["SEC_MIXER_5_1"] == bench.parameters["PRI_MIXER_5_1"] != 0.0
 
 
 @pytest.mark.parametrize("row", [2, 3, 4, 5])
-def test_custom_mixer_that_cannot_command_an_axis_is_an_error(make_bench, row: int) -> None:
+def test_custom_mixer_with_uncontrollable_axis_is_an_error(make_bench, row: int) -> None:
     bench = make_bench()
     bench.parameters.set("PRIMARY_MIXER", 11)
     assert bench.firmware.status.error_code == 0
@@ -237,20 +237,20 @@ def test_custom_mixer_that_cannot_command_an_axis_is_an_error(make_bench, row: i
     for j in range(4):
         bench.parameters.set(f"PRI_MIXER_{row}_{j}", 0.0)
     assert bench.firmware.status.error_code == ErrorFlag.INVALID_MIXER
-    assert bench.heard(f"cannot command {('Fz', 'Qx', 'Qy', 'Qz')[row - 2]} independently")
+    assert bench.logged(f"cannot command {('Fz', 'Qx', 'Qy', 'Qz')[row - 2]} independently")
     for j in range(4):
         bench.parameters.set(f"PRI_MIXER_{row}_{j}", good[j])
     assert bench.firmware.status.error_code == 0
 
 
-def test_custom_mixer_of_the_computer_must_command_the_axes_too(make_bench) -> None:
+def test_custom_secondary_mixer_must_control_its_axes(make_bench) -> None:
     bench = make_bench()
     bench.parameters.set("SECONDARY_MIXER", 11)
     assert bench.firmware.status.error_code == 0
     for j in range(4):
         bench.parameters.set(f"SEC_MIXER_5_{j}", 0.0)
     assert bench.firmware.status.error_code == ErrorFlag.INVALID_MIXER
-    assert bench.heard("the custom SECONDARY_MIXER cannot command Qz independently")
+    assert bench.logged("the custom SECONDARY_MIXER cannot command Qz independently")
     bench.run(0.1)
     bench.switch(4, True)
     bench.run(0.1)
@@ -260,7 +260,7 @@ def test_custom_mixer_of_the_computer_must_command_the_axes_too(make_bench) -> N
     assert bench.firmware.status.armed
 
 
-def test_fixed_wing_custom_mixer_may_leave_out_the_rudder(make_bench) -> None:
+def test_fixed_wing_custom_mixer_may_omit_rudder(make_bench) -> None:
     bench = make_bench(FIXED_WING=1, PRIMARY_MIXER=9, RC_F_AXIS=0)
     bench.parameters.set("PRIMARY_MIXER", 11)
     bench.parameters.set("PRI_MIXER_5_2", 0.0)
@@ -269,6 +269,6 @@ def test_fixed_wing_custom_mixer_may_leave_out_the_rudder(make_bench) -> None:
     assert bench.firmware.status.error_code == ErrorFlag.INVALID_MIXER
 
 
-def test_doubtful_mixers_are_told(make_bench) -> None:
-    assert make_bench(USE_MOTOR_PARAM=1).heard("USE_MOTOR_PARAM is 1")
-    assert make_bench(FIXED_WING=1, PRIMARY_MIXER=9).heard("RC_F_AXIS is not 0")
+def test_questionable_mixers_are_warned_about(make_bench) -> None:
+    assert make_bench(USE_MOTOR_PARAM=1).logged("USE_MOTOR_PARAM is 1")
+    assert make_bench(FIXED_WING=1, PRIMARY_MIXER=9).logged("RC_F_AXIS is not 0")

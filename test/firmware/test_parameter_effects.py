@@ -70,7 +70,7 @@ def by_computer_with_switches(bench) -> None:
     by_computer(bench)
 
 
-def by_computer_that_falls_silent(bench) -> None:
+def by_computer_until_timeout(bench) -> None:
     by_computer(bench)
     bench.command = None
     bench.run(0.15)
@@ -88,7 +88,7 @@ def without_throttle(bench) -> None:
     arm(bench)
 
 
-def with_throttle_a_little_up(bench) -> None:
+def with_throttle_slightly_up(bench) -> None:
     bench.sticks(throttle=0.1)
     arm(bench)
 
@@ -107,7 +107,7 @@ def without_transmitter(bench) -> None:
 
 SCENES: tuple[Scene, ...] = (
     *(by_pilot, by_computer, by_computer_with_sticks_moved, by_computer_with_switches, by_throttle_of_computer),
-    *(by_computer_that_falls_silent, without_throttle, with_throttle_a_little_up, with_external_attitude),
+    *(by_computer_until_timeout, without_throttle, with_throttle_slightly_up, with_external_attitude),
     without_transmitter,
 )
 
@@ -264,12 +264,12 @@ EFFECTS: dict[str, Effect] = {
     "REV_RUDDER": Effect(1, given=WING),
     **{f"IMU_{angle}": Effect(90.0, "accel") for angle in ("ROLL", "PITCH", "YAW")},
     **{f"MAG_{angle}": Effect(90.0, "field") for angle in ("ROLL", "PITCH", "YAW")},
-    "RC_ARM_THRESHOLD": Effect(0.05, "armed", with_throttle_a_little_up),
+    "RC_ARM_THRESHOLD": Effect(0.05, "armed", with_throttle_slightly_up),
     "BATT_VOLT_MULT": Effect(1.1, "battery"),
     "BATT_CURR_MULT": Effect(1.1, "battery"),
     "BATT_VOLT_LPF": Effect(0.5, "battery"),
     "BATT_CURR_LPF": Effect(0.5, "battery"),
-    "OFFBOARD_TIMEOUT": Effect(1000, "offboard", by_computer_that_falls_silent),
+    "OFFBOARD_TIMEOUT": Effect(1000, "offboard", by_computer_until_timeout),
 }
 
 
@@ -292,7 +292,7 @@ def without_effect() -> set[str]:
     return found
 
 
-def test_every_parameter_has_an_effect_or_stands_in_the_pages_list() -> None:
+def test_every_parameter_has_an_effect_or_is_documented_as_unused() -> None:
     names = {p.name for p in PARAMETERS}
     assert set(EFFECTS) <= names
     assert names - set(EFFECTS) == without_effect()
@@ -305,7 +305,7 @@ def unchanged() -> dict[Any, Observed]:
 
 
 @pytest.mark.parametrize("name", list(EFFECTS))
-def test_parameter_does_something(make_bench, unchanged, name: str) -> None:
+def test_parameter_changes_its_observable(make_bench, unchanged, name: str) -> None:
     effect = EFFECTS[name]
     given = effect.given or {}
     key = (effect.scene, frozenset(given.items()))
@@ -322,7 +322,7 @@ def other_value(name: str) -> float:
 
 
 @pytest.mark.parametrize("scene", SCENES)
-def test_listed_parameters_do_nothing(make_bench, scene: Scene) -> None:
+def test_unused_parameters_have_no_effect(make_bench, scene: Scene) -> None:
     changes = {name: other_value(name) for name in without_effect()}
     for given in ({}, matrices(2)):
         before = observe(make_bench, scene, given)

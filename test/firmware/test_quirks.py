@@ -27,7 +27,7 @@ LEVEL = (0.0, 0.0, -9.80665)
 BOTH = pytest.mark.parametrize("quirks", [REPAIRED, AS_ROSFLIGHT], ids=["repaired", "as_rosflight"])
 
 
-def test_switch_holds_every_quirk() -> None:
+def test_as_rosflight_enables_and_repaired_disables_every_quirk() -> None:
     for field in dataclasses.fields(Quirks):
         assert getattr(AS_ROSFLIGHT, field.name)
         assert not getattr(REPAIRED, field.name)
@@ -84,7 +84,7 @@ def corrections(estimate: tuple[float, float, float], true: tuple[float, float])
     return np.array(e.accel_correction(state)), np.array(e.accel_correction_by_heading(state))
 
 
-def test_correction_by_heading_is_the_originals_at_any_attitude() -> None:
+def test_heading_dependent_correction_matches_rosflight_at_any_attitude() -> None:
     generator = np.random.default_rng(1)
     for roll, pitch, yaw in generator.uniform([-3.0, -1.5, -3.1], [3.0, 1.5, 3.1], (200, 3)):
         true = (roll + generator.normal(0.0, 0.2), pitch)
@@ -95,7 +95,7 @@ def test_correction_by_heading_is_the_originals_at_any_attitude() -> None:
 @pytest.mark.parametrize(
     ("yaw_deg", "expected"), [(0.0, (0.0998, 0.0)), (90.0, (0.0499, -0.0499)), (180.0, (0.0, 0.0))]
 )
-def test_correction_of_a_roll_error_fades_with_the_heading(yaw_deg: float, expected: tuple[float, float]) -> None:
+def test_roll_error_correction_weakens_with_heading(yaw_deg: float, expected: tuple[float, float]) -> None:
     repaired, original = corrections((0.0, 0.0, math.radians(yaw_deg)), (0.1, 0.0))
     assert repaired == pytest.approx([math.sin(0.1), 0.0, 0.0], abs=1e-12)
     assert np.abs(original) == pytest.approx(np.abs([*expected, 0.0]), abs=1e-4)
@@ -127,7 +127,7 @@ def aliased_step(q: np.ndarray, rate: np.ndarray, dt: float) -> np.ndarray:
     return q / np.linalg.norm(q) * (1.0 if q[0] >= 0.0 else -1.0)
 
 
-def test_aliased_matrix_exponential_is_the_originals_and_drifts_from_the_exact_one() -> None:
+def test_aliased_matrix_exponential_matches_rosflight_and_drifts_from_exact() -> None:
     rate, dt = np.array([0.7, -1.1, 0.4]), 0.0025
     aliased, exact = e.new_estimator_state(), e.new_estimator_state()
     expected = np.array([1.0, 0.0, 0.0, 0.0])
@@ -143,7 +143,7 @@ def test_aliased_matrix_exponential_is_the_originals_and_drifts_from_the_exact_o
 
 @BOTH
 @pytest.mark.parametrize("matrix_exponential", [0, 1])
-def test_estimate_of_the_firmware_has_the_quirks(make_bench, quirks: Quirks, matrix_exponential: int) -> None:
+def test_firmware_estimate_shows_the_quirks(make_bench, quirks: Quirks, matrix_exponential: int) -> None:
     bench = make_bench(FILT_INIT_T=0, ACC_LPF=0.0, GYRO_XY_LPF=0.0, GYRO_Z_LPF=0.0, FILT_QUAD_INT=0, FILT_KI=0.0,
                        FILT_MAT_EXP=matrix_exponential, GYRO_X_BIAS=0.0, quirks=quirks)  # fmt: skip
     bench.run(0.0025 * 2)
@@ -184,7 +184,7 @@ def original_greatest_thrust(density: float) -> float:
 
 
 @BOTH
-def test_greatest_thrust_keeps_the_density_of_the_last_change_of_a_parameter(make_bench, quirks: Quirks) -> None:
+def test_maximum_thrust_uses_density_from_last_parameter_change(make_bench, quirks: Quirks) -> None:
     bench = make_bench(USE_MOTOR_PARAM=1, quirks=quirks)
     site = 101325.0 * (1.0 - 2.25577e-5 * 1387.0) ** 5.25588
     density = 1.225 * (site / 101325.0) ** 0.80973689459645
@@ -205,7 +205,7 @@ def test_greatest_thrust_keeps_the_density_of_the_last_change_of_a_parameter(mak
 
 
 @BOTH
-def test_esc_calibration_mixer_of_the_original_gives_no_throttle(make_bench, quirks: Quirks) -> None:
+def test_rosflight_esc_calibration_mixer_yields_no_throttle(make_bench, quirks: Quirks) -> None:
     bench = make_bench(PRIMARY_MIXER=0, RC_MAX_THR=1.0, quirks=quirks)
     # The pseudo-inverse of ten elements of 0.1 in one row.
     assert bench.parameters["PRI_MIXER_2_0"] == pytest.approx(1.0 if quirks.reversed_esc_calibration else -1.0)
@@ -216,7 +216,7 @@ def test_esc_calibration_mixer_of_the_original_gives_no_throttle(make_bench, qui
 
 
 @BOTH
-def test_secondary_v_tail_of_the_original_is_inverted(make_bench, quirks: Quirks) -> None:
+def test_rosflight_secondary_v_tail_is_inverted(make_bench, quirks: Quirks) -> None:
     bench = make_bench(PRIMARY_MIXER=10, SECONDARY_MIXER=10, RC_F_AXIS=0, FIXED_WING=1, quirks=quirks)
     rows = [[bench.parameters[f"SEC_MIXER_{i}_{j}"] for j in (1, 2)] for i in (4, 5)]
     scale = 1.0 if quirks.inverted_secondary_mixer else 0.5
@@ -225,7 +225,7 @@ def test_secondary_v_tail_of_the_original_is_inverted(make_bench, quirks: Quirks
 
 
 @BOTH
-def test_custom_mixer_without_rank_is_accepted_by_the_original(make_bench, quirks: Quirks) -> None:
+def test_rosflight_accepts_rank_deficient_custom_mixer(make_bench, quirks: Quirks) -> None:
     bench = make_bench(PRIMARY_MIXER=11, PRI_MIXER_OUT_0=2, PRI_MIXER_2_0=-1.0, quirks=quirks)
     invalid = bool(bench.firmware.status.error_code & ErrorFlag.INVALID_MIXER)
     assert invalid is not quirks.any_custom_mixer
@@ -234,7 +234,7 @@ def test_custom_mixer_without_rank_is_accepted_by_the_original(make_bench, quirk
 # Parameters and calibrations.
 
 
-def test_numbers_beyond_their_range_are_accepted_as_the_original_does_and_whole_numbers_are_not() -> None:
+def test_rosflight_accepts_out_of_range_floats_but_not_integers() -> None:
     limited, unlimited = FirmwareParameters(), FirmwareParameters(unlimited_numbers=True)
     unlimited.set("PID_TAU", 5.0)
     assert unlimited["PID_TAU"] == 5.0
@@ -245,7 +245,7 @@ def test_numbers_beyond_their_range_are_accepted_as_the_original_does_and_whole_
 
 
 @BOTH
-def test_accelerometer_bias_beyond_the_parameters_range_is_stored_by_the_original(make_bench, quirks: Quirks) -> None:
+def test_rosflight_stores_out_of_range_accelerometer_bias(make_bench, quirks: Quirks) -> None:
     bench = make_bench(quirks=quirks)
     bench.accel = (2.5, 0.0, -9.80665)
     bench.firmware.calibrate_imu()
@@ -254,7 +254,7 @@ def test_accelerometer_bias_beyond_the_parameters_range_is_stored_by_the_origina
 
 
 @BOTH
-def test_battery_filter_that_the_start_reads_does_not_count_in_the_original(make_bench, quirks: Quirks) -> None:
+def test_rosflight_ignores_battery_filter_read_at_start(make_bench, quirks: Quirks) -> None:
     bench = make_bench(BATT_VOLT_LPF=0.5, BATT_CURR_LPF=0.0, BATT_VOLT_MAX=25.0, quirks=quirks)
     bench.firmware.receive_battery(20.0, 8.0)
     voltage, current = (0.005 * 20.0 + 0.995 * 25.0, 0.005 * 8.0) if quirks.initial_battery_filter else (22.5, 8.0)
@@ -276,10 +276,10 @@ def spread_of_calibration(bench, seed: int, vibrating: bool) -> bool:
         bench.accel, bench.gyro = sensor.accel, sensor.gyro
         bench.run(0.0025)
     assert not bench.firmware.calibrating
-    return bench.heard("IMU calibrated")
+    return bench.logged("IMU calibrated")
 
 
-def test_imu_calibration_succeeds_on_every_disarmed_sensor_and_on_no_vibrating_one(make_bench) -> None:
+def test_imu_calibration_succeeds_for_still_sensors_and_fails_for_vibrating_ones(make_bench) -> None:
     for vibrating in (False, True):
         passed = [spread_of_calibration(make_bench(), seed, vibrating) for seed in range(20)]
         assert passed == [not vibrating] * 20
@@ -287,7 +287,7 @@ def test_imu_calibration_succeeds_on_every_disarmed_sensor_and_on_no_vibrating_o
 
 @BOTH
 @pytest.mark.parametrize("spread", [0.99, 1.01])
-def test_single_sample_spoils_an_imu_calibration(make_bench, quirks: Quirks, spread: float) -> None:
+def test_single_outlier_fails_imu_calibration(make_bench, quirks: Quirks, spread: float) -> None:
     bench = make_bench(quirks=quirks)
     bench.firmware.calibrate_imu()
     bench.run(1.0)
@@ -296,11 +296,11 @@ def test_single_sample_spoils_an_imu_calibration(make_bench, quirks: Quirks, spr
     bench.run(0.0025)
     bench.accel = LEVEL
     bench.run(1.6)
-    assert bench.heard("too much movement") is (spread > 1.0)
+    assert bench.logged("too much movement") is (spread > 1.0)
 
 
 @BOTH
-def test_failed_calibration_of_the_original_forgets_the_biases(make_bench, quirks: Quirks) -> None:
+def test_rosflight_discards_biases_after_failed_calibration(make_bench, quirks: Quirks) -> None:
     bench = make_bench(GYRO_Y_BIAS=0.1, ACC_X_BIAS=0.2, quirks=quirks)
     bench.accel, bench.gyro = (0.0, 0.0, 9.8), (0.9, 0.9, 0.0)
     bench.firmware.calibrate_imu()
@@ -310,7 +310,7 @@ def test_failed_calibration_of_the_original_forgets_the_biases(make_bench, quirk
 
 
 @BOTH
-def test_original_calibrates_the_barometer_at_the_start_and_again_until_it_succeeds(make_bench, quirks: Quirks) -> None:
+def test_rosflight_calibrates_barometer_at_start_until_it_succeeds(make_bench, quirks: Quirks) -> None:
     bench = make_bench(quirks=quirks)
 
     def read(pressures: Sequence[float]) -> None:
@@ -319,13 +319,13 @@ def test_original_calibrates_the_barometer_at_the_start_and_again_until_it_succe
             bench.run(0.025)
 
     read([90_000.0, 90_050.0] * 128)
-    assert bench.heard("too much movement") is quirks.calibrations_forget
+    assert bench.logged("too much movement") is quirks.calibrations_forget
     read([90_000.0] * 256)
     assert bench.parameters["BARO_BIAS"] == pytest.approx(90_000.0 if quirks.calibrations_forget else 0.0)
 
 
 @BOTH
-def test_bias_that_is_set_does_not_end_the_originals_error(make_bench, quirks: Quirks) -> None:
+def test_rosflight_keeps_calibration_error_after_setting_a_bias(make_bench, quirks: Quirks) -> None:
     bench = make_bench(GYRO_X_BIAS=0.0, quirks=quirks)
     bench.parameters.set("ACC_X_BIAS", 0.1)
     uncalibrated = bool(bench.firmware.status.error_code & ErrorFlag.UNCALIBRATED_IMU)
@@ -339,7 +339,7 @@ def test_bias_that_is_set_does_not_end_the_originals_error(make_bench, quirks: Q
 
 
 @BOTH
-def test_silent_imu_is_no_error_in_the_original(make_bench, quirks: Quirks) -> None:
+def test_rosflight_reports_no_error_on_imu_timeout(make_bench, quirks: Quirks) -> None:
     bench = make_bench(quirks=quirks)
     bench.run(0.1)
     for time_us in range(bench.time_us, bench.time_us + 2_000_000, 10_000):
@@ -349,7 +349,7 @@ def test_silent_imu_is_no_error_in_the_original(make_bench, quirks: Quirks) -> N
 
 
 @BOTH
-def test_silent_transmitter_goes_on_as_it_was_in_the_original(make_bench, quirks: Quirks) -> None:
+def test_rosflight_holds_last_sticks_on_rc_loss(make_bench, quirks: Quirks) -> None:
     bench = make_bench(quirks=quirks)
     bench.arm()
     bench.sticks(throttle=0.5)
@@ -366,7 +366,7 @@ def test_silent_transmitter_goes_on_as_it_was_in_the_original(make_bench, quirks
 
 
 @BOTH
-def test_sticks_of_the_original_count_as_moved_in_the_first_second(make_bench, quirks: Quirks) -> None:
+def test_rosflight_treats_sticks_as_moved_in_the_first_second(make_bench, quirks: Quirks) -> None:
     bench = make_bench(quirks=quirks)
     moved = []
     for _ in range(3):
@@ -376,7 +376,7 @@ def test_sticks_of_the_original_count_as_moved_in_the_first_second(make_bench, q
 
 
 @BOTH
-def test_pulse_widths_of_the_original_are_truncated(make_bench, quirks: Quirks) -> None:
+def test_rosflight_truncates_pulse_widths(make_bench, quirks: Quirks) -> None:
     bench = make_bench(MOTOR_IDLE_THR=0.1236, quirks=quirks)
     bench.arm()
     bench.run(0.05)
@@ -385,7 +385,7 @@ def test_pulse_widths_of_the_original_are_truncated(make_bench, quirks: Quirks) 
 
 
 @BOTH
-def test_commands_of_the_original_arrive_6_ms_late(make_bench, quirks: Quirks) -> None:
+def test_rosflight_commands_are_delayed_by_6_ms(make_bench, quirks: Quirks) -> None:
     bench = make_bench(RC_OVRD_LAG_T=0, quirks=quirks)
     bench.run(0.1)
     sent_us = bench.time_us
@@ -403,7 +403,7 @@ def test_commands_of_the_original_arrive_6_ms_late(make_bench, quirks: Quirks) -
     assert seen == (delayed if quirks.serial_delay_us else {"command": 2500, "aux": 2500})
 
 
-def test_board_starts_the_firmware_with_its_quirks_again(tmp_path: Path) -> None:
+def test_board_reboot_keeps_the_quirks(tmp_path: Path) -> None:
     board = Board(None, None, lambda severity, text: None, AS_ROSFLIGHT)
     assert board.firmware.quirks is AS_ROSFLIGHT
     # Beyond its range of 10 Pa.
@@ -415,7 +415,7 @@ def test_board_starts_the_firmware_with_its_quirks_again(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("angle", [-90.0, 450.0])
-def test_mounting_angle_of_any_turn_is_accepted(tmp_path: Path, angle: float) -> None:
+def test_mounting_angle_is_not_limited_to_one_turn(tmp_path: Path, angle: float) -> None:
     file = tmp_path / "mounted.yaml"
     file.write_text(f"- {{name: MAG_PITCH, type: 9, value: {angle}}}\n")
     parameters = FirmwareParameters()

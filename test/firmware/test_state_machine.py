@@ -25,14 +25,14 @@ REACH: dict[State, list[Event]] = {
 }
 
 
-class Around:
+class FakeEnvironment:
     def __init__(self) -> None:
         self.time_us = 0
         self.low = True
         self.guarded = True
         self.calibrate = False
         self.started = 0
-        self.told: list[str] = []
+        self.logged: list[str] = []
 
     def throttle_stick_is_low(self) -> bool:
         return self.low
@@ -47,17 +47,17 @@ class Around:
         self.started += 1
 
     def log(self, severity: Severity, text: str) -> None:
-        self.told.append(text)
+        self.logged.append(text)
 
 
-def machine_in(state: State) -> tuple[StateMachine, Around]:
-    around = Around()
-    around.calibrate = state is State.CALIBRATING
-    machine = StateMachine(around)
+def machine_in(state: State) -> tuple[StateMachine, FakeEnvironment]:
+    environment = FakeEnvironment()
+    environment.calibrate = state is State.CALIBRATING
+    machine = StateMachine(environment)
     for event in REACH[state]:
         machine.handle(event)
     assert machine.state is state
-    return machine, around
+    return machine, environment
 
 
 def settle(state: State, errors: int) -> State:
@@ -70,11 +70,11 @@ def settle(state: State, errors: int) -> State:
 
 
 @pytest.mark.parametrize("row", TRANSITIONS, ids=lambda row: f"{row.state.name}-{row.event.name}-{row.condition.name}")
-def test_row_leads_to_its_target(row: Transition) -> None:
-    machine, around = machine_in(row.state)
-    around.low = row.condition is not Condition.THROTTLE_HIGH
-    around.guarded = row.condition is not Condition.NO_THROTTLE_GUARD
-    around.calibrate = row.condition is Condition.GYRO_CALIBRATION_WANTED
+def test_transition_leads_to_its_target(row: Transition) -> None:
+    machine, environment = machine_in(row.state)
+    environment.low = row.condition is not Condition.THROTTLE_HIGH
+    environment.guarded = row.condition is not Condition.NO_THROTTLE_GUARD
+    environment.calibrate = row.condition is Condition.GYRO_CALIBRATION_WANTED
     if row.condition is Condition.HAS_ERROR:
         machine.raise_error(ErrorFlag.UNHEALTHY_ESTIMATOR)
     if row.event is Event.NO_ERROR:
@@ -85,38 +85,38 @@ def test_row_leads_to_its_target(row: Transition) -> None:
     assert machine.state is settle(row.target, machine.errors)
     assert machine.armed is (machine.state in (State.ARMED, State.FAILSAFE))
     if row.target is State.CALIBRATING and row.state is State.PREFLIGHT:
-        assert around.started == 1
+        assert environment.started == 1
 
 
 @pytest.mark.parametrize("state", State)
 @pytest.mark.parametrize("event", Event)
-def test_event_without_a_row_changes_nothing(state: State, event: Event) -> None:
+def test_event_without_transition_changes_nothing(state: State, event: Event) -> None:
     if any(row.state is state and row.event is event for row in TRANSITIONS):
         return
-    machine, around = machine_in(state)
+    machine, environment = machine_in(state)
     machine.changed = False
     before = (machine.state, machine.armed, machine.failsafe, machine.error, machine.errors)
     machine.handle(event)
     assert (machine.state, machine.armed, machine.failsafe, machine.error, machine.errors) == before
     assert not machine.changed
-    assert not around.told
+    assert not environment.logged
 
 
 @pytest.mark.parametrize("flag", [flag for flag in ErrorFlag if flag])
-def test_each_error_prevents_arming_and_its_reason_is_told_once_a_second(flag: ErrorFlag) -> None:
-    machine, around = machine_in(State.PREFLIGHT)
+def test_each_error_prevents_arming_and_is_logged_once_a_second(flag: ErrorFlag) -> None:
+    machine, environment = machine_in(State.PREFLIGHT)
     machine.raise_error(flag)
-    for around.time_us in range(0, 1_500_000, 20_000):
+    for environment.time_us in range(0, 1_500_000, 20_000):
         machine.handle(Event.REQUEST_ARM)
     assert machine.state is State.ERROR
     assert not machine.armed
-    assert len(around.told) == 2
+    assert len(environment.logged) == 2
     machine.clear_error(flag)
     machine.handle(Event.REQUEST_ARM)
     assert machine.state is State.ARMED
 
 
-def test_error_while_armed_keeps_flying_and_lands_in_error() -> None:
+def test_error_while_armed_enters_error_state_on_disarm() -> None:
     machine, _ = machine_in(State.ARMED)
     machine.raise_error(ErrorFlag.UNHEALTHY_ESTIMATOR)
     assert machine.state is State.ARMED
@@ -127,7 +127,7 @@ def test_error_while_armed_keeps_flying_and_lands_in_error() -> None:
     assert machine.state is State.PREFLIGHT
 
 
-def test_failsafe_ends_with_the_signal_and_its_error() -> None:
+def test_failsafe_and_its_error_clear_when_rc_returns() -> None:
     machine, _ = machine_in(State.FAILSAFE)
     assert machine.failsafe
     assert machine.errors == ErrorFlag.RC_LOST
@@ -138,7 +138,7 @@ def test_failsafe_ends_with_the_signal_and_its_error() -> None:
     assert not machine.error
 
 
-def test_disarmed_in_failsafe_needs_the_signal_before_preflight() -> None:
+def test_vehicle_disarmed_in_failsafe_needs_rc_before_preflight() -> None:
     machine, _ = machine_in(State.FAILSAFE)
     machine.handle(Event.REQUEST_DISARM)
     assert machine.state is State.ERROR

@@ -52,18 +52,18 @@ MIXERS = {
 
 @pytest.mark.parametrize("name", MIXERS)
 @pytest.mark.parametrize("commands", [(0.0, 0.0, 0.0, 0.0), (0.3, -0.2, 0.4, 0.5), (-0.5, 0.5, -0.4, 0.6)])
-def test_unmixing_gives_back_what_was_mixed(name, commands):
+def test_unmixing_inverts_mixing(name, commands):
     matrix, types = MIXERS[name]
     assert unmixed(unmixer(matrix, types), mixed(matrix, types, *commands)) == pytest.approx(commands, abs=1e-12)
 
 
-def test_standard_mixer_has_an_output_for_each_surface():
+def test_standard_mixer_maps_one_output_per_surface():
     pwm = np.full(14, 1500.0)
     pwm[:5] = 2000.0, 1000.0, 1750.0, 1234.0, 1250.0
     assert unmixed(unmixer(*MIXERS["standard"]), pwm) == pytest.approx([1.0, -1.0, 0.5, 0.25], abs=1e-12)
 
 
-def test_outputs_without_servo_or_motor_play_no_part():
+def test_outputs_without_servo_or_motor_are_ignored():
     matrix, types = MIXERS["standard"]
     types = types.copy()
     types[2] = AUX
@@ -72,12 +72,12 @@ def test_outputs_without_servo_or_motor_play_no_part():
     assert not np.any(sums[2])
 
 
-def test_commands_that_a_mixer_has_not_stay_still():
+def test_commands_missing_from_the_mixer_stay_zero():
     sums = unmixer(*canned(MixerChoice.QUADCOPTER_X))
     assert not np.any(sums[3])
 
 
-def test_parameters_of_the_flight_controller_make_the_same_unmixer():
+def test_flight_controller_parameters_yield_the_same_unmixer():
     matrix, types = MIXERS["custom"]
     values = {f"PRI_MIXER_{i}_{j}": matrix[i, j] for i in range(10) for j in range(10)}
     values |= {f"PRI_MIXER_OUT_{j}": types[j] for j in range(10)}

@@ -118,15 +118,15 @@ class Graph(ComposedGraph):
         """The node of that name."""
         return next(node for node in self.nodes if node.get_name() == name)
 
-    def hear(
+    def collect_messages(
         self, topic: StepTopic[Any] | str, message_type: Any = None, qos: QoSProfile = CHAIN, *, at: str = ""
     ) -> list[Any]:
         """The list that every message is appended to from now on: of a topic in the namespace `at`, or of any other."""
         if isinstance(topic, StepTopic):
             message_type, topic = topic.message_type, topic_of(at, topic.name)
-        heard: list[Any] = []
-        self.tester.create_subscription(message_type, topic, heard.append, qos)
-        return heard
+        received: list[Any] = []
+        self.tester.create_subscription(message_type, topic, received.append, qos)
+        return received
 
     def spin_until(self, condition: Callable[[], object], what: str = "the condition") -> None:
         """Run until the condition holds; fail when it does not within TIMEOUT_S of system time."""

@@ -56,7 +56,7 @@ def assert_at_rest(replies: list[Reply], *, drift_m: float, rate: float, force: 
 
 @pytest.mark.parametrize("rate", [400, 1200])
 @pytest.mark.parametrize("vehicle", ["multirotor", "anaconda"])
-def test_vehicle_stands_still_from_the_first_answer_on(
+def test_vehicle_is_stationary_from_first_reply_on(
     first_replies: Callable[..., list[Reply]], vehicle: str, rate: int
 ) -> None:
     # It starts as it comes to rest; what is left is rounding, of the force to nine digits.
@@ -64,7 +64,7 @@ def test_vehicle_stands_still_from_the_first_answer_on(
 
 
 @pytest.mark.parametrize("vehicle", ["multirotor", "anaconda"])
-def test_wind_that_sets_in_shakes_a_standing_vehicle_for_less_than_a_second(
+def test_wind_onset_disturbs_parked_vehicle_for_less_than_a_second(
     first_replies: Callable[..., list[Reply]], vehicle: str
 ) -> None:
     replies = first_replies(800, *BREEZE, vehicle=vehicle, rate=400)
@@ -73,14 +73,14 @@ def test_wind_that_sets_in_shakes_a_standing_vehicle_for_less_than_a_second(
     assert_at_rest(replies[400:], drift_m=1e-4, rate=1e-4, force=1e-3)
 
 
-def test_sensors_imu_is_noisy_and_biased(first_replies: Callable[..., list[Reply]]) -> None:
+def test_imu_from_sensors_is_noisy_and_biased(first_replies: Callable[..., list[Reply]]) -> None:
     replies = first_replies(200, "ardupilot.imu:=sensors", vehicle="multirotor", rate=400)
     rolls = [reply.gyro[0] for reply in replies]
     assert max(rolls) - min(rolls) > 0.01
     assert len(set(rolls)) > 100
 
 
-def test_answer_has_the_wind_and_the_sensors_that_there_are(first_replies: Callable[..., list[Reply]]) -> None:
+def test_reply_includes_wind_and_available_sensors(first_replies: Callable[..., list[Reply]]) -> None:
     reply = first_replies(40, *BREEZE, vehicle="anaconda", rate=400)[-1]
     assert reply.velocity_wind == pytest.approx((3.0, 4.0, 0.0), abs=1e-6)
     assert reply.rc_us == ()

@@ -84,7 +84,7 @@ def run_for(graph: Any, flown: StandIn, frames: int) -> None:
     run(graph, flown, until=lambda: flown.count >= count, what=f"{frames} answers")
 
 
-def test_ardupilot_killed_in_the_air_and_started_again_flies_from_the_start(
+def test_ardupilot_restarted_in_flight_flies_from_initial_position(
     bridged: Any, ardupilot: Callable[..., StandIn]
 ) -> None:
     first = ardupilot()
@@ -94,7 +94,7 @@ def test_ardupilot_killed_in_the_air_and_started_again_flies_from_the_start(
     before = first.reading
     assert start is not None and before is not None
     assert before.position[2] < -2.5
-    lines: list[Log] = bridged.hear("/rosout", Log)
+    lines: list[Log] = bridged.collect_messages("/rosout", Log)
     first.close()
     # With 32 channels this time. It repeats its first frame until the simulator gives the old one up.
     second = ardupilot(channels=32)
@@ -116,7 +116,7 @@ def test_ardupilot_killed_in_the_air_and_started_again_flies_from_the_start(
     assert counters(bridged)["restarts"] == 1
 
 
-def test_simulator_started_anew_under_a_living_ardupilot_is_flown_on(
+def test_running_ardupilot_continues_with_restarted_simulator(
     bridged: Any, ardupilot: Callable[..., StandIn], graph: Callable[..., Any], port: int
 ) -> None:
     flown = ardupilot(resend_s=0.2)
@@ -135,7 +135,7 @@ def test_simulator_started_anew_under_a_living_ardupilot_is_flown_on(
     assert counters(again)["steps"] in (flown.count - count, flown.count - count + 1)
 
 
-def test_flight_goes_on_over_a_network_that_loses_doubles_and_delays(
+def test_flight_continues_with_packet_loss_duplication_and_delay(
     bridged: Any, ardupilot: Callable[..., StandIn]
 ) -> None:
     line = UnreliableLine(loss=0.003, doubling=0.05, delay=0.05, answer_loss=0.003)
@@ -154,9 +154,7 @@ def test_flight_goes_on_over_a_network_that_loses_doubles_and_delays(
     assert counted["lost_frames"] == counted["restarts"] == 0
 
 
-def test_frames_that_never_came_are_counted_and_the_flight_goes_on(
-    bridged: Any, ardupilot: Callable[..., StandIn]
-) -> None:
+def test_lost_frames_are_counted_and_flight_continues(bridged: Any, ardupilot: Callable[..., StandIn]) -> None:
     flown = ardupilot()
     fly_up(bridged, flown)
     # The frame on its way is answered, and the one after it has counted on.
@@ -168,7 +166,7 @@ def test_frames_that_never_came_are_counted_and_the_flight_goes_on(
 
 
 @pytest.mark.parametrize("rates_hz", [(400, 250, 1000), (1200, 600, 700)])
-def test_step_follows_a_frame_rate_that_changes_in_flight(
+def test_step_follows_frame_rate_changes_in_flight(
     bridged: Any, ardupilot: Callable[..., StandIn], rates_hz: tuple[int, ...]
 ) -> None:
     flown = ardupilot(sim_rate_hz=rates_hz[0])
@@ -191,7 +189,7 @@ def test_step_follows_a_frame_rate_that_changes_in_flight(
     assert flown.reading is not None and flown.reading.position[2] < -2.0
 
 
-def test_second_ardupilot_is_refused_and_disturbs_nothing(bridged: Any, ardupilot: Callable[..., StandIn]) -> None:
+def test_second_ardupilot_is_rejected_without_disturbance(bridged: Any, ardupilot: Callable[..., StandIn]) -> None:
     flown = ardupilot()
     run(bridged, flown, until=lambda: flown.count > 10, what="answers")
     second = ardupilot(resend_s=0.02)
@@ -203,7 +201,7 @@ def test_second_ardupilot_is_refused_and_disturbs_nothing(bridged: Any, ardupilo
     assert counters(bridged)["restarts"] == flown.counters["frozen"] == 0
 
 
-def test_silent_ardupilot_of_one_vehicle_holds_the_others_still(
+def test_silent_ardupilot_pauses_all_vehicles(
     graph: Callable[..., Any], ardupilot: Callable[..., StandIn], port: int
 ) -> None:
     members = [Member(MULTIROTOR, f"copter_{k}", {"initial_position": [0.0, 5.0 * k]}) for k in range(2)]
@@ -222,10 +220,8 @@ def test_silent_ardupilot_of_one_vehicle_holds_the_others_still(
         assert stand_in.reading.position[1] == pytest.approx(east, abs=0.01)
 
 
-def test_flood_of_garbage_changes_nothing_but_the_counters(
-    bridged: Any, ardupilot: Callable[..., StandIn], port: int
-) -> None:
-    lines: list[Log] = bridged.hear("/rosout", Log)
+def test_garbage_flood_changes_only_the_counters(bridged: Any, ardupilot: Callable[..., StandIn], port: int) -> None:
+    lines: list[Log] = bridged.collect_messages("/rosout", Log)
     flown = ardupilot()
     run(bridged, flown, until=lambda: flown.pilot.phase == "take off", what="the take-off")
     flood = subprocess.Popen([sys.executable, str(FLOOD), str(port), "50000"])

@@ -70,7 +70,7 @@ def check_conversation(flight: dict[str, Any], step_s: float = 0.0025) -> None:
 
 
 @pytest.mark.parametrize(("kind", "rate_hz", "boot_frames"), [("copter", 400, 2100), *PLANES])
-def test_flight_as_fast_as_the_machine_allows(
+def test_flight_at_maximum_speed(
     graph: Callable[..., Any], stand_in: Callable[..., StandInProcess], kind: str, rate_hz: int, boot_frames: int
 ) -> None:
     (port,) = free_ports()
@@ -92,7 +92,7 @@ def test_flight_as_fast_as_the_machine_allows(
     assert (position.x**2 + position.y**2) ** 0.5 == pytest.approx(flight["off_m"], abs=0.1)
 
 
-def test_copter_and_plane_in_one_simulation_at_real_time(
+def test_copter_and_plane_share_one_simulation_in_real_time(
     graph: Callable[..., Any], stand_in: Callable[..., StandInProcess]
 ) -> None:
     port, _ = free_ports(2, apart=10)

@@ -38,7 +38,7 @@ PAGES = {
 }
 
 # Runs a sample as it is and tells some of its names; a sample that is over at once could lose what it has sent.
-RUN_AND_TELL = """
+RUN_AND_PRINT = """
 import json, runpy, sys
 names = runpy.run_path(sys.argv[1])
 socket, context = (names.get(name) or names.get(name[:3].replace("con", "ctx")) for name in ("socket", "context"))
@@ -76,7 +76,7 @@ def run(auv: Any, tmp_path: Path) -> Callable[..., dict[str, Any]]:
     def run_it(text: str) -> dict[str, Any]:
         file = tmp_path / "sample.py"
         file.write_text(text, "utf-8")
-        arguments = [sys.executable, "-c", RUN_AND_TELL, str(file)]
+        arguments = [sys.executable, "-c", RUN_AND_PRINT, str(file)]
         with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
             try:
                 auv.spin_until(lambda: process.poll() is not None, "the end of the sample")
@@ -108,22 +108,18 @@ def port_arguments(ports: dict[str, int]) -> list[str]:
 
 
 @pytest.mark.parametrize("page", PAGES.values(), ids=PAGES)
-def test_sample_for_telemetry_tells_where_the_vehicle_is(
-    auv: Any, run: Callable[..., dict[str, Any]], page: Path
-) -> None:
+def test_telemetry_sample_reports_vehicle_position(auv: Any, run: Callable[..., dict[str, Any]], page: Path) -> None:
     put(auv, 1.0, -2.0, 1.5, 90.0)
-    told = run(sample(page, 5557))
-    assert (told["x"], told["y"], told["yaw"]) == pytest.approx((-2.0, 1.0, 90.0), abs=0.1)
+    reported = run(sample(page, 5557))
+    assert (reported["x"], reported["y"], reported["yaw"]) == pytest.approx((-2.0, 1.0, 90.0), abs=0.1)
     # It rises at a few centimetres a second.
-    assert told["z"] == pytest.approx(-1.5, abs=0.7)
-    assert auv.truth.pose.position.z <= -told["z"] + 1e-3
+    assert reported["z"] == pytest.approx(-1.5, abs=0.7)
+    assert auv.truth.pose.position.z <= -reported["z"] + 1e-3
 
 
 @pytest.mark.parametrize("page", PAGES.values(), ids=PAGES)
-def test_sample_for_thrusters_turns_the_vehicle_clockwise(
-    auv: Any, run: Callable[..., dict[str, Any]], page: Path
-) -> None:
-    pwm: list[PwmOutput] = auv.hear(PWM_OUTPUT)
+def test_thruster_sample_turns_vehicle_clockwise(auv: Any, run: Callable[..., dict[str, Any]], page: Path) -> None:
+    pwm: list[PwmOutput] = auv.collect_messages(PWM_OUTPUT)
     run(sample(page, 5556))
     auv.spin_until(lambda: pwm and list(pwm[-1].values[:4]) == [1875, 1250, 1500, 1500], "75, -50, 0 and what it was")
     auv.spin_until(lambda: auv.truth.twist.angular.z > 0.2, "a turn to the right")
@@ -131,12 +127,10 @@ def test_sample_for_thrusters_turns_the_vehicle_clockwise(
 
 @pytest.mark.parametrize("auv", ["cameras"], indirect=True)
 @pytest.mark.parametrize("page", PAGES.values(), ids=PAGES)
-def test_sample_for_images_shows_what_both_cameras_see(
-    auv: Any, run: Callable[..., dict[str, Any]], page: Path
-) -> None:
+def test_image_sample_shows_both_camera_views(auv: Any, run: Callable[..., dict[str, Any]], page: Path) -> None:
     put(auv, 0.0, 0.0, 1.0, 0.0)
-    told = run(sample(page, 5555))
-    pictures = [told[name] for name in ("img_front", "img_bottom", "front", "bottom") if name in told]
+    reported = run(sample(page, 5555))
+    pictures = [reported[name] for name in ("img_front", "img_bottom", "front", "bottom") if name in reported]
     assert [picture[:3] for picture in pictures] == [[240, 320, 3]] * 2
     # A pool has walls and a floor with things on it: no picture is of one colour.
     assert min(picture[3] for picture in pictures) > 5.0
@@ -158,8 +152,8 @@ def naus(auv: Any) -> Iterator[Callable[[str], subprocess.Popen[str]]]:
         process.communicate()
 
 
-def test_naus_moves_the_thrusters_that_it_names_and_no_other(auv: Any, naus: Callable[..., Any]) -> None:
-    pwm: list[PwmOutput] = auv.hear(PWM_OUTPUT)
+def test_naus_drives_only_the_named_thrusters(auv: Any, naus: Callable[..., Any]) -> None:
+    pwm: list[PwmOutput] = auv.collect_messages(PWM_OUTPUT)
     program = naus(
         "-c",
         "import naus\nauv = naus.AUV(0)\nauv.set_motor_powers(left=20, right=-40, side=60, vertical=-100)\n"
@@ -188,7 +182,7 @@ def test_naus_reads_telemetry(auv: Any, naus: Callable[..., Any]) -> None:
 
 
 @pytest.mark.parametrize("auv", ["cameras"], indirect=True)
-def test_naus_gets_images(auv: Any, naus: Callable[..., Any]) -> None:
+def test_naus_receives_images(auv: Any, naus: Callable[..., Any]) -> None:
     put(auv, 0.0, 0.0, 1.0, 0.0)
     program = naus(
         "-c", "import naus\nf, b = naus.AUV(0).get_images()\nprint(*f.shape, *b.shape, (f != b).mean() > 0.5)"
@@ -197,7 +191,7 @@ def test_naus_gets_images(auv: Any, naus: Callable[..., Any]) -> None:
     assert program.stdout.read().split() == ["240", "320", "3"] * 2 + ["True"], program.stderr.read()
 
 
-def test_depth_and_heading_are_held_through_naus(auv: Any, naus: Callable[..., Any]) -> None:
+def test_naus_holds_depth_and_heading(auv: Any, naus: Callable[..., Any]) -> None:
     speed = 3.0
     put(auv, 0.0, 0.0, 1.0, 60.0)
     auv.set_parameter(auv.time_manager, "real_time_multiplier", speed)
@@ -230,10 +224,10 @@ def test_depth_and_heading_are_held_through_naus(auv: Any, naus: Callable[..., A
     assert worst[1] < 5.0
 
 
-def test_two_auvs_share_the_sockets_by_their_ids(graph: Callable[..., Any]) -> None:
+def test_two_auvs_share_sockets_by_id(graph: Callable[..., Any]) -> None:
     ports = dict(zip(("image", "thruster", "telemetry"), free_ports(3), strict=True))
     pair = graph(*port_arguments(ports), vehicles=fleet(blind("auv"), count=2, spacing=3.0, seed=0))
-    heard: dict[int, list[PwmOutput]] = {i: pair.hear(PWM_OUTPUT, at=f"/auv_{i + 1}") for i in range(2)}
+    received: dict[int, list[PwmOutput]] = {i: pair.collect_messages(PWM_OUTPUT, at=f"/auv_{i + 1}") for i in range(2)}
     with zmq.Context() as context, context.socket(zmq.PUSH) as pusher, context.socket(zmq.SUB) as subscriber:
         pusher.linger = subscriber.linger = 0
         pusher.connect(f"tcp://127.0.0.1:{ports['thruster']}")
@@ -243,17 +237,17 @@ def test_two_auvs_share_the_sockets_by_their_ids(graph: Callable[..., Any]) -> N
         pusher.send(encode_thrusters(ThrusterCommand(0, -50, -50, 0, 0)))
         moved = [[1250, 1250, 1500, 1500], [1550, 1600, 1650, 1700]]
         pair.spin_until(
-            lambda: all(heard[i] and list(heard[i][-1].values[:4]) == moved[i] for i in range(2)), "both commands"
+            lambda: all(received[i] and list(received[i][-1].values[:4]) == moved[i] for i in range(2)), "both commands"
         )
         east: dict[int, float] = {}
 
-        def told() -> bool:
+        def reported() -> bool:
             while subscriber.poll(0):
                 auv_id, where = decode_telemetry(subscriber.recv_multipart())
                 east[auv_id] = where.x
             return len(east) == 2
 
-        pair.spin_until(told, "telemetry of both")
+        pair.spin_until(reported, "telemetry of both")
     assert sorted(east) == [0, 1]
     assert east[1] - east[0] == pytest.approx(3.0, abs=1.0)
 
@@ -285,15 +279,15 @@ def test_output_turns_the_gimbals_camera(graph: Callable[..., Any]) -> None:
     gimbal = ("-p", "gimbal_outputs:=[-1, 4, -1]", "-p", "image_width:=64", "-p", "image_height:=48")
     outputs = ("-p", "auv_zeromq.outputs:=['', '', '', vertical, side]")
     made = graph(*port_arguments(ports), *outputs, *gimbal, vehicles=[Member(vehicle("auv"))])
-    pictures = made.hear("camera/front/image_raw", Image)
-    states = made.hear(TRUTH_STATE)
+    pictures = made.collect_messages("camera/front/image_raw", Image)
+    states = made.collect_messages(TRUTH_STATE)
     put(made, 0.0, 0.0, 2.0, 0.0)
     with zmq.Context() as context, context.socket(zmq.PUSH) as pusher:
         pusher.linger = 0
         pusher.connect(f"tcp://127.0.0.1:{ports['thruster']}")
         # 1200 us of 1100 to 1900 us are an eighth of the way from -90 to 20 degrees.
         pusher.send(encode_thrusters(ThrusterCommand(0, 0, 0, -60, 0)))
-        pwm = made.hear(PWM_OUTPUT)
+        pwm = made.collect_messages(PWM_OUTPUT)
         made.spin_until(lambda: pwm and pwm[-1].values[4] == 1200, "the gimbal's pulse")
         pictures.clear()
         made.spin_until(lambda: len(pictures) >= 3, "pictures")
@@ -307,7 +301,7 @@ def test_output_turns_the_gimbals_camera(graph: Callable[..., Any]) -> None:
     renderer.close()
 
 
-def test_image_clients_change_nothing_in_the_trajectory(graph: Callable[..., Any]) -> None:
+def test_image_clients_do_not_change_the_trajectory(graph: Callable[..., Any]) -> None:
     paths: list[dict[int, bytes]] = []
     for has_client in (False, True):
         ports = dict(zip(("image", "thruster", "telemetry"), free_ports(3), strict=True))
@@ -332,14 +326,14 @@ def test_image_clients_change_nothing_in_the_trajectory(graph: Callable[..., Any
     assert [paths[0][time_ns] for time_ns in times] == [paths[1][time_ns] for time_ns in times]
 
 
-def test_bad_messages_are_told_in_the_diagnostics(graph: Callable[..., Any]) -> None:
+def test_invalid_messages_are_reported_in_diagnostics(graph: Callable[..., Any]) -> None:
     ports = dict(zip(("image", "thruster", "telemetry"), free_ports(3), strict=True))
     made = graph(*port_arguments(ports), vehicles=[Member(blind("auv"))])
-    heard: list[DiagnosticArray] = made.hear("/diagnostics", DiagnosticArray, DIAGNOSTICS_QOS)
+    received: list[DiagnosticArray] = made.collect_messages("/diagnostics", DiagnosticArray, DIAGNOSTICS_QOS)
     wanted = {"commands": "1", "multipart": "1", "out_of_range": "1", "unknown_id": "1", "wrong_length": "2"}
 
-    def told() -> bool:
-        entries = (entry for message in heard for status in message.status for entry in status.values)
+    def reported() -> bool:
+        entries = (entry for message in received for status in message.status for entry in status.values)
         return wanted.items() <= {entry.key: entry.value for entry in entries}.items()
 
     with zmq.Context() as context, context.socket(zmq.PUSH) as pusher:
@@ -348,7 +342,7 @@ def test_bad_messages_are_told_in_the_diagnostics(graph: Callable[..., Any]) -> 
         for message in (b"", b"\0" * 6, b"\7\0\0\0\0", b"\0\x7f\0\0\0"):
             pusher.send(message)
         pusher.send_multipart([b"\0" * 5, b"\0" * 5])
-        made.spin_until(told, "the counters")
+        made.spin_until(reported, "the counters")
 
 
 WAYS = {
@@ -361,7 +355,7 @@ WAYS = {
 
 
 @pytest.mark.parametrize("name", ["auv", "bluerov2"])
-def test_each_power_moves_the_vehicle_its_own_way(graph: Callable[..., Any], name: str) -> None:
+def test_each_thruster_power_moves_vehicle_along_its_axis(graph: Callable[..., Any], name: str) -> None:
     ports = dict(zip(("image", "thruster", "telemetry"), free_ports(3), strict=True))
     made = graph(*port_arguments(ports), vehicles=[Member(blind(name))])
     with zmq.Context() as context, context.socket(zmq.PUSH) as pusher:

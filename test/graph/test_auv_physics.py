@@ -31,10 +31,10 @@ def velocity_ned(graph: Any) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", ["auv", "bluerov2"])
-def test_vehicle_floats_at_its_start_and_feels_its_weight(graph: MakeGraph, name: str) -> None:
+def test_vehicle_floats_at_start_and_imu_measures_gravity(graph: MakeGraph, name: str) -> None:
     g = afloat(graph, *CALM_SENSORS, name=name)
-    batteries = g.hear(TRUTH_BATTERY)
-    imus = g.hear(IMU)
+    batteries = g.collect_messages(TRUTH_BATTERY)
+    imus = g.collect_messages(IMU)
     g.spin_for(0.1)
     start = truth_of_message(g.truth)
     g.spin_for(3.0)
@@ -46,18 +46,18 @@ def test_vehicle_floats_at_its_start_and_feels_its_weight(graph: MakeGraph, name
     assert 0.0 < batteries[-1].current < 2.0
 
 
-def test_wind_is_the_current_that_carries_it_away(graph: MakeGraph) -> None:
+def test_wind_acts_as_current_that_carries_the_vehicle(graph: MakeGraph) -> None:
     current = [0.3, -0.2, 0.0]
     words = ("-p", "sim_has_wind:=true", "-p", "use_random_wind:=false", "-p", f"steady_state_wind:={current}")
     g = afloat(graph, *words)
-    winds = g.hear(TRUTH_WIND, qos=LATCHED)
+    winds = g.collect_messages(TRUTH_WIND, qos=LATCHED)
     g.spin_for(4.0)
     assert (winds[-1].vector.x, winds[-1].vector.y, winds[-1].vector.z) == pytest.approx(current)
     # After two time constants (m + A) / d of 2 s or less it goes nearly as fast, and not faster.
     assert velocity_ned(g)[:2] / current[:2] == pytest.approx([0.92, 0.92], abs=0.07)
 
 
-def test_reset_brings_a_driven_vehicle_back_with_its_thrusters_at_rest(graph: MakeGraph) -> None:
+def test_reset_restores_start_state_with_thrusters_stopped(graph: MakeGraph) -> None:
     g = graph(*OPEN_WATER, vehicle_name="auv", flight_controller="sil_board")
     g.spin_for(0.1)
     start = truth_of_message(g.truth)

@@ -63,9 +63,7 @@ def seconds(stamp: Any) -> float:
     return time_ns_of(stamp) / NANOSECONDS
 
 
-def test_first_frame_is_answered_with_the_vehicle_at_rest(
-    bridged: Any, new_client: Callable[[], ArduPilotClient]
-) -> None:
+def test_first_frame_is_answered_with_vehicle_at_rest(bridged: Any, new_client: Callable[[], ArduPilotClient]) -> None:
     reply = new_client().step()
     assert reply.timestamp == STEP_S
     # The skids are 0.12 m below the centre of mass, and sink in by less than a millimetre.
@@ -75,8 +73,8 @@ def test_first_frame_is_answered_with_the_vehicle_at_rest(
     assert reply.accel_body == pytest.approx((0.0, 0.0, -9.81), abs=6 * 0.2 + 0.6)
 
 
-def test_n_frames_are_n_steps_and_the_timestamp_advances_by_the_step(bridged: Any, client: ArduPilotClient) -> None:
-    pwm: list[PwmOutput] = bridged.hear(PWM_OUTPUT)
+def test_each_frame_advances_one_step_and_its_timestamp(bridged: Any, client: ArduPilotClient) -> None:
+    pwm: list[PwmOutput] = bridged.collect_messages(PWM_OUTPUT)
     bridged.spin_until(lambda: bridged.tester.count_publishers(PWM_OUTPUT.name), "discovery")
     timestamps = [client.step(1200).timestamp for _ in range(200)]
     bridged.idle(0.1)
@@ -89,8 +87,8 @@ def test_n_frames_are_n_steps_and_the_timestamp_advances_by_the_step(bridged: An
     assert max(stamps) == 200 * STEP_S
 
 
-def test_reply_is_the_truth_after_the_step(bridged: Any, client: ArduPilotClient) -> None:
-    truths: list[SimState] = bridged.hear(TRUTH_STATE)
+def test_reply_is_the_true_state_after_the_step(bridged: Any, client: ArduPilotClient) -> None:
+    truths: list[SimState] = bridged.collect_messages(TRUTH_STATE)
     for _ in range(100):
         reply = client.step(1900)
     bridged.idle(0.1)
@@ -100,7 +98,7 @@ def test_reply_is_the_truth_after_the_step(bridged: Any, client: ArduPilotClient
     assert reply.position_ned == (p.x, p.y, p.z)
 
 
-def test_power_lifts_the_vehicle_and_the_reply_says_so_in_ned(bridged: Any, client: ArduPilotClient) -> None:
+def test_throttle_lifts_vehicle_and_reply_is_in_ned(bridged: Any, client: ArduPilotClient) -> None:
     first = client.step(1000)
     for _ in range(400):
         reply = client.step(1700)
@@ -112,7 +110,7 @@ def test_power_lifts_the_vehicle_and_the_reply_says_so_in_ned(bridged: Any, clie
     assert reply.position_ned[:2] == pytest.approx((0.0, 0.0), abs=0.05)
 
 
-def test_repeated_frame_gets_the_same_answer_and_no_step(bridged: Any, client: ArduPilotClient) -> None:
+def test_repeated_frame_gets_same_reply_and_no_step(bridged: Any, client: ArduPilotClient) -> None:
     client.count += 1
     client.send(1300)
     answer = client.answer()
@@ -130,14 +128,14 @@ def test_repeated_frame_gets_the_same_answer_and_no_step(bridged: Any, client: A
     assert bridged.node("bridge").front_ends["ardupilot"].counters["duplicates"] == 3
 
 
-def test_gap_in_the_count_is_one_step_and_counted(bridged: Any, client: ArduPilotClient) -> None:
+def test_frame_count_gap_is_one_step_and_is_counted(bridged: Any, client: ArduPilotClient) -> None:
     before = client.step().timestamp
     client.count += 4
     assert client.step().timestamp == pytest.approx(before + STEP_S, abs=1e-9)
     assert bridged.node("bridge").front_ends["ardupilot"].counters["lost_frames"] == 4
 
 
-def test_flight_goes_on_through_garbage(bridged: Any, client: ArduPilotClient) -> None:
+def test_flight_continues_despite_garbage(bridged: Any, client: ArduPilotClient) -> None:
     for step in range(50):
         for datagram in (b"", b"\0" * 40, b"nonsense", bytes([0x1A, 0x48]) + b"\xff" * 37):
             client.send_bytes(datagram)
@@ -146,7 +144,7 @@ def test_flight_goes_on_through_garbage(bridged: Any, client: ArduPilotClient) -
     assert (counters["wrong_length"], counters["wrong_magic"]) == (100, 100)
 
 
-def test_second_client_is_refused_and_disturbs_nothing(
+def test_second_client_is_rejected_without_disturbance(
     bridged: Any, client: ArduPilotClient, new_client: Callable[[], ArduPilotClient]
 ) -> None:
     second = new_client()
@@ -159,11 +157,11 @@ def test_second_client_is_refused_and_disturbs_nothing(
     assert bridged.node("bridge").front_ends["ardupilot"].counters["refused_frames"] == 50
 
 
-def test_graph_holds_still_for_a_silent_client_and_goes_on_with_it(bridged: Any, client: ArduPilotClient) -> None:
-    waiting: list[String] = bridged.hear(WAITING_FOR, qos=LATCHED)
+def test_graph_pauses_for_silent_client_and_resumes_with_it(bridged: Any, client: ArduPilotClient) -> None:
+    waiting: list[String] = bridged.collect_messages(WAITING_FOR, qos=LATCHED)
     bridged.spin_until(lambda: waiting, "the latched text")
     assert [message.data for message in waiting] == [""]
-    pwm: list[PwmOutput] = bridged.hear(PWM_OUTPUT)
+    pwm: list[PwmOutput] = bridged.collect_messages(PWM_OUTPUT)
     time_s = client.step().timestamp
     # Long enough for the time to be repeated ten times by the time manager.
     bridged.idle(2.6)
@@ -176,7 +174,7 @@ def test_graph_holds_still_for_a_silent_client_and_goes_on_with_it(bridged: Any,
     assert bridged.node("bridge").front_ends["ardupilot"].counters == {"steps": 22}
 
 
-def test_restarted_bridge_takes_up_where_the_old_one_was(
+def test_restarted_bridge_continues_from_current_time(
     bridged: Any, client: ArduPilotClient, new_client: Callable[[], ArduPilotClient]
 ) -> None:
     time_s = client.step().timestamp
@@ -186,7 +184,7 @@ def test_restarted_bridge_takes_up_where_the_old_one_was(
     assert client.step().timestamp == pytest.approx(time_s + 2 * STEP_S, abs=1e-9)
 
 
-def test_removed_bridge_frees_its_port_and_ends_its_thread(bridged: Any, client: ArduPilotClient, port: int) -> None:
+def test_removed_bridge_releases_port_and_thread(bridged: Any, client: ArduPilotClient, port: int) -> None:
     bridged.remove(bridged.node("bridge"))
     assert not any(thread.name == "socket_watch" for thread in threading.enumerate())
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
@@ -194,7 +192,7 @@ def test_removed_bridge_frees_its_port_and_ends_its_thread(bridged: Any, client:
 
 
 @pytest.mark.parametrize("time_mode", ["wall", "paced"])
-def test_bridge_refuses_a_time_that_does_not_wait(command_line: Callable[..., Any], time_mode: str) -> None:
+def test_bridge_rejects_time_modes_other_than_lockstep(command_line: Callable[..., Any], time_mode: str) -> None:
     options = ("--flight-controller", "ardupilot", "--time-mode", time_mode)
     ended = command_line("-m", "rosflight_py_sim", "sim", *options)
     assert ended.returncode == 1
@@ -204,7 +202,7 @@ def test_bridge_refuses_a_time_that_does_not_wait(command_line: Callable[..., An
     )
 
 
-def test_command_waits_for_ardupilot_and_ends_on_ctrl_c(ros_domain: int, port: int, tmp_path: Path) -> None:
+def test_command_waits_for_ardupilot_and_exits_on_ctrl_c(ros_domain: int, port: int, tmp_path: Path) -> None:
     project = Path(__file__).parents[2]
     options = ["sim", "--flight-controller", "ardupilot", "--ros-args", "-p", f"ardupilot.port:={port}"]
     log = tmp_path / "log"

@@ -61,7 +61,7 @@ def fly(client: ArduPilotClient, seconds: float, us: int) -> Reply:
     return reply
 
 
-def test_rate_of_the_frames_is_the_step_from_the_first_frame_on_and_when_it_changes(
+def test_frame_rate_sets_step_size_from_first_frame_and_on_change(
     make: Callable[..., Any], new_client: Callable[..., ArduPilotClient]
 ) -> None:
     bridged = make()
@@ -78,7 +78,7 @@ def test_rate_of_the_frames_is_the_step_from_the_first_frame_on_and_when_it_chan
         assert bridged.values_of("time_manager")["step_size"] == pytest.approx(step_s, abs=1e-9)
 
 
-def test_step_size_that_somebody_else_sets_gives_way_to_the_frames_rate(
+def test_frame_rate_overrides_externally_set_step_size(
     make: Callable[..., Any], new_client: Callable[..., ArduPilotClient]
 ) -> None:
     bridged = make()
@@ -90,11 +90,11 @@ def test_step_size_that_somebody_else_sets_gives_way_to_the_frames_rate(
     assert client.step().timestamp == pytest.approx(time_s + 0.0025, abs=1e-9)
 
 
-def test_wish_that_no_time_manager_answers_is_warned_of(
+def test_unanswered_step_size_request_is_warned_about(
     make: Callable[..., Any], new_client: Callable[..., ArduPilotClient]
 ) -> None:
     bridged = make()
-    logged: list[Log] = bridged.hear("/rosout", Log)
+    logged: list[Log] = bridged.collect_messages("/rosout", Log)
     client = new_client(bridged)
     client.step()
     # The answer comes before the time manager has heard of the step.
@@ -108,7 +108,7 @@ def test_wish_that_no_time_manager_answers_is_warned_of(
     assert client.received() is None
 
 
-def test_restarted_ardupilot_finds_the_vehicle_at_its_start_and_time_goes_on(
+def test_restarted_ardupilot_finds_vehicle_at_start_without_time_reset(
     make: Callable[..., Any], new_client: Callable[..., ArduPilotClient]
 ) -> None:
     bridged = make("-p", "battery_capacity_mah:=1000.0")
@@ -136,7 +136,7 @@ def test_restarted_ardupilot_finds_the_vehicle_at_its_start_and_time_goes_on(
     assert fly(second, 1.5, 1700).position_ned[2] == pytest.approx(before.position_ned[2], abs=0.05)
 
 
-def test_old_ardupilot_that_lives_keeps_its_vehicle_when_a_fresh_one_comes(
+def test_active_ardupilot_keeps_its_vehicle_when_another_connects(
     make: Callable[..., Any], new_client: Callable[..., ArduPilotClient]
 ) -> None:
     bridged = make("-p", "ardupilot.silence:=30.0")
@@ -153,7 +153,7 @@ def test_old_ardupilot_that_lives_keeps_its_vehicle_when_a_fresh_one_comes(
     assert first.step(1200).timestamp == pytest.approx(time_s + 0.0025, abs=1e-9)
 
 
-def test_each_vehicle_is_flown_by_its_own_ardupilot_in_the_steps_of_the_fastest(
+def test_each_vehicle_is_flown_by_its_ardupilot_at_the_fastest_step_rate(
     make: Callable[..., Any], new_client: Callable[..., ArduPilotClient]
 ) -> None:
     bridged = make(vehicles=fleet(vehicle("multirotor"), count=2, spacing=20.0, seed=0))
@@ -181,15 +181,17 @@ def test_diagnostics_show_state_peer_and_counters(
     make: Callable[..., Any], new_client: Callable[..., ArduPilotClient], port: int
 ) -> None:
     bridged = make()
-    heard: list[DiagnosticArray] = bridged.hear("/diagnostics", DiagnosticArray, DIAGNOSTICS_QOS)
+    diagnostic_messages: list[DiagnosticArray] = bridged.collect_messages(
+        "/diagnostics", DiagnosticArray, DIAGNOSTICS_QOS
+    )
     client, second = new_client(bridged), new_client(bridged)
 
     def status(name: str) -> DiagnosticStatus:
-        return next(s for message in reversed(heard) for s in message.status if s.name == name)
+        return next(s for message in reversed(diagnostic_messages) for s in message.status if s.name == name)
 
     def state() -> str:
-        told = any(s.name == "bridge" for message in heard for s in message.status)
-        return str(status("bridge: vehicle").message) if told else ""
+        is_reported = any(s.name == "bridge" for message in diagnostic_messages for s in message.status)
+        return str(status("bridge: vehicle").message) if is_reported else ""
 
     bridged.spin_until(lambda: state() == "waiting", "waiting")
     assert status("bridge: vehicle").hardware_id == f"ArduPilot on UDP 127.0.0.1:{port}"
@@ -215,9 +217,7 @@ def test_diagnostics_show_state_peer_and_counters(
     assert counters["restarts"] == 0
 
 
-def test_answers_carry_what_the_sensors_and_the_transmitter_say(
-    make: Callable[..., Any], new_client: Callable[..., ArduPilotClient]
-) -> None:
+def test_replies_carry_sensor_and_rc_data(make: Callable[..., Any], new_client: Callable[..., ArduPilotClient]) -> None:
     bridged = make("-p", "ardupilot.rc:=true")
     client = new_client(bridged)
     first, reply = client.step(), fly(client, 0.3, 1200)
@@ -230,7 +230,7 @@ def test_answers_carry_what_the_sensors_and_the_transmitter_say(
     assert fly(client, 0.1, 1200).rc_us[4] == 2000
 
 
-def test_same_frames_give_the_same_answers_to_the_byte(
+def test_same_frames_yield_identical_replies(
     make: Callable[..., Any], new_client: Callable[..., ArduPilotClient]
 ) -> None:
     settings = {

@@ -45,12 +45,12 @@ def pixels(message: Image) -> Any:
     return np.array(message.data, dtype=np.uint8).reshape(message.height, message.width, 3)
 
 
-def test_pictures_show_what_the_camera_sees_in_the_state_of_their_stamp(graph: MakeGraph) -> None:
+def test_images_show_the_view_at_their_timestamp(graph: MakeGraph) -> None:
     sim = graph(*SMALL, vehicles=filmed())
-    raw = sim.hear("camera/front/image_raw", Image, qos_profile_sensor_data)
-    compressed = sim.hear("camera/front/image_raw/compressed", CompressedImage)
-    info = sim.hear("camera/front/camera_info", CameraInfo)
-    states = sim.hear(TRUTH_STATE)
+    raw = sim.collect_messages("camera/front/image_raw", Image, qos_profile_sensor_data)
+    compressed = sim.collect_messages("camera/front/image_raw/compressed", CompressedImage)
+    info = sim.collect_messages("camera/front/camera_info", CameraInfo)
+    states = sim.collect_messages(TRUTH_STATE)
     sim.spin_until(lambda: min(len(raw), len(compressed), len(info)) >= 6, "pictures")
 
     last = raw[-1]
@@ -78,7 +78,7 @@ def test_pictures_show_what_the_camera_sees_in_the_state_of_their_stamp(graph: M
     np.testing.assert_allclose(np.reshape(info[-1].p, (3, 4))[:, :3], np.reshape(info[-1].k, (3, 3)))
 
 
-def test_pictures_that_nobody_listens_to_are_not_drawn(graph: MakeGraph, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_images_without_subscribers_are_not_rendered(graph: MakeGraph, monkeypatch: pytest.MonkeyPatch) -> None:
     drawn: list[str] = []
     render = Renderer.render
 
@@ -88,27 +88,27 @@ def test_pictures_that_nobody_listens_to_are_not_drawn(graph: MakeGraph, monkeyp
 
     monkeypatch.setattr(Renderer, "render", counted)
     sim = graph(*SMALL, vehicles=filmed())
-    heard = sim.hear("camera/bottom/image_raw/compressed", CompressedImage)
-    sim.spin_until(lambda: len(heard) >= 3, "pictures")
+    received = sim.collect_messages("camera/bottom/image_raw/compressed", CompressedImage)
+    sim.spin_until(lambda: len(received) >= 3, "pictures")
     assert set(drawn) == {"bottom"}
 
 
-def test_same_run_gives_the_same_pictures(graph: MakeGraph) -> None:
+def test_same_run_yields_identical_images(graph: MakeGraph) -> None:
     runs = []
     for _ in range(2):
         sim = graph(*SMALL, vehicles=filmed())
-        heard = sim.hear("camera/bottom/image_raw/compressed", CompressedImage)
-        sim.spin_until(lambda heard=heard: len(heard) >= 8, "pictures")
-        runs.append({stamp_ns(one): bytes(one.data) for one in heard})
+        received = sim.collect_messages("camera/bottom/image_raw/compressed", CompressedImage)
+        sim.spin_until(lambda received=received: len(received) >= 8, "pictures")
+        runs.append({stamp_ns(one): bytes(one.data) for one in received})
         sim.close()
     both = runs[0].keys() & runs[1].keys()
     assert len(both) >= 5
     assert all(runs[0][time] == runs[1][time] for time in both)
 
 
-def test_each_vehicle_of_several_sees_from_its_own_place(graph: MakeGraph) -> None:
+def test_each_fleet_camera_sees_from_its_own_vehicle(graph: MakeGraph) -> None:
     sim = graph(*SMALL, vehicles=filmed("one", "two"))
-    views = [sim.hear(f"/{at}/camera/bottom/image_raw", Image) for at in ("one", "two")]
+    views = [sim.collect_messages(f"/{at}/camera/bottom/image_raw", Image) for at in ("one", "two")]
     state = SimState()
     state.pose.position, state.pose.orientation.w = Point(x=3.0, y=-2.0, z=-6.0), 1.0
     sim.ready()
@@ -120,10 +120,10 @@ def test_each_vehicle_of_several_sees_from_its_own_place(graph: MakeGraph) -> No
     assert abs(pixels(views[0][-1]).astype(int) - pixels(views[1][-1])).mean() > 5
 
 
-def test_rate_field_of_view_and_quality_can_be_changed_while_it_runs(graph: MakeGraph) -> None:
+def test_frame_rate_field_of_view_and_quality_are_changeable_at_runtime(graph: MakeGraph) -> None:
     sim = graph(*SMALL, vehicles=filmed())
-    info = sim.hear("camera/front/camera_info", CameraInfo)
-    files = sim.hear("camera/front/image_raw/compressed", CompressedImage)
+    info = sim.collect_messages("camera/front/camera_info", CameraInfo)
+    files = sim.collect_messages("camera/front/image_raw/compressed", CompressedImage)
     sim.spin_until(lambda: len(info) > 3 and len(files) > 3, "pictures")
     sharp = len(files[-1].data)
     sim.set_parameter("camera", "jpeg_quality", 10)
@@ -144,13 +144,13 @@ def test_rate_field_of_view_and_quality_can_be_changed_while_it_runs(graph: Make
         ("camera_names:=['front']", "'camera_positions': 6 numbers given"),
     ],
 )
-def test_what_makes_no_sense_is_refused(graph: MakeGraph, given: str, text: str) -> None:
+def test_invalid_settings_are_rejected(graph: MakeGraph, given: str, text: str) -> None:
     with pytest.raises(ParameterError, match=text):
         graph("-p", given, vehicles=filmed())
 
 
 @pytest.mark.parametrize("missing", ["panda3d", "cv2"])
-def test_missing_library_ends_the_node_with_what_brings_it(command_line: Callable[..., Any], missing: str) -> None:
+def test_missing_library_ends_the_node_and_names_the_extra(command_line: Callable[..., Any], missing: str) -> None:
     program = f"import sys; sys.modules[{missing!r}] = None; from rosflight_py_sim.nodes.camera import main; main()"
     done = command_line("-c", program)
     assert done.returncode == 1
@@ -158,7 +158,7 @@ def test_missing_library_ends_the_node_with_what_brings_it(command_line: Callabl
     assert "pip install" in done.stderr and "or leave the cameras out" in done.stderr
 
 
-def test_missing_system_library_ends_the_node_with_what_brings_it(
+def test_missing_system_library_ends_the_node_and_names_the_package(
     command_line: Callable[..., Any], tmp_path: Path
 ) -> None:
     # No library at all: the loader takes the first file of that name, and gives up on it.
@@ -178,7 +178,7 @@ def test_vehicle_has_the_cameras_of_its_file_unless_told_otherwise() -> None:
 
 
 @pytest.mark.parametrize("size", [0, 1, 7, 230_400])
-def test_bytes_on_the_wire_are_those_of_the_message(size: int) -> None:
+def test_wire_bytes_match_the_message(size: int) -> None:
     data = bytes(k % 251 for k in range(size))
     message = Image(height=3, width=5, encoding="mono8", step=5)
     message.header.frame_id = "it"

@@ -24,7 +24,7 @@ WIND = Path(__file__).parents[2] / "config" / "wind.yaml"
         (["--version"], ["rosflight_py_sim 0."]),
     ],
 )
-def test_help_is_given(command_line: Run, arguments: list[str], words: list[str]) -> None:
+def test_help_is_printed(command_line: Run, arguments: list[str], words: list[str]) -> None:
     result = command_line(*PROGRAM, *arguments)
     assert result.returncode == 0
     for word in words:
@@ -38,7 +38,7 @@ def test_help_is_given(command_line: Run, arguments: list[str], words: list[str]
         (["trim", "--airspeed", "0"], "scipy", "trim"),
     ],
 )
-def test_missing_optional_package_is_named_with_its_extra(
+def test_missing_optional_package_error_names_the_extra(
     command_line: Run, arguments: list[str], package: str, extra: str
 ) -> None:
     program = f"import sys; sys.modules[{package!r}] = None; from rosflight_py_sim.commands.cli import main; main()"
@@ -86,7 +86,7 @@ def test_missing_optional_package_is_named_with_its_extra(
         (["fly", "--ros-args", "-p", "square_side:=-1.0"], 1, ["'square_side'", "-1.0 given", "m"]),
     ],
 )
-def test_what_cannot_be_is_refused_in_words(
+def test_invalid_arguments_are_rejected_with_clear_message(
     command_line: Run, arguments: list[str], code: int, words: list[str]
 ) -> None:
     result = command_line(*PROGRAM, *arguments)
@@ -97,7 +97,7 @@ def test_what_cannot_be_is_refused_in_words(
 
 
 @pytest.mark.parametrize("mode", ["lockstep", "paced", "wall"])
-def test_sim_ends_after_its_duration(command_line: Run, mode: str) -> None:
+def test_sim_exits_after_its_duration(command_line: Run, mode: str) -> None:
     pace = {"lockstep": ["--real-time-multiplier", "0"], "paced": ["--real-time-multiplier", "2"], "wall": []}
     result = command_line(*PROGRAM, "sim", "--duration", "1", "--time-mode", mode, *pace[mode])
     assert result.returncode == 0, result.stderr
@@ -110,7 +110,7 @@ def test_sim_ends_after_its_duration(command_line: Run, mode: str) -> None:
     # What is asked of the flight, as root mean square: half a metre in calm air, a metre in turbulent wind.
     [("calm", 0.5), ("turbulent", 1.0)],
 )
-def test_fly_flies_the_square_and_shows_it(command_line: Run, tmp_path: Path, wind: str, limit_m: float) -> None:
+def test_fly_flies_the_square_and_reports_it(command_line: Run, tmp_path: Path, wind: str, limit_m: float) -> None:
     calm = tmp_path / "calm.yaml"
     calm.write_text("/**/dynamics:\n  ros__parameters: {sim_has_wind: false, turbulence_model: none}\n")
     file = calm if wind == "calm" else WIND

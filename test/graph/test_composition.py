@@ -11,7 +11,7 @@ from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.vehicles import vehicle
 
 
-def test_a_refused_graph_leaves_room_for_the_next(ros_domain: int) -> None:
+def test_graph_can_be_created_after_a_rejected_one(ros_domain: int) -> None:
     members = [Member(vehicle("multirotor"))]
     with pytest.raises(ParameterError, match=r"'mass': -3\.0 given"):
         ComposedGraph(members, arguments=["-p", "mass:=-3.0"])

@@ -30,7 +30,7 @@ def flown(run: Run, vehicle: str, dynamics: str, seed: int) -> list[str]:
         ("fixedwing", "jsbsim", "take off"),
     ],
 )
-def test_a_seed_gives_the_same_flight_bit_for_bit_and_another_seed_another(
+def test_same_seed_reproduces_flight_bit_for_bit_and_other_seed_differs(
     command_line: Run, vehicle: str, dynamics: str, doing: str
 ) -> None:
     first = flown(command_line, vehicle, dynamics, 7)
@@ -44,7 +44,7 @@ def test_a_seed_gives_the_same_flight_bit_for_bit_and_another_seed_another(
     assert other[-2] != first[-2]
 
 
-def test_each_vehicle_of_a_fleet_flies_as_it_does_alone_with_the_same_seed_and_start(command_line: Run) -> None:
+def test_fleet_vehicle_flies_as_alone_with_same_seed_and_start(command_line: Run) -> None:
     seconds = "6"
     result = command_line(PROGRAM, "multirotor", seconds, "--count", "2", "--params-file", WIND)
     assert result.returncode == 0, result.stderr

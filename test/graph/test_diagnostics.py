@@ -19,11 +19,11 @@ from rosflight_py_sim.nodes.multirotor_forces_and_moments import MultirotorForce
 from rosflight_py_sim.vehicles import vehicle
 
 
-class Heard:
+class LatestDiagnostics:
     """The newest entries of /diagnostics, by name."""
 
     def __init__(self, graph: Any) -> None:
-        self._messages: list[DiagnosticArray] = graph.hear("/diagnostics", DiagnosticArray, DIAGNOSTICS_QOS)
+        self._messages: list[DiagnosticArray] = graph.collect_messages("/diagnostics", DiagnosticArray, DIAGNOSTICS_QOS)
 
     @property
     def entries(self) -> dict[str, DiagnosticStatus]:
@@ -65,19 +65,19 @@ def own_nodes(graph: Any) -> list[str]:
     return [n.get_fully_qualified_name()[1:] for n in graph.nodes if isinstance(n, SimulationNode)]
 
 
-def test_every_node_of_the_graph_says_that_it_is_well(undisturbed_graph: Callable[..., Any]) -> None:
+def test_every_node_reports_ok(undisturbed_graph: Callable[..., Any]) -> None:
     made = undisturbed_graph(executables=["autopilot"])
-    heard = Heard(made)
+    latest = LatestDiagnostics(made)
     names = own_nodes(made)
     assert len(names) == 7
-    made.spin_until(lambda: all(heard.level(name) == OK for name in names), "all nodes are well")
-    assert heard.message("sil_board") == "disarmed, the IMU is not calibrated"
-    assert heard.message("autopilot") == "wait"
+    made.spin_until(lambda: all(latest.level(name) == OK for name in names), "all nodes are well")
+    assert latest.message("sil_board") == "disarmed, the IMU is not calibrated"
+    assert latest.message("autopilot") == "wait"
 
 
-def test_rates_are_those_of_simulated_time(undisturbed_graph: Callable[..., Any]) -> None:
+def test_rates_are_in_simulated_time(undisturbed_graph: Callable[..., Any]) -> None:
     made = undisturbed_graph(executables=["autopilot"])
-    heard = Heard(made)
+    latest = LatestDiagnostics(made)
     expected = {
         "sensors": {"in /clock": 400, "out /sim/sensors/imu/data": 400, "out /sim/sensors/baro": 100},
         "sil_board": {
@@ -91,82 +91,82 @@ def test_rates_are_those_of_simulated_time(undisturbed_graph: Callable[..., Any]
         "time_manager": {"out /clock": 400, "in /sim/truth_state": 400},
     }
 
-    def told() -> bool:
+    def rates_reported() -> bool:
         # The first report has the start in it, before which time stood still.
-        return all(float(heard.values(name).get("real-time factor", 0.0)) > 0.2 for name in expected)
+        return all(float(latest.values(name).get("real-time factor", 0.0)) > 0.2 for name in expected)
 
-    made.spin_until(told, "reports")
-    heard.forget()
-    made.spin_until(told, "reports of a whole second")
+    made.spin_until(rates_reported, "reports")
+    latest.forget()
+    made.spin_until(rates_reported, "reports of a whole second")
     for name, rates in expected.items():
-        values = heard.values(f"{name}: topics")
+        values = latest.values(f"{name}: topics")
         for topic, hz in rates.items():
             # A period begins and ends amid a step, and amid that of a slower topic: two messages in at least 0.2 s.
             assert float(values[topic]) == pytest.approx(hz, abs=10.0), (name, topic)
-        whole = heard.values(name)
+        whole = latest.values(name)
         assert float(whole["in (1/s of system time)"]) == pytest.approx(
             float(whole["in (Hz)"]) * float(whole["real-time factor"]), rel=1e-3
         )
-    manager = heard.values("time_manager")
+    manager = latest.values("time_manager")
     assert int(manager["steps"]) > 0
     assert int(manager["repeated"]) == 0
     assert 0.0 < float(manager["step median (ms)"]) <= float(manager["step max (ms)"])
 
 
-def test_a_step_that_nobody_answers_is_told_with_what_is_missing(graph: Callable[..., Any]) -> None:
+def test_unanswered_step_is_reported_with_missing_input(graph: Callable[..., Any]) -> None:
     made = graph("-p", "stall_timeout:=0.1")
-    heard = Heard(made)
-    made.spin_until(lambda: heard.level("time_manager") == OK, "a start")
+    latest = LatestDiagnostics(made)
+    made.spin_until(lambda: latest.level("time_manager") == OK, "a start")
     made.remove(made.node("sil_board"))
     # On a busy machine the first report of it may come when it has become an error.
-    made.spin_until(lambda: heard.level("time_manager") >= WARN, "a warning")
-    assert heard.message("time_manager").startswith("stalled at ")
-    assert heard.message("time_manager").endswith("no sim/truth_state")
-    made.spin_until(lambda: heard.level("time_manager") == ERROR, "an error")
-    assert int(heard.values("time_manager")["repeated"]) > 0
+    made.spin_until(lambda: latest.level("time_manager") >= WARN, "a warning")
+    assert latest.message("time_manager").startswith("stalled at ")
+    assert latest.message("time_manager").endswith("no sim/truth_state")
+    made.spin_until(lambda: latest.level("time_manager") == ERROR, "an error")
+    assert int(latest.values("time_manager")["repeated"]) > 0
 
 
-def test_a_pause_is_nothing_to_warn_of(graph: Callable[..., Any]) -> None:
+def test_pause_raises_no_warning(graph: Callable[..., Any]) -> None:
     made = graph()
-    heard = Heard(made)
-    made.spin_until(lambda: heard.level("dynamics") == OK, "a start")
+    latest = LatestDiagnostics(made)
+    made.spin_until(lambda: latest.level("dynamics") == OK, "a start")
     made.call("time_manager/toggle_pause")
-    made.spin_until(lambda: heard.message("time_manager").startswith("paused at "), "a pause")
-    heard.forget()
+    made.spin_until(lambda: latest.message("time_manager").startswith("paused at "), "a pause")
+    latest.forget()
     names = own_nodes(made)
 
     def quiet() -> bool:
-        return all(heard.values(name).get("real-time factor") == "0" for name in names)
+        return all(latest.values(name).get("real-time factor") == "0" for name in names)
 
     made.spin_until(quiet, "reports of a second of the pause")
-    assert {name: heard.message(name) for name in names if heard.level(name) != OK} == {}
-    assert heard.values("sensors: topics")["out /sim/sensors/imu/data"] == "0"
+    assert {name: latest.message(name) for name in names if latest.level(name) != OK} == {}
+    assert latest.values("sensors: topics")["out /sim/sensors/imu/data"] == "0"
 
 
-def test_sensors_that_are_not_fed_say_what_they_miss(graph: Callable[..., Any]) -> None:
+def test_sensors_report_missing_inputs(graph: Callable[..., Any]) -> None:
     made = graph(time_mode="paced", multiplier=1.0)
-    heard = Heard(made)
-    made.spin_until(lambda: heard.level("sensors") == OK, "a start")
+    latest = LatestDiagnostics(made)
+    made.spin_until(lambda: latest.level("sensors") == OK, "a start")
     made.remove(made.node("dynamics"))
     text = "/sim/truth_wind, /sim/truth_state has stopped"
-    made.spin_until(lambda: heard.message("sensors") == text, "both inputs are missed")
-    assert heard.level("sensors") == ERROR
+    made.spin_until(lambda: latest.message("sensors") == text, "both inputs are missed")
+    assert latest.level("sensors") == ERROR
 
 
-def test_a_state_that_is_not_finite_is_an_error(graph: Callable[..., Any]) -> None:
+def test_non_finite_state_is_an_error(graph: Callable[..., Any]) -> None:
     made = graph(classes={"multirotor_forces_and_moments": FailingForces})
-    heard = Heard(made)
-    made.spin_until(lambda: heard.level("dynamics") == OK, "a start")
+    latest = LatestDiagnostics(made)
+    made.spin_until(lambda: latest.level("dynamics") == OK, "a start")
     made.node("forces_and_moments").fails = True
-    made.spin_until(lambda: heard.level("dynamics") == ERROR, "an error")
-    assert heard.message("dynamics").startswith("diverged")
+    made.spin_until(lambda: latest.level("dynamics") == ERROR, "an error")
+    assert latest.message("dynamics").startswith("diverged")
 
 
-def test_an_empty_battery_is_told_before_it_is_empty(graph: Callable[..., Any]) -> None:
+def test_low_battery_is_reported_before_it_is_empty(graph: Callable[..., Any]) -> None:
     made = graph()
-    heard = Heard(made)
+    latest = LatestDiagnostics(made)
     entry = "forces_and_moments: battery"
-    made.spin_until(lambda: heard.level(entry) == OK, "a full battery")
+    made.spin_until(lambda: latest.level(entry) == OK, "a full battery")
     made.arm()
     made.spin_for(0.5)
     assert made.call("toggle_arm").success
@@ -174,20 +174,20 @@ def test_an_empty_battery_is_told_before_it_is_empty(graph: Callable[..., Any]) 
     made.spin_for(0.1)
     drawn_mah = 1e3 * made.node("forces_and_moments").model.charge_drawn_ah
     made.set_parameter("forces_and_moments", "battery_capacity_mah", drawn_mah / 0.85)
-    made.spin_until(lambda: heard.level(entry) == WARN, "a warning")
-    assert float(heard.values(entry)["state of charge"]) == pytest.approx(0.15, abs=0.001)
+    made.spin_until(lambda: latest.level(entry) == WARN, "a warning")
+    assert float(latest.values(entry)["state of charge"]) == pytest.approx(0.15, abs=0.001)
     made.set_parameter("forces_and_moments", "battery_capacity_mah", drawn_mah / 0.97)
-    made.spin_until(lambda: heard.level(entry) == ERROR, "an error")
-    assert heard.message(entry) == "3% full"
+    made.spin_until(lambda: latest.level(entry) == ERROR, "an error")
+    assert latest.message(entry) == "3% full"
 
 
-def test_each_vehicle_of_a_fleet_speaks_under_its_namespace(graph: Callable[..., Any]) -> None:
+def test_each_fleet_vehicle_reports_under_its_namespace(graph: Callable[..., Any]) -> None:
     made = graph(vehicles=fleet(vehicle("multirotor"), count=2, seed=0))
-    heard = Heard(made)
+    latest = LatestDiagnostics(made)
     names = own_nodes(made)
     assert {"multirotor_1/dynamics", "multirotor_2/dynamics", "time_manager"} < set(names)
-    made.spin_until(lambda: all(heard.level(name) == OK for name in names), "all nodes are well")
+    made.spin_until(lambda: all(latest.level(name) == OK for name in names), "all nodes are well")
     # Of one vehicle's step no message of the other is counted.
-    topics = heard.values("multirotor_2/forces_and_moments: topics")
+    topics = latest.values("multirotor_2/forces_and_moments: topics")
     assert "in /multirotor_2/sim/pwm_output" in topics
     assert not any("multirotor_1" in key for key in topics)

@@ -25,7 +25,7 @@ def ports() -> list[str]:
 
 
 @pytest.mark.timeout(400)
-def test_fly_follows_the_line_through_the_gate_into_the_ring_and_shows_it(
+def test_fly_follows_line_through_gate_into_ring_and_reports_it(
     command_line: Run, ports: list[str], tmp_path: Path
 ) -> None:
     pytest.importorskip("panda3d")
@@ -67,7 +67,7 @@ def test_fly_follows_the_line_through_the_gate_into_the_ring_and_shows_it(
     ],
     ids=["no mission", "no gate", "no world", "no camera"],
 )
-def test_mission_that_cannot_be_is_refused_in_words(
+def test_invalid_mission_is_rejected_with_clear_message(
     command_line: Run, ports: list[str], arguments: list[str], words: list[str]
 ) -> None:
     result = command_line(*PROGRAM, *arguments, *ports)
@@ -77,7 +77,7 @@ def test_mission_that_cannot_be_is_refused_in_words(
         assert word in result.stderr
 
 
-QUITTER = """
+FAILING_PROGRAM = """
 import struct, sys, zmq
 ports = sys.argv[sys.argv.index("--ports") + 1:][:3]
 context = zmq.Context()
@@ -106,12 +106,12 @@ sys.exit(fly(flight, files=[], settings={}, ros_arguments=sys.argv[2:], namespac
 """
 
 
-def test_program_that_gives_up_fails_the_flight_and_its_words_are_shown(
+def test_failing_program_fails_the_flight_and_its_output_is_shown(
     command_line: Run, ports: list[str], tmp_path: Path
 ) -> None:
     pytest.importorskip("panda3d")
     program = tmp_path / "quitter.py"
-    program.write_text(QUITTER)
+    program.write_text(FAILING_PROGRAM)
     result = command_line("-c", FLY, str(program), *ports)
     assert result.returncode == 1, result.stdout + result.stderr
     assert "Traceback" not in result.stdout + result.stderr
@@ -122,7 +122,7 @@ def test_program_that_gives_up_fails_the_flight_and_its_words_are_shown(
     assert "the water is too cold" in report.stdout
 
 
-def test_program_that_cannot_run_leaves_nothing_to_report(command_line: Run, ports: list[str], tmp_path: Path) -> None:
+def test_program_that_cannot_start_produces_no_report(command_line: Run, ports: list[str], tmp_path: Path) -> None:
     pytest.importorskip("panda3d")
     result = command_line("-c", FLY, str(tmp_path / "missing.py"), *ports)
     assert result.returncode == 1, result.stdout + result.stderr

@@ -29,9 +29,9 @@ class FailingForces(MultirotorForcesAndMoments):
         return wrench
 
 
-def test_divergence_pauses_the_run_and_a_good_state_resumes_it(graph: Callable[..., Any]) -> None:
+def test_divergence_pauses_run_and_valid_state_resumes_it(graph: Callable[..., Any]) -> None:
     g = graph(classes={"multirotor_forces_and_moments": FailingForces}).ready()
-    faults = g.hear(FAULT, qos=LATCHED)
+    faults = g.collect_messages(FAULT, qos=LATCHED)
     forces = g.node("forces_and_moments")
     for force, quantity in ((1e300, "position"), (math.nan, "force")):
         forces.force = force
@@ -45,7 +45,7 @@ def test_divergence_pauses_the_run_and_a_good_state_resumes_it(graph: Callable[.
         g.idle(0.6)
         assert g.time_ns == time_ns
         # Who comes late still gets the last good state.
-        late = g.hear(TRUTH_STATE, qos=LATCHED)
+        late = g.collect_messages(TRUTH_STATE, qos=LATCHED)
         g.spin_until(lambda late=late: late, "the latched state")
         assert late[-1] == last
         assert math.isfinite(last.twist.linear.x)

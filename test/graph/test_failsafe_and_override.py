@@ -19,10 +19,10 @@ def command(throttle: float) -> Command:
     return message
 
 
-def test_without_rc_frames_the_vehicle_goes_into_failsafe_and_comes_back_with_them(graph: Callable[..., Any]) -> None:
+def test_rc_loss_triggers_failsafe_until_rc_returns(graph: Callable[..., Any]) -> None:
     g = graph()
     g.arm()
-    status = g.hear(STATUS)
+    status = g.collect_messages(STATUS)
     g.remove(g.node("rc"))
     lost_s = g.time_s
     g.spin_until(lambda: g.status.failsafe, "failsafe")
@@ -39,9 +39,9 @@ def test_without_rc_frames_the_vehicle_goes_into_failsafe_and_comes_back_with_th
     assert any(message.failsafe for message in status)
 
 
-def test_the_override_switch_hands_over_between_rc_and_computer(graph: Callable[..., Any]) -> None:
+def test_override_switch_hands_over_between_rc_and_computer(graph: Callable[..., Any]) -> None:
     g = graph()
-    pwm: list[PwmOutput] = g.hear(PWM_OUTPUT)
+    pwm: list[PwmOutput] = g.collect_messages(PWM_OUTPUT)
     g.arm()
     publisher = g.tester.create_publisher(Command, COMMAND.name, 1)
     g.tester.create_timer(0.01, lambda: publisher.publish(command(0.4)))

@@ -58,7 +58,7 @@ class AircraftGraph(ComposedGraph):
 
 
 @pytest.mark.timeout(400)
-def test_waypoints_are_flown_in_wind_through_the_flight_controller(ros_domain: int, tmp_path: Path) -> None:
+def test_waypoints_are_flown_in_wind_via_flight_controller(ros_domain: int, tmp_path: Path) -> None:
     (tmp_path / "short.yaml").write_text(SHORT, encoding="utf-8")
     graph = AircraftGraph("--ros-args", "-p", f"waypoint_file:={tmp_path / 'short.yaml'}", "-p", "seed:=4")
     try:
@@ -95,7 +95,7 @@ def waypoints(*places: tuple[float, float, float], frame: str = "NED") -> PathMe
     return message
 
 
-def test_lists_that_cannot_be_flown_are_refused_and_the_present_one_stays(ros_domain: int, tmp_path: Path) -> None:
+def test_unflyable_waypoint_lists_are_rejected_and_current_one_kept(ros_domain: int, tmp_path: Path) -> None:
     graph = AircraftGraph()
     try:
         tester = Node("tester")
@@ -107,9 +107,9 @@ def test_lists_that_cannot_be_flown_are_refused_and_the_present_one_stays(ros_do
         send = tester.create_publisher(PathMessage, "autopilot/waypoints", CHAIN)
         graph.spin_until(lambda: paths and send.get_subscription_count(), "the planned path", 60.0)
         before = paths[-1]
-        told: list[str] = []
+        errors: list[str] = []
         autopilot = next(node for node in graph.nodes if node.get_name() == "autopilot")
-        autopilot.get_logger().error = told.append  # type: ignore[method-assign]
+        autopilot.get_logger().error = errors.append  # type: ignore[method-assign]
         for message, reason in (
             (waypoints((0.0, 0.0, -50.0)), "1 waypoints given; allowed: at least 2"),
             (waypoints((0.0, 0.0, -50.0), (float("nan"), 0.0, -50.0)), "finite"),
@@ -120,11 +120,11 @@ def test_lists_that_cannot_be_flown_are_refused_and_the_present_one_stays(ros_do
             ),
             (waypoints((0.0, 0.0, -50.0), (300.0, 0.0, -50.0), frame="map"), "frame 'map' given; allowed: NED"),
         ):
-            count = len(told)
+            count = len(errors)
             send.publish(message)
-            graph.spin_until(lambda count=count: len(told) > count, reason, 30.0)  # type: ignore[misc]
-            assert reason in told[-1]
-            assert "keeping the previous waypoints" in told[-1]
+            graph.spin_until(lambda count=count: len(errors) > count, reason, 30.0)  # type: ignore[misc]
+            assert reason in errors[-1]
+            assert "keeping the previous waypoints" in errors[-1]
         client = tester.create_client(SetParameters, "autopilot/set_parameters")
         graph.spin_until(client.service_is_ready, "the parameter service", 30.0)
         change = Parameter("waypoint_file", value=str(tmp_path / "none.yaml")).to_parameter_msg()

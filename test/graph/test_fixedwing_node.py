@@ -35,19 +35,19 @@ def rosflight_file(vehicle: str, *, spelt: Callable[[str], str] = str) -> str:
     return spelt(yaml.safe_dump(VALUES[f"{vehicle}_dynamics"], default_flow_style=None))
 
 
-def as_people_write(text: str) -> str:
+def without_leading_zeros(text: str) -> str:
     """Numbers without the zero before their point, as stand in ROSflight's files."""
     return re.sub(r"(?<= )(-?)0\.(\d+)", r"\1.\2", text)
 
 
 @pytest.mark.parametrize("vehicle", ["anaconda", "aerosonde"])
-@pytest.mark.parametrize("spelt", [str, as_people_write])
-def test_rosflights_parameter_file_is_taken_as_it_is(
+@pytest.mark.parametrize("spelt", [str, without_leading_zeros])
+def test_rosflight_parameter_file_is_accepted_unchanged(
     graph: Callable[..., Any], tmp_path: Path, vehicle: str, spelt: Callable[[str], str]
 ) -> None:
     file = tmp_path / f"{vehicle}_dynamics.yaml"
     file.write_text(rosflight_file(vehicle, spelt=spelt))
-    assert (" -.99" in file.read_text()) == (spelt is as_people_write)
+    assert (" -.99" in file.read_text()) == (spelt is without_leading_zeros)
     g = graph(vehicle_name=vehicle, files=[str(file)])
     values = g.node("forces_and_moments").values
     sections = VALUES[f"{vehicle}_dynamics"]
@@ -58,38 +58,38 @@ def test_rosflights_parameter_file_is_taken_as_it_is(
     g.ready()
 
 
-def of_the_tail() -> NDArray[np.float64]:
+def tail_mixer() -> NDArray[np.float64]:
     tail = canned_mixer(MixerChoice.INVERTED_V_TAIL)
     return unmixer(tail.matrix, np.array(tail.types, dtype=np.float64))
 
 
-def test_before_the_flight_controller_tells_its_mixer_surfaces_follow_the_vehicles_own(
+def test_surfaces_use_vehicle_mixer_until_flight_controller_reports_its_own(
     graph: Callable[..., Any],
 ) -> None:
-    class Deaf(FixedwingForcesAndMoments):
+    class WithoutFirmwareParameters(FixedwingForcesAndMoments):
         def get_firmware_parameters(self) -> None:
             """Nothing."""
 
-    g = graph(vehicle_name="anaconda", classes={"fixedwing_forces_and_moments": Deaf}).ready()
-    assert np.array_equal(g.node("forces_and_moments").model.mixer, of_the_tail())
+    g = graph(vehicle_name="anaconda", classes={"fixedwing_forces_and_moments": WithoutFirmwareParameters}).ready()
+    assert np.array_equal(g.node("forces_and_moments").model.mixer, tail_mixer())
 
 
-def test_the_answer_of_the_vehicles_own_firmware_changes_not_a_bit(graph: Callable[..., Any]) -> None:
+def test_mixer_from_vehicle_firmware_is_bit_identical(graph: Callable[..., Any]) -> None:
     # When it comes is a matter of chance, and a repeatable flight must not depend on it.
     g = graph(vehicle_name="anaconda").ready()
     node = g.node("forces_and_moments")
     g.spin_until(lambda: node.firmware_parameters, "the answer")
-    assert np.array_equal(node.model.mixer, of_the_tail())
+    assert np.array_equal(node.model.mixer, tail_mixer())
 
 
-def test_surfaces_follow_commands_through_every_mixer_also_when_it_changes(graph: Callable[..., Any]) -> None:
+def test_surfaces_follow_commands_through_every_mixer_and_mixer_change(graph: Callable[..., Any]) -> None:
     g = graph(vehicle_name="anaconda").ready()
     plane = g.node("forces_and_moments").model
     publisher = g.tester.create_publisher(Command, COMMAND.name, CHAIN)
     command = Command(mode=Command.MODE_PASS_THROUGH)
     command.u = [0.0, 0.0, 0.0, *STICKS.values(), 0.0, 0.0, 0.0, 0.0]
     g.tester.create_timer(0.01, lambda: publisher.publish(command))
-    pwm = g.hear(PWM_OUTPUT)
+    pwm = g.collect_messages(PWM_OUTPUT)
 
     def outputs(*numbers: int) -> list[int]:
         return [int(pwm[-1].values[i]) for i in numbers]
@@ -125,9 +125,7 @@ def test_surfaces_follow_commands_through_every_mixer_also_when_it_changes(graph
     assert outputs(0, 3, 6, 2) == pytest.approx([1575, 1425, 1600, 1450], abs=1)
 
 
-def test_surfaces_with_weights_of_their_own_follow_them_whatever_the_flight_controllers_mixer_is(
-    graph: Callable[..., Any], tmp_path: Path
-) -> None:
+def test_custom_surface_weights_override_flight_controller_mixer(graph: Callable[..., Any], tmp_path: Path) -> None:
     file = tmp_path / "elevons.yaml"
     weights = {"aileron_mix": [-0.5, 0.5], "elevator_mix": [-0.5, -0.5], "throttle_mix": [0.0, 0.0, 1.0]}
     file.write_text(yaml.safe_dump({"/**/forces_and_moments": {"ros__parameters": weights}}))
@@ -140,7 +138,7 @@ def test_surfaces_with_weights_of_their_own_follow_them_whatever_the_flight_cont
     assert np.array_equal(node.model.mixer, expected)
 
 
-def test_mixer_without_throttle_is_told_and_leaves_the_motor_still(graph: Callable[..., Any]) -> None:
+def test_mixer_without_throttle_is_reported_and_leaves_motor_stopped(graph: Callable[..., Any]) -> None:
     g = graph(vehicle_name="anaconda").ready()
     plane = g.node("forces_and_moments").model
     g.set_firmware(PRIMARY_MIXER=2)
@@ -149,7 +147,7 @@ def test_mixer_without_throttle_is_told_and_leaves_the_motor_still(graph: Callab
     assert plane.current_a == 0.0
 
 
-def test_changed_parameters_of_the_aircraft_keep_its_mixer_and_its_motion(graph: Callable[..., Any]) -> None:
+def test_aircraft_parameter_change_keeps_mixer_and_motion(graph: Callable[..., Any]) -> None:
     g = graph(vehicle_name="anaconda").ready()
     node = g.node("forces_and_moments")
     g.set_firmware(PRIMARY_MIXER=9)
@@ -160,7 +158,7 @@ def test_changed_parameters_of_the_aircraft_keep_its_mixer_and_its_motion(graph:
     assert np.array_equal(node.model.mixer, before.mixer)
 
 
-def test_armed_aircraft_rolls_and_takes_off_on_throttle_and_elevator(graph: Callable[..., Any]) -> None:
+def test_armed_aircraft_rolls_and_takes_off_with_throttle_and_elevator(graph: Callable[..., Any]) -> None:
     g = graph(vehicle_name="anaconda")
     g.arm()
     publisher = g.tester.create_publisher(Command, COMMAND.name, CHAIN)
@@ -178,7 +176,7 @@ def test_armed_aircraft_rolls_and_takes_off_on_throttle_and_elevator(graph: Call
     assert g.truth.pose.orientation.y > 0.0
 
 
-def test_nose_wheel_turns_with_the_rudder(graph: Callable[..., Any]) -> None:
+def test_nose_wheel_steers_with_rudder(graph: Callable[..., Any]) -> None:
     g = graph(vehicle_name="anaconda").ready()
     publisher = g.tester.create_publisher(Command, COMMAND.name, CHAIN)
     command = Command(mode=Command.MODE_PASS_THROUGH)
@@ -191,7 +189,7 @@ def test_nose_wheel_turns_with_the_rudder(graph: Callable[..., Any]) -> None:
     assert steering.command == pytest.approx(-STICKS["rudder"], abs=4e-3)
 
 
-def test_step_of_steered_wheels_waits_for_the_outputs_of_the_same_time(graph: Callable[..., Any]) -> None:
+def test_step_with_steered_wheels_waits_for_outputs_with_same_stamp(graph: Callable[..., Any]) -> None:
     g = graph(vehicle_name="anaconda").ready()
     dynamics = g.node("dynamics")
     forces = g.node("forces_and_moments")

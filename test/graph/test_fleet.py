@@ -39,7 +39,7 @@ def stamp_of(message: Any) -> int:
     return time_ns_of(stamp)
 
 
-def test_each_vehicle_has_its_namespace_its_seed_and_its_place() -> None:
+def test_each_vehicle_has_its_own_namespace_seed_and_position() -> None:
     members = two(count=3)
     assert [m.namespace for m in members] == ["multirotor_1", "multirotor_2", "multirotor_3"]
     assert [m.settings["seed"] for m in members] == [5, 6, 7]
@@ -50,7 +50,7 @@ def test_each_vehicle_has_its_namespace_its_seed_and_its_place() -> None:
     ("given", "text"),
     [({"count": 0}, "'count': 0 given"), ({"spacing": -1.0}, "'spacing': -1.0 given"), ({"seed": -2}, "'seed': -2")],
 )
-def test_fleets_that_cannot_be_are_refused(given: dict[str, Any], text: str) -> None:
+def test_invalid_fleets_are_rejected(given: dict[str, Any], text: str) -> None:
     with pytest.raises(ParameterError, match=text):
         two(**given)
 
@@ -58,7 +58,7 @@ def test_fleets_that_cannot_be_are_refused(given: dict[str, Any], text: str) -> 
 @pytest.mark.parametrize(
     "names", [[], ["a", "a"], ["no good"]], ids=["nobody", "one of them twice", "what is no namespace"]
 )
-def test_a_time_manager_refuses_to_keep_time_for(ros_domain: int, names: list[str]) -> None:
+def test_time_manager_rejects_invalid_vehicle_lists(ros_domain: int, names: list[str]) -> None:
     import rclpy
     from rclpy.parameter import Parameter
 
@@ -73,7 +73,7 @@ def test_a_time_manager_refuses_to_keep_time_for(ros_domain: int, names: list[st
         rclpy.shutdown()
 
 
-def test_vehicles_differ_in_noise_and_place_and_share_the_time(graph: MakeGraph) -> None:
+def test_vehicles_differ_in_noise_and_position_but_share_time(graph: MakeGraph) -> None:
     g = graph(vehicles=two(), namespace="swarm").ready()
     nodes = {(n.get_namespace(), n.get_name()) for n in g.nodes}
     for name in ("sensors", "sil_board", "forces_and_moments", "dynamics", "rc"):
@@ -110,20 +110,20 @@ def test_vehicles_differ_in_noise_and_place_and_share_the_time(graph: MakeGraph)
     assert all(by_stamp[stamp_of(m)] != m.linear_acceleration for m in readings["2"])
 
 
-def test_a_step_size_changed_on_the_way_keeps_the_vehicles_together(graph: MakeGraph) -> None:
+def test_step_size_change_at_runtime_keeps_vehicles_synchronized(graph: MakeGraph) -> None:
     g = graph(vehicles=two()).ready()
     stamps: dict[str, set[int]] = {"1": set(), "2": set()}
-    for k, heard in stamps.items():
+    for k, received in stamps.items():
         topic = topic_of(f"/multirotor_{k}", TRUTH_STATE.name)
-        g.tester.create_subscription(SimState, topic, lambda m, heard=heard: heard.add(stamp_of(m)), DEEP)
+        g.tester.create_subscription(SimState, topic, lambda m, received=received: received.add(stamp_of(m)), DEEP)
     g.spin_until(lambda: all(stamps.values()))
     for size in (0.005, 0.001, 0.0025):
         g.set_parameter(g.time_manager, "step_size", size)
         g.spin_for(0.1)
     g.pause()
     g.idle(0.1)
-    began = max(min(heard) for heard in stamps.values())
-    one, other = ({stamp for stamp in heard if stamp >= began} for heard in stamps.values())
+    began = max(min(received) for received in stamps.values())
+    one, other = ({stamp for stamp in received if stamp >= began} for received in stamps.values())
     assert one == other
 
 
@@ -141,9 +141,9 @@ class FailingForces(MultirotorForcesAndMoments):
         return wrench
 
 
-def test_a_vehicle_that_diverges_pauses_all_and_is_named(graph: MakeGraph, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_diverging_vehicle_pauses_all_and_is_named(graph: MakeGraph, monkeypatch: pytest.MonkeyPatch) -> None:
     g = graph(vehicles=two(), classes={"multirotor_forces_and_moments": FailingForces}).ready()
-    log = g.hear("/rosout", Log)
+    log = g.collect_messages("/rosout", Log)
     g.spin_for(0.1)
     monkeypatch.setattr(FailingForces, "failing", "/multirotor_2")
     g.spin_until(lambda: g.node("time_manager").paused, "a pause")
@@ -159,9 +159,9 @@ def test_a_vehicle_that_diverges_pauses_all_and_is_named(graph: MakeGraph, monke
     g.spin_for(0.1)
 
 
-def test_a_vehicle_whose_node_is_missing_stops_all_and_is_named(graph: MakeGraph) -> None:
+def test_vehicle_with_missing_node_stops_all_and_is_named(graph: MakeGraph) -> None:
     g = graph("-p", "stall_timeout:=0.02", vehicles=two()).ready()
-    log = g.hear("/rosout", Log)
+    log = g.collect_messages("/rosout", Log)
     g.spin_for(0.1)
     # In a pause no message is under way to what goes.
     g.pause()

@@ -26,7 +26,7 @@ EXAMPLE = Path(__file__).parents[2] / "docs/examples/turn_about.py"
 CALIBRATIONS = ("calibrate_imu", "calibrate_mag", "calibrate_baro", "calibrate_airspeed", "calibrate_rc_trim")
 
 
-def test_calibrations_reboot_and_memory_are_refused_while_armed_with_the_reason(graph: MakeGraph) -> None:
+def test_calibration_reboot_and_memory_services_are_rejected_while_armed(graph: MakeGraph) -> None:
     g = graph()
     g.arm()
     for service in (*CALIBRATIONS, "reboot", "param_write"):
@@ -37,9 +37,9 @@ def test_calibrations_reboot_and_memory_are_refused_while_armed_with_the_reason(
     assert g.status.armed
 
 
-def test_pressure_sensors_are_calibrated_in_simulated_seconds(graph: MakeGraph) -> None:
+def test_pressure_sensor_calibration_takes_simulated_time(graph: MakeGraph) -> None:
     g = graph().ready()
-    unsaved = g.hear("status/unsaved_params", Bool, LATCHED)
+    unsaved = g.collect_messages("status/unsaved_params", Bool, LATCHED)
     g.spin_until(lambda: unsaved and not unsaved[-1].data)
     for service in ("calibrate_baro", "calibrate_airspeed"):
         answer = g.call(service)
@@ -58,9 +58,7 @@ def test_pressure_sensors_are_calibrated_in_simulated_seconds(graph: MakeGraph) 
     g.spin_until(lambda: unsaved[-1].data, "unsaved parameters")
 
 
-def test_magnetometer_is_calibrated_by_the_example_that_turns_the_vehicle_about(
-    graph: MakeGraph, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_example_calibrates_magnetometer_by_rotating_vehicle(graph: MakeGraph, monkeypatch: pytest.MonkeyPatch) -> None:
     g = graph().ready()
     example = runpy.run_path(str(EXAMPLE))
     node = example["TurnAbout"]()
@@ -85,15 +83,15 @@ def test_magnetometer_is_calibrated_by_the_example_that_turns_the_vehicle_about(
     assert not np.array_equal(matrix, np.eye(3))
 
 
-def test_reboot_is_a_start_and_the_simulation_goes_on(graph: MakeGraph) -> None:
+def test_reboot_restarts_firmware_while_simulation_continues(graph: MakeGraph) -> None:
     g = graph()
     g.arm()
     g.call("toggle_arm")
     g.spin_until(lambda: not g.status.armed, "disarmed")
-    errors = g.hear("status/rosflight_errors", Error, LATCHED_LIST)
-    unsaved = g.hear("status/unsaved_params", Bool, LATCHED)
-    changed = g.hear(PARAMS_CHANGED)
-    version = g.hear("version", String, LATCHED)
+    errors = g.collect_messages("status/rosflight_errors", Error, LATCHED_LIST)
+    unsaved = g.collect_messages("status/unsaved_params", Bool, LATCHED)
+    changed = g.collect_messages(PARAMS_CHANGED)
+    version = g.collect_messages("version", String, LATCHED)
     g.spin_until(lambda: errors and unsaved and version, "what is latched")
     assert errors[0].reset_count == 0
     assert {message.error_message for message in errors} >= {"the IMU is not calibrated"}
@@ -119,9 +117,9 @@ def test_reboot_is_a_start_and_the_simulation_goes_on(graph: MakeGraph) -> None:
     g.spin_until(lambda: g.status.armed, "armed after a reboot")
 
 
-def test_reboot_without_written_parameters_asks_for_a_calibration_again(graph: MakeGraph) -> None:
+def test_reboot_without_saved_parameters_requires_recalibration(graph: MakeGraph) -> None:
     g = graph().ready()
-    errors = g.hear("status/rosflight_errors", Error, LATCHED_LIST)
+    errors = g.collect_messages("status/rosflight_errors", Error, LATCHED_LIST)
     g.calibrate()
     assert g.call("reboot").success
     g.spin_until(lambda: g.status.error_code & 0x20, "the uncalibrated IMU")
@@ -131,7 +129,7 @@ def test_reboot_without_written_parameters_asks_for_a_calibration_again(graph: M
     g.calibrate()
 
 
-def test_reboot_with_a_damaged_memory_changes_nothing(graph: MakeGraph, tmp_path: Path) -> None:
+def test_reboot_with_corrupt_memory_changes_nothing(graph: MakeGraph, tmp_path: Path) -> None:
     memory = tmp_path / "memory.yaml"
     g = graph("-p", f"sil_board:param_storage_file:={memory}").ready()
     g.set_firmware(PID_TAU=0.06)
@@ -145,7 +143,7 @@ def test_reboot_with_a_damaged_memory_changes_nothing(graph: MakeGraph, tmp_path
     g.spin_for(0.1)
 
 
-def test_there_is_no_bootloader(undisturbed_graph: MakeGraph) -> None:
+def test_bootloader_is_unsupported(undisturbed_graph: MakeGraph) -> None:
     answer = undisturbed_graph().ready().call("reboot_to_bootloader")
     assert not answer.success
     assert "no bootloader in simulation" in answer.message
@@ -163,16 +161,16 @@ def test_mixing_matrices_are_printed(undisturbed_graph: MakeGraph) -> None:
     assert lines[12] == lines[5]
 
 
-def test_time_of_a_pass_is_zero_where_time_is_simulated(undisturbed_graph: MakeGraph) -> None:
+def test_loop_time_is_zero_in_simulated_time(undisturbed_graph: MakeGraph) -> None:
     assert undisturbed_graph().ready().status.loop_time_us == 0
 
 
-def test_time_of_a_pass_is_measured_on_system_time(graph: MakeGraph) -> None:
+def test_loop_time_is_measured_in_wall_time(graph: MakeGraph) -> None:
     g = graph(time_mode="wall")
     g.spin_until(lambda: g.status.loop_time_us > 0, "a measured pass")
 
 
-def test_damaged_memory_ends_the_start_with_file_line_and_reason(graph: MakeGraph, tmp_path: Path) -> None:
+def test_corrupt_memory_aborts_start_with_file_line_and_reason(graph: MakeGraph, tmp_path: Path) -> None:
     memory = tmp_path / "memory.yaml"
     memory.write_text("- {name: PID_TAU, type: 9, value: 0.1}\n- {name: SERVO_1, type: 6, value: 1}\n")
     with pytest.raises(ParameterError, match=rf"{memory}, line 2: there is no firmware parameter 'SERVO_1'"):
@@ -180,7 +178,7 @@ def test_damaged_memory_ends_the_start_with_file_line_and_reason(graph: MakeGrap
     assert "SERVO_1" in memory.read_text()
 
 
-def test_as_rosflight_starts_the_original_and_cannot_be_changed_in_flight(graph: MakeGraph) -> None:
+def test_as_rosflight_enables_quirks_and_is_fixed_at_start(graph: MakeGraph) -> None:
     g = graph("-p", "as_rosflight:=true").ready()
     board = g.node("sil_board")
     assert board.firmware.quirks is AS_ROSFLIGHT

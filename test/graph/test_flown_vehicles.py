@@ -44,12 +44,12 @@ def flown(command_line: Run, tmp_path: Path, vehicle: str, *arguments: str) -> N
 
 @pytest.mark.timeout(400)
 @pytest.mark.parametrize("name", ["hexarotor", "octorotor"])
-def test_multirotor_with_more_rotors_flies_the_square(command_line: Run, tmp_path: Path, name: str) -> None:
+def test_multirotor_with_more_rotors_flies_square(command_line: Run, tmp_path: Path, name: str) -> None:
     flown(command_line, tmp_path, name)
 
 
 @pytest.mark.timeout(400)
-def test_vehicle_of_a_users_folder_flies_and_is_recorded_with_its_own_rotors(command_line: Run, tmp_path: Path) -> None:
+def test_user_vehicle_flies_and_is_recorded_with_its_rotors(command_line: Run, tmp_path: Path) -> None:
     # A hexarotor plus: ROSflight's mixer HEX_PLUS, whose first rotor is ahead.
     for source, name, old, new in (
         ("vehicles/hexarotor.yaml", "plus.yaml", "../hexarotor", "own"),

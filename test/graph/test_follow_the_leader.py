@@ -48,7 +48,7 @@ class Track(Node):
 
 
 @pytest.mark.timeout(400)
-def test_follower_comes_to_its_place_behind_the_leader_and_keeps_it(graph: Callable[..., Any]) -> None:
+def test_follower_reaches_and_keeps_position_behind_leader(graph: Callable[..., Any]) -> None:
     ports = free_ports(2)
     members = fleet(vehicle("uthere"), count=2, seed=4)
     made = graph(
@@ -66,19 +66,19 @@ def test_follower_comes_to_its_place_behind_the_leader_and_keeps_it(graph: Calla
         PROGRAM,
         ["--ports", *map(str, ports), "--delay", str(DELAY_S), "--above", str(ABOVE_FT), "--seconds", str(SECONDS)],
     )
-    said: list[str] = []
+    output: list[str] = []
     give_up = time.monotonic() + TIMEOUT_S
     try:
         while program.code is None:
             made.executor.spin_once(timeout_sec=0.01)
-            said += program.lines()
+            output += program.lines()
             assert all(pilot.failure is None for pilot in pilots), [pilot.failure for pilot in pilots]
-            assert time.monotonic() < give_up, said
+            assert time.monotonic() < give_up, output
     finally:
         program.close()
-    said += program.lines()
-    assert program.code == 0, said
-    assert said[-1].endswith("done"), said
+    output += program.lines()
+    assert program.code == 0, output
+    assert output[-1].endswith("done"), output
 
     leader, follower = (np.array(track.rows) for track in tracks)
     # The last seconds that it was steered: fly_disengage sends it home.

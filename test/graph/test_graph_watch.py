@@ -22,7 +22,7 @@ def entry(model: GraphModel, name: str) -> NodeEntry | None:
     return next((node for node in model.nodes if node.name == name), None)
 
 
-def now_and_then(condition: Callable[[], bool]) -> Callable[[], bool]:
+def rate_limited(condition: Callable[[], bool]) -> Callable[[], bool]:
     """The condition, looked at twice a second: a look takes longer than a step."""
     next_s = 0.0
 
@@ -36,7 +36,7 @@ def now_and_then(condition: Callable[[], bool]) -> Callable[[], bool]:
     return holds
 
 
-def test_fleet_and_foreign_nodes_are_there_with_topics_and_health(graph: Callable[..., Any]) -> None:
+def test_fleet_and_foreign_nodes_are_listed_with_topics_and_health(graph: Callable[..., Any]) -> None:
     made = graph(vehicles=fleet(vehicle("multirotor"), count=2, seed=0), namespace="range")
     foreign, hidden = Node("camera_driver", namespace="elsewhere"), Node("_looks_on")
     for node in (foreign, hidden):
@@ -52,7 +52,7 @@ def test_fleet_and_foreign_nodes_are_there_with_topics_and_health(graph: Callabl
         rated = {topic.name for topic in model.topics if topic.rate_hz}
         return all(one and one.health is Health.OK for one in found) and "/range/multirotor_2/sim/truth_state" in rated
 
-    made.spin_until(now_and_then(all_well), "all nodes are there, and well")
+    made.spin_until(rate_limited(all_well), "all nodes are there, and well")
     model = watch.model()
     driver = entry(model, "/elsewhere/camera_driver")
     assert driver is not None and driver.health is Health.UNKNOWN
@@ -66,7 +66,7 @@ def test_fleet_and_foreign_nodes_are_there_with_topics_and_health(graph: Callabl
     assert "/diagnostics" in {topic.name for topic in watch.model(plumbing=True).topics}
 
 
-def test_what_others_report_under_the_node_alone_is_taken_for_its_until_they_fall_silent(
+def test_third_party_report_by_node_name_is_used_until_it_goes_stale(
     graph: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(graph_watch, "STALE_S", 1.0)
@@ -75,19 +75,19 @@ def test_what_others_report_under_the_node_alone_is_taken_for_its_until_they_fal
     for node in (driver, onlooker):
         made.include(node)
     watch = GraphWatch(onlooker)
-    say = driver.create_publisher(DiagnosticArray, "/diagnostics", 1)
+    publisher = driver.create_publisher(DiagnosticArray, "/diagnostics", 1)
     status = DiagnosticStatus(name="driver: lens", level=DiagnosticStatus.WARN, message="dirty")
 
-    def heard() -> bool:
-        say.publish(DiagnosticArray(status=[status]))
+    def is_reported() -> bool:
+        publisher.publish(DiagnosticArray(status=[status]))
         found = entry(watch.model(), "/elsewhere/driver")
         return found is not None and found.message == "lens: dirty"
 
-    made.spin_until(now_and_then(heard), "the word of another's node")
+    made.spin_until(rate_limited(is_reported), "the word of another's node")
     assert not watch.model().well
 
     def silent() -> bool:
         found = entry(watch.model(), "/elsewhere/driver")
         return found is not None and found.health is Health.STALE
 
-    made.spin_until(now_and_then(silent), "its silence is noticed")
+    made.spin_until(rate_limited(silent), "its silence is noticed")

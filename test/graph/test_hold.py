@@ -26,7 +26,7 @@ class Pilot:
 
     def __init__(self, graph: Any) -> None:
         self.graph = graph
-        self.doing = graph.hear("hold/doing", String, LATCHED)
+        self.doing = graph.collect_messages("hold/doing", String, LATCHED)
         names = ("depth", "yaw", "surge", "sway")
         self._publishers = {n: graph.tester.create_publisher(Float64, f"hold/{n}", CHAIN) for n in names}
         graph.spin_until(lambda: graph.time_ns > 0, "time that goes on")
@@ -42,7 +42,7 @@ class Pilot:
 
 
 @pytest.mark.parametrize("name", ["auv", "bluerov2"])
-def test_depth_and_yaw_are_held_where_services_and_topics_say(graph: GraphMaker, name: str) -> None:
+def test_depth_and_yaw_setpoints_are_taken_from_services_and_topics(graph: GraphMaker, name: str) -> None:
     one = graph(vehicle_name=name, flight_controller="auv_autopilot")
     pilot = Pilot(one)
     pilot.wait_for("released, thrusters stopped")
@@ -56,17 +56,17 @@ def test_depth_and_yaw_are_held_where_services_and_topics_say(graph: GraphMaker,
     pilot.wait_for("holding 1.00 m, -57 deg, surge 30 %, sway 0 %")
     one.spin_until(lambda: one.truth.twist.linear.x > 0.1, "motion ahead")
     assert one.call("hold/release").message == "released, thrusters stopped"
-    pwm = one.hear(PWM_OUTPUT)
+    pwm = one.collect_messages(PWM_OUTPUT)
     one.spin_until(lambda: len(pwm) > 2)
     assert list(pwm[-1].values) == [1500] * 14
 
 
-def test_set_points_that_are_not_allowed_are_refused_and_the_present_ones_stay(graph: GraphMaker) -> None:
+def test_invalid_setpoints_are_rejected_and_current_ones_kept(graph: GraphMaker) -> None:
     from rcl_interfaces.msg import Log
 
     one = graph(vehicle_name="auv", flight_controller="auv_autopilot")
     pilot = Pilot(one)
-    log = one.hear("/rosout", Log)
+    log = one.collect_messages("/rosout", Log)
     one.spin_until(lambda: one.tester.count_publishers("/rosout") > 1)
     refusals = {
         "hold/depth refused: the vehicle is released; call hold/here first": {"depth": 1.0},
@@ -84,7 +84,7 @@ def test_set_points_that_are_not_allowed_are_refused_and_the_present_ones_stay(g
 
 
 @pytest.mark.parametrize("mode", ["paced", "wall"])
-def test_it_holds_in_the_other_time_modes_too(graph: GraphMaker, mode: str) -> None:
+def test_hold_works_in_other_time_modes(graph: GraphMaker, mode: str) -> None:
     pace = {"multiplier": 3.0} if mode == "paced" else {}
     one = graph(vehicle_name="auv", flight_controller="auv_autopilot", time_mode=mode, **pace)
     pilot = Pilot(one)
@@ -94,14 +94,14 @@ def test_it_holds_in_the_other_time_modes_too(graph: GraphMaker, mode: str) -> N
     one.spin_until(lambda: one.truth.pose.position.z > 0.5, "half a metre of depth")
 
 
-def test_repeated_imu_message_gets_the_same_answer_again(graph: GraphMaker) -> None:
+def test_repeated_imu_message_gets_same_reply(graph: GraphMaker) -> None:
     from sensor_msgs.msg import Imu
 
     one = graph(vehicle_name="auv", flight_controller="auv_autopilot")
     Pilot(one)
     assert one.call("hold/here").success
     one.spin_for(0.5)
-    imu, pwm = one.hear(IMU), one.hear(PWM_OUTPUT)
+    imu, pwm = one.collect_messages(IMU), one.collect_messages(PWM_OUTPUT)
     one.spin_until(lambda: imu and pwm and imu[-1].header.stamp == pwm[-1].header.stamp, "a step")
     one.pause()
     one.idle(0.1)
@@ -113,7 +113,7 @@ def test_repeated_imu_message_gets_the_same_answer_again(graph: GraphMaker) -> N
     assert pwm[-1] == before
 
 
-def test_parameters_of_the_loops_change_while_it_holds(graph: GraphMaker) -> None:
+def test_loop_parameters_can_be_changed_while_holding(graph: GraphMaker) -> None:
     one = graph(vehicle_name="auv", flight_controller="auv_autopilot")
     pilot = Pilot(one)
     one.call("hold/here")

@@ -57,7 +57,7 @@ def place(g: Any, state: SimState) -> None:
     g.spin_until(lambda: abs(g.truth.pose.position.z - height) < 1e-3, "the state that was set")
 
 
-def test_a_node_takes_the_places_that_it_fills() -> None:
+def test_node_fills_its_declared_roles() -> None:
     usual = ["rc", "standalone_sensors", "sil_board", "multirotor_forces_and_moments", "standalone_dynamics"]
     assert chosen_nodes(usual) == {
         "rc": "rc",
@@ -77,14 +77,14 @@ def test_a_node_takes_the_places_that_it_fills() -> None:
     assert chosen_nodes([*usual, "bridge"]) == {**chosen_nodes(usual), "bridge": "bridge"}
 
 
-def test_each_output_is_answered_with_the_wrench_of_its_time_and_the_truth_a_step_later(
+def test_each_output_yields_wrench_with_same_stamp_and_truth_one_step_later(
     flown: Callable[..., Any],
 ) -> None:
     g = flown().ready()
     assert "forces_and_moments" not in [node.get_name() for node in g.nodes]
-    pwm, wrench = g.hear(PWM_OUTPUT), g.hear(FORCES_AND_MOMENTS)
-    truth, wind = g.hear(TRUTH_STATE), g.hear(TRUTH_WIND)
-    battery, imu = g.hear(TRUTH_BATTERY), g.hear(IMU)
+    pwm, wrench = g.collect_messages(PWM_OUTPUT), g.collect_messages(FORCES_AND_MOMENTS)
+    truth, wind = g.collect_messages(TRUTH_STATE), g.collect_messages(TRUTH_WIND)
+    battery, imu = g.collect_messages(TRUTH_BATTERY), g.collect_messages(IMU)
     g.spin_until(lambda: all((pwm, wrench, truth, wind, battery, imu)), "each topic")
     g.pause()
     for _ in range(3):
@@ -100,7 +100,7 @@ def test_each_output_is_answered_with_the_wrench_of_its_time_and_the_truth_a_ste
     assert np.mean([m.linear_acceleration.z for m in imu]) == pytest.approx(-9.79, abs=0.7)
 
 
-def test_armed_with_its_throttle_open_the_aircraft_rolls(flown: Callable[..., Any]) -> None:
+def test_armed_aircraft_with_open_throttle_rolls(flown: Callable[..., Any]) -> None:
     g = flown()
     g.arm()
     assert g.truth.twist.linear.x == pytest.approx(0.0, abs=1e-3)
@@ -119,15 +119,15 @@ def test_armed_with_its_throttle_open_the_aircraft_rolls(flown: Callable[..., An
     assert g.node("dynamics").aircraft.property("fcs/throttle-cmd-norm") == 1.0
 
 
-def test_a_state_is_set_and_one_that_makes_no_sense_is_not(flown: Callable[..., Any]) -> None:
+def test_valid_state_is_set_and_invalid_state_is_rejected(flown: Callable[..., Any]) -> None:
     g = flown().ready()
     g.pause()
     state = in_flight()
     place(g, state)
-    expected, heard = truth_of_message(state), truth_of_message(g.truth)
+    expected, received = truth_of_message(state), truth_of_message(g.truth)
     # Feet and geocentric radii cost nine digits of the position.
-    np.testing.assert_allclose(heard[:3], expected[:3], atol=1e-6)
-    np.testing.assert_allclose(heard[3:13], expected[3:13], atol=1e-12)
+    np.testing.assert_allclose(received[:3], expected[:3], atol=1e-6)
+    np.testing.assert_allclose(received[3:13], expected[3:13], atol=1e-12)
     state.pose.position.x = math.nan
     answer = g.call("dynamics/set_sim_state", SetSimState, state=state)
     assert not answer.success
@@ -138,9 +138,9 @@ def test_a_state_is_set_and_one_that_makes_no_sense_is_not(flown: Callable[..., 
     assert np.linalg.norm(moved) == pytest.approx(50.0 * 0.0025, rel=0.01)
 
 
-def test_the_wind_that_is_published_is_the_wind_that_is_felt(flown: Callable[..., Any]) -> None:
+def test_published_wind_is_the_wind_acting_on_aircraft(flown: Callable[..., Any]) -> None:
     g = flown("-p", "sim_has_wind:=true", "-p", "use_random_wind:=false").ready()
-    wind, airspeed = g.hear(TRUTH_WIND), g.hear(DIFF_PRESSURE)
+    wind, airspeed = g.collect_messages(TRUTH_WIND), g.collect_messages(DIFF_PRESSURE)
     g.set_parameter("dynamics", "turbulence_model", "dryden_8785c")
     g.set_parameter("dynamics", "steady_state_wind", [-12.0, 3.0, 0.0])
     g.pause()
@@ -150,20 +150,20 @@ def test_the_wind_that_is_published_is_the_wind_that_is_felt(flown: Callable[...
     aircraft = g.node("dynamics").aircraft
     g.spin_until(lambda: wind and wind[-1].header.stamp == g.truth.header.stamp)
     felt = [FOOT * aircraft.property(f"atmosphere/wind-{axis}-fps") for axis in ("north", "east", "down")]
-    told = [wind[-1].vector.x, wind[-1].vector.y, wind[-1].vector.z]
-    np.testing.assert_allclose(felt, told, atol=1e-12)
-    np.testing.assert_allclose(told, [-12.0, 3.0, 0.0], atol=6.0)
-    assert told[2] != 0.0
+    published = [wind[-1].vector.x, wind[-1].vector.y, wind[-1].vector.z]
+    np.testing.assert_allclose(felt, published, atol=1e-12)
+    np.testing.assert_allclose(published, [-12.0, 3.0, 0.0], atol=6.0)
+    assert published[2] != 0.0
     # Along the nose: the ground speed, 50 m/s, less the wind's part.
     nose = np.array([math.cos(0.6), math.sin(0.6)])
-    assert FOOT * aircraft.property("velocities/u-aero-fps") == pytest.approx(50.0 - nose @ told[:2], abs=1.0)
+    assert FOOT * aircraft.property("velocities/u-aero-fps") == pytest.approx(50.0 - nose @ published[:2], abs=1.0)
     # The pitot tube reckons with the density at sea level, and with noise.
     assert airspeed[-1].velocity > 45.0
 
 
-def test_a_state_that_diverges_pauses_the_run_and_a_good_one_resumes_it(flown: Callable[..., Any]) -> None:
+def test_diverged_state_pauses_run_and_valid_state_resumes_it(flown: Callable[..., Any]) -> None:
     g = flown().ready()
-    faults = g.hear(FAULT, qos=LATCHED)
+    faults = g.collect_messages(FAULT, qos=LATCHED)
     wild = in_flight()
     wild.twist.angular.x = wild.twist.angular.y = 9e3
     g.call("dynamics/set_sim_state", SetSimState, state=wild)
@@ -179,7 +179,7 @@ def test_a_state_that_diverges_pauses_the_run_and_a_good_one_resumes_it(flown: C
 
 
 @pytest.mark.parametrize("time_mode", ["paced", "wall"])
-def test_the_aircraft_flies_in_the_other_time_modes(flown: Callable[..., Any], time_mode: str) -> None:
+def test_aircraft_flies_in_other_time_modes(flown: Callable[..., Any], time_mode: str) -> None:
     g = flown(time_mode=time_mode, multiplier=1.0)
     g.spin_until(lambda: g.time_ns > 0, "time that goes on")
     state = in_flight()

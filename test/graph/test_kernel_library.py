@@ -59,7 +59,9 @@ def compile_into(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(("vehicle", "dynamics"), all_vehicles())
-def test_a_flight_after_compiling_needs_no_numba(command_line: Run, cache: Path, vehicle: str, dynamics: str) -> None:
+def test_flight_after_compilation_does_not_import_numba(
+    command_line: Run, cache: Path, vehicle: str, dynamics: str
+) -> None:
     arguments = (str(HERE / "flown_without_numba.py"), vehicle, dynamics, "3")
     names = ("auv_zeromq.image_port", "auv_zeromq.thruster_port", "auv_zeromq.telemetry_port", *UTHERE_PORTS)
     ports = [
@@ -71,7 +73,7 @@ def test_a_flight_after_compiling_needs_no_numba(command_line: Run, cache: Path,
     assert int(flown.stdout.splitlines()[-1]) > 0, "no picture was taken"
 
 
-def test_the_library_gives_the_same_flight_as_numba_bit_for_bit(command_line: Run, cache: Path, tmp_path: Path) -> None:
+def test_library_flight_is_bit_identical_to_numba(command_line: Run, cache: Path, tmp_path: Path) -> None:
     without = tmp_path / "without"
     shutil.copytree(cache, without, ignore=shutil.ignore_patterns(f"{jit.LIBRARY_NAME}*"))
     flights = [
@@ -121,7 +123,7 @@ assert jit.plain(rotate_to_body)(1, 0, 0, 0, 1, 2, 3) == (1.0, 2.0, 3.0)
 """
 
 
-def test_arguments_that_the_library_does_not_take_are_left_to_numba(command_line: Run, cache: Path) -> None:
+def test_arguments_unsupported_by_library_fall_back_to_numba(command_line: Run, cache: Path) -> None:
     called = command_line("-c", CALLS, XDG_CACHE_HOME=str(cache))
     assert called.returncode == 0, called.stderr
 
@@ -154,9 +156,7 @@ print(refused(air_density, battery, 0.0).splitlines()[0])
 """
 
 
-def test_records_give_the_same_in_the_library_by_numba_and_in_plain_python(
-    command_line: Run, cache: Path, tmp_path: Path
-) -> None:
+def test_records_match_between_library_numba_and_plain_python(command_line: Run, cache: Path, tmp_path: Path) -> None:
     without = tmp_path / "without"
     shutil.copytree(cache, without, ignore=shutil.ignore_patterns(f"{jit.LIBRARY_NAME}*"))
     settings = ({"XDG_CACHE_HOME": str(cache)}, {"XDG_CACHE_HOME": str(without)}, {"ROSFLIGHT_PY_SIM_NO_JIT": "1"})
@@ -174,7 +174,7 @@ def test_records_give_the_same_in_the_library_by_numba_and_in_plain_python(
     assert plain[4] == "AttributeError: 'Battery' object has no attribute 'standard_atmosphere'"
 
 
-def test_a_library_of_other_sources_is_not_used(command_line: Run, cache: Path, tmp_path: Path) -> None:
+def test_library_built_from_other_sources_is_not_used(command_line: Run, cache: Path, tmp_path: Path) -> None:
     package = tmp_path / "rosflight_py_sim"
     shutil.copytree(ROOT / "rosflight_py_sim", package)
     program = "from rosflight_py_sim import jit; print(jit.__file__, jit.LIBRARY is not None)"

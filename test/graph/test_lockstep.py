@@ -31,7 +31,7 @@ def stamp_of(message: Any) -> int:
     return time_ns_of(stamp)
 
 
-def test_each_truth_follows_its_clock_by_one_step(graph: MakeGraph) -> None:
+def test_each_truth_message_leads_its_clock_by_one_step(graph: MakeGraph) -> None:
     g = graph().ready()
     order: list[tuple[str, int]] = []
     for name, row in (("clock", CLOCK), ("truth", TRUTH_STATE)):
@@ -46,49 +46,49 @@ def test_each_truth_follows_its_clock_by_one_step(graph: MakeGraph) -> None:
     assert times == [pair for k in range(50) for pair in (("clock", t + k * STEP_NS), ("truth", t + (k + 1) * STEP_NS))]
 
 
-def test_each_link_of_the_chain_answers_each_step_once(graph: MakeGraph) -> None:
+def test_each_node_in_the_chain_replies_once_per_step(graph: MakeGraph) -> None:
     g = graph().ready()
     topics = (CLOCK, IMU, PWM_OUTPUT, FORCES_AND_MOMENTS, TRUTH_STATE)
     g.pause()
-    heard = {topic: g.hear(topic) for topic in topics}
+    received = {topic: g.collect_messages(topic) for topic in topics}
     start = g.time_ns
     g.idle(0.3)
-    for messages in heard.values():
+    for messages in received.values():
         messages.clear()
     g.set_parameter("time_manager", "step_count", 50)
     assert g.call("time_manager/step").success
-    g.spin_until(lambda: g.time_ns == start + 50 * STEP_NS and len(heard[TRUTH_STATE]) == 50)
-    for topic, messages in heard.items():
+    g.spin_until(lambda: g.time_ns == start + 50 * STEP_NS and len(received[TRUTH_STATE]) == 50)
+    for topic, messages in received.items():
         shift = 1 if topic is TRUTH_STATE else 0
         assert [stamp_of(m) for m in messages] == [start + (k + shift) * STEP_NS for k in range(50)], topic
 
 
-def test_a_repeated_time_gets_the_same_answers_and_changes_nothing(graph: MakeGraph) -> None:
+def test_repeated_clock_gets_same_replies_and_changes_nothing(graph: MakeGraph) -> None:
     g = graph()
     g.arm()
     g.pause()
-    heard = [g.hear(topic) for topic in (IMU, PWM_OUTPUT, FORCES_AND_MOMENTS, TRUTH_STATE)]
+    received = [g.collect_messages(topic) for topic in (IMU, PWM_OUTPUT, FORCES_AND_MOMENTS, TRUTH_STATE)]
     clock = g.tester.create_publisher(Clock, CLOCK.name, 1)
     g.idle(0.3)
     g.step()
-    g.spin_until(lambda: all(heard))
-    answers = [messages[-1] for messages in heard]
+    g.spin_until(lambda: all(received))
+    answers = [messages[-1] for messages in received]
     again = Clock()
     set_time(again.clock, g.time_ns - STEP_NS)
     for turn in range(1, 4):
-        for messages in heard:
+        for messages in received:
             messages.clear()
         clock.publish(again)
-        g.spin_until(lambda: all(heard), f"the answers of turn {turn}")
+        g.spin_until(lambda: all(received), f"the answers of turn {turn}")
         g.idle(0.05)
-        assert heard == [[answer] for answer in answers]
+        assert received == [[answer] for answer in answers]
     before = g.time_ns
     g.step()
     assert g.time_ns == before + STEP_NS
 
 
 @pytest.mark.parametrize("comes_before_its_step", [True, False])
-def test_a_command_counts_from_the_step_after_its_stamp_in_whatever_order_the_two_come(
+def test_command_takes_effect_one_step_after_its_stamp_in_either_order(
     graph: MakeGraph, comes_before_its_step: bool
 ) -> None:
     g = graph().ready()
@@ -110,13 +110,13 @@ def test_a_command_counts_from_the_step_after_its_stamp_in_whatever_order_the_tw
 
 
 @pytest.mark.parametrize("comes_before_its_step", [True, False])
-def test_an_armed_status_shakes_the_imu_from_the_step_after_its_stamp_in_whatever_order_the_two_come(
+def test_armed_status_vibrates_imu_one_step_after_its_stamp_in_either_order(
     graph: MakeGraph, comes_before_its_step: bool
 ) -> None:
     g = graph().ready()
     g.pause()
-    told = g.hear(STATUS)
-    g.spin_until(lambda: g.step() or told, "a status, after which the flight controller sends no other for 0.1 s")
+    statuses = g.collect_messages(STATUS)
+    g.spin_until(lambda: g.step() or statuses, "a status, after which the flight controller sends no other for 0.1 s")
     sender = g.tester.create_publisher(Status, STATUS.name, 1)
     g.spin_until(sender.get_subscription_count, "the sensors' subscription")
     sensors = g.node("sensors")
@@ -133,9 +133,9 @@ def test_an_armed_status_shakes_the_imu_from_the_step_after_its_stamp_in_whateve
     assert sensors.sensors.inertial.vibrating
 
 
-def test_the_imu_vibrates_while_armed(graph: MakeGraph) -> None:
+def test_imu_vibrates_while_armed(graph: MakeGraph) -> None:
     g = graph("-p", "acc_bias_range:=0.0").ready()
-    imu = g.hear(IMU)
+    imu = g.collect_messages(IMU)
 
     def deviation_of_a_sample() -> float:
         imu.clear()
@@ -152,7 +152,7 @@ def test_the_imu_vibrates_while_armed(graph: MakeGraph) -> None:
     assert deviation_of_a_sample() == pytest.approx(0.0294, rel=0.25)
 
 
-def test_the_step_size_can_be_changed_while_time_goes_on(graph: MakeGraph) -> None:
+def test_step_size_is_changeable_at_runtime(graph: MakeGraph) -> None:
     g = graph().ready()
     g.set_parameter("time_manager", "step_size", 0.005)
     g.spin_for(0.2)
@@ -166,7 +166,7 @@ def test_the_step_size_can_be_changed_while_time_goes_on(graph: MakeGraph) -> No
 
 
 @pytest.mark.parametrize("multiplier", [1.0, 0.5])
-def test_held_to_a_pace_the_simulation_does_not_run_ahead_of_it(graph: MakeGraph, multiplier: float) -> None:
+def test_paced_simulation_does_not_run_ahead(graph: MakeGraph, multiplier: float) -> None:
     g = graph(multiplier=multiplier).ready()
     began_s, began_wall_s = g.time_s, time.monotonic()
     for _ in range(5):

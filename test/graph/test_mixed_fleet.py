@@ -59,7 +59,7 @@ def test_each_vehicle_has_the_nodes_of_its_kind_and_one_bridge_serves_all(
     copter = ArduPilotClient(mixed, ports.second)
     closing.callback(copter.close)
     auv = AuvClient(closing, ports)
-    at = {name: mixed.hear(PWM_OUTPUT, at=f"/{name}") for name in ("plane", "copter", "auv")}
+    at = {name: mixed.collect_messages(PWM_OUTPUT, at=f"/{name}") for name in ("plane", "copter", "auv")}
     auv.thrusters.send(encode_thrusters(ThrusterCommand(2, 100, 0, 0, 0)))
     mixed.spin_until(lambda: copter.step(1150) and bridge.front_ends["auv_zeromq"].counters["commands"], "the command")
     for _ in range(3):

@@ -47,7 +47,7 @@ NAMES = {
 
 
 @pytest.mark.parametrize("interface", CONTRACTS)
-def test_the_abstract_methods_are_those_of_the_contract(interface: type[Any]) -> None:
+def test_abstract_methods_match_the_contract(interface: type[Any]) -> None:
     assert interface.__abstractmethods__ == CONTRACTS[interface]
     assert NAMES[interface] == interface.DEFAULT_NAME
 
@@ -55,7 +55,7 @@ def test_the_abstract_methods_are_those_of_the_contract(interface: type[Any]) ->
 @pytest.mark.parametrize(
     ("interface", "missing"), [(interface, name) for interface, names in CONTRACTS.items() for name in sorted(names)]
 )
-def test_a_class_that_lacks_a_method_cannot_be_constructed(interface: type[Any], missing: str) -> None:
+def test_class_missing_a_method_cannot_be_instantiated(interface: type[Any], missing: str) -> None:
     filled = {name: lambda self, *_: None for name in CONTRACTS[interface] - {missing}}
     with pytest.raises(TypeError, match=rf"abstract class Incomplete .*'?{missing}'?"):
         type("Incomplete", (interface,), filled)()
@@ -65,7 +65,5 @@ def test_a_class_that_lacks_a_method_cannot_be_constructed(interface: type[Any],
     ("kind", "own"),
     [(ActuatorFrontEnd, {"filenos", "exchange"}), (OffboardFrontEnd, {"serve", "command", "guided_state"})],
 )
-def test_a_front_end_fills_in_its_sockets_and_what_its_kind_does_with_the_vehicles(
-    kind: type[Any], own: set[str]
-) -> None:
+def test_front_end_must_implement_sockets_and_vehicle_handling(kind: type[Any], own: set[str]) -> None:
     assert kind.__abstractmethods__ == {"open", "close", "peer"} | own

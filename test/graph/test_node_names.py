@@ -28,7 +28,7 @@ def parameter_of(graph: Any, node: str, name: str) -> Any:
     return graph.call(f"{node}/get_parameters", GetParameters, names=[name]).values[0]
 
 
-def test_graph_under_rosflights_names_has_them_and_keeps_its_services(graph: Callable[..., Any]) -> None:
+def test_graph_with_rosflight_names_keeps_its_services(graph: Callable[..., Any]) -> None:
     running = graph(names="rosflight").ready()
     assert {node.get_name() for node in running.nodes} >= ROSFLIGHTS | {"rc"}
     assert parameter_of(running, "standalone_dynamics", "mass").double_value == 3.5
@@ -39,7 +39,7 @@ def test_graph_under_rosflights_names_has_them_and_keeps_its_services(graph: Cal
 
 @pytest.mark.parametrize("section", ["/**/dynamics", "dynamics", "/standalone_dynamics"])
 @pytest.mark.parametrize("names", NAMES)
-def test_sections_of_parameter_files_count_under_either_name(
+def test_parameter_file_sections_apply_under_either_name(
     graph: Callable[..., Any], tmp_path: Path, names: str, section: str
 ) -> None:
     file = tmp_path / "mass.yaml"
@@ -48,7 +48,7 @@ def test_sections_of_parameter_files_count_under_either_name(
     assert running.values_of("dynamics")["mass"] == 2.5
 
 
-def test_a_misspelt_name_in_the_short_names_section_is_refused_under_rosflights_names(
+def test_misspelt_parameter_in_short_name_section_is_rejected_with_rosflight_names(
     graph: Callable[..., Any], tmp_path: Path
 ) -> None:
     file = tmp_path / "mass.yaml"
@@ -57,7 +57,7 @@ def test_a_misspelt_name_in_the_short_names_section_is_refused_under_rosflights_
         graph(files=[str(file)], names="rosflight")
 
 
-def test_rosflights_names_are_names_that_parameter_files_may_use() -> None:
+def test_parameter_files_may_use_rosflight_names() -> None:
     # Where a node of this package stands in for one of ROSflight's, ROSflight's files must find it.
     for executable in NODE_CLASSES:
         cls = node_class(executable)
@@ -67,7 +67,7 @@ def test_rosflights_names_are_names_that_parameter_files_may_use() -> None:
 
 @pytest.mark.parametrize("time_mode", ["paced", "gated", "lockstep"])
 @pytest.mark.parametrize("names", NAMES)
-def test_rosflights_own_section_of_the_time_manager_counts_in_every_time_mode(
+def test_rosflight_time_manager_section_applies_in_every_time_mode(
     graph: Callable[..., Any], tmp_path: Path, names: str, time_mode: str
 ) -> None:
     file = tmp_path / "time.yaml"
@@ -78,21 +78,19 @@ def test_rosflights_own_section_of_the_time_manager_counts_in_every_time_mode(
     assert running.values_of("time_manager").get("default_pub_rate_us", 5000.0) == 5000.0
 
 
-def test_a_name_that_no_node_knows_is_refused_in_rosflights_section_too(
-    graph: Callable[..., Any], tmp_path: Path
-) -> None:
+def test_unknown_parameter_in_rosflight_section_is_rejected(graph: Callable[..., Any], tmp_path: Path) -> None:
     file = tmp_path / "time.yaml"
     file.write_text("/standalone_time_manager:\n  ros__parameters: {default_pub_rate_ms: 5.0}\n")
     with pytest.raises(ParameterError, match=r"no parameter 'default_pub_rate_ms'"):
         graph(files=[str(file)], names="rosflight")
 
 
-def test_names_that_there_are_not_are_refused() -> None:
+def test_unknown_naming_scheme_is_rejected() -> None:
     with pytest.raises(ParameterError, match=r"'long' given; allowed: short, rosflight"):
         node_name("dynamics", "standalone_dynamics", "long")
 
 
-def test_service_of_a_node_under_another_name_is_called_by_the_known_one(graph: Callable[..., Any]) -> None:
+def test_service_of_renamed_node_is_found_by_its_known_name(graph: Callable[..., Any]) -> None:
     from rosflight_py_sim.nodes.web_viewer import KNOWN_AS
 
     running = graph(names="rosflight").ready()

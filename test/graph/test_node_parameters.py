@@ -93,7 +93,7 @@ def start(ros_domain: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> I
 
 
 @pytest.mark.parametrize("executable", NODE_CLASSES)
-def test_every_parameter_is_described_with_text_unit_and_range(start: Start, executable: str) -> None:
+def test_every_parameter_descriptor_has_text_unit_and_range(start: Start, executable: str) -> None:
     node = start(executable, **NEEDED.get(executable, {}))
     assert len(node.PARAMETERS) > 0
     for parameter in node.PARAMETERS:
@@ -125,7 +125,7 @@ WRONG: dict[type, Any] = {int: array("d", [0.5]), float: array("d", [float("nan"
 
 
 @pytest.mark.parametrize("executable", LISTS)
-def test_every_list_has_its_type_also_when_it_is_empty_and_keeps_it_when_set(start: Start, executable: str) -> None:
+def test_every_list_keeps_its_type_when_empty_and_when_set(start: Start, executable: str) -> None:
     node = start(executable, **NEEDED.get(executable, {}))
     for parameter in LISTS[executable]:
         expected = LIST_TYPES[parameter.scalar_type]
@@ -144,7 +144,7 @@ def test_every_list_has_its_type_also_when_it_is_empty_and_keeps_it_when_set(sta
 
 
 @pytest.mark.parametrize("executable", LISTS)
-def test_every_list_is_described_with_the_number_and_the_limits_of_its_elements(start: Start, executable: str) -> None:
+def test_every_list_descriptor_gives_element_count_and_limits(start: Start, executable: str) -> None:
     node = start(executable, **NEEDED.get(executable, {}))
     for parameter in LISTS[executable]:
         descriptor = node.describe_parameter(parameter.name)
@@ -158,7 +158,7 @@ def test_every_list_is_described_with_the_number_and_the_limits_of_its_elements(
 
 
 @pytest.mark.parametrize("executable", LISTS)
-def test_refused_list_is_shown_as_it_is_written(start: Start, executable: str) -> None:
+def test_rejected_list_is_quoted_as_written(start: Start, executable: str) -> None:
     node = start(executable, **NEEDED.get(executable, {}))
     for parameter in LISTS[executable]:
         wrong = WRONG[parameter.scalar_type]
@@ -217,7 +217,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_a_bad_value_at_the_start_is_refused_by_name_value_and_what_is_allowed(start: Start, case: str) -> None:
+def test_invalid_value_at_start_is_rejected_with_name_value_and_allowed_values(start: Start, case: str) -> None:
     executable, values, words = BAD[case]
     with pytest.raises(ParameterError) as refusal:
         start(executable, **values)
@@ -232,32 +232,32 @@ def parameter_file(folder: Path, section: str, text: str) -> str:
 
 
 @pytest.mark.parametrize("section", ["dynamics", "/dynamics", "/**/dynamics", "/standalone_dynamics"])
-def test_a_misspelt_name_in_a_section_of_the_node_is_refused(start: Start, tmp_path: Path, section: str) -> None:
+def test_misspelt_name_in_node_section_is_rejected(start: Start, tmp_path: Path, section: str) -> None:
     with pytest.raises(ParameterError, match=r"no parameter 'masss'; did you mean 'mass'"):
         start(DYN, VEHICLE_FILE, parameter_file(tmp_path, section, "masss: 2.0"))
 
 
-def test_an_unknown_name_in_a_section_of_the_node_is_refused(start: Start, tmp_path: Path) -> None:
+def test_unknown_name_in_node_section_is_rejected(start: Start, tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match=r"no parameter 'wingspan'"):
         start(DYN, VEHICLE_FILE, parameter_file(tmp_path, "/**/dynamics", "wingspan: 2.0"))
 
 
-def test_a_near_miss_in_a_wildcard_section_is_refused(start: Start, tmp_path: Path) -> None:
+def test_near_miss_in_wildcard_section_is_rejected(start: Start, tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match=r"no parameter 'gravty'; did you mean 'gravity'"):
         start(DYN, VEHICLE_FILE, parameter_file(tmp_path, "/**", "gravty: 9.0"))
 
 
-def test_what_other_nodes_know_may_stand_in_a_wildcard_section(start: Start, tmp_path: Path) -> None:
+def test_wildcard_section_may_hold_parameters_of_other_nodes(start: Start, tmp_path: Path) -> None:
     assert start(DYN, VEHICLE_FILE, parameter_file(tmp_path, "/**", "gyro_stdev: 0.1")).values["mass"] == 3.5
 
 
-def test_rosflights_section_names_and_whole_numbers_are_taken(start: Start, tmp_path: Path) -> None:
+def test_rosflight_section_names_and_integers_are_accepted(start: Start, tmp_path: Path) -> None:
     node = start(DYN, VEHICLE_FILE, parameter_file(tmp_path, "/standalone_dynamics", "Jxx: 2"))
     assert node.values["Jxx"] == 2.0
     assert isinstance(node.get_parameter("Jxx").value, float)
 
 
-def test_the_nodes_own_section_is_stronger_than_rosflights(start: Start, tmp_path: Path) -> None:
+def test_node_section_takes_precedence_over_rosflight_section(start: Start, tmp_path: Path) -> None:
     path = tmp_path / "both.yaml"
     path.write_text(
         "/standalone_dynamics:\n  ros__parameters: {Jxx: 0.2, Jyy: 0.3}\ndynamics:\n  ros__parameters: {Jxx: 0.4}\n"
@@ -266,7 +266,7 @@ def test_the_nodes_own_section_is_stronger_than_rosflights(start: Start, tmp_pat
     assert [node.values[name] for name in ("mass", "Jxx", "Jyy", "Jzz")] == [1.0, 0.4, 0.3, 0.3]
 
 
-def test_a_later_file_is_stronger_under_whichever_name(start: Start, tmp_path: Path) -> None:
+def test_later_file_takes_precedence_under_either_name(start: Start, tmp_path: Path) -> None:
     rosflights, ours = tmp_path / "rosflights.yaml", tmp_path / "ours.yaml"
     rosflights.write_text("/standalone_dynamics:\n  ros__parameters: {mass: 1.5, Jxx: 0.2, Jyy: 0.3}\n")
     ours.write_text("/**/dynamics:\n  ros__parameters: {Jxx: 0.4}\n")
@@ -298,11 +298,11 @@ REFUSED = {
 }
 
 
-def test_a_refused_change_tells_why_and_changes_nothing(undisturbed_graph: Callable[..., Any]) -> None:
+def test_rejected_change_gives_reason_and_changes_nothing(undisturbed_graph: Callable[..., Any]) -> None:
     g = undisturbed_graph().ready()
     for name, values, words in REFUSED.values():
         before = dict(g.node(name).values)
-        told = g.call(f"{name}/get_parameters", GetParameters, names=list(values)).values
+        current = g.call(f"{name}/get_parameters", GetParameters, names=list(values)).values
         for service, service_type in (
             ("set_parameters", SetParameters),
             ("set_parameters_atomically", SetParametersAtomically),
@@ -313,16 +313,16 @@ def test_a_refused_change_tells_why_and_changes_nothing(undisturbed_graph: Calla
             for word in words:
                 assert word in result.reason, f"{result.reason!r} lacks {word!r}"
         assert g.node(name).values == before
-        assert g.call(f"{name}/get_parameters", GetParameters, names=list(values)).values == told
+        assert g.call(f"{name}/get_parameters", GetParameters, names=list(values)).values == current
 
 
-def test_descriptors_are_told_by_the_service(undisturbed_graph: Callable[..., Any]) -> None:
+def test_describe_parameters_service_returns_descriptors(undisturbed_graph: Callable[..., Any]) -> None:
     answer = undisturbed_graph().call("dynamics/describe_parameters", DescribeParameters, names=["mass", "Jxy"])
     assert answer.descriptors[0].additional_constraints == "number, greater than 0 kg"
     assert answer.descriptors[1].description.endswith("[kg m^2]")
 
 
-def test_of_several_changes_at_once_all_or_none_are_made(graph: Callable[..., Any]) -> None:
+def test_simultaneous_changes_apply_all_or_nothing(graph: Callable[..., Any]) -> None:
     g = graph()
     parameters = sent(mass=4.0, gravity=-1.0)
     answer = g.call("dynamics/set_parameters_atomically", SetParametersAtomically, parameters=parameters)
@@ -341,7 +341,7 @@ def falling() -> SimState:
     return state
 
 
-def test_a_changed_mass_counts_and_the_state_goes_on(graph: Callable[..., Any]) -> None:
+def test_mass_change_takes_effect_and_state_is_preserved(graph: Callable[..., Any]) -> None:
     g = graph().ready()
     g.pause()
     g.set_state(falling())
@@ -359,14 +359,14 @@ def test_a_changed_mass_counts_and_the_state_goes_on(graph: Callable[..., Any]) 
     assert drag[1] == pytest.approx(drag[0] / 2, rel=0.01)
 
 
-def test_changed_sensor_noise_counts_and_the_bias_goes_on(graph: Callable[..., Any]) -> None:
+def test_sensor_noise_change_takes_effect_and_bias_is_preserved(graph: Callable[..., Any]) -> None:
     g = graph().ready()
     g.pause()
     bias = list(g.node("sensors").imu_bias().accel)
     answer = g.call("sensors/set_parameters", SetParameters, parameters=sent(acc_noise_density=0.0))
     assert answer.results[0].successful
     assert list(g.node("sensors").imu_bias().accel) == bias
-    imu = g.hear(IMU)
+    imu = g.collect_messages(IMU)
     g.call("time_manager/toggle_pause")
     g.spin_until(lambda: len(imu) > 20)
     for axis, of_bias in zip("xy", bias, strict=False):

@@ -69,7 +69,7 @@ class AuvClient:
             socket.set_hwm(0)
             socket.subscribe(b"")
 
-    def received(self, socket: zmq.Socket[bytes]) -> Iterator[list[bytes]]:
+    def collected(self, socket: zmq.Socket[bytes]) -> Iterator[list[bytes]]:
         while socket.poll(0):
             yield socket.recv_multipart()
 
@@ -89,7 +89,7 @@ def counters(graph: Any, front_end: str) -> Any:
     return graph.node("bridge").front_ends[front_end].counters
 
 
-def test_three_protocols_show_the_same_truth_at_each_time(
+def test_three_protocols_report_the_same_truth_at_each_time(
     graph: Callable[..., Any], ports: Ports, closing: ExitStack
 ) -> None:
     wind = ("-p", "sim_has_wind:=true", "-p", "steady_state_wind:=[2.0, -3.0, 0.0]")
@@ -99,11 +99,11 @@ def test_three_protocols_show_the_same_truth_at_each_time(
     program = Program("127.0.0.1", ("127.0.0.1", ports.uthere_in), ports.uthere_out)
     closing.callback(program.close)
     auv = AuvClient(closing, ports)
-    truths: list[SimState] = flown.hear(TRUTH_STATE)
+    truths: list[SimState] = flown.collect_messages(TRUTH_STATE)
     program.send("data_request(variable=all, interval=0.02)")
     flown.spin_until(lambda: counters(flown, "uthere")["packets"], "the data request")
     # Telemetry is lost until ZeroMQ's subscription is established.
-    flown.spin_until(lambda: [*auv.received(auv.telemetry)] or not copter.step(1700), "telemetry")
+    flown.spin_until(lambda: [*auv.collected(auv.telemetry)] or not copter.step(1700), "telemetry")
 
     replies = {}
     for _ in range(400):
@@ -116,7 +116,7 @@ def test_three_protocols_show_the_same_truth_at_each_time(
     assert replies == {time: truth[time] for time in replies}
 
     # ZeroMQ telemetry has no time: single precision, one message per step.
-    shown = [where for _, where in (decode_telemetry(one) for one in auv.received(auv.telemetry))]
+    shown = [where for _, where in (decode_telemetry(one) for one in auv.collected(auv.telemetry))]
     last = [truth[time] for time in sorted(truth)][-len(shown) :]
     assert len(shown) >= len(replies)
     assert [(one.y, one.x, -one.z) for one in shown] == [tuple(np.float32(axis) for axis in one) for one in last]
@@ -137,7 +137,7 @@ def test_three_protocols_show_the_same_truth_at_each_time(
         assert FOOT * one["altitude"] == pytest.approx(-truth[time][2], abs=1e-6)
 
 
-def test_commands_of_observers_are_refused_and_counted(
+def test_commands_from_observers_are_rejected_and_counted(
     graph: Callable[..., Any], ports: Ports, closing: ExitStack
 ) -> None:
     flown = graph(
@@ -151,7 +151,7 @@ def test_commands_of_observers_are_refused_and_counted(
     program = Program("127.0.0.1", ("127.0.0.1", ports.uthere_in), ports.uthere_out)
     closing.callback(program.close)
     auv = AuvClient(closing, ports)
-    pulses: list[PwmOutput] = flown.hear(PWM_OUTPUT)
+    pulses: list[PwmOutput] = flown.collect_messages(PWM_OUTPUT)
 
     program.send("fly_engage(plane=12345)")
     auv.thrusters.send(encode_thrusters(ThrusterCommand(0, 100, 100, 100, 100)))
@@ -172,7 +172,7 @@ def test_commands_of_observers_are_refused_and_counted(
     assert {one.key: one.value for one in status["bridge: auv_zeromq"].values}["refused_commands"] == "1"
 
 
-def test_ardupilot_that_observes_gets_no_reply(graph: Callable[..., Any], ports: Ports, closing: ExitStack) -> None:
+def test_ardupilot_as_observer_gets_no_reply(graph: Callable[..., Any], ports: Ports, closing: ExitStack) -> None:
     flown = graph(*ports.arguments, observers=["ardupilot"])
     copter = ArduPilotClient(flown, ports.ardupilot)
     closing.callback(copter.close)
@@ -183,10 +183,10 @@ def test_ardupilot_that_observes_gets_no_reply(graph: Callable[..., Any], ports:
     assert copter.received() is None
 
 
-def test_flight_is_the_same_with_observers(graph: Callable[..., Any], ports: Ports, closing: ExitStack) -> None:
+def test_observers_do_not_change_the_flight(graph: Callable[..., Any], ports: Ports, closing: ExitStack) -> None:
     def flight(*observers: str) -> list[SimState]:
         flown = graph(*ports.arguments, observers=observers)
-        truths: list[SimState] = flown.hear(TRUTH_STATE)
+        truths: list[SimState] = flown.collect_messages(TRUTH_STATE)
         flown.spin_until(lambda: flown.time_s > 2.0, "two seconds")
         flown.close()
         return truths[100:600]
@@ -197,7 +197,7 @@ def test_flight_is_the_same_with_observers(graph: Callable[..., Any], ports: Por
     ]
 
 
-def test_cameras_of_a_vehicle_that_ardupilot_flies_are_served(
+def test_camera_images_are_served_for_a_vehicle_flown_by_ardupilot(
     graph: Callable[..., Any], ports: Ports, closing: ExitStack
 ) -> None:
     member = Member(vehicle("bluerov2").carrying(CAMERA, True))
@@ -215,7 +215,7 @@ def test_cameras_of_a_vehicle_that_ardupilot_flies_are_served(
 
     def pictured() -> bool:
         sub.step(1500)
-        images.extend(auv.received(auv.images))
+        images.extend(auv.collected(auv.images))
         return bool(images)
 
     flown.spin_until(pictured, "a picture")
@@ -225,7 +225,7 @@ def test_cameras_of_a_vehicle_that_ardupilot_flies_are_served(
     assert pictures.bottom.startswith(b"\xff\xd8")
 
 
-def test_telemetry_runs_while_uthere_flies(graph: Callable[..., Any], ports: Ports, closing: ExitStack) -> None:
+def test_telemetry_is_sent_while_uthere_flies(graph: Callable[..., Any], ports: Ports, closing: ExitStack) -> None:
     flown = graph(
         *ports.arguments,
         *("-p", "uthere.reply_errors:=true"),
@@ -239,7 +239,7 @@ def test_telemetry_runs_while_uthere_flies(graph: Callable[..., Any], ports: Por
     shown: list[Any] = []
 
     def telemetry() -> bool:
-        shown.extend(decode_telemetry(one)[1] for one in auv.received(auv.telemetry))
+        shown.extend(decode_telemetry(one)[1] for one in auv.collected(auv.telemetry))
         return len(shown) > 100
 
     flown.spin_until(telemetry, "telemetry")
@@ -251,7 +251,7 @@ def test_telemetry_runs_while_uthere_flies(graph: Callable[..., Any], ports: Por
     assert flown.node("bridge").front_ends["uthere"].observed == {}
 
 
-def test_each_vehicle_has_the_commander_that_the_parameter_names(
+def test_each_vehicle_is_commanded_by_the_configured_front_end(
     graph: Callable[..., Any], ports: Ports, closing: ExitStack
 ) -> None:
     members = fleet(vehicle("multirotor"), count=2, spacing=None, seed=0)
@@ -268,7 +268,7 @@ def test_each_vehicle_has_the_commander_that_the_parameter_names(
     assert flown.node("bridge").front_ends["auv_zeromq"].observed == {0: "ardupilot"}
     auv.thrusters.send(encode_thrusters(ThrusterCommand(1, 40, 40, 40, 40)))
     flown.spin_until(lambda: copter.step(1150) and counters(flown, "auv_zeromq")["commands"], "the command")
-    second: list[PwmOutput] = flown.hear(PWM_OUTPUT, at="/multirotor_2")
+    second: list[PwmOutput] = flown.collect_messages(PWM_OUTPUT, at="/multirotor_2")
     flown.spin_until(lambda: copter.step(1150) and second, "pulses of the second vehicle")
     assert set(second[-1].values) >= {1700}
 
@@ -306,7 +306,7 @@ def test_each_vehicle_has_the_commander_that_the_parameter_names(
         ),
     ],
 )
-def test_contradictory_front_ends_are_refused(
+def test_conflicting_front_ends_are_rejected(
     graph: Callable[..., Any], arguments: tuple[str, ...], options: dict[str, Any], text: str
 ) -> None:
     with pytest.raises(ParameterError) as error:

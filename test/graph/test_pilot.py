@@ -10,7 +10,7 @@ from rosflight_msgs.msg import SimState
 from rosflight_py_sim.nodes.pilot import Pilot
 
 
-def test_switch_that_nobody_offers_is_named(graph: Callable[..., Any]) -> None:
+def test_unavailable_switch_service_is_named(graph: Callable[..., Any]) -> None:
     made = graph("-r", "rc:toggle_arm:=another_name")
     pilot = made.join(Pilot)
     made.spin_until(lambda: pilot.failure, "giving up")
@@ -18,16 +18,16 @@ def test_switch_that_nobody_offers_is_named(graph: Callable[..., Any]) -> None:
     assert not pilot.done
 
 
-def test_calibration_that_a_movement_spoils_is_called_again(graph: Callable[..., Any]) -> None:
+def test_calibration_spoiled_by_motion_is_retried(graph: Callable[..., Any]) -> None:
     made = graph().ready()
     pilot = made.join(Pilot)
-    said = set()
+    activities = set()
     made.spin_until(lambda: pilot.activity == "calibrating the IMU", "the calibration")
     made.spin_for(0.5)
     lifted = SimState()
     lifted.pose.position.z, lifted.pose.orientation.w = -0.3, 1.0
     made.set_state(lifted)
-    made.spin_until(lambda: said.add(pilot.activity) or pilot.done or pilot.failure, "handing over")
+    made.spin_until(lambda: activities.add(pilot.activity) or pilot.done or pilot.failure, "handing over")
     assert pilot.done, pilot.failure
-    assert "calibrating the IMU, attempt 2" in said
-    assert "calibrating the IMU, attempt 3" not in said
+    assert "calibrating the IMU, attempt 2" in activities
+    assert "calibrating the IMU, attempt 3" not in activities

@@ -22,7 +22,7 @@ Run = Callable[..., "subprocess.CompletedProcess[str]"]
 @pytest.mark.timeout(400)
 @pytest.mark.parametrize("watch", ["guest", "member", "recorder"])
 @pytest.mark.parametrize("vehicle", RECORDED["missions"])
-def test_mission_is_the_recorded_one(command_line: Run, tmp_path: Path, vehicle: str, watch: str) -> None:
+def test_mission_matches_recording(command_line: Run, tmp_path: Path, vehicle: str, watch: str) -> None:
     recorded = RECORDED["missions"][vehicle]
     # Who looks on changes nothing.
     looking = ["--watch", "member", "--record", str(tmp_path / "r.mcap")] if watch == "recorder" else ["--watch", watch]

@@ -61,7 +61,7 @@ def stamps(path: Path, topic: str) -> list[int]:
     return sorted(set(recorded(path).topics[topic].log_ns.tolist()))
 
 
-def test_every_step_of_a_run_at_full_speed_is_there(graph: Make, tmp_path: Path) -> None:
+def test_every_step_of_a_full_speed_run_is_recorded(graph: Make, tmp_path: Path) -> None:
     path = tmp_path / "run.mcap"
     one = graph(record=str(path))
     one.ready().spin_for(3.0)
@@ -79,7 +79,7 @@ def test_every_step_of_a_run_at_full_speed_is_there(graph: Make, tmp_path: Path)
     assert truth == [number * STEP_NS for number in range(len(truth))] and len(truth) >= len(clock)
 
 
-def test_each_vehicle_of_a_fleet_is_recorded_in_its_namespace(graph: Make, tmp_path: Path) -> None:
+def test_each_fleet_vehicle_is_recorded_under_its_namespace(graph: Make, tmp_path: Path) -> None:
     path = tmp_path / "fleet.mcap"
     members = fleet(vehicle("multirotor"), count=2, seed=0)
     one = graph(record=str(path), vehicles=members, namespace="team")
@@ -94,11 +94,11 @@ def test_each_vehicle_of_a_fleet_is_recorded_in_its_namespace(graph: Make, tmp_p
 
 
 @pytest.mark.parametrize("raw", [True, False])
-def test_pictures_are_recorded_compressed_and_raw_if_that_is_wanted(graph: Make, tmp_path: Path, raw: bool) -> None:
+def test_images_are_recorded_compressed_and_optionally_raw(graph: Make, tmp_path: Path, raw: bool) -> None:
     path = tmp_path / "dive.mcap"
     setting = ["--ros-args", "-p", f"record.raw_images:={str(raw).lower()}"]
     one = graph(*setting, record=str(path), vehicle_name="auv", flight_controller="auv_autopilot")
-    pictures = one.hear("camera/front/image_raw/compressed", CompressedImage)
+    pictures = one.collect_messages("camera/front/image_raw/compressed", CompressedImage)
     one.spin_until(lambda: len(pictures) >= 30)
     one.close()
     counts = {topic: len(one.messages) for topic, one in recorded(path).topics.items()}
@@ -107,28 +107,30 @@ def test_pictures_are_recorded_compressed_and_raw_if_that_is_wanted(graph: Make,
         assert (counts.get(camera, 0) >= 3) == raw
 
 
-def test_what_was_heard_is_what_was_recorded_to_the_byte(graph: Make, tmp_path: Path) -> None:
+def test_recorded_messages_are_identical_to_received_ones(graph: Make, tmp_path: Path) -> None:
     path = tmp_path / "run.mcap"
     one = graph(record=str(path), multiplier=1.0)
-    heard: dict[str, list[bytes]] = {TRUTH: [], f"/{STATUS.name}": [], f"/{GNSS_FIX.name}": []}
-    types = {topic: type(None) for topic in heard}
+    received: dict[str, list[bytes]] = {TRUTH: [], f"/{STATUS.name}": [], f"/{GNSS_FIX.name}": []}
+    types = {topic: type(None) for topic in received}
     one.ready()
-    for topic in heard:
+    for topic in received:
         name = dict(one.tester.get_topic_names_and_types())[topic][0]
         types[topic] = name
         module = __import__(f"{name.split('/')[0]}.msg", fromlist=["*"])
-        one.tester.create_subscription(getattr(module, name.split("/")[2]), topic, heard[topic].append, DEEP, raw=True)
+        one.tester.create_subscription(
+            getattr(module, name.split("/")[2]), topic, received[topic].append, DEEP, raw=True
+        )
     one.spin_for(1.5)
     one.close()
     topics = recorded(path).topics
-    for topic, messages in heard.items():
+    for topic, messages in received.items():
         assert len(messages) >= 10
         whole = topics[topic].messages
         first = whole.index(messages[0])
         assert whole[first : first + len(messages)] == messages, topic
 
 
-def test_what_others_say_is_recorded_also_on_topics_of_the_simulation(graph: Make, tmp_path: Path) -> None:
+def test_messages_from_foreign_publishers_on_simulation_topics_are_recorded(graph: Make, tmp_path: Path) -> None:
     path = tmp_path / "run.mcap"
     one = graph(record=str(path), multiplier=1.0)
     one.ready()
@@ -148,15 +150,15 @@ def test_what_others_say_is_recorded_also_on_topics_of_the_simulation(graph: Mak
     one.spin_for(0.5)
     one.close()
     topics = recorded(path).topics
-    said = [deserialize_message(body, String).data for body in topics["/notes"].messages]
-    assert said == ["early", "late"]
+    reported = [deserialize_message(body, String).data for body in topics["/notes"].messages]
+    assert reported == ["early", "late"]
     truth = [deserialize_message(body, SimState) for body in topics[TRUTH].messages]
     assert [message.header.frame_id for message in truth].count("elsewhere") == 1
     own = {time_ns_of(m.header.stamp) for m in truth if m.header.frame_id != "elsewhere"}
     assert sorted(own) == [number * STEP_NS for number in range(len(own))]
 
 
-def test_a_publisher_that_offers_less_than_the_first_one_is_recorded(graph: Make, tmp_path: Path) -> None:
+def test_publisher_with_weaker_qos_than_the_first_is_recorded(graph: Make, tmp_path: Path) -> None:
     path = tmp_path / "run.mcap"
     one = graph(record=str(path))
     one.tester.create_publisher(String, "note", LATCHED).publish(String(data="latched"))
@@ -171,7 +173,7 @@ def test_a_publisher_that_offers_less_than_the_first_one_is_recorded(graph: Make
     assert notes == ["latched", "volatile"]
 
 
-def test_readers_of_other_makers_decode_every_topic_to_the_same_values(graph: Make, tmp_path: Path) -> None:
+def test_third_party_readers_decode_every_topic_to_same_values(graph: Make, tmp_path: Path) -> None:
     path = tmp_path / "run.mcap"
     one = graph(record=str(path))
     one.ready().idle(0.5)
@@ -219,7 +221,7 @@ def flat(value: Any) -> Any:
     return str(value) if isinstance(value, float) else value
 
 
-def test_a_file_that_is_there_is_refused_and_left_alone(graph: Make, tmp_path: Path) -> None:
+def test_existing_file_is_rejected_and_left_untouched(graph: Make, tmp_path: Path) -> None:
     path = tmp_path / "old.mcap"
     path.write_text("old")
     with pytest.raises(ParameterError, match=f"parameter 'record.file': the file '{path}' already exists"):
@@ -227,7 +229,7 @@ def test_a_file_that_is_there_is_refused_and_left_alone(graph: Make, tmp_path: P
     assert path.read_text() == "old"
 
 
-def test_the_command_flies_on_when_the_disk_is_full_says_so_once_and_fails(
+def test_flight_continues_on_full_disk_with_one_error_and_nonzero_exit(
     command_line: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
 ) -> None:
     limited = (
@@ -247,7 +249,7 @@ def test_the_command_flies_on_when_the_disk_is_full_says_so_once_and_fails(
     assert len(kept.topics[TRUTH].messages) > 100
 
 
-def test_the_command_refuses_a_place_that_cannot_be_written_in_one_line(
+def test_unwritable_path_is_rejected_in_one_line(
     command_line: Callable[..., subprocess.CompletedProcess[str]],
 ) -> None:
     result = command_line("-m", "rosflight_py_sim", "sim", "--record", "/proc/run.mcap", "--duration", "1")
@@ -256,7 +258,7 @@ def test_the_command_refuses_a_place_that_cannot_be_written_in_one_line(
     assert len(result.stderr.splitlines()) == 1
 
 
-def test_report_of_a_recorded_flight_prints_the_table_of_the_flight(
+def test_report_from_recording_prints_the_same_table_as_the_flight(
     command_line: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
 ) -> None:
     result = command_line("-m", "rosflight_py_sim", "fly", "--record", "flight.mcap")

@@ -179,9 +179,7 @@ def site(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_registered_vehicle_flies_its_registered_mission_by_a_registered_front_end_in_a_registered_world_and_wind(
-    command_line: Run, site: Path
-) -> None:
+def test_registered_vehicle_mission_front_end_world_and_wind_work_together(command_line: Run, site: Path) -> None:
     words = ("fly", "--vehicle", "kite", "--world", "hall", "--calm", "--real-time-multiplier", "4")
     wind = ("--ros-args", "-p", "sim_has_wind:=true", "-p", "wind_models:=[draught]", "-p", "draught_speed:=2")
     path = f"{PROJECT}:{site}"
@@ -192,7 +190,7 @@ def test_registered_vehicle_flies_its_registered_mission_by_a_registered_front_e
     assert "kite: mission patience" in report.stdout
 
 
-def test_registered_mission_is_judged_from_the_recording_of_a_recorder_in_a_process_of_its_own(
+def test_registered_mission_is_evaluated_from_recording_of_separate_recorder_process(
     command_line: Run, site: Path, tmp_path: Path
 ) -> None:
     path = f"{PROJECT}:{site}"
@@ -221,7 +219,7 @@ def test_registered_mission_is_judged_from_the_recording_of_a_recorder_in_a_proc
     assert said == [f"line {number}" for number in range(100)] + [f"  {second}.0 s  wait" for second in range(3)]
 
 
-def test_registered_things_are_listed_beside_the_packages_own(command_line: Run, site: Path) -> None:
+def test_registered_entries_are_listed_with_built_in_ones(command_line: Run, site: Path) -> None:
     listed = command_line("-m", "rosflight_py_sim", "vehicles", PYTHONPATH=f"{PROJECT}:{site}")
     assert "kite: kite that climbs" in listed.stdout and "multirotor: " in listed.stdout
     usage = command_line("-m", "rosflight_py_sim", "sim", "--help", PYTHONPATH=f"{PROJECT}:{site}").stdout
@@ -247,9 +245,7 @@ def test_registered_things_are_listed_beside_the_packages_own(command_line: Run,
         ("front_end:Metronome", "task:Patience", "allowed: classes derived from FrontEndInterface"),
     ],
 )
-def test_what_cannot_be_taken_is_refused_with_its_entry_point(
-    command_line: Run, site: Path, old: str, new: str, text: str
-) -> None:
+def test_invalid_entry_point_is_rejected_by_name(command_line: Run, site: Path, old: str, new: str, text: str) -> None:
     file = site / "kites-1.0.dist-info" / "entry_points.txt"
     assert old in ENTRY_POINTS
     file.write_text(ENTRY_POINTS.replace(old, new))

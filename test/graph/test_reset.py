@@ -39,7 +39,7 @@ def in_flight() -> SimState:
         pytest.param("fixedwing", "jsbsim", marks=NEEDS_JSBSIM),
     ],
 )
-def test_vehicle_in_flight_is_back_at_its_start_and_stays_there(graph: MakeGraph, name: str, dynamics: str) -> None:
+def test_vehicle_reset_in_flight_returns_to_start_and_stays_there(graph: MakeGraph, name: str, dynamics: str) -> None:
     g = graph(vehicle_name=name, dynamics=dynamics)
     g.spin_for(0.2)
     g.pause()
@@ -77,9 +77,9 @@ class FailingForces(MultirotorForcesAndMoments):
         return wrench
 
 
-def test_reset_ends_a_fault(graph: MakeGraph) -> None:
+def test_reset_clears_a_fault(graph: MakeGraph) -> None:
     g = graph(classes={"multirotor_forces_and_moments": FailingForces})
-    faults = g.hear(FAULT, qos=LATCHED)
+    faults = g.collect_messages(FAULT, qos=LATCHED)
     g.spin_for(0.1)
     forces = g.node("forces_and_moments")
     forces.force = math.nan

@@ -46,7 +46,7 @@ def classes(node: Any) -> set[str]:
     return set().union(*map(classes, node)) if isinstance(node, list) and node else set()
 
 
-def test_configuration_names_plug_ins_that_there_are_and_the_frames_of_rep_105() -> None:
+def test_configuration_uses_existing_plugins_and_rep_105_frames() -> None:
     config = own()
     assert {name for name in classes(config) if name.startswith("rviz_default_plugins/")} <= {
         f"rviz_default_plugins/{name}" for name in PLUGINS
@@ -58,11 +58,11 @@ def test_configuration_names_plug_ins_that_there_are_and_the_frames_of_rep_105()
     assert len(set(names)) == len(names)
 
 
-def test_every_display_hears_a_topic_of_its_type_and_durability(graph: MakeGraph) -> None:
+def test_every_display_matches_topic_type_and_durability(graph: MakeGraph) -> None:
     member = Member(vehicle("multirotor").carrying("camera", True))
     sim = graph("-p", "image_width:=32", "-p", "image_height:=24", vehicles=[member], executables=["visualizer"])
     published = dict(sim.tester.get_topic_names_and_types())
-    heard = 0
+    checked = 0
     for display in displays(own()):
         if "Topic" not in display:
             continue
@@ -74,11 +74,11 @@ def test_every_display_hears_a_topic_of_its_type_and_durability(graph: MakeGraph
             if topic["Durability Policy"] == "Transient Local":
                 assert end.qos_profile.durability == DurabilityPolicy.TRANSIENT_LOCAL
             assert end.qos_profile.reliability == ReliabilityPolicy.RELIABLE
-        heard += 1
-    assert heard == 6
+        checked += 1
+    assert checked == 6
 
 
-def test_configuration_is_fitted_to_namespaces_and_cameras() -> None:
+def test_configuration_is_adapted_to_namespaces_and_cameras() -> None:
     assert config_file("", "", has_cameras=False) == CONFIG
     file = config_file("/lake", "auv_1", has_cameras=True)
     try:
@@ -95,7 +95,7 @@ def test_configuration_is_fitted_to_namespaces_and_cameras() -> None:
     assert set(frames) == {"All Enabled", "map", "lake/auv_1/base_link"}
 
 
-def test_topics_of_a_fitted_configuration_are_those_of_the_fleet(graph: MakeGraph) -> None:
+def test_adapted_configuration_uses_the_fleet_topics(graph: MakeGraph) -> None:
     members = fleet(vehicle("multirotor"), count=2, seed=1)
     sim = graph(vehicles=members, namespace="sky", executables=["visualizer"])
     assert any(isinstance(node, SimulationNode) for node in sim.nodes)
@@ -110,7 +110,7 @@ def test_topics_of_a_fitted_configuration_are_those_of_the_fleet(graph: MakeGrap
     assert shown <= published
 
 
-def test_rviz_that_is_not_there_is_told_in_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_rviz_is_reported_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AMENT_PREFIX_PATH", "/nowhere")
     with pytest.raises(ParameterError, match="'rviz': 'true' given, but rviz2 is not installed") as caught:
         require_rviz()

@@ -97,8 +97,8 @@ def started(graph: Callable[..., Any], name: str, ports: Ports, *arguments: str)
 
 
 def newest(graph: Any, name: str) -> Callable[[], SimState]:
-    heard: list[SimState] = graph.hear(TRUTH_STATE, at=f"/{name}")
-    return lambda: heard[-1]
+    received: list[SimState] = graph.collect_messages(TRUTH_STATE, at=f"/{name}")
+    return lambda: received[-1]
 
 
 def test_each_vehicle_of_the_harbour_is_flown_by_its_own_program(graph: Callable[..., Any], closing: ExitStack) -> None:
@@ -131,7 +131,7 @@ def test_each_vehicle_of_the_harbour_is_flown_by_its_own_program(graph: Callable
     seen = [one for one in program.replies() if isinstance(one, Data)]
     assert {one.plane for one in seen} == {12345}
     assert seen[-1].values["heading"] == pytest.approx(270.0, abs=5.0)
-    shown = dict(decode_telemetry(one) for one in diver.received(diver.telemetry))
+    shown = dict(decode_telemetry(one) for one in diver.collected(diver.telemetry))
     assert set(shown) == {0, 1, 2}
     assert shown[0].y == pytest.approx(auv().pose.position.x, abs=0.1)
 

@@ -21,10 +21,10 @@ from rosflight_py_sim.stamps import time_ns_of
 MakeGraph = Callable[..., Any]
 
 
-def test_time_stands_still_in_a_pause_and_goes_on_after_it(graph: MakeGraph) -> None:
+def test_time_stops_while_paused_and_resumes_afterwards(graph: MakeGraph) -> None:
     g = graph().ready()
     g.pause()
-    clock = g.hear(CLOCK)
+    clock = g.collect_messages(CLOCK)
     time_s = g.time_s
     g.idle(0.6)
     assert not clock
@@ -35,10 +35,10 @@ def test_time_stands_still_in_a_pause_and_goes_on_after_it(graph: MakeGraph) -> 
     g.spin_for(0.1)
 
 
-def test_one_step_moves_time_on_by_the_step_size(graph: MakeGraph) -> None:
+def test_one_step_advances_time_by_step_size(graph: MakeGraph) -> None:
     g = graph().ready()
     g.pause()
-    clock = g.hear(CLOCK)
+    clock = g.collect_messages(CLOCK)
     before = g.time_ns
     answer = g.call("time_manager/step")
     assert answer.success
@@ -49,11 +49,11 @@ def test_one_step_moves_time_on_by_the_step_size(graph: MakeGraph) -> None:
     assert g.time_ns == before + 2_500_000
 
 
-def test_step_count_steps_are_taken_and_no_more(graph: MakeGraph) -> None:
+def test_exactly_step_count_steps_are_taken(graph: MakeGraph) -> None:
     g = graph().ready()
     g.pause()
     g.set_parameter("time_manager", "step_count", 40)
-    clock = g.hear(CLOCK)
+    clock = g.collect_messages(CLOCK)
     before = g.time_ns
     for turn in (1, 2):
         assert g.call("time_manager/step").message.startswith("advanced 40 steps, to ")
@@ -64,15 +64,15 @@ def test_step_count_steps_are_taken_and_no_more(graph: MakeGraph) -> None:
         assert time_ns_of(clock[-1].clock) == before + turn * 100_000_000 - 2_500_000
 
 
-def test_steps_are_refused_while_the_simulation_runs(graph: MakeGraph) -> None:
+def test_steps_are_rejected_while_simulation_runs(graph: MakeGraph) -> None:
     answer = graph().ready().call("time_manager/step")
     assert not answer.success
     assert "pause it with time_manager/toggle_pause" in answer.message
 
 
-def test_arm_and_override_switches_move_their_channels(graph: MakeGraph) -> None:
+def test_arm_and_override_services_switch_their_channels(graph: MakeGraph) -> None:
     g = graph().ready()
-    rc = g.hear(RC)
+    rc = g.collect_messages(RC)
     g.spin_until(lambda: rc)
     assert list(rc[-1].values) == [1500, 1500, 1000, 1500, 1000, 2000, 2000, 1500]
     for service, channel, name, pulses in (
@@ -83,12 +83,12 @@ def test_arm_and_override_switches_move_their_channels(graph: MakeGraph) -> None
             answer = g.call(service)
             assert answer.success
             assert answer.message == f"{name} switch {word}"
-            heard = len(rc)
-            g.spin_until(lambda heard=heard: len(rc) > heard + 1)
+            count_before = len(rc)
+            g.spin_until(lambda count_before=count_before: len(rc) > count_before + 1)
             assert rc[-1].values[channel] == pulse
 
 
-def test_arming_needs_a_calibrated_imu_and_the_override_switch(graph: MakeGraph) -> None:
+def test_arming_requires_calibrated_imu_and_override_switch(graph: MakeGraph) -> None:
     g = graph().ready()
     assert g.status.error_code & 0x20
     g.call("toggle_arm")
@@ -118,7 +118,7 @@ def state(height_m: float = 50.0, **quaternion: float) -> SimState:
     return message
 
 
-def test_the_state_is_what_was_set(graph: MakeGraph) -> None:
+def test_truth_equals_the_state_that_was_set(graph: MakeGraph) -> None:
     g = graph().ready()
     g.pause()
     time_s = g.time_s
@@ -136,7 +136,7 @@ def test_the_state_is_what_was_set(graph: MakeGraph) -> None:
     assert g.truth.pose.position.y == pytest.approx(2.0 * 0.0025, rel=0.01)
 
 
-def test_a_quaternion_off_by_less_than_a_per_cent_is_normalised(graph: MakeGraph) -> None:
+def test_quaternion_within_one_percent_of_unit_length_is_normalised(graph: MakeGraph) -> None:
     g = graph().ready()
     g.pause()
     g.set_state(state(w=0.6 * 1.005, y=0.8 * 1.005))
@@ -158,7 +158,7 @@ def bad_states() -> dict[str, tuple[SimState, str]]:
     return {**found, "nan velocity": (velocity, "velocity"), "infinite body rate": (rate, "body rate")}
 
 
-def test_bad_states_are_refused_with_the_reason_and_change_nothing(graph: MakeGraph) -> None:
+def test_invalid_states_are_rejected_with_reason_and_change_nothing(graph: MakeGraph) -> None:
     g = graph().ready()
     g.pause()
     before = list(g.node("dynamics").body.truth)
@@ -169,17 +169,17 @@ def test_bad_states_are_refused_with_the_reason_and_change_nothing(graph: MakeGr
         assert list(g.node("dynamics").body.truth) == before, name
 
 
-def test_firmware_parameters_are_read_set_and_refused(graph: MakeGraph) -> None:
+def test_firmware_parameters_can_be_read_set_and_rejected(graph: MakeGraph) -> None:
     g = graph().ready()
-    changed = g.hear(PARAMS_CHANGED)
-    unsaved = g.hear("status/unsaved_params", Bool, LATCHED)
+    changed = g.collect_messages(PARAMS_CHANGED)
+    unsaved = g.collect_messages("status/unsaved_params", Bool, LATCHED)
     assert g.call("param_get", ParamGet, name="RC_MAX_ROLL").exists
     assert not g.call("param_get", ParamGet, name="RC_MAX_ROL").exists
     assert not g.call("param_set", ParamSet, name="RC_MAX_ROL", value=1.0).exists
     g.set_firmware(RC_MAX_ROLL=0.5)
     assert g.firmware("RC_MAX_ROLL") == 0.5
     g.spin_until(lambda: changed and unsaved and unsaved[-1].data)
-    log = g.hear("/rosout", Log, QoSProfile(depth=100))
+    log = g.collect_messages("/rosout", Log, QoSProfile(depth=100))
     g.spin_until(lambda: g.tester.count_publishers("/rosout") > 1)
     for name, value, allowed in (
         ("RC_MAX_ROLL", -3000.0, "a number from 0 to 3.14159"),
@@ -198,7 +198,7 @@ def test_firmware_parameters_are_read_set_and_refused(graph: MakeGraph) -> None:
     assert g.call("all_params_received").success
 
 
-def test_firmware_parameters_go_to_a_file_and_come_back(graph: MakeGraph, tmp_path: Path) -> None:
+def test_firmware_parameters_round_trip_through_a_file(graph: MakeGraph, tmp_path: Path) -> None:
     g = graph().ready()
     file = str(tmp_path / "firmware.yaml")
     g.set_firmware(PID_ROLL_RATE_P=1.25)
@@ -206,7 +206,7 @@ def test_firmware_parameters_go_to_a_file_and_come_back(graph: MakeGraph, tmp_pa
     g.set_firmware(PID_ROLL_RATE_P=0.5)
     assert g.call("param_load_from_file", ParamFile, filename=file).success
     assert g.firmware("PID_ROLL_RATE_P") == 1.25
-    log = g.hear("/rosout", Log, QoSProfile(depth=100))
+    log = g.collect_messages("/rosout", Log, QoSProfile(depth=100))
     g.spin_until(lambda: g.tester.count_publishers("/rosout") > 1)
     bad = tmp_path / "bad.yaml"
     bad.write_text("- {name: PID_ROLL_RATE_P, type: 9, value: 0.75}\n- {name: NO_SUCH, type: 9, value: 1.0}\n")
@@ -219,7 +219,7 @@ def test_firmware_parameters_go_to_a_file_and_come_back(graph: MakeGraph, tmp_pa
         assert not g.call("param_save_to_file", ParamFile, filename=name).success
 
 
-def test_written_parameters_outlive_the_node(graph: MakeGraph, tmp_path: Path) -> None:
+def test_saved_parameters_survive_node_restart(graph: MakeGraph, tmp_path: Path) -> None:
     storage = tmp_path / "board.yaml"
     g = graph("-p", f"param_storage_file:={storage}").ready()
     g.set_firmware(RC_MAX_ROLL=0.25)
@@ -231,14 +231,14 @@ def test_written_parameters_outlive_the_node(graph: MakeGraph, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("service", ["sil_board/run", "rosflight_sil/take_sim_step"])
-def test_without_its_timer_the_firmware_runs_once_a_call(graph: MakeGraph, service: str) -> None:
+def test_firmware_without_timer_runs_once_per_call(graph: MakeGraph, service: str) -> None:
     g = graph().ready()
     refusal = g.call(service)
     assert not refusal.success
     assert "use_timer" in refusal.message
     g.set_parameter("sil_board", "use_timer", False)
     g.idle(0.1)
-    pwm = g.hear(PWM_OUTPUT)
+    pwm = g.collect_messages(PWM_OUTPUT)
     before = g.time_ns
     for step in range(1, 6):
         answer = g.call(service)
@@ -251,9 +251,9 @@ def test_without_its_timer_the_firmware_runs_once_a_call(graph: MakeGraph, servi
     g.spin_for(0.1)
 
 
-def test_the_autopilot_starts_once(graph: MakeGraph) -> None:
+def test_autopilot_starts_only_once(graph: MakeGraph) -> None:
     g = graph(executables=["autopilot"])
-    phases = g.hear("autopilot/phase", String, LATCHED)
+    phases = g.collect_messages("autopilot/phase", String, LATCHED)
     g.arm()
     g.call("toggle_override")
     g.spin_until(lambda: g.status.offboard, "offboard")

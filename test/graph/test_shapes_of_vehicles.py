@@ -41,7 +41,7 @@ EXPECTED = {member.namespace: outline(appearance_of(member.vehicle)) for member 
 
 def test_visualizer_draws_each_vehicle_with_its_own_parts(graph: Make) -> None:
     sim = graph(vehicles=MEMBERS, executables=["visualizer"])
-    meshes: list[Marker] = sim.hear("/rviz/mesh", Marker, DEEP)
+    meshes: list[Marker] = sim.collect_messages("/rviz/mesh", Marker, DEEP)
     parts = {member.namespace: len(appearance_of(member.vehicle).parts) for member in MEMBERS}
     sim.spin_until(lambda: len({(one.ns, one.id) for one in meshes}) == sum(parts.values()), "all parts")
     assert Counter(ns for ns, _ in {(one.ns, one.id) for one in meshes}) == parts

@@ -31,7 +31,7 @@ def tables() -> list[tuple[str, Parameter]]:
     return [(executable, one) for executable in NODE_CLASSES for one in node_class(executable).PARAMETERS]
 
 
-def test_parameter_has_one_declaration_in_all_nodes() -> None:
+def test_parameter_has_one_declaration_across_nodes() -> None:
     declarations: dict[str, Parameter] = {}
     for executable, one in tables():
         first = declarations.setdefault(one.name, one.declared)
@@ -39,7 +39,7 @@ def test_parameter_has_one_declaration_in_all_nodes() -> None:
         assert (one.type_name, one.unit) == (first.type_name, first.unit), f"{one.name} of {executable}"
 
 
-def test_nodes_that_differ_from_the_declaration_are_these_and_state_the_reason() -> None:
+def test_only_listed_nodes_override_shared_declarations_with_a_reason() -> None:
     differing = {(one.name, executable) for executable, one in tables() if one != one.declared}
     assert differing == OVERRIDDEN
     for executable, one in tables():
@@ -51,14 +51,14 @@ MASS = Parameter("mass", 3.5, "mass of the vehicle", "kg", minimum=0.0)
 
 
 @pytest.mark.parametrize("change", [{"default": 4.0}, {"text": "weight"}, {"maximum": 9.0}, {"unit": "g"}])
-def test_tables_that_declare_a_parameter_differently_do_not_add_up(change: dict[str, object]) -> None:
+def test_tables_with_conflicting_declarations_cannot_be_combined(change: dict[str, object]) -> None:
     other = replace(MASS, **change)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="parameter 'mass' is declared twice, with differences") as refusal:
         ParameterTable(MASS) + ParameterTable(other)
     assert repr(MASS) in str(refusal.value) and repr(other) in str(refusal.value)
 
 
-def test_override_counts_on_either_side_of_the_declaration() -> None:
+def test_override_wins_on_either_side_of_the_declaration() -> None:
     heavier = MASS.overridden("the other vehicle's", default=4.0)
     for together in (ParameterTable(MASS) + ParameterTable(heavier), ParameterTable(heavier) + ParameterTable(MASS)):
         assert list(together) == [heavier]
@@ -66,7 +66,7 @@ def test_override_counts_on_either_side_of_the_declaration() -> None:
     assert heavier.text == "mass of the vehicle; the other vehicle's"
 
 
-def test_two_overrides_do_not_add_up_unless_they_are_alike() -> None:
+def test_conflicting_overrides_cannot_be_combined() -> None:
     heavier = MASS.overridden("the other vehicle's", default=4.0)
     assert list(ParameterTable(heavier) + ParameterTable(heavier)) == [heavier]
     with pytest.raises(ValueError, match="declared twice"):

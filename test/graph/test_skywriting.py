@@ -38,7 +38,7 @@ def ports() -> list[str]:
 
 
 @pytest.mark.timeout(400)
-def test_program_writes_a_letter_leaves_the_cage_and_comes_back(
+def test_program_writes_a_letter_leaves_the_cage_and_returns(
     command_line: Run, ports: list[str], tmp_path: Path
 ) -> None:
     mission = {"arguments": ("--word", "O"), "parts": 6}
@@ -65,9 +65,7 @@ def test_program_writes_a_letter_leaves_the_cage_and_comes_back(
     assert "Skywriting by uthere: O" in (tmp_path / "sky.html").read_text()
 
 
-def test_program_that_ends_before_a_letter_is_not_a_success(
-    command_line: Run, ports: list[str], tmp_path: Path
-) -> None:
+def test_program_ending_before_a_letter_is_a_failure(command_line: Run, ports: list[str], tmp_path: Path) -> None:
     program = tmp_path / "quitter.py"
     program.write_text(
         "import sys, time\nprint('  0.0 s  look about', flush=True)\ntime.sleep(3.0)\nsys.exit('the sky is too high')\n"
@@ -81,7 +79,7 @@ def test_program_that_ends_before_a_letter_is_not_a_success(
     judged_again(command_line, "sky.mcap", result)
 
 
-def test_word_with_a_letter_that_nobody_has_taught_the_program_is_refused(command_line: Run, ports: list[str]) -> None:
+def test_word_with_unsupported_letter_is_rejected(command_line: Run, ports: list[str]) -> None:
     result = command_line("-c", FLY, repr({"arguments": ("--word", "Q")}), *ports)
     assert result.returncode == 1
     assert "'Q' given; allowed: letters R, O, S" in result.stdout

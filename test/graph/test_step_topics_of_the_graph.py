@@ -68,11 +68,11 @@ def composed(one: Composition, arguments: list[str]) -> Iterator[ComposedGraph]:
 def ends_of(graph: ComposedGraph) -> Ends:
     """Nodes at both ends of each topic of the step, as the ROS graph has them."""
     assert all(node.get_name() == node.DEFAULT_NAME for node in graph.nodes if isinstance(node, SimulationNode))
-    asked = graph.nodes[0]
+    requested = graph.nodes[0]
     ends: Ends = {}
     for row in STEP_TOPICS:
-        ends[row.name, "from"] = {end.node_name for end in asked.get_publishers_info_by_topic(row.name)}
-        ends[row.name, "to"] = {end.node_name for end in asked.get_subscriptions_info_by_topic(row.name)}
+        ends[row.name, "from"] = {end.node_name for end in requested.get_publishers_info_by_topic(row.name)}
+        ends[row.name, "to"] = {end.node_name for end in requested.get_subscriptions_info_by_topic(row.name)}
     return ends
 
 
@@ -98,7 +98,7 @@ def found(
     return found
 
 
-def test_rows_name_the_nodes_that_publish_and_subscribe(found: Ends) -> None:
+def test_rows_name_actual_publishers_and_subscribers(found: Ends) -> None:
     rows: Ends = {}
     for row in STEP_TOPICS:
         rows[row.name, "from"] = set(filter(None, row.publishers.split(", ")))

@@ -59,7 +59,7 @@ def subscriptions(graph: Any) -> list[tuple[str, str, QoSProfile]]:
 
 @pytest.mark.parametrize("time_mode", ["wall", "paced", "gated"])
 @pytest.mark.parametrize("name", VEHICLES)
-def test_every_subscription_accepts_what_rosflights_nodes_offer(
+def test_every_subscription_is_compatible_with_rosflight_publishers(
     graph: Callable[..., Any], name: str, time_mode: str
 ) -> None:
     options = {"vehicle_name": name, **VEHICLES[name]}

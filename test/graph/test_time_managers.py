@@ -112,9 +112,7 @@ def period(wall_s: float = 1.0, simulated_s: float = 0.0) -> Period:
 
 
 @pytest.mark.parametrize("multiplier", [0.5, 1.0, 2.0, 0.0])
-def test_a_lockstep_time_manager_started_late_in_a_run_goes_on_at_its_pace_from_there(
-    rig: Rig, multiplier: float
-) -> None:
+def test_late_lockstep_time_manager_continues_at_its_pace_from_current_time(rig: Rig, multiplier: float) -> None:
     began_ns = 1_000_000 * NANOSECONDS
     truth = rig.tester.create_publisher(SimState, TRUTH_STATE.name, LATCHED)
     truth.publish(stamped(SimState(), began_ns))
@@ -126,7 +124,7 @@ def test_a_lockstep_time_manager_started_late_in_a_run_goes_on_at_its_pace_from_
 
 
 @pytest.mark.parametrize("cls", [StandaloneTimeManager, GatedTimeManager])
-def test_a_time_manager_started_late_in_a_run_takes_its_time_from_the_repeated_truth(rig: Rig, cls: Any) -> None:
+def test_late_time_manager_takes_time_from_repeated_truth(rig: Rig, cls: Any) -> None:
     began_ns = 1000 * NANOSECONDS
     truth = rig.tester.create_publisher(SimState, TRUTH_STATE.name, LATCHED)
     rig.start(cls)
@@ -141,7 +139,7 @@ def test_a_time_manager_started_late_in_a_run_takes_its_time_from_the_repeated_t
 # Gated.
 
 
-def test_the_gate_opens_when_truth_and_imu_of_every_vehicle_have_come_in_whatever_order(rig: Rig) -> None:
+def test_gate_opens_when_truth_and_imu_of_every_vehicle_arrive_in_any_order(rig: Rig) -> None:
     vehicles = ["one", "two"]
     truths = [rig.tester.create_publisher(SimState, topic_of(name, TRUTH_STATE.name), 1) for name in vehicles]
     imus = [rig.tester.create_publisher(Imu, topic_of(name, IMU.name), 1) for name in vehicles]
@@ -159,7 +157,7 @@ def test_the_gate_opens_when_truth_and_imu_of_every_vehicle_have_come_in_whateve
             publisher.publish(message)
 
 
-def test_the_gate_opens_without_a_message_after_the_time_out_and_repeats_no_time(rig: Rig) -> None:
+def test_gate_opens_after_timeout_and_repeats_no_time(rig: Rig) -> None:
     manager = rig.start(GatedTimeManager, step_timeout=0.05)
     rig.spin_until(lambda: len(rig.clock) > 20, "steps without a graph")
     assert rig.clock == [(k + 1) * STEP_NS for k in range(len(rig.clock))]
@@ -167,7 +165,7 @@ def test_the_gate_opens_without_a_message_after_the_time_out_and_repeats_no_time
     assert "time-outs in a row" in message
 
 
-def test_the_gate_waits_for_stick_frames_that_came_regularly_and_are_late(rig: Rig) -> None:
+def test_gate_waits_for_late_rc_frames_that_were_regular(rig: Rig) -> None:
     publishers = [
         (rig.tester.create_publisher(SimState, TRUTH_STATE.name, 1), SimState()),
         (rig.tester.create_publisher(Imu, IMU.name, 1), Imu()),
@@ -207,7 +205,7 @@ def test_the_gate_waits_for_stick_frames_that_came_regularly_and_are_late(rig: R
         step(number)
 
 
-def test_a_paused_gate_stays_shut_and_takes_the_steps_that_are_asked_for(rig: Rig) -> None:
+def test_paused_gate_stays_closed_and_takes_only_requested_steps(rig: Rig) -> None:
     manager = rig.start(GatedTimeManager, step_timeout=0.02, step_count=3)
     rig.spin_until(lambda: len(rig.clock) > 3, "steps")
     clients = {name: rig.tester.create_client(Trigger, f"time_manager/{name}") for name in ("toggle_pause", "step")}
@@ -230,12 +228,12 @@ def test_a_paused_gate_stays_shut_and_takes_the_steps_that_are_asked_for(rig: Ri
 
 
 @pytest.mark.parametrize("count", [1, 2])
-def test_a_gated_graph_loses_no_step_at_full_speed(graph: Callable[..., Any], count: int) -> None:
+def test_gated_graph_loses_no_step_at_full_speed(graph: Callable[..., Any], count: int) -> None:
     members = fleet(vehicle("multirotor"), count=count, seed=0) if count > 1 else ()
     # A step that lost a message would wait for this.
     g = graph("--ros-args", "-p", "step_timeout:=1000.0", vehicles=members, time_mode="gated")
     g.spin_until(lambda: g.time_ns > 0, "time that goes on")
-    truth = g.hear(TRUTH_STATE, qos=DEEP)
+    truth = g.collect_messages(TRUTH_STATE, qos=DEEP)
     g.spin_for(1.0)
     stamps = [time_ns_of(message.header.stamp) for message in truth]
     assert {later - sooner for sooner, later in pairwise(stamps)} == {STEP_NS}
@@ -266,7 +264,7 @@ class OwnTimeManager(TimeManagerInterface):
             self.advance()
 
 
-def test_a_time_manager_of_ones_own_answers_the_step_service_without_further_ado(graph: Callable[..., Any]) -> None:
+def test_custom_time_manager_supports_step_service_automatically(graph: Callable[..., Any]) -> None:
     g = graph(classes={"standalone_time_manager": OwnTimeManager}, time_mode="paced", multiplier=1.0)
     g.spin_until(lambda: g.time_ns > 0, "time that goes on")
     assert g.call("time_manager/toggle_pause").message.startswith("paused")
@@ -278,7 +276,7 @@ def test_a_time_manager_of_ones_own_answers_the_step_service_without_further_ado
     assert seconds[1] - seconds[0] == pytest.approx(0.007, abs=1e-9)
 
 
-def test_no_step_and_no_pause_is_worth_a_warning(rig: Rig) -> None:
+def test_missing_steps_without_pause_raise_a_warning(rig: Rig) -> None:
     class Silent(OwnTimeManager):
         def _on_timer(self) -> None:
             pass
@@ -295,7 +293,7 @@ def test_no_step_and_no_pause_is_worth_a_warning(rig: Rig) -> None:
     assert diagnosis.level is Level.OK
 
 
-def test_a_pace_slower_than_a_step_a_report_is_no_silence(rig: Rig) -> None:
+def test_pace_below_one_step_per_report_is_not_a_stall(rig: Rig) -> None:
     class Silent(OwnTimeManager):
         def _on_timer(self) -> None:
             pass
@@ -335,14 +333,14 @@ class LateFixedwing(LateStamps, FixedwingForcesAndMoments):
 
 
 @pytest.mark.parametrize(("name", "late"), [("multirotor", LateMultirotor), ("fixedwing", LateFixedwing)])
-def test_wrenches_of_an_older_stamp_hold_up_no_step_and_change_nothing(
+def test_wrenches_with_older_stamp_neither_delay_nor_change_steps(
     graph: Callable[..., Any], name: str, late: type[LateStamps]
 ) -> None:
     runs = []
     for classes in ({}, {f"{name}_forces_and_moments": late}):
         # No step may have to wait for this.
         g = graph("--ros-args", "-p", "stall_timeout:=1000.0", classes=classes, vehicle_name=name)
-        truth = g.hear(TRUTH_STATE, qos=DEEP)
+        truth = g.collect_messages(TRUTH_STATE, qos=DEEP)
         g.spin_until(lambda g=g: g.time_ns >= 400 * STEP_NS, "a second of flight")
         if classes:
             assert g.node("forces_and_moments").late >= 10
@@ -356,7 +354,7 @@ def test_wrenches_of_an_older_stamp_hold_up_no_step_and_change_nothing(
 
 
 @pytest.mark.parametrize("use_sim_time", [False, True])
-def test_truth_stamps_never_go_back_for_a_late_wrench(rig: Rig, use_sim_time: bool) -> None:
+def test_late_wrench_never_moves_truth_stamps_backwards(rig: Rig, use_sim_time: bool) -> None:
     clock = rig.tester.create_publisher(Clock, CLOCK.name, 1)
     truth: list[int] = []
     rig.tester.create_subscription(
@@ -373,9 +371,9 @@ def test_truth_stamps_never_go_back_for_a_late_wrench(rig: Rig, use_sim_time: bo
         rig.spin_until(lambda: node.get_clock().now().nanoseconds == now_ns, "the time")
         wrench.publish(stamped(WrenchStamped(), now_ns))
         rig.spin_until(lambda: truth[-1:] == [now_ns], "the first answer")
-    heard = len(truth)
+    count_before = len(truth)
     wrench.publish(stamped(WrenchStamped(), now_ns - 2 * NANOSECONDS))
-    rig.spin_until(lambda: len(truth) > heard, "an answer to the late wrench")
+    rig.spin_until(lambda: len(truth) > count_before, "an answer to the late wrench")
     assert all(later >= sooner for sooner, later in pairwise(truth))
     if use_sim_time:
         # A clock that was set back takes the state with it.
@@ -385,7 +383,7 @@ def test_truth_stamps_never_go_back_for_a_late_wrench(rig: Rig, use_sim_time: bo
         rig.spin_until(lambda: truth[-1] == NANOSECONDS, "the answer at the earlier time")
 
 
-def test_a_volatile_subscriber_that_comes_late_receives_state_and_wind_of_an_idle_graph(rig: Rig) -> None:
+def test_late_volatile_subscriber_receives_state_and_wind_of_idle_graph(rig: Rig) -> None:
     rig.start(StandaloneDynamics, **MASS_AND_INERTIA)
     rig.idle(0.1)
     state: list[SimState] = []
@@ -396,7 +394,7 @@ def test_a_volatile_subscriber_that_comes_late_receives_state_and_wind_of_an_idl
     assert state[0] == state[1]
 
 
-def test_fault_is_latched_empty_from_the_start(rig: Rig) -> None:
+def test_fault_topic_is_latched_empty_from_start(rig: Rig) -> None:
     rig.start(StandaloneDynamics, **MASS_AND_INERTIA)
     rig.idle(0.1)
     faults: list[String] = []
@@ -415,7 +413,7 @@ def test_fault_is_latched_empty_from_the_start(rig: Rig) -> None:
         (1, "0.000000001 s"),
     ],
 )
-def test_times_are_written_in_full(time_ns: int, text: str) -> None:
+def test_times_are_formatted_in_full(time_ns: int, text: str) -> None:
     assert seconds_text(time_ns) == text
 
 
@@ -423,7 +421,7 @@ def test_times_are_written_in_full(time_ns: int, text: str) -> None:
 
 
 @pytest.mark.parametrize(("mode", "others"), [("lockstep", "wall"), ("lockstep", "paced"), ("paced", "lockstep")])
-def test_a_time_manager_names_the_nodes_that_run_in_another_time_mode(rig: Rig, mode: str, others: str) -> None:
+def test_time_manager_names_nodes_in_another_time_mode(rig: Rig, mode: str, others: str) -> None:
     managers: dict[str, type[SimulationNode]] = {"lockstep": LockstepTimeManager, "paced": StandaloneTimeManager}
     manager = rig.start(managers[mode])
     rig.start(StandaloneDynamics, time_mode=others, use_sim_time=others != "wall", **MASS_AND_INERTIA)
@@ -431,7 +429,7 @@ def test_a_time_manager_names_the_nodes_that_run_in_another_time_mode(rig: Rig, 
     rig.spin_until(lambda: manager.time_mode_mismatch() == text, "the mismatch")
 
 
-def test_a_node_without_its_inputs_names_the_nodes_that_run_in_another_time_mode(rig: Rig) -> None:
+def test_node_without_inputs_names_nodes_in_another_time_mode(rig: Rig) -> None:
     reports: list[Any] = []
     rig.tester.create_subscription(DiagnosticArray, "/diagnostics", reports.append, DEEP)
     rig.start(StandaloneSensors, time_mode="lockstep", use_sim_time=True)
@@ -447,18 +445,18 @@ def test_a_node_without_its_inputs_names_the_nodes_that_run_in_another_time_mode
 
 
 @pytest.mark.parametrize(("use_sim_time", "own"), [(True, "wall"), (True, "gated"), (False, "wall")])
-def test_time_modes_that_fit_each_other_are_no_mismatch(rig: Rig, use_sim_time: bool, own: str) -> None:
+def test_compatible_time_modes_are_no_mismatch(rig: Rig, use_sim_time: bool, own: str) -> None:
     reports: list[Any] = []
     rig.tester.create_subscription(DiagnosticArray, "/diagnostics", reports.append, DEEP)
     rig.start(StandaloneDynamics, time_mode=own, use_sim_time=use_sim_time, **MASS_AND_INERTIA)
     other = rig.start(StandaloneTimeManager) if use_sim_time else rig.start(StandaloneSensors)
-    heard = len(reports)
-    rig.spin_until(lambda: len(reports) >= heard + 6, "reports")
+    count_before = len(reports)
+    rig.spin_until(lambda: len(reports) >= count_before + 6, "reports")
     assert other.time_mode_mismatch(amiss=True) == ""
     assert {report.status[0].level for report in reports} <= {bytes([Level.OK]), bytes([Level.WARN])}
 
 
-def test_nodes_of_another_simulation_are_not_compared(rig: Rig) -> None:
+def test_nodes_of_another_simulation_are_ignored(rig: Rig) -> None:
     manager = rig.start(LockstepTimeManager, namespace="one")
     rig.start(StandaloneDynamics, namespace="two", **MASS_AND_INERTIA)
     same = rig.start(StandaloneDynamics, namespace="one/vehicle", **MASS_AND_INERTIA)

@@ -112,19 +112,17 @@ def nodes(ends: list[Any]) -> set[str]:
 
 
 @pytest.mark.parametrize("namespace", ["uav1", ""])
-def test_all_topics_and_services_are_there_with_their_types(
-    undisturbed_graph: Callable[..., Any], namespace: str
-) -> None:
+def test_all_topics_and_services_exist_with_their_types(undisturbed_graph: Callable[..., Any], namespace: str) -> None:
     g = undisturbed_graph(namespace=namespace).ready()
     tester = g.tester
     place = f"/{namespace}/" if namespace else "/"
     g.spin_until(lambda: tester.count_publishers("version") == 1 and tester.count_publishers("/clock") == 1)
     for topic, (kind, publishers, listeners) in TOPICS.items():
         published = tester.get_publishers_info_by_topic(topic)
-        heard = [end for end in tester.get_subscriptions_info_by_topic(topic) if end.node_name != "tester"]
+        received = [end for end in tester.get_subscriptions_info_by_topic(topic) if end.node_name != "tester"]
         assert nodes(published) == set(publishers), topic
-        assert nodes(heard) >= set(listeners), topic
-        for end in (*published, *heard):
+        assert nodes(received) >= set(listeners), topic
+        for end in (*published, *received):
             assert end.topic_type == kind, topic
             assert end.node_namespace == place.rstrip("/") or end.node_namespace == place
             assert end.qos_profile.reliability == ReliabilityPolicy.RELIABLE, topic
@@ -137,11 +135,11 @@ def test_all_topics_and_services_are_there_with_their_types(
     assert dict(tester.get_topic_names_and_types())["/clock"] == ["rosgraph_msgs/msg/Clock"]
 
 
-def test_listeners_of_any_quality_of_service_hear(undisturbed_graph: Callable[..., Any]) -> None:
+def test_subscribers_of_any_qos_receive_messages(undisturbed_graph: Callable[..., Any]) -> None:
     g = undisturbed_graph(namespace="").ready()
     careless = QoSProfile(depth=5, reliability=ReliabilityPolicy.BEST_EFFORT)
-    heard = [g.hear(topic, kind, careless) for topic, (kind, _) in RATES.items()]
-    g.spin_until(lambda: all(heard))
+    received = [g.collect_messages(topic, kind, careless) for topic, (kind, _) in RATES.items()]
+    g.spin_until(lambda: all(received))
 
 
 def test_topics_can_be_renamed(graph: Callable[..., Any]) -> None:
@@ -156,15 +154,17 @@ def test_topics_can_be_renamed(graph: Callable[..., Any]) -> None:
 def test_each_topic_has_its_rate_in_simulated_time(graph: Callable[..., Any]) -> None:
     g = graph().ready()
     g.pause()
-    heard = {topic: g.hear(topic, kind, QoSProfile(depth=50)) for topic, (kind, _) in RATES.items()}
+    received = {topic: g.collect_messages(topic, kind, QoSProfile(depth=50)) for topic, (kind, _) in RATES.items()}
     for topic in RATES:
         g.spin_until(lambda topic=topic: g.tester.count_publishers(topic) == 1)
     g.idle(0.3)
-    for messages in heard.values():
+    for messages in received.values():
         messages.clear()
     start = g.time_ns
     g.set_parameter("time_manager", "step_count", 400)
     assert g.call("time_manager/step").success
     g.spin_until(lambda: g.time_ns == start + 10**9)
     g.idle(0.1)
-    assert {topic: len(messages) for topic, messages in heard.items()} == {topic: n for topic, (_, n) in RATES.items()}
+    assert {topic: len(messages) for topic, messages in received.items()} == {
+        topic: n for topic, (_, n) in RATES.items()
+    }

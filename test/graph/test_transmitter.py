@@ -65,7 +65,7 @@ def roll(g: Any) -> float:
     return float(quat2euler((q.w, q.x, q.y, q.z))[0])
 
 
-def test_a_transmitter_arms_flies_is_lost_and_comes_back(graph: Make, transmitter: Any) -> None:
+def test_transmitter_arms_flies_drops_out_and_recovers(graph: Make, transmitter: Any) -> None:
     transmitter.plug_in()
     g = graph("-p", "device:=joystick").ready()
     g.calibrate()
@@ -78,7 +78,7 @@ def test_a_transmitter_arms_flies_is_lost_and_comes_back(graph: Make, transmitte
     g.spin_until(lambda: roll(g) > 0.1, "a roll to the right")
     transmitter.axis(ROLL, 0.0)
 
-    frames = g.hear(RC)
+    frames = g.collect_messages(RC)
     transmitter.unplug()
     g.spin_until(lambda: g.status.failsafe, "failsafe")
     assert g.status.error_code & RC_LOST
@@ -93,7 +93,7 @@ def test_a_transmitter_arms_flies_is_lost_and_comes_back(graph: Make, transmitte
     assert not g.status.error_code & RC_LOST
 
 
-def test_a_joystick_that_was_asked_for_is_waited_for_as_a_transmitter_that_is_off(
+def test_requested_joystick_that_is_missing_counts_as_rc_lost_until_plugged_in(
     graph: Make, transmitter: Any, capfd: pytest.CaptureFixture[str]
 ) -> None:
     g = graph("-p", "device:=joystick")
@@ -104,16 +104,14 @@ def test_a_joystick_that_was_asked_for_is_waited_for_as_a_transmitter_that_is_of
     g.spin_until(lambda: not g.status.error_code & RC_LOST, "RC")
 
 
-def test_services_give_way_to_a_joystick_that_is_plugged_in_and_do_not_come_back(
-    graph: Make, transmitter: Any, plugged_in: Path
-) -> None:
+def test_plugged_in_joystick_replaces_services_permanently(graph: Make, transmitter: Any, plugged_in: Path) -> None:
     g = graph("-p", "device:=auto").ready()
     assert services(g) == {"/toggle_arm"}
     assert g.call("toggle_override").message == "override switch off"
     transmitter.plug_in()
     (plugged_in / "js0").touch()
     g.spin_until(lambda: not services(g), "no services")
-    frames = g.hear(RC)
+    frames = g.collect_messages(RC)
     transmitter.axis(ROLL, 1.0)
     g.spin_until(lambda: frames and frames[-1].values[0] == 2000, "the stick")
     # The switch that the service moved is the joystick's now.
@@ -123,7 +121,7 @@ def test_services_give_way_to_a_joystick_that_is_plugged_in_and_do_not_come_back
     assert not services(g)
 
 
-def test_an_unknown_joystick_is_as_none_and_is_told_of_once(
+def test_unknown_joystick_is_ignored_and_reported_once(
     graph: Make, virtual_joystick: Make, plugged_in: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     virtual_joystick("Sandwich Toaster", 2, 1).plug_in()
@@ -134,19 +132,19 @@ def test_an_unknown_joystick_is_as_none_and_is_told_of_once(
     assert capfd.readouterr().err.count("joystick 'Sandwich Toaster' (2 axes, 1 buttons") == 1
 
 
-def test_without_pygame_a_joystick_is_mentioned_once_and_services_stay(
+def test_joystick_without_pygame_is_reported_once_and_services_stay(
     graph: Make, plugged_in: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(sys.modules, "pygame", None)
     (plugged_in / "js0").touch()
     g = graph("-p", "device:=auto")
     g.arm()
-    said = capfd.readouterr().err
-    assert said.count("pygame is not installed") == 1
-    assert "[INFO]" in next(line for line in said.splitlines() if "pygame" in line)
+    stderr_text = capfd.readouterr().err
+    assert stderr_text.count("pygame is not installed") == 1
+    assert "[INFO]" in next(line for line in stderr_text.splitlines() if "pygame" in line)
 
 
-def test_without_a_device_pygame_is_not_loaded(command_line: Make) -> None:
+def test_pygame_is_not_imported_without_a_device(command_line: Make) -> None:
     program = (
         "import sys; from rosflight_py_sim.nodes import rc; import rclpy; rclpy.init(); rc.Rc(); rclpy.shutdown(); "
         "sys.exit('pygame' in sys.modules)"
@@ -155,7 +153,7 @@ def test_without_a_device_pygame_is_not_loaded(command_line: Make) -> None:
     assert result.returncode == 0, result.stderr
 
 
-def test_a_key_rolls_the_vehicle_its_way(graph: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_key_press_rolls_vehicle_in_its_direction(graph: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
     g = graph("-p", "use_vimfly:=true", "-p", "keyboard:=window").ready()
     assert not services(g)
@@ -179,7 +177,7 @@ def test_a_key_rolls_the_vehicle_its_way(graph: Make, monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize("keyboard", ["auto", "terminal"])
-def test_a_keyboard_without_display_and_terminal_is_refused_by_both_names(
+def test_keyboard_without_display_and_terminal_is_rejected_naming_both(
     refusal: Callable[..., str], monkeypatch: pytest.MonkeyPatch, keyboard: str
 ) -> None:
     for name in ("DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER"):
@@ -191,7 +189,7 @@ def test_a_keyboard_without_display_and_terminal_is_refused_by_both_names(
     assert ("DISPLAY" in text) == (keyboard == "auto")
 
 
-def test_what_was_asked_for_is_refused_without_pygame(
+def test_requested_device_is_rejected_without_pygame(
     refusal: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "pygame", None)

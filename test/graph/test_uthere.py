@@ -43,7 +43,7 @@ class Served:
         self.stamps: list[float] = []
         self.others: list[Any] = []
 
-    def look(self) -> None:
+    def collect_replies(self) -> None:
         """Keep what has come."""
         for reply in self.program.replies():
             if isinstance(reply, Data):
@@ -56,7 +56,7 @@ class Served:
         """Run until something holds of the data."""
 
         def holds() -> object:
-            self.look()
+            self.collect_replies()
             return condition()
 
         self.graph.spin_until(holds, what)
@@ -82,11 +82,11 @@ def serve(graph: Callable[..., Any]) -> Iterator[Callable[..., Served]]:
         one.program.close()
 
 
-def test_a_plane_takes_off_by_itself_and_flies_as_a_program_streams(serve: Callable[..., Served]) -> None:
+def test_plane_takes_off_by_itself_and_follows_streamed_targets(serve: Callable[..., Served]) -> None:
     airspeed, altitude = 5, 60
     served = serve(vehicle_name="multirotor")
     graph = served.graph
-    commands: list[Command] = graph.hear(COMMAND)
+    commands: list[Command] = graph.collect_messages(COMMAND)
     graph.arm()
     served.send("data_request(plane=12345,variable=all,interval=0.2)")
     assert graph.call("toggle_override").success
@@ -119,7 +119,7 @@ def test_a_plane_takes_off_by_itself_and_flies_as_a_program_streams(serve: Calla
     assert max(b - a for a, b in itertools.pairwise(flown)) == pytest.approx(0.01, abs=1e-6)
 
 
-def test_data_tell_the_truth_of_their_time(serve: Callable[..., Served]) -> None:
+def test_data_matches_truth_at_its_timestamp(serve: Callable[..., Served]) -> None:
     served = serve()
     served.graph.ready()
     truths: dict[int, Any] = {}
@@ -127,21 +127,21 @@ def test_data_tell_the_truth_of_their_time(serve: Callable[..., Served]) -> None
         type(served.graph.truth), TRUTH_STATE.name, lambda m: truths.update({_milliseconds(m.header.stamp): m}), 10
     )
     served.send("data_request(plane=12345,variable=altitude,interval=0.1)")
-    told: dict[int, float] = {}
+    reported: dict[int, float] = {}
 
     def three_heard() -> bool:
         for packet in served.program.packets():
             reply = parse_reply(packet)
             assert isinstance(reply, Data)
-            told[round(1000.0 * reply.time_s)] = reply.values["altitude"]
-        return len(told.keys() & truths.keys()) >= 3
+            reported[round(1000.0 * reply.time_s)] = reply.values["altitude"]
+        return len(reported.keys() & truths.keys()) >= 3
 
     served.graph.spin_until(three_heard, "data of the times of truths")
-    for time_ms in told.keys() & truths.keys():
+    for time_ms in reported.keys() & truths.keys():
         # Seven decimals of a foot.
-        assert told[time_ms] * FOOT == pytest.approx(-truths[time_ms].pose.position.z, abs=1e-6)
+        assert reported[time_ms] * FOOT == pytest.approx(-truths[time_ms].pose.position.z, abs=1e-6)
     # On the grid of the interval, after the first.
-    assert [time_ms % 100 for time_ms in sorted(told)[1:]] == [0] * (len(told) - 1)
+    assert [time_ms % 100 for time_ms in sorted(reported)[1:]] == [0] * (len(reported) - 1)
 
 
 def _milliseconds(stamp: Any) -> int:
@@ -149,9 +149,9 @@ def _milliseconds(stamp: Any) -> int:
 
 
 @pytest.mark.parametrize("time_mode", ["wall", "paced", "lockstep"])
-def test_programs_are_served_in_every_time_mode(serve: Callable[..., Served], time_mode: str) -> None:
+def test_clients_are_served_in_every_time_mode(serve: Callable[..., Served], time_mode: str) -> None:
     served = serve(time_mode=time_mode, multiplier=1.0)
-    commands: list[Command] = served.graph.hear(COMMAND)
+    commands: list[Command] = served.graph.collect_messages(COMMAND)
     served.graph.spin_until(lambda: served.graph.time_ns > 0, "time that goes on")
     assert served.graph.call("toggle_override").success
     served.send("request_plane_list", "data_request(variable=throttle,interval=0.1)")
@@ -159,20 +159,20 @@ def test_programs_are_served_in_every_time_mode(serve: Callable[..., Served], ti
     assert served.others == [PlaneList((12345,))]
 
 
-def test_what_can_be_is_answered_while_the_simulation_stands_still(serve: Callable[..., Served]) -> None:
+def test_requests_without_data_are_answered_while_paused(serve: Callable[..., Served]) -> None:
     served = serve()
     served.graph.ready()
     served.graph.pause()
-    served.look()
+    served.collect_replies()
     served.program.send("request_plane_list")
     served.until(lambda: served.others, "the plane list")
     assert served.stamps == []
 
 
-def test_planes_of_a_fleet_have_numbers_and_commands_of_their_own(serve: Callable[..., Served]) -> None:
+def test_fleet_planes_have_their_own_numbers_and_commands(serve: Callable[..., Served]) -> None:
     members = fleet(vehicle("anaconda"), count=2, spacing=50.0, seed=0)
     served = serve("-p", "uthere.plane_ids:=[12345, 102]", vehicles=members)
-    commands: list[Command] = served.graph.hear(COMMAND, at=f"/{members[1].namespace}")
+    commands: list[Command] = served.graph.collect_messages(COMMAND, at=f"/{members[1].namespace}")
     served.send("request_plane_list", "data_request(variable=longitude,interval=0.1)")
     served.until(lambda: set(served.data) == {12345, 102} and served.others, "data of both")
     assert served.others == [PlaneList((12345, 102))]
@@ -184,28 +184,30 @@ def test_planes_of_a_fleet_have_numbers_and_commands_of_their_own(serve: Callabl
     served.graph.spin_until(lambda: commands, "commands of the second")
 
 
-def test_state_and_counters_are_told_on_diagnostics(serve: Callable[..., Served]) -> None:
+def test_state_and_counters_are_published_in_diagnostics(serve: Callable[..., Served]) -> None:
     served = serve()
-    heard: list[DiagnosticArray] = served.graph.hear("/diagnostics", DiagnosticArray)
+    received: list[DiagnosticArray] = served.graph.collect_messages("/diagnostics", DiagnosticArray)
     served.graph.ready()
     served.send("fly_engage", "nonsense", "request_plane_list")
 
-    def told() -> dict[str, Any]:
-        return {status.name: status for message in heard for status in message.status}
+    def reported() -> dict[str, Any]:
+        return {status.name: status for message in received for status in message.status}
 
     def counted() -> dict[str, str]:
         return (
-            {value.key: value.value for value in told()["bridge: uthere"].values} if "bridge: uthere" in told() else {}
+            {value.key: value.value for value in reported()["bridge: uthere"].values}
+            if "bridge: uthere" in reported()
+            else {}
         )
 
     served.graph.spin_until(lambda: counted().get("bad_commands") == "1", "the counters")
     assert counted()["refused_commands"] == "1"
     assert counted()["commands"] == "2"
-    served.graph.spin_until(lambda: told()["bridge: vehicle"].message == "manual", "the mode")
-    assert told()["bridge: vehicle"].hardware_id == f"plane 12345 on UDP 127.0.0.1:{served.port_in}"
+    served.graph.spin_until(lambda: reported()["bridge: vehicle"].message == "manual", "the mode")
+    assert reported()["bridge: vehicle"].hardware_id == f"plane 12345 on UDP 127.0.0.1:{served.port_in}"
 
 
-def test_a_flood_leaves_the_simulation_and_other_programs_their_time(serve: Callable[..., Served]) -> None:
+def test_flood_does_not_starve_simulation_or_other_clients(serve: Callable[..., Served]) -> None:
     served = serve()
     served.graph.ready()
     served.send("data_request(variable=time,interval=0.1)")
@@ -213,7 +215,7 @@ def test_a_flood_leaves_the_simulation_and_other_programs_their_time(serve: Call
     flood = subprocess.Popen([sys.executable, str(FLOOD), str(served.port_in), "10000"])
     try:
         served.until(lambda: counters["flooding"], "the flood")
-        began, told = served.graph.time_s, len(served.stamps)
+        began, reported = served.graph.time_s, len(served.stamps)
         for number in range(20):
             served.program.send("request_plane_list")
             served.until(lambda n=number: len(served.others) > n, f"reply {number}")
@@ -223,15 +225,15 @@ def test_a_flood_leaves_the_simulation_and_other_programs_their_time(serve: Call
         flood.kill()
         flood.wait()
     served.graph.idle(0.1)
-    served.look()
+    served.collect_replies()
     # None was left out, and there are as many as simulated time has had room for.
-    stamps = served.stamps[told:]
+    stamps = served.stamps[reported:]
     assert max(b - a for a, b in itertools.pairwise(stamps)) == pytest.approx(0.1, abs=1e-6)
     assert len(stamps) >= 10.0 * (served.graph.time_s - began) - 2
 
 
 @pytest.mark.skipif(shutil.which("nc") is None, reason="nc (netcat-openbsd) is not installed")
-def test_every_line_of_the_page_is_obeyed_as_typed_into_netcat(serve: Callable[..., Served], tmp_path: Path) -> None:
+def test_every_documented_line_works_when_typed_into_netcat(serve: Callable[..., Served], tmp_path: Path) -> None:
     served = serve(
         "-p",
         "uthere.plane_ids:=[12345, 102]",
@@ -241,8 +243,8 @@ def test_every_line_of_the_page_is_obeyed_as_typed_into_netcat(serve: Callable[.
     served.program.close()
     there = ["127.0.0.1", str(served.port_in)]
     here = ["127.0.0.1", str(served.port_out)]
-    heard = tmp_path / "heard"
-    with heard.open("wb") as output:
+    received = tmp_path / "received"
+    with received.open("wb") as output:
         listener = subprocess.Popen(["nc", "-u", "-l", *here], stdin=subprocess.DEVNULL, stdout=output)
         sender = subprocess.Popen(["nc", "-u", *there], stdin=subprocess.PIPE)
     try:
@@ -253,11 +255,11 @@ def test_every_line_of_the_page_is_obeyed_as_typed_into_netcat(serve: Callable[.
             sender.stdin.write(f"{line}\n".encode())
             sender.stdin.flush()
             served.graph.spin_until(lambda n=before: counters["packets"] > n, f"{line} read")
-        served.graph.spin_until(lambda: b"client_ip_list(127.0.0.1)" in heard.read_bytes(), "the last reply")
+        served.graph.spin_until(lambda: b"client_ip_list(127.0.0.1)" in received.read_bytes(), "the last reply")
     finally:
         for program in (sender, listener):
             program.kill()
             program.communicate()
     assert counters["commands"] == len(PAGE)
     assert counters["bad_commands"] == counters["unknown_plane"] == counters["unknown_variable"] == 0
-    assert b"plane_list(12345, 102)" in heard.read_bytes()
+    assert b"plane_list(12345, 102)" in received.read_bytes()

@@ -17,9 +17,7 @@ from rosflight_py_sim.protocols.uthere import Data, PlaneList, parse_reply
 PROJECT = Path(__file__).parents[2]
 
 
-def test_typed_commands_are_answered_and_variables_that_are_offered_are_there(
-    graph: Callable[..., Any], tmp_path: Path
-) -> None:
+def test_typed_commands_are_answered_and_offered_variables_exist(graph: Callable[..., Any], tmp_path: Path) -> None:
     port_in, port_out = free_ports(2)
     made = graph(
         *("-p", f"uthere.udp_port_in:={port_in}", "-p", f"uthere.udp_port_out:={port_out}"),

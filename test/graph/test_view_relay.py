@@ -12,16 +12,16 @@ from rosflight_py_sim.interfaces.viewed_topics import VIEWED, viewed
 from rosflight_py_sim.vehicles import vehicle
 
 
-def test_relay_says_again_what_the_topics_of_the_step_say_but_less_often(graph: Callable[..., Any]) -> None:
+def test_relay_republishes_step_topics_at_lower_rate(graph: Callable[..., Any]) -> None:
     sim = graph("-p", "view_rate:=1.0").ready()
-    said = {row.name: sim.hear(row) for row in VIEWED}
+    original = {row.name: sim.collect_messages(row) for row in VIEWED}
     sim.spin_for(0.1)
     relay = sim.add("view_relay", namespace="")
     sim.executor.add_node(relay)
-    again = {row.name: sim.hear(viewed(row, relayed=True)) for row in VIEWED}
-    sim.spin_until(lambda: all(len(heard) == 2 for heard in again.values()), "two of each")
-    for name, heard in again.items():
-        first, second = (said[name].index(message) for message in heard)
+    relayed_messages = {row.name: sim.collect_messages(viewed(row, relayed=True)) for row in VIEWED}
+    sim.spin_until(lambda: all(len(received) == 2 for received in relayed_messages.values()), "two of each")
+    for name, received in relayed_messages.items():
+        first, second = (original[name].index(message) for message in received)
         # In a second a machine that is a hundred times slower would take as many steps.
         assert second > first + 10
 
@@ -30,6 +30,6 @@ def test_each_vehicle_is_relayed(graph: Callable[..., Any]) -> None:
     sim = graph(vehicles=fleet(vehicle("multirotor"), count=2, seed=0))
     relay = sim.add("view_relay", namespace="")
     sim.executor.add_node(relay)
-    heard = [sim.hear(f"/multirotor_{k}/view/truth_state", SimState) for k in (1, 2)]
-    sim.spin_until(lambda: all(heard), "both")
-    assert [round(one[-1].pose.position.y) for one in heard] == [0, 20]
+    received = [sim.collect_messages(f"/multirotor_{k}/view/truth_state", SimState) for k in (1, 2)]
+    sim.spin_until(lambda: all(received), "both")
+    assert [round(one[-1].pose.position.y) for one in received] == [0, 20]

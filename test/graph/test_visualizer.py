@@ -27,7 +27,7 @@ MakeGraph = Callable[..., Any]
 Array = NDArray[np.float64]
 
 DRAWN = {"executables": ["visualizer"]}
-ALL_OF_IT = QoSProfile(depth=1000, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+KEEP_ALL = QoSProfile(depth=1000, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 VOLATILE = QoSProfile(depth=1000)
 
 # The messages carry the truth's own doubles; a few roundings of numbers of order 1 to 100.
@@ -52,13 +52,13 @@ class Frames:
     """What /tf and /tf_static have told: the newest transform of each frame."""
 
     def __init__(self, sim: Any) -> None:
-        self.heard: list[Any] = []
+        self.received: list[Any] = []
         self.newest: dict[str, Any] = {}
         sim.tester.create_subscription(TFMessage, "/tf", self._on_tf, VOLATILE)
-        sim.tester.create_subscription(TFMessage, "/tf_static", self._on_tf, ALL_OF_IT)
+        sim.tester.create_subscription(TFMessage, "/tf_static", self._on_tf, KEEP_ALL)
 
     def _on_tf(self, message: TFMessage) -> None:
-        self.heard.append(message)
+        self.received.append(message)
         self.newest |= {one.child_frame_id: one for one in message.transforms}
 
     def chain(self, name: str) -> Array:
@@ -83,20 +83,20 @@ def tilted(sim: Any) -> SimState:
     return state
 
 
-def test_base_link_is_where_the_truth_is_in_the_axes_of_rep_103(graph: MakeGraph) -> None:
+def test_base_link_matches_truth_in_rep_103_axes(graph: MakeGraph) -> None:
     sim = graph(**DRAWN).ready()
-    states = sim.hear(TRUTH_STATE, qos=VOLATILE)
+    states = sim.collect_messages(TRUTH_STATE, qos=VOLATILE)
     frames = Frames(sim)
     sim.set_state(tilted(sim))
-    count = len(frames.heard)
-    sim.spin_until(lambda: len(frames.heard) > count + 5 and "body" in frames.newest, "frames")
+    count = len(frames.received)
+    sim.spin_until(lambda: len(frames.received) > count + 5 and "body" in frames.newest, "frames")
     # A time has two states when one was set.
     known: dict[int, list[Array]] = {}
     for state in states:
         known.setdefault(stamp_ns(state), []).append(truth_of_message(state))
-    told = [one for message in frames.heard for one in message.transforms if one.child_frame_id == "base_link"]
+    base_links = [one for message in frames.received for one in message.transforms if one.child_frame_id == "base_link"]
     checked = 0
-    for one in told:
+    for one in base_links:
         assert one.header.frame_id == "map"
         if stamp_ns(one) not in known:
             continue
@@ -113,7 +113,7 @@ def test_base_link_is_where_the_truth_is_in_the_axes_of_rep_103(graph: MakeGraph
     assert in_ned[:3, :3] == pytest.approx(quat2mat(newest[3:7]), abs=1e-9)
 
 
-def test_sensor_frames_are_on_the_vehicle(graph: MakeGraph) -> None:
+def test_sensor_frames_are_attached_to_the_vehicle(graph: MakeGraph) -> None:
     member = vehicle("multirotor").carrying("camera", True)
     from rosflight_py_sim.graph.fleet import Member
 
@@ -133,9 +133,9 @@ def test_sensor_frames_are_on_the_vehicle(graph: MakeGraph) -> None:
     assert sonar[:, 0] == pytest.approx([0, 0, -1], abs=ROUNDING)
 
 
-def test_meshes_are_the_vehicles_parts_each_in_its_frame(graph: MakeGraph) -> None:
+def test_each_mesh_part_has_its_own_frame(graph: MakeGraph) -> None:
     sim = graph(**DRAWN).ready()
-    meshes = sim.hear("rviz/mesh", Marker, ALL_OF_IT)
+    meshes = sim.collect_messages("rviz/mesh", Marker, KEEP_ALL)
     frames = Frames(sim)
     parts = appearance_of(vehicle("multirotor")).parts
     sim.spin_until(lambda: {m.id for m in meshes} == set(range(len(parts))), "all parts")
@@ -160,7 +160,7 @@ def test_meshes_are_the_vehicles_parts_each_in_its_frame(graph: MakeGraph) -> No
         assert corners == pytest.approx(expected.reshape(-1, 3) * [1, -1, -1], abs=1e-6)  # float32
 
 
-def test_rotors_turn_once_the_motors_do(graph: MakeGraph) -> None:
+def test_rotor_meshes_spin_with_motors(graph: MakeGraph) -> None:
     sim = graph(**DRAWN)
     frames = Frames(sim)
     sim.arm()
@@ -174,11 +174,11 @@ def test_rotors_turn_once_the_motors_do(graph: MakeGraph) -> None:
     sim.spin_until(turned, "a rotor that turns")
 
 
-def test_path_follows_the_vehicle_and_begins_anew_after_a_jump(graph: MakeGraph) -> None:
+def test_path_follows_vehicle_and_restarts_after_a_jump(graph: MakeGraph) -> None:
     # In real time: as fast as possible, it would be down before many pictures are drawn.
     sim = graph("-p", "path_spacing:=0.001", multiplier=1.0, **DRAWN).ready()
-    states = sim.hear(TRUTH_STATE, qos=VOLATILE)
-    paths = sim.hear("rviz/mesh_path", Marker, VOLATILE)
+    states = sim.collect_messages(TRUTH_STATE, qos=VOLATILE)
+    paths = sim.collect_messages("rviz/mesh_path", Marker, VOLATILE)
     state = tilted(sim)
     # Further than it could have flown by itself, however seldom a busy machine draws.
     state.pose.position.x = 400.0
@@ -195,15 +195,17 @@ def test_path_follows_the_vehicle_and_begins_anew_after_a_jump(graph: MakeGraph)
     assert np.all(points(paths[-1])[:, 1] > 799.0)
 
 
-def test_arrows_are_force_and_wind(graph: MakeGraph) -> None:
+def test_arrows_show_force_and_wind(graph: MakeGraph) -> None:
     wind = ("-p", "sim_has_wind:=true", "-p", "use_random_wind:=false", "-p", "steady_state_wind:=[3.0, 1.0, -0.5]")
     sim = graph(*wind, "-p", "wind_arrow_scale:=0.5", "-p", "force_arrow_scale:=0.1", **DRAWN).ready()
-    wrenches = sim.hear(FORCES_AND_MOMENTS)
-    heard = sim.hear("rviz/arrows", MarkerArray)
+    wrenches = sim.collect_messages(FORCES_AND_MOMENTS)
+    received = sim.collect_messages("rviz/arrows", MarkerArray)
     sim.arm()
-    sim.spin_until(lambda: heard and len(heard[-1].markers) == 2 and len(heard[-1].markers[0].points) == 2, "arrows")
+    sim.spin_until(
+        lambda: received and len(received[-1].markers) == 2 and len(received[-1].markers[0].points) == 2, "arrows"
+    )
     sim.idle(0.2)
-    force, blowing = heard[-1].markers
+    force, blowing = received[-1].markers
     assert [force.ns, blowing.ns] == ["vehicle force", "vehicle wind"]
     begin, end = points(blowing)
     assert end - begin == pytest.approx(0.5 * np.array([1.0, 3.0, 0.5]), abs=ROUNDING * 10)
@@ -213,22 +215,22 @@ def test_arrows_are_force_and_wind(graph: MakeGraph) -> None:
     assert end - begin == pytest.approx(expected, rel=0.2, abs=0.05)
 
 
-def test_late_listeners_see_everything_also_while_time_stands_still(graph: MakeGraph) -> None:
+def test_late_subscribers_receive_everything_even_while_paused(graph: MakeGraph) -> None:
     sim = graph(**DRAWN).ready()
     sim.pause()
     sim.idle(0.2)
     frames = Frames(sim)
     # Volatile, so that nothing comes but what is told again.
-    meshes = sim.hear("rviz/mesh", Marker, VOLATILE)
+    meshes = sim.collect_messages("rviz/mesh", Marker, VOLATILE)
     parts = len(appearance_of(vehicle("multirotor")).parts)
     sim.spin_until(lambda: "base_link" in frames.newest and len({m.id for m in meshes}) == parts, "all of it")
 
 
-def test_a_fleet_has_frames_and_markers_for_each(graph: MakeGraph) -> None:
+def test_each_fleet_vehicle_has_frames_and_markers(graph: MakeGraph) -> None:
     members = fleet(vehicle("multirotor"), count=2, seed=1)
     sim = graph(vehicles=members, namespace="sky", **DRAWN)
     frames = Frames(sim)
-    mesh = sim.hear("/sky/rviz/mesh", Marker, ALL_OF_IT)
+    mesh = sim.collect_messages("/sky/rviz/mesh", Marker, KEEP_ALL)
     wanted = {f"sky/multirotor_{k}/{name}" for k in (1, 2) for name in ("base_link", "rotor_1", "imu")}
     sim.spin_until(lambda: wanted <= set(frames.newest), "frames of both")
     sim.spin_until(lambda: {m.ns for m in mesh} == {"sky/multirotor_1", "sky/multirotor_2"}, "both meshes")
@@ -239,9 +241,9 @@ def test_a_fleet_has_frames_and_markers_for_each(graph: MakeGraph) -> None:
     assert second - first == pytest.approx([20.0, 0.0, 0.0], abs=0.1)
 
 
-def test_a_reset_begins_the_path_anew(graph: MakeGraph) -> None:
+def test_reset_restarts_the_path(graph: MakeGraph) -> None:
     sim = graph("-p", "path_spacing:=0.001", multiplier=1.0, **DRAWN).ready()
-    paths = sim.hear("rviz/mesh_path", Marker, VOLATILE)
+    paths = sim.collect_messages("rviz/mesh_path", Marker, VOLATILE)
     state = tilted(sim)
     state.pose.position.x = 400.0
     sim.set_state(state)
@@ -251,7 +253,7 @@ def test_a_reset_begins_the_path_anew(graph: MakeGraph) -> None:
     assert np.all(points(paths[-1])[:, 1] < 1.0)
 
 
-def test_nobody_waits_for_it_and_it_wakes_for_no_message(graph: MakeGraph) -> None:
+def test_visualizer_neither_blocks_the_graph_nor_wakes_for_messages(graph: MakeGraph) -> None:
     sim = graph(**DRAWN).ready()
     node = sim.node("visualizer")
     assert list(node.subscriptions) == []
@@ -259,9 +261,9 @@ def test_nobody_waits_for_it_and_it_wakes_for_no_message(graph: MakeGraph) -> No
     sim.spin_for(0.1)
 
 
-def test_world_is_drawn_where_one_is_named(undisturbed_graph: MakeGraph) -> None:
+def test_configured_world_is_drawn(undisturbed_graph: MakeGraph) -> None:
     sim = undisturbed_graph(vehicle_name="auv", flight_controller="auv_autopilot", **DRAWN)
-    world = sim.hear("rviz/world", Marker, ALL_OF_IT)
+    world = sim.collect_messages("rviz/world", Marker, KEEP_ALL)
     sim.spin_until(lambda: {"floor", "walls", "water", "gate"} <= {m.ns for m in world}, "the pool")
     floor = next(m for m in world if m.ns == "floor")
     assert floor.header.frame_id == "map"
@@ -271,11 +273,9 @@ def test_world_is_drawn_where_one_is_named(undisturbed_graph: MakeGraph) -> None
 @pytest.mark.parametrize(
     ("name", "controller"), [("auv", "auv_autopilot"), ("aerosonde", "sil_board"), ("hexarotor", "sil_board")]
 )
-def test_a_vehicle_has_the_shape_that_its_file_gives_it(
-    undisturbed_graph: MakeGraph, name: str, controller: str
-) -> None:
+def test_vehicle_shape_comes_from_its_file(undisturbed_graph: MakeGraph, name: str, controller: str) -> None:
     sim = undisturbed_graph(vehicle_name=name, flight_controller=controller, **DRAWN)
-    meshes = sim.hear("rviz/mesh", Marker, ALL_OF_IT)
+    meshes = sim.collect_messages("rviz/mesh", Marker, KEEP_ALL)
     assert sim.node("visualizer").values["appearance"] == vehicle(name).appearance
     parts = appearance_of(vehicle(name)).parts
     sim.spin_until(lambda: len({m.id for m in meshes}) >= len(parts), "all parts")

@@ -13,9 +13,7 @@ from rosflight_py_sim.viewer.web.display import Display
 
 
 @pytest.mark.parametrize(("namespace", "names"), [("", "short"), ("range", "short"), ("", "rosflight")])
-def test_pace_shows_the_multiplier_of_the_time_manager_and_follows_it(
-    graph: Callable[..., Any], namespace: str, names: str
-) -> None:
+def test_pace_follows_time_manager_multiplier(graph: Callable[..., Any], namespace: str, names: str) -> None:
     made = graph(multiplier=2.0, namespace=namespace, names=names).ready()
     viewer = WebViewer(namespace=namespace, parameter_overrides=[Parameter("web_viewer.port", value=0)])
     made.include(viewer)
@@ -28,7 +26,7 @@ def test_pace_shows_the_multiplier_of_the_time_manager_and_follows_it(
     made.spin_until(lambda: pace.value == "as fast as possible", "no limit")
 
 
-def test_update_that_meets_a_connection_of_the_servers_own_thread_leaves_the_page_up(
+def test_page_survives_update_during_concurrent_connection(
     graph: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = graph().ready()

@@ -70,17 +70,17 @@ def rising(strength: float) -> float:
     return strength * math.exp(-((math.hypot(north, east) / 20.0) ** 2))
 
 
-def test_wind_model_of_another_package_flies(graph: Callable[..., Any], install: Install) -> None:
+def test_third_party_wind_model_is_used_in_flight(graph: Callable[..., Any], install: Install) -> None:
     install(THERMAL)
     g = graph(*given())
-    heard = g.hear("sim/truth_wind", Vector3Stamped)
+    received = g.collect_messages("sim/truth_wind", Vector3Stamped)
     g.spin_until(lambda: g.time_s > 0.5, "half a second")
-    vector = heard[-1].vector
+    vector = received[-1].vector
     # The vehicle moves by millimetres in a thermal of 20 m.
     assert [vector.x, vector.y, -vector.z] == pytest.approx([3.0, 0.0, rising(3.0)], abs=1e-3)
 
 
-def test_parameter_of_a_wind_model_is_described_set_and_refused_as_the_nodes_own(
+def test_wind_model_parameter_is_described_set_and_rejected_like_a_node_parameter(
     graph: Callable[..., Any], install: Install
 ) -> None:
     install(THERMAL)
@@ -94,20 +94,18 @@ def test_parameter_of_a_wind_model_is_described_set_and_refused_as_the_nodes_own
         changed = Parameter("thermal_strength", value=strength).to_parameter_msg()
         return g.call("dynamics/set_parameters", SetParameters, parameters=[changed]).results[0]
 
-    heard = g.hear("sim/truth_wind", Vector3Stamped)
+    received = g.collect_messages("sim/truth_wind", Vector3Stamped)
     for strength in (5.0, 8.0):
         assert set_to(strength).successful
-        heard.clear()
-        g.spin_until(lambda: len(heard) > 10, "wind")
-        assert -heard[-1].vector.z == pytest.approx(rising(strength), abs=1e-3)
+        received.clear()
+        g.spin_until(lambda: len(received) > 10, "wind")
+        assert -received[-1].vector.z == pytest.approx(rising(strength), abs=1e-3)
     refused = set_to(11.0)
     assert not refused.successful
     assert refused.reason == "parameter 'thermal_strength': 11.0 given; allowed: number, from 0 to 10 m/s"
 
 
-def test_parameter_file_sets_the_parameter_of_a_wind_model(
-    graph: Callable[..., Any], install: Install, tmp_path: Path
-) -> None:
+def test_parameter_file_sets_wind_model_parameter(graph: Callable[..., Any], install: Install, tmp_path: Path) -> None:
     install(THERMAL)
     file = tmp_path / "thermal.yaml"
     file.write_text(
@@ -116,9 +114,7 @@ def test_parameter_file_sets_the_parameter_of_a_wind_model(
     assert graph("--params-file", str(file)).node("dynamics").get_parameter("thermal_strength").value == 2.0
 
 
-def test_misspelt_parameter_of_a_wind_model_is_refused(
-    graph: Callable[..., Any], install: Install, tmp_path: Path
-) -> None:
+def test_misspelt_wind_model_parameter_is_rejected(graph: Callable[..., Any], install: Install, tmp_path: Path) -> None:
     install(THERMAL)
     file = tmp_path / "thermal.yaml"
     file.write_text("/**/dynamics:\n  ros__parameters: {wind_models: [thermal], thermal_strenght: 2}\n")
@@ -126,7 +122,7 @@ def test_misspelt_parameter_of_a_wind_model_is_refused(
         graph("--params-file", str(file))
 
 
-def test_wind_model_with_undeclared_parameters_is_refused_in_a_running_node(
+def test_wind_model_with_undeclared_parameters_is_rejected_at_runtime(
     graph: Callable[..., Any], install: Install
 ) -> None:
     install(THERMAL)
@@ -144,7 +140,7 @@ def test_wind_model_with_undeclared_parameters_is_refused_in_a_running_node(
         ("[thermal, other]", "parameter 'thermal_strength' of wind model 'other' given, and of wind model 'thermal'"),
     ],
 )
-def test_parameters_of_the_same_name_are_refused_with_both_owners(
+def test_duplicate_parameter_name_is_rejected_naming_both_owners(
     graph: Callable[..., Any], install: Install, models: str, owner: str
 ) -> None:
     install(THERMAL, "heavy = my_winds.clashes:Heavy", "other = my_winds.clashes:Other")
@@ -164,7 +160,7 @@ def test_parameters_of_the_same_name_are_refused_with_both_owners(
         ),
     ],
 )
-def test_wind_model_that_cannot_be_used_is_refused(install: Install, entry: str, told: str) -> None:
+def test_unusable_wind_model_is_rejected(install: Install, entry: str, told: str) -> None:
     install(entry)
     with pytest.raises(ParameterError, match=told):
         Wind(WIND_PARAMETERS.checked(NAMED), np.random.default_rng(0))

@@ -92,7 +92,7 @@ def serialised(wire: WireFormat, time_ns: int, frame_id: str, numbers: list[Any]
     return bytes(coded)
 
 
-def test_the_formats_of_the_whole_graph_are_found() -> None:
+def test_wire_formats_of_the_whole_graph_are_found() -> None:
     types = {wire.message_type.__name__ for wire in FORMATS.values()}
     assert types >= {"SimState", "WrenchStamped", "Vector3Stamped", "PwmOutput", "RCRaw", "Imu", "Command", "Status"}
 
@@ -100,7 +100,7 @@ def test_the_formats_of_the_whole_graph_are_found() -> None:
 @pytest.mark.parametrize("name", FORMATS)
 @settings(max_examples=25, deadline=None)
 @given(data=st.data())
-def test_encoding_equals_rclpy_and_decoding_inverts_it(name: str, data: Any) -> None:
+def test_encoding_matches_rclpy_and_decoding_inverts_it(name: str, data: Any) -> None:
     wire = FORMATS[name]
     time_ns = data.draw(_TIMES)
     numbers = [data.draw(_NUMBERS[primitive]) for primitive in primitives(wire.message_type)]
@@ -123,7 +123,7 @@ def test_messages_with_frame_ids_of_any_length_are_decoded(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_short_messages_are_refused(name: str) -> None:
+def test_truncated_messages_are_rejected(name: str) -> None:
     wire = FORMATS[name]
     numbers = [False if kind == "boolean" else 0 for kind in primitives(wire.message_type)]
     message = wire.encode(5, *numbers)
@@ -132,13 +132,13 @@ def test_short_messages_are_refused(name: str) -> None:
             wire.decode(message[:length])
 
 
-def test_big_endian_messages_are_refused() -> None:
+def test_big_endian_messages_are_rejected() -> None:
     message = b"\x00\x00" + TRUTH_STATE.encode(VehicleState(5))[2:]
     with pytest.raises(WireFormatError, match=r"SimState: encapsulation b'\\x00\\x00' is not little-endian"):
         TRUTH_STATE.decode(message)
 
 
-def test_a_frame_id_longer_than_the_message_is_refused() -> None:
+def test_frame_id_longer_than_the_message_is_rejected() -> None:
     message = bytearray(TRUTH_STATE.encode(VehicleState(5)))
     message[12:16] = struct.pack("<I", 2**32 - 1)
     with pytest.raises(WireFormatError, match="SimState"):
@@ -146,19 +146,19 @@ def test_a_frame_id_longer_than_the_message_is_refused() -> None:
 
 
 @pytest.mark.parametrize("message_type", [Error, RGBCamera, Clock])
-def test_types_without_a_header_and_fixed_size_have_no_format(message_type: Any) -> None:
+def test_types_without_header_and_fixed_size_have_no_wire_format(message_type: Any) -> None:
     with pytest.raises(WireFormatError):
         WireFormat(message_type)
 
 
-def test_a_number_beyond_its_type_is_refused() -> None:
+def test_out_of_range_number_is_rejected() -> None:
     with pytest.raises(struct.error):
         PWM_OUTPUT.encode(PulseWidths(0, [70_000] * 14))
 
 
 @settings(deadline=None)
 @given(time_ns=_TIMES)
-def test_clock_equals_rclpy(time_ns: int) -> None:
+def test_clock_encoding_matches_rclpy(time_ns: int) -> None:
     message = Clock()
     message.clock.sec, message.clock.nanosec = divmod(time_ns, 10**9)
     assert encode_clock(time_ns) == bytes(serialize_message(message))

@@ -128,34 +128,34 @@ def wind(k: int) -> Wind:
     return Wind(k, (float(k), 0.0, 0.0))
 
 
-def hear(node: Node, topic: StepTopic[Any], qos: QoSProfile) -> list[Any]:
+def collect_messages(node: Node, topic: StepTopic[Any], qos: QoSProfile) -> list[Any]:
     """The messages that a node of plain rclpy receives from now on, decoded."""
-    heard: list[Any] = []
+    received: list[Any] = []
     node.create_subscription(
-        topic.message_type, topic.name, lambda data: heard.append(topic.decode(data)), qos, raw=True
+        topic.message_type, topic.name, lambda data: received.append(topic.decode(data)), qos, raw=True
     )
-    return heard
+    return received
 
 
-def test_message_is_handed_over_as_it_is_in_the_order_of_sending(process: Process) -> None:
+def test_messages_are_handed_over_unchanged_in_sending_order(process: Process) -> None:
     first, second = process.member("first"), process.member("second")
-    heard: list[Any] = []
-    second.subscribe(TRUTH_WIND, lambda m: heard.append(("a", m)))
-    second.subscribe(IMU, lambda m: heard.append(("b", m)))
-    first.subscribe(TRUTH_WIND, lambda m: heard.append(("c", m)))
+    received: list[Any] = []
+    second.subscribe(TRUTH_WIND, lambda m: received.append(("a", m)))
+    second.subscribe(IMU, lambda m: received.append(("b", m)))
+    first.subscribe(TRUTH_WIND, lambda m: received.append(("c", m)))
     send_wind, send_imu = first.publisher(TRUTH_WIND), second.publisher(IMU)
     sent = [wind(1), ImuSample(2, (1.0, 2.0, 3.0), (4.0, 5.0, 6.0)), wind(3)]
     send_wind(sent[0])
     send_imu(sent[1])
     send_wind(sent[2])
-    assert not heard
-    process.until(lambda: len(heard) == 5)
-    assert [who for who, _ in heard] == ["a", "c", "b", "a", "c"]
-    assert [message for _, message in heard] == [sent[0], sent[0], sent[1], sent[2], sent[2]]
-    assert heard[0][1] is heard[1][1] is sent[0]
+    assert not received
+    process.until(lambda: len(received) == 5)
+    assert [who for who, _ in received] == ["a", "c", "b", "a", "c"]
+    assert [message for _, message in received] == [sent[0], sent[0], sent[1], sent[2], sent[2]]
+    assert received[0][1] is received[1][1] is sent[0]
 
 
-def test_everything_is_in_the_graph_and_nothing_goes_out(process: Process) -> None:
+def test_endpoints_are_in_the_graph_without_ros_traffic(process: Process) -> None:
     node = process.member("first")
     node.subscribe(TRUTH_WIND, lambda _: None)
     node.publisher(TRUTH_WIND)(wind(1))
@@ -168,46 +168,46 @@ def test_everything_is_in_the_graph_and_nothing_goes_out(process: Process) -> No
     assert outlet.sent is None
 
 
-def test_outside_gets_what_is_latched_at_once_and_then_every_message_in_order(process: Process) -> None:
+def test_external_subscriber_gets_latched_message_then_all_messages_in_order(process: Process) -> None:
     send = process.member("first").publisher(TRUTH_WIND)
     for k in range(10):
         send(wind(k))
     process.idle(0.1)
-    heard = hear(process.outside(), TRUTH_WIND, DEEP_LATCHED)
-    process.until(lambda: heard)
+    received = collect_messages(process.outside(), TRUTH_WIND, DEEP_LATCHED)
+    process.until(lambda: received)
     for k in range(10, 200):
         send(wind(k))
         process.turn()
-    process.until(lambda: len(heard) == 191)
-    assert heard == [wind(k) for k in range(9, 200)]
+    process.until(lambda: len(received) == 191)
+    assert received == [wind(k) for k in range(9, 200)]
 
 
-def test_who_comes_after_the_last_listener_has_gone_gets_the_newest_and_nothing_older(process: Process) -> None:
+def test_subscriber_after_last_unsubscribe_gets_latest_message_only(process: Process) -> None:
     send = process.member("first").publisher(TRUTH_WIND)
     (outlet,) = process.hand_off.outlets("/sim/truth_wind")
     send(wind(1))
     early = process.outside()
-    heard = hear(early, TRUTH_WIND, DEEP_LATCHED)
-    process.until(lambda: heard == [wind(1)])
+    received = collect_messages(early, TRUTH_WIND, DEEP_LATCHED)
+    process.until(lambda: received == [wind(1)])
     process.leave(early)
     process.until(lambda: not outlet.is_encoded)
     process.idle()
     for k in range(2, 6):
         send(wind(k))
     process.idle()
-    late = hear(process.outside(), TRUTH_WIND, DEEP_LATCHED)
+    late = collect_messages(process.outside(), TRUTH_WIND, DEEP_LATCHED)
     process.until(lambda: late)
     send(wind(6))
     process.until(lambda: len(late) == 2)
     assert late == [wind(5), wind(6)]
 
 
-def test_listener_outside_changes_nothing_for_members(process: Process) -> None:
+def test_external_subscriber_does_not_affect_members(process: Process) -> None:
     first, second = process.member("first"), process.member("second")
-    heard: list[Wind] = []
-    second.subscribe(TRUTH_WIND, heard.append)
+    received: list[Wind] = []
+    second.subscribe(TRUTH_WIND, received.append)
     send = first.publisher(TRUTH_WIND)
-    outside = hear(process.outside(), TRUTH_WIND, DEEP)
+    outside = collect_messages(process.outside(), TRUTH_WIND, DEEP)
     process.until(lambda: process.hand_off.outlets("/sim/truth_wind")[0].is_encoded)
     # The other side matches on its own.
     process.idle()
@@ -216,47 +216,47 @@ def test_listener_outside_changes_nothing_for_members(process: Process) -> None:
         process.turn()
     process.until(lambda: len(outside) == 50)
     process.idle()
-    assert heard == outside == [wind(k) for k in range(50)]
+    assert received == outside == [wind(k) for k in range(50)]
 
 
-def test_publisher_outside_is_heard_also_when_it_repeats_what_a_member_said(process: Process) -> None:
+def test_external_publisher_is_received_even_when_repeating_a_member_message(process: Process) -> None:
     first, second = process.member("first"), process.member("second")
-    heard: list[Wind] = []
-    second.subscribe(TRUTH_WIND, heard.append, qos=CHAIN)
+    received: list[Wind] = []
+    second.subscribe(TRUTH_WIND, received.append, qos=CHAIN)
     send = first.publisher(TRUTH_WIND)
     node = process.outside()
-    both = hear(node, TRUTH_WIND, DEEP)
+    both = collect_messages(node, TRUTH_WIND, DEEP)
     publisher = node.create_publisher(TRUTH_WIND.message_type, TRUTH_WIND.name, LATCHED)
     process.until(lambda: process.hand_off.outlets("/sim/truth_wind")[0].is_encoded)
     process.until(lambda: publisher.get_subscription_count() == 2)
     send(wind(1))
     process.until(lambda: both == [wind(1)])
     process.idle()
-    assert heard == [wind(1)]
+    assert received == [wind(1)]
     for count in (2, 3):
         publisher.publish(TRUTH_WIND.encode(wind(1)))
-        process.until(lambda n=count: len(heard) == n)
+        process.until(lambda n=count: len(received) == n)
     publisher.publish(TRUTH_WIND.encode(wind(2)))
-    process.until(lambda: len(heard) == 4)
+    process.until(lambda: len(received) == 4)
     process.idle()
-    assert heard == [wind(1), wind(1), wind(1), wind(2)]
+    assert received == [wind(1), wind(1), wind(1), wind(2)]
 
 
-def test_member_that_comes_late_gets_what_is_latched_and_not_what_is_not(process: Process) -> None:
+def test_late_member_gets_latched_messages_only(process: Process) -> None:
     first = process.member("first")
     first.publisher(TRUTH_WIND)(wind(1))
     first.publisher(IMU)(ImuSample(1, (0.0,) * 3, (0.0,) * 3))
     process.idle(0.1)
     late = process.member("second")
-    heard: list[Any] = []
-    late.subscribe(TRUTH_WIND, heard.append)
-    late.subscribe(TRUTH_WIND, lambda _: heard.append("volatile"), qos=CHAIN)
-    late.subscribe(IMU, heard.append)
+    received: list[Any] = []
+    late.subscribe(TRUTH_WIND, received.append)
+    late.subscribe(TRUTH_WIND, lambda _: received.append("volatile"), qos=CHAIN)
+    late.subscribe(IMU, received.append)
     process.idle(0.1)
-    assert heard == [wind(1)]
+    assert received == [wind(1)]
 
 
-def test_latched_queue_of_several_reaches_late_subscribers_within_and_outside_in_order(process: Process) -> None:
+def test_late_subscribers_receive_whole_latched_queue_in_order(process: Process) -> None:
     several = StepTopic[String]("several", String, LATCHED_LIST)
     send = process.member("first").publisher(several)
     for k in range(8):
@@ -264,7 +264,7 @@ def test_latched_queue_of_several_reaches_late_subscribers_within_and_outside_in
     process.idle(0.1)
     within: list[str] = []
     process.member("second").subscribe(several, lambda message: within.append(message.data))
-    outside = hear(process.outside(), several, DEEP_LATCHED)
+    outside = collect_messages(process.outside(), several, DEEP_LATCHED)
     process.until(lambda: len(outside) == LATCHED_LIST.depth)
     send(String(data="8"))
     process.until(lambda: len(outside) == LATCHED_LIST.depth + 1)
@@ -272,38 +272,38 @@ def test_latched_queue_of_several_reaches_late_subscribers_within_and_outside_in
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_publisher_that_offers_less_is_not_connected(process: Process) -> None:
+def test_publisher_with_insufficient_qos_is_not_matched(process: Process) -> None:
     first = process.member("first")
-    heard: list[Any] = []
-    first.subscribe(IMU, heard.append, qos=LATCHED)
+    received: list[Any] = []
+    first.subscribe(IMU, received.append, qos=LATCHED)
     first.publisher(IMU)(ImuSample(1, (0.0,) * 3, (0.0,) * 3))
     process.idle(0.1)
-    assert not heard
+    assert not received
 
 
-def test_numbers_are_those_that_travel(process: Process) -> None:
+def test_handed_over_values_equal_their_wire_encoding(process: Process) -> None:
     first = process.member("first")
-    heard: list[BatterySample] = []
-    first.subscribe(BATTERY, heard.append)
+    received: list[BatterySample] = []
+    first.subscribe(BATTERY, received.append)
     first.publisher(BATTERY)(BatterySample(1, 0.1, 0.2))
-    process.until(lambda: heard)
-    assert heard[0] != BatterySample(1, 0.1, 0.2)
-    assert heard[0] == BATTERY.decode(BATTERY.encode(BatterySample(1, 0.1, 0.2)))
+    process.until(lambda: received)
+    assert received[0] != BatterySample(1, 0.1, 0.2)
+    assert received[0] == BATTERY.decode(BATTERY.encode(BatterySample(1, 0.1, 0.2)))
 
 
-def test_same_ros_message_under_another_row_is_converted(process: Process) -> None:
+def test_same_ros_message_with_another_row_is_converted(process: Process) -> None:
     first = process.member("first")
-    heard: list[ImuEstimate] = []
-    first.subscribe(IMU_DATA.renamed(IMU.name), heard.append)
+    received: list[ImuEstimate] = []
+    first.subscribe(IMU_DATA.renamed(IMU.name), received.append)
     first.publisher(IMU)(ImuSample(1, (1.0, 2.0, 3.0), (4.0, 5.0, 6.0)))
-    process.until(lambda: heard)
-    assert heard == [ImuEstimate(1, (0.0, 0.0, 0.0, 1.0), (1.0, 2.0, 3.0), (4.0, 5.0, 6.0))]
+    process.until(lambda: received)
+    assert received == [ImuEstimate(1, (0.0, 0.0, 0.0, 1.0), (1.0, 2.0, 3.0), (4.0, 5.0, 6.0))]
 
 
-def test_node_that_has_ended_hears_nothing_and_leaves_the_graph(process: Process) -> None:
+def test_destroyed_node_receives_nothing_and_leaves_the_graph(process: Process) -> None:
     first, second = process.member("first"), process.member("second")
-    heard: list[Wind] = []
-    second.subscribe(TRUTH_WIND, heard.append)
+    received: list[Wind] = []
+    second.subscribe(TRUTH_WIND, received.append)
     send = first.publisher(TRUTH_WIND)
     send(wind(1))
     process.executor.remove_node(second)
@@ -311,10 +311,10 @@ def test_node_that_has_ended_hears_nothing_and_leaves_the_graph(process: Process
     second.destroy_node()
     send(wind(2))
     process.until(lambda: first.count_subscribers(TRUTH_WIND.name) == 0)
-    assert not heard
+    assert not received
 
 
-def test_message_is_made_only_if_somebody_subscribes(process: Process) -> None:
+def test_message_is_built_only_with_subscribers(process: Process) -> None:
     first = process.member("first")
     send = first.lazy_publisher(TRUTH_WIND)
     made: list[int] = []
@@ -325,14 +325,14 @@ def test_message_is_made_only_if_somebody_subscribes(process: Process) -> None:
 
     send(make)
     assert not made
-    heard: list[Wind] = []
-    first.subscribe(TRUTH_WIND, heard.append, qos=CHAIN)
+    received: list[Wind] = []
+    first.subscribe(TRUTH_WIND, received.append, qos=CHAIN)
     send(make)
-    process.until(lambda: heard)
+    process.until(lambda: received)
     assert len(made) == 1
 
 
-def test_picture_is_handed_on_as_it_is_and_encoded_for_others(process: Process) -> None:
+def test_image_is_handed_over_unchanged_and_encoded_for_external_subscribers(process: Process) -> None:
     camera, bridge = process.member("camera"), process.member("bridge")
     row = compressed_topic("front")
     send = camera.lazy_publisher(row, "/auv")
@@ -344,18 +344,18 @@ def test_picture_is_handed_on_as_it_is_and_encoded_for_others(process: Process) 
     assert pictures[0] is sent
 
     outside = process.outside()
-    heard: list[CompressedImage] = []
-    outside.create_subscription(CompressedImage, "/auv/camera/front/image_raw/compressed", heard.append, CHAIN)
+    received: list[CompressedImage] = []
+    outside.create_subscription(CompressedImage, "/auv/camera/front/image_raw/compressed", received.append, CHAIN)
     process.until(lambda: camera.count_subscribers("/auv/camera/front/image_raw/compressed") == 2)
     send(lambda: sent)
-    process.until(lambda: heard)
-    assert bytes(heard[0].data) == sent.file
-    assert (heard[0].header.stamp.sec, heard[0].header.stamp.nanosec) == (5, 7)
-    assert heard[0].header.frame_id == "front_camera_optical_frame"
+    process.until(lambda: received)
+    assert bytes(received[0].data) == sent.file
+    assert (received[0].header.stamp.sec, received[0].header.stamp.nanosec) == (5, 7)
+    assert received[0].header.frame_id == "front_camera_optical_frame"
     assert all(picture is sent for picture in pictures)
 
 
-def test_service_is_called_served_and_answered_within_a_step(process: Process) -> None:
+def test_service_is_called_and_answered_within_a_step(process: Process) -> None:
     caller, server, manager = (process.member(name) for name in ("caller", "server", "manager"))
     steps: list[int] = []
     seen: dict[str, int] = {}
@@ -388,7 +388,7 @@ def test_service_is_called_served_and_answered_within_a_step(process: Process) -
     assert seen["answered"] - seen["served"] in (0, 1, 2)
 
 
-def test_exception_of_a_callback_is_raised_to_who_spins(process: Process) -> None:
+def test_callback_exception_is_raised_from_spin(process: Process) -> None:
     first = process.member("first")
 
     def fail(message: Wind) -> None:
@@ -402,15 +402,15 @@ def test_exception_of_a_callback_is_raised_to_who_spins(process: Process) -> Non
         process.hand_off.check()
 
 
-def test_plain_node_that_keeps_one_message_gets_one_of_each_step(process: Process) -> None:
+def test_plain_node_with_queue_of_one_gets_one_message_per_step(process: Process) -> None:
     first, second = process.member("first"), process.member("second")
     guest = Node("guest")
-    heard = hear(guest, TRUTH_WIND, CHAIN)
+    received = collect_messages(guest, TRUTH_WIND, CHAIN)
     send_time, send_wind = first.publisher(CLOCK), second.publisher(TRUTH_WIND)
     steps = 200
     second.subscribe(CLOCK, lambda time_ns: send_wind(wind(time_ns)), qos=CHAIN)
     first.subscribe(TRUTH_WIND, lambda m: send_time(m.time_ns + 1) if m.time_ns < steps else None, qos=CHAIN)
     process.add(guest)
     send_time(1)
-    process.until(lambda: heard and heard[-1].time_ns == steps)
-    assert [m.time_ns for m in heard] == list(range(1, steps + 1))
+    process.until(lambda: received and received[-1].time_ns == steps)
+    assert [m.time_ns for m in received] == list(range(1, steps + 1))

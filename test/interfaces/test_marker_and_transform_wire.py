@@ -17,7 +17,7 @@ from rosflight_py_sim.interfaces.transform_wire import TransformWire
 # Names of every length modulo 8, since they decide where the numbers are aligned.
 @pytest.mark.parametrize("name", ["m" * length for length in range(1, 10)])
 @pytest.mark.parametrize("count", [0, 1, 5])
-def test_marker_is_coded_as_by_rclpy(name: str, count: int) -> None:
+def test_marker_encoding_matches_rclpy(name: str, count: int) -> None:
     one = Marker(ns=name, id=7, type=Marker.LINE_STRIP, action=Marker.ADD, text="a", mesh_resource="bc")
     one.header.frame_id = "map"
     one.pose.orientation.w = 1.0
@@ -36,7 +36,7 @@ def test_marker_is_coded_as_by_rclpy(name: str, count: int) -> None:
 
 @pytest.mark.parametrize("name", ["f" * length for length in range(1, 10)])
 @pytest.mark.parametrize("count", [1, 2, 3])
-def test_transforms_are_coded_as_by_rclpy(name: str, count: int) -> None:
+def test_transform_encoding_matches_rclpy(name: str, count: int) -> None:
     frames = [(f"map{'x' * k}", f"{name}{k}") for k in range(count)]
     numbers = np.random.default_rng(2).normal(size=(count, 7)).tolist()
     message = TFMessage()

@@ -33,7 +33,7 @@ class _Schema:
 
 
 @pytest.mark.parametrize("name", [*OWN, *FURTHER])
-def test_a_reader_that_has_only_the_text_decodes_the_message(name: str) -> None:
+def test_definition_text_suffices_to_decode_the_message(name: str) -> None:
     decode = DecoderFactory().decoder_for("cdr", _Schema(name, message_definition(name)))  # type: ignore[arg-type]
     assert decode is not None
     message = decode(serialize_message(message_class(name)()))
@@ -43,17 +43,17 @@ def test_a_reader_that_has_only_the_text_decodes_the_message(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [*OWN, *FURTHER])
-def test_text_made_of_a_type_describes_the_same_fields_as_its_own(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_generated_definition_describes_same_fields_as_original(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     content = serialize_message(message_class(name)())
-    told = DecoderFactory().decoder_for("cdr", _Schema(name, message_definition(name)))  # type: ignore[arg-type]
+    original = DecoderFactory().decoder_for("cdr", _Schema(name, message_definition(name)))  # type: ignore[arg-type]
     # As where the .msg files are not installed.
     monkeypatch.setattr(Path, "is_file", lambda path: False)
     made = DecoderFactory().decoder_for("cdr", _Schema(name, message_definition(name)))  # type: ignore[arg-type]
-    assert told is not None and made is not None
-    assert str(made(content)) == str(told(content))
+    assert original is not None and made is not None
+    assert str(made(content)) == str(original(content))
 
 
-def test_names_lead_to_classes_and_back() -> None:
+def test_type_names_map_to_classes_and_back() -> None:
     for package in PACKAGES:
         module = importlib.import_module(f"{package}.msg")
         for name, cls in inspect.getmembers(module, inspect.isclass):
@@ -61,14 +61,14 @@ def test_names_lead_to_classes_and_back() -> None:
             assert message_class(f"{package}/msg/{name}") is cls
 
 
-def test_a_type_that_is_not_installed_is_named() -> None:
+def test_missing_message_type_is_named() -> None:
     with pytest.raises(ImportError, match="not_there"):
         message_definition("not_there/msg/Thing")
     with pytest.raises(ImportError, match="package 'std_msgs' has no std_msgs/msg/Thing"):
         message_definition("std_msgs/msg/Thing")
 
 
-def test_stamped_messages_are_those_that_begin_with_a_header() -> None:
+def test_stamped_messages_are_those_with_leading_header() -> None:
     assert is_stamped(message_class("rosflight_msgs/msg/SimState"))
     assert not is_stamped(message_class("rosgraph_msgs/msg/Clock"))
     assert not is_stamped(message_class("std_msgs/msg/Header"))

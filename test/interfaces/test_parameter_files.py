@@ -26,31 +26,31 @@ def of_dynamics(*arguments: str) -> dict[str, object]:
     return values_of_arguments(["--ros-args", *arguments], "dynamics", "/", ("standalone_dynamics",))
 
 
-def test_own_name_is_stronger_than_other_names_and_these_than_everyones(file: str) -> None:
+def test_own_name_takes_precedence_over_aliases_and_aliases_over_wildcards(file: str) -> None:
     assert of_dynamics("--params-file", file) == {"mass": 2.0, "gravity": 9.0, "rho": 0.1, "Jxx": 0.3}
 
 
-def test_value_after_a_file_is_stronger_than_any_section_of_it(file: str) -> None:
+def test_value_after_a_file_overrides_every_section_of_the_file(file: str) -> None:
     values = of_dynamics("--params-file", file, "-p", "Jxx:=0.5", "-p", "dynamics:mass:=4")
     assert (values["Jxx"], values["mass"]) == (0.5, 4)
 
 
-def test_file_after_a_value_is_stronger_than_the_value(file: str) -> None:
+def test_file_after_a_value_overrides_the_value(file: str) -> None:
     assert of_dynamics("-p", "Jxx:=0.5", "--params-file", file)["Jxx"] == 0.3
 
 
-def test_value_for_another_node_does_not_count(file: str) -> None:
+def test_value_for_another_node_is_ignored(file: str) -> None:
     assert of_dynamics("-p", "sensors:gravity:=1.0") == {}
 
 
-def test_numbers_read_as_rcl_reads_them() -> None:
+def test_numbers_parse_as_in_rcl() -> None:
     values = of_dynamics(
         "-p", "a:=1e-5", "-p", "b:=true", "-p", "c:=[1, 2e1, -.5, .5E3]", "-p", "d:=text", "-p", "e:='12'"
     )
     assert values == {"a": 1e-5, "b": True, "c": [1, 20.0, -0.5, 500.0], "d": "text", "e": "12"}
 
 
-def test_namespace_of_the_section_must_be_the_nodes(tmp_path: Path) -> None:
+def test_section_namespace_must_match_the_node(tmp_path: Path) -> None:
     path = tmp_path / "two.yaml"
     path.write_text("/one/dynamics: {ros__parameters: {mass: 1.0}}\n/two: {dynamics: {ros__parameters: {mass: 2.0}}}\n")
     arguments = ["--params-file", str(path)]
@@ -61,21 +61,21 @@ def test_namespace_of_the_section_must_be_the_nodes(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"), [("a: [", "is not YAML"), ("- 1", "ros__parameters"), ("a: 1", "ros__parameters")]
+    ("text", "expected_error"), [("a: [", "is not YAML"), ("- 1", "ros__parameters"), ("a: 1", "ros__parameters")]
 )
-def test_file_that_is_no_parameter_file_is_refused(tmp_path: Path, text: str, said: str) -> None:
+def test_file_that_is_not_a_parameter_file_is_rejected(tmp_path: Path, text: str, expected_error: str) -> None:
     path = tmp_path / "bad.yaml"
     path.write_text(text)
-    with pytest.raises(ParameterError, match=said):
+    with pytest.raises(ParameterError, match=expected_error):
         of_dynamics("--params-file", str(path))
 
 
-def test_a_list_is_read_as_launch_ros_writes_it(tmp_path: Path) -> None:
+def test_list_parses_as_written_by_launch_ros(tmp_path: Path) -> None:
     file = tmp_path / "launch_params"
     file.write_text("/dynamics:\n  ros__parameters:\n    wind: !!python/tuple\n    - 1.0\n    - 2.0\n")
     assert of_dynamics("--params-file", str(file)) == {"wind": [1.0, 2.0]}
 
 
-def test_a_single_value_for_a_node_of_another_namespace_is_not_for_this_one() -> None:
+def test_single_value_for_node_in_another_namespace_is_ignored() -> None:
     given = ["--ros-args", "-p", "/two/dynamics:mass:=2.0", "-p", "/one/dynamics:mass:=1.0", "-p", "dynamics:Jxx:=0.3"]
     assert values_of_arguments(given, "dynamics", "/one", ()) == {"mass": 1.0, "Jxx": 0.3}

@@ -20,16 +20,16 @@ TIMEOUT_S = 30.0
 NUMBER = StepTopic[Int32]("number", Int32)
 
 
-class Looker(SimulationNode):
+class PollingNode(SimulationNode):
     """A node that looks at a topic."""
 
-    DEFAULT_NAME = "looker"
+    DEFAULT_NAME = "poller"
 
 
 @pytest.fixture
-def node(ros_domain: int) -> Iterator[Looker]:
+def node(ros_domain: int) -> Iterator[PollingNode]:
     rclpy.init()
-    node = Looker(namespace="somewhere")
+    node = PollingNode(namespace="somewhere")
     yield node
     node.destroy_node()
     rclpy.shutdown()
@@ -48,7 +48,7 @@ def _taken(newest: PolledSubscription[Int32], enough: Callable[[int], bool]) -> 
     return numbers
 
 
-def test_newest_message_is_taken_and_those_before_it_are_not(node: Looker) -> None:
+def test_only_the_latest_message_is_taken(node: PollingNode) -> None:
     newest = node.poll(NUMBER)
     publisher = node.create_publisher(Int32, "number", CHAIN)
     assert newest.name == "/somewhere/number"
@@ -61,25 +61,25 @@ def test_newest_message_is_taken_and_those_before_it_are_not(node: Looker) -> No
     assert newest.is_published
 
 
-def test_messages_wake_no_executor(node: Looker) -> None:
+def test_messages_do_not_wake_the_executor(node: PollingNode) -> None:
     newest = node.poll(NUMBER)
     publisher = node.create_publisher(Int32, "number", CHAIN)
-    heard: list[Int32] = []
-    node.create_subscription(Int32, "other", heard.append, CHAIN)
+    received: list[Int32] = []
+    node.create_subscription(Int32, "other", received.append, CHAIN)
     executor = make_executor()
     executor.add_node(node)
     publisher.publish(Int32(data=1))
     # What came first would be answered first.
     node.create_publisher(Int32, "other", CHAIN).publish(Int32(data=2))
     end = time.monotonic() + TIMEOUT_S
-    while not heard:
+    while not received:
         assert time.monotonic() < end
         executor.spin_once(timeout_sec=0.1)
     assert _taken(newest, bool) == [1]
     executor.shutdown()
 
 
-def test_closed_one_leaves_the_graph(node: Looker) -> None:
+def test_closed_subscription_leaves_the_graph(node: PollingNode) -> None:
     newest = node.poll(NUMBER)
     assert node.count_subscribers("number") == 1
     newest.close()
@@ -89,12 +89,12 @@ def test_closed_one_leaves_the_graph(node: Looker) -> None:
         time.sleep(0.01)
 
 
-def test_message_that_was_handed_off_is_taken_as_it_is_and_one_from_outside_too(ros_domain: int) -> None:
+def test_handed_over_and_external_messages_are_both_taken(ros_domain: int) -> None:
     rclpy.init()
     executor = make_executor()
     hand_off = HandOff(executor)
-    sender, looker = Looker(name="sender", hand_off=hand_off), Looker(hand_off=hand_off)
-    newest, send = looker.poll(NUMBER), sender.publisher(NUMBER)
+    sender, poller = PollingNode(name="sender", hand_off=hand_off), PollingNode(hand_off=hand_off)
+    newest, send = poller.poll(NUMBER), sender.publisher(NUMBER)
     assert newest.take() is None
     sent = [Int32(data=1), Int32(data=2)]
     for message in sent:
@@ -102,12 +102,12 @@ def test_message_that_was_handed_off_is_taken_as_it_is_and_one_from_outside_too(
     assert newest.take() is sent[-1]
     assert newest.take() is None
     # Each publisher's newest message is taken once.
-    looker.publisher(NUMBER)(Int32(data=4))
+    poller.publisher(NUMBER)(Int32(data=4))
     assert newest.take() == Int32(data=4)
     assert newest.take() is None
     outside = rclpy.create_node("outside").create_publisher(Int32, "number", CHAIN)
     outside.publish(Int32(data=3))
     assert _taken(newest, bool) == [3]
-    looker.destroy_node()
+    poller.destroy_node()
     sender.destroy_node()
     rclpy.shutdown()

@@ -28,46 +28,46 @@ def node(ros_domain: int) -> Iterator[Node]:
 
 
 @pytest.mark.parametrize("name", ["_parameter_overrides", "_clock", "_subscriptions", "_wake_executor"])
-def test_node_has_the_private_name(node: Node, name: str) -> None:
+def test_rclpy_node_still_has_the_private_attribute(node: Node, name: str) -> None:
     assert hasattr(node, name), f"rclpy.node.Node has no {name}; {CHANGED}"
 
 
-def test_overrides_of_all_sources_are_known_before_they_are_declared(node: Node) -> None:
+def test_overrides_from_all_sources_are_known_before_declaration(node: Node) -> None:
     given = rclpy_internals.parameter_overrides(node)
     assert {"of_arguments": 3, "of_constructor": [1.5]}.items() <= given.items(), CHANGED
 
 
-def test_node_returns_the_clock_that_was_set(node: Node) -> None:
+def test_node_returns_the_replaced_clock(node: Node) -> None:
     clock: Any = ROSClock()
     assert clock.clock_type is ClockType.ROS_TIME
     rclpy_internals.set_clock(node, clock)
     assert node.get_clock() is clock, CHANGED
 
 
-def test_executor_serves_a_subscription_only_while_it_is_served(node: Node) -> None:
+def test_executor_serves_a_subscription_only_while_enabled(node: Node) -> None:
     executor = SingleThreadedExecutor()
     executor.add_node(node)
-    heard: list[int] = []
-    subscription = node.create_subscription(Int32, "number", lambda message: heard.append(message.data), 10)
+    received: list[int] = []
+    subscription = node.create_subscription(Int32, "number", lambda message: received.append(message.data), 10)
     publisher = node.create_publisher(Int32, "number", 10)
     while not publisher.get_subscription_count():
         executor.spin_once(timeout_sec=0.1)
 
-    def hears(number: int) -> bool:
+    def receives(number: int) -> bool:
         publisher.publish(Int32(data=number))
         for _ in range(10):
             executor.spin_once(timeout_sec=0.05)
-        return number in heard
+        return number in received
 
-    assert rclpy_internals.is_served(node, subscription) and hears(1)
+    assert rclpy_internals.is_served(node, subscription) and receives(1)
     rclpy_internals.leave_unserved(node, subscription)
-    assert not rclpy_internals.is_served(node, subscription) and not hears(2), CHANGED
+    assert not rclpy_internals.is_served(node, subscription) and not receives(2), CHANGED
     rclpy_internals.serve(node, subscription)
-    assert rclpy_internals.is_served(node, subscription) and hears(3), CHANGED
+    assert rclpy_internals.is_served(node, subscription) and receives(3), CHANGED
     executor.shutdown()
 
 
-def test_errors_of_rcl_are_those_that_rclpy_raises(ros_domain: int) -> None:
+def test_rcl_error_types_match_those_raised_by_rclpy(ros_domain: int) -> None:
     with pytest.raises(rclpy_internals.UnknownROSArgsError):
         rclpy.init(args=["test", "--ros-args", "--no-such-option"])
     with pytest.raises(rclpy_internals.RCLError):

@@ -115,26 +115,26 @@ def node() -> Iterator[Node]:
     rclpy.try_shutdown(context=context)
 
 
-def test_record_holds_all_messages_and_services() -> None:
+def test_record_contains_all_messages_and_services() -> None:
     assert (len(MESSAGES), len(SERVICES)) == (15, 4)
 
 
-def test_sim_state_has_the_hash_seen_on_the_wire_of_kilted() -> None:
+def test_sim_state_hash_matches_kilted_wire_hash() -> None:
     seen = "RIHS01_1197dc9ef12f9ec55907ce155008a69dfe1331ef805c1bbe2ac87e1eecbd506c"
     assert RECORD["rosflight_msgs/msg/SimState"]["hash"] == seen
 
 
 @pytest.mark.parametrize("name", MESSAGES + SERVICES)
-def test_compiled_type_has_the_recorded_hash(name: str) -> None:
+def test_compiled_type_has_recorded_hash(name: str) -> None:
     assert compiled_hash(name) == RECORD[name]["hash"]
 
 
 @pytest.mark.parametrize("name", MESSAGES + SERVICES)
-def test_recorded_hash_follows_from_the_recorded_fields(name: str) -> None:
+def test_recorded_hash_matches_recorded_fields(name: str) -> None:
     assert rihs01(name) == RECORD[name]["hash"]
 
 
-def test_publishers_announce_the_recorded_hashes(node: Node) -> None:
+def test_publishers_announce_recorded_hashes(node: Node) -> None:
     publishers = {name: node.create_publisher(interface_class(name), name.replace("/", "_"), 1) for name in MESSAGES}
     announced: dict[str, str] = {}
     deadline = time.monotonic() + 10.0
@@ -147,19 +147,19 @@ def test_publishers_announce_the_recorded_hashes(node: Node) -> None:
 
 
 @pytest.mark.parametrize("name", MESSAGES)
-def test_message_has_the_recorded_fields_in_order(name: str) -> None:
+def test_message_has_recorded_fields_in_order(name: str) -> None:
     assert list(interface_class(name).get_fields_and_field_types()) == list(RECORD[name]["fields"])
 
 
 @pytest.mark.parametrize("name", MESSAGES)
-def test_message_has_the_recorded_constants_and_no_others(name: str) -> None:
+def test_message_has_exactly_the_recorded_constants(name: str) -> None:
     message_class = interface_class(name)
     constants = [key for key in type(message_class).__prepare__(name, ()) if key.isupper()]
     assert {key: getattr(message_class, key) for key in constants} == RECORD[name].get("constants", {})
 
 
 @pytest.mark.parametrize("name", MESSAGES)
-def test_new_message_is_all_zero(name: str) -> None:
+def test_new_message_is_zero_initialised(name: str) -> None:
     message = interface_class(name)()
     for field in RECORD[name]["fields"]:
         value = getattr(message, field)

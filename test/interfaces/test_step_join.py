@@ -120,7 +120,7 @@ def next_messages(path: tuple[Message, ...], *, goes_back: bool) -> Iterator[Mes
 
 
 @pytest.mark.parametrize("goes_back", [False, True])
-def test_in_any_order_with_any_loss_each_stamp_has_one_answer_from_its_own_inputs(goes_back: bool) -> None:
+def test_each_stamp_gets_one_answer_from_its_own_inputs_in_any_order_with_any_loss(goes_back: bool) -> None:
     # Every reachable state, and so message sequences of any length.
     reached = {World(()).key: ()}
     paths: list[tuple[Message, ...]] = [()]
@@ -134,7 +134,7 @@ def test_in_any_order_with_any_loss_each_stamp_has_one_answer_from_its_own_input
     assert len(reached) > 200
 
 
-def test_every_interleaving_without_loss_gives_each_stamp_its_answer_at_once() -> None:
+def test_every_lossless_interleaving_answers_each_stamp_immediately() -> None:
     topics = [pwm, state, wind]
     for order in set(product(range(3), repeat=6)):
         if any(order.count(k) != 2 for k in range(3)):
@@ -151,7 +151,7 @@ def test_every_interleaving_without_loss_gives_each_stamp_its_answer_at_once() -
             assert [answer.stamp_ns for answer in answers] == [0, 1]
 
 
-def test_a_set_state_makes_its_answer_stale_until_it_is_requested_again() -> None:
+def test_set_state_invalidates_its_answer_until_requested_again() -> None:
     node = Joined()
     node.receive(wind(1), state(1), pwm(1))
     assert node.receive(state(1, 1)) == []
@@ -160,7 +160,7 @@ def test_a_set_state_makes_its_answer_stale_until_it_is_requested_again() -> Non
     assert node.computed == 2
 
 
-def test_an_answer_that_was_made_stale_is_computed_anew() -> None:
+def test_invalidated_answer_is_recomputed() -> None:
     node = Joined()
     node.receive(wind(1), state(1), pwm(1))
     node.join.make_stale()
@@ -168,7 +168,7 @@ def test_an_answer_that_was_made_stale_is_computed_anew() -> None:
     assert node.computed == 2
 
 
-def test_an_answer_that_fails_is_tried_again_at_each_request() -> None:
+def test_failed_answer_is_retried_on_each_request() -> None:
     tried: list[int] = []
 
     def fail(stamp_ns: int, content: object) -> None:
@@ -181,7 +181,7 @@ def test_an_answer_that_fails_is_tried_again_at_each_request() -> None:
     assert tried == [1, 1, 1]
 
 
-def test_outside_of_lockstep_the_trigger_alone_is_answered_with_the_newest() -> None:
+def test_outside_lockstep_only_the_trigger_is_answered_with_latest_inputs() -> None:
     node = Joined(lockstep=False)
     assert node.receive(pwm(1)) == [Answer(1, (pwm(1),))]
     assert node.receive(state(5), pwm(2)) == [Answer(2, (pwm(2), state(5)))]
@@ -189,7 +189,7 @@ def test_outside_of_lockstep_the_trigger_alone_is_answered_with_the_newest() -> 
 
 
 @pytest.mark.parametrize("lockstep", [True, False])
-def test_no_repetition_replaces_a_required_input(lockstep: bool) -> None:
+def test_repetition_does_not_replace_a_required_input(lockstep: bool) -> None:
     node = Joined(JoinRule("clock", required=("state",)), lockstep=lockstep)
     assert node.receive(*[Message("clock", 1)] * 3) == []
     node.join.give_up()
@@ -197,19 +197,19 @@ def test_no_repetition_replaces_a_required_input(lockstep: bool) -> None:
     assert [one.stamp_ns for one in node.receive(state(-1))] == [1]
 
 
-def test_companions_alone_do_not_replace_a_required_input() -> None:
+def test_companions_do_not_replace_a_required_input() -> None:
     node = Joined(JoinRule("wrench", synchronized=("pwm",), required=("step size",)))
     assert node.receive(Message("wrench", 1), pwm(1)) == []
     assert [one.stamp_ns for one in node.receive(Message("step size", -1))] == [1]
 
 
-def test_a_required_companion_of_another_stamp_ends_no_wait_but_lets_a_repetition_end_it() -> None:
+def test_required_companion_with_other_stamp_ends_the_wait_only_on_repetition() -> None:
     node = Joined(JoinRule("clock", synchronized=("state",), required=("state",)))
     assert node.receive(Message("clock", 5), Message("clock", 5), state(3)) == []
     assert [one.stamp_ns for one in node.receive(Message("clock", 5))] == [5]
 
 
-def test_giving_up_answers_the_waiting_trigger_once() -> None:
+def test_giving_up_answers_the_pending_trigger_once() -> None:
     node = Joined()
     node.join.give_up()
     node.receive(pwm(1))
@@ -218,7 +218,7 @@ def test_giving_up_answers_the_waiting_trigger_once() -> None:
     assert node.answers == [Answer(1, (pwm(1),))]
 
 
-def test_while_an_answer_is_made_the_stamp_of_the_one_before_is_known() -> None:
+def test_previous_answer_stamp_is_available_while_computing() -> None:
     known: list[int] = []
     join = StepJoin(JoinRule("clock"), lambda *_: known.append(join.answered_ns), lambda _: None, lockstep=True)
     for stamp in (3, 5):
@@ -227,6 +227,6 @@ def test_while_an_answer_is_made_the_stamp_of_the_one_before_is_known() -> None:
     assert join.answered_ns == 5
 
 
-def test_an_input_that_the_rule_lacks_is_refused() -> None:
+def test_input_missing_from_the_rule_is_rejected() -> None:
     with pytest.raises(ValueError, match="rain"):
         Joined().join.input("rain")

@@ -44,14 +44,14 @@ def zeros(row: StepTopic[Any]) -> Any:
     return row.decode(serialize_message(row.message_type()))
 
 
-def test_each_topic_is_in_the_table_once() -> None:
+def test_each_topic_is_listed_once() -> None:
     names = [row.name for row in STEP_TOPICS]
     assert len(set(names)) == len(names)
     assert all(row.publishers or row.subscribers for row in STEP_TOPICS)
 
 
 @pytest.mark.parametrize("name", STAMPED)
-def test_message_is_the_same_after_its_way(name: str) -> None:
+def test_message_survives_round_trip(name: str) -> None:
     row = STAMPED[name]
     message = filled(row)
     assert row.decode(row.encode(message)) == message
@@ -60,7 +60,7 @@ def test_message_is_the_same_after_its_way(name: str) -> None:
     assert ros.header.frame_id == row.frame_id
 
 
-def test_fields_stand_where_their_names_say() -> None:
+def test_fields_map_to_ros_fields_of_same_meaning() -> None:
     ros = deserialize_message(IMU.encode(ImuSample(0, (1.0, 2.0, 3.0), (4.0, 5.0, 6.0))), IMU.message_type)
     assert (ros.angular_velocity.x, ros.angular_velocity.z) == (1.0, 3.0)
     assert (ros.linear_acceleration.x, ros.linear_acceleration.z) == (4.0, 6.0)
@@ -73,7 +73,7 @@ def test_fields_stand_where_their_names_say() -> None:
     assert (ros.radiation_type, ros.field_of_view, ros.min_range, ros.max_range, ros.range) == (0, 0.5, 1.0, 2.0, 1.5)
 
 
-def test_truth_is_the_vector_of_the_message() -> None:
+def test_truth_message_carries_the_truth_vector() -> None:
     truth = np.arange(1.0, 20.0)
     data = TRUTH_STATE.encode(VehicleState(3, truth))
     message = message_of_truth(truth)
@@ -85,14 +85,14 @@ def test_truth_is_the_vector_of_the_message() -> None:
     np.testing.assert_array_equal(state.velocity_body, truth[7:10])
 
 
-def test_numbers_that_a_message_rounds_are_known() -> None:
+def test_rows_with_float_fields_have_a_rounding_function() -> None:
     for row in STAMPED.values():
         has_floats = any("float" in kind for kind in row.message_type.get_fields_and_field_types().values())
         assert (row.as_received is None) != has_floats, row
 
 
 @pytest.mark.parametrize("name", STAMPED)
-def test_message_as_received_is_what_is_decoded(name: str) -> None:
+def test_message_as_received_equals_decoded_message(name: str) -> None:
     row = STAMPED[name]
     message = row.carried._make(filled(row)[:1] + tuple(in_thirds(field) for field in filled(row)[1:]))
     received = row.as_received(message) if row.as_received is not None else message
@@ -106,12 +106,12 @@ def in_thirds(field: Any) -> Any:
     return field / 3.0 if isinstance(field, float) else field
 
 
-def test_time_and_ordinary_messages_travel_too() -> None:
+def test_clock_and_plain_messages_survive_round_trip() -> None:
     assert CLOCK.decode(CLOCK.encode(12_000_000_345)) == 12_000_000_345
     assert STEP_SIZE_S.decode(STEP_SIZE_S.encode(Float64(data=0.25))).data == 0.25
 
 
-def test_subscriptions_ask_for_no_more_than_the_time_mode_has() -> None:
+def test_subscription_qos_is_no_stricter_than_the_time_mode_needs() -> None:
     for mode in ("wall", "paced", "gated"):
         assert CLOCK.requested_qos(mode).reliability == ReliabilityPolicy.BEST_EFFORT
         assert TRUTH_WIND.requested_qos(mode).durability == DurabilityPolicy.VOLATILE
@@ -119,7 +119,7 @@ def test_subscriptions_ask_for_no_more_than_the_time_mode_has() -> None:
     assert TRUTH_WIND.requested_qos("lockstep").durability == DurabilityPolicy.TRANSIENT_LOCAL
 
 
-def test_renamed_topic_differs_in_name_alone() -> None:
+def test_renamed_topic_differs_only_in_name() -> None:
     other = RANGE.renamed("elsewhere", by="somebody")
     assert (other.name, other.publishers, other.subscribers) == ("elsewhere", "somebody", "")
     assert RANGE.name == "sim/sensors/range"

@@ -20,7 +20,7 @@ FOLDER = Path(__file__).parents[2] / "tf2_msgs"
 PUBLISHED_HASH = "e369d0f05a23ae52508854b66f6aa0437f3449d652e8cbf22d5abe85d020f087"
 
 
-def test_type_has_the_published_hash() -> None:
+def test_type_has_published_hash() -> None:
     class TypeHash(ctypes.Structure):
         _fields_ = (("version", ctypes.c_uint8), ("value", ctypes.c_uint8 * 32))
 
@@ -31,16 +31,16 @@ def test_type_has_the_published_hash() -> None:
     assert (type_hash.version, bytes(type_hash.value).hex()) == (1, PUBLISHED_HASH)
 
 
-def test_message_travels() -> None:
+def test_message_serialization_round_trips() -> None:
     message = TFMessage(transforms=[TransformStamped(child_frame_id="base_link")])
     assert deserialize_message(serialize_message(message), TFMessage) == message
 
 
-def test_colcon_leaves_the_package_alone() -> None:
+def test_colcon_ignores_the_package() -> None:
     assert (FOLDER / "COLCON_IGNORE").is_file()
 
 
-def test_where_it_is_missing_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_tf2_msgs_error_is_one_line_with_install_hint(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "tf2_msgs.msg", None)
     with pytest.raises(ParameterError, match="tf2_msgs, the message of /tf, is not installed") as caught:
         tf_message_type()

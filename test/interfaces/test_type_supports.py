@@ -22,6 +22,6 @@ assert not hasattr(rosidl_generator_py, "no_such_name")
 """
 
 
-def test_messages_have_type_supports_without_the_generator_and_the_generator_is_there_when_asked_for() -> None:
+def test_type_supports_work_without_generator_and_load_it_on_request() -> None:
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -78,7 +78,7 @@ def truth_at(seconds: float, processes: list[subprocess.Popen[bytes]]) -> Vehicl
     return states[-1]
 
 
-def test_balloon_of_a_users_package_leans_on_its_string_as_its_forces_say(
+def test_balloon_of_user_package_settles_at_calculated_angle(
     graph: list[subprocess.Popen[bytes]],
 ) -> None:
     state = truth_at(SETTLED_S, graph)

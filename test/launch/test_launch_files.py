@@ -134,7 +134,7 @@ LOCKSTEP = {name for name in FIXED if name in ("fleet", "auv_standalone", "uther
 
 
 @pytest.mark.parametrize("file", GRAPHS)
-def test_each_launch_file_lists_exactly_the_arguments_that_have_an_effect_in_it(file: str) -> None:
+def test_each_launch_file_declares_exactly_its_effective_arguments(file: str) -> None:
     assert fixed(file) == FIXED[file]
     # Where time_mode has a default, use_sim_time decides nothing.
     without_effect = {*FIXED[file], *({"use_sim_time"} if file in LOCKSTEP else ())}
@@ -142,7 +142,7 @@ def test_each_launch_file_lists_exactly_the_arguments_that_have_an_effect_in_it(
 
 
 @pytest.mark.parametrize("file", GRAPHS)
-def test_defaults_are_choices_and_only_the_vehicle_can_be_without_one(file: str) -> None:
+def test_defaults_are_valid_choices_and_only_vehicle_may_lack_one(file: str) -> None:
     for name, one in listed(file).items():
         assert one.default is not None or (file, name) == ("standalone", "vehicle")
         assert one.default is None or not one.choices or one.default in one.choices
@@ -150,7 +150,7 @@ def test_defaults_are_choices_and_only_the_vehicle_can_be_without_one(file: str)
 
 
 @pytest.mark.parametrize("file", GRAPHS)
-def test_each_launch_file_changes_arguments_that_there_are(file: str) -> None:
+def test_each_launch_file_overrides_only_existing_arguments(file: str) -> None:
     options = description(file)
     assert set(options) <= {"only", "defaults", "own", "entities"}
     for name, values in options.get("only", {}).items():
@@ -159,7 +159,7 @@ def test_each_launch_file_changes_arguments_that_there_are(file: str) -> None:
 
 
 @pytest.mark.parametrize("file", GRAPHS)
-def test_flight_controllers_that_a_launch_file_offers_fly_some_of_its_vehicles(file: str) -> None:
+def test_offered_flight_controllers_fly_at_least_one_vehicle_of_the_launch_file(file: str) -> None:
     controllers = [FLIGHT_CONTROLLERS[name] for name in arguments(file)["flight_controller"].choices if name]
     assert controllers
     for controller in controllers:
@@ -167,13 +167,13 @@ def test_flight_controllers_that_a_launch_file_offers_fly_some_of_its_vehicles(f
 
 
 @pytest.mark.parametrize("file", GRAPHS)
-def test_default_vehicle_of_a_launch_file_is_one_that_it_takes(file: str) -> None:
+def test_default_vehicle_is_supported_by_its_launch_file(file: str) -> None:
     name = arguments(file)["vehicle"].default
     assert name in [None, *(one.name for one in vehicles_of(file))]
 
 
 @pytest.mark.parametrize(("name", "dynamics"), [key for key in ALL if key[1] != STANDALONE])
-def test_vehicles_flown_by_other_dynamics_have_a_launch_file(name: str, dynamics: str) -> None:
+def test_vehicles_with_other_dynamics_have_a_launch_file(name: str, dynamics: str) -> None:
     assert fixed(f"{name}_{dynamics}") == {"dynamics": dynamics}
     assert arguments(f"{name}_{dynamics}")["vehicle"].default == name
 
@@ -181,13 +181,13 @@ def test_vehicles_flown_by_other_dynamics_have_a_launch_file(name: str, dynamics
 @pytest.mark.parametrize(
     ("given", "text"), [("anaconda", "which has fixedwing_forces"), ("kite", "allowed: .*aerosonde")]
 )
-def test_vehicle_with_other_physics_or_that_is_none_is_refused(given: str, text: str) -> None:
+def test_unknown_vehicle_or_vehicle_with_other_physics_is_rejected(given: str, text: str) -> None:
     only = description("multirotor_standalone")["only"]
     with pytest.raises(ParameterError, match=f"'{given}' given.*{text}"):
         check_vehicle(only, {"vehicle": given, "dynamics": STANDALONE})
 
 
-def test_pilot_of_uthere_is_a_command_that_there_is() -> None:
+def test_uthere_pilot_command_exists() -> None:
     from rosflight_py_sim.commands.cli import command_parser
 
     assert command_parser().parse_args(["hand-over", "--namespace", "a/b"]).namespace == ["a/b"]
@@ -210,14 +210,12 @@ def test_pilot_of_uthere_is_a_command_that_there_is() -> None:
         ),
     ],
 )
-def test_another_value_of_an_argument_that_the_file_fixes_is_refused(
-    file: str, given: dict[str, str], text: str
-) -> None:
+def test_overriding_an_argument_fixed_by_the_file_is_rejected(file: str, given: dict[str, str], text: str) -> None:
     with pytest.raises(ParameterError, match=text):
         check_fixed(arguments(file), given)
 
 
-def test_the_fixed_value_itself_and_arguments_of_a_users_own_file_are_taken() -> None:
+def test_fixed_value_itself_and_user_launch_arguments_are_accepted() -> None:
     check_fixed(arguments("multirotor_standalone"), {"dynamics": "standalone", "autopilot": "true", "my_arg": "any"})
     check_fixed(arguments("auv_standalone"), {"autopilot": "False", "dynamics": ""})
 
@@ -244,7 +242,7 @@ def requested_autopilots(vehicle: Vehicle, controller: str) -> tuple[str, ...]:
 
 
 @pytest.mark.parametrize(("vehicle", "controller"), PLANS, ids=[f"{v.name}-{v.dynamics}-{c}" for v, c in PLANS])
-def test_planned_graph_has_each_place_once_with_parameters_that_its_node_has(vehicle: Vehicle, controller: str) -> None:
+def test_planned_graph_has_each_node_once_with_valid_parameters(vehicle: Vehicle, controller: str) -> None:
     autopilots = requested_autopilots(vehicle, controller)
     members = [Member(vehicle, name, flight_controller=controller, executables=autopilots) for name in ("one", "two")]
     planned = planned_nodes(members)
@@ -263,7 +261,7 @@ def test_planned_graph_has_each_place_once_with_parameters_that_its_node_has(veh
         assert node.own({"time_mode": "lockstep"}) == ({"time_mode": "lockstep"} if has_mode else {})
 
 
-def test_planned_graph_takes_rosflights_node_names() -> None:
+def test_planned_graph_supports_rosflight_node_names() -> None:
     members = [Member(vehicle("fixedwing"), namespace) for namespace in ("one", "two")]
     planned = planned_nodes(members, ["visualizer", "lockstep_time_manager"], names="rosflight")
     of_each = {"rc", "standalone_sensors", "fixedwing_forces_and_moments", "standalone_dynamics", "sil_board"}
@@ -275,7 +273,7 @@ def test_planned_graph_takes_rosflights_node_names() -> None:
 VIEWERS = ["visualizer", "recorder", "web_viewer", "view_relay"]
 
 
-def test_every_node_of_the_package_is_in_some_graph() -> None:
+def test_every_node_in_the_package_is_used_in_some_graph() -> None:
     planned = {
         node.executable
         for vehicle, controller in PLANS
@@ -288,7 +286,7 @@ def test_every_node_of_the_package_is_in_some_graph() -> None:
 
 
 @pytest.mark.parametrize(("vehicle", "controller"), PLANS, ids=[f"{v.name}-{v.dynamics}-{c}" for v, c in PLANS])
-def test_files_of_a_flight_controller_exist_and_set_what_there_is(vehicle: Vehicle, controller: str) -> None:
+def test_flight_controller_files_exist_and_set_existing_parameters(vehicle: Vehicle, controller: str) -> None:
     planned = planned_nodes([Member(vehicle, flight_controller=controller)])
     files = FLIGHT_CONTROLLERS[controller].files_for(vehicle)
     assert bool(files) == FLIGHT_CONTROLLERS[controller].needs_file
@@ -308,7 +306,7 @@ def assert_sections_suit(file: Path, planned: list[PlannedNode]) -> None:
                 table[parameter].checked(value)
 
 
-def test_overlay_for_elevons_suits_the_fixed_wing() -> None:
+def test_elevon_overlay_fits_the_fixed_wing() -> None:
     planned = planned_nodes([Member(vehicle("fixedwing"), flight_controller="ardupilot")])
     assert_sections_suit(share_directory() / "config" / "ardupilot" / "elevon.yaml", planned)
 
@@ -316,11 +314,11 @@ def test_overlay_for_elevons_suits_the_fixed_wing() -> None:
 @pytest.mark.parametrize(
     "vehicle", [one for one in ALL.values() if "ardupilot" in one.pairings], ids=lambda one: one.name
 )
-def test_what_to_type_for_ardupilot_names_files_that_there_are_and_no_parameter_twice(vehicle: Vehicle) -> None:
-    (said,) = instructions([Member(vehicle, flight_controller="ardupilot")])
-    assert said.startswith("in another terminal: sim_vehicle.py -v Ardu")
-    assert "--model JSON:127.0.0.1" in said
-    files = [Path(word.partition("=")[2]) for word in said.split() if word.startswith("--add-param-file=")]
+def test_ardupilot_instructions_name_existing_files_and_each_parameter_once(vehicle: Vehicle) -> None:
+    (instruction,) = instructions([Member(vehicle, flight_controller="ardupilot")])
+    assert instruction.startswith("in another terminal: sim_vehicle.py -v Ardu")
+    assert "--model JSON:127.0.0.1" in instruction
+    files = [Path(word.partition("=")[2]) for word in instruction.split() if word.startswith("--add-param-file=")]
     assert files
     for file in files:
         assert_is_parameter_file_of_ardupilot(file)
@@ -337,7 +335,7 @@ def assert_is_parameter_file_of_ardupilot(file: Path) -> None:
         assert math.isfinite(float(value))
 
 
-def test_every_parameter_file_for_ardupilot_is_one() -> None:
+def test_every_ardupilot_parameter_file_is_valid() -> None:
     files = sorted((share_directory() / "config" / "ardupilot").glob("*.parm"))
     assert {"copter.parm", "anaconda.parm", "aerosonde.parm", "elevon.parm", "sub.parm"} <= {
         file.name for file in files
@@ -346,17 +344,17 @@ def test_every_parameter_file_for_ardupilot_is_one() -> None:
         assert_is_parameter_file_of_ardupilot(file)
 
 
-def test_flight_controller_that_a_vehicle_has_no_file_for_is_refused_in_words() -> None:
+def test_flight_controller_without_file_for_vehicle_is_rejected_with_clear_message() -> None:
     with pytest.raises(ParameterError, match=r"'ardupilot' given for vehicle 'fixedwing'.*allowed: sil_board"):
         FLIGHT_CONTROLLERS["ardupilot"].files_for(vehicle("fixedwing", "jsbsim"))
 
 
-def test_each_vehicle_is_flown_by_a_flight_controller_that_there_is() -> None:
+def test_each_vehicle_names_an_existing_flight_controller() -> None:
     for one in ALL.values():
         FLIGHT_CONTROLLERS[one.flight_controller].files_for(one)
 
 
-def test_example_of_a_users_package_swaps_its_own_executable_in_by_arguments_that_there_are() -> None:
+def test_example_package_replaces_an_executable_via_existing_arguments() -> None:
     package = share_directory() / "docs" / "examples" / "my_forces_and_moments"
     file = package / "launch" / "balloon.launch.py"
     assert (LAUNCH / "multirotor_standalone.launch.py").name in file.read_text(encoding="utf-8")
@@ -377,7 +375,7 @@ GIVEN |= {Kind.FILES: f"{__file__}, {LAUNCH}", Kind.TEXT: "text"}
 PARSED = {"true": True, "3": 3, "4.5": 4.5, __file__: Path(__file__), f"{__file__}, {LAUNCH}": [__file__, str(LAUNCH)]}
 
 
-def test_composed_run_passes_every_argument_on_that_the_command_has() -> None:
+def test_composed_run_forwards_every_argument_of_the_command() -> None:
     from rosflight_py_sim.commands.cli import command_parser
 
     given = {
@@ -399,12 +397,12 @@ def test_composed_run_passes_every_argument_on_that_the_command_has() -> None:
         ({"record": "True", "composed": "true", "calm": "true"}, ["--record"]),
     ],
 )
-def test_empty_arguments_and_those_of_launch_alone_are_not_passed_on(given: dict[str, str], words: list[str]) -> None:
+def test_empty_and_launch_only_arguments_are_not_forwarded(given: dict[str, str], words: list[str]) -> None:
     assert arguments_of(given, SIM) == words
 
 
 @pytest.mark.parametrize("command", [SIM, FLY])
-def test_options_that_are_not_given_have_the_default_of_the_table_or_none(command: str) -> None:
+def test_unset_options_have_table_default_or_none(command: str) -> None:
     from rosflight_py_sim.commands.cli import command_parser
 
     parsed = vars(command_parser().parse_args([command]))
@@ -425,7 +423,7 @@ def started(entities: str = "graph", **given: str) -> dict[str, dict[str, Any]]:
 
 
 @pytest.mark.parametrize(("respawn", "back"), [("false", False), ("true", True)])
-def test_nodes_but_the_recorder_are_started_again_on_request(respawn: str, back: bool) -> None:
+def test_all_nodes_except_the_recorder_respawn_on_request(respawn: str, back: bool) -> None:
     nodes = started(vehicle="multirotor", time_mode="paced", record="true", view="true", respawn=respawn)
     assert {"dynamics", "time_manager", "recorder", "web_viewer"} <= set(nodes)
     for name, options in nodes.items():
@@ -433,7 +431,7 @@ def test_nodes_but_the_recorder_are_started_again_on_request(respawn: str, back:
         assert options["respawn_delay"] > 0.0
 
 
-def test_vehicle_of_a_users_file_gives_its_nodes_their_parameters(tmp_path: Path) -> None:
+def test_user_vehicle_file_supplies_node_parameters(tmp_path: Path) -> None:
     text = vehicle("hexarotor").file.read_text(encoding="utf-8")
     own = tmp_path / "own.yaml"
     own.write_text(text.replace("../", f"{share_directory()}/config/"), encoding="utf-8")
@@ -476,13 +474,13 @@ def test_arguments_that_a_scenario_gives_are_refused_and_not_listed() -> None:
         check_none_in_scenario({"file": "harbour", "count": "3"})
 
 
-def test_one_process_is_not_started_again() -> None:
+def test_composed_process_does_not_respawn() -> None:
     assert "respawn" not in started(vehicle="multirotor", composed="true")["rosflight_py_sim"]
     with pytest.raises(ParameterError, match="composed:=true and respawn:=true exclude each other"):
         started(vehicle="multirotor", composed="true", respawn="true")
 
 
-def test_each_argument_is_described_and_rosflights_are_there() -> None:
+def test_every_argument_is_described_and_rosflight_arguments_exist() -> None:
     assert set(all_arguments()) >= ROSFLIGHT_ARGUMENTS | {"time_mode", "composed", "namespace", "log_level"}
     for file in GRAPHS:
         for name, one in listed(file).items():
@@ -491,14 +489,14 @@ def test_each_argument_is_described_and_rosflights_are_there() -> None:
             assert one.default != "" or one.unset, name
 
 
-def test_services_that_prepare_the_firmware_are_services_of_the_board() -> None:
+def test_firmware_initialisation_calls_existing_board_services() -> None:
     board = "".join(path.read_text(encoding="utf-8") for path in Path(rosflight_io.__path__[0]).glob("*.py"))
     called = [literals(call.args)[0] for call in calls(SHARED.with_name("firmware_preparation.py"), "_call")]
     assert called == ["param_load_from_file", "calibrate_imu", "param_write"]
     assert all(f'"{service}"' in board for service in called)
 
 
-def test_each_argument_stands_in_the_launch_page() -> None:
+def test_every_argument_is_in_the_launch_page() -> None:
     page = (share_directory() / "docs" / "launch.md").read_text(encoding="utf-8")
     own = [name for names in OWN.values() for name in names]
     assert [name for name in all_arguments() if f"| `{name}` |" not in page] == []
@@ -522,17 +520,17 @@ def test_each_argument_stands_in_the_launch_page() -> None:
         ("wall", "", True, "wall"),
     ],
 )
-def test_time_mode_follows_from_the_arguments(time_mode: str, use_sim_time: str, lockstep: bool, expected: str) -> None:
+def test_time_mode_is_derived_from_arguments(time_mode: str, use_sim_time: str, lockstep: bool, expected: str) -> None:
     assert chosen_time_mode(time_mode, use_sim_time, lockstep=lockstep) == expected
 
 
 @pytest.mark.parametrize(("time_mode", "use_sim_time"), [("lockstep", "false"), ("paced", "false"), ("wall", "true")])
-def test_time_mode_that_contradicts_use_sim_time_is_refused(time_mode: str, use_sim_time: str) -> None:
+def test_time_mode_conflicting_with_use_sim_time_is_rejected(time_mode: str, use_sim_time: str) -> None:
     with pytest.raises(ParameterError, match=f"use_sim_time:={use_sim_time} and time_mode:={time_mode} contradict"):
         chosen_time_mode(time_mode, use_sim_time, lockstep=False)
 
 
-def test_use_sim_time_is_true_or_false() -> None:
+def test_use_sim_time_accepts_only_true_and_false() -> None:
     with pytest.raises(ParameterError, match="'use_sim_time': 'maybe' given; allowed: true, false"):
         chosen_time_mode("", "maybe", lockstep=False)
 
@@ -636,7 +634,7 @@ def wait_for_truth(process: subprocess.Popen[str], topic: str, seconds: float) -
         "composed fleet",
     ],
 )
-def test_launched_graph_runs_and_ends_quietly_on_an_interrupt(file: str, given: tuple[str, ...], topic: str) -> None:
+def test_launched_graph_runs_and_exits_cleanly_on_interrupt(file: str, given: tuple[str, ...], topic: str) -> None:
     process = launched(*given, file=f"{file}.launch.py")
     try:
         wait_for_truth(process, topic, 0.5)
@@ -663,7 +661,7 @@ def test_launched_graph_runs_and_ends_quietly_on_an_interrupt(file: str, given: 
     ],
     ids=["copter", "composed copter", "plane", "composed plane", "composed sub"],
 )
-def test_launched_graph_says_what_to_type_for_ardupilot_and_waits_for_it(
+def test_launched_graph_prints_ardupilot_command_and_waits_for_it(
     tmp_path: Path, file: str, given: tuple[str, ...]
 ) -> None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
@@ -710,9 +708,7 @@ def processes_of(launch: subprocess.Popen[str], executable: str) -> list[int]:
     ],
     ids=["lockstep", "its time manager", "paced", "wall"],
 )
-def test_killed_node_comes_back_by_respawn_and_the_flight_goes_on(
-    tmp_path: Path, given: tuple[str, ...], executable: str
-) -> None:
+def test_killed_node_respawns_and_flight_continues(tmp_path: Path, given: tuple[str, ...], executable: str) -> None:
     log = tmp_path / "log"
     with log.open("w") as output:
         process = launched(*given, "respawn:=true", output=output)
@@ -739,7 +735,7 @@ def test_killed_node_comes_back_by_respawn_and_the_flight_goes_on(
 
 @WITH_LAUNCH
 @pytest.mark.parametrize("file", GRAPHS)
-def test_arguments_that_launch_lists_are_those_of_the_file_with_their_defaults(file: str) -> None:
+def test_arguments_listed_by_launch_match_the_file_with_defaults(file: str) -> None:
     from launch import LaunchContext
     from launch.launch_description_sources import PythonLaunchDescriptionSource
     from launch.utilities import perform_substitutions
@@ -781,7 +777,7 @@ def test_arguments_that_launch_lists_are_those_of_the_file_with_their_defaults(f
         (("use_sim_time:=true", "real_time_multiplier:=-1"), "'real_time_multiplier': -1 given; allowed"),
     ],
 )
-def test_bad_launch_argument_ends_the_launch_with_its_reason(tmp_path: Path, given: tuple[str, ...], text: str) -> None:
+def test_invalid_launch_argument_ends_launch_with_reason(tmp_path: Path, given: tuple[str, ...], text: str) -> None:
     misspelt = tmp_path / "misspelt.yaml"
     misspelt.write_text("/**/dynamics:\n  ros__parameters: {masss: 2.0}\n")
     output = output_of(launched(*(one.format(misspelt=misspelt) for one in given)))
@@ -790,7 +786,7 @@ def test_bad_launch_argument_ends_the_launch_with_its_reason(tmp_path: Path, giv
 
 
 @WITH_LAUNCH
-def test_argument_that_the_file_fixes_ends_the_launch_with_exit_code_1() -> None:
+def test_overriding_a_fixed_argument_ends_launch_with_exit_code_1() -> None:
     process = launched("vehicle:=anaconda")
     output_of(process)
     assert process.returncode == 1
@@ -813,7 +809,7 @@ def generate_launch_description():
 
 
 @WITH_LAUNCH
-def test_a_users_launch_file_with_arguments_of_its_own_may_include_one_of_these(tmp_path: Path) -> None:
+def test_user_launch_file_with_own_arguments_can_include_a_provided_one(tmp_path: Path) -> None:
     own = tmp_path / "own.launch.py"
     own.write_text(INCLUDING.format(file=LAUNCH / "multirotor_standalone.launch.py"))
     process = launched("my_arg:=aerosonde", file=str(own))

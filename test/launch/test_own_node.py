@@ -39,17 +39,17 @@ DEFAULTS = {name: one.default or "" for name, one in all_arguments().items()} | 
         ({"vehicle": "auv"}, "lockstep"),
     ],
 )
-def test_time_mode_of_a_graph_follows_from_its_arguments(given: dict[str, str], expected: str) -> None:
+def test_graph_time_mode_is_derived_from_arguments(given: dict[str, str], expected: str) -> None:
     assert time_mode_of(DEFAULTS | given) == expected
 
 
 @pytest.mark.parametrize("time_mode", TIME_MODES)
-def test_own_node_has_the_time_mode_of_the_graph(time_mode: str) -> None:
+def test_own_node_uses_time_mode_of_the_graph(time_mode: str) -> None:
     timing = node_arguments({TIME_MODE: time_mode}, {"executable": "balloon"})["parameters"][-1]
     assert timing == {"time_mode": time_mode, "use_sim_time": time_mode != "wall"}
 
 
-def test_own_node_has_files_namespace_and_log_level_of_the_graph() -> None:
+def test_own_node_uses_files_namespace_and_log_level_of_the_graph() -> None:
     given = {
         TIME_MODE: "wall",
         "dynamics_param_file": "vehicle.yaml",
@@ -63,7 +63,7 @@ def test_own_node_has_files_namespace_and_log_level_of_the_graph() -> None:
     assert node_arguments(given, {"namespace": "two"})["namespace"] == "two"
 
 
-def test_own_node_before_its_graph_is_refused() -> None:
+def test_own_node_placed_before_its_graph_is_rejected() -> None:
     with pytest.raises(ParameterError, match="place it after IncludeLaunchDescription"):
         node_arguments({"time_mode": "lockstep"}, {})
 
@@ -116,7 +116,7 @@ def timing_of(node_name: str) -> tuple[str, bool]:
     ],
     ids=["by default", "by use_sim_time", "by time_mode"],
 )
-def test_example_flies_in_the_time_mode_of_the_graph(
+def test_example_flies_in_time_mode_of_the_graph(
     example: Path, given: tuple[str, ...], expected: tuple[str, bool]
 ) -> None:
     prefix = "/one" if "namespace:=one" in given else ""

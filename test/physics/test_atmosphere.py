@@ -17,7 +17,7 @@ TABLE = [
 
 
 @pytest.mark.parametrize(("altitude", "temperature", "pressure", "density"), TABLE)
-def test_atmosphere_has_the_values_of_the_published_table(altitude, temperature, pressure, density):
+def test_atmosphere_matches_published_table(altitude, temperature, pressure, density):
     # Half a unit of the table's last digit, five digits each.
     assert atmosphere.temperature(altitude) == pytest.approx(temperature, abs=0.5e-3)
     assert atmosphere.pressure(altitude) == pytest.approx(pressure, rel=0.5e-4)
@@ -25,11 +25,11 @@ def test_atmosphere_has_the_values_of_the_published_table(altitude, temperature,
 
 
 @pytest.mark.parametrize(("altitude", "speed"), [(0.0, 340.29), (10000.0, 299.53), (20000.0, 295.07)])
-def test_sound_has_the_published_speed(altitude, speed):
+def test_speed_of_sound_matches_published_values(altitude, speed):
     assert atmosphere.speed_of_sound(altitude) == pytest.approx(speed, abs=0.5e-2)
 
 
-def test_pressure_altitude_is_the_inverse_of_pressure():
+def test_pressure_altitude_inverts_pressure():
     for altitude in (-2000.0, 0.0, 1387.0, 11000.0, 11019.0, 11030.0, 19999.0):
         # Altitudes of 1e4 m at rounding 1e-16 through a power near 5.
         assert atmosphere.pressure_altitude(atmosphere.pressure(altitude)) == pytest.approx(altitude, abs=1e-8)

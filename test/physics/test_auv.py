@@ -21,7 +21,7 @@ def period(values, dt=DT):
     return (crossings[-1] - crossings[0]) / (len(crossings) - 1) * dt
 
 
-def test_neutral_vehicle_stays_where_it_is_at_any_attitude():
+def test_neutrally_buoyant_vehicle_stays_put_at_any_attitude():
     vehicle = Underwater(added_mass=[1.0, 2.0, 3.0, 0.01, 0.02, 0.03])
     start = state(DEEP, quaternion_from_euler(1.0, -0.5, 2.0))
     vehicle.body.set_truth(start)
@@ -31,7 +31,7 @@ def test_neutral_vehicle_stays_where_it_is_at_any_attitude():
 
 
 @pytest.mark.parametrize("reserve", [0.01, 0.25, 0.6])
-def test_buoyant_vehicle_floats_with_as_much_hull_out_of_water_as_it_has_reserve(reserve):
+def test_buoyant_vehicle_floats_with_hull_above_water_equal_to_reserve_buoyancy(reserve):
     vehicle = Underwater(net_buoyancy=net_buoyancy(VOLUME / (1.0 - reserve)), linear_damping=[20.0] * 3 + [1.0] * 3)
     vehicle.body.set_truth(state(0.3))
     vehicle.run(60.0)
@@ -60,7 +60,7 @@ def test_terminal_speed_balances_thrust_and_drag(axis, current):
     assert vehicle.body.truth[7 + axis] - current == pytest.approx(speed, rel=1e-9)
 
 
-def test_terminal_turn_rate_balances_the_moment_of_two_thrusters():
+def test_terminal_turn_rate_balances_moment_of_two_thrusters():
     vehicle = Underwater(
         num_thrusters=2,
         thruster_positions=[0.0, -0.3, 0.0, 0.0, 0.3, 0.0],
@@ -74,7 +74,7 @@ def test_terminal_turn_rate_balances_the_moment_of_two_thrusters():
 
 
 @pytest.mark.parametrize("added", [0.0, 3.0])
-def test_heave_period_of_a_floating_box(added):
+def test_floating_box_has_expected_heave_period(added):
     reserve = 0.5
     volume = VOLUME / (1.0 - reserve)
     vehicle = Underwater(net_buoyancy=net_buoyancy(volume), added_mass=[0.0, 0.0, added, 0.0, 0.0, 0.0])
@@ -91,7 +91,7 @@ def test_heave_period_of_a_floating_box(added):
 
 
 @pytest.mark.parametrize("angle", [0.1, 1.0, 2.5])
-def test_righting_moment_under_water_is_buoyancy_times_its_lever(angle):
+def test_submerged_righting_moment_is_buoyancy_times_lever_arm(angle):
     vehicle = Underwater(centre_of_buoyancy=[0.0, 0.0, -0.03])
     for axis, attitude in enumerate([(angle, 0.0, 0.0), (0.0, min(angle, 1.5), 0.0)]):
         truth = state(DEEP, quaternion_from_euler(*attitude))
@@ -99,7 +99,7 @@ def test_righting_moment_under_water_is_buoyancy_times_its_lever(angle):
         assert wrench[3 + axis] == pytest.approx(-MASS * 9.81 * 0.03 * math.sin(max(attitude)), rel=1e-12)
 
 
-def test_righting_moment_afloat_is_that_of_the_metacentre():
+def test_floating_righting_moment_matches_metacentric_height():
     volume = 2.0 * VOLUME
     vehicle = Underwater(net_buoyancy=net_buoyancy(volume), centre_of_buoyancy=[0.0, 0.0, -0.01])
     heel = 1e-4
@@ -112,7 +112,7 @@ def test_righting_moment_afloat_is_that_of_the_metacentre():
 
 
 @pytest.mark.parametrize("added", [0.0, 0.05])
-def test_roll_period_under_water(added):
+def test_submerged_roll_period_matches_closed_form(added):
     vehicle = Underwater(centre_of_buoyancy=[0.0, 0.0, -0.03], added_mass=[0.0, 0.0, 0.0, added, 0.0, 0.0])
     vehicle.body.set_truth(state(DEEP, quaternion_from_euler(1e-3, 0.0, 0.0)))
     rolls = []
@@ -125,7 +125,7 @@ def test_roll_period_under_water(added):
 
 
 @pytest.mark.parametrize(("axis", "added"), [(0, 4.0), (1, 8.0), (2, 20.0)])
-def test_step_of_thrust_accelerates_mass_and_added_mass(axis, added):
+def test_thrust_step_accelerates_mass_plus_added_mass(axis, added):
     direction = np.eye(3)[axis]
     vehicle = Underwater(
         thruster_directions=direction.tolist(), added_mass=[4.0, 8.0, 20.0, 0.0, 0.0, 0.0], linear_damping=[5.0] * 6
@@ -140,7 +140,7 @@ def test_step_of_thrust_accelerates_mass_and_added_mass(axis, added):
     assert vehicle.body.truth[7 + axis] == pytest.approx(exact, rel=2e-3)
 
 
-def test_step_of_moment_accelerates_inertia_and_added_inertia():
+def test_moment_step_accelerates_inertia_plus_added_inertia():
     vehicle = Underwater(added_mass=[0.0, 0.0, 0.0, 0.1, 0.2, 0.3], Jxz=0.005)
     vehicle.body.set_truth(state(DEEP))
     moment = np.array([0.1, -0.2, 0.3])
@@ -150,7 +150,7 @@ def test_step_of_moment_accelerates_inertia_and_added_inertia():
     assert vehicle.body.truth[16:19] == pytest.approx(np.linalg.solve(inertia, moment), rel=1e-9)
 
 
-def test_added_mass_ten_times_the_body_is_integrated_stably():
+def test_added_mass_of_ten_times_body_mass_is_integrated_stably():
     def velocity(dt):
         vehicle = Underwater(
             added_mass=[20.0, 20.0, 20.0, 0.2, 0.3, 0.4],
@@ -173,7 +173,7 @@ def test_added_mass_ten_times_the_body_is_integrated_stably():
     assert coarse == pytest.approx(fine, abs=5e-3)
 
 
-def test_vehicle_at_rest_is_carried_away_by_the_current():
+def test_vehicle_at_rest_drifts_with_the_current():
     vehicle = Underwater(added_mass=[4.0, 4.0, 4.0, 0.0, 0.0, 0.0], linear_damping=[6.0] * 3 + [0.0] * 3)
     vehicle.body.set_truth(state(100.0))
     vehicle.current_ned[:] = 0.5, -0.3, 0.1
@@ -184,7 +184,7 @@ def test_vehicle_at_rest_is_carried_away_by_the_current():
     assert vehicle.velocity_ned == pytest.approx(vehicle.current_ned, abs=1e-8)
 
 
-def test_vehicle_that_moves_with_the_current_feels_no_water_however_it_turns():
+def test_vehicle_moving_with_the_current_has_no_hydrodynamic_forces_while_turning():
     vehicle = Underwater(
         added_mass=[1.0, 5.0, 9.0, 0.0, 0.0, 0.0],
         linear_damping=[3.0, 4.0, 5.0, 0.0, 0.0, 0.0],
@@ -214,7 +214,7 @@ ADDED, INERTIA = np.array([1.0, 4.0, 8.0, 0.05, 0.02, 0.1]), np.array([0.02, 0.0
 TUMBLING = {"velocity": (0.5, 0.3, -0.2), "rates": (0.4, -0.8, 0.6)}
 
 
-def test_free_body_keeps_momentum_and_energy_of_itself_and_its_added_mass():
+def test_free_body_with_added_mass_conserves_momentum_and_energy():
     vehicle = Underwater(added_mass=ADDED.tolist(), gravity=0.0)
     vehicle.body.set_truth(state(100.0, **TUMBLING))
     before, first = momenta(vehicle.body.truth, ADDED, INERTIA), energy(vehicle.body.truth, ADDED, INERTIA)
@@ -224,7 +224,7 @@ def test_free_body_keeps_momentum_and_energy_of_itself_and_its_added_mass():
     assert energy(vehicle.body.truth, ADDED, INERTIA) == pytest.approx(first, rel=1e-8)
 
 
-def test_damping_takes_energy_at_every_step():
+def test_damping_dissipates_energy_at_every_step():
     vehicle = Underwater(
         added_mass=ADDED.tolist(),
         gravity=0.0,
@@ -240,14 +240,14 @@ def test_damping_takes_energy_at_every_step():
     assert energies[-1] < 0.1 * energies[0]
 
 
-def test_munk_moment_turns_a_slender_body_across_its_way():
+def test_munk_moment_turns_slender_body_broadside():
     vehicle = Underwater(added_mass=[1.0, 5.0, 0.0, 0.0, 0.0, 0.06])
     vehicle.body.set_truth(state(DEEP, velocity=(2.0, 0.5, 0.0)))
     # N = (A_11 - A_22) u v: drifting to starboard the nose goes to port, still farther from the way.
     assert vehicle.body.truth[18] == pytest.approx((1.0 - 5.0) * 2.0 * 0.5 / (0.04 + 0.06), rel=1e-12)
 
 
-def test_accelerations_are_those_of_the_hull():
+def test_accelerations_refer_to_the_hull():
     vehicle = Underwater(added_mass=[4.0, 8.0, 20.0, 0.1, 0.0, 0.1])
     current = np.array([0.3, 0.1, -0.2])
     body = vehicle.body
@@ -255,14 +255,14 @@ def test_accelerations_are_those_of_the_hull():
     wrench = np.array([10.0, -3.0, -25.0, 0.02, 0.01, -0.03])
     body.step(wrench, DT, current)
     before = vehicle.velocity_ned
-    told = np.array(rotate_to_inertial(*body.truth[3:7], *body.truth[13:16]))
+    reported = np.array(rotate_to_inertial(*body.truth[3:7], *body.truth[13:16]))
     body.step(wrench, 1e-6, current)
     # Over 1 us the acceleration changes by 1e-6 s times a jerk of some 50 m/s^3, as the Munk moment turns the body.
-    assert (vehicle.velocity_ned - before) / 1e-6 == pytest.approx(told, abs=1e-4)
-    assert np.linalg.norm(told) > 0.5
+    assert (vehicle.velocity_ned - before) / 1e-6 == pytest.approx(reported, abs=1e-4)
+    assert np.linalg.norm(reported) > 0.5
 
 
-def test_vehicle_falls_freely_above_the_water():
+def test_vehicle_above_water_is_in_free_fall():
     vehicle = Underwater(added_mass=[4.0, 8.0, 20.0, 0.1, 0.2, 0.3], linear_damping=[5.0] * 6)
     vehicle.pulses = commands(1.0)
     vehicle.body.set_truth(state(-3.0, velocity=(1.0, 0.0, 0.0)))
@@ -271,7 +271,7 @@ def test_vehicle_falls_freely_above_the_water():
     assert vehicle.body.truth[7] == pytest.approx(1.0, abs=1e-12)
 
 
-def test_vehicle_that_jumps_in_comes_up_and_floats():
+def test_vehicle_dropped_into_water_resurfaces_and_floats():
     vehicle = Underwater("auv", world="")
     vehicle.body.set_truth(state(-1.0, quaternion_from_euler(0.5, 0.4, 0.0)))
     # Trimmed nearly neutral, it rises by a metre in 75 s.
@@ -280,7 +280,7 @@ def test_vehicle_that_jumps_in_comes_up_and_floats():
     assert np.max(np.abs(vehicle.body.truth[7:13])) < 1e-3
 
 
-def test_without_added_mass_water_and_current_change_nothing_in_the_motion():
+def test_water_and_current_have_no_effect_without_added_mass():
     one, other = (Underwater(hull_size=size, ground_contact=True) for size in (SIZE, [0.0, 0.0, 0.0]))
     wrench = np.array([1.0, -2.0, -30.0, 0.01, 0.02, -0.03])
     for _ in range(400):
@@ -289,14 +289,14 @@ def test_without_added_mass_water_and_current_change_nothing_in_the_motion():
     assert np.array_equal(one.body.truth, other.body.truth)
 
 
-def test_propeller_above_the_surface_has_no_thrust():
+def test_propeller_above_surface_produces_no_thrust():
     vehicle = Underwater(thruster_positions=[0.0, 0.0, -0.04], thruster_diameter=0.02)
     for down, share in [(0.02, 0.0), (0.04, 0.5), (0.045, 0.75), (0.06, 1.0)]:
         wrench = vehicle.forces.update(state(down), np.zeros(3), commands(1.0), DT)
         assert wrench[0] == pytest.approx(10.0 * share, abs=1e-12)
 
 
-def test_battery_gives_the_current_of_thrusters_and_electronics_and_sags():
+def test_battery_supplies_thrusters_and_electronics_and_sags():
     vehicle = Underwater(
         thruster_full_currents=[4.0],
         electronics_current=1.0,
@@ -317,7 +317,7 @@ def test_battery_gives_the_current_of_thrusters_and_electronics_and_sags():
     assert vehicle.forces.current_a == pytest.approx(1.0 + 4.0 / 8.0, rel=1e-12)
 
 
-def test_changed_parameters_take_over_thrust_and_charge():
+def test_parameter_change_preserves_thrust_and_charge():
     old = Underwater(thruster_time_constants=[1.0], battery_capacity_mah=100.0, electronics_current=5.0)
     old.pulses = commands(1.0)
     old.run(1.0)

@@ -83,7 +83,7 @@ def flown(no_jit: str) -> np.ndarray:
 
 
 @pytest.mark.skipif(not COMPILED, reason="numba is not installed")
-def test_compiled_flight_equals_plain_flight():
+def test_compiled_flight_equals_plain_python_flight():
     compiled, plain = flown("0"), flown("1")
     assert compiled[-1, 2] == 1.0
     assert plain[-1, 2] == 0.0

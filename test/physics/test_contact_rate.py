@@ -56,7 +56,7 @@ def steps(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 @pytest.mark.parametrize("case", TOO_FAST)
-def test_contact_that_is_too_fast_is_refused_by_name_and_value_before_any_step(steps: list[float], case: str) -> None:
+def test_excessive_contact_rate_is_rejected_with_name_and_value_before_any_step(steps: list[float], case: str) -> None:
     text = refusal(**TOO_FAST[case])
     for name, value in {**QUADROTOR, **TOO_FAST[case]}.items():
         if isinstance(value, float) and name != "hull_size":
@@ -65,24 +65,24 @@ def test_contact_that_is_too_fast_is_refused_by_name_and_value_before_any_step(s
     assert steps == []
 
 
-def test_the_inertia_mass_and_stiffness_that_would_do_are_told() -> None:
+def test_contact_error_suggests_sufficient_inertia_mass_and_stiffness() -> None:
     assert "Jxx at least 0.000616 kg m^2" in refusal(Jxx=1e-6)
     assert "mass at most 426 kg, or contact_frequency at most 8.52 Hz" in refusal(mass=1000.0)
     assert "every element of the inertia matrix at least 986 times" in refusal(Jxx=1e-6, Jyy=1e-6, Jzz=1e-6)
 
 
 @pytest.mark.parametrize("case", TOO_FAST)
-def test_each_value_that_is_told_is_accepted_and_one_beyond_it_is_not(case: str) -> None:
+def test_suggested_values_are_accepted_and_values_beyond_are_rejected(case: str) -> None:
     given = {**TOO_FAST[case], "starts_on_ground": False, "initial_altitude": 2000.0}
-    told = re.findall(r"(\w+) at (least|most) ([0-9.e+-]+)", refusal(**given).partition("for instance")[2])
-    for name, bound, text in told:
+    suggested = re.findall(r"(\w+) at (least|most) ([0-9.e+-]+)", refusal(**given).partition("for instance")[2])
+    for name, bound, text in suggested:
         if name in DYNAMICS_PARAMETERS:
             VehicleDynamics(values(**{**given, name: float(text)}))
             # Three digits are told.
             refusal(**{**given, name: float(text) * (0.985 if bound == "least" else 1.015)})
 
 
-def test_rate_is_that_of_four_points_bouncing_as_the_parameters_say() -> None:
+def test_contact_rate_matches_four_bouncing_points() -> None:
     # Points at the height of the centre of mass: the bounce along z and the rotations do not mix.
     corners = [0.2, 0.2, 0.0, 0.2, -0.2, 0.0, -0.2, 0.2, 0.0, -0.2, -0.2, 0.0]
     given = values(contact_points=corners, Jxx=1e3, Jyy=1e3, Jzz=1e3, contact_damping_ratio=0.1)
@@ -105,9 +105,7 @@ def test_rate_is_that_of_four_points_bouncing_as_the_parameters_say() -> None:
     ],
     ids=["undamped", "undamped and stiff", "undamped and many", "needle", "vanishing mass"],
 )
-def test_vehicle_that_does_not_come_to_rest_is_refused_after_a_bounded_effort(
-    steps: list[float], given: dict[str, Any]
-) -> None:
+def test_vehicle_that_never_settles_is_rejected_after_bounded_effort(steps: list[float], given: dict[str, Any]) -> None:
     text = refusal(**given)
     assert "the vehicle does not come to rest on the ground within" in text
     assert f"contact_damping_ratio {given.get('contact_damping_ratio', 0.7):g}" in text
@@ -119,18 +117,18 @@ def test_vehicle_that_does_not_come_to_rest_is_refused_after_a_bounded_effort(
 
 
 @pytest.mark.parametrize("altitude", [-400.0, 8848.0, 1e5])
-def test_vehicle_comes_to_rest_on_ground_far_above_or_below_the_origin(altitude: float) -> None:
+def test_vehicle_settles_on_ground_far_above_or_below_origin(altitude: float) -> None:
     body = VehicleDynamics(values(ground_altitude=altitude))
     # Settling ends when the motion is lost in the rounding of the position, which the stiffest mode magnifies.
     sunk = 0.1 + body.truth[2] + altitude
     assert sunk == pytest.approx(9.81 / (2.0 * math.pi * 20.0) ** 2, abs=200.0 * np.spacing(abs(altitude)))
 
 
-def test_inertia_without_a_finite_inverse_is_refused_where_nothing_touches_the_ground() -> None:
+def test_singular_inertia_is_rejected_even_without_ground_contact() -> None:
     assert "Jxx 1e-310 kg m^2" in refusal(Jxx=1e-310, ground_contact=False)
 
 
-def test_change_with_which_the_present_state_is_not_finite_is_refused_and_the_old_vehicle_goes_on() -> None:
+def test_parameter_change_yielding_non_finite_state_is_rejected_and_vehicle_kept() -> None:
     body = VehicleDynamics(values(starts_on_ground=False, initial_altitude=10.0))
     wrench = np.array([0.0, 0.0, -10.0, 0.0, 0.0, 0.0])
     body.step(wrench, 0.0025)

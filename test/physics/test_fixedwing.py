@@ -55,7 +55,7 @@ def gliding(state, aileron=0.0, elevator=0.0, rudder=0.0, **values):
 
 @pytest.mark.parametrize("cause", CAUSES)
 @pytest.mark.parametrize("coefficient", COEFFICIENTS)
-def test_each_derivative_acts_on_its_force_by_its_cause(coefficient, cause):
+def test_each_derivative_contributes_to_its_force_in_proportion_to_its_cause(coefficient, cause):
     airspeed, alpha, beta, rates = 22.0, 0.04, 0.1, (0.3, -0.2, 0.25)
     aileron, elevator, rudder = 0.1, -0.15, 0.2
     p, q, r = rates
@@ -97,7 +97,7 @@ def lift_and_drag(alpha, **values):
 
 
 @pytest.mark.parametrize("alpha", np.radians([-40.0, -16.0, -8.0, -1.0, 0.0, 3.0, 9.0, 13.0, 15.0, 17.0, 25.0, 60.0]))
-def test_lift_is_blended_from_wing_to_flat_plate(alpha):
+def test_lift_blends_from_airfoil_to_flat_plate(alpha):
     rate, stall = 50.0, 0.2618
     down, up = math.exp(-rate * (alpha - stall)), math.exp(rate * (alpha + stall))
     sigma = (1 + down + up) / ((1 + down) * (1 + up))
@@ -107,7 +107,7 @@ def test_lift_is_blended_from_wing_to_flat_plate(alpha):
 
 
 @pytest.mark.parametrize("beta", np.radians([0.0, 20.0, 44.0, -44.0, 46.0, 60.0, -75.0, 90.0]))
-def test_lift_of_a_large_sideslip_is_that_of_the_flow_across_the_span(beta):
+def test_lift_at_large_sideslip_follows_spanwise_flow(beta):
     alpha = 0.1
     state = at(20.0, alpha, beta)
     # Without the surfaces' own force, and with what sideslip and drag do left aside: lift alone is across the flow.
@@ -119,7 +119,7 @@ def test_lift_of_a_large_sideslip_is_that_of_the_flow_across_the_span(beta):
     assert lift == pytest.approx(pressure * share * (0.506 + 5.61 * alpha), rel=1e-9, abs=1e-9)
 
 
-def test_wing_stalls_near_its_angle():
+def test_wing_stalls_near_its_stall_angle():
     angles = np.radians(np.arange(0.0, 30.0, 0.25))
     lift = [lift_and_drag(alpha)[0] for alpha in angles]
     greatest = math.degrees(angles[int(np.argmax(lift))])
@@ -128,7 +128,7 @@ def test_wing_stalls_near_its_angle():
 
 
 @pytest.mark.parametrize("alpha", np.radians([-5.0, 0.0, 4.0, 8.0]))
-def test_drag_of_attached_flow_is_the_polar(alpha):
+def test_attached_flow_drag_follows_the_polar(alpha):
     _, drag = lift_and_drag(alpha)
     aspect_ratio = SPAN**2 / AREA
     polar = 0.043 + 0.03 * alpha + (0.506 + 5.61 * alpha) ** 2 / (math.pi * 0.9 * aspect_ratio)
@@ -142,7 +142,7 @@ DIRECTIONS = [v for v in itertools.product((-1.0, 0.0, 1.0), repeat=3) if any(v)
 @pytest.mark.parametrize("direction", DIRECTIONS)
 @pytest.mark.parametrize("rates", [(0.0, 0.0, 0.0), (1.0, -2.0, 1.5)])
 @pytest.mark.parametrize("speed", [0.0, 1e-9, 15.0])
-def test_wrench_is_finite_and_bounded_wherever_the_air_comes_from(direction, rates, speed):
+def test_wrench_is_finite_and_bounded_for_any_airflow_direction(direction, rates, speed):
     velocity = speed * np.array(direction) / np.linalg.norm(direction)
     for throttle in (0.0, 1.0):
         wrench = plane().steady_wrench(truth(velocity, rates), CALM, 0.3, 0.3, 0.3, throttle)
@@ -152,25 +152,25 @@ def test_wrench_is_finite_and_bounded_wherever_the_air_comes_from(direction, rat
 
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
-def test_air_takes_energy_from_a_body_that_moves_through_it(direction):
+def test_air_removes_energy_from_a_moving_body(direction):
     velocity = 15.0 * np.array(direction) / np.linalg.norm(direction)
     wrench = gliding(truth(velocity))
     assert wrench[:3] @ velocity < 0.0
 
 
-def test_straight_flight_has_no_force_to_the_side():
+def test_straight_flight_has_no_side_force():
     wrench = gliding(at(20.0, 0.05), elevator=-0.1)
     assert wrench[[1, 3, 5]] == pytest.approx((0.0, 0.0, 0.0), abs=1e-12)
 
 
-def test_mirrored_flight_has_the_mirrored_wrench():
+def test_mirrored_flight_has_mirrored_wrench():
     mirrored = np.array([1.0, -1.0, 1.0, -1.0, 1.0, -1.0])
     one = gliding(at(20.0, 0.05, 0.1, (0.2, 0.1, -0.3)), 0.1, -0.05, 0.2)
     other = gliding(at(20.0, 0.05, -0.1, (-0.2, 0.1, 0.3)), -0.1, -0.05, -0.2)
     assert other == pytest.approx(one * mirrored, rel=1e-12, abs=1e-12)
 
 
-def test_wind_counts_as_much_as_motion():
+def test_wind_is_equivalent_to_motion():
     turned = np.zeros(19)
     turned[2], turned[3], turned[6] = -100.0, math.sqrt(0.5), math.sqrt(0.5)
     # Nose east, wind from the east at 20 m/s and a little from below.
@@ -179,7 +179,7 @@ def test_wind_counts_as_much_as_motion():
     assert wrench == pytest.approx(moving, rel=1e-12, abs=1e-12)
 
 
-def test_surfaces_follow_with_their_time_constant_whatever_the_step():
+def test_surfaces_follow_first_order_lag_at_any_step_size():
     reached = []
     for dt, steps in ((0.01, 2), (0.0025, 8), (0.0005, 40)):
         one = plane(servo_tau=0.02)
@@ -191,7 +191,7 @@ def test_surfaces_follow_with_their_time_constant_whatever_the_step():
         assert deflections == pytest.approx(expected, rel=1e-12)
 
 
-def test_surfaces_stop_at_their_greatest_deflections():
+def test_surfaces_stop_at_maximum_deflection():
     one = plane(
         **IMMEDIATE,
         max_aileron_deflection_angle=20.0,
@@ -202,7 +202,7 @@ def test_surfaces_stop_at_their_greatest_deflections():
     assert np.degrees(one.deflections) == pytest.approx((20.0, -25.0, 30.0), rel=1e-12)
 
 
-def test_propeller_and_motor_are_in_balance_at_standstill():
+def test_static_propeller_and_motor_torque_balance():
     one = plane(**IMMEDIATE)
     wrench = one.update(truth((0.0, 0.0, 0.0)), CALM, outputs(throttle=0.8), 0.0025)
     speed = one.propeller_speed
@@ -212,7 +212,7 @@ def test_propeller_and_motor_are_in_balance_at_standstill():
     assert torque == pytest.approx(0.028937 * ((0.8 * 24.0 - 0.028937 * speed) / 0.042 - 1.5), rel=1e-9)
 
 
-def test_propeller_meets_the_air_along_its_axis_or_all_of_it():
+def test_propeller_inflow_is_axial_or_full_airspeed_as_configured():
     side = truth((0.0, 12.0, 0.0))
     still = plane(**IMMEDIATE).steady_wrench(truth((0.0, 0.0, 0.0)), CALM, 0.0, 0.0, 0.0, 0.8)[0]
     drag = gliding(side)[0]
@@ -222,7 +222,7 @@ def test_propeller_meets_the_air_along_its_axis_or_all_of_it():
     assert whole < 0.9 * still
 
 
-def test_propeller_driven_by_the_air_brakes_only_where_that_is_asked_for():
+def test_windmilling_propeller_brakes_only_when_configured():
     fast = truth((25.0, 0.0, 0.0))
     drag = gliding(fast)[0]
     assert plane().steady_wrench(fast, CALM, 0.0, 0.0, 0.0, 0.0)[0] == pytest.approx(drag, abs=1e-3)
@@ -230,7 +230,7 @@ def test_propeller_driven_by_the_air_brakes_only_where_that_is_asked_for():
 
 
 @pytest.mark.parametrize("resistance", [0.0, 0.02, 0.1])
-def test_steady_wrench_is_where_update_settles_and_changes_nothing(resistance):
+def test_steady_wrench_equals_settled_update_and_has_no_side_effects(resistance):
     one = plane(battery_internal_resistance=resistance)
     state = truth((20.0, 1.0, 0.5), (0.1, 0.2, -0.1))
     wind = np.array([1.0, -2.0, 0.5])
@@ -263,7 +263,7 @@ def test_gliding_vehicle_never_gains_energy():
     assert energies[0] - energies[-1] > 10.0 * 6.0
 
 
-def test_changed_parameters_take_over_surfaces_propeller_battery_and_mixer():
+def test_parameter_change_preserves_surfaces_propeller_battery_and_mixer():
     old = plane(battery_capacity_mah=1000.0)
     old.set_mixer(direct_mixer(throttle=5))
     pwm = outputs(0.3, 0.2, 0.1)
@@ -283,7 +283,7 @@ def test_changed_parameters_take_over_surfaces_propeller_battery_and_mixer():
 
 
 @pytest.mark.parametrize("mixer", [np.zeros((4, 14)), np.full((4, 15), np.nan)])
-def test_mixer_of_another_shape_or_without_numbers_is_refused(mixer):
+def test_mixer_with_wrong_shape_or_non_finite_values_is_rejected(mixer):
     one = plane()
     before = one.mixer.copy()
     with pytest.raises(ValueError, match="4 by 15 finite numbers"):
@@ -303,13 +303,13 @@ def test_mixer_of_another_shape_or_without_numbers_is_refused(mixer):
         ("C_m_alpha", math.nan),
     ],
 )
-def test_values_out_of_range_are_refused_by_name(name, value):
+def test_out_of_range_values_are_rejected_by_name(name, value):
     with pytest.raises(ParameterError, match=name):
         plane(**{name: value})
 
 
 @pytest.mark.parametrize("name", ["C_n_delta_a", "wing_c", "KQ"])
-def test_missing_value_is_refused_by_name(name):
+def test_missing_value_is_rejected_by_name(name):
     values = FIXEDWING_PARAMETERS.defaults()
     del values[name]
     with pytest.raises(ParameterError, match=f"'{name}' is missing"):

@@ -37,7 +37,7 @@ def test_vehicle_at_rest_stays_at_rest_for_ten_minutes(side_force):
     assert angle_between(body.truth, body.initial_truth) < math.radians(0.1)
 
 
-def test_unsteady_side_force_below_friction_does_not_make_the_vehicle_creep():
+def test_unsteady_side_force_below_friction_causes_no_creep():
     body = vehicle()
     wrench = np.zeros(6)
     for k in range(40000):
@@ -47,14 +47,14 @@ def test_unsteady_side_force_below_friction_does_not_make_the_vehicle_creep():
     assert np.linalg.norm(body.truth[:2]) < 1e-3
 
 
-def test_vehicle_at_rest_feels_no_acceleration():
+def test_vehicle_at_rest_has_zero_acceleration():
     body = vehicle()
     run(body, 1.0)
     # A depth of 0.6 mm is known to 1e-17 m beside positions of 0.1 m; times stiffness over mass, 1.6e4 /s^2.
     assert np.max(np.abs(body.truth[13:19])) < 1e-11
 
 
-def test_vehicle_sinks_in_at_rest_as_its_contact_frequency_says():
+def test_static_sink_depth_matches_contact_frequency():
     body = vehicle()
     assert 0.1 + body.initial_truth[2] == pytest.approx(9.81 / (2 * math.pi * 20.0) ** 2, rel=1e-9)
 
@@ -99,7 +99,7 @@ def test_tumbling_vehicle_settles_above_ground(dt):
         assert np.max(np.abs(body.truth[7:19])) < 1e-6
 
 
-def test_sliding_vehicle_stops_after_the_way_of_coulomb_friction():
+def test_sliding_vehicle_stops_after_coulomb_distance():
     # Feet at the height of the centre of mass, so that braking does not load the front feet.
     points = [0.2, 0.2, 0.0, 0.2, -0.2, 0.0, -0.2, 0.2, 0.0, -0.2, -0.2, 0.0]
     body = vehicle(contact_points=points, contact_friction=0.5)
@@ -112,7 +112,7 @@ def test_sliding_vehicle_stops_after_the_way_of_coulomb_friction():
     assert np.linalg.norm(body.truth[7:10]) < 1e-6
 
 
-def test_force_above_friction_moves_the_vehicle_by_the_difference():
+def test_force_above_friction_accelerates_vehicle_by_the_excess():
     points = [0.2, 0.2, 0.0, 0.2, -0.2, 0.0, -0.2, 0.2, 0.0, -0.2, -0.2, 0.0]
     body = vehicle(contact_points=points, contact_friction=0.5)
     force = 1.2 * 0.5 * 3.5 * 9.81
@@ -121,7 +121,7 @@ def test_force_above_friction_moves_the_vehicle_by_the_difference():
     assert body.truth[7] == pytest.approx(0.2 * 0.5 * 9.81 * 2.0, rel=0.01)
 
 
-def test_vehicle_stands_on_three_wheels_with_its_nose_up():
+def test_vehicle_rests_on_three_wheels_with_nose_up():
     tail_dragger = [0.3, 0.5, 0.4, 0.3, -0.5, 0.4, -1.0, 0.0, 0.1]
     body = vehicle(Jxx=0.25, Jyy=0.4, Jzz=0.6, contact_points=tail_dragger)
     _, pitch, _ = euler_from_quaternion(*body.initial_truth[3:7])
@@ -131,7 +131,7 @@ def test_vehicle_stands_on_three_wheels_with_its_nose_up():
 
 
 @pytest.mark.parametrize(("mass", "inertia"), [(0.03, 1.5e-5), (3.5, 1e-3), (500.0, 80.0)])
-def test_contact_suits_vehicles_of_any_mass(mass, inertia):
+def test_contact_model_works_for_any_vehicle_mass(mass, inertia):
     body = vehicle(mass=mass, Jxx=inertia, Jyy=inertia, Jzz=1.5 * inertia)
     start = body.initial_truth.copy()
     start[2] -= 0.5
@@ -142,7 +142,7 @@ def test_contact_suits_vehicles_of_any_mass(mass, inertia):
     assert body.truth[2] == pytest.approx(body.initial_truth[2], abs=1e-6)
 
 
-def test_vehicle_put_below_ground_is_lifted_and_does_not_shoot_up():
+def test_vehicle_placed_below_ground_is_lifted_without_overshoot():
     body = vehicle()
     buried = body.initial_truth.copy()
     buried[2] = 5.0
@@ -152,12 +152,12 @@ def test_vehicle_put_below_ground_is_lifted_and_does_not_shoot_up():
     assert body.truth[:13] == pytest.approx(body.initial_truth[:13], abs=1e-9)
 
 
-def test_ground_may_lie_above_the_origin():
+def test_ground_may_be_above_the_origin():
     body = vehicle(ground_altitude=12.0)
     assert body.initial_truth[2] == pytest.approx(vehicle().initial_truth[2] - 12.0, abs=1e-12)
 
 
-def test_contact_survives_a_change_of_parameters():
+def test_contact_state_survives_parameter_change():
     old = vehicle()
     force = np.array([10.0, 0.0, 0.0, 0.0, 0.0, 0.0])
     run(old, 1.0, wrench=force)
@@ -195,7 +195,7 @@ def rolling(speed_north, speed_east=0.0, yaw=0.0, **values):
 
 
 @pytest.mark.parametrize("yaw", [0.0, 2.0])
-def test_wheels_roll_out_by_their_own_friction(yaw):
+def test_rolling_wheels_stop_by_rolling_friction(yaw):
     body = rolling(3.0 * math.cos(yaw), 3.0 * math.sin(yaw), yaw)
     run(body, 2.0)
     # Pitch settles to the braking within the first tenths, which moves the centre of mass by millimetres.
@@ -205,14 +205,14 @@ def test_wheels_roll_out_by_their_own_friction(yaw):
     assert np.linalg.norm(body.truth[7:10]) < 1e-6
 
 
-def test_wheels_do_not_roll_sideways():
+def test_wheels_do_not_slide_sideways():
     body = rolling(0.0)
     force = 0.5 * 0.6 * 3.5 * 9.81
     run(body, 10.0, wrench=np.array([0.0, force, 0.0, 0.0, 0.0, 0.0]))
     assert np.linalg.norm(body.truth[:2]) < 0.01
 
 
-def test_wheels_keep_their_side_force_while_they_roll():
+def test_rolling_wheels_keep_their_side_force():
     body = rolling(5.0, contact_rolling_friction=[0.0, 0.0, 0.0])
     run(body, 3.0, wrench=np.array([0.0, 5.0, 0.0, 0.0, 0.0, 0.0]))
     assert body.truth[0] == pytest.approx(15.0, rel=0.01)
@@ -244,7 +244,7 @@ def circle_through(places):
 
 @pytest.mark.parametrize("command", [1.0, 0.5, -1.0])
 @pytest.mark.parametrize(("gear", "axle"), [(TRICYCLE, -0.1), (TAIL_DRAGGER, 0.1)])
-def test_steered_wheel_leads_the_axle_round_a_circle_of_wheelbase_over_tangent(gear, axle, command):
+def test_steered_wheel_turns_axle_on_circle_of_wheelbase_over_tangent(gear, axle, command):
     body = rolling(0.5, **gear)
     body.steering.turn(command)
     places = []
@@ -259,7 +259,7 @@ def test_steered_wheel_leads_the_axle_round_a_circle_of_wheelbase_over_tangent(g
     assert math.copysign(1.0, centre[1]) == math.copysign(1.0, command)
 
 
-def test_wheels_that_are_steered_straight_are_wheels_that_are_not_steered():
+def test_wheels_steered_straight_equal_unsteered_wheels():
     steered, straight = rolling(5.0, 0.5, **TRICYCLE), rolling(5.0, 0.5, **{**TRICYCLE, "contact_steering": []})
     for body in (steered, straight):
         body.steering.follow([1500.0] * 14)
@@ -267,7 +267,7 @@ def test_wheels_that_are_steered_straight_are_wheels_that_are_not_steered():
     assert np.array_equal(steered.truth, straight.truth)
 
 
-def test_steering_command_is_the_weighted_sum_of_the_outputs_and_limited():
+def test_steering_command_is_clamped_weighted_sum_of_outputs():
     body = vehicle(**{**TRICYCLE, "steering_mix": [0.0, -1.0, 0.5]})
     pwm = [1500.0] * 14
     pwm[1:3] = 1400.0, 1600.0
@@ -290,11 +290,11 @@ def test_steering_command_is_the_weighted_sum_of_the_outputs_and_limited():
         ({"steering_mix": [1.0] * 15}, r"steering_mix.*15 weights given; allowed: at most 14"),
     ],
 )
-def test_steering_that_fits_no_wheel_or_output_is_refused(given, text):
+def test_steering_of_unknown_wheel_or_output_is_rejected(given, text):
     with pytest.raises(ParameterError, match=text):
         vehicle(**{**TRICYCLE, **given})
 
 
-def test_more_rolling_frictions_than_points_are_refused():
+def test_more_rolling_frictions_than_contact_points_are_rejected():
     with pytest.raises(ParameterError, match=r"contact_rolling_friction.*4 numbers given; allowed: at most 3"):
         vehicle(**{**WHEELS, "contact_rolling_friction": [0.1] * 4})

@@ -35,7 +35,7 @@ def share_by_corners(down, quaternion):
 
 
 @pytest.mark.parametrize("down", [-0.1, -0.07, 0.0, 0.03, 0.1])
-def test_upright_box_is_immersed_by_its_draught(down):
+def test_upright_box_immersion_is_proportional_to_draught(down):
     share, x, y, z = immersed_part(state(down), hull())
     draught = down + 0.1
     assert share == pytest.approx(draught / 0.2, abs=1e-15)
@@ -43,7 +43,7 @@ def test_upright_box_is_immersed_by_its_draught(down):
         assert (x, y, z) == pytest.approx((0.0, 0.0, 0.1 - draught / 2.0), abs=1e-15)
 
 
-def test_share_agrees_with_inclusion_and_exclusion_at_any_attitude():
+def test_immersed_fraction_matches_inclusion_exclusion_at_any_attitude():
     for quaternion in random_quaternions(200):
         down = 0.5 * float(quaternion[0]) * float(np.linalg.norm(SIZE))
         # The alternating sum of cubes loses digits as its divisor, a product of three components, grows small.
@@ -52,12 +52,12 @@ def test_share_agrees_with_inclusion_and_exclusion_at_any_attitude():
         )
 
 
-def test_half_of_a_box_is_under_water_when_its_middle_is_at_the_surface():
+def test_box_centred_on_the_surface_is_half_immersed():
     for quaternion in random_quaternions(50):
         assert immersed_part(state(0.0, quaternion), hull())[0] == pytest.approx(0.5, abs=1e-14)
 
 
-def test_wet_and_dry_part_together_balance_about_the_middle():
+def test_first_moments_of_wet_and_dry_volume_cancel_about_the_centre():
     centre = np.array([0.02, -0.05, 0.03])
     for quaternion in random_quaternions(50):
         offset = rotate_to_inertial(*quaternion, *centre)[2]
@@ -69,24 +69,24 @@ def test_wet_and_dry_part_together_balance_about_the_middle():
         assert wet * np.array(wet_middle) + (1.0 - wet) * mirrored == pytest.approx(centre, abs=1e-14)
 
 
-def test_middle_moves_as_the_metacentric_formula_says():
+def test_centre_of_buoyancy_shift_matches_metacentric_formula():
     heel = 1e-4
     _, _, y, _ = immersed_part(state(0.0, quaternion_from_euler(heel, 0.0, 0.0)), hull())
     # BM = I / V of the waterplane: L B^3 / 12 over L B T, exact to second order of the heel.
     assert y / heel == pytest.approx(0.3**2 / (12.0 * 0.1), rel=1e-6)
 
 
-def test_all_or_nothing_is_wet_away_from_the_surface():
+def test_hull_away_from_surface_is_fully_wet_or_fully_dry():
     assert immersed_part(state(1.0), hull((0.1, 0.2, 0.3))) == (1.0, 0.1, 0.2, 0.3)
     assert immersed_part(state(-1.0), hull((0.1, 0.2, 0.3))) == (0.0, 0.1, 0.2, 0.3)
 
 
-def test_hull_without_size_is_a_point():
+def test_zero_size_hull_is_a_point():
     assert immersed_part(state(0.01), hull(size=np.zeros(3)))[0] == 1.0
     assert immersed_part(state(-0.01), hull(size=np.zeros(3)))[0] == 0.0
 
 
-def test_share_never_falls_while_the_box_goes_down():
+def test_immersed_fraction_increases_monotonically_with_depth():
     for quaternion in random_quaternions(20):
         shares = [immersed_part(state(down, quaternion), hull())[0] for down in np.linspace(-0.3, 0.3, 200)]
         assert np.all(np.diff(shares) >= -1e-15)

@@ -59,7 +59,7 @@ def flown() -> JsbsimAircraft:
     return aircraft()
 
 
-def test_units_are_those_of_the_treaty() -> None:
+def test_unit_constants_match_their_definitions() -> None:
     assert FOOT == 0.3048
     # A pound of mass, 0.45359237 kg, weighs a pound of force in standard gravity.
     assert pytest.approx(0.45359237 * 9.80665, rel=1e-15) == POUND_FORCE
@@ -67,7 +67,7 @@ def test_units_are_those_of_the_treaty() -> None:
     assert pytest.approx(FOOT * POUND_FORCE, rel=1e-15) == FOOT_POUND
 
 
-def test_vehicle_at_rest_stays_at_rest_and_feels_one_g() -> None:
+def test_vehicle_at_rest_stays_at_rest_and_measures_one_g() -> None:
     parked = aircraft()
     np.testing.assert_array_equal(parked.truth, parked.initial_truth)
     # Latitudes in radians resolve a nanometre.
@@ -82,7 +82,7 @@ def test_vehicle_at_rest_stays_at_rest_and_feels_one_g() -> None:
     assert np.linalg.norm(force) / parked.mass == pytest.approx(9.7977, abs=1e-3)
 
 
-def test_the_engine_runs_from_the_start_and_the_brakes_hold_until_the_throttle_opens() -> None:
+def test_engine_runs_from_start_and_brakes_hold_until_throttle_opens() -> None:
     parked = aircraft()
     assert parked.property("propulsion/engine/engine-rpm") > 500.0
     for _ in range(200):
@@ -101,7 +101,7 @@ def test_the_engine_runs_from_the_start_and_the_brakes_hold_until_the_throttle_o
     assert abs(parked.truth[7]) < 0.2 * rolling
 
 
-def test_a_state_that_is_set_comes_back_and_the_engine_goes_on(flown: JsbsimAircraft) -> None:
+def test_state_round_trips_and_engine_keeps_running(flown: JsbsimAircraft) -> None:
     truth, rpm = in_flight(), flown.property("propulsion/engine/engine-rpm")
     flown.set_truth(truth)
     # Feet and geocentric radii cost nine digits of the position.
@@ -114,7 +114,7 @@ def test_a_state_that_is_set_comes_back_and_the_engine_goes_on(flown: JsbsimAirc
     assert flown.property("propulsion/engine/engine-rpm") > 1200.0
 
 
-def test_a_state_that_makes_no_sense_is_refused_and_changes_nothing(flown: JsbsimAircraft) -> None:
+def test_invalid_state_is_rejected_and_changes_nothing(flown: JsbsimAircraft) -> None:
     flown.set_truth(in_flight())
     before = flown.truth.copy()
     for index, value in ((0, math.nan), (7, 1e6), (3, 3.0)):
@@ -125,14 +125,14 @@ def test_a_state_that_makes_no_sense_is_refused_and_changes_nothing(flown: Jsbsi
     np.testing.assert_array_equal(flown.truth, before)
 
 
-def test_a_vehicle_set_below_the_ground_stands_on_its_wheels(flown: JsbsimAircraft) -> None:
+def test_vehicle_placed_below_ground_rests_on_its_wheels(flown: JsbsimAircraft) -> None:
     below = np.zeros(19)
     below[2:4] = 50.0, 1.0
     flown.set_truth(below)
     assert flown.truth[2] == pytest.approx(flown.initial_truth[2], abs=1e-6)
 
 
-def test_position_attitude_and_velocity_move_as_their_rates_say(flown: JsbsimAircraft) -> None:
+def test_position_attitude_and_velocity_integrate_their_rates(flown: JsbsimAircraft) -> None:
     flown.set_truth(in_flight())
     flown.set_controls(0.1, -0.05, 0.02, 0.7)
     for _ in range(80):
@@ -163,7 +163,7 @@ def test_position_attitude_and_velocity_move_as_their_rates_say(flown: JsbsimAir
     np.testing.assert_allclose((after[10:13] - before[10:13]) / dt, rates, atol=0.01)
 
 
-def test_accelerations_are_all_forces_over_mass(flown: JsbsimAircraft) -> None:
+def test_accelerations_equal_total_force_over_mass(flown: JsbsimAircraft) -> None:
     flown.set_truth(in_flight())
     for _ in range(40):
         flown.step(STEP)
@@ -172,7 +172,7 @@ def test_accelerations_are_all_forces_over_mass(flown: JsbsimAircraft) -> None:
     np.testing.assert_allclose(flown.truth[13:16], flown.wrench()[:3] / flown.mass + gravity, atol=1e-3)
 
 
-def test_the_wind_triangle_closes(flown: JsbsimAircraft) -> None:
+def test_wind_triangle_closes(flown: JsbsimAircraft) -> None:
     wind = np.array([3.0, -5.0, 1.0])
     flown.set_truth(in_flight())
     flown.set_wind(wind)
@@ -189,7 +189,7 @@ def test_the_wind_triangle_closes(flown: JsbsimAircraft) -> None:
     assert np.linalg.norm(flown.truth[13:16] - still) > 0.5
 
 
-def test_surfaces_turn_the_aircraft_as_in_beard_and_mclain(flown: JsbsimAircraft) -> None:
+def test_surfaces_rotate_aircraft_as_in_beard_and_mclain(flown: JsbsimAircraft) -> None:
     def rates(*surfaces: float) -> NDArray[np.float64]:
         flown.set_truth(in_flight())
         flown.set_controls(*surfaces, 0.6)
@@ -203,7 +203,7 @@ def test_surfaces_turn_the_aircraft_as_in_beard_and_mclain(flown: JsbsimAircraft
     assert rates(0.0, 0.0, 0.4)[2] < level[2] - 0.05
 
 
-def test_an_outstretched_flight_keeps_to_flat_ground() -> None:
+def test_long_distance_flight_stays_over_flat_ground() -> None:
     north, east = radii_of_curvature(math.radians(40.2463724), 1387.0)
     frame = tangent_plane(40.2463724, -111.6474138, 1387.0)
     latitude, longitude, _ = ned_to_geodetic(frame, 100.0, 200.0, 0.0)
@@ -218,7 +218,7 @@ def test_an_outstretched_flight_keeps_to_flat_ground() -> None:
     np.testing.assert_allclose(far.truth[:3], placed[:3], atol=1e-6)
 
 
-def test_two_aircraft_in_one_process_fly_the_same_and_do_not_disturb_one_another() -> None:
+def test_two_aircraft_in_one_process_fly_identically_and_independently() -> None:
     alone = aircraft()
     for _ in range(200):
         alone.step(0.0025)
@@ -232,7 +232,7 @@ def test_two_aircraft_in_one_process_fly_the_same_and_do_not_disturb_one_another
     assert second.truth[2] < -200.0
 
 
-def test_what_does_not_fill_a_step_is_carried_over() -> None:
+def test_step_remainder_is_carried_over() -> None:
     whole, parts = aircraft(), aircraft()
     for _ in range(30):
         whole.step(0.0025)
@@ -241,7 +241,7 @@ def test_what_does_not_fill_a_step_is_carried_over() -> None:
     np.testing.assert_array_equal(whole.truth, parts.truth)
 
 
-def test_a_state_that_diverges_is_told_and_a_good_one_heals(flown: JsbsimAircraft) -> None:
+def test_divergence_is_reported_and_valid_state_recovers_from_it(flown: JsbsimAircraft) -> None:
     wild = in_flight()
     wild[10:13] = 9e3
     flown.set_truth(in_flight())
@@ -257,7 +257,7 @@ def test_a_state_that_diverges_is_told_and_a_good_one_heals(flown: JsbsimAircraf
     np.testing.assert_allclose(flown.truth[:3], in_flight()[:3], atol=0.2)
 
 
-def test_an_aircraft_that_is_not_there_or_does_not_fly_is_refused() -> None:
+def test_missing_or_unflyable_aircraft_is_rejected() -> None:
     assert "c172p" in aircraft_names()
     with pytest.raises(ParameterError, match=r"'aircraft': 'c152' given; allowed: one of .*c172p"):
         aircraft(aircraft="c152")
@@ -265,7 +265,7 @@ def test_an_aircraft_that_is_not_there_or_does_not_fly_is_refused() -> None:
         aircraft(aircraft="minisgs")
 
 
-def test_loading_says_nothing_and_leaves_no_file(
+def test_loading_prints_nothing_and_leaves_no_files(
     capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -64,7 +64,7 @@ def settled(multirotor, state, pwm, wind=CALM):
     return wrench.copy()
 
 
-def test_motor_and_propeller_are_in_balance():
+def test_motor_and_propeller_torque_balance():
     multirotor = quad(**AS_ROSFLIGHT)
     wrench = multirotor.update(truth(velocity=(0, 0, -5.0)), CALM, outputs(0.6, 0.6, 0.6, 0.6), 0.0025)
     speed = multirotor.rotor_speeds[0]
@@ -81,7 +81,7 @@ def test_motor_and_propeller_are_in_balance():
     assert wrench == pytest.approx((0, 0, -4 * thrust + drag, 0, 0, 0), abs=1e-12)
 
 
-def test_hover_throttle_holds_the_vehicle_in_the_air():
+def test_hover_throttle_keeps_vehicle_aloft():
     multirotor, weight = quad(), 3.5 * 9.81
     low, high = 0.0, 1.0
     for _ in range(50):
@@ -98,7 +98,7 @@ def test_hover_throttle_holds_the_vehicle_in_the_air():
     assert body.truth[:3] == pytest.approx((0.0, 0.0, -50.0), abs=1e-9)
 
 
-def test_unpowered_fall_reaches_terminal_velocity_of_quadratic_drag():
+def test_unpowered_fall_reaches_quadratic_drag_terminal_velocity():
     values = {"CT_0": 0.0, "CT_1": 0.0, "CT_2": 0.0, "CQ_1": 0.0, "CQ_2": 0.0}
     multirotor = quad(use_standard_atmosphere=False, **values)
     body = VehicleDynamics(
@@ -114,7 +114,7 @@ def test_unpowered_fall_reaches_terminal_velocity_of_quadratic_drag():
     assert body.truth[9] == pytest.approx(terminal * math.tanh(9.81 * 10.0 / terminal), rel=1e-4)
 
 
-def test_rotor_speed_follows_with_its_time_constant_whatever_the_step():
+def test_rotor_speed_follows_first_order_lag_at_any_step_size():
     speeds = []
     for dt, steps in ((0.005, 6), (0.0025, 12), (0.0005, 60)):
         multirotor = quad(motor_time_constant=0.03)
@@ -126,14 +126,14 @@ def test_rotor_speed_follows_with_its_time_constant_whatever_the_step():
     assert speeds == pytest.approx([(1 - math.exp(-1.0)) * final.rotor_speeds[0]] * 3, rel=1e-12)
 
 
-def test_density_follows_the_standard_atmosphere_above_the_origin():
+def test_density_follows_standard_atmosphere_above_origin():
     thin = settled(
         quad(origin_altitude=1387.0, CD_induced=0.0), truth(height=613.0), outputs(), wind=np.array([9.0, 0, 0])
     )
     assert thin[0] == pytest.approx(0.5 * atmosphere.density(2000.0) * 0.04 * 2.05 * 81.0, rel=1e-9)
 
 
-def test_positions_stand_in_for_distances_and_angles():
+def test_rotor_positions_are_equivalent_to_distances_and_angles():
     arm = 0.25 / math.sqrt(2)
     positions = [arm, arm, 0.0, -arm, arm, 0.0, -arm, -arm, 0.0, arm, -arm, 0.0]
     pwm = outputs(0.5, 0.6, 0.7, 0.4)
@@ -142,7 +142,7 @@ def test_positions_stand_in_for_distances_and_angles():
     assert by_position == pytest.approx(by_angle, abs=1e-13)
 
 
-def test_each_rotor_pushes_up_at_its_place_and_turns_against_its_spin():
+def test_each_rotor_thrusts_upward_at_its_position_with_reaction_torque():
     for i, (azimuth, direction) in enumerate(
         zip(QUAD["rotor_radial_angles"], QUAD["rotor_rotation_directions"], strict=True)
     ):
@@ -155,7 +155,7 @@ def test_each_rotor_pushes_up_at_its_place_and_turns_against_its_spin():
         assert force_moment[5] == pytest.approx(-direction * thrust * 0.381 * 0.00428594 / 0.08729101, rel=1e-6)
 
 
-def test_tilted_rotors_push_along_their_axes():
+def test_tilted_rotors_thrust_along_their_axes():
     tilts = [10.0, 0.0, 0.0, 10.0, 10.0, 0.0, 0.0, 10.0]
     upright = settled(quad(), truth(), outputs(0.5, 0.5, 0.5, 0.5))
     tilted = settled(quad(rotor_tilts=tilts), truth(), outputs(0.5, 0.5, 0.5, 0.5))
@@ -180,12 +180,12 @@ def test_tilted_rotors_push_along_their_axes():
         ({"ground_effect": [1.0]}, "ground_effect"),
     ],
 )
-def test_rotors_that_do_not_fit_are_refused_by_name(values, name):
+def test_inconsistent_rotors_are_rejected_by_name(values, name):
     with pytest.raises(ParameterError, match=name):
         quad(**values)
 
 
-def test_ideal_battery_gives_its_full_voltage_always():
+def test_ideal_battery_always_supplies_full_voltage():
     multirotor = quad()
     for _ in range(1000):
         multirotor.update(truth(), CALM, outputs(1.0, 1.0, 1.0, 1.0), 0.0025)
@@ -195,7 +195,7 @@ def test_ideal_battery_gives_its_full_voltage_always():
 
 @pytest.mark.parametrize("lag", [0.0, 0.03])
 @pytest.mark.parametrize("resistance", [0.001, 0.02, 0.1])
-def test_voltage_sags_by_resistance_times_current(resistance, lag):
+def test_voltage_sags_by_internal_resistance_times_current(resistance, lag):
     multirotor = quad(battery_internal_resistance=resistance, motor_time_constant=lag)
     for _ in range(4):
         settled(multirotor, truth(), outputs(0.5, 0.7, 0.5, 0.7))
@@ -203,7 +203,7 @@ def test_voltage_sags_by_resistance_times_current(resistance, lag):
     assert multirotor.battery_voltage == pytest.approx(24.0 - resistance * multirotor.current_a, rel=1e-9)
 
 
-def test_battery_delivers_what_the_motors_turn_into_heat_and_work():
+def test_battery_power_equals_motor_heat_plus_mechanical_power():
     multirotor = quad(battery_internal_resistance=0.02)
     settled(multirotor, truth(), outputs(0.5, 0.7, 0.5, 0.7))
     voltage = multirotor.battery_voltage
@@ -214,7 +214,7 @@ def test_battery_delivers_what_the_motors_turn_into_heat_and_work():
     assert voltage * multirotor.current_a == pytest.approx(power, rel=1e-12)
 
 
-def test_battery_empties_by_the_charge_drawn_and_its_voltage_falls_along_the_curve():
+def test_battery_discharges_by_charge_drawn_and_voltage_follows_the_curve():
     multirotor = quad(battery_capacity_mah=10.0)
     drawn = 0.0
     for _ in range(400):
@@ -228,7 +228,7 @@ def test_battery_empties_by_the_charge_drawn_and_its_voltage_falls_along_the_cur
     assert multirotor.charge_drawn_ah == pytest.approx(0.01, rel=1e-12)
 
 
-def test_open_circuit_voltage_falls_from_exactly_full_as_charge_is_drawn():
+def test_open_circuit_voltage_drops_from_exactly_full_with_charge_drawn():
     curve = [open_circuit_voltage(1.0 - 0.01 * k, 24.0) for k in range(101)]
     assert curve[0] == 24.0
     assert all(later < earlier for earlier, later in itertools.pairwise(curve))
@@ -237,7 +237,7 @@ def test_open_circuit_voltage_falls_from_exactly_full_as_charge_is_drawn():
     assert curve[100] / 24.0 == pytest.approx(2.654 / 4.1029, abs=1e-4)
 
 
-def test_changed_parameters_take_over_rotor_speeds_and_charge():
+def test_parameter_change_preserves_rotor_speeds_and_charge():
     old = quad(battery_capacity_mah=1000.0)
     settled(old, truth(), outputs(0.5, 0.6, 0.7, 0.8))
     new = quad(battery_capacity_mah=1000.0, CD=1.0)
@@ -247,7 +247,7 @@ def test_changed_parameters_take_over_rotor_speeds_and_charge():
     assert new.battery_voltage == old.battery_voltage
 
 
-def test_ground_effect_lifts_by_the_polynomial_of_the_height_and_never_pulls():
+def test_ground_effect_follows_height_polynomial_and_never_pulls_down():
     def added(height):
         with_effect = settled(quad(), truth(height=height), outputs())
         without = settled(quad(ground_effect=[0.0] * 5), truth(height=height), outputs())

@@ -25,7 +25,7 @@ def angular_momentum_ned(truth, inertia):
     return np.array(rotate_to_inertial(*truth[3:7], *(inertia @ truth[10:13])))
 
 
-def test_free_fall_follows_the_parabola_however_the_body_turns():
+def test_free_fall_is_parabolic_while_rotating():
     body = vehicle()
     body.set_truth(state(velocity=(1.0, 2.0, -3.0), rates=(2.0, -1.0, 0.5)))
     for _ in range(400):
@@ -35,7 +35,7 @@ def test_free_fall_follows_the_parabola_however_the_body_turns():
     assert np.linalg.norm(body.truth[13:16]) == pytest.approx(9.81, rel=1e-14)
 
 
-def test_constant_force_and_moment_accelerate_by_mass_and_inertia():
+def test_constant_force_and_moment_accelerate_mass_and_inertia():
     body = vehicle(gravity=0.0)
     for _ in range(100):
         body.step(np.array([7.0, 0.0, 0.0, 0.04, 0.0, 0.0]), 0.01)
@@ -44,7 +44,7 @@ def test_constant_force_and_moment_accelerate_by_mass_and_inertia():
     assert body.truth[13:19] == pytest.approx((2.0, 0.0, 0.0, 0.5, 0.0, 0.0), abs=1e-13)
 
 
-def test_symmetric_top_precesses_at_the_rate_of_the_closed_form():
+def test_symmetric_top_precesses_at_closed_form_rate():
     body = vehicle(gravity=0.0)
     body.set_truth(state(rates=(0.5, 0.0, 3.0)))
     for _ in range(4000):
@@ -54,7 +54,7 @@ def test_symmetric_top_precesses_at_the_rate_of_the_closed_form():
     assert body.truth[10:13] == pytest.approx((0.5 * math.cos(10 * rate), 0.5 * math.sin(10 * rate), 3.0), abs=1e-8)
 
 
-def test_tumbling_without_torque_conserves_energy_and_angular_momentum():
+def test_torque_free_tumbling_conserves_energy_and_angular_momentum():
     values = {"Jxx": 0.25, "Jyy": 0.38, "Jzz": 0.6, "Jxz": 0.06, "Jxy": -0.01, "Jyz": 0.02}
     inertia = np.array([[0.25, -0.01, 0.06], [-0.01, 0.38, 0.02], [0.06, 0.02, 0.6]])
     body = vehicle(gravity=0.0, **values)
@@ -69,7 +69,7 @@ def test_tumbling_without_torque_conserves_energy_and_angular_momentum():
     assert np.linalg.norm(body.truth[3:7]) == pytest.approx(1.0, abs=1e-15)
 
 
-def test_error_falls_with_the_fourth_power_of_the_step():
+def test_integration_error_is_fourth_order_in_step_size():
     def end(dt):
         body = vehicle(gravity=0.0, Jxx=0.05)
         body.set_truth(state(rates=(1.0, 4.0, 0.3)))
@@ -82,7 +82,7 @@ def test_error_falls_with_the_fourth_power_of_the_step():
     assert 12.0 < ratio < 20.0
 
 
-def test_off_diagonal_inertia_enters_the_matrix_with_its_own_sign():
+def test_off_diagonal_inertia_keeps_its_sign_in_the_matrix():
     body = vehicle(gravity=0.0, Jxx=0.25, Jyy=0.38, Jzz=0.6, Jxz=0.06)
     body.step(np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0]), 1e-6)
     matrix = np.array([[0.25, 0.0, 0.06], [0.0, 0.38, 0.0], [0.06, 0.0, 0.6]])
@@ -90,7 +90,7 @@ def test_off_diagonal_inertia_enters_the_matrix_with_its_own_sign():
     assert body.truth[16:19] == pytest.approx(np.linalg.solve(matrix, [1.0, 0.0, 0.0]), abs=1e-9)
 
 
-def test_inertia_of_a_published_aeroplane_is_accepted():
+def test_published_aircraft_inertia_is_accepted():
     body = vehicle(mass=4.5, Jxx=0.24855, Jyy=0.3784, Jzz=0.618, Jxz=0.06, ground_contact=True)
     assert body.initial_truth[:7] == pytest.approx((0, 0, body.initial_truth[2], 1, 0, 0, 0), abs=1e-12)
 
@@ -107,7 +107,7 @@ def test_inertia_of_a_published_aeroplane_is_accepted():
         ({"ground_contact": True, "contact_points": [1.0, 0.1, 0.1, 1.0, -0.1, 0.1]}, "contact_points"),
     ],
 )
-def test_impossible_body_is_refused_by_name(values, name):
+def test_impossible_body_is_rejected_by_name(values, name):
     with pytest.raises(ParameterError, match=name):
         vehicle(**values)
 
@@ -125,7 +125,7 @@ def test_impossible_body_is_refused_by_name(values, name):
         (np.zeros(13), "19 elements"),
     ],
 )
-def test_impossible_state_is_refused_with_the_reason_and_changes_nothing(broken, reason):
+def test_impossible_state_is_rejected_with_reason_and_changes_nothing(broken, reason):
     body = vehicle()
     before = body.truth.copy()
     with pytest.raises(ValueError, match=reason):
@@ -133,13 +133,13 @@ def test_impossible_state_is_refused_with_the_reason_and_changes_nothing(broken,
     assert np.array_equal(body.truth, before)
 
 
-def test_quaternion_slightly_off_unit_length_is_normalised():
+def test_slightly_denormalised_quaternion_is_normalised():
     body = vehicle()
     body.set_truth(state(quaternion=(1.009, 0, 0, 0)))
     assert body.truth[3:7].tolist() == [1.0, 0.0, 0.0, 0.0]
 
 
-def test_accelerations_given_with_a_state_are_computed_anew():
+def test_accelerations_in_a_given_state_are_recomputed():
     body = vehicle()
     given = state()
     given[13:19] = 99.0
@@ -156,7 +156,7 @@ def test_accelerations_given_with_a_state_are_computed_anew():
         ([0, 0, 0, 0, math.inf, 0], "moment"),
     ],
 )
-def test_divergence_names_the_quantity_and_keeps_the_last_good_state(wrench, quantity):
+def test_divergence_error_names_the_quantity_and_keeps_last_valid_state(wrench, quantity):
     body = vehicle()
     body.step(NO_FORCE, 0.0025)
     good = body.truth.copy()
@@ -169,7 +169,7 @@ def test_divergence_names_the_quantity_and_keeps_the_last_good_state(wrench, qua
     assert np.all(np.isfinite(body.truth))
 
 
-def test_changed_mass_takes_over_the_motion():
+def test_mass_change_preserves_motion():
     old, new = vehicle(), vehicle(mass=7.0)
     for _ in range(10):
         old.step(np.array([7.0, 0.0, 0.0, 0.0, 0.0, 0.0]), 0.01)

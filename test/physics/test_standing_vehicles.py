@@ -49,7 +49,7 @@ def specific_force_error(states: NDArray[np.float64]) -> float:
 
 
 @pytest.mark.parametrize("name", ["multirotor", "anaconda", "aerosonde"])
-def test_at_rest_nothing_moves_from_the_first_step_on(name: str) -> None:
+def test_parked_vehicle_is_stationary_from_first_step_on(name: str) -> None:
     states = standing(name, CALM)
     # Rounding, and what is left of the settling before the start.
     assert np.ptp(states[:, 0:3], axis=0).max() < 1e-9
@@ -58,7 +58,7 @@ def test_at_rest_nothing_moves_from_the_first_step_on(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["multirotor", "anaconda", "aerosonde"])
-def test_wind_makes_the_springs_give_way_and_nothing_creep(name: str) -> None:
+def test_wind_compresses_springs_without_creep(name: str) -> None:
     states = standing(name, BREEZE)
     settled = states[round(SETTLED_S / STEP_S) :]
     # A 20 Hz spring under a force of tenths of the weight: millimetres at once, and then nothing more.
@@ -69,7 +69,7 @@ def test_wind_makes_the_springs_give_way_and_nothing_creep(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["multirotor", "anaconda", "aerosonde"])
-def test_gusts_from_the_side_leave_the_imu_calm_enough_to_be_calibrated(name: str) -> None:
+def test_side_gusts_leave_imu_still_enough_to_calibrate(name: str) -> None:
     arguments = ["--ros-args", "--params-file", str(share_directory() / "config" / "wind.yaml")]
     values = given_values(WIND_PARAMETERS, arguments, "dynamics", "", "none")
     states = standing(name, CALM, Wind(values, np.random.default_rng(0)))[round(SETTLED_S / STEP_S) :]

@@ -16,16 +16,16 @@ def mixer(**weights: list[float]) -> Any:
     return mixer_of_values(SURFACE_MIX_PARAMETERS.checked({f"{name}_mix": value for name, value in weights.items()}))
 
 
-def test_without_weights_there_is_no_mixer() -> None:
+def test_no_weights_yield_no_mixer() -> None:
     assert mixer() is None
 
 
-def test_one_output_for_each_surface_is_the_direct_mixer() -> None:
+def test_one_output_per_surface_equals_the_direct_mixer() -> None:
     weights = {"aileron": [1.0], "elevator": [0, 1.0], "rudder": [0, 0, 1.0], "throttle": [0, 0, 0, 0, 1.0]}
     assert mixer(**weights) == pytest.approx(direct_mixer(), abs=1e-15)
 
 
-def test_elevons_are_difference_and_sum() -> None:
+def test_elevons_are_difference_and_sum_of_aileron_and_elevator() -> None:
     sums = mixer(aileron=[-0.5, 0.5], elevator=[-0.5, -0.5])
     pulses = np.full(15, 1500.0)
     pulses[14] = 1.0
@@ -33,6 +33,6 @@ def test_elevons_are_difference_and_sum() -> None:
     assert sums @ pulses == pytest.approx([0.2, -0.4, 0.0, 0.0], abs=1e-12)
 
 
-def test_more_weights_than_outputs_are_refused() -> None:
+def test_more_weights_than_outputs_are_rejected() -> None:
     with pytest.raises(ParameterError, match="'rudder_mix': 15 weights given; allowed: at most 14"):
         mixer(rudder=[0.0] * 15)

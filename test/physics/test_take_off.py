@@ -47,7 +47,7 @@ def outputs(aileron=0.0, elevator=0.0, rudder=0.0, throttle=0.0):
 
 @pytest.mark.parametrize("name", AIRCRAFT)
 @pytest.mark.parametrize("wind", [(0.0, 0.0), (-3.0, 0.0), (3.0, 0.0), (0.0, 3.0), (2.0, -2.0)])
-def test_parked_aircraft_stays_where_it_is(name, wind):
+def test_parked_aircraft_stays_put(name, wind):
     body, plane = configured(name)
     air = np.array([*wind, 0.0])
     # At once in the wind, it leans on its wheels; from then on it stays to the millimetre.
@@ -86,7 +86,7 @@ def test_aircraft_takes_off_from_its_wheels(name, crosswind):
 
 
 @pytest.mark.parametrize("name", AIRCRAFT)
-def test_aircraft_set_down_rolls_out_upright(name):
+def test_landed_aircraft_rolls_out_upright(name):
     body, plane = configured(name)
     state = body.initial_truth.copy()
     state[2] -= 0.2
@@ -130,7 +130,7 @@ def rolled_out(name, crosswind, rudder):
 
 @pytest.mark.parametrize("name", AIRCRAFT)
 @pytest.mark.parametrize("crosswind", [3.0, 5.0])
-def test_rudder_and_nose_wheel_keep_the_roll_out_on_the_line_in_a_crosswind(name, crosswind):
+def test_rudder_and_nose_wheel_keep_roll_out_on_centreline_in_crosswind(name, crosswind):
     def rudder(truth):
         yaw = euler_from_quaternion(*truth[3:7])[2]
         return 3.0 * (yaw + 0.02 * truth[1]) + truth[12]
@@ -147,7 +147,7 @@ def gains_of(file):
 
 
 @pytest.mark.parametrize("name", AIRCRAFT)
-def test_gains_for_ardupilot_keep_the_roll_out_near_the_line_in_a_crosswind(name):
+def test_ardupilot_gains_keep_roll_out_near_centreline_in_crosswind(name):
     # ArduPilot's steering controller (AP_SteerController) without its integrator: at the heading error e and the ground
     # speed V it gives the share (P - I TCONST + FF / TCONST) e / V of the full command.
     gains = {"I": 0.2, **gains_of(share_directory() / "config" / "ardupilot" / f"{name}.parm")}
@@ -165,7 +165,7 @@ def test_gains_for_ardupilot_keep_the_roll_out_near_the_line_in_a_crosswind(name
 
 
 @pytest.mark.parametrize("name", AIRCRAFT)
-def test_nose_wheel_turns_with_the_rudder(name):
+def test_nose_wheel_steers_with_rudder(name):
     _, plane = configured(name)
     own = yaml.safe_load(vehicle(name).parameter_file.read_text(encoding="utf-8"))
     mix = own["/**/dynamics"]["ros__parameters"]["steering_mix"]
@@ -174,7 +174,7 @@ def test_nose_wheel_turns_with_the_rudder(name):
 
 
 @pytest.mark.parametrize("name", AIRCRAFT)
-def test_nose_wheel_turns_with_the_rudder_of_ardupilot(name):
+def test_nose_wheel_steers_with_ardupilot_rudder(name):
     files = [vehicle(name).parameter_file, *FLIGHT_CONTROLLERS["ardupilot"].files_for(vehicle(name))]
     arguments = ["--ros-args", *(word for file in files for word in ("--params-file", str(file)))]
     steering = given_values(DYNAMICS_PARAMETERS, arguments, "dynamics", "", "none")["steering_mix"]

@@ -45,16 +45,16 @@ def thruster(**values):
         (0.0, 0.0),
     ],
 )
-def test_thrust_rises_from_the_dead_zone_to_the_saturation(pulse_us, thrust):
+def test_thrust_rises_from_dead_zone_to_saturation(pulse_us, thrust):
     assert settled_thrust(thruster(), pulse_us) == pytest.approx(thrust, abs=1e-12)
 
 
-def test_thrust_may_grow_with_the_square_of_the_command():
+def test_thrust_may_be_quadratic_in_command():
     square = thruster(thruster_dead_zones=[0.0], thruster_saturations=[1.0], thruster_exponents=[2.0])
     assert settled_thrust(square, 1750.0) == pytest.approx(2.5, rel=1e-14)
 
 
-def test_lag_is_the_exact_first_order_response_whatever_the_step():
+def test_lag_is_exact_first_order_response_at_any_step_size():
     one = thruster(thruster_time_constants=[0.2])
     thrust = 0.0
     for _ in range(7):
@@ -63,21 +63,21 @@ def test_lag_is_the_exact_first_order_response_whatever_the_step():
     assert advance_thrust(one, 2000.0, 0.0, 0.35) == pytest.approx(thrust, rel=1e-14)
 
 
-def test_thruster_without_lag_obeys_at_once():
+def test_thruster_without_lag_responds_immediately():
     assert advance_thrust(thruster(thruster_time_constants=[0.0]), 2000.0, 0.0, 0.0) == 10.0
 
 
-def test_current_goes_with_the_power_of_an_actuator_disc():
+def test_current_follows_actuator_disc_power():
     assert motor_current(thruster(), 10.0) == 20.0
     assert motor_current(thruster(), 2.5) == pytest.approx(20.0 / 8.0, rel=1e-14)
     assert motor_current(thruster(), -6.0) == 20.0
 
 
-def test_directions_count_without_their_length():
+def test_direction_vectors_are_normalised():
     assert thruster()[3:6].tolist() == [0.6, 0.0, 0.8]
 
 
-def test_one_number_serves_all_thrusters():
+def test_single_value_applies_to_all_thrusters():
     given = {**ONE, "num_thrusters": 2, "thruster_positions": [0.0] * 6, "thruster_directions": [1.0, 0.0, 0.0] * 2}
     both = thruster_numbers(THRUSTER_PARAMETERS.checked({**given, "thruster_dead_zones": [0.1, 0.2]}))
     assert both[:, 6].tolist() == [10.0, 10.0]
@@ -98,11 +98,11 @@ def test_one_number_serves_all_thrusters():
         ({"num_thrusters": 15}, "num_thrusters"),
     ],
 )
-def test_impossible_thrusters_are_refused_by_name(values, text):
+def test_impossible_thrusters_are_rejected_by_name(values, text):
     with pytest.raises(ParameterError, match=text):
         thruster(**values)
 
 
-def test_missing_lists_are_asked_for():
+def test_missing_lists_are_rejected_by_name():
     with pytest.raises(ParameterError, match="thruster_positions"):
         thruster_numbers(THRUSTER_PARAMETERS.checked({"num_thrusters": 1}))

@@ -32,7 +32,7 @@ CONDITIONS = {
 
 @pytest.mark.parametrize("condition", CONDITIONS.values(), ids=CONDITIONS)
 @pytest.mark.parametrize("name", ["anaconda", "aerosonde"])
-def test_trimmed_aeroplane_flies_as_asked(name: str, condition: FlightCondition) -> None:
+def test_trimmed_aircraft_flies_the_requested_condition(name: str, condition: FlightCondition) -> None:
     model = made(name).model
     found = trim(model, condition)
     assert found.residual < CONVERGED
@@ -51,7 +51,7 @@ def test_trimmed_aeroplane_flies_as_asked(name: str, condition: FlightCondition)
     assert all(i.minimum <= value <= i.maximum for i, value in zip(model.inputs, found.inputs, strict=True))
 
 
-def test_turns_to_both_sides_mirror_each_other_but_for_the_torque_of_the_propeller() -> None:
+def test_left_and_right_turns_are_mirrored_except_for_propeller_torque() -> None:
     model = made("anaconda").model
     right, left = (trim(model, FlightCondition(22.0, 0.0, radius, 50.0)) for radius in (150.0, -150.0))
     straight = trim(model, FlightCondition(22.0, altitude=50.0))
@@ -61,7 +61,7 @@ def test_turns_to_both_sides_mirror_each_other_but_for_the_torque_of_the_propell
     assert mean == pytest.approx(straight.inputs[[0, 2]], abs=2e-4)
 
 
-def test_hovering_multirotor_has_its_weight_on_equal_rotors_and_keeps_its_heading() -> None:
+def test_hovering_multirotor_loads_rotors_equally_and_keeps_heading() -> None:
     steady = made("multirotor")
     found = trim(steady.model, FlightCondition(0.0, altitude=20.0))
     assert found.inputs == pytest.approx(found.inputs[0], rel=1e-9)
@@ -71,7 +71,7 @@ def test_hovering_multirotor_has_its_weight_on_equal_rotors_and_keeps_its_headin
     assert steady.pulse_widths(found.inputs)[0] == pytest.approx(1000.0 + 1000.0 * found.inputs[0])
 
 
-def test_multirotor_leans_forward_to_fly_forward_and_into_the_turn() -> None:
+def test_multirotor_pitches_forward_to_fly_forward_and_banks_into_the_turn() -> None:
     model = made("multirotor").model
     straight = trim(model, FlightCondition(8.0, altitude=20.0))
     assert straight.euler[1] < -0.1
@@ -89,7 +89,7 @@ def test_multirotor_leans_forward_to_fly_forward_and_into_the_turn() -> None:
         ("anaconda", FlightCondition(5.0), "still accelerates by"),
     ],
 )
-def test_what_cannot_be_flown_is_refused_with_what_limits_it(
+def test_unflyable_condition_is_rejected_with_the_limiting_quantity(
     name: str, condition: FlightCondition, reason: str
 ) -> None:
     with pytest.raises(TrimError, match=reason) as caught:
@@ -98,7 +98,7 @@ def test_what_cannot_be_flown_is_refused_with_what_limits_it(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "expected_error"),
     [
         ((-1.0,), "airspeed -1 given"),
         ((math.nan,), "airspeed nan given"),
@@ -108,12 +108,12 @@ def test_what_cannot_be_flown_is_refused_with_what_limits_it(
         ((20.0, 0.0, 100.0, math.inf), "altitude inf given"),
     ],
 )
-def test_condition_that_makes_no_sense_is_refused(arguments: tuple[float, ...], told: str) -> None:
-    with pytest.raises(ParameterError, match=told):
+def test_invalid_condition_is_rejected(arguments: tuple[float, ...], expected_error: str) -> None:
+    with pytest.raises(ParameterError, match=expected_error):
         FlightCondition(*arguments)
 
 
-def test_linear_model_predicts_the_change_of_the_derivative() -> None:
+def test_linear_model_predicts_change_of_derivative() -> None:
     model = made("aerosonde").model
     found = trim(model, FlightCondition(25.0, altitude=100.0))
     linear = linearise(model, found)
@@ -127,7 +127,7 @@ def test_linear_model_predicts_the_change_of_the_derivative() -> None:
     assert seen - still == pytest.approx(predicted, rel=1e-3, abs=1e-6)
 
 
-def test_blocks_have_the_kinematics_of_the_book_and_modes_are_those_of_an_aeroplane() -> None:
+def test_blocks_match_textbook_kinematics_and_modes_are_the_classical_ones() -> None:
     found = trim(made("anaconda").model, FlightCondition(20.0, altitude=50.0))
     linear = linearise(made("anaconda").model, found)
     a, _ = linear.longitudinal
@@ -143,7 +143,7 @@ def test_blocks_have_the_kinematics_of_the_book_and_modes_are_those_of_an_aeropl
 
 @pytest.mark.parametrize("radius", [math.inf, 90.0, -60.0])
 @pytest.mark.parametrize("name", ["anaconda", "aerosonde"])
-def test_modes_are_those_of_an_aeroplane_also_in_a_turn(name: str, radius: float) -> None:
+def test_turning_aircraft_has_the_classical_modes(name: str, radius: float) -> None:
     model = made(name).model
     linear = linearise(model, trim(model, FlightCondition(22.0, 0.0, radius, 50.0)))
     modes = {mode.name: mode for mode in linear.modes}
@@ -153,13 +153,13 @@ def test_modes_are_those_of_an_aeroplane_also_in_a_turn(name: str, radius: float
     assert modes["spiral"].natural_frequency < modes["roll"].natural_frequency
 
 
-def test_modes_of_a_hover_carry_no_names_of_an_aeroplane() -> None:
+def test_hover_modes_have_no_aircraft_mode_names() -> None:
     model = made("multirotor").model
     modes = linearise(model, trim(model, FlightCondition(0.0, altitude=20.0))).modes
     assert {mode.name for mode in modes} <= {"longitudinal", "lateral"}
 
 
-def test_pulse_widths_of_an_inverted_v_tail_bring_the_surfaces_where_they_were_asked() -> None:
+def test_inverted_v_tail_pulse_widths_yield_requested_deflections() -> None:
     steady = made("aerosonde")
     inputs = np.array([0.1, -0.2, 0.05, 0.6])
     pulses = steady.pulse_widths(inputs)
@@ -171,7 +171,7 @@ def test_pulse_widths_of_an_inverted_v_tail_bring_the_surfaces_where_they_were_a
     assert pulses[4] == pytest.approx(1600.0)
 
 
-def test_stopped_motor_draws_no_charge_however_long() -> None:
+def test_stopped_motor_never_draws_charge() -> None:
     values = {**FIXEDWING_PARAMETERS.defaults(), "battery_capacity_mah": 1000.0}
     powertrain = powertrain_of(values)
     battery, still = full_battery(24.0), np.zeros(1)

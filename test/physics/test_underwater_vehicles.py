@@ -51,19 +51,19 @@ def thrust_wrench(name, output):
     return vehicle.forces.update(state(20.0), np.zeros(3), commands(*given), 100.0) - still
 
 
-def test_there_are_two_underwater_vehicles():
+def test_package_has_two_underwater_vehicles():
     assert set(NAMES) == {"auv", "bluerov2"}
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_each_thruster_is_an_output_of_the_vehicle_that_is_a_servo(name):
+def test_each_thruster_is_a_servo_output_of_the_vehicle(name):
     actuators = vehicle(name).actuators
     assert [actuator.output for actuator in actuators] == list(range(len(Underwater(name).forces.thrusts)))
     assert not any(actuator.is_motor for actuator in actuators)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_vehicle_starts_afloat_where_it_floats(name):
+def test_vehicle_starts_at_its_floating_position(name):
     vehicle = Underwater(name, world="")
     start = vehicle.body.truth.copy()
     vehicle.run(30.0)
@@ -72,7 +72,7 @@ def test_vehicle_starts_afloat_where_it_floats(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_vehicle_is_slightly_buoyant_and_rights_itself(name):
+def test_vehicle_is_slightly_buoyant_and_self_righting(name):
     vehicle = Underwater(name, world="", ground_altitude=-50.0)
     vehicle.body.set_truth(state(20.0, (math.cos(1.2), math.sin(1.2), 0.0, 0.0)))
     vehicle.run(30.0)
@@ -96,19 +96,19 @@ def test_proportional_depth_loop_holds_the_auv_within_a_tenth_of_a_metre(percent
     assert max(abs(error) for error in errors[-600:]) < 0.1
 
 
-def test_net_buoyancy_is_what_lifts_the_submerged_vehicle():
+def test_net_buoyancy_lifts_the_submerged_vehicle():
     for net in (-1.0, 0.0, 0.147):
         vehicle = Underwater("auv", world="", net_buoyancy=net)
         wrench = vehicle.forces.update(state(5.0), np.zeros(3), commands(), DT)
         assert wrench[2] == pytest.approx(-1.5 * 9.81 - net, rel=1e-12)
 
 
-def test_auv_turns_clockwise_when_left_pushes_more_than_right():
+def test_auv_turns_clockwise_when_left_thruster_pushes_harder():
     _, (_, _, yaw), _ = moved("auv", 0.2, 0.1, seconds=2.0)
     assert yaw > 0.1
 
 
-def test_auv_goes_where_its_thrusters_are_said_to_push():
+def test_auv_moves_along_the_documented_thruster_directions():
     ahead, _, _ = moved("auv", 1.0, 1.0)
     assert ahead[0] > 1.0
     assert abs(ahead[1]) < 1e-9
@@ -120,7 +120,7 @@ def test_auv_goes_where_its_thrusters_are_said_to_push():
     assert up[2] < -0.5 < 0.5 < down[2]
 
 
-def test_auv_is_as_fast_as_its_file_says():
+def test_auv_reaches_the_speed_in_its_file():
     _, _, ahead = moved("auv", 1.0, 1.0, seconds=10.0)
     assert ahead[0] == pytest.approx(0.5, abs=0.02)
     _, _, down = moved("auv", 0.0, 0.0, 0.0, -1.0, seconds=10.0)
@@ -130,7 +130,7 @@ def test_auv_is_as_fast_as_its_file_says():
 
 
 @pytest.mark.parametrize("output", range(6))
-def test_bluerov2_has_the_thrusters_of_ardusubs_vectored_frame(output):
+def test_bluerov2_thrusters_match_ardusub_vectored_frame(output):
     fx, fy, fz, mx, my, mz = thrust_wrench("bluerov2", output)
     roll, pitch, yaw, throttle, forward, lateral = VECTORED[output]
     signs = [0 if abs(part) < 1e-9 else math.copysign(1, part) for part in (mx, my, mz, -fz, fx, fy)]
@@ -138,7 +138,7 @@ def test_bluerov2_has_the_thrusters_of_ardusubs_vectored_frame(output):
     assert math.hypot(fx, fy, fz) == pytest.approx(51.5, rel=1e-9)
 
 
-def test_bluerov2_stays_level_at_full_thrust_ahead():
+def test_bluerov2_stays_level_at_full_forward_thrust():
     _, (roll, pitch, yaw), velocity = moved("bluerov2", -0.8, -0.8, 0.8, 0.8, seconds=10.0)
     # 2 x (51.5 + 40.2) N / sqrt(2) = 13.7 u + 141 u^2.
     assert velocity[0] == pytest.approx(0.91, abs=0.02)
@@ -146,7 +146,7 @@ def test_bluerov2_stays_level_at_full_thrust_ahead():
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_fleet_of_eight_starts_within_its_world(name):
+def test_fleet_of_eight_starts_inside_its_world(name):
     starts = [
         Underwater(name, initial_position=member.settings["initial_position"]).body.truth[:3]
         for member in fleet(vehicle(name), count=8, seed=0)
@@ -157,7 +157,7 @@ def test_fleet_of_eight_starts_within_its_world(name):
 
 @pytest.mark.parametrize("dt", [1.0 / 120.0, 1.0 / 60.0])
 @pytest.mark.parametrize("name", NAMES)
-def test_longer_steps_move_the_vehicles_alike(name, dt):
+def test_longer_steps_yield_the_same_motion(name, dt):
     def end(step):
         vehicle = Underwater(name, ground_altitude=-50.0, world="")
         vehicle.body.set_truth(state(20.0))
@@ -175,6 +175,6 @@ def test_longer_steps_move_the_vehicles_alike(name, dt):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_trim_refuses_what_has_no_steady_flight(name):
+def test_trim_rejects_vehicles_without_steady_flight(name):
     with pytest.raises(ParameterError, match=f"vehicle '{name}' given.*trim supports vehicles with"):
         steady_vehicle(vehicle(name), [])

@@ -60,7 +60,7 @@ NOSE, GIVES = 0.15, 0.02
     [(0.0, 0, 5.0), (math.pi, 0, -5.0), (0.5 * math.pi, 1, 3.0), (-0.5 * math.pi, 1, -3.0)],
     ids=["north", "south", "east", "west"],
 )
-def test_walls_hold_a_vehicle_that_pushes_against_them(pool, yaw, axis, wall):
+def test_walls_hold_vehicle_pushing_against_them(pool, yaw, axis, wall):
     start = [1.0, 1.5, 2.2] if axis == 0 else [0.0, -0.5, 2.2]
     end = pushed(pool, yaw, start)
     assert end[axis] == pytest.approx(wall - math.copysign(NOSE, wall), abs=GIVES)
@@ -74,7 +74,7 @@ def test_vehicle_in_a_corner_rests_between_two_walls(pool):
     assert np.max(np.abs(end[7:13])) < 0.01
 
 
-def test_floor_holds_a_vehicle_that_dives(pool):
+def test_floor_holds_diving_vehicle(pool):
     vehicle = Underwater("auv", world=pool)
     vehicle.body.set_truth(state(2.0, north=0.0, east=-1.0))
     vehicle.pulses = commands(0.0, 0.0, 0.0, -1.0)
@@ -84,25 +84,25 @@ def test_floor_holds_a_vehicle_that_dives(pool):
     assert np.max(np.abs(vehicle.body.truth[7:13])) < 1e-3
 
 
-def test_crate_stops_a_vehicle_at_its_nearest_face(pool):
+def test_box_stops_vehicle_at_its_nearest_face(pool):
     yaw = math.radians(30.0)
     start = np.array([2.0, 0.0, 1.0]) - 1.5 * np.array([math.cos(yaw), math.sin(yaw), 0.0])
     end = pushed(pool, yaw, start, seconds=15.0)
     assert np.hypot(end[0] - 2.0, end[1]) == pytest.approx(0.25 + NOSE, abs=GIVES)
 
 
-def test_post_stops_a_vehicle_and_lets_it_slide_off_sideways(pool):
+def test_post_stops_vehicle_and_lets_it_slide_off_sideways(pool):
     end = pushed(pool, math.pi, [0.0, 0.0, 1.0], seconds=6.0)
     assert end[0] == pytest.approx(-2.0 + 0.15 + NOSE, abs=GIVES)
     past = pushed(pool, math.pi, [0.0, 0.5, 1.0], seconds=12.0)
     assert past[0] < -2.5
 
 
-def test_objects_that_are_not_solid_let_through(pool):
+def test_vehicle_passes_through_non_solid_objects(pool):
     assert pushed(pool, 0.5 * math.pi, [0.0, 0.5, 1.0], seconds=15.0)[1] > 2.5
 
 
-def test_fast_vehicle_bounces_off_a_wall_and_does_not_pass(pool):
+def test_fast_vehicle_bounces_off_wall_without_tunnelling(pool):
     vehicle = Underwater("bluerov2", world=pool)
     vehicle.body.set_truth(state(1.5, velocity=(5.0, 0.0, 0.0), east=1.5))
     farthest = -math.inf
@@ -124,23 +124,23 @@ def test_fast_vehicle_bounces_off_a_wall_and_does_not_pass(pool):
         ([0.0, -2.99], "west wall"),
     ],
 )
-def test_start_in_the_midst_of_something_is_refused_by_its_name(pool, place, name):
+def test_start_inside_an_object_is_rejected_naming_the_object(pool, place, name):
     with pytest.raises(ParameterError, match=rf"'initial_position'.*{name} of the world 'basin'"):
         Underwater("auv", world=pool, initial_position=place, initial_altitude=-1.0)
 
 
-def test_start_below_the_floor_is_refused(pool):
+def test_start_below_floor_is_rejected(pool):
     with pytest.raises(ParameterError, match="the floor of the world"):
         Underwater("auv", world=pool, initial_altitude=-2.95)
 
 
-def test_start_beside_things_is_taken(pool):
+def test_start_next_to_objects_is_accepted(pool):
     vehicle = Underwater("auv", world=pool, initial_position=[0.0, 2.0], initial_altitude=-1.0)
     assert vehicle.body.truth[:3].tolist() == [0.0, 2.0, 1.0]
 
 
 @pytest.mark.parametrize(("place", "name"), [((2.0, 0.0, 1.0), "object 'crate'"), ((5.0, 0.0, 1.0), "north wall")])
-def test_state_in_the_midst_of_something_is_refused_and_changes_nothing(pool, place, name):
+def test_state_inside_an_object_is_rejected_and_changes_nothing(pool, place, name):
     body = Underwater("auv", world=pool).body
     before = body.truth.copy()
     with pytest.raises(ValueError, match=name):
@@ -148,13 +148,13 @@ def test_state_in_the_midst_of_something_is_refused_and_changes_nothing(pool, pl
     assert np.array_equal(body.truth, before)
 
 
-def test_state_below_the_floor_is_lifted_onto_it(pool):
+def test_state_below_floor_is_raised_onto_it(pool):
     body = Underwater("auv", world=pool).body
     body.set_truth(state(9.0, east=-1.0))
     assert body.truth[2] == pytest.approx(3.0 - 0.1425, abs=1e-9)
 
 
-def test_start_of_the_world_is_where_vehicles_start(tmp_path):
+def test_vehicles_start_at_the_start_position_of_the_world(tmp_path):
     file = tmp_path / "basin.yaml"
     file.write_text(WORLD + "start: {position: [1.0, -1.0, 0.5], yaw_deg: 90.0}\n", encoding="utf-8")
     afloat = Underwater("auv", world=str(file), initial_position=[0.5, 0.25]).body.truth
@@ -167,7 +167,7 @@ def test_start_of_the_world_is_where_vehicles_start(tmp_path):
     assert standing[3:7] == pytest.approx(quaternion_from_euler(0.0, 0.0, 0.5 * math.pi), abs=1e-9)
 
 
-def test_multirotor_lands_on_a_table_and_stays_there(land):
+def test_multirotor_lands_on_a_table_and_stays(land):
     body = VehicleDynamics(
         DYNAMICS_PARAMETERS.checked({"mass": 3.5, "Jxx": 0.08, "Jyy": 0.08, "Jzz": 0.12, "world": land})
     )
@@ -184,7 +184,7 @@ def test_multirotor_lands_on_a_table_and_stays_there(land):
     assert body.truth[:7] == pytest.approx(resting[:7], abs=1e-6)
 
 
-def test_multirotor_at_the_foot_of_a_table_is_stopped_by_it(land):
+def test_multirotor_at_the_foot_of_a_table_is_blocked_by_it(land):
     body = VehicleDynamics(
         DYNAMICS_PARAMETERS.checked({"mass": 3.5, "Jxx": 0.08, "Jyy": 0.08, "Jzz": 0.12, "world": land})
     )
@@ -197,7 +197,7 @@ def test_multirotor_at_the_foot_of_a_table_is_stopped_by_it(land):
 
 
 @pytest.mark.parametrize("kind", [0.0, 1.0], ids=["box", "cylinder"])
-def test_depth_in_a_part_is_its_distance_function_and_leads_inward(kind):
+def test_penetration_depth_is_the_distance_function_with_inward_normal(kind):
     generator = np.random.default_rng(5)
     radius = 0.4
     part = np.array([kind, 1.0, -2.0, 0.5, radius, radius if kind else 0.7, 0.3, math.cos(0.6), math.sin(0.6)])

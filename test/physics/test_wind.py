@@ -30,18 +30,18 @@ def series(air, seconds, dt, state):
     return samples
 
 
-def test_no_wind_unless_asked_for():
+def test_no_wind_by_default():
     given = {"wind_has_gusts": True, "turbulence_model": "dryden_8785c", "discrete_gust_velocity": [5.0, 0.0, 0.0]}
     air = wind(sim_has_wind=False, discrete_gust_time=0.0, **given)
     assert not series(air, 10.0, 0.01, truth()).any()
 
 
-def test_steady_wind_is_the_one_given():
+def test_steady_wind_equals_the_configured_wind():
     air = wind(use_random_wind=False, steady_state_wind=[3.0, -4.0, 0.5])
     assert series(air, 0.1, 0.01, truth())[-1].tolist() == [3.0, -4.0, 0.5]
 
 
-def test_random_steady_wind_has_the_mean_and_spread_given():
+def test_random_steady_wind_has_configured_mean_and_spread():
     given = {"random_wind_mean": [2.0, 0.0, -1.0], "random_wind_std_dev": [0.5, 1.0, 0.0]}
     drawn = np.array([wind(seed, **given).wind_ned for seed in range(2000)])
     # Five standard errors of 2000 draws.
@@ -49,14 +49,14 @@ def test_random_steady_wind_has_the_mean_and_spread_given():
     assert drawn.std(axis=0) == pytest.approx([0.5, 1.0, 0.0], abs=5 * 1.0 / math.sqrt(4000))
 
 
-def test_same_seed_gives_the_same_wind_and_another_seed_another():
+def test_same_seed_yields_same_wind_and_other_seed_differs():
     given = {"wind_has_gusts": True, "turbulence_model": "dryden_8785c"}
     first, second, other = (series(wind(seed, **given), 20.0, 0.01, truth()) for seed in (1, 1, 2))
     assert np.array_equal(first, second)
     assert not np.array_equal(first, other)
 
 
-def test_random_gust_is_one_full_cosine_wave_along_the_wind():
+def test_random_gust_is_one_full_cosine_period_along_the_wind():
     air = wind(
         use_random_wind=False,
         steady_state_wind=[3.0, 4.0, 0.0],
@@ -73,7 +73,7 @@ def test_random_gust_is_one_full_cosine_wave_along_the_wind():
     assert strength[start : start + 398] == pytest.approx(1.0 - np.cos(2 * math.pi * time / 4.0), abs=1e-9)
 
 
-def test_random_gusts_come_as_often_as_asked_at_any_rate():
+def test_random_gusts_occur_at_configured_interval_at_any_rate():
     for dt in (0.05, 0.005):
         air = wind(
             random_wind_std_dev=[0.0, 0.0, 0.0],
@@ -88,7 +88,7 @@ def test_random_gusts_come_as_often_as_asked_at_any_rate():
         assert np.mean(np.sum(samples**2, axis=1)) == pytest.approx(0.5 * 3.0 / 8.0, rel=0.25)
 
 
-def test_discrete_gust_builds_up_over_its_length_and_stays():
+def test_discrete_gust_builds_up_over_its_length_and_persists():
     air = wind(
         random_wind_std_dev=[0.0, 0.0, 0.0],
         discrete_gust_velocity=[0.0, 6.0, -2.0],
@@ -101,7 +101,7 @@ def test_discrete_gust_builds_up_over_its_length_and_stays():
     assert samples == pytest.approx(shape[:, None] * np.array([0.0, 6.0, -2.0]), abs=1e-9)
 
 
-def test_gust_durations_in_the_wrong_order_are_refused():
+def test_reversed_gust_duration_limits_are_rejected():
     with pytest.raises(ParameterError, match="gust_duration_limits"):
         wind(gust_duration_limits=[5.0, 0.5])
 
@@ -113,12 +113,12 @@ def test_gust_durations_in_the_wrong_order_are_refused():
         ({"turbulence_model": "dryden_8785c"}, "dryden"),
     ],
 )
-def test_model_named_in_wind_models_is_the_one_of_its_switch(switch, model):
+def test_model_named_in_wind_models_equals_its_switch(switch, model):
     switched, named = wind(**switch), wind(wind_models=["constant", model])
     assert np.array_equal(series(switched, 10.0, 0.01, truth()), series(named, 10.0, 0.01, truth()))
 
 
-def test_velocities_of_models_add_up_in_any_order_of_the_names():
+def test_model_velocities_add_up_in_any_order():
     one, other = wind(wind_models=["dryden", "constant"]), wind(wind_models=["constant", "dryden"])
     alone = wind(wind_models=["constant"])
     assert np.array_equal(series(one, 1.0, 0.01, truth()), series(other, 1.0, 0.01, truth()))
@@ -131,13 +131,13 @@ def test_velocities_of_models_add_up_in_any_order_of_the_names():
     # At 20 ft and 200 ft the logarithms are known; the wind is held above 1000 ft, and there is none on the ground.
     [(20.0, 1.0), (200.0, math.log(2000.0) / math.log(200.0)), (0.0, 0.0), (3000.0, math.log(1e4) / math.log(200.0))],
 )
-def test_shear_grows_with_the_logarithm_of_the_height(height_ft, share):
+def test_shear_grows_logarithmically_with_height(height_ft, share):
     air = wind(wind_models=["shear"], shear_wind_20ft=[3.0, -4.0, 0.0], shear_roughness_length=0.1 * dryden.FOOT)
     air.step(truth(height=height_ft * dryden.FOOT), 0.01)
     assert air.wind_ned == pytest.approx(share * np.array([3.0, -4.0, 0.0]), rel=1e-12)
 
 
-def test_turbulence_lies_along_the_sheared_wind():
+def test_turbulence_is_aligned_with_sheared_wind():
     given = {"wind_models": ["shear", "dryden"], "turbulence_wind_speed_20ft": 10.0}
     air = wind(shear_wind_20ft=[0.0, 8.0, 0.0], **given)
     still = wind(**given)
@@ -149,7 +149,7 @@ def test_turbulence_lies_along_the_sheared_wind():
 
 
 @pytest.mark.parametrize(
-    ("models", "told"),
+    ("models", "expected_error"),
     [
         (
             ["constant", "karman"],
@@ -158,12 +158,12 @@ def test_turbulence_lies_along_the_sheared_wind():
         (["constant", "constant"], "'wind_models'.* allowed: each name once; 'constant' is repeated"),
     ],
 )
-def test_unknown_and_repeated_models_are_refused(models, told):
-    with pytest.raises(ParameterError, match=told):
+def test_unknown_and_repeated_models_are_rejected(models, expected_error):
+    with pytest.raises(ParameterError, match=expected_error):
         wind(wind_models=models)
 
 
-def test_turbulence_scales_are_those_of_the_specification():
+def test_turbulence_scales_match_the_specification():
     feet = 0.3048
     length, sigma, length_w, sigma_w = dryden.scales(200 * feet, 10.0, 3.0)
     shape = 0.177 + 0.000823 * 200
@@ -176,7 +176,7 @@ def test_turbulence_scales_are_those_of_the_specification():
 
 
 @pytest.mark.parametrize("dt", [0.02, 0.2])
-def test_turbulence_has_the_variance_of_the_specification_at_any_rate(dt):
+def test_turbulence_variance_matches_the_specification_at_any_rate(dt):
     still = {"random_wind_std_dev": [0.0, 0.0, 0.0], "turbulence_model": "dryden_8785c"}
     state = truth(height=20.0, velocity=(40.0, 0.0, 0.0))
     _, sigma, _, sigma_w = dryden.scales(20.0, 7.7, 1.5)
@@ -186,7 +186,7 @@ def test_turbulence_has_the_variance_of_the_specification_at_any_rate(dt):
 
 
 @pytest.mark.parametrize("dt", [0.01, 0.04])
-def test_turbulence_has_the_spectrum_of_the_specification_at_any_rate(dt):
+def test_turbulence_spectrum_matches_the_specification_at_any_rate(dt):
     still = {"random_wind_std_dev": [0.0, 0.0, 0.0], "turbulence_model": "dryden_8785c"}
     speed, height = 30.0, 15.0
     length, sigma, length_w, sigma_w = dryden.scales(height, 7.7, 1.5)
@@ -209,7 +209,7 @@ def test_turbulence_has_the_spectrum_of_the_specification_at_any_rate(dt):
 
 
 @pytest.mark.parametrize("tau", [1e-6, 1e-3, 0.099, 0.101, 3.0])
-def test_noise_over_a_step_has_the_covariance_of_the_stationary_filter(tau):
+def test_step_noise_has_covariance_of_the_stationary_filter(tau):
     stationary = np.array([[0.5, 0.25], [0.25, 0.25]])
     transition = math.exp(-tau) * np.array([[1.0, 0.0], [tau, 1.0]])
     expected = stationary - transition @ stationary @ transition.T
@@ -218,7 +218,7 @@ def test_noise_over_a_step_has_the_covariance_of_the_stationary_filter(tau):
     assert found == pytest.approx(expected, abs=1e-15)
 
 
-def test_wind_goes_on_when_parameters_change():
+def test_wind_state_survives_parameter_change():
     given = {"wind_has_gusts": True, "turbulence_model": "dryden_8785c"}
     old = wind(**given)
     series(old, 20.0, 0.01, truth())
@@ -231,7 +231,7 @@ def test_wind_goes_on_when_parameters_change():
     assert np.linalg.norm(new.wind_ned - before) < 0.3
 
 
-def test_newly_given_steady_wind_replaces_the_old():
+def test_new_steady_wind_replaces_the_old():
     old = wind()
     new = wind(use_random_wind=False, steady_state_wind=[5.0, 0.0, 0.0])
     new.adopt(old)

@@ -35,7 +35,7 @@ class Tab:
         self.errors: list[str] = []
         self.page = browser.new_page(viewport={"width": width, "height": height})
         self.page.set_default_timeout(1000.0 * TIMEOUT_S)
-        self.page.on("console", lambda said: said.type == "error" and self.errors.append(said.text))
+        self.page.on("console", lambda message: message.type == "error" and self.errors.append(message.text))
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.on("websocket", lambda socket: self._note(socket.url))
         self.page.route("**", self._answer)

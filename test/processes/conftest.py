@@ -49,7 +49,7 @@ _LOG_LINE = re.compile(r"\[(DEBUG|INFO|WARN|ERROR|FATAL)\] \[\d+\.\d+\] \[")
 ClaimDomain = Callable[[], AbstractContextManager[int]]
 
 
-def _end_with_the_tests() -> None:
+def _die_with_parent() -> None:
     """Have the kernel end this process with pytest's, also where fixtures are not: xdist kills its workers."""
     _C_LIBRARY.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
@@ -69,7 +69,7 @@ class Program:
                 stdout=stdout,
                 stderr=stderr,
                 start_new_session=True,
-                preexec_fn=_end_with_the_tests,
+                preexec_fn=_die_with_parent,
             )
 
     @property
@@ -83,7 +83,7 @@ class Program:
         return self._stdout.read_text()
 
     @property
-    def complaints(self) -> list[str]:
+    def error_lines(self) -> list[str]:
         """Lines on stderr that are not log lines of ROS."""
         return [line for line in self.stderr.splitlines() if not _LOG_LINE.match(line)]
 
@@ -163,7 +163,7 @@ class Observer:
         assert answer.success, f"{name}: {answer.message}"
         return str(answer.message)
 
-    def is_there(self, node_name: str) -> bool:
+    def has_node(self, node_name: str) -> bool:
         """Whether a node of that name is in the graph."""
         return node_name in self.node.get_node_names()
 
@@ -235,11 +235,11 @@ class Processes:
                 program.kill()
         for observer in self._observers:
             observer.close()
-        left = [p.name for p in self.all if p.process.poll() is None or _group_lives(p.process.pid)]
+        left = [p.name for p in self.all if p.process.poll() is None or _group_is_alive(p.process.pid)]
         assert not left, f"left behind: {left}"
 
 
-def _group_lives(process_group: int) -> bool:
+def _group_is_alive(process_group: int) -> bool:
     try:
         os.killpg(process_group, 0)
     except ProcessLookupError:
@@ -297,7 +297,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _signals_as_in_a_terminal() -> None:
+def _default_signal_handlers() -> None:
     """A background job of a shell ignores SIGINT, and its children would with it; SIGTERM must end the fixtures too."""
     signal.signal(signal.SIGTERM, lambda *_: pytest.exit("SIGTERM"))
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

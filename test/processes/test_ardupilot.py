@@ -54,7 +54,7 @@ def stand_in(port: int) -> Iterator[Callable[[], StandInProcess]]:
         one.close()
 
 
-def test_copter_is_flown_by_processes_and_once_more_after_a_death_in_the_air(
+def test_copter_flies_as_separate_processes_and_again_after_ardupilot_is_killed(
     processes: Any, stand_in: Callable[[], StandInProcess]
 ) -> None:
     observer = processes.observer()

@@ -54,7 +54,7 @@ def telemetry(subscriber: Any) -> tuple[float, ...]:
     return struct.unpack("<6f", data)
 
 
-def test_client_whose_sockets_stay_open_finds_the_server_that_was_started_again(
+def test_client_with_open_sockets_reconnects_to_restarted_server(
     processes: Any, ports: dict[str, int], connect: Callable[[int, str], Any]
 ) -> None:
     subscriber, pusher = connect(zmq.SUB, "telemetry"), connect(zmq.PUSH, "thruster")
@@ -76,7 +76,7 @@ def test_client_whose_sockets_stay_open_finds_the_server_that_was_started_again(
             subscriber.recv_multipart()
 
 
-def test_ten_minutes_beside_a_client_that_reads_nothing_cost_no_memory(
+def test_stalled_client_costs_no_memory_in_ten_minutes(
     processes: Any, ports: dict[str, int], connect: Callable[[int, str], Any]
 ) -> None:
     observer = processes.observer()
@@ -99,7 +99,7 @@ def test_ten_minutes_beside_a_client_that_reads_nothing_cost_no_memory(
 
 
 @pytest.mark.parametrize("port", ["image", "thruster", "telemetry"])
-def test_port_in_use_is_named_and_the_node_exits_with_1(processes: Any, ports: dict[str, int], port: str) -> None:
+def test_port_in_use_is_reported_and_node_exits_with_1(processes: Any, ports: dict[str, int], port: str) -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", ports[port]))
         other.listen()
@@ -107,7 +107,7 @@ def test_port_in_use_is_named_and_the_node_exits_with_1(processes: Any, ports: d
             "bridge", "-p", "use_sim_time:=true", "-p", "front_ends:=[auv_zeromq]", *arguments(ports)
         )
         assert program.wait() == 1
-    (line,) = program.complaints
+    (line,) = program.error_lines
     assert (
         f"'auv_zeromq.{port}_port': 127.0.0.1:{ports[port]} given, which cannot be used: Address already in use" in line
     )

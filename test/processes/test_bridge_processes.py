@@ -72,7 +72,7 @@ def new_client(port: int) -> Iterator[Callable[[], Client]]:
         client.close()
 
 
-def test_flight_of_processes_survives_the_restart_of_the_bridge_and_of_ardupilot(
+def test_multi_process_flight_survives_restart_of_bridge_and_ardupilot(
     processes: Any, port: int, new_client: Callable[[], Client]
 ) -> None:
     parameters = ["--params-file", str(MULTIROTOR.parameter_file), "-p", "use_sim_time:=true"]
@@ -101,4 +101,4 @@ def test_flight_of_processes_survives_the_restart_of_the_bridge_and_of_ardupilot
     assert after.timestamp == pytest.approx(reply.timestamp + STEP_S, abs=1e-9)
     assert after.position_ned == pytest.approx(start.position_ned, abs=1e-4)
     assert after.velocity_ned == pytest.approx((0.0, 0.0, 0.0), abs=1e-2)
-    assert [one.complaints for one in processes.all] == [[] for _ in processes.all]
+    assert [one.error_lines for one in processes.all] == [[] for _ in processes.all]

@@ -37,7 +37,7 @@ class Diver(Node):
 
 
 @pytest.mark.parametrize("use_sim_time", ["true", "false"])
-def test_camera_in_a_process_and_a_namespace_films_what_it_is_told(processes: Any, use_sim_time: str) -> None:
+def test_camera_process_in_a_namespace_renders_the_configured_world(processes: Any, use_sim_time: str) -> None:
     given = ("-r", "__ns:=/diver", "-p", f"use_sim_time:={use_sim_time}", "-p", "world:=pool", "-p", "image_width:=80")
     camera = processes.node("camera", *given, "-p", "image_height:=60")
     observer = processes.observer()
@@ -51,4 +51,4 @@ def test_camera_in_a_process_and_a_namespace_films_what_it_is_told(processes: An
     assert picture[5, 10, 0] > picture[5, 10, 2]
     camera.signal(signal.SIGTERM)
     assert camera.wait() == 0
-    assert camera.complaints == []
+    assert camera.error_lines == []

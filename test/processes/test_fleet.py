@@ -22,7 +22,7 @@ VEHICLES = ("one", "two")
 NODES = ("standalone_dynamics", "multirotor_forces_and_moments", "sil_board", "standalone_sensors")
 
 
-def test_vehicles_in_processes_keep_in_step_whoever_is_killed_and_started_again(processes: Any) -> None:
+def test_fleet_processes_stay_in_step_after_any_is_killed_and_restarted(processes: Any) -> None:
     multirotor = vehicle("multirotor")
     common = ["--params-file", str(multirotor.parameter_file), "-p", "use_sim_time:=true"]
 
@@ -37,10 +37,10 @@ def test_vehicles_in_processes_keep_in_step_whoever_is_killed_and_started_again(
     observer = processes.observer(truth=topic_of("one", TRUTH_STATE.name))
     for name in VEHICLES:
 
-        def hear(message: bytes, name: str = name) -> None:
+        def on_truth(message: bytes, name: str = name) -> None:
             newest[name] = stamp_ns(message)
 
-        observer.node.create_subscription(SimState, topic_of(name, TRUTH_STATE.name), hear, CHAIN, raw=True)
+        observer.node.create_subscription(SimState, topic_of(name, TRUTH_STATE.name), on_truth, CHAIN, raw=True)
 
     def wait_for_both(what: str) -> None:
         target = max(newest.values()) + 100 * STEP_NS

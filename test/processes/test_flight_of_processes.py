@@ -28,7 +28,7 @@ MISSION = {
 }
 
 
-def test_square_is_flown_by_processes_in_lockstep(simulate: Callable[..., Any]) -> None:
+def test_square_is_flown_by_separate_processes_in_lockstep(simulate: Callable[..., Any]) -> None:
     # Unlimited: RC and commands come from processes beside the step, and must not look lost however fast the steps go.
     # A process that gets no processor time for two of these timeouts counts as lost.
     simulation = simulate("lockstep", 0.0, "-p", "stall_timeout:=2.0")

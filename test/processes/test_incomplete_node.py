@@ -45,9 +45,9 @@ CASES = [
 
 
 @pytest.mark.parametrize("composed", [False, True], ids=["process", "composed"])
-@pytest.mark.parametrize(("names", "methods", "told"), CASES, ids=["one method", "all methods"])
-def test_class_that_lacks_methods_is_refused_in_one_line(
-    tmp_path: Path, names: tuple[str, str, str], methods: tuple[str, ...], told: str, composed: bool
+@pytest.mark.parametrize(("names", "methods", "expected_error"), CASES, ids=["one method", "all methods"])
+def test_class_with_missing_methods_is_rejected_in_one_line(
+    tmp_path: Path, names: tuple[str, str, str], methods: tuple[str, ...], expected_error: str, composed: bool
 ) -> None:
     module, interface, executable = names
     body = "\n".join(f"    def {name}(self, *arguments): ..." for name in methods) or "    pass"
@@ -55,12 +55,12 @@ def test_class_that_lacks_methods_is_refused_in_one_line(
     program = tmp_path / "mine.py"
     program.write_text(NODE.format(module=module, interface=interface, methods=body, start=start))
     ended = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, timeout=100.0, check=False)
-    complaints = [line for line in ended.stderr.splitlines() if not line.startswith("[INFO]")]
+    error_lines = [line for line in ended.stderr.splitlines() if not line.startswith("[INFO]")]
     speaker = "rosflight_py_sim" if composed else names[0].removesuffix("_interface")
-    assert (ended.returncode, complaints) == (1, [f"{speaker}: {told}"]), ended.stderr
+    assert (ended.returncode, error_lines) == (1, [f"{speaker}: {expected_error}"]), ended.stderr
 
 
-def test_class_that_lacks_methods_still_answers_help(tmp_path: Path) -> None:
+def test_class_with_missing_methods_still_prints_help(tmp_path: Path) -> None:
     program = tmp_path / "mine.py"
     program.write_text(
         NODE.format(module="dynamics_interface", interface="DynamicsInterface", methods="    '''A start.'''", start=RUN)

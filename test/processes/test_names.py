@@ -11,7 +11,7 @@ from rcl_interfaces.srv import GetParameters
 pytestmark = pytest.mark.timeout(120)
 
 
-def test_vehicle_lives_in_a_namespace_beside_another(simulate: Callable[..., Any]) -> None:
+def test_vehicles_in_separate_namespaces_coexist(simulate: Callable[..., Any]) -> None:
     first = simulate("paced", 1.0, "-r", "__ns:=/uav1")
     observer = first.observer(namespace="/uav1")
     observer.wait_for_advance(0.2)
@@ -30,14 +30,14 @@ def test_vehicle_lives_in_a_namespace_beside_another(simulate: Callable[..., Any
     observer.wait_for_advance(0.2, "the first one goes on")
 
 
-def test_node_and_topic_can_have_other_names(simulate: Callable[..., Any]) -> None:
+def test_node_and_topic_can_be_renamed(simulate: Callable[..., Any]) -> None:
     simulation = simulate("lockstep", 1.0, "-r", "sim/truth_state:=other/truth")
     simulation.programs["rc"].kill()
     simulation.start("rc", "-r", "__node:=my_transmitter")
     observer = simulation.observer(truth="other/truth")
     observer.wait_for_advance(0.3)
     assert not observer.node.get_publishers_info_by_topic("sim/truth_state")
-    observer.wait_for(lambda: observer.is_there("my_transmitter"), "the renamed node")
+    observer.wait_for(lambda: observer.has_node("my_transmitter"), "the renamed node")
     request = GetParameters.Request(names=["rc_frequency"])
     answer = observer.call(GetParameters, "my_transmitter/get_parameters", request)
     assert answer.values[0].double_value == 50.0

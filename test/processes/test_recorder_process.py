@@ -49,7 +49,7 @@ def published_types(node: Node) -> dict[str, str]:
     return {name: kinds[0] for name, kinds in node.get_topic_names_and_types() if node.count_publishers(name)}
 
 
-def test_a_recorder_in_a_process_finds_every_topic_and_completes_its_file(
+def test_recorder_process_finds_every_topic_and_completes_its_file(
     simulate: Callable[..., Any], tmp_path: Path
 ) -> None:
     path = tmp_path / "run.mcap"
@@ -65,7 +65,7 @@ def test_a_recorder_in_a_process_finds_every_topic_and_completes_its_file(
     published = published_types(observer.node)
     recorder.signal(signal.SIGINT)
     assert recorder.wait() == 0
-    assert recorder.complaints == []
+    assert recorder.error_lines == []
     observer.wait_for(lambda: recorded(path).trouble == "", "the end of the file")
     recording = recorded(path)
     assert recording.facts["vehicle"] == "multirotor" and json.loads(recording.facts["namespaces"]) == [""]
@@ -78,7 +78,7 @@ def test_a_recorder_in_a_process_finds_every_topic_and_completes_its_file(
     assert truth[0] - first < 4e9 and last - truth[-1] < 1e9
 
 
-def test_a_composed_run_that_is_killed_leaves_a_complete_file(processes: Any, tmp_path: Path) -> None:
+def test_killed_composed_run_leaves_a_complete_file(processes: Any, tmp_path: Path) -> None:
     path = tmp_path / "run.mcap"
     program = processes.command("sim", "--record", str(path))
     observer = processes.observer()
@@ -89,7 +89,7 @@ def test_a_composed_run_that_is_killed_leaves_a_complete_file(processes: Any, tm
     assert_every_step(recorded(path))
 
 
-def test_when_all_is_killed_at_once_no_more_than_a_second_is_missing(processes: Any, tmp_path: Path) -> None:
+def test_killing_all_processes_loses_at_most_one_second(processes: Any, tmp_path: Path) -> None:
     path = tmp_path / "run.mcap"
     program = processes.command("sim", "--record", str(path))
     observer = processes.observer()
@@ -112,7 +112,7 @@ def test_when_all_is_killed_at_once_no_more_than_a_second_is_missing(processes: 
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_a_composed_run_with_a_complete_file(processes: Any, tmp_path: Path, number: int) -> None:
+def test_terminated_composed_run_leaves_a_complete_file(processes: Any, tmp_path: Path, number: int) -> None:
     path = tmp_path / "run.mcap"
     program = processes.command("sim", "--record", str(path))
     observer = processes.observer()
@@ -120,4 +120,4 @@ def test_a_signal_ends_a_composed_run_with_a_complete_file(processes: Any, tmp_p
     program.signal(number)
     assert program.wait() == 130
     assert recorded(path).trouble == ""
-    assert program.complaints == []
+    assert program.error_lines == []

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.timeout(60)
 
 
 @pytest.mark.parametrize(
-    ("executable", "arguments", "told"),
+    ("executable", "arguments", "expected_error"),
     [
         ("lockstep_time_manager", ["-p", "step_size:=0.5"], "'step_size': 0.5 given; allowed: number, from 0.0001 to"),
         ("lockstep_time_manager", ["-p", "step_sise:=0.005"], "no parameter 'step_sise'; did you mean 'step_size'"),
@@ -33,13 +33,13 @@ pytestmark = pytest.mark.timeout(60)
         ("rc", ["--no-such-option"], "unknown ROS arguments ['--no-such-option']"),
     ],
 )
-def test_node_names_what_it_refuses_and_exits_with_1(
-    processes: Any, executable: str, arguments: list[str], told: str
+def test_node_names_rejected_parameters_and_exits_with_1(
+    processes: Any, executable: str, arguments: list[str], expected_error: str
 ) -> None:
     program = processes.node(executable, *arguments)
     assert program.wait() == 1
-    assert len(program.complaints) == 1, program.stderr
-    assert told in program.complaints[0]
+    assert len(program.error_lines) == 1, program.stderr
+    assert expected_error in program.error_lines[0]
 
 
 FILES = {
@@ -50,29 +50,29 @@ FILES = {
 }
 
 
-@pytest.mark.parametrize(("text", "told"), FILES.values(), ids=FILES)
+@pytest.mark.parametrize(("text", "expected_error"), FILES.values(), ids=FILES)
 @pytest.mark.parametrize("module", ["nodes.rc", "commands.cli"])
-def test_parameter_file_that_is_none_is_told_in_one_line(
-    processes: Any, tmp_path: Path, module: str, text: str, told: str
+def test_invalid_parameter_file_is_reported_in_one_line(
+    processes: Any, tmp_path: Path, module: str, text: str, expected_error: str
 ) -> None:
     file = tmp_path / "given.yaml"
     file.write_text(text)
     before = ["sim"] if module == "commands.cli" else []
     program = processes.run(module, *before, "--ros-args", "--params-file", str(file))
     assert program.wait() == 1
-    assert len(program.complaints) == 1, program.stderr
-    assert told in program.complaints[0]
-    if "misspelt" not in told and "no parameter" not in told:
-        assert str(file) in program.complaints[0]
+    assert len(program.error_lines) == 1, program.stderr
+    assert expected_error in program.error_lines[0]
+    if "misspelt" not in expected_error and "no parameter" not in expected_error:
+        assert str(file) in program.error_lines[0]
 
 
-def test_runner_refuses_a_namespace_that_ros_does_not_know(processes: Any) -> None:
+def test_runner_rejects_invalid_ros_namespace(processes: Any) -> None:
     program = processes.command("sim", "--namespace", "not-a-name")
     assert program.wait() == 1
-    assert len(program.complaints) == 1 and "Invalid namespace" in program.complaints[0]
+    assert len(program.error_lines) == 1 and "Invalid namespace" in program.error_lines[0]
 
 
-def test_refused_parameter_file_of_a_node_in_a_running_graph_leaves_the_others_running(
+def test_rejected_parameter_file_of_one_node_leaves_others_running(
     simulate: Callable[..., Any],
 ) -> None:
     simulation = simulate("lockstep", 1.0)

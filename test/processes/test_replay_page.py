@@ -36,15 +36,15 @@ def tab(browser: Any, processes: Processes) -> Iterator[Tab]:
     assert tab.errors == []
     program.signal(signal.SIGTERM)
     assert program.wait() == 130
-    assert program.complaints == []
+    assert program.error_lines == []
 
 
-def goes_on(tab: Tab) -> None:
+def assert_time_advances(tab: Tab) -> None:
     began = float(tab.shown_time)
     tab.until(lambda: float(tab.shown_time) > began, "time goes on")
 
 
-def stands_still(tab: Tab) -> float:
+def settled_time(tab: Tab) -> float:
     """The time that is shown, once it does not change any more."""
     before = -1.0
     for _ in range(100):
@@ -62,12 +62,12 @@ def seek(tab: Tab, time_s: str) -> None:
     field.press("Enter")
 
 
-def test_a_recording_plays_pauses_and_goes_to_any_time(tab: Tab) -> None:
-    goes_on(tab)
+def test_recording_plays_pauses_and_seeks_to_any_time(tab: Tab) -> None:
+    assert_time_advances(tab)
     # The dart's blue is over the green ground.
     tab.until(lambda: _is_blue(tab.picture()), "the vehicle")
     tab.click("Pause")
-    paused_s = stands_still(tab)
+    paused_s = settled_time(tab)
     assert 0.0 < paused_s < 10.0
     tab.until(lambda: "0.00 \N{MULTIPLICATION SIGN} real time" in tab.text, "no pace")
     seek(tab, "7.5")
@@ -77,7 +77,7 @@ def test_a_recording_plays_pauses_and_goes_to_any_time(tab: Tab) -> None:
     seek(tab, "1.0")
     tab.until(lambda: float(tab.shown_time) == pytest.approx(1.0), "1 s")
     tab.click("Play")
-    goes_on(tab)
+    assert_time_advances(tab)
 
 
 def _is_blue(picture: np.ndarray) -> bool:

@@ -54,15 +54,17 @@ def restart(simulation: Any, observer: Any, executable: str) -> None:
     for attempts_left in reversed(range(ATTEMPTS)):
         simulation.programs[executable].kill()
         observer.spin(0.3)
-        heard: list[bytes] = []
+        received: list[bytes] = []
         topic = SENDS[executable]
-        subscription = observer.node.create_subscription(topic.message_type, topic.name, heard.append, CHAIN, raw=True)
+        subscription = observer.node.create_subscription(
+            topic.message_type, topic.name, received.append, CHAIN, raw=True
+        )
         # A latched message of the dead may still arrive.
         observer.spin(0.1)
-        heard.clear()
+        received.clear()
         simulation.start(executable)
         try:
-            observer.wait_for(lambda h=heard: bool(h), f"{executable} speaks again", ATTEMPT_S)
+            observer.wait_for(lambda h=received: bool(h), f"{executable} speaks again", ATTEMPT_S)
             returned = len(observer.stamps)
             observer.wait_for(
                 lambda n=returned: steps(observer.stamps[n:]) >= STEPS, f"steps after {executable} came back", ATTEMPT_S
@@ -76,7 +78,7 @@ def restart(simulation: Any, observer: Any, executable: str) -> None:
             observer.node.destroy_subscription(subscription)
 
 
-def calibrate_again(simulation: Any, observer: Any, heard: list[Status]) -> None:
+def recalibrate(simulation: Any, observer: Any, received: list[Status]) -> None:
     """Calibrate the restarted flight controller.
 
     It must receive the request, and the sensors its `status`: they have the noise of a running motor until they do.
@@ -84,7 +86,7 @@ def calibrate_again(simulation: Any, observer: Any, heard: list[Status]) -> None
     for attempts_left in reversed(range(ATTEMPTS)):
         try:
             observer.trigger("calibrate_imu")
-            observer.wait_for(lambda: heard[-1].error_code == 0, "calibrated again", ATTEMPT_S)
+            observer.wait_for(lambda: received[-1].error_code == 0, "calibrated again", ATTEMPT_S)
         except AssertionError as error:
             if attempts_left == 0:
                 raise AssertionError(simulation.programs["sil_board"].stderr) from error
@@ -93,7 +95,7 @@ def calibrate_again(simulation: Any, observer: Any, heard: list[Status]) -> None
             return
 
 
-def test_graph_goes_on_after_each_node_was_killed_and_started_again(running: Any) -> None:
+def test_graph_continues_after_each_node_is_killed_and_restarted(running: Any) -> None:
     simulation, observer = running
     for executable in simulation.nodes:
         before = len(observer.stamps) - 1
@@ -104,23 +106,23 @@ def test_graph_goes_on_after_each_node_was_killed_and_started_again(running: Any
             assert stamps == sorted(stamps), executable
 
 
-def test_restarted_flight_controller_is_disarmed_and_arms_again(running: Any) -> None:
+def test_restarted_flight_controller_is_disarmed_and_can_arm_again(running: Any) -> None:
     simulation, observer = running
-    heard: list[Status] = []
-    subscription = observer.node.create_subscription(Status, STATUS.name, heard.append, CHAIN)
-    observer.wait_for(lambda: bool(heard), "status")
+    received: list[Status] = []
+    subscription = observer.node.create_subscription(Status, STATUS.name, received.append, CHAIN)
+    observer.wait_for(lambda: bool(received), "status")
     observer.trigger("calibrate_imu")
-    observer.wait_for(lambda: heard[-1].error_code == 0, "calibrated")
+    observer.wait_for(lambda: received[-1].error_code == 0, "calibrated")
     observer.trigger("toggle_arm")
-    observer.wait_for(lambda: heard[-1].armed, "armed")
+    observer.wait_for(lambda: received[-1].armed, "armed")
     restart(simulation, observer, "sil_board")
-    observer.wait_for(lambda: not heard[-1].armed, "disarmed by the restart")
-    calibrate_again(simulation, observer, heard)
+    observer.wait_for(lambda: not received[-1].armed, "disarmed by the restart")
+    recalibrate(simulation, observer, received)
     # The arm switch is still on: it must be moved to arm again.
     observer.wait_for_advance(0.3)
     observer.trigger("toggle_arm")
     observer.wait_for_advance(0.3)
     observer.trigger("toggle_arm")
-    observer.wait_for(lambda: heard[-1].armed, "armed again")
+    observer.wait_for(lambda: received[-1].armed, "armed again")
     observer.trigger("toggle_arm")
     observer.node.destroy_subscription(subscription)

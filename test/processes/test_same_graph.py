@@ -44,7 +44,9 @@ def graph_of(node: Node) -> Graph:
 
 
 @pytest.mark.parametrize("time_mode", ["lockstep", "paced"])
-def test_one_process_has_the_graph_of_many(simulate: Callable[..., Any], processes: Any, time_mode: str) -> None:
+def test_composed_process_has_same_graph_as_separate_processes(
+    simulate: Callable[..., Any], processes: Any, time_mode: str
+) -> None:
     many = simulate(time_mode)
     many.start("autopilot")
     processes.command("sim", "--autopilot", "--time-mode", time_mode, "--ros-args", "-p", "device:=none")

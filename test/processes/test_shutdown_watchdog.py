@@ -23,12 +23,12 @@ def run(program: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
 
 
-def test_stuck_process_ends_in_time_with_exit_code_1_and_its_stack_on_stderr() -> None:
+def test_hung_process_exits_in_time_with_code_1_and_stack_on_stderr() -> None:
     done = run(STUCK)
     assert done.returncode == 1
     assert done.stderr.startswith("Timeout (0:00:01)!") and 'File "<string>", line 5' in done.stderr
 
 
-def test_process_that_is_not_stuck_ends_by_itself_without_a_word() -> None:
+def test_responsive_process_exits_silently() -> None:
     done = run(QUICK)
     assert (done.returncode, done.stderr) == (3, "")

@@ -26,10 +26,10 @@ def drawn(processes: Any) -> tuple[Any, Any, list[Any]]:
         "commands.cli", "sim", "--visualizer", "--real-time-multiplier", "5", "--ros-args", "-p", "device:=none"
     )
     observer = processes.observer()
-    heard: list[Any] = []
-    observer.node.create_subscription(TFMessage, "/tf", heard.append, 10)
-    observer.wait_for(lambda: len(heard) > 3, "frames")
-    return program, observer, heard
+    received: list[Any] = []
+    observer.node.create_subscription(TFMessage, "/tf", received.append, 10)
+    observer.wait_for(lambda: len(received) > 3, "frames")
+    return program, observer, received
 
 
 def children(program: Any) -> list[int]:
@@ -38,7 +38,7 @@ def children(program: Any) -> list[int]:
     return [int(one) for one in task.read_text().split()]
 
 
-def is_gone(process_id: int) -> Callable[[], bool]:
+def has_exited(process_id: int) -> Callable[[], bool]:
     """A condition: the process has ended (its parent need not have asked how)."""
 
     def gone() -> bool:
@@ -50,32 +50,32 @@ def is_gone(process_id: int) -> Callable[[], bool]:
     return gone
 
 
-def test_frames_come_from_another_process_without_which_the_simulation_goes_on(drawn: Any) -> None:
-    program, observer, heard = drawn
+def test_frames_come_from_separate_process_that_simulation_does_not_depend_on(drawn: Any) -> None:
+    program, observer, received = drawn
     observer.wait_for_advance(0.5)
     (child,) = children(program)
     assert child != program.process.pid
-    observer.wait_for(lambda: observer.is_there("visualizer"), "the node")
-    stamps = [one.transforms[0].header.stamp for one in heard]
+    observer.wait_for(lambda: observer.has_node("visualizer"), "the node")
+    stamps = [one.transforms[0].header.stamp for one in received]
     times_ns = [time_ns_of(stamp) for stamp in stamps]
     assert times_ns == sorted(times_ns)
     assert set(times_ns) & set(observer.stamps)
     os.kill(child, signal.SIGTERM)
-    observer.wait_for(is_gone(child), "the end of the node")
+    observer.wait_for(has_exited(child), "the end of the node")
     observer.wait_for_advance(0.5)
 
 
-def test_ctrl_c_in_the_terminal_which_both_hear_ends_both_quietly(drawn: Any) -> None:
+def test_ctrl_c_in_shared_terminal_ends_both_processes_cleanly(drawn: Any) -> None:
     program, observer, _ = drawn
     (child,) = children(program)
     os.killpg(program.process.pid, signal.SIGINT)
     assert program.wait() == 130
-    observer.wait_for(is_gone(child), "the end of the node")
-    assert program.complaints == []
+    observer.wait_for(has_exited(child), "the end of the node")
+    assert program.error_lines == []
 
 
 @pytest.fixture
-def adoption() -> Iterator[None]:
+def child_subreaper() -> Iterator[None]:
     """While it lasts, orphans are this process's, which can then see them off; not every container has who does."""
     prctl = ctypes.CDLL(None).prctl
     assert prctl(_PR_SET_CHILD_SUBREAPER, 1) == 0
@@ -83,9 +83,9 @@ def adoption() -> Iterator[None]:
     prctl(_PR_SET_CHILD_SUBREAPER, 0)
 
 
-def test_it_ends_with_a_simulation_that_is_killed(adoption: None, drawn: Any) -> None:
+def test_sidecar_exits_when_simulation_is_killed(child_subreaper: None, drawn: Any) -> None:
     program, observer, _ = drawn
     (child,) = children(program)
     program.kill()
-    observer.wait_for(is_gone(child), "the end of the node")
+    observer.wait_for(has_exited(child), "the end of the node")
     os.waitpid(child, 0)

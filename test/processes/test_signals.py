@@ -22,9 +22,9 @@ NODES = ["lockstep_time_manager", "standalone_time_manager", "standalone_sensors
 NODES += ["standalone_dynamics", "rc", "sil_board", "autopilot"]
 
 
-def assert_ended_well(program: Any, code: int = 0) -> None:
+def assert_clean_exit(program: Any, code: int = 0) -> None:
     assert program.wait() == code, program.stderr
-    assert program.complaints == [], program.stderr
+    assert program.error_lines == [], program.stderr
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -36,26 +36,26 @@ def test_signal_ends_each_process_of_a_running_graph(
     simulation.start("autopilot")
     observer = simulation.observer()
     observer.wait_for_advance(0.1)
-    observer.wait_for(lambda: observer.is_there("autopilot"), "autopilot")
+    observer.wait_for(lambda: observer.has_node("autopilot"), "autopilot")
     # One by one: the later ones end while the graph is stalled.
     for program in simulation.programs.values():
         program.signal(number)
-        assert_ended_well(program)
+        assert_clean_exit(program)
 
 
-def test_signal_ends_nodes_that_wait_for_the_others(processes: Any) -> None:
+def test_signal_ends_nodes_waiting_for_others(processes: Any) -> None:
     observer = processes.observer()
     programs = {}
     for executable, node_name in (("lockstep_time_manager", "time_manager"), ("rc", "rc"), ("sil_board", "sil_board")):
         programs[node_name] = processes.node(executable)
     for node_name, program in programs.items():
-        observer.wait_for(lambda n=node_name: observer.is_there(n), node_name)
+        observer.wait_for(lambda n=node_name: observer.has_node(n), node_name)
         program.signal(signal.SIGINT)
     for program in programs.values():
-        assert_ended_well(program)
+        assert_clean_exit(program)
 
 
-def test_signal_ends_a_paused_time_manager_that_owes_an_answer(simulate: Callable[..., Any]) -> None:
+def test_signal_ends_paused_time_manager_with_pending_step(simulate: Callable[..., Any]) -> None:
     simulation = simulate("lockstep")
     observer = simulation.observer()
     observer.wait_for_advance(0.1)
@@ -67,13 +67,13 @@ def test_signal_ends_a_paused_time_manager_that_owes_an_answer(simulate: Callabl
     observer.spin(0.5)
     assert not future.done()
     simulation.programs["lockstep_time_manager"].signal(signal.SIGINT)
-    assert_ended_well(simulation.programs["lockstep_time_manager"])
+    assert_clean_exit(simulation.programs["lockstep_time_manager"])
 
 
 # From the moment at which SIGTERM has a handler. Before, Python itself answers signals in its own way.
 @pytest.mark.parametrize("delay_s", [0.0, 0.15, 0.3, 0.45, 0.65, 0.95])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_signal_during_start_up_ends_a_node_quietly(processes: Any, number: signal.Signals, delay_s: float) -> None:
+def test_signal_during_start_up_ends_node_cleanly(processes: Any, number: signal.Signals, delay_s: float) -> None:
     started = [processes.node(executable) for executable in ("rc", "sil_board")]
     while not all(_handles_sigterm(program.process.pid) for program in started):
         time.sleep(0.005)
@@ -81,7 +81,7 @@ def test_signal_during_start_up_ends_a_node_quietly(processes: Any, number: sign
     for program in started:
         program.signal(number)
     for program in started:
-        assert_ended_well(program)
+        assert_clean_exit(program)
 
 
 def _handles_sigterm(process_id: int) -> bool:
@@ -90,21 +90,21 @@ def _handles_sigterm(process_id: int) -> bool:
     return bool(int(caught, 16) >> (signal.SIGTERM - 1) & 1)
 
 
-def test_second_signal_changes_nothing(processes: Any) -> None:
+def test_second_signal_has_no_effect(processes: Any) -> None:
     observer = processes.observer()
     for executable in ("rc", "sil_board"):
         program = processes.node(executable)
-        observer.wait_for(lambda n=executable: observer.is_there(n), executable)
+        observer.wait_for(lambda n=executable: observer.has_node(n), executable)
         program.signal(signal.SIGINT)
         time.sleep(0.02)
         program.signal(signal.SIGINT)
         time.sleep(0.05)
         if program.process.poll() is None:
             program.signal(signal.SIGTERM)
-        assert_ended_well(program)
+        assert_clean_exit(program)
 
 
-def test_ctrl_c_ends_the_runner_with_130_and_no_traceback(processes: Any) -> None:
+def test_ctrl_c_ends_runner_with_130_and_no_traceback(processes: Any) -> None:
     observer = processes.observer()
     program = processes.command("sim")
     observer.wait_for_advance(0.2)
@@ -112,21 +112,21 @@ def test_ctrl_c_ends_the_runner_with_130_and_no_traceback(processes: Any) -> Non
     time.sleep(0.05)
     if program.process.poll() is None:
         program.signal(signal.SIGINT)
-    assert_ended_well(program, 130)
+    assert_clean_exit(program, 130)
 
 
-def test_ctrl_c_in_mid_flight_leaves_no_traceback_and_a_whole_line(processes: Any) -> None:
+def test_ctrl_c_in_flight_leaves_no_traceback_and_a_complete_line(processes: Any) -> None:
     observer = processes.observer()
     program = processes.command("fly", "--real-time-multiplier", "1")
-    heard: list[str] = []
-    _listen_to_phase(observer.node, heard)
-    observer.wait_for(lambda: "take off" in heard, "take-off")
+    received: list[str] = []
+    _subscribe_to_phase(observer.node, received)
+    observer.wait_for(lambda: "take off" in received, "take-off")
     observer.wait_for_advance(0.5)
     program.signal(signal.SIGINT)
-    assert_ended_well(program, 130)
+    assert_clean_exit(program, 130)
     assert "Traceback" not in program.stdout
     assert program.stdout == "" or program.stdout.endswith("\n")
 
 
-def _listen_to_phase(node: Node, heard: list[str]) -> None:
-    node.create_subscription(String, "autopilot/phase", lambda m: heard.append(m.data), LATCHED)
+def _subscribe_to_phase(node: Node, received: list[str]) -> None:
+    node.create_subscription(String, "autopilot/phase", lambda m: received.append(m.data), LATCHED)

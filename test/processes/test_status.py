@@ -39,15 +39,15 @@ def by_name(data: dict[str, Any]) -> dict[str, Any]:
     return {node["name"]: node for node in data["nodes"]}
 
 
-def test_without_a_graph_one_line_says_so(processes: Any) -> None:
+def test_missing_graph_is_reported_in_one_line(processes: Any) -> None:
     program = processes.command("status", "--once")
     assert program.wait() == 1
-    said = f"rosflight_py_sim: no nodes in ROS domain {processes.domain}; is a simulation running?"
-    assert program.stderr.strip() == said
+    expected = f"rosflight_py_sim: no nodes in ROS domain {processes.domain}; is a simulation running?"
+    assert program.stderr.strip() == expected
     assert program.stdout == ""
 
 
-def test_a_graph_that_is_well_is_shown_with_foreign_nodes_and_drawn(processes: Any, tmp_path: Path) -> None:
+def test_healthy_graph_is_shown_and_drawn_with_foreign_nodes(processes: Any, tmp_path: Path) -> None:
     observer = start(processes)
     foreign = Node("foreign", namespace="elsewhere", context=observer.context)
     foreign.create_publisher(String, "words", 1)
@@ -80,7 +80,7 @@ def test_a_graph_that_is_well_is_shown_with_foreign_nodes_and_drawn(processes: A
     assert "Traceback" not in refused.stderr
 
 
-def test_a_stalled_fleet_is_told_by_name_and_exit_code(processes: Any) -> None:
+def test_stalled_fleet_is_reported_by_name_and_exit_code(processes: Any) -> None:
     processes.run(
         "commands.cli", "sim", "--namespace", "range", "--count", "2", *SLOWLY, "--ros-args", "-p", "use_timer:=false"
     )

@@ -39,12 +39,12 @@ def set_number(observer: Any, node: str, name: str, value: float) -> Any:
     return observer.call(SetParameters, f"{node}/set_parameters", request).results[0]
 
 
-def test_truth_advances_with_stamps_of_the_modes_own_clock(running: Any) -> None:
+def test_truth_advances_with_stamps_from_the_clock_of_its_mode(running: Any) -> None:
     simulation, observer = running
     observer.wait_for_advance(0.2)
-    heard = len(observer.stamps)
+    count_before = len(observer.stamps)
     observer.wait_for_advance(1.0)
-    steps = [b - a for a, b in pairwise(observer.stamps[heard:])]
+    steps = [b - a for a, b in pairwise(observer.stamps[count_before:])]
     assert min(steps) >= 0
     if simulation.time_mode == "lockstep":
         assert set(steps) == {STEP_NS}
@@ -54,7 +54,7 @@ def test_truth_advances_with_stamps_of_the_modes_own_clock(running: Any) -> None
         assert abs(observer.time_s - time.time()) < 5.0
 
 
-def test_parameters_of_a_process_can_be_read_described_and_set(running: Any) -> None:
+def test_process_parameters_can_be_read_described_and_set(running: Any) -> None:
     _, observer = running
     answer = observer.call(GetParameters, "dynamics/get_parameters", GetParameters.Request(names=["mass"]))
     assert answer.values[0].double_value == 3.5
@@ -68,7 +68,7 @@ def test_parameters_of_a_process_can_be_read_described_and_set(running: Any) -> 
     assert set_number(observer, "dynamics", "mass", 3.5).successful
 
 
-def test_refused_parameter_tells_the_caller_why_and_changes_nothing(running: Any) -> None:
+def test_rejected_parameter_returns_reason_and_changes_nothing(running: Any) -> None:
     _, observer = running
     refused = set_number(observer, "dynamics", "mass", -1.0)
     assert not refused.successful
@@ -79,7 +79,7 @@ def test_refused_parameter_tells_the_caller_why_and_changes_nothing(running: Any
     assert not refused.successful and refused.reason  # it is read once, at the start
 
 
-def test_state_set_from_another_process_is_refused_with_a_reason_when_it_is_none(running: Any) -> None:
+def test_invalid_state_from_another_process_is_rejected_with_reason(running: Any) -> None:
     _, observer = running
     state = SimState()
     state.pose.orientation.w = 0.0
@@ -88,10 +88,10 @@ def test_state_set_from_another_process_is_refused_with_a_reason_when_it_is_none
     observer.wait_for_advance(0.1)
 
 
-def test_pause_holds_time_step_advances_it_and_resume_lets_it_go(running: Any) -> None:
+def test_pause_stops_time_step_advances_it_and_resume_restarts_it(running: Any) -> None:
     simulation, observer = running
     if simulation.time_mode == "wall":
-        assert not observer.is_there("time_manager")
+        assert not observer.has_node("time_manager")
         return
     observer.trigger("time_manager/toggle_pause")
     observer.spin(0.3)
@@ -115,7 +115,7 @@ def test_pause_holds_time_step_advances_it_and_resume_lets_it_go(running: Any) -
 
 
 @pytest.mark.parametrize("multiplier", [2.0, 0.5])
-def test_time_passes_at_the_multiplier(running: Any, multiplier: float) -> None:
+def test_time_advances_at_the_multiplier(running: Any, multiplier: float) -> None:
     simulation, observer = running
     if simulation.time_mode == "wall":
         refused = set_number(observer, "dynamics", "real_time_multiplier", multiplier)
@@ -131,14 +131,14 @@ def test_time_passes_at_the_multiplier(running: Any, multiplier: float) -> None:
     assert 0.1 * multiplier < pace < 1.1 * multiplier
 
 
-def test_no_step_is_lost_as_fast_as_it_goes(running: Any) -> None:
+def test_no_step_is_lost_at_full_speed(running: Any) -> None:
     simulation, observer = running
     if simulation.time_mode not in ("gated", "lockstep"):
         pytest.skip("only gated and lockstep promise every step")
     assert set_number(observer, "time_manager", "real_time_multiplier", 0.0).successful
-    heard = len(observer.stamps)
+    count_before = len(observer.stamps)
     observer.wait_for_advance(5.0)
     assert set_number(observer, "time_manager", "real_time_multiplier", 1.0).successful
-    steps = [b - a for a, b in pairwise(observer.stamps[heard:])]
+    steps = [b - a for a, b in pairwise(observer.stamps[count_before:])]
     assert set(steps) == {STEP_NS}
     assert len(steps) >= 5.0 * NANOSECONDS / STEP_NS - 2

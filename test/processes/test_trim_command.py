@@ -16,16 +16,16 @@ from rosflight_py_sim.interfaces.step_topics import TRUTH_STATE
 from rosflight_py_sim.interfaces.vehicle_state import message_of_truth, truth_of_message
 
 
-def test_trim_is_shown_with_state_inputs_outputs_and_modes(processes: Any) -> None:
+def test_trim_prints_state_inputs_outputs_and_modes(processes: Any) -> None:
     program = processes.command("trim", "--vehicle", "anaconda", "--airspeed", "20", "--turn-radius", "inf")
     assert program.wait() == 0, program.stderr
     for words in ("Trim of anaconda", "elevator", "throttle", "output 4", "short period", "phugoid", "spiral"):
         assert words in program.stdout, program.stdout
-    assert not program.complaints
+    assert not program.error_lines
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "told"),
+    ("arguments", "code", "expected_error"),
     [
         (["--airspeed", "90"], 1, "anaconda, airspeed 90 m/s, flight-path angle 0 deg, turn radius inf m"),
         (["--airspeed", "20", "--turn-radius", "0"], 1, "turn-radius 0 given; allowed: metres other than 0, or inf"),
@@ -34,14 +34,16 @@ def test_trim_is_shown_with_state_inputs_outputs_and_modes(processes: Any) -> No
         ([], 2, "--airspeed"),
     ],
 )
-def test_what_cannot_be_trimmed_is_refused_in_words(processes: Any, arguments: list[str], code: int, told: str) -> None:
+def test_untrimmable_condition_is_rejected_with_clear_message(
+    processes: Any, arguments: list[str], code: int, expected_error: str
+) -> None:
     program = processes.command("trim", "--vehicle", "anaconda", *arguments)
     assert program.wait() == code
-    assert told in program.stderr
+    assert expected_error in program.stderr
     assert "Traceback" not in program.stderr
 
 
-def test_parameter_files_and_single_values_count(processes: Any, tmp_path: Path) -> None:
+def test_parameter_files_and_single_values_apply(processes: Any, tmp_path: Path) -> None:
     file = tmp_path / "light.yaml"
     file.write_text("/**:\n  ros__parameters: {mass: 1.0}\n")
 
@@ -57,7 +59,7 @@ def test_parameter_files_and_single_values_count(processes: Any, tmp_path: Path)
     assert heavy == own
 
 
-def test_running_simulation_is_put_into_the_trimmed_state(processes: Any) -> None:
+def test_trimmed_state_is_set_in_running_simulation(processes: Any) -> None:
     processes.command("sim", "--namespace", "uav", "--ros-args", "-p", "real_time_multiplier:=0.02")
     observer = processes.observer(namespace="uav")
     heights: list[float] = []
@@ -72,7 +74,7 @@ def test_running_simulation_is_put_into_the_trimmed_state(processes: Any) -> Non
     assert "state set at" in program.stdout
 
 
-def test_trim_needs_no_ros(tmp_path: Path) -> None:
+def test_trim_does_not_require_ros(tmp_path: Path) -> None:
     program = (
         "import sys; sys.modules.update(dict.fromkeys(['rclpy', 'rosflight_msgs', 'std_msgs', 'geometry_msgs']));"
         "from rosflight_py_sim.commands.cli import main; main(['trim', '--airspeed', '0'])"
@@ -82,7 +84,7 @@ def test_trim_needs_no_ros(tmp_path: Path) -> None:
     assert "Trim of multirotor" in done.stdout
 
 
-def test_without_a_simulation_setting_ends_with_the_reason(processes: Any) -> None:
+def test_set_without_running_simulation_fails_with_reason(processes: Any) -> None:
     # A name of its own, for machines on which somebody uses the domain in spite of all.
     program = processes.command("trim", "--airspeed", "6", "--set", "--namespace", "nobody_is_here")
     assert program.wait() == 1
@@ -90,6 +92,6 @@ def test_without_a_simulation_setting_ends_with_the_reason(processes: Any) -> No
     assert "Traceback" not in program.stderr
 
 
-def test_message_carries_the_truth_vector_there_and_back() -> None:
+def test_message_round_trips_the_truth_vector() -> None:
     truth = np.arange(19.0) / 7.0 + math.pi
     assert truth_of_message(message_of_truth(truth)) == pytest.approx(truth, abs=0.0)

@@ -72,10 +72,10 @@ def nanoseconds(message: Any) -> int:
     return int(message.header.stamp.sec * 10**9 + message.header.stamp.nanosec)
 
 
-def assert_untroubled(simulation: Any, replaced: str) -> None:
+def assert_no_errors(simulation: Any, replaced: str) -> None:
     for program in simulation.programs.values():
         assert program.process.poll() is None or program.name == replaced
-        assert program.complaints == []
+        assert program.error_lines == []
 
 
 @pytest.mark.parametrize("time_mode", ["wall", "paced", "gated"])
@@ -93,10 +93,10 @@ def test_graph_starts_with_dynamics_that_publishes_only_after_a_wrench(
     assert stamps[-1] > stamps[20]
     # Body axes, at rest and held in the air: no specific force but the noise of an accelerometer in free fall.
     assert abs(peer.imu[-1].linear_acceleration.z) < 20.0
-    assert_untroubled(simulation, "standalone_dynamics")
+    assert_no_errors(simulation, "standalone_dynamics")
 
 
-def test_graph_runs_by_a_clock_that_is_published_best_effort(simulate: Callable[..., Any]) -> None:
+def test_graph_runs_on_best_effort_clock(simulate: Callable[..., Any]) -> None:
     simulation = simulate("paced", leave_out=("standalone_time_manager",))
     observer = simulation.observer()
     observer.add(TypedTimeManager(context=observer.context))
@@ -107,4 +107,4 @@ def test_graph_runs_by_a_clock_that_is_published_best_effort(simulate: Callable[
     observer.wait_for(lambda: len(imu) > 200 and len(pwm) > 200, "measurements and outputs")
     observer.wait_for_advance(0.5)
     assert {nanoseconds(message) % STEP_NS for message in imu + pwm} == {0}
-    assert_untroubled(simulation, "standalone_time_manager")
+    assert_no_errors(simulation, "standalone_time_manager")

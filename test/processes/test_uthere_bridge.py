@@ -17,7 +17,7 @@ from test.bridge.uthere_bench import Program
 
 
 @pytest.mark.parametrize("time_mode", ["paced", "lockstep"])
-def test_simulation_goes_on_without_the_bridge_and_is_served_again_after_its_restart(
+def test_simulation_runs_without_bridge_and_is_served_again_after_bridge_restart(
     simulate: Callable[..., Any], time_mode: str
 ) -> None:
     simulation = simulate(time_mode, 1.0)

@@ -26,10 +26,10 @@ def address(program: Any) -> str:
     """Where the page is, as the program says."""
     end = time.monotonic() + TIMEOUT_S
     while time.monotonic() < end:
-        said = re.findall(r"http://\S+", program.stdout)
-        if said:
-            assert len(said) == 1
-            return str(said[0])
+        urls = re.findall(r"http://\S+", program.stdout)
+        if urls:
+            assert len(urls) == 1
+            return str(urls[0])
         assert program.process.poll() is None, program.stderr
         time.sleep(0.05)
     pytest.fail("no address")
@@ -40,7 +40,7 @@ def is_served(url: str) -> bool:
         return probe.connect_ex(("127.0.0.1", int(url.rpartition(":")[2]))) == 0
 
 
-def test_page_is_served_while_the_simulation_runs_and_ends_with_it(processes: Any) -> None:
+def test_page_is_served_until_the_simulation_ends(processes: Any) -> None:
     program = processes.command("sim", "--view", *ANY_PORT)
     url = address(program)
     with urllib.request.urlopen(url, timeout=TIMEOUT_S) as answer:
@@ -49,19 +49,19 @@ def test_page_is_served_while_the_simulation_runs_and_ends_with_it(processes: An
     # The viewer hears the relay, and nothing of the step itself: that would cost the step a wake-up for each message.
     observer.wait_for_advance(0.5)
     # Names travel by a topic of their own, behind the data.
-    observer.wait_for(lambda: observer.is_there("web_viewer"), "the viewer's name")
+    observer.wait_for(lambda: observer.has_node("web_viewer"), "the viewer's name")
     assert observer.node.get_node_names().count("web_viewer") == 1
     subscribers = {end.node_name for end in observer.node.get_subscriptions_info_by_topic(f"/{TRUTH_STATE.name}")}
     assert "web_viewer" not in subscribers and "view_relay" in subscribers
     program.signal(signal.SIGINT)
     assert program.wait() == 130
     assert not is_served(url)
-    assert program.complaints == []
+    assert program.error_lines == []
     # Nobody waits for a browser, and nobody says anything twice.
     assert len(re.findall("http://", program.stdout)) == 1
 
 
-def test_bytes_that_are_no_request_of_a_browser_are_no_news(processes: Any) -> None:
+def test_non_http_bytes_do_not_disturb_the_viewer(processes: Any) -> None:
     viewer = processes.node("web_viewer", "-p", "web_viewer.port:=0")
     url = address(viewer)
     for nonsense in (b"\x00\xff" * 200, b"POST / HTTP/1.1\r\n\r\n", b"GET /../../etc/passwd HTTP/1.1\r\n\r\n", b""):
@@ -71,34 +71,32 @@ def test_bytes_that_are_no_request_of_a_browser_are_no_news(processes: Any) -> N
         assert answer.status == 200
     viewer.signal(signal.SIGTERM)
     assert viewer.wait() == 0
-    assert viewer.complaints == []
+    assert viewer.error_lines == []
 
 
-def test_taken_port_ends_the_simulation_with_one_line(processes: Any) -> None:
+def test_port_in_use_ends_simulation_with_one_line(processes: Any) -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
         port = other.getsockname()[1]
         program = processes.command("sim", "--view", "--ros-args", "-p", f"web_viewer.port:={port}")
         assert program.wait() == 1
-    assert len(program.complaints) == 1
-    assert f"127.0.0.1:{port} (Address already in use)" in program.complaints[0]
+    assert len(program.error_lines) == 1
+    assert f"127.0.0.1:{port} (Address already in use)" in program.error_lines[0]
 
 
-def test_missing_viser_is_told_with_what_brings_it(
-    processes: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_missing_viser_error_names_the_extra(processes: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "viser.py").write_text("raise ImportError(\"No module named 'viser'\")\n")
     processes.environment["PYTHONPATH"] = f"{tmp_path}:{processes.environment['PYTHONPATH']}"
     program = processes.command("fly", "--view")
     assert program.wait() == 1
-    assert len(program.complaints) == 1
-    assert "viser, which serves the viewer's page, is not installed" in program.complaints[0]
-    assert "`pip install viser`" in program.complaints[0]
+    assert len(program.error_lines) == 1
+    assert "viser, which serves the viewer's page, is not installed" in program.error_lines[0]
+    assert "`pip install viser`" in program.error_lines[0]
 
 
 @pytest.mark.parametrize(("variables", "shown"), [([], True), (["CI=true"], False), (["VIEW="], False)])
-def test_make_fly_shows_the_page_but_not_in_continuous_integration(variables: list[str], shown: bool) -> None:
+def test_make_fly_shows_the_page_except_in_continuous_integration(variables: list[str], shown: bool) -> None:
     command = ["env", "-u", "CI", "make", "--dry-run", "fly", *variables]
     done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, timeout=TIMEOUT_S, check=True)
     (line,) = [line for line in done.stdout.splitlines() if "rosflight_py_sim fly" in line]

@@ -78,9 +78,9 @@ def url_of(viewer: Program) -> str:
     """Where it says that it is to be seen."""
     end = time.monotonic() + 60.0
     while time.monotonic() < end:
-        said = re.search(r"http://\S+", viewer.stdout)
-        if said:
-            return said[0]
+        match = re.search(r"http://\S+", viewer.stdout)
+        if match:
+            return match[0]
         assert viewer.process.poll() is None, viewer.stderr
         time.sleep(0.05)
     pytest.fail("the viewer does not say where it is")
@@ -108,18 +108,18 @@ def tab(browser: Any, watched: Watched) -> Iterator[Tab]:
     assert tab.errors == []
 
 
-def goes_on(tab: Tab, what: str) -> None:
+def assert_time_advances(tab: Tab, what: str) -> None:
     began = float(tab.shown_time)
     tab.until(lambda: float(tab.shown_time) > began, f"{what}: time goes on")
 
 
-def test_page_shows_the_vehicle_over_the_ground(tab: Tab) -> None:
+def test_page_shows_vehicle_above_ground(tab: Tab) -> None:
     tab.until(lambda: shows_vehicle(tab), "the vehicle")
     sky, ground = tab.picture(10, 60), tab.picture(450, 60)
     # Bluer than green, and the other way round.
     assert np.mean(sky[:, :, 2] - sky[:, :, 1]) > 10.0
     assert np.mean(ground[:, :, 1] - ground[:, :, 2]) > 10.0
-    goes_on(tab, "shown")
+    assert_time_advances(tab, "shown")
 
 
 def shows_vehicle(tab: Tab) -> bool:
@@ -127,38 +127,38 @@ def shows_vehicle(tab: Tab) -> bool:
     return float(np.mean(tab.picture().max(axis=2) < 45)) > 0.004
 
 
-def test_pause_stops_the_time_that_is_shown_and_the_simulated_clock(tab: Tab, watched: Watched) -> None:
-    goes_on(tab, "before the pause")
+def test_pause_stops_displayed_time_and_simulated_clock(tab: Tab, watched: Watched) -> None:
+    assert_time_advances(tab, "before the pause")
     tab.click("Pause, resume")
     tab.until(lambda: "paused at" in tab.text, "the answer to pause")
-    paused_at = stands_still(tab, watched)
+    paused_at = agreed_time(tab, watched)
     for _ in range(20):
         watched.listen()
         tab.page.wait_for_timeout(20)
     assert (float(tab.shown_time), watched.observer.time_s) == (paused_at, pytest.approx(paused_at))
     tab.click("Pause, resume")
-    goes_on(tab, "after the pause")
+    assert_time_advances(tab, "after the pause")
 
 
-def test_step_takes_as_many_steps_as_are_asked_for(tab: Tab, watched: Watched) -> None:
+def test_step_button_takes_the_requested_number_of_steps(tab: Tab, watched: Watched) -> None:
     tab.click("Pause, resume")
     tab.until(lambda: "paused at" in tab.text, "the answer to pause")
-    began = stands_still(tab, watched)
+    began = agreed_time(tab, watched)
     tab.click("Step")
     tab.until(lambda: "advanced 1 step," in tab.text, "the answer to one step")
     # What is written has four digits behind the point.
-    assert stands_still(tab, watched) == pytest.approx(began + STEP_S, abs=1e-6)
+    assert agreed_time(tab, watched) == pytest.approx(began + STEP_S, abs=1e-6)
     steps = tab.page.get_by_label("Steps")
     steps.fill("40")
     steps.press("Enter")
     tab.click("Step")
     tab.until(lambda: "advanced 40 steps," in tab.text, "the answer to forty steps")
-    assert stands_still(tab, watched) == pytest.approx(began + 41 * STEP_S, abs=1e-6)
+    assert agreed_time(tab, watched) == pytest.approx(began + 41 * STEP_S, abs=1e-6)
     tab.click("Pause, resume")
-    goes_on(tab, "after the steps")
+    assert_time_advances(tab, "after the steps")
 
 
-def stands_still(tab: Tab, watched: Watched) -> float:
+def agreed_time(tab: Tab, watched: Watched) -> float:
     """The time, once page and clock agree on it."""
 
     def agree() -> bool:
@@ -169,12 +169,12 @@ def stands_still(tab: Tab, watched: Watched) -> float:
     return float(tab.shown_time)
 
 
-def test_refused_call_says_why(tab: Tab) -> None:
+def test_rejected_call_shows_reason(tab: Tab) -> None:
     tab.click("Step")
     tab.until(lambda: "pause it with time_manager/toggle_pause before stepping" in tab.text, "the refusal")
 
 
-def test_arm_arms(tab: Tab, watched: Watched) -> None:
+def test_arm_button_arms(tab: Tab, watched: Watched) -> None:
     tab.click("Calibrate")
     tab.until(lambda: not watched.status.error_code, "the calibration", watched.listen)
     tab.click("Arm, disarm")
@@ -184,7 +184,7 @@ def test_arm_arms(tab: Tab, watched: Watched) -> None:
     tab.until(lambda: not watched.status.armed, "disarmed", watched.listen)
 
 
-def test_sliders_set_the_state_and_the_vehicle_moves(tab: Tab, watched: Watched) -> None:
+def test_sliders_set_state_and_vehicle_moves(tab: Tab, watched: Watched) -> None:
     tab.until(lambda: shows_vehicle(tab), "the vehicle")
     tab.page.get_by_label("Follow vehicle").dispatch_event("click")
     tab.page.get_by_text("Set state", exact=True).dispatch_event("click")
@@ -197,12 +197,12 @@ def test_sliders_set_the_state_and_the_vehicle_moves(tab: Tab, watched: Watched)
     tab.click("Set")
     tab.until(lambda: "state set at" in tab.text, "the answer")
 
-    def is_there() -> bool:
+    def state_is_applied() -> bool:
         watched.listen()
         place = watched.truth.pose.position
         return abs(place.x - 200.0) < 0.01 and place.z < -10.0
 
-    tab.until(is_there, "the state")
+    tab.until(state_is_applied, "the state")
     # It is not followed any more, so it has left the middle.
     tab.until(lambda: not shows_vehicle(tab), "a middle without the vehicle")
     tab.page.get_by_label("Follow vehicle").dispatch_event("click")
@@ -216,7 +216,7 @@ PLOTS = """() => Object.values((window.__viserTestpoints || {}).uplots || {}).ma
     chart => [chart.width, chart.scales.x.min, chart.scales.x.max, chart.data[0][0], chart.data[0].at(-1)])"""
 
 
-def test_plot_tab_that_is_opened_late_shows_the_history(tab: Tab) -> None:
+def test_plot_tab_opened_late_shows_history(tab: Tab) -> None:
     tab.until(lambda: float(tab.shown_time) > 10.0, "a history of some length")
     tab.page.get_by_text("Plots", exact=True).click()
     tab.until(lambda: [plot[0] > 0.0 for plot in tab.page.evaluate(PLOTS)] == [True] * 4, "plots that have a width")
@@ -225,7 +225,7 @@ def test_plot_tab_that_is_opened_late_shows_the_history(tab: Tab) -> None:
         assert -30.0 <= first < -5.0 and last == 0.0
 
 
-def test_pace_shows_what_is_set_from_elsewhere(tab: Tab, watched: Watched) -> None:
+def test_pace_control_shows_externally_set_multiplier(tab: Tab, watched: Watched) -> None:
     pace = tab.page.get_by_label("Pace")
     tab.until(lambda: pace.input_value() == "1 x", "the pace of the start")
     watched.set_multiplier(1.5)
@@ -234,29 +234,29 @@ def test_pace_shows_what_is_set_from_elsewhere(tab: Tab, watched: Watched) -> No
     tab.until(lambda: pace.input_value() == "1 x", "the pace that was set back")
 
 
-def test_two_browsers_look_at_once_and_one_may_be_closed(browser: Any, tab: Tab, watched: Watched) -> None:
+def test_two_browsers_can_view_at_once_and_one_may_be_closed(browser: Any, tab: Tab, watched: Watched) -> None:
     other = Tab(browser, watched.url, width=500, height=300)
-    goes_on(tab, "first")
-    goes_on(other, "second")
+    assert_time_advances(tab, "first")
+    assert_time_advances(other, "second")
     other.click("Pause, resume")
     tab.until(lambda: "paused at" in tab.text, "what the second browser did, in the first")
     other.page.close()
     tab.click("Pause, resume")
-    goes_on(tab, "first, alone")
-    assert watched.viewer.complaints == []
+    assert_time_advances(tab, "first, alone")
+    assert watched.viewer.error_lines == []
 
 
-def test_page_goes_on_after_the_simulation_was_started_again(tab: Tab, watched: Watched) -> None:
-    goes_on(tab, "before")
+def test_page_continues_after_simulation_restart(tab: Tab, watched: Watched) -> None:
+    assert_time_advances(tab, "before")
     last = float(tab.shown_time)
     watched.simulation.signal(signal.SIGTERM)
     watched.simulation.wait()
     watched.simulation = watched.start()
     tab.until(lambda: float(tab.shown_time) < last, "a time that begins anew")
-    goes_on(tab, "after")
+    assert_time_advances(tab, "after")
 
 
-def test_buttons_without_a_service_are_disabled(browser: Any, processes: Processes) -> None:
+def test_buttons_without_service_are_disabled(browser: Any, processes: Processes) -> None:
     viewer = start_viewer(processes)
     page = browser.new_page()
     page.goto(url_of(viewer))
@@ -266,15 +266,15 @@ def test_buttons_without_a_service_are_disabled(browser: Any, processes: Process
     page.close()
     viewer.signal(signal.SIGTERM)
     assert viewer.wait() == 0
-    assert viewer.complaints == []
+    assert viewer.error_lines == []
 
 
-def test_taken_port_ends_the_viewer_with_one_line(processes: Processes) -> None:
+def test_port_in_use_ends_viewer_with_one_line(processes: Processes) -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
         port = other.getsockname()[1]
         viewer = start_viewer(processes, "-p", f"web_viewer.port:={port}")
         assert viewer.wait() == 1
-    assert len(viewer.complaints) == 1
-    assert f"127.0.0.1:{port} (Address already in use)" in viewer.complaints[0]
+    assert len(viewer.error_lines) == 1
+    assert f"127.0.0.1:{port} (Address already in use)" in viewer.error_lines[0]

@@ -90,7 +90,7 @@ replies = st.builds(
 )
 
 
-def test_frame_of_16_channels_has_the_bytes_of_the_page() -> None:
+def test_frame_of_16_channels_matches_documented_bytes() -> None:
     pwm = tuple(range(1000, 1016))
     golden = bytes.fromhex("1a48b00401020000") + b"".join(p.to_bytes(2, "little") for p in pwm)
     assert len(golden) == 40
@@ -98,7 +98,7 @@ def test_frame_of_16_channels_has_the_bytes_of_the_page() -> None:
     assert encode_frame(ServoFrame(1200, 513, pwm)) == golden
 
 
-def test_frame_of_32_channels_has_the_bytes_of_the_page() -> None:
+def test_frame_of_32_channels_matches_documented_bytes() -> None:
     pwm = tuple(range(1000, 1032))
     golden = bytes.fromhex("81739001ffffffff") + b"".join(p.to_bytes(2, "little") for p in pwm)
     assert len(golden) == 72
@@ -107,12 +107,12 @@ def test_frame_of_32_channels_has_the_bytes_of_the_page() -> None:
 
 
 @given(frames)
-def test_frame_survives_the_round_trip(frame: ServoFrame) -> None:
+def test_frame_round_trips(frame: ServoFrame) -> None:
     assert decode_frame(encode_frame(frame)) == frame
 
 
 @pytest.mark.parametrize("length", [0, 1, 7, 8, 39, 41, 72, 1500])
-def test_frame_of_a_wrong_length_is_refused_with_both_lengths(length: int) -> None:
+def test_frame_of_wrong_length_is_rejected_with_both_lengths(length: int) -> None:
     datagram = (struct.pack("<HHI", 18458, 400, 1) + bytes(1500))[:length]
     with pytest.raises(
         FrameLengthError, match=rf"{length} bytes.*40 bytes with magic 18458.*72 bytes with magic 29569"
@@ -120,24 +120,24 @@ def test_frame_of_a_wrong_length_is_refused_with_both_lengths(length: int) -> No
         decode_frame(datagram)
 
 
-def test_frame_of_32_channels_under_the_magic_of_16_is_refused() -> None:
+def test_frame_of_32_channels_with_16_channel_magic_is_rejected() -> None:
     datagram = encode_frame(ServoFrame(400, 1, (1000,) * 32))
     with pytest.raises(FrameLengthError):
         decode_frame(struct.pack("<H", 18458) + datagram[2:])
 
 
-def test_big_endian_frame_is_refused_by_its_magic() -> None:
+def test_big_endian_frame_is_rejected_by_its_magic() -> None:
     with pytest.raises(MagicError, match=r"magic 6728; allowed: .*18458"):
         decode_frame(struct.pack(">HHI16H", 18458, 400, 1, *[1000] * 16))
 
 
-def test_frame_rate_0_is_refused() -> None:
+def test_zero_frame_rate_is_rejected() -> None:
     with pytest.raises(FrameRateError, match="frame_rate 0; allowed: 1 to 65535 Hz"):
         decode_frame(encode_frame(ServoFrame(0, 1, (1000,) * 16)))
 
 
 @given(st.binary(max_size=100))
-def test_any_bytes_are_a_frame_or_a_protocol_error(datagram: bytes) -> None:
+def test_arbitrary_bytes_are_a_frame_or_a_protocol_error(datagram: bytes) -> None:
     try:
         frame = decode_frame(datagram)
     except ProtocolError:
@@ -154,22 +154,22 @@ def test_any_bytes_are_a_frame_or_a_protocol_error(datagram: bytes) -> None:
         ServoFrame(400, 1, (-1,) * 16),
     ],
 )
-def test_frame_that_does_not_fit_is_not_encoded(frame: ServoFrame) -> None:
+def test_invalid_frame_is_not_encoded(frame: ServoFrame) -> None:
     with pytest.raises(ProtocolError):
         encode_frame(frame)
 
 
-def test_example_line_of_the_page_is_read() -> None:
+def test_documented_example_line_is_decoded() -> None:
     assert decode_reply(PAGE_EXAMPLE) == Reply(2500.0, ZERO, ZERO, ZERO, ZERO, attitude=ZERO)
 
 
-def test_line_with_the_fields_of_the_pages_example_differs_only_in_their_order() -> None:
+def test_encoded_documented_example_differs_only_in_field_order() -> None:
     line = encode_reply(decode_reply(PAGE_EXAMPLE))
     assert sorted(line) == sorted(PAGE_EXAMPLE)
     assert json.loads(line) == json.loads(PAGE_EXAMPLE)
 
 
-def test_line_with_every_field_has_these_bytes() -> None:
+def test_line_with_every_field_has_expected_bytes() -> None:
     assert encode_reply(FULL) == (
         b'\n{"timestamp":0.0025000000000000001,"imu":{"gyro":[0.125,-0.25,0.5],"accel_body":[1,2,-9.75]},'
         b'"position":[1.5,-2.5,-10.25],"latitude":-35.363261000000001,"longitude":149.16523000000001,"altitude":584.5,'
@@ -190,12 +190,12 @@ def test_latitude_longitude_and_altitude_may_replace_the_position() -> None:
 
 
 @given(replies)
-def test_reply_survives_the_round_trip(reply: Reply) -> None:
+def test_reply_round_trips(reply: Reply) -> None:
     assert decode_reply(encode_reply(reply)) == reply
 
 
 @given(st.floats(0, 1e8), vectors(exact))
-def test_time_and_position_keep_every_bit(timestamp: float, position: tuple[float, float, float]) -> None:
+def test_time_and_position_keep_full_precision(timestamp: float, position: tuple[float, float, float]) -> None:
     read = decode_reply(encode_reply(dataclasses.replace(AT_REST, timestamp=timestamp, position_ned=position)))
     assert (read.timestamp, read.position_ned) == (timestamp, position)
 
@@ -208,7 +208,7 @@ def test_other_numbers_keep_single_precision(velocity: tuple[float, float, float
 
 
 @given(replies)
-def test_line_is_one_line_without_spaces_and_bare_points(reply: Reply) -> None:
+def test_line_has_no_spaces_and_no_numbers_starting_with_a_point(reply: Reply) -> None:
     line = encode_reply(reply)
     assert line.count(b"\n") == 2 and line[:2] == b"\n{" and line[-2:] == b"}\n"
     assert b" " not in line and all(mark + b"." not in line for mark in (b",", b":", b"[", b"-"))
@@ -262,13 +262,13 @@ def test_number_that_would_abort_ardupilot_is_never_encoded(field: str, number: 
         ({"rc_us": (1500,) * 13}, "13 RC channels; allowed: at most 12"),
     ],
 )
-def test_reply_that_the_page_does_not_allow_is_not_encoded(change: dict[str, Any], text: str) -> None:
+def test_undocumented_reply_values_are_not_encoded(change: dict[str, Any], text: str) -> None:
     with pytest.raises(ReplyError, match=text):
         encode_reply(dataclasses.replace(AT_REST, **change))
 
 
 @given(replies, st.data())
-def test_line_with_bytes_exchanged_is_a_reply_or_a_reply_error(reply: Reply, data: st.DataObject) -> None:
+def test_corrupted_line_is_a_reply_or_a_reply_error(reply: Reply, data: st.DataObject) -> None:
     line = bytearray(encode_reply(reply))
     for _ in range(data.draw(st.integers(1, 4))):
         line[data.draw(st.integers(0, len(line) - 1))] = data.draw(st.sampled_from(b'\n"{}[]:,.-+0919eEtN \xff'))
@@ -304,7 +304,7 @@ def test_line_with_bytes_exchanged_is_a_reply_or_a_reply_error(reply: Reply, dat
         (b'"timestamp"', '"\N{MICRO SIGN}":1,"timestamp"'.encode(), "is not JSON"),
     ],
 )
-def test_malformed_line_is_refused_with_the_reason(old: bytes, new: bytes, text: str) -> None:
+def test_malformed_line_is_rejected_with_reason(old: bytes, new: bytes, text: str) -> None:
     line = encode_reply(AT_REST)
     assert line.count(old) == 1
     with pytest.raises(ReplyError, match=text):

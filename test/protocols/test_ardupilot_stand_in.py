@@ -31,7 +31,7 @@ TIMEOUT_S = 20.0
 
 
 @pytest.mark.parametrize(("channels", "magic"), [(16, b"\x1a\x48"), (32, b"\x81\x73")])
-def test_frame_is_little_endian_and_the_codec_reads_it(channels: int, magic: bytes) -> None:
+def test_frame_is_little_endian_and_readable_by_the_codec(channels: int, magic: bytes) -> None:
     pwm = tuple(range(1000, 1000 + channels))
     frame = servo_frame(1200, 0x01020304, pwm)
     assert len(frame) == 8 + 2 * channels
@@ -40,7 +40,7 @@ def test_frame_is_little_endian_and_the_codec_reads_it(channels: int, magic: byt
     assert (decoded.frame_rate, decoded.frame_count, decoded.pwm_us) == (1200, 0x01020304, pwm)
 
 
-def test_line_is_read_alike_in_both_ways() -> None:
+def test_ardupilot_parser_and_json_parser_agree() -> None:
     assert read_as_json(LINE) == read_as_ardupilot(LINE)
     reading = LineReader().read(LINE)
     assert reading.gyro == (0.0, -1e-05, 0.25)
@@ -75,13 +75,13 @@ def test_line_is_read_alike_in_both_ways() -> None:
         (b'"velocity_wind":[7,8,9]', b'"airspeed":12,"windvane":{"direction":1,"sped":2}'),
     ],
 )
-def test_line_that_ardupilot_would_misread_is_refused(old: bytes, new: bytes) -> None:
+def test_line_that_ardupilot_would_misread_is_rejected(old: bytes, new: bytes) -> None:
     assert old in LINE
     with pytest.raises(LineError):
         LineReader().read(LINE.replace(old, new, 1))
 
 
-def test_wind_before_velocity_is_read_for_it_and_so_refused() -> None:
+def test_wind_field_preceding_velocity_is_misread_and_rejected() -> None:
     wind = b'"velocity_wind":[7,8,9],'
     line = LINE.replace(b',"velocity_wind":[7,8,9]', b"").replace(b'"velocity"', wind + b'"velocity"')
     # Two characters behind the name there is no list.
@@ -89,14 +89,14 @@ def test_wind_before_velocity_is_read_for_it_and_so_refused() -> None:
         LineReader().read(line)
 
 
-def test_fields_that_come_and_go_are_refused() -> None:
+def test_intermittent_fields_are_rejected() -> None:
     reader = LineReader()
     reader.read(LINE)
     with pytest.raises(LineError, match="velocity_wind"):
         reader.read(LINE.replace(b',"velocity_wind":[7,8,9]', b""))
 
 
-def test_whatever_the_encoder_makes_is_read_alike_in_both_ways() -> None:
+def test_all_encoder_output_is_read_the_same_by_both_parsers() -> None:
     chance = random.Random(4)
 
     def some(count: int = 3) -> tuple[float, ...]:
@@ -187,7 +187,7 @@ def answered(stand_in: StandIn, simulator: Simulator, timestamp: float) -> tuple
     return simulator.take()
 
 
-def test_count_rises_with_each_answer_and_outputs_come_after_the_boot(make, simulator: Simulator) -> None:
+def test_frame_count_rises_with_each_reply_and_outputs_follow_after_boot(make, simulator: Simulator) -> None:
     stand_in = make(boot_frames=10, channels=32)
     assert simulator.take() == (400, 0, (0,) * 32)
     frames = [answered(stand_in, simulator, 0.0025 * k) for k in range(1, 80)]
@@ -199,7 +199,7 @@ def test_count_rises_with_each_answer_and_outputs_come_after_the_boot(make, simu
     assert stand_in.time_us == 78 * 2500
 
 
-def test_frame_is_sent_again_unchanged_without_an_answer(make, simulator: Simulator) -> None:
+def test_unanswered_frame_is_resent_unchanged(make, simulator: Simulator) -> None:
     stand_in = make(resend_s=0.02)
     first = simulator.take()
     while stand_in.counters["resent"] < 3:
@@ -207,7 +207,7 @@ def test_frame_is_sent_again_unchanged_without_an_answer(make, simulator: Simula
     assert [simulator.take() for _ in range(3)] == [first] * 3
 
 
-def test_second_answer_to_a_frame_is_taken_for_that_to_the_next(make, simulator: Simulator) -> None:
+def test_second_reply_to_a_frame_is_taken_as_reply_to_the_next(make, simulator: Simulator) -> None:
     stand_in = make()
     simulator.take()
     answered(stand_in, simulator, 1.0)
@@ -215,7 +215,7 @@ def test_second_answer_to_a_frame_is_taken_for_that_to_the_next(make, simulator:
     assert stand_in.counters["frozen"] == 1
 
 
-def test_frame_rate_follows_the_steps_by_one_hertz_a_frame_up_to_its_own(make, simulator: Simulator) -> None:
+def test_frame_rate_tracks_steps_by_one_hertz_per_frame_up_to_its_maximum(make, simulator: Simulator) -> None:
     stand_in = make(sim_rate_hz=400)
     simulator.take()
     answered(stand_in, simulator, 1.0)
@@ -227,7 +227,7 @@ def test_frame_rate_follows_the_steps_by_one_hertz_a_frame_up_to_its_own(make, s
     assert answered(stand_in, simulator, 3.0)[0] == 300
 
 
-def test_time_is_cut_to_microseconds(make, simulator: Simulator) -> None:
+def test_time_is_truncated_to_microseconds(make, simulator: Simulator) -> None:
     stand_in = make(sim_rate_hz=1200)
     simulator.take()
     for k in range(13):
@@ -235,7 +235,7 @@ def test_time_is_cut_to_microseconds(make, simulator: Simulator) -> None:
     assert stand_in.time_us == 12 * 833
 
 
-def test_physics_that_goes_back_in_time_is_noted_and_flown_on(make, simulator: Simulator) -> None:
+def test_physics_going_back_in_time_is_recorded_and_flight_continues(make, simulator: Simulator) -> None:
     stand_in = make()
     simulator.take()
     for k, timestamp in enumerate((5.0, 5.0025, 0.0025, 0.005)):
@@ -244,7 +244,7 @@ def test_physics_that_goes_back_in_time_is_noted_and_flown_on(make, simulator: S
     assert stand_in.time_us == 5000
 
 
-def test_each_start_has_a_port_of_its_own_and_each_instance_another_to_send_to(make, simulator: Simulator) -> None:
+def test_each_start_uses_its_own_port_and_each_instance_its_own_destination_port(make, simulator: Simulator) -> None:
     first = make()
     simulator.take()
     assert simulator.peer[1] == first.own_port
@@ -255,7 +255,7 @@ def test_each_start_has_a_port_of_its_own_and_each_instance_another_to_send_to(m
     second.close()
 
 
-def test_unreliable_line_loses_doubles_and_delays_the_share_it_is_told() -> None:
+def test_unreliable_link_drops_duplicates_and_delays_configured_share() -> None:
     line = UnreliableLine(loss=0.1, doubling=0.1, delay=0.1, answer_loss=0.1)
     arrived = [line.arriving(bytes([k % 256, k // 256])) for k in range(2000)]
     lost = sum(not datagrams for datagrams in arrived)
@@ -267,5 +267,5 @@ def test_unreliable_line_loses_doubles_and_delays_the_share_it_is_told() -> None
     assert answers == 2000 - line.happened["answer_loss"] == pytest.approx(1800, abs=67)
 
 
-def test_line_of_the_page_is_json() -> None:
+def test_documented_line_is_valid_json() -> None:
     assert json.loads(LINE)["imu"]["accel_body"] == [0, 0, -9.81]

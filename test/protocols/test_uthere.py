@@ -120,16 +120,16 @@ def only_error(packet: str | bytes) -> UthereError:
 
 
 @pytest.mark.parametrize("line", PAGE)
-def test_line_of_the_page_is_its_command(line: str) -> None:
+def test_documented_line_parses_to_its_command(line: str) -> None:
     assert parse_packet(line.encode()) == [PAGE[line]]
 
 
 @pytest.mark.parametrize("separator", ["\n", "\r\n", "\r", "\n\n \n"])
-def test_whole_page_in_one_packet_is_its_commands_in_order(separator: str) -> None:
+def test_all_documented_lines_in_one_packet_parse_in_order(separator: str) -> None:
     assert parse_packet(separator.join(PAGE).encode()) == list(PAGE.values())
 
 
-def test_semicolons_separate_commands_of_a_line_but_not_of_a_comment() -> None:
+def test_semicolons_separate_commands_in_a_line_but_not_in_a_comment() -> None:
     assert parse_packet(b"data_pause; ;data_resume ;fly_engage(plane=3); // later; fly_to_waypoint(1)\ndata_clear") == [
         DataPause(),
         DataResume(),
@@ -139,7 +139,7 @@ def test_semicolons_separate_commands_of_a_line_but_not_of_a_comment() -> None:
 
 
 @pytest.mark.parametrize("packet", [b"", b"\0", b" \t\r\n", b";;;", b"// fly", b"\n" * 65_507])
-def test_nothing_asked_for_is_no_command(packet: bytes) -> None:
+def test_empty_packet_yields_no_command(packet: bytes) -> None:
     assert parse_packet(packet) == []
 
 
@@ -155,7 +155,7 @@ def test_nothing_asked_for_is_no_command(packet: bytes) -> None:
         "fly_to_waypoint(12)\n\0\0",
     ],
 )
-def test_case_blanks_and_a_c_string_s_end_do_not_matter(text: str) -> None:
+def test_case_whitespace_and_trailing_nul_are_ignored(text: str) -> None:
     assert parse_packet(text.encode()) == [FlyToWaypoint(12)]
 
 
@@ -174,28 +174,28 @@ def test_case_blanks_and_a_c_string_s_end_do_not_matter(text: str) -> None:
     ],
 )
 @pytest.mark.parametrize("parentheses", ["", "()", " ( )"])
-def test_bare_name_is_the_same_with_parentheses(name: str, parentheses: str, command: Command) -> None:
+def test_bare_name_is_equivalent_to_empty_parentheses(name: str, parentheses: str, command: Command) -> None:
     assert parse_packet((name + parentheses).encode()) == [command]
 
 
-def test_names_of_variables_are_of_any_case() -> None:
+def test_variable_names_are_case_insensitive() -> None:
     assert parse_packet(b"data_remove(plane=1,variable=GroundSpeed)") == [DataRemove(1, "groundspeed")]
 
 
 @pytest.mark.parametrize("text", ["5", "+5", "5.", "05.0", "5e0", "50E-1", ".5e+1", "5.000"])
-def test_numbers_are_written_as_people_and_programs_do(text: str) -> None:
+def test_numbers_parse_in_any_common_notation(text: str) -> None:
     assert parse_packet(f"data_request(plane=1,variable=roll,interval={text})".encode()) == [DataRequest(1, "roll", 5)]
 
 
 @settings(deadline=None)
 @given(commands)
-def test_command_survives_its_text(command: Command) -> None:
+def test_command_round_trips_through_text(command: Command) -> None:
     assert parse_packet(text_of(command).encode("ascii")) == [command]
 
 
 @settings(deadline=None)
 @given(st.lists(commands, max_size=8), st.sampled_from([";", "\n", " ;\r\n"]), st.booleans())
-def test_text_read_and_written_again_says_the_same(several: list[Command], separator: str, loud: bool) -> None:
+def test_parsed_text_is_reproduced_when_written_again(several: list[Command], separator: str, loud: bool) -> None:
     text = separator.join(map(text_of, several))
     again = parse_packet((text.upper() if loud else text).encode("ascii"))
     assert again == several
@@ -205,7 +205,7 @@ def test_text_read_and_written_again_says_the_same(several: list[Command], separ
 @pytest.mark.parametrize("vertical", VERTICAL)
 @pytest.mark.parametrize("speed", SPEED)
 @pytest.mark.parametrize("lateral", LATERAL)
-def test_fly_takes_one_target_of_each_kind_but_no_climb_with_pitch(
+def test_fly_takes_one_target_of_each_kind_except_climb_with_pitch(
     lateral: dict[str, float], speed: dict[str, float], vertical: dict[str, float]
 ) -> None:
     targets = lateral | speed | vertical
@@ -232,7 +232,7 @@ def test_fly_takes_one_target_of_each_kind_but_no_climb_with_pitch(
         ("roll=1,airspeed=19", "fly", "fly without one of altitude, climb, throttle"),
     ],
 )
-def test_other_combinations_of_targets_are_refused_whole(targets: str, at: str, reason: str) -> None:
+def test_other_target_combinations_are_rejected_entirely(targets: str, at: str, reason: str) -> None:
     line = f"fly(plane=1,{targets})"
     error = only_error(line)
     assert reason in error.reason
@@ -274,14 +274,14 @@ def test_other_combinations_of_targets_are_refused_whole(targets: str, at: str, 
         ("data_remove(plane=1,variable=" + "x" * 65 + ")", 30, "is too long; allowed: 64 characters"),
     ],
 )
-def test_error_tells_what_was_given_what_is_allowed_and_the_column(line: str, column: int, reason: str) -> None:
+def test_error_gives_value_allowed_values_and_column(line: str, column: int, reason: str) -> None:
     error = only_error(line)
     assert reason in error.reason
     assert error.column == column
     assert f"column {column}: {error.reason}" in str(error)
 
 
-def test_error_tells_the_line_and_the_commands_around_it_are_read() -> None:
+def test_error_gives_line_and_neighbouring_commands_are_parsed() -> None:
     assert parse_packet(b"data_pause\r\n\r\n data_clear; fly_engage(plane=x) ;data_resume\r\ndata_pause") == [
         DataPause(),
         DataClear(),
@@ -296,7 +296,7 @@ def test_error_tells_the_line_and_the_commands_around_it_are_read() -> None:
     ["nan", "NaN", "inf", "-inf", "1e999", "-1e999", "1e6", "0x10", "1_0", "1,5", "--1", "1e", ".", "e5", "true"],
 )
 @pytest.mark.parametrize("parameter", ["latitude", "longitude", "altitude", "airspeed"])
-def test_what_is_no_number_or_an_absurd_one_is_refused(parameter: str, value: str) -> None:
+def test_non_numbers_and_absurd_numbers_are_rejected(parameter: str, value: str) -> None:
     numbers = {"latitude": "1", "longitude": "1", "altitude": "1", "airspeed": "1"} | {parameter: value}
     line = f"fly_to(plane=1,{','.join(f'{name}={given}' for name, given in numbers.items())})"
     assert only_error(line).column > line.index(parameter)
@@ -316,7 +316,7 @@ def test_what_is_no_number_or_an_absurd_one_is_refused(parameter: str, value: st
         ("altitude", "-3", "2e5"),
     ],
 )
-def test_targets_beyond_any_aircraft_are_refused(name: str, inside: str, outside: str) -> None:
+def test_targets_beyond_any_aircraft_are_rejected(name: str, inside: str, outside: str) -> None:
     kinds = ({"roll": "1"}, {"airspeed": "20"}, {"altitude": "100"})
     of_kind = {
         "course": 0,
@@ -337,7 +337,7 @@ def test_targets_beyond_any_aircraft_are_refused(name: str, inside: str, outside
 
 
 @pytest.mark.parametrize("bad", [b"\xff\xfe\xfa", "fl\u00fcg".encode(), "data_pause\u2028".encode(), b"data\0pause"])
-def test_what_is_not_ascii_is_refused_in_ascii_and_its_neighbours_are_read(bad: bytes) -> None:
+def test_non_ascii_input_is_rejected_in_ascii_and_neighbours_are_parsed(bad: bytes) -> None:
     before, error, after = parse_packet(b"data_clear\n" + bad + b";data_resume")
     assert (before, after) == (DataClear(), DataResume())
     assert isinstance(error, UthereError)
@@ -345,7 +345,7 @@ def test_what_is_not_ascii_is_refused_in_ascii_and_its_neighbours_are_read(bad: 
     assert error.reason.isascii() and error.reason.isprintable()
 
 
-def test_comment_may_hold_anything() -> None:
+def test_comment_may_contain_anything() -> None:
     assert parse_packet(b"data_pause // \xff\xfe (=,;\xe9") == [DataPause()]
 
 
@@ -365,7 +365,7 @@ def test_comment_may_hold_anything() -> None:
         b"fly_engage(plane" + b" =" * 32_000,
     ],
 )
-def test_largest_datagram_of_one_bad_command_is_one_short_error(packet: bytes) -> None:
+def test_largest_datagram_with_one_invalid_command_yields_one_short_error(packet: bytes) -> None:
     assert len(only_error(packet).reason) < 400
 
 
@@ -377,7 +377,7 @@ def test_waypoints_of_a_long_mission_fit_in_one_packet() -> None:
 
 
 @pytest.mark.parametrize("one", [b"data_pause;", b"x;", b"\xff;"])
-def test_packet_of_too_many_commands_ends_in_an_error(one: bytes) -> None:
+def test_packet_with_too_many_commands_ends_in_an_error(one: bytes) -> None:
     *found, last = parse_packet(one * (65_507 // len(one)))
     assert len(found) == MOST_COMMANDS
     assert isinstance(last, UthereError)
@@ -386,12 +386,12 @@ def test_packet_of_too_many_commands_ends_in_an_error(one: bytes) -> None:
 
 @settings(deadline=None)
 @given(st.binary(max_size=400))
-def test_any_bytes_are_commands_or_errors(packet: bytes) -> None:
+def test_arbitrary_bytes_are_commands_or_errors(packet: bytes) -> None:
     for found in parse_packet(packet):
         assert isinstance(found, UthereError) or parse_packet(text_of(found).encode()) == [found]
 
 
-def test_ten_thousand_mutated_lines_of_the_page_are_commands_or_errors() -> None:
+def test_ten_thousand_mutated_documented_lines_are_commands_or_errors() -> None:
     seeded = random.Random(6)
     lines = [line.encode() for line in PAGE]
     refused = read = 0
@@ -427,12 +427,12 @@ def test_ten_thousand_mutated_lines_of_the_page_are_commands_or_errors() -> None
         Fly(1, roll=1.0, course=2.0, pitch=3.0, throttle=4.0),
     ],
 )
-def test_command_that_no_line_can_carry_is_not_written(command: Command) -> None:
+def test_unrepresentable_command_is_not_written(command: Command) -> None:
     with pytest.raises(ProtocolError, match=type(command).__name__):
         text_of(command)
 
 
-def test_every_parameter_of_a_command_is_on_its_line() -> None:
+def test_every_command_parameter_appears_in_its_line() -> None:
     command = WaypointAdd(1, 2, 3, 4.0, 5.0, 6.0, 7.0)
     text = text_of(command)
     assert text == "waypoint_add(waypointid=1,nextwaypointid=2,plane=3,latitude=4,longitude=5,altitude=6,airspeed=7)"

@@ -36,13 +36,13 @@ planes = st.integers(0, 2**31 - 1)
 variables = st.dictionaries(names, values, min_size=1, max_size=60)
 
 
-def test_data_reads_as_on_the_page() -> None:
+def test_data_reply_matches_documentation() -> None:
     text = "data(1208472993.743, plane=1234, latitude=75.012)"
     assert data_text(1208472993.743, 1234, {"latitude": 75.012}) == text
     assert parse_reply(text) == Data(1208472993.743, 1234, {"latitude": 75.012})
 
 
-def test_data_all_reads_as_on_the_page() -> None:
+def test_data_all_reply_matches_documentation() -> None:
     text = "data_all(1208472993.743, plane=1234, latitude=75.012, longitude=-123.54, altitude=400, airspeed=20)"
     values = {"latitude": 75.012, "longitude": -123.54, "altitude": 400.0, "airspeed": 20.0}
     assert data_all_texts(1208472993.743, 1234, values) == [text]
@@ -68,19 +68,19 @@ def test_time_has_three_decimals(time_s: float, text: str) -> None:
         (1e16, "1" + "0" * 16),
     ],
 )
-def test_values_have_seven_decimals_at_most_and_no_exponent(value: float, text: str) -> None:
+def test_values_have_at_most_seven_decimals_and_no_exponent(value: float, text: str) -> None:
     assert data_text(0.0, 1, {"x": value}) == f"data(0.000, plane=1, x={text})"
 
 
 @settings(deadline=None)
 @given(times, planes, variables)
-def test_data_survives_its_text(time_s: float, plane: int, values: dict[str, float]) -> None:
+def test_data_round_trips_through_text(time_s: float, plane: int, values: dict[str, float]) -> None:
     assert parse_reply(data_text(time_s, plane, values)) == Data(time_s, plane, values)
 
 
 @settings(deadline=None)
 @given(times, planes, variables)
-def test_data_all_survives_its_packets_which_are_small(time_s: float, plane: int, values: dict[str, float]) -> None:
+def test_data_all_round_trips_through_small_packets(time_s: float, plane: int, values: dict[str, float]) -> None:
     texts = data_all_texts(time_s, plane, values, SMALL)
     together: dict[str, float] = {}
     for text in texts:
@@ -93,7 +93,7 @@ def test_data_all_survives_its_packets_which_are_small(time_s: float, plane: int
     assert list(together.items()) == list(values.items())
 
 
-def test_packets_are_filled_up_to_the_last_byte() -> None:
+def test_packets_are_filled_to_the_last_byte() -> None:
     # "data_all(0.000, plane=1" and ")" are 24 bytes, each variable here 14.
     many = {f"variable{i:02}": 1.0 for i in range(100)}
     fills = (SMALL - 24) // 14
@@ -106,19 +106,19 @@ def test_packets_are_filled_up_to_the_last_byte() -> None:
     assert len(data_all_texts(0.0, 1, longer, SMALL)) == 2
 
 
-def test_data_all_is_one_packet_up_to_the_largest_datagram() -> None:
+def test_data_all_is_one_packet_up_to_maximum_datagram_size() -> None:
     many = {f"variable{i:04}": 1.0 for i in range(4000)}
     (text,) = data_all_texts(0.0, 1, many)
     assert 1400 < len(text) <= LARGEST_REPLY == 65_507
 
 
-def test_variable_that_no_packet_holds_is_not_sent() -> None:
+def test_variable_too_long_for_a_packet_is_rejected() -> None:
     with pytest.raises(ProtocolError, match="too long for a packet of 1400 bytes"):
         data_all_texts(0.0, 1, {"x" * 1400: 1.0}, SMALL)
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
-def test_numbers_that_are_not_finite_are_not_sent(bad: float) -> None:
+def test_non_finite_numbers_are_not_sent(bad: float) -> None:
     with pytest.raises(ProtocolError, match="roll="):
         data_text(0.0, 1, {"roll": bad})
     with pytest.raises(ProtocolError, match="roll="):
@@ -137,11 +137,11 @@ def test_numbers_that_are_not_finite_are_not_sent(bad: float) -> None:
         (error_text("line 1, column 3: 'x' (y) given"), ErrorReply("line 1, column 3: 'x' (y) given")),
     ],
 )
-def test_lists_and_errors_survive_their_text(text: str, reply: object) -> None:
+def test_lists_and_errors_round_trip_through_text(text: str, reply: object) -> None:
     assert parse_reply(text) == reply
 
 
-def test_lists_read_as_people_write_them() -> None:
+def test_lists_parse_in_any_common_notation() -> None:
     assert plane_list_text([12345, 102]) == "plane_list(12345, 102)"
     assert client_ip_list_text(["127.0.0.1"]) == "client_ip_list(127.0.0.1)"
 
@@ -174,7 +174,7 @@ def test_error_is_one_short_line_of_ascii(reason: str) -> None:
         ("(" * 65_507, 1),
     ],
 )
-def test_what_is_no_reply_is_an_error_with_its_column(text: str, column: int) -> None:
+def test_invalid_reply_is_an_error_with_column(text: str, column: int) -> None:
     error = parse_reply(text)
     assert isinstance(error, UthereError)
     assert error.column == column
@@ -182,5 +182,5 @@ def test_what_is_no_reply_is_an_error_with_its_column(text: str, column: int) ->
 
 @settings(deadline=None)
 @given(st.text(max_size=300))
-def test_any_text_is_a_reply_or_an_error(text: str) -> None:
+def test_arbitrary_text_is_a_reply_or_an_error(text: str) -> None:
     assert parse_reply(text) is not None

@@ -58,7 +58,7 @@ def filled(message: Any, seed: int) -> Any:
 
 
 @pytest.mark.parametrize("kind", [SimState, PwmOutput, GNSS, Imu, WrenchStamped, Status, Clock])
-def test_every_number_is_what_was_sent_whatever_the_frame(kind: Any) -> None:
+def test_every_number_equals_what_was_sent_in_any_message_layout(kind: Any) -> None:
     messages = [filled(kind(), seed) for seed in range(6)]
     if hasattr(messages[0], "header"):
         for message, frame in zip(messages, ("", "NED", "NED", "base_link", "x", "NED"), strict=True):
@@ -71,33 +71,33 @@ def test_every_number_is_what_was_sent_whatever_the_frame(kind: Any) -> None:
         np.testing.assert_array_equal(column, np.array(sent, np.float64), err_msg=path)
 
 
-def test_big_endian_messages_are_read_too() -> None:
+def test_big_endian_messages_are_decoded() -> None:
     topic = topic_of([Clock()])
     topic.messages = [b"\x00\x00\x00\x00" + struct.pack(">iI", 7, 8)]
     found = columns(topic)
     assert found.stack("clock.sec", "clock.nanosec").tolist() == [[7.0, 8.0]]
 
 
-def test_not_a_number_stays_one() -> None:
+def test_nan_is_preserved() -> None:
     state = SimState()
     state.pose.position.x = math.nan
     assert math.isnan(columns(topic_of([state])).values["pose.position.x"][0])
 
 
-def test_what_has_no_fixed_layout_is_refused_by_name() -> None:
+def test_type_without_fixed_layout_is_rejected_by_name() -> None:
     with pytest.raises(NoColumnsError, match="std_msgs/String has a field without a fixed size: string data"):
         columns(topic_of([String(data="x")]))
 
 
 @pytest.mark.parametrize("cut", [3, 12, 20, 60])
-def test_a_message_that_is_not_of_its_type_is_refused(cut: int) -> None:
+def test_message_not_matching_its_type_is_rejected(cut: int) -> None:
     topic = topic_of([SimState()])
     topic.messages = [topic.messages[0][:cut]]
     with pytest.raises(NoColumnsError, match="/topic: a message"):
         columns(topic)
 
 
-def test_an_unknown_type_or_encoding_is_refused() -> None:
+def test_unknown_type_or_encoding_is_rejected() -> None:
     topic = topic_of([Clock()])
     topic.definition = "not_there/Thing thing"
     with pytest.raises(NoColumnsError, match="the type not_there/Thing is not in the recording"):

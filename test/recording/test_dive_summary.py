@@ -30,7 +30,7 @@ def through_gate(aside: float, down: float, *, angle_deg: float = 0.0) -> tuple[
 
 @pytest.mark.parametrize("angle_deg", [0.0, 40.0, -60.0, 180.0])
 @pytest.mark.parametrize("aside", [-0.7, 0.0, 0.3])
-def test_path_through_the_opening_passes_the_gate_half_way(aside: float, angle_deg: float) -> None:
+def test_path_through_the_opening_passes_the_gate_at_its_midpoint(aside: float, angle_deg: float) -> None:
     time_s, offset = gate_passage(*through_gate(aside, 2.0, angle_deg=angle_deg), GATE)
     # Exact but for rounding: the path is straight.
     assert time_s == pytest.approx(9.5, abs=1e-9)
@@ -38,11 +38,11 @@ def test_path_through_the_opening_passes_the_gate_half_way(aside: float, angle_d
 
 
 @pytest.mark.parametrize(("aside", "down"), [(0.81, 2.0), (-0.9, 2.0), (0.0, 0.95), (0.0, 4.1)])
-def test_path_beside_over_or_under_the_opening_does_not(aside: float, down: float) -> None:
+def test_path_beside_above_or_below_the_opening_does_not_pass_the_gate(aside: float, down: float) -> None:
     assert all(map(math.isnan, gate_passage(*through_gate(aside, down), GATE)))
 
 
-def test_path_that_turns_back_before_the_gate_does_not_pass_it() -> None:
+def test_path_turning_back_before_the_gate_does_not_pass_it() -> None:
     _times, places = through_gate(0.0, 2.0)
     back = np.concatenate([places[:8], places[:8][::-1]])
     assert all(map(math.isnan, gate_passage(np.arange(16.0), back, GATE)))
@@ -52,7 +52,7 @@ def rising(north: float, east: float, end_down: float) -> tuple[np.ndarray, np.n
     return np.arange(11.0), np.array([[north, east, down] for down in np.linspace(2.0, end_down, 11)])
 
 
-def test_surfacing_within_the_ring_counts_from_when_it_came_up() -> None:
+def test_surfacing_inside_the_ring_counts_from_the_moment_of_surfacing() -> None:
     time_s, offset = ring_surfacing(*rising(5.3, 2.4, 0.0), RING)
     # Steps of 0.2 m: the first within 0.35 m of the surface is the tenth.
     assert time_s == 9.0
@@ -60,7 +60,7 @@ def test_surfacing_within_the_ring_counts_from_when_it_came_up() -> None:
 
 
 @pytest.mark.parametrize(("north", "east", "down"), [(5.0, 3.1, 0.0), (5.0, 2.0, 0.5)], ids=["outside", "too deep"])
-def test_surfacing_elsewhere_or_staying_below_does_not_count(north: float, east: float, down: float) -> None:
+def test_surfacing_outside_the_ring_or_staying_submerged_does_not_count(north: float, east: float, down: float) -> None:
     assert all(map(math.isnan, ring_surfacing(*rising(north, east, down), RING)))
 
 
@@ -94,20 +94,20 @@ def test_dive_through_the_gate_into_the_ring_is_completed() -> None:
     assert summary.real_time_factor == pytest.approx(12.3 / 4.0)
 
 
-def test_dive_round_the_gate_is_not_completed() -> None:
+def test_dive_around_the_gate_is_not_completed() -> None:
     summary = summarise_dive(dive(gate_first=False), WORLD, GATE, RING, "auv")
     assert math.isnan(summary.gate_s)
     assert not math.isnan(summary.ring_s)
     assert not summary.completed
 
 
-def test_task_needs_its_object_in_the_world() -> None:
+def test_task_requires_its_object_in_the_world() -> None:
     assert task_object(WORLD, "ring", Kind.RING) is RING
     with pytest.raises(WorldError, match="world 'test' has no ring named 'gate', which the mission needs"):
         task_object(WORLD, "gate", Kind.RING)
 
 
-def test_log_of_one_row_or_with_nan_cannot_be_summed_up() -> None:
+def test_log_with_one_row_or_nan_cannot_be_summarised() -> None:
     log = DiveLog(THRUSTERS)
     log.append(0.0, np.zeros(19), [0.0] * 4, (0.0, 0.0, 0.0))
     with pytest.raises(ValueError, match="1 rows in the log"):
@@ -117,7 +117,7 @@ def test_log_of_one_row_or_with_nan_cannot_be_summed_up() -> None:
         summarise_dive(log, WORLD, GATE, RING, "auv")
 
 
-def test_nearest_frame_is_that_of_the_camera_asked_for() -> None:
+def test_nearest_frame_is_from_the_requested_camera() -> None:
     log = DiveLog(THRUSTERS)
     log.frames += [Frame(0.0, "front", b"a"), Frame(1.0, "bottom", b"b"), Frame(2.0, "front", b"c")]
     near = log.frame_near(1.2, "front")

@@ -64,7 +64,7 @@ def square_flight(offset: float = 0.3, dt: float = 0.1) -> FlightLog:
     return log
 
 
-def test_rows_come_back_as_columns_however_often_the_table_grows() -> None:
+def test_rows_are_returned_as_columns_as_the_table_grows() -> None:
     log = FlightLog(MOTORS[:2], Phase, capacity=1)
     for k in range(100):
         setpoint = (k + 0.1, k + 0.2, k + 0.3)
@@ -80,7 +80,7 @@ def test_rows_come_back_as_columns_however_often_the_table_grows() -> None:
     assert np.array_equal(log.time_s, 0.01 * np.arange(100))
 
 
-def test_euler_angles_and_velocity_are_those_of_transforms3d() -> None:
+def test_euler_angles_and_velocity_match_transforms3d() -> None:
     log = FlightLog(MOTORS, Phase)
     # Pitch stays a degree away from its ends, where the arc sine magnifies a rounding by up to 57.
     angles = np.random.default_rng(1).uniform(-1.0, 1.0, (100, 3)) * [math.pi, math.radians(89.0), math.pi]
@@ -92,7 +92,7 @@ def test_euler_angles_and_velocity_are_those_of_transforms3d() -> None:
     assert log.velocity_ned == pytest.approx(2.0 * noses, abs=1e-12)
 
 
-def test_rows_of_wrong_shape_or_time_are_refused_and_nothing_is_added() -> None:
+def test_rows_with_wrong_shape_or_time_are_rejected_and_not_added() -> None:
     log = FlightLog(MOTORS, Phase)
     append(log, 1.0, (0.0, 0.0, 0.0), Phase.WAIT)
     with pytest.raises(ValueError, match="before the last row"):
@@ -104,21 +104,21 @@ def test_rows_of_wrong_shape_or_time_are_refused_and_nothing_is_added() -> None:
     assert len(log) == 1
 
 
-def test_distance_to_a_segment_is_to_its_nearest_point() -> None:
+def test_distance_to_segment_is_measured_to_its_nearest_point() -> None:
     points = np.array([[5.0, 3.0, 4.0], [-3.0, 4.0, 0.0], [13.0, 0.0, -4.0], [2.0, 0.0, 0.0]])
     nearest = nearest_on_segment(points, np.zeros(3), np.array([10.0, 0.0, 0.0]))
     distances = np.linalg.norm(points - nearest, axis=1)
     assert distances == pytest.approx([5.0, 5.0, 5.0, 0.0], abs=1e-12)
 
 
-def test_tracking_error_counts_height_and_only_the_square() -> None:
+def test_tracking_error_includes_height_and_covers_only_the_square() -> None:
     log = square_flight()
     error = tracking_error(log, SQUARE)
     assert np.isnan(error[[0, -1]]).all()
     assert error[1:-1] == pytest.approx(np.full(len(log) - 2, 0.5), abs=1e-12)
 
 
-def test_reference_error_does_not_depend_on_how_long_a_setpoint_is_held() -> None:
+def test_reference_error_is_independent_of_setpoint_hold_time() -> None:
     log = FlightLog(MOTORS, Phase)
     for k in range(400):
         held = k - k % 4
@@ -127,7 +127,7 @@ def test_reference_error_does_not_depend_on_how_long_a_setpoint_is_held() -> Non
     assert reference_error(log)[:-3] == pytest.approx(np.full(397, 0.2), abs=1e-12)
 
 
-def test_summary_states_what_was_flown() -> None:
+def test_summary_describes_the_flight() -> None:
     log = square_flight()
     summary = summarise(log, SQUARE, "multirotor", wall_duration_s=2.0)
     assert summary.completed
@@ -156,14 +156,14 @@ UNHEALTHY, RC_LOST = 0x08, 0x04
         ([0.0, UNHEALTHY, UNHEALTHY | RC_LOST, RC_LOST, 0.0], "for 1.0 s"),
     ],
 )
-def test_summary_states_for_how_long_the_estimator_was_unhealthy(codes: list[float], text: str) -> None:
+def test_summary_gives_duration_of_unhealthy_estimator(codes: list[float], text: str) -> None:
     log = FlightLog(MOTORS, Phase)
     for k, code in enumerate(codes):
         append(log, 0.5 * k, (0.0, 0.0, -1.0), Phase.SIDE_1, error_code=code)
     assert dict(summary_rows(summarise(log, SQUARE, "multirotor")))["estimator unhealthy"] == text
 
 
-def test_a_flight_that_never_reached_the_square_is_summed_up_as_such() -> None:
+def test_flight_that_never_reached_the_square_is_summarised_as_incomplete() -> None:
     log = FlightLog(MOTORS, Phase)
     for k in range(10):
         append(log, 0.1 * k, (0.0, 0.0, -0.1 * k), Phase.TAKE_OFF)
@@ -174,7 +174,7 @@ def test_a_flight_that_never_reached_the_square_is_summed_up_as_such() -> None:
     assert summary.path_length_m == pytest.approx(0.9)
 
 
-def test_what_cannot_be_summed_up_is_refused() -> None:
+def test_invalid_log_is_rejected_by_the_summary() -> None:
     log = FlightLog(MOTORS, Phase)
     append(log, 0.0, (0.0, 0.0, 0.0), Phase.WAIT)
     with pytest.raises(ValueError, match="1 rows"):
@@ -196,7 +196,7 @@ def flight_on_wings(*heights: float) -> FlightLog:
     return log
 
 
-def test_a_flight_on_wings_is_summed_up_with_its_airspeed_and_without_a_landing() -> None:
+def test_fixed_wing_flight_is_summarised_with_airspeed_and_without_landing() -> None:
     summary = summarise(flight_on_wings(0.0, 54.0, 54.0, 54.0), [(0.0, 0.0, -50.0), (1e3, 0.0, -50.0)], "fixedwing")
     assert summary.has_wings
     assert summary.completed
@@ -210,7 +210,7 @@ def test_a_flight_on_wings_is_summed_up_with_its_airspeed_and_without_a_landing(
 
 
 @pytest.mark.parametrize("name", ["multirotor", "fixedwing", "aerosonde"])
-def test_pulse_widths_are_logged_as_shares_of_what_an_actuator_can_do(name: str) -> None:
+def test_pulse_widths_are_logged_as_fractions_of_actuator_range(name: str) -> None:
     for actuator in vehicle(name).actuators:
         low = 0.0 if actuator.is_motor else -1.0
         assert (actuator.command(1000.0), actuator.command(2000.0)) == (low, 1.0)

@@ -38,7 +38,7 @@ def numbers(recording: Recording) -> list[int]:
     return sorted(found)
 
 
-def test_a_whole_file_has_no_trouble_and_all_its_messages(whole: bytes, tmp_path: Path) -> None:
+def test_complete_file_reads_all_messages_without_errors(whole: bytes, tmp_path: Path) -> None:
     path = tmp_path / "whole.mcap"
     path.write_bytes(whole)
     recording = everything(path)
@@ -48,9 +48,7 @@ def test_a_whole_file_has_no_trouble_and_all_its_messages(whole: bytes, tmp_path
     assert 0 < first < last
 
 
-def test_wherever_a_file_is_cut_off_all_messages_up_to_there_are_read_and_it_says_so(
-    whole: bytes, tmp_path: Path
-) -> None:
+def test_truncated_file_reads_up_to_any_cut_and_reports_truncation(whole: bytes, tmp_path: Path) -> None:
     path = tmp_path / "cut.mcap"
     draw = random.Random(5)
     cuts = [8, 9, 60, len(whole) - 1, len(whole) - 8, len(whole) - 9]
@@ -68,7 +66,7 @@ def test_wherever_a_file_is_cut_off_all_messages_up_to_there_are_read_and_it_say
     assert longest == COUNT
 
 
-def test_damage_in_the_middle_is_told_and_what_came_before_is_read(whole: bytes, tmp_path: Path) -> None:
+def test_mid_file_corruption_is_reported_and_earlier_messages_are_read(whole: bytes, tmp_path: Path) -> None:
     path = tmp_path / "damaged.mcap"
     draw = random.Random(6)
     for _ in range(20):
@@ -82,19 +80,19 @@ def test_damage_in_the_middle_is_told_and_what_came_before_is_read(whole: bytes,
 
 
 @pytest.mark.parametrize("content", [b"", b"\x89MCAP", b"SQLite format 3\x00" + bytes(100), b"some text\n" * 100])
-def test_another_file_is_refused_by_name(content: bytes, tmp_path: Path) -> None:
+def test_file_of_another_format_is_rejected_by_name(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "other"
     path.write_bytes(content)
     with pytest.raises(NotMcapError, match=f"'{path}' is not an MCAP file"):
         everything(path)
 
 
-def test_a_file_that_is_not_there_is_refused_by_name(tmp_path: Path) -> None:
+def test_missing_recording_is_rejected_by_name(tmp_path: Path) -> None:
     with pytest.raises(NotMcapError, match=f"cannot read '{tmp_path / 'nothing'}': No such file"):
         everything(tmp_path / "nothing")
 
 
-def test_of_many_messages_some_are_kept_evenly_and_the_times_of_all(whole: bytes, tmp_path: Path) -> None:
+def test_long_topics_are_thinned_evenly_but_keep_all_timestamps(whole: bytes, tmp_path: Path) -> None:
     path = tmp_path / "whole.mcap"
     path.write_bytes(whole)
     recording = read_recording(path, lambda topic, type_name: 100 if topic == "/plain" else 0)

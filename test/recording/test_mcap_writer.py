@@ -75,7 +75,7 @@ def wait_until(condition: Callable[[], bool]) -> None:
         time.sleep(0.02)
 
 
-def test_messages_come_back_as_they_were_with_topic_type_and_what_publishers_offer(
+def test_messages_round_trip_with_topic_type_and_offered_qos(
     begin: Callable[..., WriterProcess],
 ) -> None:
     writer = begin()
@@ -103,7 +103,7 @@ def test_messages_come_back_as_they_were_with_topic_type_and_what_publishers_off
         assert next(iter(reader.iter_metadata())).metadata == {"vehicle": "kite"}
 
 
-def test_time_is_that_of_the_clock_or_of_a_stamp_that_is_near_to_it(begin: Callable[..., WriterProcess]) -> None:
+def test_log_time_comes_from_the_clock_or_a_nearby_stamp(begin: Callable[..., WriterProcess]) -> None:
     writer = begin()
     tell_time, stamped, plain = (writer.channel(one) for one in (CLOCK, STAMPED, PLAIN))
     plain(b"before the first tick")
@@ -120,7 +120,7 @@ def test_time_is_that_of_the_clock_or_of_a_stamp_that_is_near_to_it(begin: Calla
     assert (abs(published - before) < TIMEOUT_S * 1e9).all()
 
 
-def test_without_simulated_time_it_is_that_of_the_system(begin: Callable[..., WriterProcess]) -> None:
+def test_log_time_without_simulated_time_is_system_time(begin: Callable[..., WriterProcess]) -> None:
     writer = begin(simulated=False)
     before = time.time_ns()
     writer.channel(CLOCK)(clock(5))
@@ -129,25 +129,25 @@ def test_without_simulated_time_it_is_that_of_the_system(begin: Callable[..., Wr
     assert before <= log_ns(writer.path, "/clock")[0] <= after
 
 
-def test_what_a_subscription_hears_again_is_recorded_once_and_what_others_say_too(
+def test_echoed_messages_are_recorded_once_and_foreign_messages_too(
     begin: Callable[..., WriterProcess],
 ) -> None:
     writer = begin(simulated=False)
     own = writer.channel(PLAIN)
     own(b"latched")
-    heard = writer.channel(Channel(**{**vars(PLAIN), "echo": True}))
-    heard(b"latched")
+    echo = writer.channel(Channel(**{**vars(PLAIN), "echo": True}))
+    echo(b"latched")
     own(b"one")
     own(b"one")
-    heard(b"one")
-    heard(b"from elsewhere")
-    heard(b"one")
-    heard(b"one")
+    echo(b"one")
+    echo(b"from elsewhere")
+    echo(b"one")
+    echo(b"one")
     writer.close()
     assert everything(writer.path).topics["/plain"].messages == [b"latched", b"one", b"one", b"from elsewhere", b"one"]
 
 
-def test_a_file_that_is_there_is_not_touched(begin: Callable[..., WriterProcess], tmp_path: Path) -> None:
+def test_existing_file_is_not_overwritten(begin: Callable[..., WriterProcess], tmp_path: Path) -> None:
     path = tmp_path / "test.mcap"
     path.write_bytes(b"precious")
     with pytest.raises(RecordingError, match=f"the file '{path}' already exists"):
@@ -155,14 +155,14 @@ def test_a_file_that_is_there_is_not_touched(begin: Callable[..., WriterProcess]
     assert path.read_bytes() == b"precious"
 
 
-def test_a_place_that_cannot_be_written_is_refused_with_a_reason(tmp_path: Path) -> None:
+def test_unwritable_path_is_rejected_with_reason(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     for path in (Path("/proc/recording.mcap"), Path("/proc/folder/recording.mcap"), tmp_path / "file" / "one.mcap"):
         with pytest.raises(RecordingError, match=f"cannot write '{path}': "):
             WriterProcess(path, simulated=True, facts={})
 
 
-def test_messages_are_in_a_readable_file_soon_and_after_a_kill_of_the_writer_too(
+def test_messages_are_flushed_promptly_and_survive_a_killed_writer(
     begin: Callable[..., WriterProcess],
 ) -> None:
     writer = begin(simulated=False)
@@ -185,7 +185,7 @@ def test_messages_are_in_a_readable_file_soon_and_after_a_kill_of_the_writer_too
     assert left.topics["/plain"].messages == [b"first"]
 
 
-def test_a_signal_for_everybody_does_not_end_it_before_the_simulation_does(
+def test_group_signal_does_not_end_writer_before_the_simulation(
     begin: Callable[..., WriterProcess],
 ) -> None:
     writer = begin(simulated=False)
@@ -196,7 +196,7 @@ def test_a_signal_for_everybody_does_not_end_it_before_the_simulation_does(
     assert everything(writer.path).topics["/plain"].messages == [b"last words"]
 
 
-def test_a_full_disk_is_told_and_keeps_what_was_written(begin: Callable[..., WriterProcess]) -> None:
+def test_full_disk_is_reported_and_written_data_kept(begin: Callable[..., WriterProcess]) -> None:
     with files_limited_to(600_000):
         writer = begin(simulated=False)
     plain = writer.channel(PLAIN)
@@ -221,7 +221,7 @@ def test_a_full_disk_is_told_and_keeps_what_was_written(begin: Callable[..., Wri
     assert kept.read == kept.size < 600_000
 
 
-def test_a_writer_that_is_held_up_holds_up_the_simulation_and_loses_nothing(
+def test_slow_writer_throttles_the_simulation_and_loses_nothing(
     begin: Callable[..., WriterProcess],
 ) -> None:
     writer = begin(simulated=False)

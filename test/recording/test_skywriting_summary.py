@@ -24,7 +24,7 @@ def summary_of(log: SkywritingLog) -> SkywritingSummary:
     return summarise_skywriting(log, LIMIT_M, "uthere", 5.0)
 
 
-def test_flight_along_the_letter_and_out_of_the_cage_and_back_is_completed() -> None:
+def test_flight_along_the_letter_out_of_the_cage_and_back_is_completed() -> None:
     summary = summary_of(flight())
     assert summary.completed
     assert summary.word == "L"
@@ -36,7 +36,7 @@ def test_flight_along_the_letter_and_out_of_the_cage_and_back_is_completed() -> 
     assert summary.real_time_factor == pytest.approx(summary.duration_s / 5.0)
 
 
-def test_way_out_of_the_cage_is_found_in_the_truth() -> None:
+def test_cage_exit_is_detected_from_the_truth() -> None:
     found = summary_of(flight()).cage_break
     assert found is not None
     # Rows are 0.1 s apart.
@@ -49,7 +49,7 @@ def test_way_out_of_the_cage_is_found_in_the_truth() -> None:
     assert found.is_over
 
 
-def test_letter_that_lies_elsewhere_is_as_far_off_as_it_lies() -> None:
+def test_displaced_letter_has_error_equal_to_its_displacement() -> None:
     log = flight()
     log.letters[:] = [letter_l(aside=LEGIBLE_M + 5.0)]
     summary = summary_of(log)
@@ -59,7 +59,7 @@ def test_letter_that_lies_elsewhere_is_as_far_off_as_it_lies() -> None:
     assert not summary.completed
 
 
-def test_letter_at_another_height_is_off_too() -> None:
+def test_letter_at_another_height_has_height_error() -> None:
     log = flight()
     path = log.position_ned.copy()
     path[:, 2] += 30.0
@@ -73,7 +73,7 @@ def test_path_before_and_after_a_letter_does_not_write_it() -> None:
     assert summary_of(log).letters[0].error_max_m > 100.0
 
 
-def test_letter_of_which_nothing_was_sent_or_flown_is_not_written() -> None:
+def test_letter_without_sent_waypoints_or_flown_path_is_not_written() -> None:
     log = flight()
     log.letters[0].chains.clear()
     assert math.isinf(summary_of(log).letters[0].error_max_m)
@@ -81,7 +81,7 @@ def test_letter_of_which_nothing_was_sent_or_flown_is_not_written() -> None:
     assert not summary_of(log).completed
 
 
-def test_without_a_letter_or_without_the_way_back_it_is_not_completed() -> None:
+def test_mission_without_letter_or_return_is_not_completed() -> None:
     log = flight()
     log.letters.clear()
     assert not summary_of(log).completed
@@ -100,13 +100,13 @@ def test_flight_below_the_limit_has_not_left_the_cage() -> None:
     assert not summary.completed
 
 
-def test_waypoints_make_chains_by_their_numbers() -> None:
+def test_waypoints_are_linked_into_chains_by_number() -> None:
     letter = letter_l()
     assert [[one.id for one in chain] for chain in letter.chains] == [[0, 1, 2], [7, 8, 9]]
     assert [len(stroke) for stroke in letter.strokes_ned] == [2, 2]
 
 
-def test_line_error_is_the_distance_from_the_line_to_the_path() -> None:
+def test_line_error_is_the_distance_from_line_to_path() -> None:
     line = np.array([[0.0, 0.0, 0.0], [10.0, 0.0, 0.0]])
     path = np.array([[0.0, 3.0, 4.0], [10.0, 0.0, 0.0]])
     error = line_error(line, path)
@@ -116,11 +116,11 @@ def test_line_error_is_the_distance_from_the_line_to_the_path() -> None:
 
 
 @pytest.mark.parametrize(("line", "path"), [(1, 3), (2, 0)])
-def test_line_of_a_point_or_path_of_none_is_refused(line: int, path: int) -> None:
+def test_single_point_line_or_empty_path_is_rejected(line: int, path: int) -> None:
     with pytest.raises(ValueError, match=f"{line} points and {path} of the path"):
         line_error(np.zeros((line, 3)), np.zeros((path, 3)))
 
 
-def test_log_without_rows_is_refused() -> None:
+def test_empty_log_is_rejected() -> None:
     with pytest.raises(ValueError, match="0 rows"):
         summarise_skywriting(SkywritingLog(vehicle("anaconda").actuators), LIMIT_M, "uthere")

@@ -25,7 +25,7 @@ def truth(down=0.0):
     ("altitude", "temperature", "pressure"),
     [(0.0, 288.150, 101325.0), (1000.0, 281.651, 89876.0), (5000.0, 255.676, 54048.0), (10000.0, 223.252, 26500.0)],
 )
-def test_reads_the_standard_atmosphere(altitude, temperature, pressure):
+def test_barometer_reads_the_standard_atmosphere(altitude, temperature, pressure):
     sensor = barometer(**QUIET, origin_altitude=200.0)
     sensor.sample(truth(200.0 - altitude), 0.01)
     # The table has five digits.
@@ -34,7 +34,7 @@ def test_reads_the_standard_atmosphere(altitude, temperature, pressure):
     assert sensor.altitude_m == pytest.approx(altitude, abs=1e-6)
 
 
-def test_climb_of_one_meter_lowers_the_pressure_by_the_weight_of_the_air():
+def test_one_metre_climb_lowers_pressure_by_the_weight_of_the_air():
     sensor = barometer(**QUIET, origin_altitude=0.0)
     sensor.sample(truth(-0.5), 0.01)
     above = sensor.pressure_pa
@@ -44,7 +44,7 @@ def test_climb_of_one_meter_lowers_the_pressure_by_the_weight_of_the_air():
 
 
 @pytest.mark.parametrize("density", [1000.0, 1025.0])
-def test_each_meter_of_water_adds_its_weight_and_air_stays_above_it(density):
+def test_each_metre_of_water_adds_its_weight_while_air_stays_above_it(density):
     sensor, dry = (barometer(**QUIET, origin_altitude=1387.0, water_density=rho) for rho in (density, 0.0))
     readings = []
     for down in (-5.0, 0.0, 2.0, 12.0):
@@ -55,7 +55,7 @@ def test_each_meter_of_water_adds_its_weight_and_air_stays_above_it(density):
     assert readings == pytest.approx([0.0, 0.0, density * 9.81 * 2.0, density * 9.81 * 12.0], abs=1e-9)
 
 
-def test_pressure_altitude_carries_the_pressure_error():
+def test_pressure_altitude_includes_the_pressure_error():
     sensor = barometer(baro_stdev=0.0, baro_bias_walk_stdev=0.0, origin_altitude=0.0)
     quiet = barometer(**QUIET, origin_altitude=0.0)
     sensor.sample(truth(), 0.01)
@@ -67,7 +67,7 @@ def test_pressure_altitude_carries_the_pressure_error():
 
 
 @pytest.mark.parametrize("rate", [25.0, 100.0])
-def test_noise_density_is_the_same_at_every_rate(rate):
+def test_noise_density_is_independent_of_sample_rate(rate):
     sensor = barometer(baro_bias_range=0.0, baro_bias_walk_stdev=0.0)
     readings = []
     for _ in range(5000):
@@ -77,7 +77,7 @@ def test_noise_density_is_the_same_at_every_rate(rate):
     assert np.std(readings) == pytest.approx(4.0 * math.sqrt(rate / 100.0), rel=0.045)
 
 
-def test_reading_stays_positive_whatever_the_error():
+def test_reading_stays_positive_with_any_error():
     sensor = barometer(baro_stdev=1e6)
     for _ in range(200):
         sensor.sample(truth(), 0.01)
@@ -85,7 +85,7 @@ def test_reading_stays_positive_whatever_the_error():
         assert math.isfinite(sensor.altitude_m)
 
 
-def test_adopting_barometer_keeps_the_bias_and_the_last_reading():
+def test_adopting_barometer_keeps_bias_and_last_reading():
     first = barometer(1, baro_stdev=0.0, baro_bias_walk_stdev=0.0)
     first.sample(truth(), 0.01)
     heir = barometer(2, baro_stdev=0.0, baro_bias_walk_stdev=0.0)

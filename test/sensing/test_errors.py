@@ -36,7 +36,7 @@ def hold_allan_variance(samples, size, expected):
 
 @pytest.mark.parametrize("rate", [50.0, 200.0, 800.0])
 @pytest.mark.parametrize("tau", [0.02, 0.2])
-def test_white_noise_has_the_same_allan_deviation_at_every_rate(rate, tau):
+def test_white_noise_allan_deviation_is_independent_of_sample_rate(rate, tau):
     density = 0.01
     samples = recorded(ErrorTerms(noise_density=density), rate, 10.0)
     hold_allan_variance(samples, round(tau * rate), density**2 / tau)
@@ -44,7 +44,7 @@ def test_white_noise_has_the_same_allan_deviation_at_every_rate(rate, tau):
 
 @pytest.mark.parametrize("rate", [20.0, 100.0])
 @pytest.mark.parametrize("tau", [0.5, 2.0])
-def test_random_walk_has_the_same_allan_deviation_at_every_rate(rate, tau):
+def test_random_walk_allan_deviation_is_independent_of_sample_rate(rate, tau):
     density = 0.3
     samples = recorded(ErrorTerms(walk_density=density), rate, 40.0)
     size = round(tau * rate)
@@ -54,7 +54,7 @@ def test_random_walk_has_the_same_allan_deviation_at_every_rate(rate, tau):
 
 @pytest.mark.parametrize("rate", [50.0, 200.0])
 @pytest.mark.parametrize("tau", [0.4, 2.0, 5.0])
-def test_gauss_markov_bias_has_the_allan_deviation_of_its_time_constant(rate, tau):
+def test_gauss_markov_bias_allan_deviation_matches_its_time_constant(rate, tau):
     density, decay = 0.2, 0.5
     correlation_time = 1.0 / decay
     samples = recorded(ErrorTerms(walk_density=density, decay_rate=decay), rate, 100.0)
@@ -66,7 +66,7 @@ def test_gauss_markov_bias_has_the_allan_deviation_of_its_time_constant(rate, ta
 
 
 @pytest.mark.parametrize("rate", [1.0, 10.0, 100.0])
-def test_gauss_markov_bias_is_stationary_from_the_first_sample_at_every_rate(rate):
+def test_gauss_markov_bias_is_stationary_from_the_first_sample_at_any_rate(rate):
     terms = ErrorTerms(walk_density=2.0, decay_rate=0.5)
     runs = np.concatenate([recorded(terms, rate, 5.0, seed, BIAS)[[0, -1]] for seed in range(40)], axis=1)
     assert terms.walk_deviation == pytest.approx(2.0)
@@ -74,14 +74,14 @@ def test_gauss_markov_bias_is_stationary_from_the_first_sample_at_every_rate(rat
     assert runs.std(axis=1) == pytest.approx([2.0, 2.0], rel=0.065)
 
 
-def test_gauss_markov_bias_forgets_with_its_time_constant():
+def test_gauss_markov_bias_decorrelates_with_its_time_constant():
     terms = ErrorTerms(walk_density=1.0, decay_rate=0.5)
     runs = np.concatenate([recorded(terms, 10.0, 2.1, seed, BIAS)[[0, -1]] for seed in range(40)], axis=1)
     # Standard error of a correlation r of n = 2400 pairs: (1 - r^2) / sqrt(n) = 0.018; 4.5 of them.
     assert np.corrcoef(runs)[0, 1] == pytest.approx(math.exp(-0.5 * 2.0), abs=0.08)
 
 
-def test_constant_bias_is_drawn_within_its_range_and_stays():
+def test_constant_bias_is_drawn_within_its_range_and_stays_constant():
     samples = recorded(ErrorTerms(bias_range=0.25), 10.0, 100.0)
     assert np.all(samples == samples[0])
     assert np.all(np.abs(samples) <= 0.25)
@@ -96,7 +96,7 @@ def test_white_noise_is_white_and_independent_between_channels():
     assert abs(np.corrcoef(samples[:, 0], samples[:, 1])[0, 1]) < bound
 
 
-def test_same_seed_same_errors_other_seed_others():
+def test_same_seed_yields_same_errors_and_other_seed_differs():
     terms = ErrorTerms(1.0, 1.0, 1.0, 0.1)
     first = recorded(terms, 100.0, 6.0, seed=7)
     assert np.array_equal(first, recorded(terms, 100.0, 6.0, seed=7))
@@ -104,13 +104,13 @@ def test_same_seed_same_errors_other_seed_others():
 
 
 @pytest.mark.parametrize("dt", [0.0, -0.01, math.nan])
-def test_time_that_does_not_advance_is_refused(dt):
+def test_non_advancing_time_is_rejected(dt):
     model = ErrorModel([ErrorTerms(1.0)], np.random.default_rng(0))
     with pytest.raises(ValueError, match="greater than 0"):
         advance_errors(model.channels, model.normals.next(), dt)
 
 
-def test_adopting_model_goes_on_where_the_other_stopped():
+def test_adopting_model_continues_from_the_previous_one():
     terms = [ErrorTerms(1.0, 1.0, 1.0, 0.1)]
     one = ErrorModel(terms, np.random.default_rng(3))
     two = ErrorModel(terms, np.random.default_rng(3))
@@ -129,7 +129,7 @@ def test_adopting_model_goes_on_where_the_other_stopped():
     assert parts + errors(heir, 500) == whole
 
 
-def test_new_parameters_scale_the_adopted_bias_and_walk():
+def test_new_parameters_rescale_adopted_bias_and_walk():
     small = ErrorModel([ErrorTerms(0.0, 0.5, 2.0, 0.1)], np.random.default_rng(3))
     large = ErrorModel([ErrorTerms(0.0, 1.0, 4.0, 0.1)], np.random.default_rng(4))
     large.adopt(small)
@@ -142,25 +142,25 @@ def test_new_parameters_scale_the_adopted_bias_and_walk():
 SOURCE = ErrorSource("meter", "length", "m", 100.0, stdev=0.5, walk_stdev=0.02)
 
 
-def test_rosflight_deviation_of_a_sample_holds_at_the_default_rate():
+def test_rosflight_sample_deviation_holds_at_the_default_rate():
     terms = SOURCE.terms(SOURCE.parameters().checked({}))
     # Per-sample deviation N / sqrt(dt), and per-sample step K sqrt(dt), at dt = 1/100 s.
     assert terms.noise_density * math.sqrt(100.0) == pytest.approx(0.5)
     assert terms.walk_density / math.sqrt(100.0) == pytest.approx(0.02)
 
 
-def test_density_wins_over_the_rosflight_name():
+def test_density_takes_precedence_over_rosflight_parameter():
     values = SOURCE.parameters().checked({"meter_noise_density": 0.7, "meter_bias_walk_density": 0.8})
     terms = SOURCE.terms(values)
     assert (terms.noise_density, terms.walk_density) == (0.7, 0.8)
 
 
-def test_zero_rosflight_deviation_switches_the_noise_off():
+def test_zero_rosflight_deviation_disables_noise():
     terms = SOURCE.terms(SOURCE.parameters().checked({"meter_stdev": 0.0, "meter_bias_walk_stdev": 0.0}))
     assert terms == ErrorTerms()
 
 
-def test_driving_noise_of_rosflight_gives_its_stationary_deviation():
+def test_rosflight_driving_noise_yields_its_stationary_deviation():
     source = ErrorSource("meter", "length", "m", 100.0, walk_stdev=0.02, walk_drives=True, decay_rate=0.5)
     terms = source.terms(source.parameters().checked({}))
     # ROSflight: eta = exp(-k T) eta + T stdev w. Its discretisation differs from the exact one by k T / 2 = 0.25 %.

@@ -15,7 +15,7 @@ ORIGINS = [(40.2463724, -111.6474138, 1387.0), (0.0, 0.0, 0.0), (-89.9, 12.0, -3
 
 
 @pytest.mark.parametrize("origin", ORIGINS)
-def test_it_agrees_with_the_geodesy_library(origin: tuple[float, float, float]) -> None:
+def test_conversion_matches_geodesy_library(origin: tuple[float, float, float]) -> None:
     frame = tangent_plane(*origin)
     rng = np.random.default_rng(11)
     for ned in rng.uniform(-1.0, 1.0, (50, 3)) * [5e4, 5e4, 5e3]:
@@ -28,7 +28,7 @@ def test_it_agrees_with_the_geodesy_library(origin: tuple[float, float, float]) 
         assert height == pytest.approx(expected[2], abs=2e-8)
 
 
-def test_the_origin_comes_back_and_the_poles_have_a_height() -> None:
+def test_origin_round_trips_and_poles_have_a_height() -> None:
     for origin in (*ORIGINS, (90.0, 0.0, 100.0), (-90.0, 0.0, 100.0)):
         latitude, longitude, height = ned_to_geodetic(tangent_plane(*origin), 0.0, 0.0, 0.0)
         assert latitude == pytest.approx(origin[0], abs=1e-12)
@@ -36,7 +36,7 @@ def test_the_origin_comes_back_and_the_poles_have_a_height() -> None:
         assert height == pytest.approx(origin[2], abs=5e-9)
 
 
-def test_compiled_and_plain_agree() -> None:
+def test_compiled_and_plain_conversions_agree() -> None:
     frame = tangent_plane(*ORIGINS[0])
     assert plain(ned_to_geodetic)(frame, 123.0, -456.0, -78.0) == pytest.approx(
         ned_to_geodetic(frame, 123.0, -456.0, -78.0), rel=1e-12

@@ -28,7 +28,7 @@ def local(sensor, values):
     return pymap3d.geodetic2ned(sensor.latitude_deg, sensor.longitude_deg, sensor.altitude_msl_m, *origin)
 
 
-def test_origin_is_reported_at_the_origin():
+def test_origin_maps_to_configured_geodetic_origin():
     sensor = receiver(**QUIET)
     sensor.sample(truth(), TIME_NS, 0.1)
     assert sensor.latitude_deg == pytest.approx(40.2463724, abs=1e-12)
@@ -38,7 +38,7 @@ def test_origin_is_reported_at_the_origin():
 
 @pytest.mark.parametrize("position", [(10.0, 0.0, -5.0), (-300.0, 800.0, -120.0), (20000.0, -15000.0, -1000.0)])
 @pytest.mark.parametrize("latitude", [-75.0, 0.0, 40.2463724])
-def test_position_survives_the_round_trip_through_geodetic_coordinates(position, latitude):
+def test_position_round_trips_through_geodetic_coordinates(position, latitude):
     values = SENSOR_PARAMETERS.checked({**QUIET, "origin_latitude": latitude})
     sensor = GnssReceiver(values, np.random.default_rng(0))
     sensor.sample(truth(position), TIME_NS, 0.1)
@@ -46,7 +46,7 @@ def test_position_survives_the_round_trip_through_geodetic_coordinates(position,
     assert local(sensor, values) == pytest.approx(position, abs=1e-4)
 
 
-def test_degrees_are_those_of_the_ellipsoids_radii_of_curvature():
+def test_degrees_follow_the_radii_of_curvature_of_the_ellipsoid():
     sensor = receiver(**QUIET, origin_altitude=0.0)
     sensor.sample(truth((30.0, 40.0, 0.0)), TIME_NS, 0.1)
     latitude = math.radians(40.2463724)
@@ -59,7 +59,7 @@ def test_degrees_are_those_of_the_ellipsoids_radii_of_curvature():
     assert (north, east) == pytest.approx((30.0, 40.0), abs=5e-4)
 
 
-def test_velocity_is_turned_into_ned():
+def test_velocity_is_rotated_into_ned():
     half = math.radians(45.0)
     sensor = receiver(**QUIET)
     sensor.sample(truth((0, 0, 0), (math.cos(half), 0, 0, math.sin(half)), (10.0, 2.0, 1.0)), TIME_NS, 0.1)
@@ -73,7 +73,7 @@ def test_time_is_split_into_seconds_and_nanoseconds():
 
 
 @pytest.mark.parametrize("dt", [0.1, 1.0])
-def test_position_error_has_the_reported_accuracy_at_every_rate(dt):
+def test_position_error_has_reported_accuracy_at_any_rate(dt):
     values = SENSOR_PARAMETERS.checked({})
     errors = []
     for seed in range(400):
@@ -88,7 +88,7 @@ def test_position_error_has_the_reported_accuracy_at_every_rate(dt):
     assert np.std(errors, axis=0) == pytest.approx(expected, rel=0.16)
 
 
-def test_position_error_wanders_slowly():
+def test_position_error_drifts_slowly():
     values = SENSOR_PARAMETERS.checked({})
     sensor = GnssReceiver(values, np.random.default_rng(4))
     errors = []
@@ -100,7 +100,7 @@ def test_position_error_wanders_slowly():
 
 
 @pytest.mark.parametrize("dt", [0.1, 0.4])
-def test_velocity_noise_has_the_reported_accuracy(dt):
+def test_velocity_noise_has_reported_accuracy(dt):
     sensor = receiver()
     velocities = []
     for _ in range(1000):
@@ -112,12 +112,12 @@ def test_velocity_noise_has_the_reported_accuracy(dt):
 
 
 @pytest.mark.parametrize(("satellites", "fix"), [(15, 3), (4, 3), (3, 2), (2, 0), (0, 0)])
-def test_fix_follows_the_number_of_satellites(satellites, fix):
+def test_fix_type_depends_on_number_of_satellites(satellites, fix):
     sensor = receiver(gnss_num_satellites=satellites)
     assert (sensor.fix_type, sensor.num_satellites) == (fix, satellites)
 
 
-def test_lost_fix_holds_the_last_report_and_its_return_goes_on():
+def test_lost_fix_holds_last_report_and_regained_fix_continues():
     seeing = receiver(**QUIET)
     seeing.sample(truth((100.0, 0.0, -10.0), velocity_body=(5.0, 0.0, 0.0)), TIME_NS, 0.1)
     blind = receiver(**QUIET, gnss_num_satellites=0)
@@ -132,7 +132,7 @@ def test_lost_fix_holds_the_last_report_and_its_return_goes_on():
     assert again.latitude_deg > seeing.latitude_deg
 
 
-def test_two_dimensional_fix_holds_the_altitude_alone():
+def test_two_dimensional_fix_holds_only_altitude():
     sensor = receiver(**QUIET, gnss_num_satellites=3)
     sensor.sample(truth((100.0, 0.0, -10.0)), TIME_NS, 0.1)
     assert sensor.altitude_msl_m == 1387.0

@@ -42,28 +42,28 @@ def recorded(sensor, state, samples, dt=DT):
     return readings
 
 
-def test_level_at_rest_reads_one_gravity_up():
+def test_level_at_rest_measures_one_gravity_up():
     sensor = inertial_sensor(**QUIET)
     sensor.sample(truth(), DT)
     assert sensor.accel == pytest.approx([0.0, 0.0, -GRAVITY], abs=1e-12)
     assert sensor.gyro == pytest.approx([0.0, 0.0, 0.0], abs=1e-15)
 
 
-def test_noisy_sensor_at_rest_reads_one_gravity_up_in_the_mean():
+def test_noisy_sensor_at_rest_averages_one_gravity_up():
     sensor = vibrating(inertial_sensor(acc_bias_range=0.0, acc_bias_walk_stdev=0.0))
     mean = recorded(sensor, truth(), 10000)[:, :3].mean(axis=0)
     # 0.2 m/s^2 a sample: the mean of 10,000 has a standard error of 0.002; 5 of them.
     assert mean == pytest.approx([0.0, 0.0, -GRAVITY], abs=0.01)
 
 
-def test_rolled_right_at_rest_reads_gravity_along_y():
+def test_rolled_right_at_rest_measures_gravity_along_y():
     half = math.radians(45.0)
     sensor = inertial_sensor(**QUIET)
     sensor.sample(truth((math.cos(half), math.sin(half), 0.0, 0.0)), DT)
     assert sensor.accel == pytest.approx([0.0, -GRAVITY, 0.0], abs=1e-12)
 
 
-def test_pitched_up_at_rest_reads_forward_specific_force():
+def test_pitched_up_at_rest_measures_forward_specific_force():
     half = math.radians(15.0)
     sensor = inertial_sensor(**QUIET)
     sensor.sample(truth((math.cos(half), 0.0, math.sin(half), 0.0)), DT)
@@ -71,7 +71,7 @@ def test_pitched_up_at_rest_reads_forward_specific_force():
     assert sensor.accel == pytest.approx(expected, abs=1e-12)
 
 
-def test_free_fall_reads_zero():
+def test_free_fall_measures_zero():
     half = 0.4
     quaternion = (math.cos(half), math.sin(half) * 0.6, math.sin(half) * 0.8, 0.0)
     w, x, y, z = quaternion
@@ -81,13 +81,13 @@ def test_free_fall_reads_zero():
     assert sensor.accel == pytest.approx([0.0, 0.0, 0.0], abs=1e-12)
 
 
-def test_gyro_reads_the_body_rates():
+def test_gyro_measures_body_rates():
     sensor = inertial_sensor(**QUIET)
     sensor.sample(truth(rates=(0.1, -0.2, 0.3)), DT)
     assert sensor.gyro == pytest.approx([0.1, -0.2, 0.3], abs=1e-15)
 
 
-def test_published_bias_is_the_one_in_the_measurement():
+def test_published_bias_equals_the_bias_in_the_measurement():
     sensor = inertial_sensor(acc_noise_density=0.0, gyro_noise_density=0.0)
     for _ in range(10):
         sensor.sample(truth(rates=(0.1, 0.2, 0.3)), DT)
@@ -105,7 +105,7 @@ def test_bias_is_known_before_the_first_sample():
 
 
 @pytest.mark.parametrize("rate", [100.0, 400.0, 1000.0])
-def test_warm_up_bias_decays_with_its_time_constant_at_every_rate(rate):
+def test_warm_up_bias_decays_with_its_time_constant_at_any_rate(rate):
     given = {**QUIET, "gyro_bias_model_x0": 0.003, "gyro_bias_model_y0": -0.002, "gyro_bias_model_tau": 2.0}
     sensor = inertial_sensor(**given)
     recorded(sensor, truth(), round(2.0 * rate), 1.0 / rate)
@@ -128,7 +128,7 @@ ROSFLIGHT = np.array([0.2, 0.00226])
         (NO_OWN_NOISE, True, ROSFLIGHT),
     ],
 )
-def test_sample_has_the_noise_of_the_part_and_while_it_vibrates_rosflights(given, shaken, expected):
+def test_sample_noise_is_datasheet_noise_at_rest_and_rosflight_noise_while_vibrating(given, shaken, expected):
     sensor = inertial_sensor(**STILL_BIASES, **given)
     sensor.vibrating = shaken
     deviation = recorded(sensor, truth(), 8000).reshape(-1, 2, 3).std(axis=0)
@@ -140,7 +140,7 @@ def test_sample_has_the_noise_of_the_part_and_while_it_vibrates_rosflights(given
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_rosflights_firmware_would_calibrate_on_the_sensor_at_rest_and_not_on_the_vibrating_one(seed):
+def test_rosflight_calibration_succeeds_at_rest_and_fails_while_vibrating(seed):
     # Sensors::calibrate_accel: 1001 samples, and the norm of greatest less least, axis by axis, is at most 1 m/s^2.
     calm, shaken = inertial_sensor(seed), vibrating(inertial_sensor(seed))
     spread = [np.linalg.norm(np.ptp(recorded(sensor, truth(), 1001)[:, :3], axis=0)) for sensor in (calm, shaken)]
@@ -148,7 +148,7 @@ def test_rosflights_firmware_would_calibrate_on_the_sensor_at_rest_and_not_on_th
     assert spread[1] > 2.0
 
 
-def test_vibration_scales_the_noise_and_draws_no_numbers_of_its_own():
+def test_vibration_scales_noise_without_drawing_random_numbers():
     calm, shaken = (inertial_sensor(7, **STILL_BIASES, acc_bias_walk_stdev=0.0) for _ in range(2))
     before = recorded(calm, truth(), 300), recorded(shaken, truth(), 300)
     assert np.array_equal(*before)
@@ -162,7 +162,7 @@ def test_vibration_scales_the_noise_and_draws_no_numbers_of_its_own():
     assert np.array_equal(recorded(calm, truth(), 300), recorded(shaken, truth(), 300))
 
 
-def test_adopting_sensor_goes_on_vibrating():
+def test_adopting_sensor_keeps_vibrating():
     heir = inertial_sensor(77)
     heir.adopt(vibrating(inertial_sensor(5)))
     assert heir.vibrating
@@ -170,7 +170,7 @@ def test_adopting_sensor_goes_on_vibrating():
 
 
 @pytest.mark.parametrize("rate", [100.0, 400.0, 1600.0])
-def test_noise_density_is_the_same_at_every_rate(rate):
+def test_noise_density_is_independent_of_sample_rate(rate):
     sensor = inertial_sensor(gyro_noise_density=1e-4, acc_noise_density=2e-3, gyro_bias_walk_stdev=0.0)
     readings = recorded(sensor, truth(), round(8.0 * rate), 1.0 / rate)
     # Allan deviation at 10 ms, clusters of 10 ms: N / sqrt(tau). 800 clusters a channel, three channels: the relative
@@ -181,7 +181,7 @@ def test_noise_density_is_the_same_at_every_rate(rate):
 
 
 @pytest.mark.parametrize("rate", [50.0, 400.0])
-def test_default_gyro_bias_stays_bounded_with_rosflights_deviation(rate):
+def test_default_gyro_bias_stays_bounded_with_rosflight_deviation(rate):
     sensor = inertial_sensor(gyro_noise_density=0.0, gyro_bias_range=0.0, gyro_bias_model_tau=1e9)
     gyro = recorded(sensor, truth(), round(60.0 * rate), 1.0 / rate)[:, 3:]
     # K / sqrt(2 k) with K = 0.033 / sqrt(400). 60 s x 3 axes hold 60 * 3 * k / 2... independent values: the relative
@@ -192,7 +192,7 @@ def test_default_gyro_bias_stays_bounded_with_rosflights_deviation(rate):
 
 
 @pytest.mark.parametrize("rate", [50.0, 400.0])
-def test_default_accelerometer_bias_walks_as_rosflights_at_every_rate(rate):
+def test_default_accelerometer_bias_walks_as_in_rosflight_at_any_rate(rate):
     walks = []
     for seed in range(200):
         sensor = inertial_sensor(seed, acc_bias_walk_stdev=0.01)
@@ -203,13 +203,13 @@ def test_default_accelerometer_bias_walks_as_rosflights_at_every_rate(rate):
     assert np.std(walks) == pytest.approx(0.01 * math.sqrt(200.0), rel=0.13)
 
 
-def test_same_seed_same_readings_other_seed_others():
+def test_same_seed_yields_same_readings_and_other_seed_differs():
     first = recorded(inertial_sensor(5), truth(), 600)
     assert np.array_equal(first, recorded(inertial_sensor(5), truth(), 600))
     assert not np.any(first == recorded(inertial_sensor(6), truth(), 600))
 
 
-def test_adopting_sensor_goes_on_where_the_other_stopped():
+def test_adopting_sensor_continues_from_the_previous_one():
     whole = recorded(inertial_sensor(5), truth(), 600)
     first = inertial_sensor(5)
     begin = recorded(first, truth(), 300)

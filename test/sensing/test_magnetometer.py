@@ -33,19 +33,19 @@ def truth(quaternion=(1.0, 0.0, 0.0, 0.0)):
 
 
 @pytest.mark.parametrize("row", PUBLISHED)
-def test_world_magnetic_model_gives_the_published_test_values(row):
+def test_world_magnetic_model_matches_published_test_values(row):
     year, height, latitude, longitude, *field = row
     # Published to 0.1 nT: half of that, and rounding where a value lies on the edge.
     computed = world_magnetic_model(latitude, longitude, height * 1000.0, year) * 1e9
     assert computed == pytest.approx(field, abs=0.051)
 
 
-def test_fixed_field_of_known_angles():
+def test_fixed_field_follows_inclination_and_declination():
     field = fixed_field(math.radians(60.0), math.radians(90.0), 50e-6)
     assert field == pytest.approx([0.0, 25e-6, 50e-6 * math.sin(math.radians(60.0))], abs=1e-18)
 
 
-def test_default_fixed_field_is_that_of_the_default_origin():
+def test_default_fixed_field_is_the_field_at_the_default_origin():
     fixed, modelled = magnetometer().field_ned, magnetometer(magnetic_model="wmm").field_ned
     angle = math.acos(fixed @ modelled / np.linalg.norm(fixed) / np.linalg.norm(modelled))
     # ROSflight's numbers are of about 2024: the field there turns and weakens by less than this in two years.
@@ -53,19 +53,19 @@ def test_default_fixed_field_is_that_of_the_default_origin():
     assert np.linalg.norm(modelled) == pytest.approx(np.linalg.norm(fixed), rel=0.01)
 
 
-def test_moving_the_origin_moves_the_modelled_field_and_not_the_fixed_one():
+def test_moving_the_origin_changes_the_modelled_field_but_not_the_fixed_one():
     southern = {"origin_latitude": -33.9, "origin_longitude": 151.2}
     assert magnetometer(magnetic_model="wmm", **southern).field_ned[2] < 0.0
     assert np.array_equal(magnetometer(**southern).field_ned, magnetometer().field_ned)
 
 
 @pytest.mark.parametrize("date", [2024.9, 2030.1])
-def test_date_outside_the_model_is_refused(date):
+def test_date_outside_model_validity_is_rejected(date):
     with pytest.raises(ParameterError, match="magnetic_date"):
         magnetometer(magnetic_date=date)
 
 
-def test_heading_east_sees_north_on_the_left():
+def test_sensor_heading_east_measures_north_on_its_left():
     field = magnetometer().field_ned
     half = math.radians(45.0)
     reading = magnetometer(mag_stdev=0.0).sample(truth((math.cos(half), 0.0, 0.0, math.sin(half))), 0.02)
@@ -73,7 +73,7 @@ def test_heading_east_sees_north_on_the_left():
 
 
 @pytest.mark.parametrize("rate", [10.0, 50.0, 400.0])
-def test_default_error_has_its_stationary_deviation_at_every_rate(rate):
+def test_default_error_has_its_stationary_deviation_at_any_rate(rate):
     sensor = magnetometer()
     errors = np.array([sensor.sample(truth(), 1.0 / rate) - sensor.field_ned for _ in range(round(100.0 * rate))])
     # K / sqrt(2 k), K = 3e-6 / sqrt(50); 100 s x 3 axes x k = 2,100 independent values: 1.5 %; 5 of them.
@@ -81,7 +81,7 @@ def test_default_error_has_its_stationary_deviation_at_every_rate(rate):
     assert math.sqrt(np.mean(errors**2)) == pytest.approx(expected, rel=0.077)
 
 
-def test_white_noise_has_the_density_asked_for():
+def test_white_noise_has_configured_density():
     sensor = magnetometer(mag_stdev=0.0, mag_noise_density=1e-8)
     errors = np.array([sensor.sample(truth(), 0.01) - sensor.field_ned for _ in range(5000)])
     # 15,000 values: relative standard error 0.58 %; 4.5 of them.

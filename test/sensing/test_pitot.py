@@ -24,7 +24,7 @@ def truth(velocity_body=(0.0, 0.0, 0.0), down=0.0, yaw=0.0):
     return vector
 
 
-def test_pressure_is_half_rho_v_squared_at_sea_level():
+def test_differential_pressure_is_half_rho_v_squared_at_sea_level():
     sensor = pitot_tube(**QUIET, origin_altitude=0.0)
     sensor.sample(truth((20.0, 0.0, 0.0)), CALM, 0.01)
     # 1.225 kg/m^3 is the standard's density to four digits.
@@ -32,7 +32,7 @@ def test_pressure_is_half_rho_v_squared_at_sea_level():
     assert sensor.airspeed_mps == pytest.approx(20.0, rel=1e-12)
 
 
-def test_density_and_temperature_are_those_of_the_altitude():
+def test_density_and_temperature_follow_altitude():
     sensor = pitot_tube(**QUIET, origin_altitude=1000.0)
     sensor.sample(truth((20.0, 0.0, 0.0), down=-2000.0), CALM, 0.01)
     assert sensor.differential_pressure_pa == pytest.approx(0.5 * density(3000.0) * 400.0, rel=1e-12)
@@ -44,13 +44,13 @@ def test_density_and_temperature_are_those_of_the_altitude():
     ("yaw_deg", "wind", "airspeed"),
     [(0.0, (-5.0, 0.0, 0.0), 20.0), (90.0, (0.0, 5.0, 0.0), 10.0), (90.0, (5.0, 0.0, 0.0), 15.0)],
 )
-def test_wind_along_the_nose_counts(yaw_deg, wind, airspeed):
+def test_headwind_adds_to_airspeed(yaw_deg, wind, airspeed):
     sensor = pitot_tube(**QUIET)
     sensor.sample(truth((15.0, 0.0, 0.0), yaw=math.radians(yaw_deg)), np.array(wind), 0.01)
     assert sensor.airspeed_mps == pytest.approx(airspeed, rel=1e-9)
 
 
-def test_air_from_behind_or_aside_makes_no_pressure():
+def test_air_from_behind_or_the_side_produces_no_pressure():
     sensor = pitot_tube(**QUIET)
     sensor.sample(truth((-8.0, 0.0, 0.0)), CALM, 0.01)
     assert sensor.differential_pressure_pa == 0.0
@@ -58,7 +58,7 @@ def test_air_from_behind_or_aside_makes_no_pressure():
     assert sensor.differential_pressure_pa == 0.0
 
 
-def test_negative_pressure_means_negative_airspeed():
+def test_negative_pressure_yields_negative_airspeed():
     sensor = pitot_tube(airspeed_stdev=5.0)
     for _ in range(100):
         sensor.sample(truth(), CALM, 0.01)
@@ -66,7 +66,7 @@ def test_negative_pressure_means_negative_airspeed():
 
 
 @pytest.mark.parametrize("rate", [25.0, 100.0])
-def test_noise_density_is_the_same_at_every_rate(rate):
+def test_noise_density_is_independent_of_sample_rate(rate):
     sensor = pitot_tube(airspeed_bias_range=0.0, airspeed_bias_walk_stdev=0.0)
     pressures = []
     for _ in range(5000):

@@ -53,7 +53,7 @@ def all_readings():
 
 
 @pytest.mark.skipif(not COMPILED, reason="kernels are plain already")
-def test_plain_python_reads_what_compiled_kernels_read():
+def test_plain_python_readings_equal_compiled_readings():
     program = "import json, test_sensing_plain as t; assert not t.COMPILED; print(json.dumps(t.all_readings()))"
     here = Path(__file__).parent
     path = os.pathsep.join([str(here), str(here.parents[1]), os.environ.get("PYTHONPATH", "")])

@@ -73,20 +73,20 @@ SENSORS = [
 
 
 @pytest.mark.parametrize("name", ROSFLIGHT)
-def test_rosflight_name_has_rosflight_default(name):
+def test_rosflight_parameter_has_rosflight_default(name):
     assert SENSOR_PARAMETERS[name].default == pytest.approx(ROSFLIGHT[name], rel=1e-12)
 
 
-def test_defaults_pass_their_own_checks():
+def test_defaults_pass_validation():
     assert SENSOR_PARAMETERS.checked(SENSOR_PARAMETERS.defaults()) == SENSOR_PARAMETERS.defaults()
 
 
 @pytest.mark.parametrize("sensor", SENSORS)
-def test_every_sensor_is_built_from_the_whole_table(sensor):
+def test_every_sensor_can_be_built_from_the_full_table(sensor):
     sensor(SENSOR_PARAMETERS.checked({}), np.random.default_rng(0))
 
 
-def test_k_gnss_of_zero_is_refused():
+def test_zero_k_gnss_is_rejected():
     with pytest.raises(ValueError, match="k_gnss"):
         SENSOR_PARAMETERS.checked({"k_gnss": 0.0})
 
@@ -101,7 +101,7 @@ class Recorder(dict):
         return super().__getitem__(name)
 
 
-def test_every_parameter_but_those_of_the_node_is_read_by_a_sensor():
+def test_every_parameter_except_those_of_the_node_is_used_by_a_sensor():
     seen = set()
     for model in ("wmm", "fixed"):
         values = SENSOR_PARAMETERS.checked({"magnetic_model": model})

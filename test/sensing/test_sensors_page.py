@@ -21,9 +21,9 @@ def rows_of_the_page():
 
 
 @pytest.mark.parametrize("parameter", SENSOR_PARAMETERS, ids=lambda parameter: parameter.name)
-def test_parameter_is_on_the_page_as_it_is_in_the_code(parameter):
+def test_documented_parameter_matches_code(parameter):
     assert row(parameter) in rows_of_the_page()
 
 
-def test_page_lists_no_other_parameter_and_none_twice():
+def test_page_lists_each_parameter_exactly_once():
     assert len(rows_of_the_page()) == len(SENSOR_PARAMETERS)

@@ -20,19 +20,19 @@ def battery_monitor(seed=0, **given):
 
 
 @pytest.mark.parametrize("dt", [0.0025, 0.1, 12.0])
-def test_imu_warms_up_from_ambient_with_its_time_constant_at_every_rate(dt):
+def test_imu_warms_up_from_ambient_with_its_time_constant_at_any_rate(dt):
     sensor = thermometer(**QUIET)
     for _ in range(round(120.0 / dt)):
         reading = sensor.sample(1000.0, dt)
     assert reading == pytest.approx(temperature(1000.0) + 21.0 * (1.0 - math.exp(-1.0)), rel=1e-9)
 
 
-def test_warm_imu_at_the_default_origin_reads_rosflights_constant():
+def test_warm_imu_at_default_origin_reads_the_rosflight_constant():
     reading = thermometer(**QUIET).sample(1387.0, 1e6)
     assert reading == pytest.approx(273.15 + 27.0, abs=0.1)
 
 
-def test_temperature_noise_and_bias_are_those_of_the_parameters():
+def test_temperature_noise_and_bias_match_parameters():
     sensor = thermometer(imu_self_heating=0.0)
     readings = np.array([sensor.sample(0.0, 0.0025) for _ in range(5000)]) - 288.15
     # 5,000 values: relative standard error 1 %; 4.5 of them.
@@ -48,7 +48,7 @@ def test_adopting_thermometer_stays_warm():
     assert heir.sample(0.0, 0.0025) == pytest.approx(warm, abs=1e-9)
 
 
-def test_battery_without_noise_reads_the_truth():
+def test_noise_free_battery_monitor_reads_the_truth():
     sensor = battery_monitor(battery_stdev=0.0, battery_bias_range=0.0)
     sensor.sample(22.2, 13.5, 0.005)
     assert sensor.voltage == 22.2
@@ -57,7 +57,7 @@ def test_battery_without_noise_reads_the_truth():
 
 
 @pytest.mark.parametrize("rate", [50.0, 200.0])
-def test_battery_noise_has_the_same_density_at_every_rate(rate):
+def test_battery_noise_density_is_independent_of_sample_rate(rate):
     sensor = battery_monitor()
     readings = []
     for _ in range(5000):
@@ -69,7 +69,7 @@ def test_battery_noise_has_the_same_density_at_every_rate(rate):
     assert np.mean(readings, axis=0) == pytest.approx([22.2, 13.5], abs=0.02)
 
 
-def test_adopting_monitor_keeps_the_last_reading():
+def test_adopting_monitor_keeps_last_reading():
     first = battery_monitor()
     first.sample(22.2, 13.5, 0.005)
     heir = battery_monitor(9)

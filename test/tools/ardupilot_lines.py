@@ -215,6 +215,6 @@ def _check_attitude(reading: Reading) -> None:
     assert isinstance(attitude, tuple)
     # Near the poles of the Euler angles nine digits of the quaternion do not give roll and yaw back.
     if abs(attitude[1]) < 1.5:
-        for told, computed in zip(attitude, reading.euler, strict=True):
-            if abs(math.remainder(told - computed, math.tau)) > 1e-5:
+        for given, computed in zip(attitude, reading.euler, strict=True):
+            if abs(math.remainder(given - computed, math.tau)) > 1e-5:
                 raise LineError(f"attitude {attitude} beside quaternion {reading.quaternion}, which is {reading.euler}")

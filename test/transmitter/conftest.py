@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 
-class KeptLog:
+class RecordingLog:
     """Keeps what a transmitter tells the pilot."""
 
     def __init__(self) -> None:
@@ -20,5 +20,5 @@ class KeptLog:
 
 
 @pytest.fixture
-def log() -> KeptLog:
-    return KeptLog()
+def log() -> RecordingLog:
+    return RecordingLog()

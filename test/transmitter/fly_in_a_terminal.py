@@ -10,12 +10,12 @@ import time
 from rosflight_py_sim.transmitter.terminal import KeyboardTerminal
 
 transmitter = KeyboardTerminal("vimfly", logging.getLogger())
-told = None
+printed = None
 while True:
     transmitter.poll(time.monotonic())
-    if transmitter.frame != told:
-        told = transmitter.frame
-        print(told, flush=True)
+    if transmitter.frame != printed:
+        printed = transmitter.frame
+        print(printed, flush=True)
     if sys.argv[1] == "fails":
         raise RuntimeError("as asked")
     time.sleep(0.005)

@@ -31,7 +31,7 @@ def transmitter(log: Any) -> Iterator[Open]:
         one.close()
 
 
-def test_a_joystick_that_is_there_flies_from_the_first_look(
+def test_connected_joystick_is_used_from_the_first_poll(
     virtual_joystick: Callable[..., Any], transmitter: Open, log: Any
 ) -> None:
     joystick = virtual_joystick()
@@ -48,7 +48,7 @@ def test_a_joystick_that_is_there_flies_from_the_first_look(
     assert not log.warnings
 
 
-def test_without_a_joystick_nothing_is_sent_until_one_is_plugged_in(
+def test_nothing_is_sent_until_a_joystick_is_plugged_in(
     virtual_joystick: Callable[..., Any], transmitter: Open
 ) -> None:
     joystick = virtual_joystick()
@@ -60,7 +60,7 @@ def test_without_a_joystick_nothing_is_sent_until_one_is_plugged_in(
     assert t.frame is not None and t.is_present
 
 
-def test_an_unplugged_joystick_is_a_lost_transmitter_until_it_returns(
+def test_unplugged_joystick_is_rc_lost_until_it_returns(
     virtual_joystick: Callable[..., Any], transmitter: Open, log: Any
 ) -> None:
     joystick = virtual_joystick()
@@ -82,7 +82,7 @@ def test_an_unplugged_joystick_is_a_lost_transmitter_until_it_returns(
     assert len(log.warnings) == 1
 
 
-def test_toggled_switches_stay_where_they_were_while_a_pad_is_away(
+def test_toggled_switches_keep_their_position_while_gamepad_is_unplugged(
     virtual_joystick: Callable[..., Any], transmitter: Open
 ) -> None:
     pad = virtual_joystick(XBOX, 6, 11)
@@ -101,7 +101,7 @@ def test_toggled_switches_stay_where_they_were_while_a_pad_is_away(
     assert t.frame is not None and t.frame[4] == 2000
 
 
-def test_another_joystick_takes_over_when_the_first_is_gone(
+def test_another_joystick_takes_over_after_the_first_is_unplugged(
     virtual_joystick: Callable[..., Any], transmitter: Open, log: Any
 ) -> None:
     first, second = virtual_joystick(), virtual_joystick(XBOX, 6, 11)
@@ -118,7 +118,7 @@ def test_another_joystick_takes_over_when_the_first_is_gone(
     assert XBOX in log.infos[-1]
 
 
-def test_an_unknown_joystick_is_told_of_once_and_is_as_none(
+def test_unknown_joystick_is_reported_once_and_ignored(
     virtual_joystick: Callable[..., Any], transmitter: Open, log: Any
 ) -> None:
     joystick = virtual_joystick("Thrustmaster T.16000M", 4, 16)
@@ -139,7 +139,7 @@ def test_an_unknown_joystick_is_told_of_once_and_is_as_none(
         assert words in warning
 
 
-def test_a_joystick_that_lacks_what_its_mapping_names_is_told_of_and_not_flown(
+def test_joystick_lacking_mapped_inputs_is_reported_and_not_used(
     virtual_joystick: Callable[..., Any], transmitter: Open, log: Any
 ) -> None:
     virtual_joystick("OpenTX RM TX16S Joystick", 4, 0).plug_in()
@@ -150,7 +150,7 @@ def test_a_joystick_that_lacks_what_its_mapping_names_is_told_of_and_not_flown(
     assert "axis 6" in warning and "4 axes" in warning
 
 
-def test_a_name_or_a_number_chooses_among_joysticks(virtual_joystick: Callable[..., Any], transmitter: Open) -> None:
+def test_joystick_is_selected_by_name_or_number(virtual_joystick: Callable[..., Any], transmitter: Open) -> None:
     first, second = virtual_joystick(), virtual_joystick(XBOX, 6, 11)
     first.axis(0, -1.0)
     second.axis(3, 1.0)
@@ -165,9 +165,7 @@ def test_a_name_or_a_number_chooses_among_joysticks(virtual_joystick: Callable[.
     assert t.frame is None
 
 
-def test_a_mapping_of_ones_own_comes_first(
-    virtual_joystick: Callable[..., Any], transmitter: Open, tmp_path: Path
-) -> None:
+def test_user_mapping_takes_precedence(virtual_joystick: Callable[..., Any], transmitter: Open, tmp_path: Path) -> None:
     own = tmp_path / "own.yaml"
     own.write_text(
         "- {name: Own, matches: ['*tx16s*'], roll: {axis: 7}, pitch: {axis: 1}, throttle: {axis: 2}, yaw: {axis: 3}}"
@@ -180,7 +178,7 @@ def test_a_mapping_of_ones_own_comes_first(
     assert t.frame is not None and t.frame[0] == 2000
 
 
-def test_two_transmitters_of_one_process_both_hear_of_a_joystick_that_is_lost(
+def test_two_transmitters_in_one_process_both_detect_joystick_removal(
     virtual_joystick: Callable[..., Any], transmitter: Open
 ) -> None:
     joystick = virtual_joystick()

@@ -29,11 +29,11 @@ DIRECTIONS = [
 ]
 
 
-def test_it_starts_as_a_transmitter_at_rest() -> None:
+def test_keyboard_starts_with_transmitter_at_rest() -> None:
     assert KeyboardSticks().frame == frame_at_rest()
 
 
-def test_vimflys_keys_do_what_they_do_there() -> None:
+def test_vimfly_keys_work_as_in_vimfly() -> None:
     keys = LAYOUTS["vimfly"]
     wanted = {
         "a": Action.THROTTLE_UP,
@@ -52,12 +52,12 @@ def test_vimflys_keys_do_what_they_do_there() -> None:
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_every_layout_reaches_everything(layout: str) -> None:
+def test_every_layout_covers_all_controls(layout: str) -> None:
     assert set(LAYOUTS[layout].values()) == set(Action)
 
 
 @pytest.mark.parametrize(("action", "channel", "end"), DIRECTIONS)
-def test_a_held_key_takes_a_stick_to_its_end_and_it_springs_back(action: Action, channel: int, end: int) -> None:
+def test_held_key_moves_stick_to_its_end_and_release_recentres_it(action: Action, channel: int, end: int) -> None:
     sticks = KeyboardSticks()
     sticks.hold([action], 0.1)
     part = sticks.frame[channel]
@@ -70,13 +70,13 @@ def test_a_held_key_takes_a_stick_to_its_end_and_it_springs_back(action: Action,
     assert sticks.frame == frame_at_rest()
 
 
-def test_opposite_keys_together_leave_the_stick_in_the_centre_and_the_other_sticks_alone() -> None:
+def test_opposite_keys_centre_their_stick_and_leave_others_alone() -> None:
     sticks = KeyboardSticks()
     sticks.hold([Action.ROLL_LEFT, Action.ROLL_RIGHT], 1.0)
     assert sticks.frame == frame_at_rest()
 
 
-def test_two_keys_for_the_same_thing_are_no_more_than_one() -> None:
+def test_two_keys_for_the_same_action_equal_one() -> None:
     sticks = KeyboardSticks()
     sticks.hold([Action.ROLL_RIGHT, Action.ROLL_RIGHT], 10.0)
     assert sticks.deflection[ROLL] == 1.0
@@ -84,7 +84,7 @@ def test_two_keys_for_the_same_thing_are_no_more_than_one() -> None:
     assert sticks.throttle == pytest.approx(0.5, abs=1e-12)
 
 
-def test_the_throttle_takes_two_seconds_from_end_to_end_and_stays() -> None:
+def test_throttle_takes_two_seconds_end_to_end_and_stays() -> None:
     sticks = KeyboardSticks()
     for _ in range(100):
         sticks.hold([Action.THROTTLE_UP], 0.01)
@@ -100,7 +100,7 @@ def test_the_throttle_takes_two_seconds_from_end_to_end_and_stays() -> None:
 @pytest.mark.parametrize(
     ("action", "channel"), [(Action.ARM, ARM), (Action.OVERRIDE, OVERRIDE), (Action.ATTITUDE_TYPE, ATTITUDE_TYPE)]
 )
-def test_a_switch_moves_once_a_press(action: Action, channel: int) -> None:
+def test_switch_moves_once_per_key_press(action: Action, channel: int) -> None:
     sticks = KeyboardSticks()
     before = sticks.frame
     sticks.press(action)
@@ -113,9 +113,7 @@ def test_a_switch_moves_once_a_press(action: Action, channel: int) -> None:
 
 
 @pytest.mark.parametrize(("action", "channel", "end"), DIRECTIONS)
-def test_a_key_that_repeats_holds_the_stick_at_its_end_and_one_hit_drifts_away(
-    action: Action, channel: int, end: int
-) -> None:
+def test_repeating_key_holds_stick_at_its_end_and_single_press_decays(action: Action, channel: int, end: int) -> None:
     sticks = KeyboardSticks()
     sticks.nudge(action)
     assert abs(sticks.frame[channel] - CENTRE) == 100
@@ -131,7 +129,7 @@ def test_a_key_that_repeats_holds_the_stick_at_its_end_and_one_hit_drifts_away(
     assert sticks.frame[channel] == end
 
 
-def test_a_nudge_against_a_deflection_first_centres_the_stick() -> None:
+def test_opposite_press_first_centres_the_stick() -> None:
     sticks = KeyboardSticks()
     for _ in range(5):
         sticks.nudge(Action.ROLL_RIGHT)

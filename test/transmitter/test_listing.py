@@ -35,12 +35,12 @@ def test_every_joystick_is_listed_with_its_mapping(
     assert "does not fit" in pad and "axis 4" in pad
 
 
-def test_without_a_joystick_it_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+def test_missing_joystick_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("--watch") == 0
     assert "no joystick" in capsys.readouterr().out
 
 
-def test_watching_shows_the_axes_and_the_buttons_that_are_pressed(
+def test_watch_shows_axes_and_pressed_buttons(
     virtual_joystick: Callable[..., Any], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     joystick = virtual_joystick("Sandwich Toaster", 2, 3)
@@ -58,7 +58,7 @@ def test_watching_shows_the_axes_and_the_buttons_that_are_pressed(
     assert capsys.readouterr().out.splitlines()[-1] == "0  axes  0: +0.00  1: -0.50   buttons  2"
 
 
-def test_a_mapping_file_that_is_not_right_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_mapping_file_is_rejected(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "mine.yaml").write_text("5")
     assert run("--mapping-file", str(tmp_path / "mine.yaml")) == 1
     assert "mine.yaml" in capsys.readouterr().err

@@ -15,7 +15,7 @@ STICKS = "  roll: {axis: 0}\n  pitch: {axis: 1}\n  throttle: {axis: 2}\n  yaw: {
 HEAD = "- name: Mine\n  matches: ['*mine*']\n"
 
 
-class Held:
+class FakeJoystick:
     """A joystick held in a position."""
 
     def __init__(self, axes: dict[int, float] | None = None, pressed: set[int] | None = None) -> None:
@@ -54,29 +54,29 @@ def shipped(joystick_name: str) -> Mapping:
         ("GREAT PLANES InterLink Elite", "RealFlight InterLink"),
     ],
 )
-def test_the_common_transmitters_are_known_by_the_names_that_sdl_reports(joystick_name: str, mapping_name: str) -> None:
+def test_common_transmitters_are_recognised_by_sdl_name(joystick_name: str, mapping_name: str) -> None:
     assert shipped(joystick_name).name == mapping_name
 
 
-def test_other_joysticks_are_not_known() -> None:
+def test_other_joysticks_are_not_recognised() -> None:
     assert mapping_for("Logitech Extreme 3D", load_mappings(SHIPPED)) is None
 
 
-def test_a_transmitter_with_opentx_gives_its_channels_as_they_are() -> None:
+def test_opentx_transmitter_channels_pass_through_unchanged() -> None:
     position = {0: 1.0, 1: -1.0, 2: -1.0, 3: 0.5, 4: 1.0, 5: -1.0, 6: 0.0}
     for name in ("FrSky Taranis Joystick", "OpenTX RM TX16S Joystick", "OpenTX Radiomaster Boxer Joystick"):
-        assert shipped(name).read(Held(position)) == [2000, 1000, 1000, 1750, 2000, 1000, 1500, 1500]
+        assert shipped(name).read(FakeJoystick(position)) == [2000, 1000, 1000, 1750, 2000, 1000, 1500, 1500]
 
 
-def test_an_xbox_pads_sticks_go_the_way_of_the_pilots_thumbs() -> None:
+def test_xbox_gamepad_stick_directions_are_conventional() -> None:
     pad = shipped("Microsoft X-Box 360 pad")
     # The kernel counts a thumb stick's y axis downwards: pulled back is positive, and so is nose up.
-    assert pad.read(Held({3: 1.0, 4: 1.0, 1: -1.0, 0: 1.0}))[:4] == [HIGH, HIGH, HIGH, HIGH]
-    assert pad.read(Held({3: -1.0, 4: -1.0, 1: 1.0, 0: -1.0}))[:4] == [LOW, LOW, LOW, LOW]
+    assert pad.read(FakeJoystick({3: 1.0, 4: 1.0, 1: -1.0, 0: 1.0}))[:4] == [HIGH, HIGH, HIGH, HIGH]
+    assert pad.read(FakeJoystick({3: -1.0, 4: -1.0, 1: 1.0, 0: -1.0}))[:4] == [LOW, LOW, LOW, LOW]
 
 
-def test_an_xbox_pad_starts_disarmed_with_the_pilot_in_command_and_each_press_moves_a_switch() -> None:
-    pad, held = shipped("Microsoft X-Box 360 pad"), Held()
+def test_xbox_gamepad_starts_disarmed_in_pilot_control_and_buttons_toggle_switches() -> None:
+    pad, held = shipped("Microsoft X-Box 360 pad"), FakeJoystick()
     assert pad.read(held)[4:] == [LOW, HIGH, HIGH, CENTRE]
     held.pressed = {0, 1}
     assert pad.read(held)[4:6] == [HIGH, LOW]
@@ -87,8 +87,8 @@ def test_an_xbox_pad_starts_disarmed_with_the_pilot_in_command_and_each_press_mo
     assert pad.read(held)[4:6] == [LOW, LOW]
 
 
-def test_a_button_that_is_down_when_first_seen_moves_nothing() -> None:
-    pad, held = shipped("Microsoft X-Box 360 pad"), Held(pressed={0})
+def test_button_already_pressed_at_connection_is_ignored() -> None:
+    pad, held = shipped("Microsoft X-Box 360 pad"), FakeJoystick(pressed={0})
     assert pad.read(held)[4] == LOW
     held.pressed = set()
     pad.read(held)
@@ -96,19 +96,19 @@ def test_a_button_that_is_down_when_first_seen_moves_nothing() -> None:
     assert pad.read(held)[4] == HIGH
 
 
-def test_an_interlinks_throttle_axis_runs_backwards_and_its_switches_are_buttons() -> None:
+def test_interlink_throttle_axis_is_reversed_and_its_switches_are_buttons() -> None:
     interlink = shipped("GREAT PLANES InterLink Elite")
-    position = Held({0: 0.5, 1: -0.5, 2: 1.0, 4: 1.0}, {4, 1})
+    position = FakeJoystick({0: 0.5, 1: -0.5, 2: 1.0, 4: 1.0}, {4, 1})
     assert interlink.read(position) == [1750, 1250, LOW, HIGH, HIGH, LOW, HIGH, LOW]
 
 
-def test_a_range_of_its_own_is_stretched_to_the_whole_travel_and_goes_no_further(tmp_path: Path) -> None:
+def test_calibrated_axis_range_is_scaled_to_full_travel_and_clamped(tmp_path: Path) -> None:
     text = HEAD + STICKS.replace("{axis: 0}", "{axis: 0, range: [-0.5, 0.5]}").replace(
         "{axis: 2}", "{axis: 2, range: [0.0, 1.0], reversed: true}"
     )
     (mapping,) = loaded(tmp_path, text)
-    assert mapping.read(Held({0: 0.25, 2: 0.25}))[:3] == [1750, 1500, 1750]
-    assert mapping.read(Held({0: 0.9, 2: -0.5}))[:3] == [2000, 1500, 2000]
+    assert mapping.read(FakeJoystick({0: 0.25, 2: 0.25}))[:3] == [1750, 1500, 1750]
+    assert mapping.read(FakeJoystick({0: 0.9, 2: -0.5}))[:3] == [2000, 1500, 2000]
 
 
 def test_switches_may_have_three_positions(tmp_path: Path) -> None:
@@ -116,21 +116,21 @@ def test_switches_may_have_three_positions(tmp_path: Path) -> None:
         HEAD + STICKS + "  switch_1: {buttons: [4, 5]}\n  switch_2: {button: 6, kind: three_position, start: centre}\n"
     )
     (mapping,) = loaded(tmp_path, text + "  switch_3: {fixed: high}\n")
-    held = Held()
+    held = FakeJoystick()
     assert mapping.read(held)[4:] == [CENTRE, CENTRE, HIGH, CENTRE]
     for pressed, wanted in (({4, 6}, [LOW, HIGH]), ({5}, [HIGH, HIGH]), ({6}, [CENTRE, LOW])):
         held.pressed = pressed
         assert mapping.read(held)[4:6] == wanted
 
 
-def test_a_mapping_says_what_a_joystick_lacks_for_it() -> None:
+def test_mapping_names_inputs_missing_on_a_joystick() -> None:
     mapping = shipped("OpenTX RM TX16S Joystick")
     assert mapping.lacking(8, 0) == ""
     assert "axis 6" in mapping.lacking(4, 24)
     assert "button 2" in shipped("Microsoft X-Box 360 pad").lacking(6, 2)
 
 
-def test_the_example_that_is_offered_for_an_unknown_joystick_is_a_mapping_for_it(tmp_path: Path) -> None:
+def test_suggested_mapping_for_unknown_joystick_is_valid(tmp_path: Path) -> None:
     (mapping,) = loaded(tmp_path, example('Bob\'s "pad" 3: #1 [BT]?'))
     assert mapping.fits('Bob\'s "pad" 3: #1 [BT]?')
 
@@ -165,7 +165,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_a_file_that_is_not_right_is_refused_with_file_line_and_what_is_allowed(tmp_path: Path, case: str) -> None:
+def test_invalid_file_is_rejected_with_file_line_and_allowed_values(tmp_path: Path, case: str) -> None:
     text, words = BAD[case]
     with pytest.raises(MappingError) as refusal:
         loaded(tmp_path, text)
@@ -173,7 +173,7 @@ def test_a_file_that_is_not_right_is_refused_with_file_line_and_what_is_allowed(
         assert word in str(refusal.value)
 
 
-def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
+def test_unreadable_file_is_rejected(tmp_path: Path) -> None:
     with pytest.raises(MappingError, match="No such file"):
         load_mappings(tmp_path / "none.yaml")
     (tmp_path / "binary.yaml").write_bytes(b"\xff\xfe\x00")

@@ -11,20 +11,20 @@ from rosflight_py_sim.transmitter.mapping import all_mappings, load_mappings
 PAGE = (Path(__file__).parents[2] / "docs" / "rc.md").read_text(encoding="utf-8")
 
 
-def test_the_example_of_a_mapping_is_one(tmp_path: Path) -> None:
+def test_documented_example_is_a_valid_mapping(tmp_path: Path) -> None:
     (example,) = re.findall(r"^```yaml\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
     (tmp_path / "example.yaml").write_text(example)
     (mapping,) = load_mappings(tmp_path / "example.yaml")
     assert mapping.fits("Some USB Simulator v2")
 
 
-def test_every_mapping_that_comes_with_the_package_has_its_row() -> None:
+def test_every_included_mapping_has_a_table_row() -> None:
     for mapping in all_mappings(None):
         (row,) = [line for line in PAGE.splitlines() if line.startswith(f"| {mapping.name} |")]
         assert any(f"`{pattern}`" in row for pattern in mapping.matches)
 
 
-def test_the_keys_are_those_of_the_layouts() -> None:
+def test_documented_keys_match_the_layouts() -> None:
     rows = [[cell.strip() for cell in line.split("|")[2:4]] for line in PAGE.splitlines() if line.startswith("| ")]
     for column, layout in enumerate(("vimfly", "wasd")):
         letters = {key for key in LAYOUTS[layout] if len(key) == 1}

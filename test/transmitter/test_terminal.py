@@ -31,7 +31,7 @@ class Session:
     def __init__(self, *arguments: str) -> None:
         self.terminal, theirs = pty.openpty()
         self.settings = termios.tcgetattr(self.terminal)
-        self.told = ""
+        self.output = ""
         self.shown = ""
         environment = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY")}
         environment["PYTHONPATH"] = str(PROJECT)
@@ -65,10 +65,12 @@ class Session:
         for descriptor in (pipe, self.terminal):
             selector.register(descriptor, selectors.EVENT_READ)
         while not condition():
-            assert time.monotonic() < end, f"not within {TIMEOUT_S} s: {what}; told {self.told!r}, shown {self.shown!r}"
+            assert time.monotonic() < end, (
+                f"not within {TIMEOUT_S} s: {what}; told {self.output!r}, shown {self.shown!r}"
+            )
             ready = [key.fd for key, _ in selector.select(0.1)]
             if pipe in ready:
-                self.told += os.read(pipe, 4096).decode()
+                self.output += os.read(pipe, 4096).decode()
             if self.terminal in ready:
                 self.shown += os.read(self.terminal, 4096).decode()
         selector.close()
@@ -77,7 +79,7 @@ class Session:
         return termios.tcgetattr(self.terminal) == self.settings
 
     def frames(self) -> list[list[int]]:
-        return [[int(n) for n in re.findall(r"\d+", line)] for line in self.told.split("\n")[:-1] if "[" in line]
+        return [[int(n) for n in re.findall(r"\d+", line)] for line in self.output.split("\n")[:-1] if "[" in line]
 
     def close(self) -> None:
         if self.process.poll() is None:
@@ -101,7 +103,7 @@ def session() -> Iterator[Callable[..., Session]]:
         one.close()
 
 
-def test_characters_move_sticks_and_switches_and_are_not_echoed(session: Callable[..., Session]) -> None:
+def test_characters_move_sticks_and_switches_without_echo(session: Callable[..., Session]) -> None:
     s = session(PROGRAM, "forever")
     s.wait_for(s.frames, "a frame")
     assert s.frames()[0] == [1500, 1500, 1000, 1500, 1000, 2000, 2000, 1500]
@@ -124,9 +126,7 @@ def test_characters_move_sticks_and_switches_and_are_not_echoed(session: Callabl
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP, signal.SIGQUIT])
-def test_signals_that_end_the_program_leave_the_terminal_as_it_was(
-    session: Callable[..., Session], number: signal.Signals
-) -> None:
+def test_terminating_signals_restore_the_terminal(session: Callable[..., Session], number: signal.Signals) -> None:
     s = session(PROGRAM, "forever")
     s.wait_for(s.frames, "a frame")
     assert not s.is_as_before()
@@ -135,7 +135,7 @@ def test_signals_that_end_the_program_leave_the_terminal_as_it_was(
     assert s.is_as_before()
 
 
-def test_ctrl_c_goes_through_to_the_program(session: Callable[..., Session]) -> None:
+def test_ctrl_c_reaches_the_program(session: Callable[..., Session]) -> None:
     s = session(PROGRAM, "forever")
     s.wait_for(s.frames, "a frame")
     s.type(b"\x03")
@@ -143,15 +143,13 @@ def test_ctrl_c_goes_through_to_the_program(session: Callable[..., Session]) -> 
     assert s.is_as_before()
 
 
-def test_a_program_that_fails_leaves_the_terminal_as_it_was(session: Callable[..., Session]) -> None:
+def test_failing_program_restores_the_terminal(session: Callable[..., Session]) -> None:
     s = session(PROGRAM, "fails")
     assert s.process.wait(TIMEOUT_S) == 1
     assert s.is_as_before()
 
 
-def test_the_whole_simulation_is_flown_from_the_terminal_in_which_it_was_started(
-    session: Callable[..., Session], ros_domain: int
-) -> None:
+def test_whole_simulation_can_be_flown_from_its_terminal(session: Callable[..., Session], ros_domain: int) -> None:
     s = session("-m", "rosflight_py_sim", "sim", "--keyboard")
     s.wait_for(lambda: "throttle   0 %" in s.shown, "the line of state")
     s.type(b"taaa")
@@ -163,7 +161,7 @@ def test_the_whole_simulation_is_flown_from_the_terminal_in_which_it_was_started
     assert "Traceback" not in s.process.stderr.read().decode()
 
 
-def test_without_a_terminal_the_keyboard_says_why(log: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_keyboard_without_terminal_is_rejected_with_reason(log: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     with Path(os.devnull).open() as nothing:
         monkeypatch.setattr(sys, "stdin", nothing)
         with pytest.raises(NoTerminalError, match="is not a terminal"):

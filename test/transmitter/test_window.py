@@ -42,7 +42,7 @@ def picture() -> bytes:
     return bytes(pygame.image.tobytes(pygame.display.get_surface(), "RGB"))
 
 
-def test_keys_move_the_sticks_while_they_are_held(window: KeyboardWindow) -> None:
+def test_sticks_move_while_keys_are_held(window: KeyboardWindow) -> None:
     window.poll(0.0)
     assert window.frame == frame_at_rest()
     key("l")
@@ -58,21 +58,21 @@ def test_keys_move_the_sticks_while_they_are_held(window: KeyboardWindow) -> Non
     assert (window.frame[ROLL], window.frame[ARM]) == (1500, 2000)
 
 
-def test_arrow_keys_do_as_the_letters_do(window: KeyboardWindow) -> None:
+def test_arrow_keys_equal_letter_keys(window: KeyboardWindow) -> None:
     key("left")
     window.poll(0.0)
     window.poll(1.0)
     assert window.frame is not None and window.frame[ROLL] == LOW
 
 
-def test_a_repeated_key_down_moves_a_switch_once(window: KeyboardWindow) -> None:
+def test_repeated_key_down_moves_switch_once(window: KeyboardWindow) -> None:
     for _ in range(3):
         key("t")
         window.poll(0.0)
     assert window.frame is not None and window.frame[ARM] == 2000
 
 
-def test_losing_the_focus_lets_the_keys_go_and_goes_on_sending(window: KeyboardWindow) -> None:
+def test_focus_loss_releases_keys_and_keeps_sending(window: KeyboardWindow) -> None:
     key("l")
     key("a")
     window.poll(0.0)
@@ -85,7 +85,7 @@ def test_losing_the_focus_lets_the_keys_go_and_goes_on_sending(window: KeyboardW
     assert window.frame[THROTTLE] == 1500
 
 
-def test_closing_the_window_switches_the_transmitter_off(window: KeyboardWindow, log: Any) -> None:
+def test_closing_the_window_switches_transmitter_off(window: KeyboardWindow, log: Any) -> None:
     post("QUIT")
     window.poll(0.0)
     window.poll(0.1)
@@ -94,7 +94,7 @@ def test_closing_the_window_switches_the_transmitter_off(window: KeyboardWindow,
     assert len(log.warnings) == 1 and "closed" in log.warnings[0]
 
 
-def test_the_picture_shows_sticks_switches_and_keys(window: KeyboardWindow) -> None:
+def test_window_shows_sticks_switches_and_keys(window: KeyboardWindow) -> None:
     pictures = [picture()]
     for now_s, name in enumerate(("l", "t", "a"), 1):
         key(name)
@@ -104,7 +104,9 @@ def test_the_picture_shows_sticks_switches_and_keys(window: KeyboardWindow) -> N
     assert len(set(pictures)) == 4
 
 
-def test_a_process_has_one_window(window: KeyboardWindow, log: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_second_window_in_the_same_process_is_rejected(
+    window: KeyboardWindow, log: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with pytest.raises(WindowIsTakenError, match="already"):
         KeyboardWindow("wasd", log)
     window.poll(0.0)
@@ -117,7 +119,7 @@ def test_a_process_has_one_window(window: KeyboardWindow, log: Any, monkeypatch:
             open_keyboard(kind, "vimfly", log)
 
 
-def test_a_joystick_beside_the_window_goes_on_when_the_window_is_closed(
+def test_joystick_stays_active_after_the_window_is_closed(
     window: KeyboardWindow, log: Any, virtual_joystick: Any
 ) -> None:
     joystick = virtual_joystick()
@@ -130,7 +132,7 @@ def test_a_joystick_beside_the_window_goes_on_when_the_window_is_closed(
     transmitter.close()
 
 
-def test_a_display_that_is_not_there_is_named(log: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_display_is_named_in_the_error(log: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SDL_VIDEODRIVER", "x11")
     monkeypatch.setenv("DISPLAY", ":987")
     with pytest.raises(NoDisplayError, match="x11"):

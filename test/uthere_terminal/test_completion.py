@@ -35,20 +35,20 @@ def offered(text: str, completer: CommandCompleter | None = None) -> list[str]:
         ("xyz", []),
     ],
 )
-def test_tab_leads_to(text: str, lines: list[str]) -> None:
+def test_tab_offers_expected_completions(text: str, lines: list[str]) -> None:
     assert offered(text) == lines
 
 
-def test_every_command_is_offered_at_the_start_of_a_line() -> None:
+def test_every_command_is_offered_at_start_of_line() -> None:
     assert [line.rstrip("(") for line in offered("")] == list(CLASS_OF_NAME)
 
 
-def test_parameter_that_stands_there_is_not_offered_again() -> None:
+def test_parameter_already_present_is_not_offered_again() -> None:
     assert "fly(roll=1,roll=" not in offered("fly(roll=1,")
     assert "fly(roll=1,throttle=" in offered("fly(roll=1,")
 
 
-def test_planes_and_variables_are_learnt_from_replies_and_nothing_from_noise() -> None:
+def test_planes_and_variables_are_learnt_from_valid_replies_only() -> None:
     completer = CommandCompleter()
     assert offered("fly_engage(plane=", completer) == []
     completer.learn("plane_list(12345, 102)")
@@ -59,7 +59,7 @@ def test_planes_and_variables_are_learnt_from_replies_and_nothing_from_noise() -
     assert offered("data_request(variable=wing", completer) == ["data_request(variable=wing_colour"]
 
 
-def test_a_flood_of_names_does_not_fill_the_memory() -> None:
+def test_flood_of_names_does_not_exhaust_memory() -> None:
     completer = CommandCompleter()
     for k in range(5000):
         completer.learn(f"data(1.0, plane={k}, name_{k}=1)")

@@ -43,11 +43,11 @@ class Ground:
         (self.port_out,) = free_ports()
         self.ports = ["--port-in", str(self.socket.getsockname()[1]), "--port-out", str(self.port_out)]
 
-    def heard(self) -> str:
+    def receive(self) -> str:
         """The next packet."""
         return self.socket.recv(65536).decode("latin-1")
 
-    def say(self, text: str) -> None:
+    def send(self, text: str) -> None:
         self.socket.sendto(text.encode("latin-1"), ("127.0.0.1", self.port_out))
 
 
@@ -143,56 +143,52 @@ def session(ground: Ground) -> Iterator[Session]:
     one.close()
 
 
-def test_what_is_typed_arrives_and_what_comes_is_shown(session: Session, ground: Ground) -> None:
+def test_typed_commands_are_sent_and_replies_shown(session: Session, ground: Ground) -> None:
     session.enter("request_plane_list")
-    assert ground.heard() == "request_plane_list"
-    ground.say("plane_list(12345, 102)")
+    assert ground.receive() == "request_plane_list"
+    ground.send("plane_list(12345, 102)")
     session.wait_for_text("plane_list(12345, 102)")
     assert session.end_by("\x04") == 0
     assert termios.tcgetattr(session.terminal) == session.settings
 
 
-def test_data_that_come_while_a_line_is_typed_stand_above_it_and_leave_it_whole(
-    session: Session, ground: Ground
-) -> None:
+def test_incoming_data_is_printed_above_the_line_being_typed(session: Session, ground: Ground) -> None:
     session.type("fly_engage(pl")
     session.wait_for_text("fly_engage(pl")
     for k in range(5):
-        ground.say(f"data(100.{k}00, plane=1, altitude={k})")
+        ground.send(f"data(100.{k}00, plane=1, altitude={k})")
     session.wait_for_text("altitude=4")
     session.enter("ane=1)")
-    assert ground.heard() == "fly_engage(plane=1)"
+    assert ground.receive() == "fly_engage(plane=1)"
     # Each has a line of its own.
     for k in range(5):
         assert re.search(rf"^data\(100\.{k}00, plane=1, altitude={k}\)\s*$", session.shown, re.MULTILINE), session.shown
     assert session.end_by("\x04") == 0
 
 
-def test_tab_completes_and_the_arrow_brings_the_line_back(session: Session, ground: Ground) -> None:
+def test_tab_completes_and_arrow_key_recalls_the_line(session: Session, ground: Ground) -> None:
     session.type("fly_eng\t")
     session.wait_for_text("fly_engage(")
     session.enter("plane=3)")
-    assert ground.heard() == "fly_engage(plane=3)"
+    assert ground.receive() == "fly_engage(plane=3)"
     session.enter("\x1b[A")
-    assert ground.heard() == "fly_engage(plane=3)"
+    assert ground.receive() == "fly_engage(plane=3)"
     assert session.end_by("\x04") == 0
 
 
-def test_what_is_not_of_the_protocol_stays_here_and_is_pointed_at_but_a_mark_sends_it(
-    session: Session, ground: Ground
-) -> None:
+def test_invalid_line_is_not_sent_but_pointed_at_unless_marked_raw(session: Session, ground: Ground) -> None:
     session.enter("fly(plane=1,roll=much,pitch=0,throttle=5)")
     session.wait_for_text("column 18: roll='much' given")
     session.enter("!fly(plane=1,roll=much)")
-    assert ground.heard() == "fly(plane=1,roll=much)"
+    assert ground.receive() == "fly(plane=1,roll=much)"
     assert session.end_by("\x04") == 0
 
 
-def test_interrupt_ends_it_and_has_the_data_end(session: Session, ground: Ground) -> None:
+def test_interrupt_exits_and_stops_the_data(session: Session, ground: Ground) -> None:
     session.enter("data_request(plane=1,variable=all,interval=1)")
-    assert ground.heard().startswith("data_request")
+    assert ground.receive().startswith("data_request")
     assert session.end_by("\x03") == 130
-    assert ground.heard() == "data_clear"
+    assert ground.receive() == "data_clear"
     assert "Traceback" not in session.shown
     assert termios.tcgetattr(session.terminal) == session.settings
 
@@ -211,7 +207,7 @@ def piped(text: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_lines_of_a_pipe_are_sent_and_replies_printed_as_they_are(ground: Ground) -> None:
+def test_piped_lines_are_sent_and_replies_printed_verbatim(ground: Ground) -> None:
     process = subprocess.Popen(
         [*COMMAND, *ground.ports, "--listen", str(TIMEOUT_S)],
         stdin=subprocess.PIPE,
@@ -223,8 +219,8 @@ def test_lines_of_a_pipe_are_sent_and_replies_printed_as_they_are(ground: Ground
         assert process.stdin is not None and process.stdout is not None
         process.stdin.write("request_plane_list\n")
         process.stdin.close()
-        assert ground.heard() == "request_plane_list"
-        ground.say("plane_list(1)")
+        assert ground.receive() == "request_plane_list"
+        ground.send("plane_list(1)")
         assert process.stdout.readline() == "plane_list(1)\n"
     finally:
         process.kill()
@@ -232,9 +228,9 @@ def test_lines_of_a_pipe_are_sent_and_replies_printed_as_they_are(ground: Ground
         process.stdout.close()
 
 
-def test_wrong_line_of_a_pipe_fails_it_after_the_others_were_sent(ground: Ground) -> None:
+def test_invalid_piped_line_fails_after_the_others_are_sent(ground: Ground) -> None:
     result = piped("request_plane_list\nnonsense\nfly_engage(plane=1)\n", *ground.ports, "--listen", "0")
-    assert [ground.heard(), ground.heard()] == ["request_plane_list", "fly_engage(plane=1)"]
+    assert [ground.receive(), ground.receive()] == ["request_plane_list", "fly_engage(plane=1)"]
     assert result.returncode == 1
     assert "column 1: there is no command 'nonsense'" in result.stderr
 
@@ -247,14 +243,14 @@ def test_wrong_line_of_a_pipe_fails_it_after_the_others_were_sent(ground: Ground
         (["--port-out", "none"], "'none' given; allowed: a port from 1 to 65535"),
     ],
 )
-def test_bad_address_is_refused_in_words(arguments: list[str], words: str) -> None:
+def test_invalid_address_is_rejected_with_clear_message(arguments: list[str], words: str) -> None:
     result = piped("", *arguments)
     assert result.returncode in (1, 2)
     assert words in result.stderr
     assert "Traceback" not in result.stderr
 
 
-def test_port_that_another_client_has_is_told(ground: Ground) -> None:
+def test_port_used_by_another_client_is_reported(ground: Ground) -> None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:
         other.bind(("127.0.0.1", ground.port_out))
         result = piped("", *ground.ports)
@@ -263,7 +259,7 @@ def test_port_that_another_client_has_is_told(ground: Ground) -> None:
     assert "Traceback" not in result.stderr
 
 
-def test_nobody_at_the_other_end_is_told(ground: Ground) -> None:
+def test_missing_peer_is_reported(ground: Ground) -> None:
     ground.socket.close()
     result = piped("request_plane_list\n", *ground.ports)
     assert "no reply from UDP 127.0.0.1:" in result.stderr

@@ -59,7 +59,7 @@ def kite(tmp_path: Path) -> Write:
     return write
 
 
-def test_file_is_read_as_it_says(kite: Write) -> None:
+def test_file_is_parsed_correctly(kite: Write) -> None:
     file = kite(KITE)
     read = vehicle(str(file))
     assert (read.name, read.description, read.spacing) == ("kite", "kite with two motors", 7.5)
@@ -118,7 +118,7 @@ def test_file_is_read_as_it_says(kite: Write) -> None:
         ("spacing: 7.5", "spacing: 0", 14, "spacing", "0 given; allowed: .*greater than 0"),
     ],
 )
-def test_what_makes_no_sense_is_refused_with_path_and_line(
+def test_invalid_values_are_rejected_with_path_and_line(
     kite: Write, old: str, new: str, line: int, path: str, words: str
 ) -> None:
     assert old in KITE
@@ -127,7 +127,7 @@ def test_what_makes_no_sense_is_refused_with_path_and_line(
         vehicle(str(file))
 
 
-def test_name_that_cannot_begin_a_namespace_is_refused(kite: Write) -> None:
+def test_name_invalid_as_a_namespace_is_rejected(kite: Write) -> None:
     file = kite(KITE)
     with pytest.raises(ParameterError, match=r"7-kites.yaml: the file name is the vehicle's name; allowed: letters"):
         vehicle(str(file.rename(file.with_name("7-kites.yaml"))))
@@ -140,12 +140,12 @@ def test_name_that_cannot_begin_a_namespace_is_refused(kite: Write) -> None:
         ("./no.yaml", "there is no file"),
     ],
 )
-def test_vehicle_that_there_is_not_is_refused(given: str, text: str) -> None:
+def test_unknown_vehicle_is_rejected(given: str, text: str) -> None:
     with pytest.raises(ParameterError, match=text):
         vehicle(given)
 
 
-def test_other_dynamics_need_a_file_of_their_own(kite: Write) -> None:
+def test_other_dynamics_need_their_own_parameter_file(kite: Write) -> None:
     file = kite(KITE)
     with pytest.raises(ParameterError, match=r"there is no file '.*/jsbsim/kite.yaml'"):
         vehicle(str(file), "jsbsim")
@@ -155,7 +155,7 @@ def test_other_dynamics_need_a_file_of_their_own(kite: Write) -> None:
     assert known_dynamics() == ["standalone", "jsbsim"]
 
 
-def test_a_users_folder_comes_before_the_packages_own(
+def test_user_folder_takes_precedence_over_package_folder(
     kite: Write, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = kite(KITE)
@@ -173,7 +173,7 @@ def test_a_users_folder_comes_before_the_packages_own(
 
 
 @pytest.mark.parametrize("name", known_vehicles())
-def test_actuators_of_a_multirotor_are_its_rotors_in_their_order(name: str) -> None:
+def test_multirotor_actuators_are_its_rotors_in_order(name: str) -> None:
     one = all_vehicles()[name, "standalone"]
     if one.forces_and_moments == "multirotor_forces_and_moments":
         assert [(each.output, each.is_motor) for each in one.actuators] == [
@@ -181,7 +181,7 @@ def test_actuators_of_a_multirotor_are_its_rotors_in_their_order(name: str) -> N
         ]
 
 
-def test_page_shows_the_hexarotors_file_and_tells_of_every_key() -> None:
+def test_page_shows_hexarotor_file_and_documents_every_key() -> None:
     page = (share_directory() / "docs" / "add_a_vehicle.md").read_text(encoding="utf-8")
     (shown,) = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
     assert (CONFIG / "vehicles" / "hexarotor.yaml").read_text(encoding="utf-8").endswith(f"folder.\n{shown}")

@@ -87,7 +87,7 @@ def test_every_part_is_closed_and_faces_outward(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_a_vehicle_is_few_triangles_of_the_agreed_types_with_different_names(name: str) -> None:
+def test_vehicle_is_a_small_mesh_with_unique_part_names(name: str) -> None:
     shape = drawn(name)
     assert sum(len(part.mesh.triangles) for part in shape.parts) < 3000
     assert len({part.name for part in shape.parts}) == len(shape.parts)
@@ -107,22 +107,22 @@ def test_a_vehicle_is_few_triangles_of_the_agreed_types_with_different_names(nam
         (hoop((0, 0, 0), (1, 0, 0), 0.5, 0.25, 1.0, 8), (0.25 - 0.0625) * 0.5 * 8 * math.sin(math.pi / 4)),
     ],
 )
-def test_a_solid_has_the_volume_of_its_measures(mesh: Mesh, volume: float) -> None:
+def test_solid_has_the_volume_of_its_dimensions(mesh: Mesh, volume: float) -> None:
     assert mesh.volume == pytest.approx(volume, rel=1e-5)  # of float32
 
 
-def test_a_mirror_image_faces_outward_too() -> None:
+def test_mirrored_part_faces_outward() -> None:
     wing = panel([((0.0, 0.1, 0.0), 0.3, 0.03), ((0.0, 1.0, 0.0), 0.2, 0.02)])
     assert wing.mirrored().volume == pytest.approx(wing.volume, rel=1e-5)
     both = merged([wing, wing.mirrored()])
     assert both.vertices[:, 1].min() == -both.vertices[:, 1].max()
 
 
-def test_every_shape_is_some_vehicles_but_the_dart() -> None:
+def test_every_shape_except_the_dart_is_used_by_a_vehicle() -> None:
     assert {one.appearance for one in ALL.values()} == {*APPEARANCE.choices} - {"dart"}
 
 
-def test_a_dart_needs_no_physics_and_other_shapes_say_what_they_need() -> None:
+def test_dart_needs_no_physics_and_other_shapes_name_their_requirements() -> None:
     assert appearance("dart").parts
     with pytest.raises(ParameterError, match=r"inverted_v_tail given, .*no parameter 'wing_c'"):
         appearance("inverted_v_tail")
@@ -131,7 +131,7 @@ def test_a_dart_needs_no_physics_and_other_shapes_say_what_they_need() -> None:
 
 
 @pytest.mark.parametrize("name", [name for name, one in ALL.items() if one.appearance == "multirotor"])
-def test_rotors_are_where_the_physics_has_them_and_turn_against_their_torque(name: str) -> None:
+def test_rotors_match_physics_positions_and_spin_against_their_torque(name: str) -> None:
     given = physics_of(ALL[name])
     values = MULTIROTOR_PARAMETERS.checked({k: v for k, v in given.items() if k in MULTIROTOR_PARAMETERS})
     shape, level = drawn(name), np.eye(19)[3]
@@ -150,7 +150,7 @@ def test_rotors_are_where_the_physics_has_them_and_turn_against_their_torque(nam
         assert 2.0 * reach == pytest.approx(given["D_prop"], rel=0.02)  # a tip has a width
 
 
-def test_a_propeller_throws_the_air_back() -> None:
+def test_propeller_pushes_air_backwards() -> None:
     for spin in ((0.0, 0.0, 1.0), (0.0, 0.0, -1.0)):
         blade = propeller(1.0, (0.0, 0.0, -1.0), spin)
         corners = blade.vertices[-16:].astype(np.float64)
@@ -161,7 +161,7 @@ def test_a_propeller_throws_the_air_back() -> None:
 
 
 @pytest.mark.parametrize("name", ["anaconda", "aerosonde"])
-def test_surfaces_of_an_inverted_v_tail_move_with_the_mixer(name: str) -> None:
+def test_inverted_v_tail_surfaces_move_with_the_mixer(name: str) -> None:
     shape = drawn(name)
     # Roll right: the right aileron up, the left one down (z is down).
     assert trailing_edge_moves(named(shape, "right aileron"), 1.0)[2] < -0.01
@@ -177,13 +177,13 @@ def test_surfaces_of_an_inverted_v_tail_move_with_the_mixer(name: str) -> None:
             assert sign * trailing_edge_moves(part, angle / part.motion.gain)[axis] > 0.005
 
 
-def test_surfaces_of_a_standard_tail_move_with_their_own_outputs() -> None:
+def test_standard_tail_surfaces_move_with_their_own_outputs() -> None:
     shape = drawn("fixedwing-jsbsim")
     assert trailing_edge_moves(named(shape, "elevator"), 1.0)[2] > 0.01
     assert trailing_edge_moves(named(shape, "rudder"), 1.0)[1] < -0.01
 
 
-def test_another_flight_controllers_mix_moves_the_same_surfaces() -> None:
+def test_other_flight_controller_mix_moves_the_same_surfaces() -> None:
     mix = {
         "aileron_mix": [1.0],
         "elevator_mix": [0.0, -1.0],
@@ -198,7 +198,7 @@ def test_another_flight_controllers_mix_moves_the_same_surfaces() -> None:
 
 
 @pytest.mark.parametrize("name", ["auv", "bluerov2"])
-def test_thrusters_are_in_the_hull_and_turn_both_ways(name: str) -> None:
+def test_thrusters_are_inside_the_hull_and_spin_both_ways(name: str) -> None:
     shape = drawn(name)
     turning = [part for part in shape.parts if part.motion is not None]
     assert len(turning) == len(vehicle(name).actuators)
@@ -214,12 +214,12 @@ def test_thrusters_are_in_the_hull_and_turn_both_ways(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "size"), [("multirotor", None), ("anaconda", 2.08), ("aerosonde", 2.8956), ("fixedwing-jsbsim", 10.9)]
 )
-def test_a_vehicle_is_as_large_as_its_parameters_say(name: str, size: float | None) -> None:
+def test_vehicle_size_matches_its_parameters(name: str, size: float | None) -> None:
     # Of the multirotor: from one blade's tip to the other's, as the blades stand.
     assert drawn(name).size == pytest.approx(size or 0.6, abs=ROUNDING if size else 0.2)
 
 
-def test_rotors_turn_on_and_surfaces_to_their_angle() -> None:
+def test_rotors_keep_spinning_and_surfaces_move_to_their_angle() -> None:
     shape = drawn("anaconda")
     moving = MovingParts(shape)
     names = [part.name for part in shape.parts]
@@ -233,6 +233,6 @@ def test_rotors_turn_on_and_surfaces_to_their_angle() -> None:
     assert moving.angles[names.index("fuselage")] == 0.0
 
 
-def test_an_unknown_name_is_refused_with_those_that_are_known() -> None:
+def test_unknown_name_is_rejected_with_known_names() -> None:
     with pytest.raises(ParameterError, match="'zeppelin' given; allowed: text, one of dart, multirotor"):
         appearance("zeppelin")

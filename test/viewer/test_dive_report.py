@@ -39,7 +39,7 @@ def short_dive(world: World = POOL, name: str = "auv") -> tuple[DiveLog, DiveSum
 
 @pytest.mark.parametrize("name", ["pool", "open_water"])
 @pytest.mark.parametrize("vehicle", ["auv", "bluerov2"])
-def test_picture_is_a_png_of_1600_by_1000(tmp_path: Path, name: str, vehicle: str) -> None:
+def test_image_is_a_1600_by_1000_png(tmp_path: Path, name: str, vehicle: str) -> None:
     pytest.importorskip("matplotlib")
     world = load_world(name)
     head = draw_dive(*short_dive(world, vehicle), world, tmp_path / "dives" / "one.png").read_bytes()[:24]
@@ -47,14 +47,14 @@ def test_picture_is_a_png_of_1600_by_1000(tmp_path: Path, name: str, vehicle: st
     assert struct.unpack(">II", head[16:24]) == (1600, 1000)
 
 
-def test_picture_without_any_frame_is_drawn(tmp_path: Path) -> None:
+def test_image_without_any_frame_is_drawn(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     log, summary = short_dive()
     log.frames.clear()
     assert draw_dive(log, summary, POOL, tmp_path / "one.png").stat().st_size > 10_000
 
 
-def test_moments_are_the_middles_of_the_parts_and_the_end() -> None:
+def test_snapshot_times_are_the_midpoints_of_the_phases_and_the_end() -> None:
     moments = key_moments(*short_dive())
     assert [(m.text, round(m.time_s, 2)) for m in moments] == [
         ("dive", 6.5),
@@ -63,7 +63,7 @@ def test_moments_are_the_middles_of_the_parts_and_the_end() -> None:
     ]
 
 
-def test_moments_are_few_however_much_the_program_says() -> None:
+def test_snapshot_count_is_bounded() -> None:
     log, summary = short_dive()
     log.marks[:] = [Mark(5.0 + 0.3 * k, f"part {k}") for k in range(30)]
     moments = key_moments(log, summary)
@@ -71,14 +71,14 @@ def test_moments_are_few_however_much_the_program_says() -> None:
     assert moments == sorted(moments, key=lambda moment: moment.time_s)
 
 
-def test_table_tells_what_was_not_reached() -> None:
+def test_table_reports_missed_objectives() -> None:
     text = io.StringIO()
     print_table("Dive", dive_rows(short_dive()[1]), Console(file=text, width=120))
     for part in ("Dive", "not completed", "9.9 s", "not reached", "1.29 m", "none", "40 %"):
         assert part in text.getvalue()
 
 
-def test_outline_of_a_turned_object_points_along_its_yaw() -> None:
+def test_outline_of_rotated_object_follows_its_yaw() -> None:
     line = Object("line", Kind.LINE, (1.0, 2.0, 3.0), math.radians(30.0), (4.0, 0.2), (0, 0, 0), solid=False)
     ends = outline(line).reshape(2, 2, 2).mean(axis=1)
     along = 2.0 * np.array([math.cos(line.yaw), math.sin(line.yaw)])

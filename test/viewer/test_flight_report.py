@@ -35,7 +35,7 @@ def short_flight(wind: float = 5.0, last: Phase = Phase.DONE) -> tuple[FlightLog
 
 
 @pytest.mark.parametrize(("wind", "last"), [(5.0, Phase.DONE), (0.0, Phase.SIDE_1)])
-def test_picture_is_a_png_of_1600_by_1000_in_a_folder_of_its_own(tmp_path: Path, wind: float, last: Phase) -> None:
+def test_image_is_a_1600_by_1000_png_in_its_own_folder(tmp_path: Path, wind: float, last: Phase) -> None:
     pytest.importorskip("matplotlib")
     path = draw_flight(*short_flight(wind, last), tmp_path / "flights" / "one.png")
     head = path.read_bytes()[:24]
@@ -43,14 +43,14 @@ def test_picture_is_a_png_of_1600_by_1000_in_a_folder_of_its_own(tmp_path: Path,
     assert struct.unpack(">II", head[16:24]) == (1600, 1000)
 
 
-def test_picture_leaves_the_settings_of_matplotlib_alone(tmp_path: Path) -> None:
+def test_image_leaves_matplotlib_settings_unchanged(tmp_path: Path) -> None:
     matplotlib = pytest.importorskip("matplotlib")
     before = dict(matplotlib.rcParams)
     draw_flight(*short_flight(), tmp_path / "one.png")
     assert dict(matplotlib.rcParams) == before
 
 
-def test_picture_without_matplotlib_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_image_without_matplotlib_gives_install_hint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     original = builtins.__import__
 
     def without_matplotlib(name: str, *args: Any, **keywords: Any) -> Any:
@@ -65,14 +65,14 @@ def test_picture_without_matplotlib_says_what_to_install(tmp_path: Path, monkeyp
         draw_flight(*short_flight(), tmp_path / "one.png")
 
 
-def test_table_names_the_figures_with_their_units() -> None:
+def test_table_lists_figures_with_units() -> None:
     text = io.StringIO()
     print_table("Flight", summary_rows(short_flight()[1]), Console(file=text, width=120))
     for part in ("completed", "19.9 s", "4.0 s", "0.10 m RMS", "mean 5.0 m/s from 180 deg", "111 mAh"):
         assert part in text.getvalue()
 
 
-def test_table_of_a_flight_without_square_or_wind_says_so() -> None:
+def test_table_notes_missing_square_and_wind() -> None:
     log = FlightLog(MOTORS, Phase)
     for k in range(3):
         truth = np.array([0.0, 0.0, 0.0, 1.0, *[0.0] * 15])
@@ -95,12 +95,12 @@ def flight_on_wings() -> tuple[FlightLog, FlightSummary]:
     return log, summarise(log, [(0.0, 0.0, -50.0), (400.0, 0.0, -50.0)], "aeroplane", 4.0)
 
 
-def test_picture_of_a_flight_on_wings_is_drawn(tmp_path: Path) -> None:
+def test_fixed_wing_image_is_drawn(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     assert draw_flight(*flight_on_wings(), tmp_path / "one.png").stat().st_size > 10_000
 
 
-def test_table_of_a_flight_on_wings_tells_the_airspeed_and_that_it_ends_in_the_air() -> None:
+def test_fixed_wing_table_gives_airspeed_and_in_flight_end() -> None:
     text = io.StringIO()
     print_table("Flight", summary_rows(flight_on_wings()[1]), Console(file=text, width=120))
     assert "25.00 m/s to 25.00 m/s" in text.getvalue()

@@ -44,7 +44,7 @@ def texts(picture: str) -> list[str]:
     return [element.text or "" for element in ElementTree.fromstring(picture).iter(f"{SVG}text")]
 
 
-def test_picture_is_sound_xml_with_every_node_and_topic() -> None:
+def test_drawing_is_valid_xml_with_every_node_and_topic() -> None:
     model = chain()
     shown = texts(draw(model))
     for name in [*(node.name for node in model.nodes), *(topic.name for topic in model.topics)]:
@@ -60,7 +60,7 @@ def titles(picture: str) -> dict[str, str]:
     return {title: "" if link is None else link.get(f"{XLINK}title", "") for title, link in links if title}
 
 
-def test_picture_has_the_health_of_each_node() -> None:
+def test_drawing_shows_health_of_each_node() -> None:
     shown = titles(draw(chain()))
     assert shown["/a/sensors"] == '/a/sensors: no "truth" <so far> & nothing else'
     assert shown["/a/dynamics"] == "/a/dynamics: battery: 3% full"
@@ -69,7 +69,7 @@ def test_picture_has_the_health_of_each_node() -> None:
     assert "#cf222e" in boxes["/a/dynamics"] and "#1a7f37" in boxes["/time_manager"]
 
 
-def test_picture_has_a_line_for_each_publisher_and_subscriber() -> None:
+def test_drawing_has_an_edge_for_each_publisher_and_subscriber() -> None:
     lines = {title for title in titles(draw(chain())) if "->" in title}
     assert lines == {
         "/time_manager->/clock",
@@ -85,7 +85,7 @@ def test_picture_has_a_line_for_each_publisher_and_subscriber() -> None:
     }
 
 
-def test_mermaid_has_the_boxes_and_lines_of_the_dot_text() -> None:
+def test_mermaid_text_has_the_same_nodes_and_edges_as_dot() -> None:
     text = mermaid_text(chain())
     boxes = re.findall(r'^  (\w+)[(\[]"(/\w[\w/]*)(?: \d+&nbsp;Hz)?"[)\]]:::(\w+)$', text, re.MULTILINE)
     names = {identifier: name for identifier, name, _ in boxes}
@@ -105,18 +105,18 @@ def test_mermaid_has_the_boxes_and_lines_of_the_dot_text() -> None:
     assert len(text.splitlines()) == 1 + len(boxes) + len(lines) + classes
 
 
-def test_mermaid_names_every_topic_of_a_box() -> None:
+def test_mermaid_text_lists_every_topic_of_a_box() -> None:
     topics = [TopicEntry(name, "T", ("/a",), ()) for name in ("/b", "/c/d")]
     model = graph_model([NodeEntry("/a", published_hz={"/b": 20.0})], topics)
     assert '  topic_b["/b 20&nbsp;Hz<br>/c/d"]:::topics' in mermaid_text(model).splitlines()
 
 
-def test_mermaid_identifiers_of_similar_names_differ() -> None:
+def test_mermaid_identifiers_of_similar_names_are_distinct() -> None:
     model = graph_model([NodeEntry(name) for name in ("/a_b", "/a/b")], [TopicEntry("/a/b/c", "T", ("/a_b",), ())])
     assert len(set(re.findall(r"^  (\w+)[(\[]", mermaid_text(model), re.MULTILINE))) == 3
 
 
-def test_many_topics_with_the_same_ends_share_a_box_of_two_columns() -> None:
+def test_topics_with_the_same_endpoints_share_a_two_column_box() -> None:
     topics = [TopicEntry(f"/t{number:02d}", "T", ("/a",), ()) for number in range(40)]
     shown = texts(draw(graph_model([NodeEntry("/a")], topics)))
     assert shown == [
@@ -143,24 +143,24 @@ def test_drawing_without_pygraphviz_names_the_extra(monkeypatch: pytest.MonkeyPa
         draw(chain())
 
 
-def test_picture_loads_nothing_from_outside() -> None:
+def test_drawing_loads_no_external_resources() -> None:
     root = ElementTree.fromstring(draw(chain()))
     for element in root.iter():
         assert element.tag.removeprefix(SVG) not in ("script", "image", "use", "style")
         assert not any("href" in key or "http" in value for key, value in element.attrib.items())
 
 
-def test_picture_of_nothing_is_sound_too() -> None:
+def test_drawing_of_empty_graph_is_valid() -> None:
     assert texts(draw(GraphModel((), ()))) == []
     assert texts(draw(graph_model([NodeEntry("/alone")], []))) == ["/alone"]
 
 
-def test_model_tells_whether_all_is_well() -> None:
+def test_model_reports_overall_health() -> None:
     assert not chain().well
     assert graph_model([NodeEntry("/a", Report(Health.OK, "")), NodeEntry("/b")], []).well
 
 
-def test_rate_is_what_the_publishers_say_or_else_what_a_listener_hears() -> None:
+def test_rate_is_reported_by_publishers_or_else_measured_by_a_subscriber() -> None:
     topic = TopicEntry("/t", "T", ("/a", "/b"), ("/c", "/d"))
     a, b = NodeEntry("/a", published_hz={"/t": 10.0}), NodeEntry("/b", published_hz={"/t": 5.0})
     c, d = NodeEntry("/c", received_hz={"/t": 14.0}), NodeEntry("/d")
@@ -169,7 +169,7 @@ def test_rate_is_what_the_publishers_say_or_else_what_a_listener_hears() -> None
     assert graph_model([a, NodeEntry("/b"), d], [topic]).topics[0].rate_hz is None
 
 
-def test_data_can_be_written_as_json() -> None:
+def test_graph_data_serialises_to_json() -> None:
     import json
 
     data = json.loads(json.dumps(chain().as_data()))

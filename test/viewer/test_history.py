@@ -17,7 +17,7 @@ def flown(duration_s: float, step_s: float) -> History:
 
 
 @pytest.mark.parametrize("step_s", [1.0 / 30.0, 2.0 / 30.0, 0.3, 1.0, 7.0])
-def test_history_spans_its_time_however_often_the_vehicle_is_looked_at(step_s: float) -> None:
+def test_history_covers_its_time_span_at_any_update_rate(step_s: float) -> None:
     times, quantity = flown(210.0, step_s).columns
     assert times[-1] == 0.0
     # Rows are at least 0.1 s apart, and at least a look.
@@ -25,24 +25,24 @@ def test_history_spans_its_time_however_often_the_vehicle_is_looked_at(step_s: f
     np.testing.assert_allclose(quantity - quantity[-1], times, atol=1e-9)
 
 
-def test_history_has_at_most_ten_rows_a_second() -> None:
+def test_history_has_at_most_ten_rows_per_second() -> None:
     times = flown(100.0, 0.0025).columns[0]
     assert np.diff(times).min() > 0.1 - 1e-9
     assert len(times) <= 10 * SPAN_S + 1
 
 
-def test_history_begins_anew_when_time_goes_back() -> None:
+def test_history_restarts_when_time_goes_back() -> None:
     history = flown(20.0, 0.1)
     history.take(3.0, [3.0])
     assert history.columns.tolist() == [[0.0], [3.0]]
 
 
-def test_history_of_nothing_is_empty() -> None:
+def test_empty_history_is_valid() -> None:
     assert History().columns.size == 0
 
 
 @pytest.mark.parametrize("lowest", [-180.0, 0.0])
-def test_angle_is_left_out_on_both_sides_of_a_wrap_and_nowhere_else(lowest: float) -> None:
+def test_angle_is_broken_only_around_a_wrap(lowest: float) -> None:
     turning = np.arange(0.0, 900.0, 7.0)
     angles = (turning - lowest) % 360.0 + lowest
     broken = broken_at_wraps(angles)
@@ -53,6 +53,6 @@ def test_angle_is_left_out_on_both_sides_of_a_wrap_and_nowhere_else(lowest: floa
     np.testing.assert_allclose(steps[np.isfinite(steps)], 7.0)
 
 
-def test_angle_that_does_not_wrap_is_whole() -> None:
+def test_angle_without_wrap_is_continuous() -> None:
     angles = np.array([-90.0, 0.0, 89.0, 170.0, -9.0])
     assert broken_at_wraps(angles).tolist() == angles.tolist()

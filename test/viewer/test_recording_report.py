@@ -46,7 +46,7 @@ def page() -> str:
     return report_page(recording, recorded_missions(recording))
 
 
-def test_another_programs_recording_gives_the_vehicle_as_it_moved() -> None:
+def test_third_party_recording_yields_the_vehicle_motion() -> None:
     (kite,) = recorded_vehicles(everything(OTHER))
     assert kite.name == "kite"
     assert len(kite.time_s) == 475
@@ -58,18 +58,18 @@ def test_another_programs_recording_gives_the_vehicle_as_it_moved() -> None:
     assert kite.missing == ["no /kite/sim/truth_wind: wind is assumed to be zero"]
 
 
-def test_the_page_has_summary_plots_topics_and_says_what_is_missing(page: str) -> None:
-    said = _Page(page)
-    text = "\n".join(said.text)
-    assert {"kite", "Path from above", "Attitude, true and estimated", "Actuators", "Topics"} <= set(said.text)
-    assert "no /kite/sim/truth_wind: wind is assumed to be zero" in said.text
-    assert "lighthouse_msgs/msg/Watch" in said.text
+def test_page_has_summary_plots_and_topics_and_lists_missing_data(page: str) -> None:
+    parsed = _Page(page)
+    text = "\n".join(parsed.text)
+    assert {"kite", "Path from above", "Attitude, true and estimated", "Actuators", "Topics"} <= set(parsed.text)
+    assert "no /kite/sim/truth_wind: wind is assumed to be zero" in parsed.text
+    assert "lighthouse_msgs/msg/Watch" in parsed.text
     assert "4.00 m/s, 0.0 deg" in text
     assert "recorded by rosbags" in text
-    assert said.tags.count("svg") == 6
+    assert parsed.tags.count("svg") == 6
 
 
-def test_a_gap_is_counted_where_a_regular_topic_was_silent(page: str) -> None:
+def test_gap_in_a_regular_topic_is_counted(page: str) -> None:
     rows = re.findall(r"<tr><td><code>(.*?)</code>.*?</tr>", page)
     assert rows == ["/kite/sim/pwm_output", "/kite/sim/truth_state", "/watch"]
     truth = re.search(r"<tr><td><code>/kite/sim/truth_state.*?</tr>", page)
@@ -78,14 +78,14 @@ def test_a_gap_is_counted_where_a_regular_topic_was_silent(page: str) -> None:
     assert cells[2:6] == ["475", "47.5", "0.520", "1"]
 
 
-def test_the_page_asks_nobody_for_anything(page: str) -> None:
-    said = _Page(page)
+def test_page_loads_no_external_resources(page: str) -> None:
+    parsed = _Page(page)
     # Only places within a plot.
-    assert all(link.startswith("#") for link in said.links)
+    assert all(link.startswith("#") for link in parsed.links)
     assert not re.search(r"url\((?!#)|@import|<script", page)
 
 
-def test_a_cut_off_recording_gives_a_page_that_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_truncated_recording_yields_report_with_warning(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     whole = OTHER.read_bytes()
     for share in (0.5, 0.8, 0.999):
         path = tmp_path / "cut.mcap"
@@ -93,12 +93,12 @@ def test_a_cut_off_recording_gives_a_page_that_says_so(tmp_path: Path, capsys: p
         with pytest.raises(SystemExit) as ended:
             main(["report", str(path)])
         assert ended.value.code == 0
-        said = capsys.readouterr()
-        assert "The recording is not complete: its end is missing" in said.err
+        parsed = capsys.readouterr()
+        assert "The recording is not complete: its end is missing" in parsed.err
         assert "The recording is not complete: its end is missing" in path.with_suffix(".html").read_text()
 
 
-def test_a_recording_without_a_vehicle_lists_its_topics() -> None:
+def test_recording_without_vehicle_lists_its_topics() -> None:
     recording = everything(OTHER)
     del recording.topics["/kite/sim/truth_state"]
     assert troubles_of(recording) == [
@@ -115,7 +115,7 @@ def test_only_a_log_with_a_long_gap_is_refused() -> None:
     )
 
 
-def test_names_in_a_recording_are_text_and_not_markup() -> None:
+def test_names_in_a_recording_are_escaped() -> None:
     recording = everything(OTHER)
     topic = recording.topics.pop("/watch")
     topic.name = "/<script>alert(1)</script>"
@@ -131,7 +131,7 @@ def test_names_in_a_recording_are_text_and_not_markup() -> None:
         ("missing.mcap", None, "cannot read '{path}': No such file or directory"),
     ],
 )
-def test_what_is_no_recording_is_refused_in_one_line(
+def test_file_that_is_not_a_recording_is_rejected_in_one_line(
     name: str, content: bytes | None, text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / name
@@ -144,7 +144,7 @@ def test_what_is_no_recording_is_refused_in_one_line(
     assert not path.with_suffix(".html").exists()
 
 
-def test_a_place_that_cannot_be_written_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_unwritable_path_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main(["report", str(OTHER), "--output", "/proc/page.html"])
     assert ended.value.code == 1

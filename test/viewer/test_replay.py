@@ -28,7 +28,7 @@ BEGAN_S = 1_700_000_000.0
 RADIUS_M, RATE = 8.0, 0.5
 
 
-def test_time_goes_on_at_its_speed_stands_still_in_a_pause_and_ends_at_the_end() -> None:
+def test_playback_runs_at_its_speed_stops_when_paused_and_ends_at_the_end() -> None:
     player = Player(2.0, 12.0, 2.0)
     assert player.advance(1.0) == 4.0
     player.set_speed(0.5)
@@ -45,7 +45,7 @@ def test_time_goes_on_at_its_speed_stands_still_in_a_pause_and_ends_at_the_end()
     assert player.advance(1.0) == 2.5
 
 
-def test_nobody_gets_out_of_the_recording() -> None:
+def test_seeking_is_clamped_to_the_recording() -> None:
     player = Player(2.0, 12.0, 1.0)
     player.seek(-5.0)
     assert player.time_s == 2.0
@@ -59,7 +59,7 @@ def kite() -> RecordedVehicle:
     return one
 
 
-def test_between_two_rows_the_vehicle_is_between_them(kite: RecordedVehicle) -> None:
+def test_state_is_interpolated_between_two_rows(kite: RecordedVehicle) -> None:
     track = Track(kite)
     for time_s in np.linspace(0.0, 5.9, 60):
         truth = track.at(BEGAN_S + time_s).truth
@@ -71,14 +71,14 @@ def test_between_two_rows_the_vehicle_is_between_them(kite: RecordedVehicle) -> 
         assert np.linalg.norm(truth[3:7]) == pytest.approx(1.0)
 
 
-def test_before_the_beginning_and_after_the_end_it_stays_there(kite: RecordedVehicle) -> None:
+def test_state_is_held_before_the_start_and_after_the_end(kite: RecordedVehicle) -> None:
     track = Track(kite)
     assert track.at(0.0).truth.tolist() == pytest.approx(kite.truth[0].tolist())
     assert track.at(1e12).truth.tolist() == pytest.approx(kite.truth[-1].tolist())
     assert track.at(BEGAN_S + 1.0).pwm_us[2] == pytest.approx(1500.0 + 400.0 * math.sin(1.0), abs=0.5)
 
 
-def test_of_a_camera_the_newest_picture_is_shown(kite: RecordedVehicle) -> None:
+def test_latest_image_of_a_camera_is_shown(kite: RecordedVehicle) -> None:
     topic = Topic("/kite/camera/front/image_raw/compressed", "sensor_msgs/msg/CompressedImage", "cdr", "ros2msg", "")
     pictures = [b"\xff\xd8\xff" + bytes([number]) * 9 for number in range(3)]
     topic.messages = [b"\x00\x01\x00\x00header" + picture for picture in pictures]
@@ -91,7 +91,7 @@ def test_of_a_camera_the_newest_picture_is_shown(kite: RecordedVehicle) -> None:
     del kite.recording.topics[topic.name]
 
 
-def test_pictures_are_shown_beside_readings_that_change_as_often() -> None:
+def test_images_are_shown_alongside_readings_at_the_same_rate() -> None:
     server = open_server("127.0.0.1", 0, "test")
     try:
         display = Display(server, {"kite": appearance("dart")}, DRY_LAND)
@@ -103,14 +103,14 @@ def test_pictures_are_shown_beside_readings_that_change_as_often() -> None:
         stop_server(server)
 
 
-def test_a_vehicle_that_the_recording_does_not_tell_of_is_a_dart(kite: RecordedVehicle) -> None:
+def test_vehicle_missing_from_recording_is_drawn_as_a_dart(kite: RecordedVehicle) -> None:
     assert appearance_of(kite).name == "dart"
     kite.recording.facts["appearance"] = "multirotor"
     assert appearance_of(kite).name == "dart"
     hexarotor = vehicle("hexarotor").parameter_file
     kite.recording.facts["physics"] = json.dumps(physics_of_arguments(["--params-file", str(hexarotor)]))
-    look = appearance_of(kite)
-    assert look.name == "multirotor" and sum(part.motion is not None for part in look.parts) == 6
+    shape = appearance_of(kite)
+    assert shape.name == "multirotor" and sum(part.motion is not None for part in shape.parts) == 6
     kite.recording.facts["appearance"] = "zeppelin"
     assert appearance_of(kite).name == "dart"
     kite.recording.facts.clear()
@@ -127,7 +127,7 @@ def test_a_vehicle_that_the_recording_does_not_tell_of_is_a_dart(kite: RecordedV
         ([str(OTHER), "--address", "203.0.113.7"], "cannot serve at 203.0.113.7:0"),
     ],
 )
-def test_what_cannot_be_shown_is_refused_in_one_line(
+def test_unshowable_recording_is_rejected_in_one_line(
     arguments: list[str], text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "text").write_text("no recording")
@@ -135,6 +135,6 @@ def test_what_cannot_be_shown_is_refused_in_one_line(
     with pytest.raises(SystemExit) as ended:
         main(["replay", *(word.format(folder=tmp_path) for word in arguments)])
     assert ended.value.code == 1
-    said = capsys.readouterr().err
-    assert said.startswith(f"rosflight_py_sim: {text.format(folder=tmp_path)}")
-    assert len(said.splitlines()) == 1
+    stderr = capsys.readouterr().err
+    assert stderr.startswith(f"rosflight_py_sim: {text.format(folder=tmp_path)}")
+    assert len(stderr.splitlines()) == 1

@@ -22,14 +22,14 @@ def assert_is_page(path: Path) -> None:
     assert struct.unpack(">II", head[16:24]) == (1600, 1000)
 
 
-def test_picture_is_a_png_of_1600_by_1000(tmp_path: Path) -> None:
+def test_image_is_a_1600_by_1000_png(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     log = flight()
     summary = summarise_skywriting(log, LIMIT_M, "uthere", 5.0)
     assert_is_page(draw_skywriting(log, summary, LIMITS, tmp_path / "sky" / "one.png"))
 
 
-def test_flight_that_wrote_nothing_is_drawn_too(tmp_path: Path) -> None:
+def test_flight_that_wrote_nothing_is_drawn(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     log = flight()
     log.letters.clear()
@@ -38,19 +38,19 @@ def test_flight_that_wrote_nothing_is_drawn_too(tmp_path: Path) -> None:
     assert_is_page(draw_skywriting(log, summary, LIMITS, tmp_path / "one.png"))
 
 
-def test_log_without_rows_is_refused(tmp_path: Path) -> None:
+def test_empty_log_is_rejected(tmp_path: Path) -> None:
     log = flight()
     summary = summarise_skywriting(log, LIMIT_M, "uthere")
     with pytest.raises(ValueError, match="0 rows"):
         draw_skywriting(SkywritingLog(vehicle("anaconda").actuators), summary, LIMITS, tmp_path / "one.png")
 
 
-def test_every_mode_has_a_colour_of_its_own() -> None:
+def test_every_mode_has_its_own_colour() -> None:
     assert set(MODE_COLOURS) == set(Mode)
     assert len(set(MODE_COLOURS.values())) == len(Mode)
 
 
-def test_table_tells_letters_cage_and_modes() -> None:
+def test_table_lists_letters_cage_and_modes() -> None:
     rows = dict(skywriting_rows(summarise_skywriting(flight(), LIMIT_M, "uthere", 5.0)))
     assert rows["mission"] == "completed"
     assert rows["letter L"].startswith("300 m of lines, ")
@@ -61,7 +61,7 @@ def test_table_tells_letters_cage_and_modes() -> None:
     assert rows["wind"] == "none"
 
 
-def test_table_tells_what_was_not_done() -> None:
+def test_table_lists_uncompleted_tasks() -> None:
     log = flight()
     log.letters[0].chains.clear()
     rows = dict(skywriting_rows(summarise_skywriting(log, 1e3, "uthere")))

@@ -9,7 +9,7 @@ from rosflight_py_sim.viewer.trail import Trail
 MS = 1_000_000
 
 
-def test_points_are_at_least_so_far_apart() -> None:
+def test_points_keep_their_minimum_distance() -> None:
     trail = Trail(100, 0.1)
     for k in range(101):
         trail.add(k * 33 * MS, np.array([0.03 * k, 0.0, 0.0]), 1.0)
@@ -17,14 +17,14 @@ def test_points_are_at_least_so_far_apart() -> None:
     assert len(steps) > 20 and np.all(steps >= 0.1)
 
 
-def test_memory_is_bounded_and_the_newest_points_stay() -> None:
+def test_memory_is_bounded_and_latest_points_are_kept() -> None:
     trail = Trail(50, 0.0)
     for k in range(1234):
         trail.add(k * 33 * MS, np.array([0.03 * k, 0.0, 0.0]), 1.0)
     assert trail.points[:, 0].tolist() == [0.03 * k for k in range(1234 - 50, 1234)]
 
 
-def test_path_begins_anew_when_time_goes_back_or_the_vehicle_jumps() -> None:
+def test_path_restarts_when_time_goes_back_or_vehicle_jumps() -> None:
     trail = Trail(50, 0.0)
     for k in range(10):
         trail.add(k * 33 * MS, np.array([0.03 * k, 0.0, 0.0]), 1.0)
@@ -36,7 +36,7 @@ def test_path_begins_anew_when_time_goes_back_or_the_vehicle_jumps() -> None:
     assert len(trail.points) == 2
 
 
-def test_a_fast_vehicle_that_is_seldom_looked_at_does_not_jump() -> None:
+def test_rarely_sampled_fast_vehicle_is_not_taken_for_a_jump() -> None:
     trail = Trail(50, 0.0)
     for k in range(10):
         trail.add(k * 1000 * MS, np.array([60.0 * k, 0.0, 0.0]), 60.0)

@@ -11,7 +11,7 @@ CHANGED = "viser has changed: mend rosflight_py_sim/viewer/web/viser_internals.p
 JPEG = b"\xff\xd8\xff"
 
 
-def test_image_keeps_the_file_that_the_browser_shows() -> None:
+def test_image_handle_stores_the_encoded_file_shown_by_the_browser() -> None:
     server = open_server("127.0.0.1", 0, "test")
     try:
         image = server.gui.add_image(np.zeros((2, 2, 3), dtype=np.uint8))

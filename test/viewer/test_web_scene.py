@@ -52,7 +52,7 @@ def wxyz(server: viser.ViserServer, node: str) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", known_vehicles())
-def test_each_vehicle_can_be_shown(server: viser.ViserServer, name: str) -> None:
+def test_each_vehicle_can_be_displayed(server: viser.ViserServer, name: str) -> None:
     scene = Scene(server, {"": appearance_of(vehicle(name))}, DRY_LAND)
     scene.show("", view(1.0, north=3.0))
     handle = server.scene.get_handle_by_name("/map/vehicle")
@@ -60,7 +60,7 @@ def test_each_vehicle_can_be_shown(server: viser.ViserServer, name: str) -> None
 
 
 @pytest.mark.parametrize("name", ["pool", "open_water"])
-def test_scene_has_the_parts_of_a_world_that_rviz_has_and_the_ground(server: viser.ViserServer, name: str) -> None:
+def test_scene_contains_the_world_parts_of_rviz_and_the_ground(server: viser.ViserServer, name: str) -> None:
     world = load_world(name)
     Scene(server, {"": appearance_of(vehicle("auv"))}, world)
     ground = "ground" if world.sea_floor else "floor"
@@ -68,7 +68,7 @@ def test_scene_has_the_parts_of_a_world_that_rviz_has_and_the_ground(server: vis
         assert server.scene.get_handle_by_name(f"/map/{part}") is not None, part
 
 
-def test_followed_vehicle_stays_in_the_middle_and_others_do_not(server: viser.ViserServer) -> None:
+def test_selected_vehicle_stays_centred_in_the_view(server: viser.ViserServer) -> None:
     scene = Scene(server, {"first": appearance("dart"), "second": appearance("dart")}, DRY_LAND)
     root = server.scene.get_handle_by_name("/map")
     assert root is not None
@@ -83,7 +83,7 @@ def test_followed_vehicle_stays_in_the_middle_and_others_do_not(server: viser.Vi
     assert root.position.tolist() == [-7.0, 0.0, 0.0]
 
 
-def test_rotors_turn_by_their_commands_while_time_goes_on(server: viser.ViserServer) -> None:
+def test_rotors_spin_with_their_commands_while_time_advances(server: viser.ViserServer) -> None:
     scene = Scene(server, {"": MULTIROTOR}, DRY_LAND)
     rotors = [part for part in MULTIROTOR.parts if part.motion is not None]
     assert len(rotors) == 4
@@ -98,7 +98,7 @@ def test_rotors_turn_by_their_commands_while_time_goes_on(server: viser.ViserSer
     assert not np.allclose(wxyz(server, node), before)
 
 
-def test_path_forgets_its_oldest_pieces(server: viser.ViserServer) -> None:
+def test_oldest_path_segments_are_removed(server: viser.ViserServer) -> None:
     trail = Trail(server.scene, "/path", SPACING)
     for k in range((PIECES + 3) * PIECE):
         trail.pass_through(np.array([1.01 * k * SPACING, 0.0, 0.0]), 0.1 * k, 1.0)
@@ -106,7 +106,7 @@ def test_path_forgets_its_oldest_pieces(server: viser.ViserServer) -> None:
     assert len(pieces) == PIECES
 
 
-def test_path_has_a_gap_where_the_vehicle_was_put_elsewhere(server: viser.ViserServer) -> None:
+def test_path_has_a_gap_where_the_vehicle_was_repositioned(server: viser.ViserServer) -> None:
     trail = Trail(server.scene, "/path", SPACING)
     norths = [0.0, 0.11, 0.22, 50.0, 50.11, 50.22]
     for k, north in enumerate(norths):
@@ -117,7 +117,7 @@ def test_path_has_a_gap_where_the_vehicle_was_put_elsewhere(server: viser.ViserS
     assert second.points[:, :, 0].min() == pytest.approx(50.0)
 
 
-def test_path_has_no_gap_behind_a_fast_vehicle_that_brakes_between_two_looks(server: viser.ViserServer) -> None:
+def test_path_has_no_gap_for_a_fast_vehicle_braking_between_two_samples(server: viser.ViserServer) -> None:
     trail = Trail(server.scene, "/path", SPACING)
     # From 60 m/s to a stop at a constant deceleration, seen once a second.
     for k, (north, speed) in enumerate([(0.0, 60.0), (60.0, 60.0), (90.0, 0.0)]):
@@ -128,7 +128,7 @@ def test_path_has_no_gap_behind_a_fast_vehicle_that_brakes_between_two_looks(ser
     assert path.points[:, :, 0].tolist() == pytest.approx(np.array([[0.0, 60.0], [60.0, 90.0], [90.0, 90.2]]))
 
 
-def test_wind_is_an_arrow_to_where_it_blows(server: viser.ViserServer) -> None:
+def test_wind_arrow_points_downwind(server: viser.ViserServer) -> None:
     scene = Scene(server, {"": MULTIROTOR}, DRY_LAND)
     arrow = server.scene.get_handle_by_name("/map/vehicle_wind")
     assert isinstance(arrow, viser.ArrowsHandle)
@@ -140,7 +140,7 @@ def test_wind_is_an_arrow_to_where_it_blows(server: viser.ViserServer) -> None:
     assert math.hypot(end[0] - start[0], end[2] - start[2]) == 0.0
 
 
-def test_taken_port_is_refused_with_what_helps() -> None:
+def test_port_in_use_is_rejected_with_a_hint() -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
@@ -149,25 +149,25 @@ def test_taken_port_is_refused_with_what_helps() -> None:
             open_server("127.0.0.1", port, "test")
 
 
-def test_address_of_another_machine_is_refused() -> None:
+def test_non_local_server_address_is_rejected() -> None:
     with pytest.raises(NoServerError, match=r"192\.0\.2\.1:0 .*a local address"):
         open_server("192.0.2.1", 0, "test")
 
 
-def test_any_free_port_is_taken_and_told(server: viser.ViserServer) -> None:
+def test_server_url_contains_the_bound_port(server: viser.ViserServer) -> None:
     assert url_of(server) == f"http://127.0.0.1:{server.get_port()}"
     with socket.create_connection(("127.0.0.1", server.get_port()), timeout=10.0):
         pass
 
 
-def test_example_of_the_page_runs(capsys: pytest.CaptureFixture[str]) -> None:
+def test_documented_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
     page = (Path(__file__).parents[2] / "docs" / "viewer.md").read_text(encoding="utf-8")
     (code,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     exec(compile(code, "viewer.md", "exec"), {})
     assert re.fullmatch(r"http://127\.0\.0\.1:\d+\n", capsys.readouterr().out)
 
 
-def test_height_and_outputs_of_the_chosen_vehicle_are_plotted(server: viser.ViserServer) -> None:
+def test_height_and_outputs_of_selected_vehicle_are_plotted(server: viser.ViserServer) -> None:
     display = Display(server, {"a": MULTIROTOR, "b": MULTIROTOR}, DRY_LAND)
     truth = np.zeros(19)
     truth[2], truth[3], truth[7] = -12.0, 1.0, 3.0
@@ -186,14 +186,14 @@ def test_height_and_outputs_of_the_chosen_vehicle_are_plotted(server: viser.Vise
 
 
 @pytest.mark.parametrize("world", [DRY_LAND, load_world("pool")])
-def test_no_plot_shares_an_axis_between_units(server: viser.ViserServer, world: World) -> None:
+def test_no_plot_mixes_units_on_one_axis(server: viser.ViserServer, world: World) -> None:
     display = Display(server, {"": appearance_of(vehicle("auv"))}, world)
     for plot in display.plots.handles:
         assert plot.title is not None and "," not in "".join(line["label"] for line in plot.series[1:])
     assert [plot.title.partition(", ")[2] for plot in display.plots.handles] == ["deg", "m", "m/s", "us"]
 
 
-def test_plots_show_the_last_30_s_at_any_rate_of_looking(server: viser.ViserServer) -> None:
+def test_plots_show_the_last_30_s_at_any_update_rate(server: viser.ViserServer) -> None:
     display = Display(server, {"": MULTIROTOR}, DRY_LAND)
     for k in range(1000):
         # At twice real time, thirty pictures a second.
@@ -204,7 +204,7 @@ def test_plots_show_the_last_30_s_at_any_rate_of_looking(server: viser.ViserServ
         assert -30.0 <= plot.data[0][0] < -29.8 and plot.data[0][-1] == 0.0
 
 
-def test_plots_are_filled_however_late_somebody_looks_at_them(server: viser.ViserServer) -> None:
+def test_plots_opened_late_show_history(server: viser.ViserServer) -> None:
     display = Display(server, {"": MULTIROTOR}, DRY_LAND)
     # The browser keeps this range, whatever data a plot has when it is drawn first.
     assert all(plot.scales is not None and not plot.scales["x"].get("auto") for plot in display.plots.handles)
@@ -214,7 +214,7 @@ def test_plots_are_filled_however_late_somebody_looks_at_them(server: viser.Vise
     assert all(len(plot.data[0]) == 250 for plot in display.plots.handles)
 
 
-def test_line_of_the_heading_is_broken_where_it_wraps(server: viser.ViserServer) -> None:
+def test_heading_line_is_broken_at_wraps(server: viser.ViserServer) -> None:
     display = Display(server, {"": MULTIROTOR}, DRY_LAND)
     for k, heading in enumerate([160.0, 170.0, 180.0, 190.0, 200.0, 210.0]):
         truth = np.zeros(19)
@@ -229,7 +229,7 @@ def test_line_of_the_heading_is_broken_where_it_wraps(server: viser.ViserServer)
     assert drawn[0] == pytest.approx(160.0) and drawn[-1] == pytest.approx(-150.0)
 
 
-def test_readings_tell_time_pace_place_and_what_is_noted(server: viser.ViserServer) -> None:
+def test_readings_show_time_pace_position_and_notes(server: viser.ViserServer) -> None:
     display = Display(server, {"": appearance_of(vehicle("auv"))}, load_world("pool"))
     display.show_pace(1.5)
     display.note("status", "armed")
@@ -264,7 +264,7 @@ class Paced:
         raise NotImplementedError
 
 
-def test_pace_shows_the_multiplier_in_force_and_keeps_what_is_chosen_until_that_changes(
+def test_pace_shows_current_multiplier_and_keeps_user_choice_until_it_changes(
     server: viser.ViserServer,
 ) -> None:
     simulation = Paced()
@@ -287,7 +287,7 @@ def test_pace_shows_the_multiplier_in_force_and_keeps_what_is_chosen_until_that_
     assert pace.value == "as fast as possible"
 
 
-def test_health_table_has_a_row_for_each_node_and_trusts_no_text() -> None:
+def test_health_table_has_a_row_per_node_and_escapes_text() -> None:
     nodes = [
         NodeEntry("/sensors", Report(Health.OK, "fine", {"in (Hz)": "400.2", "load": "0.25"})),
         NodeEntry("/odd", Report(Health.ERROR, "<script>alert(1)</script>")),

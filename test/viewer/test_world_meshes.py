@@ -15,7 +15,7 @@ ROUNDING = 1e-5
 
 
 @pytest.mark.parametrize("name", known_worlds())
-def test_every_object_is_drawn_as_a_closed_surface_that_faces_outward(name: str) -> None:
+def test_every_object_is_drawn_as_a_closed_outward_facing_surface(name: str) -> None:
     world = load_world(name)
     drawn = {part.name: part for part in world_parts(world)}
     assert {thing.name for thing in world.objects} | {"floor", "water"} <= set(drawn)
@@ -27,7 +27,7 @@ def test_every_object_is_drawn_as_a_closed_surface_that_faces_outward(name: str)
 
 
 @pytest.mark.parametrize("name", known_worlds())
-def test_corners_lie_on_the_bulk_that_physics_and_beams_meet(name: str) -> None:
+def test_mesh_corners_lie_on_the_collision_geometry(name: str) -> None:
     world = load_world(name)
     drawn = {part.name: part for part in world_parts(world)}
     for thing in world.objects:
@@ -42,7 +42,7 @@ def test_corners_lie_on_the_bulk_that_physics_and_beams_meet(name: str) -> None:
             assert min(abs(distance_to_part(row, *corner.tolist())) for row in rows) < ROUNDING
 
 
-def test_paint_lies_on_the_floor_and_has_its_size() -> None:
+def test_paint_lies_on_the_floor_with_its_size() -> None:
     world = load_world("pool")
     drawn = {part.name: part for part in world_parts(world)}
     lines = [thing for thing in world.objects if thing.kind is Kind.LINE]
@@ -53,5 +53,5 @@ def test_paint_lies_on_the_floor_and_has_its_size() -> None:
         assert np.hypot(*size[:2]) >= max(thing.size) - ROUNDING
 
 
-def test_dry_land_is_nothing() -> None:
+def test_dry_land_has_no_meshes() -> None:
     assert world_parts(DRY_LAND) == []

@@ -45,7 +45,7 @@ def world_file(tmp_path):
     return write
 
 
-def test_file_is_read_as_it_says(world_file):
+def test_file_is_parsed_correctly(world_file):
     world = load_world(world_file(POOL))
     assert world.name == "basin"
     assert (world.pool.length_north, world.pool.width_east, world.pool.depth, world.floor_down) == (10, 6, 3, 3)
@@ -58,7 +58,7 @@ def test_file_is_read_as_it_says(world_file):
     assert (ring.name, ring.colour, ring.solid) == ("ring 1", (255, 0, 128), False)
 
 
-def test_visibility_is_where_a_twentieth_of_the_contrast_is_left(world_file):
+def test_visibility_is_distance_at_five_percent_contrast(world_file):
     water = load_world(world_file(POOL)).water
     assert [math.exp(-rate * 20) for rate in water.attenuation] == pytest.approx([0.05] * 3, rel=1e-12)
 
@@ -99,7 +99,7 @@ def test_visibility_is_where_a_twentieth_of_the_contrast_is_left(world_file):
         ("water:\n", "sea_floor: {depth: 3}\nwater:\n", 2, "sea_floor", "both given"),
     ],
 )
-def test_what_makes_no_sense_is_refused_with_path_and_line(world_file, old, new, line, path, words):
+def test_invalid_values_are_rejected_with_path_and_line(world_file, old, new, line, path, words):
     assert old in POOL
     file = world_file(POOL.replace(old, new))
     with pytest.raises(WorldError, match=rf"basin.yaml, line {line}: {path}: .*{words}"):
@@ -112,7 +112,7 @@ def test_paint_cannot_be_solid(world_file):
         load_world(world_file(text))
 
 
-def test_sizes_of_the_wrong_kind_name_the_element(world_file):
+def test_size_error_names_the_element(world_file):
     with pytest.raises(WorldError, match=r"line 11: objects\[0\].size\[0\]: long given; allowed: a number"):
         load_world(world_file(POOL.replace("size: [1,", "size: [long,")))
 
@@ -127,25 +127,25 @@ def test_sizes_of_the_wrong_kind_name_the_element(world_file):
         ("a: &a [*a]", "unknown key"),
     ],
 )
-def test_files_that_are_no_world_are_refused(world_file, text, words):
+def test_file_that_is_not_a_world_is_rejected(world_file, text, words):
     with pytest.raises(WorldError, match=words):
         load_world(world_file(text))
 
 
-def test_bytes_that_are_no_text_are_refused(tmp_path):
+def test_non_text_bytes_are_rejected(tmp_path):
     file = tmp_path / "noise.yaml"
     file.write_bytes(bytes(range(128, 256)))
     with pytest.raises(WorldError, match="cannot be read"):
         load_world(file)
 
 
-def test_unknown_name_is_refused_with_the_known_ones():
+def test_unknown_name_is_rejected_with_allowed_names():
     names = ", ".join(known_worlds())
     with pytest.raises(WorldError, match=rf"no world 'puddle'; allowed: a name \({names}\)"):
         load_world("puddle")
 
 
-def test_parameter_names_the_world_and_refuses_what_is_none():
+def test_parameter_selects_the_world_and_rejects_unknown_ones():
     assert world_of({"world": ""}) is DRY_LAND
     assert world_of({"world": "pool"}).name == "pool"
     with pytest.raises(ParameterError, match="parameter 'world': there is no world 'puddle'"):
@@ -153,7 +153,7 @@ def test_parameter_names_the_world_and_refuses_what_is_none():
 
 
 @pytest.mark.parametrize("name", known_worlds())
-def test_worlds_of_the_package_hold_their_objects_and_a_free_start(name):
+def test_included_worlds_contain_their_objects_and_a_clear_start(name):
     world = load_world(name)
     assert world.objects
     for thing in world.objects:
@@ -166,7 +166,7 @@ def test_worlds_of_the_package_hold_their_objects_and_a_free_start(name):
     assert min(distance_to_part(row, *world.start.position_ned) for row in solid) >= world.start.clearance
 
 
-def test_pool_is_the_test_scene_of_its_protocol():
+def test_pool_matches_the_test_scene_of_its_protocol():
     world = load_world("pool")
     assert world.pool.depth == 3.9
     assert {thing.kind for thing in world.objects} == set(Kind)
@@ -174,7 +174,7 @@ def test_pool_is_the_test_scene_of_its_protocol():
     assert max(math.hypot(*thing.position_ned[:2]) for thing in world.objects) < 7.0
 
 
-def test_world_may_be_based_on_another_of_which_it_changes_keys(world_file, tmp_path):
+def test_world_can_override_keys_of_a_base_world(world_file, tmp_path):
     world_file(POOL)
     other = tmp_path / "murky.yaml"
     other.write_text("based_on: basin.yaml\nwater: {colour: black, visibility: 2}\n")
@@ -193,6 +193,6 @@ def test_world_may_be_based_on_another_of_which_it_changes_keys(world_file, tmp_
         ("based_on: pool\npool: {length_north: 5, width_east: 5, depth: 3}", r"pool.yaml, line \d+: objects\[0\]"),
     ],
 )
-def test_base_that_cannot_be_is_refused(world_file, text, reason):
+def test_invalid_base_world_is_rejected(world_file, text, reason):
     with pytest.raises(WorldError, match=reason):
         load_world(world_file(text))

@@ -34,7 +34,7 @@ PIECES = [
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_damaged_files_are_worlds_or_are_refused_in_words(tmp_path, seed):
+def test_corrupted_files_load_or_are_rejected_with_clear_message(tmp_path, seed):
     draw = random.Random(seed)
     # A short one: YAML in Python is slow.
     text = "\n".join((WORLDS / "pool.yaml").read_text().splitlines()[2:16])
