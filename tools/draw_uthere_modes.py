@@ -14,7 +14,7 @@ import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.patches import FancyBboxPatch
 
-from rosflight_py_sim.autopilot.guided_modes import TRANSITIONS, Event, Mode
+from rosflight_py_sim.autopilot.guided_mode_states import TRANSITIONS, Event, Mode
 
 mpl.use("Agg")
 

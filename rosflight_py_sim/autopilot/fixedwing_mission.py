@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from rosflight_py_sim.autopilot.autopilot_command import AutopilotCommand
 from rosflight_py_sim.autopilot.fixedwing_target_controller import FixedwingTargetController
 from rosflight_py_sim.autopilot.flight_state import FlightState
 from rosflight_py_sim.autopilot.fly_target import AirspeedTarget, AltitudeTarget, CourseTarget, FlyTarget
-from rosflight_py_sim.autopilot.guided import Guided
 from rosflight_py_sim.autopilot.longitudinal_loops import ROTATION_AIRSPEED
 from rosflight_py_sim.autopilot.mission_phase import MissionPhase
 from rosflight_py_sim.autopilot.path_manager import PathManager
@@ -108,7 +108,7 @@ class FixedwingMission:
         if self._phase > FixedwingPhase.CLIMB_OUT:
             self._phase = FixedwingPhase.WAYPOINTS
 
-    def update(self, state: FlightState, controller: FixedwingTargetController, dt: float) -> Guided:
+    def update(self, state: FlightState, controller: FixedwingTargetController, dt: float) -> AutopilotCommand:
         """Command of `controller` for the next `dt` seconds; its `position_ned` is the current target position."""
         phase = FixedwingPhase
         if self._phase is phase.TAKE_OFF and controller.climbs_out:
@@ -124,7 +124,7 @@ class FixedwingMission:
         self._nearest = guided.position_ned
         return guided
 
-    def _follow(self, state: FlightState, controller: FixedwingTargetController, dt: float) -> Guided:
+    def _follow(self, state: FlightState, controller: FixedwingTargetController, dt: float) -> AutopilotCommand:
         if self._manager is None:
             self._manager = PathManager(joined_path(self._plan, state.position_ned, state.course))
         manager = self._manager

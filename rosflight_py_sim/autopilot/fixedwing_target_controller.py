@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from rosflight_py_sim.autopilot.autopilot_command import AutopilotCommand
 from rosflight_py_sim.autopilot.flight_state import FlightState
 from rosflight_py_sim.autopilot.fly_target import (
     AirspeedTarget,
@@ -16,7 +17,6 @@ from rosflight_py_sim.autopilot.fly_target import (
     RollTarget,
     Vertical,
 )
-from rosflight_py_sim.autopilot.guided import Guided
 from rosflight_py_sim.autopilot.longitudinal_loops import (
     LONGITUDINAL_LOOP_PARAMETERS,
     LongitudinalLoops,
@@ -186,12 +186,12 @@ class FixedwingTargetController(TargetController):
         self._overflight = old._overflight
         self._runway, self._climbed = old._runway, old._climbed
 
-    def stand(self, state: FlightState) -> Guided:
+    def stand(self, state: FlightState) -> AutopilotCommand:
         """Command neutral surfaces and no thrust."""
         self.reset()
-        return _guided(SurfaceCommand(0.0, 0.0, 0.0), 0.0, state.position_ned, state.yaw)
+        return _autopilot_command(SurfaceCommand(0.0, 0.0, 0.0), 0.0, state.position_ned, state.yaw)
 
-    def take_off(self, state: FlightState, dt: float) -> Guided:
+    def take_off(self, state: FlightState, dt: float) -> AutopilotCommand:
         """Command full throttle, wings level, heading held by rudder; the nose is raised at `rotation_airspeed`.
 
         From `take_off_height` on the aircraft climbs straight out.
@@ -216,9 +216,9 @@ class FixedwingTargetController(TargetController):
         self._roll.reset(0.0)
         self._pitch.reset(pitch)
         throttle = self._throttle.update(1.0, dt)
-        return _guided(self._surfaces.steer(state, pitch, steering, dt), throttle, abreast, heading)
+        return _autopilot_command(self._surfaces.steer(state, pitch, steering, dt), throttle, abreast, heading)
 
-    def fly(self, state: FlightState, target: FlyTarget, dt: float) -> Guided:
+    def fly(self, state: FlightState, target: FlyTarget, dt: float) -> AutopilotCommand:
         """Command for the next `dt` seconds.
 
         Raises:
@@ -232,7 +232,7 @@ class FixedwingTargetController(TargetController):
             self._pitch.reset(state.pitch)
         surfaces = self._surfaces.hold(state, self._roll.update(roll, dt), self._pitch.update(pitch, dt), dt)
         height = target.vertical.altitude_m if isinstance(target.vertical, AltitudeTarget) else state.height
-        return _guided(surfaces, self._throttle.update(throttle, dt), (north, east, -height), direction)
+        return _autopilot_command(surfaces, self._throttle.update(throttle, dt), (north, east, -height), direction)
 
     def _turned(self, state: FlightState, target: FlyTarget, dt: float) -> tuple[float, float, tuple[float, float]]:
         """Roll angle (rad), target direction (rad) and target position."""
@@ -278,9 +278,11 @@ class FixedwingTargetController(TargetController):
         return not self._overflight.has_passed
 
 
-def _guided(surfaces: SurfaceCommand, throttle: float, position_ned: Vector3, direction: float) -> Guided:
+def _autopilot_command(
+    surfaces: SurfaceCommand, throttle: float, position_ned: Vector3, direction: float
+) -> AutopilotCommand:
     u = (throttle, 0.0, 0.0, surfaces.aileron, surfaces.elevator, surfaces.rudder, 0.0, 0.0, 0.0, 0.0)
-    return Guided(CommandMode.PASS_THROUGH, u, position_ned, direction)
+    return AutopilotCommand(CommandMode.PASS_THROUGH, u, position_ned, direction)
 
 
 def _abreast(start: Vector3, heading: float, position_ned: Vector3) -> Vector3:

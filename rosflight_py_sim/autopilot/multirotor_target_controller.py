@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+from rosflight_py_sim.autopilot.autopilot_command import AutopilotCommand
 from rosflight_py_sim.autopilot.flight_state import FlightState
 from rosflight_py_sim.autopilot.fly_target import (
     AirspeedTarget,
@@ -19,7 +20,6 @@ from rosflight_py_sim.autopilot.fly_target import (
     ThrottleTarget,
     Vertical,
 )
-from rosflight_py_sim.autopilot.guided import Guided
 from rosflight_py_sim.autopilot.loops import PiLoop, SlewLimit, wrap_angle
 from rosflight_py_sim.autopilot.position_controller import (
     IDLE,
@@ -150,12 +150,12 @@ class MultirotorTargetController(TargetController):
         self._pitch_trim.reset(old._pitch_trim.integrated)
         self._pad, self._climbed, self._nose = old._pad, old._climbed, old._nose
 
-    def stand(self, state: FlightState) -> Guided:
+    def stand(self, state: FlightState) -> AutopilotCommand:
         """Command level attitude without thrust."""
         self.reset()
-        return IDLE.guided(state.position_ned, state.yaw)
+        return IDLE.autopilot_command(state.position_ned, state.yaw)
 
-    def take_off(self, state: FlightState, dt: float) -> Guided:
+    def take_off(self, state: FlightState, dt: float) -> AutopilotCommand:
         """Climb vertically from the take-off point with constant yaw, up to `hover_height`."""
         if self._pad is None:
             self._pad = (state.position_ned, state.yaw)
@@ -166,9 +166,9 @@ class MultirotorTargetController(TargetController):
         self._climbed = down - state.position_ned[2]
         self._roll.reset(command.roll_rad)
         self._pitch.reset(command.pitch_rad)
-        return command.guided(top, yaw)
+        return command.autopilot_command(top, yaw)
 
-    def fly(self, state: FlightState, target: FlyTarget, dt: float) -> Guided:
+    def fly(self, state: FlightState, target: FlyTarget, dt: float) -> AutopilotCommand:
         """Command for the next `dt` seconds.
 
         Raises:
@@ -190,7 +190,7 @@ class MultirotorTargetController(TargetController):
         command = command._replace(roll_rad=self._roll.update(roll, dt), pitch_rad=self._pitch.update(pitch, dt))
         height = target.vertical.altitude_m if isinstance(target.vertical, AltitudeTarget) else state.height
         north, east = wanted.place or state.position_ned[:2]
-        return command.guided((north, east, -height), wanted.nose)
+        return command.autopilot_command((north, east, -height), wanted.nose)
 
     def _horizontal_target(self, state: FlightState, target: FlyTarget) -> _HorizontalTarget:
         lateral, speed = target.lateral, target.speed

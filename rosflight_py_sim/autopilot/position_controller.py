@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple, cast
 
-from rosflight_py_sim.autopilot.guided import Guided
+from rosflight_py_sim.autopilot.autopilot_command import AutopilotCommand
 from rosflight_py_sim.autopilot.loops import within, wrap_angle
 from rosflight_py_sim.autopilot.setpoint import Setpoint, Vector3
 from rosflight_py_sim.firmware import CommandMode
@@ -57,10 +57,10 @@ class AttitudeCommand(NamedTuple):
     yaw_rate_rps: float
     throttle: float
 
-    def guided(self, position_ned: Vector3, yaw_rad: float) -> Guided:
+    def autopilot_command(self, position_ned: Vector3, yaw_rad: float) -> AutopilotCommand:
         """Command to the flight controller, with the target position and yaw."""
         u = (0.0, 0.0, self.throttle, self.roll_rad, self.pitch_rad, self.yaw_rate_rps, 0.0, 0.0, 0.0, 0.0)
-        return Guided(CommandMode.ROLL_PITCH_YAWRATE_THROTTLE, u, position_ned, yaw_rad)
+        return AutopilotCommand(CommandMode.ROLL_PITCH_YAWRATE_THROTTLE, u, position_ned, yaw_rad)
 
 
 class DirectCommands(NamedTuple):

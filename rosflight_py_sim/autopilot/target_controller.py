@@ -5,9 +5,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TypeVar
 
+from rosflight_py_sim.autopilot.autopilot_command import AutopilotCommand
 from rosflight_py_sim.autopilot.flight_state import FlightState
 from rosflight_py_sim.autopilot.fly_target import FlyTarget
-from rosflight_py_sim.autopilot.guided import Guided
 
 TARGET_LIMITS = {
     "target_airspeed_min": "slowest airspeed commanded; nine tenths of it are kept while a pitch angle is given",
@@ -31,7 +31,7 @@ class TargetController(ABC):
     """
 
     @abstractmethod
-    def fly(self, state: FlightState, target: FlyTarget, dt: float) -> Guided:
+    def fly(self, state: FlightState, target: FlyTarget, dt: float) -> AutopilotCommand:
         """Command for the next `dt` seconds; 0 after a gap, during which integrators must not move.
 
         Raises:
@@ -39,7 +39,7 @@ class TargetController(ABC):
         """
 
     @abstractmethod
-    def take_off(self, state: FlightState, dt: float) -> Guided:
+    def take_off(self, state: FlightState, dt: float) -> AutopilotCommand:
         """Command for the next `dt` seconds of a take-off.
 
         The take-off begins at the position and heading of the first call after `stand` or `reset`, and ends at the
@@ -55,7 +55,7 @@ class TargetController(ABC):
         """Whether the last take-off has reached its final height; false after `reset` and `stand`."""
 
     @abstractmethod
-    def stand(self, state: FlightState) -> Guided:
+    def stand(self, state: FlightState) -> AutopilotCommand:
         """Command without thrust for a vehicle on the ground; also resets as `reset` does."""
 
     def limits(self, state: FlightState) -> dict[str, float]:

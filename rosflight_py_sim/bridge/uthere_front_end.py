@@ -6,8 +6,8 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar
 
+from rosflight_py_sim.autopilot.autopilot_command import AutopilotCommand
 from rosflight_py_sim.autopilot.cage import bit_names
-from rosflight_py_sim.autopilot.guided import Guided
 from rosflight_py_sim.bridge.fair_inbox import FairInbox
 from rosflight_py_sim.bridge.front_end_interface import GuidedState, Logger, OffboardFrontEnd, Snapshot
 from rosflight_py_sim.bridge.line_server import LineServer
@@ -182,7 +182,7 @@ class UthereFrontEnd(OffboardFrontEnd):
         for read in (self._serve_tcp, self._serve_udp) if self._tcp_is_next else (self._serve_udp, self._serve_tcp):
             read()
 
-    def command(self, vehicle: int, snapshot: Snapshot, dt: float) -> Guided | None:
+    def command(self, vehicle: int, snapshot: Snapshot, dt: float) -> AutopilotCommand | None:
         """Update the plane's commands, and send data that are due."""
         plane = self.planes[vehicle]
         guided = plane.update(snapshot, dt)

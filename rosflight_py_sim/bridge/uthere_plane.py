@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
+from rosflight_py_sim.autopilot.autopilot_command import AutopilotCommand
 from rosflight_py_sim.autopilot.cage import CAGE_LIMITS, Observed
 from rosflight_py_sim.autopilot.fixedwing_target_controller import (
     FIXEDWING_TARGET_PARAMETERS,
@@ -14,8 +15,7 @@ from rosflight_py_sim.autopilot.fixedwing_target_controller import (
 )
 from rosflight_py_sim.autopilot.flight_state import flight_state
 from rosflight_py_sim.autopilot.fly_target import TargetError
-from rosflight_py_sim.autopilot.guided import Guided
-from rosflight_py_sim.autopilot.guided_mode import GUIDED_MODE_PARAMETERS, GuidedModeSupervisor
+from rosflight_py_sim.autopilot.guided_mode_supervisor import GUIDED_MODE_PARAMETERS, GuidedModeSupervisor
 from rosflight_py_sim.autopilot.multirotor_target_controller import (
     MULTIROTOR_TARGET_PARAMETERS,
     MultirotorTargetController,
@@ -170,7 +170,7 @@ class UtherePlane:
         except TargetError as error:
             return str(error)
 
-    def update(self, snapshot: Snapshot, dt: float) -> Guided | None:
+    def update(self, snapshot: Snapshot, dt: float) -> AutopilotCommand | None:
         """Command for the next `dt` seconds; None before the flight controller's first status."""
         if snapshot.status is None:
             return None

@@ -12,7 +12,7 @@ from rosflight_msgs.msg import Command
 from std_msgs.msg import Float64, String
 from std_srvs.srv import Trigger
 
-from rosflight_py_sim.autopilot.guided import Guided
+from rosflight_py_sim.autopilot.autopilot_command import AutopilotCommand
 from rosflight_py_sim.autopilot.mission_phase import MissionPhase
 from rosflight_py_sim.autopilot.setpoint import Vector3
 from rosflight_py_sim.interfaces.diagnostics import Diagnosis
@@ -86,7 +86,7 @@ class AutopilotInterface(SimulationNode, ABC):
         """
 
     @abstractmethod
-    def guide(self, state: VehicleState, dt: float) -> Guided:
+    def guide(self, state: VehicleState, dt: float) -> AutopilotCommand:
         """Compute the command and the set-point; `dt` is the time since the previous call, s, and 0 after a gap."""
 
     @property

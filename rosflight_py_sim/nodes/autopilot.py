@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from rosflight_py_sim.autopilot.guided import Guided
+from rosflight_py_sim.autopilot.autopilot_command import AutopilotCommand
 from rosflight_py_sim.autopilot.mission import MISSION_PARAMETERS, Mission, Phase
 from rosflight_py_sim.autopilot.position_controller import IDLE, POSITION_CONTROLLER_PARAMETERS, PositionController
 from rosflight_py_sim.interfaces.autopilot_interface import AutopilotInterface
@@ -78,7 +78,7 @@ class Autopilot(AutopilotInterface):
         self.publish_path((*mission.corners_ned, mission.corners_ned[0]))
         return f"taking off, about {mission.nominal_duration_s:.0f} s to fly"
 
-    def guide(self, state: VehicleState, dt: float) -> Guided:
+    def guide(self, state: VehicleState, dt: float) -> AutopilotCommand:
         """Attitude and throttle that lead to the moving reference."""
         mission, controller = self.mission, self.controller
         position = state.position_ned.tolist()
@@ -90,7 +90,7 @@ class Autopilot(AutopilotInterface):
         else:
             controller.reset()
             c = IDLE
-        return c.guided(setpoint.position_ned, setpoint.yaw_rad)
+        return c.autopilot_command(setpoint.position_ned, setpoint.yaw_rad)
 
 
 def main() -> None:

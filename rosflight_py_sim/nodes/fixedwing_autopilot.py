@@ -9,13 +9,13 @@ from typing import Any, ClassVar
 
 from nav_msgs.msg import Path as PathMessage
 
+from rosflight_py_sim.autopilot.autopilot_command import AutopilotCommand
 from rosflight_py_sim.autopilot.fixedwing_mission import FIXEDWING_MISSION_PARAMETERS, FixedwingMission, FixedwingPhase
 from rosflight_py_sim.autopilot.fixedwing_target_controller import (
     FIXEDWING_TARGET_PARAMETERS,
     FixedwingTargetController,
 )
 from rosflight_py_sim.autopilot.flight_state import flight_state
-from rosflight_py_sim.autopilot.guided import Guided
 from rosflight_py_sim.autopilot.path_planning import planned_path, polyline
 from rosflight_py_sim.autopilot.path_segments import Segment
 from rosflight_py_sim.autopilot.waypoints import FlightPlan, Waypoint, WaypointError, read_flight_plan
@@ -117,7 +117,7 @@ class FixedwingAutopilot(AutopilotInterface):
         assert self._plan is not None
         return f"{doing}, {len(self._plan.waypoints)} waypoints to fly"
 
-    def guide(self, state: VehicleState, dt: float) -> Guided:
+    def guide(self, state: VehicleState, dt: float) -> AutopilotCommand:
         """Surfaces and throttle that lead along the path."""
         assert self._controller is not None
         measured = flight_state(state.truth.tolist(), self._wind_ned)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from rosflight_py_sim.autopilot.autopilot_command import AutopilotCommand
 from rosflight_py_sim.autopilot.flight_state import FlightState
 from rosflight_py_sim.autopilot.fly_target import FlyTarget
-from rosflight_py_sim.autopilot.guided import Guided
 from rosflight_py_sim.autopilot.target_controller import TargetController
 
 
@@ -17,22 +17,22 @@ class RecordedTargets(TargetController):
         self.climbed = 0.0
         self.adopted: TargetController | None = None
 
-    def fly(self, state: FlightState, target: FlyTarget, dt: float) -> Guided:
+    def fly(self, state: FlightState, target: FlyTarget, dt: float) -> AutopilotCommand:
         self.last_command = target
-        return self._guided(state)
+        return self._autopilot_command(state)
 
-    def take_off(self, state: FlightState, dt: float) -> Guided:
+    def take_off(self, state: FlightState, dt: float) -> AutopilotCommand:
         self.last_command, self.climbed = "take off", state.height
-        return self._guided(state)
+        return self._autopilot_command(state)
 
     @property
     def has_taken_off(self) -> bool:
         return self.climbed > 30.0
 
-    def stand(self, state: FlightState) -> Guided:
+    def stand(self, state: FlightState) -> AutopilotCommand:
         self.last_command = "stand"
         self.reset()
-        return self._guided(state)
+        return self._autopilot_command(state)
 
     def reset(self) -> None:
         self.forgotten += 1
@@ -42,5 +42,5 @@ class RecordedTargets(TargetController):
         self.adopted = old
 
     @staticmethod
-    def _guided(state: FlightState) -> Guided:
-        return Guided(0, (0.0,) * 10, state.position_ned, state.yaw)
+    def _autopilot_command(state: FlightState) -> AutopilotCommand:
+        return AutopilotCommand(0, (0.0,) * 10, state.position_ned, state.yaw)

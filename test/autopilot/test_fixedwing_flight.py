@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from vehicles_in_the_air import BREEZE, CALM, PERIOD_S, Aircraft, configured
 
+from rosflight_py_sim.autopilot.autopilot_command import AutopilotCommand
 from rosflight_py_sim.autopilot.fixedwing_mission import FIXEDWING_MISSION_PARAMETERS, FixedwingMission, FixedwingPhase
 from rosflight_py_sim.autopilot.fixedwing_target_controller import (
     FIXEDWING_TARGET_PARAMETERS,
@@ -17,7 +18,6 @@ from rosflight_py_sim.autopilot.fixedwing_target_controller import (
 )
 from rosflight_py_sim.autopilot.flight_state import FlightState
 from rosflight_py_sim.autopilot.fly_target import AirspeedTarget, AltitudeTarget, CourseTarget, FlyTarget
-from rosflight_py_sim.autopilot.guided import Guided
 from rosflight_py_sim.autopilot.longitudinal_loops import Zone
 from rosflight_py_sim.autopilot.waypoints import FlightPlan, Loiter, Waypoint, WaypointError, read_flight_plan
 from rosflight_py_sim.parameters import Value
@@ -172,7 +172,7 @@ def flown(
     height: float = 50.0,
     airspeed: float = 18.0,
     curvature: float = 0.0,
-) -> Guided:
+) -> AutopilotCommand:
     target = FlyTarget(CourseTarget(course, curvature), AirspeedTarget(airspeed), AltitudeTarget(height))
     return one.fly(state, target, 0.01)
 

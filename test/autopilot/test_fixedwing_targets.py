@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from vehicles_in_the_air import BREEZE, CALM, PERIOD_S, Aircraft, configured
 
+from rosflight_py_sim.autopilot.autopilot_command import AutopilotCommand
 from rosflight_py_sim.autopilot.fixedwing_target_controller import (
     FIXEDWING_TARGET_PARAMETERS,
     FixedwingTargetController,
@@ -30,7 +31,6 @@ from rosflight_py_sim.autopilot.fly_target import (
     ThrottleTarget,
     Vertical,
 )
-from rosflight_py_sim.autopilot.guided import Guided
 from rosflight_py_sim.autopilot.longitudinal_loops import Zone
 from rosflight_py_sim.autopilot.loops import wrap_angle
 from rosflight_py_sim.parameters import Value, number
@@ -52,7 +52,7 @@ class Flight:
         self.aircraft.place((0.0, 0.0, -HEIGHT), self.airspeed, 0.3, self.pitch)
         self.controller = FixedwingTargetController(self.values)
         self.states: list[FlightState] = []
-        self.commands: list[Guided] = []
+        self.commands: list[AutopilotCommand] = []
 
     @property
     def state(self) -> FlightState:

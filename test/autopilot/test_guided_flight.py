@@ -24,8 +24,8 @@ from rosflight_py_sim.autopilot.fly_target import (
     RollTarget,
     ThrottleTarget,
 )
-from rosflight_py_sim.autopilot.guided_mode import GUIDED_MODE_PARAMETERS, GuidedModeSupervisor
-from rosflight_py_sim.autopilot.guided_modes import Mode
+from rosflight_py_sim.autopilot.guided_mode_states import Mode
+from rosflight_py_sim.autopilot.guided_mode_supervisor import GUIDED_MODE_PARAMETERS, GuidedModeSupervisor
 from rosflight_py_sim.autopilot.multirotor_target_controller import (
     MULTIROTOR_TARGET_PARAMETERS,
     MultirotorTargetController,

@@ -9,6 +9,7 @@ import pytest
 from cruising import CRUISE, INSIDE, observed
 from recorded_targets import RecordedTargets
 
+from rosflight_py_sim.autopilot.autopilot_command import AutopilotCommand
 from rosflight_py_sim.autopilot.cage import CAGE_LIMITS, CageBit
 from rosflight_py_sim.autopilot.fly_target import (
     AirspeedTarget,
@@ -21,9 +22,12 @@ from rosflight_py_sim.autopilot.fly_target import (
     RollTarget,
     ThrottleTarget,
 )
-from rosflight_py_sim.autopilot.guided import Guided
-from rosflight_py_sim.autopilot.guided_mode import GUIDED_MODE_PARAMETERS, MOST_WAYPOINTS, GuidedModeSupervisor
-from rosflight_py_sim.autopilot.guided_modes import TRANSITIONS, Event, Mode
+from rosflight_py_sim.autopilot.guided_mode_states import TRANSITIONS, Event, Mode
+from rosflight_py_sim.autopilot.guided_mode_supervisor import (
+    GUIDED_MODE_PARAMETERS,
+    MOST_WAYPOINTS,
+    GuidedModeSupervisor,
+)
 from rosflight_py_sim.autopilot.waypoint_route import RouteWaypoint
 from rosflight_py_sim.parameters import ParameterError
 
@@ -48,7 +52,7 @@ class Flown:
     def mode(self) -> Mode:
         return self.pilot.mode
 
-    def observe(self, **changed: Any) -> Guided | None:
+    def observe(self, **changed: Any) -> AutopilotCommand | None:
         """One command period later, with what is changed of the state or of all else."""
         self.observation = observed(self.observation, time_s=self.observation.time_s + DT, **changed)
         return self.pilot.update(self.observation, DT)

@@ -18,8 +18,8 @@ from rosflight_py_sim.autopilot.fly_target import (
     HeadingTarget,
     PositionTarget,
 )
-from rosflight_py_sim.autopilot.guided_mode import GUIDED_MODE_PARAMETERS, GuidedModeSupervisor
-from rosflight_py_sim.autopilot.guided_modes import TRANSITIONS, Mode
+from rosflight_py_sim.autopilot.guided_mode_states import TRANSITIONS, Mode
+from rosflight_py_sim.autopilot.guided_mode_supervisor import GUIDED_MODE_PARAMETERS, GuidedModeSupervisor
 from rosflight_py_sim.autopilot.waypoint_route import RouteWaypoint
 
 DT = 0.1

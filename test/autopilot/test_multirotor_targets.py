@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from vehicles_in_the_air import BREEZE, CALM, PERIOD_S, Copter
 
+from rosflight_py_sim.autopilot.autopilot_command import AutopilotCommand
 from rosflight_py_sim.autopilot.flight_state import FlightState
 from rosflight_py_sim.autopilot.fly_target import (
     AirspeedTarget,
@@ -26,7 +27,6 @@ from rosflight_py_sim.autopilot.fly_target import (
     ThrottleTarget,
     Vertical,
 )
-from rosflight_py_sim.autopilot.guided import Guided
 from rosflight_py_sim.autopilot.loops import wrap_angle
 from rosflight_py_sim.autopilot.multirotor_target_controller import (
     MULTIROTOR_TARGET_PARAMETERS,
@@ -55,7 +55,7 @@ class Flight:
         self.copter = Copter(wind)
         self.controller = MultirotorTargetController(MULTIROTOR_TARGET_PARAMETERS.defaults())
         self.states: list[FlightState] = []
-        self.commands: list[Guided] = []
+        self.commands: list[AutopilotCommand] = []
         for _ in range(1000):
             if self.controller.has_taken_off:
                 return
@@ -72,7 +72,7 @@ class Flight:
         """Over the last three seconds."""
         return float(np.mean([of(state) for state in self.states[-300:]]))
 
-    def _move(self, guided: Guided) -> None:
+    def _move(self, guided: AutopilotCommand) -> None:
         self.states.append(self.copter.state)
         self.commands.append(guided)
         self.copter.move(guided)

@@ -12,8 +12,8 @@ from typing import Protocol
 
 import numpy as np
 
+from rosflight_py_sim.autopilot.autopilot_command import AutopilotCommand
 from rosflight_py_sim.autopilot.flight_state import FlightState, flight_state
-from rosflight_py_sim.autopilot.guided import Guided
 from rosflight_py_sim.interfaces.parameter_files import named_values, wildcard_values
 from rosflight_py_sim.parameters import ParameterTable, Value
 from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS, VehicleDynamics
@@ -45,7 +45,7 @@ class VehicleInTheAir(Protocol):
     def state(self) -> FlightState:
         """Its true state now."""
 
-    def move(self, guided: Guided) -> None:
+    def move(self, guided: AutopilotCommand) -> None:
         """Hold a command for PERIOD_S."""
 
 
@@ -78,7 +78,7 @@ class Aircraft:
         truth[7:13] = (airspeed * math.cos(pitch), 0.0, airspeed * math.sin(pitch), 0.0, 0.0, 0.0)
         self.dynamics.set_truth(truth)
 
-    def move(self, guided: Guided) -> None:
+    def move(self, guided: AutopilotCommand) -> None:
         """Hold a command for PERIOD_S."""
         throttle, _, _, aileron, elevator, rudder = guided.u[:6]
         self._pwm[:3] = 1500.0 + 500.0 * np.array([aileron, -elevator, rudder])
@@ -103,7 +103,7 @@ class Copter:
         """Its true state now."""
         return flight_state(self.loop.truth.tolist(), self.loop.wind.wind_ned.tolist())
 
-    def move(self, guided: Guided) -> None:
+    def move(self, guided: AutopilotCommand) -> None:
         """Hold a command for PERIOD_S."""
         loop = self.loop
         loop.firmware.set_command(loop.count * 2500, guided.mode, 0, list(guided.u))

@@ -14,8 +14,8 @@ import pytest
 from PIL import Image
 
 from rosflight_py_sim.autopilot.cage import CAGE_LIMITS, CageBit
-from rosflight_py_sim.autopilot.guided_mode import GUIDED_MODE_PARAMETERS
-from rosflight_py_sim.autopilot.guided_modes import TRANSITIONS, Mode
+from rosflight_py_sim.autopilot.guided_mode_states import TRANSITIONS, Mode
+from rosflight_py_sim.autopilot.guided_mode_supervisor import GUIDED_MODE_PARAMETERS
 from rosflight_py_sim.bridge.uthere_front_end import UthereFrontEnd
 from rosflight_py_sim.bridge.uthere_settings import UTHERE_SETTINGS
 from rosflight_py_sim.bridge.uthere_variables import RC_CHANNELS, VARIABLES

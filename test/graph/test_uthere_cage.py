@@ -10,7 +10,7 @@ from diagnostic_msgs.msg import DiagnosticArray
 from free_ports import free_ports
 
 from rosflight_py_sim.autopilot.cage import CageBit
-from rosflight_py_sim.autopilot.guided_modes import Mode
+from rosflight_py_sim.autopilot.guided_mode_states import Mode
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.interfaces.diagnostics import DIAGNOSTICS_QOS
 from rosflight_py_sim.protocols.uthere import Data, ErrorReply

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from rosflight_py_sim.autopilot.cage import CageBit
-from rosflight_py_sim.autopilot.guided_modes import Mode
+from rosflight_py_sim.autopilot.guided_mode_states import Mode
 from rosflight_py_sim.autopilot.waypoint_route import RouteWaypoint
 from rosflight_py_sim.missions.client_log import Mark
 from rosflight_py_sim.missions.skywriting.log import Letter, SkywritingLog

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rosflight_py_sim.autopilot.guided_modes import Mode
+from rosflight_py_sim.autopilot.guided_mode_states import Mode
 from rosflight_py_sim.missions.skywriting.log import SkywritingLog
 from rosflight_py_sim.missions.skywriting.picture import MODE_COLOURS, draw_skywriting
 from rosflight_py_sim.missions.skywriting.summary import summarise_skywriting

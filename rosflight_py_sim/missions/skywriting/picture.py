@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rosflight_py_sim.autopilot.cage import CageBit
-from rosflight_py_sim.autopilot.guided_modes import Mode
+from rosflight_py_sim.autopilot.guided_mode_states import Mode
 from rosflight_py_sim.missions.skywriting.log import SkywritingLog
 from rosflight_py_sim.missions.skywriting.summary import SkywritingSummary, letter_rows
 from rosflight_py_sim.recording.state_log import Array

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rosflight_py_sim.autopilot.guided_modes import Mode
+from rosflight_py_sim.autopilot.guided_mode_states import Mode
 from rosflight_py_sim.missions.skywriting.log import Letter, SkywritingLog
 from rosflight_py_sim.recording.state_log import Array
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from rosflight_py_sim.autopilot.cage import bit_names
-from rosflight_py_sim.autopilot.guided_modes import Mode
+from rosflight_py_sim.autopilot.guided_mode_states import Mode
 from rosflight_py_sim.missions.skywriting.summary import CageBreak, LetterSummary, SkywritingSummary
 from rosflight_py_sim.missions.summary_table import CALM, mission_rows
 

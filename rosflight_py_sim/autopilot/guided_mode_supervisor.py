@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+from rosflight_py_sim.autopilot.autopilot_command import AutopilotCommand
 from rosflight_py_sim.autopilot.cage import CAGE_PARAMETERS, Cage, CageBit, Observed, bit_names
 from rosflight_py_sim.autopilot.fly_target import AirspeedTarget, AltitudeTarget, FlyTarget, PositionTarget
-from rosflight_py_sim.autopilot.guided import Guided
-from rosflight_py_sim.autopilot.guided_modes import TRANSITIONS, Event, Mode
+from rosflight_py_sim.autopilot.guided_mode_states import TRANSITIONS, Event, Mode
 from rosflight_py_sim.autopilot.target_controller import TargetController
 from rosflight_py_sim.autopilot.waypoint_route import ROUTE_PARAMETERS, Route, RouteWaypoint
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values, number
@@ -208,7 +208,7 @@ class GuidedModeSupervisor:
             return f"fly_to_waypoint refused: no waypoint {waypoint_id} in the buffer"
         return self._take_goal("fly_to_waypoint", Route(self._waypoints, waypoint_id, self._values))
 
-    def update(self, observed: Observed, dt: float) -> Guided | None:
+    def update(self, observed: Observed, dt: float) -> AutopilotCommand | None:
         """Command for the next `dt` seconds; None if the safety pilot flies or the state is not finite."""
         if not observed.state.is_finite:
             return None

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from rosflight_py_sim.autopilot.setpoint import Vector3
 
 
-class Guided(NamedTuple):
+class AutopilotCommand(NamedTuple):
     """Command to the flight controller, with the target position and yaw.
 
     Attributes:
