@@ -192,14 +192,16 @@ def _sim(options: argparse.Namespace) -> int:
         record=options.record,
         names=options.names,
     )
-    names = ", ".join(member.namespace or member.vehicle.name for member in members)
-    are = "are" if len(members) > 1 else "is"
-    print(f"{names} {are} running ({scenario.time_mode}); press Ctrl-C to end", flush=True)
-    for line in instructions(members):
-        print(line, flush=True)
-    clock = graph.nodes[0].get_clock()
-    limit_ns = float("inf") if options.duration is None else clock.now().nanoseconds + options.duration * NANOSECONDS
     try:
+        names = ", ".join(member.namespace or member.vehicle.name for member in members)
+        are = "are" if len(members) > 1 else "is"
+        print(f"{names} {are} running ({scenario.time_mode}); press Ctrl-C to end", flush=True)
+        for line in instructions(members):
+            print(line, flush=True)
+        clock = graph.nodes[0].get_clock()
+        limit_ns = (
+            float("inf") if options.duration is None else clock.now().nanoseconds + options.duration * NANOSECONDS
+        )
         graph.spin(lambda: clock.now().nanoseconds < limit_ns)
     except KeyboardInterrupt:
         if not options.launched:

@@ -93,6 +93,7 @@ class ComposedGraph:
 
         Raises:
             ParameterError: a node refuses its parameters, ROS refuses its arguments, or a node class lacks methods.
+            KeyboardInterrupt: on SIGINT or SIGTERM.
         """
         sources = parameter_sources(
             vehicles, observers=observers, files=files, weakest={"device": transmitter}, settings=settings or {}
@@ -103,56 +104,68 @@ class ComposedGraph:
             ordinary_arguments([sys.argv[0], *one])
         with refusals_of_ros():
             validate_namespace(f"/{namespace.lstrip('/')}")
-        initialise([sys.argv[0], *_for_ros(arguments)])
-        self.nodes: list[Node] = []
-        self._is_closed = False
-        self._names = names
-        self._simulated = time_mode != "wall"
-        self._own: dict[str, Any] = {"time_mode": time_mode, "vehicles": [member.namespace for member in vehicles]}
-        self._sources, self._arguments, self._namespace = sources, common, namespace
-        self._sidecars: list[Sidecar] = []
-        self.executor: Executor = make_executor()
-        self.hand_off = HandOff(self.executor)
-        if self._simulated:
-            self.hand_off.clock = SharedClock()
-        self.recorder: Recorder | None = None
-        try:
-            if record is not None:
-                self.recorder = self._make_recorder(record, namespace)
-            for planned in planned_nodes(vehicles, observers=observers):
-                at = "/".join(filter(None, (namespace, planned.namespace)))
-                self._add(planned.executable, at, given[planned.namespace] if planned.member else None)
-            sidecar_names = list(sidecars)
-            if sidecar_names:
-                # A subscription in another process would cost the step one wake-up per message.
-                self._own[RELAYED.name] = True
-                self._add("view_relay", namespace)
-            if self.recorder is not None:
-                self.recorder.discover_topics()
-            for node in self.nodes:
-                self.executor.add_node(node)
-            self._sidecars = [
-                Sidecar(executable, self._sidecar_arguments(executable, namespace)) for executable in sidecar_names
-            ]
-            self._wait_until_ready()
-            # Last, because it starts the simulation, for which all other nodes must be ready.
+        # An interrupted callback of rclpy leaves the process unable to end.
+        with deferred_signals() as signals:
+            initialise([sys.argv[0], *_for_ros(arguments)])
+            self.nodes: list[Node] = []
+            self._is_closed = False
+            self._names = names
+            self._simulated = time_mode != "wall"
+            self._own: dict[str, Any] = {"time_mode": time_mode, "vehicles": [member.namespace for member in vehicles]}
+            self._sources, self._arguments, self._namespace = sources, common, namespace
+            self._sidecars: list[Sidecar] = []
+            self.executor: Executor = make_executor()
+            self.hand_off = HandOff(self.executor)
             if self._simulated:
-                self.executor.add_node(self._add(TIME_MANAGERS[time_mode], namespace))
-            for process in self._sidecars:
-                process.wait_until_started()
-        except Exception:
-            self.close()
-            raise
+                self.hand_off.clock = SharedClock()
+            self.recorder: Recorder | None = None
+            try:
+                if record is not None:
+                    self.recorder = self._make_recorder(record, namespace)
+                for planned in planned_nodes(vehicles, observers=observers):
+                    at = "/".join(filter(None, (namespace, planned.namespace)))
+                    self._add(planned.executable, at, given[planned.namespace] if planned.member else None)
+                sidecar_names = list(sidecars)
+                if sidecar_names:
+                    # A subscription in another process would cost the step one wake-up per message.
+                    self._own[RELAYED.name] = True
+                    self._add("view_relay", namespace)
+                if self.recorder is not None:
+                    self.recorder.discover_topics()
+                for node in self.nodes:
+                    self.executor.add_node(node)
+                self._sidecars = [
+                    Sidecar(executable, self._sidecar_arguments(executable, namespace)) for executable in sidecar_names
+                ]
+                self._wait_until_ready(signals)
+                # Last, because it starts the simulation, for which all other nodes must be ready.
+                if self._simulated:
+                    self.executor.add_node(self._add(TIME_MANAGERS[time_mode], namespace))
+                for process in self._sidecars:
+                    process.wait_until_started()
+            except Exception:
+                self.close()
+                if not signals:
+                    raise
+            if signals:
+                self.close()
+                raise KeyboardInterrupt
 
-    def _wait_until_ready(self) -> None:
+    def _wait_until_ready(self, signals: Sequence[int]) -> None:
         """Wait until the nodes have read the flight controller's parameters, which takes many service calls.
 
-        With time running at full speed, the calls would take seconds of simulated time, different in every run.
+        With time running at full speed, the calls would take seconds of simulated time, different in every run. A
+        received signal ends the wait.
         """
         names = {service.srv_name.rsplit("/", 1)[-1] for node in self.nodes for service in node.services}
         end_s = time.monotonic() + _READY_S
         ours = [node for node in self.nodes if isinstance(node, SimulationNode)]
-        while "param_get" in names and not all(node.is_ready() for node in ours) and time.monotonic() < end_s:
+        while (
+            not signals
+            and "param_get" in names
+            and not all(node.is_ready() for node in ours)
+            and time.monotonic() < end_s
+        ):
             self.executor.spin_once(timeout_sec=0.01)
 
     def _make_recorder(self, file: str, namespace: str) -> Recorder:
@@ -239,9 +252,9 @@ class ComposedGraph:
         Raises:
             KeyboardInterrupt: on SIGINT or SIGTERM.
         """
-        settle()
         spin_once, ok = self.executor.spin_once, rclpy.ok
         with deferred_signals() as signals:
+            settle()
             while not signals and ok() and go_on():
                 spin_once(timeout_sec=_SPIN_TIMEOUT_S)
                 self.hand_off.check()

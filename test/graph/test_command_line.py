@@ -143,3 +143,21 @@ def test_fly_flies_the_square_and_reports_it(command_line: Run, tmp_path: Path, 
     assert min(pixels.shape[:2]) > 300
     # Lines and texts on a background: many colours, and not the background alone.
     assert 0.01 < (pixels[..., :3].min(axis=2) < 0.7).mean() < 0.9
+
+
+INTERRUPTED_WHILE_STARTING = """
+import os, signal, sys, threading, rclpy
+init = rclpy.init
+def init_and_interrupt(**arguments):
+    init(**arguments)
+    threading.Timer(float(sys.argv[1]), os.kill, (os.getpid(), signal.SIGINT)).start()
+rclpy.init = init_and_interrupt
+from rosflight_py_sim.commands.cli import main
+main(["sim", "--ros-args", "--log-level", "warn"])
+"""
+
+
+@pytest.mark.parametrize("delay_s", [0.0, 0.03, 0.06, 0.1, 0.15, 0.2, 0.3])
+def test_ctrl_c_while_the_graph_starts_ends_the_command(command_line: Run, delay_s: float) -> None:
+    result = command_line("-c", INTERRUPTED_WHILE_STARTING, str(delay_s), timeout_s=30.0)
+    assert (result.returncode, result.stderr) == (130, "")

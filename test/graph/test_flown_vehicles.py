@@ -71,5 +71,5 @@ def test_user_vehicle_flies_and_is_recorded_with_its_rotors(command_line: Run, t
     (one,) = recorded_vehicles(recording)
     assert one.name == "plus"
     assert [actuator.name for actuator in one.actuators] == [f"motor {k}" for k in range(1, 7)]
-    rotors = [part for part in appearance_of(recording).parts if part.motion is not None]
+    rotors = [part for part in appearance_of(one).parts if part.motion is not None]
     assert [round(part.pivot_frd[0], 6) for part in rotors] == [0.4, 0.2, -0.2, -0.4, -0.2, 0.2]
