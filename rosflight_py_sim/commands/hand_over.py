@@ -16,7 +16,7 @@ TIMEOUT_S = 60.0
 # System time (s) within which the nodes of a simulation are discovered, and without a further vehicle after which the
 # list counts as complete.
 DISCOVERY_S = 3.0
-_SETTLING_S = 1.0
+_SETTLING_S = 2.0
 
 _STATUS_TYPE = "rosflight_msgs/msg/Status"
 _HINT = "is the simulation running, not paused, and in this ROS_DOMAIN_ID?"

@@ -52,7 +52,8 @@ def test_hand_over_covers_every_discovered_vehicle(processes: Processes) -> None
     command = processes.command("hand-over")
     observer.wait_for(lambda: command.process.poll() is not None, "the end", 90.0)
     assert command.wait() == 0, command.stderr
-    assert {"multirotor_1: handed over", "multirotor_2: handed over"} <= set(command.stdout.splitlines())
+    lines = command.stdout.splitlines()
+    assert {"multirotor_1: handed over", "multirotor_2: handed over"} <= set(lines), (lines, command.stderr)
     assert simulation.process.poll() is None
     received.clear()
     observer.wait_for(lambda: len(received) == 2, "the status of both")
