@@ -6,6 +6,7 @@ import argparse
 import math
 import sys
 import time
+from collections.abc import Sequence
 
 from rosflight_py_sim import topic_names
 from rosflight_py_sim.parameters import ParameterError
@@ -41,6 +42,22 @@ def add_hand_over_parser(commands: argparse._SubParsersAction[argparse.ArgumentP
 
 
 def _run(options: argparse.Namespace) -> int:
+    from rosflight_py_sim.nodes.running import deferred_signals
+
+    # An interrupt in a callback of rclpy could be lost, or end in a traceback.
+    with deferred_signals() as signals:
+        code = _hand_over(options, signals)
+    if signals:
+        raise KeyboardInterrupt
+    return code
+
+
+def _hand_over(options: argparse.Namespace, signals: Sequence[int]) -> int:
+    """Hand the vehicles over; a received signal ends it.
+
+    Raises:
+        ParameterError: no flight controller was found, or a vehicle could not be handed over.
+    """
     import rclpy
     from rclpy.executors import SingleThreadedExecutor
     from rclpy.validate_namespace import validate_namespace
@@ -51,7 +68,9 @@ def _run(options: argparse.Namespace) -> int:
     executor = SingleThreadedExecutor()
     pilots: dict[str, Pilot] = {}
     try:
-        names = options.namespace or _namespaces_found()
+        names = options.namespace or _namespaces_found(signals)
+        if signals:
+            return 0
         # Imported here, because a search that finds nothing does not need it.
         from rosflight_py_sim.nodes.pilot import Pilot
 
@@ -64,7 +83,7 @@ def _run(options: argparse.Namespace) -> int:
         printed: dict[str, str] = {}
         start_s = time.monotonic()
         notice_s = start_s + DISCOVERY_S
-        while rclpy.ok() and not all(pilot.done or pilot.failure for pilot in pilots.values()):
+        while not signals and rclpy.ok() and not all(pilot.done or pilot.failure for pilot in pilots.values()):
             executor.spin_once(timeout_sec=0.1)
             for name, pilot in pilots.items():
                 if pilot.has_status and printed.get(name) != pilot.activity:
@@ -90,13 +109,13 @@ def _run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _namespaces_found() -> list[str]:
+def _namespaces_found(signals: Sequence[int]) -> list[str]:
     """Namespaces in which a flight controller publishes its status, in alphabetical order.
 
-    A namespace in ROS's arguments (`__ns`) is the only one.
+    A namespace in ROS's arguments (`__ns`) is the only one. A received signal ends the search.
 
     Raises:
-        ParameterError: none was found.
+        ParameterError: none was found, and no signal was received.
     """
     from rclpy.node import Node
 
@@ -108,7 +127,7 @@ def _namespaces_found() -> list[str]:
         found: set[str] = set()
         start_s = time.monotonic()
         end_s, has_noted = start_s + DISCOVERY_S, False
-        while time.monotonic() < end_s:
+        while not signals and time.monotonic() < end_s:
             time.sleep(0.1)
             now = {
                 topic.removesuffix(ending).lstrip("/")
@@ -123,7 +142,7 @@ def _namespaces_found() -> list[str]:
                 # Nodes of a simulation that is starting.
                 end_s, has_noted = start_s + TIMEOUT_S, True
                 print(f"no flight controller found yet; waiting up to {TIMEOUT_S:g} s ({_HINT})", file=sys.stderr)
-        if not found:
+        if not found and not signals:
             raise ParameterError(f"no flight controller found within {time.monotonic() - start_s:.0f} s ({_HINT})")
         return sorted(found)
     finally:

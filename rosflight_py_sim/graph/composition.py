@@ -16,7 +16,7 @@ from rclpy.validate_namespace import validate_namespace
 
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.graph.parameter_sources import parameter_sources, ros_arguments
-from rosflight_py_sim.graph.plan import planned_nodes
+from rosflight_py_sim.graph.plan import PlannedNode, planned_nodes
 from rosflight_py_sim.graph.sidecar import Sidecar
 from rosflight_py_sim.graph.time_modes import TIME_MANAGERS
 from rosflight_py_sim.interfaces.hand_off import HandOff
@@ -120,29 +120,8 @@ class ComposedGraph:
                 self.hand_off.clock = SharedClock()
             self.recorder: Recorder | None = None
             try:
-                if record is not None:
-                    self.recorder = self._make_recorder(record, namespace)
-                for planned in planned_nodes(vehicles, observers=observers):
-                    at = "/".join(filter(None, (namespace, planned.namespace)))
-                    self._add(planned.executable, at, given[planned.namespace] if planned.member else None)
-                sidecar_names = list(sidecars)
-                if sidecar_names:
-                    # A subscription in another process would cost the step one wake-up per message.
-                    self._own[RELAYED.name] = True
-                    self._add("view_relay", namespace)
-                if self.recorder is not None:
-                    self.recorder.discover_topics()
-                for node in self.nodes:
-                    self.executor.add_node(node)
-                self._sidecars = [
-                    Sidecar(executable, self._sidecar_arguments(executable, namespace)) for executable in sidecar_names
-                ]
-                self._wait_until_ready(signals)
-                # Last, because it starts the simulation, for which all other nodes must be ready.
-                if self._simulated:
-                    self.executor.add_node(self._add(TIME_MANAGERS[time_mode], namespace))
-                for process in self._sidecars:
-                    process.wait_until_started()
+                self._create_nodes(planned_nodes(vehicles, observers=observers), given, record, sidecars)
+                self._start(TIME_MANAGERS.get(time_mode), signals)
             except Exception:
                 self.close()
                 if not signals:
@@ -150,6 +129,46 @@ class ComposedGraph:
             if signals:
                 self.close()
                 raise KeyboardInterrupt
+
+    def _create_nodes(
+        self,
+        planned: Iterable[PlannedNode],
+        given: Mapping[str, list[str]],
+        record: str | None,
+        sidecars: Iterable[str],
+    ) -> None:
+        """Create all nodes but the time manager.
+
+        Args:
+            planned: the nodes in this process.
+            given: ROS arguments of each vehicle's nodes, by namespace.
+            record: as of the class.
+            sidecars: as of the class.
+        """
+        if record is not None:
+            self.recorder = self._make_recorder(record, self._namespace)
+        for one in planned:
+            at = "/".join(filter(None, (self._namespace, one.namespace)))
+            self._add(one.executable, at, given[one.namespace] if one.member else None)
+        sidecar_names = list(sidecars)
+        if sidecar_names:
+            # A subscription in another process would cost the step one wake-up per message.
+            self._own[RELAYED.name] = True
+            self._add("view_relay", self._namespace)
+        if self.recorder is not None:
+            self.recorder.discover_topics()
+        for node in self.nodes:
+            self.executor.add_node(node)
+        self._sidecars = [Sidecar(name, self._sidecar_arguments(name, self._namespace)) for name in sidecar_names]
+
+    def _start(self, time_manager: str | None, signals: Sequence[int]) -> None:
+        """Start the simulation; a received signal ends the wait for the nodes."""
+        self._wait_until_ready(signals)
+        # Last, because it starts the simulation, for which all other nodes must be ready.
+        if time_manager is not None:
+            self.executor.add_node(self._add(time_manager, self._namespace))
+        for process in self._sidecars:
+            process.wait_until_started()
 
     def _wait_until_ready(self, signals: Sequence[int]) -> None:
         """Wait until the nodes have read the flight controller's parameters, which takes many service calls.

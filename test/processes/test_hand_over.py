@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 
+import pytest
 from rosflight_msgs.msg import Status
 
 from rosflight_py_sim.firmware import Override
@@ -71,3 +76,29 @@ def test_hand_over_promptly_reports_namespace_without_flight_controller(processe
     observer = processes.observer()
     observer.wait_for(lambda: "in namespace plane_7 yet; waiting up to 60 s" in command.stderr, "the notice")
     assert command.process.poll() is None
+
+
+INTERRUPTED = """
+import os, signal, sys, threading, rclpy
+init = rclpy.init
+def init_and_interrupt(**arguments):
+    init(**arguments)
+    threading.Timer(float(sys.argv[1]), os.kill, (os.getpid(), signal.SIGINT)).start()
+rclpy.init = init_and_interrupt
+from rosflight_py_sim.commands.cli import main
+main(["hand-over", *sys.argv[2:]])
+"""
+
+
+@pytest.mark.parametrize("arguments", [(), ("--namespace", "plane_7")], ids=["search", "wait"])
+@pytest.mark.parametrize("delay_s", [0.0, 0.1, 0.5, 1.0])
+def test_ctrl_c_ends_hand_over_without_traceback(delay_s: float, arguments: tuple[str, ...], ros_domain: int) -> None:
+    result = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED, str(delay_s), *arguments],
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+        capture_output=True,
+        text=True,
+        timeout=30.0,
+        check=False,
+    )
+    assert (result.returncode, result.stderr) == (130, "")
