@@ -78,23 +78,34 @@ def test_hand_over_promptly_reports_namespace_without_flight_controller(processe
     assert command.process.poll() is None
 
 
+# A KeyboardInterrupt in a `__del__`, which rclpy has many of, is printed and lost.
 INTERRUPTED = """
-import os, signal, sys, threading, rclpy
-init = rclpy.init
-def init_and_interrupt(**arguments):
-    init(**arguments)
-    threading.Timer(float(sys.argv[1]), os.kill, (os.getpid(), signal.SIGINT)).start()
-rclpy.init = init_and_interrupt
+import os, signal, sys, time, rclpy
+class Interrupt:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+        list(range(10))
+def interrupting(function):
+    def call(*arguments):
+        if not done:
+            done.append(Interrupt())
+            done[0] = None
+        return function(*arguments)
+    done = []
+    return call
+place, name = (time, "sleep") if sys.argv[1] == "search" else (rclpy, "ok")
+setattr(place, name, interrupting(getattr(place, name)))
 from rosflight_py_sim.commands.cli import main
 main(["hand-over", *sys.argv[2:]])
 """
 
 
-@pytest.mark.parametrize("arguments", [(), ("--namespace", "plane_7")], ids=["search", "wait"])
-@pytest.mark.parametrize("delay_s", [0.0, 0.1, 0.5, 1.0])
-def test_ctrl_c_ends_hand_over_without_traceback(delay_s: float, arguments: tuple[str, ...], ros_domain: int) -> None:
+@pytest.mark.parametrize(
+    "arguments", [("search",), ("wait", "--namespace", "plane_7")], ids=["search", "wait for the status"]
+)
+def test_ctrl_c_ends_hand_over_without_traceback(arguments: tuple[str, ...], ros_domain: int) -> None:
     result = subprocess.run(
-        [sys.executable, "-c", INTERRUPTED, str(delay_s), *arguments],
+        [sys.executable, "-c", INTERRUPTED, *arguments],
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
         capture_output=True,
         text=True,
