@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import select
-import socket
 import subprocess
 import sys
 import time
@@ -12,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from benchmarks.free_ports import free_ports
 from benchmarks.separate_graph import node_processes
 from rosflight_py_sim.graph.composition import ComposedGraph
 from rosflight_py_sim.graph.fleet import Member
@@ -38,7 +38,7 @@ class ArduPilotRun:
 
 def composed_run(frame_rate: int, duration_s: float = 5.0, name: str = "multirotor") -> ArduPilotRun:
     """Measure with all nodes in one process."""
-    port = free_port()
+    (port,) = free_ports(1)
     graph = ComposedGraph(
         [Member(vehicle(name), flight_controller="ardupilot")],
         settings={"real_time_multiplier": 0.0},
@@ -53,7 +53,7 @@ def composed_run(frame_rate: int, duration_s: float = 5.0, name: str = "multirot
 
 def separate_run(frame_rate: int, duration_s: float = 5.0, name: str = "multirotor") -> ArduPilotRun:
     """Measure with one process per node."""
-    port = free_port()
+    (port,) = free_ports(1)
     with (
         node_processes(vehicle(name), "-p", f"ardupilot.port:={port}", flight_controller="ardupilot"),
         lean_ardupilot(port, frame_rate, duration_s) as client,
@@ -118,10 +118,3 @@ def figures_of(client: subprocess.Popen[str]) -> ArduPilotRun:
     if not line:
         raise RuntimeError(f"the client of ArduPilot's protocol ended, or printed no result within {LIMIT_S:g} s")
     return ArduPilotRun(**json.loads(line))
-
-
-def free_port() -> int:
-    """A free UDP port."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

@@ -7,9 +7,7 @@ sends thruster messages to PORT at RATE (1/s) until it is ended.
 
 from __future__ import annotations
 
-import contextlib
 import os
-import socket
 import struct
 import subprocess
 import sys
@@ -21,6 +19,7 @@ import numpy as np
 import zmq
 
 from benchmarks.composed_graph import composed_run
+from benchmarks.free_ports import free_ports
 
 WARM_UP_S = 5.0
 LIMIT_S = 90
@@ -118,12 +117,7 @@ def _received_rates(ports: dict[str, int], duration_s: float) -> HeldRate:
 
 
 def _free_ports() -> dict[str, int]:
-    names = ("image", "thruster", "telemetry")
-    with contextlib.ExitStack() as probes:
-        made = [probes.enter_context(socket.socket()) for _ in names]
-        for probe in made:
-            probe.bind(("127.0.0.1", 0))
-        return {name: int(probe.getsockname()[1]) for name, probe in zip(names, made, strict=True)}
+    return dict(zip(("image", "thruster", "telemetry"), free_ports(3), strict=True))
 
 
 def _arguments(ports: dict[str, int]) -> list[str]:

@@ -7,6 +7,7 @@ import socket
 import time
 from collections.abc import Sequence
 
+from benchmarks.free_ports import free_ports
 from rosflight_py_sim.graph.composition import ComposedGraph
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.parameters import number
@@ -17,7 +18,7 @@ WARM_UP_S = 2.0
 
 def cpu_us(observers: Sequence[str], duration_s: float = 5.0) -> float:
     """CPU time per step, us, as fast as the machine allows; a uThere program requests all variables at 50 Hz."""
-    port_in, port_out, *others = _free_ports(6)
+    port_in, port_out, *others = free_ports(6)
     names = ("ardupilot.port", "auv_zeromq.image_port", "auv_zeromq.thruster_port", "auv_zeromq.telemetry_port")
     given = {"uthere.udp_port_in": port_in, "uthere.udp_port_out": port_out, **dict(zip(names, others, strict=True))}
     with contextlib.ExitStack() as closing:
@@ -45,11 +46,3 @@ def cpu_us(observers: Sequence[str], duration_s: float = 5.0) -> float:
 
         run_for(WARM_UP_S)
         return run_for(duration_s)
-
-
-def _free_ports(count: int) -> list[int]:
-    with contextlib.ExitStack() as closing:
-        probes = [closing.enter_context(socket.socket()) for _ in range(count)]
-        for probe in probes:
-            probe.bind(("127.0.0.1", 0))
-        return [int(probe.getsockname()[1]) for probe in probes]

@@ -8,6 +8,7 @@ import statistics
 import time
 from dataclasses import dataclass
 
+from benchmarks.free_ports import free_ports
 from rosflight_py_sim.bridge.uthere_variables import VARIABLES
 from rosflight_py_sim.graph.composition import ComposedGraph
 from rosflight_py_sim.graph.fleet import Member
@@ -41,12 +42,7 @@ class DataRun:
 def data_run(duration_s: float = 20.0) -> DataRun:
     """Alternate between 20 variables every 0.1 s for 4 clients, and none; an anaconda in one process, in real time."""
     with contextlib.ExitStack() as closing:
-        sockets = [closing.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)) for _ in range(2)]
-        for probe in sockets:
-            probe.bind(("127.0.0.1", 0))
-        port_in, port_out = (int(probe.getsockname()[1]) for probe in sockets)
-        for probe in sockets:
-            probe.close()
+        port_in, port_out = free_ports(2)
         ports = ["-p", f"uthere.udp_port_in:={port_in}", "-p", f"uthere.udp_port_out:={port_out}"]
         graph = ComposedGraph(
             [Member(vehicle("anaconda"), flight_controller="uthere")],

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from benchmarks.free_ports import free_ports
 from rosflight_py_sim.graph.composition import ComposedGraph
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.vehicles import vehicle
@@ -55,7 +56,7 @@ class LoadRun:
 def load_run(turns: int = 5) -> LoadRun:
     """Alternate between no load, many clients and a flood; an anaconda in one process, as fast as possible."""
     with contextlib.ExitStack() as closing:
-        port_in, port_out = _free_ports()
+        port_in, port_out = free_ports(2)
         ports = ["-p", f"uthere.udp_port_in:={port_in}", "-p", f"uthere.udp_port_out:={port_out}"]
         graph = ComposedGraph(
             [Member(vehicle("anaconda"), flight_controller="uthere")],
@@ -121,15 +122,6 @@ def _by_turns(
                 found.append(speed() / without)
     clients, flood = map(statistics.median, shares)
     return LoadRun(statistics.median(alone), clients, flood)
-
-
-def _free_ports() -> tuple[int, int]:
-    with contextlib.ExitStack() as closing:
-        probes = [closing.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)) for _ in range(2)]
-        for probe in probes:
-            probe.bind(("127.0.0.1", 0))
-        first, second = (int(probe.getsockname()[1]) for probe in probes)
-        return first, second
 
 
 if __name__ == "__main__":

@@ -85,6 +85,18 @@ def ports() -> Ports:
     return Ports()
 
 
+def ardupilot_client(graph: Any, ports: Ports, closing: ExitStack) -> ArduPilotClient:
+    client = ArduPilotClient(graph, ports.ardupilot)
+    closing.callback(client.close)
+    return client
+
+
+def uthere_program(ports: Ports, closing: ExitStack) -> Program:
+    program = Program("127.0.0.1", ("127.0.0.1", ports.uthere_in), ports.uthere_out)
+    closing.callback(program.close)
+    return program
+
+
 def counters(graph: Any, front_end: str) -> Any:
     return graph.node("bridge").front_ends[front_end].counters
 
@@ -94,10 +106,8 @@ def test_three_protocols_report_the_same_truth_at_each_time(
 ) -> None:
     wind = ("-p", "sim_has_wind:=true", "-p", "steady_state_wind:=[2.0, -3.0, 0.0]")
     flown = graph(*ports.arguments, *wind, flight_controller="ardupilot", observers=["uthere", "auv_zeromq"])
-    copter = ArduPilotClient(flown, ports.ardupilot)
-    closing.callback(copter.close)
-    program = Program("127.0.0.1", ("127.0.0.1", ports.uthere_in), ports.uthere_out)
-    closing.callback(program.close)
+    copter = ardupilot_client(flown, ports, closing)
+    program = uthere_program(ports, closing)
     auv = AuvClient(closing, ports)
     truths: list[SimState] = flown.collect_messages(TRUTH_STATE)
     program.send("data_request(variable=all, interval=0.02)")
@@ -146,10 +156,8 @@ def test_commands_from_observers_are_rejected_and_counted(
         flight_controller="ardupilot",
         observers=["uthere", "auv_zeromq"],
     )
-    copter = ArduPilotClient(flown, ports.ardupilot)
-    closing.callback(copter.close)
-    program = Program("127.0.0.1", ("127.0.0.1", ports.uthere_in), ports.uthere_out)
-    closing.callback(program.close)
+    copter = ardupilot_client(flown, ports, closing)
+    program = uthere_program(ports, closing)
     auv = AuvClient(closing, ports)
     pulses: list[PwmOutput] = flown.collect_messages(PWM_OUTPUT)
 
@@ -174,8 +182,7 @@ def test_commands_from_observers_are_rejected_and_counted(
 
 def test_ardupilot_as_observer_gets_no_reply(graph: Callable[..., Any], ports: Ports, closing: ExitStack) -> None:
     flown = graph(*ports.arguments, observers=["ardupilot"])
-    copter = ArduPilotClient(flown, ports.ardupilot)
-    closing.callback(copter.close)
+    copter = ardupilot_client(flown, ports, closing)
     copter.send(1900)
     flown.spin_until(lambda: counters(flown, "ardupilot")["refused_commands"], "the refusal")
     before = flown.time_s
@@ -208,8 +215,7 @@ def test_camera_images_are_served_for_a_vehicle_flown_by_ardupilot(
         flight_controller="ardupilot",
         observers=["auv_zeromq"],
     )
-    sub = ArduPilotClient(flown, ports.ardupilot)
-    closing.callback(sub.close)
+    sub = ardupilot_client(flown, ports, closing)
     auv = AuvClient(closing, ports)
     images: list[list[bytes]] = []
 
@@ -233,8 +239,7 @@ def test_telemetry_is_sent_while_uthere_flies(graph: Callable[..., Any], ports: 
         flight_controller="uthere",
         observers=["auv_zeromq"],
     )
-    program = Program("127.0.0.1", ("127.0.0.1", ports.uthere_in), ports.uthere_out)
-    closing.callback(program.close)
+    program = uthere_program(ports, closing)
     auv = AuvClient(closing, ports)
     shown: list[Any] = []
 
@@ -262,8 +267,7 @@ def test_each_vehicle_is_commanded_by_the_configured_front_end(
         flight_controller="ardupilot",
         observers=["auv_zeromq"],
     )
-    copter = ArduPilotClient(flown, ports.ardupilot)
-    closing.callback(copter.close)
+    copter = ardupilot_client(flown, ports, closing)
     auv = AuvClient(closing, ports)
     assert flown.node("bridge").front_ends["auv_zeromq"].observed == {0: "ardupilot"}
     auv.thrusters.send(encode_thrusters(ThrusterCommand(1, 40, 40, 40, 40)))
