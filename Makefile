@@ -31,10 +31,10 @@ KERNELS := $(wildcard rosflight_py_sim/jit.py rosflight_py_sim/kernel_*) $(shell
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
-	@echo "  Variables: VEHICLE=$(VEHICLE), ARGS for the program or for pytest, PYTHON=$(PYTHON)"
+	@echo "  Variables: VEHICLE=$(VEHICLE), SCENARIO (instead of VEHICLE), ARGS for the program or for pytest, PYTHON=$(PYTHON)"
 
 fly: $(VENV)/.kernels  ## fly a mission, with all nodes in one process
-	@$(BIN)/rosflight_py_sim fly $(VIEW) --vehicle $(VEHICLE) $(ARGS)
+	@$(BIN)/rosflight_py_sim fly $(VIEW) $(if $(SCENARIO),--scenario $(SCENARIO),--vehicle $(VEHICLE)) $(ARGS)
 
 fly-ardupilot: $(VENV)/.kernels  ## simulate for ArduPilot, which you start in another terminal
 	@$(BIN)/rosflight_py_sim sim --flight-controller ardupilot --vehicle $(VEHICLE) $(ARGS)

@@ -22,6 +22,7 @@ setup(
         *shared_files("config", "**/*.parm"),
         *shared_files("config", "**/*.rviz"),
         *shared_files("docs/examples", "*.py"),
+        *shared_files("docs/examples/ardupilot_stand_in", "*.py"),
         *shared_files("launch", "*.launch.py"),
     ],
 )

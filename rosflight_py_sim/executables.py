@@ -26,6 +26,7 @@ NODE_CLASSES = {
     "rc": "Rc",
     "sil_board": "SilBoard",
     "autopilot": "Autopilot",
+    "follower_autopilot": "FollowerAutopilot",
     "fixedwing_autopilot": "FixedwingAutopilot",
     "auv_autopilot": "AuvAutopilot",
     "bridge": "Bridge",

@@ -33,6 +33,7 @@ _OWN = {
         "uthere": "rosflight_py_sim.graph.flight_controllers:UTHERE",
     },
     "missions": {
+        "out_and_back": "rosflight_py_sim.missions.out_and_back.task:OutAndBackTask",
         "dive": "rosflight_py_sim.missions.dive.task:DiveTask",
         "skywriting": "rosflight_py_sim.missions.skywriting.task:SkywritingTask",
     },

@@ -249,6 +249,7 @@ def main() -> int:
     parser.add_argument("--address", default="127.0.0.1", help="address of the simulator")
     ports = ("PORT_OF_IMAGES", "PORT_OF_THRUSTERS", "PORT_OF_TELEMETRY")
     parser.add_argument("--ports", type=int, nargs=3, default=(5555, 5556, 5557), metavar=ports)
+    parser.add_argument("--linger", action="store_true", help="stay afloat after the mission, until SIGTERM")
     options = parser.parse_args()
     auv = Auv(options.id, options.address, tuple(options.ports))
     disc = OverDisc(auv)
@@ -267,12 +268,14 @@ def main() -> int:
             for doing in part:
                 if auv.time - began > TIMEOUT:
                     raise LostError(f"{name} takes too long: {doing}")
+        print(f"{auv.time:5.1f} s  done", flush=True)
+        while options.linger:
+            disc.hold(0.0)
     except LostError as reason:
         print(f"{auv.time:5.1f} s  failed: {reason}", flush=True)
         return 1
     finally:
         auv.close()
-    print(f"{auv.time:5.1f} s  done", flush=True)
     return 0
 
 

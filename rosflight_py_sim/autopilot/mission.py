@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import cast
 
 from rosflight_py_sim.autopilot.mission_phase import MissionPhase
 from rosflight_py_sim.autopilot.setpoint import Setpoint, Vector3
 from rosflight_py_sim.autopilot.straight_leg import StraightLeg
-from rosflight_py_sim.parameters import Parameter, ParameterTable, Values
+from rosflight_py_sim.autopilot.take_off_and_landing import VERTICAL_PARAMETERS, TouchDown, climb, descent
+from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
 
 MISSION_PARAMETERS = ParameterTable(
     Parameter(
@@ -27,25 +27,7 @@ MISSION_PARAMETERS = ParameterTable(
     ),
     Parameter("corner_pause", 0.5, "Pause at each corner and after take-off", "s", minimum=0.0),
     Parameter("arrival_radius", 1.0, "Distance within which a corner counts as reached", "m", minimum=0.05),
-    Parameter("climb_speed", 1.5, "Speed of the take-off", "m/s", minimum=0.0, above_minimum=True),
-    Parameter("descent_speed", 1.0, "Speed of the descent", "m/s", minimum=0.0, above_minimum=True),
-    Parameter("landing_height", 1.0, "Height below which the descent slows down", "m", minimum=0.0),
-    Parameter("landing_speed", 0.4, "Speed of the last part of the descent", "m/s", minimum=0.0, above_minimum=True),
-    Parameter("touch_down_height", 0.15, "Height below which a landing can be detected", "m", minimum=0.0),
-    Parameter(
-        "touch_down_speed",
-        0.2,
-        "Vertical speed below which the vehicle counts as landed after touch_down_time",
-        "m/s",
-        minimum=0.0,
-    ),
-    Parameter(
-        "touch_down_time",
-        0.1,
-        "Time below touch_down_height and touch_down_speed after which the vehicle counts as landed",
-        "s",
-        minimum=0.0,
-    ),
+    *VERTICAL_PARAMETERS,
 )
 
 
@@ -77,8 +59,9 @@ class Mission:
 
     def __init__(self, values: Values) -> None:
         """`values` contains the checked values of MISSION_PARAMETERS; others are ignored."""
-        number = {p.name: float(cast(float, values[p.name])) for p in MISSION_PARAMETERS}
-        self._number = number
+        self._values = values
+        self._arrival_radius = number(values, "arrival_radius")
+        self._touch_down = TouchDown(values)
         self._phase = Phase.WAIT
         self._progress = 0.0
         self._yaw_rad = 0.0
@@ -89,7 +72,6 @@ class Mission:
         self._leg_start_s = 0.0
         self._nominal_before: list[float] = []
         self._nominal_total = 1.0
-        self._still_since_s = math.inf
 
     @property
     def phase(self) -> Phase:
@@ -134,7 +116,7 @@ class Mission:
         self._nominal_total = sum(durations)
         self._leg_index = 0
         self._leg_start_s = time_s
-        self._still_since_s = math.inf
+        self._touch_down = TouchDown(self._values)
         self._phase = Phase.TAKE_OFF
 
     def setpoint(self, time_s: float, position_ned: Sequence[float], velocity_ned: Sequence[float]) -> Setpoint:
@@ -143,7 +125,8 @@ class Mission:
         if not self.thrust_on:
             return Setpoint((north, east, down), yaw_rad=self._yaw_rad)
 
-        if self._phase is Phase.LAND and self._has_landed(time_s, down, float(velocity_ned[2])):
+        height = self._home[2] - down
+        if self._phase is Phase.LAND and self._touch_down.detected(time_s, height, float(velocity_ned[2])):
             self._phase = Phase.DONE
             self._progress = 1.0
             return Setpoint((north, east, down), yaw_rad=self._yaw_rad)
@@ -151,7 +134,7 @@ class Mission:
         _, leg, pause = self._legs[self._leg_index]
         elapsed = time_s - self._leg_start_s
         time_over = elapsed >= leg.duration + pause and self._leg_index + 1 < len(self._legs)
-        if time_over and math.dist((north, east, down), leg.end_ned) <= self._number["arrival_radius"]:
+        if time_over and math.dist((north, east, down), leg.end_ned) <= self._arrival_radius:
             self._leg_index += 1
             self._phase, leg, pause = self._legs[self._leg_index]
             self._leg_start_s = time_s
@@ -162,8 +145,8 @@ class Mission:
 
     def _square(self, home: Vector3) -> tuple[Vector3, Vector3, Vector3, Vector3]:
         north, east, down = home
-        side = self._number["square_side"]
-        level = down - self._number["square_height"]
+        side = number(self._values, "square_side")
+        level = down - number(self._values, "square_height")
         return (
             (north, east, level),
             (north + side, east, level),
@@ -172,27 +155,16 @@ class Mission:
         )
 
     def _planned(self) -> list[tuple[Phase, StraightLeg, float]]:
-        number, corners = self._number, self._corners
-        pause, acceleration = number["corner_pause"], number["square_acceleration"]
-        legs = [(Phase.TAKE_OFF, StraightLeg(self._home, corners[0], number["climb_speed"], acceleration), pause)]
+        values, corners = self._values, self._corners
+        pause, speed = number(values, "corner_pause"), number(values, "square_speed")
+        acceleration = number(values, "square_acceleration")
+        height = number(values, "square_height")
+        legs = [(Phase.TAKE_OFF, climb(values, self._home, height, acceleration), pause)]
         for side in range(4):
-            leg = StraightLeg(corners[side], corners[(side + 1) % 4], number["square_speed"], acceleration)
+            leg = StraightLeg(corners[side], corners[(side + 1) % 4], speed, acceleration)
             legs.append((Phase(Phase.SIDE_1 + side), leg, pause))
-        north, east, ground = self._home
-        slow_from = (north, east, max(ground - number["landing_height"], corners[0][2]))
-        # The last leg ends below the ground, so that the vehicle descends until it touches the ground.
-        below = (north, east, ground + 1.0)
-        legs.append((Phase.LAND, StraightLeg(corners[0], slow_from, number["descent_speed"], acceleration), 0.0))
-        legs.append((Phase.LAND, StraightLeg(slow_from, below, number["landing_speed"], acceleration), 0.0))
+        legs += [(Phase.LAND, leg, 0.0) for leg in descent(values, corners[0], self._home[2], acceleration)]
         return legs
-
-    def _has_landed(self, time_s: float, down: float, climb_rate_down: float) -> bool:
-        low = self._home[2] - down < self._number["touch_down_height"]
-        if not low or abs(climb_rate_down) >= self._number["touch_down_speed"]:
-            self._still_since_s = math.inf
-            return False
-        self._still_since_s = min(self._still_since_s, time_s)
-        return time_s - self._still_since_s >= self._number["touch_down_time"]
 
     def _advance_progress(self, elapsed: float, nominal: float) -> None:
         done = self._nominal_before[self._leg_index] + min(elapsed, nominal)

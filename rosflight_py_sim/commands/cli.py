@@ -81,9 +81,9 @@ def command_parser() -> argparse.ArgumentParser:
         "fly",
         help="fly a mission, and report on it",
         description="Fly the vehicle's mission in wind or current: the mission of its autopilot, or of the client "
-        "program that its file names. Print a summary and draw a plot. The mission runs as fast as the machine "
-        f"allows, or with --view at {WATCHED_PACE:g} times real time. A terminal shows a progress bar; other output "
-        f"gets a line every {PERIOD_S:g} s.",
+        "program that its file names; with --scenario, fly the missions of all its vehicles. Print a summary and draw "
+        f"a plot. The missions run as fast as the machine allows, or with --view at {WATCHED_PACE:g} times real time. "
+        f"A terminal shows a progress bar; other output gets a line every {PERIOD_S:g} s.",
         epilog="Everything after --ros-args goes to ROS.",
     )
     add_options(fly, FLY)
@@ -141,14 +141,11 @@ def _members(options: argparse.Namespace, chosen: Vehicle) -> list[Member]:
     return [replace(one, flight_controller=controller.name, executables=autopilots) for one in members]
 
 
-def _scenario(options: argparse.Namespace) -> Scenario:
-    """What the options, or the scenario file that they name, simulate."""
-    from rosflight_py_sim.graph.scenario import Scenario, load_scenario
+def _loaded_scenario(options: argparse.Namespace, command: str) -> Scenario:
+    """The scenario file that the options name."""
+    from rosflight_py_sim.graph.scenario import load_scenario
 
-    if not options.scenario:
-        members = _members(options, _chosen(options))
-        return Scenario(members, options.time_mode, parts_of(options.observers), options.params_file)
-    contradicting = given_in_scenario(options, SIM)
+    contradicting = given_in_scenario(options, command)
     if contradicting:
         raise ParameterError(
             f"{contradicting[0]} given with --scenario {options.scenario}; allowed: one of them, as a scenario file "
@@ -156,6 +153,35 @@ def _scenario(options: argparse.Namespace) -> Scenario:
         )
     scenario = load_scenario(options.scenario)
     return replace(scenario, files=[*scenario.files, *options.params_file])
+
+
+def _simulated_scenario(options: argparse.Namespace) -> Scenario:
+    """What `sim` simulates."""
+    from rosflight_py_sim.graph.scenario import Scenario
+
+    if options.scenario:
+        return _loaded_scenario(options, SIM)
+    members = _members(options, _chosen(options))
+    return Scenario(members, options.time_mode, parts_of(options.observers), options.params_file)
+
+
+def _flown_scenario(options: argparse.Namespace) -> Scenario:
+    """What `fly` flies."""
+    from rosflight_py_sim.graph.scenario import Scenario
+    from rosflight_py_sim.missions.catalogue import single_member
+
+    if options.scenario:
+        return _loaded_scenario(options, FLY)
+    chosen = _chosen(options)
+    weather = [] if options.calm else [str(chosen.weather_file)]
+    settings = chosen.mission.settings if chosen.mission is not None else {}
+    return Scenario(
+        [single_member(chosen)],
+        "lockstep",
+        files=[*weather, *options.params_file],
+        settings=settings,
+        name=chosen.name,
+    )
 
 
 def _settings(options: argparse.Namespace) -> dict[str, Any]:
@@ -172,7 +198,7 @@ def _sidecars(options: argparse.Namespace) -> list[str]:
 def _sim(options: argparse.Namespace) -> int:
     from rosflight_py_sim.graph.composition import ComposedGraph
 
-    scenario = _scenario(options)
+    scenario = _simulated_scenario(options)
     settings = {**scenario.settings, **_settings(options)}
     check_pace(scenario.time_mode, options.real_time_multiplier)
     members = scenario.members
@@ -215,15 +241,21 @@ def _fly(options: argparse.Namespace) -> int:
     from rosflight_py_sim.missions.catalogue import flight_of
     from rosflight_py_sim.missions.flight import fly
 
-    chosen = _chosen(options)
-    flight = flight_of(chosen)
-    if options.view and not flight.settings["real_time_multiplier"]:
-        flight.settings["real_time_multiplier"] = WATCHED_PACE
-    weather = [] if options.calm else [str(chosen.weather_file)]
+    scenario = _flown_scenario(options)
+    flights = [flight for member in scenario.members if (flight := flight_of(member)) is not None]
+    if not flights:
+        raise ParameterError(
+            f"scenario '{options.scenario}' given, in which no vehicle has a mission; allowed: scenarios with "
+            "'mission' or 'autopilot' in at least one vehicle"
+        )
+    settings = _settings(options)
+    check_pace(scenario.time_mode, options.real_time_multiplier)
+    if options.view and "real_time_multiplier" not in {**scenario.settings, **settings}:
+        settings["real_time_multiplier"] = WATCHED_PACE
     return fly(
-        flight,
-        files=[*weather, *options.params_file],
-        settings=_settings(options),
+        scenario,
+        flights,
+        settings=settings,
         ros_arguments=options.ros_arguments,
         namespace=options.namespace,
         output=Path(options.output),

@@ -38,6 +38,7 @@ from rosflight_py_sim.nodes.running import (
     settle,
 )
 from rosflight_py_sim.parameters import Value
+from rosflight_py_sim.vehicle_parameters import values_of_vehicle
 
 N = TypeVar("N", bound=SimulationNode)
 
@@ -59,6 +60,13 @@ class ComposedGraph:
     controller's file for the vehicle, `files`, the files of the vehicle alone, `settings`, the settings of the vehicle
     alone, `arguments`. A node that serves all vehicles, such as the time manager, uses the files of the first vehicle;
     of the parameters in its VEHICLE_PARAMETERS, it has those of each vehicle.
+
+    Attributes:
+        nodes: all nodes in this process.
+        vehicles: the vehicles.
+        executor: runs the nodes.
+        hand_off: passes messages from node to node.
+        recorder: node that records; None without a recording.
     """
 
     def __init__(
@@ -109,6 +117,7 @@ class ComposedGraph:
             initialise([sys.argv[0], *_for_ros(arguments)])
             self.nodes: list[Node] = []
             self._is_closed = False
+            self.vehicles = tuple(vehicles)
             self._names = names
             self._simulated = time_mode != "wall"
             self._own: dict[str, Any] = {"time_mode": time_mode, "vehicles": [member.namespace for member in vehicles]}
@@ -255,9 +264,20 @@ class ComposedGraph:
             shared.lead(node.get_clock())
         self.nodes.append(node)
 
-    def values_of(self, name: str) -> dict[str, Value]:
-        """Parameter values of the node with this default name."""
-        return next(n.values for n in self.nodes if isinstance(n, SimulationNode) and name == n.DEFAULT_NAME)
+    def values_of(self, name: str, vehicle: str = "") -> dict[str, Value]:
+        """Parameter values of the node with this default name that serves a vehicle.
+
+        Args:
+            name: default name of the node.
+            vehicle: namespace of the vehicle, relative to the simulation's; empty: any vehicle.
+
+        Raises:
+            LookupError: there is no such node.
+        """
+        own = "/" + "/".join(filter(None, (self._namespace.strip("/"), vehicle)))
+        named = [n for n in self.nodes if isinstance(n, SimulationNode) and name == n.DEFAULT_NAME]
+        node = next((one for one in named if one.get_namespace() == own), None) or named[0]
+        return values_of_vehicle(node.values, vehicle) if vehicle else node.values
 
     @property
     def recorded(self) -> bool:

@@ -327,7 +327,7 @@ def all_options() -> dict[str, Option]:
             details="It replaces the options on vehicles, world, seed and time mode. In launch, the argument `file` of "
             "`scenario.launch.py` takes its place.",
             unset="none",
-            at=(SIM,),
+            at=(SIM, FLY),
             metavar="FILE",
             pages=(("Scenarios", "scenarios.md"),),
         ),
@@ -360,6 +360,7 @@ def all_options() -> dict[str, Option]:
             details="Without it, the vehicle file's `weather` applies.",
             default="false",
             at=(FLY,),
+            in_scenario=True,
         ),
         Option("output", "Folder for plots", default="flights", at=(FLY,), metavar="DIR"),
     ]

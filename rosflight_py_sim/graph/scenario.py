@@ -21,6 +21,7 @@ from rosflight_py_sim.registry import registered, registered_class, registered_f
 from rosflight_py_sim.resources import share_directory
 from rosflight_py_sim.shared_parameters import SEED, TIME_MODES
 from rosflight_py_sim.vehicles import CAMERA, STANDALONE, Vehicle, known_dynamics, vehicle
+from rosflight_py_sim.vehicles.vehicle_file import read_mission
 from rosflight_py_sim.world import WorldError, load_world
 from rosflight_py_sim.yaml_section import Item, Section, read_file
 
@@ -46,6 +47,7 @@ class Scenario:
         files: parameter files for all nodes.
         settings: parameters of all nodes, which override the files.
         description: one line; empty for a scenario without a file.
+        name: name of the file without its suffix, or of the kind of vehicle for a scenario without a file.
     """
 
     members: Sequence[Member]
@@ -54,6 +56,7 @@ class Scenario:
     files: Sequence[str] = ()
     settings: Mapping[str, Value] = field(default_factory=dict)
     description: str = ""
+    name: str = ""
 
 
 def known_scenarios() -> list[str]:
@@ -113,11 +116,14 @@ def _scenario(document: Item) -> Scenario:
         [str(file) for file in section.read("parameter_files", _files, ())],
         {**section.read("parameters", lambda item: _values(item, tables), {}), **({"world": world} if world else {})},
         section["description"].text(),
+        section["vehicles"].file.stem,
     )
 
 
 _VEHICLE = ("name", "kind")
-_OPTIONAL = ("dynamics", "start", "flight_controller", "autopilot", "cameras", "parameters", "parameter_files")
+_OPTIONAL = (
+    *("dynamics", "start", "flight_controller", "autopilot", "cameras", "mission", "parameters", "parameter_files"),
+)
 
 
 def _member(section: Section, others: Sequence[Member]) -> Member:
@@ -133,22 +139,41 @@ def _member(section: Section, others: Sequence[Member]) -> Member:
     chosen = chosen.carrying(CAMERA, section.read("cameras", lambda item: item.choice(_SWITCH), None))
     able = [controller for controller, one in FLIGHT_CONTROLLERS.items() if one.flies(chosen)]
     controller = section.read("flight_controller", lambda item: _one_of(item, able), chosen.flight_controller)
-    autopilots: Sequence[str] = ()
-    if section.read("autopilot", lambda item: item.choice(_SWITCH), False):
-        try:
-            autopilots = chosen_flight_controller(controller).requested_autopilots(chosen, wanted=True)
-        except ParameterError as error:
-            raise section["autopilot"].fail(str(error)) from error
+    carrying = chosen
+    none: tuple[Vehicle, Sequence[str]] = chosen, ()
+    chosen, autopilots = section.read("autopilot", lambda item: _autopilot(item, carrying, controller), none)
+    mission, waypoint_file = section.read("mission", read_mission, (None, chosen.waypoint_file))
+    chosen = replace(chosen, mission=mission, waypoint_file=waypoint_file)
     files = section.read("parameter_files", _files, ())
     return Member(chosen, name, {}, controller, tuple(files), tuple(autopilots))
+
+
+def _autopilot(item: Item, chosen: Vehicle, controller: str) -> tuple[Vehicle, Sequence[str]]:
+    """The vehicle with the autopilot that is given, and the executables of its autopilots to start."""
+    names = [name for name in NODE_CLASSES if name.endswith("autopilot")]
+    value = item.choice(_SWITCH | {name: name for name in names})
+    if isinstance(value, str):
+        chosen = replace(chosen, autopilot=value)
+    try:
+        return chosen, chosen_flight_controller(controller).requested_autopilots(chosen, wanted=bool(value))
+    except ParameterError as error:
+        raise item.fail(str(error)) from error
 
 
 def _with_settings(member: Member, section: Section, tables: Sequence[ParameterTable], seed: int) -> Member:
     settings: dict[str, Value] = {"seed": seed_of(seed, member.namespace)}
     if "start" in section:
         settings |= _start(section["start"], node_class(member.vehicle.dynamics).PARAMETERS)
+    if "mission" in section:
+        settings |= _mission_settings(section["mission"], tables)
     settings |= section.read("parameters", lambda item: _values(item, tables), {})
     return replace(member, settings=settings)
+
+
+def _mission_settings(item: Item, tables: Sequence[ParameterTable]) -> dict[str, Value]:
+    """Parameters of a vehicle during its mission."""
+    mission = item.entries()
+    return _values(mission["settings"], tables) if "settings" in mission else {}
 
 
 def _own_tables(members: Sequence[Member], index: int, observers: Sequence[str]) -> list[ParameterTable]:

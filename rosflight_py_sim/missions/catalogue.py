@@ -1,44 +1,57 @@
-"""Selection of a vehicle's mission: for `rosflight_py_sim fly` to fly, and for `report` to judge."""
+"""Selection of missions: for `rosflight_py_sim fly` to fly, and for `report` to judge."""
 
 from __future__ import annotations
 
+from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.missions.autopilot.flight import AutopilotFlight
 from rosflight_py_sim.missions.autopilot.judge import AutopilotJudge
 from rosflight_py_sim.missions.client_flight import ClientFlight
 from rosflight_py_sim.missions.client_task import ClientTask
-from rosflight_py_sim.missions.flight import Flight
+from rosflight_py_sim.missions.flight import AUTOPILOT, Flight
 from rosflight_py_sim.missions.mission_judge import MissionJudge
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.registry import registered_class
 from rosflight_py_sim.vehicles import Vehicle, names_of_vehicles
 
-AUTOPILOT = "autopilot"
-"""Name of the mission of a vehicle's autopilot."""
 
-
-def flight_of(vehicle: Vehicle) -> Flight:
-    """The vehicle's mission: flown by its client program, or by its autopilot.
+def single_member(vehicle: Vehicle) -> Member:
+    """The vehicle as the only one of a simulation, with the autopilot that flies its mission if no program does.
 
     Raises:
-        ParameterError: the vehicle has neither, or its task cannot be loaded.
+        ParameterError: the vehicle has no mission.
     """
-    if vehicle.mission is not None:
-        return ClientFlight(vehicle.mission, _task(vehicle.mission.task)(vehicle))
-    if vehicle.autopilot:
-        return AutopilotFlight(vehicle)
-    able = names_of_vehicles(lambda one: bool(one.mission or one.autopilot))
-    raise ParameterError(f"vehicle '{vehicle.name}' given, which has no mission; allowed: {', '.join(able)}")
+    if vehicle.mission is None and not vehicle.autopilot:
+        able = names_of_vehicles(lambda one: bool(one.mission or one.autopilot))
+        raise ParameterError(f"vehicle '{vehicle.name}' given, which has no mission; allowed: {', '.join(able)}")
+    return Member(vehicle, executables=() if vehicle.mission is not None else (vehicle.autopilot,))
 
 
-def judge_of(vehicle: Vehicle) -> tuple[str, type[MissionJudge]] | None:
-    """Name of the vehicle's mission and class of its judge; None if the vehicle has no mission.
+def flight_of(member: Member) -> Flight | None:
+    """The vehicle's mission: flown by its client program, or by its autopilot if that runs; None if it has neither.
 
     Raises:
-        ParameterError: the vehicle's task cannot be loaded.
+        ParameterError: the vehicle's task cannot be loaded, or the vehicle cannot perform it.
     """
+    mission = member.vehicle.mission
+    if mission is not None:
+        return ClientFlight(mission, _task(mission.task)(member))
+    return AutopilotFlight(member) if member.vehicle.autopilot in member.executables else None
+
+
+def mission_name(vehicle: Vehicle) -> str:
+    """Name of the vehicle's own mission; empty if it has none."""
     if vehicle.mission is not None:
-        return vehicle.mission.task, _task(vehicle.mission.task).JUDGE
-    return (AUTOPILOT, AutopilotJudge) if vehicle.autopilot else None
+        return vehicle.mission.task
+    return AUTOPILOT if vehicle.autopilot else ""
+
+
+def judge_class(mission: str) -> type[MissionJudge]:
+    """Class of a mission's judge.
+
+    Raises:
+        ParameterError: there is no such mission, or its task cannot be loaded.
+    """
+    return AutopilotJudge if mission == AUTOPILOT else _task(mission).JUDGE
 
 
 def _task(name: str) -> type[ClientTask]:

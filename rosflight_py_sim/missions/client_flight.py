@@ -12,6 +12,9 @@ from rosflight_py_sim.missions.flight import Flight
 from rosflight_py_sim.missions.mission_topics import MISSION_LOG
 from rosflight_py_sim.vehicles import ClientMission
 
+DONE = "done"
+"""Step that a program prints when the mission is completed, and that ends the mission even if the program continues."""
+
 # Number of the program's last lines to show after a failure.
 _LAST_LINES = 10
 
@@ -23,20 +26,19 @@ class ClientFlight(Flight):
 
     def __init__(self, mission: ClientMission, task: ClientTask) -> None:
         """Store the mission's settings."""
-        super().__init__(task.vehicle, task.JUDGE)
-        self._mission = mission
+        super().__init__(task.member, mission.task, task.JUDGE)
+        self._flown = mission
         self._task = task
-        self.settings |= mission.settings
         self._client: ClientProgram | None = None
+        self._arguments: list[str] = []
         self._lines: list[str] = []
-        self._code: int | None = None
 
     def join(self, graph: ComposedGraph, namespace: str) -> None:
-        """Create the nodes that the task needs, and start the program."""
+        """Create the nodes that the task needs; the program starts when the task requires it."""
         self._task.join(graph, namespace)
         super().join(graph, namespace)
         self._publish_line = self.node.publisher(MISSION_LOG)
-        self._client = ClientProgram(self._mission.program, [*self._task.arguments(graph), *self._mission.arguments])
+        self._arguments = [*self._task.arguments(graph), *self._flown.arguments]
 
     @property
     def activity(self) -> str:
@@ -47,23 +49,27 @@ class ClientFlight(Flight):
     @property
     def progress(self) -> float:
         """Share of the program's expected steps."""
-        finished = len(self.judge.log.marks) / (self._mission.parts + 1)
-        return 1.0 if self._code == 0 else min(finished, 0.99)
+        return min(len(self.judge.log.marks) / (self._flown.parts + 1), 0.99)
 
     @property
     def end(self) -> str | None:
         """None while the program runs and can succeed; then the reason of its failure, empty for none."""
-        assert self._client is not None
-        self._code = self._client.code
+        if self._client is None:
+            if self._task.needs_program(self.judge.state.time_s):
+                self._client = ClientProgram(self._flown.program, self._arguments)
+            return "" if self.judge.is_done else None
+        code = self._client.code
         for line in self._client.lines():
             self._lines.append(line)
             self._publish_line(String(data=line))
         if self._task.hindrance:
             return f"{self.activity}: {self._task.hindrance}"
-        if self._code:
-            ended = f"{self.activity}: {self._mission.program.name} ended with {self._code}"
+        if code:
+            ended = f"{self.activity}: {self._flown.program.name} ended with {code}"
             return "\n".join([ended, *self._lines[-_LAST_LINES:]])
-        return None if self._code is None else ""
+        marks = self.judge.log.marks
+        done = code == 0 or self.judge.is_done or (marks and marks[-1].text == DONE)
+        return "" if done else None
 
     def close(self) -> None:
         """End the program."""

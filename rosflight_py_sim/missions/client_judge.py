@@ -12,8 +12,8 @@ from rosflight_py_sim.missions.mission_topics import MISSION_LOG
 from rosflight_py_sim.parameters import Values
 from rosflight_py_sim.vehicles import Vehicle
 
-# Programs print each step as "  12.3 s  dive".
-_STEP = re.compile(r"\s*[\d.]+ s\s+(.*)")
+# Programs print each step as "  12.3 s  dive"; values may follow after two spaces.
+_STEP = re.compile(r"\s*[\d.]+ s\s+(.*?)(?:\s{2,}.*)?")
 
 
 class ClientJudge(MissionJudge):
@@ -33,6 +33,11 @@ class ClientJudge(MissionJudge):
     def is_on(self) -> bool:
         """Whether the program has begun a step."""
         return bool(self.log.marks)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the true state shows that the mission has been completed, whatever the program prints."""
+        return False
 
     def begin(self, step: str) -> None:
         """Log that the program begins a step, at the time of the newest true state."""

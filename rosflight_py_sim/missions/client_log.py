@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rosflight_py_sim.recording.state_log import StateLog
+from rosflight_py_sim.recording.state_log import Array, StateLog
 from rosflight_py_sim.vehicles import Actuator
 
 
@@ -32,3 +32,21 @@ class ClientLog(StateLog):
         """
         super().__init__(actuators, capacity)
         self.marks: list[Mark] = []
+
+
+class PathLog(ClientLog):
+    """Rows without further columns."""
+
+    def append(
+        self,
+        time_s: float,
+        truth: Array,
+        actuator_commands: Sequence[float] | Array,
+        flow_ned: Sequence[float] | Array,
+    ) -> None:
+        """Add one row, as `StateLog` does; `flow_ned` is the velocity of air or water, m/s.
+
+        Raises:
+            ValueError: an array has the wrong length, or the time is before the last row's; nothing is added.
+        """
+        self._add(time_s, truth, actuator_commands, flow_ned)

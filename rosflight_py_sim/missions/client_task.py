@@ -6,8 +6,10 @@ from abc import ABC, abstractmethod
 from typing import ClassVar
 
 from rosflight_py_sim.graph.composition import ComposedGraph
+from rosflight_py_sim.graph.fleet import Member
+from rosflight_py_sim.graph.flight_controllers import flight_controller_of
 from rosflight_py_sim.missions.client_judge import ClientJudge
-from rosflight_py_sim.vehicles import Vehicle
+from rosflight_py_sim.parameters import number
 
 
 class ClientTask(ABC):
@@ -17,21 +19,21 @@ class ClientTask(ABC):
         JUDGE: class of the judge, created as `JUDGE(vehicle, values)`.
 
     Attributes:
-        vehicle: the vehicle that performs it.
+        member: the vehicle that performs it, in its simulation.
     """
 
     JUDGE: ClassVar[type[ClientJudge]]
 
-    def __init__(self, vehicle: Vehicle) -> None:
+    def __init__(self, member: Member) -> None:
         """Check that the vehicle can perform the task.
 
         Raises:
             ParameterError: the vehicle lacks a node that the program depends on.
         """
-        self.vehicle = vehicle
+        self.member = member
 
     def join(self, graph: ComposedGraph, namespace: str) -> None:  # noqa: B027
-        """Create further nodes in the graph.
+        """Create further nodes in the graph, in the vehicle's namespace.
 
         Raises:
             ParameterError: the task cannot be performed in the graph.
@@ -40,6 +42,30 @@ class ClientTask(ABC):
     @abstractmethod
     def arguments(self, graph: ComposedGraph) -> list[str]:
         """Arguments for the program: how to reach the vehicle."""
+
+    def numbered_value(self, graph: ComposedGraph, name: str, apart: int = 1) -> int:
+        """The vehicle's value of a front-end parameter that counts up from vehicle to vehicle, such as a port.
+
+        Args:
+            graph: the simulation.
+            name: name of the parameter.
+            apart: difference between successive vehicles.
+        """
+        values, namespace = graph.values_of("bridge"), self.member.namespace
+        front_end = flight_controller_of(self.member).front_end
+        commanded = [one.namespace for one in graph.vehicles if flight_controller_of(one).front_end == front_end]
+        own = f"{namespace}.{name}"
+        if own in values:
+            return int(number(values, own))
+        return int(number(values, name)) + apart * commanded.index(namespace)
+
+    def needs_program(self, time_s: float) -> bool:
+        """Whether the program must start; called at short intervals until it does.
+
+        Args:
+            time_s: newest simulated time of the vehicle, s.
+        """
+        return True
 
     @property
     def activity(self) -> str:

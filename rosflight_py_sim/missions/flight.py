@@ -1,13 +1,12 @@
-"""Running a mission: the composed graph, the pilot or program that flies it, and the report."""
+"""Running missions: the composed graph, the pilots and programs that fly the vehicles, and the report."""
 
 from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
@@ -16,26 +15,31 @@ from std_msgs.msg import String
 
 from rosflight_py_sim.graph.composition import ComposedGraph
 from rosflight_py_sim.graph.fleet import Member
+from rosflight_py_sim.graph.scenario import Scenario
 from rosflight_py_sim.missions.flight_progress import ProgressLines
 from rosflight_py_sim.missions.judge_node import JudgeNode
 from rosflight_py_sim.missions.mission_judge import MissionJudge
+from rosflight_py_sim.missions.mission_settings import MissionSettings
 from rosflight_py_sim.missions.mission_topics import MISSION_END
+from rosflight_py_sim.missions.overview_picture import draw_overview
 from rosflight_py_sim.missions.summary_table import print_table
 from rosflight_py_sim.parameters import Value
 from rosflight_py_sim.stamps import NANOSECONDS
-from rosflight_py_sim.vehicles import Vehicle
+from rosflight_py_sim.vehicles import reference
+
+AUTOPILOT = "autopilot"
+"""Name of the mission of a vehicle's autopilot."""
 
 # Redraw rate of the progress bar on the wall clock: terminal output costs more than a step.
 _REDRAW_S = 0.1
 
 
 class Flight(ABC):
-    """A mission and its judge.
+    """A vehicle's mission in a simulation, and its judge.
 
     Attributes:
-        vehicle: the vehicle that flies.
-        executables: further nodes for each vehicle.
-        settings: parameters that differ from the defaults; the user's override them.
+        member: the vehicle that flies.
+        name: its display name.
         judge: evaluates the mission; exists once the flight has joined a graph, as does `node`.
         node: node of the judge.
     """
@@ -43,24 +47,28 @@ class Flight(ABC):
     judge: MissionJudge
     node: JudgeNode
 
-    def __init__(self, vehicle: Vehicle, judge: type[MissionJudge]) -> None:
-        """Define the mission's nodes and parameters; `judge` is the class of its judge."""
-        self.vehicle = vehicle
-        self.executables: tuple[str, ...] = ()
-        self.settings: dict[str, Value] = {"real_time_multiplier": 0.0}
+    def __init__(self, member: Member, mission: str, judge: type[MissionJudge]) -> None:
+        """Define the mission by its name and the class of its judge."""
+        self.member = member
+        self.name = member.namespace or member.vehicle.name
+        self._mission = mission
         self._judge_class = judge
         self._has_ended = False
 
     def join(self, graph: ComposedGraph, namespace: str) -> None:
-        """Create the judge, and the nodes that fly, in the graph.
+        """Create the judge, and the nodes that fly, in the graph; `namespace` is the vehicle's.
 
         Raises:
             ParameterError: the mission cannot be flown in the graph.
         """
-        judge = self._judge_class
-        values = graph.values_of(judge.NODE) if judge.PARAMETERS else {}
-        self.judge = judge(self.vehicle, {name: values[name] for name in judge.PARAMETERS})
-        self.node = graph.join(JudgeNode, self.judge, namespace=namespace)
+        judge, vehicle = self._judge_class, self.member.vehicle
+        values = graph.values_of(judge.NODE, self.member.namespace) if judge.PARAMETERS else {}
+        self.judge = judge(vehicle, {name: values[name] for name in judge.PARAMETERS})
+        self.judge.name = self.name
+        settings = MissionSettings(
+            self._mission, self.name, reference(vehicle), vehicle.autopilot, dict(self.judge.values)
+        )
+        self.node = graph.join(JudgeNode, self.judge, settings, namespace=namespace)
         self._publish_end = self.node.publisher(MISSION_END)
 
     @property
@@ -92,81 +100,121 @@ class Flight(ABC):
         """End external programs before the graph is closed."""
 
 
+class Flights:
+    """The missions of a simulation's vehicles, as one."""
+
+    def __init__(self, flights: Sequence[Flight]) -> None:
+        """`flights`: at least one."""
+        self._flights = flights
+
+    @property
+    def activity(self) -> str:
+        """Current activity of each vehicle whose mission has not ended."""
+        if len(self._flights) == 1:
+            return self._flights[0].activity
+        return ", ".join(f"{one.name}: {one.activity}" for one in self._flights if not one.judge.has_ended)
+
+    @property
+    def progress(self) -> float:
+        """Mean of the missions' completed shares, 0 to 1."""
+        return sum(1.0 if one.judge.has_ended else one.progress for one in self._flights) / len(self._flights)
+
+    @property
+    def over(self) -> bool:
+        """Whether all missions have ended."""
+        # Each mission's end must be noticed and published, whether or not others go on.
+        have_ended = [one.over for one in self._flights]
+        return all(have_ended)
+
+
 def fly(
-    flight: Flight,
+    scenario: Scenario,
+    flights: Sequence[Flight],
     *,
-    files: Sequence[str],
-    settings: dict[str, Any],
+    settings: Mapping[str, Value],
     ros_arguments: Sequence[str],
     namespace: str,
     output: Path,
     sidecars: Sequence[str] = (),
     record: str | None = None,
 ) -> int:
-    """Fly the mission and show it; return the exit code: 0 success, 1 failure or incomplete recording."""
+    """Fly the missions of a scenario and show them.
+
+    Returns:
+        Exit code: 0 success, 1 a failed mission or an incomplete recording.
+    """
     console = Console()
+    pace: dict[str, Value] = {"real_time_multiplier": 0.0} if scenario.time_mode == "lockstep" else {}
     graph = ComposedGraph(
-        [Member(flight.vehicle, executables=tuple(flight.executables))],
-        files=files,
-        settings={**flight.settings, **settings},
+        scenario.members,
+        files=scenario.files,
+        settings={**pace, **scenario.settings, **settings},
         # INFO messages would break the progress bar; the user's own log level overrides this one.
         arguments=["--log-level", "warn", *ros_arguments[1:]],
+        time_mode=scenario.time_mode,
         namespace=namespace,
+        observers=scenario.observers,
         sidecars=sidecars,
         record=record,
     )
     try:
-        flight.join(graph, namespace)
-        _spin(graph, flight, console)
+        for flight in flights:
+            flight.join(graph, "/".join(filter(None, (namespace, flight.member.namespace))))
+        _spin(graph, Flights(flights), console)
     finally:
-        flight.close()
+        for flight in flights:
+            flight.close()
         graph.close()
     outcome = graph.recorder.outcome if graph.recorder is not None else None
     if outcome is not None:
         console.print(f"recording: {outcome.path}, {outcome.text}", highlight=False, soft_wrap=True)
-    judge = flight.judge
-    success = print_verdict(judge, console)
-    if judge.has_begun:
-        plot = output / f"{flight.vehicle.name}-{datetime.now():%Y%m%d-%H%M%S}.png"
-        judge.draw(plot)
+    succeeded = [print_verdict(flight.judge, console) for flight in flights]
+    judges = [flight.judge for flight in flights if flight.judge.has_begun]
+    if judges:
+        plot = output / f"{scenario.name}-{datetime.now():%Y%m%d-%H%M%S}.png"
+        if len(flights) == 1:
+            judges[0].draw(plot)
+        else:
+            draw_overview(scenario.name, judges, plot)
         console.print(f"plot: {plot.resolve()}", highlight=False, soft_wrap=True)
-    return 0 if success and graph.recorded else 1
+    return 0 if all(succeeded) and graph.recorded else 1
 
 
 def print_verdict(judge: MissionJudge, console: Console) -> bool:
     """Print the reason of a failure, and the table if the mission has begun; return whether the mission succeeded."""
     if judge.reason:
-        console.print(f"[red]failed[/red] while {escape(judge.reason)}", highlight=False, soft_wrap=True)
+        text = f"{judge.name}: [red]failed[/red] while {escape(judge.reason)}"
+        console.print(text, highlight=False, soft_wrap=True)
     if not judge.has_begun:
         if not judge.reason:
-            console.print("[red]failed[/red]: the mission did not begin", highlight=False)
+            console.print(f"{judge.name}: [red]failed[/red]: the mission did not begin", highlight=False)
         return False
     verdict = judge.verdict()
     print_table(verdict.title, verdict.rows, console)
     return verdict.completed
 
 
-def _spin(graph: ComposedGraph, flight: Flight, console: Console) -> None:
+def _spin(graph: ComposedGraph, flights: Flights, console: Console) -> None:
     if console.is_terminal:
-        _spin_with_bar(graph, flight, console)
+        _spin_with_bar(graph, flights, console)
     else:
         clock = graph.nodes[0].get_clock()
-        graph.spin(ProgressLines(flight, console, lambda: clock.now().nanoseconds / NANOSECONDS).go_on)
+        graph.spin(ProgressLines(flights, console, lambda: clock.now().nanoseconds / NANOSECONDS).go_on)
 
 
-def _spin_with_bar(graph: ComposedGraph, flight: Flight, console: Console) -> None:
+def _spin_with_bar(graph: ComposedGraph, flights: Flights, console: Console) -> None:
     columns = (TextColumn("{task.description:34s}"), BarColumn(), TextColumn("{task.percentage:3.0f} %"))
     with Progress(*columns, TimeElapsedColumn(), console=console, auto_refresh=False) as progress:
-        task = progress.add_task(flight.activity, total=1.0)
+        task = progress.add_task(flights.activity, total=1.0)
         redraw_s = 0.0
 
         def go_on() -> bool:
             nonlocal redraw_s
             now_s = time.monotonic()
-            over = flight.over
+            over = flights.over
             if over or now_s > redraw_s:
                 redraw_s = now_s + _REDRAW_S
-                progress.update(task, description=flight.activity, completed=flight.progress)
+                progress.update(task, description=flights.activity, completed=flights.progress)
                 progress.refresh()
             return not over
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 if TYPE_CHECKING:
-    from rosflight_py_sim.missions.flight import Flight
+    from rosflight_py_sim.missions.flight import Flights
 
 PERIOD_S = 10.0
 """System time between lines, s."""
@@ -20,7 +20,7 @@ class ProgressLines:
 
     def __init__(
         self,
-        flight: Flight,
+        flight: Flights,
         console: Console,
         simulated_s: Callable[[], float],
         system_s: Callable[[], float] = time.monotonic,

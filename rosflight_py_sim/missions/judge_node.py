@@ -8,17 +8,18 @@ from std_msgs.msg import String
 
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.missions.mission_judge import MissionJudge
+from rosflight_py_sim.missions.mission_settings import MissionSettings
 from rosflight_py_sim.missions.mission_topics import MISSION_SETTINGS
 
 
 class JudgeNode(SimulationNode):
-    """Live source of a judge; publishes the judge's settings for recordings."""
+    """Live source of a judge; publishes the mission's settings for recordings."""
 
     DEFAULT_NAME = "judge"
 
-    def __init__(self, judge: MissionJudge, **arguments: Any) -> None:
+    def __init__(self, judge: MissionJudge, settings: MissionSettings, **arguments: Any) -> None:
         """Subscribe to the judge's topics."""
         super().__init__(**arguments)
-        self.publisher(MISSION_SETTINGS)(String(data=judge.settings))
+        self.publisher(MISSION_SETTINGS)(String(data=settings.text))
         for one in judge.inputs:
             self.subscribe(one.topic, one.take)

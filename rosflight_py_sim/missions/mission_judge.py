@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -19,7 +18,7 @@ from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.missions.mission_topics import MISSION_END
 from rosflight_py_sim.parameters import Values
 from rosflight_py_sim.recording.state_log import Array, StateLog
-from rosflight_py_sim.vehicles import Vehicle, reference
+from rosflight_py_sim.vehicles import Vehicle
 
 LOG_RATE_HZ = 50.0
 
@@ -60,6 +59,7 @@ class MissionJudge(ABC):
 
     Attributes:
         vehicle: the vehicle that flies.
+        name: its display name, for tables and plots.
         values: values of PARAMETERS.
         inputs: topics and the functions that take their messages.
         system_s: function that returns the system time of the message being taken, s; a recorded source sets it.
@@ -81,6 +81,7 @@ class MissionJudge(ABC):
             ParameterError: the mission cannot be flown with these values.
         """
         self.vehicle, self.values = vehicle, values
+        self.name = vehicle.name
         self.system_s: Callable[[], float] = time.monotonic
         self.wall_s = 0.0
         self.state = VehicleState()
@@ -95,11 +96,6 @@ class MissionJudge(ABC):
             self.subscribe(topic, partial(self._newest.__setitem__, topic.name))
         self.subscribe(TRUTH_STATE, self._on_truth)
         self.subscribe(MISSION_END, self._on_end, needed=False)
-
-    @property
-    def settings(self) -> str:
-        """Message on MISSION_SETTINGS, from which a judge of a recording is made."""
-        return json.dumps({"vehicle": reference(self.vehicle), "parameters": dict(self.values)})
 
     def subscribe(self, topic: StepTopic[M], take: Callable[[M], None], *, needed: bool = True) -> None:
         """Take the messages of a topic; `needed`: whether there is no verdict without the topic."""

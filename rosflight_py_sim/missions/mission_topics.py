@@ -8,7 +8,7 @@ from rosflight_py_sim.interfaces.qos import LATCHED, LATCHED_LOG
 from rosflight_py_sim.interfaces.step_topics import StepTopic
 
 MISSION_SETTINGS = StepTopic[String]("mission/settings", String, LATCHED)
-"""Vehicle, and the parameters that its mission's judge takes from the nodes, as JSON."""
+"""Settings of the mission (`MissionSettings`), as JSON."""
 
 MISSION_LOG = StepTopic[String]("mission/log", String, LATCHED_LOG)
 """Lines that a mission's client program prints."""

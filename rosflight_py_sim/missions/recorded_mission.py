@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
@@ -14,15 +13,16 @@ import numpy as np
 
 from rosflight_py_sim.interfaces.message_definitions import type_name_of
 from rosflight_py_sim.interfaces.step_topics import StepTopic
-from rosflight_py_sim.missions.catalogue import judge_of
+from rosflight_py_sim.missions.catalogue import judge_class, mission_name
 from rosflight_py_sim.missions.mission_judge import MissionJudge
+from rosflight_py_sim.missions.mission_settings import MissionSettings
 from rosflight_py_sim.missions.mission_topics import MISSION_SETTINGS
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.recording.mcap_file import Recording, read_recording
 from rosflight_py_sim.recording.recorded_vehicle import RecordedVehicle, recorded_vehicles
 from rosflight_py_sim.recording.state_log import Array
 from rosflight_py_sim.stamps import NANOSECONDS
-from rosflight_py_sim.vehicles import Vehicle, vehicle
+from rosflight_py_sim.vehicles import Vehicle
 
 # Longest gap between rows that leaves a verdict as it is: in 0.5 s the fastest vehicle flies some metres.
 _GAP_S = 0.5
@@ -73,7 +73,7 @@ def recorded_missions(recording: Recording) -> list[RecordedMission]:
     for mission in missions:
         try:
             _judge(mission)
-        except (ParameterError, ValueError, LookupError) as error:
+        except (ParameterError, ValueError, TypeError, LookupError) as error:
             mission.problem = str(error)
     return missions
 
@@ -84,38 +84,39 @@ def _judge(mission: RecordedMission) -> None:
     Raises:
         ParameterError: the vehicle, its task or a parameter's value does not exist here.
         ValueError: a message does not fit.
+        TypeError: the mission's settings are those of another version.
         LookupError: a parameter is missing, or a message names something unknown.
     """
     settings = _settings(mission)
     mission.was_flown = settings is not None
     recorded = mission.recorded
     if settings is not None:
-        mission.vehicle = vehicle(settings["vehicle"])
+        mission.vehicle, mission.name = settings.flown_vehicle(), settings.mission
         if recorded is not None:
             recorded.vehicle = mission.vehicle
-    elif recorded is not None:
-        mission.vehicle = recorded.vehicle
-    chosen = judge_of(mission.vehicle) if mission.vehicle is not None else None
-    if mission.vehicle is None or chosen is None:
+    elif recorded is not None and recorded.vehicle is not None:
+        mission.vehicle, mission.name = recorded.vehicle, mission_name(recorded.vehicle)
+    if mission.vehicle is None or not mission.name:
         return
-    mission.name, judge_class = chosen
-    if settings is None and judge_class.PARAMETERS:
+    judge_cls = judge_class(mission.name)
+    if settings is None and judge_cls.PARAMETERS:
         mission.problem = _lacking([mission.full_name(MISSION_SETTINGS)])
         return
-    judge = judge_class(mission.vehicle, settings["parameters"] if settings else {})
+    judge = judge_cls(mission.vehicle, settings.parameters if settings else {})
+    if settings is not None:
+        judge.name = settings.name
     missing = _feed(mission, judge)
     mission.problem = _lacking(missing) if missing else gap(judge.log.time_s)
     if mission.was_flown or (judge.has_begun and not missing):
         mission.judge = judge
 
 
-def _settings(mission: RecordedMission) -> dict[str, Any] | None:
+def _settings(mission: RecordedMission) -> MissionSettings | None:
     """Settings of the mission that `fly` flew; None if they were not recorded."""
     topic = mission.recording.named(mission.full_name(MISSION_SETTINGS))
     if topic is None or not topic.messages:
         return None
-    settings: dict[str, Any] = json.loads(MISSION_SETTINGS.decode(topic.messages[-1]).data)
-    return settings
+    return MissionSettings.of_text(MISSION_SETTINGS.decode(topic.messages[-1]).data)
 
 
 def _feed(mission: RecordedMission, judge: MissionJudge) -> list[str]:

@@ -10,6 +10,7 @@ from rich.table import Table
 
 from rosflight_py_sim.missions.autopilot.summary import FlightSummary
 from rosflight_py_sim.missions.dive.summary import DiveSummary
+from rosflight_py_sim.missions.out_and_back.summary import OutAndBackSummary
 from rosflight_py_sim.recording.motion_summary import MotionSummary
 
 CALM = 1e-6
@@ -32,8 +33,7 @@ def summary_rows(summary: FlightSummary) -> list[tuple[str, str]]:
     return [
         *mission_rows(s),
         ("path length", f"{s.path_length_m:.1f} m"),
-        ("tracking error", _rms_and_max(s.tracking_error_rms_m, s.tracking_error_max_m)),
-        _wanted_row(s),
+        *_path_rows(s),
         ("height error", _rms_and_max(s.height_error_rms_m, s.height_error_max_m)),
         _extremes_row(s),
         _end_row(s),
@@ -44,6 +44,20 @@ def summary_rows(summary: FlightSummary) -> list[tuple[str, str]]:
             f"mean {s.mean_current_a:.1f} A, max {s.max_current_a:.1f} A",
         ),
         *([] if s.has_wings else [("estimator unhealthy", _unhealthy_text(s.estimator_unhealthy_s))]),
+    ]
+
+
+def out_and_back_rows(summary: OutAndBackSummary) -> list[tuple[str, str]]:
+    """Rows of a table of a flight out and back: a name and a text with its unit."""
+    s = summary
+    end = f"{s.end_distance_m:.2f} m from the start"
+    return [
+        *mission_rows(s),
+        ("path length", f"{s.path_length_m:.1f} m"),
+        ("highest, farthest", f"{s.max_height_m:.1f} m above the start, {s.farthest_m:.1f} m from it"),
+        _extremes_row(s),
+        ("landing", end) if s.landed else ("at the end", f"in the air, {s.end_height_m:.1f} m above the start, {end}"),
+        ("wind", wind_text(s)),
     ]
 
 
@@ -122,6 +136,14 @@ def _extremes_row(s: MotionSummary | DiveSummary) -> tuple[str, str]:
 
 def _when(time_s: float, text: str) -> str:
     return "not reached" if math.isnan(time_s) else text
+
+
+def _path_rows(s: FlightSummary) -> list[tuple[str, str]]:
+    """Distance from the planned path, and airspeed or distance from the setpoint; without a path, only the latter."""
+    error = _rms_and_max(s.tracking_error_rms_m, s.tracking_error_max_m)
+    if s.path_ned is None:
+        return [("distance from the place in formation", error)]
+    return [("tracking error", error), _wanted_row(s)]
 
 
 def _wanted_row(s: FlightSummary) -> tuple[str, str]:

@@ -155,6 +155,9 @@ class MissionPilot(Pilot):
     """Also starts the autopilot's mission.
 
     A vehicle that lands is disarmed; one that loiters stays under control of its autopilot.
+
+    Attributes:
+        phase: phase of the mission.
     """
 
     SERVICES = (*Pilot.SERVICES, "autopilot/start")
@@ -162,7 +165,7 @@ class MissionPilot(Pilot):
     def __init__(self, *, lands: bool, **arguments: Any) -> None:
         """Create the node; `lands`: whether the mission ends on the ground."""
         self._lands = lands
-        self._phase = ""
+        self.phase = ""
         super().__init__(**arguments)
         self.subscribe(AUTOPILOT_PHASE, self._on_phase)
 
@@ -171,21 +174,25 @@ class MissionPilot(Pilot):
         yield from super().flight()
         self.activity = "waiting for the autopilot"
         yield lambda: self.status.offboard
-        yield "autopilot/start"
-        yield lambda: self._phase == "done"
+        yield from self.mission()
+        yield lambda: self.phase == "done"
         if self._lands:
             self.activity = "disarming"
             yield "toggle_arm"
             yield lambda: not self.status.armed
         self.activity = "done"
 
+    def mission(self) -> Script:
+        """Start the mission."""
+        yield "autopilot/start"
+
     @property
     def waits_without_limit(self) -> bool:
         """True during the phases of the autopilot's mission."""
-        return self._phase not in ("", "wait", "done")
+        return self.phase not in ("", "wait", "done")
 
     def _on_phase(self, message: String) -> None:
-        self._phase = message.data
+        self.phase = message.data
         if self.waits_without_limit:
-            self.activity = self._phase
+            self.activity = self.phase
             self.restart_wait()

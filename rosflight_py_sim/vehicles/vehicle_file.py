@@ -45,7 +45,7 @@ def read_vehicle(file: Path) -> Vehicle:
     def executable(item: Item, ending: str = "") -> str:
         return _one_of(item, [name for name in NODE_CLASSES if name.endswith(ending)])
 
-    mission, waypoint_file = section.read("mission", _mission, (None, None))
+    mission, waypoint_file = section.read("mission", read_mission, (None, None))
     return Vehicle(
         name=file.stem,
         file=file.absolute(),
@@ -131,8 +131,12 @@ def _settings(item: Item) -> dict[str, Value]:
     return {name: one.value() for name, one in item.entries().items()}
 
 
-def _mission(item: Item) -> tuple[ClientMission | None, Path | None]:
-    """The mission of a client program, or the waypoints of the autopilot."""
+def read_mission(item: Item) -> tuple[ClientMission | None, Path | None]:
+    """The mission of a client program, or the waypoints of the autopilot, from the value of `mission`.
+
+    Raises:
+        ParameterError: the value is invalid; the text names file, line and key.
+    """
     keys = ("program", "parts", "task", "arguments", "settings")
     section = item.section(("waypoints", *keys))
     if "waypoints" in section:

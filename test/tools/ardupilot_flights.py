@@ -9,9 +9,10 @@ import time
 from pathlib import Path
 from typing import Any
 
+import ardupilot_stand_in
 from ardupilot_stand_in import StandIn
 
-PROGRAM = Path(__file__).with_name("ardupilot_stand_in.py")
+PROGRAM = Path(ardupilot_stand_in.__file__)
 
 # System time after which a flight, or what is waited for in it, is taken for one that never ends. A step takes 0.4 ms
 # on an idle machine.

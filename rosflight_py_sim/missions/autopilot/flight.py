@@ -5,11 +5,13 @@ from __future__ import annotations
 from std_msgs.msg import Float64
 
 from rosflight_py_sim.graph.composition import ComposedGraph
+from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.interfaces.step_topics import AUTOPILOT_PROGRESS
+from rosflight_py_sim.missions.autopilot.follower_pilot import FollowerPilot
 from rosflight_py_sim.missions.autopilot.judge import AutopilotJudge, autopilot_class
-from rosflight_py_sim.missions.flight import Flight
+from rosflight_py_sim.missions.flight import AUTOPILOT, Flight
+from rosflight_py_sim.nodes.follower_autopilot import FollowerAutopilot, leader_namespace
 from rosflight_py_sim.nodes.pilot import MissionPilot
-from rosflight_py_sim.vehicles import Vehicle
 
 
 class AutopilotFlight(Flight):
@@ -17,17 +19,23 @@ class AutopilotFlight(Flight):
 
     judge: AutopilotJudge
 
-    def __init__(self, vehicle: Vehicle) -> None:
-        """Add the autopilot to the nodes."""
-        super().__init__(vehicle, AutopilotJudge)
-        self.executables = (vehicle.autopilot,)
+    def __init__(self, member: Member) -> None:
+        """Fly the mission of the vehicle's autopilot, which is one of the nodes."""
+        super().__init__(member, AUTOPILOT, AutopilotJudge)
         self._flown = 0.0
+        self._pilot: MissionPilot
 
     def join(self, graph: ComposedGraph, namespace: str) -> None:
         """Create judge and pilot."""
         super().join(graph, namespace)
         self.node.subscribe(AUTOPILOT_PROGRESS, self._on_progress)
-        self._pilot = graph.join(MissionPilot, lands=autopilot_class(self.vehicle).LANDS, namespace=namespace)
+        autopilot = autopilot_class(self.member.vehicle)
+        if issubclass(autopilot, FollowerAutopilot):
+            value = str(graph.values_of("autopilot", self.member.namespace)["leader"])
+            leader = leader_namespace(self.node.get_namespace(), value)
+            self._pilot = graph.join(FollowerPilot, leader=leader, lands=autopilot.LANDS, namespace=namespace)
+        else:
+            self._pilot = graph.join(MissionPilot, lands=autopilot.LANDS, namespace=namespace)
 
     @property
     def activity(self) -> str:

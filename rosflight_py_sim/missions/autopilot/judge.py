@@ -45,13 +45,15 @@ class AutopilotJudge(MissionJudge):
     def __init__(self, vehicle: Vehicle, values: Values) -> None:
         """Judge a flight of the vehicle."""
         super().__init__(vehicle, values)
-        phases = autopilot_class(vehicle).PHASES
+        autopilot = autopilot_class(vehicle)
+        phases, self._plans_path = autopilot.PHASES, autopilot.PLANS_PATH
         self.log: FlightLog = FlightLog(vehicle.actuators, phases)
         self._path: Array = np.empty((0, 3))
         self._phases = {phase.label: phase for phase in phases}
         self._waiting = self._phase = phases(0)
         self.subscribe(AUTOPILOT_PHASE, self._on_phase)
-        self.subscribe(AUTOPILOT_PATH, self._on_path)
+        if self._plans_path:
+            self.subscribe(AUTOPILOT_PATH, self._on_path)
 
     @property
     def is_on(self) -> bool:
@@ -60,13 +62,13 @@ class AutopilotJudge(MissionJudge):
 
     @property
     def has_begun(self) -> bool:
-        """Whether the log suffices for a verdict, which also needs a path."""
-        return super().has_begun and len(self._path) >= 2
+        """Whether the log suffices for a verdict, which also needs the planned path, if there is one."""
+        return super().has_begun and (len(self._path) >= 2 or not self._plans_path)
 
     @property
-    def path_ned(self) -> Array:
-        """Planned path, m (n, 3)."""
-        return self._path
+    def path_ned(self) -> Array | None:
+        """Planned path, m (n, 3); None for an autopilot that plans none."""
+        return self._path if self._plans_path else None
 
     def write(self, commands: list[float], flow_ned: Sequence[float]) -> None:
         """Log a row."""
@@ -87,7 +89,7 @@ class AutopilotJudge(MissionJudge):
 
     @cached_property
     def _summary(self) -> FlightSummary:
-        return summarise(self.log, self._path, self.vehicle.name, self.wall_s)
+        return summarise(self.log, self.path_ned, self.name, self.wall_s)
 
     def _on_phase(self, message: String) -> None:
         self._phase = self._phases[message.data]

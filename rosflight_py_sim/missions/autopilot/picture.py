@@ -85,9 +85,11 @@ def _title(figure: Figure, summary: FlightSummary) -> None:
 
 
 def _draw_path(axes: Axes, log: FlightLog, summary: FlightSummary, rows: Any) -> None:
-    path = summary.path_ned
+    setpoints = log.setpoint_ned[rows][log.on_path[rows]]
+    path = setpoints if summary.path_ned is None else summary.path_ned
+    planned = "place in formation" if summary.path_ned is None else "planned path"
     north, east = log.position_ned[rows, 0], log.position_ned[rows, 1]
-    axes.plot(path[:, 1], path[:, 0], color=GREY, linestyle="--", linewidth=1.3, label="planned path")
+    axes.plot(path[:, 1], path[:, 0], color=GREY, linestyle="--", linewidth=1.3, label=planned)
     axes.plot(east, north, color=BLUE, linewidth=1.8, label="true path")
     axes.plot(east[0], north[0], "o", color=GREEN, markersize=10, label="start", zorder=4)
     axes.plot(east[-1], north[-1], "X", color=ORANGE, markersize=10, markeredgecolor="white", label="end", zorder=5)
@@ -96,11 +98,11 @@ def _draw_path(axes: Axes, log: FlightLog, summary: FlightSummary, rows: Any) ->
     axes.set_title("Path from above")
     axes.set_xlabel("east (m)")
     axes.set_ylabel("north (m)")
-    for start, end in itertools.pairwise(path):
+    for start, end in itertools.pairwise(path if summary.path_ned is not None else ()):
         # No arrows where the path turns, which would crowd them.
         if np.linalg.norm((end - start)[:2]) > _LONG_LEG * reach:
             _draw_direction(axes, start, end, reach)
-    _draw_wind(axes, summary, reach)
+    _draw_wind(axes, summary, path if len(path) else log.position_ned[rows], reach)
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 0.0), ncols=4)
 
 
@@ -113,8 +115,8 @@ def _draw_direction(axes: Axes, start: Array, end: Array, reach: float) -> None:
     axes.annotate("", xy=(head[1], head[0]), xytext=(tail[1], tail[0]), arrowprops={"arrowstyle": "->", "color": GREY})
 
 
-def _draw_wind(axes: Axes, summary: FlightSummary, reach: float) -> None:
-    north, east, _ = summary.path_ned.T
+def _draw_wind(axes: Axes, summary: FlightSummary, around: Array, reach: float) -> None:
+    north, east, _ = around.T
     centre_north, centre_east = 0.5 * (north.min() + north.max()), 0.5 * (east.min() + east.max())
     if summary.max_wind_speed_mps < CALM:
         axes.text(centre_east, centre_north, "no wind", ha="center", va="center", color=GREY)
@@ -153,10 +155,15 @@ def _draw_error(axes: Axes, log: FlightLog, summary: FlightSummary, rows: Any, t
     if summary.has_wings:
         height = np.abs(path_deviation(log, summary.path_ned)[rows, 2])
         axes.plot(time, height, color=AMBER, linewidth=1.2, label="height only")
-    else:
+    elif summary.path_ned is not None:
         largest = max(largest, summary.reference_error_max_m)
         axes.plot(time, reference_error(log)[rows], color=AMBER, linewidth=1.2, label="from the moving reference")
-    axes.plot(time, error, color=BLUE, label="from the path")
+    axes.plot(
+        time,
+        error,
+        color=BLUE,
+        label="from the path" if summary.path_ned is not None else "from the place in formation",
+    )
     if not math.isnan(summary.tracking_error_rms_m):
         axes.axhline(summary.tracking_error_rms_m, color=BLUE, linestyle=":", linewidth=1.2, label="its RMS")
         axes.set_ylim(0.0, 1.25 * max(largest, 0.04))

@@ -22,16 +22,16 @@ _ON_GROUND_M = 0.5
 class FlightSummary(MotionSummary):
     """Key figures of a flight. Values about the path are NaN if the flight has not reached it.
 
-    `tracking_error_*` is the distance of the true position from the planned path, height included, while the vehicle
-    follows it; `height_error_*` its vertical part; `reference_error_*` the distance from the setpoint, which moves
-    along the path for a vehicle that can stop. A vehicle with wings (`has_wings`: servos move its surfaces) has an
-    airspeed instead. `landing_distance_m` and `touch_down_speed_mps` are NaN for a flight that ends in the air.
-    `estimator_unhealthy_s` is the time with an attitude estimate that the flight controller reported as unhealthy (it
-    checks multirotors only).
+    `tracking_error_*` is the distance of the true position from the planned path, or from the setpoint if `path_ned` is
+    None, height included, while the vehicle follows it; `height_error_*` its vertical part; `reference_error_*` the
+    distance from the setpoint, which moves along the path for a vehicle that can stop. A vehicle with wings
+    (`has_wings`: servos move its surfaces) has an airspeed instead. `landing_distance_m` and `touch_down_speed_mps` are
+    NaN for a flight that ends in the air. `estimator_unhealthy_s` is the time with an attitude estimate that the flight
+    controller reported as unhealthy (it checks multirotors only).
     """
 
     vehicle: str
-    path_ned: Array
+    path_ned: Array | None
     has_wings: bool
     completed: bool
     landed: bool
@@ -53,14 +53,16 @@ class FlightSummary(MotionSummary):
     estimator_unhealthy_s: float
 
 
-def path_deviation(log: FlightLog, path_ned: Array) -> Array:
+def path_deviation(log: FlightLog, path_ned: Array | None) -> Array:
     """Deviation of each row's true position from the nearest point of the path, NED (m); NaN off the path; (n, 3).
 
-    `path_ned` (m, 3) is a polyline; the nearest point is taken in three dimensions.
+    `path_ned` (m, 3) is a polyline; the nearest point is taken in three dimensions. None: deviation from the setpoint.
 
     Raises:
         ValueError: fewer than two points.
     """
+    if path_ned is None:
+        return _reference_deviation(log)
     if len(path_ned) < 2:
         raise ValueError(f"{len(path_ned)} points given; allowed: at least 2")
     on_path = log.on_path
@@ -78,13 +80,18 @@ def path_deviation(log: FlightLog, path_ned: Array) -> Array:
     return whole
 
 
-def tracking_error(log: FlightLog, path_ned: Array) -> Array:
+def tracking_error(log: FlightLog, path_ned: Array | None) -> Array:
     """Distance (m) of each row's true position from the planned path; NaN in rows off the path; shape (n,)."""
     return np.asarray(np.linalg.norm(path_deviation(log, path_ned), axis=1))
 
 
 def reference_error(log: FlightLog) -> Array:
-    """Distance (m) of each row's true position from the setpoint; NaN in rows off the path; shape (n,).
+    """Distance (m) of each row's true position from the setpoint; NaN in rows off the path; shape (n,)."""
+    return np.asarray(np.linalg.norm(_reference_deviation(log), axis=1))
+
+
+def _reference_deviation(log: FlightLog) -> Array:
+    """Deviation of each row's true position from the setpoint, NED (m); NaN in rows off the path; (n, 3).
 
     A log may hold each setpoint over several rows, until the next one; the setpoint is interpolated linearly between
     the rows at which it changed.
@@ -92,9 +99,9 @@ def reference_error(log: FlightLog) -> Array:
     time, setpoint = log.time_s, log.setpoint_ned
     changed = np.flatnonzero(np.r_[True, np.any(np.diff(setpoint, axis=0) != 0.0, axis=1)])
     reference = np.stack([np.interp(time, time[changed], setpoint[changed, axis]) for axis in range(3)], axis=1)
-    error = np.asarray(np.linalg.norm(log.position_ned - reference, axis=1))
-    error[~log.on_path] = np.nan
-    return error
+    deviation: Array = log.position_ned - reference
+    deviation[~log.on_path] = np.nan
+    return deviation
 
 
 def nearest_on_segment(points: Array, start: Array, end: Array) -> Array:
@@ -106,9 +113,9 @@ def nearest_on_segment(points: Array, start: Array, end: Array) -> Array:
 
 
 def summarise(
-    log: FlightLog, path_ned: npt.ArrayLike, vehicle: str, wall_duration_s: float | None = None
+    log: FlightLog, path_ned: npt.ArrayLike | None, vehicle: str, wall_duration_s: float | None = None
 ) -> FlightSummary:
-    """Summarise `log`, a flight along the polyline `path_ned` (m, 3).
+    """Summarise `log`, a flight along the polyline `path_ned` (m, 3); None: to the moving setpoint.
 
     The battery's charge is the integral of the current by the trapezoidal rule; the touch-down speed is the greatest
     sink rate in the last 0.1 m of the landing.
@@ -117,7 +124,7 @@ def summarise(
         ValueError: fewer than two rows or points, or values that are not finite.
     """
     motion = summarise_motion(log, wall_duration_s)
-    path = np.asarray(path_ned, dtype=np.float64)
+    path = None if path_ned is None else np.asarray(path_ned, dtype=np.float64)
     on_path = log.on_path
     deviation = path_deviation(log, path)[on_path]
     error, height_error = np.linalg.norm(deviation, axis=1), np.abs(deviation[:, 2])

@@ -66,7 +66,7 @@ class DiveJudge(ClientJudge):
 
     @cached_property
     def _summary(self) -> DiveSummary:
-        return summarise_dive(self.log, self._world, self._gate, self._ring, self.vehicle.name, self.wall_s)
+        return summarise_dive(self.log, self._world, self._gate, self._ring, self.name, self.wall_s)
 
     def _watch(self, camera: str) -> None:
         schedule = Schedule(_KEPT_HZ)

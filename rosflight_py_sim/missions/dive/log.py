@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rosflight_py_sim.missions.client_log import ClientLog
-from rosflight_py_sim.recording.state_log import Array
+from rosflight_py_sim.missions.client_log import PathLog
 from rosflight_py_sim.vehicles import Actuator
 
 
@@ -19,7 +18,7 @@ class Frame:
     jpeg: bytes
 
 
-class DiveLog(ClientLog):
+class DiveLog(PathLog):
     """Rows of a dive.
 
     Attributes:
@@ -34,20 +33,6 @@ class DiveLog(ClientLog):
         """
         super().__init__(actuators, capacity)
         self.frames: list[Frame] = []
-
-    def append(
-        self,
-        time_s: float,
-        truth: Array,
-        actuator_commands: Sequence[float] | Array,
-        current_ned: Sequence[float] | Array,
-    ) -> None:
-        """Add one row, as `StateLog` does; `current_ned` is the water's velocity, m/s.
-
-        Raises:
-            ValueError: an array has the wrong length, or the time is before the last row's; nothing is added.
-        """
-        self._add(time_s, truth, actuator_commands, current_ned)
 
     def frame_near(self, time_s: float, camera: str) -> Frame | None:
         """The camera's image nearest to that time; None if there is none."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from rosflight_py_sim.graph.composition import ComposedGraph
+from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.missions.client_task import ClientTask
 from rosflight_py_sim.missions.dive.judge import DiveJudge
 from rosflight_py_sim.parameters import ParameterError
-from rosflight_py_sim.vehicles import CAMERA, Vehicle
+from rosflight_py_sim.vehicles import CAMERA
 
 
 class DiveTask(ClientTask):
@@ -14,21 +15,21 @@ class DiveTask(ClientTask):
 
     JUDGE = DiveJudge
 
-    def __init__(self, vehicle: Vehicle) -> None:
+    def __init__(self, member: Member) -> None:
         """Check that the vehicle has a camera.
 
         Raises:
             ParameterError: the vehicle has no camera.
         """
-        super().__init__(vehicle)
-        if CAMERA not in vehicle.extra_nodes:
-            raise ParameterError(f"vehicle '{vehicle.name}' given without camera, which its mission needs")
+        super().__init__(member)
+        if CAMERA not in member.vehicle.extra_nodes:
+            raise ParameterError(f"vehicle '{member.vehicle.name}' given without camera, which its mission needs")
 
     def arguments(self, graph: ComposedGraph) -> list[str]:
         """Address and ports of the AUV protocol's server."""
-        bridge = graph.values_of("bridge")
+        bridge = graph.values_of("bridge", self.member.namespace)
         address = str(bridge["auv_zeromq.address"])
         ports = [str(bridge[f"auv_zeromq.{name}_port"]) for name in ("image", "thruster", "telemetry")]
-        arguments = ["--id", str(bridge["auv_zeromq.first_id"]), "--ports", *ports]
+        arguments = ["--id", str(self.numbered_value(graph, "auv_zeromq.first_id")), "--ports", *ports]
         # A server on all addresses is also reachable at the program's default address.
         return arguments if address == "0.0.0.0" else [*arguments, "--address", address]

@@ -73,4 +73,4 @@ class SkywritingJudge(ClientJudge):
     @cached_property
     def _summary(self) -> SkywritingSummary:
         limit_m = self._limits["cage_altitude_maximum"]
-        return summarise_skywriting(self.log, limit_m, self.vehicle.name, self.wall_s)
+        return summarise_skywriting(self.log, limit_m, self.name, self.wall_s)

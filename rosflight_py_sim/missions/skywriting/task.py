@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 from rosflight_py_sim.graph.composition import ComposedGraph
+from rosflight_py_sim.graph.flight_controllers import flight_controller_of
 from rosflight_py_sim.missions.client_task import ClientTask
 from rosflight_py_sim.missions.skywriting.judge import SkywritingJudge
 from rosflight_py_sim.nodes.pilot import Pilot
@@ -18,13 +17,13 @@ class SkywritingTask(ClientTask):
 
     def join(self, graph: ComposedGraph, namespace: str) -> None:
         """Create the pilot."""
-        if "uthere" not in cast("list[str]", graph.values_of("bridge")["front_ends"]):
-            raise ParameterError(f"vehicle '{self.vehicle.name}' is not flown by uThere Ground Control")
+        if flight_controller_of(self.member).front_end != "uthere":
+            raise ParameterError(f"vehicle '{self.member.vehicle.name}' is not flown by uThere Ground Control")
         self._pilot = graph.join(Pilot, namespace=namespace)
 
     def arguments(self, graph: ComposedGraph) -> list[str]:
         """Address of Ground Control, and the option to print waypoints."""
-        bridge = graph.values_of("bridge")
+        bridge = graph.values_of("bridge", self.member.namespace)
         address = str(bridge["uthere.address"])
         ports = [str(bridge[f"uthere.udp_port_{way}"]) for way in ("in", "out")]
         arguments = ["--echo", "--ports", *ports]

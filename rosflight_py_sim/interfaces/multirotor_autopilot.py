@@ -1,0 +1,125 @@
+"""Base class of multirotor autopilots: a mission that yields setpoints, and the position controller."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar, Protocol
+
+from rosflight_py_sim.autopilot.autopilot_command import AutopilotCommand
+from rosflight_py_sim.autopilot.mission_phase import MissionPhase
+from rosflight_py_sim.autopilot.position_controller import IDLE, POSITION_CONTROLLER_PARAMETERS, PositionController
+from rosflight_py_sim.autopilot.setpoint import Setpoint
+from rosflight_py_sim.interfaces.autopilot_interface import AutopilotInterface
+from rosflight_py_sim.interfaces.vehicle_state import VehicleState
+from rosflight_py_sim.parameters import ParameterTable, Value, Values
+from rosflight_py_sim.physics.rotations import euler_from_quaternion, rotate_to_inertial
+
+
+class SetpointMission(Protocol):
+    """A mission that moves a setpoint in simulated time; positions NED, m."""
+
+    @property
+    def phase(self) -> MissionPhase:
+        """Phase after the last call of `setpoint`."""
+
+    @property
+    def progress(self) -> float:
+        """Completed share of the mission, 0 to 1."""
+
+    @property
+    def thrust_on(self) -> bool:
+        """Whether the vehicle flies or is about to; otherwise motors idle and integrators are reset."""
+
+    def start(self, time_s: float, position_ned: Sequence[float], yaw_rad: float) -> None:
+        """Start the take-off.
+
+        Raises:
+            RuntimeError: the mission cannot begin now, with the reason.
+        """
+
+    def setpoint(self, time_s: float, position_ned: Sequence[float], velocity_ned: Sequence[float]) -> Setpoint:
+        """Setpoint for a time, given the vehicle's position (m) and velocity (m/s)."""
+
+
+class MultirotorAutopilot(AutopilotInterface):
+    """Flies a mission: publishes `command` from the true position and velocity once autopilot/start has been called.
+
+    autopilot/setpoint moves independently of the vehicle.
+    """
+
+    PARAMETERS: ClassVar[ParameterTable] = AutopilotInterface.PARAMETERS + POSITION_CONTROLLER_PARAMETERS
+    LANDS = True
+
+    def __init__(self, **arguments: Any) -> None:
+        """Wait for the start."""
+        self._controller: PositionController | None = None
+        self._mission: SetpointMission | None = None
+        super().__init__(**arguments)
+
+    def configure(self, values: dict[str, Value]) -> None:
+        """Build the controller; a mission under way keeps its plan."""
+        controller = PositionController(values)
+        if self._controller is not None:
+            controller.adopt(self._controller)
+        self._controller = controller
+        if self._mission is None:
+            self._mission = self.new_mission(values)
+
+    @abstractmethod
+    def new_mission(self, values: Values) -> SetpointMission:
+        """A mission that has not begun."""
+
+    @abstractmethod
+    def on_start(self) -> str:
+        """Publish the plan of the mission that has just begun, and return the reply of autopilot/start."""
+
+    @property
+    def controller(self) -> PositionController:
+        """The controller; available after the first `configure`."""
+        assert self._controller is not None
+        return self._controller
+
+    @property
+    def mission(self) -> SetpointMission:
+        """The mission; available after the first `configure`."""
+        assert self._mission is not None
+        return self._mission
+
+    @property
+    def phase(self) -> MissionPhase:
+        """Phase of the mission."""
+        return self.mission.phase
+
+    @property
+    def progress(self) -> float:
+        """Completed share of the mission, 0 to 1."""
+        return self.mission.progress
+
+    def start_mission(self, state: VehicleState) -> str:
+        """Take off from the current position.
+
+        Raises:
+            RuntimeError: the mission is under way, or cannot begin now.
+        """
+        if self.mission.thrust_on:
+            raise RuntimeError(f"the mission is under way: {self.mission.phase.label}")
+        _, _, yaw = euler_from_quaternion(*state.quaternion.tolist())
+        mission = self.new_mission(self.values)
+        mission.start(state.time_s, state.position_ned.tolist(), yaw)
+        self._mission = mission
+        return self.on_start()
+
+    def guide(self, state: VehicleState, dt: float) -> AutopilotCommand:
+        """Attitude and throttle that lead to the moving setpoint."""
+        mission, controller = self.mission, self.controller
+        position = state.position_ned.tolist()
+        velocity = rotate_to_inertial(*state.quaternion.tolist(), *state.velocity_body.tolist())
+        setpoint = mission.setpoint(state.time_s, position, velocity)
+        if mission.thrust_on:
+            _, _, yaw = euler_from_quaternion(*state.quaternion.tolist())
+            c = controller.update(position, velocity, yaw, setpoint, dt)
+        else:
+            controller.reset()
+            c = IDLE
+        return c.autopilot_command(setpoint.position_ned, setpoint.yaw_rad)

@@ -1,0 +1,1 @@
+"""Mission of an ArduPilot vehicle: take off, fly out and back, land."""

@@ -1,0 +1,84 @@
+"""Companion computer of a multirotor: follows another vehicle in formation by commanding attitude and throttle."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any, ClassVar, cast
+
+from std_srvs.srv import Trigger
+
+from rosflight_py_sim.autopilot.formation import FORMATION_PARAMETERS, FormationMission, FormationPhase
+from rosflight_py_sim.interfaces.diagnostics import Diagnosis, Level
+from rosflight_py_sim.interfaces.multirotor_autopilot import MultirotorAutopilot
+from rosflight_py_sim.interfaces.step_topics import TRUTH_STATE
+from rosflight_py_sim.interfaces.topic_statistics import Period
+from rosflight_py_sim.interfaces.vehicle_state import VehicleState
+from rosflight_py_sim.nodes.running import run
+from rosflight_py_sim.parameters import ParameterTable, Values
+from rosflight_py_sim.physics.rotations import rotate_to_inertial
+
+
+def leader_namespace(follower: str, leader: str) -> str:
+    """Absolute namespace of the leader, from the follower's namespace and the value of the parameter `leader`."""
+    return leader if leader.startswith("/") else f"{follower.rstrip('/').rpartition('/')[0]}/{leader}"
+
+
+class FollowerAutopilot(MultirotorAutopilot):
+    """Follows the vehicle `leader` at a constant offset, and lands when the leader has landed.
+
+    The service autopilot/land ends the formation early.
+    """
+
+    PARAMETERS: ClassVar[ParameterTable] = MultirotorAutopilot.PARAMETERS + FORMATION_PARAMETERS
+    PHASES = FormationPhase
+    PLANS_PATH = False
+
+    def __init__(self, **arguments: Any) -> None:
+        """Subscribe to the leader's true state, and create the service autopilot/land."""
+        super().__init__(**arguments)
+        leader = leader_namespace(self.get_namespace(), str(self.values["leader"]))
+        self.subscribe(TRUTH_STATE, self._on_leader, leader, needed=True)
+        self.create_service(Trigger, "autopilot/land", self._on_land)
+
+    def new_mission(self, values: Values) -> FormationMission:
+        """A formation flight that has not begun, with the known states of the leader."""
+        return FormationMission(values, self._formation if self._mission is not None else None)
+
+    def on_start(self) -> str:
+        """Return the leader and the place in the formation."""
+        north, east, down = cast("list[float]", self.values["formation_offset"])
+        return f"taking off to follow '{self.values['leader']}' {north:g} m north, {east:g} m east, {down:g} m down"
+
+    def diagnose(self, period: Period) -> Iterable[Diagnosis]:
+        """Phase of the mission; a warning if the leader is lost."""
+        for one in super().diagnose(period):
+            if self._formation.has_lost_leader:
+                one = replace(one, level=Level.WARN, message=f"no state of the leader '{self.values['leader']}'")
+            yield one
+
+    @property
+    def _formation(self) -> FormationMission:
+        return cast("FormationMission", self.mission)
+
+    def _on_leader(self, state: VehicleState) -> None:
+        velocity = rotate_to_inertial(*state.quaternion.tolist(), *state.velocity_body.tolist())
+        self._formation.add_leader(state.time_s, state.position_ned.tolist(), velocity)
+
+    def _on_land(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        try:
+            self._formation.land()
+        except RuntimeError as error:
+            response.message = str(error)
+            return response
+        response.success, response.message = True, "stopping, and landing"
+        return response
+
+
+def main() -> None:
+    """Run the node."""
+    run(FollowerAutopilot)
+
+
+if __name__ == "__main__":
+    main()
