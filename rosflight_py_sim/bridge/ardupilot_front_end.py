@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import ClassVar
 
 from rosflight_py_sim.bridge.ardupilot_link import ArduPilotLink
@@ -28,7 +29,8 @@ _CHANNELS = [str(channel + 1) for channel in range(max(CHANNELS_OF_MAGIC.values(
 class ArduPilotFrontEnd(ActuatorFrontEnd):
     """Exchanges frames with ArduPilot: each servo frame commands one step and is answered with the state after it.
 
-    The ArduPilot started with -I i flies vehicle i, see ArduPilotLink. ArduPilot's frame rate sets the step size.
+    The ArduPilot started with -I i flies the i-th of its vehicles, see ArduPilotLink. ArduPilot's frame rate sets the
+    step size.
 
     Counters, over all vehicles: steps, duplicates, late_frames, lost_frames, restarts, refused_frames (from a second
     ArduPilot), not_allowed (datagrams from addresses that are not allowed), wrong_length, wrong_magic,
@@ -46,8 +48,8 @@ class ArduPilotFrontEnd(ActuatorFrontEnd):
             Parameter(
                 "ardupilot.port",
                 9002,
-                "UDP port of the first vehicle; vehicle i uses this plus 10 i, as ArduPilot with -I i expects, unless "
-                "it has a port of its own",
+                "UDP port of the first vehicle that ArduPilot flies; the i-th further one uses this plus 10 i, as "
+                "ArduPilot with -I i expects, unless it has a port of its own",
                 minimum=1,
                 maximum=_LAST_PORT,
                 read_only=True,
@@ -117,42 +119,29 @@ class ArduPilotFrontEnd(ActuatorFrontEnd):
         "unsent_replies",
     )
 
-    def __init__(self, values: Values, logger: Logger, vehicles: Sequence[str] = ("",)) -> None:
+    def __init__(
+        self,
+        values: Values,
+        logger: Logger,
+        vehicles: Sequence[str] = ("",),
+        observed: Mapping[int, str] = MappingProxyType({}),
+    ) -> None:
         """Store the parameters; `open` opens the sockets."""
-        super().__init__(values, logger, vehicles)
-        port = int(number(values, "ardupilot.port"))
-        last = port + PORTS_APART * (len(self.vehicles) - 1)
-        if last > _LAST_PORT:
-            raise ParameterError(
-                f"parameter 'ardupilot.port': {port} given, which gives vehicle {len(self.vehicles)} port {last}; "
-                f"allowed: at most {_LAST_PORT - last + port}"
-            )
+        super().__init__(values, logger, vehicles, observed)
         warn = RareWarnings(logger)
         self._links: list[ArduPilotLink] = []
         self._incidents: list[Incidents] = []
         self._max_steps: list[float] = []
-        for index, vehicle in enumerate(self.vehicles):
-            own = self.own_values({**values, "ardupilot.port": port + PORTS_APART * index}, index)
+        numbered = self.numbered_values("ardupilot.port", PORTS_APART, beside="ardupilot.address")
+        for vehicle, own in zip(self.vehicles, numbered, strict=True):
             incidents = Incidents(vehicle, self.counters, warn, logger)
             replies = ReplyMaker(own)
             self.required_fields |= replies.required_fields
-            peer = ArduPilotPeer(
-                self._address(own, vehicle), _allowed(own), number(own, "ardupilot.silence"), incidents
-            )
+            address = str(own["ardupilot.address"]), int(number(own, "ardupilot.port"))
+            peer = ArduPilotPeer(address, _allowed(own), number(own, "ardupilot.silence"), incidents)
             self._links.append(ArduPilotLink(peer, _outputs(own), replies, incidents))
             self._incidents.append(incidents)
             self._max_steps.append(number(own, "ardupilot.max_step"))
-
-    def _address(self, values: Values, vehicle: str) -> tuple[str, int]:
-        """Local address of a vehicle; no vehicle before it may have the same."""
-        address = str(values["ardupilot.address"]), int(number(values, "ardupilot.port"))
-        for other, link in zip(self.vehicles, self._links, strict=False):
-            if link.peer.own == address:
-                raise ParameterError(
-                    f"parameter 'ardupilot.port': {address[1]} given for vehicles '{other}' and '{vehicle}'; allowed: "
-                    "a port of its own for each vehicle"
-                )
-        return address
 
     def peer(self, vehicle: int) -> str:
         """Address on which frames from the vehicle's ArduPilot are expected."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import ClassVar
 
 from rosflight_py_sim.bridge.front_end_interface import ActuatorFrontEnd, Logger, Snapshot
@@ -97,10 +98,10 @@ class AuvFrontEnd(ActuatorFrontEnd):
             )
         ),
         Parameter(
-            "auv_zeromq.first_id",
+            "auv_zeromq.id",
             0,
-            "Id of the first AUV in the protocol; the other AUVs have the ids after it, unless they have ids of their "
-            "own",
+            "Id of the first AUV that clients command; the others have the ids after it, then the observed vehicles, "
+            "unless they have ids of their own",
             minimum=0,
             maximum=LARGEST_ID,
             read_only=True,
@@ -145,40 +146,34 @@ class AuvFrontEnd(ActuatorFrontEnd):
     )
 
     VEHICLE_PARAMETERS: ClassVar[ParameterTable] = ParameterTable(
-        PARAMETERS["auv_zeromq.first_id"],
+        PARAMETERS["auv_zeromq.id"],
         PARAMETERS["auv_zeromq.telemetry_rate"],
         PARAMETERS["auv_zeromq.side_positive"],
         PARAMETERS["auv_zeromq.z_axis"],
         PARAMETERS["auv_zeromq.outputs"],
     )
 
-    def __init__(self, values: Values, logger: Logger, vehicles: Sequence[str]) -> None:
+    def __init__(
+        self,
+        values: Values,
+        logger: Logger,
+        vehicles: Sequence[str],
+        observed: Mapping[int, str] = MappingProxyType({}),
+    ) -> None:
         """Store the parameters; `open` opens the sockets.
 
         Raises:
-            ParameterError: outputs that are not sums of powers, or more AUVs than ids.
+            ParameterError: outputs that are not sums of powers, more AUVs than ids, or two AUVs with one id.
         """
-        super().__init__(values, logger, vehicles)
+        super().__init__(values, logger, vehicles, observed)
         # The IMU message of a time arrives after the images of that time.
         self.required_fields = frozenset({"imu", "images"})
         self._waits = bool(values["auv_zeromq.wait_for_clients"])
         self._address = str(values["auv_zeromq.address"])
-        first = int(number(values, "auv_zeromq.first_id"))
-        if first + len(vehicles) - 1 > LARGEST_ID:
-            raise ParameterError(
-                f"parameter 'auv_zeromq.first_id': {first} given for {len(vehicles)} AUVs; allowed: at most "
-                f"{LARGEST_ID + 1 - len(vehicles)}, as ids end at {LARGEST_ID}"
-            )
         self._auvs = [
-            _auv(self.own_values({**values, "auv_zeromq.first_id": first + index}, index))
-            for index in range(len(vehicles))
+            _auv(own, observed.get(index, "")) for index, own in enumerate(self.numbered_values("auv_zeromq.id"))
         ]
         self._by_id = {auv.auv_id: auv for auv in self._auvs}
-        if len(self._by_id) < len(self._auvs):
-            ids = [auv.auv_id for auv in self._auvs]
-            raise ParameterError(
-                f"parameter 'auv_zeromq.first_id': gives the AUVs the ids {ids}; allowed: each id once"
-            )
         self._warn = RareWarnings(logger)
         self._sockets: ZeroMqSockets | None = None
         self._time_ns = -1
@@ -206,8 +201,6 @@ class AuvFrontEnd(ActuatorFrontEnd):
         except ParameterError:
             self.close()
             raise
-        for vehicle, commander in self.observed.items():
-            self._auvs[vehicle].commander = commander
         self.logger.info(self._announcement())
 
     def _announcement(self) -> str:
@@ -356,18 +349,19 @@ class AuvFrontEnd(ActuatorFrontEnd):
         )
 
 
-def _auv(values: Values) -> _Auv:
-    """An AUV at rest, from the values that apply to it."""
+def _auv(values: Values, commander: str) -> _Auv:
+    """An AUV at rest, from the values that apply to it; `commander` is empty if clients command it."""
     given = values["auv_zeromq.outputs"]
     assert isinstance(given, list)
     outputs = OutputMap("auv_zeromq.outputs", [str(text) for text in given], [CENTRE_US] * OUTPUTS, THRUSTERS)
     side = _US_OF_PERCENT if values["auv_zeromq.side_positive"] == "right" else -_US_OF_PERCENT
     auv = _Auv(
-        int(number(values, "auv_zeromq.first_id")),
+        int(number(values, "auv_zeromq.id")),
         outputs,
         (_US_OF_PERCENT, _US_OF_PERCENT, side, _US_OF_PERCENT),
         values["auv_zeromq.z_axis"] == "up",
         number(values, "auv_zeromq.telemetry_rate"),
+        commander=commander,
     )
     auv.pwm_us = _pwm_us(auv)
     return auv

@@ -13,12 +13,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from types import MappingProxyType
 from typing import ClassVar, Final, Literal, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rosflight_py_sim.parameters import ParameterTable, Values
+from rosflight_py_sim.bridge.numbering import numbers_of_vehicles
+from rosflight_py_sim.parameters import ParameterError, ParameterTable, Values, number
 from rosflight_py_sim.vehicle_parameters import values_of_vehicle
 
 Vector3: TypeAlias = tuple[float, float, float]
@@ -118,7 +120,7 @@ class FrontEndInterface(ABC):
         required_fields: optional snapshot fields, a subset of `OPTIONAL_FIELDS`; set before `open` returns,
             then constant.
         observed: vehicles that the front-end observes without commanding them, each with the name of the front-end or
-            flight controller that commands it; set before `open`.
+            flight controller that commands it.
         counters: count of each kind of event, for diagnostics.
     """
 
@@ -126,13 +128,19 @@ class FrontEndInterface(ABC):
     VEHICLE_PARAMETERS: ClassVar[ParameterTable] = ParameterTable()
     COUNTERS: ClassVar[tuple[str, ...]] = ()
 
-    def __init__(self, values: Values, logger: Logger, vehicles: Sequence[str] = ("",)) -> None:
+    def __init__(
+        self,
+        values: Values,
+        logger: Logger,
+        vehicles: Sequence[str] = ("",),
+        observed: Mapping[int, str] = MappingProxyType({}),
+    ) -> None:
         """Store the checked values of PARAMETERS; `values` may contain others."""
         self.values = values
         self.logger = logger
         self.vehicles = tuple(vehicles)
         self.required_fields: frozenset[str] = frozenset()
-        self.observed: Mapping[int, str] = {}
+        self.observed = observed
         self.counters: Counter[str] = Counter()
 
     def configure(self, values: Values) -> None:
@@ -146,6 +154,40 @@ class FrontEndInterface(ABC):
     def own_values(self, values: Values, vehicle: int) -> Values:
         """The values that apply to a vehicle: those given for it alone, and the general ones of other parameters."""
         return values_of_vehicle(values, self.vehicles[vehicle])
+
+    def numbered_values(self, name: str, apart: int = 1, *, beside: str = "") -> list[Values]:
+        """The values that apply to each vehicle, if the parameter `name` counts up from vehicle to vehicle.
+
+        `numbers_of_vehicles` gives the order. A vehicle that has a value of its own leaves those of the others as they
+        are.
+
+        Args:
+            name: a whole number of VEHICLE_PARAMETERS.
+            apart: difference between successive vehicles.
+            beside: another parameter; vehicles that differ in it may have the same `name`.
+
+        Raises:
+            ParameterError: a vehicle's value is beyond the parameter's maximum, or that of another vehicle.
+        """
+        first, largest = int(number(self.values, name)), int(self.PARAMETERS[name].maximum)
+        numbered: list[Values] = []
+        owners: dict[object, str] = {}
+        for vehicle, place in enumerate(numbers_of_vehicles(len(self.vehicles), self.observed)):
+            own = self.own_values({**self.values, name: first + apart * place}, vehicle)
+            given, who = int(number(own, name)), self.vehicles[vehicle]
+            if given > largest:
+                raise ParameterError(
+                    f"parameter '{name}': {first} given, which gives vehicle '{who}' {given}; allowed: at most "
+                    f"{largest - apart * (len(self.vehicles) - 1)} for {len(self.vehicles)} vehicles"
+                )
+            owner = owners.setdefault((given, own.get(beside)), who)
+            if owner != who:
+                raise ParameterError(
+                    f"parameter '{name}': {given} given for vehicles '{owner}' and '{who}'; allowed: another one for "
+                    "each vehicle"
+                )
+            numbered.append(own)
+        return numbered
 
     @abstractmethod
     def open(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import ClassVar
 
 from rosflight_py_sim.autopilot.autopilot_command import AutopilotCommand
@@ -11,6 +12,7 @@ from rosflight_py_sim.autopilot.cage import bit_names
 from rosflight_py_sim.bridge.fair_inbox import FairInbox
 from rosflight_py_sim.bridge.front_end_interface import GuidedState, Logger, OffboardFrontEnd, Snapshot
 from rosflight_py_sim.bridge.line_server import LineServer
+from rosflight_py_sim.bridge.numbering import numbers_of_vehicles
 from rosflight_py_sim.bridge.peers import address_text
 from rosflight_py_sim.bridge.rare_warnings import RareWarnings
 from rosflight_py_sim.bridge.subscriptions import EXPIRES_AFTER_S, MOST_CLIENTS, MOST_SUBSCRIPTIONS, Subscriptions
@@ -90,22 +92,27 @@ class UthereFrontEnd(OffboardFrontEnd):
         "unsent",
     )
 
-    def __init__(self, values: Values, logger: Logger, vehicles: Sequence[str] = ("",)) -> None:
+    def __init__(
+        self,
+        values: Values,
+        logger: Logger,
+        vehicles: Sequence[str] = ("",),
+        observed: Mapping[int, str] = MappingProxyType({}),
+    ) -> None:
         """Store the parameters; `open` opens the socket.
 
         Raises:
             ParameterError: two planes have the same number, or replies would be read as commands.
         """
-        super().__init__(values, logger, vehicles)
+        super().__init__(values, logger, vehicles, observed)
         self.required_fields = REQUIRED_FIELDS
-        self._settings = UthereSettings(values, len(self.vehicles))
+        self._settings = UthereSettings(values)
         self._epoch = self._settings.epoch
         ports = {"udp_port_in": self._settings.own[1], "udp_port_out": self._settings.port_out}
-        self.planes = [
-            UtherePlane(number, self.own_values(values, index), ports)
-            for index, number in enumerate(self._settings.plane_ids)
-        ]
-        self._index_of = {plane.number: index for index, plane in enumerate(self.planes)}
+        self.planes = [UtherePlane(own, ports) for own in self.numbered_values("uthere.plane_id")]
+        # The first number of a plane list is that of a plane that programs may command.
+        order = sorted(range(len(self.planes)), key=numbers_of_vehicles(len(self.planes), observed).__getitem__)
+        self._index_of = {self.planes[index].number: index for index in order}
         self._warn = RareWarnings(logger)
         self._inbox: FairInbox | None = None
         self._line_server: LineServer | None = None

@@ -33,7 +33,7 @@ from rosflight_py_sim.bridge.uthere_variables import (
     wing_load,
 )
 from rosflight_py_sim.firmware import ErrorFlag, Override
-from rosflight_py_sim.parameters import Parameter, ParameterTable, Value, Values
+from rosflight_py_sim.parameters import Parameter, ParameterTable, Value, Values, number
 from rosflight_py_sim.protocols.uthere import (
     Fly,
     FlyDisengage,
@@ -54,6 +54,8 @@ FlightCommand: TypeAlias = PlaneCommand | FlyToWaypoint
 
 _OWN = "uthere."
 
+_LARGEST_NUMBER = 2**31 - 1
+
 
 class _Flown(NamedTuple):
     """Target controller for a kind of vehicle."""
@@ -69,6 +71,15 @@ _CONTROLLERS = {
 
 UTHERE_PLANE_PARAMETERS = (
     ParameterTable(
+        Parameter(
+            "uthere.plane_id",
+            12345,
+            "Number of the first plane that programs command; the others have the numbers after it, then the observed "
+            "vehicles, unless they have numbers of their own",
+            minimum=0,
+            maximum=_LARGEST_NUMBER,
+            read_only=True,
+        ),
         Parameter(
             "uthere.controller",
             "fixedwing",
@@ -109,12 +120,12 @@ class UtherePlane:
         names: all variables, in the order of data_all.
     """
 
-    def __init__(self, number: int, values: Values, constants: Mapping[str, float]) -> None:
-        """`values` contains the checked values of UTHERE_PLANE_PARAMETERS; others are ignored.
+    def __init__(self, values: Values, constants: Mapping[str, float]) -> None:
+        """`values` contains the checked values of UTHERE_PLANE_PARAMETERS for this plane; others are ignored.
 
         `constants` are variables of Ground Control itself, which follow those of the plane.
         """
-        self.number = number
+        self.number = int(number(values, "uthere.plane_id"))
         self._constants = dict(constants)
         self._units = UthereUnits(values)
         outputs = values["uthere.throttle_outputs"]

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from rosflight_py_sim.bridge.numbering import numbers_of_vehicles
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.parameters import ParameterError, Value
 from rosflight_py_sim.registry import flight_controller_names, registered, registered_class, registered_object
@@ -172,12 +173,15 @@ def instructions(members: Sequence[Member]) -> list[str]:
     There is one line per vehicle that needs its own program.
     """
     lines: list[str] = []
-    for index, member in enumerate(members):
-        pairing = member.vehicle.pairings.get(flight_controller_of(member).name)
+    controllers = [flight_controller_of(member) for member in members]
+    for index, (member, controller) in enumerate(zip(members, controllers, strict=True)):
+        pairing = member.vehicle.pairings.get(controller.name)
         if pairing is None or not pairing.command:
             continue
         if member.namespace and pairing.instance:
-            line = f"{member.namespace}, in another terminal: {pairing.command} {pairing.instance.format(index=index)}"
+            observed = {k for k, other in enumerate(controllers) if other.front_end != controller.front_end}
+            instance = pairing.instance.format(index=numbers_of_vehicles(len(members), observed)[index])
+            line = f"{member.namespace}, in another terminal: {pairing.command} {instance}"
         else:
             line = f"in another terminal: {pairing.command}"
         lines.append(line)

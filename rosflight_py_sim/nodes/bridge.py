@@ -109,7 +109,10 @@ class Bridge(SimulationNode):
         namespaces = vehicle_namespaces(self.values["vehicles"])
         chosen = _front_end_names(self.values)
         commanders = _commander_names(self.values, chosen, len(namespaces))
-        front_ends = {name: FRONT_ENDS[name](self.values, self.get_logger(), namespaces) for name in chosen}
+        front_ends = {
+            name: FRONT_ENDS[name](self.values, self.get_logger(), namespaces, _observed(name, commanders))
+            for name in chosen
+        }
         by_exchange: dict[type[Exchange], list[VehicleFrontEnds]] = {}
         for index, (namespace, commander) in enumerate(zip(namespaces, commanders, strict=True)):
             vehicle = VehicleFrontEnds(
@@ -120,12 +123,6 @@ class Bridge(SimulationNode):
             )
             kind = next(one for base, one in _EXCHANGES.items() if isinstance(vehicle.commander, base))
             by_exchange.setdefault(kind, []).append(vehicle)
-        for name, front_end in front_ends.items():
-            front_end.observed = {
-                index: "its flight controller" if commander == OBSERVED_ONLY else commander
-                for index, commander in enumerate(commanders)
-                if commander != name
-            }
         self._exchanges = [exchange(self) for exchange in by_exchange]
         self.front_ends = front_ends
         for front_end in front_ends.values():
@@ -166,6 +163,15 @@ class Bridge(SimulationNode):
     def _serve(self) -> None:
         for front_end in self.front_ends.values():
             front_end.serve()
+
+
+def _observed(front_end: str, commanders: Sequence[str]) -> dict[int, str]:
+    """Vehicles that a front-end does not command, with the name of each one's commander."""
+    return {
+        index: "its flight controller" if commander == OBSERVED_ONLY else commander
+        for index, commander in enumerate(commanders)
+        if commander != front_end
+    }
 
 
 def _role(front_end: FrontEndInterface) -> str:

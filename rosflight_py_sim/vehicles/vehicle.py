@@ -56,7 +56,8 @@ class Pairing:
         file: parameters of all nodes, which override the vehicle's own.
         command: command to type in another terminal; empty for none.
         instance: option appended to the command for each vehicle of a fleet, if each needs its own program; `{index}`
-            is replaced by the vehicle's number, from 0. Empty: one program serves all.
+            is replaced by the vehicle's number among those of this flight controller, from 0. Empty: one program serves
+            all.
     """
 
     file: Path

@@ -431,7 +431,7 @@ def test_vehicles_have_ports_ten_apart_and_separate_sessions() -> None:
 
 def test_base_port_too_high_for_last_vehicle_is_rejected() -> None:
     values = ArduPilotFrontEnd.PARAMETERS.checked({"ardupilot.port": 65530})
-    with pytest.raises(ParameterError, match="65530 given, which gives vehicle 2 port 65540; allowed: at most 65525"):
+    with pytest.raises(ParameterError, match="65530 given, which gives vehicle 'b' 65540; allowed: at most 65525"):
         ArduPilotFrontEnd(values, LoggedLines(), ("a", "b"))
 
 

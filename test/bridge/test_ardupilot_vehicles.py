@@ -196,8 +196,15 @@ def test_each_vehicle_of_different_kinds_has_its_own_instructions() -> None:
         Member(vehicle("uthere"), "plane"),
         Member(vehicle("multirotor"), "copter", flight_controller="ardupilot"),
         Member(vehicle("auv"), "auv"),
+        Member(vehicle("multirotor"), "second", flight_controller="ardupilot"),
     ]
-    plane, copter = instructions(members)
+    plane, copter, second = instructions(members)
     assert plane == "in another terminal: rosflight_py_sim hand-over; rosflight_py_sim uthere-terminal"
     assert copter.startswith("copter, in another terminal: sim_vehicle.py -v ArduCopter ")
-    assert copter.endswith(" -I 1")
+    # Instances count the vehicles that ArduPilot flies, as the bridge's ports do.
+    assert copter.endswith(" -I 0")
+    assert second.endswith(" -I 1")
+    values = ArduPilotFrontEnd.PARAMETERS.checked({})
+    observed = {0: "uthere", 2: "auv_zeromq"}
+    bridge = ArduPilotFrontEnd(values, LoggedLines(), [member.namespace for member in members], observed)
+    assert [bridge.peer(k).rpartition(":")[2] for k in range(4)] == ["9022", "9002", "9032", "9012"]

@@ -35,7 +35,7 @@ def command(left: int, right: int, side: int, vertical: int, *, auv_id: int = 0)
 def test_start_up_log_shows_client_addresses_and_wait_mode(
     new_auv_bench: Callable[..., Any], waits: bool, text: str
 ) -> None:
-    bench = new_auv_bench(vehicles=2, first_id=3, wait_for_clients=waits)
+    bench = new_auv_bench(vehicles=2, id=3, wait_for_clients=waits)
     (line,) = bench.log.infos
     assert line.startswith(
         f"AUVs 3 to 4 on tcp://127.0.0.1: images on port {bench.port('image')}, thruster commands on"
@@ -99,7 +99,7 @@ def test_commands_are_applied_in_sending_order(auv_bench: Any) -> None:
 
 
 def test_each_auv_receives_only_commands_for_its_own_id(new_auv_bench: Callable[..., Any]) -> None:
-    bench = new_auv_bench(3, first_id=7)
+    bench = new_auv_bench(3, id=7)
     pusher = bench.pusher()
     for auv_id in (9, 7, 8, 6, 10):
         pusher.send(command(auv_id, 0, 0, 0, auv_id=auv_id))
@@ -111,9 +111,9 @@ def test_each_auv_receives_only_commands_for_its_own_id(new_auv_bench: Callable[
 
 
 def test_id_range_must_cover_all_auvs(new_auv_bench: Callable[..., Any]) -> None:
-    new_auv_bench(2, first_id=254)
-    with pytest.raises(ParameterError, match=r"'auv_zeromq.first_id': 254 given for 3 AUVs; allowed: at most 253"):
-        new_auv_bench(3, first_id=254)
+    new_auv_bench(2, id=254)
+    with pytest.raises(ParameterError, match=r"'auv_zeromq.id': 254 given, .*; allowed: at most 253 for 3"):
+        new_auv_bench(3, id=254)
 
 
 def test_side_thruster_pushes_left_when_configured(new_auv_bench: Callable[..., Any]) -> None:

@@ -76,7 +76,7 @@ def received_values(program: Program) -> dict[str, float]:
 
 
 def test_every_documented_line_is_accepted(make: MakeBench) -> None:
-    bench = make(2, plane_ids=[12345, 102])
+    bench = make(2, {"plane_2.uthere.plane_id": 102})
     bench.step()
     program = bench.program()
     for line in PAGE:
@@ -178,7 +178,7 @@ def test_replies_go_to_sender_address_regardless_of_source_port(bench: UthereBen
 
 
 def test_command_without_plane_applies_to_all_and_with_plane_to_that_one(make: MakeBench) -> None:
-    bench = make(3, plane_ids=[7, 100])
+    bench = make(3, {"plane_1.uthere.plane_id": 7}, plane_id=99)
     bench.step()
     program = bench.program()
     program.send("data_request(variable=roll,interval=0.1);data_request(plane=101,variable=pitch,interval=0.1)")
@@ -416,8 +416,7 @@ def test_port_in_use_is_reported(bench: UthereBench) -> None:
     ("settings", "words"),
     [
         ({"udp_port_in": 9, "udp_port_out": 9}, "9 given for both; allowed: two ports"),
-        ({"plane_ids": [5, 5]}, r"\[5, 5\] given for 2 planes; allowed: each number once"),
-        ({"plane_ids": [2**31 - 1]}, "allowed: each number once, up to 2147483647"),
+        ({"plane_id": 2**31 - 1}, "which gives vehicle 'b' 2147483648; allowed: at most 2147483646 for 2 vehicles"),
         ({"altitude_unit": "yd"}, "'yd' given; allowed: text, one of ft, m"),
         ({"ap_target_from_packet_timeout": 0.5}, "0.5 given; allowed: number, from 1 to 10 s"),
     ],
@@ -428,8 +427,27 @@ def test_inconsistent_settings_are_rejected(settings: dict[str, object], words: 
         UthereFrontEnd(UthereFrontEnd.PARAMETERS.checked(given), LoggedLines(), ("a", "b"))  # type: ignore[arg-type]
 
 
+def test_plane_number_given_twice_is_refused_by_the_planes_names(make: MakeBench) -> None:
+    with pytest.raises(
+        ParameterError, match=r"'uthere\.plane_id': 12347 given for vehicles 'plane_1' and 'plane_3'; allowed: another"
+    ):
+        make(3, {"plane_1.uthere.plane_id": 12347})
+
+
+def test_commanded_planes_are_numbered_before_observed_ones(make: MakeBench) -> None:
+    bench = make(4, observed={0: "ardupilot", 2: "auv_zeromq"})
+    assert [plane.number for plane in bench.front_end.planes] == [12347, 12345, 12348, 12346]
+    bench.step()
+    program = bench.program()
+    program.send("request_plane_list; fly_engage(plane=12347)")
+    bench.read(1)
+    listed, refused = program.replies()
+    assert listed == PlaneList((12345, 12346, 12347, 12348))
+    assert refused == ErrorReply("plane 12347: commanded by ardupilot")
+
+
 def test_cage_limits_change_in_flight_for_all_planes_or_none(make: MakeBench) -> None:
-    made = make(2, plane_ids=[1, 2], home_altitude=30.0)
+    made = make(2, home_altitude=30.0)
     program = made.program()
     program.send(
         "data_request(variable=cage_altitude_maximum,interval=0.02)",

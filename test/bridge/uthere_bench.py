@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -15,6 +15,7 @@ from rosflight_py_sim.bridge.front_end_interface import ControllerStatus, GnssRe
 from rosflight_py_sim.bridge.uthere_front_end import UthereFrontEnd
 from rosflight_py_sim.parameters import Value
 from rosflight_py_sim.protocols.uthere import Reply, UthereError, parse_reply
+from rosflight_py_sim.vehicle_parameters import vehicle_parameters
 from test.bridge.logged_lines import LoggedLines
 
 PERIOD_NS = 10_000_000
@@ -69,13 +70,21 @@ class UthereBench:
         commands: of each vehicle, what the last period commanded.
     """
 
-    def __init__(self, closing: contextlib.ExitStack, vehicles: int = 1, **settings: Value) -> None:
+    def __init__(
+        self,
+        closing: contextlib.ExitStack,
+        vehicles: int = 1,
+        own: Mapping[str, Value] | None = None,
+        observed: Mapping[int, str] | None = None,
+        **settings: Value,
+    ) -> None:
         self.port_in, self.port_out = free_ports(2)
         given: dict[str, Value] = {"uthere.udp_port_in": self.port_in, "uthere.udp_port_out": self.port_out}
-        given |= {f"uthere.{name}": value for name, value in settings.items()}
+        given |= {f"uthere.{name}": value for name, value in settings.items()} | dict(own or {})
         self.log = LoggedLines()
         names = [f"plane_{i + 1}" for i in range(vehicles)]
-        self.front_end = UthereFrontEnd(UthereFrontEnd.PARAMETERS.checked(given), self.log, names)
+        table = UthereFrontEnd.PARAMETERS + vehicle_parameters(UthereFrontEnd.VEHICLE_PARAMETERS, names, given)
+        self.front_end = UthereFrontEnd(table.checked(given), self.log, names, observed or {})
         self.front_end.open()
         closing.callback(self.front_end.close)
         self._closing = closing
@@ -95,7 +104,10 @@ class UthereBench:
             self.front_end.serve()
             for index, snapshot in enumerate(self.snapshots):
                 snapshot = replace(snapshot, time_ns=self.time_ns)
-                self.commands[index] = self.front_end.command(index, snapshot, PERIOD_NS * 1e-9)
+                if index in self.front_end.observed:
+                    self.front_end.observe(index, snapshot)
+                else:
+                    self.commands[index] = self.front_end.command(index, snapshot, PERIOD_NS * 1e-9)
             self.time_ns += PERIOD_NS
 
     def serve_until(self, condition: Callable[[], object]) -> None:

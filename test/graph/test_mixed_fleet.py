@@ -35,7 +35,7 @@ class OwnPorts(Ports):
 
     def __init__(self) -> None:
         super().__init__()
-        self.ardupilot, self.second, _ = free_ports(3, apart=10)
+        self.ardupilot, *_ = free_ports(3, apart=10)
 
 
 @pytest.fixture
@@ -56,11 +56,11 @@ def test_each_vehicle_has_the_nodes_of_its_kind_and_one_bridge_serves_all(
     bridge = mixed.node("bridge")
     assert bridge.values["front_ends"] == ["uthere", "ardupilot", "auv_zeromq"]
     assert bridge.values["commanders"] == ["uthere", "ardupilot", "auv_zeromq"]
-    copter = ArduPilotClient(mixed, ports.second)
+    copter = ArduPilotClient(mixed, ports.ardupilot)
     closing.callback(copter.close)
     auv = AuvClient(closing, ports)
     at = {name: mixed.collect_messages(PWM_OUTPUT, at=f"/{name}") for name in ("plane", "copter", "auv")}
-    auv.thrusters.send(encode_thrusters(ThrusterCommand(2, 100, 0, 0, 0)))
+    auv.thrusters.send(encode_thrusters(ThrusterCommand(0, 100, 0, 0, 0)))
     mixed.spin_until(lambda: copter.step(1150) and bridge.front_ends["auv_zeromq"].counters["commands"], "the command")
     for _ in range(3):
         assert copter.step(1150)
@@ -102,7 +102,7 @@ def test_viewer_of_vehicles_of_one_kind_has_no_parameters_of_single_vehicles(gra
 def test_parameter_of_one_vehicle_overrides_the_general_one(graph: Callable[..., Any], ports: OwnPorts) -> None:
     pair = [COPTER, Member(vehicle("multirotor"), "second", flight_controller="ardupilot")]
     (port,) = free_ports()
-    own = ("-p", f"second.ardupilot.port:={port}", "-p", "second.auv_zeromq.first_id:=7")
+    own = ("-p", f"second.ardupilot.port:={port}", "-p", "second.auv_zeromq.id:=7")
     mixed = graph(*ports.arguments, *own, vehicles=pair, observers=["auv_zeromq"])
     ardupilot, auv = (mixed.node("bridge").front_ends[name] for name in ("ardupilot", "auv_zeromq"))
     assert ardupilot.peer(0) == f"ArduPilot on UDP 127.0.0.1:{ports.ardupilot}"
@@ -130,9 +130,12 @@ def test_members_own_settings_and_files_reach_the_bridge(
         (("copter.ardupilot.port:=70000",), "parameter 'copter.ardupilot.port': 70000 given; allowed: integer, from 1"),
         (
             ("plane.ardupilot.port:=9100", "copter.ardupilot.port:=9100"),
-            "parameter 'ardupilot.port': 9100 given for vehicles 'plane' and 'copter'; allowed: a port of its own",
+            "parameter 'ardupilot.port': 9100 given for vehicles 'plane' and 'copter'; allowed: another one for each",
         ),
-        (("copter.auv_zeromq.first_id:=0",), "gives the AUVs the ids [0, 0]; allowed: each id once"),
+        (
+            ("copter.auv_zeromq.id:=0",),
+            "parameter 'auv_zeromq.id': 0 given for vehicles 'plane' and 'copter'; allowed: another one for each",
+        ),
     ],
 )
 def test_parameter_of_one_vehicle_is_checked_like_the_general_one(

@@ -270,7 +270,7 @@ def test_each_vehicle_is_commanded_by_the_configured_front_end(
     copter = ardupilot_client(flown, ports, closing)
     auv = AuvClient(closing, ports)
     assert flown.node("bridge").front_ends["auv_zeromq"].observed == {0: "ardupilot"}
-    auv.thrusters.send(encode_thrusters(ThrusterCommand(1, 40, 40, 40, 40)))
+    auv.thrusters.send(encode_thrusters(ThrusterCommand(0, 40, 40, 40, 40)))
     flown.spin_until(lambda: copter.step(1150) and counters(flown, "auv_zeromq")["commands"], "the command")
     second: list[PwmOutput] = flown.collect_messages(PWM_OUTPUT, at="/multirotor_2")
     flown.spin_until(lambda: copter.step(1150) and second, "pulses of the second vehicle")

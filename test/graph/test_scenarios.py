@@ -18,7 +18,7 @@ from rosflight_py_sim.graph.scenario import load_scenario
 from rosflight_py_sim.interfaces.step_topics import TRUTH_STATE
 from rosflight_py_sim.nodes.pilot import Pilot
 from rosflight_py_sim.protocols.auv_zeromq import ThrusterCommand, decode_telemetry, encode_thrusters
-from rosflight_py_sim.protocols.uthere import Data
+from rosflight_py_sim.protocols.uthere import Data, PlaneList
 from rosflight_py_sim.resources import share_directory
 from test.bridge.uthere_bench import Program
 from test.graph.ardupilot_client import ArduPilotClient
@@ -103,10 +103,10 @@ def newest(graph: Any, name: str) -> Callable[[], SimState]:
 
 def test_each_vehicle_of_the_harbour_is_flown_by_its_own_program(graph: Callable[..., Any], closing: ExitStack) -> None:
     ports = Ports()
-    ports.ardupilot, second, _ = free_ports(3, apart=10)
+    ports.ardupilot, *_ = free_ports(3, apart=10)
     made = started(graph, "harbour", ports)
     auv, copter, plane = (newest(made, name) for name in ("auv", "copter", "plane"))
-    ardupilot = ArduPilotClient(made, second)
+    ardupilot = ArduPilotClient(made, ports.ardupilot)
     closing.callback(ardupilot.close)
     diver = AuvClient(closing, ports)
     program = Program("127.0.0.1", ("127.0.0.1", ports.uthere_in), ports.uthere_out)
@@ -130,6 +130,8 @@ def test_each_vehicle_of_the_harbour_is_flown_by_its_own_program(graph: Callable
     made.idle(0.2)
     seen = [one for one in program.replies() if isinstance(one, Data)]
     assert {one.plane for one in seen} == {12345}
+    program.send("request_plane_list")
+    made.spin_until(lambda: PlaneList((12345, 12346, 12347)) in program.replies(), "the numbers of all")
     assert seen[-1].values["heading"] == pytest.approx(270.0, abs=5.0)
     shown = dict(decode_telemetry(one) for one in diver.collected(diver.telemetry))
     assert set(shown) == {0, 1, 2}

@@ -171,7 +171,7 @@ def test_requests_without_data_are_answered_while_paused(serve: Callable[..., Se
 
 def test_fleet_planes_have_their_own_numbers_and_commands(serve: Callable[..., Served]) -> None:
     members = fleet(vehicle("anaconda"), count=2, spacing=50.0, seed=0)
-    served = serve("-p", "uthere.plane_ids:=[12345, 102]", vehicles=members)
+    served = serve("-p", f"{members[1].namespace}.uthere.plane_id:=102", vehicles=members)
     commands: list[Command] = served.graph.collect_messages(COMMAND, at=f"/{members[1].namespace}")
     served.send("request_plane_list", "data_request(variable=longitude,interval=0.1)")
     served.until(lambda: set(served.data) == {12345, 102} and served.others, "data of both")
@@ -234,11 +234,8 @@ def test_flood_does_not_starve_simulation_or_other_clients(serve: Callable[..., 
 
 @pytest.mark.skipif(shutil.which("nc") is None, reason="nc (netcat-openbsd) is not installed")
 def test_every_documented_line_works_when_typed_into_netcat(serve: Callable[..., Served], tmp_path: Path) -> None:
-    served = serve(
-        "-p",
-        "uthere.plane_ids:=[12345, 102]",
-        vehicles=fleet(vehicle("anaconda"), count=2, spacing=50.0, seed=0),
-    )
+    members = fleet(vehicle("anaconda"), count=2, spacing=50.0, seed=0)
+    served = serve("-p", f"{members[1].namespace}.uthere.plane_id:=102", vehicles=members)
     served.graph.spin_until(lambda: served.graph.time_s > 0.1, "time that goes on")
     served.program.close()
     there = ["127.0.0.1", str(served.port_in)]

@@ -30,6 +30,6 @@ class DiveTask(ClientTask):
         bridge = graph.values_of("bridge", self.member.namespace)
         address = str(bridge["auv_zeromq.address"])
         ports = [str(bridge[f"auv_zeromq.{name}_port"]) for name in ("image", "thruster", "telemetry")]
-        arguments = ["--id", str(self.numbered_value(graph, "auv_zeromq.first_id")), "--ports", *ports]
+        arguments = ["--id", str(self.numbered_value(graph, "auv_zeromq.id")), "--ports", *ports]
         # A server on all addresses is also reachable at the program's default address.
         return arguments if address == "0.0.0.0" else [*arguments, "--address", address]

@@ -26,7 +26,8 @@ class SkywritingTask(ClientTask):
         bridge = graph.values_of("bridge", self.member.namespace)
         address = str(bridge["uthere.address"])
         ports = [str(bridge[f"uthere.udp_port_{way}"]) for way in ("in", "out")]
-        arguments = ["--echo", "--ports", *ports]
+        plane = self.numbered_value(graph, "uthere.plane_id")
+        arguments = ["--echo", "--plane", str(plane), "--ports", *ports]
         # A server on all addresses is also reachable at the program's default address.
         return arguments if address == "0.0.0.0" else [*arguments, "--address", address]
 
