@@ -21,9 +21,8 @@ from rosflight_py_sim.autopilot.longitudinal_loops import (
     LONGITUDINAL_LOOP_PARAMETERS,
     LongitudinalLoops,
     Zone,
-    settling_error,
 )
-from rosflight_py_sim.autopilot.loops import PiLoop, SlewLimit, within, wrap_angle
+from rosflight_py_sim.autopilot.loops import PiLoop, SlewLimit, settling_error, within, wrap_angle
 from rosflight_py_sim.autopilot.overflight import Overflight
 from rosflight_py_sim.autopilot.path_segments import FIELD_PARAMETERS, Arc, FieldGains
 from rosflight_py_sim.autopilot.setpoint import Vector3

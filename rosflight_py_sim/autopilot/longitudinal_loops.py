@@ -14,7 +14,7 @@ from rosflight_py_sim.autopilot.fly_target import (
     ThrottleTarget,
     Vertical,
 )
-from rosflight_py_sim.autopilot.loops import PiLoop, within
+from rosflight_py_sim.autopilot.loops import PiLoop, settling_error
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
 
 MAX_PITCH = Parameter(
@@ -105,10 +105,11 @@ LONGITUDINAL_LOOP_PARAMETERS = ParameterTable(
 )
 
 STEEPEST_PITCH = 1.2
-"""Largest pitch angle commanded for a given pitch angle, rad; the cage is narrower."""
+"""Largest pitch angle that a vehicle holds, rad; the cage is narrower."""
 
-# Largest error of a given angle that is integrated (rad), and rate (rad/s) of an approach during which none is.
-_MOST_INTEGRATED, _APPROACHING = 0.1, 0.1
+# Largest pitch command for a given pitch angle, rad. The pitch loop's gain decreases with the square of the airspeed:
+# in a dive the command is far beyond the angle that the aircraft holds.
+_FARTHEST_PITCH = 3.0
 
 # Relative airspeed error at full or zero throttle above which holding airspeed takes precedence over the climb.
 _SLACK = 0.1
@@ -135,14 +136,6 @@ class Zone(enum.Enum):
 
 
 _PITCH_IS_GIVEN = (Zone.PITCH, Zone.OPEN)
-
-
-def settling_error(error: float, rate: float) -> float:
-    """Error (rad) of a given angle to integrate, so that a step of the target does not make the angle overshoot.
-
-    It is small, and 0 while the angle approaches its target at a `rate` (rad/s) that shows that it need not be pushed.
-    """
-    return 0.0 if rate * error > 0.0 and abs(rate) > _APPROACHING else within(error, _MOST_INTEGRATED)
 
 
 class LongitudinalLoops:
@@ -174,7 +167,7 @@ class LongitudinalLoops:
         self._throttle = PiLoop(n["throttle_gain"], n["throttle_integral_gain"], 0.0, 1.0)
         self._climb_speed = PiLoop(n["climb_speed_gain"], n["climb_speed_integral_gain"], -pitch, pitch)
         self._throttle_height = PiLoop(n["throttle_height_gain"], n["throttle_height_integral_gain"], 0.0, 1.0)
-        self._pitch = PiLoop(0.0, n["pitch_integral_gain"], -STEEPEST_PITCH, STEEPEST_PITCH)
+        self._pitch = PiLoop(0.0, n["pitch_integral_gain"], -_FARTHEST_PITCH, _FARTHEST_PITCH)
         self._slowest = PiLoop(n["climb_speed_gain"], n["climb_speed_integral_gain"], -STEEPEST_PITCH, STEEPEST_PITCH)
         self._steepest = STEEPEST_PITCH
         self._zone = Zone.HOLD

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import math
 
+# Largest error of a given angle that is integrated (rad), and rate (rad/s) of an approach during which none is.
+_MOST_INTEGRATED, _APPROACHING = 0.1, 0.1
+
 
 class PiLoop:
     """Proportional-integral loop with limits: u = k_p e + k_i int(e), within [low, high].
@@ -59,6 +62,14 @@ def wrap_angle(angle_rad: float) -> float:
 def within(value: float, limit: float) -> float:
     """`value` limited to -`limit` to `limit`."""
     return min(max(value, -limit), limit)
+
+
+def settling_error(error: float, rate: float) -> float:
+    """Error (rad) of a given angle to integrate, so that a step of the target does not make the angle overshoot.
+
+    It is small, and 0 while the angle approaches its target at a `rate` (rad/s) that shows that it need not be pushed.
+    """
+    return 0.0 if rate * error > 0.0 and abs(rate) > _APPROACHING else within(error, _MOST_INTEGRATED)
 
 
 class SlewLimit:

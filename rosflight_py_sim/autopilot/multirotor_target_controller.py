@@ -20,7 +20,7 @@ from rosflight_py_sim.autopilot.fly_target import (
     ThrottleTarget,
     Vertical,
 )
-from rosflight_py_sim.autopilot.loops import PiLoop, SlewLimit, wrap_angle
+from rosflight_py_sim.autopilot.loops import PiLoop, SlewLimit, settling_error, wrap_angle
 from rosflight_py_sim.autopilot.position_controller import (
     IDLE,
     POSITION_CONTROLLER_PARAMETERS,
@@ -59,6 +59,15 @@ MULTIROTOR_TARGET_PARAMETERS = POSITION_CONTROLLER_PARAMETERS + ParameterTable(
         "1/s",
         minimum=0.0,
     ),
+    Parameter(
+        "level_tilt",
+        0.87,
+        "Largest roll or pitch angle at which full thrust holds the height, for the variables target_roll_max and "
+        "target_pitch_max",
+        "rad",
+        minimum=0.0,
+        maximum=1.4,
+    ),
 )
 
 # Limit of the integrators' contribution to a given angle, rad.
@@ -93,7 +102,7 @@ class MultirotorTargetController(TargetController):
       `min_throttle`, at which the vehicle falls.
 
     The limits are those of the position controller: `max_speed` over ground, `max_climb_speed`, `max_descent_speed`,
-    `max_tilt`, `max_yaw_rate`. Commanded angles are rate-limited by `tilt_slew`.
+    `max_yaw_rate`, and `max_tilt` for angles that are not given. Commanded angles are rate-limited by `tilt_slew`.
     """
 
     def __init__(self, values: Values) -> None:
@@ -104,7 +113,7 @@ class MultirotorTargetController(TargetController):
         """
         self._loops = PositionController(values)
         self._gravity = number(values, "gravity")
-        tilt = number(values, "max_tilt")
+        tilt = number(values, "level_tilt")
         self._limits = {
             "target_airspeed_min": 0.0,
             "target_airspeed_max": number(values, "max_speed"),
@@ -130,7 +139,7 @@ class MultirotorTargetController(TargetController):
         return self._pad is not None and self._climbed >= self._hover_height
 
     def limits(self, state: FlightState) -> dict[str, float]:
-        """Limits of targets: those of the position controller."""
+        """Limits of targets: those of the position controller, and the tilt at which the height can be held."""
         return self._limits
 
     def reset(self) -> None:
@@ -185,8 +194,12 @@ class MultirotorTargetController(TargetController):
         if self._roll.value is None:
             self._roll.reset(state.roll)
             self._pitch.reset(state.pitch)
-        roll = command.roll_rad + _trim(self._roll_trim, given.roll_rad, state.roll, dt)
-        pitch = command.pitch_rad + _trim(self._pitch_trim, given.pitch_rad, state.pitch, dt)
+        # Rates of the angles (eq. 3.3): in a turn p and q include parts of the turn rate.
+        turning = state.pitch_rate * math.sin(state.roll) + state.yaw_rate * math.cos(state.roll)
+        roll_rate = state.roll_rate + math.tan(state.pitch) * turning
+        pitch_rate = state.pitch_rate * math.cos(state.roll) - state.yaw_rate * math.sin(state.roll)
+        roll = command.roll_rad + _trim(self._roll_trim, given.roll_rad, state.roll, roll_rate, dt)
+        pitch = command.pitch_rad + _trim(self._pitch_trim, given.pitch_rad, state.pitch, pitch_rate, dt)
         command = command._replace(roll_rad=self._roll.update(roll, dt), pitch_rad=self._pitch.update(pitch, dt))
         height = target.vertical.altitude_m if isinstance(target.vertical, AltitudeTarget) else state.height
         north, east = wanted.place or state.position_ned[:2]
@@ -241,12 +254,12 @@ class MultirotorTargetController(TargetController):
         return self._gravity * math.tan(roll) / max(speed, _SLOW) + self._loops.yaw_rate(slip)
 
 
-def _trim(loop: PiLoop, given: float | None, angle: float, dt: float) -> float:
+def _trim(loop: PiLoop, given: float | None, angle: float, rate: float, dt: float) -> float:
     """Integral correction of a given angle, needed because the flight controller's rate damping opposes turns."""
     if given is None:
         loop.reset()
         return 0.0
-    return loop.update(given - angle, dt)
+    return loop.update(settling_error(given - angle, rate), dt)
 
 
 def _along(state: FlightState, target: CourseTarget, airspeed: float | None) -> _HorizontalTarget:

@@ -14,8 +14,8 @@ TARGET_LIMITS = {
     "target_airspeed_max": "fastest airspeed commanded: that of level flight at full throttle",
     "target_climb_min": "climb without throttle at the design airspeed; the airspeed takes precedence below",
     "target_climb_max": "climb at full throttle and the design airspeed; the airspeed takes precedence above",
-    "target_pitch_max": "largest pitch angle that is held at present: less at low airspeed",
-    "target_roll_max": "largest roll angle at which the plane can keep its height at the present airspeed",
+    "target_pitch_max": "largest pitch angle held at present: less at low airspeed; of a multirotor as target_roll_max",
+    "target_roll_max": "largest roll angle at which the vehicle can keep its height, at the present airspeed",
 }
 """Variables of limits that the vehicle sets, and their meaning."""
 

@@ -278,6 +278,29 @@ def test_pitch_angle_is_reached_up_to_the_limit_of_the_cage_without_leaving_it(
     assert late == pytest.approx([pitch_deg] * len(late), abs=3.0)
 
 
+@pytest.mark.parametrize("vertical", [ThrottleTarget(0.0), ThrottleTarget(0.65), AltitudeTarget(HEIGHT)])
+@pytest.mark.parametrize("name", ["anaconda", "aerosonde"])
+def test_pitch_angle_is_held_in_a_dive_far_above_design_airspeed(name: str, vertical: Vertical) -> None:
+    flight = Flight(name, CALM)
+    flight.fly(FlyTarget(HeadingTarget(0.3), PitchTarget(math.radians(-30.0)), vertical), 12.0)
+    assert flight.state.airspeed > 1.7 * flight.airspeed
+    # The integrator follows the airspeed.
+    late = [math.degrees(state.pitch) for state in flight.states[500:]]
+    assert late == pytest.approx([-30.0] * len(late), abs=4.5)
+    assert math.degrees(flight.state.pitch) == pytest.approx(-30.0, abs=1.0)
+
+
+@pytest.mark.parametrize("roll_deg", [-55.0, 55.0])
+def test_roll_angle_beyond_what_the_wing_carries_is_held_and_told(roll_deg: float) -> None:
+    flight = Flight("aerosonde", CALM)
+    flight.fly(FlyTarget(RollTarget(math.radians(roll_deg)), PitchTarget(0.0), ThrottleTarget(0.65)), 20.0)
+    assert flight.mean(lambda s: s.roll) == pytest.approx(math.radians(roll_deg), abs=0.01)
+    # The elevator is at its limit, and the nose falls.
+    limits = flight.controller.limits(flight.state)
+    assert limits["target_roll_max"] < math.radians(52.0)
+    assert limits["target_pitch_max"] == pytest.approx(flight.state.pitch, abs=0.03)
+
+
 @pytest.mark.parametrize("name", ["anaconda", "aerosonde"])
 @pytest.mark.parametrize("throttle", [0.0, 0.4, 0.65])
 def test_pitch_angle_that_would_stall_the_aircraft_is_lowered_to_the_limit_that_is_told(

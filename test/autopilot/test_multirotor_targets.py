@@ -119,6 +119,33 @@ def test_every_target_combination_is_reached_and_held(lateral: Lateral, wind: di
         assert np.abs(np.diff(tilt, axis=0)).max() < 5.0 * PERIOD_S + 1e-9
 
 
+@pytest.mark.parametrize("pitch_deg", [-30.0, 35.0, 55.0])
+def test_pitch_angle_is_reached_within_the_cage_and_overshoots_little(pitch_deg: float) -> None:
+    flight = Flight(CALM)
+    flight.fly(FlyTarget(HeadingTarget(0.0), PitchTarget(math.radians(pitch_deg)), AltitudeTarget(100.0)), 15.0)
+    assert max(abs(state.pitch) for state in flight.states) < math.radians(abs(pitch_deg) + 7.0)
+    assert flight.mean(lambda s: s.pitch) == pytest.approx(math.radians(pitch_deg), abs=0.01)
+
+
+@pytest.mark.parametrize("roll_deg", [-55.0, 55.0])
+def test_roll_angle_is_reached_within_the_cage(roll_deg: float) -> None:
+    flight = Flight(CALM)
+    flight.fly(FlyTarget(RollTarget(math.radians(roll_deg)), AirspeedTarget(5.0), AltitudeTarget(100.0)), 15.0)
+    assert max(abs(state.roll) for state in flight.states) < math.radians(58.0)
+    assert flight.mean(lambda s: s.roll) == pytest.approx(math.radians(roll_deg), abs=0.01)
+
+
+def test_height_is_held_up_to_the_tilt_limit_that_is_told_and_not_far_beyond() -> None:
+    flight = Flight(CALM)
+    limit = flight.controller.limits(flight.copter.state)["target_pitch_max"]
+    climbs = []
+    for pitch in (limit, limit + math.radians(4.0)):
+        flight.fly(FlyTarget(HeadingTarget(0.0), PitchTarget(pitch), AltitudeTarget(200.0)), 20.0)
+        climbs.append(flight.mean(lambda s: s.climb))
+    assert 0.0 < climbs[0] < 1.0
+    assert climbs[1] < -0.5
+
+
 def test_target_jumping_at_5_hz_keeps_flight_stable() -> None:
     flight = Flight(BREEZE)
     targets = [FlyTarget(one, *two) for one, two in itertools.product(LATERALS, COMBINATIONS[:2])]
