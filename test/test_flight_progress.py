@@ -6,19 +6,17 @@ import io
 
 from rich.console import Console
 
-from rosflight_py_sim.missions.autopilot.judge import AutopilotJudge
-from rosflight_py_sim.missions.flight import Flight
+from rosflight_py_sim.missions.flight import Flights
 from rosflight_py_sim.missions.flight_progress import ProgressLines
-from rosflight_py_sim.vehicles import vehicle
 
 LENGTH_S = 35.0
 
 
-class Clocked(Flight):
+class Clocked(Flights):
     """A flight of 35 s of system time, in a simulation that runs at twice real time."""
 
     def __init__(self) -> None:
-        super().__init__(vehicle("multirotor"), AutopilotJudge)
+        super().__init__([])
         self.system_s = 1000.0
 
     @property
@@ -36,10 +34,6 @@ class Clocked(Flight):
     @property
     def over(self) -> bool:
         return self.elapsed_s >= LENGTH_S
-
-    @property
-    def end(self) -> str | None:
-        raise NotImplementedError
 
 
 def lines(step_s: float) -> list[str]:

@@ -11,6 +11,7 @@ from std_srvs.srv import Trigger
 from rosflight_py_sim.autopilot.formation import FORMATION_PARAMETERS, FormationMission, FormationPhase
 from rosflight_py_sim.interfaces.diagnostics import Diagnosis, Level
 from rosflight_py_sim.interfaces.multirotor_autopilot import MultirotorAutopilot
+from rosflight_py_sim.interfaces.qos import CHAIN
 from rosflight_py_sim.interfaces.step_topics import TRUTH_STATE
 from rosflight_py_sim.interfaces.topic_statistics import Period
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
@@ -38,7 +39,7 @@ class FollowerAutopilot(MultirotorAutopilot):
         """Subscribe to the leader's true state, and create the service autopilot/land."""
         super().__init__(**arguments)
         leader = leader_namespace(self.get_namespace(), str(self.values["leader"]))
-        self.subscribe(TRUTH_STATE, self._on_leader, leader, needed=True)
+        self.subscribe(TRUTH_STATE, self._on_leader, leader, qos=CHAIN, needed=True)
         self.create_service(Trigger, "autopilot/land", self._on_land)
 
     def new_mission(self, values: Values) -> FormationMission:

@@ -9,6 +9,7 @@ import yaml
 
 from rosflight_py_sim.autopilot.fixedwing_mission import FIXEDWING_MISSION_PARAMETERS
 from rosflight_py_sim.autopilot.fixedwing_target_controller import FIXEDWING_TARGET_PARAMETERS
+from rosflight_py_sim.autopilot.formation import FORMATION_PARAMETERS
 from rosflight_py_sim.autopilot.mission import MISSION_PARAMETERS
 from rosflight_py_sim.autopilot.multirotor_target_controller import MULTIROTOR_TARGET_PARAMETERS
 from rosflight_py_sim.autopilot.path_planning import planned_path
@@ -22,6 +23,7 @@ PAGE = (Path(__file__).parents[2] / "docs" / "autopilot.md").read_text(encoding=
 ROWS = [line for line in PAGE.splitlines() if line.startswith("| `")]
 PARAMETERS = [
     *MISSION_PARAMETERS,
+    *(one for one in FORMATION_PARAMETERS if one.name not in MISSION_PARAMETERS and isinstance(one.default, float)),
     *POSITION_CONTROLLER_PARAMETERS,
     *(FIXEDWING_MISSION_PARAMETERS + FIXEDWING_TARGET_PARAMETERS + ROUTE_PARAMETERS),
     *(parameter for parameter in MULTIROTOR_TARGET_PARAMETERS if parameter.name not in POSITION_CONTROLLER_PARAMETERS),

@@ -95,14 +95,16 @@ sys.exit("the water is too cold")
 FLY = """
 import sys
 from pathlib import Path
-from rosflight_py_sim.missions.client_flight import ClientFlight
-from rosflight_py_sim.missions.dive.task import DiveTask
+from dataclasses import replace
+from rosflight_py_sim.graph.scenario import Scenario
+from rosflight_py_sim.missions.catalogue import flight_of, single_member
 from rosflight_py_sim.missions.flight import fly
 from rosflight_py_sim.vehicles import ClientMission, vehicle
-mission = ClientMission(Path(sys.argv[1]), 2, "dive", settings={"auv_zeromq.wait_for_clients": True})
-flight = ClientFlight(mission, DiveTask(vehicle("auv")))
-sys.exit(fly(flight, files=[], settings={}, ros_arguments=sys.argv[2:], namespace="", output=Path("dives"),
-             record="dive.mcap"))
+mission = ClientMission(Path(sys.argv[1]), 2, "dive")
+member = single_member(replace(vehicle("auv"), mission=mission))
+scenario = Scenario([member], "lockstep", settings={"auv_zeromq.wait_for_clients": True}, name="auv")
+sys.exit(fly(scenario, [flight_of(member)], settings={}, ros_arguments=sys.argv[2:], namespace="",
+             output=Path("dives"), record="dive.mcap"))
 """
 
 

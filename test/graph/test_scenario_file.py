@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 
 from rosflight_py_sim.graph.scenario import Scenario, known_scenarios, load_scenario, seed_of
+from rosflight_py_sim.missions.autopilot.flight import AutopilotFlight
+from rosflight_py_sim.missions.catalogue import flight_of
+from rosflight_py_sim.missions.client_flight import ClientFlight
 from rosflight_py_sim.parameters import ParameterError
 
 TEXT = """\
@@ -78,6 +81,51 @@ def test_seed_of_a_vehicle_depends_on_its_name_and_the_scenarios_seed() -> None:
     assert seed_of(1, "leader") == 1018805618
 
 
+MISSION = """\
+description: a plane for a program, and a multirotor that follows it
+vehicles:
+  - name: plane
+    kind: uthere
+    mission: {program: fly.py, parts: 3, task: skywriting, settings: {uthere.cage_altitude_maximum: 100}}
+  - {name: copter, kind: multirotor, autopilot: follower_autopilot, parameters: {leader: plane}}
+  - {name: other, kind: uthere}
+"""
+
+
+def test_missions_are_those_of_the_scenario(read: Callable[[str], Scenario], tmp_path: Path) -> None:
+    (tmp_path / "fly.py").touch()
+    plane, copter, other = read(MISSION).members
+    mission = plane.vehicle.mission
+    assert mission is not None
+    assert (mission.program, mission.task) == (tmp_path / "fly.py", "skywriting")
+    assert plane.settings["uthere.cage_altitude_maximum"] == 100.0
+    assert copter.executables == ("follower_autopilot",)
+    # The vehicle file's own mission is not flown.
+    assert other.vehicle.mission is None
+    flights = [flight_of(member) for member in (plane, copter, other)]
+    assert [type(flight) for flight in flights] == [ClientFlight, AutopilotFlight, type(None)]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "text"),
+    [
+        ("fly.py", "walk.py", 5, "vehicles[0].mission.program: walk.py, not a file, given"),
+        ("skywriting", "landing", 5, "vehicles[0].mission.task: landing given; allowed: "),
+        ("uthere.cage_altitude_maximum", "step_size", 5, "mission.settings.step_size: there is no parameter 'step_"),
+        (": 100}", ": high}", 5, "settings.uthere.cage_altitude_maximum: high given; allowed: number"),
+        ("{leader: plane}", "{ledaer: plane}", 6, "there is no parameter 'ledaer'; did you mean 'leader'"),
+    ],
+)
+def test_invalid_mission_is_refused_with_its_place(
+    read: Callable[[str], Scenario], tmp_path: Path, old: str, new: str, line: int, text: str
+) -> None:
+    (tmp_path / "fly.py").touch()
+    with pytest.raises(ParameterError) as error:
+        read(MISSION.replace(old, new))
+    assert f"scenario.yaml, line {line}: " in str(error.value)
+    assert text in str(error.value)
+
+
 def test_paths_begin_at_the_files_folder(read: Callable[[str], Scenario], tmp_path: Path) -> None:
     (tmp_path / "still.yaml").write_text("/**:\n  ros__parameters: {sim_has_wind: false}\n", encoding="utf-8")
     text = "description: one\nparameter_files: [still.yaml]\nvehicles:\n  - {name: a, kind: auv}\n"
@@ -104,6 +152,13 @@ def test_paths_begin_at_the_files_folder(read: Callable[[str], Scenario], tmp_pa
         ("mass: 3", "uthere.udp_port_in: 3", 11, "there is no parameter 'uthere.udp_port_in'"),
         ("controller: ardupilot", "controller: uthere", 14, "uthere given; allowed: sil_board, ardupilot, "),
         ("cameras: false", "autopilot: true", 15, "autopilot requested for vehicle 'bluerov2', which has none"),
+        ("autopilot: true", "autopilot: rc", 10, "vehicles[0].autopilot: rc given; allowed: true, false, autopilot, "),
+        (
+            "cameras: false",
+            "mission: {task: dive}",
+            15,
+            "vehicles[1].mission: no program given; allowed: only with the keys program, parts",
+        ),
         ("dynamics: jsbsim", "dynamics: gazebo", 17, "vehicles[2].dynamics: gazebo given; allowed: standalone, jsbsim"),
         (
             "dynamics: jsbsim",

@@ -18,15 +18,15 @@ FLY = """
 import sys
 from dataclasses import replace
 from pathlib import Path, PosixPath
-from rosflight_py_sim.missions.client_flight import ClientFlight
+from rosflight_py_sim.graph.scenario import Scenario
+from rosflight_py_sim.missions.catalogue import flight_of, single_member
 from rosflight_py_sim.missions.flight import fly
-from rosflight_py_sim.missions.skywriting.task import SkywritingTask
 from rosflight_py_sim.vehicles import vehicle
 plane = vehicle("uthere")
-mission = replace(plane.mission, **eval(sys.argv[1]))
-flight = ClientFlight(mission, SkywritingTask(plane))
-sys.exit(fly(flight, files=[], settings={}, ros_arguments=sys.argv[2:], namespace="", output=Path("sky"),
-             record="sky.mcap"))
+member = single_member(replace(plane, mission=replace(plane.mission, **eval(sys.argv[1]))))
+scenario = Scenario([member], "lockstep", settings=plane.mission.settings, name="uthere")
+sys.exit(fly(scenario, [flight_of(member)], settings={}, ros_arguments=sys.argv[2:], namespace="",
+             output=Path("sky"), record="sky.mcap"))
 """
 
 

@@ -89,7 +89,7 @@ def test_file_is_parsed_correctly(kite: Write) -> None:
             "parameters",
             "no.yaml, not a file, given; .*the path of a file",
         ),
-        ("fixedwing_autopilot", "rc", 5, "autopilot", "rc given; allowed: autopilot, fixedwing_autopilot"),
+        ("fixedwing_autopilot", "rc", 5, "autopilot", "rc given; allowed: autopilot, follower_autopilot, fixedwing_auto"),
         ("output: 3", "output: 14", 8, r"actuators\[1\].output", "14 given; allowed: .*at most 13"),
         ("output: 3", "output: 1.5", 8, r"actuators\[1\].output", "1.5 given; allowed: a whole number"),
         ("output: 3", "output: 0", 8, r"actuators\[1\].output", "a second 0 given"),
