@@ -90,6 +90,7 @@ class FairInbox:
         """
         self._own, self._on_dropped = own, on_dropped
         self._allowed, self._allowed_at_s = float(BURST), time.monotonic()
+        self._granted = 0.0
         self._shared = _Socket(own)
         # By file descriptor, least recently read first.
         self._sockets = {self._shared.socket.fileno(): self._shared}
@@ -118,8 +119,9 @@ class FairInbox:
         return True
 
     def grant(self, size: float) -> None:
-        """Permit to read more bytes than the rate limit in system time does."""
+        """Permit to read bytes, by which the rate limit in system time permits less."""
         self._allowed = min(self._allowed + size, BURST)
+        self._granted += size
 
     @property
     def may_read(self) -> bool:
@@ -139,8 +141,9 @@ class FairInbox:
         if self._newcomers:
             self._open_sockets()
         now_s = time.monotonic()
-        self._allowed = min(self._allowed + RATE * (now_s - self._allowed_at_s), BURST)
-        self._allowed_at_s = now_s
+        more = max(RATE * (now_s - self._allowed_at_s) - self._granted, 0.0)
+        self._allowed = min(self._allowed + more, BURST)
+        self._allowed_at_s, self._granted = now_s, 0.0
         ready = self._ready(now_s)
         while ready and self._allowed > 0.0:
             for fileno in [fileno for fileno in self._sockets if fileno in ready]:

@@ -45,9 +45,8 @@ _ALL = "all"
 # Greatest number of error replies to one packet.
 _MOST_ERRORS = 8
 
-# Bytes that may be read per second of simulated time, besides those per second of system time, so that programs of a
-# fast simulation are served as often in its time; and bytes that a command, and a line by TCP, counts besides its
-# length.
+# Bytes that may be read per second of simulated time: the limit of a simulation beyond 8 times real time. A slower one,
+# even a paused one, has that of the inbox. And bytes that a command, and a line by TCP, counts besides its length.
 _GRANTED_HZ = 1 << 15
 _COMMAND_COST = 16.0
 _LINE_COST = 64.0

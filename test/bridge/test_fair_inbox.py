@@ -107,6 +107,25 @@ def test_read_rate_is_bounded(reader: Reader, sender: Sender, monkeypatch: pytes
     assert len(list(reader.inbox.datagrams())) in (2, 3)
 
 
+def test_granted_bytes_count_against_the_rate_in_system_time(
+    reader: Reader, sender: Sender, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = [time.monotonic()]
+    monkeypatch.setattr(fair_inbox.time, "monotonic", lambda: clock[0])
+    one = sender()
+    for _ in range(100):
+        one.send(b"x" * 872)
+    assert len(list(reader.inbox.datagrams())) == 17
+    # More than 10 ms of system time allow: those alone, after what was overdrawn.
+    reader.inbox.grant(6000.0)
+    clock[0] += 0.01
+    assert len(list(reader.inbox.datagrams())) in (5, 6)
+    # Less: the system time's 5243 bytes in all.
+    reader.inbox.grant(1000.0)
+    clock[0] += 0.02
+    assert len(list(reader.inbox.datagrams())) in (5, 6)
+
+
 def test_longest_datagram_is_read_and_longer_one_is_counted(reader: Reader, sender: Sender) -> None:
     one = sender()
     one.send(b"x" * LONGEST_DATAGRAM)
