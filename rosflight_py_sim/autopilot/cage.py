@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import IntEnum
+from typing import NamedTuple
 
 from rosflight_py_sim.autopilot.flight_state import FlightState
 from rosflight_py_sim.autopilot.fly_target import (
     AirspeedTarget,
     AltitudeTarget,
     ClimbTarget,
-    CourseTarget,
     FlyTarget,
     PitchTarget,
     PositionTarget,
@@ -79,6 +79,25 @@ class Observed:
     gps_ok: bool
     nav_ok: bool
     imu_ok: bool
+
+
+class ShownUnit(NamedTuple):
+    """Unit of a quantity in texts: its number per SI unit, and its name."""
+
+    per_si: float
+    name: str
+
+
+SI_UNITS: Mapping[str, ShownUnit] = {
+    "altitude": ShownUnit(1.0, "m"),
+    "climb": ShownUnit(1.0, "m/s"),
+    "throttle": ShownUnit(1.0, ""),
+    "range": ShownUnit(1.0, "m"),
+    "airspeed": ShownUnit(1.0, "m/s"),
+    "roll": ShownUnit(1.0, "rad"),
+    "pitch": ShownUnit(1.0, "rad"),
+}
+"""Quantities of targets, in the units of the limits."""
 
 
 @dataclass(frozen=True)
@@ -194,12 +213,15 @@ CAGE_PARAMETERS = ParameterTable(
 class Cage:
     """Checks states and targets against the limits of CAGE_PARAMETERS."""
 
-    def __init__(self, values: Values) -> None:
+    def __init__(self, values: Values, units: Mapping[str, ShownUnit] = SI_UNITS) -> None:
         """`values` contains the checked values of CAGE_PARAMETERS; others are ignored.
+
+        `units` are those of texts, by the quantities of SI_UNITS.
 
         Raises:
             ParameterError: a maximum is below its minimum.
         """
+        self._units = units
         self.limits = {limit.name: number(values, limit.name) for limit in CAGE_LIMITS}
         self.needs_handheld = bool(values["cage_handheld_lost_comm"])
         for low, high in _RISING:
@@ -249,29 +271,47 @@ class Cage:
 
     def of_target(self, target: FlyTarget) -> int:
         """Bitmap of a target: the limits that it exceeds, together with TARGET; 0 if it is inside."""
-        quantities: dict[str, float] = {}
-        for part in (target.lateral, target.speed, target.vertical):
-            match part:
-                case PositionTarget():
-                    quantities["range"] = math.hypot(part.north_m, part.east_m)
-                case RollTarget():
-                    quantities["roll"] = abs(part.roll_rad)
-                case AirspeedTarget():
-                    quantities["airspeed"] = part.airspeed
-                case PitchTarget():
-                    quantities["pitch"] = part.pitch_rad
-                case AltitudeTarget():
-                    quantities["altitude"] = part.altitude_m
-                case ClimbTarget():
-                    quantities["climb"] = part.climb
-                case ThrottleTarget():
-                    quantities["throttle"] = part.throttle
-        bits = self.exceeded(quantities)
+        bits = self.exceeded(_quantities(target))
         return bits | 1 << CageBit.TARGET if bits else 0
 
-    def of_waypoint(self, target: FlyTarget) -> int:
-        """Bitmap of a waypoint, as `of_target`, but without the range: it limits the plane, not its route."""
-        return self.of_target(replace(target, lateral=CourseTarget(0.0)))
+    def excess(self, target: FlyTarget) -> str:
+        """Each part of a target that is outside, with its limits: 'roll 70 deg given, allowed: up to 60 deg'."""
+        return "; ".join(
+            f"{quantity} {self._shown(quantity, value)} given, allowed: {self._allowed(quantity)}"
+            for quantity, value in _quantities(target).items()
+            if self.exceeded({quantity: value})
+        )
+
+    def _allowed(self, quantity: str) -> str:
+        bounds = {sign: sign * bound for name, sign, bound, _ in reversed(self._rows) if name == quantity}
+        unit, high = self._units[quantity], self._shown(quantity, bounds[1])
+        return f"{bounds[-1] * unit.per_si:.4g} to {high}" if -1 in bounds else f"up to {high}"
+
+    def _shown(self, quantity: str, value: float) -> str:
+        unit = self._units[quantity]
+        return f"{value * unit.per_si:.4g} {unit.name}".rstrip()
+
+
+def _quantities(target: FlyTarget) -> dict[str, float]:
+    """Values of a target by the quantities of limits."""
+    quantities: dict[str, float] = {}
+    for part in (target.lateral, target.speed, target.vertical):
+        match part:
+            case PositionTarget():
+                quantities["range"] = math.hypot(part.north_m, part.east_m)
+            case RollTarget():
+                quantities["roll"] = abs(part.roll_rad)
+            case AirspeedTarget():
+                quantities["airspeed"] = part.airspeed
+            case PitchTarget():
+                quantities["pitch"] = part.pitch_rad
+            case AltitudeTarget():
+                quantities["altitude"] = part.altitude_m
+            case ClimbTarget():
+                quantities["climb"] = part.climb
+            case ThrottleTarget():
+                quantities["throttle"] = part.throttle
+    return quantities
 
 
 def bit_names(bits: int) -> str:

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 
 from rosflight_py_sim.autopilot.autopilot_command import AutopilotCommand
-from rosflight_py_sim.autopilot.cage import CAGE_PARAMETERS, Cage, CageBit, Observed, bit_names
-from rosflight_py_sim.autopilot.fly_target import AirspeedTarget, AltitudeTarget, FlyTarget, PositionTarget
+from rosflight_py_sim.autopilot.cage import CAGE_PARAMETERS, SI_UNITS, Cage, CageBit, Observed, ShownUnit, bit_names
+from rosflight_py_sim.autopilot.fly_target import (
+    AirspeedTarget,
+    AltitudeTarget,
+    CourseTarget,
+    FlyTarget,
+    PositionTarget,
+)
 from rosflight_py_sim.autopilot.guided_mode_states import TRANSITIONS, Event, Mode
 from rosflight_py_sim.autopilot.target_controller import TargetController
 from rosflight_py_sim.autopilot.waypoint_route import ROUTE_PARAMETERS, Route, RouteWaypoint
@@ -83,12 +90,15 @@ class GuidedModeSupervisor:
         enabled: whether fly() commands are accepted.
     """
 
-    def __init__(self, values: Values, controller: TargetController) -> None:
+    def __init__(self, values: Values, controller: TargetController, units: Mapping[str, ShownUnit] = SI_UNITS) -> None:
         """`values` contains the checked values of GUIDED_MODE_PARAMETERS; others are ignored.
+
+        `units` are those of the quantities in refusals.
 
         Raises:
             ParameterError: cage limits contradict each other, or home is outside them.
         """
+        self._units = units
         self.mode = Mode.STANDBY
         self.cage_triggered = 0
         self.triggered_last = 0
@@ -110,7 +120,7 @@ class GuidedModeSupervisor:
         Raises:
             ParameterError: cage limits contradict each other, or home is outside them; nothing changes.
         """
-        cage = Cage(values)
+        cage = Cage(values, self._units)
         height, airspeed = number(values, "home_altitude"), number(values, "home_airspeed")
         home = FlyTarget(PositionTarget(0.0, 0.0), AirspeedTarget(airspeed), AltitudeTarget(height))
         outside = cage.of_target(home) & ~_OF_PACKETS
@@ -164,7 +174,7 @@ class GuidedModeSupervisor:
         if outside:
             self.cage_triggered |= outside
             self._switch_off(outside, Event.TARGET_OUTSIDE)
-            return f"fly refused and switched off: outside the cage ({bit_names(outside)})"
+            return f"fly refused and switched off: outside the cage: {self._cage.excess(target)}"
         self._target, self._last_fly = target, self._now
         self._happens(Event.FLY)
         return ""
@@ -251,9 +261,12 @@ class GuidedModeSupervisor:
         return f"{command} refused: control_operate_mode is {self.mode} ({self.mode.label})"
 
     def _refused_outside(self, command: str, target: FlyTarget) -> str:
-        """Refusal of a waypoint whose altitude or airspeed is outside the cage; empty if it is inside."""
-        outside = self._cage.of_waypoint(target)
-        return f"{command} refused: outside the cage ({bit_names(outside)})" if outside else ""
+        """Refusal of a waypoint whose altitude or airspeed is outside the cage; empty if it is inside.
+
+        The range limits the plane, not its route.
+        """
+        excess = self._cage.excess(replace(target, lateral=CourseTarget(0.0)))
+        return f"{command} refused: outside the cage: {excess}" if excess else ""
 
     def _take_goal(self, command: str, goal: FlyTarget | Route) -> str:
         if self.mode not in _COMMANDED:

@@ -10,10 +10,10 @@ from rosflight_py_sim.stamps import NANOSECONDS
 MOST_CLIENTS = 64
 MOST_SUBSCRIPTIONS = 256
 """Per client."""
-MOST_PACKETS_HZ = 1000.0
+MOST_PACKETS_HZ = 500.0
 """Packets per simulated second to one client."""
-MOST_PACKETS_OF_ALL_HZ = 1500.0
-"""Packets per simulated second to all clients together: sending them takes some 8 ms."""
+MOST_PACKETS_OF_ALL_HZ = 1000.0
+"""Packets per simulated second to all clients together: sending them takes some 6 ms."""
 EXPIRES_AFTER_S = 600.0
 """Simulated time after which the subscriptions of a client that sends nothing end."""
 SHORTEST_INTERVAL = 0.02

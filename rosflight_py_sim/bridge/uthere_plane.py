@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
 from rosflight_py_sim.autopilot.autopilot_command import AutopilotCommand
-from rosflight_py_sim.autopilot.cage import CAGE_LIMITS, Observed
+from rosflight_py_sim.autopilot.cage import CAGE_LIMITS, Observed, ShownUnit
 from rosflight_py_sim.autopilot.fixedwing_target_controller import (
     FIXEDWING_TARGET_PARAMETERS,
     FixedwingTargetController,
@@ -131,7 +131,7 @@ class UtherePlane:
         outputs = values["uthere.throttle_outputs"]
         assert isinstance(outputs, list)
         self._motors = [int(output) for output in outputs]
-        self.pilot = GuidedModeSupervisor(_own(values), _controller(values))
+        self.pilot = GuidedModeSupervisor(_own(values), _controller(values), _shown_units(self._units))
         self._scales = _scales(self._units)
         known = (*self.pilot.variables(), "cage_handheld_lost_comm", *TARGET_LIMITS, *VARIABLES, *self._constants)
         self.names = (*FIRST, *(name for name in known if name not in FIRST))
@@ -220,17 +220,22 @@ def _controller(values: Values) -> TargetController:
     return _CONTROLLERS[str(values["uthere.controller"])].controller(values)
 
 
+def _shown_units(units: UthereUnits) -> dict[str, ShownUnit]:
+    """Ground Control's unit of each quantity of a target."""
+    return {
+        "altitude": ShownUnit(1.0 / units.altitude, units.altitude_name),
+        "range": ShownUnit(1.0 / units.altitude, units.altitude_name),
+        "climb": ShownUnit(1.0 / units.climb, "ft/s"),
+        "airspeed": ShownUnit(1.0 / units.speed, units.speed_name),
+        "throttle": ShownUnit(100.0, "%"),
+        "roll": ShownUnit(math.degrees(1.0), "deg"),
+        "pitch": ShownUnit(math.degrees(1.0), "deg"),
+    }
+
+
 def _scales(units: UthereUnits) -> dict[str, float]:
     """Factor from SI to Ground Control's unit for each limit of the cage and of targets, by name."""
-    of_quantity = {
-        "altitude": 1.0 / units.altitude,
-        "range": 1.0 / units.altitude,
-        "climb": 1.0 / units.climb,
-        "airspeed": 1.0 / units.speed,
-        "throttle": 100.0,
-        "roll": math.degrees(1.0),
-        "pitch": math.degrees(1.0),
-    }
+    shown = _shown_units(units)
     quantities = {limit.name: limit.quantity for limit in CAGE_LIMITS}
     quantities |= {name: name.split("_")[1] for name in TARGET_LIMITS}
-    return {name: of_quantity.get(quantity, 1.0) for name, quantity in quantities.items()}
+    return {name: shown[quantity].per_si for name, quantity in quantities.items() if quantity in shown}

@@ -53,6 +53,7 @@ class UthereUnits:
     Attributes:
         altitude: m per unit of altitude.
         speed: m/s per unit of airspeed.
+        altitude_name, speed_name: names of these units.
         climb: m/s per unit of climb.
         gravity: m/s^2.
         home: position of home.
@@ -60,8 +61,9 @@ class UthereUnits:
 
     def __init__(self, values: Values) -> None:
         """Store the values of UTHERE_UNIT_PARAMETERS."""
-        self.altitude = _METRES_OF[str(values["uthere.altitude_unit"])]
-        self.speed = _METRES_A_SECOND_OF[str(values["uthere.airspeed_unit"])]
+        self.altitude_name, self.speed_name = str(values["uthere.altitude_unit"]), str(values["uthere.airspeed_unit"])
+        self.altitude = _METRES_OF[self.altitude_name]
+        self.speed = _METRES_A_SECOND_OF[self.speed_name]
         self.climb = FOOT
         self.gravity = number(values, "gravity")
         self.home = Geodetic(*(number(values, f"origin_{name}") for name in ("latitude", "longitude", "altitude")))

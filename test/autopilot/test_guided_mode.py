@@ -303,7 +303,7 @@ def test_rejected_targets_do_not_reset_deadman() -> None:
         other.pilot.fly_to_waypoint(99)
         other.wait(0.2)
     assert other.pilot.triggered_last == 1 << CageBit.PACKET_TIMEOUT_FOR_SELECTED_MODE
-    assert "outside the cage (range soft, target)" in flown.pilot.fly(PLACE)
+    assert "outside the cage: range 206.2 m given, allowed: up to 100 m" in flown.pilot.fly(PLACE)
     assert flown.mode is Mode.RETURN_HOME
 
 
@@ -313,7 +313,10 @@ def test_target_outside_cage_ends_fly_and_reports_exceeded_limit(lost: str, mode
     flown = in_mode(Mode.WAYPOINT if first_fly else Mode.PACKET_TARGET, lost_signal_mode=lost)
     flown.pilot.engage()
     bits = 1 << CageBit.ROLL | 1 << CageBit.TARGET
-    assert flown.pilot.fly(TOO_STEEP) == "fly refused and switched off: outside the cage (roll, target)"
+    assert (
+        flown.pilot.fly(TOO_STEEP)
+        == "fly refused and switched off: outside the cage: roll 1.5 rad given, allowed: up to 1.05 rad"
+    )
     assert flown.pilot.cage_triggered == bits
     assert (flown.mode, flown.pilot.enabled, flown.pilot.triggered_last) == (mode, False, bits)
     flown.observe()
@@ -503,17 +506,26 @@ def test_unknown_waypoint_is_rejected() -> None:
 
 
 @pytest.mark.parametrize(
-    ("height", "airspeed", "bit"), [(-150.0, 18.0, "altitude"), (80.0, 500.0, "airspeed"), (301.0, 18.0, "altitude")]
+    ("height", "airspeed", "excess"),
+    [
+        (-150.0, 18.0, "altitude -150 m given, allowed: 10 to 300 m"),
+        (80.0, 500.0, "airspeed 500 m/s given, allowed: 10 to 35 m/s"),
+        (
+            301.0,
+            5.0,
+            "airspeed 5 m/s given, allowed: 10 to 35 m/s; altitude 301 m given, allowed: 10 to 300 m",
+        ),
+    ],
 )
 def test_fly_to_and_waypoints_outside_cage_are_rejected_and_change_nothing(
-    height: float, airspeed: float, bit: str
+    height: float, airspeed: float, excess: str
 ) -> None:
     flown = in_mode(Mode.WAYPOINT)
     flown.pilot.fly_to(PLACE)
     outside = FlyTarget(PositionTarget(50.0, 0.0), AirspeedTarget(airspeed), AltitudeTarget(height))
-    assert flown.pilot.fly_to(outside) == f"fly_to refused: outside the cage ({bit}, target)"
+    assert flown.pilot.fly_to(outside) == f"fly_to refused: outside the cage: {excess}"
     waypoint = RouteWaypoint(5, -1, (50.0, 0.0, -height), airspeed)
-    assert flown.pilot.add_waypoint(waypoint) == f"waypoint_add refused: outside the cage ({bit}, target)"
+    assert flown.pilot.add_waypoint(waypoint) == f"waypoint_add refused: outside the cage: {excess}"
     flown.observe()
     assert (flown.mode, flown.pilot.cage_triggered, flown.controller.last_command) == (Mode.WAYPOINT, 0, PLACE)
     assert not flown.pilot.has_waypoint(5)

@@ -296,14 +296,14 @@ def test_packets_of_one_client_and_of_all_are_bounded_per_simulated_second_and_t
     for program in programs:
         program.send(*(f"data_request(variable={name},interval=0.02)" for name in names))
     bench.read(3 * 30)
-    # 20 variables at 50 Hz each for the first client, and 10 for the second.
+    # 10 variables at 50 Hz each for two clients.
     reasons = [[reply.reason for reply in program.replies()] for program in programs]  # type: ignore[union-attr]
-    assert [len(one) for one in reasons] == [10, 20, 30]
-    assert reasons[0][0].startswith("more than 1000 packets per second; variable=all")
-    assert reasons[2][0].startswith("more than 1500 packets per second to all clients together")
-    assert bench.front_end.counters["too_high_rate"] == 60
+    assert [len(one) for one in reasons] == [20, 20, 30]
+    assert reasons[0][0].startswith("more than 500 packets per second; variable=all")
+    assert reasons[2][0].startswith("more than 1000 packets per second to all clients together")
+    assert bench.front_end.counters["too_high_rate"] == 70
     bench.step(200)
-    assert bench.front_end.counters["data_packets"] == pytest.approx(3000, rel=0.02)
+    assert bench.front_end.counters["data_packets"] == pytest.approx(2000, rel=0.02)
     # A slower interval and a removed variable make room.
     programs[0].send("data_clear")
     programs[2].send(f"data_request(variable={names[0]},interval=0.02)")
@@ -444,6 +444,44 @@ def test_commanded_planes_are_numbered_before_observed_ones(make: MakeBench) -> 
     listed, refused = program.replies()
     assert listed == PlaneList((12345, 12346, 12347, 12348))
     assert refused == ErrorReply("plane 12347: commanded by ardupilot")
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        ({"altitude": -500}, "altitude -500 ft given, allowed: 32.81 to 984.3 ft"),
+        ({"airspeed": 500}, "airspeed 500 m/s given, allowed: 10 to 35 m/s"),
+        ({"altitude": "nan"}, "altitude='nan' given; allowed: number from -100000 to 100000"),
+        ({"latitude": 91}, "latitude='91' given; allowed: number from -90 to 90 deg"),
+        ({"longitude": -181}, "longitude='-181' given; allowed: number from -180 to 180 deg"),
+    ],
+)
+@pytest.mark.parametrize("command", ["fly_to(", "waypoint_add(waypointid=1, nextwaypointid=-1, "])
+def test_refused_waypoint_names_the_value_given_and_those_allowed(
+    bench: UthereBench, program: Program, command: str, given: dict[str, object], reason: str
+) -> None:
+    values = {"plane": 12345, "latitude": 40.25, "longitude": -111.64, "altitude": 300, "airspeed": 18} | given
+    program.send(command + ", ".join(f"{name}={value}" for name, value in values.items()) + ")")
+    bench.read(1)
+    (error,) = program.replies()
+    assert isinstance(error, ErrorReply)
+    assert reason in error.reason
+    assert bench.front_end.counters["refused_commands"] + bench.front_end.counters["bad_commands"] == 1
+
+
+def test_target_outside_the_cage_is_refused_in_the_units_of_the_protocol(make: MakeBench) -> None:
+    bench = make(altitude_unit="m", airspeed_unit="kn", cage_throttle_maximum=0.8)
+    bench.step()
+    program = bench.program()
+    for targets in ("roll=-70, airspeed=90, climb=60", "course=1, pitch=50, throttle=90"):
+        program.send(f"fly_engage; fly({targets})")
+        bench.read(1)
+        bench.step()
+    assert [reply.reason.partition("cage: ")[2] for reply in program.replies() if isinstance(reply, ErrorReply)] == [
+        "roll 70 deg given, allowed: up to 60.16 deg; airspeed 90 kn given, allowed: 19.44 to 68.03 kn; "
+        "climb 60 ft/s given, allowed: -49.21 to 49.21 ft/s",
+        "pitch 50 deg given, allowed: -40.11 to 40.11 deg; throttle 90 % given, allowed: up to 80 %",
+    ]
 
 
 def test_cage_limits_change_in_flight_for_all_planes_or_none(make: MakeBench) -> None:
