@@ -82,9 +82,13 @@ def test_vehicle_is_slightly_buoyant_and_self_righting(name):
     assert -0.3 < vehicle.velocity_ned[2] < -0.01
 
 
-@pytest.mark.parametrize("percent_per_metre", [45.0, 100.0, 200.0])
-def test_proportional_depth_loop_holds_the_auv_within_a_tenth_of_a_metre(percent_per_metre):
-    vehicle = Underwater("auv", world="", ground_altitude=-50.0)
+# As configured, and with 1 % of the weight.
+@pytest.mark.parametrize(
+    ("given", "percent_per_metre"),
+    [({}, 45.0), ({}, 100.0), ({}, 200.0), ({"net_buoyancy": 0.147}, 160.0), ({"net_buoyancy": 0.147}, 250.0)],
+)
+def test_proportional_depth_loop_holds_the_auv_within_a_tenth_of_a_metre(given, percent_per_metre):
+    vehicle = Underwater("auv", world="", ground_altitude=-50.0, **given)
     vehicle.body.set_truth(state(1.0))
     errors = []
     # 60 times a second, as telemetry arrives, with a whole number of percent.
