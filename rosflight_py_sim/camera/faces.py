@@ -1,4 +1,4 @@
-"""Objects as flat faces, for drawing."""
+"""Objects and vehicles as flat faces, for drawing."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from transforms3d.euler import euler2mat
 
 from rosflight_py_sim.world import Kind, Object, World, parts
@@ -29,14 +29,14 @@ Points = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Faces:
-    """Flat, convex faces of all objects.
+    """Flat, convex faces: of all objects of a world, in NED, or of a vehicle, in body axes.
 
     Attributes:
-        corners: of each face, NED (number, 3), m, in order around the outward normal.
-        normals: outward unit vectors, NED (n, 3).
-        centres: NED (n, 3), m.
+        corners: of each face (number, 3), m, in order around the outward normal.
+        normals: outward unit vectors (n, 3).
+        centres: mean of the corners (n, 3), m.
         radii: greatest distance of a corner from the centre (n,), m.
-        colours: blue, green, red with lighting, 0 to 255 (n, 3).
+        colours: blue, green, red, 0 to 255 (n, 3); of a world with lighting, of a vehicle, which turns, without.
     """
 
     corners: tuple[Points, ...]
@@ -46,9 +46,12 @@ class Faces:
     colours: NDArray[np.float64]
 
 
-def brightness(normal: NDArray[np.float64]) -> float:
-    """Brightness of a matt surface, up to 1: ambient light and Lambert's law for the directional light."""
-    return float((_AMBIENT + _DIRECT * max(0.0, float(normal @ _LIGHT))) / (_AMBIENT - _DIRECT * _LIGHT[2]))
+def brightness(normals: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Brightness of matt surfaces, up to 1: ambient light and Lambert's law for the directional light.
+
+    `normals` is one unit vector NED (3,) or several (n, 3); the result has one number for each.
+    """
+    return np.asarray((_AMBIENT + _DIRECT * np.maximum(0.0, normals @ _LIGHT)) / (_AMBIENT - _DIRECT * _LIGHT[2]))
 
 
 def faces_of(world: World) -> Faces:
@@ -61,6 +64,15 @@ def faces_of(world: World) -> Faces:
             corners.append(polygon)
             normals.append(normal)
             colours.append(np.array(thing.colour[::-1], dtype=np.float64) * brightness(normal))
+    return _faces(corners, normals, colours)
+
+
+def faces_of_triangles(corners: Points, colours: Sequence[Sequence[float]]) -> Faces:
+    """Faces of a vehicle's triangles: corners (n, 3, 3) in body axes, m, and red, green, blue of each (n, 3)."""
+    return _faces(list(corners), [_normal(corner) for corner in corners], [colour[::-1] for colour in colours])
+
+
+def _faces(corners: Sequence[Points], normals: Sequence[Points], colours: Sequence[ArrayLike]) -> Faces:
     centres = [polygon.mean(axis=0) for polygon in corners]
     radii = [float(np.max(np.linalg.norm(p - c, axis=1))) for p, c in zip(corners, centres, strict=True)]
     return Faces(
@@ -68,7 +80,7 @@ def faces_of(world: World) -> Faces:
         normals=np.array(normals).reshape(-1, 3),
         centres=np.array(centres).reshape(-1, 3),
         radii=np.array(radii),
-        colours=np.array(colours).reshape(-1, 3),
+        colours=np.array(colours, dtype=np.float64).reshape(-1, 3),
     )
 
 

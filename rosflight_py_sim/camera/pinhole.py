@@ -62,6 +62,17 @@ class Camera:
         turned: NDArray[np.float64] = (body @ mount)[:, [1, 2, 0]]
         return position, turned
 
+    def shows_sphere(self, place: NDArray[np.float64], radius: float) -> bool:
+        """Whether a sphere may cover at least a pixel of the image; `place` is its centre (3,) in camera axes, m."""
+        x, y, z = place.tolist()
+        if z < -radius or 2.0 * radius * self.focal_length < z:
+            return False
+        half_width, half_height = 0.5 * self.width, 0.5 * self.height
+        return all(
+            (abs(aside) * self.focal_length - z * half) <= radius * math.hypot(self.focal_length, half)
+            for aside, half in ((x, half_width), (y, half_height))
+        )
+
     def pixel(self, truth: NDArray[np.float64], place_ned: Vector) -> tuple[float, float]:
         """Pixel (u, v) of a point NED (3,), m; not finite unless the point is ahead of the camera."""
         position, turned = self.pose(truth)

@@ -7,6 +7,7 @@ number: tinydisplay itself cannot return distances.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -35,7 +36,7 @@ class NoPandaError(RuntimeError):
 
 
 class FacePicture:
-    """Draws the face numbers of one world at one image size.
+    """Draws the face numbers of one world, and of vehicles in it, at one image size.
 
     All instances share the process's graphics engine; only the buffer being drawn is active.
 
@@ -45,7 +46,8 @@ class FacePicture:
 
     _pipe: ClassVar[Any] = None
 
-    def __init__(self, faces: Faces, width: int, height: int) -> None:
+    def __init__(self, faces: Faces, width: int, height: int, vehicles: Sequence[Faces] = ()) -> None:
+        """Number the faces: those of the world, then those of each vehicle, which is hidden until it is placed."""
         self._core = core = _load_panda()
         self._size = (width, height)
         self._engine = core.GraphicsEngine.get_global_ptr()
@@ -64,13 +66,32 @@ class FacePicture:
         self._buffer.set_clear_color((0.0, 0.0, 0.0, 0.0))
         self._root = core.NodePath("world")
         self._root.set_attrib(core.ColorAttrib.make_vertex())
-        self._root.attach_new_node(_geometry(core, faces))
+        # In a fixed order, because the order decides between faces at the same depth.
+        self._root.attach_new_node(_geometry(core, faces, 1)).set_bin("fixed", 0)
+        self._vehicles: list[Any] = []
+        first = 1 + len(faces.corners)
+        for order, one in enumerate(vehicles, start=1):
+            node = self._root.attach_new_node(_geometry(core, one, first))
+            node.set_bin("fixed", order)
+            node.hide()
+            self._vehicles.append(node)
+            first += len(one.corners)
         self._camera = self._root.attach_new_node(core.Camera("camera"))
         self._lens = core.PerspectiveLens()
         self._lens.set_near_far(_NEAREST, _FARTHEST)
         self._camera.node().set_lens(self._lens)
         self._buffer.make_display_region().set_camera(self._camera)
         self._buffer.set_active(False)
+
+    def place(self, index: int, position_ned: NDArray[np.float64], turned: NDArray[np.float64]) -> None:
+        """Show a vehicle at a position (3,), m; `turned` is the rotation matrix (3, 3) from body axes to NED."""
+        node = self._vehicles[index]
+        node.set_mat(self._matrix(turned[:, 1], turned[:, 0], -turned[:, 2], position_ned))
+        node.show()
+
+    def hide(self, index: int) -> None:
+        """Leave a vehicle out."""
+        self._vehicles[index].hide()
 
     def draw(
         self, camera: Camera, position_ned: NDArray[np.float64], turned: NDArray[np.float64]
@@ -79,15 +100,11 @@ class FacePicture:
 
         `turned` is the rotation matrix (3, 3) from camera axes to NED. The next call overwrites the array.
         """
-        core = self._core
         width, height = self._size
         horizontal = 0.5 * camera.field_of_view
         vertical = math.atan(math.tan(horizontal) * height / width)
         self._lens.set_fov(math.degrees(2.0 * horizontal), math.degrees(2.0 * vertical))
-        # Panda3D's camera axes are right, forward, up; its world axes here are east, north, up.
-        rows = [_east_north_up(axis) for axis in (turned[:, 0], turned[:, 2], -turned[:, 1], position_ned)]
-        matrix = [number for row, last in zip(rows, (0, 0, 0, 1), strict=True) for number in (*row, last)]
-        self._camera.set_mat(core.LMatrix4f(*matrix))
+        self._camera.set_mat(self._matrix(turned[:, 0], turned[:, 2], -turned[:, 1], position_ned))
         self._buffer.set_active(True)
         self._engine.render_frame()
         self._buffer.set_active(False)
@@ -97,6 +114,13 @@ class FacePicture:
         """Release the memory."""
         self._engine.remove_window(self._buffer)
         self._root.remove_node()
+
+    def _matrix(self, *vectors_ned: NDArray[np.float64]) -> Any:
+        """Matrix of a node from its axes right, forward, up and its position. Panda3D's world is east, north, up."""
+        rows = [_east_north_up(vector) for vector in vectors_ned]
+        return self._core.LMatrix4f(
+            *(number for row, last in zip(rows, (0, 0, 0, 1), strict=True) for number in (*row, last))
+        )
 
     def _offscreen_pipe(self) -> Any:
         if FacePicture._pipe is None:
@@ -114,17 +138,17 @@ def _east_north_up(vector: NDArray[np.float64]) -> tuple[float, float, float]:
     return float(vector[1]), float(vector[0]), -float(vector[2])
 
 
-def _geometry(core: Any, faces: Faces) -> Any:
-    """All faces as one Panda3D node."""
+def _geometry(core: Any, faces: Faces, first_number: int) -> Any:
+    """All faces as one Panda3D node, numbered from `first_number`."""
     counts = [len(corners) for corners in faces.corners]
-    assert len(counts) <= _MOST_FACES
+    assert first_number + len(counts) <= _MOST_FACES
     total = sum(counts)
     data = core.GeomVertexData("faces", core.GeomVertexFormat.get_v3c4(), core.Geom.UH_static)
     data.set_num_rows(total)
     vertex, colour = core.GeomVertexWriter(data, "vertex"), core.GeomVertexWriter(data, "color")
     triangles = core.GeomTriangles(core.Geom.UH_static)
     first = 0
-    for number, corners in enumerate(faces.corners, start=1):
+    for number, corners in enumerate(faces.corners, start=first_number):
         shade = [((number >> shift) & 255) / 255.0 for shift in (16, 8, 0)]
         for corner in corners:
             vertex.add_data3(*_east_north_up(corner))
