@@ -59,7 +59,7 @@ class ComposedGraph:
     Parameters come from these sources; a later one overrides an earlier one: the vehicle's file, the flight
     controller's file for the vehicle, `files`, the files of the vehicle alone, `settings`, the settings of the vehicle
     alone, `arguments`. A node that serves all vehicles, such as the time manager, uses the files of the first vehicle;
-    of the parameters in its VEHICLE_PARAMETERS, it has those of each vehicle.
+    of the parameters in its VEHICLE_PARAMETERS, a node has those of each vehicle.
 
     Attributes:
         nodes: all nodes in this process.
@@ -107,9 +107,8 @@ class ComposedGraph:
             vehicles, observers=observers, files=files, weakest={"device": transmitter}, settings=settings or {}
         )
         common = _for_ros(arguments)[1:]
-        given = {vehicle: ["--ros-args", *ros_arguments(one), *common] for vehicle, one in sources.own.items()}
-        for one in given.values():
-            ordinary_arguments([sys.argv[0], *one])
+        for one in sources.own.values():
+            ordinary_arguments([sys.argv[0], "--ros-args", *ros_arguments(one), *common])
         with refusals_of_ros():
             validate_namespace(f"/{namespace.lstrip('/')}")
         # An interrupted callback of rclpy leaves the process unable to end.
@@ -129,7 +128,7 @@ class ComposedGraph:
                 self.hand_off.clock = SharedClock()
             self.recorder: Recorder | None = None
             try:
-                self._create_nodes(planned_nodes(vehicles, observers=observers), given, record, sidecars)
+                self._create_nodes(planned_nodes(vehicles, observers=observers), record, sidecars)
                 self._start(TIME_MANAGERS.get(time_mode), signals)
             except Exception:
                 self.close()
@@ -142,7 +141,6 @@ class ComposedGraph:
     def _create_nodes(
         self,
         planned: Iterable[PlannedNode],
-        given: Mapping[str, list[str]],
         record: str | None,
         sidecars: Iterable[str],
     ) -> None:
@@ -150,7 +148,6 @@ class ComposedGraph:
 
         Args:
             planned: the nodes in this process.
-            given: ROS arguments of each vehicle's nodes, by namespace.
             record: as of the class.
             sidecars: as of the class.
         """
@@ -158,7 +155,7 @@ class ComposedGraph:
             self.recorder = self._make_recorder(record, self._namespace)
         for one in planned:
             at = "/".join(filter(None, (self._namespace, one.namespace)))
-            self._add(one.executable, at, given[one.namespace] if one.member else None)
+            self._add(one.executable, at, one.member)
         sidecar_names = list(sidecars)
         if sidecar_names:
             # A subscription in another process would cost the step one wake-up per message.
@@ -208,25 +205,25 @@ class ComposedGraph:
         return self._add(executable, namespace)
 
     def _sidecar_arguments(self, executable: str, namespace: str) -> list[str]:
-        arguments = self._shared_arguments(node_class(executable))
+        arguments = self._arguments_of(node_class(executable))
         for name, value in self._parameters(node_class(executable)).items():
             arguments += ["-p", f"{name}:={json.dumps(value)}"]
         name = node_name(node_class(executable).DEFAULT_NAME, executable, self._names)
         return [*arguments, "-r", f"__ns:=/{namespace.strip('/')}", "-r", f"__node:={name}"]
 
-    def _shared_arguments(self, cls: type[SimulationNode]) -> list[str]:
-        """ROS arguments of a node that serves all vehicles."""
-        different = self._sources.of_shared(cls, self._arguments, self._namespace)
-        return ["--ros-args", *ros_arguments([different, *self._sources.shared]), *self._arguments]
+    def _arguments_of(self, cls: type[SimulationNode], member: Member | None = None) -> list[str]:
+        """ROS arguments of a node of one vehicle; without a vehicle, of a node that serves all."""
+        different = self._sources.of_vehicles(cls, member, self._arguments, self._namespace)
+        return ["--ros-args", *ros_arguments([different, *self._sources.of(member)]), *self._arguments]
 
     def _parameters(self, cls: type[SimulationNode]) -> dict[str, Any]:
         """The graph's own parameters that the node has."""
         return {"use_sim_time": self._simulated} | {n: v for n, v in self._own.items() if n in cls.PARAMETERS}
 
-    def _add(self, executable: str, namespace: str, arguments: list[str] | None = None) -> SimulationNode:
-        """Create a node of the package; without arguments of a vehicle it serves all of them."""
+    def _add(self, executable: str, namespace: str, member: Member | None = None) -> SimulationNode:
+        """Create a node of the package; without a vehicle it serves all of them."""
         cls = node_class(executable)
-        arguments = self._shared_arguments(cls) if arguments is None else arguments
+        arguments = self._arguments_of(cls, member)
         require_complete(cls)
         name = node_name(cls.DEFAULT_NAME, executable, self._names)
         shared = SharedNames()

@@ -227,10 +227,10 @@ def _processes(given: dict[str, str], scenario: Scenario) -> list[LaunchDescript
     sources = parameter_sources(members, observers=observers, files=scenario.files, weakest={}, settings=shared)
 
     def node(planned: PlannedNode) -> Node:
-        *weaker, strongest = sources.own[planned.namespace] if planned.member else sources.shared
+        *weaker, strongest = sources.of(planned.member)
         assert not isinstance(strongest, Path)
         cls = node_class(planned.executable)
-        if planned.member is None and (different := sources.of_shared(cls, namespace=given["namespace"])):
+        if different := sources.of_vehicles(cls, planned.member, namespace=given["namespace"]):
             weaker.insert(0, _parameter_file(cls.DEFAULT_NAME, different))
         return Node(
             package="rosflight_py_sim",

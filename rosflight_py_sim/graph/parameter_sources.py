@@ -34,13 +34,22 @@ class ParameterSources:
     own: Mapping[str, Sequence[Source]]
     shared: Sequence[Source]
 
-    def of_shared(
-        self, node: type[SimulationNode], arguments: Sequence[str] = (), namespace: str = ""
+    def of(self, member: Member | None) -> Sequence[Source]:
+        """Sources of a node of one vehicle; without a vehicle, of a node that serves all."""
+        return self.own[member.namespace] if member else self.shared
+
+    def of_vehicles(
+        self,
+        node: type[SimulationNode],
+        member: Member | None = None,
+        arguments: Sequence[str] = (),
+        namespace: str = "",
     ) -> dict[str, Value]:
-        """Parameters of a node that serves all vehicles, for the vehicles whose values differ from the shared ones.
+        """Parameters of a node for single vehicles, whose values differ from the node's own.
 
         Args:
             node: class of the node.
+            member: vehicle of the node; None if the node serves all.
             arguments: ROS arguments for all nodes, which override the sources.
             namespace: namespace of the node.
 
@@ -52,10 +61,10 @@ class ParameterSources:
             return tuple(ros_arguments(_restricted(sources, node.VEHICLE_PARAMETERS)))
 
         given = {vehicle: relevant(sources) for vehicle, sources in self.own.items()}
-        shared = relevant(self.shared)
-        if not len(node.VEHICLE_PARAMETERS) or {*given.values()} == {shared}:
+        common = relevant(self.of(member))
+        if not len(node.VEHICLE_PARAMETERS) or {*given.values()} == {common}:
             return {}
-        general = _values(node, [*shared, *arguments], namespace, "")
+        general = _values(node, [*common, *arguments], namespace, member.namespace if member else "")
         own = {vehicle: _values(node, [*one, *arguments], namespace, vehicle) for vehicle, one in given.items()}
         return {
             f"{vehicle}.{name}": value

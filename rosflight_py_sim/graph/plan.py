@@ -54,7 +54,7 @@ def planned_nodes(
 ) -> list[PlannedNode]:
     """The nodes of a simulation.
 
-    A node with the parameter `vehicles` serves all of them.
+    A node with the parameter `vehicles` serves all of them, unless its class says otherwise (`SERVES_ALL`).
 
     Args:
         members: the vehicles.
@@ -71,7 +71,8 @@ def planned_nodes(
         places = ["rc", "standalone_sensors", vehicle.forces_and_moments, vehicle.dynamics, *controller.executables]
         places += ["bridge"] if observers else []
         for short, executable in chosen_nodes([*places, *vehicle.extra_nodes, *member.executables]).items():
-            of = None if "vehicles" in node_class(executable).PARAMETERS else member
+            cls = node_class(executable)
+            of = None if cls.SERVES_ALL and "vehicles" in cls.PARAMETERS else member
             node = PlannedNode(node_name(short, executable, names), executable, of.namespace if of else "", of)
             planned.setdefault(node.full_name, node)
     for executable in shared:

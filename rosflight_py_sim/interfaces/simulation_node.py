@@ -119,6 +119,7 @@ class SimulationNode(Node):
         FILLS: default names of the nodes that this one replaces, besides its own.
         PARAMETERS: the table, which `table_for` may extend.
         VEHICLE_PARAMETERS: parameters that may be given for one of the `vehicles`, see `vehicle_parameters`.
+        SERVES_ALL: whether a node with the parameter `vehicles` serves all of them; otherwise each has its own node.
         ONLY_TIME_MODE: time mode of a node that supports a single one, and therefore has no parameter `time_mode`.
 
     Raises:
@@ -130,6 +131,7 @@ class SimulationNode(Node):
     FILLS: ClassVar[tuple[str, ...]] = ()
     PARAMETERS: ClassVar[ParameterTable] = ParameterTable()
     VEHICLE_PARAMETERS: ClassVar[ParameterTable] = ParameterTable()
+    SERVES_ALL: ClassVar[bool] = True
     ONLY_TIME_MODE: ClassVar[str] = ""
 
     # A class attribute, because a node that fails during construction is also destroyed.

@@ -224,7 +224,7 @@ def vector3(numbers: Floats) -> tuple[float, float, float]:
 
 def topic_of(vehicle: str, topic: str) -> str:
     """Name of a topic in a vehicle's namespace."""
-    return f"{vehicle}/{topic}" if vehicle else topic
+    return f"{vehicle.rstrip('/')}/{topic}" if vehicle else topic
 
 
 class StepTopic(Generic[M]):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 from typing import Any, ClassVar, TypeAlias
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sensor_msgs.msg import CameraInfo
 from std_msgs.msg import Header
 
-from rosflight_py_sim.camera import CAMERA_PARAMETERS, Camera, Gimbal, NoPandaError, Renderer, cameras
+from rosflight_py_sim.camera import CAMERA_PARAMETERS, Camera, Faces, Gimbal, NoPandaError, Renderer, cameras
 from rosflight_py_sim.interfaces.camera_topics import (
     Picture,
     PictureFile,
@@ -21,13 +21,18 @@ from rosflight_py_sim.interfaces.camera_topics import (
     optical_frame,
 )
 from rosflight_py_sim.interfaces.qos import CHAIN
-from rosflight_py_sim.interfaces.simulation_node import SimulationNode
+from rosflight_py_sim.interfaces.simulation_node import TIME_MODE, SimulationNode
+from rosflight_py_sim.interfaces.step_join import JoinRule, StepJoin
 from rosflight_py_sim.interfaces.step_topics import PWM_OUTPUT, TRUTH_STATE, PulseWidths
 from rosflight_py_sim.interfaces.ticks import Schedule
+from rosflight_py_sim.interfaces.time_manager_interface import VEHICLES, vehicle_namespaces
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.nodes.running import run
+from rosflight_py_sim.nodes.vehicle_physics import PHYSICS_PARAMETERS
+from rosflight_py_sim.nodes.vehicle_shape import faces_of_shape, vehicle_shapes
 from rosflight_py_sim.parameters import ParameterError, ParameterTable, Value, number
 from rosflight_py_sim.stamps import set_time
+from rosflight_py_sim.viewer.appearance import APPEARANCE
 from rosflight_py_sim.world import world_of
 
 Pixels: TypeAlias = NDArray[np.uint8]
@@ -37,24 +42,49 @@ Pixels: TypeAlias = NDArray[np.uint8]
 class CameraNode(SimulationNode):
     """Publishes images of the vehicle's cameras, rendered without a display.
 
-    An image is rendered from the truth state with its stamp, and only if its topic has a subscription. No step waits
-    for it: a camera node in its own process that is too slow skips images.
+    An image is rendered from the truth states with its stamp, of the vehicle and of all others in the simulation, and
+    only if its topic has a subscription. In lockstep it waits for the states of the others. No step waits for an image:
+    a camera node in its own process that is too slow skips images.
     """
 
     DEFAULT_NAME: ClassVar[str] = "camera"
-    PARAMETERS: ClassVar[ParameterTable] = CAMERA_PARAMETERS
+    PARAMETERS: ClassVar[ParameterTable] = (
+        ParameterTable(
+            TIME_MODE,
+            VEHICLES.overridden(
+                "for the camera, of all vehicles in the simulation, relative to the simulation's namespace: images "
+                "show all but its own"
+            ),
+            APPEARANCE,
+        )
+        + CAMERA_PARAMETERS
+    )
+    VEHICLE_PARAMETERS: ClassVar[ParameterTable] = ParameterTable(APPEARANCE) + PHYSICS_PARAMETERS
+    SERVES_ALL: ClassVar[bool] = False
 
     # A class attribute, because a node that fails during construction is also destroyed.
     _renderer: Renderer | None = None
 
     def __init__(self, **arguments: Any) -> None:
-        """Build the world and subscribe to the truth state."""
+        """Build the world and subscribe to the truth states."""
         self._views: list[_View] = []
         super().__init__(**arguments)
-        self._renderer = self._new_renderer()
+        around, others = surroundings(self.get_namespace(), vehicle_namespaces(self.values["vehicles"]))
+        shapes = vehicle_shapes(self, arguments.get("arguments", ()), others, around)
+        self._renderer = self._new_renderer([faces_of_shape(shape) for shape in shapes.values()])
         self._encoder = _JpegEncoder()
         self._pwm = self.poll(PWM_OUTPUT) if self._gimbal.camera else None
         self.follow_stamps()
+        self._others = [VehicleState() for _ in others]
+        self._join = StepJoin(
+            JoinRule(TRUTH_STATE.name, synchronized=tuple(others), required=tuple(others)),
+            self._draw,
+            lambda _: None,
+            lockstep=self.time_mode == "lockstep",
+        )
+        for index, name in enumerate(others):
+            on_other = partial(self._on_other, index, self._join.input(name))
+            self.subscribe(TRUTH_STATE, on_other, f"{around}/{name}", qos=CHAIN, needed=True)
         self.subscribe(TRUTH_STATE, self._on_truth, qos=CHAIN, needed=True)
 
     def configure(self, values: dict[str, Value]) -> None:
@@ -76,23 +106,34 @@ class CameraNode(SimulationNode):
             self._renderer = None
         super().destroy_node()
 
-    def _new_renderer(self) -> Renderer:
+    def _new_renderer(self, vehicles: Sequence[Faces]) -> Renderer:
         size = int(number(self.values, "image_width")), int(number(self.values, "image_height"))
         world = world_of(self.values)
         try:
-            return Renderer(world, *size, antialiasing=bool(self.values["antialiasing"]))
+            return Renderer(world, *size, antialiasing=bool(self.values["antialiasing"]), vehicles=vehicles)
         except NoPandaError as error:
             raise ParameterError(f"{error}; or leave the cameras out") from error
 
     def _on_truth(self, state: VehicleState) -> None:
         time_ns = state.time_ns
         self.update_clock(time_ns)
-        if not self._schedule.due(time_ns) or self._renderer is None:
+        if not self._schedule.due(time_ns):
             return
         if self._pwm is not None:
             self._turn_gimbal(self._pwm.take())
+        self._join.trigger(time_ns, state)
+
+    def _on_other(self, index: int, arrived: Callable[[int], None], state: VehicleState) -> None:
+        self._others[index] = state
+        arrived(state.time_ns)
+
+    def _draw(self, time_ns: int, state: VehicleState) -> None:
+        if self._renderer is None:
+            return
+        others = [other.truth for other in self._others]
         for view in self._views:
-            view.publish(time_ns, partial(self._renderer.render, view.camera, state.truth), self._compress)
+            render = partial(self._renderer.render, view.camera, state.truth, others)
+            view.publish(time_ns, render, self._compress)
 
     def _turn_gimbal(self, pwm: PulseWidths | None) -> None:
         for view in self._views:
@@ -150,6 +191,26 @@ class _View:
         info = camera_info(self.camera)
         set_time(info.header.stamp, time_ns)
         return info
+
+
+def surroundings(namespace: str, vehicles: Sequence[str]) -> tuple[str, list[str]]:
+    """Full namespace of the simulation, and the vehicles in it other than the node's own, in alphabetical order.
+
+    Args:
+        namespace: full namespace of a node of one vehicle.
+        vehicles: namespaces of all vehicles, relative to the simulation's.
+
+    Raises:
+        ParameterError: no vehicle has the node's namespace.
+    """
+    own = [vehicle for vehicle in vehicles if f"{namespace}/".endswith(f"/{vehicle}/") or not vehicle]
+    if not own:
+        raise ParameterError(
+            f"parameter 'vehicles': {list(vehicles)} given; allowed: namespaces that include the node's, {namespace}"
+        )
+    longest = max(own, key=len)
+    around = namespace.removesuffix(longest).rstrip("/")
+    return around, sorted(set(vehicles) - {longest})
 
 
 def camera_info(camera: Camera) -> CameraInfo:

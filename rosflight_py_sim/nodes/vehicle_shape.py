@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
+from rosflight_py_sim.camera import Faces, faces_of_triangles
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.nodes.vehicle_physics import PHYSICS_PARAMETERS, physics_of_vehicle
 from rosflight_py_sim.parameters import ParameterTable
@@ -18,13 +21,16 @@ VEHICLE_SHAPE_PARAMETERS = SHAPE_PARAMETERS + PHYSICS_PARAMETERS
 """Those that may be given for one vehicle."""
 
 
-def vehicle_shapes(node: SimulationNode, arguments: Sequence[str], vehicles: Sequence[str]) -> dict[str, Appearance]:
+def vehicle_shapes(
+    node: SimulationNode, arguments: Sequence[str], vehicles: Sequence[str], around: str | None = None
+) -> dict[str, Appearance]:
     """Appearance of each vehicle, by its namespace.
 
     Args:
-        node: node with SHAPE_PARAMETERS.
+        node: node with APPEARANCE; with SHAPE_PARAMETERS, if the parts are to move.
         arguments: ROS arguments of the node.
-        vehicles: namespaces, relative to the node's.
+        vehicles: namespaces, relative to `around`.
+        around: namespace of the simulation; None: the node's.
 
     Raises:
         ParameterError: a physics parameter that a shape needs is missing.
@@ -32,6 +38,14 @@ def vehicle_shapes(node: SimulationNode, arguments: Sequence[str], vehicles: Seq
     shapes = {}
     for vehicle in vehicles:
         values = values_of_vehicle(node.values, vehicle)
-        physics = physics_of_vehicle(node.values, arguments, node.get_namespace(), vehicle)
+        namespace = node.get_namespace() if around is None else around
+        physics = physics_of_vehicle(node.values, arguments, namespace, vehicle)
         shapes[vehicle] = appearance(str(values[APPEARANCE.name]), physics, values)
     return shapes
+
+
+def faces_of_shape(shape: Appearance) -> Faces:
+    """Faces of a vehicle for the camera, with all parts at rest."""
+    corners = [part.mesh.corners.astype(np.float64) + np.array(part.pivot_frd) for part in shape.parts]
+    colours = [part.colour for part in shape.parts for _ in part.mesh.triangles]
+    return faces_of_triangles(np.concatenate(corners), colours)

@@ -82,9 +82,9 @@ def test_images_without_subscribers_are_not_rendered(graph: MakeGraph, monkeypat
     drawn: list[str] = []
     render = Renderer.render
 
-    def counted(self: Renderer, camera: Any, truth: Any) -> Any:
+    def counted(self: Renderer, camera: Any, *truths: Any) -> Any:
         drawn.append(camera.name)
-        return render(self, camera, truth)
+        return render(self, camera, *truths)
 
     monkeypatch.setattr(Renderer, "render", counted)
     sim = graph(*SMALL, vehicles=filmed())

@@ -23,6 +23,7 @@ OVERRIDDEN = {
     ("spool_up_time", "bridge"),
     ("max_speed", "bridge"),
     ("max_yaw_rate", "auv_autopilot"),
+    ("vehicles", "camera"),
 }
 """Parameter and executable, where the default, range or text is not that of the declaration."""
 
