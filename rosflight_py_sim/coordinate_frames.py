@@ -21,8 +21,11 @@ Array = NDArray[np.float64]
 MAP, BASE_LINK = "map", "base_link"
 """Names of the frames, by REP 105."""
 
-OPTICAL_IN_FLU = (0.5, -0.5, 0.5, -0.5)
-"""Attitude of a camera's optical frame in the camera's forward, left, up axes."""
+OPTICAL_IN_FRD = (0.5, 0.5, 0.5, 0.5)
+"""Attitude of a camera's optical frame in the camera's forward, right, down axes."""
+
+FRD_IN_FLU = (0.0, 1.0, 0.0, 0.0)
+"""Attitude of forward, right, down axes in forward, left, up axes."""
 
 _ENU_OF_NED = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, -1.0]])
 _HALF_ROOT = math.sqrt(0.5)

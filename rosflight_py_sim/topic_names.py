@@ -44,6 +44,11 @@ def compressed_image(camera: str) -> str:
     return f"{camera_image(camera)}/compressed"
 
 
+def camera_pose(camera: str) -> str:
+    """Topic of a camera's pose on the vehicle (geometry_msgs/PoseStamped)."""
+    return f"{CAMERAS}/{camera}/pose"
+
+
 def camera_info(camera: str) -> str:
     """Topic of a camera's projection (sensor_msgs/CameraInfo)."""
     return f"{CAMERAS}/{camera}/camera_info"

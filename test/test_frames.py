@@ -14,7 +14,8 @@ from transforms3d.euler import euler2quat
 from transforms3d.quaternions import quat2mat
 
 from rosflight_py_sim.coordinate_frames import (
-    OPTICAL_IN_FLU,
+    FRD_IN_FLU,
+    OPTICAL_IN_FRD,
     swap_attitude,
     swap_covariance,
     swap_frd_flu,
@@ -104,8 +105,9 @@ def test_zero_enu_yaw_facing_east_is_identity() -> None:
 
 
 def test_optical_frame_has_z_forward_x_right_y_down() -> None:
-    turn = quat2mat(OPTICAL_IN_FLU)
-    assert np.allclose(turn, np.array([(0, -1, 0), (0, 0, -1), (1, 0, 0)]).T, atol=ROUNDING)
+    turn = quat2mat(OPTICAL_IN_FRD)
+    assert np.allclose(turn, np.array([(0, 1, 0), (0, 0, 1), (1, 0, 0)]).T, atol=ROUNDING)
+    assert np.allclose(quat2mat(FRD_IN_FLU) @ turn, np.array([(0, -1, 0), (0, 0, -1), (1, 0, 0)]).T, atol=ROUNDING)
 
 
 def test_batch_conversion_equals_one_by_one() -> None:

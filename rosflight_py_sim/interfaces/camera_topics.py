@@ -10,12 +10,14 @@ import struct
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from geometry_msgs.msg import PoseStamped
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import CameraInfo, CompressedImage, Image
 
 from rosflight_py_sim import topic_names
-from rosflight_py_sim.interfaces.step_topics import StepTopic
-from rosflight_py_sim.interfaces.wire import Coders
+from rosflight_py_sim.interfaces.qos import LATCHED
+from rosflight_py_sim.interfaces.step_topics import Floats, StepTopic
+from rosflight_py_sim.interfaces.wire import Coders, WireFormat
 from rosflight_py_sim.stamps import STAMP, STAMP_AT, pack_stamp, time_ns_of
 
 _COUNT = struct.Struct("<I")
@@ -35,6 +37,14 @@ class PictureFile(NamedTuple):
 
     time_ns: int
     file: bytes
+
+
+class CameraPose(NamedTuple):
+    """Position (m, 3) of a camera and attitude (x y z w) of its optical frame, in body axes."""
+
+    time_ns: int
+    position_body: Floats
+    quaternion_xyzw: Floats
 
 
 class TailWire:
@@ -92,3 +102,10 @@ def compressed_topic(camera: str) -> StepTopic[PictureFile]:
 def info_topic(camera: str) -> StepTopic[CameraInfo]:
     """Row of a camera's projection (CameraInfo)."""
     return StepTopic(topic_names.camera_info(camera), CameraInfo)
+
+
+def pose_topic(camera: str) -> StepTopic[CameraPose]:
+    """Row of a camera's pose on the vehicle, published when it changes."""
+    paths = {"position_body": "pose.position", "quaternion_xyzw": "pose.orientation"}
+    coders = WireFormat(PoseStamped, "body").coders(CameraPose, paths, {})
+    return StepTopic(topic_names.camera_pose(camera), PoseStamped, LATCHED, carried=CameraPose, coders=coders)

@@ -10,20 +10,25 @@ import numpy as np
 from numpy.typing import NDArray
 from sensor_msgs.msg import CameraInfo
 from std_msgs.msg import Header
+from transforms3d.euler import euler2quat
+from transforms3d.quaternions import qmult
 
 from rosflight_py_sim.camera import CAMERA_PARAMETERS, Camera, Faces, Gimbal, NoPandaError, Renderer, cameras
+from rosflight_py_sim.coordinate_frames import OPTICAL_IN_FRD
 from rosflight_py_sim.interfaces.camera_topics import (
+    CameraPose,
     Picture,
     PictureFile,
     compressed_topic,
     image_topic,
     info_topic,
     optical_frame,
+    pose_topic,
 )
 from rosflight_py_sim.interfaces.qos import CHAIN
 from rosflight_py_sim.interfaces.simulation_node import TIME_MODE, SimulationNode
 from rosflight_py_sim.interfaces.step_join import JoinRule, StepJoin
-from rosflight_py_sim.interfaces.step_topics import PWM_OUTPUT, TRUTH_STATE, PulseWidths
+from rosflight_py_sim.interfaces.step_topics import PWM_OUTPUT, TRUTH_STATE, Floats, PulseWidths
 from rosflight_py_sim.interfaces.ticks import Schedule
 from rosflight_py_sim.interfaces.time_manager_interface import VEHICLES, vehicle_namespaces
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
@@ -121,6 +126,8 @@ class CameraNode(SimulationNode):
             return
         if self._pwm is not None:
             self._turn_gimbal(self._pwm.take())
+        for view in self._views:
+            view.publish_pose(time_ns)
         self._join.trigger(time_ns, state)
 
     def _on_other(self, index: int, arrived: Callable[[int], None], state: VehicleState) -> None:
@@ -178,6 +185,16 @@ class _View:
         self._send_file = node.lazy_publisher(compressed_topic(camera.name))
         self._send_picture = node.lazy_publisher(image_topic(camera.name))
         self._send_info = node.lazy_publisher(info_topic(camera.name))
+        self._send_pose = node.publisher(pose_topic(camera.name))
+        self._pose: tuple[Floats, Floats] | None = None
+
+    def publish_pose(self, time_ns: int) -> None:
+        """Publish the camera's pose on the vehicle if it has changed."""
+        qw, *xyz = qmult(euler2quat(*self.camera.angles), OPTICAL_IN_FRD).tolist()
+        pose = self.camera.position_body, (*xyz, qw)
+        if pose != self._pose:
+            self._pose = pose
+            self._send_pose(CameraPose(time_ns, *pose))
 
     def publish(self, time_ns: int, render: Callable[[], Pixels], compress: Callable[[Pixels], bytes]) -> None:
         """Publish the image in the formats that have subscriptions, and the projection."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
+from functools import partial
 
 import numpy as np
 from geometry_msgs.msg import Point
@@ -11,6 +13,7 @@ from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker
 
 from rosflight_py_sim.coordinate_frames import BASE_LINK, MAP, swap_attitude, swap_frd_flu, swap_mounting, swap_ned_enu
+from rosflight_py_sim.interfaces.camera_topics import CameraPose, optical_frame, pose_topic
 from rosflight_py_sim.interfaces.marker_wire import MarkerWire
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.step_topics import (
@@ -26,8 +29,9 @@ from rosflight_py_sim.interfaces.viewed_topics import RELAYED, viewed
 from rosflight_py_sim.physics.rotations import rotate_to_inertial
 from rosflight_py_sim.pulse_width import OUTPUTS
 from rosflight_py_sim.stamps import set_time
+from rosflight_py_sim.topic_names import camera_pose
 from rosflight_py_sim.viewer.appearance import Appearance, MovingParts, Part, part_attitude
-from rosflight_py_sim.viewer.frame_tree import prefixed, transform
+from rosflight_py_sim.viewer.frame_tree import prefixed, transform, transform_of_mounting
 from rosflight_py_sim.viewer.trail import Trail
 from rosflight_py_sim.world.colours import Colour
 
@@ -49,7 +53,7 @@ def marker(frame: str, namespace: str, number: int, kind: int, colour: Colour, o
 
 
 class DrawnVehicle:
-    """Polls the newest messages of a vehicle, and encodes its transforms and markers.
+    """Takes the newest messages of a vehicle, and encodes its transforms and markers.
 
     Attributes:
         name: name in the markers' `ns`: the vehicle's namespace, or "vehicle" if it has none.
@@ -65,6 +69,7 @@ class DrawnVehicle:
             shape: appearance of the vehicle.
         """
         self.state = VehicleState()
+        self._node, self._vehicle = node, vehicle
         self._namespace = topic_of(node.get_namespace().strip("/"), vehicle).strip("/")
         self.name = self._namespace or "vehicle"
         self._shape = shape
@@ -81,8 +86,8 @@ class DrawnVehicle:
         self._wind = node.poll(viewed(TRUTH_WIND, relayed=relayed), vehicle)
         turning = [(k, part) for k, part in enumerate(shape.parts) if part.motion is not None]
         self._turning = [(k, part, swap_frd_flu(part.pivot_frd)) for k, part in turning]
-        frames = [(MAP, self.base_link), *((self.base_link, self._frame_of(part)) for _, part in turning)]
-        self._transforms = TransformWire(frames)
+        self._cameras: dict[str, tuple[float, ...] | None] = {}
+        self._transforms = self._transform_wire()
         path = marker(MAP, self.name, 0, Marker.LINE_STRIP, _PATH_COLOUR)
         path.scale.x = 0.03 * shape.size
         path.frame_locked = False
@@ -123,12 +128,33 @@ class DrawnVehicle:
             yield MarkerWire(one).encode(0, swap_frd_flu(corners))
 
     def transforms(self) -> bytes:
-        """Serialised transforms of the vehicle on the map, and of its moving parts on the vehicle."""
+        """Serialised transforms of the vehicle on the map, and of its moving parts and cameras on the vehicle."""
         state = self.state
         placed = [transform(swap_ned_enu(state.position_ned), swap_attitude(state.quaternion))]
         for k, part, pivot in self._turning:
             placed.append(transform(pivot, swap_mounting(part_attitude(part, self._moving.angles[k]))))
+        placed += filter(None, self._cameras.values())
         return self._transforms.encode(state.time_ns, placed)
+
+    def find_cameras(self, topics: Iterable[str]) -> None:
+        """Subscribe to the poses of the vehicle's cameras, given the names of all topics of the graph."""
+        pattern = re.compile(re.escape(f"/{self._namespace}/".replace("//", "/")) + camera_pose(r"(\w+)"))
+        for match in filter(None, map(pattern.fullmatch, topics)):
+            if match[1] not in self._cameras:
+                self._cameras[match[1]] = None
+                self._node.subscribe(pose_topic(match[1]), partial(self._on_pose, match[1]), self._vehicle)
+
+    def _on_pose(self, camera: str, pose: CameraPose) -> None:
+        x, y, z, w = pose.quaternion_xyzw
+        is_new = self._cameras[camera] is None
+        self._cameras[camera] = transform_of_mounting(pose.position_body, (w, x, y, z))
+        if is_new:
+            self._transforms = self._transform_wire()
+
+    def _transform_wire(self) -> TransformWire:
+        names = [self._frame_of(part) for _, part, _ in self._turning]
+        names += [prefixed(self._namespace, optical_frame(name)) for name, pose in self._cameras.items() if pose]
+        return TransformWire([(MAP, self.base_link), *((self.base_link, name) for name in names)])
 
     def follow(self) -> None:
         """Extend the path to the vehicle's position."""

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 from rclpy.publisher import Publisher
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from visualization_msgs.msg import Marker, MarkerArray
 
-from rosflight_py_sim import topic_names
-from rosflight_py_sim.camera import CAMERA_PARAMETERS, Camera, cameras
 from rosflight_py_sim.coordinate_frames import MAP, swap_ned_enu
 from rosflight_py_sim.interfaces.diagnostics import Diagnosis, Level
 from rosflight_py_sim.interfaces.marker_wire import MarkerWire
 from rosflight_py_sim.interfaces.qos import CHAIN
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
-from rosflight_py_sim.interfaces.step_topics import TRUTH_STATE, topic_of
+from rosflight_py_sim.interfaces.step_topics import TRUTH_STATE
 from rosflight_py_sim.interfaces.time_manager_interface import VEHICLES, vehicle_namespaces
 from rosflight_py_sim.interfaces.topic_statistics import Period
 from rosflight_py_sim.interfaces.transform_wire import TransformWire, tf_message_type
@@ -25,7 +23,7 @@ from rosflight_py_sim.nodes.drawn_vehicle import DrawnVehicle, marker
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.nodes.vehicle_shape import SHAPE_PARAMETERS, VEHICLE_SHAPE_PARAMETERS, vehicle_shapes
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Value, number
-from rosflight_py_sim.viewer.frame_tree import WORLD_FRAMES, Placement, camera_frame, sensor_frames
+from rosflight_py_sim.viewer.frame_tree import WORLD_FRAMES, sensor_frames
 from rosflight_py_sim.viewer.world_meshes import world_parts
 from rosflight_py_sim.world import WORLD, world_of
 
@@ -43,7 +41,6 @@ VISUALIZER_PARAMETERS = (
         RELAYED,
     )
     + SHAPE_PARAMETERS
-    + ParameterTable(*(one for one in CAMERA_PARAMETERS if one.name.startswith(("camera_", "image_"))))
 )
 
 _TF = QoSProfile(depth=100)
@@ -70,18 +67,18 @@ class Visualizer(SimulationNode):
     def __init__(self, **arguments: Any) -> None:
         """Publish static frames and markers, and start drawing."""
         self._vehicles: list[DrawnVehicle] = []
-        self._cameras: list[Camera] = []
-        self._fixed: dict[str, Placement] = {}
         super().__init__(**arguments)
         self.follow_stamps()
         names = vehicle_namespaces(self.values["vehicles"])
         shapes = vehicle_shapes(self, arguments.get("arguments", ()), names)
         self._vehicles = [DrawnVehicle(self, name, shape) for name, shape in shapes.items()]
-        self._topics = dict(zip((one.name for one in self._vehicles), names, strict=True))
         self._keep_paths(self.values)
         tf_message = tf_message_type()
         self._tf = self.create_publisher(tf_message, "/tf", _TF)
         self._tf_static = self.create_publisher(tf_message, "/tf_static", _TF_STATIC)
+        fixed = [*WORLD_FRAMES, *(frame for one in self._vehicles for frame in sensor_frames(one.namespace))]
+        wire = TransformWire([(one.parent, one.name) for one in fixed])
+        self._tf_static.publish(wire.encode(0, [one.transform for one in fixed]))
         self._path = self.create_publisher(Marker, "rviz/mesh_path", CHAIN)
         self._arrows = self.create_publisher(MarkerArray, "rviz/arrows", CHAIN)
         self._still = [
@@ -91,16 +88,11 @@ class Visualizer(SimulationNode):
         self._tf_subscriptions = 0
         self._period_s = 1.0 / number(self.values, "draw_rate")
         self._drawn = 0
-        self._place([*WORLD_FRAMES, *(frame for one in self._vehicles for frame in sensor_frames(one.namespace))])
         self.create_system_timer(self._period_s, self._draw)
         self.create_system_timer(_CHECK_PERIOD_S, self._check_graph)
 
     def configure(self, values: dict[str, Value]) -> None:
         """Apply the parameters that can change while the node runs."""
-        chosen = cameras(values)
-        self._cameras, moved = chosen, self._cameras != chosen
-        if moved:
-            self._fixed = {name: one for name, one in self._fixed.items() if "camera" not in name}
         if any(values[name] != self.values[name] for name in ("max_path_history", "path_spacing")):
             self._keep_paths(values)
 
@@ -121,12 +113,6 @@ class Visualizer(SimulationNode):
         for index, part in enumerate(world_parts(world_of(self.values))):
             one = marker(MAP, part.name, index, Marker.TRIANGLE_LIST, part.colour, part.opacity)
             yield MarkerWire(one).encode(0, swap_ned_enu(part.mesh.corners.reshape(-1, 3)))
-
-    def _place(self, frames: Iterable[Placement]) -> None:
-        """Publish these fixed frames with all previous ones, because late subscriptions receive only one message."""
-        self._fixed |= {one.name: one for one in frames}
-        wire = TransformWire([(one.parent, one.name) for one in self._fixed.values()])
-        self._tf_static.publish(wire.encode(0, [one.transform for one in self._fixed.values()]))
 
     def _draw(self) -> None:
         self._drawn += 1
@@ -154,15 +140,9 @@ class Visualizer(SimulationNode):
     def _check_graph(self) -> None:
         for one in self._still:
             one.repeat_if_needed()
-        new = [
-            placement
-            for vehicle in self._vehicles
-            for camera in self._cameras
-            if (placement := camera_frame(vehicle.namespace, camera)).name not in self._fixed
-            and self.count_publishers(topic_of(self._topics[vehicle.name], topic_names.camera_info(camera.name)))
-        ]
-        if new:
-            self._place(new)
+        topics = [topic for topic, _ in self.get_topic_names_and_types()]
+        for vehicle in self._vehicles:
+            vehicle.find_cameras(topics)
 
 
 class _Repeated:

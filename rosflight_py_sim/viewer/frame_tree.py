@@ -1,4 +1,4 @@
-"""Transforms of the fixed tf frames, in the axes of REP 103."""
+"""Transforms of tf frames, in the axes of REP 103."""
 
 from __future__ import annotations
 
@@ -7,11 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from transforms3d.euler import euler2quat
 from transforms3d.quaternions import qmult
 
-from rosflight_py_sim.camera.pinhole import Camera
-from rosflight_py_sim.coordinate_frames import BASE_LINK, MAP, OPTICAL_IN_FLU, swap_frd_flu, swap_mounting
+from rosflight_py_sim.coordinate_frames import BASE_LINK, FRD_IN_FLU, MAP, swap_frd_flu
 
 _HALF = math.sqrt(0.5)
 
@@ -61,8 +59,6 @@ def sensor_frames(namespace: str) -> list[Placement]:
     return [Placement(base, prefixed(namespace, name), transform((0, 0, 0), turn)) for name, turn in _SENSORS.items()]
 
 
-def camera_frame(namespace: str, camera: Camera) -> Placement:
-    """Optical frame of a camera, relative to base_link: x right in the image, y down, z along the line of sight."""
-    name = prefixed(namespace, f"{camera.name}_camera_optical_frame")
-    attitude = qmult(swap_mounting(euler2quat(*camera.angles)), OPTICAL_IN_FLU)
-    return Placement(prefixed(namespace, BASE_LINK), name, transform(swap_frd_flu(camera.position_body), attitude))
+def transform_of_mounting(position_body: ArrayLike, attitude_body: ArrayLike) -> tuple[float, ...]:
+    """Transform relative to base_link, from a position (m) and a quaternion w x y z in body axes."""
+    return transform(swap_frd_flu(position_body), qmult(FRD_IN_FLU, attitude_body))

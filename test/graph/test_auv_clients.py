@@ -19,9 +19,11 @@ from free_ports import free_ports
 from rosflight_msgs.msg import PwmOutput, SimState
 from sensor_msgs.msg import Image
 from transforms3d.euler import quat2euler
+from transforms3d.quaternions import quat2mat
 
 from rosflight_py_sim.camera import CAMERA_PARAMETERS, Renderer, cameras
 from rosflight_py_sim.graph.fleet import Member, fleet
+from rosflight_py_sim.interfaces.camera_topics import pose_topic
 from rosflight_py_sim.interfaces.diagnostics import DIAGNOSTICS_QOS
 from rosflight_py_sim.interfaces.step_topics import PWM_OUTPUT, TRUTH_STATE
 from rosflight_py_sim.interfaces.vehicle_state import truth_of_message
@@ -280,6 +282,7 @@ def test_output_turns_the_gimbals_camera(graph: Callable[..., Any]) -> None:
     outputs = ("-p", "auv_zeromq.outputs:=['', '', '', vertical, side]")
     made = graph(*port_arguments(ports), *outputs, *gimbal, vehicles=[Member(vehicle("auv"))])
     pictures = made.collect_messages("camera/front/image_raw", Image)
+    poses = made.collect_messages(pose_topic("front"))
     states = made.collect_messages(TRUTH_STATE)
     put(made, 0.0, 0.0, 2.0, 0.0)
     with zmq.Context() as context, context.socket(zmq.PUSH) as pusher:
@@ -299,6 +302,10 @@ def test_output_turns_the_gimbals_camera(graph: Callable[..., Any]) -> None:
     expected = renderer.render(cameras(CAMERA_PARAMETERS.checked(given))[0], truth_of_message(state))
     np.testing.assert_array_equal(np.array(last.data, dtype=np.uint8).reshape(48, 64, 3), expected)
     renderer.close()
+    assert poses[-1].header.frame_id == "body"
+    q = poses[-1].pose.orientation
+    sight, steep = quat2mat((q.w, q.x, q.y, q.z))[:, 2], math.radians(76.25)
+    np.testing.assert_allclose(sight, (math.cos(steep), 0.0, math.sin(steep)), atol=1e-12)
 
 
 def test_image_clients_do_not_change_the_trajectory(graph: Callable[..., Any]) -> None:

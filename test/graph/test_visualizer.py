@@ -16,7 +16,7 @@ from transforms3d.quaternions import quat2mat
 from visualization_msgs.msg import Marker, MarkerArray
 
 from rosflight_py_sim.coordinate_frames import swap_attitude, swap_ned_enu
-from rosflight_py_sim.graph.fleet import fleet
+from rosflight_py_sim.graph.fleet import Member, fleet
 from rosflight_py_sim.graph.vehicle_appearance import appearance_of
 from rosflight_py_sim.interfaces.step_topics import FORCES_AND_MOMENTS, TRUTH_STATE
 from rosflight_py_sim.interfaces.vehicle_state import truth_of_message
@@ -115,8 +115,6 @@ def test_base_link_matches_truth_in_rep_103_axes(graph: MakeGraph) -> None:
 
 def test_sensor_frames_are_attached_to_the_vehicle(graph: MakeGraph) -> None:
     member = vehicle("multirotor").carrying("camera", True)
-    from rosflight_py_sim.graph.fleet import Member
-
     sim = graph("-p", "image_width:=32", "-p", "image_height:=24", vehicles=[Member(member)], **DRAWN)
     frames = Frames(sim)
     wanted = {"NED", "body", "imu", "gnss", "sonar", "front_camera_optical_frame", "bottom_camera_optical_frame"}
@@ -131,6 +129,51 @@ def test_sensor_frames_are_attached_to_the_vehicle(graph: MakeGraph) -> None:
     assert quat2mat(turn)[:, 1] == pytest.approx([-1, 0, 0], abs=ROUNDING)
     sonar = quat2mat(numbers(frames.newest["sonar"].transform)[1])
     assert sonar[:, 0] == pytest.approx([0, 0, -1], abs=ROUNDING)
+
+
+def small_camera(**settings: Any) -> dict[str, Any]:
+    """Settings of one camera; its frame is 1 m ahead of the vehicle."""
+    one = {"camera_names": ["eye"], "camera_positions": [1.0, 0.0, 0.0], "camera_fields_of_view": [60.0]}
+    return {"image_width": 32, "image_height": 24, "camera_angles": [0.0] * 3, **one, **settings}
+
+
+def test_each_vehicle_has_the_frames_of_its_own_cameras(graph: MakeGraph) -> None:
+    filmed = vehicle("multirotor").carrying("camera", True)
+    settings = {
+        "first": small_camera(),
+        "second": small_camera(camera_names=["nose"], camera_angles=[0.0, -90.0, 0.0]),
+    }
+    members = [Member(filmed, name, {"initial_position": [0.0, 9.0], **given}) for name, given in settings.items()]
+    sim = graph(vehicles=members, **DRAWN)
+    frames = Frames(sim)
+    wanted = {"first/eye_camera_optical_frame", "second/nose_camera_optical_frame"}
+    sim.spin_until(lambda: wanted <= set(frames.newest), "the frames of the cameras")
+    assert {name for name in frames.newest if "camera" in name} == wanted
+    for name, sight in zip(sorted(wanted), ([1, 0, 0], [0, 0, -1]), strict=True):
+        assert frames.newest[name].header.frame_id == f"{name.split('/')[0]}/base_link"
+        place, turn = numbers(frames.newest[name].transform)
+        assert place == pytest.approx([1.0, 0.0, 0.0])
+        assert quat2mat(turn)[:, 2] == pytest.approx(sight, abs=ROUNDING)
+
+
+def test_camera_frame_follows_the_gimbal(graph: MakeGraph) -> None:
+    given = small_camera(gimbal_camera="eye", gimbal_outputs=[-1, 0, -1])
+    member = Member(vehicle("multirotor").carrying("camera", True), settings=given)
+    sim = graph(vehicles=[member], **DRAWN)
+    frames = Frames(sim)
+
+    def sight() -> Any:
+        return quat2mat(numbers(frames.newest["eye_camera_optical_frame"].transform)[1])[:, 2]
+
+    def looks(*direction: float) -> bool:
+        return "eye_camera_optical_frame" in frames.newest and np.allclose(sight(), direction, atol=1e-6)
+
+    # The pulse of a motor at rest is the shortest one: -90 degrees.
+    sim.spin_until(lambda: looks(0.0, 0.0, -1.0), "a camera that looks down")
+    sim.set_parameter("camera", "gimbal_angles", [-30.0, 30.0, -45.0, 20.0, -180.0, 180.0])
+    half = np.sqrt(0.5)
+    sim.spin_until(lambda: looks(half, 0.0, -half), "a camera that looks ahead and down")
+    assert numbers(frames.newest["eye_camera_optical_frame"].transform)[0] == pytest.approx([1.0, 0.0, 0.0])
 
 
 def test_each_mesh_part_has_its_own_frame(graph: MakeGraph) -> None:
