@@ -230,6 +230,11 @@ class SimulationNode(Node):
             self._time_modes = TimeModeWatch(self, self.time_mode)
         return self._time_modes.mismatch
 
+    @property
+    def time_modes_are_known(self) -> bool:
+        """Whether `time_mode_mismatch` knows the time mode of each running node."""
+        return self._time_modes is not None and self._time_modes.has_settled
+
     def diagnose(self, period: Period) -> Iterable[Diagnosis]:
         """Diagnoses of the node for /diagnostics; called once per second of system time.
 

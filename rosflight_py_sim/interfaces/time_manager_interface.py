@@ -76,6 +76,7 @@ class TimeManagerInterface(SimulationNode, ABC):
         self._late_periods = self._silent_periods = 0
         self._steps_left = 0
         self._stepped: Future[None] | None = None
+        self._has_warned = False
         super().__init__(**arguments)
         self.follow_stamps()
         self._send = self.publisher(CLOCK)
@@ -147,6 +148,19 @@ class TimeManagerInterface(SimulationNode, ABC):
     def time_mode_mismatch(self, *, amiss: bool = True) -> str:
         """As in SimulationNode, but always checked: steps may continue even if a node runs in another time mode."""
         return super().time_mode_mismatch(amiss=True)
+
+    def warn_of_missing(self, text: str) -> None:
+        """Log that messages are missing, once until `end_of_missing`; call it repeatedly while they are.
+
+        A node that runs in another time mode is named instead. Before its report can have arrived, nothing is logged.
+        """
+        if not self._has_warned and not self.time_mode_mismatch() and self.time_modes_are_known:
+            self._has_warned = True
+            self.get_logger().warning(text)
+
+    def end_of_missing(self) -> None:
+        """Have the next call of `warn_of_missing` log again."""
+        self._has_warned = False
 
     def diagnose(self, period: Period) -> Iterable[Diagnosis]:
         """Rate at which time passes, compared with the requested rate."""

@@ -17,6 +17,9 @@ _QOS = QoSProfile(depth=200)
 # Nodes report once a second; a node without a report for this long has ended.
 _STALE_S = 5.0
 
+# Within this time, every running node has been discovered (after a lost packet in 3 s) and has reported.
+_SETTLED_S = 4.5
+
 _KEY = TIME_MODE_KEY.encode() + b"\x00"
 
 # Nodes in these modes run on /clock at any rate, so they are compatible.
@@ -35,8 +38,14 @@ class TimeModeWatch:
         self._namespace = _parts(node.get_namespace())
         self._fitting = [mode.encode() + b"\x00" for mode in (_ON_CLOCK if time_mode in _ON_CLOCK else (time_mode,))]
         self._others: dict[str, tuple[str, float]] = {}
-        self._logged = ""
+        self._logged: dict[str, str] = {}
+        self._settled_s = time.monotonic() + _SETTLED_S
         node.create_subscription(DiagnosticArray, DIAGNOSTICS_TOPIC, self._on_report, _QOS, raw=True)
+
+    @property
+    def has_settled(self) -> bool:
+        """Whether the watch has lasted long enough to know the time mode of each running node."""
+        return time.monotonic() >= self._settled_s
 
     @property
     def mismatch(self) -> str:
@@ -45,10 +54,12 @@ class TimeModeWatch:
         self._others = {name: one for name, one in self._others.items() if now_s - one[1] < _STALE_S}
         if not self._others:
             return ""
-        others = ", ".join(f"{name} in {mode}" for name, (mode, _) in sorted(self._others.items()))
+        modes = {name: mode for name, (mode, _) in sorted(self._others.items())}
+        others = ", ".join(f"{name} in {mode}" for name, mode in modes.items())
         text = f"nodes run in different time modes: {self._node.get_name()} in {self._time_mode}, {others}"
-        if text != self._logged:
-            self._logged = text
+        # On a busy machine reports may be late: a node that is named again is logged once.
+        if not modes.items() <= self._logged.items():
+            self._logged |= modes
             self._node.get_logger().warning(f"{text}; start all of them with the same time_mode")
         return text
 
@@ -59,8 +70,10 @@ class TimeModeWatch:
             return
         after = message[at + len(_KEY) : at + len(_KEY) + 24]
         if any(mode in after for mode in self._fitting):
-            if self._others:
-                self._others.pop(self._owner(message)[0], None)
+            if self._logged or self._others:
+                name = self._owner(message)[0]
+                self._others.pop(name, None)
+                self._logged.pop(name, None)
             return
         name, mode = self._owner(message)
         if self._is_ours(name):

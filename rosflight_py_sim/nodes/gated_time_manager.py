@@ -111,6 +111,7 @@ class GatedTimeManager(SteppingTimeManager):
             self._missing.discard(topic)
             if not self._missing:
                 self._timeouts_in_a_row = 0
+                self.end_of_missing()
                 self.complete_step()
 
     def _on_gating(self, topic: str, message: object) -> None:
@@ -124,8 +125,8 @@ class GatedTimeManager(SteppingTimeManager):
             return
         self._timeouts += 1
         self._timeouts_in_a_row += 1
-        if self._timeouts_in_a_row == _MAX_TIMEOUTS and not self.time_mode_mismatch():
-            self.get_logger().warning(
+        if self._timeouts_in_a_row >= _MAX_TIMEOUTS:
+            self.warn_of_missing(
                 f"no {self._missing_text()} after {self.time_text}: a node is missing or still starting, or the step "
                 f"({self._step_ns / NANOSECONDS:g} s) is shorter than the interval at which it publishes"
             )

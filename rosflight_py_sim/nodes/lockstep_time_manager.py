@@ -156,6 +156,7 @@ class LockstepTimeManager(SteppingTimeManager):
         if self._published_step_size != self._step_size:
             self._publish_step_size()
         self._repeats = 0
+        self.end_of_missing()
         self.complete_step()
 
     def _repeat(self) -> None:
@@ -171,8 +172,8 @@ class LockstepTimeManager(SteppingTimeManager):
         if self._repeats > 1 and self.time_ns >= 0:
             self._repeat()
         missing = self._missing()
-        if self._repeats == _MAX_REPEATS and missing and not self.time_mode_mismatch():
-            self.get_logger().warning(
+        if self._repeats >= _MAX_REPEATS and missing:
+            self.warn_of_missing(
                 f"no {missing} after {self.time_text}: a node of the step is missing or still starting "
                 "(sensors, sil_board, forces_and_moments or dynamics)"
             )

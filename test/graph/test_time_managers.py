@@ -11,6 +11,7 @@ import pytest
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import Vector3Stamped, WrenchStamped
+from rcl_interfaces.msg import Log
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile
@@ -53,6 +54,9 @@ pytestmark = pytest.mark.timeout(120)
 
 STEP_NS = 2_500_000
 TIMEOUT_S = 30.0
+
+# rcl_interfaces/Log, which has it as bytes or as a number, as the distribution likes.
+WARNING = 30
 
 DEEP = QoSProfile(depth=1000)
 MASS_AND_INERTIA = {"mass": 1.0, "Jxx": 0.1, "Jyy": 0.1, "Jzz": 0.1}
@@ -463,3 +467,50 @@ def test_nodes_of_another_simulation_are_ignored(rig: Rig) -> None:
     rig.spin_until(lambda: manager.time_mode_mismatch(), "the mismatch")
     rig.idle(1.5)
     assert manager.time_mode_mismatch().endswith(f", {same.get_fully_qualified_name().lstrip('/')} in wall")
+
+
+IMPATIENT: dict[str, tuple[type[SimulationNode], dict[str, float]]] = {
+    "lockstep": (LockstepTimeManager, {"stall_timeout": 0.01}),
+    "gated": (GatedTimeManager, {"step_timeout": 0.01}),
+}
+
+
+def warnings_of(rig: Rig) -> list[str]:
+    """Texts that nodes of the rig log from now on as warnings."""
+    texts: list[str] = []
+
+    def on_log(message: Log) -> None:
+        if message.level >= WARNING:
+            texts.append(message.msg)
+
+    rig.tester.create_subscription(Log, "/rosout", on_log, DEEP)
+    return texts
+
+
+@pytest.mark.parametrize("mode", IMPATIENT)
+def test_node_in_another_time_mode_is_named_and_none_reported_missing(rig: Rig, mode: str) -> None:
+    texts = warnings_of(rig)
+    cls, values = IMPATIENT[mode]
+    manager = rig.start(cls, **values)
+    # Its first report comes a second after it has been created; the time managers have long given up by then.
+    rig.start(StandaloneDynamics, time_mode="wall", **MASS_AND_INERTIA)
+    expected = f"nodes run in different time modes: time_manager in {mode}, dynamics in wall; "
+    rig.spin_until(lambda: any(text.startswith(expected) for text in texts), "the warning")
+    rig.spin_until(lambda: manager.time_modes_are_known, "the time modes of all nodes")
+    rig.idle(1.0)
+    # Dynamics, which receives no wrench, names the time manager.
+    assert {text.split(":")[0] for text in texts} == {"nodes run in different time modes"}
+    assert sum(text.startswith(expected) for text in texts) == 1
+
+
+@pytest.mark.parametrize("mode", IMPATIENT)
+def test_missing_node_is_reported_once_when_the_time_modes_are_known(rig: Rig, mode: str) -> None:
+    texts = warnings_of(rig)
+    cls, values = IMPATIENT[mode]
+    manager = rig.start(cls, **values)
+    # Its state is all that the manager receives.
+    rig.start(StandaloneDynamics, time_mode=mode, use_sim_time=True, **MASS_AND_INERTIA)
+    rig.spin_until(lambda: any("is missing or still starting" in text for text in texts), "the warning")
+    assert manager.time_modes_are_known
+    rig.idle(1.0)
+    assert len(texts) == 1
