@@ -43,7 +43,7 @@ lint: $(VENV)/.project  ## check format, lint and types
 	@$(BIN)/ruff format --check --output-format concise . || { echo "make: run $(BIN)/ruff format ." >&2; exit 1; }
 	@$(BIN)/ruff check --output-format concise .
 	@$(BIN)/mypy --cache-dir .mypy_cache/strict --strict $(STRICT)
-	@$(BIN)/mypy rosflight_py_sim benchmarks
+	@$(BIN)/mypy rosflight_py_sim benchmarks proof
 
 # The whole suite runs in two processes per core, because most tests mostly wait, and in parallel with lint. Lint ends
 # long before the tests, so the tests' summary is the last line. With ARGS, lint runs first, and the tests run in one
@@ -78,7 +78,7 @@ lock: $(VENV)/.project  ## pin the newest allowed versions of all packages in re
 clean:  ## remove the environment and all build output
 	@rm -rf $(VENV) build install log dist *.egg-info rosflight_msgs/build rosflight_msgs/dist tf2_msgs/build tf2_msgs/dist \
 		.mypy_cache .ruff_cache .pytest_cache .hypothesis
-	@find rosflight_py_sim test benchmarks tools -name __pycache__ -type d -prune -exec rm -rf {} +
+	@find rosflight_py_sim test benchmarks proof tools -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # $(call step,text,command): print the text, write the command's output to the log, and print the log's end on failure.
 define step

@@ -1,5 +1,5 @@
 """Entry point of `python -m rosflight_py_sim`, which runs the command `rosflight_py_sim`."""
 
-from rosflight_py_sim.commands.cli import main
+from rosflight_py_sim.executables import command
 
-main()
+command()

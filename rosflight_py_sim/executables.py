@@ -1,6 +1,6 @@
-"""Entry points of the nodes; `python -m rosflight_py_sim.executables NAME` runs a node as its executable does.
+"""Entry points of the nodes and of the command; `python -m rosflight_py_sim.executables NAME` runs a node.
 
-A node's module takes half a second to import, so an executable installs signal handlers first.
+The modules take half a second and more to import, so an executable installs signal handlers first.
 """
 
 from __future__ import annotations
@@ -38,14 +38,29 @@ NODE_CLASSES = {
 }
 """Executable (and module) to class name, for all nodes of the package."""
 
+INTERRUPTED = 130
+"""Exit code of the command `rosflight_py_sim` after SIGINT or SIGTERM."""
 
-def exit_on_signals() -> None:
-    """End the process at once with exit code 0 on SIGINT and SIGTERM, until `running.run` handles them.
 
-    Before a node exists, there is nothing to clean up.
+def exit_on_signals(code: int = 0) -> None:
+    """End the process at once with an exit code on SIGINT and SIGTERM, until other handlers are set.
+
+    Before a node exists, there is nothing to clean up. A KeyboardInterrupt during an import could be lost.
     """
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: os._exit(0))
+        signal.signal(number, lambda *_: os._exit(code))
+
+
+def interrupt_on_signals() -> None:
+    """Raise KeyboardInterrupt on SIGINT and SIGTERM, in a program that cleans up in `finally`."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
+
+
+def command() -> None:
+    """Run the command `rosflight_py_sim`."""
+    exit_on_signals(INTERRUPTED)
+    import_module("rosflight_py_sim.commands.cli").main()
 
 
 def _executable(name: str) -> Callable[[], None]:

@@ -17,6 +17,7 @@ from rosflight_py_sim.commands.recordings import add_recording_parsers
 from rosflight_py_sim.commands.status import add_status_parser
 from rosflight_py_sim.commands.trim import add_trim_parser
 from rosflight_py_sim.commands.uthere_terminal.command import add_terminal_parser
+from rosflight_py_sim.executables import INTERRUPTED, interrupt_on_signals
 from rosflight_py_sim.graph.command_options import add_options, existing_file, given_in_scenario
 from rosflight_py_sim.graph.fleet import Member, fleet
 from rosflight_py_sim.graph.flight_controllers import chosen_flight_controller, instructions, keyboard_settings
@@ -31,8 +32,6 @@ from rosflight_py_sim.vehicles.catalogue import FOLDERS
 
 if TYPE_CHECKING:
     from rosflight_py_sim.graph.scenario import Scenario
-
-INTERRUPTED = 130
 
 WATCHED_PACE = 2.0
 """Default pace of a mission with --view, in simulated seconds per second."""
@@ -197,6 +196,7 @@ def _sidecars(options: argparse.Namespace) -> list[str]:
 
 def _sim(options: argparse.Namespace) -> int:
     from rosflight_py_sim.graph.composition import ComposedGraph
+    from rosflight_py_sim.nodes.running import deferred_signals
 
     scenario = _simulated_scenario(options)
     settings = {**scenario.settings, **_settings(options)}
@@ -204,36 +204,40 @@ def _sim(options: argparse.Namespace) -> int:
     members = scenario.members
     if options.use_vimfly:
         settings |= {"use_vimfly": True, **keyboard_settings(members)}
-    graph = ComposedGraph(
-        members,
-        files=scenario.files,
-        settings=settings,
-        arguments=options.ros_arguments,
-        time_mode=scenario.time_mode,
-        namespace=options.namespace,
-        observers=scenario.observers,
-        # One joystick must not control a whole fleet.
-        transmitter="auto" if len(members) == 1 else "none",
-        sidecars=_sidecars(options),
-        record=options.record,
-        names=options.names,
-    )
-    try:
-        names = ", ".join(member.namespace or member.vehicle.name for member in members)
-        are = "are" if len(members) > 1 else "is"
-        print(f"{names} {are} running ({scenario.time_mode}); press Ctrl-C to end", flush=True)
-        for line in instructions(members):
-            print(line, flush=True)
-        clock = graph.nodes[0].get_clock()
-        limit_ns = (
-            float("inf") if options.duration is None else clock.now().nanoseconds + options.duration * NANOSECONDS
+    # An interrupt between the creation of the graph and its end would leave its processes behind.
+    with deferred_signals() as signals:
+        graph = ComposedGraph(
+            members,
+            files=scenario.files,
+            settings=settings,
+            arguments=options.ros_arguments,
+            time_mode=scenario.time_mode,
+            namespace=options.namespace,
+            observers=scenario.observers,
+            # One joystick must not control a whole fleet.
+            transmitter="auto" if len(members) == 1 else "none",
+            sidecars=_sidecars(options),
+            record=options.record,
+            names=options.names,
         )
-        graph.spin(lambda: clock.now().nanoseconds < limit_ns)
-    except KeyboardInterrupt:
-        if not options.launched:
-            raise
-    finally:
-        graph.close()
+        try:
+            names = ", ".join(member.namespace or member.vehicle.name for member in members)
+            are = "are" if len(members) > 1 else "is"
+            print(f"{names} {are} running ({scenario.time_mode}); press Ctrl-C to end", flush=True)
+            for line in instructions(members):
+                print(line, flush=True)
+            clock = graph.nodes[0].get_clock()
+            limit_ns = (
+                float("inf") if options.duration is None else clock.now().nanoseconds + options.duration * NANOSECONDS
+            )
+            graph.spin(lambda: clock.now().nanoseconds < limit_ns)
+        except KeyboardInterrupt:
+            if not options.launched:
+                raise
+        finally:
+            graph.close()
+    if signals and not options.launched:
+        raise KeyboardInterrupt
     return 0 if graph.recorded else 1
 
 
@@ -292,6 +296,7 @@ def _joysticks(options: argparse.Namespace) -> int:
     from rosflight_py_sim.transmitter.mapping import MappingError, all_mappings
     from rosflight_py_sim.transmitter.sdl import NoPygameError
 
+    interrupt_on_signals()
     try:
         list_joysticks(all_mappings(options.mapping_file), watch=options.watch)
     except (MappingError, NoPygameError) as error:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
 import sys
 import threading
 import time
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rosflight_py_sim.executables import interrupt_on_signals
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.recording.columns import Array
 from rosflight_py_sim.recording.mcap_file import Recording, Topic
@@ -191,7 +191,7 @@ def replay(recording: Recording, address: str, port: int, speed: float) -> None:
     tracks = [Track(vehicle) for vehicle in recorded_vehicles(recording)]
     if not tracks:
         raise NothingToShowError(f"'{recording.path}' contains no topic {TRUTH_STATE}, which the replay needs")
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    interrupt_on_signals()
     if recording.trouble:
         print(f"rosflight_py_sim: '{recording.path}' is not complete: {recording.trouble}", file=sys.stderr)
     first_s, last_s = min(track.first_s for track in tracks), max(track.last_s for track in tracks)

@@ -174,7 +174,7 @@ class ComposedGraph:
         if time_manager is not None:
             self.executor.add_node(self._add(time_manager, self._namespace))
         for process in self._sidecars:
-            process.wait_until_started()
+            process.wait_until_started(signals)
 
     def _wait_until_ready(self, signals: Sequence[int]) -> None:
         """Wait until the nodes have read the flight controller's parameters, which takes many service calls.

@@ -12,6 +12,7 @@ import select
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 
 from rosflight_py_sim.executables import exit_on_signals
@@ -23,6 +24,9 @@ _SHUTDOWN_TIMEOUT_S = 5.0
 
 # A node takes a second or two to start on an idle machine.
 _START_TIMEOUT_S = 60.0
+
+# Interval at which a received signal is noticed.
+_CHECK_S = 0.1
 
 _PR_SET_PDEATHSIG = 1
 
@@ -39,7 +43,10 @@ class Sidecar:
         self._reader, writer = os.pipe()
         command = [sys.executable, "-m", __name__, str(os.getpid()), str(writer), executable, *ros_arguments]
         try:
-            self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, pass_fds=[writer])
+            # Ctrl-C must reach only this process, which then ends the node: Python could not handle it while starting.
+            self._process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, pass_fds=[writer], start_new_session=True
+            )
         finally:
             os.close(writer)
 
@@ -48,16 +55,21 @@ class Sidecar:
         """Process id."""
         return self._process.pid
 
-    def wait_until_started(self) -> None:
-        """Wait until the node runs.
+    def wait_until_started(self, signals: Sequence[int] = ()) -> None:
+        """Wait until the node runs; a received signal ends the wait.
 
         Raises:
             ParameterError: the node rejected its parameters, ended, or did not start in time.
         """
         received = b""
+        end_s = time.monotonic() + _START_TIMEOUT_S
         while not received.endswith(_END):
-            if not select.select([self._reader], [], [], _START_TIMEOUT_S)[0]:
-                raise ParameterError(f"{self._executable} did not start within {_START_TIMEOUT_S:g} s")
+            if signals:
+                return
+            if not select.select([self._reader], [], [], _CHECK_S)[0]:
+                if time.monotonic() > end_s:
+                    raise ParameterError(f"{self._executable} did not start within {_START_TIMEOUT_S:g} s")
+                continue
             part = os.read(self._reader, 65536)
             if not part:
                 raise ParameterError(f"{self._executable} ended with exit code {self._process.wait()}")

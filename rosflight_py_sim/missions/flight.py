@@ -23,6 +23,7 @@ from rosflight_py_sim.missions.mission_settings import MissionSettings
 from rosflight_py_sim.missions.mission_topics import MISSION_END
 from rosflight_py_sim.missions.overview_picture import draw_overview
 from rosflight_py_sim.missions.summary_table import print_table
+from rosflight_py_sim.nodes.running import deferred_signals
 from rosflight_py_sim.parameters import Value
 from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.vehicles import reference
@@ -145,26 +146,30 @@ def fly(
     """
     console = Console()
     pace: dict[str, Value] = {"real_time_multiplier": 0.0} if scenario.time_mode == "lockstep" else {}
-    graph = ComposedGraph(
-        scenario.members,
-        files=scenario.files,
-        settings={**pace, **scenario.settings, **settings},
-        # INFO messages would break the progress bar; the user's own log level overrides this one.
-        arguments=["--log-level", "warn", *ros_arguments[1:]],
-        time_mode=scenario.time_mode,
-        namespace=namespace,
-        observers=scenario.observers,
-        sidecars=sidecars,
-        record=record,
-    )
-    try:
-        for flight in flights:
-            flight.join(graph, "/".join(filter(None, (namespace, flight.member.namespace))))
-        _spin(graph, Flights(flights), console)
-    finally:
-        for flight in flights:
-            flight.close()
-        graph.close()
+    # An interrupt between the creation of the graph and its end would leave its processes behind.
+    with deferred_signals() as signals:
+        graph = ComposedGraph(
+            scenario.members,
+            files=scenario.files,
+            settings={**pace, **scenario.settings, **settings},
+            # INFO messages would break the progress bar; the user's own log level overrides this one.
+            arguments=["--log-level", "warn", *ros_arguments[1:]],
+            time_mode=scenario.time_mode,
+            namespace=namespace,
+            observers=scenario.observers,
+            sidecars=sidecars,
+            record=record,
+        )
+        try:
+            for flight in flights:
+                flight.join(graph, "/".join(filter(None, (namespace, flight.member.namespace))))
+            _spin(graph, Flights(flights), console)
+        finally:
+            for flight in flights:
+                flight.close()
+            graph.close()
+    if signals:
+        raise KeyboardInterrupt
     outcome = graph.recorder.outcome if graph.recorder is not None else None
     if outcome is not None:
         console.print(f"recording: {outcome.path}, {outcome.text}", highlight=False, soft_wrap=True)

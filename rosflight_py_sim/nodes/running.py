@@ -220,15 +220,27 @@ def refusals_of_ros() -> Iterator[None]:
 def deferred_signals() -> Iterator[list[int]]:
     """Context in which SIGINT and SIGTERM only append their number to the yielded list.
 
-    After the first signal the process is shutting down: later ones are ignored, even after the context.
+    A context within another one yields the same list. After the first signal the process is shutting down: later ones
+    are ignored, even after the outer context.
     """
-    received: list[int] = []
-    old = {number: signal.signal(number, lambda n, _: received.append(n)) for number in (signal.SIGINT, signal.SIGTERM)}
+    outer = signal.getsignal(signal.SIGINT)
+    if isinstance(outer, _Received):
+        yield outer
+        return
+    received = _Received()
+    old = {number: signal.signal(number, received) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield received
     finally:
         for number, handler in old.items():
             signal.signal(number, signal.SIG_IGN if received else handler)
+
+
+class _Received(list[int]):
+    """Handler that collects the numbers of the received signals."""
+
+    def __call__(self, number: int, _: object) -> None:
+        self.append(number)
 
 
 def settle() -> None:

@@ -207,7 +207,7 @@ class Processes:
 
     def command(self, *arguments: str) -> Program:
         """Start the command `rosflight_py_sim`."""
-        return self.run("commands.cli", *arguments)
+        return self.run("__main__", *arguments)
 
     def node(self, executable: str, *ros_arguments: str) -> Program:
         """Start a node."""
@@ -345,6 +345,52 @@ def processes(tmp_path: Path, claim_domain: ClaimDomain) -> Iterator[Processes]:
             yield started
         finally:
             started.close()
+
+
+Interrupted = Callable[..., "tuple[int, str, str]"]
+
+# A KeyboardInterrupt in a `__del__`, which rclpy has many of, is printed and lost.
+_INTERRUPTED = """
+import importlib, os, signal, sys
+class Interrupt:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+        list(range(10))
+def interrupting(function):
+    def call(*arguments):
+        if not done:
+            done.append(Interrupt())
+            done[0] = None
+        return function(*arguments)
+    done = []
+    return call
+module, _, name = sys.argv.pop(1).partition(".")
+place = importlib.import_module(module)
+setattr(place, name, interrupting(getattr(place, name)))
+from rosflight_py_sim.executables import command
+command()
+"""
+
+
+@pytest.fixture
+def interrupted_command(ros_domain: int) -> Interrupted:
+    """A function of a function's name and a command line: runs the command until it calls that function.
+
+    Ctrl-C then arrives while an object is destroyed. Returns exit code, stdout and stderr.
+    """
+
+    def run(place: str, *arguments: str) -> tuple[int, str, str]:
+        result = subprocess.run(
+            [sys.executable, "-c", _INTERRUPTED, place, *arguments],
+            env={**os.environ, "PYTHONPATH": str(PROJECT)},
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT_S,
+            check=False,
+        )
+        return result.returncode, result.stdout, result.stderr
+
+    return run
 
 
 @pytest.fixture

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from rosflight_msgs.msg import Status
@@ -14,7 +10,7 @@ from rosflight_msgs.msg import Status
 from rosflight_py_sim.firmware import Override
 from rosflight_py_sim.interfaces.qos import CHAIN
 from rosflight_py_sim.interfaces.step_topics import STATUS
-from test.processes.conftest import Processes, SimulationProcesses
+from test.processes.conftest import Interrupted, Processes, SimulationProcesses
 
 
 def test_hand_over_arms_and_disables_override_and_is_idempotent(
@@ -78,38 +74,10 @@ def test_hand_over_promptly_reports_namespace_without_flight_controller(processe
     assert command.process.poll() is None
 
 
-# A KeyboardInterrupt in a `__del__`, which rclpy has many of, is printed and lost.
-INTERRUPTED = """
-import os, signal, sys, time, rclpy
-class Interrupt:
-    def __del__(self):
-        os.kill(os.getpid(), signal.SIGINT)
-        list(range(10))
-def interrupting(function):
-    def call(*arguments):
-        if not done:
-            done.append(Interrupt())
-            done[0] = None
-        return function(*arguments)
-    done = []
-    return call
-place, name = (time, "sleep") if sys.argv[1] == "search" else (rclpy, "ok")
-setattr(place, name, interrupting(getattr(place, name)))
-from rosflight_py_sim.commands.cli import main
-main(["hand-over", *sys.argv[2:]])
-"""
-
-
 @pytest.mark.parametrize(
-    "arguments", [("search",), ("wait", "--namespace", "plane_7")], ids=["search", "wait for the status"]
+    ("place", "arguments"), [("time.sleep", ()), ("rclpy.ok", ("--namespace", "plane_7"))], ids=["search", "wait"]
 )
-def test_ctrl_c_ends_hand_over_without_traceback(arguments: tuple[str, ...], ros_domain: int) -> None:
-    result = subprocess.run(
-        [sys.executable, "-c", INTERRUPTED, *arguments],
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
-        capture_output=True,
-        text=True,
-        timeout=30.0,
-        check=False,
-    )
-    assert (result.returncode, result.stderr) == (130, "")
+def test_ctrl_c_ends_hand_over_without_traceback(
+    interrupted_command: Interrupted, place: str, arguments: tuple[str, ...]
+) -> None:
+    assert interrupted_command(place, "hand-over", *arguments)[::2] == (130, "")

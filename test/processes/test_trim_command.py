@@ -14,6 +14,7 @@ from rosflight_msgs.msg import SimState
 
 from rosflight_py_sim.interfaces.step_topics import TRUTH_STATE
 from rosflight_py_sim.interfaces.vehicle_state import message_of_truth, truth_of_message
+from test.processes.conftest import Interrupted
 
 
 def test_trim_prints_state_inputs_outputs_and_modes(processes: Any) -> None:
@@ -72,6 +73,12 @@ def test_trimmed_state_is_set_in_running_simulation(processes: Any) -> None:
     observer.wait_for(lambda: program.process.poll() is not None, "the end of the command")
     assert program.wait() == 0, program.stderr
     assert "state set at" in program.stdout
+
+
+def test_ctrl_c_ends_trim_without_traceback(interrupted_command: Interrupted) -> None:
+    code, printed, complaints = interrupted_command("time.sleep", "trim", "--airspeed", "6", "--set")
+    assert (code, complaints) == (130, "")
+    assert "Trim of multirotor" in printed
 
 
 def test_trim_does_not_require_ros(tmp_path: Path) -> None:

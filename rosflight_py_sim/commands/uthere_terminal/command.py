@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from rosflight_py_sim.commands.uthere_terminal.ground_link import PORT_IN, PORT_OUT, GroundLink
 from rosflight_py_sim.commands.uthere_terminal.line_check import RAW, check_line
+from rosflight_py_sim.executables import interrupt_on_signals
 from rosflight_py_sim.extras import missing_extra
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ def _run(options: argparse.Namespace) -> int:
     except ImportError as error:
         raise missing_extra("uthere-terminal", error, "terminal") from error
 
+    interrupt_on_signals()
     completer = CommandCompleter()
 
     def show_packet(packet: str) -> None:

@@ -1,0 +1,1 @@
+"""Measurements of what the project promises; each writes its result to build/proof."""

@@ -1,0 +1,181 @@
+"""Ctrl-C and SIGTERM at a grid of moments, from the start to the end of each command."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from proof.marked_processes import MarkedProgram
+from proof.results import Row
+
+COMMAND = "rosflight_py_sim"
+
+INTERRUPTED = 130
+"""Documented exit code of a command that a signal has ended."""
+
+LONGEST_S = 3.0
+"""Documented time limit for the end of a command on a quiet machine."""
+
+# A command that is still running after this time hangs.
+_GIVE_UP_S = 20.0
+
+# Processes that complete a file may outlive the command by the duration of a write.
+_GRACE_S = 2.0
+
+
+@dataclass(frozen=True)
+class Interrupted:
+    """A command to interrupt.
+
+    Attributes:
+        arguments: its command line.
+        last_s: last moment of the grid, s after the signal handlers are set.
+        beside: command line of a simulation to run beside it; empty for none.
+    """
+
+    arguments: tuple[str, ...]
+    last_s: float
+    beside: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The command, for the table."""
+        return " ".join(self.arguments)
+
+
+SIMULATION = ("sim", "--ros-args", "--log-level", "warn")
+
+COMMANDS = (
+    Interrupted(("sim",), 4.0),
+    Interrupted(("sim", "--record"), 4.0),
+    # To the end of the flight and the drawing of its plot.
+    Interrupted(("fly",), 12.0),
+    Interrupted(("fly", "--view"), 6.0),
+    Interrupted(("hand-over",), 4.0, SIMULATION),
+    Interrupted(("hand-over", "--namespace", "none"), 4.0),
+    Interrupted(("trim", "--airspeed", "6", "--set"), 3.5, SIMULATION),
+    Interrupted(("trim", "--airspeed", "6", "--set", "--namespace", "none"), 6.0),
+)
+
+
+@dataclass
+class Endings:
+    """How the interrupted runs of one command ended.
+
+    Attributes:
+        runs: number of runs.
+        finished: runs that had already ended when the signal was sent.
+        longest_s: longest time from the signal to the end.
+        load: greatest number of processes that were ready to run, as an average of one minute, before a run.
+        codes: number of runs with each exit code, of those that had not finished.
+        orphans: runs that left processes behind.
+        noisy: moments (s) of the runs that wrote a traceback, with the last line of it.
+        wrong: moments (s) with an exit code that is not the documented one.
+    """
+
+    runs: int = 0
+    finished: int = 0
+    longest_s: float = 0.0
+    load: float = 0.0
+    codes: Counter[str] = field(default_factory=Counter)
+    orphans: int = 0
+    noisy: list[tuple[float, str]] = field(default_factory=list)
+    wrong: list[tuple[float, str]] = field(default_factory=list)
+
+    @property
+    def are_clean(self) -> bool:
+        """Whether all runs ended with the documented code, without traceback and without an orphan."""
+        return not (self.orphans or self.noisy or self.wrong)
+
+
+def interrupt_at(command: Interrupted, moments_s: Sequence[float], number: signal.Signals, domain: int) -> Endings:
+    """Run the command once for each moment, and end it there.
+
+    Args:
+        command: the command.
+        moments_s: times of the signal, s after the signal handlers are set; before, Python itself reacts to signals.
+        number: SIGINT, which the whole process group receives as from a terminal, or SIGTERM.
+        domain: ROS domain.
+    """
+    endings = Endings()
+    environment = {"ROS_DOMAIN_ID": str(domain), "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}
+    with tempfile.TemporaryDirectory() as name, _beside(command, Path(name), environment):
+        for moment_s in moments_s:
+            program = MarkedProgram(COMMAND, command.arguments, Path(name), environment)
+            try:
+                _interrupt(program, moment_s, number, endings)
+            finally:
+                program.close()
+    return endings
+
+
+def _interrupt(program: MarkedProgram, moment_s: float, number: signal.Signals, endings: Endings) -> None:
+    endings.runs += 1
+    endings.load = max(endings.load, os.getloadavg()[0])
+    while program.process.poll() is None and not program.handles(signal.SIGTERM):
+        time.sleep(0.002)
+    if program.wait(moment_s) is not None:
+        endings.finished += 1
+        return
+    began_s = time.monotonic()
+    if number is signal.SIGINT:
+        program.interrupt()
+    else:
+        os.kill(program.process.pid, number)
+    code = program.wait(_GIVE_UP_S)
+    endings.longest_s = max(endings.longest_s, time.monotonic() - began_s)
+    text = "still running" if code is None else str(code)
+    endings.codes[text] += 1
+    # A command that was about to end anyway has succeeded.
+    if code not in (INTERRUPTED, 0):
+        endings.wrong.append((moment_s, text))
+    if code is not None and program.orphans(_GRACE_S):
+        endings.orphans += 1
+    if "Traceback" in program.stderr or "Exception ignored" in program.stderr:
+        endings.noisy.append((moment_s, program.stderr.strip().splitlines()[-1]))
+
+
+@contextlib.contextmanager
+def _beside(command: Interrupted, folder: Path, environment: dict[str, str]) -> Iterator[None]:
+    if not command.beside:
+        yield
+        return
+    program = MarkedProgram(COMMAND, command.beside, folder, environment)
+    try:
+        time.sleep(4.0)
+        yield
+    finally:
+        program.interrupt()
+        program.wait(_GIVE_UP_S)
+        program.close()
+
+
+def rows(count: int, domain: int, commands: Sequence[Interrupted] = COMMANDS) -> Iterator[Row]:
+    """One row for each command and signal, with `count` moments each, the first at the start of the process."""
+    for command in commands:
+        moments_s = [command.last_s * k / (count - 1) for k in range(count)]
+        for number in (signal.SIGINT, signal.SIGTERM):
+            yield _row(command, number, interrupt_at(command, moments_s, number, domain))
+
+
+def _row(command: Interrupted, number: signal.Signals, endings: Endings) -> Row:
+    codes = ", ".join(f"{count} x {code}" for code, count in sorted(endings.codes.items())) or "none"
+    text = f"{endings.runs} runs, {endings.finished} had ended before; exit codes {codes}; {endings.orphans} orphans; "
+    text += f"at most {endings.longest_s:.2f} s, at load {endings.load:.0f}"
+    for moment_s, found in endings.wrong[:3]:
+        text += f"; {found} at {moment_s:.2f} s"
+    for moment_s, line in endings.noisy[:3]:
+        text += f"; {line!r} at {moment_s:.2f} s"
+    return Row(
+        f"{number.name} to `{command.name}`",
+        f"exit code {INTERRUPTED}, no orphan, no traceback, within {LONGEST_S:g} s on a quiet machine",
+        text,
+        endings.are_clean and (endings.longest_s <= LONGEST_S or endings.load > (os.cpu_count() or 1)),
+    )

@@ -1,0 +1,106 @@
+"""Programs with a mark in their environment, by which every process that they start is found again."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+_MARK = "ROSFLIGHT_PY_SIM_PROOF"
+
+
+class MarkedProgram:
+    """A module of the package that runs in a session of its own.
+
+    Attributes:
+        process: the process.
+    """
+
+    def __init__(
+        self, module: str, arguments: Sequence[str], folder: Path, environment: Mapping[str, str] | None = None
+    ) -> None:
+        """Start `python -m module` in a folder, in which its output goes to files.
+
+        Args:
+            module: full name of the module.
+            arguments: command line.
+            folder: working directory.
+            environment: variables besides those of this process.
+        """
+        self._mark = uuid.uuid4().hex
+        project = str(Path(__file__).parents[1])
+        path = os.pathsep.join(filter(None, (project, os.environ.get("PYTHONPATH"))))
+        self._stderr = Path(tempfile.mkstemp(suffix=".stderr", dir=folder)[1])
+        with self._stderr.open("w") as stderr:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", module, *arguments],
+                env={**os.environ, "PYTHONPATH": path, **(environment or {}), _MARK: self._mark},
+                cwd=folder,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=stderr,
+                start_new_session=True,
+                preexec_fn=_default_interrupt,
+            )
+
+    @property
+    def stderr(self) -> str:
+        """What it has written to stderr so far."""
+        return self._stderr.read_text(encoding="utf-8", errors="replace")
+
+    def handles(self, number: signal.Signals) -> bool:
+        """Whether the program has set a handler for a signal."""
+        with contextlib.suppress(OSError):
+            status = Path(f"/proc/{self.process.pid}/status").read_text("ascii")
+            caught = next(line for line in status.splitlines() if line.startswith("SigCgt:"))
+            return bool(int(caught.split()[1], 16) >> (number - 1) & 1)
+        return False
+
+    def interrupt(self) -> None:
+        """Send SIGINT to the whole process group, as a terminal does on Ctrl-C."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGINT)
+
+    def wait(self, timeout_s: float) -> int | None:
+        """Exit code, negative after a signal; None if the process is still running after `timeout_s`."""
+        try:
+            return self.process.wait(timeout_s)
+        except subprocess.TimeoutExpired:
+            return None
+
+    def processes(self) -> list[int]:
+        """Process ids of the program and of all that it has started, without those that have ended."""
+        wanted = f"{_MARK}={self._mark}".encode()
+        found = []
+        for entry in Path("/proc").iterdir():
+            if entry.name.isdecimal():
+                with contextlib.suppress(OSError):
+                    if wanted in (entry / "environ").read_bytes().split(b"\0"):
+                        found.append(int(entry.name))
+        return found
+
+    def orphans(self, grace_s: float = 0.0) -> list[int]:
+        """Processes that are left after the program has ended, and `grace_s` later."""
+        end_s = time.monotonic() + grace_s
+        while (left := self.processes()) and time.monotonic() < end_s:
+            time.sleep(0.05)
+        return left
+
+    def close(self) -> None:
+        """Kill whatever is left."""
+        for process_id in self.processes():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process_id, signal.SIGKILL)
+        self.process.wait()
+
+
+def _default_interrupt() -> None:
+    """A background job of a shell ignores SIGINT, and its children inherit that."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
