@@ -435,8 +435,9 @@ class SimulationNode(Node):
 
     def destroy_subscription(self, subscription: Subscription[Any]) -> bool:
         """As rclpy's."""
-        if self.hand_off is not None and subscription in self._statistics.subscriptions:
-            self.hand_off.remove(subscription)
+        if subscription in self._statistics.subscriptions:
+            if self.hand_off is not None:
+                self.hand_off.remove(subscription)
             if not is_served(self, subscription):
                 serve(self, subscription)
         self._statistics.forget(subscription)

@@ -7,12 +7,12 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from rclpy.event_handler import QoSMessageLostInfo, SubscriptionEventCallbacks
+from rclpy.event_handler import SubscriptionEventCallbacks
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
-from rclpy.subscription import Subscription
 from rclpy.topic_endpoint_info import TopicEndpointInfo
 
 from rosflight_py_sim import __version__
@@ -23,6 +23,7 @@ from rosflight_py_sim.interfaces.message_definitions import (
     message_definition,
     type_name_of,
 )
+from rosflight_py_sim.interfaces.message_queue import MessageQueue
 from rosflight_py_sim.interfaces.offered_qos import offered_qos
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.step_topics import CLOCK
@@ -32,7 +33,7 @@ from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.nodes.vehicle_physics import PHYSICS_PARAMETERS, physics_of_vehicle
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable
 from rosflight_py_sim.recording.pipe_messages import Channel
-from rosflight_py_sim.recording.writer_process import Outcome, RecordingError, WriterProcess
+from rosflight_py_sim.recording.writer_process import Outcome, RecordingError, Take, WriterProcess
 from rosflight_py_sim.vehicle_parameters import values_of_vehicle
 from rosflight_py_sim.viewer.appearance import APPEARANCE
 from rosflight_py_sim.world import WORLD
@@ -57,7 +58,7 @@ RECORDER_PARAMETERS = ParameterTable(
     WORLD,
 )
 
-# Interval at which messages are sent in batches: some dozens of steps at full speed.
+# Interval at which messages are fetched and sent in batches: some dozens of steps at full speed.
 _BATCH_S = 0.02
 
 # Interval of the check for new topics.
@@ -71,18 +72,16 @@ _DEPTH = 1000
 
 _IMAGE, _COMPRESSED = "sensor_msgs/msg/Image", "sensor_msgs/msg/CompressedImage"
 
-Take = Callable[[bytes], None]
-
 
 class Recorder(SimulationNode):
     """Writes the serialised messages of every topic to a file.
 
     Publishers of the same process pass their messages directly (`tap`); the recorder subscribes to other topics as soon
-    as they appear.
+    as they appear, and fetches their messages in batches.
 
     Attributes:
         path: the file.
-        lost: number of messages that DDS has reported as lost, by topic.
+        lost: number of messages lost in transport, by topic.
         outcome: result of the recording; None during the recording.
     """
 
@@ -105,7 +104,7 @@ class Recorder(SimulationNode):
         self._error_logged = False
         self._own_publishers: Counter[str] = Counter()
         self._seen: set[str] = set()
-        self._subscribed: dict[str, Subscription[Any]] = {}
+        self._subscribed: dict[str, MessageQueue] = {}
         # Topics with a publisher of incompatible QoS, and functions that subscribe again.
         self._refused: dict[str, Callable[[], None]] = {}
         namespaces = _full_namespaces(self.get_namespace(), self._vehicles)
@@ -175,6 +174,7 @@ class Recorder(SimulationNode):
     def destroy_node(self) -> None:
         """Also complete the file."""
         if self.outcome is None:
+            self._fetch()
             self.outcome = self._writer.close()
             self._log_error()
             self.get_logger().info(f"{self.path}: {self.outcome.text}")
@@ -185,7 +185,21 @@ class Recorder(SimulationNode):
         stamped = is_stamped(message_class(type_name))
         return self._writer.channel(Channel(topic, type_name, definition, type_hash, qos, stamped, echo))
 
+    def _fetch(self) -> None:
+        """Record the messages that have arrived, in the order of their arrival."""
+        arrived = [(at_ns, data, queue) for queue in self._subscribed.values() for at_ns, data in queue.take()]
+        arrived.sort(key=itemgetter(0))
+        for at_ns, data, queue in arrived:
+            queue.subscription.callback(data, at_ns)
+        for topic, queue in self._subscribed.items():
+            if queue.lost and not self.lost[topic]:
+                self.get_logger().warning(f"messages of {topic} arrive too fast to be recorded; some are lost")
+            if queue.lost:
+                self.lost[topic] += queue.lost
+                queue.lost = 0
+
     def _flush(self) -> None:
+        self._fetch()
         self._writer.flush()
         self._log_error()
 
@@ -198,7 +212,7 @@ class Recorder(SimulationNode):
         """Subscribe to new topics, and again to topics with a publisher of incompatible QoS."""
         while self._refused:
             topic, subscribe = self._refused.popitem()
-            self.destroy_subscription(self._subscribed.pop(topic))
+            self.destroy_subscription(self._subscribed.pop(topic).subscription)
             subscribe()
         topics = {topic: types[0] for topic, types in self.get_topic_names_and_types() if len(types) == 1}
         if not self._own_publishers and time.monotonic() < self._clock_due_s:
@@ -227,29 +241,23 @@ class Recorder(SimulationNode):
             self.get_logger().warning(f"{topic} is not recorded: {error}")
             return
 
-        def on_clock(message: bytes) -> None:
+        def on_clock(message: bytes, time_ns: int | None = None) -> None:
             self._clock_due_s = 0.0
-            take(message)
+            take(message, time_ns)
 
         def on_refusal(_: object) -> None:
             self._refused[topic] = subscribe
 
-        def on_loss(loss: QoSMessageLostInfo) -> None:
-            if not self.lost[topic]:
-                self.get_logger().warning(f"messages of {topic} arrive too fast to be recorded; some are lost")
-            self.lost[topic] += loss.total_count_change
-
         def subscribe() -> None:
-            self._subscribed[topic] = self.create_subscription(
+            subscription = self.create_subscription(
                 message_type,
                 topic,
                 on_clock if topic == CLOCK.name else take,
                 _fitting_qos(self.get_publishers_info_by_topic(topic)),
                 raw=True,
-                event_callbacks=SubscriptionEventCallbacks(
-                    message_lost=on_loss, incompatible_qos=on_refusal, use_default_callbacks=False
-                ),
+                event_callbacks=SubscriptionEventCallbacks(incompatible_qos=on_refusal, use_default_callbacks=False),
             )
+            self._subscribed[topic] = MessageQueue(self, subscription)
 
         subscribe()
 

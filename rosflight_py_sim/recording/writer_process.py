@@ -8,10 +8,11 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Protocol
 
 from rosflight_py_sim.recording.pipe_messages import DESCRIPTIONS, FRAME, Channel
 
@@ -21,6 +22,13 @@ _PIPE = 1 << 20
 
 # Time limit for writing the contents of pipe and memory, with a wide margin for a slow disk.
 _FLUSH_TIMEOUT_S = 30.0
+
+
+class Take(Protocol):
+    """Function that takes a serialised message of one channel."""
+
+    def __call__(self, message: bytes, time_ns: int | None = None) -> None:
+        """Take a message that arrived at a system time, ns since 1970; None: now."""
 
 
 class RecordingError(Exception):
@@ -105,8 +113,8 @@ class WriterProcess:
         """Id of the process."""
         return self._process.pid
 
-    def channel(self, channel: Channel) -> Callable[[bytes], None]:
-        """Function that sends a serialised message of a channel, stamped with the current time."""
+    def channel(self, channel: Channel) -> Take:
+        """Function that sends a serialised message of a channel."""
         self._channels += 1
         number = self._channels
         description = json.dumps({"number": number, **asdict(channel)}).encode()
@@ -114,8 +122,8 @@ class WriterProcess:
         append(pack(DESCRIPTIONS, 0, len(description)))
         append(description)
 
-        def take(message: bytes) -> None:
-            append(pack(number, now_ns(), len(message)))
+        def take(message: bytes, time_ns: int | None = None) -> None:
+            append(pack(number, time_ns or now_ns(), len(message)))
             append(message)
 
         return take

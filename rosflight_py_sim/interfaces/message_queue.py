@@ -1,0 +1,52 @@
+"""Messages of a subscription that its node fetches, with the number of those lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from rclpy.node import Node
+from rclpy.subscription import Subscription
+
+from rosflight_py_sim.interfaces.rclpy_internals import leave_unserved
+
+
+class MessageQueue:
+    """Queue of a subscription that no executor serves.
+
+    A gap in the sequence numbers of a publisher counts as lost. DDS's own event for lost messages is not used: its
+    handler and the thread that receives messages each wait for a lock that the other holds (rmw_fastrtps 9.3), and an
+    overloaded process stops for good.
+
+    Attributes:
+        subscription: the subscription.
+        lost: number of messages lost so far; always 0 with releases of rclpy that do not name the publisher.
+    """
+
+    def __init__(self, node: Node, subscription: Subscription[Any]) -> None:
+        """Take the subscription from the node's executor."""
+        self.subscription = subscription
+        self.lost = 0
+        self._numbers: dict[bytes, int] = {}
+        leave_unserved(node, subscription)
+
+    def take(self) -> Iterator[tuple[int, bytes]]:
+        """Arrival time (ns since 1970) and serialised data of each message since the last call."""
+        handle, message_type = self.subscription.handle, self.subscription.msg_type
+        with handle:
+            # At most as many as fit in the queue: messages may arrive as fast as they are taken.
+            for _ in range(self.subscription.qos_profile.depth):
+                taken = handle.take_message(message_type, True)
+                if taken is None:
+                    return
+                data, facts = taken
+                self._count(facts)
+                yield facts["received_timestamp"], bytes(data)
+
+    def _count(self, facts: dict[str, Any]) -> None:
+        number, publisher = facts.get("publication_sequence_number"), facts.get("publisher_gid")
+        if number is None or publisher is None:
+            return
+        before = self._numbers.get(publisher["data"], number - 1)
+        self.lost += max(0, number - before - 1)
+        self._numbers[publisher["data"]] = max(number, before)
