@@ -23,6 +23,7 @@ from rosflight_py_sim.interfaces.hand_off import HandOff
 from rosflight_py_sim.interfaces.shared_clock import SharedClock
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.step_topics import CLOCK
+from rosflight_py_sim.interfaces.time_manager_interface import TimeManagerInterface
 from rosflight_py_sim.interfaces.viewed_topics import RELAYED
 from rosflight_py_sim.nodes.node_names import SHORT, node_name
 from rosflight_py_sim.nodes.recorder import Recorder
@@ -122,6 +123,7 @@ class ComposedGraph:
             self._own: dict[str, Any] = {"time_mode": time_mode, "vehicles": [member.namespace for member in vehicles]}
             self._sources, self._arguments, self._namespace = sources, common, namespace
             self._sidecars: list[Sidecar] = []
+            self._time_manager: TimeManagerInterface | None = None
             self.executor: Executor = make_executor()
             self.hand_off = HandOff(self.executor)
             if self._simulated:
@@ -172,7 +174,10 @@ class ComposedGraph:
         self._wait_until_ready(signals)
         # Last, because it starts the simulation, for which all other nodes must be ready.
         if time_manager is not None:
-            self.executor.add_node(self._add(time_manager, self._namespace))
+            node = self._add(time_manager, self._namespace)
+            assert isinstance(node, TimeManagerInterface)
+            self._time_manager = node
+            self.executor.add_node(node)
         for process in self._sidecars:
             process.wait_until_started(signals)
 
@@ -285,17 +290,28 @@ class ComposedGraph:
     def spin(self, go_on: Callable[[], bool] = lambda: True) -> None:
         """Run until `go_on` returns False or rclpy is shut down.
 
+        In simulated time, `go_on` is called once per step, when the step is complete, so the same simulation ends at
+        the same step in every run. In wall time, and while no step can be completed, it is called at least every 0.1 s.
+
         Raises:
             KeyboardInterrupt: on SIGINT or SIGTERM.
         """
         spin_once, ok = self.executor.spin_once, rclpy.ok
+        if self._time_manager is not None:
+            self._time_manager.advance_while(go_on)
         with deferred_signals() as signals:
             settle()
-            while not signals and ok() and go_on():
+            while not signals and ok() and not self._has_ended(go_on):
                 spin_once(timeout_sec=_SPIN_TIMEOUT_S)
                 self.hand_off.check()
         if signals:
             raise KeyboardInterrupt
+
+    def _has_ended(self, go_on: Callable[[], bool]) -> bool:
+        time_manager = self._time_manager
+        if time_manager is None or time_manager.stands_still:
+            return not go_on()
+        return time_manager.is_held and self.hand_off.is_idle
 
     def close(self) -> None:
         """End the nodes in other processes, destroy those in this one, and shut rclpy down; may be called again."""

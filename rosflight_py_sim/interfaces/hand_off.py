@@ -278,6 +278,11 @@ class HandOff:
 
         return call_attended
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether all messages have been delivered."""
+        return self._is_idle
+
     def check(self) -> None:
         """Raise `failure`, if there is one."""
         if self.failure is not None:

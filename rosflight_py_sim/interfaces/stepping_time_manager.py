@@ -91,6 +91,7 @@ class SteppingTimeManager(TimeManagerInterface):
         else:
             self._took_s.append(time.perf_counter() - self._began_s)
         self.answer_step()
+        self.check_end()
         self._go()
 
     def diagnose(self, period: Period) -> Iterable[Diagnosis]:

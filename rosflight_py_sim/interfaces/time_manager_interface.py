@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, ClassVar
 
@@ -52,13 +52,15 @@ _START_PERIODS = 10
 class TimeManagerInterface(SimulationNode, ABC):
     """Publishes /clock; offers time_manager/toggle_pause and time_manager/step.
 
-    A derived class calls `advance` whenever a new time is due and `may_advance` is true. It implements `update_time`,
-    which advances its time, and `get_seconds` and `get_nanoseconds`, which return it. A class that waits for the
-    graph's answer to a time also overrides `step_is_complete`, and calls `answer_step` when the answer is complete.
+    A derived class calls `advance` whenever a new time is due and `may_advance` is true, and `check_end` once per step.
+    It implements `update_time`, which advances its time, and `get_seconds` and `get_nanoseconds`, which return it. A
+    class that waits for the graph's answer to a time also overrides `step_is_complete`, and calls `answer_step` when
+    the answer is complete.
     A message on any vehicle's sim/fault pauses the simulation.
 
     Attributes:
         paused: whether the simulation is paused.
+        is_held: whether the condition of `advance_while` has ended the simulation.
         vehicles: namespaces of the vehicles, relative to the node's own.
         steps: number of times that time has been advanced.
         lags: how often the simulation fell so far behind its pace that it stopped catching up.
@@ -69,7 +71,8 @@ class TimeManagerInterface(SimulationNode, ABC):
 
     def __init__(self, **arguments: Any) -> None:
         """Create the clock publisher and the services."""
-        self.paused = False
+        self.paused = self.is_held = False
+        self._go_on: Callable[[], bool] = lambda: True
         self.vehicles: list[str] = []
         self.lags = 0
         self.steps, self._steps_reported = 0, 0
@@ -115,9 +118,29 @@ class TimeManagerInterface(SimulationNode, ABC):
         return False
 
     @property
+    def stands_still(self) -> bool:
+        """Whether no step will be completed without an event from outside of the step."""
+        return not self.steps or self.paused or self.is_stalled
+
+    @property
     def may_advance(self) -> bool:
-        """Whether time may advance: not paused, or paused with requested steps left."""
-        return not self.paused or self._steps_left > 0
+        """Whether time may advance: not held, and not paused, or paused with requested steps left."""
+        return not self.is_held and (not self.paused or self._steps_left > 0)
+
+    def advance_while(self, go_on: Callable[[], bool]) -> None:
+        """Advance until `go_on` returns False; it is called once per step, when the step is complete.
+
+        The step at which the simulation ends therefore depends on simulated events only.
+        """
+        self._go_on = go_on
+        if self.is_held:
+            self.is_held = False
+            self.on_resume()
+
+    def check_end(self) -> None:
+        """Hold the simulation once the condition of `advance_while` is false; called once per step."""
+        if not self.is_held:
+            self.is_held = not self._go_on()
 
     def advance(self) -> None:
         """Advance time by one step and publish it."""

@@ -78,6 +78,7 @@ class StandaloneTimeManager(TimeManagerInterface):
     def _on_timer(self) -> None:
         if self._start_time is not None and not self._start(self._start_time):
             return
+        self.check_end()
         if not self.may_advance:
             return
         if self.paused:
