@@ -167,20 +167,25 @@ def keyboard_settings(members: Sequence[Member]) -> dict[str, Value]:
     return {name: value for one in members for name, value in flight_controller_of(one).keyboard_settings.items()}
 
 
+def number_of_vehicle(members: Sequence[Member], index: int) -> int:
+    """Number of a vehicle in the protocol of the front-end that commands it, from 0 (see `numbers_of_vehicles`)."""
+    front_ends = [flight_controller_of(member).front_end for member in members]
+    observed = {k for k, front_end in enumerate(front_ends) if front_end != front_ends[index]}
+    return numbers_of_vehicles(len(members), observed)[index]
+
+
 def instructions(members: Sequence[Member]) -> list[str]:
     """Lines to print on programs that you have to start before the vehicles fly; empty if none.
 
     There is one line per vehicle that needs its own program.
     """
     lines: list[str] = []
-    controllers = [flight_controller_of(member) for member in members]
-    for index, (member, controller) in enumerate(zip(members, controllers, strict=True)):
-        pairing = member.vehicle.pairings.get(controller.name)
+    for index, member in enumerate(members):
+        pairing = member.vehicle.pairings.get(flight_controller_of(member).name)
         if pairing is None or not pairing.command:
             continue
         if member.namespace and pairing.instance:
-            observed = {k for k, other in enumerate(controllers) if other.front_end != controller.front_end}
-            instance = pairing.instance.format(index=numbers_of_vehicles(len(members), observed)[index])
+            instance = pairing.instance.format(index=number_of_vehicle(members, index))
             line = f"{member.namespace}, in another terminal: {pairing.command} {instance}"
         else:
             line = f"in another terminal: {pairing.command}"

@@ -7,9 +7,10 @@ from typing import ClassVar
 
 from rosflight_py_sim.graph.composition import ComposedGraph
 from rosflight_py_sim.graph.fleet import Member
-from rosflight_py_sim.graph.flight_controllers import flight_controller_of
+from rosflight_py_sim.graph.flight_controllers import number_of_vehicle
 from rosflight_py_sim.missions.client_judge import ClientJudge
 from rosflight_py_sim.parameters import number
+from rosflight_py_sim.vehicle_parameters import values_of_vehicle
 
 
 class ClientTask(ABC):
@@ -52,12 +53,9 @@ class ClientTask(ABC):
             apart: difference between successive vehicles.
         """
         values, namespace = graph.values_of("bridge"), self.member.namespace
-        front_end = flight_controller_of(self.member).front_end
-        commanded = [one.namespace for one in graph.vehicles if flight_controller_of(one).front_end == front_end]
-        own = f"{namespace}.{name}"
-        if own in values:
-            return int(number(values, own))
-        return int(number(values, name)) + apart * commanded.index(namespace)
+        place = number_of_vehicle(graph.vehicles, [one.namespace for one in graph.vehicles].index(namespace))
+        counted = {**values, name: number(values, name) + apart * place}
+        return int(number(values_of_vehicle(counted, namespace), name))
 
     def needs_program(self, time_s: float) -> bool:
         """Whether the program must start; called at short intervals until it does.
