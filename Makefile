@@ -20,7 +20,7 @@ unexport RMW_IMPLEMENTATION ROS_DISTRO ROS_VERSION ROS_PYTHON_VERSION VIRTUAL_EN
 unexport PYTHONDONTWRITEBYTECODE
 
 STRICT := $(wildcard $(addprefix rosflight_py_sim/,physics yaml_section.py sensing firmware autopilot protocols transmitter \
-	world camera))
+	world camera failures))
 INTERFACES := $(foreach package,rosflight_msgs tf2_msgs,$(wildcard $(addprefix $(package)/,CMakeLists.txt package.xml \
 	pyproject.toml cmake/* msg/* srv/*)))
 KERNELS := $(wildcard rosflight_py_sim/jit.py rosflight_py_sim/kernel_*) $(shell grep -rl --include=*.py @kernel rosflight_py_sim)

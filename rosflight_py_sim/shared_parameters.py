@@ -48,5 +48,5 @@ SPOOL_UP_TIME = Parameter(
     "spool_up_time", 1.0, "Time after a start over which the throttle limit rises from 0 to 1", "s", minimum=0.0
 )
 
-WIND_STREAM, SENSOR_STREAM = 1, 2
+WIND_STREAM, SENSOR_STREAM, FAILURE_STREAM = 1, 2, 3
 """Second word of a generator's seed: several nodes use the same `seed`, and each draws from a separate stream."""

@@ -14,7 +14,18 @@ PACKAGE = Path(rosflight_py_sim.__file__).parent
 
 # From the bottom to the top. Modules beside the rooms are below all of them.
 ROOMS = (
-    *("world", "physics", "sensing", "firmware", "transmitter", "protocols", "autopilot", "camera", "vehicles"),
+    *(
+        "failures",
+        "world",
+        "physics",
+        "sensing",
+        "firmware",
+        "transmitter",
+        "protocols",
+        "autopilot",
+        "camera",
+        "vehicles",
+    ),
     *("interfaces", "bridge", "recording", "viewer", "nodes", "graph", "missions", "commands"),
 )
 

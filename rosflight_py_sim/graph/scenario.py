@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from rosflight_py_sim.executables import NODE_CLASSES
+from rosflight_py_sim.failures.failure import FAILURES, parse_failure
 from rosflight_py_sim.graph.bridge_settings import bridge_settings
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.graph.flight_controllers import FLIGHT_CONTROLLERS, chosen_flight_controller, flight_controller_of
@@ -122,7 +123,8 @@ def _scenario(document: Item) -> Scenario:
 
 _VEHICLE = ("name", "kind")
 _OPTIONAL = (
-    *("dynamics", "start", "flight_controller", "autopilot", "cameras", "mission", "parameters", "parameter_files"),
+    *("dynamics", "start", "flight_controller", "autopilot", "cameras", "mission", "failures"),
+    *("parameters", "parameter_files"),
 )
 
 
@@ -167,6 +169,8 @@ def _with_settings(member: Member, section: Section, tables: Sequence[ParameterT
     if "mission" in section:
         settings |= _mission_settings(section["mission"], tables)
     settings |= section.read("parameters", lambda item: _values(item, tables), {})
+    if "failures" in section:
+        settings[FAILURES.name] = [_failure(item) for item in section["failures"].items()]
     return replace(member, settings=settings)
 
 
@@ -174,6 +178,13 @@ def _mission_settings(item: Item, tables: Sequence[ParameterTable]) -> dict[str,
     """Parameters of a vehicle during its mission."""
     mission = item.entries()
     return _values(mission["settings"], tables) if "settings" in mission else {}
+
+
+def _failure(item: Item) -> str:
+    try:
+        return parse_failure(item.text()).text
+    except ParameterError as error:
+        raise item.fail(str(error)) from error
 
 
 def _own_tables(members: Sequence[Member], index: int, observers: Sequence[str]) -> list[ParameterTable]:

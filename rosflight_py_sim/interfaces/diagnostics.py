@@ -7,7 +7,7 @@ first entry is about the node as a whole and has its rates; the entry `TOPIC_RAT
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Protocol
@@ -28,6 +28,9 @@ TIME_MODE_KEY = "time mode"
 
 TOPIC_RATES = "topics"
 """Subject of the entry that has the rates of the node's topics."""
+
+FAILURES = "failures"
+"""Subject of the entry that has the node's active failures."""
 
 RECEIVED, PUBLISHED = "in ", "out "
 """Prefixes of the topic names in the keys of that entry."""
@@ -76,6 +79,10 @@ class Diagnosed(Protocol):
     def diagnose(self, period: Period) -> Iterable[Diagnosis]:
         """Entries for the past period."""
 
+    @property
+    def active_failures(self) -> Sequence[str]:
+        """Injected failures that are active, in words."""
+
     def time_mode_mismatch(self, *, amiss: bool) -> str:
         """Nodes of the simulation that run in another time mode; empty if none is known.
 
@@ -120,6 +127,9 @@ class Reports:
         hardware = next((d.hardware_id for d in own if d.hardware_id), "")
         yield Diagnosis("", message, level, hardware, values | _rates(period))
         yield from (d for d in diagnoses if d.subject)
+        if failures := self._diagnosed.active_failures:
+            values_of_failures = {str(number): text for number, text in enumerate(failures, start=1)}
+            yield Diagnosis(FAILURES, ", ".join(failures), Level.WARN, values=values_of_failures)
         flows = [(RECEIVED, flow) for flow in period.received] + [(PUBLISHED, flow) for flow in period.published]
         yield Diagnosis(TOPIC_RATES, "Hz of the node's time", values=_by_topic(period, flows))
 

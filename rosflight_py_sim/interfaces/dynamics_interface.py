@@ -16,8 +16,12 @@ from rosflight_msgs.srv import SetSimState
 from std_msgs.msg import Float64, String
 from std_srvs.srv import Trigger
 
+from rosflight_py_sim.failures.failure import FAILURES
+from rosflight_py_sim.failures.schedule import Signals
+from rosflight_py_sim.failures.signal import Signal
 from rosflight_py_sim.interfaces.diagnostics import Diagnosis, Level
-from rosflight_py_sim.interfaces.simulation_node import TIME_MODE, SimulationNode
+from rosflight_py_sim.interfaces.fallible_node import FallibleNode
+from rosflight_py_sim.interfaces.simulation_node import TIME_MODE
 from rosflight_py_sim.interfaces.step_join import JoinRule, StepJoin
 from rosflight_py_sim.interfaces.step_topics import (
     FAULT,
@@ -43,7 +47,7 @@ LONGEST_STEP_NS = NANOSECONDS // 10
 _REPEAT_S = 0.5
 
 
-class TruthInterface(SimulationNode, ABC):
+class TruthInterface(FallibleNode, ABC):
     """Answers each driving message with the truth state and the wind, by the rule of `StepJoin`.
 
     Offers dynamics/set_sim_state, and dynamics/reset, which returns the vehicle to its start while time continues.
@@ -62,7 +66,8 @@ class TruthInterface(SimulationNode, ABC):
     """
 
     DEFAULT_NAME: ClassVar[str] = "dynamics"
-    PARAMETERS: ClassVar[ParameterTable] = ParameterTable(TIME_MODE)
+    PARAMETERS: ClassVar[ParameterTable] = ParameterTable(TIME_MODE, FAILURES)
+    FALLIBLE: ClassVar[tuple[str, ...]] = ("wind",)
     DRIVEN_BY: ClassVar[StepTopic[Any]]
 
     def __init__(self, **arguments: Any) -> None:
@@ -72,6 +77,7 @@ class TruthInterface(SimulationNode, ABC):
         self._step_ns = 0
         self._answered_again = 0
         self._is_idle = True
+        self._front: Signal | None = None
         super().__init__(**arguments)
         self._lockstep = self.values["time_mode"] == "lockstep"
         self._join = StepJoin(self.join_rule, self._take_step, self._answer_again, lockstep=self._lockstep)
@@ -132,6 +138,18 @@ class TruthInterface(SimulationNode, ABC):
         """
         self.set_sim_state(self._initial_truth)
 
+    def fail(self, signals: Signals) -> None:
+        """Let the wind change."""
+        self._front = signals.get(("wind", 0))
+
+    def with_front(self, wind_ned: NDArray[np.float64], dt: float) -> NDArray[np.float64]:
+        """Wind (3,), m/s, with the front of a failure at the end of a step of `dt` seconds; the same array if none."""
+        if self._front is None:
+            return wind_ned
+        changed = self._front.applied(self._time_ns + round(dt * NANOSECONDS), wind_ned.tolist())
+        assert changed is not None
+        return np.array(changed)
+
     @property
     def step_ns(self) -> int:
         """Step size (ns) that the time manager published last; 0 before."""
@@ -178,6 +196,7 @@ class TruthInterface(SimulationNode, ABC):
             if not 0 < step_ns <= LONGEST_STEP_NS:
                 step_ns = 0
         self._is_idle = False
+        self.advance_failures(stamp_ns)
         if self._advance(driver, step_ns / NANOSECONDS, end_ns):
             self.publish_forces(stamp_ns)
             self._publish()

@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 from std_msgs.msg import Bool
 from std_srvs.srv import Trigger
 
+from rosflight_py_sim.failures.failure import Failure
+from rosflight_py_sim.failures.outputs import FailedOutputs
+from rosflight_py_sim.failures.schedule import Signals
 from rosflight_py_sim.interfaces.dynamics_interface import TruthInterface
 from rosflight_py_sim.interfaces.firmware_parameters import FirmwareParameterReader, mixer_parameter_names
 from rosflight_py_sim.interfaces.forces_and_moments_interface import FORCES_AND_MOMENTS_PARAMETERS
@@ -24,7 +27,7 @@ from rosflight_py_sim.interfaces.step_topics import (
     Wrench,
 )
 from rosflight_py_sim.interfaces.ticks import Schedule
-from rosflight_py_sim.parameters import ParameterTable, number
+from rosflight_py_sim.parameters import ParameterError, ParameterTable, number
 from rosflight_py_sim.pulse_width import LOW_US, OUTPUTS
 
 
@@ -40,11 +43,13 @@ class FlightModelInterface(TruthInterface):
 
     FILLS: ClassVar[tuple[str, ...]] = ("forces_and_moments",)
     PARAMETERS: ClassVar[ParameterTable] = FORCES_AND_MOMENTS_PARAMETERS
+    FALLIBLE: ClassVar[tuple[str, ...]] = (*TruthInterface.FALLIBLE, "motor", "servo", "cell")
     DRIVEN_BY: ClassVar[StepTopic[Any]] = PWM_OUTPUT
 
     def __init__(self, **arguments: Any) -> None:
         """Create topics and services, publish the initial state, and start reading the flight controller's mixer."""
         self._pwm_us = np.full(OUTPUTS, float(LOW_US))
+        self._failed_outputs = FailedOutputs()
         self.firmware_parameters: dict[str, float] = {}
         super().__init__(**arguments)
         self._send_wrench = self.publisher(FORCES_AND_MOMENTS)
@@ -82,9 +87,22 @@ class FlightModelInterface(TruthInterface):
     def get_firmware_parameters(self) -> None:
         """Read the parameters that the model needs from `firmware_parameters`."""
 
+    def fail(self, signals: Signals) -> None:
+        """Let outputs fail, and the wind change."""
+        super().fail(signals)
+        self._failed_outputs = FailedOutputs(signals)
+
+    def check_failure(self, failure: Failure) -> None:
+        """Refuse the failure of a cell."""
+        if failure.target == "cell":
+            raise ParameterError(
+                f"failure '{failure.text}': this vehicle's model has no battery; allowed: motor, servo"
+            )
+
     def move(self, driver: PulseWidths, dt: float) -> None:
         """Advance the state under the outputs of the flight controller."""
         self._pwm_us[:] = driver.pulse_us
+        self._failed_outputs.apply(driver.time_ns, self._pwm_us)
         self.fly(self._pwm_us, dt)
 
     def publish_forces(self, stamp_ns: int) -> None:

@@ -11,9 +11,13 @@ from numpy.typing import NDArray
 from std_msgs.msg import Bool
 from std_srvs.srv import Trigger
 
+from rosflight_py_sim.failures.failure import FAILURES
+from rosflight_py_sim.failures.outputs import FailedOutputs
+from rosflight_py_sim.failures.schedule import Signals
 from rosflight_py_sim.interfaces.dynamics_interface import LONGEST_STEP_NS
+from rosflight_py_sim.interfaces.fallible_node import FallibleNode
 from rosflight_py_sim.interfaces.firmware_parameters import FirmwareParameterReader, mixer_parameter_names
-from rosflight_py_sim.interfaces.simulation_node import TIME_MODE, SimulationNode
+from rosflight_py_sim.interfaces.simulation_node import TIME_MODE
 from rosflight_py_sim.interfaces.step_join import JoinRule, StepJoin
 from rosflight_py_sim.interfaces.step_topics import (
     FORCES_AND_MOMENTS,
@@ -31,6 +35,7 @@ from rosflight_py_sim.interfaces.ticks import Schedule
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.parameters import Parameter, ParameterTable, number
 from rosflight_py_sim.pulse_width import LOW_US, OUTPUTS
+from rosflight_py_sim.shared_parameters import SEED
 from rosflight_py_sim.stamps import NANOSECONDS
 
 FORCES_AND_MOMENTS_PARAMETERS = ParameterTable(
@@ -44,10 +49,12 @@ FORCES_AND_MOMENTS_PARAMETERS = ParameterTable(
         maximum=1000.0,
         read_only=True,
     ),
+    SEED,
+    FAILURES,
 )
 
 
-class ForcesAndMomentsInterface(SimulationNode, ABC):
+class ForcesAndMomentsInterface(FallibleNode, ABC):
     """Answers each sim/pwm_output with sim/forces_and_moments, by the rule of `StepJoin`.
 
     Offers forces_and_moments/reset, which resets rotors, surfaces and battery to their initial state and makes the
@@ -64,6 +71,7 @@ class ForcesAndMomentsInterface(SimulationNode, ABC):
 
     DEFAULT_NAME: ClassVar[str] = "forces_and_moments"
     PARAMETERS: ClassVar[ParameterTable] = FORCES_AND_MOMENTS_PARAMETERS
+    FALLIBLE: ClassVar[tuple[str, ...]] = ("motor", "servo")
     JOIN: ClassVar[JoinRule] = JoinRule(
         PWM_OUTPUT.name, synchronized=(TRUTH_WIND.name, TRUTH_STATE.name), renewed_by=(TRUTH_STATE.name,)
     )
@@ -73,6 +81,7 @@ class ForcesAndMomentsInterface(SimulationNode, ABC):
         self._state = VehicleState()
         self._wind_ned = np.zeros(3)
         self._pwm_us = np.full(OUTPUTS, float(LOW_US))
+        self._failed_outputs = FailedOutputs()
         self._wrench = Wrench(-1, (), ())
         self.firmware_parameters: dict[str, float] = {}
         super().__init__(**arguments)
@@ -114,6 +123,10 @@ class ForcesAndMomentsInterface(SimulationNode, ABC):
     def get_firmware_parameters(self) -> None:
         """Read the parameters that the model needs from `firmware_parameters`."""
 
+    def fail(self, signals: Signals) -> None:
+        """Let outputs fail."""
+        self._failed_outputs = FailedOutputs(signals)
+
     def start_over(self) -> None:
         """Reset the model to its initial state; does nothing by default, for a model without a state."""
 
@@ -137,7 +150,9 @@ class ForcesAndMomentsInterface(SimulationNode, ABC):
 
     def _answer(self, stamp_ns: int, pwm_us: Sequence[int]) -> None:
         self.update_clock(stamp_ns)
+        self.advance_failures(stamp_ns)
         self._pwm_us[:] = pwm_us
+        self._failed_outputs.apply(stamp_ns, self._pwm_us)
         answered_ns = self._join.answered_ns
         elapsed_ns = stamp_ns - answered_ns
         if answered_ns < 0 or not 0 < elapsed_ns <= LONGEST_STEP_NS:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from rosflight_py_sim.failures.schedule import Signals
 from rosflight_py_sim.interfaces.diagnostics import Diagnosis, Level
 from rosflight_py_sim.interfaces.forces_and_moments_interface import (
     FORCES_AND_MOMENTS_PARAMETERS,
@@ -48,6 +49,9 @@ class VehicleModel(Protocol):
     ) -> NDArray[np.float64]:
         """Advance actuators and battery by `dt` seconds; return the wrench on the body (6,), N and N m."""
 
+    def lose_cells(self, count: int, full_voltage: float) -> None:
+        """Short-circuit cells of the battery, whose voltage is `full_voltage` (V) when it is full."""
+
     def adopt(self, other: Any) -> None:
         """Take over the state of another model of the same class."""
 
@@ -62,10 +66,12 @@ class ModelledForcesAndMoments(ForcesAndMomentsInterface, Generic[Model]):
     """
 
     PARAMETERS: ClassVar[ParameterTable] = FORCES_AND_MOMENTS_PARAMETERS
+    FALLIBLE: ClassVar[tuple[str, ...]] = (*ForcesAndMomentsInterface.FALLIBLE, "cell")
 
     def __init__(self, **arguments: Any) -> None:
         """Build the model."""
         self._model: Model | None = None
+        self._cells_lost = 0
         super().__init__(**arguments)
         self._send_rotor_speeds = self.lazy_publisher(TRUTH_ROTOR_SPEEDS)
 
@@ -89,6 +95,17 @@ class ModelledForcesAndMoments(ForcesAndMomentsInterface, Generic[Model]):
         if self._model is not None:
             model.adopt(self._model)
         self._model = model
+        self._lose_cells(values)
+
+    def fail(self, signals: Signals) -> None:
+        """Let outputs and cells fail."""
+        super().fail(signals)
+        cells = signals.get(("cell", 0))
+        self._cells_lost = len(cells.effects) if cells else 0
+        self._lose_cells(self.values)
+
+    def _lose_cells(self, values: dict[str, Value]) -> None:
+        self.model.lose_cells(self._cells_lost, number(values, "V_max"))
 
     def update_forces_and_torques(
         self, state: VehicleState, wind_ned: NDArray[np.float64], pwm_us: NDArray[np.float64], dt: float
@@ -120,6 +137,7 @@ class ModelledForcesAndMoments(ForcesAndMomentsInterface, Generic[Model]):
     def start_over(self) -> None:
         """Reset the model: actuators at rest, battery full."""
         self._model = self.build(self.values)
+        self._lose_cells(self.values)
 
     def get_firmware_parameters(self) -> None:
         """Does nothing by default: each output of the flight controller drives one actuator."""

@@ -9,7 +9,11 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rosflight_py_sim.interfaces.simulation_node import TIME_MODE, SimulationNode
+from rosflight_py_sim.failures.failure import FAILURES
+from rosflight_py_sim.failures.schedule import Signals
+from rosflight_py_sim.interfaces.failed_sensors import FAILED_SENSORS, failed_imu, through
+from rosflight_py_sim.interfaces.fallible_node import FallibleNode
+from rosflight_py_sim.interfaces.simulation_node import TIME_MODE
 from rosflight_py_sim.interfaces.stamped_inputs import StampedInputs
 from rosflight_py_sim.interfaces.step_join import JoinRule, StepJoin
 from rosflight_py_sim.interfaces.step_topics import (
@@ -102,7 +106,7 @@ class BatteryReading(NamedTuple):
     current: float
 
 
-class SensorInterface(SimulationNode, ABC):
+class SensorInterface(FallibleNode, ABC):
     """Samples every sensor at its rate and publishes the readings, the IMU last.
 
     The trigger of the `StepJoin` is each /clock message in lockstep, and a timer at the IMU's rate in the other time
@@ -120,7 +124,8 @@ class SensorInterface(SimulationNode, ABC):
     """
 
     DEFAULT_NAME: ClassVar[str] = "sensors"
-    PARAMETERS: ClassVar[ParameterTable] = ParameterTable(TIME_MODE) + RATE_PARAMETERS
+    PARAMETERS: ClassVar[ParameterTable] = ParameterTable(TIME_MODE, FAILURES) + RATE_PARAMETERS
+    FALLIBLE: ClassVar[tuple[str, ...]] = ("gyro", "accel", *FAILED_SENSORS)
     JOIN: ClassVar[JoinRule] = JoinRule(
         CLOCK.name, synchronized=(TRUTH_WIND.name, TRUTH_STATE.name), required=(TRUTH_STATE.name,)
     )
@@ -151,13 +156,17 @@ class SensorInterface(SimulationNode, ABC):
         ]
         self._imu = _Sampling(self._rate("imu"), self._publish_imu)
         self._send_imu = self.publisher(IMU)
-        self._send_temperature = self.publisher(IMU_TEMPERATURE)
-        self._send_mag = self.publisher(MAG)
-        self._send_baro = self.publisher(BARO)
-        self._send_gnss = self.publisher(GNSS_FIX)
-        self._send_diff_pressure = self.publisher(DIFF_PRESSURE)
-        self._send_range = self.publisher(RANGE)
-        self._send_battery = self.publisher(BATTERY)
+        self._outlets: dict[str, Callable[[Any], None]] = {
+            "thermometer": self.publisher(IMU_TEMPERATURE),
+            "mag": self.publisher(MAG),
+            "baro": self.publisher(BARO),
+            "gnss": self.publisher(GNSS_FIX),
+            "airspeed": self.publisher(DIFF_PRESSURE),
+            "range": self.publisher(RANGE),
+            "battery": self.publisher(BATTERY),
+        }
+        self._measured = {name: kind() for name, kind in FAILED_SENSORS.items()}
+        self.fail({})
         self._send_bias = self.publisher(TRUTH_IMU_BIAS)
         self.subscribe(STATUS, self._on_status)
         self.subscribe(TRUTH_BATTERY, self._on_battery)
@@ -200,6 +209,21 @@ class SensorInterface(SimulationNode, ABC):
     def battery_update(self, state: VehicleState, dt: float) -> BatteryReading:
         """Read the battery monitor."""
 
+    def fail(self, signals: Signals) -> None:
+        """Let sensors fail: their messages are changed, or left out."""
+
+        def sender(name: str) -> Callable[[Any], None]:
+            return through(signals.get((name, 0)), self._measured[name], self._outlets[name])
+
+        self._failed_imu = failed_imu(signals)
+        self._send_temperature = sender("thermometer")
+        self._send_mag = sender("mag")
+        self._send_baro = sender("baro")
+        self._send_gnss = sender("gnss")
+        self._send_diff_pressure = sender("airspeed")
+        self._send_range = sender("range")
+        self._send_battery = sender("battery")
+
     def imu_bias(self) -> ImuReading | None:
         """True biases of the IMU, for sim/truth_imu_bias; None if the model has none."""
         return None
@@ -230,6 +254,7 @@ class SensorInterface(SimulationNode, ABC):
     def _answer(self, time_ns: int, _: None) -> None:
         """Sample the sensors that are due at `time_ns`, then the IMU."""
         self._inputs.deliver(time_ns)
+        self.advance_failures(time_ns)
         for sensor in self._slow:
             if sensor.schedule.due(time_ns):
                 sensor.sample(time_ns)
@@ -240,7 +265,8 @@ class SensorInterface(SimulationNode, ABC):
 
     def _publish_imu(self, time_ns: int, dt: float) -> None:
         accel, gyro = self.imu_update(self._state, dt)
-        self._imu_sample = ImuSample(time_ns, gyro.tolist(), accel.tolist())
+        sample = ImuSample(time_ns, gyro.tolist(), accel.tolist())
+        self._imu_sample = sample if self._failed_imu is None else self._failed_imu(sample)
         self._send_imu(self._imu_sample)
 
     def _publish_imu_temperature(self, time_ns: int, dt: float) -> None:

@@ -219,6 +219,11 @@ class SimulationNode(Node):
         # ROSflight's launch files set only use_sim_time.
         return "paced" if mode == "wall" and simulated else mode
 
+    @property
+    def active_failures(self) -> Sequence[str]:
+        """Injected failures that are active, in words; none by default."""
+        return ()
+
     def time_mode_mismatch(self, *, amiss: bool) -> str:
         """Nodes of the simulation that run in another time mode; empty if none is known.
 

@@ -372,6 +372,10 @@ STEP_SIZE_S = StepTopic[Float64]("sim/step_size", Float64, LATCHED, by="time_man
 STEP_SIZE_REQUEST_S = StepTopic[Float64]("sim/step_size_request", Float64, LATCHED, by="bridge", to="time_manager")
 WAITING_FOR = StepTopic[String]("sim/waiting_for", String, LATCHED, by="bridge", to="time_manager")
 FAULT = StepTopic[String]("sim/fault", String, LATCHED, by="dynamics", to="time_manager")
+# Active failures of a node; created with the node's first failure.
+ACTIVE_FAILURES = StepTopic[String](
+    "sim/failures", String, LATCHED, by="sensors, forces_and_moments, dynamics, rc, sil_board"
+)
 
 # Sensors.
 IMU = _stamped(

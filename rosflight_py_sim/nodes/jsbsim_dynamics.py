@@ -57,7 +57,7 @@ class JsbsimDynamics(FlightModelInterface):
             wind.adopt(self._wind)
         aircraft.set_brake_throttle(number(values, "brake_throttle"))
         aircraft.set_wind(wind.wind_ned)
-        self._aircraft, self._wind = aircraft, wind
+        self._aircraft, self._wind, self._air_ned = aircraft, wind, wind.wind_ned
         self._supply = number(values, "supply_voltage"), number(values, "supply_current")
 
     @property
@@ -79,7 +79,8 @@ class JsbsimDynamics(FlightModelInterface):
         aircraft.set_controls(*(mixer[:, :OUTPUTS] @ pwm_us + mixer[:, OUTPUTS]).tolist())
         aircraft.step(dt)
         wind.step(aircraft.truth, dt)
-        aircraft.set_wind(wind.wind_ned)
+        self._air_ned = self.with_front(wind.wind_ned, dt)
+        aircraft.set_wind(self._air_ned)
 
     def compute_truth(self) -> NDArray[np.float64]:
         """Truth vector of the aircraft."""
@@ -87,7 +88,7 @@ class JsbsimDynamics(FlightModelInterface):
 
     def compute_wind_truth(self) -> NDArray[np.float64]:
         """Wind at the aircraft."""
-        return self.wind.wind_ned
+        return self._air_ned
 
     def compute_forces_and_torques(self) -> NDArray[np.float64]:
         """Wrench of aerodynamics and propulsion."""

@@ -10,8 +10,12 @@ from typing import Any, ClassVar
 from rclpy.service import Service
 from std_srvs.srv import Trigger
 
+from rosflight_py_sim.failures.failure import FAILURES
+from rosflight_py_sim.failures.schedule import Signals
+from rosflight_py_sim.failures.signal import Link
 from rosflight_py_sim.interfaces.diagnostics import Diagnosis, Level
-from rosflight_py_sim.interfaces.simulation_node import TIME_MODE, SimulationNode
+from rosflight_py_sim.interfaces.fallible_node import FallibleNode
+from rosflight_py_sim.interfaces.simulation_node import TIME_MODE
 from rosflight_py_sim.interfaces.step_topics import RC, PulseWidths
 from rosflight_py_sim.interfaces.ticks import start_ticks
 from rosflight_py_sim.interfaces.topic_statistics import Period
@@ -29,7 +33,7 @@ _POLL_PERIOD_S = 0.01
 _SEARCH_PERIOD_S = 1.0
 
 
-class Rc(SimulationNode):
+class Rc(FallibleNode):
     """Publishes sim/RC from a joystick, from the keyboard, or with sticks at rest and switches moved by services.
 
     The services toggle_arm and toggle_override exist only while neither joystick nor keyboard is in use.
@@ -73,13 +77,17 @@ class Rc(SimulationNode):
         ),
         Parameter("keyboard_layout", "vimfly", "Key layout: see docs/rc.md", choices=tuple(LAYOUTS), read_only=True),
         Parameter("rc_frequency", 50.0, "Rate of RC frames", "Hz", minimum=1.0, maximum=400.0, read_only=True),
+        FAILURES,
     )
+
+    FALLIBLE: ClassVar[tuple[str, ...]] = ("rc",)
 
     # A class attribute, because a node that fails during construction is also destroyed.
     _transmitter: Transmitter | None = None
 
     def __init__(self, **arguments: Any) -> None:
         """Open the device, create topic and services and start sending frames."""
+        self._link: Link[tuple[int, ...]] | None = None
         super().__init__(**arguments)
         self._mappings = self._load_mappings()
         self._at_rest = frame_at_rest()
@@ -162,12 +170,22 @@ class Rc(SimulationNode):
         if self._switch_services and transmitter.is_present:
             self._destroy_services()
 
+    def fail(self, signals: Signals) -> None:
+        """Let the link to the receiver fail."""
+        self._link = Link(signals["rc", 0]) if signals else None
+
     def _on_tick(self, time_ns: int) -> None:
+        self.advance_failures(time_ns)
         transmitter = self._transmitter
         # Without services, frames come only from the device, or not at all.
         frame = self._at_rest if self._switch_services or transmitter is None else transmitter.frame
-        if frame is not None:
-            self._send(PulseWidths(time_ns, tuple(frame)))
+        pulse_us = None if frame is None else tuple(frame)
+        if self._link is not None:
+            if pulse_us is not None:
+                self._link.send(time_ns, pulse_us)
+            pulse_us = next(reversed(self._link.arrived(time_ns)), None)
+        if pulse_us is not None:
+            self._send(PulseWidths(time_ns, pulse_us))
 
     def diagnose(self, period: Period) -> Iterable[Diagnosis]:
         """Source of the stick positions."""

@@ -12,9 +12,13 @@ from typing import Any, ClassVar
 
 from std_srvs.srv import Trigger
 
+from rosflight_py_sim.failures.failure import FAILURES
+from rosflight_py_sim.failures.schedule import Signals
+from rosflight_py_sim.failures.signal import Link
 from rosflight_py_sim.firmware import AS_ROSFLIGHT, REPAIRED, Board, ErrorFlag, Firmware, ParameterFileError, Severity
 from rosflight_py_sim.interfaces.diagnostics import Diagnosis, Level
-from rosflight_py_sim.interfaces.simulation_node import TIME_MODE, SimulationNode
+from rosflight_py_sim.interfaces.fallible_node import FallibleNode
+from rosflight_py_sim.interfaces.simulation_node import TIME_MODE
 from rosflight_py_sim.interfaces.stamped_inputs import ExpectedInput, StampedInputs
 from rosflight_py_sim.interfaces.step_join import JoinRule, StepJoin
 from rosflight_py_sim.interfaces.step_topics import (
@@ -51,7 +55,7 @@ from rosflight_py_sim.stamps import seconds_text
 _OUTPUT_RATE_HZ = 50.0
 
 
-class SilBoard(SimulationNode):
+class SilBoard(FallibleNode):
     """Runs the firmware on each IMU message (lockstep) or on a timer, and publishes sim/pwm_output.
 
     In lockstep each IMU message is answered with PWM, by the rule of `StepJoin`. The answer waits for RC frames and
@@ -100,12 +104,15 @@ class SilBoard(SimulationNode):
             "Follow commands of the companion computer in failsafe, while the RC signal is lost",
             read_only=True,
         ),
+        FAILURES,
     )
+    FALLIBLE: ClassVar[tuple[str, ...]] = ("command",)
 
     JOIN: ClassVar[JoinRule] = JoinRule(IMU.name, synchronized=(RC.name, COMMAND.name, "sil_board/run"))
 
     def __init__(self, **arguments: Any) -> None:
         """Load the firmware's parameters and start running it."""
+        self._link: Link[ControlCommand] | None = None
         super().__init__(**arguments)
         storage = str(self.values["param_storage_file"])
         initial = str(self.values["firmware_param_file"])
@@ -215,9 +222,13 @@ class SilBoard(SimulationNode):
                 self._transmitter.give_up()
                 self._computer.give_up()
             self._receive_imu(imu)
+        self.advance_failures(time_ns)
         firmware = self._board.firmware
         start = time.perf_counter_ns() if self._measures_loop_time else 0
         self._inputs.deliver(time_ns)
+        if self._link is not None:
+            for command in self._link.arrived(time_ns):
+                self._set_command(command)
         firmware.step(time_ns // 1000)
         self._pwm = PulseWidths(time_ns, firmware.integer_pulse_widths())
         if self._measures_loop_time:
@@ -286,10 +297,23 @@ class SilBoard(SimulationNode):
         return max(self._join.answered_ns, 0) // 1000
 
     def _on_command(self, c: ControlCommand) -> None:
-        self._take(c.time_ns, lambda: self._board.firmware.set_command(self._now_us(), c.mode, c.ignore, c.u))
+        self._take(c.time_ns, lambda: self._receive_command(c))
         waiting_ns = self._join.waiting_ns
         self._computer.received(self._join.answered_ns if waiting_ns < 0 else waiting_ns)
         self._report_punctual(waiting_ns)
+
+    def _receive_command(self, command: ControlCommand) -> None:
+        if self._link is None:
+            self._set_command(command)
+        else:
+            self._link.send(self._now_us() * 1000, command)
+
+    def _set_command(self, c: ControlCommand) -> None:
+        self._board.firmware.set_command(self._now_us(), c.mode, c.ignore, c.u)
+
+    def fail(self, signals: Signals) -> None:
+        """Let the link from the companion computer fail."""
+        self._link = Link(signals["command", 0]) if signals else None
 
     def _on_aux_command(self, command: AuxiliaryCommand) -> None:
         self._take(command.time_ns, lambda: self._board.firmware.set_aux_command(command.types, command.values))

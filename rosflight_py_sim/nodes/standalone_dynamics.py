@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.interfaces.dynamics_interface import DynamicsInterface
-from rosflight_py_sim.interfaces.simulation_node import TIME_MODE
 from rosflight_py_sim.interfaces.step_join import JoinRule
 from rosflight_py_sim.interfaces.step_topics import PWM_OUTPUT, PulseWidths
 from rosflight_py_sim.nodes.running import run
@@ -26,7 +25,9 @@ class StandaloneDynamics(DynamicsInterface):
     """
 
     ALIASES: ClassVar[tuple[str, ...]] = ("standalone_dynamics",)
-    PARAMETERS: ClassVar[ParameterTable] = ParameterTable(TIME_MODE, SEED) + DYNAMICS_PARAMETERS + WIND_PARAMETERS
+    PARAMETERS: ClassVar[ParameterTable] = (
+        DynamicsInterface.PARAMETERS + ParameterTable(SEED) + DYNAMICS_PARAMETERS + WIND_PARAMETERS
+    )
 
     def __init__(self, **arguments: Any) -> None:
         """Put the vehicle on the ground."""
@@ -48,7 +49,7 @@ class StandaloneDynamics(DynamicsInterface):
         if self._body is not None and self._wind is not None:
             body.adopt(self._body)
             wind.adopt(self._wind)
-        self._body, self._wind = body, wind
+        self._body, self._wind, self._air_ned = body, wind, wind.wind_ned
 
     @property
     def body(self) -> VehicleDynamics:
@@ -64,8 +65,9 @@ class StandaloneDynamics(DynamicsInterface):
 
     def apply_forces_and_torques(self, wrench: NDArray[np.float64], dt: float) -> None:
         """Advance body and wind."""
-        self.body.step(wrench, dt, self.wind.wind_ned)
+        self.body.step(wrench, dt, self._air_ned)
         self.wind.step(self.body.truth, dt)
+        self._air_ned = self.with_front(self.wind.wind_ned, dt)
 
     def compute_truth(self) -> NDArray[np.float64]:
         """Truth vector of the body."""
@@ -73,7 +75,7 @@ class StandaloneDynamics(DynamicsInterface):
 
     def compute_wind_truth(self) -> NDArray[np.float64]:
         """Wind at the vehicle."""
-        return self.wind.wind_ned
+        return self._air_ned
 
     def set_sim_state(self, truth: NDArray[np.float64]) -> None:
         """Set the state of the body."""

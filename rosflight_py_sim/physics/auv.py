@@ -159,7 +159,7 @@ class Auv(BatteryPowered):
         self._thrusters = thruster_numbers(values)
         self._hull = hull_numbers(values)
         buoyancy = number(values, "mass") * number(values, "gravity") + number(values, "net_buoyancy")
-        self._body = Body(
+        self._body = self._supply = Body(
             buoyancy=buoyancy,
             propeller=number(values, "thruster_diameter"),
             electronics=number(values, "electronics_current"),

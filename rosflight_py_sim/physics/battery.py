@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,10 +46,26 @@ def full_battery(voltage: float) -> Battery:
     return Battery(voltage=voltage, current=0.0, charge_drawn=0.0)
 
 
+_CELL_VOLTAGE = 4.2
+"""Voltage of a full lithium-polymer cell, V."""
+
+
+class Supply(Protocol):
+    """Parameters of a vehicle, with those of its battery."""
+
+    full_voltage: float
+
+
 class BatteryPowered:
-    """Battery readings of a vehicle, which holds its battery as `_battery`."""
+    """Battery of a vehicle, which holds its state as `_battery` and its parameters in `_supply`."""
 
     _battery: Battery
+    _supply: Supply
+
+    def lose_cells(self, count: int, full_voltage: float) -> None:
+        """Short-circuit `count` cells of the battery, which has `full_voltage` (V) when full, in cells of 4.2 V."""
+        cells = max(1, round(full_voltage / _CELL_VOLTAGE))
+        self._supply.full_voltage = full_voltage * max(0, cells - count) / cells
 
     @property
     def battery_voltage(self) -> float:

@@ -229,7 +229,7 @@ class FixedWing(BatteryPowered):
             limited=not values["propeller_brakes"],
         )
         self._limits = np.radians([number(values, f"max_{surface}_deflection_angle") for surface in SURFACES])
-        self._powertrain = powertrain_of(values)
+        self._powertrain = self._supply = powertrain_of(values)
         self._mixer = direct_mixer()
         self._targets = np.zeros(3)
         self._deflections = np.zeros(3)

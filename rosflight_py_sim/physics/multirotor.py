@@ -180,7 +180,7 @@ class Multirotor(BatteryPowered):
             coefficient=number(values, "CD"), area=number(values, "A_c"), rotor=number(values, "CD_induced")
         )
         self._ground_effect = np.array(values["ground_effect"], dtype=np.float64)
-        self._powertrain = powertrain_of(values)
+        self._powertrain = self._supply = powertrain_of(values)
         self._throttles = np.zeros(count)
         self._speeds = np.zeros(count)
         self._battery = full_battery(self._powertrain.full_voltage)

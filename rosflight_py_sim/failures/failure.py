@@ -1,0 +1,185 @@
+"""A failure in words: `motor 2 off at 12 for 3`.
+
+    TARGET [NUMBER] KIND [VALUES] [at TIME] [for DURATION]
+
+Times are in seconds of simulated time. Without `at` the failure begins at once, without `for` it lasts.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from rosflight_py_sim.parameters import Parameter, ParameterError
+from rosflight_py_sim.pulse_width import OUTPUTS
+from rosflight_py_sim.stamps import NANOSECONDS
+
+_LONGEST_S = 1e9
+_LARGEST = 1e9
+_LONGEST_DELAY_S = 60.0
+
+OFF, STUCK, WRONG, DRIFT, NOISY = "off", "stuck", "wrong by", "drift", "noisy"
+JAMMED, LOST, LATE, FRONT = "jammed", "lost", "late", "front"
+
+KINDS = {
+    OFF: "",
+    STUCK: "",
+    WRONG: "the offset",
+    DRIFT: "the change per second",
+    NOISY: "the standard deviation",
+    JAMMED: "",
+    LOST: "",
+    LATE: "the delay",
+    FRONT: "the change",
+}
+"""Kinds of failures, with the meaning of their values; empty for none."""
+
+_SIGNAL = (OFF, STUCK, WRONG, DRIFT, NOISY)
+
+
+@dataclass(frozen=True)
+class Target:
+    """A part that can fail.
+
+    Attributes:
+        text: the part in words.
+        unit: of the values of offset, change and deviation.
+        size: number of the values: 1, or 3 along the axes x, y, z or north, east, down.
+        kinds: its kinds of failures.
+        last: largest number of the part, counted from 1; 0 if there is only one.
+    """
+
+    text: str
+    unit: str = ""
+    size: int = 1
+    kinds: tuple[str, ...] = _SIGNAL
+    last: int = 0
+
+
+TARGETS = {
+    "motor": Target("motor on an output of the flight controller", "us of pulse width", last=OUTPUTS),
+    "servo": Target("servo on an output of the flight controller", "us of pulse width", last=OUTPUTS),
+    "cell": Target("a cell of the battery", kinds=(OFF,)),
+    "wind": Target("wind or current", "m/s, north east down", 3, kinds=(FRONT,)),
+    "gyro": Target("gyroscope", "rad/s", 3),
+    "accel": Target("accelerometer", "m/s^2", 3),
+    "thermometer": Target("thermometer of the IMU", "K"),
+    "mag": Target("magnetometer", "T", 3),
+    "baro": Target("barometer", "Pa"),
+    "gnss": Target("GNSS receiver", "m, north east down", 3, kinds=(*_SIGNAL, JAMMED)),
+    "range": Target("range finder", "m"),
+    "airspeed": Target("pitot tube", "Pa"),
+    "battery": Target("battery monitor", "V"),
+    "rc": Target("link from the transmitter", kinds=(LOST, LATE)),
+    "command": Target("link from the companion computer to the flight controller", kinds=(LOST, LATE)),
+}
+"""Parts that can fail."""
+
+FAILURES = Parameter(
+    "failures",
+    [],
+    "Failures of the vehicle, such as `motor 2 off at 12 for 3`, see docs/failures.md; each node applies those of its "
+    "parts",
+    element=str,
+)
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A failure of one part.
+
+    Attributes:
+        text: the failure in words.
+        target: name of the part, from TARGETS.
+        number: number of the part, from 1; 0 if there is only one.
+        kind: from KINDS.
+        values: as many as the part has axes, or 1 for a delay; none for a kind without values.
+        begin_ns: simulated time of the beginning; None: at once.
+        duration_ns: infinite for a failure that lasts.
+    """
+
+    text: str
+    target: str
+    number: int
+    kind: str
+    values: tuple[float, ...]
+    begin_ns: int | None
+    duration_ns: float
+
+
+def parse_failure(text: str) -> Failure:
+    """The failure that a text describes.
+
+    Raises:
+        ParameterError: the text describes none; the error names the word given and the words allowed.
+    """
+    return _Words(text).failure()
+
+
+class _Words:
+    """The words of a text, read from left to right."""
+
+    def __init__(self, text: str) -> None:
+        self._words = text.split()
+        self._text = " ".join(self._words)
+
+    def failure(self) -> Failure:
+        name = self._next()
+        if name not in TARGETS:
+            raise self._refuse(name, ", ".join(TARGETS))
+        target = TARGETS[name]
+        number = self._number_of(name, target.last) if target.last else 0
+        kind = self._kind(target)
+        values: list[float] = []
+        while self._words and self._words[0] not in ("at", "for"):
+            least = 0.0 if kind in (NOISY, LATE) else -_LARGEST
+            meaning = KINDS[kind] or "at TIME, for DURATION, or nothing more"
+            if not KINDS[kind]:
+                raise self._refuse(self._words[0], meaning)
+            values.append(self._number(meaning, least, _LONGEST_DELAY_S if kind == LATE else _LARGEST))
+        size = 1 if kind == LATE else target.size
+        if (KINDS[kind] and len(values) not in (1, size)) or (kind == FRONT and len(values) != size):
+            unit = "s" if kind == LATE else target.unit
+            counts = f"{size} numbers" if kind == FRONT else f"1 number or {size}" if size > 1 else "1 number"
+            raise self._refuse(f"{len(values)} numbers", f"{counts}, {KINDS[kind]} ({unit})")
+        if KINDS[kind] and len(values) == 1:
+            values *= size
+        times: dict[str, float] = {}
+        while self._words:
+            word = self._next()
+            if word not in ("at", "for") or word in times:
+                raise self._refuse(word, "at TIME or for DURATION, each once")
+            times[word] = self._number("a time in seconds", 0.0, _LONGEST_S)
+        begin_ns = round(times["at"] * NANOSECONDS) if "at" in times else None
+        duration_ns = times["for"] * NANOSECONDS if "for" in times else math.inf
+        return Failure(self._text, name, number, kind, tuple(values), begin_ns, duration_ns)
+
+    def _kind(self, target: Target) -> str:
+        first = self._next()
+        if first == "wrong" and self._words[:1] == ["by"]:
+            first = f"{first} {self._next()}"
+        if first not in target.kinds:
+            raise self._refuse(first, ", ".join(target.kinds))
+        return first
+
+    def _number_of(self, name: str, last: int) -> int:
+        word = self._next()
+        if not word.isdecimal() or not 1 <= int(word) <= last:
+            raise self._refuse(word, f"{name} 1 to {last}")
+        return int(word)
+
+    def _number(self, meaning: str, least: float, most: float) -> float:
+        word = self._next()
+        try:
+            value = float(word)
+        except ValueError:
+            value = math.nan
+        if not least <= value <= most:
+            raise self._refuse(word, f"{meaning}, a number from {least:g} to {most:g}")
+        return value
+
+    def _next(self) -> str:
+        return self._words.pop(0) if self._words else ""
+
+    def _refuse(self, given: str, allowed: str) -> ParameterError:
+        return ParameterError(f"failure '{self._text}': {given or 'nothing'} given; allowed: {allowed}")

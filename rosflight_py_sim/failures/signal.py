@@ -1,0 +1,121 @@
+"""Effects of active failures on the numbers of a signal, and on the messages of a link."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Sequence
+from typing import Generic, TypeVar
+
+import numpy as np
+
+from rosflight_py_sim.failures.failure import DRIFT, FRONT, JAMMED, LATE, LOST, NOISY, OFF, STUCK, WRONG, Failure
+from rosflight_py_sim.shared_parameters import FAILURE_STREAM
+from rosflight_py_sim.stamps import NANOSECONDS
+
+M = TypeVar("M")
+
+FRONT_RISE_S = 2.0
+"""Time in which a wind front rises and falls, s."""
+
+
+class Effect:
+    """Effect of one failure, from its beginning.
+
+    Noise comes from a generator seeded by the node's seed and the failure's text, so that neither other failures nor
+    the sensors' own noise change it, and it changes neither.
+
+    Attributes:
+        failure: the failure.
+        begin_ns: simulated time of its beginning; None before one without `at` has been applied.
+    """
+
+    def __init__(self, failure: Failure, occurrence: int, seed: int) -> None:
+        """Prepare the effect of the failure, which the vehicle's list contains for the `occurrence`-th time."""
+        self.failure = failure
+        self.begin_ns = failure.begin_ns
+        digest = hashlib.sha256(f"{failure.text} {occurrence}".encode()).digest()
+        self._rng = np.random.default_rng([seed, FAILURE_STREAM, int.from_bytes(digest[:4], "big")])
+        self._held: Sequence[float] | None = None
+
+    @property
+    def end_ns(self) -> float:
+        """Simulated time of the end; infinite for a failure that lasts, or has not begun."""
+        return math.inf if self.begin_ns is None else self.begin_ns + self.failure.duration_ns
+
+    def applied(self, time_ns: int, numbers: Sequence[float]) -> Sequence[float] | None:
+        """The numbers with the effect; None if the signal is off. Values apply to the first numbers."""
+        kind, values = self.failure.kind, self.failure.values
+        begin_ns = time_ns if self.begin_ns is None else self.begin_ns
+        if kind in (OFF, LOST):
+            return None
+        if kind in (STUCK, JAMMED):
+            self._held = numbers if self._held is None else self._held
+            return self._held
+        factors: Sequence[float]
+        if kind == WRONG:
+            factors = [1.0] * len(values)
+        elif kind == DRIFT:
+            factors = [(time_ns - begin_ns) / NANOSECONDS] * len(values)
+        elif kind == NOISY:
+            factors = self._rng.standard_normal(len(values)).tolist()
+        else:
+            assert kind == FRONT
+            factors = [_rise(time_ns - begin_ns) * _rise(self.end_ns - time_ns)] * len(values)
+        changed = [number + factor * value for number, factor, value in zip(numbers, factors, values, strict=False)]
+        return [*changed, *numbers[len(values) :]]
+
+    def release(self) -> None:
+        """Forget the numbers that a stuck signal repeats."""
+        self._held = None
+
+
+class Signal:
+    """Active failures of one part.
+
+    Attributes:
+        effects: of the failures, in the order of the list.
+    """
+
+    def __init__(self, effects: Sequence[Effect]) -> None:
+        self.effects = effects
+
+    def applied(self, time_ns: int, numbers: Sequence[float]) -> Sequence[float] | None:
+        """The numbers with all effects; None if the signal is off."""
+        for effect in self.effects:
+            changed = effect.applied(time_ns, numbers)
+            if changed is None:
+                return None
+            numbers = changed
+        return numbers
+
+    def has(self, kind: str) -> bool:
+        """Whether one of the failures is of that kind."""
+        return any(effect.failure.kind == kind for effect in self.effects)
+
+
+class Link(Generic[M]):
+    """A link whose messages are lost or late."""
+
+    def __init__(self, signal: Signal) -> None:
+        self._is_lost = signal.has(LOST)
+        late = [effect.failure.values[0] for effect in signal.effects if effect.failure.kind == LATE]
+        self._delay_ns = round(sum(late) * NANOSECONDS)
+        self._under_way: list[tuple[int, M]] = []
+
+    def send(self, time_ns: int, message: M) -> None:
+        """Send a message at that time."""
+        if not self._is_lost:
+            self._under_way.append((time_ns + self._delay_ns, message))
+
+    def arrived(self, time_ns: int) -> list[M]:
+        """Messages that have arrived since the last call, in the order in which they were sent."""
+        due = [message for due_ns, message in self._under_way if due_ns <= time_ns]
+        self._under_way = self._under_way[len(due) :]
+        return due
+
+
+def _rise(elapsed_ns: float) -> float:
+    """Share of a front that has arrived: half a cosine wave over FRONT_RISE_S."""
+    share = min(1.0, max(0.0, elapsed_ns / (FRONT_RISE_S * NANOSECONDS)))
+    return 0.5 - 0.5 * math.cos(math.pi * share)
