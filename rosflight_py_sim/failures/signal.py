@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from rosflight_py_sim.failures.failure import DRIFT, FRONT, JAMMED, LATE, LOST, NOISY, OFF, STUCK, WRONG, Failure
+from rosflight_py_sim.failures.failure import DRIFT, FRONT, JAMMED, LATE, NOISY, OFF, STUCK, WRONG, Failure
 from rosflight_py_sim.shared_parameters import FAILURE_STREAM
 from rosflight_py_sim.stamps import NANOSECONDS
 
@@ -47,7 +47,7 @@ class Effect:
         """The numbers with the effect; None if the signal is off. Values apply to the first numbers."""
         kind, values = self.failure.kind, self.failure.values
         begin_ns = time_ns if self.begin_ns is None else self.begin_ns
-        if kind in (OFF, LOST):
+        if kind == OFF:
             return None
         if kind in (STUCK, JAMMED):
             self._held = numbers if self._held is None else self._held
@@ -97,15 +97,16 @@ class Signal:
 class Link(Generic[M]):
     """A link whose messages are lost or late."""
 
-    def __init__(self, signal: Signal) -> None:
-        self._is_lost = signal.has(LOST)
+    def __init__(self, signal: Signal, silent: str) -> None:
+        """Let the failures of `signal` act; no message arrives while one of the kind `silent` is active."""
+        self._is_silent = signal.has(silent)
         late = [effect.failure.values[0] for effect in signal.effects if effect.failure.kind == LATE]
         self._delay_ns = round(sum(late) * NANOSECONDS)
         self._under_way: list[tuple[int, M]] = []
 
     def send(self, time_ns: int, message: M) -> None:
         """Send a message at that time."""
-        if not self._is_lost:
+        if not self._is_silent:
             self._under_way.append((time_ns + self._delay_ns, message))
 
     def arrived(self, time_ns: int) -> list[M]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
 from rclpy.service import Service
 from std_srvs.srv import Trigger
 
-from rosflight_py_sim.failures.failure import FAILURES
+from rosflight_py_sim.failures.failure import FAILURES, LOST, OFF
 from rosflight_py_sim.failures.schedule import Signals
 from rosflight_py_sim.failures.signal import Link
 from rosflight_py_sim.interfaces.diagnostics import Diagnosis, Level
@@ -22,7 +22,7 @@ from rosflight_py_sim.interfaces.topic_statistics import Period
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value, number
 from rosflight_py_sim.transmitter import joystick
-from rosflight_py_sim.transmitter.channels import ARM, HIGH, LOW, OVERRIDE, Transmitter, frame_at_rest
+from rosflight_py_sim.transmitter.channels import ARM, HIGH, LOW, OVERRIDE, Transmitter, frame_at_rest, lost_frame
 from rosflight_py_sim.transmitter.keyboard import LAYOUTS
 from rosflight_py_sim.transmitter.mapping import Mapping, MappingError, all_mappings
 from rosflight_py_sim.transmitter.opening import KEYBOARDS, NoKeyboardError, open_keyboard
@@ -87,7 +87,8 @@ class Rc(FallibleNode):
 
     def __init__(self, **arguments: Any) -> None:
         """Open the device, create topic and services and start sending frames."""
-        self._link: Link[tuple[int, ...]] | None = None
+        self._link: Link[list[int]] | None = None
+        self._is_lost = False
         super().__init__(**arguments)
         self._mappings = self._load_mappings()
         self._at_rest = frame_at_rest()
@@ -172,20 +173,25 @@ class Rc(FallibleNode):
 
     def fail(self, signals: Signals) -> None:
         """Let the link to the receiver fail."""
-        self._link = Link(signals["rc", 0]) if signals else None
+        signal = signals.get(("rc", 0))
+        self._link = None if signal is None else Link(signal, OFF)
+        self._is_lost = signal is not None and signal.has(LOST)
 
     def _on_tick(self, time_ns: int) -> None:
         self.advance_failures(time_ns)
         transmitter = self._transmitter
         # Without services, frames come only from the device, or not at all.
         frame = self._at_rest if self._switch_services or transmitter is None else transmitter.frame
-        pulse_us = None if frame is None else tuple(frame)
         if self._link is not None:
-            if pulse_us is not None:
-                self._link.send(time_ns, pulse_us)
-            pulse_us = next(reversed(self._link.arrived(time_ns)), None)
-        if pulse_us is not None:
-            self._send(PulseWidths(time_ns, pulse_us))
+            frame = self._received(self._link, time_ns, frame)
+        if frame is not None:
+            self._send(PulseWidths(time_ns, tuple(frame)))
+
+    def _received(self, link: Link[list[int]], time_ns: int, frame: Sequence[int] | None) -> Sequence[int] | None:
+        """Frame that arrives through a link that fails."""
+        if frame is not None:
+            link.send(time_ns, lost_frame(frame) if self._is_lost else list(frame))
+        return next(reversed(link.arrived(time_ns)), None)
 
     def diagnose(self, period: Period) -> Iterable[Diagnosis]:
         """Source of the stick positions."""

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from std_srvs.srv import Trigger
 
-from rosflight_py_sim.failures.failure import FAILURES
+from rosflight_py_sim.failures.failure import FAILURES, LOST
 from rosflight_py_sim.failures.schedule import Signals
 from rosflight_py_sim.failures.signal import Link
 from rosflight_py_sim.firmware import AS_ROSFLIGHT, REPAIRED, Board, ErrorFlag, Firmware, ParameterFileError, Severity
@@ -313,7 +313,7 @@ class SilBoard(FallibleNode):
 
     def fail(self, signals: Signals) -> None:
         """Let the link from the companion computer fail."""
-        self._link = Link(signals["command", 0]) if signals else None
+        self._link = Link(signals["command", 0], LOST) if signals else None
 
     def _on_aux_command(self, command: AuxiliaryCommand) -> None:
         self._take(command.time_ns, lambda: self._board.firmware.set_aux_command(command.types, command.values))

@@ -9,6 +9,8 @@ from rosflight_py_sim.pulse_width import CENTRE_US, HIGH_US, LOW_US, MOTOR, puls
 
 LOW, CENTRE, HIGH = LOW_US, CENTRE_US, HIGH_US
 
+_LOST_US = 700
+
 ROLL, PITCH, THROTTLE, YAW, ARM, OVERRIDE, ATTITUDE_TYPE, SPARE = range(8)
 """Channels in the order of the frame. Roll right, nose up and yaw right are high, as the firmware takes them.
 
@@ -59,3 +61,13 @@ def frame_at_rest() -> list[int]:
     frame[OVERRIDE] = HIGH
     frame[ATTITUDE_TYPE] = HIGH
     return frame
+
+
+def lost_frame(frame: Sequence[int]) -> list[int]:
+    """Frame of a receiver without a signal after this frame: the throttle far below its range, the rest held.
+
+    The firmware counts a pulse below 750 us as a lost signal; ArduPilot, a throttle below FS_THR_VALUE (975 us).
+    """
+    lost = list(frame)
+    lost[THROTTLE] = _LOST_US
+    return lost

@@ -1,0 +1,309 @@
+"""Failures in the running graph: each shows where a pilot would see it, and the safeguards act."""
+
+from __future__ import annotations
+
+import math
+import socket
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from free_ports import free_ports
+from mcap.reader import make_reader
+from mcap_ros2.decoder import DecoderFactory
+from rcl_interfaces.srv import SetParameters
+from rclpy.parameter import Parameter
+from rosflight_msgs.msg import Command
+from std_msgs.msg import UInt32
+
+from rosflight_py_sim.autopilot.cage import CageBit
+from rosflight_py_sim.failures.failure import FAILURES
+from rosflight_py_sim.firmware import ErrorFlag
+from rosflight_py_sim.interfaces.diagnostics import DIAGNOSTICS_QOS
+from rosflight_py_sim.interfaces.qos import LATCHED
+from rosflight_py_sim.interfaces.step_topics import (
+    ACTIVE_FAILURES,
+    BARO,
+    BATTERY,
+    DIFF_PRESSURE,
+    GNSS_FIX,
+    IMU,
+    IMU_TEMPERATURE,
+    MAG,
+    RANGE,
+    RC,
+    TRUTH_BATTERY,
+    TRUTH_WIND,
+)
+from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.physics.atmosphere import pressure_altitude
+from rosflight_py_sim.protocols.ardupilot_json import ServoFrame, decode_reply, encode_frame
+from rosflight_py_sim.stamps import time_ns_of
+from rosflight_py_sim.transmitter.channels import THROTTLE
+
+Make = Callable[..., Any]
+
+
+def failing(*failures: str) -> tuple[str, str]:
+    """ROS arguments with these failures."""
+    return "-p", f"failures:={list(failures)}"
+
+
+def seconds(messages: list[Any]) -> list[float]:
+    return [time_ns_of(message.header.stamp) * 1e-9 for message in messages]
+
+
+def split(messages: list[Any], seconds: float) -> tuple[list[Any], list[Any]]:
+    """Messages before and from a time."""
+    before = [one for one in messages if time_ns_of(one.header.stamp) * 1e-9 < seconds - 1e-9]
+    return before, messages[len(before) :]
+
+
+def test_sensors_that_are_off_are_silent_for_their_time(graph: Make) -> None:
+    topics = {"thermometer": IMU_TEMPERATURE, "mag": MAG, "baro": BARO, "gnss": GNSS_FIX}
+    topics |= {"range": RANGE, "airspeed": DIFF_PRESSURE, "battery": BATTERY}
+    g = graph(*failing(*(f"{name} off at 1 for 1" for name in topics), "gyro off at 1 for 1", "accel off at 1 for 1"))
+    received = {name: g.collect_messages(topic) for name, topic in topics.items()}
+    imu = g.collect_messages(IMU)
+    g.ready()
+    g.spin_until(lambda: g.time_s > 2.5)
+    for name, messages in received.items():
+        stamps = seconds(messages)
+        assert not [stamp for stamp in stamps if 1.0 <= stamp < 2.0], name
+        assert [stamp for stamp in stamps if stamp < 1.0], name
+        assert [stamp for stamp in stamps if stamp >= 2.0], name
+    for message in imu:
+        is_off = 1.0 <= time_ns_of(message.header.stamp) * 1e-9 < 2.0
+        assert (message.linear_acceleration.z == 0.0) is is_off
+        assert (message.angular_velocity.x == 0.0) is is_off
+
+
+def test_offsets_are_in_the_unit_of_the_sensor_and_dependent_numbers_follow(graph: Make) -> None:
+    begin_s = 1.0
+    g = graph(
+        *failing(
+            *("mag wrong by 1e-4 0 -1e-4 at 1", "baro wrong by 1000 at 1", "gnss wrong by 100 -50 20 at 1"),
+            *("airspeed wrong by 100 at 1", "battery wrong by -3 at 1", "gyro wrong by 0 0.5 0 at 1"),
+        )
+    )
+    received = {topic.name: g.collect_messages(topic) for topic in (MAG, BARO, GNSS_FIX, DIFF_PRESSURE, BATTERY, IMU)}
+    g.ready()
+    g.spin_until(lambda: g.time_s > 2.0)
+
+    def change(topic: Any, number: Callable[[Any], float]) -> float:
+        before, after = split(received[topic.name], begin_s)
+        return sum(map(number, after)) / len(after) - sum(map(number, before)) / len(before)
+
+    # Tolerances: several standard errors of the means of the sensors' noise.
+    assert change(MAG, lambda m: m.magnetic_field.x) == pytest.approx(1e-4, rel=0.05)
+    assert change(MAG, lambda m: m.magnetic_field.z) == pytest.approx(-1e-4, rel=0.05)
+    assert change(BARO, lambda m: m.pressure) == pytest.approx(1000.0, abs=10.0)
+    assert change(GNSS_FIX, lambda m: math.radians(m.lat) * 6378137.0) == pytest.approx(100.0, abs=2.0)
+    assert change(GNSS_FIX, lambda m: m.alt) == pytest.approx(-20.0, abs=2.0)
+    assert change(DIFF_PRESSURE, lambda m: m.differential_pressure) == pytest.approx(100.0, abs=2.0)
+    assert change(BATTERY, lambda m: m.voltage) == pytest.approx(-3.0, abs=0.6)
+    assert change(IMU, lambda m: m.angular_velocity.y) == pytest.approx(0.5, abs=0.01)
+    newest = received[BARO.name][-1]
+    assert newest.altitude == pytest.approx(pressure_altitude(newest.pressure), abs=0.01)
+    # sqrt(2 q / rho) at 1387 m, where rho is 1.07 kg/m^3.
+    speeds = [message.velocity for message in split(received[DIFF_PRESSURE.name], begin_s)[1]]
+    assert sum(speeds) / len(speeds) == pytest.approx(math.sqrt(2.0 * 100.0 / 1.07), rel=0.02)
+
+
+def test_jammed_gnss_has_no_fix_and_holds_its_position(graph: Make) -> None:
+    g = graph(*failing("gnss jammed at 1 for 1"))
+    fixes = g.collect_messages(GNSS_FIX)
+    g.ready()
+    g.spin_until(lambda: g.time_s > 3.0)
+    jammed = [fix for fix in fixes if 1.0 <= time_ns_of(fix.header.stamp) * 1e-9 < 2.0]
+    assert {(fix.fix_type, fix.num_sat) for fix in jammed} == {(0, 0)}
+    assert len({(fix.lat, fix.lon, fix.alt) for fix in jammed}) == 1
+    assert fixes[-1].fix_type == 3
+
+
+def test_cell_lowers_the_voltage_and_a_front_changes_the_wind(graph: Make) -> None:
+    g = graph(*failing("cell off at 1", "wind front 6 0 -1 at 1"))
+    batteries, winds = g.collect_messages(TRUTH_BATTERY), g.collect_messages(TRUTH_WIND)
+    g.ready()
+    g.spin_until(lambda: g.time_s > 4.0)
+    before, after = split(batteries, 1.0)
+    # One of six cells, at rest.
+    assert after[-1].voltage == pytest.approx(before[-1].voltage * 5.0 / 6.0, rel=1e-6)
+    assert winds[0].vector.x == 0.0
+    assert (winds[-1].vector.x, winds[-1].vector.z) == (6.0, -1.0)
+
+
+def test_lost_transmitter_triggers_rosflights_failsafe_until_it_returns(graph: Make) -> None:
+    g = graph(*failing("rc lost at 3 for 1", "rc off at 6 for 1", "rc late 0.3 at 9 for 1"))
+    frames = g.collect_messages(RC)
+    g.arm()
+    assert g.time_s < 3.0
+    for begin_s in (3.0, 6.0, 9.0):
+        g.spin_until(lambda: g.status.failsafe, "failsafe")
+        # A lost signal is known at once; missing frames after 100 ms. The status comes ten times a second.
+        assert 0.0 <= g.time_s - begin_s <= 0.25
+        assert g.status.error_code & ErrorFlag.RC_LOST
+        g.spin_until(lambda: not g.status.failsafe, "the end of failsafe")
+    assert g.status.armed
+    assert {frame.values[THROTTLE] for frame in frames if 3.0 <= time_ns_of(frame.header.stamp) * 1e-9 < 4.0} == {700}
+    assert not [stamp for stamp in seconds(frames) if 6.0 <= stamp < 7.0]
+
+
+def test_lost_companion_leaves_the_vehicle_to_the_transmitter(graph: Make) -> None:
+    g = graph(*failing("command lost at 4 for 1"), executables=["autopilot"])
+    g.arm()
+    assert g.call("toggle_override").success
+    g.spin_until(lambda: g.status.offboard and not g.status.rc_override, "the companion computer in command")
+    assert g.time_s < 4.0
+    g.spin_until(lambda: not g.status.offboard, "the transmitter in command")
+    timeout_s = g.firmware("OFFBOARD_TIMEOUT") * 1e-3
+    assert 4.0 + timeout_s - 0.02 <= time_ns_of(g.status.header.stamp) * 1e-9 <= 4.0 + timeout_s + 0.15
+    g.spin_until(lambda: g.status.offboard, "the companion computer in command again")
+    assert 5.0 <= g.time_s <= 5.25
+
+
+def test_late_companion_is_obeyed_later(graph: Make) -> None:
+    g = graph(*failing("command late 0.05"))
+    g.arm()
+    assert g.call("toggle_override").success
+    publisher = g.tester.create_publisher(Command, "command", 1)
+
+    def send() -> None:
+        publisher.publish(Command(mode=Command.MODE_ROLL_PITCH_YAWRATE_THROTTLE))
+
+    g.tester.create_timer(0.01, send)
+    g.spin_until(lambda: g.status.offboard, "the companion computer in command")
+
+
+def entries(messages: list[DiagnosticArray]) -> dict[str, DiagnosticStatus]:
+    return {status.name: status for message in messages for status in message.status}
+
+
+def test_failure_injected_at_run_time_is_seen_on_diagnostics_and_on_a_topic(graph: Make) -> None:
+    g = graph()
+    g.ready()
+    shown = g.collect_messages("/diagnostics", DiagnosticArray, DIAGNOSTICS_QOS)
+    told = g.collect_messages(ACTIVE_FAILURES, qos=LATCHED)
+    g.set_parameter("sensors", FAILURES.name, ["gnss jammed", "mag off"])
+    g.spin_until(lambda: "sensors: failures" in entries(shown), "the entry on /diagnostics")
+    entry = entries(shown)["sensors: failures"]
+    assert (entry.level[0], entry.message) == (1, "gnss jammed, mag off")
+    assert [(value.key, value.value) for value in entry.values] == [("1", "gnss jammed"), ("2", "mag off")]
+    g.set_parameter("sensors", FAILURES.name, [])
+    g.spin_until(lambda: told and told[-1].data == "sensors: none", "the end on the topic")
+    assert told[-2].data == "sensors: gnss jammed, mag off"
+    shown.clear()
+    g.spin_until(lambda: "sensors: topics" in entries(shown), "the next report")
+    g.spin_until(lambda: len([one for one in shown if "sensors" in entries([one])]) > 2, "further reports")
+    assert "sensors: failures" not in entries(shown[-3:])
+
+
+def test_injected_failure_leaves_other_random_numbers_as_they_are(graph: Make) -> None:
+    def pressures(*given: str, inject: bool) -> dict[int, float]:
+        g = graph(*given)
+        received = g.collect_messages(BARO)
+        g.ready()
+        if inject:
+            g.set_parameter("sensors", FAILURES.name, ["mag noisy 1e-5"])
+        g.spin_until(lambda: g.time_s > 1.5)
+        values = {time_ns_of(m.header.stamp): m.pressure for m in received if time_ns_of(m.header.stamp) < 1.5e9}
+        g.close()
+        return values
+
+    plain = pressures(inject=False)
+    assert pressures(inject=True) == plain
+    assert pressures(*failing("mag noisy 1e-5", "gyro drift 1"), inject=False) == plain
+
+
+def test_failures_that_the_vehicle_cannot_have_are_refused_by_name(graph: Make) -> None:
+    def reason(node: str, *failures: str) -> str:
+        change = Parameter(FAILURES.name, value=list(failures)).to_parameter_msg()
+        return str(g.call(f"{node}/set_parameters", SetParameters, parameters=[change]).results[0].reason)
+
+    g = graph()
+    g.ready()
+    allowed = "allowed for this vehicle: motor 1 to 4"
+    assert reason("forces_and_moments", "motor 5 off") == f"failure 'motor 5 off': motor 5 given; {allowed}"
+    assert reason("forces_and_moments", "servo 1 off") == f"failure 'servo 1 off': servo 1 given; {allowed}"
+    assert reason("rc", "motr 1 off").startswith("failure 'motr 1 off': motr given; allowed: motor, servo, ")
+    assert g.node("rc").values[FAILURES.name] == []
+    g.close()
+    with pytest.raises(ParameterError, match="failure 'gnss jamed': jamed given; allowed: off, stuck, "):
+        graph(*failing("gnss jamed"))
+
+
+def test_recording_shows_the_failures(graph: Make, tmp_path: Path) -> None:
+    file = tmp_path / "flight.mcap"
+    g = graph(*failing("motor 3 off at 1 for 0.5"), record=str(file))
+    g.ready()
+    g.spin_until(lambda: g.time_s > 2.0)
+    g.close()
+    with file.open("rb") as stream:
+        reader = make_reader(stream, decoder_factories=[DecoderFactory()])
+        decoded = list(reader.iter_decoded_messages(topics=[f"/{ACTIVE_FAILURES.name}"]))
+    shown = [(one.message.log_time * 1e-9, one.decoded_message.data) for one in decoded]
+    assert [data for _, data in shown] == [
+        "forces_and_moments: motor 3 off at 1 for 0.5",
+        "forces_and_moments: none",
+    ]
+    assert [time for time, _ in shown] == pytest.approx([1.0, 1.5], abs=0.01)
+
+
+def test_ardupilot_measures_the_failed_sensors_and_sees_the_lost_transmitter(graph: Make) -> None:
+    (port,) = free_ports()
+    settings = ("ardupilot.imu:=sensors", "ardupilot.rc:=true", f"ardupilot.port:={port}")
+    g = graph(
+        *(word for one in settings for word in ("-p", one)),
+        *failing("gyro wrong by 0 0 1 at 1", "rc lost at 1", "range stuck at 0.5", "battery wrong by -5 at 1"),
+        flight_controller="ardupilot",
+    )
+    replies = []
+    with closing(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)) as own:
+        own.setblocking(False)
+
+        def come() -> bool:
+            try:
+                replies.append(decode_reply(own.recv(4096)))
+            except BlockingIOError:
+                return False
+            return True
+
+        for number in range(1, 601):
+            own.sendto(encode_frame(ServoFrame(400, number, (0,) * 16)), ("127.0.0.1", port))
+            g.spin_until(come, f"an answer to frame {number}")
+    before = next(reply for reply in replies if reply.timestamp > 0.9)
+    after = replies[-1]
+    assert after.timestamp > 1.2
+    # The gyroscope's noise is far below 0.1 rad/s at rest.
+    assert after.gyro[2] - before.gyro[2] == pytest.approx(1.0, abs=0.1)
+    assert (before.rc_us[THROTTLE], after.rc_us[THROTTLE]) == (1000, 700)
+    assert after.ranges == before.ranges
+    assert after.battery.voltage < before.battery.voltage - 2.0
+
+
+def test_uthere_cage_triggers_on_lost_transmitter_and_lost_navigation(graph: Make) -> None:
+    port_in, port_out = free_ports(2)
+    g = graph(
+        *("-p", f"uthere.udp_port_in:={port_in}", "-p", f"uthere.udp_port_out:={port_out}"),
+        *("-p", "uthere.cage_handheld_lost_comm:=true", "-p", "uthere.nav_lost_timeout:=2.0"),
+        *failing("gnss jammed at 4 for 6", "rc lost at 12 for 2"),
+        vehicle_name="anaconda",
+        flight_controller="uthere",
+    )
+    shown = g.collect_messages("guided/cage_triggered", UInt32, LATCHED)
+    g.arm()
+
+    def triggered(bit: CageBit) -> bool:
+        return bool(shown) and bool(shown[-1].data >> bit & 1)
+
+    g.spin_until(lambda: triggered(CageBit.GPS_BAD), "GPS bad")
+    assert 4.0 <= g.time_s <= 4.6
+    g.spin_until(lambda: triggered(CageBit.NAV_LOST), "navigation lost")
+    assert 5.9 <= g.time_s <= 6.6
+    g.spin_until(lambda: not triggered(CageBit.NAV_LOST), "navigation again")
+    g.spin_until(lambda: triggered(CageBit.HANDHELD_LOST_COMM), "the transmitter lost")
+    assert 12.0 <= g.time_s <= 12.3
+    g.spin_until(lambda: not triggered(CageBit.HANDHELD_LOST_COMM), "the transmitter again")
