@@ -126,6 +126,11 @@ def test_invalid_mission_is_refused_with_its_place(
     assert text in str(error.value)
 
 
+def test_failures_are_a_setting_of_the_vehicles_nodes(read: Callable[[str], Scenario]) -> None:
+    text = TEXT.replace("    cameras: false", "    failures: [gnss  jammed at 4, servo 1 stuck]")
+    assert read(text).members[1].settings["failures"] == ["gnss jammed at 4", "servo 1 stuck"]
+
+
 def test_paths_begin_at_the_files_folder(read: Callable[[str], Scenario], tmp_path: Path) -> None:
     (tmp_path / "still.yaml").write_text("/**:\n  ros__parameters: {sim_has_wind: false}\n", encoding="utf-8")
     text = "description: one\nparameter_files: [still.yaml]\nvehicles:\n  - {name: a, kind: auv}\n"
@@ -147,6 +152,14 @@ def test_paths_begin_at_the_files_folder(read: Callable[[str], Scenario], tmp_pa
         ("kind: multirotor", "kind: zeppelin", 8, "vehicles[0].kind: vehicle 'zeppelin' given; allowed: aerosonde"),
         ("position: [1, 2]", "position: [1]", 9, "[1] given; allowed: [north, east] on the ground, or [north, east, d"),
         ("heading_deg: 90", "heading_deg: 900", 9, "start.heading_deg: 900 given; allowed: a number at least -360"),
+        (
+            "    cameras: false",
+            "    failures:\n      - gnss jammed at 4\n      - motr 2 off",
+            17,
+            "vehicles[1].failures[1]: failure 'motr 2 off': motr given; allowed: motor, servo, ",
+        ),
+        ("    cameras: false", "    failures: motor 2 off", 15, "failures: motor 2 off given; allowed: a list"),
+        ("    cameras: false", "    failures: [off]", 15, "failures[0]: off given; allowed: a text"),
         ("mass: 3", "mas: 3", 11, "parameters.mas: there is no parameter 'mas'; did you mean 'mass'"),
         ("mass: 3", "mass: -3", 11, "vehicles[0].parameters.mass: -3 given; allowed: number, greater than 0 kg"),
         ("mass: 3", "uthere.udp_port_in: 3", 11, "there is no parameter 'uthere.udp_port_in'"),

@@ -1,0 +1,141 @@
+"""The command `rosflight_py_sim inject`: lets parts of the vehicles of a running simulation fail."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rosflight_py_sim.failures.failure import FAILURES, TARGETS, parse_failure
+from rosflight_py_sim.parameters import ParameterError
+
+if TYPE_CHECKING:
+    from rclpy.node import Node
+
+# System time (s) within which nodes are discovered, without a further node after which the list counts as complete, and
+# of the wait for a reply.
+DISCOVERY_S = 5.0
+_SETTLING_S = 2.0
+_REPLY_S = 5.0
+
+_SERVICE = "/get_parameters"
+
+
+def add_inject_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the sub-command's parser."""
+    parser = commands.add_parser(
+        "inject",
+        help="let parts of the vehicles of a running simulation fail",
+        description="Add failures to the parameter `failures` of every node that has it. A failure is one argument: "
+        "'motor 2 off', 'gyro drift 0.01 for 20', 'gnss jammed at 60'. Without `at` it begins at once. Parts: "
+        f"{', '.join(TARGETS)}.",
+        epilog="Everything after --ros-args goes to ROS.",
+    )
+    parser.add_argument("failures", nargs="*", metavar="FAILURE", help="failure in words, see docs/failures.md")
+    parser.add_argument("--clear", action="store_true", help="end all other failures")
+    parser.add_argument(
+        "--namespace", default="", metavar="NS", help="namespace of the vehicle (default: all vehicles)"
+    )
+    parser.set_defaults(command=_inject)
+
+
+def _inject(options: argparse.Namespace) -> int:
+    """Set the failures of all nodes, or of none.
+
+    Raises:
+        ParameterError: a text is no failure, no node was found, or a node refuses the failure.
+    """
+    texts = [parse_failure(text).text for text in options.failures]
+    if not texts and not options.clear:
+        raise ParameterError("no failure given; allowed: one or more failures, or --clear")
+    import rclpy
+    from rclpy.node import Node
+
+    from rosflight_py_sim.nodes.running import initialise
+
+    initialise(["rosflight_py_sim", *options.ros_arguments])
+    node = Node("inject")
+    try:
+        root = f"/{options.namespace.strip('/')}".rstrip("/") + "/"
+        before = {name: given for name in _nodes_found(node, root) if (given := _failures_of(node, name)) is not None}
+        if not before:
+            raise ParameterError(
+                f"no node with the parameter '{FAILURES.name}' found below {root} within {DISCOVERY_S:g} s (is the "
+                "simulation running, in this ROS_DOMAIN_ID?)"
+            )
+        _set_all(node, before, {name: [*([] if options.clear else given), *texts] for name, given in before.items()})
+    finally:
+        node.destroy_node()
+        rclpy.try_shutdown()
+    print(f"{', '.join(texts) or 'no failures'}: {', '.join(before)}", flush=True)
+    return 0
+
+
+def _nodes_found(node: Node, root: str) -> list[str]:
+    """Full names of the nodes below a namespace, in alphabetical order, once no more are found."""
+    found: set[str] = set()
+    end_s = time.monotonic() + DISCOVERY_S
+    while time.monotonic() < end_s:
+        time.sleep(0.1)
+        services = [name for name, _ in node.get_service_names_and_types() if name.endswith(_SERVICE)]
+        now = {name.removesuffix(_SERVICE) for name in services if name.startswith(root)}
+        now.discard(node.get_fully_qualified_name())
+        if now - found:
+            end_s = time.monotonic() + _SETTLING_S
+            found |= now
+    return sorted(found)
+
+
+def _set_all(node: Node, before: Mapping[str, Sequence[str]], after: Mapping[str, Sequence[str]]) -> None:
+    done: list[str] = []
+    for name, texts in after.items():
+        reason = _set(node, name, texts)
+        if reason:
+            for other in done:
+                _set(node, other, before[other])
+            raise ParameterError(f"{name}: {reason}")
+        done.append(name)
+
+
+def _failures_of(node: Node, name: str) -> list[str] | None:
+    """Failures of a node; None if it cannot fail."""
+    from rcl_interfaces.srv import GetParameters
+
+    reply = _reply(node, GetParameters, f"{name}/get_parameters", GetParameters.Request(names=[FAILURES.name]))
+    values = [value for value in reply.values if value.type]
+    return list(values[0].string_array_value) if values else None
+
+
+def _set(node: Node, name: str, texts: Sequence[str]) -> str:
+    """Set the failures of a node; return the reason of a refusal, or an empty text."""
+    from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
+    from rcl_interfaces.srv import SetParameters
+
+    value = ParameterValue(type=ParameterType.PARAMETER_STRING_ARRAY, string_array_value=texts)
+    request = SetParameters.Request(parameters=[Parameter(name=FAILURES.name, value=value)])
+    (result,) = _reply(node, SetParameters, f"{name}/set_parameters", request).results
+    return "" if result.successful else result.reason
+
+
+def _reply(node: Node, kind: Any, service: str, request: Any) -> Any:
+    import rclpy
+
+    client = node.create_client(kind, service)
+    try:
+        for _ in _attempts():
+            # The reply is lost if the service has not discovered the client yet; repeating the request is safe.
+            if client.wait_for_service(timeout_sec=1.0):
+                future = client.call_async(request)
+                rclpy.spin_until_future_complete(node, future, timeout_sec=1.0)
+                if future.done():
+                    return future.result()
+    finally:
+        node.destroy_client(client)
+    raise ParameterError(f"no reply from {service} within {_REPLY_S:g} s")
+
+
+def _attempts() -> Iterator[None]:
+    end_s = time.monotonic() + _REPLY_S
+    while time.monotonic() < end_s:
+        yield

@@ -1,0 +1,41 @@
+"""Flights with failures: what a vehicle survives, and that the same seed gives the same flight."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+PROGRAM = str(Path(__file__).with_name("flown_truth.py"))
+WIND = str(Path(__file__).parents[2] / "config" / "wind.yaml")
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+def flown(run: Run, vehicle: str, seconds: int, *failures: str) -> list[str]:
+    """Hash of all truth states and the position at each full second."""
+    given = ["-p", f"failures:={list(failures)}"] if failures else []
+    result = run(PROGRAM, vehicle, str(seconds), "--params-file", WIND, "-p", "seed:=7", *given)
+    assert result.returncode == 0, result.stderr
+    return result.stdout.splitlines()[:seconds]
+
+
+def altitude(line: str) -> float:
+    return -float(line.split()[-1])
+
+
+def test_quadrotor_falls_without_a_motor_and_flies_as_ever_before(command_line: Run) -> None:
+    failures = "motor 2 off at 12", "accel noisy 0.5 at 11", "wind front 3 0 0 at 11"
+    first = flown(command_line, "multirotor", 16, *failures)
+    assert flown(command_line, "multirotor", 16, *failures) == first
+    sound = flown(command_line, "multirotor", 16)
+    # The hash of second k covers all states up to its end.
+    assert first[:11] == sound[:11]
+    assert first[11] != sound[11]
+    assert altitude(first[10]) > 4.5
+    assert altitude(first[15]) < 0.5
+
+
+def test_octorotor_keeps_flying_without_a_motor(command_line: Run) -> None:
+    lines = flown(command_line, "octorotor", 25, "motor 3 off at 12")
+    assert min(map(altitude, lines[11:])) > 4.5

@@ -1,0 +1,50 @@
+"""The command that lets parts of a running simulation fail."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rosflight_msgs.msg import Status
+from std_msgs.msg import String
+
+from rosflight_py_sim.firmware import ErrorFlag
+from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED
+from rosflight_py_sim.interfaces.step_topics import ACTIVE_FAILURES, STATUS
+from test.processes.conftest import Processes, SimulationProcesses
+
+
+def test_failures_are_injected_into_every_node_or_none_and_cleared(
+    simulate: Callable[..., SimulationProcesses],
+) -> None:
+    simulation = simulate("lockstep", 0.0)
+    observer = simulation.observer()
+    received: list[String] = []
+    observer.node.create_subscription(String, ACTIVE_FAILURES.name, received.append, LATCHED)
+    status: list[Status] = []
+    observer.node.create_subscription(Status, STATUS.name, status.append, CHAIN)
+    observer.wait_for(lambda: status and not status[-1].error_code & ErrorFlag.RC_LOST, "all nodes")
+
+    def inject(*arguments: str) -> tuple[int, str, str]:
+        command = simulation.command("inject", *arguments)
+        observer.wait_for(lambda: command.process.poll() is not None, "the end", 90.0)
+        return command.wait(), command.stdout, command.stderr
+
+    code, stdout, _ = inject("gnss jammed", "motor 2 off")
+    assert code == 0
+    assert "/dynamics, /forces_and_moments, /rc, /sensors, /sil_board" in stdout
+    observer.wait_for(lambda: len(received) >= 2, "both failures")
+    assert {message.data for message in received} == {"sensors: gnss jammed", "forces_and_moments: motor 2 off"}
+    code, _, stderr = inject("motor 9 off")
+    assert code == 1
+    assert "failure 'motor 9 off': motor 9 given; allowed for this vehicle: motor 1 to 4" in stderr
+    received.clear()
+    code, _, _ = inject("--clear")
+    assert code == 0
+    observer.wait_for(lambda: len(received) >= 2, "the end of both")
+    assert {message.data for message in received} == {"sensors: none", "forces_and_moments: none"}
+
+
+def test_words_that_describe_no_failure_are_refused_without_a_simulation(processes: Processes) -> None:
+    command = processes.command("inject", "motr 2 off")
+    assert command.wait() == 1
+    assert command.error_lines[0].startswith("rosflight_py_sim: failure 'motr 2 off': motr given; allowed: motor, ")
