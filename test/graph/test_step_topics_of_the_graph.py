@@ -88,6 +88,15 @@ def found(
     parameters += ("ardupilot.port", "uthere.udp_port_in", "uthere.udp_port_out")
     ports = zip(parameters, free_ports(len(parameters)), strict=True)
     arguments = [word for name, port in ports for word in ("-p", f"{name}:={port}")]
+    # Nodes with a failure publish those that are active.
+    failures = [
+        "motor 1 off at 1e8",
+        "wind front 0 0 0 at 1e8",
+        "gyro off at 1e8",
+        "rc lost at 1e8",
+        "command lost at 1e8",
+    ]
+    arguments += ["-p", f"failures:={failures}"]
     for composition in COMPOSITIONS:
         # A domain each: the nodes of one are known for a while after their end.
         with claim_domain() as domain:
