@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, ClassVar
 
 from nav_msgs.msg import Path as PathMessage
@@ -19,6 +18,7 @@ from rosflight_py_sim.autopilot.flight_state import flight_state
 from rosflight_py_sim.autopilot.path_planning import planned_path, polyline
 from rosflight_py_sim.autopilot.path_segments import Segment
 from rosflight_py_sim.autopilot.waypoints import FlightPlan, Waypoint, WaypointError, read_flight_plan
+from rosflight_py_sim.confined_files import FileOutsideError, confined_file
 from rosflight_py_sim.interfaces.autopilot_interface import AutopilotInterface
 from rosflight_py_sim.interfaces.qos import CHAIN
 from rosflight_py_sim.interfaces.step_topics import TRUTH_WIND, Wind, vector3
@@ -31,7 +31,8 @@ from rosflight_py_sim.resources import share_directory
 WAYPOINT_FILE = Parameter(
     "waypoint_file",
     "",
-    "YAML file of waypoints (docs/autopilot.md): an absolute path, or a file name in config/ of the share folder",
+    "YAML file of waypoints (docs/autopilot.md): an absolute path, or a file name in config/ of the share folder; a "
+    "change must name a file in that folder or in the folder of the first file",
     required=True,
 )
 
@@ -61,7 +62,7 @@ class FixedwingAutopilot(AutopilotInterface):
         self._controller: FixedwingTargetController | None = None
         self._mission: FixedwingMission | None = None
         self._plan: FlightPlan | None = None
-        self._file = ""
+        self._file = self._first_file = ""
         self._published_path: tuple[Segment, ...] = ()
         self._wind_ned = (0.0, 0.0, 0.0)
         super().__init__(**arguments)
@@ -73,7 +74,7 @@ class FixedwingAutopilot(AutopilotInterface):
         """Build the controller, and read the waypoints if their file has changed."""
         controller = FixedwingTargetController(values)
         file = str(values["waypoint_file"])
-        plan = _plan_of_file(file) if file != self._file else None
+        plan = self._plan_of_file(file) if file != self._file else None
         if self._mission is None:
             assert plan is not None
             self._mission = FixedwingMission(values, plan)
@@ -140,21 +141,25 @@ class FixedwingAutopilot(AutopilotInterface):
         self._publish_new_path()
         self.get_logger().info(f"{len(plan.waypoints)} waypoints accepted")
 
+    def _plan_of_file(self, name: str) -> FlightPlan:
+        config = share_directory() / "config"
+        try:
+            if self._file:
+                # The parameter service, unlike the command line, is open to every program that reaches the graph.
+                path = confined_file(name, [config, (config / self._first_file).parent])
+            else:
+                self._first_file, path = name, config / name
+            plan = read_flight_plan(path)
+            planned_path(plan)
+        except (FileOutsideError, WaypointError) as error:
+            raise ParameterError(f"parameter 'waypoint_file': {error}") from error
+        return plan
+
     def _publish_new_path(self) -> None:
         path = self.mission.path
         if path is not self._published_path:
             self._published_path = path
             self.publish_path(polyline(path, _SPACING_M))
-
-
-def _plan_of_file(name: str) -> FlightPlan:
-    path = Path(name) if Path(name).is_absolute() else share_directory() / "config" / name
-    try:
-        plan = read_flight_plan(path)
-        planned_path(plan)
-    except WaypointError as error:
-        raise ParameterError(f"parameter 'waypoint_file': {error}") from error
-    return plan
 
 
 def _plan_of_message(message: PathMessage, present: FlightPlan) -> FlightPlan:

@@ -50,6 +50,7 @@ from rosflight_py_sim.nodes.rosflight_io.sensors import SensorRelay
 from rosflight_py_sim.nodes.rosflight_io.status import StatusReports
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, number
+from rosflight_py_sim.resources import share_directory
 from rosflight_py_sim.stamps import seconds_text
 
 _OUTPUT_RATE_HZ = 50.0
@@ -90,6 +91,14 @@ class SilBoard(FallibleNode):
             "",
             "File for saved parameters, written by param_write and read at start-up; if empty, written parameters "
             "last as long as the node",
+            read_only=True,
+        ),
+        Parameter(
+            "param_file_folder",
+            "",
+            "Folder of the files that the services param_save_to_file and param_load_from_file may name; if empty, the "
+            "node's working directory. Files in the folder of firmware_param_file, and in this package's config/, can "
+            "also be loaded. With / a call may name any file, as with ROSflight",
             read_only=True,
         ),
         Parameter(
@@ -141,7 +150,9 @@ class SilBoard(FallibleNode):
         self._sensors = SensorRelay(self, self._board)
         self._create_topics()
         self._status = StatusReports(self, self._board)
-        self._parameter_services = ParameterServices(self, self._board)
+        folder = Path(str(self.values["param_file_folder"])).expanduser()
+        loadable = [share_directory() / "config", *([Path(initial).parent] if initial else [])]
+        self._parameter_services = ParameterServices(self, self._board, folder, loadable)
         self._command_services = CommandServices(self, self._board)
         self.create_service(Trigger, "sil_board/run", self._run_once)
         self.create_service(Trigger, "rosflight_sil/take_sim_step", self._run_once)

@@ -127,12 +127,18 @@ def test_unflyable_waypoint_lists_are_rejected_and_current_one_kept(ros_domain: 
             assert "keeping the previous waypoints" in errors[-1]
         client = tester.create_client(SetParameters, "autopilot/set_parameters")
         graph.spin_until(client.service_is_ready, "the parameter service", 30.0)
-        change = Parameter("waypoint_file", value=str(tmp_path / "none.yaml")).to_parameter_msg()
-        future = client.call_async(SetParameters.Request(parameters=[change]))
-        graph.spin_until(future.done, "an answer", 30.0)
-        (result,) = future.result().results
-        assert not result.successful
-        assert "none.yaml' cannot be read" in result.reason
+        for file, reason in (
+            ("none.yaml", "none.yaml' cannot be read"),
+            (str(tmp_path / "none.yaml"), "none.yaml' is outside of the allowed folders"),
+            ("/etc/passwd", "'/etc/passwd' is outside of the allowed folders"),
+            ("../setup.cfg", "'../setup.cfg' is outside of the allowed folders"),
+        ):
+            change = Parameter("waypoint_file", value=file).to_parameter_msg()
+            future = client.call_async(SetParameters.Request(parameters=[change]))
+            graph.spin_until(future.done, "an answer", 30.0)
+            (result,) = future.result().results
+            assert not result.successful
+            assert reason in result.reason
         assert paths[-1] is before
         send.publish(waypoints((0.0, 0.0, -50.0), (300.0, 0.0, -50.0)))
         graph.spin_until(lambda: paths[-1] is not before, "the new path", 30.0)

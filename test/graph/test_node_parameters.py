@@ -374,3 +374,10 @@ def test_sensor_noise_change_takes_effect_and_bias_is_preserved(graph: Callable[
         readings = [getattr(message.linear_acceleration, axis) for message in imu[-10:]]
         # A level vehicle at rest that reads without noise reads its bias, which walks 1e-5 m/s^2 in a second.
         assert readings == pytest.approx([of_bias] * 10, abs=1e-4)
+
+
+@pytest.mark.parametrize("name", NODE_CLASSES)
+def test_parameter_service_selects_no_file_but_waypoints(name: str) -> None:
+    table = node_class(name).PARAMETERS
+    free = [one.name for one in table if one.scalar_type is str and not one.choices and not one.read_only]
+    assert set(free) <= {"waypoint_file", "wind_models"}

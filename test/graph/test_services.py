@@ -17,6 +17,7 @@ from std_msgs.msg import Bool, String
 from rosflight_py_sim.interfaces.qos import LATCHED
 from rosflight_py_sim.interfaces.step_topics import CLOCK, PARAMS_CHANGED, PWM_OUTPUT, RC
 from rosflight_py_sim.stamps import time_ns_of
+from rosflight_py_sim.vehicles import vehicle
 
 MakeGraph = Callable[..., Any]
 
@@ -199,7 +200,7 @@ def test_firmware_parameters_can_be_read_set_and_rejected(graph: MakeGraph) -> N
 
 
 def test_firmware_parameters_round_trip_through_a_file(graph: MakeGraph, tmp_path: Path) -> None:
-    g = graph().ready()
+    g = graph("-p", f"param_file_folder:={tmp_path}").ready()
     file = str(tmp_path / "firmware.yaml")
     g.set_firmware(PID_ROLL_RATE_P=1.25)
     assert g.call("param_save_to_file", ParamFile, filename=file).success
@@ -217,6 +218,32 @@ def test_firmware_parameters_round_trip_through_a_file(graph: MakeGraph, tmp_pat
     assert g.firmware("PID_ROLL_RATE_P") == 1.25
     for name in (str(tmp_path / "no" / "such" / "folder.yaml"), str(tmp_path)):
         assert not g.call("param_save_to_file", ParamFile, filename=name).success
+
+
+def test_calls_name_no_parameter_file_outside_of_the_folders(graph: MakeGraph, tmp_path: Path) -> None:
+    folder, outside = tmp_path / "own", tmp_path / "other.yaml"
+    folder.mkdir()
+    g = graph("-p", f"param_file_folder:={folder}").ready()
+    log = g.collect_messages("/rosout", Log, QoSProfile(depth=100))
+    g.spin_until(lambda: g.tester.count_publishers("/rosout") > 1)
+    assert g.call("param_save_to_file", ParamFile, filename="mine.yaml").success
+    assert g.call("param_load_from_file", ParamFile, filename=str(folder / "mine.yaml")).success
+    assert g.call("param_load_from_file", ParamFile, filename=str(vehicle("multirotor").firmware_file)).success
+    outside.write_text((folder / "mine.yaml").read_text())
+    (folder / "link.yaml").symlink_to(outside)
+    (folder / "up").symlink_to(tmp_path)
+    for name in (str(outside), "../other.yaml", "link.yaml", "up/other.yaml", "/etc/passwd"):
+        assert not g.call("param_load_from_file", ParamFile, filename=name).success
+        g.spin_until(
+            lambda name=name: any(f"not loaded: '{name}' is outside" in line.msg for line in log), "the reason"
+        )
+    before = outside.read_bytes()
+    for name in (str(outside), "../other.yaml", "link.yaml", "up/other.yaml", "../new.yaml", "notes.txt", ".bashrc"):
+        assert not g.call("param_save_to_file", ParamFile, filename=name).success
+    assert not g.call("param_save_to_file", ParamFile, filename=str(vehicle("multirotor").firmware_file)).success
+    assert outside.read_bytes() == before
+    assert sorted(path.name for path in folder.iterdir()) == ["link.yaml", "mine.yaml", "up"]
+    assert [path.name for path in tmp_path.iterdir() if path.name not in ("own", "other.yaml")] == []
 
 
 def test_saved_parameters_survive_node_restart(graph: MakeGraph, tmp_path: Path) -> None:

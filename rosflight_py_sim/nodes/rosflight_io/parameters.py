@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from rclpy.node import Node
 from rosflight_msgs.srv import ParamFile, ParamGet, ParamSet
 from std_srvs.srv import Trigger
 
+from rosflight_py_sim.confined_files import FileOutsideError, confined_file
 from rosflight_py_sim.firmware import (
     Board,
     FirmwareParameterOutOfRange,
@@ -16,13 +18,24 @@ from rosflight_py_sim.firmware import (
     UnknownFirmwareParameter,
 )
 
+# So that a call cannot replace a file of another kind, such as .bashrc.
+_SUFFIXES = (".yaml", ".yml")
+
 
 class ParameterServices:
     """param_get, param_set, param_write, param_save_to_file, param_load_from_file and all_params_received."""
 
-    def __init__(self, node: Node, board: Board) -> None:
-        """Offer the services."""
+    def __init__(self, node: Node, board: Board, writable: Path, readable: Sequence[Path]) -> None:
+        """Offer the services.
+
+        Args:
+            node: node that offers them.
+            board: flight controller.
+            writable: folder of the files that param_save_to_file writes and param_load_from_file reads.
+            readable: further folders, of files that param_load_from_file only reads.
+        """
         self._board = board
+        self._writable, self._readable = writable, (writable, *readable)
         self._logger = node.get_logger()
         node.create_service(ParamGet, "param_get", self._get)
         node.create_service(ParamSet, "param_set", self._set)
@@ -61,8 +74,11 @@ class ParameterServices:
 
     def _save_to_file(self, request: ParamFile.Request, response: ParamFile.Response) -> ParamFile.Response:
         try:
-            self._board.firmware.parameters.export(request.filename)
-        except OSError as error:
+            file = confined_file(request.filename, [self._writable])
+            if file.suffix not in _SUFFIXES:
+                raise FileOutsideError(f"'{request.filename}' does not end in one of {', '.join(_SUFFIXES)}")
+            self._board.firmware.parameters.export(file)
+        except (FileOutsideError, OSError) as error:
             self._logger.error(f"parameters not saved: {error}")
             return response
         response.success = True
@@ -70,8 +86,8 @@ class ParameterServices:
 
     def _load_from_file(self, request: ParamFile.Request, response: ParamFile.Response) -> ParamFile.Response:
         try:
-            self._board.firmware.parameters.load(Path(request.filename))
-        except ParameterFileError as error:
+            self._board.firmware.parameters.load(confined_file(request.filename, self._readable))
+        except (FileOutsideError, ParameterFileError) as error:
             self._logger.error(f"parameters not loaded: {error}")
             return response
         response.success = True

@@ -1,4 +1,4 @@
-"""The viewer's web server: one port, one page, no requests to other hosts."""
+"""The viewer's web server: one port, one page, no requests to other hosts, and none from their pages."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import logging
 import socket
 import warnings
 from typing import TYPE_CHECKING
+
+from rosflight_py_sim.viewer.web.viser_internals import checking_visitors, forbid_sharing
 
 if TYPE_CHECKING:
     import viser
@@ -33,8 +35,9 @@ def open_server(address: str, port: int, label: str) -> viser.ViserServer:
     _check_free(address, port)
     # Malformed requests from other hosts are not worth a log line, and viser's greeting repeats the log.
     logging.getLogger("websockets.server").setLevel(logging.CRITICAL)
-    with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
+    with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings(), checking_visitors(address):
         server = viser.ViserServer(address, port, label, verbose=False)
+    forbid_sharing(server)
     if port and server.get_port() != port:
         stop_server(server)
         raise NoServerError(_taken(address, port, "another program has just taken it"))

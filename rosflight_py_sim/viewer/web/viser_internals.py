@@ -6,11 +6,54 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+import http
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from rosflight_py_sim.viewer.web.visitors import refusal
 
 if TYPE_CHECKING:
     import viser
+
+
+@contextlib.contextmanager
+def checking_visitors(address: str) -> Iterator[None]:
+    """Let a viser server that is created in this block refuse requests from other sites (see `visitors`).
+
+    viser passes its handler of requests to websockets, which viser does not let its users replace.
+    """
+    import websockets.asyncio.server
+    from websockets.datastructures import Headers
+    from websockets.http11 import Response
+
+    def answer(own: Callable[[Any, Any], Any], connection: Any, request: Any) -> Any:
+        headers = request.headers
+        if why := refusal(headers.get_all("Host"), headers.get_all("Origin"), address):
+            return Response(http.HTTPStatus.FORBIDDEN, "Forbidden", Headers(), f"refused: {why}\n".encode())
+        response = own(connection, request)
+        if response is not None:
+            response.headers["X-Frame-Options"] = "SAMEORIGIN"
+        return response
+
+    serve = websockets.asyncio.server.serve
+
+    def checking_serve(*arguments: Any, process_request: Callable[[Any, Any], Any], **options: Any) -> Any:
+        return serve(*arguments, process_request=partial(answer, process_request), **options)
+
+    websockets.asyncio.server.serve = checking_serve  # type: ignore[misc, assignment]
+    try:
+        yield
+    finally:
+        websockets.asyncio.server.serve = serve  # type: ignore[misc]
+
+
+def forbid_sharing(server: viser.ViserServer) -> None:
+    """Ignore requests of browsers to open a tunnel, by which viser would publish the page on the internet."""
+    from viser._messages import ShareUrlDisconnect, ShareUrlRequest
+
+    for message in (ShareUrlRequest, ShareUrlDisconnect):
+        server._websock_server.unregister_handler(message)
 
 
 def show_jpeg(image: viser.GuiImageHandle, jpeg: bytes) -> None:
