@@ -26,7 +26,7 @@ INTERFACES := $(foreach package,rosflight_msgs tf2_msgs,$(wildcard $(addprefix $
 KERNELS := $(wildcard rosflight_py_sim/jit.py rosflight_py_sim/kernel_*) $(shell grep -rl --include=*.py @kernel rosflight_py_sim)
 
 .DELETE_ON_ERROR:
-.PHONY: help fly fly-ardupilot test lint bench docs fidelity lock clean
+.PHONY: help fly fly-ardupilot test lint bench docs fidelity fuzz lock clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -68,6 +68,9 @@ docs: $(VENV)/.project  ## build the documentation site in build/docs
 
 fidelity: $(VENV)/.kernels  ## plot the physics against the book's equations
 	@$(BIN)/python test/fidelity/draw.py $(ARGS)
+
+fuzz: $(VENV)/.kernels  ## fuzz every parser, and send a million frames to each front-end
+	@$(BIN)/python -m proof.fuzz $(ARGS)
 
 lock: $(VENV)/.project  ## pin the newest allowed versions of all packages in requirements.lock
 	@$(PIP) --quiet uv

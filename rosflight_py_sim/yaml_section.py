@@ -11,6 +11,8 @@ from typing import Any, TypeVar
 
 import yaml
 
+from rosflight_py_sim.bounded_yaml import BoundedLoader, compose_yaml
+
 T = TypeVar("T")
 D = TypeVar("D")
 
@@ -111,7 +113,10 @@ class Item:
 
     def value(self) -> Any:
         """The value as it is: a number, a text, a truth value, a list or a mapping of these."""
-        return yaml.SafeLoader("").construct_document(self._node)
+        try:
+            return BoundedLoader("").construct_document(self._node)
+        except yaml.YAMLError as error:
+            raise self.refuse("a number, a text, a truth value, a list or a mapping") from error
 
     @property
     def is_list(self) -> bool:
@@ -169,10 +174,10 @@ def read_file(file: Path, error: type[ValueError]) -> Item:
     try:
         if file.stat().st_size > _LARGEST_FILE:
             raise error(f"{file}: larger than {_LARGEST_FILE} bytes")
-        node = yaml.compose(file.read_text(encoding="utf-8"), Loader=yaml.SafeLoader)
+        node = compose_yaml(file.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as cause:
         raise error(f"{file}: cannot be read: {cause}") from cause
-    except (yaml.YAMLError, RecursionError) as cause:
+    except yaml.YAMLError as cause:
         raise error(f"{file}: not YAML: {' '.join(str(cause).split())}") from cause
     if node is None:
         raise error(f"{file}: is empty")

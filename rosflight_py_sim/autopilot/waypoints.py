@@ -11,6 +11,7 @@ from typing import Any
 import yaml
 
 from rosflight_py_sim.autopilot.setpoint import Vector3
+from rosflight_py_sim.bounded_yaml import load_yaml
 
 PATH_TYPES = ("line", "fillet", "dubins")
 """Ways to join waypoints: lines with corners, lines with rounded corners, and Dubins paths."""
@@ -105,7 +106,7 @@ def read_flight_plan(path: Path | str) -> FlightPlan:
     except (OSError, UnicodeDecodeError) as error:
         raise WaypointError(f"waypoint file '{path}' cannot be read: {error}") from error
     try:
-        content = yaml.safe_load(text)
+        content = load_yaml(text)
     except yaml.YAMLError as error:
         raise WaypointError(f"waypoint file '{path}' is not YAML: {' '.join(str(error).split())}") from error
     try:

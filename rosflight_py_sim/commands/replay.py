@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import sys
 import threading
 import time
@@ -19,6 +20,7 @@ from rosflight_py_sim.recording.mcap_file import Recording, Topic
 from rosflight_py_sim.recording.recorded_vehicle import (
     RecordedVehicle,
     facts_of,
+    json_fact,
     recorded_vehicles,
     world_of_recording,
 )
@@ -175,7 +177,7 @@ def appearance_of(vehicle: RecordedVehicle) -> Appearance:
     """Appearance of a vehicle; a dart if the recording does not name the vehicle."""
     facts = facts_of(vehicle.recording, vehicle.namespace)
     try:
-        return appearance(facts.get("appearance", "dart"), json.loads(facts.get("physics", "{}")))
+        return appearance(str(facts.get("appearance", "dart")), json_fact(facts, "physics", {}))
     except ParameterError:
         return appearance("dart")
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import yaml
 
+from rosflight_py_sim.bounded_yaml import compose_yaml
 from rosflight_py_sim.firmware.parameter_table import PARAMETERS, FirmwareParameter
 
 Number = int | float
@@ -183,7 +184,7 @@ def _checked(name: str, value: float, *, unlimited: bool) -> Number:
 def _read(path: Path, checked: Callable[[str, float], Number]) -> Iterator[tuple[str, Number]]:
     # Uses YAML nodes instead of plain values, because nodes have line numbers.
     try:
-        root = yaml.compose(path.read_text(encoding="utf-8"), Loader=yaml.SafeLoader)
+        root = compose_yaml(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise ParameterFileError(f"{path}: {error}") from error
     except yaml.YAMLError as error:
@@ -206,11 +207,15 @@ def _read(path: Path, checked: Callable[[str, float], Number]) -> Iterator[tuple
         yield name, value
 
 
+def _is_scalar(node: yaml.Node) -> bool:
+    return isinstance(node, yaml.ScalarNode)
+
+
 def _entry(item: Any, checked: Callable[[str, float], Number]) -> tuple[str, Number]:
     """Name and checked value of one list entry; ValueError with the reason."""
     if not isinstance(item, yaml.MappingNode):
         raise ValueError("expected an entry {name, type, value}")
-    fields = {key.value: node.value for key, node in item.value if isinstance(node, yaml.ScalarNode)}
+    fields = {key.value: node.value for key, node in item.value if _is_scalar(key) and _is_scalar(node)}
     for key in ("name", "type", "value"):
         if key not in fields:
             raise ValueError(f"the entry lacks '{key}'")

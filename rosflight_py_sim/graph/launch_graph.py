@@ -20,6 +20,7 @@ from launch.events.process import ProcessExited
 from launch.logging import get_logger
 from launch_ros.actions import Node
 
+from rosflight_py_sim.bounded_yaml import load_yaml
 from rosflight_py_sim.graph.command_options import arguments_of
 from rosflight_py_sim.graph.fleet import Member, fleet
 from rosflight_py_sim.graph.flight_controllers import chosen_flight_controller, instructions, keyboard_settings
@@ -289,7 +290,7 @@ def _one_process(given: dict[str, str]) -> Node:
 
 def _numbers(given: dict[str, str], name: str) -> dict[str, Any]:
     """The argument as a parameter, if given; the node rejects a value that is not a number."""
-    return {name: yaml.safe_load(given[name])} if given[name] else {}
+    return {name: load_yaml(given[name])} if given[name] else {}
 
 
 def _end_if_refused(event: ProcessExited, context: LaunchContext) -> EmitEvent | None:

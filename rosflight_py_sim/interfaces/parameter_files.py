@@ -18,6 +18,7 @@ from typing import Any
 
 import yaml
 
+from rosflight_py_sim.bounded_yaml import BoundedLoader, load_yaml
 from rosflight_py_sim.parameters import ParameterError
 
 
@@ -51,8 +52,15 @@ def values_of_arguments(
             target, _, text = word.partition(":=")
             node, _, parameter = target.rpartition(":")
             if not node or any(node in _names(name, namespace) for name in (node_name, *aliases)):
-                values[parameter] = _as_rcl_reads(yaml.safe_load(text))
+                values[parameter] = _as_rcl_reads(_single(parameter, text))
     return values
+
+
+def _single(parameter: str, text: str) -> Any:
+    try:
+        return load_yaml(text)
+    except yaml.YAMLError as error:
+        raise ParameterError(f"parameter '{parameter}': {text!r} given; allowed: a value in YAML") from error
 
 
 def check_files(files: Iterable[str]) -> None:
@@ -101,7 +109,7 @@ def wildcard_values(file: str) -> dict[str, Any]:
     return values
 
 
-class _Loader(yaml.SafeLoader):
+class _Loader(BoundedLoader):
     """Accepts lists as launch_ros writes them, tagged as Python tuples; rcl ignores tags."""
 
 
@@ -128,7 +136,7 @@ def _sections(file: str) -> Iterator[tuple[str, dict[str, Any]]]:
 @functools.lru_cache(maxsize=64)
 def _document(file: str, _: int) -> Any:
     """Content of a file, by the time of its last change: a fleet's nodes read the same files many times."""
-    return yaml.load(Path(file).read_text(encoding="utf-8"), _Loader) or {}
+    return load_yaml(Path(file).read_text(encoding="utf-8"), _Loader) or {}
 
 
 def _descend(content: Any, path: str, file: str) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -161,9 +169,16 @@ def _as_rcl_reads(value: Any) -> Any:
     if isinstance(value, list):
         return [_as_rcl_reads(element) for element in value]
     # A text that PyYAML would read as a number was quoted.
-    if isinstance(value, str) and _NUMBER.fullmatch(value) and isinstance(yaml.safe_load(value), str):
+    if isinstance(value, str) and _NUMBER.fullmatch(value) and _is_text(value):
         return float(value)
     return value
+
+
+def _is_text(value: str) -> bool:
+    try:
+        return isinstance(load_yaml(value), str)
+    except yaml.YAMLError:
+        return False
 
 
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
@@ -41,6 +42,10 @@ _BETWEEN = re.compile(r"^={20,}\s*\n", re.MULTILINE)
 
 class NoColumnsError(ValueError):
     """Messages whose layout is not fixed, or does not match their type."""
+
+
+# Bounds of a type, which a damaged definition would exceed.
+_MOST_FIELDS, _MOST_NUMBERS, _DEEPEST = 1000, 1_000_000, 8
 
 
 @dataclass(frozen=True)
@@ -78,7 +83,10 @@ def columns(topic: Topic) -> Columns:
     """
     if topic.encoding != "cdr" or topic.schema_encoding != "ros2msg":
         raise NoColumnsError(f"{topic.name}: messages in '{topic.encoding}' of types in '{topic.schema_encoding}'")
-    fields = list(_fields(_definitions(topic.definition, topic.type_name), topic.type_name, ""))
+    definitions = _definitions(topic.definition, topic.type_name)
+    fields = list(islice(_fields(definitions, topic.type_name, ""), _MOST_FIELDS + 1))
+    if len(fields) > _MOST_FIELDS or sum(field.count for field in fields) > _MOST_NUMBERS:
+        raise NoColumnsError(f"{topic.name}: more than {_MOST_FIELDS} fields or {_MOST_NUMBERS} numbers in a message")
     stamped = any(field.path == _FRAME_ID for field in fields)
     groups: dict[tuple[int, bytes, bytes], list[int]] = {}
     for number, body in enumerate(topic.messages):
@@ -117,6 +125,8 @@ def _layout(name: str, fields: list[_Field], length: int, order: bytes, frame: b
     # Some writers pad the message to a multiple of four bytes.
     if not 0 <= length - 4 - at < 4:
         raise NoColumnsError(f"{name}: a message of {length} bytes does not match its type")
+    if len(set(names)) < len(names):
+        raise NoColumnsError(f"{name}: a field occurs twice in its type")
     return np.dtype({"names": names, "formats": formats, "offsets": offsets, "itemsize": length})  # type: ignore[call-overload,no-any-return]
 
 
@@ -134,6 +144,8 @@ def _fields(definitions: dict[str, str], type_name: str, path: str) -> Iterator[
     name = _short(type_name)
     if name not in definitions:
         raise NoColumnsError(f"the type {name} is not in the recording")
+    if path.count(".") > _DEEPEST:
+        raise NoColumnsError(f"the type {name} is nested more than {_DEEPEST} deep")
     for line in definitions[name].splitlines():
         match = _FIELD.match(line.partition("#")[0].strip())
         if match is None:
@@ -162,5 +174,5 @@ def _resolved(kind: str, within: str) -> str:
 
 def _short(type_name: str) -> str:
     """`package/Name` from `package/msg/Name`."""
-    package, *_, name = type_name.split("/")
-    return f"{package}/{name}"
+    parts = type_name.split("/")
+    return f"{parts[0]}/{parts[-1]}"

@@ -177,7 +177,7 @@ def read_recording(path: Path, limit: Limit) -> Recording:
 
 
 # Exceptions of the library, struct and lz4 for a truncated or damaged file.
-_BROKEN = (EOFError, struct.error, ValueError, LookupError, RuntimeError, MemoryError)
+_BROKEN = (EOFError, struct.error, ValueError, LookupError, ArithmeticError, RuntimeError, MemoryError)
 
 
 class _Source:

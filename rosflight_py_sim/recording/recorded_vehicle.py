@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import numpy as np
 
@@ -17,6 +18,8 @@ from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.topic_names import PWM_OUTPUT, TRUTH_STATE, TRUTH_WIND
 from rosflight_py_sim.vehicles import Actuator, Vehicle, vehicle
 from rosflight_py_sim.world import DRY_LAND, WORLD, World, world_of
+
+T = TypeVar("T")
 
 ROW_RATE_HZ = 50.0
 """Largest row rate of a log made from a recording."""
@@ -117,15 +120,26 @@ class RecordedVehicle:
 
 def facts_of(recording: Recording, namespace: str) -> dict[str, str]:
     """Facts of a recording that apply to a vehicle: its own, and those of the first vehicle."""
-    return {**recording.facts, **json.loads(recording.facts.get("others", "{}")).get(namespace, {})}
+    others: dict[str, object] = json_fact(recording.facts, "others", {})
+    own = others.get(namespace, {})
+    return {**recording.facts, **(own if isinstance(own, dict) else {})}
+
+
+def json_fact(facts: Mapping[str, str], name: str, default: T) -> T:
+    """A fact that is written as JSON; the default if it is missing or of another type."""
+    try:
+        value = json.loads(str(facts.get(name, "null")))
+    except (ValueError, RecursionError):
+        return default
+    return value if isinstance(value, type(default)) else default
 
 
 def recorded_vehicles(recording: Recording) -> list[RecordedVehicle]:
     """All vehicles with a recorded truth state."""
     truth = f"/{TRUTH_STATE}"
     namespaces = [topic.removesuffix(truth) for topic in recording.topics if topic.endswith(truth)]
-    recorded = json.loads(recording.facts.get("namespaces", "[]"))
-    order = {namespace: place for place, namespace in enumerate(recorded)}
+    recorded: list[object] = json_fact(recording.facts, "namespaces", [])
+    order = {str(namespace): place for place, namespace in enumerate(recorded)}
     found = (
         _vehicle(recording, namespace, _known(facts_of(recording, namespace).get("vehicle", "")))
         for namespace in sorted(namespaces, key=lambda one: (order.get(one, len(order)), one))

@@ -22,15 +22,13 @@ def warnings_of(recording: Recording) -> list[tuple[float, str, str]]:
 
 def _decoded(topic: Topic) -> list[Any]:
     """Kept messages of a topic, deserialised; empty if their type cannot be read."""
-    from mcap.exceptions import McapError
     from mcap.records import Schema
     from mcap_ros2.decoder import DecoderFactory
 
     schema = Schema(id=1, name=topic.type_name, encoding=topic.schema_encoding, data=topic.definition.encode())
-    decode = DecoderFactory().decoder_for(topic.encoding, schema)
-    if decode is None:
-        return []
     try:
-        return [decode(message) for message in topic.messages]
-    except (McapError, ValueError, IndexError, KeyError):
+        decode = DecoderFactory().decoder_for(topic.encoding, schema)
+        return [] if decode is None else [decode(message) for message in topic.messages]
+    # The library raises errors of many types for a definition or a message that is not valid.
+    except Exception:
         return []

@@ -1,0 +1,105 @@
+"""Input of strangers: frames through the front-ends, and every parser fuzzed.
+
+    python -m proof.fuzz [--frames 1000000] [--seconds 30]
+
+The result is build/proof/fuzz.json. The program ends with code 1 if a promise does not hold; the input that a parser
+failed on is in build/fuzz/NAME.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from itertools import count
+from pathlib import Path
+
+from proof.frames import PROTOCOLS, Passed
+from proof.mutations import mutated
+from proof.parsers import CORPUS, PARSERS, kept_inputs
+from proof.results import Row, write_results
+
+_INPUTS = Path(__file__).parents[1] / "build" / "fuzz"
+
+# Bytes of an input, and seconds in which a parser must have read it.
+_LONGEST = 2000
+_SLOWEST_S = 20
+
+_BY_COVERAGE = importlib.util.find_spec("atheris") is not None
+
+
+def main() -> int:
+    """Run all, and print the table."""
+    parser = argparse.ArgumentParser(prog="python -m proof.fuzz", description="fuzz every parser and front-end")
+    parser.add_argument("--frames", type=int, default=1_000_000, help="frames of each protocol")
+    parser.add_argument("--seconds", type=int, default=30, help="time for each parser")
+    given = parser.parse_args()
+    rows = [_frame_row(name, run(given.frames)) for name, run in PROTOCOLS.items()]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        rows += pool.map(lambda name: _parser_row(name, given.seconds), PARSERS)
+    how = "guided by coverage (atheris)" if _BY_COVERAGE else "changed at random; atheris is not installed"
+    path = write_results("fuzz", "Input of strangers", rows, [f"Inputs of the parsers are {how}."])
+    for row in rows:
+        print(f"{'ok  ' if row.holds else 'FAIL'} {row.what}: {row.measured}")
+    print(f"written to {path}")
+    return 0 if all(row.holds for row in rows) else 1
+
+
+def _frame_row(name: str, passed: Passed) -> Row:
+    text = (
+        f"{passed.frames:,} frames: {passed.effective:,} of {passed.valid:,} valid ones took effect, "
+        f"{passed.counted:,} counted; {passed.answered:,} of {passed.steps:,} steps answered; {passed.seconds:.0f} s"
+    )
+    return Row(f"frames of {name}", "no frame and no step is missed", text, passed.holds)
+
+
+def _parser_row(name: str, seconds: int) -> Row:
+    inputs, defect = (_guided if _BY_COVERAGE else _at_random)(name, seconds)
+    text = f"{inputs:,} inputs" + (f"; {defect}" if defect else "")
+    return Row(f"parser of {name}", "accepts, or refuses with the documented error", text, inputs > 0 and not defect)
+
+
+def _guided(name: str, seconds: int) -> tuple[int, str]:
+    """Number of inputs, and the defect found."""
+    folder = _INPUTS / name
+    (folder / "corpus").mkdir(parents=True, exist_ok=True)
+    options = [f"-max_total_time={seconds}", f"-timeout={_SLOWEST_S}", f"-max_len={_LONGEST}", "-print_final_stats=1"]
+    command = [sys.executable, "-m", "proof.coverage", name, *options, f"-artifact_prefix={folder}/"]
+    done = subprocess.run(
+        [*command, str(folder / "corpus"), str(CORPUS / name)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    (folder / "log").write_text(done.stdout, encoding="utf-8")
+    found = re.search(r"number_of_executed_units: (\d+)", done.stdout)
+    failure = re.search(r"^(\w+(?:\.\w+)*(?:Error|Exception)\b.*|.*ERROR: libFuzzer.*)$", done.stdout, re.MULTILINE)
+    defect = (failure[1] if failure else f"exit code {done.returncode}") if done.returncode else ""
+    return int(found[1]) if found else 0, defect
+
+
+def _at_random(name: str, seconds: int) -> tuple[int, str]:
+    end_s, inputs = time.monotonic() + seconds, 0
+    for seed in count():
+        for data in mutated(kept_inputs(name), seed, 100, _LONGEST):
+            inputs += 1
+            try:
+                PARSERS[name].feed(data)
+            except Exception as error:
+                (_INPUTS / name).mkdir(parents=True, exist_ok=True)
+                (_INPUTS / name / "failed").write_bytes(data)
+                return inputs, repr(error)
+        if time.monotonic() > end_s:
+            break
+    return inputs, ""
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,160 @@
+"""Every parser of input that others can write, as a function of bytes for fuzzing.
+
+A parser may refuse its input only by the errors that it documents. Each function here returns normally for input that
+is accepted or refused so; any other exception is a defect.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from rosflight_py_sim.autopilot.path_planning import planned_path
+from rosflight_py_sim.autopilot.waypoints import WaypointError, read_flight_plan
+from rosflight_py_sim.commands.cli import command_parser
+from rosflight_py_sim.firmware import FirmwareParameters, ParameterFileError
+from rosflight_py_sim.graph.launch_arguments import all_arguments, time_mode_of
+from rosflight_py_sim.graph.scenario import load_scenario
+from rosflight_py_sim.interfaces.parameter_files import check_files, values_of_arguments
+from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.protocols.ardupilot_json import ProtocolError, decode_frame, encode_frame
+from rosflight_py_sim.protocols.auv_zeromq import decode_telemetry, decode_thrusters, encode_thrusters
+from rosflight_py_sim.protocols.uthere import UthereError, parse_packet, parse_reply, text_of
+from rosflight_py_sim.recording.columns import NoColumnsError, columns
+from rosflight_py_sim.recording.mcap_file import NotMcapError, read_recording
+from rosflight_py_sim.recording.recorded_vehicle import recorded_vehicles, world_of_recording
+from rosflight_py_sim.recording.rosout import warnings_of
+from rosflight_py_sim.transmitter.mapping import MappingError, load_mappings
+from rosflight_py_sim.vehicles.vehicle_file import read_vehicle
+from rosflight_py_sim.world import WorldError, load_world
+
+CORPUS = Path(__file__).parents[1] / "test" / "fuzz" / "corpus"
+"""Kept inputs, in a folder for each parser."""
+
+# Messages kept of each topic of a recording.
+_KEPT = 100
+
+
+@dataclass(frozen=True)
+class Parser:
+    """A parser of input that others can write.
+
+    Attributes:
+        feed: parses the bytes; raises only on a defect.
+        source: where the input comes from.
+    """
+
+    feed: Callable[[bytes], None]
+    source: str
+
+
+def _servo_frame(data: bytes) -> None:
+    with contextlib.suppress(ProtocolError):
+        assert encode_frame(decode_frame(data)) == data
+
+
+def _uthere_commands(data: bytes) -> None:
+    for one in parse_packet(data):
+        if not isinstance(one, UthereError):
+            assert parse_packet(text_of(one).encode()) == [one]
+
+
+def _uthere_replies(data: bytes) -> None:
+    parse_reply(data.decode("utf-8", "surrogateescape"))
+
+
+def _thrusters(data: bytes) -> None:
+    with contextlib.suppress(ProtocolError):
+        assert encode_thrusters(decode_thrusters(data)) == data
+
+
+def _telemetry(data: bytes) -> None:
+    with contextlib.suppress(ProtocolError):
+        decode_telemetry(data.split(b"|"))
+
+
+@contextlib.contextmanager
+def _file(data: bytes, suffix: str) -> Iterator[Path]:
+    # In memory, where the system has such a folder: millions of files are written.
+    folder = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    with tempfile.TemporaryDirectory(dir=folder, prefix="fuzz_") as made:
+        path = Path(made) / f"fuzzed{suffix}"
+        path.write_bytes(data)
+        yield path
+
+
+def _in_file(parse: Callable[[Path], object], error: type[Exception], suffix: str = ".yaml") -> Callable[[bytes], None]:
+    def feed(data: bytes) -> None:
+        with _file(data, suffix) as path, contextlib.suppress(error):
+            parse(path)
+
+    return feed
+
+
+def _parameter_file(path: Path) -> None:
+    check_files([str(path)])
+    values_of_arguments(["--params-file", str(path)], "dynamics", "/quad", ("sim",))
+
+
+def _single_parameter(data: bytes) -> None:
+    text = data.decode("utf-8", "replace").replace("\0", "")
+    with contextlib.suppress(ParameterError):
+        values_of_arguments(["-p", text], "dynamics", "/quad", ("sim",))
+
+
+def _recording(path: Path) -> None:
+    recording = read_recording(path, lambda topic, type_name: _KEPT)
+    recorded_vehicles(recording)
+    world_of_recording(recording)
+    warnings_of(recording)
+    for topic in recording.topics.values():
+        with contextlib.suppress(NoColumnsError):
+            columns(topic)
+
+
+def _launch_arguments(data: bytes) -> None:
+    given = {name: one.default or "" for name, one in all_arguments().items()}
+    for line in data.decode("utf-8", "replace").splitlines():
+        name, _, value = line.partition(":=")
+        if name in given:
+            given[name] = value
+    with contextlib.suppress(ParameterError):
+        time_mode_of(given)
+
+
+def _command_line(data: bytes) -> None:
+    words = data.decode("utf-8", "replace").split()
+    unseen = io.StringIO()
+    with contextlib.suppress(SystemExit), contextlib.redirect_stderr(unseen), contextlib.redirect_stdout(unseen):
+        command_parser().parse_args(words)
+
+
+PARSERS: dict[str, Parser] = {
+    "ardupilot_frames": Parser(_servo_frame, "UDP"),
+    "uthere_commands": Parser(_uthere_commands, "UDP, TCP"),
+    "uthere_replies": Parser(_uthere_replies, "UDP, TCP"),
+    "auv_commands": Parser(_thrusters, "TCP"),
+    "auv_telemetry": Parser(_telemetry, "TCP"),
+    "vehicle_files": Parser(_in_file(read_vehicle, ParameterError), "file"),
+    "world_files": Parser(_in_file(load_world, WorldError), "file"),
+    "scenario_files": Parser(_in_file(lambda path: load_scenario(str(path)), ParameterError), "file"),
+    "waypoint_files": Parser(_in_file(lambda path: planned_path(read_flight_plan(path)), WaypointError), "file"),
+    "firmware_files": Parser(_in_file(lambda path: FirmwareParameters().load(path), ParameterFileError), "file"),
+    "parameter_files": Parser(_in_file(_parameter_file, ParameterError), "file"),
+    "parameters": Parser(_single_parameter, "command line"),
+    "joystick_mappings": Parser(_in_file(load_mappings, MappingError), "file"),
+    "recordings": Parser(_in_file(_recording, NotMcapError, ".mcap"), "file"),
+    "launch_arguments": Parser(_launch_arguments, "command line"),
+    "command_line": Parser(_command_line, "command line"),
+}
+"""All parsers by name."""
+
+
+def kept_inputs(name: str) -> list[bytes]:
+    """Kept inputs of a parser, valid and invalid ones."""
+    return [path.read_bytes() for path in sorted((CORPUS / name).iterdir())]
