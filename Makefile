@@ -19,8 +19,8 @@ unexport RMW_IMPLEMENTATION ROS_DISTRO ROS_VERSION ROS_PYTHON_VERSION VIRTUAL_EN
 # Without bytecode, every process that a test starts would compile its modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
-STRICT := $(wildcard $(addprefix rosflight_py_sim/,physics yaml_section.py sensing firmware autopilot protocols transmitter \
-	world camera failures))
+STRICT := $(wildcard $(addprefix rosflight_py_sim/,physics bounded_yaml.py yaml_section.py sensing firmware autopilot protocols \
+	transmitter world camera failures))
 INTERFACES := $(foreach package,rosflight_msgs tf2_msgs,$(wildcard $(addprefix $(package)/,CMakeLists.txt package.xml \
 	pyproject.toml cmake/* msg/* srv/*)))
 KERNELS := $(wildcard rosflight_py_sim/jit.py rosflight_py_sim/kernel_*) $(shell grep -rl --include=*.py @kernel rosflight_py_sim)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import os
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -80,9 +79,7 @@ def _telemetry(data: bytes) -> None:
 
 @contextlib.contextmanager
 def _file(data: bytes, suffix: str) -> Iterator[Path]:
-    # In memory, where the system has such a folder: millions of files are written.
-    folder = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-    with tempfile.TemporaryDirectory(dir=folder, prefix="fuzz_") as made:
+    with tempfile.TemporaryDirectory(prefix="fuzz_") as made:
         path = Path(made) / f"fuzzed{suffix}"
         path.write_bytes(data)
         yield path

@@ -25,7 +25,7 @@ class BoundedLoader(yaml.SafeLoader):
 
     def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
         """Node of the next event, with the nodes below it."""
-        mark: Any = self.peek_event().start_mark
+        mark: Any = self.peek_event().start_mark  # type: ignore[no-untyped-call]
         if self.check_event(yaml.AliasEvent):
             raise yaml.composer.ComposerError(None, None, "an alias (*name) given; allowed: none", mark)
         if self._depth == _DEEPEST:
@@ -55,8 +55,7 @@ def load_yaml(text: str, loader: type[BoundedLoader] = BoundedLoader) -> Any:
     Raises:
         yaml.YAMLError: not one document of YAML, or beyond the bounds.
     """
-    # BoundedLoader is a SafeLoader.
-    return yaml.load(text, loader)
+    return loader(text).get_single_data()
 
 
 def compose_yaml(text: str) -> yaml.Node | None:

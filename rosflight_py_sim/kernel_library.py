@@ -221,7 +221,8 @@ def _entry(dispatcher: Any, arguments: Sequence[Argument], results: Sequence[Any
     lines = [f"def entry({', '.join(names_taken + written)}):", f"    result = kernel({', '.join(given)})"]
     lines += [f"    {name}[0] = result{f'[{index}]' if in_tuple else ''}" for index, name in enumerate(written)]
     names: dict[str, Callable[..., Any]] = {"kernel": dispatcher, "carray": carray}
-    exec("\n".join(lines), names)
+    # The text contains only numbers and the names given here.
+    exec("\n".join(lines), names)  # noqa: S102
     return cfunc(types.void(*types_taken), error_model="numpy")(names["entry"])
 
 

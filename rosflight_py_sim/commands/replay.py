@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import signal
 import sys
 import threading
 import time

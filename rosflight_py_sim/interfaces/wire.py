@@ -169,17 +169,17 @@ class WireFormat:
         # eval, as in namedtuple and dataclass: the text contains only numbers and the names given here.
         stamp = "m[0] // NANOSECONDS, m[0] % NANOSECONDS"
         numbers_text = ", ".join(filter(None, given))
-        encode: Callable[[Any], bytes] = eval(f"lambda m: pack(start, {stamp}, length, frame, {numbers_text})", names)
-        build: Callable[[Any], Any] = eval(f"lambda u: new(message, ({', '.join(taken)},))", names)
+        encode: Callable[[Any], bytes] = eval(f"lambda m: pack(start, {stamp}, length, frame, {numbers_text})", names)  # noqa: S307
+        build: Callable[[Any], Any] = eval(f"lambda u: new(message, ({', '.join(taken)},))", names)  # noqa: S307
         unpack = self.decode
         if "f" not in own_codes:
             return Coders(encode, lambda data: build(unpack(data)), None)
         own = struct.Struct(own_codes)
         names |= {"own_pack": own.pack, "own_unpack": own.unpack}
         rebuild = f"lambda m, u: new(message, ({', '.join(own_taken)},))"
-        names["rebuild"] = eval(rebuild, names)
+        names["rebuild"] = eval(rebuild, names)  # noqa: S307
         received = f"lambda m: rebuild(m, own_unpack(own_pack({', '.join(own_given)})))"
-        return Coders(encode, lambda data: build(unpack(data)), eval(received, names))
+        return Coders(encode, lambda data: build(unpack(data)), eval(received, names))  # noqa: S307
 
     def _span(self, path: str) -> slice:
         """Indices of the numbers of a path, among those after the header."""
