@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from rosflight_py_sim import __version__
 from rosflight_py_sim.commands.hand_over import add_hand_over_parser
 from rosflight_py_sim.commands.inject import add_inject_parser
+from rosflight_py_sim.commands.loopback import stay_on_this_machine
 from rosflight_py_sim.commands.recordings import add_recording_parsers
 from rosflight_py_sim.commands.status import add_status_parser
 from rosflight_py_sim.commands.trim import add_trim_parser
@@ -43,8 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     leave_out_generator()
     given = list(sys.argv[1:] if arguments is None else arguments)
     cut = given.index("--ros-args") if "--ros-args" in given else len(given)
-    # The simulation is reachable from this machine only, unless the user sets otherwise.
-    os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    stay_on_this_machine()
     try:
         options = command_parser().parse_args(given[:cut])
         options.ros_arguments = given[cut:]
