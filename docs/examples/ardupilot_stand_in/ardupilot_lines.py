@@ -1,7 +1,7 @@
-"""What ArduPilot is answered, read in the two ways that it may be: as strict JSON, and as ArduPilot does today.
+"""Reader of the simulator's replies: each is parsed as strict JSON and by ArduPilot's own search.
 
-ArduPilot knows no JSON. It looks for the first place where a name occurs, passes over the quotation mark and the colon
-behind it, and takes the number, or the list of so many numbers, that stands there. A line must mean the same to both.
+ArduPilot does not parse JSON. It searches for the first occurrence of a name, skips the quotation mark and the colon
+after it, and reads the number or the list of numbers that follows. Both ways must give the same values.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ Vector: TypeAlias = tuple[float, ...]
 Values: TypeAlias = dict[str, "float | Vector"]
 
 LARGEST = 1e9
-"""Numbers beyond this are absurd; ArduPilot ends with a floating-point exception on such."""
+"""Limit of plausible numbers; ArduPilot ends with a floating-point exception beyond it."""
 
 
 class LineError(AssertionError):
-    """A datagram that ArduPilot, or the JSON parser that it is to have, would misread."""
+    """A datagram that ArduPilot or a JSON parser would misread."""
 
 
 class _Key(NamedTuple):
@@ -63,10 +63,10 @@ _LISTS = {n: re.compile(rb"\[" + rb",".join([rb" *(" + _NUMBER + rb")"] * n) + r
 
 
 def read_as_json(datagram: bytes) -> Values:
-    """Every number of the datagram by the path of its name, after a parser that forgives nothing.
+    """Every number of the datagram by the path of its name, from a strict parser.
 
     Raises:
-        LineError: not one object on a line of its own, white space, a name twice, or what is no finite number.
+        LineError: not one object on its own line, white space, a repeated name, or a number that is not finite.
     """
     if not (datagram.startswith(b"\n{") and datagram.endswith(b"}\n")):
         raise LineError(f"not a line feed, an object and a line feed: {datagram!r}")
@@ -75,13 +75,13 @@ def read_as_json(datagram: bytes) -> Values:
     try:
         line = json.loads(datagram, object_pairs_hook=_no_name_twice, parse_constant=_refused)
     except ValueError as error:
-        raise LineError(f"no JSON, {error}: {datagram!r}") from error
+        raise LineError(f"not JSON, {error}: {datagram!r}") from error
     values: Values = {}
     for name, value in line.items():
         if isinstance(value, dict):
             values.update((f"{name}.{member}", _numbers(each)) for member, each in value.items())
         else:
-            # ArduPilot's only booleans, which its search for numbers leaves out.
+            # ArduPilot's only booleans; its search for numbers skips them.
             if name in ("no_lockstep", "no_time_sync") and isinstance(value, bool):
                 continue
             values[name] = _numbers(value)
@@ -91,12 +91,12 @@ def read_as_json(datagram: bytes) -> Values:
 def _no_name_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     made = dict(pairs)
     if len(made) != len(pairs):
-        raise ValueError(f"a name occurs twice among {[name for name, _ in pairs]}")
+        raise ValueError(f"a name is repeated: {[name for name, _ in pairs]}")
     return made
 
 
 def _refused(constant: str) -> float:
-    raise ValueError(f"{constant} is no number of JSON")
+    raise ValueError(f"{constant} is not a JSON number")
 
 
 def _numbers(value: object) -> float | Vector:
@@ -107,15 +107,15 @@ def _numbers(value: object) -> float | Vector:
 
 def _number(value: object) -> float:
     if type(value) not in (int, float) or not abs(value) < LARGEST:  # type: ignore[arg-type]
-        raise LineError(f"{value!r} is no number, or an absurd one")
+        raise LineError(f"{value!r} is not a number, or too large")
     return float(value)  # type: ignore[arg-type]
 
 
 def read_as_ardupilot(datagram: bytes) -> Values:
-    """What ArduPilot's search finds, by the same paths; None of a name, nothing of it.
+    """Every number that ArduPilot's search finds, by the same paths.
 
     Raises:
-        LineError: a required name is missing, or a list does not have as many numbers as its name asks for.
+        LineError: a required name is missing, or a list has the wrong length.
     """
     values: Values = {}
     for key in _KEYS:
@@ -126,7 +126,7 @@ def read_as_ardupilot(datagram: bytes) -> Values:
             if key.required:
                 raise LineError(f"ArduPilot finds no {key.path}: {datagram!r}")
             continue
-        # The quotation mark and the colon, whatever they are.
+        # ArduPilot skips two characters without checking them.
         start += len(key.name) + 2
         if key.numbers == 1:
             found = _ONE.match(datagram, start)
@@ -141,7 +141,7 @@ def read_as_ardupilot(datagram: bytes) -> Values:
 
 @dataclass
 class Reading:
-    """An answer that both ways of reading agree on.
+    """A reply on which both ways of reading agree.
 
     Attributes:
         timestamp: s.
@@ -150,7 +150,7 @@ class Reading:
         position: m, NED.
         velocity: m/s, NED.
         quaternion: w x y z, body to NED.
-        others: everything optional, by its path.
+        others: optional values, by their paths.
     """
 
     timestamp: float
@@ -173,20 +173,20 @@ class Reading:
 
 
 class LineReader:
-    """Reads the answers of one flight, in both ways.
+    """Reads the replies of one flight in both ways.
 
     Attributes:
-        fields: what the first answer had; every later one must have the same.
+        fields: paths in the first reply; every later reply must have the same.
     """
 
     def __init__(self) -> None:
         self.fields: frozenset[str] = frozenset()
 
     def read(self, datagram: bytes) -> Reading:
-        """Read an answer.
+        """Read a reply.
 
         Raises:
-            LineError: the two ways disagree, the fields have changed, or the attitude contradicts itself.
+            LineError: the two ways disagree, the fields have changed, or attitude and quaternion contradict each other.
         """
         values = read_as_json(datagram)
         found = read_as_ardupilot(datagram)
@@ -195,7 +195,7 @@ class LineReader:
             raise LineError(f"JSON and ArduPilot disagree on {', '.join(different)}: {datagram!r}")
         if self.fields != values.keys():
             if self.fields:
-                raise LineError(f"the fields change in flight, by {sorted(self.fields ^ values.keys())}")
+                raise LineError(f"the fields have changed in flight: {sorted(self.fields ^ values.keys())}")
             self.fields = frozenset(values)
         reading = Reading(*(values.pop(n) for n in _ALWAYS), values.pop("quaternion", ()), values)  # type: ignore[arg-type]
         _check_attitude(reading)
@@ -206,14 +206,14 @@ _ALWAYS = ("timestamp", "imu.gyro", "imu.accel_body", "position", "velocity")
 
 
 def _check_attitude(reading: Reading) -> None:
-    """The quaternion is there, as ArduPilot prefers it, of length 1, and the same as the Euler angles."""
+    """Check that there is a quaternion, which ArduPilot prefers, of length 1, equal to the Euler angles."""
     if not reading.quaternion or abs(sum(q * q for q in reading.quaternion) - 1.0) > 1e-6:
-        raise LineError(f"quaternion {reading.quaternion}, which is no rotation")
+        raise LineError(f"quaternion {reading.quaternion}, which is not a rotation")
     attitude = reading.others.get("attitude")
     if attitude is None:
         return
     assert isinstance(attitude, tuple)
-    # Near the poles of the Euler angles nine digits of the quaternion do not give roll and yaw back.
+    # Near pitch angles of 90 degrees, nine digits of the quaternion do not determine roll and yaw.
     if abs(attitude[1]) < 1.5:
         for given, computed in zip(attitude, reading.euler, strict=True):
             if abs(math.remainder(given - computed, math.tau)) > 1e-5:

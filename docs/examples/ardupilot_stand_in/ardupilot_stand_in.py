@@ -1,10 +1,10 @@
-"""Stands in for ArduPilot's SITL in front of the simulator: the same frames at the same moments, and a flight.
+"""Stand-in for ArduPilot's SITL: sends the same frames at the same times, and flies a vehicle of the simulator.
 
-    python test/tools/ardupilot_stand_in.py --vehicle copter --port 9002
+    python docs/examples/ardupilot_stand_in/ardupilot_stand_in.py --vehicle copter --port 9002
 
-flies the vehicle that is simulated there, prints what it is doing, and ends when it has landed. `--help` lists more.
-It reads every answer twice (`ardupilot_lines.py`) and gives up at the first that ArduPilot would misread. It estimates
-nothing: what the answers say is what it flies by. It needs Python alone.
+The program prints each phase of the flight, and ends after the landing. It checks every reply in two ways
+(`ardupilot_lines.py`) and exits at the first reply that ArduPilot would misread. It has no estimator: the replies are
+its only measurements. It needs only Python.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ from copter_pilot import CopterPilot
 from plane_pilot import PlanePilot
 from unreliable_line import UnreliableLine
 
-# After the frames without any output come, a little later, a few more of them.
+# After its frames without outputs, ArduPilot sends a few more of them a little later.
 _LATE_ZEROS = range(50, 54)
 
-# ArduPilot held to a multiple of real time works in bursts: it sleeps when it is so far ahead.
+# ArduPilot limited to a multiple of real time works in bursts: it sleeps when it is ahead by this time.
 _AHEAD_S = 5e-3
 
-# A step as long as this, or longer, is none to ArduPilot's pace.
+# ArduPilot ignores steps of at least this length for its pace.
 _LONGEST_STEP_S = 0.1
 
 _LONGEST_ANSWER = 65536
 
 
 class Pilot(Protocol):
-    """Whoever turns answers into pulse widths."""
+    """Computes pulse widths from replies."""
 
     phase: str
 
@@ -61,14 +61,14 @@ PILOTS: dict[str, Callable[[], Pilot]] = {
 
 
 class StandIn:
-    """ArduPilot's side of the socket: one frame, one answer, and the same frame again when the answer does not come.
+    """ArduPilot's side of the socket: one reply per frame; a frame without a reply is sent again.
 
     Attributes:
-        count: frame_count of the frame that is to be answered.
-        rate_hz: frame_rate of it: moves towards the rate of the answers' timestamps by 1 Hz a frame at the most.
-        time_us: ArduPilot's clock: the steps of the timestamps, each cut to whole microseconds.
-        reading: the newest answer; None before the first.
-        counters: answers, resent (frames), frozen (answers that moved no time), physics_resets (went back in time) and
+        count: frame_count of the frame that awaits a reply.
+        rate_hz: its frame_rate, which approaches the rate of the replies' timestamps by at most 1 Hz per frame.
+        time_us: ArduPilot's clock: sum of the steps between timestamps, each truncated to whole microseconds.
+        reading: newest reply; None before the first.
+        counters: answers, resent (frames), frozen (replies without a time step), physics_resets (time went back) and
             long_steps.
     """
 
@@ -87,20 +87,20 @@ class StandIn:
         line: UnreliableLine | None = None,
         on_answer: Callable[[Reading], None] | None = None,
     ) -> None:
-        """Take a port of its own, as each start of ArduPilot does.
+        """Open a socket on a free port, as ArduPilot does at each start.
 
         Args:
-            pilot: whoever flies.
-            port: of instance 0; instance i sends to 10 i more.
+            pilot: flies the vehicle.
+            port: port of instance 0; instance i sends to this plus 10 i.
             instance: as ArduPilot's option -I.
-            address: of the simulator.
+            address: address of the simulator.
             channels: 16 or 32 (SERVO_32_ENABLE).
             sim_rate_hz: SIM_RATE_HZ.
-            boot_frames: frames in the beginning with 0 us on all channels.
-            resend_s: system time without an answer after which the frame is sent again.
-            speedup: simulated seconds per second at the most; 0: as fast as the answers come.
-            line: what becomes of frames and answers on their way; None: they arrive.
-            on_answer: called with each answer.
+            boot_frames: number of initial frames with 0 us on all channels.
+            resend_s: system time without a reply after which the frame is sent again.
+            speedup: largest number of simulated seconds per second; 0: no limit.
+            line: losses and delays of frames and replies; None: all arrive.
+            on_answer: called with each reply.
         """
         self.pilot = pilot
         self.count = 0
@@ -127,22 +127,22 @@ class StandIn:
 
     @property
     def own_port(self) -> int:
-        """UDP port that its frames come from; 0 before the first."""
+        """UDP port from which the frames are sent; 0 before the first."""
         return int(self._socket.getsockname()[1])
 
     @property
     def frame(self) -> bytes:
-        """The frame that is to be answered."""
-        # Cut, not rounded: 599.9999 Hz are told as 599.
+        """The frame that awaits a reply."""
+        # Truncated, not rounded: 599.9999 Hz are sent as 599.
         return servo_frame(int(self.rate_hz), self.count, self._pwm_us)
 
     def set_sim_rate(self, sim_rate_hz: int) -> None:
-        """Change SIM_RATE_HZ in flight; the frame rate follows at once."""
+        """Change SIM_RATE_HZ in flight; the frame rate changes at once."""
         self._sim_rate_hz = sim_rate_hz
         self.rate_hz = float(sim_rate_hz)
 
     def skip_frames(self, frames: int) -> None:
-        """Count on without sending: frames that the simulator never sees."""
+        """Increase the frame count without sending: frames that the simulator never receives."""
         self.count += frames
 
     def start(self) -> None:
@@ -150,13 +150,13 @@ class StandIn:
         self._send()
 
     def work(self, timeout_s: float = 0.0) -> bool:
-        """Take an answer, if one comes within this time, and send the next frame; or the same again when it is due.
+        """Process a reply if one arrives within this time, and send the next frame; resend the frame if it is due.
 
         Returns:
-            Whether an answer was taken.
+            Whether a reply was processed.
 
         Raises:
-            LineError: ArduPilot would misread the answer.
+            LineError: ArduPilot would misread the reply.
         """
         overdue_s = self._sent_s + self._resend_s
         wait_s = min(timeout_s, max(0.0, overdue_s - time.monotonic()))
@@ -177,9 +177,9 @@ class StandIn:
     def _receive(self) -> bytes | None:
         try:
             datagram, sender = self._socket.recvfrom(_LONGEST_ANSWER)
-            # ArduPilot would take an answer of anybody; but what others send to a port that they once knew is none.
+            # ArduPilot accepts datagrams from any sender; here a late one to an earlier socket's port is ignored.
             return datagram if sender == self._to else None
-        # Nobody listened on the simulator's port when a frame came; the kernel tells so now.
+        # The simulator's port was closed when a frame arrived.
         except (BlockingIOError, ConnectionRefusedError):
             return None
 
@@ -211,7 +211,7 @@ class StandIn:
         self._send()
 
     def _advance(self, dt: float) -> None:
-        # What a double lacks to a whole microsecond is none of the cut.
+        # A rounding error must not truncate a whole microsecond.
         self.time_us += int(dt * 1e6 + 1e-3)
         if dt >= _LONGEST_STEP_S:
             self.counters["long_steps"] += 1
@@ -231,15 +231,15 @@ class StandIn:
 
 
 def _single(value: float) -> float:
-    """The nearest number of single precision."""
+    """The nearest single-precision number."""
     return float(struct.unpack("f", struct.pack("f", value))[0])
 
 
 class Logbook:
-    """What a flight was like, by the answers."""
+    """Log of a flight, from the replies."""
 
     def __init__(self, pilot: Pilot, tell: Callable[[str], None]) -> None:
-        """`tell` is called with a line for each phase."""
+        """`tell` is called with a line of text for each phase."""
         self._pilot = pilot
         self._tell = tell
         self._phase = ""
@@ -249,12 +249,12 @@ class Logbook:
         self.height_m = self.distance_m = self.sink_mps = self.off_m = 0.0
 
     def __call__(self, now: Reading) -> None:
-        """Note an answer."""
+        """Log a reply."""
         self._home = self._home or now.position
         north, east, down = (p - h for p, h in zip(now.position, self._home, strict=True))
         self.off_m = math.hypot(north, east)
         self.height_m, self.distance_m = max(self.height_m, -down), max(self.distance_m, self.off_m)
-        # The last speed at which it came down before it was on the ground.
+        # The last sink rate before the touch-down.
         if -down > 0.3:
             self.sink_mps = now.velocity[2]
         if self._pilot.phase == "hover":
@@ -265,7 +265,7 @@ class Logbook:
             self._tell(f"{now.timestamp:9.3f} s  {self._phase:<10} {north:8.2f} N {east:8.2f} E {-down:7.2f} m up")
 
     def summary(self, stand_in: StandIn) -> dict[str, Any]:
-        """All of it."""
+        """The log's values, for JSON."""
         return {
             "landed": self._pilot.is_done,
             "phases": self.phases,
@@ -284,7 +284,7 @@ class Logbook:
 
 
 def main() -> None:
-    """Fly."""
+    """Run the program."""
     options = _parser().parse_args()
     tell = (lambda text: None) if options.json else (lambda text: print(text, flush=True))
     pilot = PILOTS[options.vehicle]()

@@ -1,4 +1,4 @@
-"""Flies a quadrotor: up, a hover, some way to the north and back, and down."""
+"""Pilot of a quadrotor: take-off, hover, a flight to the north and back, landing."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from ardupilot_lines import Reading
 
 GRAVITY = 9.81
 
-# Thrust that each motor has in a hover, as a share of what it has at full throttle; an integrator finds the rest.
+# Thrust of each motor in hover as a share of full thrust; an integrator corrects it.
 HOVER_SHARE = 0.25
 
-# Horizontal acceleration per distance (1/s^2) and per speed error (1/s), an integrator (1/s^3) that finds the wind's
-# push, and the most of the acceleration (m/s^2).
+# Horizontal acceleration per position error (1/s^2) and per speed error (1/s), gain of the integrator that compensates
+# the wind (1/s^3), and limit of the acceleration (m/s^2).
 POSITION_GAIN, VELOCITY_GAIN, WIND_GAIN, MOST_ACCELERATION = 1.5, 2.2, 0.4, 4.0
 
-# The same for the vertical, with an integrator that finds the weight.
+# The same for the vertical; the integrator compensates the weight.
 HEIGHT_GAIN, CLIMB_GAIN, WEIGHT_GAIN, MOST_VERTICAL = 4.0, 4.0, 1.5, 5.0
 
-# Share of the thrust per angle (1/rad) and rate (s/rad). Full share turns the 3.5 kg quadrotor by 170 rad/s^2 about
-# roll and pitch and by 12 rad/s^2 about yaw: loops of 8 and 2 rad/s, damped by 0.8 and more.
+# Share of the thrust per angle (1/rad) and rate (s/rad). A full share accelerates the 3.5 kg quadrotor by 170 rad/s^2
+# about roll and pitch and by 12 rad/s^2 about yaw, which gives loops of 8 and 2 rad/s with a damping ratio of 0.8.
 TILT_GAIN, TILT_RATE_GAIN = 0.38, 0.08
 YAW_GAIN, YAW_RATE_GAIN, MOST_YAW = 0.34, 0.27, 0.1
 
-# Signs of roll, pitch and yaw for ArduPilot's quad x: front right, rear left, front left, rear right; the first two
-# turn anticlockwise, which turns the vehicle to the right.
+# Signs of roll, pitch and yaw for ArduPilot's quad x: front right, rear left, front left, rear right. The first two
+# rotate counterclockwise, so more thrust from them yaws the vehicle to the right.
 MOTORS = ((-1, 1, 1), (1, -1, 1), (1, 1, -1), (-1, -1, -1))
 
 IDLE_US = 1100
@@ -32,14 +32,14 @@ ARMING_S, HOVER_S = 0.5, 2.0
 
 
 class CopterPilot:
-    """Holds a point that moves along the legs of a flight; roll and pitch angles are the accelerations it asks for.
+    """Follows a point that moves along the legs of a flight.
 
     Attributes:
-        phase: what it is doing: arming, take off, hover, away, back, land, landed.
+        phase: arming, take off, hover, away, back, land or landed.
     """
 
     def __init__(self, *, height: float = 5.0, distance: float = 22.0, speed: float = 4.0) -> None:
-        """`height` and `distance` in m; `speed` in m/s along the way, half of that up and down at the most."""
+        """`height` and `distance` in m; `speed` in m/s on the way, and at most half of it in climb and descent."""
         self.phase = "arming"
         up = min(2.0, 0.5 * speed)
         self._legs = [
@@ -47,7 +47,7 @@ class CopterPilot:
             ("hover", (0.0, 0.0, -height), up, HOVER_S),
             ("away", (distance, 0.0, -height), speed, 0.0),
             ("back", (0.0, 0.0, -height), speed, 0.0),
-            # Further down than the ground is.
+            # Below the ground, so that the descent continues until the touch-down.
             ("land", (0.0, 0.0, 2.0 * height), 0.5 * up, 0.0),
         ]
         self._leg = -1
@@ -60,7 +60,7 @@ class CopterPilot:
 
     @property
     def is_done(self) -> bool:
-        """Whether it has landed."""
+        """Whether the vehicle has landed."""
         return self.phase == "landed"
 
     def command(self, now: Reading, dt: float) -> list[int]:
@@ -83,7 +83,7 @@ class CopterPilot:
         self._began_s = now.timestamp
 
     def _move_reference(self, now: Reading, dt: float) -> list[float]:
-        """Move the point on, and to the next leg where this one is flown; the point's velocity."""
+        """Advance the point, and begin the next leg when this one is complete; return the point's velocity."""
         _, target, speed, stay_s = self._legs[self._leg]
         way = [t - r for t, r in zip(target, self._reference, strict=True)]
         left = math.hypot(*way)
@@ -94,7 +94,7 @@ class CopterPilot:
             self._reference = [r + w / left * step for r, w in zip(self._reference, way, strict=True)]
         off = [p - h - t for p, h, t in zip(now.position, self._home, target, strict=True)]
         if self.phase == "land":
-            # The ground holds it up while the point sinks on.
+            # On the ground, the point continues to sink below the vehicle.
             below = self._reference[2] - (now.position[2] - self._home[2])
             calm = below > 0.4 and abs(now.velocity[2]) < 0.1
             self._calm_s = self._calm_s + dt if calm else 0.0
@@ -108,7 +108,7 @@ class CopterPilot:
         error = [r + h - p for r, h, p in zip(self._reference, self._home, now.position, strict=True)]
         slip = [r - v for r, v in zip(reference_velocity, now.velocity, strict=True)]
         if self.phase != "land":
-            # On the way the drag of its own speed would be taken for wind.
+            # In motion the integrator would compensate drag instead of wind.
             wind = 0.0 if reference_velocity[0] else WIND_GAIN
             gains = (wind, wind, WEIGHT_GAIN)
             self._push = [_within(p + g * e * dt, 3.0) for p, g, e in zip(self._push, gains, error, strict=True)]
@@ -135,7 +135,7 @@ class CopterPilot:
 
 
 def _pulse_us(share: float) -> int:
-    """Thrust goes with the square of the throttle, nearly."""
+    """Pulse width for a share of the thrust, which is about proportional to the square of the throttle."""
     return round(1000.0 + 1000.0 * math.sqrt(max(0.01, min(1.0, share))))
 
 

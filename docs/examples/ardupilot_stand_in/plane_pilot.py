@@ -1,4 +1,4 @@
-"""Flies a fixed wing from a runway to the north: take-off, a left-hand circuit, and a landing where it began."""
+"""Pilot of a fixed wing: take-off to the north, a left-hand circuit, and a landing at the start."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ardupilot_lines import Reading
 
 GRAVITY = 9.81
 
-# Speeds through the air, m/s: of the circuit, of the approach, and the one at which the nose is lifted.
+# Airspeeds of the circuit, the approach and the rotation, m/s.
 CRUISE, APPROACH, ROTATION = 18.0, 14.0, 13.0
 
 # Share of the aileron per roll error (1/rad) and roll rate (s/rad), at CRUISE.
@@ -21,14 +21,14 @@ PITCH_GAIN, PITCH_INTEGRAL_GAIN, PITCH_RATE_GAIN = 1.2, 1.0, 0.25
 # Share of the rudder per yaw error (1/rad) and yaw rate (s/rad) on the ground.
 STEERING_GAIN, STEERING_RATE_GAIN = 3.0, 1.0
 
-# Pitch angle per height error (rad/m) and climb rate (rad s/m), and the most of it, up and down (rad).
+# Pitch angle per height error (rad/m) and climb rate (rad s/m), and its limit (rad).
 HEIGHT_GAIN, CLIMB_GAIN, MOST_PITCH = 0.04, 0.03, 0.25
 
-# Share of the throttle per airspeed error (s/m), its integral (1/m), and per pitch angle that is asked for (1/rad).
+# Share of the throttle per airspeed error (s/m), its integral (1/m), and per commanded pitch angle (1/rad).
 SPEED_GAIN, SPEED_INTEGRAL_GAIN, CLIMB_THROTTLE = 0.08, 0.03, 1.0
 CRUISE_THROTTLE = 0.6
 
-# Angle to the line per distance from it (rad/m), roll per angle to the wanted course, and the most of both (rad).
+# Intercept angle per distance from the line (rad/m), roll angle per course error, and the limits of both (rad).
 LINE_GAIN, MOST_INTERCEPT = 0.03, math.radians(85.0)
 COURSE_GAIN, MOST_ROLL = 1.5, math.radians(40.0)
 
@@ -39,7 +39,7 @@ ARMING_S, ROLLED_OUT_SPEED = 0.5, 8.0
 
 
 class _Leg(NamedTuple):
-    """A line due north (or south) at some distance to the east, flown until it is so far north (or south)."""
+    """A line due north or south, at `east` (m), flown to the north coordinate `until` (m), at a height (m)."""
 
     name: str
     northward: bool
@@ -49,7 +49,7 @@ class _Leg(NamedTuple):
 
 
 class PlanePilot:
-    """Wheels from home to the north, a circuit over the left shoulder, and down on the line where it began.
+    """Takes off to the north, flies a left-hand circuit, and lands on the line of the take-off.
 
     Attributes:
         phase: arming, roll, climb, downwind, final, flare, roll out, landed.
@@ -58,7 +58,7 @@ class PlanePilot:
     def __init__(
         self, *, height: float = 12.0, upwind_end: float = 90.0, downwind_end: float = -110.0, elevons: bool = False
     ) -> None:
-        """`height` of the circuit, m; `upwind_end`, `downwind_end`: how far north the turns begin, m."""
+        """`height` of the circuit, m; `upwind_end`, `downwind_end`: north coordinates at which the turns begin, m."""
         self.phase = "arming"
         self._elevons = elevons
         self._legs = iter(
@@ -77,7 +77,7 @@ class PlanePilot:
 
     @property
     def is_done(self) -> bool:
-        """Whether it has landed."""
+        """Whether the vehicle has landed."""
         return self.phase == "landed"
 
     def command(self, now: Reading, dt: float) -> list[int]:
@@ -159,13 +159,13 @@ def _airspeed(now: Reading) -> float:
 
 
 def _pitch_angle_rate(now: Reading) -> float:
-    """Of the angle, not of the body: in a turn the body's rate holds the turn's too, which is not to be damped."""
+    """Rate of the pitch angle; the body's pitch rate also contains the turn rate, which must not be damped."""
     roll = now.euler[0]
     return now.gyro[1] * math.cos(roll) - now.gyro[2] * math.sin(roll)
 
 
 def _scale(speed: float) -> float:
-    """Surfaces work with the dynamic pressure."""
+    """Scale of the surfaces, which work in proportion to the dynamic pressure."""
     return min(3.0, (CRUISE / max(speed, 1.0)) ** 2)
 
 
@@ -178,13 +178,13 @@ def _steering(now: Reading, yaw: float) -> float:
 
 
 def _roll_to_line(now: Reading, east: float, leg: _Leg) -> float:
-    """Roll angle that brings the course to the line, and along it."""
+    """Roll angle that leads to the line, and along it."""
     along = 0.0 if leg.northward else math.pi
     right_of_line = east - leg.east if leg.northward else leg.east - east
     intercept = _within(LINE_GAIN * right_of_line, MOST_INTERCEPT)
     course = math.atan2(now.velocity[1], now.velocity[0])
     error = along - intercept - course
-    # From north to south the way round is over the left shoulder, whatever rounding says.
+    # Turn left from north to south, independent of rounding.
     turn = math.remainder(error, math.tau) if abs(math.remainder(error, math.tau)) < 2.8 else -math.pi
     return _within(COURSE_GAIN * turn, MOST_ROLL)
 

@@ -1,4 +1,4 @@
-"""A network between ArduPilot and the simulator that loses, doubles and delays."""
+"""A network between ArduPilot and the simulator that loses, duplicates and delays datagrams."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from dataclasses import dataclass, field
 
 @dataclass
 class UnreliableLine:
-    """What happens to the frames and to the answers, each with a probability of its own.
+    """Losses, duplicates and delays, each with its own probability.
 
     Attributes:
-        loss: a frame does not arrive.
-        doubling: a frame arrives twice.
-        delay: the frame before it arrives once more behind a frame.
-        answer_loss: an answer does not arrive.
-        seed: of the draws.
-        happened: how often each has happened.
+        loss: probability that a frame does not arrive.
+        doubling: probability that a frame arrives twice.
+        delay: probability that the previous frame arrives again, after a frame.
+        answer_loss: probability that a reply does not arrive.
+        seed: seed of the random numbers.
+        happened: number of occurrences of each.
     """
 
     loss: float = 0.0
@@ -32,7 +32,7 @@ class UnreliableLine:
         self._before = b""
 
     def arriving(self, frame: bytes) -> list[bytes]:
-        """What arrives, in its order, when a frame is sent."""
+        """Frames that arrive, in order, when a frame is sent."""
         before, self._before = self._before, frame
         if self._happens("loss"):
             return []
@@ -44,7 +44,7 @@ class UnreliableLine:
         return arrives
 
     def answer_arrives(self) -> bool:
-        """Whether the next answer does."""
+        """Whether the next reply arrives."""
         return not self._happens("answer_loss")
 
     def _happens(self, what: str) -> bool:
