@@ -20,8 +20,18 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    # Kernels are compiled, and the rooms that hold them must stay as they are.
-    rooms = ("protocols", "vehicles", "world", "graph", "transmitter", "recording", "interfaces", "commands")
+    # Without modules of kernels, which numba could not compile.
+    rooms = (
+        "protocols",
+        "failures",
+        "vehicles",
+        "world.world_file",
+        "graph",
+        "transmitter",
+        "recording",
+        "interfaces",
+        "commands",
+    )
     parts = (*rooms, "bounded_yaml", "yaml_section", "autopilot.waypoints", "firmware.parameters")
     with atheris.instrument_imports(include=["mcap", "mcap_ros2", *(f"rosflight_py_sim.{one}" for one in parts)]):
         import proof.parsers  # noqa: F401

@@ -16,6 +16,7 @@ from pathlib import Path
 from rosflight_py_sim.autopilot.path_planning import planned_path
 from rosflight_py_sim.autopilot.waypoints import WaypointError, read_flight_plan
 from rosflight_py_sim.commands.cli import command_parser
+from rosflight_py_sim.failures.failure import parse_failure
 from rosflight_py_sim.firmware import FirmwareParameters, ParameterFileError
 from rosflight_py_sim.graph.launch_arguments import all_arguments, time_mode_of
 from rosflight_py_sim.graph.scenario import load_scenario
@@ -114,6 +115,11 @@ def _recording(path: Path) -> None:
             columns(topic)
 
 
+def _failure(data: bytes) -> None:
+    with contextlib.suppress(ParameterError):
+        parse_failure(data.decode("utf-8", "replace"))
+
+
 def _launch_arguments(data: bytes) -> None:
     given = {name: one.default or "" for name, one in all_arguments().items()}
     for line in data.decode("utf-8", "replace").splitlines():
@@ -145,6 +151,7 @@ PARSERS: dict[str, Parser] = {
     "parameter_files": Parser(_in_file(_parameter_file, ParameterError), "file"),
     "parameters": Parser(_single_parameter, "command line"),
     "joystick_mappings": Parser(_in_file(load_mappings, MappingError), "file"),
+    "failures": Parser(_failure, "parameter, service call"),
     "recordings": Parser(_in_file(_recording, NotMcapError, ".mcap"), "file"),
     "launch_arguments": Parser(_launch_arguments, "command line"),
     "command_line": Parser(_command_line, "command line"),

@@ -164,7 +164,7 @@ class _Words:
 
     def _number_of(self, name: str, last: int) -> int:
         word = self._next()
-        if not word.isdecimal() or not 1 <= int(word) <= last:
+        if not word.isdecimal() or len(word) > len(str(last)) or not 1 <= int(word) <= last:
             raise self._refuse(word, f"{name} 1 to {last}")
         return int(word)
 
