@@ -129,10 +129,15 @@ class ActuatorExchange:
     def _publish(self) -> None:
         """Publish the commands of all vehicles that have them, if the step has the required length."""
         answered = [v for v in self._vehicles if v.phase.has_commands and not v.is_early]
+        if not answered:
+            return
+        # Also those of vehicles whose commands have not arrived: the first commands begin the step for all.
+        requested = [v.commander.requested_step(v.index) for v in self._vehicles]
+        shortest = min((step for step in requested if step is not None), default=None)
         for vehicle in answered:
             # A step already under way would end up with two lengths.
             begun = vehicle.pending is not None and self._has_begun(vehicle.pending.time_ns)
-            if not vehicle.has_step(vehicle.commander.requested_step(vehicle.index), may_request=not begun):
+            if not vehicle.has_step(shortest, may_request=not begun):
                 return
         for vehicle in answered:
             if vehicle.waiting:

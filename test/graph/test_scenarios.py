@@ -143,6 +143,19 @@ def test_each_vehicle_of_the_harbour_is_flown_by_its_own_program(graph: Callable
     assert shown[0].y == pytest.approx(auv().pose.position.x, abs=0.1)
 
 
+def test_step_follows_ardupilot_beside_a_vehicle_whose_commands_come_first(
+    graph: Callable[..., Any], closing: ExitStack
+) -> None:
+    # ArduCopter arms at 720 frames per simulated second or more. It raises its frame rate from that of the steps.
+    ports = Ports()
+    ports.ardupilot, *_ = free_ports(3, apart=10)
+    ardupilot = ArduPilotClient(started(graph, "harbour", ports), ports.ardupilot)
+    closing.callback(ardupilot.close)
+    for ardupilot.rate in (401, 402, 800, 800):
+        before, after = ardupilot.step().timestamp, ardupilot.step().timestamp
+        assert after - before == pytest.approx(1.0 / ardupilot.rate)
+
+
 def heading_deg(state: SimState) -> float:
     q = state.pose.orientation
     return float(np.degrees(quat2euler([q.w, q.x, q.y, q.z])[2]))
