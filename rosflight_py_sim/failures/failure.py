@@ -70,6 +70,7 @@ TARGETS = {
     "range": Target("range finder", "m"),
     "airspeed": Target("pitot tube", "Pa"),
     "battery": Target("battery monitor", "V"),
+    "camera": Target("cameras", kinds=(OFF, STUCK)),
     "rc": Target("link from the transmitter", kinds=(LOST, OFF, LATE)),
     "command": Target("link from the companion computer to the flight controller", kinds=(LOST, LATE)),
 }

@@ -374,7 +374,7 @@ WAITING_FOR = StepTopic[String]("sim/waiting_for", String, LATCHED, by="bridge",
 FAULT = StepTopic[String]("sim/fault", String, LATCHED, by="dynamics", to="time_manager")
 # Active failures of a node; created with the node's first failure.
 ACTIVE_FAILURES = StepTopic[String](
-    "sim/failures", String, LATCHED, by="sensors, forces_and_moments, dynamics, rc, sil_board"
+    "sim/failures", String, LATCHED, by="sensors, forces_and_moments, dynamics, rc, sil_board, camera"
 )
 
 # Sensors.

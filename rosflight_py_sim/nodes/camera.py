@@ -15,6 +15,8 @@ from transforms3d.quaternions import qmult
 
 from rosflight_py_sim.camera import CAMERA_PARAMETERS, Camera, Faces, Gimbal, NoPandaError, Renderer, cameras
 from rosflight_py_sim.coordinate_frames import OPTICAL_IN_FRD
+from rosflight_py_sim.failures.failure import FAILURES, OFF, STUCK
+from rosflight_py_sim.failures.schedule import Signals
 from rosflight_py_sim.interfaces.camera_topics import (
     CameraPose,
     Picture,
@@ -25,6 +27,7 @@ from rosflight_py_sim.interfaces.camera_topics import (
     optical_frame,
     pose_topic,
 )
+from rosflight_py_sim.interfaces.fallible_node import FallibleNode
 from rosflight_py_sim.interfaces.qos import CHAIN
 from rosflight_py_sim.interfaces.simulation_node import TIME_MODE, SimulationNode
 from rosflight_py_sim.interfaces.step_join import JoinRule, StepJoin
@@ -44,7 +47,7 @@ Pixels: TypeAlias = NDArray[np.uint8]
 """An image (height, width, 3), blue green red."""
 
 
-class CameraNode(SimulationNode):
+class CameraNode(FallibleNode):
     """Publishes images of the vehicle's cameras, rendered without a display.
 
     An image is rendered from the truth states with its stamp, of the vehicle and of all others in the simulation, and
@@ -61,9 +64,11 @@ class CameraNode(SimulationNode):
                 "show all but its own"
             ),
             APPEARANCE,
+            FAILURES,
         )
         + CAMERA_PARAMETERS
     )
+    FALLIBLE: ClassVar[tuple[str, ...]] = ("camera",)
     VEHICLE_PARAMETERS: ClassVar[ParameterTable] = ParameterTable(APPEARANCE) + PHYSICS_PARAMETERS
     SERVES_ALL: ClassVar[bool] = False
 
@@ -73,6 +78,8 @@ class CameraNode(SimulationNode):
     def __init__(self, **arguments: Any) -> None:
         """Build the world and subscribe to the truth states."""
         self._views: list[_View] = []
+        self._is_off = self._is_stuck = False
+        self._drawn: tuple[NDArray[np.float64], list[NDArray[np.float64]]] | None = None
         super().__init__(**arguments)
         around, others = surroundings(self.get_namespace(), vehicle_namespaces(self.values["vehicles"]))
         shapes = vehicle_shapes(self, arguments.get("arguments", ()), others, around)
@@ -104,6 +111,12 @@ class CameraNode(SimulationNode):
         self._quality = int(number(values, "jpeg_quality"))
         self._schedule = Schedule(number(values, "frame_rate"))
 
+    def fail(self, signals: Signals) -> None:
+        """Let the cameras fail."""
+        signal = signals.get(("camera", 0))
+        self._is_off = signal is not None and signal.has(OFF)
+        self._is_stuck = signal is not None and signal.has(STUCK)
+
     def destroy_node(self) -> None:
         """Also free the renderer."""
         if self._renderer is not None:
@@ -124,7 +137,8 @@ class CameraNode(SimulationNode):
         self.update_clock(time_ns)
         if not self._schedule.due(time_ns):
             return
-        if self._pwm is not None:
+        self.advance_failures(time_ns)
+        if self._pwm is not None and not self._is_stuck:
             self._turn_gimbal(self._pwm.take())
         for view in self._views:
             view.publish_pose(time_ns)
@@ -135,11 +149,12 @@ class CameraNode(SimulationNode):
         arrived(state.time_ns)
 
     def _draw(self, time_ns: int, state: VehicleState) -> None:
-        if self._renderer is None:
+        if self._renderer is None or self._is_off:
             return
-        others = [other.truth for other in self._others]
+        if self._drawn is None or not self._is_stuck:
+            self._drawn = state.truth, [other.truth for other in self._others]
         for view in self._views:
-            render = partial(self._renderer.render, view.camera, state.truth, others)
+            render = partial(self._renderer.render, view.camera, *self._drawn)
             view.publish(time_ns, render, self._compress)
 
     def _turn_gimbal(self, pwm: PulseWidths | None) -> None:

@@ -16,12 +16,15 @@ from mcap.reader import make_reader
 from mcap_ros2.decoder import DecoderFactory
 from rcl_interfaces.srv import SetParameters
 from rclpy.parameter import Parameter
+from rclpy.qos import qos_profile_sensor_data
 from rosflight_msgs.msg import Command
+from sensor_msgs.msg import Image
 from std_msgs.msg import UInt32
 
 from rosflight_py_sim.autopilot.cage import CageBit
 from rosflight_py_sim.failures.failure import FAILURES
 from rosflight_py_sim.firmware import ErrorFlag
+from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.interfaces.diagnostics import DIAGNOSTICS_QOS
 from rosflight_py_sim.interfaces.qos import LATCHED
 from rosflight_py_sim.interfaces.step_topics import (
@@ -43,6 +46,7 @@ from rosflight_py_sim.physics.atmosphere import pressure_altitude
 from rosflight_py_sim.protocols.ardupilot_json import ServoFrame, decode_reply, encode_frame
 from rosflight_py_sim.stamps import time_ns_of
 from rosflight_py_sim.transmitter.channels import THROTTLE
+from rosflight_py_sim.vehicles import vehicle
 
 Make = Callable[..., Any]
 
@@ -122,6 +126,29 @@ def test_jammed_gnss_has_no_fix_and_holds_its_position(graph: Make) -> None:
     assert {(fix.fix_type, fix.num_sat) for fix in jammed} == {(0, 0)}
     assert len({(fix.lat, fix.lon, fix.alt) for fix in jammed}) == 1
     assert fixes[-1].fix_type == 3
+
+
+def test_cameras_are_off_or_repeat_their_image(graph: Make) -> None:
+    g = graph(
+        *("-p", "image_width:=64", "-p", "image_height:=48", "-p", "world:=pool"),
+        *failing("camera off at 1 for 0.5", "camera stuck at 2 for 0.5"),
+        vehicles=[Member(vehicle("multirotor").carrying("camera", True))],
+        multiplier=1.0,
+    )
+    images = g.collect_messages("camera/front/image_raw", Image, qos_profile_sensor_data)
+    g.ready()
+    g.spin_until(lambda: g.time_s > 2.1)
+    elsewhere = g.truth
+    elsewhere.pose.orientation.w, elsewhere.pose.orientation.z = math.sqrt(0.5), math.sqrt(0.5)
+    g.set_state(elsewhere)
+    assert g.time_s < 2.5
+    g.spin_until(lambda: g.time_s > 2.8)
+    stamps = seconds(images)
+    assert [stamp for stamp in stamps if stamp < 1.0]
+    assert not [stamp for stamp in stamps if 1.0 <= stamp < 1.5]
+    before, after = split(images, 2.5)
+    assert len({bytes(one.data) for one in split(before, 1.6)[1]}) == 1
+    assert bytes(after[-1].data) != bytes(before[-1].data)
 
 
 def test_cell_lowers_the_voltage_and_a_front_changes_the_wind(graph: Make) -> None:

@@ -95,6 +95,7 @@ def found(
         "gyro off at 1e8",
         "rc lost at 1e8",
         "command lost at 1e8",
+        "camera off at 1e8",
     ]
     arguments += ["-p", f"failures:={failures}"]
     for composition in COMPOSITIONS:
