@@ -16,8 +16,7 @@ Signals = dict[tuple[str, int], Signal]
 class FailureSchedule:
     """Failures of a list that concern a node, and which of them are active.
 
-    A node calls `switch` only when its time is not from `since_ns` to before `until_ns`. Without failures it never is
-    after the first call, so that a step costs one comparison.
+    A node calls `switch` only when its time is not from `since_ns` to before `until_ns`.
 
     Attributes:
         since_ns, until_ns: simulated time in which the same failures are active.

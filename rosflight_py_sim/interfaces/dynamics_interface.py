@@ -196,7 +196,8 @@ class TruthInterface(FallibleNode, ABC):
             if not 0 < step_ns <= LONGEST_STEP_NS:
                 step_ns = 0
         self._is_idle = False
-        self.advance_failures(stamp_ns)
+        if self.has_failures:
+            self.advance_failures(stamp_ns)
         if self._advance(driver, step_ns / NANOSECONDS, end_ns):
             self.publish_forces(stamp_ns)
             self._publish()

@@ -19,15 +19,19 @@ from rosflight_py_sim.parameters import ParameterError, Value
 class FallibleNode(SimulationNode):
     """Applies the failures of the parameter `failures` that concern the node's parts.
 
-    The node calls `advance_failures` at the beginning of each step. When failures begin or end, that calls `fail`,
-    logs them, and publishes the active ones on sim/failures. A change of the parameter leaves the failures that are
-    still in the list, and the node's models, as they are.
+    The node calls `advance_failures` at the beginning of each step while `has_failures` is true. When failures begin
+    or end, that calls `fail`, logs them, and publishes the active ones on sim/failures. A change of the parameter
+    leaves the failures that are still in the list, and the node's models, as they are.
 
     Class attributes:
         FALLIBLE: names of the parts, from `failures.failure.TARGETS`.
+
+    Attributes:
+        has_failures: whether there are failures, active or not; a step without any costs only its check.
     """
 
     FALLIBLE: ClassVar[tuple[str, ...]] = ()
+    has_failures = False
 
     def __init__(self, **arguments: Any) -> None:
         """Check the failures; none is active before the first step.
@@ -64,6 +68,7 @@ class FallibleNode(SimulationNode):
         before = self.active_failures
         self._failures.switch(time_ns)
         self.fail(self._failures.signals())
+        self.has_failures = len(self._failures) > 0
         now = self.active_failures
         for text in now:
             if text not in before:
@@ -81,6 +86,8 @@ class FallibleNode(SimulationNode):
     def _adopt(self, schedule: FailureSchedule) -> None:
         schedule.active = self._failures.active
         self._failures = schedule
+        # Those of the previous list end in the next step.
+        self.has_failures = self.has_failures or len(schedule) > 0
         if len(schedule) and self._send_failures is None:
             self._send_failures = self.publisher(ACTIVE_FAILURES)
 

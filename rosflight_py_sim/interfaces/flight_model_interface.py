@@ -102,7 +102,8 @@ class FlightModelInterface(TruthInterface):
     def move(self, driver: PulseWidths, dt: float) -> None:
         """Advance the state under the outputs of the flight controller."""
         self._pwm_us[:] = driver.pulse_us
-        self._failed_outputs.apply(driver.time_ns, self._pwm_us)
+        if self.has_failures:
+            self._failed_outputs.apply(driver.time_ns, self._pwm_us)
         self.fly(self._pwm_us, dt)
 
     def publish_forces(self, stamp_ns: int) -> None:

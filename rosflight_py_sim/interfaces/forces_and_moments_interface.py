@@ -150,9 +150,10 @@ class ForcesAndMomentsInterface(FallibleNode, ABC):
 
     def _answer(self, stamp_ns: int, pwm_us: Sequence[int]) -> None:
         self.update_clock(stamp_ns)
-        self.advance_failures(stamp_ns)
         self._pwm_us[:] = pwm_us
-        self._failed_outputs.apply(stamp_ns, self._pwm_us)
+        if self.has_failures:
+            self.advance_failures(stamp_ns)
+            self._failed_outputs.apply(stamp_ns, self._pwm_us)
         answered_ns = self._join.answered_ns
         elapsed_ns = stamp_ns - answered_ns
         if answered_ns < 0 or not 0 < elapsed_ns <= LONGEST_STEP_NS:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from rosflight_py_sim.failures.failure import Failure
 from rosflight_py_sim.failures.schedule import Signals
 from rosflight_py_sim.interfaces.diagnostics import Diagnosis, Level
 from rosflight_py_sim.interfaces.forces_and_moments_interface import (
@@ -18,7 +19,7 @@ from rosflight_py_sim.interfaces.forces_and_moments_interface import (
 from rosflight_py_sim.interfaces.step_topics import TRUTH_ROTOR_SPEEDS, Outputs
 from rosflight_py_sim.interfaces.topic_statistics import Period
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
-from rosflight_py_sim.parameters import ParameterTable, Value, number
+from rosflight_py_sim.parameters import ParameterError, ParameterTable, Value, number
 from rosflight_py_sim.pulse_width import OUTPUTS
 
 # State of charge at which a pilot should land, and at which the vehicle should no longer be in the air.
@@ -39,6 +40,10 @@ class VehicleModel(Protocol):
     @property
     def charge_drawn_ah(self) -> float:
         """Charge drawn from the battery so far (A h); 0 for one that never empties."""
+
+    @property
+    def outputs(self) -> int:
+        """Number of the flight controller's outputs, from the first, that may drive an actuator."""
 
     @property
     def rotor_speeds(self) -> NDArray[np.float64]:
@@ -63,9 +68,13 @@ class ModelledForcesAndMoments(ForcesAndMomentsInterface, Generic[Model]):
     """Forces and moments of a `VehicleModel`, which a derived class builds from the parameters.
 
     A change of parameters rebuilds the model, which takes over the state of the old one.
+
+    Class attributes:
+        ACTUATORS: kinds of actuators on the outputs, which can fail.
     """
 
     PARAMETERS: ClassVar[ParameterTable] = FORCES_AND_MOMENTS_PARAMETERS
+    ACTUATORS: ClassVar[tuple[str, ...]] = ("motor", "servo")
     FALLIBLE: ClassVar[tuple[str, ...]] = (*ForcesAndMomentsInterface.FALLIBLE, "cell")
 
     def __init__(self, **arguments: Any) -> None:
@@ -103,6 +112,15 @@ class ModelledForcesAndMoments(ForcesAndMomentsInterface, Generic[Model]):
         cells = signals.get(("cell", 0))
         self._cells_lost = len(cells.effects) if cells else 0
         self._lose_cells(self.values)
+
+    def check_failure(self, failure: Failure) -> None:
+        """Refuse a motor or servo that the vehicle does not have."""
+        last = self.model.outputs
+        if failure.number > last or (failure.number and failure.target not in self.ACTUATORS):
+            raise ParameterError(
+                f"failure '{failure.text}': {failure.target} {failure.number} given; allowed for this vehicle: "
+                f"{' or '.join(self.ACTUATORS)} 1 to {last}"
+            )
 
     def _lose_cells(self, values: dict[str, Value]) -> None:
         self.model.lose_cells(self._cells_lost, number(values, "V_max"))

@@ -254,7 +254,8 @@ class SensorInterface(FallibleNode, ABC):
     def _answer(self, time_ns: int, _: None) -> None:
         """Sample the sensors that are due at `time_ns`, then the IMU."""
         self._inputs.deliver(time_ns)
-        self.advance_failures(time_ns)
+        if self.has_failures:
+            self.advance_failures(time_ns)
         for sensor in self._slow:
             if sensor.schedule.due(time_ns):
                 sensor.sample(time_ns)

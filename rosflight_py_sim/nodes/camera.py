@@ -137,7 +137,8 @@ class CameraNode(FallibleNode):
         self.update_clock(time_ns)
         if not self._schedule.due(time_ns):
             return
-        self.advance_failures(time_ns)
+        if self.has_failures:
+            self.advance_failures(time_ns)
         if self._pwm is not None and not self._is_stuck:
             self._turn_gimbal(self._pwm.take())
         for view in self._views:

@@ -178,7 +178,8 @@ class Rc(FallibleNode):
         self._is_lost = signal is not None and signal.has(LOST)
 
     def _on_tick(self, time_ns: int) -> None:
-        self.advance_failures(time_ns)
+        if self.has_failures:
+            self.advance_failures(time_ns)
         transmitter = self._transmitter
         # Without services, frames come only from the device, or not at all.
         frame = self._at_rest if self._switch_services or transmitter is None else transmitter.frame

@@ -233,7 +233,8 @@ class SilBoard(FallibleNode):
                 self._transmitter.give_up()
                 self._computer.give_up()
             self._receive_imu(imu)
-        self.advance_failures(time_ns)
+        if self.has_failures:
+            self.advance_failures(time_ns)
         firmware = self._board.firmware
         start = time.perf_counter_ns() if self._measures_loop_time else 0
         self._inputs.deliver(time_ns)

@@ -67,7 +67,7 @@ class StandaloneDynamics(DynamicsInterface):
         """Advance body and wind."""
         self.body.step(wrench, dt, self._air_ned)
         self.wind.step(self.body.truth, dt)
-        self._air_ned = self.with_front(self.wind.wind_ned, dt)
+        self._air_ned = self.with_front(self.wind.wind_ned, dt) if self.has_failures else self.wind.wind_ned
 
     def compute_truth(self) -> NDArray[np.float64]:
         """Truth vector of the body."""

@@ -197,6 +197,11 @@ class Auv(BatteryPowered):
         return self._wrench
 
     @property
+    def outputs(self) -> int:
+        """Number of thrusters; output i drives thruster i."""
+        return len(self._thrusts)
+
+    @property
     def thrusts(self) -> NDArray[np.float64]:
         """Thrusts (n,), N, negative in reverse, as if fully in water; each update overwrites the array."""
         return self._thrusts

@@ -324,6 +324,11 @@ class FixedWing(BatteryPowered):
         return self._mixer
 
     @property
+    def outputs(self) -> int:
+        """Number of outputs that the mixer may use: all."""
+        return OUTPUTS
+
+    @property
     def deflections(self) -> NDArray[np.float64]:
         """Deflections of aileron, elevator and rudder (3,), rad; each update overwrites the array."""
         return self._deflections

@@ -241,6 +241,11 @@ class Multirotor(BatteryPowered):
         return wrench
 
     @property
+    def outputs(self) -> int:
+        """Number of rotors; output i drives rotor i."""
+        return len(self._speeds)
+
+    @property
     def rotor_speeds(self) -> NDArray[np.float64]:
         """Rotor speeds (n,), rad/s; each update overwrites the array."""
         return self._speeds

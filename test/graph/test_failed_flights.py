@@ -6,6 +6,8 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 PROGRAM = str(Path(__file__).with_name("flown_truth.py"))
 WIND = str(Path(__file__).parents[2] / "config" / "wind.yaml")
 
@@ -24,18 +26,19 @@ def altitude(line: str) -> float:
     return -float(line.split()[-1])
 
 
+@pytest.mark.timeout(400)
 def test_quadrotor_falls_without_a_motor_and_flies_as_ever_before(command_line: Run) -> None:
-    failures = "motor 2 off at 12", "accel noisy 0.5 at 11", "wind front 3 0 0 at 11"
-    first = flown(command_line, "multirotor", 16, *failures)
-    assert flown(command_line, "multirotor", 16, *failures) == first
-    sound = flown(command_line, "multirotor", 16)
+    failures = "motor 2 off at 10", "accel noisy 0.5 at 9", "wind front 3 0 0 at 9"
+    first = flown(command_line, "multirotor", 13, *failures)
+    assert flown(command_line, "multirotor", 13, *failures) == first
+    sound = flown(command_line, "multirotor", 13)
     # The hash of second k covers all states up to its end.
-    assert first[:11] == sound[:11]
-    assert first[11] != sound[11]
-    assert altitude(first[10]) > 4.5
-    assert altitude(first[15]) < 0.5
+    assert first[:9] == sound[:9]
+    assert first[9] != sound[9]
+    assert altitude(first[8]) > 4.5
+    assert altitude(first[12]) < 0.5
 
 
 def test_octorotor_keeps_flying_without_a_motor(command_line: Run) -> None:
-    lines = flown(command_line, "octorotor", 25, "motor 3 off at 12")
-    assert min(map(altitude, lines[11:])) > 4.5
+    lines = flown(command_line, "octorotor", 20, "motor 3 off at 10")
+    assert min(map(altitude, lines[9:])) > 4.5

@@ -262,6 +262,20 @@ def test_failures_that_the_vehicle_cannot_have_are_refused_by_name(graph: Make) 
         graph(*failing("gnss jamed"))
 
 
+@pytest.mark.parametrize(
+    ("kind", "dynamics", "failure", "reason"),
+    [
+        ("auv", "standalone", "servo 5 off", "servo 5 given; allowed for this vehicle: motor or servo 1 to 4"),
+        ("fixedwing", "jsbsim", "cell off", "this vehicle's model has no battery; allowed: motor, servo"),
+    ],
+)
+def test_part_that_a_vehicle_does_not_have_is_refused_at_the_start(
+    graph: Make, kind: str, dynamics: str, failure: str, reason: str
+) -> None:
+    with pytest.raises(ParameterError, match=f"failure '{failure}': {reason}"):
+        graph(*failing(failure), vehicle_name=kind, dynamics=dynamics)
+
+
 def test_recording_shows_the_failures(graph: Make, tmp_path: Path) -> None:
     file = tmp_path / "flight.mcap"
     g = graph(*failing("motor 3 off at 1 for 0.5"), record=str(file))
