@@ -3,6 +3,7 @@
 PYTHON ?= python3
 VEHICLE ?= multirotor
 ARGS ?=
+KILLS ?= 10
 # Continuous integration has no viewer.
 VIEW ?= $(if $(CI),,--view)
 
@@ -26,7 +27,7 @@ INTERFACES := $(foreach package,rosflight_msgs tf2_msgs,$(wildcard $(addprefix $
 KERNELS := $(wildcard rosflight_py_sim/jit.py rosflight_py_sim/kernel_*) $(shell grep -rl --include=*.py @kernel rosflight_py_sim)
 
 .DELETE_ON_ERROR:
-.PHONY: help fly fly-ardupilot test lint bench docs fidelity fuzz lock clean
+.PHONY: help fly fly-ardupilot test lint bench faults docs fidelity fuzz lock clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -65,6 +66,10 @@ bench: $(VENV)/.kernels  ## print the speed table
 docs: $(VENV)/.project  ## build the documentation site in build/docs
 	@$(BIN)/python -m sphinx -q -W --keep-going -b html -c docs -d build/doctrees . build/docs $(ARGS)
 	@echo "site: build/docs/index.html"
+
+# A quiet machine: the limits of time hold there.
+faults: $(VENV)/.kernels  ## measure restarts, disturbances and signals, in about 25 minutes; KILLS=20 for more of each
+	@nice $(BIN)/python -m proof.faults --kills $(KILLS) $(ARGS)
 
 fidelity: $(VENV)/.kernels  ## plot the physics against the book's equations
 	@$(BIN)/python test/fidelity/draw.py $(ARGS)

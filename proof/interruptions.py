@@ -157,7 +157,7 @@ def _beside(command: Interrupted, folder: Path, environment: dict[str, str]) -> 
         program.close()
 
 
-def rows(count: int, domain: int, commands: Sequence[Interrupted] = COMMANDS) -> Iterator[Row]:
+def interruption_rows(count: int, domain: int, commands: Sequence[Interrupted] = COMMANDS) -> Iterator[Row]:
     """One row for each command and signal, with `count` moments each, the first at the start of the process."""
     for command in commands:
         moments_s = [command.last_s * k / (count - 1) for k in range(count)]

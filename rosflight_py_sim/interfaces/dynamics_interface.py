@@ -76,6 +76,8 @@ class TruthInterface(FallibleNode, ABC):
         self._time_ns = 0
         self._step_ns = 0
         self._answered_again = 0
+        self._gaps, self._left_out_ns = 0, 0
+        self._has_stepped = False
         self._is_idle = True
         self._front: Signal | None = None
         super().__init__(**arguments)
@@ -164,9 +166,14 @@ class TruthInterface(FallibleNode, ABC):
         """Publish further topics of the step that a message stamped `stamp_ns` drove; by default none."""
 
     def diagnose(self, period: Period) -> Iterable[Diagnosis]:
-        """Whether the state is finite, and the number of messages with the stamp of an earlier one."""
+        """Whether the state is finite, the messages with the stamp of an earlier one, and gaps taken for pauses."""
         state = "diverged; set a finite state" if self._diverged else "running"
-        values = {"step (s)": self._step_ns * 1e-9, "answered again": self._answered_again}
+        values = {
+            "step (s)": self._step_ns * 1e-9,
+            "answered again": self._answered_again,
+            "gaps": self._gaps,
+            "left out (s)": self._left_out_ns * 1e-9,
+        }
         yield Diagnosis("", state, Level.ERROR if self._diverged else Level.OK, values=values)
 
     def _on_step_size(self, message: Float64) -> None:
@@ -193,9 +200,13 @@ class TruthInterface(FallibleNode, ABC):
             step_ns, end_ns = self._step_ns, stamp_ns + self._step_ns
         else:
             step_ns, end_ns = stamp_ns - self._time_ns, stamp_ns
+            if step_ns > LONGEST_STEP_NS and self._has_stepped:
+                self._gaps += 1
+                self._left_out_ns += step_ns
             if not 0 < step_ns <= LONGEST_STEP_NS:
                 step_ns = 0
         self._is_idle = False
+        self._has_stepped = True
         if self.has_failures:
             self.advance_failures(stamp_ns)
         if self._advance(driver, step_ns / NANOSECONDS, end_ns):

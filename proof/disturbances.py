@@ -1,0 +1,299 @@
+"""Disturbances other than killed nodes: stopped nodes, wrong messages, participants, pauses, a full disk, load."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from proof.node_graph import MULTIROTOR, PAUSE_S, STEP_NS, NodeGraph, Observer, TimedOutError, gaps_of
+from proof.results import Row
+from rosflight_py_sim.graph.time_modes import TIME_MANAGERS
+from rosflight_py_sim.interfaces.qos import CHAIN
+from rosflight_py_sim.interfaces.step_topics import FORCES_AND_MOMENTS, IMU, PWM_OUTPUT
+
+_LOG_LINE = re.compile(r"\[(WARN|ERROR|FATAL)\] \[[\d.]+\] \[[^\]]*\]: (.*)")
+
+# Steps after a disturbance, which show that the graph goes on.
+_STEPS = 400
+
+_TEXT_MODES = ("wall", "paced", "gated", "lockstep")
+
+
+@dataclass(frozen=True)
+class Aftermath:
+    """State of a graph during a disturbance and after it.
+
+    Attributes:
+        goes_on: whether the graph takes steps afterwards.
+        missing: steps without a truth state.
+        gap_s: longest gap between the stamps, s.
+        back: how often the stamps went back.
+        logged: number of warnings and errors that the nodes logged.
+        repeated: those that a node logged more than once, apart from numbers.
+        alarms: entries on /diagnostics that are not OK.
+    """
+
+    goes_on: bool
+    missing: int
+    gap_s: float
+    back: int
+    logged: int
+    repeated: tuple[str, ...]
+    alarms: int
+
+    @property
+    def text(self) -> str:
+        """For the table."""
+        first = f" ({self.repeated[0]})" if self.repeated else ""
+        return (
+            f"{'goes on' if self.goes_on else 'STANDS STILL'}; {self.missing} steps missing, stamps at most "
+            f"{1e3 * self.gap_s:.3g} ms apart, {self.back} steps back; {self.logged} warnings logged, "
+            f"{len(self.repeated)} of them repeated{first}; {self.alarms} reports not OK"
+        )
+
+    def holds(self, time_mode: str) -> bool:
+        """Whether the graph goes on, no stamp goes back, no warning comes and goes, and lockstep loses no step."""
+        return self.goes_on and not self.back and not self.repeated and (time_mode != "lockstep" or not self.missing)
+
+
+PROMISE = "goes on; no stamp goes back, no step is missing in lockstep; no warning comes and goes"
+
+
+@contextlib.contextmanager
+def running(time_mode: str, domain: int) -> Iterator[tuple[NodeGraph, Observer]]:
+    """The multirotor's graph, once it takes steps."""
+    graph, observer = NodeGraph(MULTIROTOR, time_mode, domain), Observer(domain)
+    try:
+        graph.start_all()
+        observer.wait_for(lambda: len(observer.stamps) > 2 * _STEPS, "the start of the graph")
+        # The first reports of all nodes.
+        observer.spin(3.0)
+        yield graph, observer
+    finally:
+        graph.close()
+        observer.close()
+
+
+def aftermath(graph: NodeGraph, observer: Observer, disturb: Callable[[], None]) -> Aftermath:
+    """Disturb a graph, and wait until it has taken some steps."""
+    first = len(observer.stamps) - 1
+    before = {name: len(warnings_of(graph.log_of(name))) for name in graph.executables}
+    known = {name: len(reports) for name, reports in observer.reports.items()}
+    disturb()
+    count = len(observer.stamps)
+    try:
+        observer.wait_for(lambda: len(set(observer.stamps[count:])) > _STEPS, "steps afterwards")
+        goes_on = True
+    except TimedOutError:
+        goes_on = False
+    observer.spin(1.5)
+    missing, gap_s, back = gaps_of(observer.stamps[first:], STEP_NS)
+    logged, repeated = 0, []
+    for name in graph.executables:
+        texts = Counter(warnings_of(graph.log_of(name))[before[name] :])
+        logged += sum(texts.values())
+        repeated += [f"{name}: {text}" for text, number in texts.items() if number > 1]
+    alarms = sum(r.level > 0 for name, reports in observer.reports.items() for r in reports[known.get(name, 0) :])
+    return Aftermath(goes_on, missing, gap_s, back, logged, tuple(repeated), alarms)
+
+
+def warnings_of(log: str) -> list[str]:
+    """Texts of the warnings and errors in a log, without numbers."""
+    return [re.sub(r"[\d.]+", "N", match[2]) for match in map(_LOG_LINE.match, log.splitlines()) if match]
+
+
+def stop(graph: NodeGraph, observer: Observer, executable: str, seconds: float) -> None:
+    """Stop a node by SIGSTOP for some system time."""
+    graph.processes[executable].send_signal(signal.SIGSTOP)
+    observer.spin(seconds)
+    graph.processes[executable].send_signal(signal.SIGCONT)
+
+
+def inject(observer: Observer, seconds: float) -> None:
+    """Publish messages of the step a second time at once, 20 messages later, and after their successor."""
+    ends = []
+    for topic in (IMU, PWM_OUTPUT, FORCES_AND_MOMENTS):
+        publisher = observer.node.create_publisher(topic.message_type, topic.name, CHAIN)
+        kept: list[bytes] = []
+        own: set[bytes] = set()
+
+        def on_message(
+            message: bytes,
+            publish: Callable[[bytes], None] = publisher.publish,
+            kept: list[bytes] = kept,
+            own: set[bytes] = own,
+        ) -> None:
+            if message in own:
+                return
+            own.add(message)
+            kept.append(message)
+            for again in (message, *kept[-2:-1], *kept[-21:-20]):
+                publish(again)
+
+        subscription = observer.node.create_subscription(topic.message_type, topic.name, on_message, CHAIN, raw=True)
+        ends.append((publisher, subscription))
+    observer.spin(seconds)
+    for publisher, subscription in ends:
+        observer.node.destroy_publisher(publisher)
+        observer.node.destroy_subscription(subscription)
+
+
+_PARTICIPANTS = """
+import sys, time, rclpy
+from rclpy.context import Context
+from rclpy.node import Node
+for number in range(int(sys.argv[1])):
+    context = Context()
+    rclpy.init(context=context)
+    node = Node(f"visitor_{number}", context=context)
+    time.sleep(0.05)
+    node.destroy_node()
+    context.shutdown()
+"""
+
+
+def visit(graph: NodeGraph, observer: Observer, count: int) -> None:
+    """Let `count` short-lived participants join the domain one after the other."""
+    visitor = subprocess.Popen([sys.executable, "-c", _PARTICIPANTS, str(count)], env=graph.environment)
+    try:
+        observer.wait_for(lambda: visitor.poll() is not None, "the end of the participants", 4.0 * count + 60.0)
+    finally:
+        visitor.kill()
+        visitor.wait()
+
+
+def pause(observer: Observer, seconds: float) -> None:
+    """Pause time for some system time."""
+    observer.trigger("time_manager/toggle_pause")
+    observer.spin(seconds)
+    observer.trigger("time_manager/toggle_pause")
+
+
+@contextlib.contextmanager
+def load(count: int) -> Iterator[None]:
+    """`count` further processes that are always ready to run."""
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
+
+
+def under_load(observer: Observer, count: int, seconds: float) -> None:
+    """Let the graph run beside `count` busy processes."""
+    with load(count):
+        observer.spin(seconds)
+
+
+@dataclass(frozen=True)
+class FullDisk:
+    """What a recorder does whose file may not grow.
+
+    Attributes:
+        errors: errors that it has logged.
+        reported: whether /diagnostics shows the end of the recording.
+        runs: whether the recorder still runs.
+        size: of the file, bytes.
+    """
+
+    errors: int
+    reported: bool
+    runs: bool
+    size: int
+
+
+def full_disk(graph: NodeGraph, observer: Observer, limit: int) -> FullDisk:
+    """Start a recorder whose file may have at most `limit` bytes, and wait for the end of the recording."""
+
+    def limited() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "run.mcap"
+        command = [
+            sys.executable,
+            "-m",
+            "rosflight_py_sim.executables",
+            "recorder",
+            "--ros-args",
+            "--log-level",
+            "warn",
+        ]
+        command += ["-p", f"record.file:={file}", "-p", "vehicles:=['']"]
+        recorder = subprocess.Popen(
+            command, env=graph.environment, cwd=folder, stderr=subprocess.PIPE, text=True, preexec_fn=limited
+        )
+        try:
+            observer.wait_for(
+                lambda: any("has ended" in report.message for report in observer.reports.get("recorder", ())),
+                "the end of the recording",
+            )
+            observer.spin(3.0)
+            reported = observer.reports["recorder"][-1].level == 2
+        except TimedOutError:
+            reported = False
+        runs = recorder.poll() is None
+        recorder.terminate()
+        complaints = recorder.communicate(timeout=30.0)[1]
+        return FullDisk(len(warnings_of(complaints)), reported, runs, file.stat().st_size)
+
+
+STOPPED = ("standalone_dynamics", "standalone_sensors", "sil_board", "rc")
+
+
+def disturbance_rows(
+    domain: int,
+    *,
+    time_modes: Sequence[str] = _TEXT_MODES,
+    stopped_s: float = 3.0,
+    injected_s: float = 5.0,
+    participants: int = 50,
+    paused_s: float = 60.0,
+    busy: int = 20,
+    busy_s: float = 20.0,
+) -> Iterator[Row]:
+    """Rows of all disturbances in each time mode, one graph for each."""
+    for number, time_mode in enumerate(time_modes):
+        manager = TIME_MANAGERS.get(time_mode)
+
+        def row(what: str, found: Aftermath, time_mode: str = time_mode) -> Row:
+            return Row(f"{what}: multirotor, {time_mode}", PROMISE, found.text, found.holds(time_mode))
+
+        with running(time_mode, domain + number) as (graph, observer):
+            for one in (*STOPPED, *([manager] if manager else [])):
+                found = aftermath(graph, observer, lambda one=one: stop(graph, observer, one, stopped_s))  # type: ignore[misc]
+                yield row(f"`{one}` stopped for {stopped_s:g} s", found)
+            what = "IMU, PWM and wrench messages doubled, delayed by 20, reordered by an injecting node"
+            yield row(what, aftermath(graph, observer, lambda: inject(observer, injected_s)))
+            found = aftermath(graph, observer, lambda: visit(graph, observer, participants))
+            yield row(f"{participants} short-lived DDS participants", found)
+            if manager:
+                found = aftermath(graph, observer, lambda: pause(observer, paused_s))
+                still = found.gap_s <= PAUSE_S and not found.logged
+                yield Row(
+                    f"time paused for {paused_s:g} s: multirotor, {time_mode}",
+                    "stands still, then goes on; nothing is logged",
+                    found.text,
+                    found.holds(time_mode) and still,
+                )
+            disk = full_disk(graph, observer, 200_000)
+            yield Row(
+                f"full disk (file limited to 200 kB) under the recorder: multirotor, {time_mode}",
+                "one error in the log, ERROR on /diagnostics, the recorder and the graph go on, the data is kept",
+                f"{disk.errors} errors, {'reported' if disk.reported else 'not reported'}, the recorder "
+                f"{'runs' if disk.runs else 'HAS ENDED'}, file of {disk.size / 1e3:.0f} kB",
+                disk.errors == 1 and disk.reported and disk.runs and disk.size > 100_000,
+            )
+            found = aftermath(graph, observer, lambda: under_load(observer, busy, busy_s))
+            yield row(f"{busy} busy processes beside the graph for {busy_s:g} s", found)

@@ -1,0 +1,324 @@
+"""A graph with a process for each node, as launch starts it, and a node that observes it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import rclpy
+from diagnostic_msgs.msg import DiagnosticArray
+from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
+from rcl_interfaces.srv import SetParameters
+from rclpy.context import Context
+from rclpy.executors import Executor, SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
+from rclpy.subscription import Subscription
+from std_srvs.srv import Trigger
+
+from benchmarks.free_ports import free_ports
+from rosflight_py_sim.graph.fleet import Member
+from rosflight_py_sim.graph.flight_controllers import chosen_flight_controller
+from rosflight_py_sim.graph.plan import planned_nodes
+from rosflight_py_sim.graph.time_modes import TIME_MANAGERS
+from rosflight_py_sim.interfaces.diagnostics import DIAGNOSTICS_TOPIC
+from rosflight_py_sim.interfaces.dynamics_interface import LONGEST_STEP_NS
+from rosflight_py_sim.interfaces.step_topics import TRUTH_STATE, StepTopic
+from rosflight_py_sim.stamps import NANOSECONDS, stamp_ns
+from rosflight_py_sim.vehicles import CAMERA, vehicle
+
+PROJECT = Path(__file__).parents[1]
+
+STEP_NS = 2_500_000
+"""Length of a step."""
+
+PAUSE_S = LONGEST_STEP_NS / NANOSECONDS
+"""Longest step of dynamics outside of lockstep, s; a longer gap counts as a pause."""
+
+TIMEOUT_S = 60.0
+"""System time after which a condition that has not come true is given up."""
+
+_DEEP = QoSProfile(depth=10000)
+
+
+class TimedOutError(Exception):
+    """A condition has not come true in time; the text names it."""
+
+
+@dataclass(frozen=True)
+class GraphKind:
+    """A graph to start.
+
+    Attributes:
+        title: what it is, for the table.
+        vehicle: name of the vehicle.
+        flight_controller: name of the flight controller.
+        executables: further nodes.
+        time_modes: the time modes in which it runs.
+        port_names: parameters that are ports, of which each run has its own.
+        client: command line of a program that the graph waits for; {port} stands for the first port.
+    """
+
+    title: str
+    vehicle: str
+    flight_controller: str
+    executables: tuple[str, ...] = ()
+    time_modes: tuple[str, ...] = ("lockstep",)
+    port_names: tuple[str, ...] = ()
+    client: tuple[str, ...] = ()
+
+
+MULTIROTOR = GraphKind(
+    "multirotor with sil_board and autopilot",
+    "multirotor",
+    "sil_board",
+    ("autopilot",),
+    ("wall", "paced", "gated", "lockstep"),
+)
+
+GRAPHS = {
+    "multirotor": MULTIROTOR,
+    "uthere": GraphKind(
+        "uThere plane", "uthere", "uthere", port_names=("uthere.udp_port_in", "uthere.udp_port_out", "uthere.tcp_port")
+    ),
+    "auv": GraphKind(
+        "AUV with its ZeroMQ clients' server",
+        "auv",
+        "auv_zeromq",
+        port_names=("auv_zeromq.image_port", "auv_zeromq.thruster_port", "auv_zeromq.telemetry_port"),
+    ),
+    "ardupilot": GraphKind(
+        "multirotor with the stand-in for ArduPilot",
+        "multirotor",
+        "ardupilot",
+        port_names=("ardupilot.port",),
+        client=("test/tools/ardupilot_stand_in.py", "--port", "{port}", "--linger", "--json"),
+    ),
+}
+
+
+class NodeGraph:
+    """The processes of a graph.
+
+    Attributes:
+        kind: the graph.
+        time_mode: its time mode.
+        executables: of its nodes; the time manager, if there is one, is the last.
+        environment: variables of all processes.
+        processes: of the nodes, by executable.
+    """
+
+    def __init__(self, kind: GraphKind, time_mode: str, domain: int, multiplier: float = 1.0) -> None:
+        """Choose the nodes and their parameters."""
+        self.kind, self.time_mode = kind, time_mode
+        chosen = vehicle(kind.vehicle).carrying(CAMERA, False)
+        controller = chosen_flight_controller(kind.flight_controller)
+        member = Member(chosen, flight_controller=kind.flight_controller, executables=kind.executables)
+        manager = TIME_MANAGERS.get(time_mode)
+        self.executables = [one.executable for one in planned_nodes([member])] + ([manager] if manager else [])
+        self.environment = {**os.environ, "ROS_DOMAIN_ID": str(domain), "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}
+        self.environment["PYTHONPATH"] = str(PROJECT)
+        ports = free_ports(max(1, len(kind.port_names)))
+        self._client_command = [word.format(port=ports[0]) for word in kind.client]
+        values: dict[str, Any] = {
+            "time_mode": time_mode,
+            "use_sim_time": time_mode != "wall",
+            "firmware_param_file": str(chosen.firmware_file),
+            **controller.settings,
+            **({"front_ends": [controller.front_end]} if controller.front_end else {}),
+            **dict(zip(kind.port_names, ports, strict=False)),
+        }
+        files = [chosen.parameter_file, *controller.files_for(chosen)]
+        self._arguments = [word for file in files for word in ("--params-file", str(file))]
+        self._arguments += [word for name, one in values.items() for word in ("-p", f"{name}:={json.dumps(one)}")]
+        self._own = {"rc": ["-p", "device:=none"]}
+        if manager:
+            self._own[manager] = ["-p", f"real_time_multiplier:={multiplier}"]
+        self._folder = tempfile.TemporaryDirectory()
+        self.processes: dict[str, subprocess.Popen[bytes]] = {}
+        self._client: subprocess.Popen[bytes] | None = None
+
+    def log_of(self, executable: str) -> str:
+        """What a node has written to stderr so far, in all its runs."""
+        return (Path(self._folder.name) / executable).read_text(encoding="utf-8", errors="replace")
+
+    def start(self, executable: str) -> None:
+        """Start a node."""
+        with (Path(self._folder.name) / executable).open("a") as log:
+            self.processes[executable] = subprocess.Popen(
+                [
+                    *(sys.executable, "-m", "rosflight_py_sim.executables", executable, "--ros-args"),
+                    *("--log-level", "warn", *self._arguments, *self._own.get(executable, [])),
+                ],
+                env=self.environment,
+                cwd=self._folder.name,
+                stdout=log,
+                stderr=log,
+            )
+
+    def start_all(self) -> None:
+        """Start all nodes, and the client."""
+        for executable in self.executables:
+            self.start(executable)
+        self.keep_client()
+
+    def keep_client(self) -> None:
+        """Start the client, again if it has ended."""
+        if self._client_command and (self._client is None or self._client.poll() is not None):
+            self._client = subprocess.Popen(
+                [sys.executable, *self._client_command],
+                env=self.environment,
+                cwd=PROJECT,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+
+    def kill(self, executable: str) -> None:
+        """End a node as the kernel does when memory runs out."""
+        self.processes[executable].kill()
+        self.processes[executable].wait()
+
+    def close(self) -> None:
+        """End all processes."""
+        running = [*self.processes.values(), *([self._client] if self._client else [])]
+        for process in running:
+            process.terminate()
+        end_s = time.monotonic() + 8.0
+        for process in running:
+            try:
+                process.wait(max(0.1, end_s - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        self._folder.cleanup()
+
+
+@dataclass(frozen=True)
+class Report:
+    """Entry of /diagnostics about a node as a whole."""
+
+    level: int
+    message: str
+    values: dict[str, str]
+
+
+class Observer:
+    """A node in the domain of a graph.
+
+    Attributes:
+        node: the node.
+        stamps: of all truth states received, ns.
+        reports: of each node, oldest first.
+    """
+
+    def __init__(self, domain: int) -> None:
+        """Subscribe to the truth state and /diagnostics."""
+        self._context = Context()
+        rclpy.init(context=self._context, domain_id=domain, args=[])
+        self.node = Node("observer", context=self._context)
+        self._executor = _executor(self._context)
+        self._executor.add_node(self.node)
+        self.stamps: list[int] = []
+        self.reports: dict[str, list[Report]] = {}
+        truth = TRUTH_STATE
+        self.node.create_subscription(
+            truth.message_type, truth.name, lambda m: self.stamps.append(stamp_ns(m)), _DEEP, raw=True
+        )
+        self.node.create_subscription(DiagnosticArray, DIAGNOSTICS_TOPIC, self._on_report, _DEEP)
+
+    @property
+    def time_s(self) -> float:
+        """Stamp of the newest truth state, s; -1 before the first."""
+        return self.stamps[-1] / NANOSECONDS if self.stamps else -1.0
+
+    def counts(self, topic: StepTopic[Any]) -> tuple[list[bytes], Subscription[Any]]:
+        """List to which the messages of a topic are appended, and the subscription, to be destroyed."""
+        received: list[bytes] = []
+        subscription = self.node.create_subscription(topic.message_type, topic.name, received.append, 10, raw=True)
+        return received, subscription
+
+    def wait_for(self, condition: Callable[[], bool], what: str, timeout_s: float = TIMEOUT_S) -> None:
+        """Run until a condition holds.
+
+        Raises:
+            TimedOutError: it does not hold in time.
+        """
+        end_s = time.monotonic() + timeout_s
+        while not condition():
+            if time.monotonic() > end_s:
+                raise TimedOutError(f"{what}: not within {timeout_s:g} s, truth state at {self.time_s:g} s")
+            self._executor.spin_once(timeout_sec=0.02)
+
+    def spin(self, seconds: float) -> None:
+        """Run for some system time."""
+        end_s = time.monotonic() + seconds
+        while time.monotonic() < end_s:
+            self._executor.spin_once(timeout_sec=0.02)
+
+    def set_number(self, node: str, name: str, value: float) -> None:
+        """Set a parameter of type double of a node."""
+        number = ParameterValue(type=ParameterType.PARAMETER_DOUBLE, double_value=value)
+        self._call(
+            SetParameters,
+            f"{node}/set_parameters",
+            SetParameters.Request(parameters=[Parameter(name=name, value=number)]),
+        )
+
+    def trigger(self, name: str) -> None:
+        """Call a service without arguments."""
+        self._call(Trigger, name, Trigger.Request())
+
+    def _call(self, service_type: Any, name: str, request: Any) -> None:
+        client = self.node.create_client(service_type, name)
+        self.wait_for(client.service_is_ready, f"service {name}")
+        future = client.call_async(request)
+        self.wait_for(future.done, f"response of {name}")
+        self.node.destroy_client(client)
+
+    def close(self) -> None:
+        """Destroy the node."""
+        self._executor.shutdown()
+        self.node.destroy_node()
+        rclpy.try_shutdown(context=self._context)
+
+    def _on_report(self, message: DiagnosticArray) -> None:
+        status = message.status[0]
+        values = {one.key: one.value for one in status.values}
+        self.reports.setdefault(status.name, []).append(
+            Report(int.from_bytes(status.level, "little"), status.message, values)
+        )
+
+
+def _executor(context: Context) -> Executor:
+    try:
+        from rclpy.experimental.events_executor import EventsExecutor
+    except ImportError:
+        return SingleThreadedExecutor(context=context)
+    return EventsExecutor(context=context)
+
+
+def gaps_of(stamps: Sequence[int], step_ns: int) -> tuple[int, float, int]:
+    """Number of missing steps, longest gap (s) and number of steps back in the stamps of truth states.
+
+    Args:
+        stamps: stamps in the order of arrival, ns; repeated ones count once.
+        step_ns: length of a step, ns.
+    """
+    missing = back = 0
+    longest_ns = 0
+    for before, after in pairwise(stamps):
+        if after < before:
+            back += 1
+        elif after > before:
+            longest_ns = max(longest_ns, after - before)
+            missing += max(0, round((after - before) / step_ns) - 1)
+    return missing, longest_ns / NANOSECONDS, back

@@ -1,0 +1,329 @@
+"""Nodes killed with SIGKILL at random moments and started again: how long the graph takes, and what it loses."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from multiprocessing import get_context
+from statistics import median
+from typing import Any
+
+from proof.node_graph import (
+    GRAPHS,
+    MULTIROTOR,
+    PAUSE_S,
+    STEP_NS,
+    TIMEOUT_S,
+    GraphKind,
+    NodeGraph,
+    Observer,
+    TimedOutError,
+    gaps_of,
+)
+from proof.results import Row
+from rosflight_py_sim.graph.time_modes import TIME_MANAGERS
+from rosflight_py_sim.interfaces.step_topics import CLOCK, FORCES_AND_MOMENTS, IMU, IMU_DATA, RC, TRUTH_STATE, StepTopic
+from rosflight_py_sim.nodes.running import node_class
+
+RESPAWN_S = 1.0
+"""System time after which launch's `respawn` starts a node again."""
+
+# Topics that show that a node works again; of other nodes, their report on /diagnostics does.
+_SPEAKS: dict[str, StepTopic[Any]] = {
+    "standalone_dynamics": TRUTH_STATE,
+    "multirotor_forces_and_moments": FORCES_AND_MOMENTS,
+    "fixedwing_forces_and_moments": FORCES_AND_MOMENTS,
+    "auv_forces_and_moments": FORCES_AND_MOMENTS,
+    "sil_board": IMU_DATA,
+    "standalone_sensors": IMU,
+    "rc": RC,
+    **dict.fromkeys(TIME_MANAGERS.values(), CLOCK),
+}
+
+# Steps after which the graph counts as running again.
+_STEPS = 20
+
+# Fast DDS's shared memory outlives a killed process, and after about one kill in a hundred no other process receives
+# the messages of its successor. The node must then be started once more (docs/nodes.md).
+_ATTEMPTS, _ATTEMPT_S = 3, 25.0
+
+# A report on /diagnostics is due every second.
+_REPORT_S = 1.2
+
+# Counters on /diagnostics that an interruption may raise.
+_COUNTERS = ("repeated", "time-outs", "fallen behind", "answered again", "gaps")
+
+
+@dataclass(frozen=True)
+class Restart:
+    """What one kill and restart did.
+
+    Attributes:
+        executable: of the node.
+        recovery_s: system time from the start of the new process until the node speaks and the graph takes steps.
+        gap_s: longest gap between the stamps of truth states, s.
+        missing: steps of 2.5 ms without a truth state.
+        back: how often the stamps of the truth state went back.
+        again: how often the node had to be started once more.
+        reported: whether a counter or a level on /diagnostics showed the interruption.
+        error: why the graph did not recover; empty if it did.
+    """
+
+    executable: str
+    recovery_s: float
+    gap_s: float
+    missing: int
+    back: int
+    again: int
+    reported: bool
+    error: str = ""
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether steps are missing that nothing on /diagnostics shows."""
+        return self.missing > 0 and self.gap_s > PAUSE_S and not self.reported
+
+
+def restarts(name: str, time_mode: str, kills: int, seed: int, domain: int) -> list[Restart]:
+    """Kill and restart each node of a graph, `kills` times each, in random order and at random moments."""
+    kind = GRAPHS[name]
+    rng = random.Random(seed)
+    graph, observer = NodeGraph(kind, time_mode, domain), Observer(domain)
+    try:
+        graph.start_all()
+        observer.wait_for(lambda: observer.time_s > 0.5 and len(observer.stamps) > 200, "the start of the graph")
+        order = [executable for executable in graph.executables for _ in range(kills)]
+        rng.shuffle(order)
+        done = []
+        for executable in order:
+            observer.spin(rng.uniform(0.3, 0.8))
+            done.append(_restart(graph, observer, executable))
+            if done[-1].error:
+                break
+        return done
+    finally:
+        graph.close()
+        observer.close()
+
+
+def _restart(graph: NodeGraph, observer: Observer, executable: str) -> Restart:
+    node = node_class(executable).DEFAULT_NAME
+    first = len(observer.stamps) - 1
+    before = _counters(observer)
+    known = {name: len(reports) for name, reports in observer.reports.items()}
+    error, recovery_s, again = "", 0.0, -1
+    for _ in range(_ATTEMPTS):
+        again += 1
+        graph.kill(executable)
+        observer.spin(RESPAWN_S)
+        topic = _SPEAKS.get(executable)
+        heard, subscription = observer.counts(topic) if topic else (None, None)
+        observer.spin(0.1)
+        if heard:
+            heard.clear()
+        reports = len(observer.reports.get(node, ()))
+        began_s = time.monotonic()
+        graph.start(executable)
+        try:
+            if heard is not None:
+                observer.wait_for(lambda h=heard: bool(h), f"{executable} speaks again", _ATTEMPT_S)  # type: ignore[misc]
+            else:
+                observer.wait_for(
+                    lambda n=reports: len(observer.reports.get(node, ())) > n,  # type: ignore[misc]
+                    f"{executable} reports again",
+                    _ATTEMPT_S,
+                )
+            graph.keep_client()
+            back = len(observer.stamps)
+            observer.wait_for(lambda n=back: len(set(observer.stamps[n:])) > _STEPS, "steps after it", _ATTEMPT_S)  # type: ignore[misc]
+        except TimedOutError as caught:
+            error = str(caught)
+            continue
+        finally:
+            if subscription is not None:
+                observer.node.destroy_subscription(subscription)
+        recovery_s, error = time.monotonic() - began_s, ""
+        break
+    observer.spin(_REPORT_S)
+    stamps = observer.stamps[first:]
+    if executable == "standalone_dynamics":
+        # Its state dies with it, time included, until the first step.
+        stamps = [stamp for stamp in stamps if stamp >= stamps[0]]
+    missing, gap_s, back_steps = gaps_of(stamps, STEP_NS)
+    after = _counters(observer)
+    alarmed = any(
+        report.level > 0 for name, reports in observer.reports.items() for report in reports[known.get(name, 0) :]
+    )
+    counted = any(value > before.get(key, 0.0) for key, value in after.items())
+    return Restart(executable, recovery_s, gap_s, missing, back_steps, again, alarmed or counted, error)
+
+
+def _counters(observer: Observer) -> dict[str, float]:
+    return {
+        f"{name} {key}": float(reports[-1].values[key])
+        for name, reports in observer.reports.items()
+        for key in _COUNTERS
+        if key in reports[-1].values
+    }
+
+
+def restart_rows(
+    kills: int, seed: int, domain: int, names: Sequence[str] = tuple(GRAPHS), time_modes: Sequence[str] = ()
+) -> Iterator[Row]:
+    """One row for each graph, time mode and node. Two graphs run at the same time."""
+    cases = [
+        (name, time_mode, kills if GRAPHS[name] is MULTIROTOR else max(1, kills // 4))
+        for name in names
+        for time_mode in GRAPHS[name].time_modes
+        if not time_modes or time_mode in time_modes
+    ]
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        runs = [
+            pool.submit(restarts, name, time_mode, count, seed + number, domain + number)
+            for number, (name, time_mode, count) in enumerate(cases)
+        ]
+        for (name, time_mode, count), run in zip(cases, runs, strict=True):
+            try:
+                done = run.result()
+            except TimedOutError as error:
+                yield Row(f"{GRAPHS[name].title}, {time_mode}", "the graph starts", str(error), False)
+                continue
+            for executable in dict.fromkeys(one.executable for one in done):
+                yield _row(GRAPHS[name], time_mode, count, [one for one in done if one.executable == executable])
+
+
+def _row(kind: GraphKind, time_mode: str, count: int, done: Sequence[Restart]) -> Row:
+    executable = done[0].executable
+    failed = [one.error for one in done if one.error]
+    took = sorted(one.recovery_s for one in done if not one.error) or [0.0]
+    silent = sum(one.is_silent for one in done)
+    missing, gap_s = max(one.missing for one in done), max(one.gap_s for one in done)
+    back = sum(one.back for one in done)
+    text = (
+        f"{len(done)} kills; recovered {median(took):.1f} s after its start in the median, {took[-1]:.1f} s at most; "
+    )
+    text += (
+        f"started once more {sum(one.again for one in done)} times; longest gap of the stamps {1e3 * gap_s:.3g} ms, "
+    )
+    text += f"at most {missing} missing steps, {silent} unreported"
+    if failed:
+        text += f"; not recovered: {failed[0]}"
+    exact = time_mode != "lockstep" or not missing
+    return Row(
+        f"kill -9 of `{executable}`: {kind.title}, {time_mode}",
+        "the graph goes on; no stamp goes back; "
+        + ("no step is missing" if time_mode == "lockstep" else "gaps are reported on /diagnostics"),
+        text,
+        not failed and not silent and not back and exact and len(done) == count,
+    )
+
+
+# Time managers late in a run.
+
+LATE_S = 20.0
+"""Stamp from which a time manager is killed, s."""
+
+LATE_CASES = (
+    *(("paced", multiplier) for multiplier in (0.5, 1.0, 2.0)),
+    *((mode, multiplier) for mode in ("gated", "lockstep") for multiplier in (0.5, 1.0, 2.0, 0.0)),
+)
+
+
+@dataclass(frozen=True)
+class LateRestart:
+    """What the restart of a time manager late in a run did.
+
+    Attributes:
+        killed_s: newest stamp when the time manager was killed, s.
+        jump_s: change of the stamp from the last before the restart to the first after it, s.
+        back: how often the stamps went back.
+        recovery_s: system time from the start of the new process to the first steps.
+        pace: simulated seconds per second of system time afterwards.
+        error: why time did not go on; empty if it did.
+    """
+
+    killed_s: float
+    jump_s: float
+    back: int
+    recovery_s: float
+    pace: float
+    error: str = ""
+
+
+def late_restarts(
+    time_mode: str, multiplier: float, kills: int, domain: int, late_s: float = LATE_S
+) -> list[LateRestart]:
+    """Run until `late_s`, then kill and restart the time manager."""
+    graph, observer = NodeGraph(MULTIROTOR, time_mode, domain, multiplier), Observer(domain)
+    manager = TIME_MANAGERS[time_mode]
+    found: list[LateRestart] = []
+    try:
+        graph.start_all()
+        observer.wait_for(lambda: observer.time_s > 0.2, "the start of the graph")
+        observer.set_number("time_manager", "real_time_multiplier", 4.0 if time_mode == "paced" else 0.0)
+        observer.wait_for(lambda: observer.time_s > LATE_S, "the late moment", 4.0 * TIMEOUT_S)
+        observer.set_number("time_manager", "real_time_multiplier", multiplier)
+        for _ in range(kills):
+            observer.spin(0.5)
+            found.append(_late_restart(graph, observer, manager))
+            if found[-1].error:
+                break
+        return found
+    finally:
+        graph.close()
+        observer.close()
+
+
+def _late_restart(graph: NodeGraph, observer: Observer, manager: str) -> LateRestart:
+    graph.kill(manager)
+    observer.spin(RESPAWN_S)
+    killed_s, first = observer.time_s, len(observer.stamps) - 1
+    began_s = time.monotonic()
+    graph.start(manager)
+    try:
+        observer.wait_for(lambda: len(set(observer.stamps[first:])) > _STEPS, "steps after it")
+    except TimedOutError as error:
+        return LateRestart(killed_s, 0.0, 0, 0.0, 0.0, str(error))
+    recovery_s = time.monotonic() - began_s
+    after = next(stamp for stamp in observer.stamps[first:] if stamp != observer.stamps[first])
+    at_s, from_s = time.monotonic(), observer.time_s
+    observer.spin(2.0)
+    pace = (observer.time_s - from_s) / (time.monotonic() - at_s)
+    back = gaps_of(observer.stamps[first:], STEP_NS)[2]
+    return LateRestart(killed_s, (after - observer.stamps[first]) * 1e-9, back, recovery_s, pace)
+
+
+def late_rows(kills: int, domain: int, cases: Sequence[tuple[str, float]] = LATE_CASES) -> Iterator[Row]:
+    """One row for each time mode and multiplier."""
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        runs = [
+            pool.submit(late_restarts, mode, multiplier, kills, domain + number)
+            for number, (mode, multiplier) in enumerate(cases)
+        ]
+        for (mode, multiplier), run in zip(cases, runs, strict=True):
+            yield _late_row(mode, multiplier, run.result())
+
+
+def _late_row(mode: str, multiplier: float, found: Sequence[LateRestart]) -> Row:
+    failed = [one.error for one in found if one.error]
+    jump_s = max(abs(one.jump_s) for one in found)
+    text = f"{len(found)} kills at {found[0].killed_s:.0f} s and later; "
+    text += f"goes on {1e3 * jump_s:.3g} ms after the last stamp; "
+    text += f"recovered in {max(one.recovery_s for one in found):.1f} s at most; "
+    text += f"then {min(one.pace for one in found):.2f} to {max(one.pace for one in found):.2f} x real time"
+    if failed:
+        text += f"; not recovered: {failed[0]}"
+    back = sum(one.back for one in found)
+    # In paced, time does not wait until all nodes receive it.
+    waited = [one.recovery_s * multiplier if mode == "paced" else 0.0 for one in found]
+    skipped = any(one.jump_s > PAUSE_S + wait_s for one, wait_s in zip(found, waited, strict=True))
+    too_fast = multiplier and max(one.pace for one in found) > 1.2 * multiplier
+    return Row(
+        f"kill -9 of the time manager late in a run: {mode}, multiplier {multiplier:g}",
+        "time goes on from the last stamp at the requested pace; no stamp goes back",
+        text,
+        not failed and not back and not too_fast and not skipped,
+    )
