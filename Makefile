@@ -4,6 +4,7 @@ PYTHON ?= python3
 VEHICLE ?= multirotor
 ARGS ?=
 KILLS ?= 10
+HOURS ?= 1
 # Continuous integration has no viewer.
 VIEW ?= $(if $(CI),,--view)
 
@@ -27,7 +28,7 @@ INTERFACES := $(foreach package,rosflight_msgs tf2_msgs,$(wildcard $(addprefix $
 KERNELS := $(wildcard rosflight_py_sim/jit.py rosflight_py_sim/kernel_*) $(shell grep -rl --include=*.py @kernel rosflight_py_sim)
 
 .DELETE_ON_ERROR:
-.PHONY: help fly fly-ardupilot test lint bench faults docs fidelity fuzz lock clean
+.PHONY: help fly fly-ardupilot test lint bench faults docs fidelity fuzz lock clean soak
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -70,6 +71,9 @@ docs: $(VENV)/.project  ## build the documentation site in build/docs
 # A quiet machine: the limits of time hold there.
 faults: $(VENV)/.kernels  ## measure restarts, disturbances and signals, in about 25 minutes; KILLS=20 for more of each
 	@nice $(BIN)/python -m proof.faults --kills $(KILLS) $(ARGS)
+
+soak: $(VENV)/.kernels  ## run every front-end for simulated HOURS with clients that never read
+	@nice $(BIN)/python -m proof.soak --hours $(HOURS) $(ARGS)
 
 fidelity: $(VENV)/.kernels  ## plot the physics against the book's equations
 	@$(BIN)/python test/fidelity/draw.py $(ARGS)

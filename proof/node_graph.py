@@ -33,7 +33,7 @@ from rosflight_py_sim.graph.time_modes import TIME_MANAGERS
 from rosflight_py_sim.interfaces.diagnostics import DIAGNOSTICS_TOPIC
 from rosflight_py_sim.interfaces.dynamics_interface import LONGEST_STEP_NS
 from rosflight_py_sim.interfaces.step_topics import TRUTH_STATE, StepTopic
-from rosflight_py_sim.stamps import NANOSECONDS, stamp_ns
+from rosflight_py_sim.stamps import NANOSECONDS, stamp_ns, time_ns_of
 from rosflight_py_sim.vehicles import CAMERA, vehicle
 
 PROJECT = Path(__file__).parents[1]
@@ -87,9 +87,7 @@ MULTIROTOR = GraphKind(
 
 GRAPHS = {
     "multirotor": MULTIROTOR,
-    "uthere": GraphKind(
-        "uThere plane", "uthere", "uthere", port_names=("uthere.udp_port_in", "uthere.udp_port_out", "uthere.tcp_port")
-    ),
+    "uthere": GraphKind("uThere plane", "uthere", "uthere", port_names=("uthere.udp_port_in", "uthere.udp_port_out")),
     "auv": GraphKind(
         "AUV with its ZeroMQ clients' server",
         "auv",
@@ -204,8 +202,9 @@ class NodeGraph:
 
 @dataclass(frozen=True)
 class Report:
-    """Entry of /diagnostics about a node as a whole."""
+    """Entry of /diagnostics about a node as a whole, with the node's time (s)."""
 
+    time_s: float
     level: int
     message: str
     values: dict[str, str]
@@ -293,9 +292,9 @@ class Observer:
     def _on_report(self, message: DiagnosticArray) -> None:
         status = message.status[0]
         values = {one.key: one.value for one in status.values}
-        self.reports.setdefault(status.name, []).append(
-            Report(int.from_bytes(status.level, "little"), status.message, values)
-        )
+        time_s = time_ns_of(message.header.stamp) / NANOSECONDS
+        report = Report(time_s, int.from_bytes(status.level, "little"), status.message, values)
+        self.reports.setdefault(status.name, []).append(report)
 
 
 def _executor(context: Context) -> Executor:
