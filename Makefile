@@ -28,7 +28,7 @@ INTERFACES := $(foreach package,rosflight_msgs tf2_msgs,$(wildcard $(addprefix $
 KERNELS := $(wildcard rosflight_py_sim/jit.py rosflight_py_sim/kernel_*) $(shell grep -rl --include=*.py @kernel rosflight_py_sim)
 
 .DELETE_ON_ERROR:
-.PHONY: help fly fly-ardupilot test lint bench faults docs fidelity fuzz lock clean soak
+.PHONY: help fly fly-ardupilot test lint bench faults docs fidelity fuzz lock clean soak determinism proof
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -80,6 +80,12 @@ fidelity: $(VENV)/.kernels  ## plot the physics against the book's equations
 
 fuzz: $(VENV)/.kernels  ## fuzz every parser, and send a million frames to each front-end
 	@$(BIN)/python -m proof.fuzz $(ARGS)
+
+determinism: $(VENV)/.kernels  ## measure whether the same seed gives the same flight
+	@$(BIN)/python -m proof.determinism $(ARGS)
+
+proof: $(VENV)/.kernels  ## measure the promises, or those in ARGS, and write docs/proof.md
+	@$(BIN)/python -m proof $(ARGS)
 
 lock: $(VENV)/.project  ## pin the newest allowed versions of all packages in requirements.lock
 	@$(PIP) --quiet uv

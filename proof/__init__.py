@@ -1,1 +1,1 @@
-"""Measurements of what the project promises; each writes its result to build/proof."""
+"""Measurements of the project's promises: `make proof` runs them and writes docs/proof.md."""

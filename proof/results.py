@@ -1,28 +1,30 @@
-"""Result files of the proof programs: one table each, as JSON in build/proof."""
+"""Results of a proof, as a file from which docs/proof.md is generated."""
 
 from __future__ import annotations
 
 import json
 import os
 import platform
-import time
+import shlex
+import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from datetime import datetime, timezone
 from pathlib import Path
 
 FOLDER = Path(__file__).parents[1] / "build" / "proof"
-"""Folder of the result files."""
+"""Where the results of this working copy are written."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """One measured promise.
+    """One promise and its measurement.
 
     Attributes:
-        what: subject of the measurement.
-        promise: what the project promises about it.
-        measured: what was measured, with units.
-        holds: whether the measurement keeps the promise; None if nothing was promised or nothing could be measured.
+        what: the subject, such as a vehicle and a condition.
+        promise: what is promised.
+        measured: what was measured, with units and counts.
+        holds: whether the measurement keeps the promise; None if nothing is promised.
     """
 
     what: str
@@ -32,23 +34,47 @@ class Row:
 
 
 def write_results(name: str, title: str, rows: Sequence[Row], notes: Sequence[str] = ()) -> Path:
-    """Write build/proof/NAME.json, and return its path.
+    """Write the results of the proof `name`, with command, date and machine; return the path of the file.
 
     Args:
-        name: name of the file without its suffix.
+        name: file name without suffix.
         title: heading of the table.
         rows: the table.
-        notes: sentences below the table, such as what was left out.
+        notes: what is not proven, and what was left out; one sentence or more each.
     """
     FOLDER.mkdir(parents=True, exist_ok=True)
     path = FOLDER / f"{name}.json"
-    machine = f"{os.cpu_count()} cores, {platform.machine()}, {platform.system()}, Python {platform.python_version()}"
-    found = {
+    results = {
         "title": title,
-        "date": time.strftime("%Y-%m-%d"),
-        "machine": machine,
+        "command": shlex.join(["python", "-m", f"proof.{name}", *sys.argv[1:]]),
+        "date": datetime.now(timezone.utc).strftime("%Y-%m-%d"),
+        "machine": machine(),
         "rows": [asdict(row) for row in rows],
         "notes": list(notes),
     }
-    path.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
+    path.write_text(json.dumps(results, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     return path
+
+
+def machine() -> dict[str, str]:
+    """Processor, cores, Python and operating system."""
+    return {
+        "processor": _processor(),
+        "cores": str(os.cpu_count()),
+        "python": platform.python_version(),
+        "system": _system(),
+    }
+
+
+def _processor() -> str:
+    cpuinfo = Path("/proc/cpuinfo")
+    lines = cpuinfo.read_text(encoding="utf-8").splitlines() if cpuinfo.exists() else []
+    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return models[0] if models else platform.machine()
+
+
+def _system() -> str:
+    try:
+        return platform.freedesktop_os_release()["PRETTY_NAME"]
+    except (OSError, KeyError):
+        return platform.platform()

@@ -12,6 +12,7 @@ import rclpy
 from rclpy.executors import Executor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
+from rclpy.qos import QoSProfile
 from rclpy.validate_namespace import validate_namespace
 
 from rosflight_py_sim.graph.fleet import Member
@@ -21,7 +22,7 @@ from rosflight_py_sim.graph.sidecar import Sidecar
 from rosflight_py_sim.graph.time_modes import TIME_MANAGERS
 from rosflight_py_sim.interfaces.hand_off import HandOff
 from rosflight_py_sim.interfaces.shared_clock import SharedClock
-from rosflight_py_sim.interfaces.simulation_node import SimulationNode
+from rosflight_py_sim.interfaces.simulation_node import SimulationNode, Take, Tap
 from rosflight_py_sim.interfaces.step_topics import CLOCK
 from rosflight_py_sim.interfaces.time_manager_interface import TimeManagerInterface
 from rosflight_py_sim.interfaces.viewed_topics import RELAYED
@@ -84,6 +85,7 @@ class ComposedGraph:
         sidecars: Iterable[str] = (),
         record: str | None = None,
         names: str = SHORT,
+        tap: Tap | None = None,
     ) -> None:
         """Initialise rclpy with `arguments` and create the nodes.
 
@@ -99,6 +101,8 @@ class ComposedGraph:
             sidecars: executables of further nodes that serve all vehicles, each in a process that ends with the graph.
             record: file to record every topic to; empty: a new file, named by the recorder; None: no recording.
             names: choice of node names, one of node_names.NAMES.
+            tap: called with the full name, message type and QoS of each topic that a node of the package publishes;
+                returns a function that takes each message, encoded, or None.
 
         Raises:
             ParameterError: a node refuses its parameters, ROS refuses its arguments, or a node class lacks methods.
@@ -119,6 +123,7 @@ class ComposedGraph:
             self._is_closed = False
             self.vehicles = tuple(vehicles)
             self._names = names
+            self._taps = [] if tap is None else [tap]
             self._simulated = time_mode != "wall"
             self._own: dict[str, Any] = {"time_mode": time_mode, "vehicles": [member.namespace for member in vehicles]}
             self._sources, self._arguments, self._namespace = sources, common, namespace
@@ -203,6 +208,7 @@ class ComposedGraph:
         self._own["record.file"] = file
         recorder = self._add("recorder", namespace)
         assert isinstance(recorder, Recorder)
+        self._taps.append(recorder.tap)
         return recorder
 
     def add(self, executable: str, *, namespace: str) -> SimulationNode:
@@ -243,15 +249,26 @@ class ComposedGraph:
         return node
 
     def _create(self, cls: type[N], namespace: str, *arguments: Any, **options: Any) -> N:
-        """Create a node with the hand-off, the recorder's tap, and the graph's own parameters that it has."""
+        """Create a node with the hand-off, the taps, and the graph's own parameters that it has."""
         return cls(
             *arguments,
             namespace=namespace,
             hand_off=self.hand_off,
-            tap=self.recorder.tap if self.recorder is not None else None,
+            tap=self._tap if self._taps else None,
             parameter_overrides=[Parameter(name, value=value) for name, value in self._parameters(cls).items()],
             **options,
         )
+
+    def _tap(self, topic: str, message_type: Any, qos: QoSProfile) -> Take | None:
+        takes = [take for take in (tap(topic, message_type, qos) for tap in self._taps) if take is not None]
+        if len(takes) < 2:
+            return takes[0] if takes else None
+
+        def take_all(message: bytes) -> None:
+            for take in takes:
+                take(message)
+
+        return take_all
 
     def include(self, node: Node) -> None:
         """Run any rclpy node on the graph's clock; `close` destroys the node."""

@@ -1,0 +1,278 @@
+"""Proof that the same seed gives the same flight: hashes of all topics of runs in fresh processes.
+
+    python -m proof.determinism [--short]
+
+Each vehicle flies its mission twice. One vehicle then flies the beginning of its mission under conditions that must not
+change it: a page, a recorder, a subscriber, another pace, a loaded machine. The results are written to
+build/proof/determinism.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import urllib.request
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.free_ports import free_ports
+from proof.outside_subscriber import outside_subscriber
+from proof.results import Row, write_results
+from proof.separate_processes import compare_with_separate_processes
+from proof.topic_digests import Digests, differing
+
+SECONDS = 600.0
+"""Simulated length of a run whose mission does not end before."""
+
+VARIANT_S = 20.0
+"""Simulated length of a run under other conditions: calibration, take-off and the first leg of the mission."""
+
+_TIMEOUT_S = 1800.0
+
+_CHROMIUM = Path("/usr/bin/chromium")
+
+# Processes per core that keep the machine busy.
+_LOAD = 6
+
+NOTES = (
+    "The hash of a topic is made from all its messages in the order in which they are published, without the padding "
+    "bytes of their serialised form, whose values ROS leaves undefined. Every run of these tables therefore has a tap "
+    "on each publisher; a run without one cannot be hashed.",
+    "Not hashed, as they carry system time: `/diagnostics` (rates and durations of system time, once per second of "
+    "it), `/rosout` (stamps of system time) and `/parameter_events` (the same before a node follows /clock).",
+    "Not promised: missions that a client program flies through a socket, such as the dive and the skywriting, whose "
+    "messages arrive by system time. `auv_zeromq.wait_for_clients` makes the simulation wait for each thruster "
+    "message, but the first telemetry message that a client receives depends on when it connects, and images reach "
+    "the client on another connection than telemetry, so that an image may arrive before or after the telemetry of its "
+    "time. With ArduPilot, each step waits for ArduPilot's frame; ArduPilot itself is not repeatable.",
+    "Not proven: other processors, and other versions of numpy, numba and the compiler. Compare only runs of one "
+    "installation on one type of processor.",
+)
+
+
+@dataclass(frozen=True)
+class Run:
+    """Result of one run.
+
+    Attributes:
+        end_s: simulated time at its end, s.
+        digests: of all topics.
+    """
+
+    end_s: float
+    digests: Digests
+
+    @property
+    def messages(self) -> int:
+        """Number of messages."""
+        return sum(count for count, _ in self.digests.values())
+
+    def without(self, prefix: str) -> Run:
+        """The run without the topics that begin with `prefix`."""
+        return Run(self.end_s, {topic: one for topic, one in self.digests.items() if not topic.startswith(prefix)})
+
+
+@dataclass(frozen=True)
+class Case:
+    """A vehicle with a flight controller.
+
+    Attributes:
+        name: in the table.
+        arguments: of proof.hashed_run, without the duration.
+        ports: number of ports that the options need; each `{}` of the arguments is replaced by one.
+        seconds: simulated length at most, s.
+    """
+
+    name: str
+    arguments: tuple[str, ...]
+    ports: int = 0
+    seconds: float = SECONDS
+
+    def flown(self, *options: str, seconds: float | None = None) -> Run:
+        """Fly in a fresh process."""
+        ports = iter(free_ports(self.ports))
+        vehicle, *rest = [one.format(next(ports)) if "{}" in one else one for one in self.arguments]
+        words = [vehicle, str(self.seconds if seconds is None else seconds), *rest, *options]
+        return _run(words)
+
+
+MULTIROTOR = Case("multirotor, ROSflight", ("multirotor",))
+
+CASES = (
+    MULTIROTOR,
+    Case("hexarotor, ROSflight", ("hexarotor",)),
+    Case("octorotor, ROSflight", ("octorotor",)),
+    Case("anaconda, ROSflight", ("anaconda",)),
+    Case("aerosonde, ROSflight", ("aerosonde",)),
+    Case("Cessna 172P of JSBSim, ROSflight", ("fixedwing", "--dynamics", "jsbsim")),
+    Case("swarm (four multirotors), ROSflight", ("swarm", "--scenario")),
+    # Few images, which take most of the time.
+    Case("auv, auv_autopilot, both cameras", ("auv", "--flight-controller", "auv_autopilot", "-p", "frame_rate:=1.0")),
+    Case("bluerov2, auv_autopilot", ("bluerov2", "--flight-controller", "auv_autopilot")),
+    Case(
+        "uthere, ROSflight with the bridge, no client",
+        ("uthere", "--flight-controller", "uthere", "-p", "uthere.udp_port_in:={}", "-p", "uthere.udp_port_out:={}"),
+        ports=2,
+    ),
+)
+
+
+def _run(words: Sequence[str]) -> Run:
+    command = [sys.executable, "-m", "proof.hashed_run", *words]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=_TIMEOUT_S, check=True)
+    found = json.loads(done.stdout.splitlines()[-1])
+    if found["failures"]:
+        raise RuntimeError(f"{' '.join(command)}: {found['failures'][0]}")
+    return Run(found["end_s"], {topic: (count, digest) for topic, (count, digest) in found["digests"].items()})
+
+
+def equality(what: str, promise: str, one: Run, other: Run, circumstances: str = "") -> Row:
+    """Row about two runs that must be equal."""
+    different = differing(one.digests, other.digests)
+    text = f"{len(one.digests)} topics, {one.messages:,} messages, {one.end_s:g} s"
+    if one.end_s != other.end_s:
+        text += f"; the other run ended at {other.end_s:g} s"
+    text += f"; different: {', '.join(different)}" if different else "; all equal"
+    return Row(what, promise, text + (f"; {circumstances}" if circumstances else ""), not different)
+
+
+def repeated(case: Case, seconds: float | None = None) -> Row:
+    """Fly a mission twice."""
+    one, other = (case.flown(seconds=seconds) for _ in range(2))
+    return equality(case.name, "two runs in fresh processes are equal", one, other)
+
+
+Variant = Callable[[Case, float, Path], "tuple[Run, str]"]
+
+
+def with_recorder(case: Case, seconds: float, folder: Path) -> tuple[Run, str]:
+    """A run that is recorded, and the size of the recording."""
+    file = folder / "recorded.mcap"
+    run = case.flown("--record", str(file), seconds=seconds)
+    return run, f"recording of {file.stat().st_size / 1e6:.1f} MB"
+
+
+def with_page(case: Case, seconds: float, folder: Path) -> tuple[Run, str]:
+    """A run with the page, open in a browser if there is one."""
+    (port,) = free_ports(1)
+    with _browser(port, folder) as text:
+        # At a pace at which the browser has something to show.
+        run = case.flown("--view-port", str(port), "--pace", "2", seconds=seconds)
+    return run.without("/view/"), text
+
+
+def with_outside_subscriber(case: Case, seconds: float, _: Path) -> tuple[Run, str]:
+    """A run with a process that subscribes to every topic."""
+    with outside_subscriber() as subscriber:
+        run = case.flown(seconds=seconds)
+    received = subscriber.received
+    count = sum(one.count for one in received.values())
+    return run, f"the subscriber received {count:,} messages of {len(received)} topics"
+
+
+def in_real_time(case: Case, seconds: float, _: Path) -> tuple[Run, str]:
+    """A run at the speed of real time."""
+    return case.flown("--pace", "1", seconds=seconds), ""
+
+
+def under_load(case: Case, seconds: float, _: Path) -> tuple[Run, str]:
+    """A run on a busy machine."""
+    count = _LOAD * (os.cpu_count() or 1)
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
+    try:
+        run = case.flown(seconds=seconds)
+    finally:
+        for process in busy:
+            process.kill()
+        for process in busy:
+            process.wait()
+    return run, f"{count} busy processes"
+
+
+VARIANTS: dict[str, Variant] = {
+    "with the recorder": with_recorder,
+    "with the page open": with_page,
+    "with a subscriber to every topic in another process": with_outside_subscriber,
+    "in real time": in_real_time,
+    "under load": under_load,
+}
+
+
+def varied(case: Case, variants: dict[str, Variant], seconds: float, folder: Path) -> Iterator[Row]:
+    """Fly the beginning of a mission under each condition, and compare with a run without it."""
+    plain = case.flown(seconds=seconds)
+    for name, variant in variants.items():
+        run, text = variant(case, seconds, folder)
+        yield equality(f"{case.name}, {name}", "equal to a run at full speed without it", plain, run, text)
+    other = case.flown("--seed", "8", seconds=seconds)
+    different = differing(plain.digests, other.digests)
+    measured = f"{len(different)} of {len(plain.digests)} topics differ"
+    yield Row(f"{case.name}, another seed", "another flight", measured, "/sim/truth_state" in different)
+
+
+@contextlib.contextmanager
+def _browser(port: int, folder: Path) -> Iterator[str]:
+    """A browser that opens the page as soon as it is served."""
+    if not _CHROMIUM.exists():
+        yield "page served; no browser is installed on this machine"
+        return
+    opener = subprocess.Popen([sys.executable, "-m", "proof.determinism", "--open", str(port), str(folder)])
+    try:
+        yield "page open in Chromium"
+    finally:
+        opener.terminate()
+        opener.wait()
+
+
+def _open_page(port: int, folder: str) -> None:
+    """Wait for the page, and replace this process by a browser that shows it."""
+    url = f"http://127.0.0.1:{port}"
+    while True:
+        with contextlib.suppress(OSError), urllib.request.urlopen(url, timeout=1.0):
+            break
+    flags = ("--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-port=0")
+    os.execv(_CHROMIUM, [str(_CHROMIUM), *flags, f"--user-data-dir={folder}/browser", url])
+
+
+def main() -> None:
+    """Run the proof."""
+    parser = argparse.ArgumentParser(description="Measure whether the same seed gives the same flight.")
+    parser.add_argument("--short", action="store_true", help="a few simulated seconds of one vehicle")
+    parser.add_argument("--open", nargs=2, metavar=("PORT", "FOLDER"), help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.open:
+        _open_page(int(options.open[0]), options.open[1])
+    # Apart from other simulations on this machine.
+    os.environ.setdefault("ROS_DOMAIN_ID", str(10 + os.getpid() % 90))
+    os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    cases = CASES[:1] if options.short else CASES
+    seconds = 4.0 if options.short else VARIANT_S
+    rows: list[Row] = []
+
+    def add(row: Row) -> None:
+        rows.append(row)
+        print(
+            f"{'ok' if row.holds else '--' if row.holds is None else 'FAILED'}: {row.what}: {row.measured}", flush=True
+        )
+
+    folder: AbstractContextManager[str] = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+    with folder as name:
+        for case in cases:
+            add(repeated(case, seconds if options.short else None))
+        for row in varied(MULTIROTOR, VARIANTS, seconds, Path(name)):
+            add(row)
+        for row in compare_with_separate_processes("multirotor", seconds, Path(name)):
+            add(row)
+    print(write_results("determinism", "Determinism", rows, NOTES))
+    sys.exit(0 if all(row.holds is not False for row in rows) else 1)
+
+
+if __name__ == "__main__":
+    main()

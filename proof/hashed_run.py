@@ -1,0 +1,109 @@
+"""Fly in a composed graph; print the number of messages and the hash of each topic as JSON.
+
+    python -m proof.hashed_run VEHICLE SECONDS [options] [ROS ARGUMENTS]
+
+The flight ends after the mission, or after SECONDS of simulated time. Two runs are only independent in two processes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import replace
+from typing import Any
+
+from std_srvs.srv import Trigger
+
+from proof.topic_digests import TopicDigests
+from rosflight_py_sim.graph.composition import ComposedGraph
+from rosflight_py_sim.graph.fleet import Member
+from rosflight_py_sim.graph.flight_controllers import chosen_flight_controller
+from rosflight_py_sim.graph.scenario import Scenario, load_scenario
+from rosflight_py_sim.interfaces.simulation_node import SimulationNode
+from rosflight_py_sim.interfaces.step_topics import TRUTH_STATE
+from rosflight_py_sim.interfaces.vehicle_state import VehicleState
+from rosflight_py_sim.missions.autopilot.flight import autopilot_class
+from rosflight_py_sim.nodes.pilot import FlightAbortedError, MissionPilot, Pilot
+from rosflight_py_sim.stamps import NANOSECONDS
+from rosflight_py_sim.vehicles import STANDALONE, vehicle
+
+# Time at which HoldPilot calls hold/here, after the current has moved the vehicle.
+_HOLD_NS = 2 * NANOSECONDS
+
+
+class HoldPilot(SimulationNode):
+    """Makes an underwater vehicle hold its place against the current."""
+
+    DEFAULT_NAME = "hold_pilot"
+    done = False
+    failure: FlightAbortedError | None = None
+
+    def __init__(self, **arguments: Any) -> None:
+        super().__init__(**arguments)
+        self._client = self.create_client(Trigger, "hold/here")
+        self._has_called = False
+        self.subscribe(TRUTH_STATE, self._on_truth)
+
+    def _on_truth(self, state: VehicleState) -> None:
+        if not self._has_called and state.time_ns >= _HOLD_NS:
+            self._has_called = True
+            self._client.call_async(Trigger.Request())
+
+
+def main() -> None:
+    """Run the program."""
+    parser = argparse.ArgumentParser(allow_abbrev=False)
+    parser.add_argument("vehicle", help="name of a vehicle, or of a scenario with --scenario")
+    parser.add_argument("seconds", type=float)
+    parser.add_argument("--dynamics", default=STANDALONE)
+    parser.add_argument("--flight-controller", default="sil_board")
+    parser.add_argument("--scenario", action="store_true", help="all vehicles of the scenario have autopilots")
+    parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--pace", type=float, default=0.0, help="times real time; 0: no limit")
+    parser.add_argument("--view-port", type=int, help="serve the page on this port")
+    parser.add_argument("--record", metavar="FILE")
+    options, arguments = parser.parse_known_args()
+    scenario = load_scenario(options.vehicle) if options.scenario else _scenario(options)
+    digests = TopicDigests()
+    view = {} if options.view_port is None else {"web_viewer.port": options.view_port}
+    graph = ComposedGraph(
+        scenario.members,
+        files=scenario.files,
+        settings={"seed": options.seed, **scenario.settings, "real_time_multiplier": options.pace, **view},
+        arguments=["--log-level", "error", *arguments],
+        sidecars=["web_viewer"] if view else [],
+        record=options.record,
+        tap=digests.tap,
+    )
+    pilots = [_pilot(graph, member) for member in scenario.members]
+    clock, limit_ns = graph.nodes[0].get_clock(), round(options.seconds * NANOSECONDS)
+    try:
+        graph.spin(
+            lambda: clock.now().nanoseconds < limit_ns and not all(pilot.done or pilot.failure for pilot in pilots)
+        )
+        end_s = clock.now().nanoseconds / NANOSECONDS
+    finally:
+        graph.close()
+    failures = [str(pilot.failure) for pilot in pilots if pilot.failure]
+    print(json.dumps({"end_s": end_s, "failures": failures, "digests": digests.digests}))
+
+
+def _scenario(options: argparse.Namespace) -> Scenario:
+    chosen = vehicle(options.vehicle, options.dynamics)
+    follows = chosen_flight_controller(options.flight_controller).follows_commands
+    autopilots = (chosen.autopilot,) if follows else ()
+    member = Member(chosen, flight_controller=options.flight_controller, executables=autopilots)
+    return Scenario([member], "lockstep", files=[str(chosen.weather_file)])
+
+
+def _pilot(graph: ComposedGraph, member: Member) -> HoldPilot | Pilot:
+    if member.flight_controller == "auv_autopilot":
+        return graph.join(HoldPilot, namespace=member.namespace)
+    if not member.executables:
+        return graph.join(Pilot, namespace=member.namespace)
+    one = replace(member.vehicle, autopilot=member.executables[0])
+    return graph.join(MissionPilot, lands=autopilot_class(one).LANDS, namespace=member.namespace)
+
+
+if __name__ == "__main__":
+    main()

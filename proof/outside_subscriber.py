@@ -1,0 +1,118 @@
+"""Subscribe to every topic from a process of its own until SIGTERM or SIGINT; then print what was received.
+
+The program prints "ready" when it has started, and at the end JSON: for each topic the number of messages and, if they
+have stamps, a hash of the first message of each stamp.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
+
+from rosflight_py_sim.interfaces.canonical_messages import canonical_form
+from rosflight_py_sim.interfaces.message_definitions import is_stamped, message_class
+from rosflight_py_sim.nodes.running import deferred_signals, initialise, make_executor
+from rosflight_py_sim.stamps import stamp_ns
+
+# Interval of the search for new topics, s.
+_SEARCH_S = 0.2
+
+# Deep enough for a process that is briefly without processor time.
+_QOS = QoSProfile(depth=1000)
+
+
+@dataclass
+class Received:
+    """What the subscriber received of a topic: number of messages, and hash of the first of each stamp (ns)."""
+
+    count: int = 0
+    hashes: dict[int, str] = field(default_factory=dict)
+
+
+class OutsideSubscriber:
+    """The subscriber as a process.
+
+    Attributes:
+        received: by topic; known after the process has ended.
+    """
+
+    def __init__(self) -> None:
+        """Start the process."""
+        command = [sys.executable, "-m", __name__]
+        self.received: dict[str, Received] = {}
+        self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert self._process.stdout is not None
+        self._process.stdout.readline()
+
+    def close(self) -> None:
+        """End the process."""
+        self._process.terminate()
+        printed, _ = self._process.communicate()
+        for topic, (count, hashes) in json.loads(printed).items():
+            if count:
+                self.received[topic] = Received(count, {int(stamp): one for stamp, one in hashes.items()})
+
+
+@contextmanager
+def outside_subscriber() -> Iterator[OutsideSubscriber]:
+    """A subscriber that ends with the context."""
+    subscriber = OutsideSubscriber()
+    try:
+        yield subscriber
+    finally:
+        subscriber.close()
+
+
+def message_hash(canonical: bytes) -> str:
+    """Short hash of a message in its canonical form."""
+    return hashlib.sha256(canonical).hexdigest()[:16]
+
+
+def main() -> None:
+    """Run the program."""
+    with deferred_signals() as signals:
+        initialise([])
+        node = Node("outside_subscriber")
+        received: dict[str, Received] = {}
+        firsts: dict[str, dict[int, bytes]] = {}
+        types: dict[str, str] = {}
+
+        def subscribe(topic: str, type_name: str) -> None:
+            types[topic] = type_name
+            one, first = received.setdefault(topic, Received()), firsts.setdefault(topic, {})
+            stamped = is_stamped(message_class(type_name))
+
+            def take(message: bytes) -> None:
+                one.count += 1
+                if stamped:
+                    first.setdefault(stamp_ns(message), message)
+
+            node.create_subscription(message_class(type_name), topic, take, _QOS, raw=True)
+
+        def search() -> None:
+            for topic, kinds in node.get_topic_names_and_types():
+                if topic not in received:
+                    subscribe(topic, kinds[0])
+
+        node.create_timer(_SEARCH_S, search)
+        executor = make_executor()
+        executor.add_node(node)
+        print("ready", flush=True)
+        while not signals:
+            executor.spin_once(timeout_sec=_SEARCH_S)
+    for topic, messages in firsts.items():
+        convert = canonical_form(types[topic])
+        received[topic].hashes = {stamp: message_hash(convert(message)) for stamp, message in messages.items()}
+    print(json.dumps({topic: (one.count, one.hashes) for topic, one in received.items()}), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,45 @@
+"""Hash of every topic of a run."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from typing import Any
+
+from rclpy.qos import QoSProfile
+
+from rosflight_py_sim.interfaces.canonical_messages import canonical_form_of_own
+
+Digests = dict[str, tuple[int, str]]
+"""Number of messages and hash, by topic."""
+
+
+class TopicDigests:
+    """Hashes the messages of each topic in the order in which a composed graph publishes them."""
+
+    def __init__(self) -> None:
+        self._hashes: dict[str, Any] = {}
+        self._counts: dict[str, int] = {}
+
+    def tap(self, topic: str, message_type: Any, _: QoSProfile) -> Callable[[bytes], None]:
+        """Function that takes the messages of a publisher, as `ComposedGraph` calls it."""
+        digest = self._hashes.setdefault(topic, hashlib.sha256())
+        counts = self._counts
+        counts.setdefault(topic, 0)
+        canonical = canonical_form_of_own(message_type)
+
+        def take(message: bytes) -> None:
+            counts[topic] += 1
+            digest.update(canonical(message))
+
+        return take
+
+    @property
+    def digests(self) -> Digests:
+        """What has been published so far."""
+        return {topic: (self._counts[topic], digest.hexdigest()) for topic, digest in sorted(self._hashes.items())}
+
+
+def differing(one: Digests, other: Digests) -> list[str]:
+    """Topics that differ, or that only one of the two runs has."""
+    return sorted(topic for topic in {*one, *other} if one.get(topic) != other.get(topic))

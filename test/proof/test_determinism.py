@@ -1,0 +1,42 @@
+"""Short form of `make determinism`: hashes of all topics, in fresh processes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from proof.determinism import CASES, MULTIROTOR, VARIANTS, equality
+from proof.topic_digests import differing
+
+pytestmark = pytest.mark.timeout(400)
+
+SECONDS = 3.0
+
+
+def test_runs_publish_the_same_messages_and_end_at_the_same_step(ros_domain: int, tmp_path: Path) -> None:
+    plain = MULTIROTOR.flown(seconds=SECONDS)
+    assert plain.end_s == SECONDS
+    # The last step of 400 Hz topics is complete: from time 0 on, one message per step.
+    steps = round(SECONDS * 400) + 1
+    counts = {topic: count for topic, (count, _) in plain.digests.items()}
+    assert counts["/clock"] == counts["/sim/sensors/imu/data"] == counts["/sim/pwm_output"] == steps
+    assert counts["/sim/truth_state"] == steps + 1
+    for name in ("with the recorder", "with a subscriber to every topic in another process"):
+        run, text = VARIANTS[name](MULTIROTOR, SECONDS, tmp_path)
+        row = equality(name, "", plain, run, text)
+        assert row.holds, row.measured
+    other = MULTIROTOR.flown("--seed", "8", seconds=SECONDS)
+    assert "/sim/truth_state" in differing(plain.digests, other.digests)
+
+
+@pytest.mark.parametrize("name", ["swarm (four multirotors), ROSflight", "bluerov2, auv_autopilot"])
+def test_vehicles_repeat_their_flights(ros_domain: int, name: str) -> None:
+    case = next(case for case in CASES if case.name == name)
+    first, second = case.flown(seconds=SECONDS), case.flown(seconds=SECONDS)
+    assert differing(first.digests, second.digests) == []
+    assert len(first.digests) > 20
+
+
+def test_topics_of_one_run_only_are_differences() -> None:
+    assert differing({"/a": (1, "x"), "/b": (1, "x")}, {"/a": (1, "y"), "/c": (1, "x")}) == ["/a", "/b", "/c"]
