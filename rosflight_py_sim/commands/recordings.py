@@ -1,4 +1,4 @@
-"""The commands `rosflight_py_sim report` and `replay`, for recordings."""
+"""The commands `rosflight_py_sim report`, `replay` and `refly`, for recordings."""
 
 from __future__ import annotations
 
@@ -39,6 +39,16 @@ def add_recording_parsers(commands: Any) -> None:
     replay.add_argument("--address", default="127.0.0.1", metavar="IP", help="address of the page (default: 127.0.0.1)")
     replay.add_argument("--speed", type=float, default=1.0, metavar="X", help="playback speed (default: 1)")
     replay.set_defaults(command=_replay)
+    refly = commands.add_parser(
+        "refly",
+        parents=[file],
+        help="fly a recorded run again, and compare",
+        description="Repeat a lockstep run that sim or fly recorded, from its seed, parameters and outside inputs, and "
+        "compare all topics of the step. Print the first difference: step, topic and field. Exit code 0: equal; 1: "
+        "different; 2: the run cannot be repeated.",
+        epilog="Everything after --ros-args goes to ROS, for example -p mass:=3.6 to see what that changes.",
+    )
+    refly.set_defaults(command=_refly)
 
 
 def _report(options: argparse.Namespace) -> int:
@@ -96,6 +106,17 @@ def _replay(options: argparse.Namespace) -> int:
     except (NotMcapError, NothingToShowError, NoServerError) as error:
         return _refused(str(error))
     return 0
+
+
+def _refly(options: argparse.Namespace) -> int:
+    from rosflight_py_sim.commands.refly import refly
+    from rosflight_py_sim.parameters import ParameterError
+
+    try:
+        return refly(options.file, options.ros_arguments)
+    except (NotMcapError, ParameterError) as error:
+        _refused(str(error))
+        return 2
 
 
 def _refused(text: str) -> int:

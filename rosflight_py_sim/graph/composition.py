@@ -18,9 +18,11 @@ from rclpy.validate_namespace import validate_namespace
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.graph.parameter_sources import parameter_sources, ros_arguments
 from rosflight_py_sim.graph.plan import PlannedNode, planned_nodes
+from rosflight_py_sim.graph.run_description import RunDescription, versions
 from rosflight_py_sim.graph.sidecar import Sidecar
 from rosflight_py_sim.graph.time_modes import TIME_MANAGERS
 from rosflight_py_sim.interfaces.hand_off import HandOff
+from rosflight_py_sim.interfaces.outside_inputs import RepeatedInputs
 from rosflight_py_sim.interfaces.shared_clock import SharedClock
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode, Take, Tap
 from rosflight_py_sim.interfaces.step_topics import CLOCK
@@ -86,6 +88,7 @@ class ComposedGraph:
         record: str | None = None,
         names: str = SHORT,
         tap: Tap | None = None,
+        repeated: RepeatedInputs | None = None,
     ) -> None:
         """Initialise rclpy with `arguments` and create the nodes.
 
@@ -103,6 +106,7 @@ class ComposedGraph:
             names: choice of node names, one of node_names.NAMES.
             tap: called with the full name, message type and QoS of each topic that a node of the package publishes;
                 returns a function that takes each message, encoded, or None.
+            repeated: inputs from outside, of a recorded run; inputs that arrive are then ignored.
 
         Raises:
             ParameterError: a node refuses its parameters, ROS refuses its arguments, or a node class lacks methods.
@@ -127,12 +131,27 @@ class ComposedGraph:
             self._simulated = time_mode != "wall"
             self._own: dict[str, Any] = {"time_mode": time_mode, "vehicles": [member.namespace for member in vehicles]}
             self._sources, self._arguments, self._namespace = sources, common, namespace
+            self._members = vehicles
+            self._options: dict[str, Any] = {
+                "files": [str(file) for file in files],
+                "settings": dict(settings or {}),
+                "arguments": common,
+                "time_mode": time_mode,
+                "namespace": namespace,
+                "observers": list(observers),
+                "transmitter": transmitter,
+                "names": names,
+            }
+            self._joined: list[str] = []
+            self._is_described = False
             self._sidecars: list[Sidecar] = []
             self._time_manager: TimeManagerInterface | None = None
             self.executor: Executor = make_executor()
             self.hand_off = HandOff(self.executor)
             if self._simulated:
                 self.hand_off.clock = SharedClock()
+            if repeated is not None:
+                self.hand_off.outside.repeat(repeated.inputs, paced=repeated.paced)
             self.recorder: Recorder | None = None
             try:
                 self._create_nodes(planned_nodes(vehicles, observers=observers), record, sidecars)
@@ -209,6 +228,7 @@ class ComposedGraph:
         recorder = self._add("recorder", namespace)
         assert isinstance(recorder, Recorder)
         self._taps.append(recorder.tap)
+        self.hand_off.outside.note = recorder.outside_input_note()
         return recorder
 
     def add(self, executable: str, *, namespace: str) -> SimulationNode:
@@ -272,6 +292,7 @@ class ComposedGraph:
 
     def include(self, node: Node) -> None:
         """Run any rclpy node on the graph's clock; `close` destroys the node."""
+        self._joined.append(type(node).__name__)
         self._adopt(node)
         self.executor.add_node(node)
 
@@ -313,6 +334,7 @@ class ComposedGraph:
         Raises:
             KeyboardInterrupt: on SIGINT or SIGTERM.
         """
+        self._describe_run()
         spin_once, ok = self.executor.spin_once, rclpy.ok
         if self._time_manager is not None:
             self._time_manager.advance_while(go_on)
@@ -323,6 +345,17 @@ class ComposedGraph:
                 self.hand_off.check()
         if signals:
             raise KeyboardInterrupt
+
+    def _describe_run(self) -> None:
+        """Let the recorder write how the graph was made, with the nodes that have joined since."""
+        if self.recorder is None or self._is_described:
+            return
+        self._is_described = True
+        ours = [node for node in self.nodes if isinstance(node, SimulationNode)]
+        paces = [node.values.get("real_time_multiplier", 1.0) for node in ours if node is self._time_manager]
+        unrepeatable = [text for node in ours for text in node.unrepeatable_inputs]
+        run = RunDescription(self._members, self._options, self._joined, unrepeatable, paces != [0.0], versions())
+        self.recorder.describe_run(run.metadata())
 
     def _has_ended(self, go_on: Callable[[], bool]) -> bool:
         time_manager = self._time_manager
@@ -335,6 +368,8 @@ class ComposedGraph:
         if self._is_closed:
             return
         self._is_closed = True
+        # Nodes that are left over would take the messages of destroyed ones for external messages.
+        self.hand_off.outside.note = None
         for process in self._sidecars:
             process.close()
         for node in reversed(self.nodes):

@@ -11,10 +11,11 @@ matches it.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Collection
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from rclpy.client import Client
 from rclpy.clock import Clock, ClockType
 from rclpy.executors import Executor
 from rclpy.node import Node
@@ -23,6 +24,7 @@ from rclpy.qos import DurabilityPolicy, QoSCompatibility, QoSProfile, qos_check_
 from rclpy.subscription import Subscription
 from rclpy.task import Future
 
+from rosflight_py_sim.interfaces.outside_inputs import OutsideInputs
 from rosflight_py_sim.interfaces.rclpy_internals import leave_unserved, serve
 from rosflight_py_sim.interfaces.shared_clock import SharedClock
 from rosflight_py_sim.interfaces.step_topics import CLOCK, STATUS, TRUTH_STATE, StepTopic
@@ -170,8 +172,11 @@ class Inlet:
         subscription: Subscription[Any],
         deliver: Deliver | None,
         show: Callable[[bool], None],
+        take: Callable[[bytes], None] | None = None,
     ) -> None:
         """Take over a subscription; `show` adds it to the executor's list, or removes it.
+
+        `take` processes an external message; None for a polled subscription.
 
         While it is not on the list, its messages stay in the middleware's queue.
         """
@@ -180,6 +185,7 @@ class Inlet:
         self.name = subscription.topic_name
         self.deliver = deliver
         self._show, self._is_shown = show, True
+        self._take = take
         self._counted, self._count = subscription.handle.get_publisher_count, -1
         # While an external subscription matches, handed-off messages arrive a second time, through the middleware.
         self._echoes: deque[bytes] = deque(maxlen=_ECHOES)
@@ -202,14 +208,14 @@ class Inlet:
     def _take_kept(self, outlets: list[Outlet]) -> None:
         """Deliver external messages that arrived while the subscription was not on the executor's list."""
         handle = self.subscription.handle
-        while self.deliver is not None:
+        while self._take is not None:
             with handle:
                 taken = handle.take_message(self.topic.message_type, True)
             if taken is None:
                 return
             data, number = bytes(taken[0]), taken[1]["publication_sequence_number"]
             if not any((data, number) == (outlet.sent, outlet.sent_count) for outlet in outlets):
-                self.deliver(self.topic.decode(data))
+                self._take(data)
 
     def expect(self, data: bytes) -> None:
         """Remember a handed-off message that also goes through the middleware."""
@@ -233,12 +239,16 @@ class HandOff:
     Attributes:
         clock: clock that the nodes share; None if each node has its own.
         failure: exception that a callback has raised, which ends delivery; None if there was none.
+        outside: inputs from outside of the graph.
     """
 
     def __init__(self, executor: Executor) -> None:
         """Deliver in tasks of an executor."""
         self.clock: SharedClock | None = None
         self.failure: Exception | None = None
+        self.outside = OutsideInputs()
+        self._when_idle: Callable[[], None] | None = None
+        self._called: Counter[str] = Counter()
         self._get_nodes: Callable[[], Collection[Node]] = executor.get_nodes
         self._create_task: Callable[[Callable[[], None]], object] = executor.create_task
         self._members: dict[Node, None] = {}
@@ -263,20 +273,55 @@ class HandOff:
         for held in (self._queue, self._outlets, self._inlets, self._members):
             held.clear()
 
-    def attended(self, call: Callable[[Any], Future[Any]]) -> Callable[[Any], Future[Any]]:
-        """The same service call, answered within the step because the executor runs at once."""
+    def attended(self, client: Client[Any, Any, Any]) -> Callable[[Any], Future[Any]]:
+        """The client's service call, answered within the step because the executor runs at once."""
+        call, name = client.call_async, client.service_name
 
         def call_attended(request: Any) -> Future[Any]:
             self._turn_ends = True
             self._calls += 1
+            self._called[name] += 1
+            self.outside.marks += 1
             future = call(request)
             future.add_done_callback(on_answer)
             return future
 
         def on_answer(_: Future[Any]) -> None:
             self._calls -= 1
+            self._called[name] -= 1
 
         return call_attended
+
+    def is_called(self, service: str) -> bool:
+        """Whether a node of the hand-off waits for the service with this full name."""
+        return self._called[service] > 0
+
+    def admits(self, end: str, data: Callable[[], bytes]) -> bool:
+        """Note an input from outside; return whether to process it."""
+        time_ns = 0 if self.clock is None else self.clock.time_ns
+        return self.outside.admits(end, data, idle=self._is_idle, time_ns=time_ns)
+
+    def when_idle(self, act: Callable[[], None]) -> None:
+        """Call a function once, after all messages have been delivered and calls have been answered.
+
+        Recorded inputs from outside that are due by then come first.
+        """
+        self._when_idle = act
+        self._create_task(self._proceed)
+
+    def _proceed(self) -> None:
+        """Continue a run that repeats recorded inputs, once it is idle."""
+        if not self._is_idle:
+            return
+        try:
+            if self._calls or self.outside.act(idle=True):
+                self._create_task(self._proceed)
+            elif self._when_idle is not None:
+                act, self._when_idle = self._when_idle, None
+                act()
+        except Exception as error:
+            # A task must not raise: EventsExecutor fails on it.
+            self.failure = error
 
     @property
     def is_idle(self) -> bool:
@@ -299,6 +344,7 @@ class HandOff:
         put, topic = self._queue.append, outlet.topic
         as_received = topic.as_received
         ends = topic in _MORE_TURNS
+        outside = self.outside
 
         def send(message: Any) -> None:
             counter.count += 1
@@ -312,8 +358,10 @@ class HandOff:
                 put((deliver, message))
             if outlet.is_encoded:
                 outlet.send_encoded(message)
-            if ends and (self._has_guests or self._calls):
-                self._turn_ends = True
+            if ends:
+                outside.marks += 1
+                if self._has_guests or self._calls or outside.marks >= outside.next_marks:
+                    self._turn_ends = True
             if self._is_idle:
                 self._wake()
 
@@ -401,15 +449,23 @@ class HandOff:
         if topic is CLOCK and self.clock is not None:
             deliver = _after(self.clock.set, deliver)
 
+        def act(data: bytes) -> None:
+            deliver(topic.decode(data))
+
+        def take(data: bytes) -> None:
+            if self.admits(end, lambda: data):
+                act(data)
+
         def on_outside(data: bytes) -> None:
             if not inlet.is_echo(data):
-                deliver(topic.decode(data))
+                take(data)
 
         def show(is_shown: bool) -> None:
             (serve if is_shown else leave_unserved)(node, subscription)
 
         subscription = Node.create_subscription(node, topic.message_type, name, on_outside, qos, raw=True)
-        inlet = Inlet(topic, qos, subscription, deliver, show)
+        end = self.outside.add_end("topic", subscription.topic_name, node.get_fully_qualified_name(), act)
+        inlet = Inlet(topic, qos, subscription, deliver, show, take)
         self.add_inlet(inlet)
         return subscription
 
@@ -453,11 +509,15 @@ class HandOff:
         queue = self._queue
         take, end = queue.popleft, self._steps + _STEPS
         self._turn_ends = False
+        if self.outside.is_repeating:
+            self.outside.act(idle=False)
         try:
             while queue:
                 deliver, message = take()
                 deliver(message)
                 if self._turn_ends or self._steps >= end:
+                    if self.outside.is_repeating:
+                        self.outside.act(idle=False)
                     self._create_task(self._deliver)
                     return
         except Exception as error:
@@ -465,6 +525,8 @@ class HandOff:
             self.failure = error
             return
         self._is_idle = True
+        if self.outside.is_repeating:
+            self._create_task(self._proceed)
 
 
 def _after(first: Deliver, then: Deliver) -> Deliver:

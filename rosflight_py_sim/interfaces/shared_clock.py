@@ -24,6 +24,11 @@ class SharedClock:
         self._source.attach_clock(self.clock)
         self._source.ros_time_is_active = True
 
+    @property
+    def time_ns(self) -> int:
+        """Simulated time, ns."""
+        return self._time_ns
+
     def lead(self, clock: ROSClock) -> None:
         """Keep the clock of a plain rclpy node at the same time from now on."""
         self._source.attach_clock(clock)

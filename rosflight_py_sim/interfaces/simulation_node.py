@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difflib
 import functools
+import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
@@ -21,11 +22,13 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter as RosParameter
 from rclpy.publisher import Publisher
 from rclpy.qos import QoSProfile
+from rclpy.serialization import deserialize_message, serialize_message
+from rclpy.service import Service
 from rclpy.subscription import Subscription
 from rclpy.time import Time
 from rclpy.timer import Timer
 
-from rosflight_py_sim.interfaces.diagnostics import Diagnosis, Reports
+from rosflight_py_sim.interfaces.diagnostics import DIAGNOSTICS_TOPIC, Diagnosis, Reports
 from rosflight_py_sim.interfaces.hand_off import HandOff, Outlet, Sender
 from rosflight_py_sim.interfaces.parameter_files import files_of_arguments, named_values, values_of_arguments
 from rosflight_py_sim.interfaces.polled_subscription import PolledSubscription
@@ -54,6 +57,17 @@ Take = Callable[[bytes], None]
 
 Tap = Callable[[str, Any, QoSProfile], Take | None]
 """Function of a topic's full name, type and QoS; returns the function that takes the messages, or None."""
+
+# Topics whose messages from outside have no effect on the simulation, beyond the clock, and services that only read.
+_NO_INPUTS = (CLOCK.name, DIAGNOSTICS_TOPIC)
+_READING = (
+    "get_parameters",
+    "get_parameter_types",
+    "list_parameters",
+    "describe_parameters",
+    "get_type_description",
+    "param_get",
+)
 
 # Parameters that rcl and rclpy declare.
 _NOT_OURS = ("use_sim_time", "start_type_description_service", "qos_overrides")
@@ -105,6 +119,10 @@ def _ros_time(time_ns: int) -> Time:
     return Time(nanoseconds=time_ns, clock_type=ClockType.ROS_TIME)
 
 
+def _serialised(message: Any) -> bytes:
+    return message if isinstance(message, bytes) else bytes(serialize_message(message))
+
+
 def _nothing(_: object) -> None:
     """Callback of a subscription that exists only for the ROS graph."""
 
@@ -121,6 +139,7 @@ class SimulationNode(Node):
         VEHICLE_PARAMETERS: parameters that may be given for one of the `vehicles`, see `vehicle_parameters`.
         SERVES_ALL: whether a node with the parameter `vehicles` serves all of them; otherwise each has its own node.
         ONLY_TIME_MODE: time mode of a node that supports a single one, and therefore has no parameter `time_mode`.
+        ONLY_OBSERVES: whether nothing that the node receives has an effect on the simulation.
 
     Raises:
         ParameterError: at construction, for a missing, misspelt or unacceptable parameter.
@@ -133,6 +152,7 @@ class SimulationNode(Node):
     VEHICLE_PARAMETERS: ClassVar[ParameterTable] = ParameterTable()
     SERVES_ALL: ClassVar[bool] = True
     ONLY_TIME_MODE: ClassVar[str] = ""
+    ONLY_OBSERVES: ClassVar[bool] = False
 
     # A class attribute, because a node that fails during construction is also destroyed.
     _is_destroyed = False
@@ -210,6 +230,11 @@ class SimulationNode(Node):
     def is_ready(self) -> bool:
         """Whether the node has read the values that it needs from other nodes; true by default."""
         return True
+
+    @property
+    def unrepeatable_inputs(self) -> Sequence[str]:
+        """Inputs of the node that come neither by topic nor by service, so that a recording does not hold them."""
+        return ()
 
     @property
     def time_mode(self) -> str:
@@ -419,15 +444,23 @@ class SimulationNode(Node):
     ) -> Subscription[Any]:
         """As rclpy's, with a count of received messages."""
         counter = TopicCounter()
+        end = ""
 
         @functools.wraps(callback)
         def counted(*message: Any) -> Any:
             if counter.has_ended:
                 return None
             counter.count += 1
+            if end and self.hand_off is not None and not self.hand_off.admits(end, lambda: _serialised(message[0])):
+                return None
             return callback(*message)
 
+        def act(data: bytes) -> None:
+            callback(data if options.get("raw") else deserialize_message(data, message_type))
+
         subscription = super().create_subscription(message_type, topic, counted, *arguments, **options)
+        if subscription.topic_name not in _NO_INPUTS:
+            end = self._outside_end("topic", subscription.topic_name, act)
         self._statistics.add_subscription(subscription, counter)
         return subscription
 
@@ -452,8 +485,45 @@ class SimulationNode(Node):
         """As rclpy's; with a hand-off, a call is served and answered within the step."""
         client = super().create_client(*arguments, **options)
         if self.hand_off is not None:
-            client.call_async = self.hand_off.attended(client.call_async)
+            client.call_async = self.hand_off.attended(client)
         return client
+
+    def create_service(
+        self, service_type: Any, name: str, callback: Callable[[Any, Any], Any], *arguments: Any, **options: Any
+    ) -> Service[Any, Any, Any]:
+        """As rclpy's; with a hand-off, calls from outside of the process are noted, see `OutsideInputs`."""
+        end = ""
+
+        def is_admitted(request: Any) -> bool:
+            hand_off = self.hand_off
+            if not end or hand_off is None or hand_off.is_called(service.service_name):
+                return True
+            return hand_off.admits(end, lambda: serialize_message(request))
+
+        @functools.wraps(callback)
+        def serve_call(request: Any, response: Any) -> Any:
+            return callback(request, response) if is_admitted(request) else response
+
+        @functools.wraps(callback)
+        async def serve_later(request: Any, response: Any) -> Any:
+            return await callback(request, response) if is_admitted(request) else response
+
+        def act(data: bytes) -> None:
+            result = callback(deserialize_message(data, service_type.Request), service_type.Response())
+            if inspect.iscoroutine(result) and self.executor is not None:
+                self.executor.create_task(result)
+
+        served = serve_later if inspect.iscoroutinefunction(callback) else serve_call
+        service = super().create_service(service_type, name, served, *arguments, **options)
+        if service.service_name.rsplit("/", 1)[-1] not in _READING:
+            end = self._outside_end("service", service.service_name, act)
+        return service
+
+    def _outside_end(self, kind: str, name: str, act: Callable[[bytes], None]) -> str:
+        """Identification of a subscription or service for inputs from outside; empty if they need not be noted."""
+        if self.hand_off is None or self.ONLY_OBSERVES:
+            return ""
+        return self.hand_off.outside.add_end(kind, name, self.get_fully_qualified_name(), act)
 
     def create_timer(
         self, timer_period_sec: float, callback: Callable[[], None], *arguments: Any, **options: Any

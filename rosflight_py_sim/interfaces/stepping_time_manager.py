@@ -110,6 +110,10 @@ class SteppingTimeManager(TimeManagerInterface):
         """Begin the next step now or when it is due."""
         if not self.may_advance:
             return
+        if self.hand_off is not None and self.hand_off.outside.waits_for_idle:
+            # Inputs that arrived between two steps come first.
+            self.hand_off.when_idle(self._advance_if_due)
+            return
         if self._multiplier == 0.0 or self.paused:
             self.advance()
             return
@@ -126,5 +130,8 @@ class SteppingTimeManager(TimeManagerInterface):
 
     def _on_pace_timer(self) -> None:
         self._pace_timer.cancel()
+        self._advance_if_due()
+
+    def _advance_if_due(self) -> None:
         if self.step_is_complete and self.may_advance:
             self.advance()

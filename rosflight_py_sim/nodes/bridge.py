@@ -144,6 +144,15 @@ class Bridge(SimulationNode):
                 front_end.configure(self.values)
             raise
 
+    @property
+    def unrepeatable_inputs(self) -> list[str]:
+        """Clients of the front-ends that command a vehicle."""
+        return [
+            f"clients of the front-end '{name}' ({self.get_fully_qualified_name()})"
+            for name, one in self.front_ends.items()
+            if len(one.observed) < len(one.vehicles)
+        ]
+
     def destroy_node(self) -> None:
         """Also close the sockets."""
         for exchange in self._exchanges:

@@ -102,6 +102,12 @@ class Rc(FallibleNode):
         if values["use_vimfly"] and values["device"] == "joystick":
             raise ParameterError("parameter 'device': 'joystick' given; with use_vimfly allowed: keyboard, or nothing")
 
+    @property
+    def unrepeatable_inputs(self) -> list[str]:
+        """The joystick or keyboard."""
+        moved = self._transmitter is not None and not self._switch_services
+        return [f"sticks of a joystick or keyboard ({self.get_fully_qualified_name()})"] if moved else []
+
     def destroy_node(self) -> None:
         """Also close the device."""
         if self._transmitter is not None:

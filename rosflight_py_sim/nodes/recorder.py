@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from operator import itemgetter
 from pathlib import Path
@@ -13,7 +13,9 @@ from typing import Any
 
 from rclpy.event_handler import SubscriptionEventCallbacks
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.serialization import serialize_message
 from rclpy.topic_endpoint_info import TopicEndpointInfo
+from std_msgs.msg import String
 
 from rosflight_py_sim import __version__
 from rosflight_py_sim.interfaces.diagnostics import Diagnosis, Level
@@ -25,6 +27,7 @@ from rosflight_py_sim.interfaces.message_definitions import (
 )
 from rosflight_py_sim.interfaces.message_queue import MessageQueue
 from rosflight_py_sim.interfaces.offered_qos import offered_qos
+from rosflight_py_sim.interfaces.outside_inputs import OUTSIDE_INPUTS, OutsideInput
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.step_topics import CLOCK
 from rosflight_py_sim.interfaces.time_manager_interface import VEHICLES, vehicle_namespaces
@@ -32,6 +35,7 @@ from rosflight_py_sim.interfaces.topic_statistics import Period
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.nodes.vehicle_physics import PHYSICS_PARAMETERS, physics_of_vehicle
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable
+from rosflight_py_sim.recording.mcap_file import RUN
 from rosflight_py_sim.recording.pipe_messages import Channel
 from rosflight_py_sim.recording.writer_process import Outcome, RecordingError, Take, WriterProcess
 from rosflight_py_sim.vehicle_parameters import values_of_vehicle
@@ -86,6 +90,7 @@ class Recorder(SimulationNode):
     """
 
     DEFAULT_NAME = "recorder"
+    ONLY_OBSERVES = True
     PARAMETERS = RECORDER_PARAMETERS
     VEHICLE_PARAMETERS = ParameterTable(APPEARANCE, RECORDER_PARAMETERS["record.vehicle"]) + PHYSICS_PARAMETERS
 
@@ -170,6 +175,15 @@ class Recorder(SimulationNode):
         # The ROS graph already lists the publisher, with its type hash.
         type_hash = str(self.get_publishers_info_by_topic(topic)[0].topic_type_hash)
         return self._channel(topic, type_name_of(message_type), offered_qos([qos]), type_hash)
+
+    def describe_run(self, run: Mapping[str, str]) -> None:
+        """Add metadata about the run, with which it can be repeated."""
+        self._writer.add_metadata(RUN, run)
+
+    def outside_input_note(self) -> Callable[[OutsideInput], None]:
+        """Function that records the inputs from outside."""
+        take = self._channel(OUTSIDE_INPUTS, type_name_of(String), offered_qos([]))
+        return lambda one: take(serialize_message(String(data=one.text)))
 
     def destroy_node(self) -> None:
         """Also complete the file."""

@@ -21,6 +21,7 @@ class ViewRelay(SimulationNode):
     """
 
     DEFAULT_NAME: ClassVar[str] = "view_relay"
+    ONLY_OBSERVES: ClassVar[bool] = True
     PARAMETERS: ClassVar[ParameterTable] = ParameterTable(
         VEHICLES,
         Parameter("view_rate", 30.0, "Messages per second of system time", "Hz", 1.0, 100.0, read_only=True),

@@ -19,6 +19,9 @@ import numpy.typing as npt
 
 Times = npt.NDArray[np.int64]
 
+RUN = "rosflight_py_sim.run"
+"""Name of the metadata about a run."""
+
 _MAGIC = b"\x89MCAP0\r\n"
 
 # Opcodes within a chunk, and the beginning of a message record (MCAP specification, "Records").
@@ -76,6 +79,7 @@ class Recording:
         profile, library: as stated in the file.
         topics: by name.
         facts: metadata of this package's recorder; empty for other recorders.
+        run: metadata of the recorded run; empty unless one process recorded itself.
         trouble: why the file ends early; empty if it is complete.
         read: number of bytes read.
     """
@@ -86,6 +90,7 @@ class Recording:
     library: str = ""
     topics: dict[str, Topic] = field(default_factory=dict)
     facts: dict[str, str] = field(default_factory=dict)
+    run: dict[str, str] = field(default_factory=dict)
     trouble: str = ""
     read: int = 0
 
@@ -216,6 +221,8 @@ class _Reader:
             recording.profile, recording.library = record.profile, record.library
         elif isinstance(record, records.Metadata) and record.name == "rosflight_py_sim":
             recording.facts = record.metadata
+        elif isinstance(record, records.Metadata) and record.name == RUN:
+            recording.run = record.metadata
         elif isinstance(record, records.Schema):
             self._schemas[record.id] = record
         elif isinstance(record, records.Channel):

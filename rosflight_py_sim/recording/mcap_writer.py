@@ -22,7 +22,7 @@ from mcap.well_known import MessageEncoding, Profile, SchemaEncoding
 from mcap.writer import CompressionType, Writer
 
 from rosflight_py_sim import __version__, topic_names
-from rosflight_py_sim.recording.pipe_messages import DESCRIPTIONS, FRAME, Channel
+from rosflight_py_sim.recording.pipe_messages import DESCRIPTIONS, FRAME, METADATA, Channel
 from rosflight_py_sim.stamps import NANOSECONDS, stamp_ns
 
 FLUSH_S = 0.4
@@ -124,6 +124,10 @@ class McapRecording:
             at += length
             if number == DESCRIPTIONS:
                 self._describe(body)
+            elif number == METADATA:
+                described = json.loads(body)
+                self._writer.add_metadata(described["name"], described["metadata"])
+                self._file.flush()
             else:
                 self._take(number, system_ns, body)
         return at
@@ -172,10 +176,9 @@ class McapRecording:
 
     def _set_time(self, clock_ns: int) -> None:
         self._clock_ns = clock_ns
-        if self._waiting:
-            for early in self._waiting:
-                self._add(*early)
-            self._waiting.clear()
+        waiting, self._waiting = self._waiting, []
+        for early in waiting:
+            self._add(*early)
 
     def _add(self, number: int, system_ns: int, body: bytes) -> None:
         channel, channel_id = self._channels[number]

@@ -1,6 +1,7 @@
 """Protocol of the pipe to the writer process: frames of a header and a serialised message.
 
-A frame on channel 0 holds JSON that describes a channel; it precedes the channel's first message.
+A frame on channel 0 holds JSON that describes a channel; it precedes the channel's first message. A frame on the last
+channel holds JSON with a name and metadata.
 """
 
 from __future__ import annotations
@@ -13,6 +14,9 @@ FRAME = struct.Struct("<HQI")
 
 DESCRIPTIONS = 0
 """Channel of the frames that describe channels."""
+
+METADATA = 0xFFFF
+"""Channel of the frames that hold metadata."""
 
 
 @dataclass(frozen=True)

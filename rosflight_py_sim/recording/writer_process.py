@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Protocol
 
-from rosflight_py_sim.recording.pipe_messages import DESCRIPTIONS, FRAME, Channel
+from rosflight_py_sim.recording.pipe_messages import DESCRIPTIONS, FRAME, METADATA, Channel
 
 # Linux's fcntl command for the size of a pipe, and a size for some hundred steps.
 _F_SETPIPE_SZ = 1031
@@ -127,6 +127,11 @@ class WriterProcess:
             append(message)
 
         return take
+
+    def add_metadata(self, name: str, metadata: Mapping[str, str]) -> None:
+        """Add metadata to the file under a name."""
+        body = json.dumps({"name": name, "metadata": dict(metadata)}).encode()
+        self._batch += [FRAME.pack(METADATA, 0, len(body)), body]
 
     def flush(self) -> None:
         """Send the messages since the last call."""

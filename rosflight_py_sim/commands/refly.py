@@ -1,0 +1,273 @@
+"""Repetition of a recorded run, and the first difference between the two."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rclpy.qos import QoSProfile
+from rclpy.serialization import deserialize_message
+from std_msgs.msg import String
+
+from rosflight_py_sim.graph.composition import ComposedGraph
+from rosflight_py_sim.graph.run_description import RunDescription, recorded_run, versions
+from rosflight_py_sim.interfaces.canonical_messages import canonical_form
+from rosflight_py_sim.interfaces.message_definitions import message_class, type_name_of
+from rosflight_py_sim.interfaces.outside_inputs import OUTSIDE_INPUTS, OutsideInput, RepeatedInputs
+from rosflight_py_sim.interfaces.step_topics import CLOCK
+from rosflight_py_sim.missions.catalogue import flight_of
+from rosflight_py_sim.missions.flight import Flight, Flights
+from rosflight_py_sim.missions.mission_topics import MISSION_SETTINGS
+from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.recording.mcap_file import Recording, Topic, read_recording
+from rosflight_py_sim.stamps import NANOSECONDS, stamp_ns
+
+# Nodes that a mission adds to the graph.
+_OF_MISSIONS = {"JudgeNode", "MissionPilot"}
+
+# System time after which a run that stands still has ended: recorded inputs that are due follow at once.
+_STILL_S = 5.0
+
+
+@dataclass(frozen=True)
+class Difference:
+    """First difference between two runs.
+
+    Attributes:
+        topic: its name.
+        number: number of the message on the topic, from 0.
+        time_ns: simulated time of the newest clock message before it, ns.
+        step: number of that clock message, from 0.
+        text: what differs.
+    """
+
+    topic: str
+    number: int
+    time_ns: int
+    step: int
+    text: str
+
+    def __str__(self) -> str:
+        when = f"step {self.step} ({self.time_ns / NANOSECONDS:.4f} s)"
+        return f"first difference: {when}, {self.topic}, message {self.number}: {self.text}"
+
+
+class Comparison:
+    """Compares the messages of a run with those of a recording, topic by topic.
+
+    Attributes:
+        first: the first difference; None if there is none.
+        messages: number of messages compared.
+        topics: names of the topics compared.
+    """
+
+    def __init__(self, recording: Recording, skipped: Sequence[str]) -> None:
+        """Compare all topics but those `skipped`.
+
+        Raises:
+            ParameterError: the recording has no clock.
+        """
+        clock = recording.named(CLOCK.name)
+        if clock is None:
+            raise ParameterError(f"the recording has no messages of {CLOCK.name}")
+        self._recording, self._skipped = recording, skipped
+        self.end_ns = stamp_ns(clock.messages[-1])
+        self._last_clock = len(clock.messages) - 1
+        self._end_place = clock.places[-1]
+        self._counts: dict[str, int] = {}
+        self.first: Difference | None = None
+        self._time_ns, self._step = 0, -1
+
+    @property
+    def topics(self) -> list[str]:
+        """Names of the topics compared."""
+        return sorted(self._counts)
+
+    @property
+    def messages(self) -> int:
+        """Number of messages compared."""
+        return sum(self._counts.values())
+
+    def tap(self, name: str, message_type: Any, _: QoSProfile) -> Callable[[bytes], None] | None:
+        """Function that takes the messages of a publisher; None if the topic is not compared."""
+        topic = self._recording.topics.get(name)
+        if topic is None or name in self._skipped or topic.type_name != type_name_of(message_type):
+            return None
+        recorded, counts = topic.messages, self._counts
+        counts.setdefault(name, 0)
+        is_clock = name == CLOCK.name
+
+        def take(message: bytes) -> None:
+            if self.first is not None:
+                return
+            number = counts[name]
+            if number >= len(recorded):
+                # After the last recorded clock message, the recorded run may have ended within the step.
+                if self._step < self._last_clock:
+                    self._differ(topic, number, "not in the recording")
+                return
+            counts[name] += 1
+            if is_clock:
+                self._step, self._time_ns = number, stamp_ns(message)
+            if message != recorded[number]:
+                self._compare(topic, number, message)
+
+        return take
+
+    def finish(self) -> None:
+        """Find recorded messages that the run has not published."""
+        if self.first is not None:
+            return
+        missing = [
+            (topic.places[count], topic, count)
+            for name, count in self._counts.items()
+            if count < len((topic := self._recording.topics[name]).places) and topic.places[count] < self._end_place
+        ]
+        if missing:
+            _, topic, count = min(missing, key=lambda one: one[0])
+            self._differ(topic, count, "only in the recording")
+
+    def _compare(self, topic: Topic, number: int, message: bytes) -> None:
+        convert = canonical_form(topic.type_name)
+        if convert(message) == convert(topic.messages[number]):
+            return
+        kind = message_class(topic.type_name)
+        fields = _differing_fields(
+            deserialize_message(topic.messages[number], kind), deserialize_message(message, kind)
+        )
+        path, recorded, now = next(fields)
+        self._differ(topic, number, f"{path}: {recorded} recorded, {now} now")
+
+    def _differ(self, topic: Topic, number: int, text: str) -> None:
+        self.first = Difference(topic.name, number, self._time_ns, max(self._step, 0), text)
+
+
+def refly(path: Path, arguments: Sequence[str]) -> int:
+    """Repeat a recorded run with further ROS arguments; return the exit code: 0 equal, 1 different.
+
+    Raises:
+        ParameterError: the run cannot be repeated.
+        NotMcapError: the file cannot be read.
+    """
+    recording = read_recording(path, lambda name, type_name: sys.maxsize)
+    with tempfile.TemporaryDirectory() as folder:
+        run = recorded_run(recording.run, Path(folder))
+        _require_repeatable(run)
+        for warning in _warnings(recording, run):
+            print(f"rosflight_py_sim: {warning}", file=sys.stderr)
+        inputs = _outside_inputs(recording)
+        # A message from outside is recorded on its topic, besides those of the graph.
+        skipped = [one.end.split()[1] for one in inputs if one.end.startswith("topic ")]
+        comparison = Comparison(recording, skipped)
+        graph = ComposedGraph(
+            run.members,
+            **{
+                **run.options,
+                "arguments": [*run.options["arguments"], "-p", "real_time_multiplier:=0.0", *arguments[1:]],
+            },
+            tap=comparison.tap,
+            repeated=RepeatedInputs(inputs, run.paced),
+        )
+        flights: list[Flight] = []
+        try:
+            flights = _join_missions(graph, run, recording)
+            graph.spin(_condition(graph, comparison, Flights(flights) if flights else None))
+        finally:
+            for flight in flights:
+                flight.close()
+            graph.close()
+    comparison.finish()
+    count = f"{len(comparison.topics)} topics, {comparison.messages} messages"
+    inputs_text = f", {len(inputs)} inputs from outside" if inputs else ""
+    if comparison.first is None:
+        print(f"equal: {comparison.end_ns / NANOSECONDS:.4f} s, {count}{inputs_text}")
+        return 0
+    print(f"{comparison.first}\nequal before: {count}{inputs_text}")
+    return 1
+
+
+def _condition(graph: ComposedGraph, comparison: Comparison, flights: Flights | None) -> Callable[[], bool]:
+    """Whether the run goes on: until the recording's end or the first difference."""
+    clock = graph.nodes[0].get_clock()
+    before_ns, moved_s = -1, time.monotonic()
+
+    def go_on() -> bool:
+        nonlocal before_ns, moved_s
+        now_ns, now_s = clock.now().nanoseconds, time.monotonic()
+        if now_ns != before_ns:
+            before_ns, moved_s = now_ns, now_s
+        over = flights is not None and flights.over
+        return comparison.first is None and not over and now_ns < comparison.end_ns and now_s - moved_s < _STILL_S
+
+    return go_on
+
+
+def _join_missions(graph: ComposedGraph, run: RunDescription, recording: Recording) -> list[Flight]:
+    flights = []
+    for member in run.members:
+        at = "/".join(filter(None, (run.options["namespace"].strip("/"), member.namespace)))
+        if "/" + "/".join(filter(None, (at, MISSION_SETTINGS.name))) in recording.topics:
+            flight = flight_of(member)
+            assert flight is not None
+            flight.join(graph, at)
+            flights.append(flight)
+    return flights
+
+
+def _require_repeatable(run: RunDescription) -> None:
+    """Refuse a run that depends on more than its recording holds.
+
+    Raises:
+        ParameterError: the text names what is missing.
+    """
+    time_mode = run.options["time_mode"]
+    if time_mode != "lockstep":
+        raise ParameterError(f"the recorded run has the time mode '{time_mode}'; allowed: lockstep")
+    if run.unrepeatable:
+        raise ParameterError(f"the recording does not hold all inputs of its run: {', '.join(run.unrepeatable)}")
+    others = sorted({*run.joined} - _OF_MISSIONS)
+    if others:
+        raise ParameterError(
+            f"a program added nodes to the recorded graph, which cannot be repeated: {', '.join(others)}"
+        )
+
+
+def _warnings(recording: Recording, run: RunDescription) -> Iterator[str]:
+    if recording.trouble:
+        yield f"the recording is truncated ({recording.trouble}); it is compared up to there"
+    for name, now in versions().items():
+        recorded = run.versions.get(name, "unknown")
+        if recorded != now:
+            yield f"recorded with {name} {recorded}, repeated with {now}: results may differ"
+    for file in run.changed:
+        yield f"'{file}' has changed or is missing; its recorded contents are used"
+
+
+def _outside_inputs(recording: Recording) -> list[OutsideInput]:
+    topic = recording.named(OUTSIDE_INPUTS)
+    if topic is None:
+        return []
+    try:
+        return [OutsideInput.of_text(deserialize_message(one, String).data) for one in topic.messages]
+    except ValueError as error:
+        raise ParameterError(f"the recording's inputs from outside cannot be read: {error}") from error
+
+
+def _differing_fields(recorded: Any, now: Any, path: str = "") -> Iterator[tuple[str, Any, Any]]:
+    """Path and values of each field that differs."""
+    if hasattr(recorded, "get_fields_and_field_types"):
+        for field in recorded.get_fields_and_field_types():
+            yield from _differing_fields(
+                getattr(recorded, field), getattr(now, field), f"{path}.{field}" if path else field
+            )
+    elif isinstance(recorded, list | np.ndarray) and len(recorded) == len(now):
+        for index, (one, other) in enumerate(zip(recorded, now, strict=True)):
+            yield from _differing_fields(one, other, f"{path}[{index}]")
+    elif repr(recorded) != repr(now):
+        yield path, recorded, now
