@@ -28,6 +28,8 @@ from proof.results import Row, write_results
 from proof.separate_processes import compare_with_separate_processes
 from proof.topic_digests import Digests, differing
 
+TITLE = "Determinism"
+
 SECONDS = 600.0
 """Simulated length of a run whose mission does not end before."""
 
@@ -238,7 +240,7 @@ def _open_page(port: int, folder: str) -> None:
         with contextlib.suppress(OSError), urllib.request.urlopen(url, timeout=1.0):
             break
     flags = ("--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-port=0")
-    os.execv(_CHROMIUM, [str(_CHROMIUM), *flags, f"--user-data-dir={folder}/browser", url])
+    os.execv(_CHROMIUM, [str(_CHROMIUM), *flags, f"--user-data-dir={folder}/browser", url])  # noqa: S606 (no shell is needed)
 
 
 def main() -> None:
@@ -258,6 +260,8 @@ def main() -> None:
 
     def add(row: Row) -> None:
         rows.append(row)
+        # An interrupted proof keeps what it has measured.
+        write_results("determinism", TITLE, rows, NOTES)
         print(
             f"{'ok' if row.holds else '--' if row.holds is None else 'FAILED'}: {row.what}: {row.measured}", flush=True
         )
@@ -270,7 +274,7 @@ def main() -> None:
             add(row)
         for row in compare_with_separate_processes("multirotor", seconds, Path(name)):
             add(row)
-    print(write_results("determinism", "Determinism", rows, NOTES))
+    print(write_results("determinism", TITLE, rows, NOTES))
     sys.exit(0 if all(row.holds is not False for row in rows) else 1)
 
 

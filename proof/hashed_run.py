@@ -76,12 +76,10 @@ def main() -> None:
         tap=digests.tap,
     )
     pilots = [_pilot(graph, member) for member in scenario.members]
-    clock, limit_ns = graph.nodes[0].get_clock(), round(options.seconds * NANOSECONDS)
+    limit_ns = round(options.seconds * NANOSECONDS)
     try:
-        graph.spin(
-            lambda: clock.now().nanoseconds < limit_ns and not all(pilot.done or pilot.failure for pilot in pilots)
-        )
-        end_s = clock.now().nanoseconds / NANOSECONDS
+        graph.spin(lambda: graph.time_ns < limit_ns and not all(pilot.done or pilot.failure for pilot in pilots))
+        end_s = graph.time_ns / NANOSECONDS
     finally:
         graph.close()
     failures = [str(pilot.failure) for pilot in pilots if pilot.failure]

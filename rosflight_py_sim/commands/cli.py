@@ -227,11 +227,8 @@ def _sim(options: argparse.Namespace) -> int:
             print(f"{names} {are} running ({scenario.time_mode}); press Ctrl-C to end", flush=True)
             for line in instructions(members):
                 print(line, flush=True)
-            clock = graph.nodes[0].get_clock()
-            limit_ns = (
-                float("inf") if options.duration is None else clock.now().nanoseconds + options.duration * NANOSECONDS
-            )
-            graph.spin(lambda: clock.now().nanoseconds < limit_ns)
+            limit_ns = float("inf") if options.duration is None else graph.time_ns + options.duration * NANOSECONDS
+            graph.spin(lambda: graph.time_ns < limit_ns)
         except KeyboardInterrupt:
             if not options.launched:
                 raise

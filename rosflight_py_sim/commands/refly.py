@@ -194,12 +194,11 @@ def refly(path: Path, arguments: Sequence[str]) -> int:
 
 def _condition(graph: ComposedGraph, comparison: Comparison, flights: Flights | None) -> Callable[[], bool]:
     """Whether the run goes on: until the recording's end or the first difference."""
-    clock = graph.nodes[0].get_clock()
     before_ns, moved_s = -1, time.monotonic()
 
     def go_on() -> bool:
         nonlocal before_ns, moved_s
-        now_ns, now_s = clock.now().nanoseconds, time.monotonic()
+        now_ns, now_s = graph.time_ns, time.monotonic()
         if now_ns != before_ns:
             before_ns, moved_s = now_ns, now_s
         over = flights is not None and flights.over

@@ -304,6 +304,12 @@ class ComposedGraph:
             shared.lead(node.get_clock())
         self.nodes.append(node)
 
+    @property
+    def time_ns(self) -> int:
+        """Time of the nodes, ns."""
+        shared = self.hand_off.clock
+        return int(self.nodes[0].get_clock().now().nanoseconds) if shared is None else shared.time_ns
+
     def values_of(self, name: str, vehicle: str = "") -> dict[str, Value]:
         """Parameter values of the node with this default name that serves a vehicle.
 

@@ -281,7 +281,6 @@ class HandOff:
             self._turn_ends = True
             self._calls += 1
             self._called[name] += 1
-            self.outside.marks += 1
             future = call(request)
             future.add_done_callback(on_answer)
             return future
