@@ -380,4 +380,4 @@ def test_sensor_noise_change_takes_effect_and_bias_is_preserved(graph: Callable[
 def test_parameter_service_selects_no_file_but_waypoints(name: str) -> None:
     table = node_class(name).PARAMETERS
     free = [one.name for one in table if one.scalar_type is str and not one.choices and not one.read_only]
-    assert set(free) <= {"waypoint_file", "wind_models"}
+    assert set(free) <= {"waypoint_file", "wind_models", "failures"}
