@@ -1,4 +1,4 @@
-"""Input of strangers: frames through the front-ends, and every parser fuzzed.
+"""Untrusted input: frames through the front-ends, and every parser fuzzed.
 
     python -m proof.fuzz [--frames 1000000] [--seconds 30]
 
@@ -43,7 +43,7 @@ def main() -> int:
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         rows += pool.map(lambda name: _parser_row(name, given.seconds), PARSERS)
     how = "guided by coverage (atheris)" if _BY_COVERAGE else "changed at random; atheris is not installed"
-    path = write_results("fuzz", "Input of strangers", rows, [f"Inputs of the parsers are {how}."])
+    path = write_results("fuzz", "Untrusted input", rows, [f"Inputs of the parsers are {how}."])
     for row in rows:
         print(f"{'ok  ' if row.holds else 'FAIL'} {row.what}: {row.measured}")
     print(f"written to {path}")
