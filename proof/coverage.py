@@ -6,6 +6,7 @@ The process ends with an error at the first defect.
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import atheris
 
@@ -20,19 +21,10 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    # Without modules of kernels, which numba could not compile.
-    rooms = (
-        "protocols",
-        "failures",
-        "vehicles",
-        "world.world_file",
-        "graph",
-        "transmitter",
-        "recording",
-        "interfaces",
-        "commands",
-    )
-    parts = (*rooms, "bounded_yaml", "yaml_section", "autopilot.waypoints", "firmware.parameters")
-    with atheris.instrument_imports(include=["mcap", "mcap_ros2", *(f"rosflight_py_sim.{one}" for one in parts)]):
+    package = Path(__file__).parents[1] / "rosflight_py_sim"
+    # numba could not compile instrumented kernels.
+    kernels = [path for path in package.rglob("*.py") if "@kernel" in path.read_text(encoding="utf-8")]
+    names = [".".join(path.relative_to(package.parent).with_suffix("").parts) for path in kernels]
+    with atheris.instrument_imports(include=["mcap", "mcap_ros2", "rosflight_py_sim"], exclude=names):
         import proof.parsers  # noqa: F401
     main()
