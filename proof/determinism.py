@@ -54,6 +54,10 @@ NOTES = (
     "message, but the first telemetry message that a client receives depends on when it connects, and images reach "
     "the client on another connection than telemetry, so that an image may arrive before or after the telemetry of its "
     "time. With ArduPilot, each step waits for ArduPilot's frame; ArduPilot itself is not repeatable.",
+    "In separate processes, no node waits for stick frames, `status` and battery samples: they may arrive some steps "
+    "later, and the samples of the first steps may be missed while nodes start. `battery`, which the flight controller "
+    "filters, then differs from its first message on. Service calls and commands take effect when they arrive, so a "
+    "flight of separate processes is not repeatable.",
     "Not proven: other processors, and other versions of numpy, numba and the compiler. Compare only runs of one "
     "installation on one type of processor.",
 )

@@ -29,7 +29,7 @@ _START_S = 15.0
 _TIMEOUT_S = 300.0
 
 # No node waits for these, so what follows from them may come some steps later.
-_NOT_AWAITED = (RC.name, STATUS.name, "rc_raw")
+_NOT_AWAITED = (RC.name, STATUS.name, "status/rosflight_errors", "rc_raw", "battery")
 
 Hashes = dict[int, str]
 """Hash of the first message of each stamp (ns)."""

@@ -374,15 +374,14 @@ class ComposedGraph:
         if self._is_closed:
             return
         self._is_closed = True
-        # Nodes that are left over would take the messages of destroyed ones for external messages.
-        self.hand_off.outside.note = None
         for process in self._sidecars:
             process.close()
+        # While publishers are destroyed, their last messages in the middleware would pass for external ones. The
+        # executor would also keep references to the nodes.
+        self.hand_off.close()
         for node in reversed(self.nodes):
             self.executor.remove_node(node)
             node.destroy_node()
-        # The executor would otherwise keep references to the nodes.
-        self.hand_off.close()
         self.executor.shutdown()
         rclpy.try_shutdown()
 
