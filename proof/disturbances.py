@@ -23,7 +23,7 @@ from rosflight_py_sim.interfaces.step_topics import FORCES_AND_MOMENTS, IMU, PWM
 _LOG_LINE = re.compile(r"\[(WARN|ERROR|FATAL)\] \[[\d.]+\] \[[^\]]*\]: (.*)")
 
 # Steps after a disturbance, which show that the graph goes on.
-_STEPS = 400
+_STEPS = 100
 
 _TEXT_MODES = ("wall", "paced", "gated", "lockstep")
 
@@ -74,7 +74,7 @@ def running(time_mode: str, domain: int) -> Iterator[tuple[NodeGraph, Observer]]
     graph, observer = NodeGraph(MULTIROTOR, time_mode, domain), Observer(domain)
     try:
         graph.start_all()
-        observer.wait_for(lambda: len(observer.stamps) > 2 * _STEPS, "the start of the graph")
+        observer.wait_for(lambda: len(observer.stamps) > _STEPS, "the start of the graph")
         # The first reports of all nodes.
         observer.spin(3.0)
         yield graph, observer
@@ -142,9 +142,12 @@ def inject(observer: Observer, seconds: float) -> None:
         subscription = observer.node.create_subscription(topic.message_type, topic.name, on_message, CHAIN, raw=True)
         ends.append((publisher, subscription))
     observer.spin(seconds)
-    for publisher, subscription in ends:
-        observer.node.destroy_publisher(publisher)
+    for _, subscription in ends:
         observer.node.destroy_subscription(subscription)
+    # The executor may still have messages for them, which are published.
+    observer.spin(0.2)
+    for publisher, _ in ends:
+        observer.node.destroy_publisher(publisher)
 
 
 _PARTICIPANTS = """

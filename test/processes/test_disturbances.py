@@ -10,7 +10,7 @@ import pytest
 from proof.disturbances import Aftermath, aftermath, full_disk, inject, pause, running, stop, under_load, visit
 from proof.restarts import late_restarts, restarts
 
-pytestmark = pytest.mark.timeout(600)
+pytestmark = pytest.mark.timeout(900)
 
 
 @pytest.fixture(scope="module", params=["wall", "paced", "lockstep"])
@@ -57,7 +57,7 @@ def test_load_causes_no_warning_that_comes_and_goes(run: Any) -> None:
 
 def test_full_disk_ends_the_recording_with_one_error(run: Any) -> None:
     graph, observer = run
-    found = full_disk(graph, observer, 200_000)
+    found = full_disk(graph, observer, 60_000)
     assert found.errors == 1 and found.reported and found.runs
     assert found.size > 0
     assert_unharmed(run, aftermath(graph, observer, lambda: None))
