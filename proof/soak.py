@@ -71,6 +71,7 @@ class Soak:
 
     Attributes:
         usage: of each process, by name.
+        alive: names of the processes at the last sample.
         factor: real-time factor, a value a second.
         callbacks_us: median duration of the busiest callback of each node, a value a second.
         simulated_s: length of the run.
@@ -82,6 +83,7 @@ class Soak:
     """
 
     usage: dict[str, Usage] = field(default_factory=dict)
+    alive: set[str] = field(default_factory=set)
     factor: list[float] = field(default_factory=list)
     callbacks_us: dict[str, list[float]] = field(default_factory=dict)
     simulated_s: float = 0.0
@@ -162,6 +164,7 @@ def _watch(program: MarkedProgram, observer: Observer, simulated_s: float, found
         if found.simulated_s < _WARM_UP * simulated_s:
             continue
         found.load = max(found.load, os.getloadavg()[0])
+        found.alive = set()
         for process_id in program.processes():
             _sample(process_id, found, before)
         if "time_manager" in reports:
@@ -178,6 +181,7 @@ def _sample(process_id: int, found: Soak, before: dict[int, tuple[float, float]]
         words = (entry / "cmdline").read_bytes().decode().split("\0")
         status = (entry / "status").read_text("ascii")
         descriptors = sum(1 for _ in (entry / "fd").iterdir())
+        found.alive.add(_name_of(words))
         usage = found.usage.setdefault(_name_of(words), Usage())
         usage.memory_mib.append(_number(status, "VmRSS") / 1024.0)
         usage.threads.append(_number(status, "Threads"))
@@ -239,6 +243,9 @@ def soak_rows(found: Soak) -> Iterator[Row]:
         yield Row(f"callbacks of `{name}` (median)", promise, text, None if found.is_busy else flat)
     text = f"{found.simulated_s:.0f} simulated seconds" + (f", then: {found.trouble}" if found.trouble else "")
     yield Row("length of the run", "no standstill", text, not found.trouble)
+    missing = sorted({"simulation", "web_viewer", "writer of the recording"} - found.alive)
+    text = f"ended before the simulation: {', '.join(missing)}" if missing else "all run to the end"
+    yield Row("processes of the run", "none ends before the simulation", text, not missing)
     yield Row("end on Ctrl-C after it", "exit code 130", f"{found.ended}", found.ended == 130)
 
 
