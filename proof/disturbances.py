@@ -8,6 +8,7 @@ import resource
 import signal
 import subprocess
 import sys
+import threading
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -121,6 +122,7 @@ def stop(graph: NodeGraph, observer: Observer, executable: str, seconds: float) 
 def inject(observer: Observer, seconds: float) -> None:
     """Publish messages of the step a second time at once, 20 messages later, and after their successor."""
     ends = []
+    has_ended = threading.Event()
     for topic in (IMU, PWM_OUTPUT, FORCES_AND_MOMENTS):
         publisher = observer.node.create_publisher(topic.message_type, topic.name, CHAIN)
         kept: list[bytes] = []
@@ -132,7 +134,7 @@ def inject(observer: Observer, seconds: float) -> None:
             kept: list[bytes] = kept,
             own: set[bytes] = own,
         ) -> None:
-            if message in own:
+            if has_ended.is_set() or message in own:
                 return
             own.add(message)
             kept.append(message)
@@ -142,11 +144,10 @@ def inject(observer: Observer, seconds: float) -> None:
         subscription = observer.node.create_subscription(topic.message_type, topic.name, on_message, CHAIN, raw=True)
         ends.append((publisher, subscription))
     observer.spin(seconds)
-    for _, subscription in ends:
+    # The executor may still have messages for these subscriptions.
+    has_ended.set()
+    for publisher, subscription in ends:
         observer.node.destroy_subscription(subscription)
-    # The executor may still have messages for them, which are published.
-    observer.spin(0.2)
-    for publisher, _ in ends:
         observer.node.destroy_publisher(publisher)
 
 
