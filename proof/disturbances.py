@@ -8,8 +8,8 @@ import resource
 import signal
 import subprocess
 import sys
-import threading
 import tempfile
+import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
