@@ -47,7 +47,7 @@ from rosflight_py_sim.vehicle_parameters import values_of_vehicle
 N = TypeVar("N", bound=SimulationNode)
 
 # Time limit at the start for nodes that read each other's parameters, s.
-_READY_S = 2.0
+_READY_S = 10.0
 
 # Longest wait of the executor before `go_on` is called again, s.
 _SPIN_TIMEOUT_S = 0.1
