@@ -134,8 +134,7 @@ def soak(simulated_s: float, domain: int = _DOMAIN) -> Soak:
 
 @contextlib.contextmanager
 def _stand_in(port: int) -> Iterator[None]:
-    # The copter is the second vehicle.
-    command = [sys.executable, str(STAND_IN), "--port", str(port), "--instance", "1", "--linger", "--json"]
+    command = [sys.executable, str(STAND_IN), "--port", str(port), "--linger", "--json"]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     try:
         yield
