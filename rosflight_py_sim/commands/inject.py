@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 # System time (s) within which nodes are discovered, without a further node after which the list counts as complete, and
 # of the wait for a reply.
 DISCOVERY_S = 5.0
-_SETTLING_S = 2.0
+_SETTLING_S = 3.0
 _REPLY_S = 5.0
 
 _SERVICE = "/get_parameters"

@@ -28,10 +28,14 @@ class MessageQueue:
         self.subscription = subscription
         self.lost = 0
         self._numbers: dict[bytes, int] = {}
+        self._last_ns = 0
         leave_unserved(node, subscription)
 
     def take(self) -> Iterator[tuple[int, bytes]]:
-        """Arrival time (ns since 1970) and serialised data of each message since the last call."""
+        """Arrival time (ns since 1970) and serialised data of each message since the last call.
+
+        The times never decrease: a message kept for late subscribers arrives after later ones, but is delivered before.
+        """
         handle, message_type = self.subscription.handle, self.subscription.msg_type
         with handle:
             # At most as many as fit in the queue: messages may arrive as fast as they are taken.
@@ -41,7 +45,8 @@ class MessageQueue:
                     return
                 data, facts = taken
                 self._count(facts)
-                yield facts["received_timestamp"], bytes(data)
+                self._last_ns = max(self._last_ns, facts["received_timestamp"])
+                yield self._last_ns, bytes(data)
 
     def _count(self, facts: dict[str, Any]) -> None:
         number, publisher = facts.get("publication_sequence_number"), facts.get("publisher_gid")

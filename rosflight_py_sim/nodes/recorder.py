@@ -182,7 +182,7 @@ class Recorder(SimulationNode):
 
     def outside_input_note(self) -> Callable[[OutsideInput], None]:
         """Function that records the inputs from outside."""
-        take = self._channel(OUTSIDE_INPUTS, type_name_of(String), offered_qos([]))
+        take = self._channel(OUTSIDE_INPUTS, type_name_of(String), offered_qos([QoSProfile(depth=_DEPTH)]))
         return lambda one: take(serialize_message(String(data=one.text)))
 
     def destroy_node(self) -> None:

@@ -20,6 +20,7 @@ from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED
 from rosflight_py_sim.missions.autopilot.judge import AutopilotJudge
 from rosflight_py_sim.missions.autopilot.summary import summarise
 from rosflight_py_sim.missions.judge_node import JudgeNode
+from rosflight_py_sim.missions.mission_settings import MissionSettings
 from rosflight_py_sim.nodes.pilot import MissionPilot
 from rosflight_py_sim.vehicles import vehicle
 
@@ -63,7 +64,7 @@ def test_waypoints_are_flown_in_wind_via_flight_controller(ros_domain: int, tmp_
     graph = AircraftGraph("--ros-args", "-p", f"waypoint_file:={tmp_path / 'short.yaml'}", "-p", "seed:=4")
     try:
         judge = AutopilotJudge(AIRCRAFT, {})
-        graph.join(JudgeNode, judge)
+        graph.join(JudgeNode, judge, MissionSettings("autopilot", "plane", AIRCRAFT.name, AIRCRAFT.autopilot, {}))
         pilot = graph.join(MissionPilot, lands=False)
         graph.spin_until(
             lambda: (pilot.done and judge.log.is_completed) or pilot.failure, "the end of the flight", 300.0

@@ -35,7 +35,7 @@ from rosflight_py_sim.graph.launch_arguments import (
 from rosflight_py_sim.graph.options import FLY, SIM, Kind, Option, all_options, options_at
 from rosflight_py_sim.graph.options import LAUNCH as PLACE
 from rosflight_py_sim.graph.plan import PlannedNode, planned_nodes
-from rosflight_py_sim.graph.scenario import load_scenario
+from rosflight_py_sim.graph.scenario import known_scenarios, load_scenario
 from rosflight_py_sim.graph.time_modes import TIME_MANAGERS, chosen_time_mode
 from rosflight_py_sim.nodes import rosflight_io
 from rosflight_py_sim.nodes.running import NODE_CLASSES, node_class
@@ -282,6 +282,8 @@ def test_every_node_in_the_package_is_used_in_some_graph() -> None:
             VIEWERS,
         )
     }
+    for name in known_scenarios():
+        planned |= {node.executable for node in planned_nodes(load_scenario(name).members)}
     assert planned | set(TIME_MANAGERS.values()) == set(NODE_CLASSES)
 
 

@@ -9,6 +9,10 @@ import itertools
 import socket
 import sys
 import time
+from pathlib import Path
+
+# The program is started without the tests' search path.
+sys.path.append(str(Path(__file__).parents[2] / "docs/examples/ardupilot_stand_in"))
 
 from ardupilot_frames import servo_frame
 from mutated_frames import mutated_frames

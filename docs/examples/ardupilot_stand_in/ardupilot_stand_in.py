@@ -316,7 +316,7 @@ def main() -> None:
         summary = book.summary(stand_in) | {"wall_s": time.monotonic() - began_s}
         print(json.dumps(summary) if options.json else _in_words(summary), flush=True)
         if options.linger:
-            print(f"{summary['time_s']:9.3f} s  done", flush=True)
+            tell(f"{summary['time_s']:9.3f} s  done")
         while options.linger and not ended:
             stand_in.work(0.5)
     except KeyboardInterrupt:
