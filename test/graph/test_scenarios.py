@@ -187,7 +187,7 @@ def test_copter_of_the_relay_follows_the_plane(graph: Callable[..., Any]) -> Non
         made.executor.spin_once(timeout_sec=0.1)
         largest = max(largest, distance())
     # The plane circles at 18 m/s in the wind.
-    assert largest < 20.0
+    assert largest < 35.0
     assert math.hypot(plane().twist.linear.x, plane().twist.linear.y) > 12.0
 
 
