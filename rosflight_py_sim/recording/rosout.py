@@ -15,9 +15,13 @@ def warnings_of(recording: Recording) -> list[tuple[float, str, str]]:
     topic = recording.named("/rosout")
     if topic is None:
         return []
-    messages = _decoded(topic)
-    times = topic.kept_s.tolist()
-    return [(time_s, one.name, one.msg) for time_s, one in zip(times, messages, strict=False) if one.level >= _WARN]
+    found = []
+    for time_s, message in zip(topic.kept_s.tolist(), _decoded(topic), strict=False):
+        # The recording itself defines the message's fields.
+        level, node, text = (getattr(message, field, None) for field in ("level", "name", "msg"))
+        if isinstance(level, int) and level >= _WARN and isinstance(node, str) and isinstance(text, str):
+            found.append((time_s, node, text))
+    return found
 
 
 def _decoded(topic: Topic) -> list[Any]:
