@@ -25,7 +25,7 @@ _WORDS = (
 
 
 def mutated(kept: Sequence[bytes], seed: int, count: int, longest: int = 4096) -> Iterator[bytes]:
-    """So many inputs, the same ones for a seed; each has up to four changes."""
+    """Yield `count` inputs with up to four changes each; the same seed gives the same inputs."""
     chance = random.Random(seed)
     for _ in range(count):
         data = bytearray(chance.choice(kept))

@@ -213,15 +213,15 @@ def test_failure_injected_at_run_time_is_seen_on_diagnostics_and_on_a_topic(grap
     g = graph()
     g.ready()
     shown = g.collect_messages("/diagnostics", DiagnosticArray, DIAGNOSTICS_QOS)
-    told = g.collect_messages(ACTIVE_FAILURES, qos=LATCHED)
+    published = g.collect_messages(ACTIVE_FAILURES, qos=LATCHED)
     g.set_parameter("sensors", FAILURES.name, ["gnss jammed", "mag off"])
     g.spin_until(lambda: "sensors: failures" in entries(shown), "the entry on /diagnostics")
     entry = entries(shown)["sensors: failures"]
     assert (entry.level[0], entry.message) == (1, "gnss jammed, mag off")
     assert [(value.key, value.value) for value in entry.values] == [("1", "gnss jammed"), ("2", "mag off")]
     g.set_parameter("sensors", FAILURES.name, [])
-    g.spin_until(lambda: told and told[-1].data == "sensors: none", "the end on the topic")
-    assert told[-2].data == "sensors: gnss jammed, mag off"
+    g.spin_until(lambda: published and published[-1].data == "sensors: none", "the end on the topic")
+    assert published[-2].data == "sensors: gnss jammed, mag off"
     shown.clear()
     g.spin_until(lambda: "sensors: topics" in entries(shown), "the next report")
     g.spin_until(lambda: len([one for one in shown if "sensors" in entries([one])]) > 2, "further reports")

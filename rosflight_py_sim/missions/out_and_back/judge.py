@@ -28,7 +28,7 @@ _ON_GROUND_S = 1.0
 
 
 class OutAndBackJudge(ClientJudge):
-    """Logs the flight from the first state on, whoever flies."""
+    """Logs the flight from the first state on, flown by ArduPilot or by the stand-in."""
 
     log: PathLog
 
