@@ -132,7 +132,15 @@ class Patience(ClientTask):
 }
 
 PROGRAM = """\
+import os
 import time
+import rclpy
+if "RECORDED" in os.environ:
+    with rclpy.init():
+        node = rclpy.create_node("patience", start_parameter_services=False)
+        for topic in os.environ["RECORDED"].split():
+            while all(end.node_name != "recorder" for end in node.get_subscriptions_info_by_topic(topic)):
+                time.sleep(0.05)
 print("\\n".join(f"line {number}" for number in range(100)), flush=True)
 for second in range(3):
     print(f"  {second}.0 s  wait", flush=True)
@@ -205,7 +213,9 @@ def test_registered_mission_is_evaluated_from_recording_of_separate_recorder_pro
             assert time.monotonic() < end_s and recorder.poll() is None, "no file"
             time.sleep(0.05)
         words = ("fly", "--vehicle", "kite", "--world", "hall", "--calm", "--real-time-multiplier", "1")
-        result = command_line("-m", "rosflight_py_sim", *words, PYTHONPATH=path)
+        # The program begins once the recorder, which may take seconds to discover the topics, has subscribed to them.
+        topics = "/sim/truth_state /sim/truth_wind /mission/log"
+        result = command_line("-m", "rosflight_py_sim", *words, PYTHONPATH=path, RECORDED=topics)
     finally:
         recorder.send_signal(signal.SIGINT)
         recorder.wait(60.0)
