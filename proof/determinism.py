@@ -2,9 +2,9 @@
 
     python -m proof.determinism [--short]
 
-Each vehicle flies its mission twice. One vehicle then flies the beginning of its mission under conditions that must not
-change it: a page, a recorder, a subscriber, another pace, a loaded machine. The results are written to
-build/proof/determinism.json.
+Each vehicle flies ten simulated minutes twice, in two processes at the same time. One vehicle then flies the beginning
+of its mission under conditions that must not change it: a page, a recorder, a subscriber, another pace, a loaded
+machine. The results are written to build/proof/determinism.json.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import sys
 import tempfile
 import urllib.request
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,7 +32,7 @@ from proof.topic_digests import Digests, differing
 TITLE = "Determinism"
 
 SECONDS = 600.0
-"""Simulated length of a run whose mission does not end before."""
+"""Simulated length of a run; vehicles that land repeat their missions."""
 
 VARIANT_S = 20.0
 """Simulated length of a run under other conditions: calibration, take-off and the first leg of the mission."""
@@ -93,20 +94,17 @@ class Case:
         name: in the table.
         arguments: of proof.hashed_run, without the duration.
         ports: number of ports that the options need; each `{}` of the arguments is replaced by one.
-        seconds: simulated length at most, s.
     """
 
     name: str
     arguments: tuple[str, ...]
     ports: int = 0
-    seconds: float = SECONDS
 
-    def flown(self, *options: str, seconds: float | None = None) -> Run:
-        """Fly in a fresh process."""
+    def flown(self, *options: str, seconds: float, domain: int | None = None) -> Run:
+        """Fly in a fresh process, in a ROS domain (default: that of the environment)."""
         ports = iter(free_ports(self.ports))
         vehicle, *rest = [one.format(next(ports)) if "{}" in one else one for one in self.arguments]
-        words = [vehicle, str(self.seconds if seconds is None else seconds), *rest, *options]
-        return _run(words)
+        return _run([vehicle, str(seconds), *rest, *options], domain)
 
 
 MULTIROTOR = Case("multirotor, ROSflight", ("multirotor",))
@@ -130,9 +128,10 @@ CASES = (
 )
 
 
-def _run(words: Sequence[str]) -> Run:
+def _run(words: Sequence[str], domain: int | None) -> Run:
     command = [sys.executable, "-m", "proof.hashed_run", *words]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=_TIMEOUT_S, check=True)
+    environment = dict(os.environ) if domain is None else {**os.environ, "ROS_DOMAIN_ID": str(domain)}
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=_TIMEOUT_S, check=True, env=environment)
     found = json.loads(done.stdout.splitlines()[-1])
     if found["failures"]:
         raise RuntimeError(f"{' '.join(command)}: {found['failures'][0]}")
@@ -149,9 +148,10 @@ def equality(what: str, promise: str, one: Run, other: Run, circumstances: str =
     return Row(what, promise, text + (f"; {circumstances}" if circumstances else ""), not different)
 
 
-def repeated(case: Case, seconds: float | None = None) -> Row:
-    """Fly a mission twice."""
-    one, other = (case.flown(seconds=seconds) for _ in range(2))
+def repeated(case: Case, seconds: float, domains: Sequence[int]) -> Row:
+    """Fly twice, at the same time in two ROS domains."""
+    with ThreadPoolExecutor(len(domains)) as pool:
+        one, other = pool.map(lambda domain: case.flown(seconds=seconds, domain=domain), domains)
     return equality(case.name, "two runs in fresh processes are equal", one, other)
 
 
@@ -177,9 +177,12 @@ def with_page(case: Case, seconds: float, folder: Path) -> tuple[Run, str]:
 def with_outside_subscriber(case: Case, seconds: float, _: Path) -> tuple[Run, str]:
     """A run with a process that subscribes to every topic."""
     with outside_subscriber() as subscriber:
-        run = case.flown(seconds=seconds)
+        # At a pace at which the subscriber has time to discover the topics.
+        run = case.flown("--pace", "2", seconds=seconds)
     received = subscriber.received
     count = sum(one.count for one in received.values())
+    if not count:
+        raise RuntimeError("the subscriber in another process received no message")
     return run, f"the subscriber received {count:,} messages of {len(received)} topics"
 
 
@@ -256,7 +259,8 @@ def main() -> None:
     if options.open:
         _open_page(int(options.open[0]), options.open[1])
     # Apart from other simulations on this machine.
-    os.environ.setdefault("ROS_DOMAIN_ID", str(10 + os.getpid() % 90))
+    domains = [10 + os.getpid() % 45 + offset for offset in (0, 45)]
+    os.environ["ROS_DOMAIN_ID"] = str(domains[0])
     os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
     cases = CASES[:1] if options.short else CASES
     seconds = 4.0 if options.short else VARIANT_S
@@ -273,7 +277,7 @@ def main() -> None:
     folder: AbstractContextManager[str] = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
     with folder as name:
         for case in cases:
-            add(repeated(case, seconds if options.short else None))
+            add(repeated(case, seconds if options.short else SECONDS, domains))
         for row in varied(MULTIROTOR, VARIANTS, seconds, Path(name)):
             add(row)
         for row in compare_with_separate_processes("multirotor", seconds, Path(name)):

@@ -11,8 +11,11 @@ import sys
 import tempfile
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 
 from proof.node_graph import MULTIROTOR, PAUSE_S, STEP_NS, NodeGraph, Observer, TimedOutError, gaps_of
@@ -26,7 +29,7 @@ _LOG_LINE = re.compile(r"\[(WARN|ERROR|FATAL)\] \[[\d.]+\] \[[^\]]*\]: (.*)")
 # Steps after a disturbance, which show that the graph goes on.
 _STEPS = 100
 
-_TEXT_MODES = ("wall", "paced", "gated", "lockstep")
+_TIME_MODES = ("wall", "paced", "gated", "lockstep")
 
 
 @dataclass(frozen=True)
@@ -256,48 +259,63 @@ def full_disk(graph: NodeGraph, observer: Observer, limit: int) -> FullDisk:
 STOPPED = ("standalone_dynamics", "standalone_sensors", "sil_board", "rc")
 
 
-def disturbance_rows(
-    domain: int,
-    *,
-    time_modes: Sequence[str] = _TEXT_MODES,
-    stopped_s: float = 3.0,
-    injected_s: float = 5.0,
-    participants: int = 50,
-    paused_s: float = 60.0,
-    busy: int = 20,
-    busy_s: float = 20.0,
-) -> Iterator[Row]:
-    """Rows of all disturbances in each time mode, one graph for each."""
-    for number, time_mode in enumerate(time_modes):
-        manager = TIME_MANAGERS.get(time_mode)
+@dataclass(frozen=True)
+class Sizes:
+    """How much each disturbance disturbs; durations in s of system time."""
 
-        def row(what: str, found: Aftermath, time_mode: str = time_mode) -> Row:
-            return Row(f"{what}: multirotor, {time_mode}", PROMISE, found.text, found.holds(time_mode))
+    stopped_s: float = 3.0
+    injected_s: float = 5.0
+    participants: int = 50
+    paused_s: float = 60.0
+    busy: int = 20
+    busy_s: float = 20.0
 
-        with running(time_mode, domain + number) as (graph, observer):
-            for one in (*STOPPED, *([manager] if manager else [])):
-                found = aftermath(graph, observer, lambda one=one: stop(graph, observer, one, stopped_s))  # type: ignore[misc]
-                yield row(f"`{one}` stopped for {stopped_s:g} s", found)
-            what = "IMU, PWM and wrench messages doubled, delayed by 20, reordered by an injecting node"
-            yield row(what, aftermath(graph, observer, lambda: inject(observer, injected_s)))
-            found = aftermath(graph, observer, lambda: visit(graph, observer, participants))
-            yield row(f"{participants} short-lived DDS participants", found)
-            if manager:
-                found = aftermath(graph, observer, lambda: pause(observer, paused_s))
-                still = found.gap_s <= PAUSE_S and not found.logged
-                yield Row(
-                    f"time paused for {paused_s:g} s: multirotor, {time_mode}",
-                    "stands still, then goes on; nothing is logged",
-                    found.text,
-                    found.holds(time_mode) and still,
-                )
-            disk = full_disk(graph, observer, 200_000)
-            yield Row(
+
+def disturbance_rows(domain: int, sizes: Sizes = Sizes()) -> Iterator[Row]:
+    """Rows of all disturbances in each time mode; two graphs run at the same time."""
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        runs = [pool.submit(disturbed, mode, domain + number, sizes) for number, mode in enumerate(_TIME_MODES)]
+        for run in runs:
+            yield from run.result()
+
+
+def disturbed(time_mode: str, domain: int, sizes: Sizes) -> list[Row]:
+    """Rows of all disturbances of the multirotor's graph in a time mode."""
+    manager = TIME_MANAGERS.get(time_mode)
+    rows = []
+
+    def row(what: str, disturb: Callable[[], None], promise: str = PROMISE, *, quiet: bool = False) -> None:
+        found = aftermath(graph, observer, disturb)
+        holds = found.holds(time_mode) and not (quiet and (found.gap_s > PAUSE_S or found.logged))
+        rows.append(Row(f"{what}: multirotor, {time_mode}", promise, found.text, holds))
+
+    with running(time_mode, domain) as (graph, observer):
+        for one in (*STOPPED, *([manager] if manager else [])):
+            row(f"`{one}` stopped for {sizes.stopped_s:g} s", partial(stop, graph, observer, one, sizes.stopped_s))
+        row(
+            "IMU, PWM and wrench messages doubled, delayed by 20, reordered by an injecting node",
+            lambda: inject(observer, sizes.injected_s),
+        )
+        row(f"{sizes.participants} short-lived DDS participants", lambda: visit(graph, observer, sizes.participants))
+        if manager:
+            row(
+                f"time paused for {sizes.paused_s:g} s",
+                lambda: pause(observer, sizes.paused_s),
+                "stands still, then goes on; nothing is logged",
+                quiet=True,
+            )
+        disk = full_disk(graph, observer, 200_000)
+        rows.append(
+            Row(
                 f"full disk (file limited to 200 kB) under the recorder: multirotor, {time_mode}",
                 "one error in the log, ERROR on /diagnostics, the recorder and the graph go on, the data is kept",
                 f"{disk.errors} errors, {'reported' if disk.reported else 'not reported'}, the recorder "
                 f"{'runs' if disk.runs else 'HAS ENDED'}, file of {disk.size / 1e3:.0f} kB",
                 disk.errors == 1 and disk.reported and disk.runs and disk.size > 100_000,
             )
-            found = aftermath(graph, observer, lambda: under_load(observer, busy, busy_s))
-            yield row(f"{busy} busy processes beside the graph for {busy_s:g} s", found)
+        )
+        row(
+            f"{sizes.busy} busy processes beside the graph for {sizes.busy_s:g} s",
+            lambda: under_load(observer, sizes.busy, sizes.busy_s),
+        )
+    return rows

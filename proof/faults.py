@@ -43,9 +43,11 @@ def main() -> None:
             verdict = {True: "holds", False: "FAILS", None: "-"}[row.holds]
             print(f"{verdict}: {row.what}: {row.measured}", flush=True)
     notes = [
-        f"Each node of the multirotor's graph is killed {options.kills} times in each time mode, at random moments "
-        f"(seed {options.seed}), and started again one second later, as launch's `respawn` does; the nodes of the "
-        f"other graphs {max(1, options.kills // 4)} times, in lockstep alone.",
+        f"Each node is killed {options.kills} times in each time mode of its graph, at random moments (seed "
+        f"{options.seed}), and started again one second later, as launch's `respawn` does. The AUV's server and "
+        "ArduPilot run in lockstep only.",
+        "Of dynamics killed in lockstep, the step that it published last may be missing or taken again: the message "
+        "reached only some of the subscribers.",
         "The recovery lasts from the start of the new process until it publishes and the graph has taken 20 steps.",
         "A signal is sent from the moment at which the command handles signals; Python itself handles them before.",
     ]

@@ -2,7 +2,8 @@
 
     python -m proof.hashed_run VEHICLE SECONDS [options] [ROS ARGUMENTS]
 
-The flight ends after the mission, or after SECONDS of simulated time. Two runs are only independent in two processes.
+The flight ends after SECONDS of simulated time; until then, vehicles that land repeat their missions, and the others
+loiter. Two runs are only independent in two processes.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.step_topics import TRUTH_STATE
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.missions.autopilot.flight import autopilot_class
-from rosflight_py_sim.nodes.pilot import FlightAbortedError, MissionPilot, Pilot
+from rosflight_py_sim.nodes.pilot import FlightAbortedError, MissionPilot, Pilot, Script
 from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.vehicles import STANDALONE, vehicle
 
@@ -31,11 +32,26 @@ from rosflight_py_sim.vehicles import STANDALONE, vehicle
 _HOLD_NS = 2 * NANOSECONDS
 
 
+class RepeatingPilot(MissionPilot):
+    """Repeats the mission of a vehicle that lands."""
+
+    def __init__(self, *, lands: bool, **arguments: Any) -> None:
+        self._repeats = lands
+        super().__init__(lands=lands, **arguments)
+
+    def flight(self) -> Script:
+        yield from super().flight()
+        while self._repeats:
+            # The vehicle is armed while the sticks have control.
+            yield "toggle_override"
+            yield lambda: bool(self.status.rc_override)
+            yield from super().flight()
+
+
 class HoldPilot(SimulationNode):
     """Makes an underwater vehicle hold its place against the current."""
 
     DEFAULT_NAME = "hold_pilot"
-    done = False
     failure: FlightAbortedError | None = None
 
     def __init__(self, **arguments: Any) -> None:
@@ -78,7 +94,7 @@ def main() -> None:
     pilots = [_pilot(graph, member) for member in scenario.members]
     limit_ns = round(options.seconds * NANOSECONDS)
     try:
-        graph.spin(lambda: graph.time_ns < limit_ns and not all(pilot.done or pilot.failure for pilot in pilots))
+        graph.spin(lambda: graph.time_ns < limit_ns and not any(pilot.failure for pilot in pilots))
         end_s = graph.time_ns / NANOSECONDS
     finally:
         graph.close()
@@ -100,7 +116,7 @@ def _pilot(graph: ComposedGraph, member: Member) -> HoldPilot | Pilot:
     if not member.executables:
         return graph.join(Pilot, namespace=member.namespace)
     one = replace(member.vehicle, autopilot=member.executables[0])
-    return graph.join(MissionPilot, lands=autopilot_class(one).LANDS, namespace=member.namespace)
+    return graph.join(RepeatingPilot, lands=autopilot_class(one).LANDS, namespace=member.namespace)
 
 
 if __name__ == "__main__":

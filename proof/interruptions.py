@@ -9,6 +9,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -158,11 +159,20 @@ def _beside(command: Interrupted, folder: Path, environment: dict[str, str]) -> 
 
 
 def interruption_rows(count: int, domain: int, commands: Sequence[Interrupted] = COMMANDS) -> Iterator[Row]:
-    """One row for each command and signal, with `count` moments each, the first at the start of the process."""
-    for command in commands:
-        moments_s = [command.last_s * k / (count - 1) for k in range(count)]
-        for number in (signal.SIGINT, signal.SIGTERM):
-            yield _row(command, number, interrupt_at(command, moments_s, number, domain))
+    """One row for each command and signal, with `count` moments each; two commands run at the same time.
+
+    The first moment is that at which the command handles signals.
+    """
+    signals = (signal.SIGINT, signal.SIGTERM)
+    with ThreadPoolExecutor(len(signals)) as pool:
+        for command in commands:
+            moments_s = [command.last_s * k / (count - 1) for k in range(count)]
+            runs = [
+                pool.submit(interrupt_at, command, moments_s, number, domain + place)
+                for place, number in enumerate(signals)
+            ]
+            for number, run in zip(signals, runs, strict=True):
+                yield _row(command, number, run.result())
 
 
 def _row(command: Interrupted, number: signal.Signals, endings: Endings) -> Row:

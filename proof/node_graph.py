@@ -87,7 +87,13 @@ MULTIROTOR = GraphKind(
 
 GRAPHS = {
     "multirotor": MULTIROTOR,
-    "uthere": GraphKind("uThere plane", "uthere", "uthere", port_names=("uthere.udp_port_in", "uthere.udp_port_out")),
+    "uthere": GraphKind(
+        "uThere plane",
+        "uthere",
+        "uthere",
+        time_modes=("wall", "paced", "gated", "lockstep"),
+        port_names=("uthere.udp_port_in", "uthere.udp_port_out"),
+    ),
     "auv": GraphKind(
         "AUV with its ZeroMQ clients' server",
         "auv",
