@@ -302,7 +302,7 @@ def _late_restart(graph: NodeGraph, observer: Observer, manager: str) -> LateRes
 
 def late_rows(kills: int, domain: int, cases: Sequence[tuple[str, float]] = LATE_CASES) -> Iterator[Row]:
     """One row for each time mode and multiplier."""
-    with ProcessPoolExecutor(_GRAPHS_AT_ONCE, mp_context=get_context("spawn")) as pool:
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
         runs = [
             pool.submit(late_restarts, mode, multiplier, kills, domain + number)
             for number, (mode, multiplier) in enumerate(cases)
