@@ -3,7 +3,7 @@
 PYTHON ?= python3
 VEHICLE ?= multirotor
 ARGS ?=
-KILLS ?= 10
+KILLS ?= 20
 HOURS ?= 1
 # Continuous integration has no viewer.
 VIEW ?= $(if $(CI),,--view)
@@ -71,9 +71,9 @@ docs: $(VENV)/.project  ## build the documentation site in build/docs
 	@$(BIN)/python -m sphinx -q -W --keep-going -b html -c docs -d build/doctrees . build/docs $(ARGS)
 	@echo "site: build/docs/index.html"
 
-# A quiet machine: the limits of time hold there.
-faults: $(VENV)/.kernels  ## measure restarts, disturbances and signals, in about 25 minutes; KILLS=20 for more of each
-	@nice $(BIN)/python -m proof.faults --kills $(KILLS) $(ARGS)
+faults: $(VENV)/.kernels  ## measure restarts, disturbances and signals, on a quiet machine; KILLS=5 for fewer restarts
+	@nice $(BIN)/python -m proof.restarts --kills $(KILLS); restarts=$$?; nice $(BIN)/python -m proof.disturbances; \
+		disturbances=$$?; nice $(BIN)/python -m proof.interruptions && exit $$((restarts || disturbances))
 
 soak: $(VENV)/.kernels  ## run every front-end for simulated HOURS with clients that never read
 	@nice $(BIN)/python -m proof.soak --hours $(HOURS) $(ARGS)

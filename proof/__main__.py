@@ -2,7 +2,8 @@
 
     python -m proof [NAME ...]
 
-The exit code is 1 if a promise is not kept; all proofs run in any case.
+The exit code is 1 if a promise is not kept; all proofs run in any case, in sizes with which they take less than an hour
+together.
 """
 
 from __future__ import annotations
@@ -10,24 +11,25 @@ from __future__ import annotations
 import argparse
 import subprocess
 import sys
-from importlib.util import find_spec
 
 from proof import page
+
+SIZES = {"restarts": ("--kills", "10"), "soak": ("--hours", "0.25"), "fuzz": ("--seconds", "10")}
+"""Options of the proofs that take longer by themselves."""
 
 
 def main() -> None:
     """Run the program."""
-    known = [name for name in page.PARTS if find_spec(f"proof.{name}") is not None]
     parser = argparse.ArgumentParser(prog="python -m proof", description="Run the proofs and write docs/proof.md.")
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"{', '.join(known)} (default: all)")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"{', '.join(page.PARTS)} (default: all)")
     options = parser.parse_args()
-    unknown = sorted({*options.names} - {*known})
+    unknown = sorted({*options.names} - {*page.PARTS})
     if unknown:
-        parser.error(f"'{unknown[0]}' given; allowed: {', '.join(known)}")
+        parser.error(f"'{unknown[0]}' given; allowed: {', '.join(page.PARTS)}")
     failed = []
-    for name in options.names or known:
+    for name in options.names or page.PARTS:
         print(f"== {name}", flush=True)
-        if subprocess.run([sys.executable, "-m", f"proof.{name}"], check=False).returncode:
+        if subprocess.run([sys.executable, "-m", f"proof.{name}", *SIZES.get(name, ())], check=False).returncode:
             failed.append(name)
     page.main()
     if failed:

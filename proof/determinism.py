@@ -4,7 +4,7 @@
 
 Each vehicle flies ten simulated minutes twice, in two processes at the same time. One vehicle then flies the beginning
 of its mission under conditions that must not change it: a page, a recorder, a subscriber, another pace, a loaded
-machine. The results are written to build/proof/determinism.json.
+machine.
 """
 
 from __future__ import annotations
@@ -19,13 +19,12 @@ import tempfile
 import urllib.request
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.free_ports import free_ports
 from proof.outside_subscriber import outside_subscriber
-from proof.results import Row, write_results
+from proof.results import Row, publish
 from proof.separate_processes import compare_with_separate_processes
 from proof.topic_digests import Digests, differing
 
@@ -262,28 +261,16 @@ def main() -> None:
     domains = [10 + os.getpid() % 45 + offset for offset in (0, 45)]
     os.environ["ROS_DOMAIN_ID"] = str(domains[0])
     os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
-    cases = CASES[:1] if options.short else CASES
-    seconds = 4.0 if options.short else VARIANT_S
-    rows: list[Row] = []
+    rows = _rows(CASES[:1], 4.0, 4.0, domains) if options.short else _rows(CASES, SECONDS, VARIANT_S, domains)
+    sys.exit(publish("determinism", TITLE, rows, NOTES))
 
-    def add(row: Row) -> None:
-        rows.append(row)
-        # An interrupted proof keeps what it has measured.
-        write_results("determinism", TITLE, rows, NOTES)
-        print(
-            f"{'ok' if row.holds else '--' if row.holds is None else 'FAILED'}: {row.what}: {row.measured}", flush=True
-        )
 
-    folder: AbstractContextManager[str] = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
-    with folder as name:
+def _rows(cases: Sequence[Case], seconds: float, variant_s: float, domains: Sequence[int]) -> Iterator[Row]:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
         for case in cases:
-            add(repeated(case, seconds if options.short else SECONDS, domains))
-        for row in varied(MULTIROTOR, VARIANTS, seconds, Path(name)):
-            add(row)
-        for row in compare_with_separate_processes("multirotor", seconds, Path(name)):
-            add(row)
-    print(write_results("determinism", TITLE, rows, NOTES))
-    sys.exit(0 if all(row.holds is not False for row in rows) else 1)
+            yield repeated(case, seconds, domains)
+        yield from varied(MULTIROTOR, VARIANTS, variant_s, Path(name))
+        yield from compare_with_separate_processes("multirotor", variant_s, Path(name))
 
 
 if __name__ == "__main__":

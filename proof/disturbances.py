@@ -1,8 +1,13 @@
-"""Disturbances other than killed nodes: stopped nodes, wrong messages, participants, pauses, a full disk, load."""
+"""Disturbances other than killed nodes: stopped nodes, wrong messages, participants, pauses, a full disk, load.
+
+python -m proof.disturbances
+"""
 
 from __future__ import annotations
 
+import argparse
 import contextlib
+import os
 import re
 import resource
 import signal
@@ -19,7 +24,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from proof.node_graph import MULTIROTOR, PAUSE_S, STEP_NS, NodeGraph, Observer, TimedOutError, gaps_of
-from proof.results import Row
+from proof.results import Row, publish
 from rosflight_py_sim.graph.time_modes import TIME_MANAGERS
 from rosflight_py_sim.interfaces.qos import CHAIN
 from rosflight_py_sim.interfaces.step_topics import FORCES_AND_MOMENTS, IMU, PWM_OUTPUT
@@ -28,6 +33,9 @@ _LOG_LINE = re.compile(r"\[(WARN|ERROR|FATAL)\] \[[\d.]+\] \[[^\]]*\]: (.*)")
 
 # Steps after a disturbance, which show that the graph goes on.
 _STEPS = 100
+
+# ROS domain of the first graph; those of the tests are apart.
+_DOMAIN = 170
 
 _TIME_MODES = ("wall", "paced", "gated", "lockstep")
 
@@ -271,10 +279,10 @@ class Sizes:
     busy_s: float = 20.0
 
 
-def disturbance_rows(domain: int, sizes: Sizes = Sizes()) -> Iterator[Row]:
+def disturbance_rows(sizes: Sizes = Sizes()) -> Iterator[Row]:
     """Rows of all disturbances in each time mode; two graphs run at the same time."""
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
-        runs = [pool.submit(disturbed, mode, domain + number, sizes) for number, mode in enumerate(_TIME_MODES)]
+        runs = [pool.submit(disturbed, mode, _DOMAIN + number, sizes) for number, mode in enumerate(_TIME_MODES)]
         for run in runs:
             yield from run.result()
 
@@ -319,3 +327,15 @@ def disturbed(time_mode: str, domain: int, sizes: Sizes) -> list[Row]:
             lambda: under_load(observer, sizes.busy, sizes.busy_s),
         )
     return rows
+
+
+def main() -> int:
+    """Run all."""
+    parser = argparse.ArgumentParser(prog="python -m proof.disturbances", description=(__doc__ or "").split("\n\n")[0])
+    parser.parse_args()
+    os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    return publish("disturbances", "Disturbances", disturbance_rows())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

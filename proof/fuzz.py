@@ -2,8 +2,7 @@
 
     python -m proof.fuzz [--frames 1000000] [--seconds 30]
 
-The result is build/proof/fuzz.json. The program ends with code 1 if a promise does not hold; the input that a parser
-failed on is in build/fuzz/NAME.
+The input that a parser failed on is in build/fuzz/NAME.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ import re
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from pathlib import Path
@@ -22,7 +22,7 @@ from pathlib import Path
 from proof.frames import PROTOCOLS, Passed
 from proof.mutations import mutated
 from proof.parsers import CORPUS, PARSERS, kept_inputs
-from proof.results import Row, write_results
+from proof.results import Row, publish
 
 _INPUTS = Path(__file__).parents[1] / "build" / "fuzz"
 
@@ -39,15 +39,16 @@ def main() -> int:
     parser.add_argument("--frames", type=int, default=1_000_000, help="frames of each protocol")
     parser.add_argument("--seconds", type=int, default=30, help="time for each parser")
     given = parser.parse_args()
-    rows = [_frame_row(name, run(given.frames)) for name, run in PROTOCOLS.items()]
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        rows += pool.map(lambda name: _parser_row(name, given.seconds), PARSERS)
     how = "guided by coverage (atheris)" if _BY_COVERAGE else "changed at random; atheris is not installed"
-    path = write_results("fuzz", "Untrusted input", rows, [f"Inputs of the parsers are {how}."])
-    for row in rows:
-        print(f"{'ok  ' if row.holds else 'FAIL'} {row.what}: {row.measured}")
-    print(f"written to {path}")
-    return 0 if all(row.holds for row in rows) else 1
+    notes = [f"Inputs of the parsers are {how}."]
+    return publish("fuzz", "Untrusted input", _rows(given.frames, given.seconds), notes)
+
+
+def _rows(frames: int, seconds: int) -> Iterator[Row]:
+    for name, run in PROTOCOLS.items():
+        yield _frame_row(name, run(frames))
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        yield from pool.map(lambda name: _parser_row(name, seconds), PARSERS)
 
 
 def _frame_row(name: str, passed: Passed) -> Row:

@@ -1,10 +1,15 @@
-"""Ctrl-C and SIGTERM at a grid of moments, from the start to the end of each command."""
+"""Ctrl-C and SIGTERM at a grid of moments, from the start to the end of each command.
+
+python -m proof.interruptions [--moments 9]
+"""
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import os
 import signal
+import sys
 import tempfile
 import time
 from collections import Counter
@@ -14,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from proof.marked_processes import MarkedProgram
-from proof.results import Row
+from proof.results import Row, publish
 
 COMMAND = "rosflight_py_sim"
 
@@ -23,6 +28,9 @@ INTERRUPTED = 130
 
 LONGEST_S = 3.0
 """Documented time limit for the end of a command on a quiet machine."""
+
+# ROS domain of the first command; those of the tests are apart.
+_DOMAIN = 176
 
 # A command that is still running after this time hangs.
 _GIVE_UP_S = 20.0
@@ -158,17 +166,17 @@ def _beside(command: Interrupted, folder: Path, environment: dict[str, str]) -> 
         program.close()
 
 
-def interruption_rows(count: int, domain: int, commands: Sequence[Interrupted] = COMMANDS) -> Iterator[Row]:
+def interruption_rows(count: int) -> Iterator[Row]:
     """One row for each command and signal, with `count` moments each; two commands run at the same time.
 
     The first moment is that at which the command handles signals.
     """
     signals = (signal.SIGINT, signal.SIGTERM)
     with ThreadPoolExecutor(len(signals)) as pool:
-        for command in commands:
+        for command in COMMANDS:
             moments_s = [command.last_s * k / (count - 1) for k in range(count)]
             runs = [
-                pool.submit(interrupt_at, command, moments_s, number, domain + place)
+                pool.submit(interrupt_at, command, moments_s, number, _DOMAIN + place)
                 for place, number in enumerate(signals)
             ]
             for number, run in zip(signals, runs, strict=True):
@@ -189,3 +197,17 @@ def _row(command: Interrupted, number: signal.Signals, endings: Endings) -> Row:
         text,
         endings.are_clean and (endings.longest_s <= LONGEST_S or endings.load > (os.cpu_count() or 1)),
     )
+
+
+def main() -> int:
+    """Run all."""
+    parser = argparse.ArgumentParser(prog="python -m proof.interruptions", description=(__doc__ or "").split("\n\n")[0])
+    parser.add_argument("--moments", type=int, default=9, help="moments of each signal and command (default: 9)")
+    given = parser.parse_args()
+    os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    notes = ["A signal is sent from the moment at which the command handles signals; Python handles them before."]
+    return publish("interruptions", "Interrupted commands", interruption_rows(given.moments), notes)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from proof.pictures import PICTURES
 from proof.results import FOLDER
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -25,7 +26,9 @@ PAGE = DOCS / "proof.md"
 
 PARTS = {
     "determinism": "The same seed gives the same flight",
-    "faults": "Nodes that are killed, stopped or disturbed",
+    "restarts": "Nodes that are killed and started again",
+    "disturbances": "Stopped nodes, wrong messages, a full disk, a busy machine",
+    "interruptions": "Ctrl-C and SIGTERM at any moment",
     "soak": "Long runs",
     "fuzz": "Bad input",
 }
@@ -39,7 +42,8 @@ _INTRODUCTION = """\
     make proof
 
 This measures what the other pages promise, and writes this page. `make proof ARGS="determinism"` runs one part. Each
-part ends with what it does not prove. A short form of each part is in the test suite.
+part ends with what it does not prove. A short form of each part is in the test suite. `make faults KILLS=20` and
+`make soak HOURS=1` run longer than in `make proof`.
 
 """
 
@@ -54,7 +58,7 @@ def page(folder: Path) -> str:
     text = _INTRODUCTION + "| part | about | promises kept | measured |\n|---|---|---|---|\n"
     for name, about in PARTS.items():
         text += _summary(name, about, found.get(name))
-    return text + "".join(_section(one) for one in found.values())
+    return text + "".join(_section(name, one) for name, one in found.items())
 
 
 def _file(folder: Path, name: str) -> Path:
@@ -73,15 +77,21 @@ def _anchor(title: str) -> str:
     return title.lower().replace(" ", "-")
 
 
-def _section(results: dict[str, Any]) -> str:
+def _section(name: str, results: dict[str, Any]) -> str:
     machine = results["machine"]
     where = f"{machine['processor']}, {machine['cores']} cores, Python {machine['python']}, {machine['system']}"
     rows = ((row["what"], row["promise"], row["measured"], _HOLDS[row["holds"]]) for row in results["rows"])
     text = f"\n## {results['title']}\n\n    {results['command']}\n\nMeasured on {results['date']}: {where}.\n\n"
+    if _has_picture(name, results):
+        text += f"![{results['title']}: {PICTURES[name].about}](proof/{name}.png)\n\n"
     text += "| what | promise | measured | kept |\n|---|---|---|---|\n" + "".join(map(_line, rows))
     if results["notes"]:
         text += "\nLimits of this proof:\n\n" + "".join(f"- {note}\n" for note in results["notes"])
     return text
+
+
+def _has_picture(name: str, results: dict[str, Any]) -> bool:
+    return name in PICTURES and any("samples" in row for row in results["rows"])
 
 
 def _line(cells: Iterable[str]) -> str:
@@ -94,6 +104,9 @@ def main() -> None:
     for name in PARTS:
         if _file(FOLDER, name).exists():
             shutil.copyfile(_file(FOLDER, name), _file(COMMITTED, name))
+            results = json.loads(_file(COMMITTED, name).read_text(encoding="utf-8"))
+            if _has_picture(name, results):
+                PICTURES[name].draw(results, COMMITTED / f"{name}.png")
     PAGE.write_text(page(COMMITTED), encoding="utf-8")
     print(PAGE)
 

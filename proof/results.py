@@ -7,13 +7,16 @@ import os
 import platform
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 
 FOLDER = Path(__file__).parents[1] / "build" / "proof"
 """Where the results of this working copy are written."""
+
+
+_VERDICTS = {True: "holds", False: "FAILS", None: "-"}
 
 
 @dataclass(frozen=True)
@@ -25,35 +28,44 @@ class Row:
         promise: what is promised.
         measured: what was measured, with units and counts.
         holds: whether the measurement keeps the promise; None if nothing is promised.
+        samples: the single measurements, for a picture.
     """
 
     what: str
     promise: str
     measured: str
     holds: bool | None
+    samples: tuple[float, ...] = ()
 
 
-def write_results(name: str, title: str, rows: Sequence[Row], notes: Sequence[str] = ()) -> Path:
-    """Write the results of the proof `name`, with command, date and machine; return the path of the file.
+def publish(name: str, title: str, rows: Iterable[Row], notes: Sequence[str] = ()) -> int:
+    """Print each row as soon as it is measured, and write the results; return the exit code of the program.
+
+    An interrupted proof keeps what it has measured.
 
     Args:
-        name: file name without suffix.
+        name: module of the proof, and file name without suffix.
         title: heading of the table.
         rows: the table.
         notes: what is not proven, and what was left out; one sentence or more each.
     """
     FOLDER.mkdir(parents=True, exist_ok=True)
     path = FOLDER / f"{name}.json"
-    results = {
-        "title": title,
-        "command": shlex.join(["python", "-m", f"proof.{name}", *sys.argv[1:]]),
-        "date": datetime.now(timezone.utc).strftime("%Y-%m-%d"),
-        "machine": machine(),
-        "rows": [asdict(row) for row in rows],
-        "notes": list(notes),
-    }
-    path.write_text(json.dumps(results, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    return path
+    done: list[Row] = []
+    for row in rows:
+        done.append(row)
+        print(f"{_VERDICTS[row.holds]}: {row.what}: {row.measured}", flush=True)
+        results = {
+            "title": title,
+            "command": shlex.join(["python", "-m", f"proof.{name}", *sys.argv[1:]]),
+            "date": datetime.now(timezone.utc).strftime("%Y-%m-%d"),
+            "machine": machine(),
+            "rows": [{key: value for key, value in asdict(one).items() if value != ()} for one in done],
+            "notes": list(notes),
+        }
+        path.write_text(json.dumps(results, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    print(f"results: {path}")
+    return int(any(row.holds is False for row in done))
 
 
 def machine() -> dict[str, str]:
