@@ -7,7 +7,7 @@ may cause further events (setting an error does), which are handled before the a
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum, IntEnum, IntFlag, auto
 from typing import Protocol
@@ -203,7 +203,7 @@ class StateMachine:
             Condition.GYRO_CALIBRATION_WANTED: surroundings.needs_gyro_calibration,
             Condition.HAS_ERROR: lambda: self.error,
         }
-        log = surroundings.log
+        refuse = self._refuse_to_arm
         self._actions: dict[Action, Callable[[], None]] = {
             Action.ARM: lambda: self._flag("armed", True),
             Action.DISARM: lambda: self._flag("armed", False),
@@ -214,11 +214,11 @@ class StateMachine:
             Action.NOTE_ERROR: lambda: self._flag("error", True),
             Action.NOTE_NO_ERROR: lambda: self._flag("error", False),
             Action.START_GYRO_CALIBRATION: surroundings.start_gyro_calibration,
-            Action.TELL_THROTTLE_HIGH: lambda: log(Severity.ERROR, "cannot arm: the throttle stick is not low"),
-            Action.TELL_NO_THROTTLE_GUARD: lambda: log(
-                Severity.ERROR, "cannot arm: the throttle override switch is off (and TAKE_MIN_THR is 0)"
+            Action.TELL_THROTTLE_HIGH: lambda: refuse(["the throttle stick is not low"]),
+            Action.TELL_NO_THROTTLE_GUARD: lambda: refuse(
+                ["the throttle override switch is off (and TAKE_MIN_THR is 0)"]
             ),
-            Action.TELL_ARMING_REFUSALS: self._report_arming_refusals,
+            Action.TELL_ARMING_REFUSALS: lambda: refuse([flag.reason for flag in ErrorFlag if self.errors & flag]),
         }
 
     def handle(self, event: Event) -> None:
@@ -268,14 +268,14 @@ class StateMachine:
             setattr(self, name, value)
             self.changed = True
 
-    def _report_arming_refusals(self) -> None:
+    def _refuse_to_arm(self, reasons: Sequence[str]) -> None:
+        """Log the reasons, at most once per second: the arm switch requests arming with each frame."""
         now = self._surroundings.time_us
         if self._next_refusal_us is not None and now < self._next_refusal_us:
             return
         self._next_refusal_us = now + ARMING_REFUSAL_PERIOD_US
-        for flag in ErrorFlag:
-            if self.errors & flag:
-                self._surroundings.log(Severity.ERROR, f"cannot arm: {flag.reason}")
+        for reason in reasons:
+            self._surroundings.log(Severity.ERROR, f"cannot arm: {reason}")
 
 
 _ROWS: dict[tuple[State, Event], tuple[Transition, ...]] = {

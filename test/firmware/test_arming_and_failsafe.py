@@ -53,6 +53,16 @@ def test_arming_requires_throttle_override_unless_min_throttle_is_taken(make_ben
     assert bench.firmware.status.armed
 
 
+def test_refusal_to_arm_is_logged_once_per_second(make_bench) -> None:
+    bench = make_bench(TAKE_MIN_THR=0)
+    bench.run(0.1)
+    bench.switch(4, True)
+    bench.run(2.5)
+    assert [text for _, text in bench.log_lines if "cannot arm" in text] == [
+        "cannot arm: the throttle override switch is off (and TAKE_MIN_THR is 0)"
+    ] * 3
+
+
 def test_sticks_arm_and_disarm_after_a_second_in_opposite_corners(make_bench) -> None:
     bench = make_bench(**STICK_ARMING)
     bench.run(0.1)
