@@ -264,7 +264,8 @@ def test_unwritable_path_is_rejected_in_one_line(
 def test_report_from_recording_prints_the_same_table_as_the_flight(
     command_line: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
 ) -> None:
-    result = command_line("-m", "rosflight_py_sim", "fly", "--record", "flight.mcap")
+    short = ("--ros-args", "-p", "square_side:=1.0", "-p", "square_height:=1.5", "-p", "corner_pause:=0.0")
+    result = command_line("-m", "rosflight_py_sim", "fly", "--record", "flight.mcap", *short)
     assert result.returncode == 0, result.stderr
     report = judged_again(command_line, "flight.mcap", result)
     assert "multirotor: mission autopilot" in report.stdout
