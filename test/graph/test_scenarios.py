@@ -67,8 +67,8 @@ def test_flight_does_not_change_with_the_order_of_vehicles_or_with_another_one(
     for k, vehicles in enumerate((ONE + OTHER, OTHER + ONE, FURTHER + ONE + OTHER)):
         file = tmp_path / f"{k}.yaml"
         file.write_text(head + vehicles, encoding="utf-8")
-        flights.append(flown(command_line, str(file), 8))
-    assert all(len(flight["one"]) == len(flight["other"]) == 8 for flight in flights)
+        flights.append(flown(command_line, str(file), 6))
+    assert all(len(flight["one"]) == len(flight["other"]) == 6 for flight in flights)
     assert flights[0] == flights[1]
     assert flights[0] == {name: flights[2][name] for name in ("one", "other")}
     # They fly.
@@ -231,7 +231,11 @@ LEADER = """\
 description: a multirotor, and one that follows it
 seed: 3
 vehicles:
-  - {name: ahead, kind: multirotor, autopilot: true, start: {position: [0, 0]}, parameters: {square_side: 4}}
+  - name: ahead
+    kind: multirotor
+    autopilot: true
+    start: {position: [0, 0]}
+    parameters: {square_side: 2, square_height: 3, corner_pause: 0}
   - name: behind
     kind: hexarotor
     autopilot: follower_autopilot
@@ -240,7 +244,7 @@ vehicles:
 """
 
 
-@pytest.mark.timeout(200)
+@pytest.mark.timeout(400)
 def test_missions_of_a_scenario_are_flown_judged_and_drawn_together(command_line: Run, tmp_path: Path) -> None:
     file = tmp_path / "pair.yaml"
     file.write_text(LEADER, encoding="utf-8")
