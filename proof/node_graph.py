@@ -33,6 +33,7 @@ from rosflight_py_sim.graph.time_modes import TIME_MANAGERS
 from rosflight_py_sim.interfaces.diagnostics import DIAGNOSTICS_TOPIC
 from rosflight_py_sim.interfaces.dynamics_interface import LONGEST_STEP_NS
 from rosflight_py_sim.interfaces.step_topics import TRUTH_STATE, StepTopic
+from rosflight_py_sim.nodes.running import node_class
 from rosflight_py_sim.stamps import NANOSECONDS, stamp_ns, time_ns_of
 from rosflight_py_sim.vehicles import CAMERA, vehicle
 
@@ -117,18 +118,21 @@ class NodeGraph:
         kind: the graph.
         time_mode: its time mode.
         executables: of its nodes; the time manager, if there is one, is the last.
+        node_names: names of the nodes.
+        multiplier: real-time multiplier with which the time manager is started.
         environment: variables of all processes.
         processes: of the nodes, by executable.
     """
 
     def __init__(self, kind: GraphKind, time_mode: str, domain: int, multiplier: float = 1.0) -> None:
         """Choose the nodes and their parameters."""
-        self.kind, self.time_mode = kind, time_mode
+        self.kind, self.time_mode, self.multiplier = kind, time_mode, multiplier
         chosen = vehicle(kind.vehicle).carrying(CAMERA, False)
         controller = chosen_flight_controller(kind.flight_controller)
         member = Member(chosen, flight_controller=kind.flight_controller, executables=kind.executables)
         manager = TIME_MANAGERS.get(time_mode)
         self.executables = [one.executable for one in planned_nodes([member])] + ([manager] if manager else [])
+        self.node_names = [node_class(executable).DEFAULT_NAME for executable in self.executables]
         self.environment = {**os.environ, "ROS_DOMAIN_ID": str(domain), "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}
         self.environment["PYTHONPATH"] = str(PROJECT)
         ports = free_ports(max(1, len(kind.port_names)))
@@ -144,9 +148,6 @@ class NodeGraph:
         files = [chosen.parameter_file, *controller.files_for(chosen)]
         self._arguments = [word for file in files for word in ("--params-file", str(file))]
         self._arguments += [word for name, one in values.items() for word in ("-p", f"{name}:={json.dumps(one)}")]
-        self._own = {"rc": ["-p", "device:=none"]}
-        if manager:
-            self._own[manager] = ["-p", f"real_time_multiplier:={multiplier}"]
         self._folder = tempfile.TemporaryDirectory()
         self.processes: dict[str, subprocess.Popen[bytes]] = {}
         self._client: subprocess.Popen[bytes] | None = None
@@ -157,11 +158,13 @@ class NodeGraph:
 
     def start(self, executable: str) -> None:
         """Start a node."""
+        own = {name: ["-p", f"real_time_multiplier:={self.multiplier}"] for name in TIME_MANAGERS.values()}
+        own["rc"] = ["-p", "device:=none"]
         with (Path(self._folder.name) / executable).open("a") as log:
             self.processes[executable] = subprocess.Popen(
                 [
                     *(sys.executable, "-m", "rosflight_py_sim.executables", executable, "--ros-args"),
-                    *("--log-level", "warn", *self._arguments, *self._own.get(executable, [])),
+                    *("--log-level", "warn", *self._arguments, *own.get(executable, [])),
                 ],
                 env=self.environment,
                 cwd=self._folder.name,

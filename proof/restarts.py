@@ -102,25 +102,32 @@ class Restart:
 
 def restarts(name: str, time_mode: str, kills: int, seed: int, domain: int) -> list[Restart]:
     """Kill and restart each node of a graph, `kills` times each, in random order and at random moments."""
-    rng = random.Random(seed)
     graph, observer = NodeGraph(GRAPHS[name], time_mode, domain, _PACE), Observer(domain)
     try:
         graph.start_all()
         observer.wait_for(lambda: observer.time_s > 0.5 and len(observer.stamps) > 200, "the start of the graph")
-        order = [executable for executable in graph.executables for _ in range(kills)]
-        rng.shuffle(order)
-        done = []
-        for executable in order:
-            done.append(_restart(graph, observer, executable, rng.uniform(0.0, 0.5)))
-            if done[-1].error:
-                break
-        return done
+        return restarts_in(graph, observer, kills, seed)
     finally:
         graph.close()
         observer.close()
 
 
-def _restart(graph: NodeGraph, observer: Observer, executable: str, undisturbed_s: float) -> Restart:
+def restarts_in(
+    graph: NodeGraph, observer: Observer, kills: int, seed: int, respawn_s: float = RESPAWN_S
+) -> list[Restart]:
+    """Kill and restart each node of a running graph; a node that does not come back is the last."""
+    rng = random.Random(seed)
+    order = [executable for executable in graph.executables for _ in range(kills)]
+    rng.shuffle(order)
+    done: list[Restart] = []
+    for executable in order:
+        done.append(_restart(graph, observer, executable, respawn_s, rng.uniform(0.0, 0.5)))
+        if done[-1].error:
+            break
+    return done
+
+
+def _restart(graph: NodeGraph, observer: Observer, executable: str, respawn_s: float, undisturbed_s: float) -> Restart:
     node = node_class(executable).DEFAULT_NAME
     first = len(observer.stamps) - 1
     before = _counters(observer)
@@ -129,7 +136,7 @@ def _restart(graph: NodeGraph, observer: Observer, executable: str, undisturbed_
     for _ in range(_ATTEMPTS):
         again += 1
         graph.kill(executable)
-        observer.spin(RESPAWN_S)
+        observer.spin(respawn_s)
         topic = _SPEAKS.get(executable)
         heard, subscription = observer.counts(topic) if topic else (None, None)
         observer.spin(0.1)
@@ -272,7 +279,6 @@ def late_restarts(
 ) -> list[LateRestart]:
     """Run until `late_s`, then kill and restart the time manager."""
     graph, observer = NodeGraph(MULTIROTOR, time_mode, domain, multiplier), Observer(domain)
-    manager = TIME_MANAGERS[time_mode]
     found: list[LateRestart] = []
     try:
         graph.start_all()
@@ -282,7 +288,7 @@ def late_restarts(
         observer.set_number("time_manager", "real_time_multiplier", multiplier)
         for _ in range(kills):
             observer.spin(0.5)
-            found.append(_late_restart(graph, observer, manager))
+            found.append(late_restart(graph, observer))
             if found[-1].error:
                 break
         return found
@@ -291,7 +297,9 @@ def late_restarts(
         observer.close()
 
 
-def _late_restart(graph: NodeGraph, observer: Observer, manager: str) -> LateRestart:
+def late_restart(graph: NodeGraph, observer: Observer) -> LateRestart:
+    """Kill and restart the time manager of a running graph."""
+    manager = TIME_MANAGERS[graph.time_mode]
     graph.kill(manager)
     observer.spin(RESPAWN_S)
     killed_s, first = observer.time_s, len(observer.stamps) - 1

@@ -7,17 +7,34 @@ from typing import Any
 
 import pytest
 
-from proof.disturbances import Aftermath, aftermath, full_disk, inject, pause, running, stop, under_load, visit
-from proof.restarts import late_restarts, restarts
+from proof.disturbances import (
+    Aftermath,
+    FullDisk,
+    aftermath,
+    full_disk,
+    inject,
+    pause,
+    running,
+    stop,
+    under_load,
+    visit,
+)
+from proof.restarts import LateRestart, late_restart, late_restarts, restarts_in
 
 pytestmark = pytest.mark.timeout(900)
+
+# A pace that a busy machine keeps, too.
+MULTIPLIER = 0.5
+
+# Later than any time that a restarted time manager could begin with by itself.
+LATE_S = 3.0
 
 
 @pytest.fixture(scope="module", params=["wall", "paced", "lockstep"])
 def run(request: pytest.FixtureRequest, claim_domain: Any) -> Iterator[Any]:
     with pytest.MonkeyPatch.context() as patch, claim_domain() as domain:
         patch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
-        with running(request.param, domain) as (graph, observer):
+        with running(request.param, domain, MULTIPLIER) as (graph, observer):
             yield graph, observer
 
 
@@ -52,19 +69,23 @@ def test_pause_logs_nothing(run: Any) -> None:
 
 def test_load_causes_no_warning_that_comes_and_goes(run: Any) -> None:
     graph, observer = run
-    assert_unharmed(run, aftermath(graph, observer, lambda: under_load(observer, 8, 3.0)))
+    assert_unharmed(run, aftermath(graph, observer, lambda: under_load(observer, 8, 2.0)))
 
 
 def test_full_disk_ends_the_recording_with_one_error(run: Any) -> None:
     graph, observer = run
-    found = full_disk(graph, observer, 60_000)
-    assert found.errors == 1 and found.reported and found.runs
+    ended: list[FullDisk] = []
+    assert_unharmed(run, aftermath(graph, observer, lambda: ended.append(full_disk(graph, observer, 60_000))))
+    (found,) = ended
+    assert len(found.errors) == 1, found.errors
+    assert found.reported and found.runs
     assert found.size > 0
-    assert_unharmed(run, aftermath(graph, observer, lambda: None))
 
 
-def test_no_step_is_lost_in_lockstep_when_nodes_are_killed(ros_domain: int) -> None:
-    done = restarts("multirotor", "lockstep", 1, 7, ros_domain)
+def test_no_step_is_lost_in_lockstep_when_nodes_are_killed(run: Any) -> None:
+    if run[0].time_mode != "lockstep":
+        pytest.skip("test_restart.py restarts each node in the other time modes")
+    done = restarts_in(*run, kills=1, seed=7, respawn_s=0.3)
     assert {one.executable for one in done} >= {"standalone_dynamics", "lockstep_time_manager", "autopilot"}
     for one in done:
         # The last state that dynamics published may have reached only some nodes.
@@ -72,9 +93,21 @@ def test_no_step_is_lost_in_lockstep_when_nodes_are_killed(ros_domain: int) -> N
         assert not one.error and one.missing <= last_step and one.back <= last_step, one
 
 
-@pytest.mark.parametrize(("time_mode", "multiplier"), [("paced", 2.0), ("gated", 0.0), ("lockstep", 0.5)])
-def test_time_goes_on_when_the_time_manager_is_killed_late(ros_domain: int, time_mode: str, multiplier: float) -> None:
-    (found,) = late_restarts(time_mode, multiplier, 1, ros_domain)
+def test_time_goes_on_when_the_time_manager_is_killed_late(run: Any) -> None:
+    graph, observer = run
+    if graph.time_mode == "wall":
+        pytest.skip("system time has no time manager")
+    observer.wait_for(lambda: observer.time_s > LATE_S, "the late moment")
+    graph.multiplier = 2.0 if graph.time_mode == "paced" else MULTIPLIER
+    assert_time_goes_on(late_restart(graph, observer), graph.time_mode)
+
+
+def test_time_goes_on_when_the_gated_time_manager_is_killed_late_at_full_speed(ros_domain: int) -> None:
+    (found,) = late_restarts("gated", 0.0, 1, ros_domain, LATE_S)
+    assert_time_goes_on(found, "gated")
+
+
+def assert_time_goes_on(found: LateRestart, time_mode: str) -> None:
     assert not found.error and not found.back
     assert found.jump_s > 0.0
     assert time_mode == "paced" or found.jump_s < 0.1
