@@ -17,9 +17,12 @@ from typing import Any
 
 import pytest
 import rclpy
+from rcl_interfaces.msg import SetParametersResult
+from rcl_interfaces.srv import SetParameters
 from rclpy.context import Context
 from rclpy.executors import Executor, SingleThreadedExecutor
 from rclpy.node import Node
+from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rosflight_msgs.msg import SimState
 from std_srvs.srv import Trigger
@@ -32,6 +35,9 @@ from rosflight_py_sim.vehicles import vehicle
 # System time after which a condition that has not come true is taken for one that never will: a start takes 1 to 2 s
 # on an idle machine, several times that when kernels must be compiled or tests run side by side.
 TIMEOUT_S = 40.0
+
+# Most tests of a graph wait for processes, not for simulated time: a slow graph leaves more of the machine to them.
+SLOWLY = 0.5
 
 # For processes that a test has no more use for.
 SHUTDOWN_TIMEOUT_S = 5.0
@@ -156,6 +162,11 @@ class Observer:
         self.wait_for(future.done, f"answer of {name}")
         self.node.destroy_client(client)
         return future.result()
+
+    def set_number(self, node: str, name: str, value: float) -> SetParametersResult:
+        """Set a parameter of type double of a node; the node's answer."""
+        change = Parameter(name, value=value).to_parameter_msg()
+        return self.call(SetParameters, f"{node}/set_parameters", SetParameters.Request(parameters=[change])).results[0]
 
     def trigger(self, name: str) -> str:
         """Call a service that takes nothing; its message, when it succeeds."""
@@ -321,7 +332,7 @@ def simulations(folder: Path, claim_domain: ClaimDomain) -> Iterator[Callable[..
         started: list[SimulationProcesses] = []
 
         def start(
-            time_mode: str, multiplier: float = 1.0, *ros_arguments: str, leave_out: Sequence[str] = ()
+            time_mode: str, multiplier: float = SLOWLY, *ros_arguments: str, leave_out: Sequence[str] = ()
         ) -> SimulationProcesses:
             simulation = SimulationProcesses(domain, folder, time_mode, multiplier, *ros_arguments, leave_out=leave_out)
             started.append(simulation)

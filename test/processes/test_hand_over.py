@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 from rosflight_msgs.msg import Status
 
 from rosflight_py_sim.firmware import Override
 from rosflight_py_sim.interfaces.qos import CHAIN
 from rosflight_py_sim.interfaces.step_topics import STATUS
-from test.processes.conftest import Interrupted, Processes, SimulationProcesses
+from test.processes.conftest import Interrupted, Processes
 
 
-def test_hand_over_arms_and_disables_override_and_is_idempotent(
-    simulate: Callable[..., SimulationProcesses],
-) -> None:
-    simulation = simulate("lockstep", 0.0)
-    observer = simulation.observer()
+def test_hand_over_arms_and_disables_override_and_is_idempotent(processes: Processes) -> None:
+    processes.command("sim")
+    observer = processes.observer()
     received: list[Status] = []
     observer.node.create_subscription(Status, STATUS.name, received.append, CHAIN)
     observer.wait_for(lambda: bool(received), "the status")
     for _ in range(2):
-        command = simulation.command("hand-over")
+        command = processes.command("hand-over")
         observer.wait_for(lambda command=command: command.process.poll() is not None, "the end", 90.0)
         assert command.wait() == 0, command.stderr
         assert "Traceback" not in command.stderr

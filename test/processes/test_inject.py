@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from rosflight_msgs.msg import Status
 from std_msgs.msg import String
 
 from rosflight_py_sim.firmware import ErrorFlag
 from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED
 from rosflight_py_sim.interfaces.step_topics import ACTIVE_FAILURES, STATUS
-from test.processes.conftest import Processes, SimulationProcesses
+from test.processes.conftest import Processes
 
 
-def test_failures_are_injected_into_every_node_or_none_and_cleared(
-    simulate: Callable[..., SimulationProcesses],
-) -> None:
-    simulation = simulate("lockstep", 0.0)
-    observer = simulation.observer()
+def test_failures_are_injected_into_every_node_or_none_and_cleared(processes: Processes) -> None:
+    processes.command("sim")
+    observer = processes.observer()
     received: list[String] = []
     observer.node.create_subscription(String, ACTIVE_FAILURES.name, received.append, LATCHED)
     status: list[Status] = []
@@ -25,7 +21,7 @@ def test_failures_are_injected_into_every_node_or_none_and_cleared(
     observer.wait_for(lambda: status and not status[-1].error_code & ErrorFlag.RC_LOST, "all nodes")
 
     def inject(*arguments: str) -> tuple[int, str, str]:
-        command = simulation.command("inject", *arguments)
+        command = processes.command("inject", *arguments)
         observer.wait_for(lambda: command.process.poll() is not None, "the end", 90.0)
         return command.wait(), command.stdout, command.stderr
 

@@ -75,7 +75,7 @@ def test_runner_rejects_invalid_ros_namespace(processes: Any) -> None:
 def test_rejected_parameter_file_of_one_node_leaves_others_running(
     simulate: Callable[..., Any],
 ) -> None:
-    simulation = simulate("lockstep", 1.0)
+    simulation = simulate("lockstep")
     observer = simulation.observer()
     observer.wait_for_advance(0.1)
     simulation.programs["rc"].kill()

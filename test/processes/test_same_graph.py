@@ -10,6 +10,7 @@ import pytest
 from rclpy.node import Node
 
 from rosflight_py_sim.interfaces.diagnostics import DIAGNOSTICS_TOPIC
+from test.processes.conftest import SLOWLY
 
 pytestmark = pytest.mark.timeout(180)
 
@@ -49,7 +50,8 @@ def test_composed_process_has_same_graph_as_separate_processes(
 ) -> None:
     many = simulate(time_mode)
     many.start("autopilot")
-    processes.command("sim", "--autopilot", "--time-mode", time_mode, "--ros-args", "-p", "device:=none")
+    slowly = ("--real-time-multiplier", str(SLOWLY))
+    processes.command("sim", "--autopilot", "--time-mode", time_mode, *slowly, "--ros-args", "-p", "device:=none")
     asked, other = processes.observer(), many.observer()
     for observer in (asked, other):
         observer.wait_for_advance(0.2)

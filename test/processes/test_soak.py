@@ -8,7 +8,7 @@ from proof.soak import soak, soak_rows
 
 pytestmark = pytest.mark.timeout(1800)
 
-SIMULATED_S = 30.0
+SIMULATED_S = 12.0
 
 
 def test_nothing_grows_with_clients_that_never_read(ros_domain: int) -> None:

@@ -19,6 +19,9 @@ pytestmark = pytest.mark.timeout(120)
 
 STEP_NS = 2_500_000
 
+# Simulated time at full speed: 800 steps.
+FULL_SPEED_S = 2.0
+
 
 @pytest.fixture(scope="module", params=["wall", "paced", "gated", "lockstep"])
 def running(request: pytest.FixtureRequest, start_simulation: Callable[..., Any]) -> Any:
@@ -28,15 +31,6 @@ def running(request: pytest.FixtureRequest, start_simulation: Callable[..., Any]
     observer.wait_for_advance(0.5, "the graph starts")
     yield simulation, observer
     simulation.close()
-
-
-def number(value: float) -> ParameterValue:
-    return ParameterValue(type=ParameterType.PARAMETER_DOUBLE, double_value=value)
-
-
-def set_number(observer: Any, node: str, name: str, value: float) -> Any:
-    request = SetParameters.Request(parameters=[Parameter(name=name, value=number(value))])
-    return observer.call(SetParameters, f"{node}/set_parameters", request).results[0]
 
 
 def test_truth_advances_with_stamps_from_the_clock_of_its_mode(running: Any) -> None:
@@ -62,20 +56,20 @@ def test_process_parameters_can_be_read_described_and_set(running: Any) -> None:
         DescribeParameters, "dynamics/describe_parameters", DescribeParameters.Request(names=["mass"])
     )
     assert "kg" in described.descriptors[0].description
-    assert set_number(observer, "dynamics", "mass", 3.6).successful
+    assert observer.set_number("dynamics", "mass", 3.6).successful
     answer = observer.call(GetParameters, "dynamics/get_parameters", GetParameters.Request(names=["mass"]))
     assert answer.values[0].double_value == 3.6
-    assert set_number(observer, "dynamics", "mass", 3.5).successful
+    assert observer.set_number("dynamics", "mass", 3.5).successful
 
 
 def test_rejected_parameter_returns_reason_and_changes_nothing(running: Any) -> None:
     _, observer = running
-    refused = set_number(observer, "dynamics", "mass", -1.0)
+    refused = observer.set_number("dynamics", "mass", -1.0)
     assert not refused.successful
     assert refused.reason == "parameter 'mass': -1.0 given; allowed: number, greater than 0 kg"
     answer = observer.call(GetParameters, "dynamics/get_parameters", GetParameters.Request(names=["mass"]))
     assert answer.values[0].double_value == 3.5
-    refused = set_number(observer, "sensors", "imu_update_frequency", 10.0)
+    refused = observer.set_number("sensors", "imu_update_frequency", 10.0)
     assert not refused.successful and refused.reason  # it is read once, at the start
 
 
@@ -118,15 +112,15 @@ def test_pause_stops_time_step_advances_it_and_resume_restarts_it(running: Any) 
 def test_time_advances_at_the_multiplier(running: Any, multiplier: float) -> None:
     simulation, observer = running
     if simulation.time_mode == "wall":
-        refused = set_number(observer, "dynamics", "real_time_multiplier", multiplier)
+        refused = observer.set_number("dynamics", "real_time_multiplier", multiplier)
         assert not refused.successful
         return
-    assert set_number(observer, "time_manager", "real_time_multiplier", multiplier).successful
+    assert observer.set_number("time_manager", "real_time_multiplier", multiplier).successful
     observer.spin(0.3)
     began, simulated = time.monotonic(), observer.time_s
     observer.spin(2.0)
     pace = (observer.time_s - simulated) / (time.monotonic() - began)
-    assert set_number(observer, "time_manager", "real_time_multiplier", 1.0).successful
+    assert observer.set_number("time_manager", "real_time_multiplier", 1.0).successful
     # Coarse: other programs may hold the machine back, but nothing may make time run too fast.
     assert 0.1 * multiplier < pace < 1.1 * multiplier
 
@@ -135,10 +129,10 @@ def test_no_step_is_lost_at_full_speed(running: Any) -> None:
     simulation, observer = running
     if simulation.time_mode not in ("gated", "lockstep"):
         pytest.skip("only gated and lockstep promise every step")
-    assert set_number(observer, "time_manager", "real_time_multiplier", 0.0).successful
+    assert observer.set_number("time_manager", "real_time_multiplier", 0.0).successful
     count_before = len(observer.stamps)
-    observer.wait_for_advance(5.0)
-    assert set_number(observer, "time_manager", "real_time_multiplier", 1.0).successful
+    observer.wait_for_advance(FULL_SPEED_S)
+    assert observer.set_number("time_manager", "real_time_multiplier", 1.0).successful
     steps = [b - a for a, b in pairwise(observer.stamps[count_before:])]
     assert set(steps) == {STEP_NS}
-    assert len(steps) >= 5.0 * NANOSECONDS / STEP_NS - 2
+    assert len(steps) >= FULL_SPEED_S * NANOSECONDS / STEP_NS - 2

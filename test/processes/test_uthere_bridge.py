@@ -20,7 +20,7 @@ from test.bridge.uthere_bench import Program
 def test_simulation_runs_without_bridge_and_is_served_again_after_bridge_restart(
     simulate: Callable[..., Any], time_mode: str
 ) -> None:
-    simulation = simulate(time_mode, 1.0)
+    simulation = simulate(time_mode)
     port_in, port_out = free_ports(2)
     (file,) = FLIGHT_CONTROLLERS["uthere"].files_for(vehicle("multirotor"))
     arguments = ["--params-file", str(file), "-p", "front_ends:=[uthere]"]

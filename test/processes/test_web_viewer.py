@@ -12,8 +12,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from rcl_interfaces.srv import SetParameters
-from rclpy.parameter import Parameter
 from rosflight_msgs.msg import SimState, Status
 
 from rosflight_py_sim.interfaces.step_topics import STATUS, TRUTH_STATE
@@ -58,9 +56,7 @@ class Watched:
 
     def set_multiplier(self, multiplier: float) -> None:
         """Set the pace from outside of the page."""
-        change = Parameter("real_time_multiplier", value=multiplier).to_parameter_msg()
-        request = SetParameters.Request(parameters=[change])
-        assert self.observer.call(SetParameters, "time_manager/set_parameters", request).results[0].successful
+        assert self.observer.set_number("time_manager", "real_time_multiplier", multiplier).successful
 
     def listen(self) -> None:
         """Let the observer hear what has come."""
@@ -99,9 +95,14 @@ def watched(
             processes.close()
 
 
+# The processor draws every pixel, so only a page whose picture or plots are looked at is large.
+SMALL = {"width": 450, "height": 280}
+large_page = pytest.mark.parametrize("tab", [{}], indirect=True, ids=["large"])
+
+
 @pytest.fixture
-def tab(browser: Any, watched: Watched) -> Iterator[Tab]:
-    tab = Tab(browser, watched.url)
+def tab(request: pytest.FixtureRequest, browser: Any, watched: Watched) -> Iterator[Tab]:
+    tab = Tab(browser, watched.url, **getattr(request, "param", SMALL))
     yield tab
     tab.page.close()
     assert tab.outside == []
@@ -113,6 +114,7 @@ def assert_time_advances(tab: Tab, what: str) -> None:
     tab.until(lambda: float(tab.shown_time) > began, f"{what}: time goes on")
 
 
+@large_page
 def test_page_shows_vehicle_above_ground(tab: Tab) -> None:
     tab.until(lambda: shows_vehicle(tab), "the vehicle")
     sky, ground = tab.picture(10, 60), tab.picture(450, 60)
@@ -184,6 +186,7 @@ def test_arm_button_arms(tab: Tab, watched: Watched) -> None:
     tab.until(lambda: not watched.status.armed, "disarmed", watched.listen)
 
 
+@large_page
 def test_sliders_set_state_and_vehicle_moves(tab: Tab, watched: Watched) -> None:
     tab.until(lambda: shows_vehicle(tab), "the vehicle")
     tab.page.get_by_label("Follow vehicle").dispatch_event("click")
@@ -216,6 +219,7 @@ PLOTS = """() => Object.values((window.__viserTestpoints || {}).uplots || {}).ma
     chart => [chart.width, chart.scales.x.min, chart.scales.x.max, chart.data[0][0], chart.data[0].at(-1)])"""
 
 
+@large_page
 def test_plot_tab_opened_late_shows_history(tab: Tab) -> None:
     tab.until(lambda: float(tab.shown_time) > 10.0, "a history of some length")
     tab.page.get_by_text("Plots", exact=True).click()
@@ -235,7 +239,7 @@ def test_pace_control_shows_externally_set_multiplier(tab: Tab, watched: Watched
 
 
 def test_two_browsers_can_view_at_once_and_one_may_be_closed(browser: Any, tab: Tab, watched: Watched) -> None:
-    other = Tab(browser, watched.url, width=500, height=300)
+    other = Tab(browser, watched.url, **SMALL)
     assert_time_advances(tab, "first")
     assert_time_advances(other, "second")
     other.click("Pause, resume")
