@@ -102,32 +102,25 @@ class Restart:
 
 def restarts(name: str, time_mode: str, kills: int, seed: int, domain: int) -> list[Restart]:
     """Kill and restart each node of a graph, `kills` times each, in random order and at random moments."""
+    rng = random.Random(seed)
     graph, observer = NodeGraph(GRAPHS[name], time_mode, domain, _PACE), Observer(domain)
     try:
         graph.start_all()
         observer.wait_for(lambda: observer.time_s > 0.5 and len(observer.stamps) > 200, "the start of the graph")
-        return restarts_in(graph, observer, kills, seed)
+        order = [executable for executable in graph.executables for _ in range(kills)]
+        rng.shuffle(order)
+        done = []
+        for executable in order:
+            done.append(_restart(graph, observer, executable, rng.uniform(0.0, 0.5)))
+            if done[-1].error:
+                break
+        return done
     finally:
         graph.close()
         observer.close()
 
 
-def restarts_in(
-    graph: NodeGraph, observer: Observer, kills: int, seed: int, respawn_s: float = RESPAWN_S
-) -> list[Restart]:
-    """Kill and restart each node of a running graph; a node that does not come back is the last."""
-    rng = random.Random(seed)
-    order = [executable for executable in graph.executables for _ in range(kills)]
-    rng.shuffle(order)
-    done: list[Restart] = []
-    for executable in order:
-        done.append(_restart(graph, observer, executable, respawn_s, rng.uniform(0.0, 0.5)))
-        if done[-1].error:
-            break
-    return done
-
-
-def _restart(graph: NodeGraph, observer: Observer, executable: str, respawn_s: float, undisturbed_s: float) -> Restart:
+def _restart(graph: NodeGraph, observer: Observer, executable: str, undisturbed_s: float) -> Restart:
     node = node_class(executable).DEFAULT_NAME
     first = len(observer.stamps) - 1
     before = _counters(observer)
@@ -136,7 +129,7 @@ def _restart(graph: NodeGraph, observer: Observer, executable: str, respawn_s: f
     for _ in range(_ATTEMPTS):
         again += 1
         graph.kill(executable)
-        observer.spin(respawn_s)
+        observer.spin(RESPAWN_S)
         topic = _SPEAKS.get(executable)
         heard, subscription = observer.counts(topic) if topic else (None, None)
         observer.spin(0.1)

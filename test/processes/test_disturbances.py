@@ -19,7 +19,7 @@ from proof.disturbances import (
     under_load,
     visit,
 )
-from proof.restarts import LateRestart, late_restart, late_restarts, restarts_in
+from proof.restarts import LateRestart, late_restart, late_restarts, restarts
 
 pytestmark = pytest.mark.timeout(900)
 
@@ -82,10 +82,8 @@ def test_full_disk_ends_the_recording_with_one_error(run: Any) -> None:
     assert found.size > 0
 
 
-def test_no_step_is_lost_in_lockstep_when_nodes_are_killed(run: Any) -> None:
-    if run[0].time_mode != "lockstep":
-        pytest.skip("test_restart.py restarts each node in the other time modes")
-    done = restarts_in(*run, kills=1, seed=7, respawn_s=0.3)
+def test_no_step_is_lost_in_lockstep_when_nodes_are_killed(ros_domain: int) -> None:
+    done = restarts("multirotor", "lockstep", 1, 7, ros_domain)
     assert {one.executable for one in done} >= {"standalone_dynamics", "lockstep_time_manager", "autopilot"}
     for one in done:
         # The last state that dynamics published may have reached only some nodes.
