@@ -10,6 +10,7 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -32,7 +33,7 @@ from rosflight_py_sim.graph.plan import planned_nodes
 from rosflight_py_sim.graph.time_modes import TIME_MANAGERS
 from rosflight_py_sim.interfaces.diagnostics import DIAGNOSTICS_TOPIC
 from rosflight_py_sim.interfaces.dynamics_interface import LONGEST_STEP_NS
-from rosflight_py_sim.interfaces.step_topics import TRUTH_STATE, StepTopic
+from rosflight_py_sim.interfaces.step_topics import FORCES_AND_MOMENTS, TRUTH_STATE, StepTopic
 from rosflight_py_sim.nodes.running import node_class
 from rosflight_py_sim.stamps import NANOSECONDS, stamp_ns, time_ns_of
 from rosflight_py_sim.vehicles import CAMERA, vehicle
@@ -225,6 +226,7 @@ class Observer:
     Attributes:
         node: the node.
         stamps: of all truth states received, ns.
+        wrench_stamps: of all wrenches received, ns; they show the steps while dynamics is not running.
         reports: of each node, oldest first.
     """
 
@@ -236,11 +238,12 @@ class Observer:
         self._executor = _executor(self._context)
         self._executor.add_node(self.node)
         self.stamps: list[int] = []
+        self.wrench_stamps: list[int] = []
         self.reports: dict[str, list[Report]] = {}
-        truth = TRUTH_STATE
-        self.node.create_subscription(
-            truth.message_type, truth.name, lambda m: self.stamps.append(stamp_ns(m)), _DEEP, raw=True
-        )
+        for topic, stamps in ((TRUTH_STATE, self.stamps), (FORCES_AND_MOMENTS, self.wrench_stamps)):
+            self.node.create_subscription(
+                topic.message_type, topic.name, partial(_append_stamp, stamps), _DEEP, raw=True
+            )
         self.node.create_subscription(DiagnosticArray, DIAGNOSTICS_TOPIC, self._on_report, _DEEP)
 
     @property
@@ -304,6 +307,10 @@ class Observer:
         time_s = time_ns_of(message.header.stamp) / NANOSECONDS
         report = Report(time_s, int.from_bytes(status.level, "little"), status.message, values)
         self.reports.setdefault(status.name, []).append(report)
+
+
+def _append_stamp(stamps: list[int], message: bytes) -> None:
+    stamps.append(stamp_ns(message))
 
 
 def _executor(context: Context) -> Executor:
