@@ -1,9 +1,9 @@
-"""Run the proofs, or those named, and write docs/proof.md.
+"""Run all proofs, or the named ones, and write docs/proof.md.
 
     python -m proof [NAME ...]
 
-The exit code is 1 if a promise is not kept; all proofs run in any case, in sizes with which they take less than an hour
-together.
+All proofs run, even if one fails; the exit code is 1 if a promise is not kept. The sizes are such that all proofs
+together take less than an hour.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import sys
 from proof import page
 
 SIZES = {"restarts": ("--kills", "10"), "soak": ("--hours", "0.25"), "fuzz": ("--seconds", "10")}
-"""Options of the proofs that take longer by themselves."""
+"""Options that shorten the longest proofs."""
 
 
 def main() -> None:

@@ -1,6 +1,6 @@
-"""Coverage-guided fuzzing of one parser by atheris: `python -m proof.coverage NAME [libFuzzer's options]`.
+"""Coverage-guided fuzzing of one parser with atheris: `python -m proof.coverage NAME [LIBFUZZER OPTIONS]`.
 
-The process ends with an error at the first defect.
+The process exits with an error at the first defect.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def main() -> None:
 
 if __name__ == "__main__":
     package = Path(__file__).parents[1] / "rosflight_py_sim"
-    # numba could not compile instrumented kernels.
+    # numba cannot compile instrumented kernels.
     kernels = [path for path in package.rglob("*.py") if "@kernel" in path.read_text(encoding="utf-8")]
     names = [".".join(path.relative_to(package.parent).with_suffix("").parts) for path in kernels]
     with atheris.instrument_imports(include=["mcap", "mcap_ros2", "rosflight_py_sim"], exclude=names):

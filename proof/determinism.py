@@ -1,10 +1,9 @@
-"""Proof that the same seed gives the same flight: hashes of all topics of runs in fresh processes.
+"""Proof that the same seed gives the same flight: hashes of every topic of runs in fresh processes.
 
     python -m proof.determinism [--short]
 
 Each vehicle flies ten simulated minutes twice, in two processes at the same time. One vehicle then flies the beginning
-of its mission under conditions that must not change it: a page, a recorder, a subscriber, another pace, a loaded
-machine.
+of its mission under conditions that must not change it: recorder, page, subscriber, real time, a loaded machine.
 """
 
 from __future__ import annotations
@@ -31,10 +30,10 @@ from proof.topic_digests import Digests, differing
 TITLE = "Determinism"
 
 SECONDS = 600.0
-"""Simulated length of a run; vehicles that land repeat their missions."""
+"""Simulated duration of a run; vehicles that land repeat their missions."""
 
 VARIANT_S = 20.0
-"""Simulated length of a run under other conditions: calibration, take-off and the first leg of the mission."""
+"""Simulated duration of a run under other conditions: calibration, take-off and the first leg of the mission."""
 
 _TIMEOUT_S = 1800.0
 
@@ -44,22 +43,23 @@ _CHROMIUM = Path("/usr/bin/chromium")
 _LOAD = 6
 
 NOTES = (
-    "The hash of a topic is made from all its messages in the order in which they are published, without the padding "
-    "bytes of their serialised form, whose values ROS leaves undefined. Every run of these tables therefore has a tap "
-    "on each publisher; a run without one cannot be hashed.",
-    "Not hashed, as they carry system time: `/diagnostics` (rates and durations of system time, once per second of "
-    "it), `/rosout` (stamps of system time) and `/parameter_events` (the same before a node follows /clock).",
-    "Not promised: missions that a client program flies through a socket, such as the dive and the skywriting, whose "
-    "messages arrive by system time. `auv_zeromq.wait_for_clients` makes the simulation wait for each thruster "
-    "message, but the first telemetry message that a client receives depends on when it connects, and images reach "
-    "the client on another connection than telemetry, so that an image may arrive before or after the telemetry of its "
-    "time. With ArduPilot, each step waits for ArduPilot's frame; ArduPilot itself is not repeatable.",
-    "In separate processes, no node waits for stick frames, `status` and battery samples: they may arrive some steps "
-    "later, and the samples of the first steps may be missed while nodes start. `battery`, which the flight controller "
+    "The hash of a topic covers all its messages in the order of publication, without the padding bytes of their "
+    "serialized form, whose values ROS leaves undefined. Every run in this table therefore has a tap on each "
+    "publisher; a run without taps cannot be hashed.",
+    "Not hashed, because they carry system time: `/diagnostics` (rates and durations in system time, published once "
+    "per second of system time), `/rosout` (stamped with system time) and `/parameter_events` (stamped with system "
+    "time until the node follows /clock).",
+    "Not promised: missions that a client program flies through a socket, such as the dive and the skywriting. The "
+    "program's messages arrive in system time. `auv_zeromq.wait_for_clients` makes the simulation wait for each "
+    "thruster message, but the first telemetry message that a client receives depends on when the client connects. "
+    "Images and telemetry have separate connections, so an image may arrive before or after the telemetry of the same "
+    "time. With ArduPilot, each step waits for ArduPilot's frame, but ArduPilot itself is not repeatable.",
+    "In separate processes, no node waits for stick frames, `status` or battery samples: they may arrive some steps "
+    "late, and those of the first steps may be missed while nodes start. `battery`, which the flight controller "
     "filters, then differs from its first message on. Service calls and commands take effect when they arrive, so a "
-    "flight of separate processes is not repeatable.",
-    "Not proven: other processors, and other versions of numpy, numba and the compiler. Compare only runs of one "
-    "installation on one type of processor.",
+    "flight in separate processes is not repeatable.",
+    "Not proven: other processors, and other versions of numpy, numba and the compiler. Compare only runs of the same "
+    "installation on the same type of processor.",
 )
 
 
@@ -92,7 +92,7 @@ class Case:
     Attributes:
         name: in the table.
         arguments: of proof.hashed_run, without the duration.
-        ports: number of ports that the options need; each `{}` of the arguments is replaced by one.
+        ports: number of ports that the arguments need; each `{}` in them is replaced by a port number.
     """
 
     name: str
@@ -116,7 +116,7 @@ CASES = (
     Case("aerosonde, ROSflight", ("aerosonde",)),
     Case("Cessna 172P of JSBSim, ROSflight", ("fixedwing", "--dynamics", "jsbsim")),
     Case("swarm (four multirotors), ROSflight", ("swarm", "--scenario")),
-    # Few images, which take most of the time.
+    # One image a second, because images take most of the time.
     Case("auv, auv_autopilot, both cameras", ("auv", "--flight-controller", "auv_autopilot", "-p", "frame_rate:=1.0")),
     Case("bluerov2, auv_autopilot", ("bluerov2", "--flight-controller", "auv_autopilot")),
     Case(
@@ -138,7 +138,7 @@ def _run(words: Sequence[str], domain: int | None) -> Run:
 
 
 def equality(what: str, promise: str, one: Run, other: Run, circumstances: str = "") -> Row:
-    """Row about two runs that must be equal."""
+    """Row for two runs that must be equal."""
     different = differing(one.digests, other.digests)
     text = f"{len(one.digests)} topics, {one.messages:,} messages, {one.end_s:g} s"
     if one.end_s != other.end_s:
@@ -158,17 +158,17 @@ Variant = Callable[[Case, float, Path], "tuple[Run, str]"]
 
 
 def with_recorder(case: Case, seconds: float, folder: Path) -> tuple[Run, str]:
-    """A run that is recorded, and the size of the recording."""
+    """A recorded run, and the size of the recording."""
     file = folder / "recorded.mcap"
     run = case.flown("--record", str(file), seconds=seconds)
     return run, f"recording of {file.stat().st_size / 1e6:.1f} MB"
 
 
 def with_page(case: Case, seconds: float, folder: Path) -> tuple[Run, str]:
-    """A run with the page, open in a browser if there is one."""
+    """A run with the page, open in a browser if one is installed."""
     (port,) = free_ports(1)
     with _browser(port, folder) as text:
-        # At a pace at which the browser has something to show.
+        # Slow enough for the browser to show the flight.
         run = case.flown("--view-port", str(port), "--pace", "2", seconds=seconds)
     return run.without("/view/"), text
 
@@ -176,13 +176,13 @@ def with_page(case: Case, seconds: float, folder: Path) -> tuple[Run, str]:
 def with_outside_subscriber(case: Case, seconds: float, _: Path) -> tuple[Run, str]:
     """A run with a process that subscribes to every topic."""
     with outside_subscriber() as subscriber:
-        # At a pace at which the subscriber has time to discover the topics.
+        # Slow enough for the subscriber to discover the topics.
         run = case.flown("--pace", "2", seconds=seconds)
     received = subscriber.received
     count = sum(one.count for one in received.values())
     if not count:
         raise RuntimeError("the subscriber in another process received no message")
-    return run, f"the subscriber received {count:,} messages of {len(received)} topics"
+    return run, f"the subscriber received {count:,} messages on {len(received)} topics"
 
 
 def in_real_time(case: Case, seconds: float, _: Path) -> tuple[Run, str]:
@@ -214,15 +214,15 @@ VARIANTS: dict[str, Variant] = {
 
 
 def varied(case: Case, variants: dict[str, Variant], seconds: float, folder: Path) -> Iterator[Row]:
-    """Fly the beginning of a mission under each condition, and compare with a run without it."""
+    """Fly the beginning of a mission under each condition, and compare with a plain run."""
     plain = case.flown(seconds=seconds)
     for name, variant in variants.items():
         run, text = variant(case, seconds, folder)
-        yield equality(f"{case.name}, {name}", "equal to a run at full speed without it", plain, run, text)
+        yield equality(f"{case.name}, {name}", "equal to a plain run at full speed", plain, run, text)
     other = case.flown("--seed", "8", seconds=seconds)
     different = differing(plain.digests, other.digests)
     measured = f"{len(different)} of {len(plain.digests)} topics differ"
-    yield Row(f"{case.name}, another seed", "another flight", measured, "/sim/truth_state" in different)
+    yield Row(f"{case.name}, another seed", "a different flight", measured, "/sim/truth_state" in different)
 
 
 @contextlib.contextmanager
@@ -240,7 +240,7 @@ def _browser(port: int, folder: Path) -> Iterator[str]:
 
 
 def _open_page(port: int, folder: str) -> None:
-    """Wait for the page, and replace this process by a browser that shows it."""
+    """Wait for the page, then replace this process by a browser that shows it."""
     url = f"http://127.0.0.1:{port}"
     while True:
         with contextlib.suppress(OSError), urllib.request.urlopen(url, timeout=1.0):
@@ -251,13 +251,13 @@ def _open_page(port: int, folder: str) -> None:
 
 def main() -> None:
     """Run the proof."""
-    parser = argparse.ArgumentParser(description="Measure whether the same seed gives the same flight.")
+    parser = argparse.ArgumentParser(description="measure whether the same seed gives the same flight")
     parser.add_argument("--short", action="store_true", help="a few simulated seconds of one vehicle")
     parser.add_argument("--open", nargs=2, metavar=("PORT", "FOLDER"), help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.open:
         _open_page(int(options.open[0]), options.open[1])
-    # Apart from other simulations on this machine.
+    # Domains apart from those of other simulations on this machine.
     domains = [10 + os.getpid() % 45 + offset for offset in (0, 45)]
     os.environ["ROS_DOMAIN_ID"] = str(domains[0])
     os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")

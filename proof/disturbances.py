@@ -1,4 +1,4 @@
-"""Disturbances other than killed nodes: stopped nodes, wrong messages, participants, pauses, a full disk, load.
+"""Disturbances other than kills: stopped nodes, duplicated messages, DDS participants, pauses, a full disk, load.
 
 python -m proof.disturbances
 """
@@ -31,10 +31,10 @@ from rosflight_py_sim.interfaces.step_topics import FORCES_AND_MOMENTS, IMU, PWM
 
 _LOG_LINE = re.compile(r"\[(WARN|ERROR|FATAL)\] \[[\d.]+\] \[[^\]]*\]: (.*)")
 
-# Steps after a disturbance, which show that the graph goes on.
+# Number of steps after a disturbance that show that the graph continues.
 _STEPS = 100
 
-# ROS domain of the first graph; those of the tests are apart.
+# ROS domain of the first graph, apart from the domains of the tests.
 _DOMAIN = 170
 
 _TIME_MODES = ("wall", "paced", "gated", "lockstep")
@@ -42,15 +42,15 @@ _TIME_MODES = ("wall", "paced", "gated", "lockstep")
 
 @dataclass(frozen=True)
 class Aftermath:
-    """State of a graph during a disturbance and after it.
+    """Behaviour of a graph during and after a disturbance.
 
     Attributes:
-        goes_on: whether the graph takes steps afterwards.
+        goes_on: whether the graph takes steps after the disturbance.
         missing: steps without a truth state.
         gap_s: longest gap between the stamps, s.
-        back: how often the stamps went back.
-        logged: number of warnings and errors that the nodes logged.
-        repeated: those that a node logged more than once, apart from numbers.
+        back: number of times that the stamps decreased.
+        logged: number of warnings and errors logged by the nodes.
+        repeated: warnings that a node logged more than once, compared without their numbers.
         alarms: entries on /diagnostics that are not OK.
     """
 
@@ -64,25 +64,25 @@ class Aftermath:
 
     @property
     def text(self) -> str:
-        """For the table."""
+        """Text for the table."""
         first = f" ({self.repeated[0]})" if self.repeated else ""
         return (
-            f"{'goes on' if self.goes_on else 'STANDS STILL'}; {self.missing} steps missing, stamps at most "
-            f"{1e3 * self.gap_s:.3g} ms apart, {self.back} steps back; {self.logged} warnings logged, "
+            f"{'continues' if self.goes_on else 'HALTED'}; {self.missing} steps missing, stamps at most "
+            f"{1e3 * self.gap_s:.3g} ms apart, {self.back} decreases; {self.logged} warnings logged, "
             f"{len(self.repeated)} of them repeated{first}; {self.alarms} reports not OK"
         )
 
     def holds(self, time_mode: str) -> bool:
-        """Whether the graph goes on, no stamp goes back, no warning comes and goes, and lockstep loses no step."""
+        """Whether the graph continues, no stamp decreases, no warning is repeated, and lockstep loses no step."""
         return self.goes_on and not self.back and not self.repeated and (time_mode != "lockstep" or not self.missing)
 
 
-PROMISE = "goes on; no stamp goes back, no step is missing in lockstep; no warning comes and goes"
+PROMISE = "the graph continues; no stamp decreases; in lockstep no step is missing; no warning is repeated"
 
 
 @contextlib.contextmanager
 def running(time_mode: str, domain: int, multiplier: float = 1.0) -> Iterator[tuple[NodeGraph, Observer]]:
-    """The multirotor's graph, once it takes steps and all nodes report them."""
+    """Graph of the multirotor, once it takes steps and all nodes report them."""
     graph, observer = NodeGraph(MULTIROTOR, time_mode, domain, multiplier), Observer(domain)
     try:
         graph.start_all()
@@ -95,7 +95,7 @@ def running(time_mode: str, domain: int, multiplier: float = 1.0) -> Iterator[tu
 
 
 def aftermath(graph: NodeGraph, observer: Observer, disturb: Callable[[], None]) -> Aftermath:
-    """Disturb a graph, and wait until it has taken some steps."""
+    """Disturb a graph, then wait until it has taken some steps."""
     first = len(observer.stamps) - 1
     before = {name: len(warnings_of(graph.log_of(name))) for name in graph.executables}
     known = {name: len(reports) for name, reports in observer.reports.items()}
@@ -119,26 +119,26 @@ def aftermath(graph: NodeGraph, observer: Observer, disturb: Callable[[], None])
 
 
 def new_reports(observer: Observer, names: Sequence[str], count: int) -> Callable[[], bool]:
-    """Condition: since now, each of these nodes has published `count` reports on /diagnostics."""
+    """Condition: each of these nodes has published `count` more reports on /diagnostics since this call."""
     known = {name: len(observer.reports.get(name, ())) for name in names}
     return lambda: all(len(observer.reports.get(name, ())) >= known[name] + count for name in names)
 
 
 def warnings_of(log: str, levels: Sequence[str] = ("WARN", "ERROR", "FATAL")) -> list[str]:
-    """Texts of the messages of these levels in a log, without numbers."""
+    """Texts of the messages of these levels in a log, without their numbers."""
     found = (match for match in map(_LOG_LINE.match, log.splitlines()) if match and match[1] in levels)
     return [re.sub(r"[\d.]+", "N", match[2]) for match in found]
 
 
 def stop(graph: NodeGraph, observer: Observer, executable: str, seconds: float) -> None:
-    """Stop a node by SIGSTOP for some system time."""
+    """Stop a node with SIGSTOP for some system time."""
     graph.processes[executable].send_signal(signal.SIGSTOP)
     observer.spin(seconds)
     graph.processes[executable].send_signal(signal.SIGCONT)
 
 
 def inject(observer: Observer, seconds: float) -> None:
-    """Publish messages of the step a second time at once, 20 messages later, and after their successor."""
+    """Publish messages of the step again: at once, after their successor, and 20 messages later."""
     ends = []
     has_ended = threading.Event()
     for topic in (IMU, PWM_OUTPUT, FORCES_AND_MOMENTS):
@@ -184,7 +184,7 @@ for number in range(int(sys.argv[1])):
 
 
 def visit(graph: NodeGraph, observer: Observer, count: int) -> None:
-    """Let `count` short-lived participants join the domain one after the other."""
+    """Add `count` short-lived participants to the domain, one after another."""
     visitor = subprocess.Popen([sys.executable, "-c", _PARTICIPANTS, str(count)], env=graph.environment)
     try:
         observer.wait_for(lambda: visitor.poll() is not None, "the end of the participants", 4.0 * count + 60.0)
@@ -202,7 +202,7 @@ def pause(observer: Observer, seconds: float) -> None:
 
 @contextlib.contextmanager
 def load(count: int) -> Iterator[None]:
-    """`count` further processes that are always ready to run."""
+    """Run `count` busy processes."""
     busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
     try:
         yield
@@ -213,19 +213,19 @@ def load(count: int) -> Iterator[None]:
 
 
 def under_load(observer: Observer, count: int, seconds: float) -> None:
-    """Let the graph run beside `count` busy processes."""
+    """Run the graph beside `count` busy processes."""
     with load(count):
         observer.spin(seconds)
 
 
 @dataclass(frozen=True)
 class FullDisk:
-    """What a recorder does whose file may not grow.
+    """Behaviour of a recorder whose file has reached its largest allowed size.
 
     Attributes:
-        errors: errors that it has logged, without numbers; a busy machine may add warnings of lost messages.
+        errors: errors that it logged, without their numbers; warnings, as of lost messages on a busy machine, do not count.
         reported: whether /diagnostics shows the end of the recording.
-        runs: whether the recorder still runs.
+        runs: whether the recorder is still running.
         size: of the file, bytes.
     """
 
@@ -236,7 +236,7 @@ class FullDisk:
 
 
 def full_disk(graph: NodeGraph, observer: Observer, limit: int) -> FullDisk:
-    """Start a recorder whose file may have at most `limit` bytes, and wait for the end of the recording."""
+    """Start a recorder whose file is limited to `limit` bytes, and wait for the end of the recording."""
 
     def limited() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
@@ -276,7 +276,7 @@ STOPPED = ("standalone_dynamics", "standalone_sensors", "sil_board", "rc")
 
 @dataclass(frozen=True)
 class Sizes:
-    """How much each disturbance disturbs; durations in s of system time."""
+    """Extent of each disturbance; durations in s of system time."""
 
     stopped_s: float = 3.0
     injected_s: float = 5.0
@@ -308,7 +308,7 @@ def disturbed(time_mode: str, domain: int, sizes: Sizes) -> list[Row]:
         for one in (*STOPPED, *([manager] if manager else [])):
             row(f"`{one}` stopped for {sizes.stopped_s:g} s", partial(stop, graph, observer, one, sizes.stopped_s))
         row(
-            "IMU, PWM and wrench messages doubled, delayed by 20, reordered by an injecting node",
+            "IMU, PWM and wrench messages duplicated, reordered, and delayed by 20 messages, by an injecting node",
             lambda: inject(observer, sizes.injected_s),
         )
         row(f"{sizes.participants} short-lived DDS participants", lambda: visit(graph, observer, sizes.participants))
@@ -316,16 +316,16 @@ def disturbed(time_mode: str, domain: int, sizes: Sizes) -> list[Row]:
             row(
                 f"time paused for {sizes.paused_s:g} s",
                 lambda: pause(observer, sizes.paused_s),
-                "stands still, then goes on; nothing is logged",
+                "time stops, then continues; nothing is logged",
                 quiet=True,
             )
         disk = full_disk(graph, observer, 200_000)
         rows.append(
             Row(
-                f"full disk (file limited to 200 kB) under the recorder: multirotor, {time_mode}",
-                "one error in the log, ERROR on /diagnostics, the recorder and the graph go on, the data is kept",
+                f"full disk (recording limited to 200 kB): multirotor, {time_mode}",
+                "one error in the log, ERROR on /diagnostics; recorder and graph continue; written data is kept",
                 f"{len(disk.errors)} errors, {'reported' if disk.reported else 'not reported'}, the recorder "
-                f"{'runs' if disk.runs else 'HAS ENDED'}, file of {disk.size / 1e3:.0f} kB",
+                f"{'continues' if disk.runs else 'HAS ENDED'}, file of {disk.size / 1e3:.0f} kB",
                 len(disk.errors) == 1 and disk.reported and disk.runs and disk.size > 100_000,
             )
         )
@@ -337,7 +337,7 @@ def disturbed(time_mode: str, domain: int, sizes: Sizes) -> list[Row]:
 
 
 def main() -> int:
-    """Run all."""
+    """Run the proof."""
     parser = argparse.ArgumentParser(prog="python -m proof.disturbances", description=(__doc__ or "").split("\n\n")[0])
     parser.parse_args()
     os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")

@@ -1,7 +1,7 @@
-"""Frames through the real front-ends, over sockets: valid ones, and invalid ones between them.
+"""Valid and invalid frames sent through the real front-ends, over sockets.
 
-Each function sends `count` frames of a protocol and takes the simulation's place. It checks that each valid frame has
-its effect, that no step goes without an answer, and that the counters add up to the frames sent.
+Each function sends `count` frames of a protocol and acts as the simulation. It checks that each valid frame takes
+effect, that each step is answered, and that the counters add up to the number of frames sent.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from rosflight_py_sim.protocols.uthere import UthereError, parse_packet
 _STEP_NS = 2_500_000
 _PERIOD_S = 0.01
 
-# As many datagrams as a socket's buffer surely holds.
+# Number of datagrams that a socket's buffer is sure to hold.
 _BATCH = 64
 
 # System time without progress after which a frame counts as lost.
@@ -46,7 +46,7 @@ class Passed:
     Attributes:
         frames: number of frames sent.
         valid: number of valid ones among them.
-        effective: number of valid frames that had their effect.
+        effective: number of valid frames that took effect.
         counted: number of frames that the front-end counted, of all kinds.
         steps: number of steps taken.
         answered: number of steps that were answered.
@@ -85,13 +85,13 @@ def _snapshot(step: int) -> Snapshot:
 
 
 def _invalid(name: str, seed: int, is_valid: Callable[[bytes], bool]) -> Iterator[bytes]:
-    """Invalid frames, without end."""
+    """Endless sequence of invalid frames."""
     for number in itertools.count(seed):
         yield from (one for one in mutated(kept_inputs(name), number, 10_000, 1000) if not is_valid(one))
 
 
 def ardupilot(count: int, seed: int = 1) -> Passed:
-    """Servo frames: each valid one must be a step with its pulse widths."""
+    """Servo frames: each valid one must give a step with its pulse widths."""
     front_end = ArduPilotFrontEnd(ArduPilotFrontEnd.PARAMETERS.checked({"ardupilot.port": free_ports(1)[0]}), _Silent())
     chance, invalid = random.Random(seed), _invalid("ardupilot_frames", seed, _is_servo_frame)
     valid = effective = sent = steps = 0
@@ -137,7 +137,7 @@ def _drain(receiver: socket.socket) -> None:
 
 
 def uthere(count: int, seed: int = 1) -> Passed:
-    """Packets of commands, 16 in a period: each command, and each error, is counted; no period waits for them."""
+    """Packets of commands, 16 in a period: each command and each error is counted; no period waits for packets."""
     own, out = free_ports(2)
     values = {"uthere.udp_port_in": own, "uthere.udp_port_out": out, "uthere.reply_errors": False}
     front_end = UthereFrontEnd(UthereFrontEnd.PARAMETERS.checked(values), _Silent(), ("plane",))
@@ -178,7 +178,7 @@ def uthere(count: int, seed: int = 1) -> Passed:
 
 @contextlib.contextmanager
 def _without_limit() -> Iterator[None]:
-    """Lift the rate limit, which would drop most frames of a flood."""
+    """Disable the rate limit, which would drop most frames of a flood."""
     before = fair_inbox.RATE, fair_inbox.BURST
     fair_inbox.RATE = fair_inbox.BURST = 1 << 40
     try:
@@ -201,7 +201,7 @@ def _flying() -> Snapshot:
 
 
 def auv(count: int, seed: int = 1) -> Passed:
-    """Thruster messages from a client that never waits: all are read in order, and the last one sets the outputs."""
+    """Thruster messages from a client that never waits: all are read in order; the last one sets the outputs."""
     import zmq
 
     ports = dict(zip(("image", "thruster", "telemetry"), free_ports(3), strict=True))
@@ -241,4 +241,4 @@ def auv(count: int, seed: int = 1) -> Passed:
 
 
 PROTOCOLS: dict[str, Callable[[int], Passed]] = {"ardupilot": ardupilot, "uthere": uthere, "auv_zeromq": auv}
-"""Runs by the name of the front-end."""
+"""Runs by name of the front-end."""

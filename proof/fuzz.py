@@ -1,8 +1,8 @@
-"""Untrusted input: frames through the front-ends, and every parser fuzzed.
+"""Untrusted input: frames sent through the front-ends, and every parser fuzzed.
 
     python -m proof.fuzz [--frames 1000000] [--seconds 30]
 
-The input that a parser failed on is in build/fuzz/NAME.
+If a parser fails, its input is kept in build/fuzz/NAME.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from proof.results import Row, publish
 
 _INPUTS = Path(__file__).parents[1] / "build" / "fuzz"
 
-# Bytes of an input, and seconds in which a parser must have read it.
+# Largest input (bytes), and time limit for a parser (s).
 _LONGEST = 2000
 _SLOWEST_S = 20
 
@@ -36,11 +36,11 @@ _BY_COVERAGE = importlib.util.find_spec("atheris") is not None
 def main() -> int:
     """Run all, and print the table."""
     parser = argparse.ArgumentParser(prog="python -m proof.fuzz", description="fuzz every parser and front-end")
-    parser.add_argument("--frames", type=int, default=1_000_000, help="frames of each protocol")
-    parser.add_argument("--seconds", type=int, default=30, help="time for each parser")
+    parser.add_argument("--frames", type=int, default=1_000_000, help="frames of each protocol (default: 1000000)")
+    parser.add_argument("--seconds", type=int, default=30, help="time for each parser, s (default: 30)")
     given = parser.parse_args()
-    how = "guided by coverage (atheris)" if _BY_COVERAGE else "changed at random; atheris is not installed"
-    notes = [f"Inputs of the parsers are {how}."]
+    how = "coverage-guided (atheris)" if _BY_COVERAGE else "random mutations; atheris is not installed"
+    notes = [f"The inputs of the parsers are {how}."]
     return publish("fuzz", "Untrusted input", _rows(given.frames, given.seconds), notes)
 
 
@@ -53,16 +53,26 @@ def _rows(frames: int, seconds: int) -> Iterator[Row]:
 
 def _frame_row(name: str, passed: Passed) -> Row:
     text = (
-        f"{passed.frames:,} frames: {passed.effective:,} of {passed.valid:,} valid ones took effect, "
+        f"{passed.frames:,} frames: {passed.effective:,} of {passed.valid:,} valid frames took effect, "
         f"{passed.counted:,} counted; {passed.answered:,} of {passed.steps:,} steps answered; {passed.seconds:.0f} s"
     )
-    return Row(f"frames of {name}", "no frame and no step is missed", text, passed.holds)
+    return Row(
+        f"frames of {name}",
+        "every valid frame takes effect, every frame is counted, every step is answered",
+        text,
+        passed.holds,
+    )
 
 
 def _parser_row(name: str, seconds: int) -> Row:
     inputs, defect = (_guided if _BY_COVERAGE else _at_random)(name, seconds)
     text = f"{inputs:,} inputs" + (f"; {defect}" if defect else "")
-    return Row(f"parser of {name}", "accepts, or refuses with the documented error", text, inputs > 0 and not defect)
+    return Row(
+        f"parser of {name}",
+        "accepts its input, or rejects it with the documented error",
+        text,
+        inputs > 0 and not defect,
+    )
 
 
 def _guided(name: str, seconds: int) -> tuple[int, str]:

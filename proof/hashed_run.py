@@ -1,9 +1,9 @@
-"""Fly in a composed graph; print the number of messages and the hash of each topic as JSON.
+"""Fly in a composed graph; print the number of messages and the hash of each topic, as JSON.
 
     python -m proof.hashed_run VEHICLE SECONDS [options] [ROS ARGUMENTS]
 
 The flight ends after SECONDS of simulated time; until then, vehicles that land repeat their missions, and the others
-loiter. Two runs are only independent in two processes.
+loiter. Two runs are independent only in separate processes.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _HOLD_NS = 2 * NANOSECONDS
 
 
 class RepeatingPilot(MissionPilot):
-    """Repeats the mission of a vehicle that lands."""
+    """Pilot that repeats the mission of a vehicle that lands."""
 
     def __init__(self, *, lands: bool, **arguments: Any) -> None:
         self._repeats = lands
@@ -42,14 +42,14 @@ class RepeatingPilot(MissionPilot):
     def flight(self) -> Script:
         yield from super().flight()
         while self._repeats:
-            # The vehicle is armed while the sticks have control.
+            # Arming requires that the sticks have control.
             yield "toggle_override"
             yield lambda: bool(self.status.rc_override)
             yield from super().flight()
 
 
 class HoldPilot(SimulationNode):
-    """Makes an underwater vehicle hold its place against the current."""
+    """Node that makes an underwater vehicle hold its position against the current."""
 
     DEFAULT_NAME = "hold_pilot"
     failure: FlightAbortedError | None = None
@@ -69,7 +69,7 @@ class HoldPilot(SimulationNode):
 def main() -> None:
     """Run the program."""
     parser = argparse.ArgumentParser(allow_abbrev=False)
-    parser.add_argument("vehicle", help="name of a vehicle, or of a scenario with --scenario")
+    parser.add_argument("vehicle", help="name of a vehicle; with --scenario, of a scenario")
     parser.add_argument("seconds", type=float)
     parser.add_argument("--dynamics", default=STANDALONE)
     parser.add_argument("--flight-controller", default="sil_board")

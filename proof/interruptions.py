@@ -24,18 +24,18 @@ from proof.results import Row, publish
 COMMAND = "rosflight_py_sim"
 
 INTERRUPTED = 130
-"""Documented exit code of a command that a signal has ended."""
+"""Documented exit code of a command ended by a signal."""
 
 LONGEST_S = 3.0
-"""Documented time limit for the end of a command on a quiet machine."""
+"""Documented longest time from the signal to the end of a command on a quiet machine, s."""
 
-# ROS domain of the first command; those of the tests are apart.
+# ROS domain of the first command, apart from the domains of the tests.
 _DOMAIN = 176
 
-# A command that is still running after this time hangs.
+# A command that is still running after this time (s) hangs.
 _GIVE_UP_S = 20.0
 
-# Processes that complete a file may outlive the command by the duration of a write.
+# Time (s) by which processes that complete a file may outlive the command: that of a write.
 _GRACE_S = 2.0
 
 
@@ -55,7 +55,7 @@ class Interrupted:
 
     @property
     def name(self) -> str:
-        """The command, for the table."""
+        """Name of the command for the table."""
         return " ".join(self.arguments)
 
 
@@ -64,7 +64,7 @@ SIMULATION = ("sim", "--ros-args", "--log-level", "warn")
 COMMANDS = (
     Interrupted(("sim",), 4.0),
     Interrupted(("sim", "--record"), 4.0),
-    # To the end of the flight and the drawing of its plot.
+    # Long enough for the flight and its plot.
     Interrupted(("fly",), 12.0),
     Interrupted(("fly", "--view"), 6.0),
     Interrupted(("hand-over",), 4.0, SIMULATION),
@@ -76,17 +76,17 @@ COMMANDS = (
 
 @dataclass
 class Endings:
-    """How the interrupted runs of one command ended.
+    """Results of the interrupted runs of one command.
 
     Attributes:
         runs: number of runs.
         finished: runs that had already ended when the signal was sent.
         longest_s: longest time from the signal to the end.
-        load: greatest number of processes that were ready to run, as an average of one minute, before a run.
-        codes: number of runs with each exit code, of those that had not finished.
+        load: largest load average (1 min) before a run.
+        codes: number of runs with each exit code, without the finished ones.
         orphans: runs that left processes behind.
-        noisy: moments (s) of the runs that wrote a traceback, with the last line of it.
-        wrong: moments (s) with an exit code that is not the documented one.
+        noisy: moments (s) of the runs that printed a traceback, with its last line.
+        wrong: moments (s) of the runs with an undocumented exit code, with that code.
     """
 
     runs: int = 0
@@ -100,17 +100,17 @@ class Endings:
 
     @property
     def are_clean(self) -> bool:
-        """Whether all runs ended with the documented code, without traceback and without an orphan."""
+        """Whether all runs ended with a documented exit code, without traceback or orphans."""
         return not (self.orphans or self.noisy or self.wrong)
 
 
 def interrupt_at(command: Interrupted, moments_s: Sequence[float], number: signal.Signals, domain: int) -> Endings:
-    """Run the command once for each moment, and end it there.
+    """Run the command once for each moment, and interrupt it at that moment.
 
     Args:
         command: the command.
-        moments_s: times of the signal, s after the signal handlers are set; before, Python itself reacts to signals.
-        number: SIGINT, which the whole process group receives as from a terminal, or SIGTERM.
+        moments_s: times of the signal, s after the command has set its signal handlers.
+        number: SIGINT, sent to the whole process group as by a terminal, or SIGTERM.
         domain: ROS domain.
     """
     endings = Endings()
@@ -169,7 +169,7 @@ def _beside(command: Interrupted, folder: Path, environment: dict[str, str]) -> 
 def interruption_rows(count: int) -> Iterator[Row]:
     """One row for each command and signal, with `count` moments each; two commands run at the same time.
 
-    The first moment is that at which the command handles signals.
+    The first moment is the one at which the command has set its signal handlers.
     """
     signals = (signal.SIGINT, signal.SIGTERM)
     with ThreadPoolExecutor(len(signals)) as pool:
@@ -185,8 +185,8 @@ def interruption_rows(count: int) -> Iterator[Row]:
 
 def _row(command: Interrupted, number: signal.Signals, endings: Endings) -> Row:
     codes = ", ".join(f"{count} x {code}" for code, count in sorted(endings.codes.items())) or "none"
-    text = f"{endings.runs} runs, {endings.finished} had ended before; exit codes {codes}; {endings.orphans} orphans; "
-    text += f"at most {endings.longest_s:.2f} s, at load {endings.load:.0f}"
+    text = f"{endings.runs} runs, {endings.finished} ended before the signal; exit codes {codes}; "
+    text += f"{endings.orphans} orphans; ended within {endings.longest_s:.2f} s, load average {endings.load:.0f}"
     for moment_s, found in endings.wrong[:3]:
         text += f"; {found} at {moment_s:.2f} s"
     for moment_s, line in endings.noisy[:3]:
@@ -200,12 +200,12 @@ def _row(command: Interrupted, number: signal.Signals, endings: Endings) -> Row:
 
 
 def main() -> int:
-    """Run all."""
+    """Run the proof."""
     parser = argparse.ArgumentParser(prog="python -m proof.interruptions", description=(__doc__ or "").split("\n\n")[0])
     parser.add_argument("--moments", type=int, default=9, help="moments of each signal and command (default: 9)")
     given = parser.parse_args()
     os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
-    notes = ["A signal is sent from the moment at which the command handles signals; Python handles them before."]
+    notes = ["Signals are sent only once the command has set its handlers. Until then, Python's own handling applies."]
     return publish("interruptions", "Interrupted commands", interruption_rows(given.moments), notes)
 
 

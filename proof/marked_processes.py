@@ -1,4 +1,4 @@
-"""Programs with a mark in their environment, by which every process that they start is found again."""
+"""Programs whose environment carries a mark, by which every process that they start can be found."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MARK = "ROSFLIGHT_PY_SIM_PROOF"
 
 
 class MarkedProgram:
-    """A module of the package that runs in a session of its own.
+    """Module of the package, running in a session of its own.
 
     Attributes:
         process: the process.
@@ -26,13 +26,13 @@ class MarkedProgram:
     def __init__(
         self, module: str, arguments: Sequence[str], folder: Path, environment: Mapping[str, str] | None = None
     ) -> None:
-        """Start `python -m module` in a folder, in which its output goes to files.
+        """Start `python -m module` in a folder, with stderr redirected to a file there.
 
         Args:
             module: full name of the module.
             arguments: command line.
             folder: working directory.
-            environment: variables besides those of this process.
+            environment: variables added to those of this process.
         """
         self._mark = uuid.uuid4().hex
         project = str(Path(__file__).parents[1])
@@ -52,7 +52,7 @@ class MarkedProgram:
 
     @property
     def stderr(self) -> str:
-        """What it has written to stderr so far."""
+        """Text written to stderr so far."""
         return self._stderr.read_text(encoding="utf-8", errors="replace")
 
     def handles(self, number: signal.Signals) -> bool:
@@ -76,7 +76,7 @@ class MarkedProgram:
             return None
 
     def processes(self) -> list[int]:
-        """Process ids of the program and of all that it has started, without those that have ended."""
+        """Ids of the running processes: the program and all that it has started."""
         wanted = f"{_MARK}={self._mark}".encode()
         found = []
         for entry in Path("/proc").iterdir():
@@ -87,14 +87,14 @@ class MarkedProgram:
         return found
 
     def orphans(self, grace_s: float = 0.0) -> list[int]:
-        """Processes that are left after the program has ended, and `grace_s` later."""
+        """Processes that are still running `grace_s` after the program has ended."""
         end_s = time.monotonic() + grace_s
         while (left := self.processes()) and time.monotonic() < end_s:
             time.sleep(0.05)
         return left
 
     def close(self) -> None:
-        """Kill whatever is left."""
+        """Kill all processes that are still running."""
         for process_id in self.processes():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(process_id, signal.SIGKILL)
@@ -102,5 +102,5 @@ class MarkedProgram:
 
 
 def _default_interrupt() -> None:
-    """A background job of a shell ignores SIGINT, and its children inherit that."""
+    """Handle SIGINT, which a background job of a shell ignores and its children inherit."""
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -1,4 +1,4 @@
-"""Inputs that are almost valid: kept inputs of a parser, changed at random."""
+"""Almost valid inputs: random mutations of a parser's corpus."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A graph with a process for each node, as launch starts it, and a node that observes it."""
+"""Graph with one process per node, as launch starts it, and a node that observes it."""
 
 from __future__ import annotations
 
@@ -41,19 +41,19 @@ from rosflight_py_sim.vehicles import CAMERA, vehicle
 PROJECT = Path(__file__).parents[1]
 
 STEP_NS = 2_500_000
-"""Length of a step."""
+"""Length of a step, ns."""
 
 PAUSE_S = LONGEST_STEP_NS / NANOSECONDS
-"""Longest step of dynamics outside of lockstep, s; a longer gap counts as a pause."""
+"""Longest step of dynamics outside of lockstep, s; a longer gap between stamps counts as a pause."""
 
 TIMEOUT_S = 240.0
-"""System time after which a condition that has not come true is given up; only a graph that hangs takes as long."""
+"""Time limit for a condition, s of system time; only a graph that hangs reaches it."""
 
 _DEEP = QoSProfile(depth=10000)
 
 
 class TimedOutError(Exception):
-    """A condition has not come true in time; the text names it."""
+    """A condition did not become true in time; the text names it."""
 
 
 @dataclass(frozen=True)
@@ -61,13 +61,13 @@ class GraphKind:
     """A graph to start.
 
     Attributes:
-        title: what it is, for the table.
+        title: name for the table.
         vehicle: name of the vehicle.
         flight_controller: name of the flight controller.
-        executables: further nodes.
-        time_modes: the time modes in which it runs.
-        port_names: parameters that are ports, of which each run has its own.
-        client: command line of a program that the graph waits for; {port} stands for the first port.
+        executables: of additional nodes.
+        time_modes: time modes in which it runs.
+        port_names: parameters that are ports; each run gets free ports.
+        client: command line of the client program that the graph waits for; {port} stands for the first port.
     """
 
     title: str
@@ -97,7 +97,7 @@ GRAPHS = {
         port_names=("uthere.udp_port_in", "uthere.udp_port_out"),
     ),
     "auv": GraphKind(
-        "AUV with its ZeroMQ clients' server",
+        "AUV with the server for ZeroMQ clients",
         "auv",
         "auv_zeromq",
         port_names=("auv_zeromq.image_port", "auv_zeromq.thruster_port", "auv_zeromq.telemetry_port"),
@@ -120,8 +120,8 @@ class NodeGraph:
         time_mode: its time mode.
         executables: of its nodes; the time manager, if there is one, is the last.
         node_names: names of the nodes.
-        multiplier: real-time multiplier with which the time manager is started.
-        environment: variables of all processes.
+        multiplier: real-time multiplier at the start of the time manager.
+        environment: environment variables of all processes.
         processes: of the nodes, by executable.
     """
 
@@ -154,7 +154,7 @@ class NodeGraph:
         self._client: subprocess.Popen[bytes] | None = None
 
     def log_of(self, executable: str) -> str:
-        """What a node has written to stderr so far, in all its runs."""
+        """Output of a node so far, in all its runs."""
         return (Path(self._folder.name) / executable).read_text(encoding="utf-8", errors="replace")
 
     def start(self, executable: str) -> None:
@@ -180,7 +180,7 @@ class NodeGraph:
         self.keep_client()
 
     def keep_client(self) -> None:
-        """Start the client, again if it has ended."""
+        """Start the client if it is not running."""
         if self._client_command and (self._client is None or self._client.poll() is not None):
             self._client = subprocess.Popen(
                 [sys.executable, *self._client_command],
@@ -191,7 +191,7 @@ class NodeGraph:
             )
 
     def kill(self, executable: str) -> None:
-        """End a node as the kernel does when memory runs out."""
+        """Kill a node with SIGKILL, as the kernel does when memory runs out."""
         self.processes[executable].kill()
         self.processes[executable].wait()
 
@@ -212,7 +212,7 @@ class NodeGraph:
 
 @dataclass(frozen=True)
 class Report:
-    """Entry of /diagnostics about a node as a whole, with the node's time (s)."""
+    """Entry on /diagnostics for a node as a whole, with the node's time (s)."""
 
     time_s: float
     level: int
@@ -252,7 +252,7 @@ class Observer:
         return self.stamps[-1] / NANOSECONDS if self.stamps else -1.0
 
     def counts(self, topic: StepTopic[Any]) -> tuple[list[bytes], Subscription[Any]]:
-        """List to which the messages of a topic are appended, and the subscription, to be destroyed."""
+        """List to which the messages of a topic are appended, and its subscription, which the caller destroys."""
         received: list[bytes] = []
         subscription = self.node.create_subscription(topic.message_type, topic.name, received.append, 10, raw=True)
         return received, subscription
@@ -261,7 +261,7 @@ class Observer:
         """Run until a condition holds.
 
         Raises:
-            TimedOutError: it does not hold in time.
+            TimedOutError: the condition does not hold in time.
         """
         end_s = time.monotonic() + timeout_s
         while not condition():
@@ -322,7 +322,7 @@ def _executor(context: Context) -> Executor:
 
 
 def gaps_of(stamps: Sequence[int], step_ns: int) -> tuple[int, float, int]:
-    """Number of missing steps, longest gap (s) and number of steps back in the stamps of truth states.
+    """Number of missing steps, longest gap (s) and number of decreases in the stamps of truth states.
 
     Args:
         stamps: stamps in the order of arrival, ns; repeated ones count once.

@@ -1,6 +1,6 @@
-"""Subscribe to every topic from a process of its own until SIGTERM or SIGINT; then print what was received.
+"""Subscribe to every topic from a separate process until SIGTERM or SIGINT; then print a summary.
 
-The program prints "ready" when it has started, and at the end JSON: for each topic the number of messages and, if they
+The program prints "ready" when it has started. The summary is JSON: for each topic, the number of messages and, if they
 have stamps, a hash of the first message of each stamp.
 """
 
@@ -25,23 +25,23 @@ from rosflight_py_sim.stamps import stamp_ns
 # Interval of the search for new topics, s.
 _SEARCH_S = 0.2
 
-# Deep enough for a process that is briefly without processor time.
+# Deep enough for a process that gets no processor time for a moment.
 _QOS = QoSProfile(depth=1000)
 
 
 @dataclass
 class Received:
-    """What the subscriber received of a topic: number of messages, and hash of the first of each stamp (ns)."""
+    """Messages received on a topic: their number, and a hash of the first of each stamp (ns)."""
 
     count: int = 0
     hashes: dict[int, str] = field(default_factory=dict)
 
 
 class OutsideSubscriber:
-    """The subscriber as a process.
+    """Process of the subscriber.
 
     Attributes:
-        received: by topic; known after the process has ended.
+        received: by topic; empty until the process has ended.
     """
 
     def __init__(self) -> None:

@@ -2,8 +2,8 @@
 
     python -m proof.page
 
-copies the results of this working copy (build/proof) to docs/proof, which is committed, and writes the page from there.
-A test compares the page with this output.
+copies the results of this working copy (build/proof) to docs/proof, which is committed, and generates the page from
+there. A test compares the page with this output.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ PAGE = DOCS / "proof.md"
 
 PARTS = {
     "determinism": "The same seed gives the same flight",
-    "restarts": "Nodes that are killed and started again",
-    "disturbances": "Stopped nodes, wrong messages, a full disk, a busy machine",
+    "restarts": "Killed and restarted nodes",
+    "disturbances": "Stopped nodes, duplicated and late messages, a full disk, a busy machine",
     "interruptions": "Ctrl-C and SIGTERM at any moment",
     "soak": "Long runs",
     "fuzz": "Bad input",
 }
-"""Proofs by name, in the order of the page, and what they are about."""
+"""Subjects of the proofs by name, in the order of the page."""
 
 _INTRODUCTION = """\
 # Proof
@@ -41,9 +41,9 @@ _INTRODUCTION = """\
 
     make proof
 
-This measures what the other pages promise, and writes this page. `make proof ARGS="determinism"` runs one part. Each
-part ends with what it does not prove. A short form of each part is in the test suite. `make faults KILLS=20` and
-`make soak HOURS=1` run longer than in `make proof`.
+`make proof` measures what the other pages promise, and writes this page. `make proof ARGS="determinism"` runs one part.
+Each part ends with its limits. The test suite contains a short form of each part. `make faults KILLS=20` and
+`make soak HOURS=1` run longer than the same parts of `make proof`.
 
 """
 
@@ -55,7 +55,7 @@ def page(folder: Path) -> str:
     found = {
         name: json.loads(file.read_text(encoding="utf-8")) for name in PARTS if (file := _file(folder, name)).exists()
     }
-    text = _INTRODUCTION + "| part | about | promises kept | measured |\n|---|---|---|---|\n"
+    text = _INTRODUCTION + "| part | subject | promises kept | measured |\n|---|---|---|---|\n"
     for name, about in PARTS.items():
         text += _summary(name, about, found.get(name))
     return text + "".join(_section(name, one) for name, one in found.items())
@@ -84,7 +84,7 @@ def _section(name: str, results: dict[str, Any]) -> str:
     text = f"\n## {results['title']}\n\n    {results['command']}\n\nMeasured on {results['date']}: {where}.\n\n"
     if _has_picture(name, results):
         text += f"![{results['title']}: {PICTURES[name].about}](proof/{name}.png)\n\n"
-    text += "| what | promise | measured | kept |\n|---|---|---|---|\n" + "".join(map(_line, rows))
+    text += "| case | promise | measured | kept |\n|---|---|---|---|\n" + "".join(map(_line, rows))
     if results["notes"]:
         text += "\nLimits of this proof:\n\n" + "".join(f"- {note}\n" for note in results["notes"])
     return text
@@ -99,7 +99,7 @@ def _line(cells: Iterable[str]) -> str:
 
 
 def main() -> None:
-    """Take over the new results, and write the page."""
+    """Copy the new results and write the page."""
     COMMITTED.mkdir(exist_ok=True)
     for name in PARTS:
         if _file(FOLDER, name).exists():

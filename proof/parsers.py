@@ -1,7 +1,7 @@
-"""Every parser of input that others can write, as a function of bytes for fuzzing.
+"""Every parser of untrusted input, as a function of bytes for fuzzing.
 
-A parser may refuse its input only by the errors that it documents. Each function here returns normally for input that
-is accepted or refused so; any other exception is a defect.
+A parser may reject its input only with the errors that it documents. Each function here returns normally for input that
+is accepted or rejected with such an error; any other exception is a defect.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ from rosflight_py_sim.vehicles.vehicle_file import read_vehicle
 from rosflight_py_sim.world import WorldError, load_world
 
 CORPUS = Path(__file__).parents[1] / "test" / "fuzz" / "corpus"
-"""Kept inputs, in a folder for each parser."""
+"""Corpora: a folder for each parser."""
 
-# Messages kept of each topic of a recording.
+# Number of messages read from each topic of a recording.
 _KEPT = 100
 
 
 @dataclass(frozen=True)
 class Parser:
-    """A parser of input that others can write.
+    """A parser of untrusted input.
 
     Attributes:
-        feed: parses the bytes; raises only on a defect.
+        feed: parses the bytes; raises only for a defect.
         source: where the input comes from.
     """
 
@@ -160,5 +160,5 @@ PARSERS: dict[str, Parser] = {
 
 
 def kept_inputs(name: str) -> list[bytes]:
-    """Kept inputs of a parser, valid and invalid ones."""
+    """Corpus of a parser: valid and invalid inputs."""
     return [path.read_bytes() for path in sorted((CORPUS / name).iterdir())]

@@ -23,7 +23,7 @@ class Drawing:
     """A picture of results.
 
     Attributes:
-        about: what it shows, for readers who do not see it.
+        about: alternative text.
         plot: function that draws the rows.
     """
 
@@ -86,6 +86,6 @@ def _soak(figure: Figure, rows: list[dict[str, Any]]) -> None:
 
 PICTURES = {
     "restarts": Drawing("time to recover from each kill, by node and time mode", _restarts),
-    "soak": Drawing("memory of each process and CPU time for a simulated second, during the run", _soak),
+    "soak": Drawing("memory of each process, and CPU time per simulated second, during the run", _soak),
 }
 """Pictures by name of the proof."""

@@ -1,4 +1,4 @@
-"""Nodes killed with SIGKILL at random moments and started again: how long the graph takes, and what it loses.
+"""Nodes killed with SIGKILL at random moments and restarted: time to recover, and missing steps.
 
 python -m proof.restarts [--kills 20] [--seed 1]
 """
@@ -35,10 +35,10 @@ from rosflight_py_sim.interfaces.step_topics import CLOCK, FORCES_AND_MOMENTS, I
 from rosflight_py_sim.nodes.running import node_class
 
 RESPAWN_S = 1.0
-"""System time after which launch's `respawn` starts a node again."""
+"""System time after which launch's `respawn` restarts a node, s."""
 
-# Topics that show that a node works again; of other nodes, their report on /diagnostics does.
-_SPEAKS: dict[str, StepTopic[Any]] = {
+# Topic on which each node publishes again after a restart; the other nodes report on /diagnostics.
+_OUTPUTS: dict[str, StepTopic[Any]] = {
     "standalone_dynamics": TRUTH_STATE,
     "multirotor_forces_and_moments": FORCES_AND_MOMENTS,
     "fixedwing_forces_and_moments": FORCES_AND_MOMENTS,
@@ -49,40 +49,40 @@ _SPEAKS: dict[str, StepTopic[Any]] = {
     **dict.fromkeys(TIME_MANAGERS.values(), CLOCK),
 }
 
-# ROS domain of the first graph; those of the tests are apart.
+# ROS domain of the first graph, apart from the domains of the tests.
 _DOMAIN = 160
 
-# Multiple of real time at which graphs run, except in wall: four fit on two cores.
+# Speed of the graphs relative to real time, except in wall, such that four run on two cores.
 _PACE = 0.25
 _GRAPHS_AT_ONCE = 4
 
-# Steps after which the graph counts as running again.
+# Number of steps after which the graph counts as running again.
 _STEPS = 20
 
 # Fast DDS's shared memory outlives a killed process, and after about one kill in a hundred no other process receives
-# the messages of its successor. The node must then be started once more (docs/nodes.md).
+# messages from the restarted one. The node must then be restarted once more (docs/nodes.md).
 _ATTEMPTS, _ATTEMPT_S = 3, 25.0
 
 # A report on /diagnostics is due every second.
 _REPORT_S = 1.2
 
-# Counters on /diagnostics that an interruption may raise.
+# Counters on /diagnostics that an interruption may increase.
 _COUNTERS = ("repeated", "time-outs", "fallen behind", "answered again", "gaps")
 
 
 @dataclass(frozen=True)
 class Restart:
-    """What one kill and restart did.
+    """Result of one kill and restart.
 
     Attributes:
         executable: of the node.
-        recovery_s: system time from the start of the new process until the node speaks and the graph takes steps.
-        gap_s: longest gap between the stamps of truth states (of wrenches, if dynamics was killed), s.
+        recovery_s: system time from the start of the new process until it publishes and the graph takes steps.
+        gap_s: longest gap between the stamps of truth states (of wrenches, if dynamics is killed), s.
         missing: steps of 2.5 ms without such a message.
-        back: how often these stamps went back.
-        again: how often the node had to be started once more.
-        reported: whether a counter or a level on /diagnostics showed the interruption.
-        error: why the graph did not recover; empty if it did.
+        back: number of times that these stamps decreased.
+        again: number of further restarts that the node needed.
+        reported: whether a counter or a level on /diagnostics shows the interruption.
+        error: reason why the graph did not recover; empty if it did.
     """
 
     executable: str
@@ -96,7 +96,7 @@ class Restart:
 
     @property
     def is_silent(self) -> bool:
-        """Whether steps are missing that nothing on /diagnostics shows."""
+        """Whether steps are missing without a report on /diagnostics."""
         return self.missing > 0 and self.gap_s > PAUSE_S and not self.reported
 
 
@@ -132,17 +132,17 @@ def _restart(graph: NodeGraph, observer: Observer, executable: str, undisturbed_
         again += 1
         graph.kill(executable)
         observer.spin(RESPAWN_S)
-        topic = _SPEAKS.get(executable)
-        heard, subscription = observer.counts(topic) if topic else (None, None)
+        topic = _OUTPUTS.get(executable)
+        received, subscription = observer.counts(topic) if topic else (None, None)
         observer.spin(0.1)
-        if heard:
-            heard.clear()
+        if received:
+            received.clear()
         reports = len(observer.reports.get(node, ()))
         began_s = time.monotonic()
         graph.start(executable)
         try:
-            if heard is not None:
-                observer.wait_for(lambda h=heard: bool(h), f"{executable} speaks again", _ATTEMPT_S)  # type: ignore[misc]
+            if received is not None:
+                observer.wait_for(lambda h=received: bool(h), f"{executable} publishes again", _ATTEMPT_S)  # type: ignore[misc]
             else:
                 observer.wait_for(
                     lambda n=reports: len(observer.reports.get(node, ())) > n,  # type: ignore[misc]
@@ -212,18 +212,16 @@ def _row(kind: GraphKind, time_mode: str, count: int, done: Sequence[Restart]) -
     missing, gap_s = max(one.missing for one in done), max(one.gap_s for one in done)
     back = sum(one.back for one in done)
     text = (
-        f"{len(done)} kills; recovered {median(took):.1f} s after its start in the median, {took[-1]:.1f} s at most; "
+        f"{len(done)} kills; recovery {median(took):.1f} s after the restart in the median, {took[-1]:.1f} s at most; "
     )
-    text += (
-        f"started once more {sum(one.again for one in done)} times; longest gap of the stamps {1e3 * gap_s:.3g} ms, "
-    )
-    text += f"at most {missing} missing steps, {silent} unreported"
+    text += f"{sum(one.again for one in done)} further restarts; longest gap between stamps {1e3 * gap_s:.3g} ms, "
+    text += f"at most {missing} missing steps, {silent} gaps not reported"
     if failed:
         text += f"; not recovered: {failed[0]}"
     exact = time_mode != "lockstep" or not missing
     return Row(
         f"kill -9 of `{executable}`: {kind.title}, {time_mode}",
-        "the graph goes on; no stamp goes back; "
+        "the graph continues; no stamp decreases; "
         + ("no step is missing" if time_mode == "lockstep" else "gaps are reported on /diagnostics"),
         text,
         not failed and not silent and not back and exact and len(done) == count,
@@ -231,10 +229,10 @@ def _row(kind: GraphKind, time_mode: str, count: int, done: Sequence[Restart]) -
     )
 
 
-# Time managers late in a run.
+# Restarts of a time manager late in a run.
 
 LATE_S = 20.0
-"""Stamp from which a time manager is killed, s."""
+"""Stamp from which on a time manager is killed, s."""
 
 LATE_CASES = (
     *(("paced", multiplier) for multiplier in (0.5, 1.0, 2.0)),
@@ -244,15 +242,15 @@ LATE_CASES = (
 
 @dataclass(frozen=True)
 class LateRestart:
-    """What the restart of a time manager late in a run did.
+    """Result of the restart of a time manager late in a run.
 
     Attributes:
-        killed_s: newest stamp when the time manager was killed, s.
-        jump_s: change of the stamp from the last before the restart to the first after it, s.
-        back: how often the stamps went back.
-        recovery_s: system time from the start of the new process to the first steps.
-        pace: simulated seconds per second of system time afterwards.
-        error: why time did not go on; empty if it did.
+        killed_s: newest stamp after the kill, s.
+        jump_s: difference between the first stamp after the restart and the last one before it, s.
+        back: number of times that the stamps decreased.
+        recovery_s: system time from the start of the new process until the graph takes steps.
+        pace: simulated seconds per second of system time after the recovery.
+        error: reason why time did not continue; empty if it did.
     """
 
     killed_s: float
@@ -295,7 +293,7 @@ def late_restart(graph: NodeGraph, observer: Observer) -> LateRestart:
     began_s = time.monotonic()
     graph.start(manager)
     try:
-        observer.wait_for(lambda: len(set(observer.stamps[first:])) > _STEPS, "steps after it")
+        observer.wait_for(lambda: len(set(observer.stamps[first:])) > _STEPS, "steps after the restart")
     except TimedOutError as error:
         return LateRestart(killed_s, 0.0, 0, 0.0, 0.0, str(error))
     recovery_s = time.monotonic() - began_s
@@ -322,29 +320,29 @@ def _late_row(mode: str, multiplier: float, found: Sequence[LateRestart]) -> Row
     failed = [one.error for one in found if one.error]
     jump_s = max(abs(one.jump_s) for one in found)
     text = f"{len(found)} kills at {found[0].killed_s:.0f} s and later; "
-    text += f"goes on {1e3 * jump_s:.3g} ms after the last stamp; "
-    text += f"recovered in {max(one.recovery_s for one in found):.1f} s at most; "
+    text += f"next stamp at most {1e3 * jump_s:.3g} ms after the last; "
+    text += f"recovery in at most {max(one.recovery_s for one in found):.1f} s; "
     text += f"then {min(one.pace for one in found):.2f} to {max(one.pace for one in found):.2f} x real time"
     if failed:
         text += f"; not recovered: {failed[0]}"
     back = sum(one.back for one in found)
-    # In paced, time does not wait until all nodes receive it.
+    # In paced, the time manager does not wait until all nodes receive the time.
     waited = [one.recovery_s * multiplier if mode == "paced" else 0.0 for one in found]
     skipped = any(one.jump_s > PAUSE_S + wait_s for one, wait_s in zip(found, waited, strict=True))
-    # On a machine that is busy with other programs, the pace means nothing.
+    # On a machine busy with other programs, the pace is not judged.
     is_busy = os.getloadavg()[0] > 4.0 * (os.cpu_count() or 1)
     too_slow = min(one.pace for one in found) < 0.5 * multiplier
     too_fast = multiplier and max(one.pace for one in found) > 1.2 * multiplier
     return Row(
         f"kill -9 of the time manager late in a run: {mode}, multiplier {multiplier:g}",
-        "time goes on from the last stamp at the requested pace; no stamp goes back",
+        "time continues from the last stamp at the requested pace; no stamp decreases",
         text,
         not failed and not back and not too_fast and not skipped and (not too_slow or is_busy),
     )
 
 
 def main() -> int:
-    """Run all."""
+    """Run the proof."""
     parser = argparse.ArgumentParser(prog="python -m proof.restarts", description=(__doc__ or "").split("\n\n")[0])
     parser.add_argument("--kills", type=int, default=20, help="kills of each node in each time mode (default: 20)")
     parser.add_argument("--seed", type=int, default=1, help="seed of the random moments (default: 1)")
@@ -352,11 +350,11 @@ def main() -> int:
     os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
     notes = [
         f"Each node is killed {given.kills} times in each time mode of its graph, at random moments (seed "
-        f"{given.seed}), and started again one second later, as launch's `respawn` does. The AUV's server and "
-        "ArduPilot run in lockstep only.",
-        "The recovery lasts from the start of the new process until it publishes and the graph has taken "
-        f"{_STEPS} steps. {_GRAPHS_AT_ONCE} graphs run at the same time, which makes it longer.",
-        "While dynamics is not running, the stamps of the wrenches count instead of those of the truth states.",
+        f"{given.seed}), and restarted one second later, as by launch's `respawn`. The graphs of the AUV and "
+        "of ArduPilot run in lockstep only.",
+        "Recovery lasts from the start of the new process until it publishes and the graph has taken "
+        f"{_STEPS} steps. {_GRAPHS_AT_ONCE} graphs run at the same time, which prolongs it.",
+        "When dynamics is killed, the steps are counted by the stamps of the wrenches instead of the truth states.",
     ]
     rows = chain(restart_rows(given.kills, given.seed, _DOMAIN), late_rows(max(1, given.kills // 5), _DOMAIN))
     return publish("restarts", "Killed nodes", rows, notes)

@@ -1,4 +1,4 @@
-"""Results of a proof, as a file from which docs/proof.md is generated."""
+"""Results of a proof, written to a file from which docs/proof.md is generated."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 FOLDER = Path(__file__).parents[1] / "build" / "proof"
-"""Where the results of this working copy are written."""
+"""Folder for the results of this working copy."""
 
 
 _VERDICTS = {True: "holds", False: "FAILS", None: "-"}
@@ -24,11 +24,11 @@ class Row:
     """One promise and its measurement.
 
     Attributes:
-        what: the subject, such as a vehicle and a condition.
-        promise: what is promised.
-        measured: what was measured, with units and counts.
+        what: the case, such as a vehicle and a condition.
+        promise: the property promised for it.
+        measured: the result, with units and counts.
         holds: whether the measurement keeps the promise; None if nothing is promised.
-        samples: the single measurements, for a picture.
+        samples: the individual measurements, for a picture.
     """
 
     what: str
@@ -41,13 +41,13 @@ class Row:
 def publish(name: str, title: str, rows: Iterable[Row], notes: Sequence[str] = ()) -> int:
     """Print each row as soon as it is measured, and write the results; return the exit code of the program.
 
-    An interrupted proof keeps what it has measured.
+    The results of an interrupted proof are kept.
 
     Args:
         name: module of the proof, and file name without suffix.
         title: heading of the table.
         rows: the table.
-        notes: what is not proven, and what was left out; one sentence or more each.
+        notes: limits of the proof, one or more sentences each.
     """
     FOLDER.mkdir(parents=True, exist_ok=True)
     path = FOLDER / f"{name}.json"

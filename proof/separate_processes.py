@@ -1,7 +1,7 @@
 """Comparison of a graph in one process with the same graph in one process per node.
 
-The run in one process is recorded. A subscriber receives the messages of the separate processes from some step on, so
-messages are compared by their stamps.
+The run in one process is recorded. The subscriber to the separate processes misses the first steps, so messages are
+compared by stamp.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _PACE = 0.5
 _START_S = 15.0
 _TIMEOUT_S = 300.0
 
-# No node waits for these, so what follows from them may come some steps later.
+# No node waits for these topics, so messages that depend on them may come some steps later.
 _NOT_AWAITED = (RC.name, STATUS.name, "status/rosflight_errors", "rc_raw", "battery")
 
 Hashes = dict[int, str]
@@ -36,7 +36,7 @@ Hashes = dict[int, str]
 
 
 def compare_with_separate_processes(name: str, seconds: float, folder: Path) -> Iterator[Row]:
-    """Let a vehicle stand in the wind, in one process and in one process per node."""
+    """Compare the runs of a vehicle at rest in wind, in one process and in one process per node."""
     chosen = vehicle(name)
     settings = ("-p", "seed:=7", "--params-file", str(chosen.weather_file))
     file = folder / "one.mcap"
@@ -48,7 +48,7 @@ def compare_with_separate_processes(name: str, seconds: float, folder: Path) -> 
         outside_subscriber() as subscriber,
         node_processes(chosen, *settings, "-p", f"real_time_multiplier:={_PACE}"),
     ):
-        # Twice the length, for a busy machine.
+        # Twice the duration, for a busy machine.
         time.sleep(_START_S + 2.0 * seconds / _PACE)
     many = {topic: one.hashes for topic, one in subscriber.received.items() if one.hashes}
     yield from _rows(name, one, many, round(seconds * NANOSECONDS))
@@ -86,11 +86,13 @@ def _rows(name: str, one: dict[str, Hashes], many: dict[str, Hashes], end_ns: in
         unequal = [stamp for stamp in both if mine[stamp] != theirs[stamp]]
         surplus = theirs.keys() - mine.keys()
         if unequal or surplus:
-            text = f"{topic}: {len(unequal)} of {len(both)} unequal, {len(surplus)} more"
+            text = f"{topic}: {len(unequal)} of {len(both)} unequal, {len(surplus)} extra"
             (others if topic.strip("/") in _NOT_AWAITED else awaited).append(text)
     text = f"{compared:,} messages up to {last_ns / NANOSECONDS:.1f} s compared by stamp, {missing} not received"
     what = f"{name} at rest in wind, one process per node"
     ending = "; different: " + "; ".join(awaited) if awaited else "; all equal"
-    yield Row(f"{what}: topics of the step", "equal to one process", text + ending, not awaited and compared > 0)
+    yield Row(
+        f"{what}: topics of the step", "equal to the run in one process", text + ending, not awaited and compared > 0
+    )
     measured = "; ".join(others) if others else "all equal in this run"
-    yield Row(f"{what}: {', '.join(_NOT_AWAITED)}", "none: no node waits for them", measured, None)
+    yield Row(f"{what}: {', '.join(_NOT_AWAITED)}", "none: no node waits for these topics", measured, None)

@@ -1,4 +1,4 @@
-"""Clients of every socket of a simulation that send what is needed to receive data, and never read it."""
+"""Clients of every socket of a simulation that request data and never read it."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-# Small, so that the buffers of the operating system are soon full.
+# Small (bytes), so that the operating system's buffers fill quickly.
 _BUFFER = 4096
 
-# System time in which a simulation opens its sockets.
+# System time within which a simulation opens its sockets, s.
 _START_S = 90.0
 
 _DATA = b"\n".join(b"data_request(plane=%d,variable=all,interval=0.02)" % plane for plane in (12345, 12346, 12347))
@@ -20,15 +20,15 @@ _DATA = b"\n".join(b"data_request(plane=%d,variable=all,interval=0.02)" % plane 
 
 @contextlib.contextmanager
 def silent_clients(ports: Mapping[str, int]) -> Iterator[list[str]]:
-    """Connect the clients, and yield what they are.
+    """Connect the clients, and yield their names.
 
     Args:
-        ports: uthere_in, image, telemetry and page.
+        ports: of uthere_in, uthere_out, image, telemetry and page.
     """
     with contextlib.ExitStack() as closing:
         tcp = closing.enter_context(_connected(ports["uthere_in"]))
         tcp.sendall(_DATA + b"\n")
-        # The front-end sends to a fixed port, which only one program of an address can have.
+        # The front-end sends to a fixed port, which only one program per address can bind.
         udp = closing.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
         udp.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _BUFFER)
         udp.bind(("127.0.1.1", ports["uthere_out"]))
@@ -90,7 +90,7 @@ def _page(port: int) -> Iterator[None]:
     from websockets.typing import Subprotocol
 
     version = Subprotocol(f"viser-v{viser.__version__}")
-    # The client reads a few messages into its queue, and then lets the socket's buffer fill.
+    # The client reads a few messages into its queue; after that the socket's buffer fills.
     page = _retried(
         lambda: connect(
             f"ws://127.0.0.1:{port}",
@@ -102,5 +102,5 @@ def _page(port: int) -> Iterator[None]:
     try:
         yield
     finally:
-        # Closing would wait for the messages that have not been read.
+        # Closing waits for the messages that have not been read.
         threading.Thread(target=page.close, daemon=True).start()

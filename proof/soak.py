@@ -1,9 +1,10 @@
-"""A long run with every front-end, the viewer and the recorder, and with clients that never read.
+"""Long run with every front-end, the viewer, the recorder, and clients that never read.
 
     python -m proof.soak [--hours 1]
 
 runs the scenario `harbour` as fast as the machine allows, and compares the first quarter of the run with the last:
-memory, file descriptors and threads of each process, real-time factor, and duration of each node's callbacks.
+memory, file descriptors and threads of each process, CPU time and real-time factor, and duration of each node's
+callbacks.
 """
 
 from __future__ import annotations
@@ -30,18 +31,18 @@ from proof.silent_clients import silent_clients
 PROJECT = Path(__file__).parents[1]
 STAND_IN = PROJECT / "docs" / "examples" / "ardupilot_stand_in" / "ardupilot_stand_in.py"
 
-# Part of the run that counts towards neither quarter: caches fill, and the recorder finds all topics.
+# Part of the run that counts towards neither quarter: caches fill, and the recorder discovers all topics.
 _WARM_UP = 0.1
 
-# Limits from the first quarter to the last.
+# Limits of the change from the first quarter to the last.
 MEMORY_RATIO, MEMORY_MIB = 1.1, 24.0
 DESCRIPTORS, THREADS = 3, 2
 FACTOR_RATIO, CALLBACK_RATIO, CALLBACK_US = 0.75, 1.5, 30.0
 
-# System time without progress after which the run is given up.
+# System time without progress after which the run is aborted, s.
 _STANDSTILL_S = 240.0
 
-# The simulation itself keeps four processes busy.
+# Load average per core above which durations are not judged; the simulation itself keeps four processes busy.
 _BUSY = 4.0
 
 _DOMAIN = 180
@@ -52,7 +53,7 @@ class Usage:
     """Samples of one process, oldest first.
 
     Attributes:
-        cpu_s: CPU time of a simulated second.
+        cpu_s: CPU time per simulated second.
         memory_mib: resident memory.
         descriptors: open file descriptors.
         threads: threads.
@@ -71,14 +72,14 @@ class Soak:
     Attributes:
         usage: of each process, by name.
         alive: names of the processes at the last sample.
-        factor: real-time factor, a value a second.
-        callbacks_us: median duration of the busiest callback of each node, a value a second.
-        simulated_s: length of the run.
-        clients: the clients that never read.
-        ended: exit code of the simulation, after SIGINT.
-        trouble: why the run ended early; empty if it did not.
-        logged: end of what the simulation has written to stderr.
-        load: greatest number of processes that were ready to run, as an average of one minute.
+        factor: real-time factor, one value per second.
+        callbacks_us: median duration of the busiest callback of each node, one value per second.
+        simulated_s: simulated duration of the run.
+        clients: names of the clients that never read.
+        ended: exit code of the simulation after SIGINT.
+        trouble: reason why the run ended early; empty if it did not.
+        logged: end of the simulation's output on stderr.
+        load: largest load average (1 min).
     """
 
     usage: dict[str, Usage] = field(default_factory=dict)
@@ -94,7 +95,7 @@ class Soak:
 
     @property
     def is_busy(self) -> bool:
-        """Whether other programs kept the machine so busy that durations mean nothing."""
+        """Whether the machine was too busy for durations to be judged."""
         return self.load > _BUSY * (os.cpu_count() or 1)
 
 
@@ -108,7 +109,7 @@ def soak(simulated_s: float, domain: int = _DOMAIN) -> Soak:
         "uthere.udp_port_out": ports["uthere_out"],
         **{f"auv_zeromq.{name}_port": ports[name] for name in ("image", "thruster", "telemetry")},
         "web_viewer.port": ports["page"],
-        # At 30 images a second of simulated time, raw ones would fill the disk.
+        # At 30 images per simulated second, raw images would fill the disk.
         "record.raw_images": "false",
     }
     environment = {"ROS_DOMAIN_ID": str(domain), "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}
@@ -157,7 +158,7 @@ def _watch(program: MarkedProgram, observer: Observer, simulated_s: float, found
         if now_s - begin_s > found.simulated_s:
             progress_s, found.simulated_s = time.monotonic(), now_s - begin_s
         if program.process.poll() is not None or time.monotonic() > progress_s + _STANDSTILL_S:
-            found.trouble = program.stderr.strip()[-300:] or "time stands still"
+            found.trouble = program.stderr.strip()[-300:] or "simulated time does not advance"
             return
         if found.simulated_s < _WARM_UP * simulated_s:
             continue
@@ -173,7 +174,7 @@ def _watch(program: MarkedProgram, observer: Observer, simulated_s: float, found
 
 
 def _sample(process_id: int, found: Soak, before: dict[int, tuple[float, float]]) -> None:
-    """Add a sample of a process; `before` has the simulated and the CPU time (s) of each at the last one."""
+    """Add a sample of a process; `before` has the simulated and CPU time (s) of each process at its last sample."""
     entry = Path(f"/proc/{process_id}")
     with contextlib.suppress(OSError):
         words = (entry / "cmdline").read_bytes().decode().split("\0")
@@ -195,7 +196,7 @@ def _sample(process_id: int, found: Soak, before: dict[int, tuple[float, float]]
 
 
 def _name_of(words: Sequence[str]) -> str:
-    """What a process is, from its command line."""
+    """Name of a process, from its command line."""
     text = " ".join(words)
     known = {" sim --scenario": "simulation", " web_viewer ": "web_viewer", "mcap_writer": "writer of the recording"}
     return next((name for part, name in known.items() if part in text), words[0])
@@ -234,7 +235,7 @@ def soak_rows(found: Soak) -> Iterator[Row]:
     cpu = found.usage["simulation"].cpu_s if "simulation" in found.usage else []
     if cpu:
         before, after = quarters(cpu)
-        text = f"{before:.2f} s for a simulated second, then {after:.2f} s"
+        text = f"{before:.2f} s per simulated second, then {after:.2f} s"
         flat = after <= before / FACTOR_RATIO
         yield Row("CPU time of the simulation", promise, text, None if found.is_busy else flat, _thinned(cpu))
     if found.factor:
@@ -247,15 +248,15 @@ def soak_rows(found: Soak) -> Iterator[Row]:
         text = f"{before:.0f} us, then {after:.0f} us"
         yield Row(f"callbacks of `{name}` (median)", promise, text, None if found.is_busy else flat)
     text = f"{found.simulated_s:.0f} simulated seconds" + (f", then: {found.trouble}" if found.trouble else "")
-    yield Row("length of the run", "no standstill", text, not found.trouble)
+    yield Row("length of the run", "simulated time always advances", text, not found.trouble)
     missing = sorted({"simulation", "web_viewer", "writer of the recording"} - found.alive)
-    text = f"ended before the simulation: {', '.join(missing)}" if missing else "all run to the end"
+    text = f"ended before the simulation: {', '.join(missing)}" if missing else "all ran to the end"
     yield Row("processes of the run", "none ends before the simulation", text, not missing)
-    yield Row("end on Ctrl-C after it", "exit code 130", f"{found.ended}", found.ended == 130)
+    yield Row("end of the run by Ctrl-C", "exit code 130", f"{found.ended}", found.ended == 130)
 
 
 def main() -> None:
-    """Run, and write the table; exit code 1 if something is not flat."""
+    """Run the proof; exit code 1 if a promise is not kept."""
     parser = argparse.ArgumentParser(prog="python -m proof.soak", description=(__doc__ or "").split("\n\n")[0])
     parser.add_argument("--hours", type=float, default=1.0, help="simulated hours (default: 1)")
     hours = parser.parse_args().hours
@@ -267,7 +268,7 @@ def main() -> None:
         "a recording and the stand-in for ArduPilot.",
         f"Clients that never read: {', '.join(found.clients)}.",
         f"The first {_WARM_UP:.0%} of the run counts towards neither quarter.",
-        f"Load of the machine: at most {found.load:.1f}; durations are judged up to {_BUSY:g} for each core.",
+        f"Load average: at most {found.load:.1f}. Above {_BUSY:g} per core, durations are not judged.",
     ]
     sys.exit(publish("soak", "Soak", soak_rows(found), notes))
 

@@ -22,7 +22,7 @@ class TopicDigests:
         self._counts: dict[str, int] = {}
 
     def tap(self, topic: str, message_type: Any, _: QoSProfile) -> Callable[[bytes], None]:
-        """Function that takes the messages of a publisher, as `ComposedGraph` calls it."""
+        """Function to which `ComposedGraph` passes the messages of a publisher."""
         digest = self._hashes.setdefault(topic, hashlib.sha256())
         counts = self._counts
         counts.setdefault(topic, 0)
@@ -36,10 +36,10 @@ class TopicDigests:
 
     @property
     def digests(self) -> Digests:
-        """What has been published so far."""
+        """Number of messages so far and their hash, by topic."""
         return {topic: (self._counts[topic], digest.hexdigest()) for topic, digest in sorted(self._hashes.items())}
 
 
 def differing(one: Digests, other: Digests) -> list[str]:
-    """Topics that differ, or that only one of the two runs has."""
+    """Topics that differ, or that only one of the runs has."""
     return sorted(topic for topic in {*one, *other} if one.get(topic) != other.get(topic))
