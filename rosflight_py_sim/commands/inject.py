@@ -1,4 +1,4 @@
-"""The command `rosflight_py_sim inject`: lets parts of the vehicles of a running simulation fail."""
+"""Command `rosflight_py_sim inject`: makes parts of the vehicles of a running simulation fail."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from rosflight_py_sim.parameters import ParameterError
 if TYPE_CHECKING:
     from rclpy.node import Node
 
-# System time (s) within which nodes are discovered, without a further node after which the list counts as complete, and
-# of the wait for a reply.
+# System times, s: for the discovery of the first node, without a further node until discovery ends, and for a reply.
 DISCOVERY_S = 5.0
 _SETTLING_S = 3.0
 _REPLY_S = 5.0
@@ -26,14 +25,15 @@ def add_inject_parser(commands: argparse._SubParsersAction[argparse.ArgumentPars
     """Add the sub-command's parser."""
     parser = commands.add_parser(
         "inject",
-        help="let parts of the vehicles of a running simulation fail",
+        help="make parts of the vehicles of a running simulation fail",
         description="Add failures to the parameter `failures` of every node that has it. A failure is one argument: "
-        "'motor 2 off', 'gyro drift 0.01 for 20', 'gnss jammed at 60'. Without `at` it begins at once. Parts: "
+        "'motor 2 off', 'gyro drift 0.01 for 20', 'gnss jammed at 60'. Without `at`, it begins at once; without `for`, "
+        "it does not end. Parts: "
         f"{', '.join(TARGETS)}.",
         epilog="Everything after --ros-args goes to ROS.",
     )
     parser.add_argument("failures", nargs="*", metavar="FAILURE", help="failure in words, see docs/failures.md")
-    parser.add_argument("--clear", action="store_true", help="end all other failures")
+    parser.add_argument("--clear", action="store_true", help="end all present failures")
     parser.add_argument(
         "--namespace", default="", metavar="NS", help="namespace of the vehicle (default: all vehicles)"
     )
@@ -44,7 +44,7 @@ def _inject(options: argparse.Namespace) -> int:
     """Set the failures of all nodes, or of none.
 
     Raises:
-        ParameterError: a text is no failure, no node was found, or a node refuses the failure.
+        ParameterError: a text is invalid, no node was found, or a node rejects the failure.
     """
     texts = [parse_failure(text).text for text in options.failures]
     if not texts and not options.clear:
@@ -73,7 +73,7 @@ def _inject(options: argparse.Namespace) -> int:
 
 
 def _nodes_found(node: Node, root: str) -> list[str]:
-    """Full names of the nodes below a namespace, in alphabetical order, once no more are found."""
+    """Full names of the nodes below a namespace, in alphabetical order; returns when discovery has settled."""
     found: set[str] = set()
     end_s = time.monotonic() + DISCOVERY_S
     while time.monotonic() < end_s:
@@ -99,7 +99,7 @@ def _set_all(node: Node, before: Mapping[str, Sequence[str]], after: Mapping[str
 
 
 def _failures_of(node: Node, name: str) -> list[str] | None:
-    """Failures of a node; None if it cannot fail."""
+    """Failures of a node; None if it has no parameter `failures`."""
     from rcl_interfaces.srv import GetParameters
 
     reply = _reply(node, GetParameters, f"{name}/get_parameters", GetParameters.Request(names=[FAILURES.name]))
@@ -108,7 +108,7 @@ def _failures_of(node: Node, name: str) -> list[str] | None:
 
 
 def _set(node: Node, name: str, texts: Sequence[str]) -> str:
-    """Set the failures of a node; return the reason of a refusal, or an empty text."""
+    """Set the failures of a node; return the reason if it rejects them, otherwise an empty text."""
     from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
     from rcl_interfaces.srv import SetParameters
 

@@ -1,1 +1,1 @@
-"""Failures of parts, sensors, links and air: the language that describes them, and their effects in simulated time."""
+"""Failures of actuators, sensors and links, and wind fronts: their language and their effects in simulated time."""

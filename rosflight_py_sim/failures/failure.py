@@ -2,7 +2,7 @@
 
     TARGET [NUMBER] KIND [VALUES] [at TIME] [for DURATION]
 
-Times are in seconds of simulated time. Without `at` the failure begins at once, without `for` it lasts.
+Times are in seconds of simulated time. Without `at` the failure begins at once; without `for` it does not end.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ KINDS = {
     JAMMED: "",
     LOST: "",
     LATE: "the delay",
-    FRONT: "the change",
+    FRONT: "the change of the velocity",
 }
 """Kinds of failures, with the meaning of their values; empty for none."""
 
@@ -43,9 +43,9 @@ class Target:
 
     Attributes:
         text: the part in words.
-        unit: of the values of offset, change and deviation.
-        size: number of the values: 1, or 3 along the axes x, y, z or north, east, down.
-        kinds: its kinds of failures.
+        unit: of the values, except for a delay.
+        size: number of values: 1, or 3 along the axes x, y, z or north, east, down.
+        kinds: failures that the part can have.
         last: largest number of the part, counted from 1; 0 if there is only one.
     """
 
@@ -79,7 +79,7 @@ TARGETS = {
 FAILURES = Parameter(
     "failures",
     [],
-    "Failures of the vehicle, such as `motor 2 off at 12 for 3`, see docs/failures.md; each node applies those of its "
+    "Failures of the vehicle, such as `motor 2 off at 12 for 3` (docs/failures.md); each node applies those of its own "
     "parts",
     element=str,
 )
@@ -95,8 +95,8 @@ class Failure:
         number: number of the part, from 1; 0 if there is only one.
         kind: from KINDS.
         values: as many as the part has axes, or 1 for a delay; none for a kind without values.
-        begin_ns: simulated time of the beginning; None: at once.
-        duration_ns: infinite for a failure that lasts.
+        begin_ns: simulated time of the beginning; None to begin at once.
+        duration_ns: infinite for a failure that does not end.
     """
 
     text: str
@@ -109,10 +109,10 @@ class Failure:
 
 
 def parse_failure(text: str) -> Failure:
-    """The failure that a text describes.
+    """Parse a failure in words.
 
     Raises:
-        ParameterError: the text describes none; the error names the word given and the words allowed.
+        ParameterError: the text is invalid; the error names the word given and the words allowed.
     """
     return _Words(text).failure()
 
@@ -142,7 +142,8 @@ class _Words:
         if (KINDS[kind] and len(values) not in (1, size)) or (kind == FRONT and len(values) != size):
             unit = "s" if kind == LATE else target.unit
             counts = f"{size} numbers" if kind == FRONT else f"1 number or {size}" if size > 1 else "1 number"
-            raise self._refuse(f"{len(values)} numbers", f"{counts}, {KINDS[kind]} ({unit})")
+            given = "1 number" if len(values) == 1 else f"{len(values)} numbers"
+            raise self._refuse(given, f"{counts}, {KINDS[kind]} ({unit})")
         if KINDS[kind] and len(values) == 1:
             values *= size
         times: dict[str, float] = {}

@@ -19,13 +19,13 @@ class FailedOutputs:
     """Outputs of the flight controller whose motors or servos fail."""
 
     def __init__(self, signals: Mapping[tuple[str, int], Signal] = MappingProxyType({})) -> None:
-        """Select the motors and servos among the failed parts."""
+        """Select the motors and servos from the active failures."""
         self._failed = [
             (number - 1, _OFF_US[name], signal) for (name, number), signal in signals.items() if name in _OFF_US
         ]
 
     def apply(self, time_ns: int, pulse_us: NDArray[np.float64]) -> None:
-        """Change pulse widths (14,), us, to those that have the effect of the failures."""
+        """Apply the failures to the pulse widths (14,), us, in place."""
         for output, off_us, signal in self._failed:
             changed = signal.applied(time_ns, (float(pulse_us[output]),))
             pulse_us[output] = off_us if changed is None else changed[0]

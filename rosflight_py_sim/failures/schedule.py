@@ -14,13 +14,13 @@ Signals = dict[tuple[str, int], Signal]
 
 
 class FailureSchedule:
-    """Failures of a list that concern a node, and which of them are active.
+    """Failures of a node's parts, and those of them that are active.
 
-    A node calls `switch` only when its time is not from `since_ns` to before `until_ns`.
+    A node calls `switch` only when its time is outside of `since_ns` (inclusive) to `until_ns` (exclusive).
 
     Attributes:
-        since_ns, until_ns: simulated time in which the same failures are active.
-        active: the active ones, in the order of the list.
+        since_ns, until_ns: interval of simulated time in which the active failures stay the same.
+        active: active failures, in the order of the list.
     """
 
     def __init__(
@@ -32,10 +32,10 @@ class FailureSchedule:
         check: Callable[[Failure], None] = lambda _: None,
         previous: FailureSchedule | None = None,
     ) -> None:
-        """Schedule the failures of `targets`; those that `previous` also has continue.
+        """Schedule the failures of `targets`; failures that are also in `previous` continue.
 
         Raises:
-            ParameterError: a text describes no failure, or `check` refuses it.
+            ParameterError: a text is invalid, or `check` rejects the failure.
         """
         self.since_ns: float = 0
         self.until_ns: float = 0
@@ -55,7 +55,7 @@ class FailureSchedule:
         return len(self._effects)
 
     def switch(self, time_ns: int) -> None:
-        """Set `active` for a time; it applies from `since_ns` to before `until_ns`."""
+        """Set `active` for a time, and the interval in which `active` does not change."""
         effects = self._effects.values()
         for effect in effects:
             if effect.begin_ns is None:
@@ -69,7 +69,7 @@ class FailureSchedule:
                 effect.release()
 
     def signals(self) -> Signals:
-        """The active failures, by part."""
+        """Active failures by part."""
         parts: dict[tuple[str, int], list[Effect]] = {}
         for effect in self.active:
             parts.setdefault((effect.failure.target, effect.failure.number), []).append(effect)

@@ -16,22 +16,22 @@ from rosflight_py_sim.stamps import NANOSECONDS
 M = TypeVar("M")
 
 FRONT_RISE_S = 2.0
-"""Time in which a wind front rises and falls, s."""
+"""Time in which a wind front rises, and in which it falls, s."""
 
 
 class Effect:
     """Effect of one failure, from its beginning.
 
-    Noise comes from a generator seeded by the node's seed and the failure's text, so that neither other failures nor
-    the sensors' own noise change it, and it changes neither.
+    Each effect has its own noise generator, seeded by the node's seed and the failure's text. Its noise is therefore
+    independent of other failures and of the sensors' own noise.
 
     Attributes:
         failure: the failure.
-        begin_ns: simulated time of its beginning; None before one without `at` has been applied.
+        begin_ns: simulated time of its beginning; None for a failure without `at` that has not begun.
     """
 
     def __init__(self, failure: Failure, occurrence: int, seed: int) -> None:
-        """Prepare the effect of the failure, which the vehicle's list contains for the `occurrence`-th time."""
+        """Prepare the effect of a failure; `occurrence` counts equal texts in the vehicle's list, from 0."""
         self.failure = failure
         self.begin_ns = failure.begin_ns
         digest = hashlib.sha256(f"{failure.text} {occurrence}".encode()).digest()
@@ -40,11 +40,11 @@ class Effect:
 
     @property
     def end_ns(self) -> float:
-        """Simulated time of the end; infinite for a failure that lasts, or has not begun."""
+        """Simulated time of the end; infinite for a failure that does not end or has not begun."""
         return math.inf if self.begin_ns is None else self.begin_ns + self.failure.duration_ns
 
     def applied(self, time_ns: int, numbers: Sequence[float]) -> Sequence[float] | None:
-        """The numbers with the effect; None if the signal is off. Values apply to the first numbers."""
+        """Numbers with the effect of the failure, whose values apply to the first ones; None if the signal is off."""
         kind, values = self.failure.kind, self.failure.values
         begin_ns = time_ns if self.begin_ns is None else self.begin_ns
         if kind == OFF:
@@ -66,7 +66,7 @@ class Effect:
         return [*changed, *numbers[len(values) :]]
 
     def release(self) -> None:
-        """Forget the numbers that a stuck signal repeats."""
+        """Discard the numbers that a stuck signal repeats."""
         self._held = None
 
 
@@ -81,7 +81,7 @@ class Signal:
         self.effects = effects
 
     def applied(self, time_ns: int, numbers: Sequence[float]) -> Sequence[float] | None:
-        """The numbers with all effects; None if the signal is off."""
+        """Numbers with all effects; None if the signal is off."""
         for effect in self.effects:
             changed = effect.applied(time_ns, numbers)
             if changed is None:
@@ -95,28 +95,28 @@ class Signal:
 
 
 class Link(Generic[M]):
-    """A link whose messages are lost or late."""
+    """Link whose messages are lost or late."""
 
     def __init__(self, signal: Signal, silent: str) -> None:
-        """Let the failures of `signal` act; no message arrives while one of the kind `silent` is active."""
+        """Apply the failures of `signal`; a failure of the kind `silent` loses every message."""
         self._is_silent = signal.has(silent)
         late = [effect.failure.values[0] for effect in signal.effects if effect.failure.kind == LATE]
         self._delay_ns = round(sum(late) * NANOSECONDS)
         self._under_way: list[tuple[int, M]] = []
 
     def send(self, time_ns: int, message: M) -> None:
-        """Send a message at that time."""
+        """Send a message at the simulated time `time_ns`."""
         if not self._is_silent:
             self._under_way.append((time_ns + self._delay_ns, message))
 
     def arrived(self, time_ns: int) -> list[M]:
-        """Messages that have arrived since the last call, in the order in which they were sent."""
+        """Messages that arrived since the last call, in the order of sending."""
         due = [message for due_ns, message in self._under_way if due_ns <= time_ns]
         self._under_way = self._under_way[len(due) :]
         return due
 
 
 def _rise(elapsed_ns: float) -> float:
-    """Share of a front that has arrived: half a cosine wave over FRONT_RISE_S."""
+    """Share of a front, from 0 to 1: half a cosine wave over FRONT_RISE_S."""
     share = min(1.0, max(0.0, elapsed_ns / (FRONT_RISE_S * NANOSECONDS)))
     return 0.5 - 0.5 * math.cos(math.pi * share)

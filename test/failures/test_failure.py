@@ -1,4 +1,4 @@
-"""A failure in words: what is read, and that what makes no sense is refused with the words allowed."""
+"""Parsing of failures in words: valid texts, and errors that name the words allowed."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_words_are_read() -> None:
         ("gyro off 3", "3 given; allowed: at TIME, for DURATION"),
         ("gyro noisy", "0 numbers given; allowed: 1 number or 3, the standard deviation (rad/s)"),
         ("gyro wrong by 1 2", "2 numbers given; allowed: 1 number or 3"),
-        ("wind front 3", "1 numbers given; allowed: 3 numbers"),
+        ("wind front 3", "1 number given; allowed: 3 numbers"),
         ("mag noisy -1", "-1 given; allowed: the standard deviation, a number from 0 to 1e+09"),
         ("rc late nan", "nan given; allowed: the delay, a number from 0 to 60"),
         ("rc late 0.1 0.2", "2 numbers given; allowed: 1 number, the delay (s)"),
