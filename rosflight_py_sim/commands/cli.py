@@ -1,4 +1,4 @@
-"""The command `rosflight_py_sim`: the whole simulation in one process, without launch files."""
+"""Command `rosflight_py_sim`: the whole simulation in one process, without launch files."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def command_parser() -> argparse.ArgumentParser:
     """Parser of the command line, with every subcommand."""
     parser = argparse.ArgumentParser(
-        prog="rosflight_py_sim", description="A flight simulator that is a ROS 2 node graph."
+        prog="rosflight_py_sim", description="Flight simulator built as a ROS 2 node graph."
     )
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
@@ -69,7 +69,7 @@ def command_parser() -> argparse.ArgumentParser:
         "sim",
         help="run the graph until Ctrl-C",
         description="Run all nodes in one process until Ctrl-C.",
-        epilog="Everything after --ros-args goes to ROS: -p NAME:=VALUE, -r OLD:=NEW, --log-level LEVEL.",
+        epilog="Arguments after --ros-args are passed to ROS: -p NAME:=VALUE, -r OLD:=NEW, --log-level LEVEL.",
     )
     add_options(sim, SIM)
     # ros2 launch does not treat an exit by Ctrl-C as a failure.
@@ -78,12 +78,12 @@ def command_parser() -> argparse.ArgumentParser:
 
     fly = commands.add_parser(
         "fly",
-        help="fly a mission, and report on it",
-        description="Fly the vehicle's mission in wind or current: the mission of its autopilot, or of the client "
-        "program that its file names; with --scenario, fly the missions of all its vehicles. Print a summary and draw "
-        f"a plot. The missions run as fast as the machine allows, or with --view at {WATCHED_PACE:g} times real time. "
-        f"A terminal shows a progress bar; other output gets a line every {PERIOD_S:g} s.",
-        epilog="Everything after --ros-args goes to ROS.",
+        help="fly a mission and summarize it",
+        description="Fly a vehicle's mission in wind or current, with its autopilot or the client program named in its "
+        "file; with --scenario, fly the missions of all vehicles of a scenario. Print a summary and draw a plot. The "
+        f"missions run as fast as the machine allows, or with --view at {WATCHED_PACE:g} times real time. A terminal "
+        f"shows a progress bar; a file or pipe gets a line every {PERIOD_S:g} s.",
+        epilog="Arguments after --ros-args are passed to ROS.",
     )
     add_options(fly, FLY)
     fly.set_defaults(command=_fly)
@@ -93,19 +93,19 @@ def command_parser() -> argparse.ArgumentParser:
     vehicles = commands.add_parser(
         "vehicles",
         help="list the vehicles",
-        description="List the vehicles that --vehicle takes by name: those in the folders of the environment variable "
-        f"{FOLDERS}, in installed packages, and in this package.",
+        description="List the vehicles that --vehicle accepts by name: from folders in the environment variable "
+        f"{FOLDERS}, from installed packages, and from this package.",
     )
     vehicles.set_defaults(command=_vehicles)
 
     joysticks = commands.add_parser(
         "joysticks",
-        help="list connected joysticks, to write a mapping",
-        description="List the connected joysticks, with the mapping of each.",
+        help="list connected joysticks and their mappings",
+        description="List the connected joysticks with the mapping of each.",
     )
     joysticks.add_argument("--watch", action="store_true", help="show axes and pressed buttons until Ctrl-C")
     joysticks.add_argument(
-        "--mapping-file", type=existing_file, metavar="FILE", help="mappings of your own, used before the built-in ones"
+        "--mapping-file", type=existing_file, metavar="FILE", help="your own mappings, which override the built-in ones"
     )
     joysticks.set_defaults(command=_joysticks)
     compiling = commands.add_parser(
@@ -123,7 +123,7 @@ def command_parser() -> argparse.ArgumentParser:
 
 
 def _chosen(options: argparse.Namespace) -> Vehicle:
-    """The vehicle, with any files given instead of its own."""
+    """The vehicle, with the files that the options give instead of its own."""
     chosen = vehicle(options.vehicle, options.dynamics).carrying(CAMERA, options.camera)
     return replace(
         chosen,
@@ -142,7 +142,7 @@ def _members(options: argparse.Namespace, chosen: Vehicle) -> list[Member]:
 
 
 def _loaded_scenario(options: argparse.Namespace, command: str) -> Scenario:
-    """The scenario file that the options name."""
+    """Load the scenario given by the options."""
     from rosflight_py_sim.graph.scenario import load_scenario
 
     contradicting = given_in_scenario(options, command)
@@ -156,7 +156,7 @@ def _loaded_scenario(options: argparse.Namespace, command: str) -> Scenario:
 
 
 def _simulated_scenario(options: argparse.Namespace) -> Scenario:
-    """What `sim` simulates."""
+    """Scenario for `sim`."""
     from rosflight_py_sim.graph.scenario import Scenario
 
     if options.scenario:
@@ -166,7 +166,7 @@ def _simulated_scenario(options: argparse.Namespace) -> Scenario:
 
 
 def _flown_scenario(options: argparse.Namespace) -> Scenario:
-    """What `fly` flies."""
+    """Scenario for `fly`."""
     from rosflight_py_sim.graph.scenario import Scenario
     from rosflight_py_sim.missions.catalogue import single_member
 

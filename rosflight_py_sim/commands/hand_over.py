@@ -1,4 +1,4 @@
-"""The command `rosflight_py_sim hand-over`: arms vehicles of a running simulation and enables offboard control."""
+"""Command `rosflight_py_sim hand-over`: arms vehicles of a running simulation and enables offboard control."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ from collections.abc import Sequence
 from rosflight_py_sim import topic_names
 from rosflight_py_sim.parameters import ParameterError
 
-# Time limit for the flight controller's status, in system time; processes started one by one need this long.
+# Time limit for the flight controller's status, s of system time; processes that start one by one take this long.
 TIMEOUT_S = 60.0
 
-# System time (s) within which the nodes of a simulation are discovered, and without a further vehicle after which the
-# list counts as complete.
+# System times, s: for the discovery of the first vehicle, and without a further vehicle until discovery ends.
 DISCOVERY_S = 3.0
 _SETTLING_S = 2.0
 
@@ -27,16 +26,16 @@ def add_hand_over_parser(commands: argparse._SubParsersAction[argparse.ArgumentP
     """Add the sub-command's parser."""
     parser = commands.add_parser(
         "hand-over",
-        help="arm the vehicles of a running simulation, and enable offboard control",
+        help="arm the vehicles of a running simulation and enable offboard control",
         description="Calibrate the IMU, arm, and switch the RC override off, through services. The vehicle then "
-        "follows the commands sent to the flight controller. Without --namespace, every vehicle found is handed over.",
-        epilog="Everything after --ros-args goes to ROS.",
+        "follows the commands sent to the flight controller. Without --namespace, hand over all vehicles found.",
+        epilog="Arguments after --ros-args are passed to ROS.",
     )
     parser.add_argument(
         "--namespace",
         action="append",
         metavar="NS",
-        help="namespace of a vehicle's nodes; may be repeated (default: all that are found)",
+        help="namespace of a vehicle's nodes; may be repeated (default: all vehicles found)",
     )
     parser.set_defaults(command=_run)
 
@@ -44,7 +43,7 @@ def add_hand_over_parser(commands: argparse._SubParsersAction[argparse.ArgumentP
 def _run(options: argparse.Namespace) -> int:
     from rosflight_py_sim.nodes.running import deferred_signals
 
-    # An interrupt in a callback of rclpy could be lost, or end in a traceback.
+    # An interrupt in an rclpy callback can be lost or cause a traceback.
     with deferred_signals() as signals:
         code = _hand_over(options, signals)
     if signals:
@@ -53,7 +52,7 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _hand_over(options: argparse.Namespace, signals: Sequence[int]) -> int:
-    """Hand the vehicles over; a received signal ends it.
+    """Hand the vehicles over; stop at a signal.
 
     Raises:
         ParameterError: no flight controller was found, or a vehicle could not be handed over.
@@ -71,12 +70,12 @@ def _hand_over(options: argparse.Namespace, signals: Sequence[int]) -> int:
         names = options.namespace or _namespaces_found(signals)
         if signals:
             return 0
-        # Imported here, because a search that finds nothing does not need it.
+        # A late import: a search that finds nothing does not need it.
         from rosflight_py_sim.nodes.pilot import Pilot
 
         with refusals_of_ros():
             for name in names:
-                # Checked first: the error of a partly constructed node would be less clear.
+                # A check first: the error of a partly constructed node would be less clear.
                 validate_namespace(f"/{name.lstrip('/')}")
                 pilots[name] = Pilot(namespace=name)
                 executor.add_node(pilots[name])
@@ -112,10 +111,10 @@ def _hand_over(options: argparse.Namespace, signals: Sequence[int]) -> int:
 def _namespaces_found(signals: Sequence[int]) -> list[str]:
     """Namespaces in which a flight controller publishes its status, in alphabetical order.
 
-    A namespace in ROS's arguments (`__ns`) is the only one. A received signal ends the search.
+    A namespace in the ROS arguments (`__ns`) excludes all others. A signal ends the search.
 
     Raises:
-        ParameterError: none was found, and no signal was received.
+        ParameterError: no flight controller was found, and no signal was received.
     """
     from rclpy.node import Node
 
@@ -135,11 +134,11 @@ def _namespaces_found(signals: Sequence[int]) -> list[str]:
                 if topic.endswith(ending) and _STATUS_TYPE in types and node.count_publishers(topic)
             }
             if now - found:
-                # The others of a fleet may follow.
+                # More vehicles of a fleet may follow.
                 end_s = time.monotonic() + _SETTLING_S
                 found |= now
             elif not (found or has_noted) and time.monotonic() > end_s - 0.2 and len(node.get_node_names()) > 1:
-                # Nodes of a simulation that is starting.
+                # Other nodes exist: a simulation is starting.
                 end_s, has_noted = start_s + TIMEOUT_S, True
                 print(f"no flight controller found yet; waiting up to {TIMEOUT_S:g} s ({_HINT})", file=sys.stderr)
         if not found and not signals:

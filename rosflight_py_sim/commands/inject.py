@@ -30,7 +30,7 @@ def add_inject_parser(commands: argparse._SubParsersAction[argparse.ArgumentPars
         "'motor 2 off', 'gyro drift 0.01 for 20', 'gnss jammed at 60'. Without `at`, it begins at once; without `for`, "
         "it does not end. Parts: "
         f"{', '.join(TARGETS)}.",
-        epilog="Everything after --ros-args goes to ROS.",
+        epilog="Arguments after --ros-args are passed to ROS.",
     )
     parser.add_argument("failures", nargs="*", metavar="FAILURE", help="failure in words, see docs/failures.md")
     parser.add_argument("--clear", action="store_true", help="end all present failures")

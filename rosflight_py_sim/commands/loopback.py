@@ -1,4 +1,4 @@
-"""Network of the graph: this machine only, unless the user sets otherwise."""
+"""Network of the graph: this machine only, unless the environment is set otherwise."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _PROFILES = ("FASTDDS_DEFAULT_PROFILES_FILE", "FASTRTPS_DEFAULT_PROFILES_FILE")
 
 
 def stay_on_this_machine() -> None:
-    """Set the environment so that nodes find only nodes of this machine, and receive at 127.0.0.1 only.
+    """Set the environment so that nodes discover only nodes of this machine and receive only at 127.0.0.1.
 
     ROS 2's discovery range alone leaves the ports of Fast DDS open on all addresses of the machine.
     """

@@ -1,4 +1,4 @@
-"""The commands `rosflight_py_sim report`, `replay` and `refly`, for recordings."""
+"""Commands `rosflight_py_sim report`, `replay` and `refly`, for recordings."""
 
 from __future__ import annotations
 
@@ -20,11 +20,10 @@ def add_recording_parsers(commands: Any) -> None:
     report = commands.add_parser(
         "report",
         parents=[file],
-        help="judge a recorded mission, and plot a recording on an HTML page",
-        description="Judge the mission in an MCAP recording as fly does, and print its table. Write one HTML page "
-        "about the recording, which may be one of ros2 bag record -s mcap: a summary and plots for each vehicle, and "
-        "the topics with their rates and gaps. Exit code 1: a mission failed or cannot be judged, or the file cannot "
-        "be read.",
+        help="judge a recorded mission and write a page of plots",
+        description="Judge the mission in an MCAP recording as fly does, and print its table. Write an HTML page: a "
+        "summary and plots for each vehicle, and the topics with their rates and gaps. Files of ros2 bag record -s "
+        "mcap work too. Exit code 1: a mission failed or cannot be judged, or the file cannot be read.",
     )
     report.add_argument("--output", type=Path, metavar="HTML", help="output page (default: FILE with suffix .html)")
     report.set_defaults(command=_report)
@@ -42,11 +41,11 @@ def add_recording_parsers(commands: Any) -> None:
     refly = commands.add_parser(
         "refly",
         parents=[file],
-        help="fly a recorded run again, and compare",
+        help="repeat a recorded run and compare the two",
         description="Repeat a lockstep run that sim or fly recorded, from its seed, parameters and outside inputs, and "
         "compare all topics of the step. Print the first difference: step, topic and field. Exit code 0: equal; 1: "
         "different; 2: the run cannot be repeated.",
-        epilog="Everything after --ros-args goes to ROS, for example -p mass:=3.6 to see what that changes.",
+        epilog="Arguments after --ros-args are passed to ROS and change the repeated run, for example -p mass:=3.6.",
     )
     refly.set_defaults(command=_refly)
 
@@ -75,7 +74,7 @@ def _report(options: argparse.Namespace) -> int:
 
 
 def _print_mission(mission: RecordedMission) -> bool:
-    """Print the verdict on a mission; return False if the mission failed, or `fly` flew it and it cannot be judged."""
+    """Print the verdict on a mission; return False if it failed, or if `fly` flew it and it cannot be judged."""
     from rich.console import Console
 
     from rosflight_py_sim.missions.flight import print_verdict

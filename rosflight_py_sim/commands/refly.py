@@ -1,4 +1,4 @@
-"""Repetition of a recorded run, and the first difference between the two."""
+"""Command `rosflight_py_sim refly`: repeats a recorded run and finds the first difference."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from rosflight_py_sim.stamps import NANOSECONDS, stamp_ns
 # Nodes that a mission adds to the graph.
 _OF_MISSIONS = {"JudgeNode", "MissionPilot"}
 
-# System time after which a run that stands still has ended: recorded inputs that are due follow at once.
+# System time without progress after which a run has ended, s: due recorded inputs never wait.
 _STILL_S = 5.0
 
 
@@ -40,11 +40,11 @@ class Difference:
     """First difference between two runs.
 
     Attributes:
-        topic: its name.
+        topic: name of the topic.
         number: number of the message on the topic, from 0.
-        time_ns: simulated time of the newest clock message before it, ns.
+        time_ns: simulated time of the last clock message before the difference, ns.
         step: number of that clock message, from 0.
-        text: what differs.
+        text: field with both values, or the run that lacks the message.
     """
 
     topic: str
@@ -59,7 +59,7 @@ class Difference:
 
 
 class Comparison:
-    """Compares the messages of a run with those of a recording, topic by topic.
+    """Comparison of the messages of a run with those of a recording, topic by topic.
 
     Attributes:
         first: the first difference; None if there is none.
@@ -68,7 +68,7 @@ class Comparison:
     """
 
     def __init__(self, recording: Recording, skipped: Sequence[str]) -> None:
-        """Compare all topics but those `skipped`.
+        """Compare all topics except those in `skipped`.
 
         Raises:
             ParameterError: the recording has no clock.
@@ -95,7 +95,7 @@ class Comparison:
         return sum(self._counts.values())
 
     def tap(self, name: str, message_type: Any, _: QoSProfile) -> Callable[[bytes], None] | None:
-        """Function that takes the messages of a publisher; None if the topic is not compared."""
+        """Function to which a publisher's messages are passed; None if the topic is not compared."""
         topic = self._recording.topics.get(name)
         if topic is None or name in self._skipped or topic.type_name != type_name_of(message_type):
             return None
@@ -162,7 +162,7 @@ def refly(path: Path, arguments: Sequence[str]) -> int:
         for warning in _warnings(recording, run):
             print(f"rosflight_py_sim: {warning}", file=sys.stderr)
         inputs = _outside_inputs(recording)
-        # A message from outside is recorded on its topic, besides those of the graph.
+        # The recording has outside messages on their topics, mixed with those of the graph.
         skipped = [one.end.split()[1] for one in inputs if one.end.startswith("topic ")]
         comparison = Comparison(recording, skipped)
         graph = ComposedGraph(
@@ -184,7 +184,7 @@ def refly(path: Path, arguments: Sequence[str]) -> int:
             graph.close()
     comparison.finish()
     count = f"{len(comparison.topics)} topics, {comparison.messages} messages"
-    inputs_text = f", {len(inputs)} inputs from outside" if inputs else ""
+    inputs_text = f", {len(inputs)} outside inputs" if inputs else ""
     if comparison.first is None:
         print(f"equal: {comparison.end_ns / NANOSECONDS:.4f} s, {count}{inputs_text}")
         return 0
@@ -193,7 +193,7 @@ def refly(path: Path, arguments: Sequence[str]) -> int:
 
 
 def _condition(graph: ComposedGraph, comparison: Comparison, flights: Flights | None) -> Callable[[], bool]:
-    """Whether the run goes on: until the recording's end or the first difference."""
+    """Condition to continue: no difference so far, and the recording's end is not reached."""
     before_ns, moved_s = -1, time.monotonic()
 
     def go_on() -> bool:
@@ -220,16 +220,16 @@ def _join_missions(graph: ComposedGraph, run: RunDescription, recording: Recordi
 
 
 def _require_repeatable(run: RunDescription) -> None:
-    """Refuse a run that depends on more than its recording holds.
+    """Reject a run that depends on inputs that are not in its recording.
 
     Raises:
-        ParameterError: the text names what is missing.
+        ParameterError: the text names the missing inputs.
     """
     time_mode = run.options["time_mode"]
     if time_mode != "lockstep":
         raise ParameterError(f"the recorded run has the time mode '{time_mode}'; allowed: lockstep")
     if run.unrepeatable:
-        raise ParameterError(f"the recording does not hold all inputs of its run: {', '.join(run.unrepeatable)}")
+        raise ParameterError(f"the recording does not contain all inputs of its run: {', '.join(run.unrepeatable)}")
     others = sorted({*run.joined} - _OF_MISSIONS)
     if others:
         raise ParameterError(
@@ -239,7 +239,7 @@ def _require_repeatable(run: RunDescription) -> None:
 
 def _warnings(recording: Recording, run: RunDescription) -> Iterator[str]:
     if recording.trouble:
-        yield f"the recording is truncated ({recording.trouble}); it is compared up to there"
+        yield f"the recording is truncated ({recording.trouble}); it is compared up to its end"
     for name, now in versions().items():
         recorded = run.versions.get(name, "unknown")
         if recorded != now:
@@ -255,7 +255,7 @@ def _outside_inputs(recording: Recording) -> list[OutsideInput]:
     try:
         return [OutsideInput.of_text(deserialize_message(one, String).data) for one in topic.messages]
     except ValueError as error:
-        raise ParameterError(f"the recording's inputs from outside cannot be read: {error}") from error
+        raise ParameterError(f"the recording's outside inputs cannot be read: {error}") from error
 
 
 def _differing_fields(recorded: Any, now: Any, path: str = "") -> Iterator[tuple[str, Any, Any]]:

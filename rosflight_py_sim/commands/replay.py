@@ -41,7 +41,7 @@ _SPEEDS = {"0.1 x": 0.1, "0.5 x": 0.5, "1 x": 1.0, "2 x": 2.0, "5 x": 5.0, "20 x
 
 
 class NothingToShowError(ValueError):
-    """The recording contains no vehicle."""
+    """Error for a recording without a vehicle."""
 
 
 def kept_of(topic: str, type_name: str) -> int:

@@ -1,4 +1,4 @@
-"""A self-contained HTML page about a recording."""
+"""Self-contained HTML page about a recording."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class TopicRow:
 
 @dataclass(frozen=True)
 class Section:
-    """Part of the page about one vehicle; `picture` is that of its mission, a PNG in base 64, or empty."""
+    """Part of the page about one vehicle; `picture` is the plot of its mission, a PNG in base 64, or empty."""
 
     name: str
     title: str
@@ -82,7 +82,7 @@ def report_page(recording: Recording, missions: list[RecordedMission]) -> str:
     count = sum(len(topic.log_ns) for topic in recording.topics.values())
     facts = [
         f"{(last_ns - first_ns) * 1e-9:.1f} s",
-        f"{count:,} messages of {sum(bool(len(t.log_ns)) for t in recording.topics.values())} topics",
+        f"{count:,} messages on {sum(bool(len(t.log_ns)) for t in recording.topics.values())} topics",
         f"{recording.size / 1e6:.1f} MB",
         f"recorded by {recording.library}" if recording.library else "recorded by an unknown program",
     ]

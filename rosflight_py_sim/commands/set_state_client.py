@@ -15,24 +15,24 @@ from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.physics.steady_model import Array
 
 SERVICE_TIMEOUT_S = 10.0
-"""System time to wait for the service."""
+"""Time limit for the service, s of system time."""
 
 REPLY_TIMEOUT_S = 40.0
-"""System time to wait for a successful reply; a simulation that has just started may still be compiling."""
+"""Time limit for a successful reply, s of system time; a new simulation may still be compiling."""
 
 ASK_AGAIN_S = 2.0
-"""System time after which the request is repeated."""
+"""System time after which the request is repeated, s."""
 
 # Interval at which a received signal is noticed.
 _CHECK_S = 0.1
 
 
 def set_state(truth: Array, namespace: str, ros_arguments: Sequence[str]) -> str:
-    """Set the running simulation to a state (19,); return the service's message.
+    """Set the state (19,) of the running simulation; return the service's message.
 
     Raises:
         ParameterError: no simulation offers the service, it does not reply, or it rejects the state.
-        KeyboardInterrupt: on SIGINT or SIGTERM.
+        KeyboardInterrupt: SIGINT or SIGTERM was received.
     """
     # An interrupt in a callback of rclpy could be lost, or end in a traceback.
     with deferred_signals() as signals:

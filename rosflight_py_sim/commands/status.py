@@ -1,4 +1,4 @@
-"""The command `rosflight_py_sim status`: nodes, rates and health of a running graph, in the terminal."""
+"""Command `rosflight_py_sim status`: shows nodes, rates and health of a running graph in the terminal."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _REDRAW_S = 0.5
 
-# Time for which a graph must be unchanged before it is shown (discovery after a lost packet takes 3 s), time limit for
+# System times, s: without a change before the graph is shown (discovery after a lost packet takes 3 s), time limit for
 # this and for the reports of all nodes, and time limit for the first node.
 _SETTLE_S, _REPORT_TIMEOUT_S, _DISCOVERY_TIMEOUT_S = 3.5, 10.0, 6.0
 
@@ -44,12 +44,14 @@ def add_status_parser(commands: Any) -> None:
         "status",
         help="show nodes, rates and health of a running graph",
         description="Show the nodes of a running graph with their rates and health, twice a second until Ctrl-C.",
-        epilog="Exit code with --once: 0 if all nodes are well, 1 if a node reports a problem or there is no node. "
-        "Everything after --ros-args goes to ROS.",
+        epilog="Exit code with --once: 0 if all nodes are healthy, 1 if a node reports a problem or there is no node. "
+        "Arguments after --ros-args are passed to ROS.",
     )
-    parser.add_argument("--once", action="store_true", help="print once and exit; the default without a terminal")
+    parser.add_argument(
+        "--once", action="store_true", help="print once and exit (default if the output is not a terminal)"
+    )
     parser.add_argument("--json", action="store_true", help="print all data as JSON, one line per update")
-    parser.add_argument("--svg", type=Path, metavar="FILE", help="draw nodes and topics into a file, once")
+    parser.add_argument("--svg", type=Path, metavar="FILE", help="draw nodes and topics to an SVG file, once")
     parser.add_argument("--dot", type=Path, metavar="FILE", help="write the drawing in Graphviz's DOT language, once")
     parser.add_argument("--mermaid", type=Path, metavar="FILE", help="write the drawing as a Mermaid flowchart, once")
     parser.set_defaults(command=_status)
@@ -113,7 +115,7 @@ def _show_once(
 
 
 def _drawings(options: argparse.Namespace) -> dict[Path, Callable[[GraphModel], str]]:
-    """Files to write, each with the function that makes its text."""
+    """Files to write, each with the function that creates its text."""
     drawings = ((options.svg, draw), (options.dot, dot_text), (options.mermaid, mermaid_text))
     return {path: drawing for path, drawing in drawings if path is not None}
 
@@ -137,7 +139,7 @@ def _show(
 
 
 class _Settled:
-    """Whether the graph has been unchanged for a while and all reporting nodes have reported, or time is up."""
+    """Whether the graph is settled and all reporting nodes have reported, or the time limit is reached."""
 
     def __init__(self, watch: GraphWatch) -> None:
         self._watch = watch
@@ -196,7 +198,7 @@ def _number(value: float | None) -> str:
 
 
 def _ends(node: NodeEntry, model: GraphModel) -> str:
-    """Numbers of topics of a node without a report."""
+    """Numbers of topics, for a node without a report."""
     published = sum(node.name in topic.publishers for topic in model.topics)
     subscribed = sum(node.name in topic.subscribers for topic in model.topics)
     return f"publishes {published}, subscribes to {_counted(subscribed, 'topic')}"

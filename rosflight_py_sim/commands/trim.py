@@ -1,4 +1,4 @@
-"""The command `rosflight_py_sim trim`: prints a trimmed state, and can set the running simulation to it."""
+"""Command `rosflight_py_sim trim`: prints a trimmed state, and can apply it to the running simulation."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from rosflight_py_sim.physics.trim import FlightCondition, Trim, TrimError, trim
 from rosflight_py_sim.vehicles import Vehicle, vehicle
 
 SLOWEST = 1e-3
-"""Modes slower than this, 1/s, count as neutral."""
+"""Magnitude below which a mode counts as neutral, 1/s."""
 
 
 def add_trim_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the sub-command's parser."""
     parser = commands.add_parser(
         "trim",
-        help="find, show and set a steady flight",
+        help="find a steady flight, and optionally apply it",
         description="Find the attitude and inputs of a steady flight in still air; print them and the modes of motion.",
-        epilog="With --set, ROS arguments may follow --ros-args; -p NAME:=VALUE also applies to the trim.",
+        epilog="Arguments after --ros-args are passed to ROS; -p NAME:=VALUE also applies to the trim.",
     )
     add_options(parser, TRIM)
     parser.add_argument("--airspeed", type=float, required=True, metavar="M/S", help="Airspeed, m/s")
@@ -45,7 +45,7 @@ def add_trim_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser
     parser.add_argument(
         "--altitude", type=float, default=50.0, metavar="M", help="Altitude above the origin, m (default: 50)"
     )
-    parser.add_argument("--set", action="store_true", help="Set the running simulation to the state, heading north")
+    parser.add_argument("--set", action="store_true", help="Apply the state, heading north, to the running simulation")
     parser.set_defaults(command=_run)
 
 

@@ -45,7 +45,7 @@ class SteadyVehicle:
 
 @dataclass(frozen=True)
 class SteadyPhysics:
-    """Parameters of a forces-and-moments model; `vehicle` builds a vehicle from them and the dynamics' values."""
+    """Parameters of a forces-and-moments model; `vehicle` builds a vehicle from them and the values of dynamics."""
 
     parameters: ParameterTable
     vehicle: Callable[[Given, Given, Path], SteadyVehicle]
@@ -95,10 +95,10 @@ STEADY_PHYSICS = {
 
 
 def steady_vehicle(vehicle: Vehicle, arguments: Sequence[str], namespace: str = "") -> SteadyVehicle:
-    """The vehicle with the parameters that ROS arguments (`--params-file`, `-p`) give its nodes.
+    """Vehicle with the parameters that ROS arguments (`--params-file`, `-p`) give to its nodes.
 
     Raises:
-        ParameterError: an unreadable file, or a parameter that is missing or not allowed.
+        ParameterError: a file is unreadable, or a parameter is missing or not allowed.
     """
     executable = vehicle.forces_and_moments
     if executable not in STEADY_PHYSICS:
@@ -114,7 +114,7 @@ def steady_vehicle(vehicle: Vehicle, arguments: Sequence[str], namespace: str = 
 
 
 def given_values(table: ParameterTable, arguments: Sequence[str], node: str, namespace: str, alias: str) -> Given:
-    """Values of `table` that ROS arguments give a node."""
+    """Values of `table` that ROS arguments give to a node."""
     given = values_of_arguments(arguments, node, namespace, [alias])
     # A node has parameters that its model lacks, and a file has sections for other nodes.
     return table.checked({name: value for name, value in given.items() if name in table})

@@ -1,4 +1,4 @@
-"""The options of a simulation, in one table for launch files, command line and docs/launch.md."""
+"""Options of a simulation, in one table for launch files, command line and docs/launch.md."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from rosflight_py_sim.shared_parameters import TIME_MODES
 from rosflight_py_sim.vehicles import DEFAULT_VEHICLE, STANDALONE, known_dynamics
 
 LAUNCH, SIM, FLY, TRIM = "launch", "sim", "fly", "trim"
-"""Where an option can be given: as a launch argument, or to a command."""
+"""Places where an option can be given: launch files and commands."""
 
 SIMULATIONS = (LAUNCH, SIM, FLY)
-"""Where a simulation can be started."""
+"""Places that start a simulation."""
 
 
 class Kind(Enum):
@@ -41,16 +41,16 @@ class Option:
         text: effect, for help texts and the page; without a full stop.
         details: further sentences for the page.
         kind: type of the value.
-        default: value in launch files if none is given; None: a value is required.
-        choices: the allowed values; empty: all of the type.
-        unset: meaning of an empty value; for options whose default is empty.
+        default: default value in launch files; None: a value is required.
+        choices: allowed values; empty: all values of the type.
+        unset: meaning of an empty value, for options whose default is empty.
         fly_unset: the same for FLY, if it differs.
-        at: where it can be given.
+        at: places where the option can be given.
         flag: option of the commands, if its name differs from the launch argument's.
         metavar: placeholder for the value in the commands' help; if given, argparse does not check the value.
         command_default: default of the commands, if it differs from that of launch files.
         without: name of another option that must be empty for this one to have an effect.
-        in_scenario: whether a scenario file gives it, so that it cannot be given together with one.
+        in_scenario: whether a scenario file replaces the option, which is then rejected.
         pages: title and page of docs/ for each further explanation.
     """
 
@@ -91,7 +91,7 @@ def all_options() -> dict[str, Option]:
     options = [
         Option(
             "vehicle",
-            "Vehicle to simulate: a name that `rosflight_py_sim vehicles` lists, or a vehicle file of your own",
+            "Vehicle to simulate: a name listed by `rosflight_py_sim vehicles`, or your own vehicle file",
             default=None,
             at=(*SIMULATIONS, TRIM),
             metavar="NAME",
@@ -127,7 +127,7 @@ def all_options() -> dict[str, Option]:
         ),
         Option(
             "observers",
-            f"Protocols through which programs observe the vehicle, besides its flight controller: "
+            f"Protocols through which programs observe the vehicle, in addition to its flight controller: "
             f"{', '.join(registered('front_ends'))}; separated by commas",
             unset="none",
             at=(LAUNCH, SIM),
@@ -163,7 +163,7 @@ def all_options() -> dict[str, Option]:
             kind=Kind.NUMBER,
             details="Not available in wall; 0 only in gated and lockstep.",
             unset="the parameter file's value, or 1",
-            fly_unset="the mission's own",
+            fly_unset="0, or 2 with --view",
             metavar="X",
         ),
         Option(
@@ -215,7 +215,7 @@ def all_options() -> dict[str, Option]:
         ),
         Option(
             "autopilot",
-            "Start the vehicle's autopilot, which flies its mission after a call of autopilot/start",
+            "Start the vehicle's autopilot; its mission begins with a call of autopilot/start",
             kind=Kind.BOOLEAN,
             default="false",
             at=(LAUNCH, SIM),
@@ -224,7 +224,7 @@ def all_options() -> dict[str, Option]:
         ),
         Option(
             "world",
-            "Pool, water and obstacles: a name in config/worlds/, or a file of your own",
+            "Pool, water and obstacles: a name in config/worlds/, or your own file",
             unset="the parameter file's world, or dry land",
             metavar="NAME",
             pages=(("The world", "world.md"),),
@@ -248,7 +248,7 @@ def all_options() -> dict[str, Option]:
         ),
         Option(
             "visualizer",
-            "Publish tf frames and markers, for an RViz started elsewhere",
+            "Publish tf frames and markers for an RViz that you start yourself",
             kind=Kind.BOOLEAN,
             default="false",
             pages=(("RViz", "rviz.md"),),
@@ -263,7 +263,7 @@ def all_options() -> dict[str, Option]:
         ),
         Option(
             "record",
-            "Record every topic to an MCAP file: the file named, or flights/VEHICLE-DATE.mcap",
+            "Record every topic to an MCAP file: the given file, or flights/VEHICLE-DATE.mcap",
             kind=Kind.RECORDING,
             unset="no recording",
             metavar="FILE",
@@ -287,7 +287,7 @@ def all_options() -> dict[str, Option]:
         ),
         Option(
             "respawn",
-            "Restart nodes that were ended by a signal (kill -9, a crash)",
+            "Restart nodes that a signal has ended (kill -9, a crash)",
             kind=Kind.BOOLEAN,
             details="Launch waits one second before the restart. Not with composed.",
             default="false",
@@ -314,7 +314,7 @@ def all_options() -> dict[str, Option]:
         ),
         Option(
             "spacing",
-            "With count: distance between the starts of successive vehicles, along east, m",
+            "Distance along east between the starts of successive vehicles, m; only with count",
             kind=Kind.NUMBER,
             unset="the vehicle's own",
             at=(LAUNCH, SIM),
@@ -333,7 +333,7 @@ def all_options() -> dict[str, Option]:
         ),
         Option(
             "namespace",
-            "Namespace of all nodes, topics and services; /clock stays outside of it",
+            "Namespace of all nodes, topics and services except /clock",
             unset="none",
             at=(*SIMULATIONS, TRIM),
             metavar="NS",
@@ -378,7 +378,7 @@ def parts_of(value: str) -> list[str]:
 
 
 def recording_of(value: str) -> str | None:
-    """Name of the file to record to, from a value of Kind.RECORDING; empty: a new one; None: no recording."""
+    """Name of the recording's file, from a value of Kind.RECORDING; empty for a new name; None for no recording."""
     if value.lower() in ("", "false"):
         return None
     return "" if value.lower() == "true" else value

@@ -88,7 +88,7 @@ def test_services_and_commands_from_outside_are_repeated(command_line: Run, tmp_
     code, printed, _ = reflown(command_line, "run.mcap")
     assert code == 0, printed
     # Calibration, arming, override, pause, two steps and resumption, besides the commands.
-    found = re.search(r"(\d+) inputs from outside", printed)
+    found = re.search(r"(\d+) outside inputs", printed)
     assert found is not None and int(found[1]) > 7
 
 
@@ -107,7 +107,7 @@ def test_services_and_commands_from_outside_are_repeated(command_line: Run, tmp_
                 "-p",
                 "uthere.udp_port_out:={}",
             ),
-            "does not hold all inputs of its run: clients of the front-end 'uthere' (/bridge)",
+            "does not contain all inputs of its run: clients of the front-end 'uthere' (/bridge)",
         ),
     ],
 )

@@ -1,4 +1,4 @@
-"""The command `rosflight_py_sim uthere-terminal`: type commands to Ground Control, and see its packets."""
+"""Command `rosflight_py_sim uthere-terminal`: sends typed commands to Ground Control and prints its packets."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def add_terminal_parser(commands: argparse._SubParsersAction[argparse.ArgumentPa
     """Add the sub-command's parser."""
     parser = commands.add_parser(
         "uthere-terminal",
-        help="type commands to uThere Ground Control, and see its packets",
-        description="Send typed commands of uThere Ground Control's protocol, and print received packets. Lines that "
-        f"the protocol does not allow are refused unless they begin with {RAW}. Input may come from a pipe or a file.",
+        help="send typed commands to uThere Ground Control and print its packets",
+        description="Send typed commands of uThere Ground Control's protocol and print the replies and data. Lines that "
+        f"the protocol does not allow are rejected unless they begin with {RAW}. Input may come from a pipe or a file.",
     )
     parser.add_argument("--address", default="127.0.0.1", help="address of Ground Control (default: 127.0.0.1)")
     parser.add_argument(
