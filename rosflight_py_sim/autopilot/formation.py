@@ -1,4 +1,4 @@
-"""Formation mission (take off, keep a place relative to a leader, land): a state machine in simulated time."""
+"""Formation mission (take off, follow a leader at an offset, land): a state machine in simulated time."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ FORMATION_PARAMETERS = ParameterTable(
     Parameter(
         "leader",
         "",
-        "Vehicle to follow: its namespace, relative to the namespace that contains the follower's, or absolute",
+        "Namespace of the vehicle to follow: absolute, or relative to the parent of the follower's namespace",
         required=True,
         read_only=True,
     ),
     Parameter(
         "formation_offset",
         [-8.0, 0.0, 0.0],
-        "Place in the formation: north, east and down of the leader",
+        "Position in the formation, relative to the leader: north, east, down",
         "m",
         length=3,
     ),
-    Parameter("formation_height", 3.0, "Smallest height above the take-off point before the landing", "m", minimum=0.5),
+    Parameter("formation_height", 3.0, "Minimum height above the take-off point until the landing", "m", minimum=0.5),
     Parameter(
         "formation_radius",
         2.0,
-        "Distance from the place in the formation within which the vehicle counts as in formation",
+        "Distance from the position in the formation within which the vehicle counts as in formation",
         "m",
         minimum=0.1,
     ),
     Parameter(
         "leader_latency",
         0.02,
-        "Age of the leader's state when the follower uses it, extrapolated to the present",
+        "Minimum age of a leader state before the follower uses it, extrapolated to the present",
         "s",
         minimum=0.0,
         maximum=1.0,
@@ -47,14 +47,14 @@ FORMATION_PARAMETERS = ParameterTable(
     Parameter(
         "leader_timeout",
         1.0,
-        "Age of the leader's newest state after which the follower stops, and waits for the next",
+        "Age of the newest leader state at which the follower stops and waits for the next state",
         "s",
         minimum=0.1,
     ),
     Parameter(
         "formation_acceleration",
         2.0,
-        "Acceleration in climb and descent, and deceleration to a stop",
+        "Acceleration limit in climb and descent, and deceleration to a stop",
         "m/s^2",
         minimum=0.0,
         above_minimum=True,
@@ -62,14 +62,14 @@ FORMATION_PARAMETERS = ParameterTable(
     *VERTICAL_PARAMETERS,
 )
 
-# Span over which the leader's acceleration is measured, s.
+# Time span over which the leader's acceleration is measured, s.
 _ACCELERATION_SPAN_S = 0.1
 
-# Times are sums of steps, s.
+# Tolerance of comparisons of times, which are sums of steps, s.
 _ROUNDING_S = 1e-9
 
-# A leader that is lower than landing_height above the follower's take-off point, and slower than this (m/s) for this
-# time (s), has landed.
+# A leader has landed when it is lower than landing_height above the follower's take-off point, and slower than this
+# speed (m/s) for this time (s).
 _LANDED_SPEED, _LANDED_TIME_S = 0.3, 1.0
 
 # Speed below which the descent begins, m/s.
@@ -89,7 +89,7 @@ class FormationPhase(MissionPhase):
 
     @property
     def on_path(self) -> bool:
-        """Whether the vehicle keeps its place in the formation."""
+        """Whether the vehicle is in formation."""
         return self is FormationPhase.IN_FORMATION
 
 
@@ -100,13 +100,13 @@ class _LeaderState(NamedTuple):
 
 
 class FormationMission:
-    """Take off, follow a leader at a constant offset, and land where the vehicle is when the leader has landed.
+    """Take off, follow a leader at a constant offset, and land on the spot once the leader has landed.
 
-    The setpoint moves with the leader: position, velocity and acceleration. It never comes lower than
-    `formation_height` above the take-off point. `land` ends the formation early.
+    The setpoint follows the leader's position, velocity and acceleration, but stays at least `formation_height` above
+    the take-off point. `land` ends the formation early.
 
-    The state of the leader that applies at a time is the newest one that is at least `leader_latency` old. Unless the
-    latency is 0, the setpoint therefore does not depend on the order in which messages of the same step arrive.
+    The mission uses the newest state of the leader that is at least `leader_latency` old. Unless the latency is 0, the
+    setpoint therefore does not depend on the order in which messages of the same step arrive.
     """
 
     def __init__(self, values: Values, previous: FormationMission | None = None) -> None:
@@ -114,7 +114,7 @@ class FormationMission:
 
         Args:
             values: contains the checked values of FORMATION_PARAMETERS; others are ignored.
-            previous: mission with the same leader, whose states are known; None for the first.
+            previous: mission with the same leader, whose received states are reused; None for the first.
         """
         self._values = values
         north, east, down = cast("list[float]", values["formation_offset"])
@@ -143,7 +143,7 @@ class FormationMission:
 
     @property
     def thrust_on(self) -> bool:
-        """Whether the vehicle flies or is about to; otherwise motors should idle and integrators be reset."""
+        """Whether the vehicle is flying or about to take off; otherwise, let motors idle and reset integrators."""
         return self._phase not in (FormationPhase.WAIT, FormationPhase.DONE)
 
     @property
@@ -157,7 +157,7 @@ class FormationMission:
         if states and time_s <= states[-1].time_s:
             if time_s == states[-1].time_s:
                 return
-            states.clear()  # the leader was set back in time
+            states.clear()  # the leader's time was set back
         (x, y, z), (u, v, w) = map(float, position_ned), map(float, velocity_ned)
         states.append(_LeaderState(time_s, (x, y, z), (u, v, w)))
         while states[0].time_s < time_s - self._latency_s - 2.0 * _ACCELERATION_SPAN_S:
@@ -167,7 +167,7 @@ class FormationMission:
         """Start the take-off from `position_ned` (m) at the yaw angle `yaw_rad`, which the vehicle keeps.
 
         Raises:
-            RuntimeError: the mission has already begun, or there is no state of the leader.
+            RuntimeError: the mission has already begun, or no state of the leader has been received.
         """
         if self._phase is not FormationPhase.WAIT:
             raise RuntimeError(f"the mission has already begun: {self._phase.label}")
@@ -181,13 +181,13 @@ class FormationMission:
         self._begin(FormationPhase.TAKE_OFF, time_s)
 
     def land(self) -> None:
-        """Stop, and land; no change if the vehicle is about to land.
+        """Stop, then land; no effect if the vehicle is already stopping or landing.
 
         Raises:
-            RuntimeError: the vehicle does not fly.
+            RuntimeError: the vehicle is not flying.
         """
         if not self.thrust_on:
-            raise RuntimeError(f"the vehicle does not fly: {self._phase.label}")
+            raise RuntimeError(f"the vehicle is not flying: {self._phase.label}")
         if self._phase < FormationPhase.STOP:
             self._phase = FormationPhase.STOP
 
@@ -221,7 +221,7 @@ class FormationMission:
         self._leg_start_s = time_s
 
     def _in_formation(self, time_s: float, here: Vector3, velocity: Vector3) -> Setpoint:
-        """Setpoint at the place in the formation; at the stopping point if the leader is lost."""
+        """Setpoint at the position in the formation; at the stopping point if the leader is lost."""
         leader = self._leader_at(time_s)
         if leader is None:
             self._phase = FormationPhase.JOIN
@@ -243,7 +243,7 @@ class FormationMission:
         return Setpoint(place, speed, self._yaw_rad, acceleration)
 
     def _leader_at(self, time_s: float) -> Setpoint | None:
-        """The leader's motion at a time, extrapolated; None without a state that is new enough."""
+        """Motion of the leader, extrapolated to a time; None if its newest state is too old."""
         newest: _LeaderState | None = None
         before: _LeaderState | None = None
         for state in reversed(self._leader):
@@ -274,13 +274,13 @@ class FormationMission:
         return self._leader_flew and time_s - self._slow_since_s >= _LANDED_TIME_S
 
     def _stopping_point(self, here: Vector3, velocity: Vector3) -> Vector3:
-        """Point at which the vehicle comes to rest: v |v| / (2 a) ahead, at the present height."""
+        """Point at which the vehicle comes to rest: v |v| / (2 a) ahead, at its present height."""
         north, east, _ = velocity
         per_speed = math.hypot(north, east) / (2.0 * self._acceleration)
         return here[0] + north * per_speed, here[1] + east * per_speed, here[2]
 
     def _hold(self, here: Vector3, velocity: Vector3) -> Setpoint:
-        """Setpoint at the stopping point, which remains the same until the vehicle follows the leader again."""
+        """Setpoint at the stopping point, which stays fixed until the vehicle follows the leader again."""
         self._stop = self._stop or self._stopping_point(here, velocity)
         return Setpoint(self._stop, yaw_rad=self._yaw_rad)
 

@@ -39,7 +39,7 @@ _SWITCH = {"true": True, "false": False}
 
 @dataclass(frozen=True)
 class Scenario:
-    """What is simulated: vehicles in one world, on one clock.
+    """Simulated vehicles, in one world and on one clock.
 
     Attributes:
         members: the vehicles.
@@ -48,7 +48,7 @@ class Scenario:
         files: parameter files for all nodes.
         settings: parameters of all nodes, which override the files.
         description: one line; empty for a scenario without a file.
-        name: name of the file without its suffix, or of the kind of vehicle for a scenario without a file.
+        name: file name without suffix; for a scenario without a file, the name of the vehicle.
     """
 
     members: Sequence[Member]
@@ -66,7 +66,7 @@ def known_scenarios() -> list[str]:
 
 
 def load_scenario(name_or_path: str) -> Scenario:
-    """The scenario of that name, or of that file.
+    """Load a scenario by its name or by the path of its file.
 
     Raises:
         ParameterError: the scenario does not exist or is invalid; the text names file, line and key.
@@ -80,9 +80,9 @@ def load_scenario(name_or_path: str) -> Scenario:
 
 
 def seed_of(seed: int, name: str) -> int:
-    """Seed of a vehicle, from the scenario's seed and the vehicle's name alone.
+    """Seed of a vehicle, which depends only on the scenario's seed and the vehicle's name.
 
-    The other vehicles and their order do not change it.
+    Other vehicles and their order do not change the seed.
     """
     digest = hashlib.sha256(f"{seed} {name}".encode()).digest()
     return int.from_bytes(digest[:4], "big") % int(SEED.maximum + 1)
@@ -129,10 +129,10 @@ _OPTIONAL = (
 
 
 def _member(section: Section, others: Sequence[Member]) -> Member:
-    """A vehicle without the settings of its nodes."""
+    """Vehicle without the settings of its nodes."""
     name = section["name"].text()
     if not _NAME.fullmatch(name):
-        raise section["name"].refuse("letters, digits and _, a letter first")
+        raise section["name"].refuse("letters, digits and _, beginning with a letter")
     if any(name == other.namespace for other in others):
         raise section["name"].refuse("each name once", f"a second '{name}'")
     dynamics = section.read("dynamics", lambda item: _one_of(item, known_dynamics()), STANDALONE)
@@ -151,7 +151,7 @@ def _member(section: Section, others: Sequence[Member]) -> Member:
 
 
 def _autopilot(item: Item, chosen: Vehicle, controller: str) -> tuple[Vehicle, Sequence[str]]:
-    """The vehicle with the autopilot that is given, and the executables of its autopilots to start."""
+    """Vehicle with the given autopilot, and the executables of the autopilots to start."""
     names = [name for name in NODE_CLASSES if name.endswith("autopilot")]
     value = item.choice(_SWITCH | {name: name for name in names})
     if isinstance(value, str):
@@ -175,7 +175,7 @@ def _with_settings(member: Member, section: Section, tables: Sequence[ParameterT
 
 
 def _mission_settings(item: Item, tables: Sequence[ParameterTable]) -> dict[str, Value]:
-    """Parameters of a vehicle during its mission."""
+    """Parameters that a vehicle's mission sets."""
     mission = item.entries()
     return _values(mission["settings"], tables) if "settings" in mission else {}
 
@@ -188,7 +188,7 @@ def _failure(item: Item) -> str:
 
 
 def _own_tables(members: Sequence[Member], index: int, observers: Sequence[str]) -> list[ParameterTable]:
-    """Tables of the parameters that a vehicle may have for itself."""
+    """Tables of the parameters that can be set for a single vehicle."""
     tables = []
     for node in planned_nodes(members, observers=observers):
         cls = node_class(node.executable)
@@ -228,7 +228,7 @@ def _world(item: Item) -> str:
 
 
 def _name_or_path(item: Item) -> str:
-    """A name, or a path; relative paths begin at the scenario file's folder."""
+    """Name or path; relative paths start from the folder of the scenario file."""
     text = item.text()
     is_path = "/" in text or text.endswith((".yaml", ".yml"))
     return str((item.file.absolute().parent / text).resolve()) if is_path else text
@@ -239,13 +239,13 @@ def _files(item: Item) -> list[Path]:
     for one in item.items():
         file = (item.file.absolute().parent / one.text()).resolve()
         if not file.is_file():
-            raise one.refuse(f"a path from {item.file.parent} to a file, or an absolute one", f"{file}, not a file,")
+            raise one.refuse(f"the path of a file, absolute or relative to {item.file.parent}", f"{file}, not a file,")
         files.append(file)
     return files
 
 
 def _start(item: Item, table: ParameterTable) -> dict[str, Value]:
-    """Parameters of dynamics for a start on the ground, or at a depth or height."""
+    """Parameters of dynamics for a start on the ground, or at a height or depth."""
     section = item.section(("position", "heading_deg"), ("position",))
     position = [_coordinate(one) for one in section["position"].items()]
     if len(position) not in (2, 3):

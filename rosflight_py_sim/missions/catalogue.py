@@ -1,4 +1,4 @@
-"""Selection of missions: for `rosflight_py_sim fly` to fly, and for `report` to judge."""
+"""Selection of the missions that `rosflight_py_sim fly` flies and `report` judges."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rosflight_py_sim.vehicles import Vehicle, names_of_vehicles
 
 
 def single_member(vehicle: Vehicle) -> Member:
-    """The vehicle as the only one of a simulation, with the autopilot that flies its mission if no program does.
+    """Make the vehicle the only one of a simulation, with its autopilot unless a client program flies its mission.
 
     Raises:
         ParameterError: the vehicle has no mission.
@@ -27,7 +27,7 @@ def single_member(vehicle: Vehicle) -> Member:
 
 
 def flight_of(member: Member) -> Flight | None:
-    """The vehicle's mission: flown by its client program, or by its autopilot if that runs; None if it has neither.
+    """Mission of the vehicle, flown by its client program, or by its autopilot if that is started; None if neither.
 
     Raises:
         ParameterError: the vehicle's task cannot be loaded, or the vehicle cannot perform it.

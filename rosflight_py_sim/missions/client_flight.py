@@ -13,14 +13,14 @@ from rosflight_py_sim.missions.mission_topics import MISSION_LOG
 from rosflight_py_sim.vehicles import ClientMission
 
 DONE = "done"
-"""Step that a program prints when the mission is completed, and that ends the mission even if the program continues."""
+"""Step that a program prints when its mission is completed; it ends the mission even if the program continues."""
 
 # Number of the program's last lines to show after a failure.
 _LAST_LINES = 10
 
 
 class ClientFlight(Flight):
-    """Runs a mission's program in parallel with the simulation, and publishes its output."""
+    """Mission whose program runs in parallel with the simulation; publishes the program's output."""
 
     judge: ClientJudge
 
@@ -53,7 +53,7 @@ class ClientFlight(Flight):
 
     @property
     def end(self) -> str | None:
-        """None while the program runs and can succeed; then the reason of its failure, empty for none."""
+        """None while the program runs and can succeed; then the reason for its failure, empty on success."""
         if self._client is None:
             if self._task.needs_program(self.judge.state.time_s):
                 self._client = ClientProgram(self._flown.program, self._arguments)
@@ -65,7 +65,7 @@ class ClientFlight(Flight):
         if self._task.hindrance:
             return f"{self.activity}: {self._task.hindrance}"
         if code:
-            ended = f"{self.activity}: {self._flown.program.name} ended with {code}"
+            ended = f"{self.activity}: {self._flown.program.name} exited with code {code}"
             return "\n".join([ended, *self._lines[-_LAST_LINES:]])
         marks = self.judge.log.marks
         done = code == 0 or self.judge.is_done or (marks and marks[-1].text == DONE)

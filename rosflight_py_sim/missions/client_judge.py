@@ -1,4 +1,4 @@
-"""Judge of a mission flown by a client program: its log contains the steps that the program prints."""
+"""Judge of a mission flown by a client program, with a log of the steps that the program prints."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _STEP = re.compile(r"\s*[\d.]+ s\s+(.*?)(?:\s{2,}.*)?")
 
 
 class ClientJudge(MissionJudge):
-    """Judges by the true state, whatever the program reports.
+    """Judge by the true state, independent of the program's reports.
 
     Attributes:
         log: rows, and the steps of the mission that the program prints.
@@ -36,11 +36,11 @@ class ClientJudge(MissionJudge):
 
     @property
     def is_done(self) -> bool:
-        """Whether the true state shows that the mission has been completed, whatever the program prints."""
+        """Whether the mission is completed according to the true state, whatever the program prints."""
         return False
 
     def begin(self, step: str) -> None:
-        """Log that the program begins a step, at the time of the newest true state."""
+        """Log the beginning of a step, at the time of the newest true state."""
         self.log.marks.append(Mark(self.state.time_s, step))
 
     def take(self, line: str) -> None:

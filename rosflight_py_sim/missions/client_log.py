@@ -1,4 +1,4 @@
-"""Columns of a mission flown by a client program, with the steps that the program printed."""
+"""Log of a mission flown by a client program, with the steps that the program printed."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class ClientLog(StateLog):
 
 
 class PathLog(ClientLog):
-    """Rows without further columns."""
+    """Log without additional columns."""
 
     def append(
         self,

@@ -1,4 +1,4 @@
-"""Client program in a separate process, with its output line by line."""
+"""Client program in a separate process, with its output as lines."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _SHUTDOWN_TIMEOUT_S = 5.0
 
 
 class ClientProgram:
-    """A Python program that runs in parallel with the simulation."""
+    """Python program that runs in parallel with the simulation."""
 
     def __init__(self, program: Path, arguments: list[str]) -> None:
         """Start the program."""
@@ -36,7 +36,7 @@ class ClientProgram:
 
     @property
     def code(self) -> int | None:
-        """Exit code, once the program has ended and all its lines are in `lines`; None before."""
+        """Exit code once the program has ended and `lines` has all its output; None before."""
         return None if self._reader.is_alive() else self._process.wait()
 
     def lines(self) -> list[str]:

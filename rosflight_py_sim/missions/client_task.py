@@ -1,4 +1,4 @@
-"""Task of a client program: its judge, and what the program needs in the graph."""
+"""Task of a client program: its judge, the nodes that it needs, and the program's arguments."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from rosflight_py_sim.vehicle_parameters import values_of_vehicle
 
 
 class ClientTask(ABC):
-    """A kind of task for a client program.
+    """Kind of task for a client program.
 
     Class attributes:
         JUDGE: class of the judge, created as `JUDGE(vehicle, values)`.
 
     Attributes:
-        member: the vehicle that performs it, in its simulation.
+        member: vehicle that performs the task, in its simulation.
     """
 
     JUDGE: ClassVar[type[ClientJudge]]
@@ -34,7 +34,7 @@ class ClientTask(ABC):
         self.member = member
 
     def join(self, graph: ComposedGraph, namespace: str) -> None:  # noqa: B027
-        """Create further nodes in the graph, in the vehicle's namespace.
+        """Create the task's additional nodes in the graph, in the vehicle's namespace.
 
         Raises:
             ParameterError: the task cannot be performed in the graph.
@@ -42,10 +42,10 @@ class ClientTask(ABC):
 
     @abstractmethod
     def arguments(self, graph: ComposedGraph) -> list[str]:
-        """Arguments for the program: how to reach the vehicle."""
+        """Arguments for the program, such as the ports of the vehicle."""
 
     def numbered_value(self, graph: ComposedGraph, name: str, apart: int = 1) -> int:
-        """The vehicle's value of a front-end parameter that counts up from vehicle to vehicle, such as a port.
+        """Value, for this vehicle, of a front-end parameter that increases from vehicle to vehicle, such as a port.
 
         Args:
             graph: the simulation.
@@ -58,7 +58,7 @@ class ClientTask(ABC):
         return int(number(values_of_vehicle(counted, namespace), name))
 
     def needs_program(self, time_s: float) -> bool:
-        """Whether the program must start; called at short intervals until it does.
+        """Whether to start the program now; called at short intervals until the start.
 
         Args:
             time_s: newest simulated time of the vehicle, s.

@@ -1,4 +1,4 @@
-"""Running missions: the composed graph, the pilots and programs that fly the vehicles, and the report."""
+"""Running of missions: the composed graph, the pilots and programs that fly the vehicles, and the verdict."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from rosflight_py_sim.vehicles import reference
 AUTOPILOT = "autopilot"
 """Name of the mission of a vehicle's autopilot."""
 
-# Redraw rate of the progress bar on the wall clock: terminal output costs more than a step.
+# System time between updates of the progress bar, s: terminal output costs more than a step.
 _REDRAW_S = 0.1
 
 
@@ -40,9 +40,9 @@ class Flight(ABC):
 
     Attributes:
         member: the vehicle that flies.
-        name: its display name.
-        judge: evaluates the mission; exists once the flight has joined a graph, as does `node`.
-        node: node of the judge.
+        name: display name of the vehicle.
+        judge: judge of the mission; set by `join`.
+        node: node of the judge; set by `join`.
     """
 
     judge: MissionJudge
@@ -57,7 +57,7 @@ class Flight(ABC):
         self._has_ended = False
 
     def join(self, graph: ComposedGraph, namespace: str) -> None:
-        """Create the judge, and the nodes that fly, in the graph; `namespace` is the vehicle's.
+        """Create the judge and the nodes that fly in the graph, in the vehicle's `namespace`.
 
         Raises:
             ParameterError: the mission cannot be flown in the graph.
@@ -85,7 +85,7 @@ class Flight(ABC):
     @property
     @abstractmethod
     def end(self) -> str | None:
-        """None while the mission goes on; then activity and reason of its failure, empty for none."""
+        """None while the mission continues; then the activity and reason of its failure, empty on success."""
 
     @property
     def over(self) -> bool:
@@ -102,7 +102,7 @@ class Flight(ABC):
 
 
 class Flights:
-    """The missions of a simulation's vehicles, as one."""
+    """Missions of all vehicles of a simulation."""
 
     def __init__(self, flights: Sequence[Flight]) -> None:
         """`flights`: at least one."""
@@ -123,7 +123,7 @@ class Flights:
     @property
     def over(self) -> bool:
         """Whether all missions have ended."""
-        # Each mission's end must be noticed and published, whether or not others go on.
+        # `over` publishes the end of a mission, so it must be read for each, even if others continue.
         have_ended = [one.over for one in self._flights]
         return all(have_ended)
 
@@ -139,10 +139,10 @@ def fly(
     sidecars: Sequence[str] = (),
     record: str | None = None,
 ) -> int:
-    """Fly the missions of a scenario and show them.
+    """Fly the missions of a scenario, print the verdicts and draw the plot.
 
     Returns:
-        Exit code: 0 success, 1 a failed mission or an incomplete recording.
+        Exit code: 0 on success, 1 after a failed mission or an incomplete recording.
     """
     console = Console()
     pace: dict[str, Value] = {"real_time_multiplier": 0.0} if scenario.time_mode == "lockstep" else {}
@@ -152,7 +152,7 @@ def fly(
             scenario.members,
             files=scenario.files,
             settings={**pace, **scenario.settings, **settings},
-            # INFO messages would break the progress bar; the user's own log level overrides this one.
+            # INFO messages would break the progress bar; a log level given by the user overrides this one.
             arguments=["--log-level", "warn", *ros_arguments[1:]],
             time_mode=scenario.time_mode,
             namespace=namespace,
@@ -186,7 +186,7 @@ def fly(
 
 
 def print_verdict(judge: MissionJudge, console: Console) -> bool:
-    """Print the reason of a failure, and the table if the mission has begun; return whether the mission succeeded."""
+    """Print the reason for a failure, and the table if the mission has begun; return whether it succeeded."""
     if judge.reason:
         text = f"{judge.name}: [red]failed[/red] while {escape(judge.reason)}"
         console.print(text, highlight=False, soft_wrap=True)

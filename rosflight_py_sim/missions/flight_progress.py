@@ -1,4 +1,4 @@
-"""Progress of a flight as lines, for output that is not a terminal."""
+"""Lines of progress during a flight, for output to a file or pipe."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PERIOD_S = 10.0
 
 
 class ProgressLines:
-    """A line every `PERIOD_S` of system time: phase of the flight, simulated time, percentage done."""
+    """Prints a line every `PERIOD_S`: phase of the flight, simulated time, percentage done."""
 
     def __init__(
         self,
@@ -29,7 +29,7 @@ class ProgressLines:
 
         Args:
             flight: only `over` is read between lines.
-            console: where the lines are printed.
+            console: output for the lines.
             simulated_s: simulated time, s.
             system_s: system time, s.
         """

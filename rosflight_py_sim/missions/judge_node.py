@@ -13,7 +13,7 @@ from rosflight_py_sim.missions.mission_topics import MISSION_SETTINGS
 
 
 class JudgeNode(SimulationNode):
-    """Live source of a judge; publishes the mission's settings for recordings."""
+    """Source of live messages for a judge; publishes the mission's settings for recordings."""
 
     DEFAULT_NAME = "judge"
 

@@ -1,4 +1,4 @@
-"""Evaluation of a mission by the messages of public topics, live or recorded."""
+"""Evaluation of a mission from the messages of public topics, live or recorded."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LOG_RATE_HZ = 50.0
 
 
 class Input(NamedTuple):
-    """A topic of a judge, the function that takes its messages, and whether there is no verdict without the topic."""
+    """Topic of a judge, function that takes its messages, and whether the verdict needs the topic."""
 
     topic: StepTopic[Any]
     take: Callable[[Any], None]
@@ -49,23 +49,23 @@ class Verdict:
 class MissionJudge(ABC):
     """Logs a mission, 50 rows per simulated second, and evaluates the log.
 
-    A source of messages, live or recorded, calls `take` of each of the `inputs` with the messages of its topic. The
+    A source of messages, live or recorded, passes the messages of each topic to `take` of its entry in `inputs`. The
     same messages in the same order give the same verdict.
 
     Class attributes:
-        SUBSCRIBES: topics besides those of every log; `newest` returns the newest message of each.
+        SUBSCRIBES: topics in addition to those of every log; `newest` returns the newest message of each.
         NODE: default name of the node that has the parameters.
         PARAMETERS: names of the parameters that the judge takes from that node.
 
     Attributes:
         vehicle: the vehicle that flies.
-        name: its display name, for tables and plots.
+        name: display name of the vehicle, for tables and plots.
         values: values of PARAMETERS.
         inputs: topics and the functions that take their messages.
         system_s: function that returns the system time of the message being taken, s; a recorded source sets it.
-        wall_s: system time from the first row to the last, s.
+        wall_s: system time from the first to the last row, s.
         state: newest true state.
-        reason: why the mission was aborted; empty if it was completed, or has not ended.
+        reason: reason why the mission was aborted; empty if it was completed or has not ended.
         has_ended: whether the mission has ended; nothing is logged after that.
     """
 
@@ -98,13 +98,13 @@ class MissionJudge(ABC):
         self.subscribe(MISSION_END, self._on_end, needed=False)
 
     def subscribe(self, topic: StepTopic[M], take: Callable[[M], None], *, needed: bool = True) -> None:
-        """Take the messages of a topic; `needed`: whether there is no verdict without the topic."""
+        """Pass the messages of a topic to `take`; `needed`: whether the verdict needs the topic."""
         self.inputs.append(Input(topic, take, needed))
 
     @property
     @abstractmethod
     def is_on(self) -> bool:
-        """Whether there is something to log."""
+        """Whether the mission is to be logged now."""
 
     @abstractmethod
     def write(self, commands: list[float], flow_ned: Sequence[float]) -> None:

@@ -1,4 +1,4 @@
-"""Settings from which the judge of a mission is made, live or for a recording."""
+"""Settings from which the judge of a live or recorded mission is created."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ class MissionSettings:
 
     Attributes:
         mission: name of the mission.
-        name: display name of the vehicle that flies.
-        vehicle: argument with which `vehicle` finds it.
-        autopilot: executable of its autopilot; empty for none.
+        name: display name of the vehicle.
+        vehicle: argument for the function `vehicle`.
+        autopilot: executable of the vehicle's autopilot; empty for none.
         parameters: values of the parameters that the judge takes from the nodes.
     """
 
@@ -35,7 +35,7 @@ class MissionSettings:
 
     @classmethod
     def of_text(cls, text: str) -> MissionSettings:
-        """The settings in a text that `text` has returned.
+        """Settings from the JSON text of `text`.
 
         Raises:
             ValueError: the text is not JSON.
@@ -47,6 +47,6 @@ class MissionSettings:
         """The vehicle that flies.
 
         Raises:
-            ParameterError: it does not exist here.
+            ParameterError: the vehicle does not exist in this installation.
         """
         return replace(vehicle(self.vehicle), autopilot=self.autopilot)

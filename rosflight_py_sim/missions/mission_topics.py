@@ -1,4 +1,4 @@
-"""Topics of a mission that `fly` flies, besides those of the graph."""
+"""Topics of a mission flown by `fly`, in addition to those of the graph."""
 
 from __future__ import annotations
 
@@ -14,4 +14,4 @@ MISSION_LOG = StepTopic[String]("mission/log", String, LATCHED_LOG)
 """Lines that a mission's client program prints."""
 
 MISSION_END = StepTopic[String]("mission/end", String, LATCHED)
-"""The end of the mission: the reason if it was aborted, otherwise empty."""
+"""End of the mission: the reason if the mission was aborted, otherwise empty."""

@@ -1,4 +1,4 @@
-"""Picture of the missions of several vehicles on one page: a common map, and a row for each vehicle."""
+"""Picture of the missions of several vehicles on one page: a common map and a row for each vehicle."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from rosflight_py_sim.viewer.picture_page import ACTUATOR_COLOURS, GREY, fit_map
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# All rows of a log would only thicken the lines.
+# Number of points of a line: more would not be visible.
 _POINTS = 3000
 
-# Largest number of vehicles with rows of their own; further ones appear on the common map alone.
+# Largest number of vehicles with a row; further vehicles appear only on the common map.
 _ROWS = 8
 
 

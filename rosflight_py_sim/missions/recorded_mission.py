@@ -1,4 +1,4 @@
-"""Judging of a recorded mission: the recorded messages go to the judge in the order in which they were recorded."""
+"""Judging of a recorded mission: passes the recorded messages to its judge, in the order of recording."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from rosflight_py_sim.recording.state_log import Array
 from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.vehicles import Vehicle
 
-# Longest gap between rows that leaves a verdict as it is: in 0.5 s the fastest vehicle flies some metres.
+# Longest gap between rows that cannot change a verdict, s: in 0.5 s the fastest vehicle flies some metres.
 _GAP_S = 0.5
 
 
@@ -34,13 +34,13 @@ class RecordedMission:
 
     Attributes:
         recording: the recording.
-        namespace: of the vehicle, with a leading slash; empty for none.
+        namespace: namespace of the vehicle, with a leading slash; empty for none.
         recorded: data of the vehicle; None without a recorded true state.
         vehicle: the vehicle; None if unknown.
-        name: of the mission; empty if the vehicle has none, or is unknown.
+        name: name of the mission; empty if the vehicle has none or is unknown.
         was_flown: whether `fly` flew the mission, so that a missing verdict is an error.
-        judge: judge that has received the recorded messages; None if no mission was flown, or it cannot be judged.
-        problem: why there is no verdict; empty if there is one.
+        judge: judge that has received the recorded messages; None if no mission was flown or judging is impossible.
+        problem: reason why there is no verdict; empty if there is one.
     """
 
     recording: Recording
@@ -79,13 +79,13 @@ def recorded_missions(recording: Recording) -> list[RecordedMission]:
 
 
 def _judge(mission: RecordedMission) -> None:
-    """Find out the vehicle's mission, and let its judge judge.
+    """Determine the vehicle's mission and judge it.
 
     Raises:
-        ParameterError: the vehicle, its task or a parameter's value does not exist here.
-        ValueError: a message does not fit.
-        TypeError: the mission's settings are those of another version.
-        LookupError: a parameter is missing, or a message names something unknown.
+        ParameterError: the vehicle, its task or a parameter's value does not exist in this installation.
+        ValueError: a message has wrong contents.
+        TypeError: the mission's settings are of another version.
+        LookupError: a parameter is missing, or a message has an unknown name.
     """
     settings = _settings(mission)
     mission.was_flown = settings is not None
@@ -122,11 +122,11 @@ def _settings(mission: RecordedMission) -> MissionSettings | None:
 def _feed(mission: RecordedMission, judge: MissionJudge) -> list[str]:
     """Pass the recorded messages to the judge; return the names of missing topics.
 
-    Without the settings of a mission that `fly` flew, nothing is passed on if a topic is missing.
+    Unless `fly` flew the mission, no message is passed on if a topic is missing.
 
     Raises:
-        ValueError: a message does not fit.
-        LookupError: a message names something unknown.
+        ValueError: a message has wrong contents.
+        LookupError: a message has an unknown name.
     """
     takers: dict[str, tuple[Callable[[bytes], Any], Callable[[Any], None]]] = {}
     missing = []
@@ -147,7 +147,7 @@ def _feed(mission: RecordedMission, judge: MissionJudge) -> list[str]:
 
 
 def gap(time_s: Array) -> str:
-    """Text about the longest gap between rows of a log, if messages were lost that decide on a verdict; else empty."""
+    """Describe the longest gap between rows of a log if it can change the verdict; otherwise return an empty text."""
     spans = np.diff(time_s)
     if not len(spans) or spans.max() <= _GAP_S:
         return ""

@@ -14,7 +14,7 @@ from rosflight_py_sim.missions.out_and_back.summary import OutAndBackSummary
 from rosflight_py_sim.recording.motion_summary import MotionSummary
 
 CALM = 1e-6
-"""Greatest wind speed (m/s) that counts as calm."""
+"""Largest wind speed that counts as calm, m/s."""
 
 
 def print_table(title: str, rows: list[tuple[str, str]], console: Console) -> None:
@@ -142,7 +142,7 @@ def _path_rows(s: FlightSummary) -> list[tuple[str, str]]:
     """Distance from the planned path, and airspeed or distance from the setpoint; without a path, only the latter."""
     error = _rms_and_max(s.tracking_error_rms_m, s.tracking_error_max_m)
     if s.path_ned is None:
-        return [("distance from the place in formation", error)]
+        return [("distance from formation position", error)]
     return [("tracking error", error), _wanted_row(s)]
 
 

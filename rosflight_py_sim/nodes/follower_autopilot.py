@@ -1,4 +1,4 @@
-"""Companion computer of a multirotor: follows another vehicle in formation by commanding attitude and throttle."""
+"""Companion computer of a multirotor: commands attitude and throttle to follow another vehicle in formation."""
 
 from __future__ import annotations
 
@@ -43,16 +43,16 @@ class FollowerAutopilot(MultirotorAutopilot):
         self.create_service(Trigger, "autopilot/land", self._on_land)
 
     def new_mission(self, values: Values) -> FormationMission:
-        """A formation flight that has not begun, with the known states of the leader."""
+        """New formation flight, with the leader's states received so far."""
         return FormationMission(values, self._formation if self._mission is not None else None)
 
     def on_start(self) -> str:
-        """Return the leader and the place in the formation."""
+        """Return the leader and the position in the formation."""
         north, east, down = cast("list[float]", self.values["formation_offset"])
         return f"taking off to follow '{self.values['leader']}' {north:g} m north, {east:g} m east, {down:g} m down"
 
     def diagnose(self, period: Period) -> Iterable[Diagnosis]:
-        """Phase of the mission; a warning if the leader is lost."""
+        """Report the phase of the mission, with a warning if the leader is lost."""
         for one in super().diagnose(period):
             if self._formation.has_lost_leader:
                 one = replace(one, level=Level.WARN, message=f"no state of the leader '{self.values['leader']}'")
@@ -72,7 +72,7 @@ class FollowerAutopilot(MultirotorAutopilot):
         except RuntimeError as error:
             response.message = str(error)
             return response
-        response.success, response.message = True, "stopping, and landing"
+        response.success, response.message = True, "stopping, then landing"
         return response
 
 

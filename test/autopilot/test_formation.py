@@ -138,7 +138,7 @@ def test_land_ends_the_formation_where_the_vehicle_comes_to_rest() -> None:
     ahead = [h + v * 18.0 / 4.0 for h, v in zip(here[:2], velocity[:2], strict=True)]
     assert flight.setpoint.position_ned[:2] == pytest.approx(ahead, abs=0.5)
     flight.until(FormationPhase.DONE)
-    with pytest.raises(RuntimeError, match="the vehicle does not fly: done"):
+    with pytest.raises(RuntimeError, match="the vehicle is not flying: done"):
         flight.subject.land()
 
 

@@ -117,10 +117,10 @@ def test_failing_program_fails_the_flight_and_its_output_is_shown(
     result = command_line("-c", FLY, str(program), *ports)
     assert result.returncode == 1, result.stdout + result.stderr
     assert "Traceback" not in result.stdout + result.stderr
-    for words in ("quitter.py ended with 1", "the water is too cold", "not completed", "not reached", "plot:"):
+    for words in ("quitter.py exited with code 1", "the water is too cold", "not completed", "not reached", "plot:"):
         assert words in result.stdout
     report = judged_again(command_line, "dive.mcap", result)
-    assert "failed while look about: quitter.py ended with 1" in report.stdout
+    assert "failed while look about: quitter.py exited with code 1" in report.stdout
     assert "the water is too cold" in report.stdout
 
 

@@ -69,7 +69,7 @@ def test_changed_files_other_versions_and_truncation_are_reported(command_line: 
     (tmp_path / "truncated.mcap").write_bytes(whole[: len(whole) * 2 // 3])
     code, printed, complaints = reflown(command_line, "truncated.mcap", *quiet)
     assert code == 0 and re.match(r"equal: [01]\.\d{4} s, ", printed), printed
-    assert "the recording is truncated (its end is missing); it is compared up to there" in complaints
+    assert "the recording is truncated (its end is missing); it is compared up to its end" in complaints
 
     (tmp_path / "start.mcap").write_bytes(whole[:300])
     code, _, complaints = reflown(command_line, "start.mcap")

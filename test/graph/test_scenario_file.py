@@ -147,7 +147,12 @@ def test_paths_begin_at_the_files_folder(read: Callable[[str], Scenario], tmp_pa
         ("[auv_zeromq]", "[ardupilot]", 4, "observers: 'ardupilot' given; allowed with flight controller"),
         ("steady_state_wind: [1, 0, 0]", "steady_wind: [1, 0, 0]", 5, "there is no parameter 'steady_wind'; did you"),
         ("[1, 0, 0]}", "[1, 0]}", 5, "parameters.steady_state_wind: [1, 0] given; allowed: list of 3 numbers"),
-        ("name: first", "name: 1st", 7, "vehicles[0].name: 1st given; allowed: letters, digits and _, a letter first"),
+        (
+            "name: first",
+            "name: 1st",
+            7,
+            "vehicles[0].name: 1st given; allowed: letters, digits and _, beginning with a letter",
+        ),
         ("name: second", "name: first", 12, "vehicles[1].name: a second 'first' given; allowed: each name once"),
         ("kind: multirotor", "kind: zeppelin", 8, "vehicles[0].kind: vehicle 'zeppelin' given; allowed: aerosonde"),
         ("position: [1, 2]", "position: [1]", 9, "[1] given; allowed: [north, east] on the ground, or [north, east, d"),

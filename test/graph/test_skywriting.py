@@ -73,7 +73,7 @@ def test_program_ending_before_a_letter_is_a_failure(command_line: Run, ports: l
     result = command_line("-c", FLY, repr({"program": program, "parts": 1}), *ports)
     assert result.returncode == 1, result.stdout + result.stderr
     assert "Traceback" not in result.stdout + result.stderr
-    ended = "quitter.py ended with 1"
+    ended = "quitter.py exited with code 1"
     for words in (ended, "the sky is too high", "not completed", "not left (limit 120.0 m)", "plot:"):
         assert words in result.stdout
     judged_again(command_line, "sky.mcap", result)

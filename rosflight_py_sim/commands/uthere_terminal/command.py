@@ -29,8 +29,8 @@ def add_terminal_parser(commands: argparse._SubParsersAction[argparse.ArgumentPa
     parser = commands.add_parser(
         "uthere-terminal",
         help="send typed commands to uThere Ground Control and print its packets",
-        description="Send typed commands of uThere Ground Control's protocol and print the replies and data. Lines that "
-        f"the protocol does not allow are rejected unless they begin with {RAW}. Input may come from a pipe or a file.",
+        description="Send typed commands of uThere Ground Control's protocol and print the received packets. Lines "
+        f"that the protocol does not allow are rejected unless they begin with {RAW}. The input may be a pipe or file.",
     )
     parser.add_argument("--address", default="127.0.0.1", help="address of Ground Control (default: 127.0.0.1)")
     parser.add_argument(

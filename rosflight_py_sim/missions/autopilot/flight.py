@@ -1,4 +1,4 @@
-"""A mission flown by the vehicle's autopilot, and the pilot that starts it."""
+"""Mission flown by the vehicle's autopilot, and the pilot that starts it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pilot of a vehicle that follows another: lets it land when the leader's mission has ended."""
+"""Pilot of a vehicle that follows another: makes it land when the leader's mission has ended."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The summary table of a skywriting flight."""
+"""Summary table of a skywriting flight."""
 
 from __future__ import annotations
 
