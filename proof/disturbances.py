@@ -223,7 +223,7 @@ class FullDisk:
     """Behaviour of a recorder whose file has reached its largest allowed size.
 
     Attributes:
-        errors: errors that it logged, without their numbers; warnings, as of lost messages on a busy machine, do not count.
+        errors: errors that it logged, without their numbers; warnings do not count, such as those of lost messages.
         reported: whether /diagnostics shows the end of the recording.
         runs: whether the recorder is still running.
         size: of the file, bytes.
