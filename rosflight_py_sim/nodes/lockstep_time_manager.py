@@ -24,6 +24,10 @@ from rosflight_py_sim.stamps import NANOSECONDS
 # Number of repetitions of a time after which a node is reported as missing.
 _MAX_REPEATS = 40
 
+# Limit of successive repetitions that repeated states cause at once. A repeated state may also be a second answer to a
+# repeated time; without a limit, every repetition that it causes would cause the next one.
+_MAX_REPEATS_AT_ONCE = 4
+
 
 class _Vehicle:
     """State of one vehicle, as received by the time manager.
@@ -33,6 +37,7 @@ class _Vehicle:
         ready_ns: stamp of its newest truth state, ns.
         waiting_for: name of the client outside of the graph that the simulation is waiting for; empty if none.
         step_size_request: requested step size, s; infinite if none is requested.
+        repeats_at_once: number of successive repetitions of a time that its states caused.
     """
 
     def __init__(self, name: str) -> None:
@@ -40,6 +45,7 @@ class _Vehicle:
         self.ready_ns = -1
         self.waiting_for = ""
         self.step_size_request = math.inf
+        self.repeats_at_once = 0
 
     def on_waiting_for(self, message: String) -> None:
         self.waiting_for = message.data
@@ -69,7 +75,7 @@ class LockstepTimeManager(SteppingTimeManager):
 
     def __init__(self, **arguments: Any) -> None:
         """Wait for the first truth state of each vehicle."""
-        self._ready_ns = self._previous_ns = self._repeated_ns = -1
+        self._ready_ns = self._repeated_ns = -1
         self._repeats, self._all_repeats = 0, 0
         self._stall_timer: Timer | None = None
         self._published_step_size = 0.0
@@ -104,14 +110,12 @@ class LockstepTimeManager(SteppingTimeManager):
         """Whether the truth state of the next time has arrived from each vehicle."""
         return not self._behind
 
-    @property
-    def _was_repeated(self) -> bool:
-        """Whether a repeated state may be the answer to a repeated time."""
-        return self._repeated_ns in (self._previous_ns, self.time_ns)
-
     def update_time(self) -> None:
         """Advance to the time of the newest truth states."""
-        self._previous_ns = self.time_ns
+        if self._repeated_ns not in (-1, self.time_ns):
+            self._repeated_ns = -1
+            for vehicle in self._all:
+                vehicle.repeats_at_once = 0
         super().update_time()
         self._behind.update(v for v in self._all if v.ready_ns <= self.time_ns)
 
@@ -145,8 +149,8 @@ class LockstepTimeManager(SteppingTimeManager):
             self._behind.discard(vehicle)
             if not self._behind:
                 self._complete()
-        elif stamp == self.time_ns and vehicle in self._behind and not self._was_repeated:
-            self._repeat()
+        elif stamp == self.time_ns and vehicle in self._behind and vehicle.repeats_at_once < _MAX_REPEATS_AT_ONCE:
+            self._repeat(vehicle)
 
     def _complete(self) -> None:
         stamps = [vehicle.ready_ns for vehicle in self._all]
@@ -159,8 +163,14 @@ class LockstepTimeManager(SteppingTimeManager):
         self.end_of_missing()
         self.complete_step()
 
-    def _repeat(self) -> None:
-        """Publish the current time again; each node repeats its answer."""
+    def _repeat(self, late: _Vehicle | None = None) -> None:
+        """Publish the current time again; each node repeats its answer.
+
+        Args:
+            late: vehicle whose repeated state is its only answer so far. Any other vehicle may answer twice.
+        """
+        for vehicle in self._all:
+            vehicle.repeats_at_once = vehicle.repeats_at_once + 1 if vehicle is late else _MAX_REPEATS_AT_ONCE
         self._all_repeats += 1
         self._repeated_ns = self.time_ns
         self.publish_time()

@@ -310,17 +310,21 @@ def test_pace_below_one_step_per_report_is_not_a_stall(rig: Rig) -> None:
 
 
 class LateStamps(ForcesAndMomentsInterface):
-    """Gives every 40th wrench the stamp of the step before, as a node does whose clock has not come yet."""
+    """Gives some wrenches the stamp of the step before, as a node does whose clock has not come yet.
+
+    Of every 40 steps it does so in three successive ones, and in the last of them also when the step is repeated.
+    """
 
     def __init__(self, **arguments: Any) -> None:
         super().__init__(**arguments)
         self.late = 0
-        self._sent_ns = -1
+        self._sent_ns, self._count = -1, 0
         send = self._send
 
         def send_some_late(wrench: Wrench) -> None:
-            is_new, self._sent_ns = wrench.time_ns != self._sent_ns, wrench.time_ns
-            if is_new and wrench.time_ns // STEP_NS % 40 == 39:
+            self._count = 1 if wrench.time_ns != self._sent_ns else self._count + 1
+            self._sent_ns = wrench.time_ns
+            if self._count <= {37: 1, 38: 1, 39: 2}.get(wrench.time_ns // STEP_NS % 40, 0):
                 self.late += 1
                 wrench = wrench._replace(time_ns=wrench.time_ns - STEP_NS)
             send(wrench)
@@ -347,9 +351,9 @@ def test_wrenches_with_older_stamp_neither_delay_nor_change_steps(
         truth = g.collect_messages(TRUTH_STATE, qos=DEEP)
         g.spin_until(lambda g=g: g.time_ns >= 400 * STEP_NS, "a second of flight")
         if classes:
-            assert g.node("forces_and_moments").late >= 10
+            assert g.node("forces_and_moments").late >= 40
             values = {k: v for d in g.node("dynamics").diagnose(period()) for k, v in d.values.items()}
-            assert values["answered again"] >= 10
+            assert values["answered again"] >= 40
         runs.append({time_ns_of(m.header.stamp): m for m in truth if time_ns_of(m.header.stamp) <= 400 * STEP_NS})
         g.close()
     common = set(runs[0]) & set(runs[1])
