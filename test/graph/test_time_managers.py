@@ -127,6 +127,25 @@ def test_late_lockstep_time_manager_continues_at_its_pace_from_current_time(rig:
         truth.publish(stamped(SimState(), time_ns + STEP_NS))
 
 
+def test_duplicate_state_causes_a_bounded_number_of_repeated_times(rig: Rig) -> None:
+    truth = rig.tester.create_publisher(SimState, TRUTH_STATE.name, LATCHED)
+    truth.publish(stamped(SimState(), 0))
+    rig.start(LockstepTimeManager, stall_timeout=1000.0, real_time_multiplier=0.0)
+    newest_ns = 0
+    # Each time is answered as a graph does, repeated times included.
+    for count in range(40):
+        rig.spin_until(lambda n=count: len(rig.clock) > n, f"time {count}")
+        newest_ns = max(newest_ns, rig.clock[count] + STEP_NS)
+        truth.publish(stamped(SimState(), newest_ns))
+        rig.idle(0.02)
+        if count == 5:
+            truth.publish(stamped(SimState(), newest_ns))
+            rig.idle(0.02)
+    repeated = [sooner == later for sooner, later in pairwise(rig.clock)]
+    assert 1 <= sum(repeated) <= 5
+    assert not any(repeated[-20:])
+
+
 @pytest.mark.parametrize("cls", [StandaloneTimeManager, GatedTimeManager])
 def test_late_time_manager_takes_time_from_repeated_truth(rig: Rig, cls: Any) -> None:
     began_ns = 1000 * NANOSECONDS
