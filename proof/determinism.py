@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.free_ports import free_ports
-from proof.outside_subscriber import outside_subscriber
+from proof.outside_subscriber import OUTSIDE_SUBSCRIBER, outside_subscriber
 from proof.results import Row, publish
 from proof.separate_processes import compare_with_separate_processes
 from proof.topic_digests import Digests, differing
@@ -176,8 +176,7 @@ def with_page(case: Case, seconds: float, folder: Path) -> tuple[Run, str]:
 def with_outside_subscriber(case: Case, seconds: float, _: Path) -> tuple[Run, str]:
     """A run with a process that subscribes to every topic."""
     with outside_subscriber() as subscriber:
-        # Slow enough for the subscriber to discover the topics.
-        run = case.flown("--pace", "2", seconds=seconds)
+        run = case.flown("--await", OUTSIDE_SUBSCRIBER, seconds=seconds)
     received = subscriber.received
     count = sum(one.count for one in received.values())
     if not count:

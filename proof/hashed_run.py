@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import time
 from dataclasses import replace
 from typing import Any
 
@@ -30,6 +31,9 @@ from rosflight_py_sim.vehicles import STANDALONE, vehicle
 
 # Time at which HoldPilot calls hold/here, after the current has moved the vehicle.
 _HOLD_NS = 2 * NANOSECONDS
+
+# System time between two looks at the graph.
+_POLL_S = 0.05
 
 
 class RepeatingPilot(MissionPilot):
@@ -78,6 +82,7 @@ def main() -> None:
     parser.add_argument("--pace", type=float, default=0.0, help="times real time; 0: no limit")
     parser.add_argument("--view-port", type=int, help="serve the page on this port")
     parser.add_argument("--record", metavar="FILE")
+    parser.add_argument("--await", dest="awaited", metavar="NODE", help="begin when this node subscribes to the truth")
     options, arguments = parser.parse_known_args()
     scenario = load_scenario(options.vehicle) if options.scenario else _scenario(options)
     digests = TopicDigests()
@@ -92,6 +97,10 @@ def main() -> None:
         tap=digests.tap,
     )
     pilots = [_pilot(graph, member) for member in scenario.members]
+    while options.awaited and all(
+        one.node_name != options.awaited for one in pilots[0].get_subscriptions_info_by_topic(f"/{TRUTH_STATE.name}")
+    ):
+        time.sleep(_POLL_S)
     limit_ns = round(options.seconds * NANOSECONDS)
     try:
         graph.spin(lambda: graph.time_ns < limit_ns and not any(pilot.failure for pilot in pilots))

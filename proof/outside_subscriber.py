@@ -22,6 +22,9 @@ from rosflight_py_sim.interfaces.message_definitions import is_stamped, message_
 from rosflight_py_sim.nodes.running import deferred_signals, initialise, make_executor
 from rosflight_py_sim.stamps import stamp_ns
 
+OUTSIDE_SUBSCRIBER = "outside_subscriber"
+"""Name of the node."""
+
 # Interval of the search for new topics, s.
 _SEARCH_S = 0.2
 
@@ -80,7 +83,7 @@ def main() -> None:
     """Run the program."""
     with deferred_signals() as signals:
         initialise([])
-        node = Node("outside_subscriber")
+        node = Node(OUTSIDE_SUBSCRIBER)
         received: dict[str, Received] = {}
         firsts: dict[str, dict[int, bytes]] = {}
         types: dict[str, str] = {}
