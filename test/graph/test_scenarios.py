@@ -52,13 +52,14 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 def flown(run: Run, scenario: str, seconds: int) -> dict[str, list[str]]:
     """Hash and position of each vehicle at each full second."""
     lines: dict[str, list[str]] = {}
-    for line in run(FLOWN_TRUTH, scenario, str(seconds), "--scenario").stdout.splitlines():
+    for line in run(FLOWN_TRUTH, scenario, str(seconds), "--scenario", timeout_s=180.0).stdout.splitlines():
         name, rest = line.split(" ", 1)
         if rest[0].isdigit():
             lines.setdefault(name, []).append(rest)
     return lines
 
 
+@pytest.mark.timeout(600)
 def test_flight_does_not_change_with_the_order_of_vehicles_or_with_another_one(
     command_line: Run, tmp_path: Path
 ) -> None:
@@ -75,6 +76,7 @@ def test_flight_does_not_change_with_the_order_of_vehicles_or_with_another_one(
     assert all(float(lines[-1].split()[-1]) < -1.0 for lines in flights[0].values())
 
 
+@pytest.mark.timeout(240)
 def test_swarm_flies_in_formation(command_line: Run) -> None:
     starts = {one.namespace: one.settings["initial_position"] for one in load_scenario("swarm").members}
     flight = flown(command_line, "swarm", 20)

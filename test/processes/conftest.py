@@ -34,7 +34,7 @@ from rosflight_py_sim.vehicles import vehicle
 
 # System time after which a condition that has not come true is taken for one that never will: a start takes 1 to 2 s
 # on an idle machine, several times that when kernels must be compiled or tests run side by side.
-TIMEOUT_S = 40.0
+TIMEOUT_S = 80.0
 
 # Most tests of a graph wait for processes, not for simulated time: a slow graph leaves more of the machine to them.
 SLOWLY = 0.5
