@@ -114,7 +114,7 @@ $(VENV)/.created:
 	@touch $@
 
 $(VENV)/.packages: requirements.lock $(VENV)/.created
-	$(call step,  installing the packages of requirements.lock (including ROS 2),$(PIP) --no-deps --require-hashes -r requirements.lock)
+	$(call step,  installing the packages of requirements.lock (including ROS 2),$(PIP) --no-compile --no-deps --require-hashes -r requirements.lock)
 	@touch $@
 
 $(VENV)/.rosflight_msgs: $(INTERFACES) $(VENV)/.packages

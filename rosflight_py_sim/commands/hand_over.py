@@ -118,7 +118,10 @@ def _namespaces_found(signals: Sequence[int]) -> list[str]:
     """
     from rclpy.node import Node
 
-    node = Node("hand_over")
+    from rosflight_py_sim.nodes.running import refusals_of_ros
+
+    with refusals_of_ros():
+        node = Node("hand_over")
     try:
         if node.get_namespace() != "/":
             return [""]

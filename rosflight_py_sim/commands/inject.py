@@ -52,10 +52,11 @@ def _inject(options: argparse.Namespace) -> int:
     import rclpy
     from rclpy.node import Node
 
-    from rosflight_py_sim.nodes.running import initialise
+    from rosflight_py_sim.nodes.running import initialise, refusals_of_ros
 
     initialise(["rosflight_py_sim", *options.ros_arguments])
-    node = Node("inject")
+    with refusals_of_ros():
+        node = Node("inject")
     try:
         root = f"/{options.namespace.strip('/')}".rstrip("/") + "/"
         before = {name: given for name in _nodes_found(node, root) if (given := _failures_of(node, name)) is not None}

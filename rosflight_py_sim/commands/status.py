@@ -62,12 +62,13 @@ def _status(options: argparse.Namespace) -> int:
     from rclpy.executors import SingleThreadedExecutor
     from rclpy.node import Node
 
-    from rosflight_py_sim.nodes.running import deferred_signals, initialise
+    from rosflight_py_sim.nodes.running import deferred_signals, initialise, refusals_of_ros
     from rosflight_py_sim.viewer.graph_watch import GraphWatch
 
     initialise([sys.argv[0], *options.ros_arguments])
     # ROS tools hide nodes whose name begins with an underscore.
-    node = Node("_rosflight_py_sim_status", enable_rosout=False, start_parameter_services=False)
+    with refusals_of_ros():
+        node = Node("_rosflight_py_sim_status", enable_rosout=False, start_parameter_services=False)
     executor = SingleThreadedExecutor()
     executor.add_node(node)
     console = Console()

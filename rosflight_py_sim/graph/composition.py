@@ -270,14 +270,15 @@ class ComposedGraph:
 
     def _create(self, cls: type[N], namespace: str, *arguments: Any, **options: Any) -> N:
         """Create a node with the hand-off, the taps, and the graph's own parameters that it has."""
-        return cls(
-            *arguments,
-            namespace=namespace,
-            hand_off=self.hand_off,
-            tap=self._tap if self._taps else None,
-            parameter_overrides=[Parameter(name, value=value) for name, value in self._parameters(cls).items()],
-            **options,
-        )
+        with refusals_of_ros():
+            return cls(
+                *arguments,
+                namespace=namespace,
+                hand_off=self.hand_off,
+                tap=self._tap if self._taps else None,
+                parameter_overrides=[Parameter(name, value=value) for name, value in self._parameters(cls).items()],
+                **options,
+            )
 
     def _tap(self, topic: str, message_type: Any, qos: QoSProfile) -> Take | None:
         takes = [take for take in (tap(topic, message_type, qos) for tap in self._taps) if take is not None]

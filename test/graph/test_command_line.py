@@ -161,3 +161,15 @@ main(["sim", "--ros-args", "--log-level", "warn"])
 def test_ctrl_c_while_the_graph_starts_ends_the_command(command_line: Run, delay_s: float) -> None:
     result = command_line("-c", INTERRUPTED_WHILE_STARTING, str(delay_s), timeout_s=30.0)
     assert (result.returncode, result.stderr) == (130, "")
+
+
+@pytest.mark.parametrize("words", [("sim",), ("status", "--once"), ("inject", "motor 1 off"), ("hand-over",)])
+def test_missing_security_files_are_reported_in_one_line(
+    command_line: Run, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    (tmp_path / "keys" / "enclaves").mkdir(parents=True)
+    security = {"ROS_SECURITY_ENABLE": "true", "ROS_SECURITY_STRATEGY": "Enforce"}
+    result = command_line("-m", "rosflight_py_sim", *words, **security, ROS_SECURITY_KEYSTORE=str(tmp_path / "keys"))
+    assert result.returncode == 1
+    assert "Traceback" not in result.stderr
+    assert result.stderr.splitlines()[-1].startswith("rosflight_py_sim: error creating node: ")

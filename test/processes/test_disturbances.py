@@ -24,7 +24,7 @@ from proof.restarts import LateRestart, late_restart, late_restarts, restarts
 pytestmark = pytest.mark.timeout(900)
 
 # A pace that a busy machine keeps, too.
-MULTIPLIER = 0.5
+MULTIPLIER = 0.25
 
 # Later than any time that a restarted time manager could begin with by itself.
 LATE_S = 3.0
