@@ -291,6 +291,8 @@ class Observer:
     def _call(self, service_type: Any, name: str, request: Any) -> None:
         client = self.node.create_client(service_type, name)
         self.wait_for(client.service_is_ready, f"service {name}")
+        # A service that has not discovered the client yet executes the request, and its reply is lost.
+        self.spin(0.2)
         future = client.call_async(request)
         self.wait_for(future.done, f"response of {name}")
         self.node.destroy_client(client)

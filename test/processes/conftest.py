@@ -158,6 +158,8 @@ class Observer:
         """What a service answers."""
         client = self.node.create_client(service_type, name)
         self.wait_for(client.service_is_ready, f"service {name}")
+        # A service that has not discovered the client yet executes the request, and its reply is lost.
+        self.spin(0.2)
         future = client.call_async(request)
         self.wait_for(future.done, f"answer of {name}")
         self.node.destroy_client(client)
