@@ -5,6 +5,7 @@ The modules take half a second and more to import, so an executable installs sig
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
 import sys
@@ -45,10 +46,17 @@ INTERRUPTED = 130
 def exit_on_signals(code: int = 0) -> None:
     """End the process at once with an exit code on SIGINT and SIGTERM, until other handlers are set.
 
-    Before a node exists, there is nothing to clean up. A KeyboardInterrupt during an import could be lost.
+    Before a node exists, there is nothing to clean up. A KeyboardInterrupt during an import could be lost. While Python
+    shuts down, both signals are ignored: it replaces handlers by the default ones, which would change the exit code.
     """
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: os._exit(code))
+    atexit.register(_ignore_signals)
+
+
+def _ignore_signals() -> None:
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
 
 
 def interrupt_on_signals() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -130,3 +132,28 @@ def test_ctrl_c_in_flight_leaves_no_traceback_and_a_complete_line(processes: Any
 
 def _subscribe_to_phase(node: Node, received: list[str]) -> None:
     node.create_subscription(String, "autopilot/phase", lambda m: received.append(m.data), LATCHED)
+
+
+SLOW_TO_END = """\
+import os
+import time
+from rosflight_py_sim.executables import exit_on_signals
+
+class Slow:
+    def __del__(self, write=os.write, sleep=time.sleep):
+        write(1, b"ending\\n")
+        sleep(0.5)
+
+exit_on_signals(130)
+slow = Slow()
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signal_at_the_very_end_does_not_change_the_exit_code(number: signal.Signals) -> None:
+    program = subprocess.Popen([sys.executable, "-c", SLOW_TO_END], stdout=subprocess.PIPE, text=True)
+    assert program.stdout is not None
+    assert program.stdout.readline() == "ending\n"
+    program.send_signal(number)
+    assert program.wait(60.0) == 0
+    program.stdout.close()
