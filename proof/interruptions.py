@@ -144,7 +144,8 @@ def _interrupt(program: MarkedProgram, moment_s: float, number: signal.Signals, 
     endings.codes[text] += 1
     # A command that was about to end anyway has succeeded.
     if code not in (INTERRUPTED, 0):
-        endings.wrong.append((moment_s, text))
+        said = program.stderr.strip().splitlines()[-1:]
+        endings.wrong.append((moment_s, ": ".join([text, *said])))
     if code is not None and program.orphans(_GRACE_S):
         endings.orphans += 1
     if "Traceback" in program.stderr or "Exception ignored" in program.stderr:
