@@ -31,11 +31,18 @@ from rosflight_py_sim.interfaces.step_topics import FORCES_AND_MOMENTS, IMU, PWM
 
 _LOG_LINE = re.compile(r"\[(WARN|ERROR|FATAL)\] \[[\d.]+\] \[[^\]]*\]: (.*)")
 
+# A busy recorder warns of each topic whose messages it loses.
+_LOST = "arrive too fast to be recorded"
+
 # Number of steps after a disturbance that show that the graph continues.
 _STEPS = 100
 
 # ROS domain of the first graph, apart from the domains of the tests.
 _DOMAIN = 170
+
+# Extent of each disturbance; durations in s of system time.
+_STOPPED_S, _INJECTED_S, _PAUSED_S, _BUSY_S = 3.0, 5.0, 60.0, 20.0
+_PARTICIPANTS_COUNT, _BUSY_COUNT = 50, 20
 
 _TIME_MODES = ("wall", "paced", "gated", "lockstep")
 
@@ -124,10 +131,9 @@ def new_reports(observer: Observer, names: Sequence[str], count: int) -> Callabl
     return lambda: all(len(observer.reports.get(name, ())) >= known[name] + count for name in names)
 
 
-def warnings_of(log: str, levels: Sequence[str] = ("WARN", "ERROR", "FATAL")) -> list[str]:
-    """Texts of the messages of these levels in a log, without their numbers."""
-    found = (match for match in map(_LOG_LINE.match, log.splitlines()) if match and match[1] in levels)
-    return [re.sub(r"[\d.]+", "N", match[2]) for match in found]
+def warnings_of(log: str) -> list[str]:
+    """Texts of the warnings and errors in a log, without their numbers."""
+    return [re.sub(r"[\d.]+", "N", match[2]) for match in map(_LOG_LINE.match, log.splitlines()) if match]
 
 
 def stop(graph: NodeGraph, observer: Observer, executable: str, seconds: float) -> None:
@@ -223,7 +229,7 @@ class FullDisk:
     """Behaviour of a recorder whose file has reached its largest allowed size.
 
     Attributes:
-        errors: errors that it logged, without their numbers; warnings do not count, such as those of lost messages.
+        errors: warnings and errors that it logged, without their numbers and without those of lost messages.
         reported: whether /diagnostics shows the end of the recording.
         runs: whether the recorder is still running.
         size: of the file, bytes.
@@ -268,33 +274,22 @@ def full_disk(graph: NodeGraph, observer: Observer, limit: int) -> FullDisk:
         runs = recorder.poll() is None
         recorder.terminate()
         complaints = recorder.communicate(timeout=30.0)[1]
-        return FullDisk(warnings_of(complaints, ("ERROR", "FATAL")), reported, runs, file.stat().st_size)
+        errors = [text for text in warnings_of(complaints) if _LOST not in text]
+        return FullDisk(errors, reported, runs, file.stat().st_size)
 
 
 STOPPED = ("standalone_dynamics", "standalone_sensors", "sil_board", "rc")
 
 
-@dataclass(frozen=True)
-class Sizes:
-    """Extent of each disturbance; durations in s of system time."""
-
-    stopped_s: float = 3.0
-    injected_s: float = 5.0
-    participants: int = 50
-    paused_s: float = 60.0
-    busy: int = 20
-    busy_s: float = 20.0
-
-
-def disturbance_rows(sizes: Sizes = Sizes()) -> Iterator[Row]:
+def disturbance_rows() -> Iterator[Row]:
     """Rows of all disturbances in each time mode; two graphs run at the same time."""
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
-        runs = [pool.submit(disturbed, mode, _DOMAIN + number, sizes) for number, mode in enumerate(_TIME_MODES)]
+        runs = [pool.submit(disturbed, mode, _DOMAIN + number) for number, mode in enumerate(_TIME_MODES)]
         for run in runs:
             yield from run.result()
 
 
-def disturbed(time_mode: str, domain: int, sizes: Sizes) -> list[Row]:
+def disturbed(time_mode: str, domain: int) -> list[Row]:
     """Rows of all disturbances of the multirotor's graph in a time mode."""
     manager = TIME_MANAGERS.get(time_mode)
     rows = []
@@ -306,16 +301,16 @@ def disturbed(time_mode: str, domain: int, sizes: Sizes) -> list[Row]:
 
     with running(time_mode, domain) as (graph, observer):
         for one in (*STOPPED, *([manager] if manager else [])):
-            row(f"`{one}` stopped for {sizes.stopped_s:g} s", partial(stop, graph, observer, one, sizes.stopped_s))
+            row(f"`{one}` stopped for {_STOPPED_S:g} s", partial(stop, graph, observer, one, _STOPPED_S))
         row(
             "IMU, PWM and wrench messages duplicated, reordered, and delayed by 20 messages, by an injecting node",
-            lambda: inject(observer, sizes.injected_s),
+            lambda: inject(observer, _INJECTED_S),
         )
-        row(f"{sizes.participants} short-lived DDS participants", lambda: visit(graph, observer, sizes.participants))
+        row(f"{_PARTICIPANTS_COUNT} short-lived DDS participants", lambda: visit(graph, observer, _PARTICIPANTS_COUNT))
         if manager:
             row(
-                f"time paused for {sizes.paused_s:g} s",
-                lambda: pause(observer, sizes.paused_s),
+                f"time paused for {_PAUSED_S:g} s",
+                lambda: pause(observer, _PAUSED_S),
                 "time stops, then continues; nothing is logged",
                 quiet=True,
             )
@@ -330,8 +325,8 @@ def disturbed(time_mode: str, domain: int, sizes: Sizes) -> list[Row]:
             )
         )
         row(
-            f"{sizes.busy} busy processes beside the graph for {sizes.busy_s:g} s",
-            lambda: under_load(observer, sizes.busy, sizes.busy_s),
+            f"{_BUSY_COUNT} busy processes beside the graph for {_BUSY_S:g} s",
+            lambda: under_load(observer, _BUSY_COUNT, _BUSY_S),
         )
     return rows
 

@@ -97,12 +97,13 @@ def main() -> None:
         tap=digests.tap,
     )
     pilots = [_pilot(graph, member) for member in scenario.members]
-    while options.awaited and all(
-        one.node_name != options.awaited for one in pilots[0].get_subscriptions_info_by_topic(f"/{TRUTH_STATE.name}")
-    ):
-        time.sleep(_POLL_S)
     limit_ns = round(options.seconds * NANOSECONDS)
+    truth = f"/{TRUTH_STATE.name}"
     try:
+        while options.awaited and all(
+            one.node_name != options.awaited for one in pilots[0].get_subscriptions_info_by_topic(truth)
+        ):
+            time.sleep(_POLL_S)
         graph.spin(lambda: graph.time_ns < limit_ns and not any(pilot.failure for pilot in pilots))
         end_s = graph.time_ns / NANOSECONDS
     finally:
