@@ -51,11 +51,10 @@ lint: $(VENV)/.project  ## check format, lint and types
 # long before the tests, so the tests' summary is the last line. With ARGS, lint runs first, and the tests run in one
 # process, which starts sooner. Tests that failed are repeated one at a time: a test that passes then depends on how busy
 # the machine is. Its name stands in the summary of the first run.
-test: export ROS_AUTOMATIC_DISCOVERY_RANGE := LOCALHOST
 test: $(VENV)/.kernels $(if $(ARGS),lint)  ## run lint and the whole test suite, or the tests in ARGS
 ifeq ($(ARGS),)
 	@{ make --no-print-directory lint > $(LINT) 2>&1; result=$$?; echo; cat $(LINT); exit $$result; } & lint=$$!; \
-		$(BIN)/python -m pytest --numprocesses $$((2 * $$(nproc))) --dist worksteal; tests=$$?; \
+		$(BIN)/python -m pytest --numprocesses $$((2 * $$(nproc))) --dist loadfile --no-loadscope-reorder; tests=$$?; \
 		if [ $$tests = 1 ]; then echo; echo "make: repeating the failed tests one at a time"; \
 			$(BIN)/python -m pytest --last-failed --last-failed-no-failures none; tests=$$?; fi; \
 		wait $$lint || { echo "make: lint failed; its output is in $(LINT)" >&2; exit 1; }; exit $$tests
@@ -63,7 +62,6 @@ else
 	@$(BIN)/python -m pytest $(ARGS)
 endif
 
-bench: export ROS_AUTOMATIC_DISCOVERY_RANGE := LOCALHOST
 bench: $(VENV)/.kernels  ## print the speed table
 	@$(BIN)/python -m benchmarks $(ARGS)
 

@@ -19,6 +19,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from rosflight_py_sim.process_environment import stay_on_this_machine
 from rosflight_py_sim.vehicles import STANDALONE, all_vehicles
 
 LIMIT_S = 600.0
@@ -89,7 +90,7 @@ def bare_chain(seconds: float) -> float:
 def main() -> None:
     """Run the benchmarks and print the tables."""
     options = _parser().parse_args()
-    os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    stay_on_this_machine()
     os.environ.setdefault("ROS_DOMAIN_ID", str(os.getpid() % 100 + 1))
     console = Console()
     console.print(f"Python {platform.python_version()}, {os.cpu_count()} cores; medians of {options.runs} runs\n")

@@ -26,6 +26,7 @@ from proof.outside_subscriber import OUTSIDE_SUBSCRIBER, outside_subscriber
 from proof.results import Row, publish
 from proof.separate_processes import compare_with_separate_processes
 from proof.topic_digests import Digests, differing
+from rosflight_py_sim.process_environment import stay_on_this_machine
 
 TITLE = "Determinism"
 
@@ -259,7 +260,7 @@ def main() -> None:
     # Domains apart from those of other simulations on this machine.
     domains = [10 + os.getpid() % 45 + offset for offset in (0, 45)]
     os.environ["ROS_DOMAIN_ID"] = str(domains[0])
-    os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    stay_on_this_machine()
     rows = _rows(CASES[:1], 4.0, 4.0, domains) if options.short else _rows(CASES, SECONDS, VARIANT_S, domains)
     sys.exit(publish("determinism", TITLE, rows, NOTES))
 

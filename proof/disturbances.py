@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import os
 import re
 import resource
 import signal
@@ -28,6 +27,7 @@ from proof.results import Row, publish
 from rosflight_py_sim.graph.time_modes import TIME_MANAGERS
 from rosflight_py_sim.interfaces.qos import CHAIN
 from rosflight_py_sim.interfaces.step_topics import FORCES_AND_MOMENTS, IMU, PWM_OUTPUT
+from rosflight_py_sim.process_environment import stay_on_this_machine
 
 _LOG_LINE = re.compile(r"\[(WARN|ERROR|FATAL)\] \[[\d.]+\] \[[^\]]*\]: (.*)")
 
@@ -335,7 +335,7 @@ def main() -> int:
     """Run the proof."""
     parser = argparse.ArgumentParser(prog="python -m proof.disturbances", description=(__doc__ or "").split("\n\n")[0])
     parser.parse_args()
-    os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    stay_on_this_machine()
     return publish("disturbances", "Disturbances", disturbance_rows())
 
 

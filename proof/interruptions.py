@@ -20,6 +20,7 @@ from pathlib import Path
 
 from proof.marked_processes import MarkedProgram
 from proof.results import Row, publish
+from rosflight_py_sim.process_environment import stay_on_this_machine
 
 COMMAND = "rosflight_py_sim"
 
@@ -205,7 +206,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m proof.interruptions", description=(__doc__ or "").split("\n\n")[0])
     parser.add_argument("--moments", type=int, default=9, help="moments of each signal and command (default: 9)")
     given = parser.parse_args()
-    os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    stay_on_this_machine()
     notes = ["Signals are sent only once the command has set its handlers. Until then, Python's own handling applies."]
     return publish("interruptions", "Interrupted commands", interruption_rows(given.moments), notes)
 

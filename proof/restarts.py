@@ -33,6 +33,7 @@ from proof.results import Row, publish
 from rosflight_py_sim.graph.time_modes import TIME_MANAGERS
 from rosflight_py_sim.interfaces.step_topics import CLOCK, FORCES_AND_MOMENTS, IMU, IMU_DATA, RC, TRUTH_STATE, StepTopic
 from rosflight_py_sim.nodes.running import node_class
+from rosflight_py_sim.process_environment import stay_on_this_machine
 
 RESPAWN_S = 1.0
 """System time after which launch's `respawn` restarts a node, s."""
@@ -347,7 +348,7 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=20, help="kills of each node in each time mode (default: 20)")
     parser.add_argument("--seed", type=int, default=1, help="seed of the random moments (default: 1)")
     given = parser.parse_args()
-    os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    stay_on_this_machine()
     notes = [
         f"Each node is killed {given.kills} times in each time mode of its graph, at random moments (seed "
         f"{given.seed}), and restarted one second later, as by launch's `respawn`. The graphs of the AUV and "

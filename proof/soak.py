@@ -27,6 +27,7 @@ from proof.marked_processes import MarkedProgram
 from proof.node_graph import Observer, TimedOutError
 from proof.results import Row, publish
 from proof.silent_clients import silent_clients
+from rosflight_py_sim.process_environment import stay_on_this_machine
 
 PROJECT = Path(__file__).parents[1]
 STAND_IN = PROJECT / "docs" / "examples" / "ardupilot_stand_in" / "ardupilot_stand_in.py"
@@ -260,7 +261,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m proof.soak", description=(__doc__ or "").split("\n\n")[0])
     parser.add_argument("--hours", type=float, default=1.0, help="simulated hours (default: 1)")
     hours = parser.parse_args().hours
-    os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    stay_on_this_machine()
     began_s = time.monotonic()
     found = soak(3600.0 * hours)
     notes = [

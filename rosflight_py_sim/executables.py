@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable
 from importlib import import_module
 
+from rosflight_py_sim.process_environment import prepare_environment, stay_on_this_machine
 from rosflight_py_sim.type_supports import leave_out_generator
 
 NODE_CLASSES = {
@@ -68,12 +69,15 @@ def interrupt_on_signals() -> None:
 def command() -> None:
     """Run the command `rosflight_py_sim`."""
     exit_on_signals(INTERRUPTED)
+    stay_on_this_machine()
+    leave_out_generator()
     import_module("rosflight_py_sim.commands.cli").main()
 
 
 def _executable(name: str) -> Callable[[], None]:
     def main() -> None:
         exit_on_signals()
+        prepare_environment()
         leave_out_generator()
         import_module(f"rosflight_py_sim.nodes.{name}").main()
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from rosflight_py_sim.process_environment import stay_on_this_machine
 from rosflight_py_sim.transmitter.sdl import SdlSession
 
 # Those whose ports are out of the way of the ports that Linux hands out by itself.
@@ -66,7 +67,6 @@ def claim_domain() -> Callable[[], AbstractContextManager[int]]:
 def ros_domain(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
     """A ROS domain for one test, set in the environment; all traffic stays on this machine."""
     with claimed_domain() as domain:
-        monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
         monkeypatch.setenv("ROS_DOMAIN_ID", str(domain))
         yield domain
 
@@ -162,9 +162,27 @@ def virtual_joystick() -> Iterator[Callable[..., VirtualJoystick]]:
     session.close()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run the tests with two participants in this process first.
+def pytest_configure() -> None:
+    """Keep all nodes of the tests, and those of processes that they start, on this machine."""
+    os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
+    stay_on_this_machine()
 
-    After some hundred graphs in one process, a second participant of that process is no longer discovered.
+
+# Folders whose tests take longest, in the order in which they start.
+_LONGEST = ("processes", "graph", "bridge")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the files that take longest, so that all workers are busy until the end.
+
+    Before them come the tests with two participants in this process: after some hundred graphs in one process, a second
+    participant of that process is no longer discovered.
     """
-    items.sort(key=lambda item: item.path.name != "test_hand_off.py")
+
+    def rank(item: pytest.Item) -> int:
+        if item.path.name == "test_hand_off.py":
+            return -1
+        folder = item.path.parent.name
+        return _LONGEST.index(folder) if folder in _LONGEST else len(_LONGEST)
+
+    items.sort(key=rank)

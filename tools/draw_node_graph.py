@@ -23,6 +23,7 @@ from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.interfaces import qos, step_topics
 from rosflight_py_sim.interfaces.step_topics import CLOCK, STEP_TOPICS, StepTopic
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
+from rosflight_py_sim.process_environment import stay_on_this_machine
 from rosflight_py_sim.shared_parameters import TIME_MODES
 from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.vehicles import vehicle
@@ -186,7 +187,7 @@ def picture(model: GraphModel) -> str:
 
 def main() -> None:
     """Run the graph in a separate ROS domain, and write both files."""
-    os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    stay_on_this_machine()
     os.environ["ROS_DOMAIN_ID"] = str(random.SystemRandom().randint(1, 101))
     model = live_graph()
     PAGE.write_text(page(model), encoding="utf-8")

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from rosflight_py_sim import __version__
 from rosflight_py_sim.commands.hand_over import add_hand_over_parser
 from rosflight_py_sim.commands.inject import add_inject_parser
-from rosflight_py_sim.commands.loopback import stay_on_this_machine
 from rosflight_py_sim.commands.recordings import add_recording_parsers
 from rosflight_py_sim.commands.status import add_status_parser
 from rosflight_py_sim.commands.trim import add_trim_parser
@@ -27,7 +26,6 @@ from rosflight_py_sim.graph.time_modes import check_pace
 from rosflight_py_sim.missions.flight_progress import PERIOD_S
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.stamps import NANOSECONDS
-from rosflight_py_sim.type_supports import leave_out_generator
 from rosflight_py_sim.vehicles import CAMERA, STANDALONE, Vehicle, all_vehicles, vehicle
 from rosflight_py_sim.vehicles.catalogue import FOLDERS
 
@@ -40,10 +38,8 @@ WATCHED_PACE = 2.0
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command and exit: 0 on success, 1 on a rejected parameter or a failed flight, 130 on Ctrl-C."""
-    leave_out_generator()
     given = list(sys.argv[1:] if arguments is None else arguments)
     cut = given.index("--ros-args") if "--ros-args" in given else len(given)
-    stay_on_this_machine()
     try:
         options = command_parser().parse_args(given[:cut])
         options.ros_arguments = given[cut:]

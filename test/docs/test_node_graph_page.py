@@ -27,7 +27,6 @@ def tool() -> ModuleType:
 def live(tool: ModuleType, claim_domain):
     with pytest.MonkeyPatch.context() as environment, claim_domain() as domain:
         environment.setitem(os.environ, "ROS_DOMAIN_ID", str(domain))
-        environment.setitem(os.environ, "ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
         return tool.live_graph()
 
 

@@ -229,7 +229,6 @@ class UndisturbedGraph:
             domain = self._running.enter_context(self._claim_domain())
             # Until the graph has read them: a later test sets its own.
             with pytest.MonkeyPatch.context() as patch:
-                patch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
                 patch.setenv("ROS_DOMAIN_ID", str(domain))
                 self._graph = Graph(*arguments, **options)
             self._running.callback(self._graph.close)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
 import shutil
 import subprocess
 import sys
@@ -31,16 +29,9 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache folder, empty before `rosflight_py_sim compile` was run; the workers of a run compile it once."""
-    own = tmp_path_factory.getbasetemp()
-    folder = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "cache"
-    folder.mkdir(exist_ok=True)
-    done = folder / "done"
-    with (folder / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not done.exists():
-            compile_into(folder)
-            done.touch()
+    """A cache folder, empty before `rosflight_py_sim compile` was run."""
+    folder = tmp_path_factory.mktemp("cache")
+    compile_into(folder)
     return folder
 
 

@@ -83,7 +83,6 @@ def found(
 ) -> Ends:
     """The ends of all compositions together."""
     found: Ends = defaultdict(set)
-    monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
     parameters = ("auv_zeromq.image_port", "auv_zeromq.thruster_port", "auv_zeromq.telemetry_port", "web_viewer.port")
     parameters += ("ardupilot.port", "uthere.udp_port_in", "uthere.udp_port_out")
     ports = zip(parameters, free_ports(len(parameters)), strict=True)

@@ -37,7 +37,7 @@ from rosflight_py_sim.vehicles import vehicle
 TIMEOUT_S = 80.0
 
 # Most tests of a graph wait for processes, not for simulated time: a slow graph leaves more of the machine to them.
-SLOWLY = 0.5
+SLOWLY = 0.2
 
 # For processes that a test has no more use for.
 SHUTDOWN_TIMEOUT_S = 5.0
@@ -329,8 +329,7 @@ def start_simulation(
 @contextmanager
 def simulations(folder: Path, claim_domain: ClaimDomain) -> Iterator[Callable[..., SimulationProcesses]]:
     """As the fixture `start_simulation`, for shorter."""
-    with pytest.MonkeyPatch.context() as patch, claim_domain() as domain:
-        patch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    with claim_domain() as domain:
         started: list[SimulationProcesses] = []
 
         def start(
@@ -351,8 +350,7 @@ def simulations(folder: Path, claim_domain: ClaimDomain) -> Iterator[Callable[..
 @pytest.fixture
 def processes(tmp_path: Path, claim_domain: ClaimDomain) -> Iterator[Processes]:
     """Programs of one test, in a domain of their own."""
-    with pytest.MonkeyPatch.context() as patch, claim_domain() as domain:
-        patch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    with claim_domain() as domain:
         started = Processes(domain, tmp_path)
         try:
             yield started

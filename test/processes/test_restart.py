@@ -30,7 +30,7 @@ SENDS = {
 STEPS = 40
 
 # Restarts take system time, so a slow simulation leaves more of the machine to the processes that start.
-MULTIPLIER = 0.25
+MULTIPLIER = 0.1
 
 # Fast DDS's shared memory outlives a process that is killed, and once in a hundred kills or so the other processes do
 # not hear its successor through what was left. A person would then start it again, and so do the tests.

@@ -96,6 +96,8 @@ def test_every_socket_that_is_read_is_at_a_documented_port_of_loopback(processes
     ]
     given = {"ardupilot.port": first, **dict(zip(names, free_ports(len(names)), strict=True))}
     parameters = [word for name, port in given.items() for word in ("-p", f"{name}:={port}")]
+    # The tests set it for all nodes; here the command does.
+    del processes.environment["FASTDDS_DEFAULT_PROFILES_FILE"]
     program = processes.command("sim", "--scenario", str(file), "--view", "--ros-args", *parameters)
     wait_until_viewed(program)
     received = set()

@@ -86,8 +86,7 @@ def url_of(viewer: Program) -> str:
 def watched(
     tmp_path_factory: pytest.TempPathFactory, claim_domain: Callable[[], AbstractContextManager[int]]
 ) -> Iterator[Watched]:
-    with pytest.MonkeyPatch.context() as patch, claim_domain() as domain:
-        patch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    with claim_domain() as domain:
         processes = Processes(domain, tmp_path_factory.mktemp("watched"))
         try:
             yield Watched(processes)
