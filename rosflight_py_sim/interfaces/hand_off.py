@@ -270,6 +270,8 @@ class HandOff:
         self._is_idle = False
         self._create_task = _never
         self._get_nodes = list
+        self._when_idle = None
+        self.outside = OutsideInputs()
         for held in (self._queue, self._outlets, self._inlets, self._members):
             held.clear()
 

@@ -269,9 +269,8 @@ def graph(
         return made[-1]
 
     yield make
-    for one in made:
-        one.close()
-    made.clear()
+    while made:
+        made.pop().close()
     _collect()
 
 

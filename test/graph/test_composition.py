@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import pytest
 import rclpy
 
@@ -21,3 +24,14 @@ def test_graph_can_be_created_after_a_rejected_one(ros_domain: int) -> None:
         assert {"dynamics", "sil_board", "time_manager"} <= {node.get_name() for node in graph.nodes}
     finally:
         graph.close()
+
+
+def test_closed_graph_releases_its_nodes_while_a_delivery_is_pending(ros_domain: int) -> None:
+    graph = ComposedGraph([Member(vehicle("multirotor"), executables=("visualizer",))])
+    nodes = [weakref.ref(node) for node in graph.nodes]
+    graph.hand_off.when_idle(lambda: None)
+    graph.close()
+    del graph
+    gc.unfreeze()
+    gc.collect()
+    assert [one() for one in nodes if one() is not None] == []
