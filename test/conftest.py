@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import fcntl
+import gc
 import os
 import socket
 import tempfile
@@ -186,3 +187,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return _LONGEST.index(folder) if folder in _LONGEST else len(_LONGEST)
 
     items.sort(key=rank)
+
+
+def pytest_collection_finish() -> None:
+    """Exclude pytest's own objects from garbage collection, which each test of a graph runs."""
+    gc.collect()
+    gc.freeze()

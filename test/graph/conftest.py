@@ -208,12 +208,6 @@ class Graph(ComposedGraph):
         self.spin_until(lambda: self.status.armed, "armed")
 
 
-def _collect() -> None:
-    """Collect closed graphs: they keep their objects from the collector, and participants live until collected."""
-    gc.unfreeze()
-    gc.collect()
-
-
 class UndisturbedGraph:
     """The graph that the tests of a module share which only read; a process has one graph at a time."""
 
@@ -241,7 +235,8 @@ class UndisturbedGraph:
             self._asked = None
             self._running.close()
             del self._graph
-            _collect()
+            # A participant exists until its graph is collected.
+            gc.collect()
 
 
 @pytest.fixture(scope="module")
@@ -271,7 +266,7 @@ def graph(
     yield make
     while made:
         made.pop().close()
-    _collect()
+    gc.collect()
 
 
 @pytest.fixture

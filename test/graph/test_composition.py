@@ -32,6 +32,5 @@ def test_closed_graph_releases_its_nodes_while_a_delivery_is_pending(ros_domain:
     graph.hand_off.when_idle(lambda: None)
     graph.close()
     del graph
-    gc.unfreeze()
     gc.collect()
     assert [one() for one in nodes if one() is not None] == []
