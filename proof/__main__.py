@@ -14,7 +14,7 @@ import sys
 
 from proof import page
 
-SIZES = {"restarts": ("--kills", "10"), "soak": ("--hours", "0.25"), "fuzz": ("--seconds", "10")}
+SIZES = {"restarts": ("--kills", "5"), "soak": ("--hours", "0.25"), "fuzz": ("--seconds", "10")}
 """Options that shorten the longest proofs."""
 
 

@@ -1,4 +1,4 @@
-"""Files that a message or service call may name: only those in the folders that the user has chosen.
+"""Files by names that others have given: a message or service call may name only those in folders chosen by the user.
 
 Any program that reaches the graph can send such a name, so that the name must not select the user's other files.
 """
@@ -11,6 +11,17 @@ from pathlib import Path
 
 class FileOutsideError(ValueError):
     """A file outside of the allowed folders; the text names both."""
+
+
+def is_file(path: Path) -> bool:
+    """Whether a path names an accessible file.
+
+    `Path.is_file` raises an error for a name that is too long, and for a folder that the user must not read.
+    """
+    try:
+        return path.is_file()
+    except OSError:
+        return False
 
 
 def confined_file(name: str, folders: Sequence[Path]) -> Path:

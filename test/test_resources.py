@@ -1,16 +1,23 @@
-"""The package finds its configuration files wherever it was installed."""
+"""The package finds its configuration files wherever it was installed, and reports files that do not exist."""
 
 from __future__ import annotations
 
+import argparse
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 import rosflight_py_sim
+from rosflight_py_sim.graph.command_options import existing_file
+from rosflight_py_sim.graph.scenario import load_scenario
+from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.resources import PACKAGE, share_directory
+from rosflight_py_sim.vehicles import vehicle
+from rosflight_py_sim.world.world_file import WorldError, load_world
 
 MANIFEST = f"<package><name>{PACKAGE}</name></package>"
 
@@ -79,3 +86,19 @@ def test_missing_data_error_suggests_remedy(tmp_path: Path, monkeypatch: pytest.
     module = installed_package(tmp_path / "prefix", "lib/python3.12/site-packages")
     with pytest.raises(FileNotFoundError, match="install the package again"):
         share_directory(module)
+
+
+@pytest.mark.parametrize(
+    ("find", "error"),
+    [
+        (vehicle, ParameterError),
+        (load_scenario, ParameterError),
+        (load_world, WorldError),
+        (existing_file, argparse.ArgumentTypeError),
+    ],
+)
+def test_path_that_no_file_can_have_is_reported_as_missing(
+    find: Callable[[str], object], error: type[Exception]
+) -> None:
+    with pytest.raises(error, match="there is no"):
+        find(f"/{'x' * 300}.yaml")

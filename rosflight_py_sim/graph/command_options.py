@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from rosflight_py_sim.confined_files import is_file
 from rosflight_py_sim.graph.options import FLY, Kind, Option, options_at, parts_of, recording_of
 from rosflight_py_sim.graph.time_modes import boolean
 
@@ -14,7 +15,7 @@ from rosflight_py_sim.graph.time_modes import boolean
 def existing_file(text: str) -> Path:
     """Absolute path of a file, for argparse, which reports the error."""
     path = Path(text).absolute()
-    if not path.is_file():
+    if not is_file(path):
         raise argparse.ArgumentTypeError(f"there is no file '{text}'")
     return path
 

@@ -21,6 +21,7 @@ from launch.logging import get_logger
 from launch_ros.actions import Node
 
 from rosflight_py_sim.bounded_yaml import load_yaml
+from rosflight_py_sim.confined_files import is_file
 from rosflight_py_sim.graph.command_options import arguments_of
 from rosflight_py_sim.graph.fleet import Member, fleet
 from rosflight_py_sim.graph.flight_controllers import chosen_flight_controller, instructions, keyboard_settings
@@ -92,7 +93,7 @@ def scenario_graph(given: dict[str, str]) -> list[LaunchDescriptionEntity]:
 
 def _check_files(given: dict[str, str], name: str) -> None:
     for file in parts_of(given[name]):
-        if not Path(file).is_file():
+        if not is_file(Path(file)):
             raise ParameterError(f"launch argument '{name}': there is no file '{file}'")
 
 

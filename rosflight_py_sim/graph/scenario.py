@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from rosflight_py_sim.confined_files import is_file
 from rosflight_py_sim.executables import NODE_CLASSES
 from rosflight_py_sim.failures.failure import FAILURES, parse_failure
 from rosflight_py_sim.graph.bridge_settings import bridge_settings
@@ -73,7 +74,7 @@ def load_scenario(name_or_path: str) -> Scenario:
     """
     is_path = "/" in name_or_path or name_or_path.endswith((".yaml", ".yml"))
     file = Path(name_or_path) if is_path else registered_files("scenarios").get(name_or_path)
-    if file is None or not file.is_file():
+    if file is None or not is_file(file):
         allowed = f"a name ({', '.join(known_scenarios())}) or the path of a YAML file"
         raise ParameterError(f"there is no scenario '{name_or_path}'; allowed: {allowed}")
     return _scenario(read_file(file, ParameterError))
@@ -238,7 +239,7 @@ def _files(item: Item) -> list[Path]:
     files = []
     for one in item.items():
         file = (item.file.absolute().parent / one.text()).resolve()
-        if not file.is_file():
+        if not is_file(file):
             raise one.refuse(f"the path of a file, absolute or relative to {item.file.parent}", f"{file}, not a file,")
         files.append(file)
     return files

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+from rosflight_py_sim.confined_files import is_file
 from rosflight_py_sim.executables import NODE_CLASSES
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.registry import registered_folders
@@ -82,7 +83,7 @@ def vehicle(name_or_path: str, dynamics: str = STANDALONE) -> Vehicle:
         file = Path(name_or_path)
         if dynamics != STANDALONE:
             file = file.parent / dynamics / file.name
-        if file.is_file():
+        if is_file(file):
             return read_vehicle(file)
         raise ParameterError(f"vehicle '{name_or_path}' given; there is no file '{file}'")
     files = vehicle_files()

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from rosflight_py_sim.confined_files import is_file
 from rosflight_py_sim.executables import NODE_CLASSES
 from rosflight_py_sim.parameters import ParameterError, Value
 from rosflight_py_sim.pulse_width import OUTPUTS
@@ -83,7 +84,7 @@ def _whole(item: Item, least: int, most: int) -> int:
 def _file(item: Item) -> Path:
     """A file; relative paths start at the vehicle file's folder."""
     file = _path(item)
-    if not file.is_file():
+    if not is_file(file):
         raise item.refuse(
             f"the path of a file, absolute or relative to {item.file.parent}", f"{item.text()}, not a file,"
         )

@@ -6,6 +6,7 @@ import math
 from dataclasses import replace
 from pathlib import Path
 
+from rosflight_py_sim.confined_files import is_file
 from rosflight_py_sim.registry import registered_files
 from rosflight_py_sim.resources import share_directory
 from rosflight_py_sim.world.colours import COLOURS, Colour
@@ -58,7 +59,7 @@ def _file_of(given: str, folder: Path) -> Path | None:
     """File of a world's name, or of a path that begins at the folder; None if there is none."""
     is_path = "/" in given or given.endswith((".yaml", ".yml"))
     file = folder / given if is_path else registered_files("worlds").get(given)
-    return file if file is not None and file.is_file() else None
+    return file if file is not None and is_file(file) else None
 
 
 def _allowed_worlds() -> str:
