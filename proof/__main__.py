@@ -2,8 +2,8 @@
 
     python -m proof [NAME ...]
 
-All proofs run, even if one fails; the exit code is 1 if a promise is not kept. On two quiet cores, they take about an
-hour together.
+All proofs run, even if one fails; the exit code is 1 if a promise is not kept. On two quiet cores, they take about 50
+minutes together.
 """
 
 from __future__ import annotations
