@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from rosflight_py_sim.firmware.firmware import Firmware
-from rosflight_py_sim.firmware.parameters import FirmwareParameters, Number
+from rosflight_py_sim.firmware.parameters import FirmwareParameters, Number, ParameterFileError
 from rosflight_py_sim.firmware.quirks import REPAIRED, Quirks
 from rosflight_py_sim.firmware.state_machine import Log, Severity
 
@@ -49,8 +49,13 @@ class Board:
         parameters = FirmwareParameters(unlimited_numbers=self._quirks.unlimited_numbers)
         if self._initial is not None:
             parameters.load(self._initial)
-        if self._storage is not None and self._storage.exists():
-            parameters.load(self._storage)
+        if self._storage is not None:
+            try:
+                has_saved = self._storage.exists()
+            except OSError as error:
+                raise ParameterFileError(f"{self._storage}: {error.strerror}") from error
+            if has_saved:
+                parameters.load(self._storage)
         parameters.restore(self._written)
         firmware = Firmware(parameters, self._log, self._quirks, self._offboard_without_rc)
         # A restart would load the same values again.

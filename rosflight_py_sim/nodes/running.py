@@ -246,7 +246,7 @@ class _Received(list[int]):
 def settle() -> None:
     """Exclude all existing objects from garbage collection, because they exist as long as the process.
 
-    A program that has itself excluded objects creates graphs that do not exist that long: nothing is changed there.
+    If objects are already excluded, nothing changes: a program that creates several graphs must be able to free them.
     """
     if gc.get_freeze_count() == 0:
         gc.collect()

@@ -87,9 +87,10 @@ class WriterProcess:
         self._channels = 0
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
+            has_file = path.exists()
         except OSError as error:
             raise RecordingError(f"cannot write '{path}': {error.strerror}") from error
-        if path.exists():
+        if has_file:
             raise RecordingError(f"the file '{path}' already exists")
         settings = json.dumps({"simulated": simulated, "facts": dict(facts)})
         # A separate session: Ctrl-C must end only the simulation, which then completes the file.

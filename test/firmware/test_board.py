@@ -113,6 +113,12 @@ def test_corrupt_or_foreign_memory_file_is_reported_and_left_untouched(tmp_path:
     assert memory.read_text() == text
 
 
+def test_memory_file_with_a_name_that_is_too_long_is_reported(tmp_path: Path) -> None:
+    memory = tmp_path / ("x" * 300)
+    with pytest.raises(ParameterFileError, match=f"{memory}: File name too long"):
+        Board(None, memory, discard_log)
+
+
 def test_reboot_with_corrupted_memory_file_changes_nothing(initial: Path, tmp_path: Path) -> None:
     memory = tmp_path / "memory.yaml"
     board = Board(initial, memory, discard_log)

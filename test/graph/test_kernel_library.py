@@ -22,7 +22,7 @@ HERE = Path(__file__).parent
 UTHERE_PORTS = ("uthere.udp_port_in", "uthere.udp_port_out")
 
 pytestmark = [
-    pytest.mark.skipif(jit.LIBRARY is None, reason="`rosflight_py_sim compile` was not run"),
+    pytest.mark.skipif(not jit.COMPILED, reason="nothing is compiled here"),
     pytest.mark.timeout(600),
 ]
 
@@ -30,6 +30,7 @@ pytestmark = [
 @pytest.fixture(scope="module")
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A cache folder as `rosflight_py_sim compile` left it."""
+    assert jit.LIBRARY is not None, "run `rosflight_py_sim compile` first, as `make test` does"
     folder = tmp_path_factory.mktemp("cache")
     compiled = jit.library_path().parent
     shutil.copytree(compiled, folder / compiled.parent.name / compiled.name)
@@ -38,6 +39,7 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_every_kernel_is_in_the_library() -> None:
     """Except parts of kernels, which are inlined."""
+    assert jit.LIBRARY is not None
     left = []
     for source, text in jit.kernel_sources():
         words = (ROOT / "rosflight_py_sim").name, *source.relative_to(ROOT / "rosflight_py_sim").with_suffix("").parts
@@ -48,6 +50,13 @@ def test_every_kernel_is_in_the_library() -> None:
             if isinstance(getattr(module, name), jit.Kernel):
                 left.append(f"{module.__name__}.{name}")
     assert left == []
+
+
+def test_compile_command_accepts_the_library_without_complaint(command_line: Run, cache: Path) -> None:
+    done = command_line("-m", "rosflight_py_sim", "compile", XDG_CACHE_HOME=str(cache))
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    assert str(cache) in done.stdout
 
 
 @pytest.mark.parametrize(("vehicle", "dynamics"), all_vehicles())

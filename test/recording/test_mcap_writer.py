@@ -157,7 +157,13 @@ def test_existing_file_is_not_overwritten(begin: Callable[..., WriterProcess], t
 
 def test_unwritable_path_is_rejected_with_reason(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    for path in (Path("/proc/recording.mcap"), Path("/proc/folder/recording.mcap"), tmp_path / "file" / "one.mcap"):
+    long = tmp_path / f"{'x' * 300}.mcap"
+    for path in (
+        Path("/proc/recording.mcap"),
+        Path("/proc/folder/recording.mcap"),
+        tmp_path / "file" / "one.mcap",
+        long,
+    ):
         with pytest.raises(RecordingError, match=f"cannot write '{path}': "):
             WriterProcess(path, simulated=True, facts={})
 
