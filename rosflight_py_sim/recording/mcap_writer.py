@@ -18,6 +18,8 @@ from collections import deque
 from pathlib import Path
 
 from mcap import __version__ as mcap_version
+from mcap.data_stream import RecordBuilder
+from mcap.records import ChunkIndex
 from mcap.well_known import MessageEncoding, Profile, SchemaEncoding
 from mcap.writer import CompressionType, Writer
 
@@ -29,6 +31,9 @@ FLUSH_S = 0.4
 """Age at which messages are flushed to disk; a kill loses at most one second."""
 
 _BLOCK = 1 << 20
+
+# Each chunk has an index entry of 10 bytes per topic, so small chunks would make a long recording's index large.
+_CHUNK_BYTES = 2 << 20
 
 # Stamps that differ from the clock by more than this come from another clock.
 _STAMP_IS_NEAR_NS = NANOSECONDS
@@ -88,6 +93,19 @@ class BufferedFile:
         os.close(self._descriptor)
 
 
+class _EncodedIndex:
+    """Index entry of a chunk, as the bytes of the file's summary: a seventh of the memory of the object."""
+
+    def __init__(self, index: ChunkIndex) -> None:
+        builder = RecordBuilder()
+        index.write(builder)
+        self._data: bytes = builder.end()
+
+    def write(self, builder: RecordBuilder) -> None:
+        """Append the bytes to the summary."""
+        builder.write(self._data)
+
+
 class McapRecording:
     """Writes frames as messages of an MCAP file.
 
@@ -99,7 +117,10 @@ class McapRecording:
         """Start the file; `simulated`: whether time comes from /clock; `facts` become metadata."""
         self.messages = self._taken = 0
         self._file = file
-        self._writer = Writer(file, compression=CompressionType.ZSTD)  # type: ignore[arg-type]
+        self._writer = Writer(file, _CHUNK_BYTES, CompressionType.ZSTD)  # type: ignore[arg-type]
+        # A private list. Under another name in another version of mcap, the entries would just stay larger.
+        self._chunk_indexes: list[ChunkIndex | _EncodedIndex] = vars(self._writer).get("_Writer__chunk_indices", [])
+        self._encoded = 0
         self._writer.start(Profile.ROS2, f"rosflight_py_sim {__version__}, mcap {mcap_version}")
         self._writer.add_metadata("rosflight_py_sim", facts)
         self._simulated = simulated
@@ -205,6 +226,10 @@ class McapRecording:
             bodies = [body for number, _, body in self._waiting if self._channels[number][0].stamped]
             self._set_time(max(map(stamp_ns, bodies), default=0))
         self._writer.flush()
+        for index in self._chunk_indexes[self._encoded :]:
+            if isinstance(index, ChunkIndex):
+                self._chunk_indexes[self._encoded] = _EncodedIndex(index)
+            self._encoded += 1
         self.messages = self._taken
 
     def finish(self) -> None:

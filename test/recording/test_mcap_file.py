@@ -70,7 +70,7 @@ def test_mid_file_corruption_is_reported_and_earlier_messages_are_read(whole: by
     path = tmp_path / "damaged.mcap"
     draw = random.Random(6)
     for _ in range(20):
-        at = draw.randrange(len(whole) // 3, 2 * len(whole) // 3)
+        at = draw.randrange(len(whole) // 2, 4 * len(whole) // 5)
         path.write_bytes(whole[:at] + bytes(byte ^ 0xFF for byte in whole[at : at + 64]) + whole[at + 64 :])
         recording = everything(path)
         found = numbers(recording)

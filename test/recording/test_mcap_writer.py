@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import os
 import resource
 import signal
 import struct
 import threading
 import time
+import tracemalloc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 from mcap.reader import make_reader
 
 from rosflight_py_sim.recording.mcap_file import Recording, read_recording
-from rosflight_py_sim.recording.pipe_messages import Channel
+from rosflight_py_sim.recording.mcap_writer import BufferedFile, McapRecording
+from rosflight_py_sim.recording.pipe_messages import DESCRIPTIONS, FRAME, Channel
 from rosflight_py_sim.recording.writer_process import RecordingError, WriterProcess
 
 CLOCK = Channel("/clock", "rosgraph_msgs/msg/Clock", "builtin_interfaces/Time clock", offered_qos="- history: 1")
@@ -243,3 +247,37 @@ def test_slow_writer_throttles_the_simulation_and_loses_nothing(
     release.join()
     bodies = everything(writer.path).topics["/plain"].messages
     assert [struct.unpack_from("<I", body)[0] for body in bodies] == list(range(3000))
+
+
+def test_long_recording_needs_little_memory_for_its_index(tmp_path: Path) -> None:
+    path, topics, chunks = tmp_path / "long.mcap", 100, 400
+    file = BufferedFile(path)
+    recording = McapRecording(file, simulated=False, facts={})
+    for number in range(1, topics + 1):
+        described = asdict(Channel(f"/plain_{number}", PLAIN.type_name, PLAIN.definition)) | {"number": number}
+        body = json.dumps(described).encode()
+        recording.take(FRAME.pack(DESCRIPTIONS, 0, len(body)) + body)
+
+    def add(count: int, system_ns: int) -> None:
+        for _ in range(count):
+            system_ns += 1
+            recording.take(b"".join(FRAME.pack(number, system_ns, 8) + bytes(8) for number in range(1, topics + 1)))
+            recording.flush()
+
+    add(chunks // 2, 0)
+    tracemalloc.start()
+    try:
+        add(chunks // 2, chunks)
+        grown, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    # An entry of the file's index has 10 bytes for each topic.
+    assert grown < chunks / 2 * topics * 15
+    recording.finish()
+    file.close()
+    with path.open("rb") as source:
+        reader = make_reader(source)
+        summary = reader.get_summary()
+        assert summary is not None and len(summary.chunk_indexes) >= chunks
+        assert len(summary.chunk_indexes[-1].message_index_offsets) == topics
+        assert sum(1 for _ in reader.iter_messages(topics=["/plain_7"])) == chunks
