@@ -15,14 +15,14 @@ import sys
 import tempfile
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 
-from proof.node_graph import MULTIROTOR, PAUSE_S, STEP_NS, NodeGraph, Observer, TimedOutError, gaps_of
+from proof.node_graph import MULTIROTOR, PAUSE_S, STEP_NS, Gaps, NodeGraph, Observer, TimedOutError
 from proof.results import Row, publish
 from rosflight_py_sim.graph.time_modes import TIME_MANAGERS
 from rosflight_py_sim.interfaces.qos import CHAIN
@@ -53,18 +53,14 @@ class Aftermath:
 
     Attributes:
         goes_on: whether the graph takes steps after the disturbance.
-        missing: steps without a truth state.
-        gap_s: longest gap between the stamps, s.
-        back: number of times that the stamps decreased.
+        gaps: in the truth states.
         logged: number of warnings and errors logged by the nodes.
         repeated: warnings that a node logged more than once, compared without their numbers.
         alarms: entries on /diagnostics that are not OK.
     """
 
     goes_on: bool
-    missing: int
-    gap_s: float
-    back: int
+    gaps: Gaps
     logged: int
     repeated: tuple[str, ...]
     alarms: int
@@ -74,14 +70,15 @@ class Aftermath:
         """Text for the table."""
         first = f" ({self.repeated[0]})" if self.repeated else ""
         return (
-            f"{'continues' if self.goes_on else 'HALTED'}; {self.missing} steps missing, stamps at most "
-            f"{1e3 * self.gap_s:.3g} ms apart, {self.back} decreases; {self.logged} warnings logged, "
+            f"{'continues' if self.goes_on else 'HALTED'}; {self.gaps.missing} steps missing, stamps at most "
+            f"{1e3 * self.gaps.longest_s:.3g} ms apart, {self.gaps.back} decreases; {self.logged} warnings logged, "
             f"{len(self.repeated)} of them repeated{first}; {self.alarms} reports not OK"
         )
 
     def holds(self, time_mode: str) -> bool:
         """Whether the graph continues, no stamp decreases, no warning is repeated, and lockstep loses no step."""
-        return self.goes_on and not self.back and not self.repeated and (time_mode != "lockstep" or not self.missing)
+        exact = time_mode != "lockstep" or not self.gaps.missing
+        return self.goes_on and not self.gaps.back and not self.repeated and exact
 
 
 PROMISE = "the graph continues; no stamp decreases; in lockstep no step is missing; no warning is repeated"
@@ -94,7 +91,7 @@ def running(time_mode: str, domain: int, multiplier: float = 1.0) -> Iterator[tu
     try:
         graph.start_all()
         observer.wait_for(lambda: len(observer.stamps) > _STEPS, "the start of the graph")
-        observer.wait_for(new_reports(observer, graph.node_names, 2), "the first reports of all nodes")
+        observer.wait_for(observer.new_reports(graph.node_names, 2), "the first reports of all nodes")
         yield graph, observer
     finally:
         graph.close()
@@ -107,7 +104,7 @@ def aftermath(graph: NodeGraph, observer: Observer, disturb: Callable[[], None])
     before = {name: len(warnings_of(graph.log_of(name))) for name in graph.executables}
     known = {name: len(reports) for name, reports in observer.reports.items()}
     disturb()
-    count, all_report = len(observer.stamps), new_reports(observer, graph.node_names, 2)
+    count, all_report = len(observer.stamps), observer.new_reports(graph.node_names, 2)
     try:
         observer.wait_for(
             lambda: all_report() and len(set(observer.stamps[count:])) > _STEPS, "steps and reports afterwards"
@@ -115,20 +112,14 @@ def aftermath(graph: NodeGraph, observer: Observer, disturb: Callable[[], None])
         goes_on = True
     except TimedOutError:
         goes_on = False
-    missing, gap_s, back = gaps_of(observer.stamps[first:], STEP_NS)
+    gaps = observer.truth.gaps(first, STEP_NS)
     logged, repeated = 0, []
     for name in graph.executables:
         texts = Counter(warnings_of(graph.log_of(name))[before[name] :])
         logged += sum(texts.values())
         repeated += [f"{name}: {text}" for text, number in texts.items() if number > 1]
     alarms = sum(r.level > 0 for name, reports in observer.reports.items() for r in reports[known.get(name, 0) :])
-    return Aftermath(goes_on, missing, gap_s, back, logged, tuple(repeated), alarms)
-
-
-def new_reports(observer: Observer, names: Sequence[str], count: int) -> Callable[[], bool]:
-    """Condition: each of these nodes has published `count` more reports on /diagnostics since this call."""
-    known = {name: len(observer.reports.get(name, ())) for name in names}
-    return lambda: all(len(observer.reports.get(name, ())) >= known[name] + count for name in names)
+    return Aftermath(goes_on, gaps, logged, tuple(repeated), alarms)
 
 
 def warnings_of(log: str) -> list[str]:
@@ -267,7 +258,7 @@ def full_disk(graph: NodeGraph, observer: Observer, limit: int) -> FullDisk:
                 lambda: any("has ended" in report.message for report in observer.reports.get("recorder", ())),
                 "the end of the recording",
             )
-            observer.wait_for(new_reports(observer, ["recorder"], 2), "reports afterwards")
+            observer.wait_for(observer.new_reports(["recorder"], 2), "reports afterwards")
             reported = observer.reports["recorder"][-1].level == 2
         except TimedOutError:
             reported = False
@@ -296,7 +287,7 @@ def disturbed(time_mode: str, domain: int) -> list[Row]:
 
     def row(what: str, disturb: Callable[[], None], promise: str = PROMISE, *, quiet: bool = False) -> None:
         found = aftermath(graph, observer, disturb)
-        holds = found.holds(time_mode) and not (quiet and (found.gap_s > PAUSE_S or found.logged))
+        holds = found.holds(time_mode) and not (quiet and (found.gaps.longest_s > PAUSE_S or found.logged))
         rows.append(Row(f"{what}: multirotor, {time_mode}", promise, found.text, holds))
 
     with running(time_mode, domain) as (graph, observer):

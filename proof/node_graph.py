@@ -10,7 +10,6 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -33,6 +32,7 @@ from rosflight_py_sim.graph.plan import planned_nodes
 from rosflight_py_sim.graph.time_modes import TIME_MANAGERS
 from rosflight_py_sim.interfaces.diagnostics import DIAGNOSTICS_TOPIC
 from rosflight_py_sim.interfaces.dynamics_interface import LONGEST_STEP_NS
+from rosflight_py_sim.interfaces.rclpy_internals import leave_unserved
 from rosflight_py_sim.interfaces.step_topics import FORCES_AND_MOMENTS, TRUTH_STATE, StepTopic
 from rosflight_py_sim.nodes.running import node_class
 from rosflight_py_sim.stamps import NANOSECONDS, stamp_ns, time_ns_of
@@ -220,13 +220,73 @@ class Report:
     values: dict[str, str]
 
 
+@dataclass(frozen=True)
+class Gaps:
+    """What the stamps and sequence numbers of a topic show.
+
+    Attributes:
+        missing: steps without a message.
+        longest_s: longest gap between two stamps, s.
+        back: number of decreases.
+        unseen: messages that were published but did not reach the observer; they are neither steps nor gaps.
+    """
+
+    missing: int
+    longest_s: float
+    back: int
+    unseen: int
+
+
+class Track:
+    """Messages of a topic in the order of arrival.
+
+    Attributes:
+        stamps: stamps, ns.
+        numbers: sequence numbers of the publisher, which start again at 1 with a new publisher.
+    """
+
+    def __init__(self, node: Node, topic: StepTopic[Any]) -> None:
+        """Subscribe; no executor serves the subscription, because callbacks do not receive sequence numbers."""
+        self.stamps: list[int] = []
+        self.numbers: list[int] = []
+        self._subscription = node.create_subscription(topic.message_type, topic.name, print, _DEEP, raw=True)
+        leave_unserved(node, self._subscription)
+
+    def take(self) -> None:
+        """Append the messages that have arrived."""
+        handle, message_type = self._subscription.handle, self._subscription.msg_type
+        with handle:
+            while (taken := handle.take_message(message_type, True)) is not None:
+                message, facts = taken
+                self.stamps.append(stamp_ns(message))
+                self.numbers.append(facts["publication_sequence_number"])
+
+    def gaps(self, first: int, step_ns: int) -> Gaps:
+        """Gaps from the message with index `first` on; a step is `step_ns` long."""
+        return gaps_of(self.stamps[first:], self.numbers[first:], step_ns)
+
+
+def gaps_of(stamps: Sequence[int], numbers: Sequence[int], step_ns: int) -> Gaps:
+    """Gaps in messages with these stamps (ns) and sequence numbers; a step is `step_ns` long."""
+    missing = back = unseen = longest_ns = 0
+    for (before, number), (after, next_number) in pairwise(zip(stamps, numbers, strict=True)):
+        if after < before:
+            back += 1
+        elif number + 1 < next_number:
+            unseen += next_number - number - 1
+        elif after > before:
+            longest_ns = max(longest_ns, after - before)
+            missing += max(0, round((after - before) / step_ns) - 1)
+    return Gaps(missing, longest_ns / NANOSECONDS, back, unseen)
+
+
 class Observer:
     """A node in the domain of a graph.
 
     Attributes:
         node: the node.
-        stamps: of all truth states received, ns.
-        wrench_stamps: of all wrenches received, ns; they show the steps while dynamics is not running.
+        truth: all truth states received.
+        wrenches: all wrenches received; they show the steps while dynamics is not running.
         reports: of each node, oldest first.
     """
 
@@ -237,14 +297,19 @@ class Observer:
         self.node = Node("observer", context=self._context)
         self._executor = _executor(self._context)
         self._executor.add_node(self.node)
-        self.stamps: list[int] = []
-        self.wrench_stamps: list[int] = []
+        self.truth, self.wrenches = Track(self.node, TRUTH_STATE), Track(self.node, FORCES_AND_MOMENTS)
         self.reports: dict[str, list[Report]] = {}
-        for topic, stamps in ((TRUTH_STATE, self.stamps), (FORCES_AND_MOMENTS, self.wrench_stamps)):
-            self.node.create_subscription(
-                topic.message_type, topic.name, partial(_append_stamp, stamps), _DEEP, raw=True
-            )
         self.node.create_subscription(DiagnosticArray, DIAGNOSTICS_TOPIC, self._on_report, _DEEP)
+
+    @property
+    def stamps(self) -> list[int]:
+        """Stamps of all truth states received, ns."""
+        return self.truth.stamps
+
+    def new_reports(self, names: Sequence[str], count: int = 1) -> Callable[[], bool]:
+        """Condition: each of these nodes has published `count` more reports on /diagnostics since this call."""
+        known = {name: len(self.reports.get(name, ())) for name in names}
+        return lambda: all(len(self.reports.get(name, ())) >= known[name] + count for name in names)
 
     @property
     def time_s(self) -> float:
@@ -267,13 +332,18 @@ class Observer:
         while not condition():
             if time.monotonic() > end_s:
                 raise TimedOutError(f"{what}: not within {timeout_s:g} s, truth state at {self.time_s:g} s")
-            self._executor.spin_once(timeout_sec=0.02)
+            self._spin_once()
 
     def spin(self, seconds: float) -> None:
         """Run for some system time."""
         end_s = time.monotonic() + seconds
         while time.monotonic() < end_s:
-            self._executor.spin_once(timeout_sec=0.02)
+            self._spin_once()
+
+    def _spin_once(self) -> None:
+        self._executor.spin_once(timeout_sec=0.02)
+        self.truth.take()
+        self.wrenches.take()
 
     def set_number(self, node: str, name: str, value: float) -> None:
         """Set a parameter of type double of a node."""
@@ -311,31 +381,9 @@ class Observer:
         self.reports.setdefault(status.name, []).append(report)
 
 
-def _append_stamp(stamps: list[int], message: bytes) -> None:
-    stamps.append(stamp_ns(message))
-
-
 def _executor(context: Context) -> Executor:
     try:
         from rclpy.experimental.events_executor import EventsExecutor
     except ImportError:
         return SingleThreadedExecutor(context=context)
     return EventsExecutor(context=context)
-
-
-def gaps_of(stamps: Sequence[int], step_ns: int) -> tuple[int, float, int]:
-    """Number of missing steps, longest gap (s) and number of decreases in the stamps of truth states.
-
-    Args:
-        stamps: stamps in the order of arrival, ns; repeated ones count once.
-        step_ns: length of a step, ns.
-    """
-    missing = back = 0
-    longest_ns = 0
-    for before, after in pairwise(stamps):
-        if after < before:
-            back += 1
-        elif after > before:
-            longest_ns = max(longest_ns, after - before)
-            missing += max(0, round((after - before) / step_ns) - 1)
-    return missing, longest_ns / NANOSECONDS, back

@@ -23,11 +23,11 @@ from proof.node_graph import (
     MULTIROTOR,
     PAUSE_S,
     STEP_NS,
+    Gaps,
     GraphKind,
     NodeGraph,
     Observer,
     TimedOutError,
-    gaps_of,
 )
 from proof.results import Row, publish
 from rosflight_py_sim.graph.time_modes import TIME_MANAGERS
@@ -64,9 +64,6 @@ _STEPS = 20
 # messages from the restarted one. The node must then be restarted once more (docs/nodes.md).
 _ATTEMPTS, _ATTEMPT_S = 3, 25.0
 
-# A report on /diagnostics is due every second.
-_REPORT_S = 1.2
-
 # Counters on /diagnostics that an interruption may increase.
 _COUNTERS = ("repeated", "time-outs", "fallen behind", "answered again", "gaps")
 
@@ -78,9 +75,7 @@ class Restart:
     Attributes:
         executable: of the node.
         recovery_s: system time from the start of the new process until it publishes and the graph takes steps.
-        gap_s: longest gap between the stamps of truth states (of wrenches, if dynamics is killed), s.
-        missing: steps of 2.5 ms without such a message.
-        back: number of times that these stamps decreased.
+        gaps: in the truth states; in the wrenches, if dynamics is killed.
         again: number of further restarts that the node needed.
         reported: whether a counter or a level on /diagnostics shows the interruption.
         error: reason why the graph did not recover; empty if it did.
@@ -88,9 +83,7 @@ class Restart:
 
     executable: str
     recovery_s: float
-    gap_s: float
-    missing: int
-    back: int
+    gaps: Gaps
     again: int
     reported: bool
     error: str = ""
@@ -98,7 +91,7 @@ class Restart:
     @property
     def is_silent(self) -> bool:
         """Whether steps are missing without a report on /diagnostics."""
-        return self.missing > 0 and self.gap_s > PAUSE_S and not self.reported
+        return self.gaps.longest_s > PAUSE_S and not self.reported
 
 
 def restarts(name: str, time_mode: str, kills: int, seed: int, domain: int) -> list[Restart]:
@@ -124,8 +117,8 @@ def restarts(name: str, time_mode: str, kills: int, seed: int, domain: int) -> l
 def _restart(graph: NodeGraph, observer: Observer, executable: str, undisturbed_s: float) -> Restart:
     node = node_class(executable).DEFAULT_NAME
     # A subscriber that discovers the new dynamics late misses its first truth states; no step is lost by that.
-    observed = observer.wrench_stamps if executable == "standalone_dynamics" else observer.stamps
-    first = len(observed) - 1
+    observed = observer.wrenches if executable == "standalone_dynamics" else observer.truth
+    first = len(observed.stamps) - 1
     before = _counters(observer)
     known = {name: len(reports) for name, reports in observer.reports.items()}
     error, recovery_s, again = "", 0.0, -1
@@ -161,14 +154,18 @@ def _restart(graph: NodeGraph, observer: Observer, executable: str, undisturbed_
                 observer.node.destroy_subscription(subscription)
         recovery_s, error = time.monotonic() - began_s, ""
         break
-    observer.spin(_REPORT_S + undisturbed_s)
-    missing, gap_s, back_steps = gaps_of(observed[first:], STEP_NS)
+    gaps = observed.gaps(first, STEP_NS)
+    try:
+        observer.wait_for(observer.new_reports(graph.node_names), "reports of all nodes after it", _ATTEMPT_S)
+    except TimedOutError as caught:
+        error = error or str(caught)
+    observer.spin(undisturbed_s)
     after = _counters(observer)
     alarmed = any(
         report.level > 0 for name, reports in observer.reports.items() for report in reports[known.get(name, 0) :]
     )
     counted = any(value > before.get(key, 0.0) for key, value in after.items())
-    return Restart(executable, recovery_s, gap_s, missing, back_steps, again, alarmed or counted, error)
+    return Restart(executable, recovery_s, gaps, again, alarmed or counted, error)
 
 
 def _counters(observer: Observer) -> dict[str, float]:
@@ -210,13 +207,15 @@ def _row(kind: GraphKind, time_mode: str, count: int, done: Sequence[Restart]) -
     failed = [one.error for one in done if one.error]
     took = sorted(one.recovery_s for one in done if not one.error) or [0.0]
     silent = sum(one.is_silent for one in done)
-    missing, gap_s = max(one.missing for one in done), max(one.gap_s for one in done)
-    back = sum(one.back for one in done)
+    missing, gap_s = max(one.gaps.missing for one in done), max(one.gaps.longest_s for one in done)
+    back, unseen = sum(one.gaps.back for one in done), sum(one.gaps.unseen for one in done)
     text = (
         f"{len(done)} kills; recovery {median(took):.1f} s after the restart in the median, {took[-1]:.1f} s at most; "
     )
     text += f"{sum(one.again for one in done)} further restarts; longest gap between stamps {1e3 * gap_s:.3g} ms, "
     text += f"at most {missing} missing steps, {silent} gaps not reported"
+    if unseen:
+        text += f"; {unseen} messages were lost between publisher and observer"
     if failed:
         text += f"; not recovered: {failed[0]}"
     exact = time_mode != "lockstep" or not missing
@@ -302,7 +301,7 @@ def late_restart(graph: NodeGraph, observer: Observer) -> LateRestart:
     at_s, from_s = time.monotonic(), observer.time_s
     observer.spin(2.0)
     pace = (observer.time_s - from_s) / (time.monotonic() - at_s)
-    back = gaps_of(observer.stamps[first:], STEP_NS)[2]
+    back = observer.truth.gaps(first, STEP_NS).back
     return LateRestart(killed_s, (after - observer.stamps[first]) * 1e-9, back, recovery_s, pace)
 
 

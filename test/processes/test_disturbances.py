@@ -37,7 +37,7 @@ def test_no_step_is_lost_in_lockstep_when_nodes_are_killed(ros_domain: int) -> N
     done = restarts("multirotor", "lockstep", 1, 7, ros_domain)
     assert {one.executable for one in done} >= {"standalone_dynamics", "lockstep_time_manager", "autopilot"}
     for one in done:
-        assert not one.error and not one.missing and not one.back, one
+        assert not one.error and not one.gaps.missing and not one.gaps.back, one
 
 
 def test_time_goes_on_when_the_gated_time_manager_is_killed_late_at_full_speed(ros_domain: int) -> None:
