@@ -25,7 +25,8 @@ from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.step_topics import TRUTH_STATE
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.missions.autopilot.flight import autopilot_class
-from rosflight_py_sim.nodes.pilot import FlightAbortedError, MissionPilot, Pilot, Script
+from rosflight_py_sim.nodes.pilot import MissionPilot, Pilot
+from rosflight_py_sim.nodes.pilot_script import FlightAbortedError, Script
 from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.vehicles import STANDALONE, vehicle
 

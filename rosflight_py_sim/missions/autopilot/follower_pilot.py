@@ -8,7 +8,8 @@ from std_msgs.msg import String
 
 from rosflight_py_sim.autopilot.formation import FormationPhase
 from rosflight_py_sim.missions.mission_topics import MISSION_END
-from rosflight_py_sim.nodes.pilot import MissionPilot, Script
+from rosflight_py_sim.nodes.pilot import MissionPilot
+from rosflight_py_sim.nodes.pilot_script import Script
 
 
 class FollowerPilot(MissionPilot):

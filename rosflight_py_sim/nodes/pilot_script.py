@@ -1,0 +1,189 @@
+"""Script of a pilot: the services to call, and the conditions to wait for, judged by each status message."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Generator
+from typing import Any, TypeAlias
+
+from rosflight_py_sim.firmware import ErrorFlag, Override
+from rosflight_py_sim.interfaces.step_topics import StatusReport
+
+Script: TypeAlias = Generator[str | Callable[[], bool], None, None]
+"""Services to call, and conditions to wait for."""
+
+_BY_SWITCH = Override.ATT_SWITCH | Override.THR_SWITCH
+
+# Number of status messages, at 10 Hz of simulated time, after which a condition that is not met has failed.
+_MAX_STATUSES = 150
+
+# Status messages per calibration, which takes 1001 IMU messages: 2.5 s at their default rate.
+_CALIBRATION = 30
+_CALIBRATIONS = 5
+
+
+class FlightAbortedError(RuntimeError):
+    """The flight has failed; the text names the step and the reason."""
+
+
+class PilotScript(ABC):
+    """Arms the vehicle and hands it over from the sticks, by the services that a user would call.
+
+    Attributes:
+        activity: text of the current step.
+        done: whether the script is complete.
+        failure: error that ended the script; None if there was none.
+        status: newest status of the flight controller.
+    """
+
+    def __init__(self, **arguments: Any) -> None:
+        """Start at the first status of the flight controller; `arguments` go to the next class."""
+        super().__init__(**arguments)
+        self.activity = "starting (compiles the first time)"
+        self.done = False
+        self.failure: FlightAbortedError | None = None
+        self.status = StatusReport(0, False, False, 0, False, 0, 0, 0, 0)
+        self._waited = 0
+        self._missing_service = ""
+        self._has_status = False
+        self._script = self.flight()
+        self._condition: Callable[[], bool] | None = lambda: True
+
+    @abstractmethod
+    def call(self, service: str) -> None:
+        """Call a service, or report that it is missing; its reply goes to `answered`."""
+
+    def flight(self) -> Script:
+        """Services to call, and conditions to wait for."""
+        if not self.status.armed:
+            yield from self._calibration()
+            self.activity = "arming"
+            yield "toggle_arm"
+            yield lambda: self.status.armed
+        self.activity = "handing over"
+        if self.status.rc_override & _BY_SWITCH:
+            yield "toggle_override"
+        yield lambda: not self.status.rc_override & _BY_SWITCH
+        self.activity = "handed over"
+
+    def _calibration(self) -> Script:
+        """Calibrate the IMU, and repeat the calibration if gusts moved the vehicle."""
+
+        def is_calibrated() -> bool:
+            return not self.status.error_code & ErrorFlag.UNCALIBRATED_IMU
+
+        def is_over() -> bool:
+            return is_calibrated() or self._waited >= limit
+
+        for attempt in range(1, _CALIBRATIONS + 1):
+            self.activity = "calibrating the IMU" + (f", attempt {attempt}" if attempt > 1 else "")
+            # Each attempt has a longer limit, in case the IMU is slow. The last one waits like any other condition.
+            limit = attempt * _CALIBRATION if attempt < _CALIBRATIONS else math.inf
+            yield "calibrate_imu"
+            yield is_over
+            if is_calibrated():
+                return
+
+    @property
+    def has_status(self) -> bool:
+        """Whether a status has been received."""
+        return self._has_status
+
+    @property
+    def waits_without_limit(self) -> bool:
+        """Whether the current condition has no time limit."""
+        return False
+
+    def restart_wait(self) -> None:
+        """Restart the time limit of the current condition."""
+        self._waited = 0
+
+    def on_status(self, status: StatusReport) -> None:
+        """Check the current condition, and go on if it holds."""
+        self.status = status
+        self._has_status = True
+        if self._condition is None or self.failure or self.done:
+            return
+        if status.failsafe:
+            self._fail("the flight controller went into failsafe")
+        elif self._condition():
+            self._go_on()
+        else:
+            self._waited += 1
+            if self._waited > _MAX_STATUSES and not self.waits_without_limit:
+                missing = f"the service {self._missing_service} is not available"
+                flags = f"error flags of the flight controller: 0x{status.error_code:02x}"
+                self._fail(missing if self._missing_service else flags)
+
+    def _go_on(self) -> None:
+        self._condition = None
+        self._waited = 0
+        step: str | Callable[[], bool] | None = self._missing_service or next(self._script, None)
+        self._missing_service = ""
+        if step is None:
+            self.done = True
+        elif isinstance(step, str):
+            self.call(step)
+        else:
+            self._condition = step
+
+    def miss(self, service: str, is_available: Callable[[], bool]) -> None:
+        """Call a service that is not available as soon as it is."""
+        self._condition = is_available
+        self._missing_service = service
+
+    def answered(self, service: str, success: bool, message: str) -> None:
+        """Go on after the reply of a service; a refusal ends the script."""
+        if success:
+            self._go_on()
+        else:
+            self._fail(f"{service}: {message}")
+
+    def _fail(self, reason: str) -> None:
+        self.failure = FlightAbortedError(f"{self.activity}: {reason}")
+
+
+class MissionScript(PilotScript):
+    """Also starts the autopilot's mission.
+
+    A vehicle that lands is disarmed; one that loiters stays under control of its autopilot.
+
+    Attributes:
+        phase: phase of the mission.
+    """
+
+    def __init__(self, *, lands: bool, **arguments: Any) -> None:
+        """`lands`: whether the mission ends on the ground."""
+        self._lands = lands
+        self.phase = ""
+        super().__init__(**arguments)
+
+    def flight(self) -> Script:
+        """Hand over, fly, and disarm a vehicle that has landed."""
+        yield from super().flight()
+        self.activity = "waiting for the autopilot"
+        yield lambda: self.status.offboard
+        yield from self.mission()
+        yield lambda: self.phase == "done"
+        if self._lands:
+            self.activity = "disarming"
+            yield "toggle_arm"
+            yield lambda: not self.status.armed
+        self.activity = "done"
+
+    def mission(self) -> Script:
+        """Start the mission."""
+        yield "autopilot/start"
+
+    @property
+    def waits_without_limit(self) -> bool:
+        """True during the phases of the autopilot's mission."""
+        return self.phase not in ("", "wait", "done")
+
+    def on_phase(self, phase: str) -> None:
+        """Note the phase of the mission."""
+        self.phase = phase
+        if self.waits_without_limit:
+            self.activity = phase
+            self.restart_wait()
