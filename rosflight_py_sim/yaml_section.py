@@ -123,6 +123,11 @@ class Item:
         """Whether it is a list."""
         return isinstance(self._node, yaml.SequenceNode)
 
+    @property
+    def is_mapping(self) -> bool:
+        """Whether it is a mapping."""
+        return isinstance(self._node, yaml.MappingNode)
+
     def text(self) -> str:
         """The value as a non-empty text."""
         if not isinstance(self._node, yaml.ScalarNode) or self._node.tag != "tag:yaml.org,2002:str":

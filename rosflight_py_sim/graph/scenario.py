@@ -72,12 +72,21 @@ def load_scenario(name_or_path: str) -> Scenario:
     Raises:
         ParameterError: the scenario does not exist or is invalid; the text names file, line and key.
     """
+    return _scenario(read_file(scenario_file(name_or_path), ParameterError))
+
+
+def scenario_file(name_or_path: str) -> Path:
+    """File of a scenario, given by its name or by the path of its file.
+
+    Raises:
+        ParameterError: the scenario does not exist.
+    """
     is_path = "/" in name_or_path or name_or_path.endswith((".yaml", ".yml"))
     file = Path(name_or_path) if is_path else registered_files("scenarios").get(name_or_path)
     if file is None or not is_file(file):
         allowed = f"a name ({', '.join(known_scenarios())}) or the path of a YAML file"
         raise ParameterError(f"there is no scenario '{name_or_path}'; allowed: {allowed}")
-    return _scenario(read_file(file, ParameterError))
+    return file
 
 
 def seed_of(seed: int, name: str) -> int:
@@ -92,7 +101,7 @@ def seed_of(seed: int, name: str) -> int:
 def _scenario(document: Item) -> Scenario:
     keys = ("description", "world", "seed", "time_mode", "observers", "parameters", "parameter_files", "vehicles")
     section = document.section(keys, ("description", "vehicles"))
-    seed = int(section.read("seed", lambda item: _checked(item, SEED), 0))
+    seed = int(section.read("seed", lambda item: checked_value(item, SEED), 0))
     observers = section.read("observers", lambda item: tuple(map(Item.text, item.items())), ())
     members: list[Member] = []
     sections: list[Section] = []
@@ -106,7 +115,7 @@ def _scenario(document: Item) -> Scenario:
     except ParameterError as error:
         raise section["observers"].fail(str(error).removeprefix("observers: ")) from error
     members = [
-        _with_settings(one, given, _own_tables(members, index, observers), seed)
+        _with_settings(one, given, own_tables(members, index, observers), seed)
         for index, (one, given) in enumerate(zip(members, sections, strict=True))
     ]
     world = section.read("world", _world, "")
@@ -115,7 +124,7 @@ def _scenario(document: Item) -> Scenario:
         members,
         section.read("time_mode", lambda item: _time_mode(item, members), "lockstep"),
         observers,
-        [str(file) for file in section.read("parameter_files", _files, ())],
+        [str(file) for file in section.read("parameter_files", existing_files, ())],
         {**section.read("parameters", lambda item: _values(item, tables), {}), **({"world": world} if world else {})},
         section["description"].text(),
         section["vehicles"].file.stem,
@@ -147,7 +156,7 @@ def _member(section: Section, others: Sequence[Member]) -> Member:
     chosen, autopilots = section.read("autopilot", lambda item: _autopilot(item, carrying, controller), none)
     mission, waypoint_file = section.read("mission", read_mission, (None, chosen.waypoint_file))
     chosen = replace(chosen, mission=mission, waypoint_file=waypoint_file)
-    files = section.read("parameter_files", _files, ())
+    files = section.read("parameter_files", existing_files, ())
     return Member(chosen, name, {}, controller, tuple(files), tuple(autopilots))
 
 
@@ -188,7 +197,7 @@ def _failure(item: Item) -> str:
         raise item.fail(str(error)) from error
 
 
-def _own_tables(members: Sequence[Member], index: int, observers: Sequence[str]) -> list[ParameterTable]:
+def own_tables(members: Sequence[Member], index: int, observers: Sequence[str] = ()) -> list[ParameterTable]:
     """Tables of the parameters that can be set for a single vehicle."""
     tables = []
     for node in planned_nodes(members, observers=observers):
@@ -214,13 +223,13 @@ def _time_mode(item: Item, members: Sequence[Member]) -> str:
 
 def _kind(item: Item, dynamics: str) -> Vehicle:
     try:
-        return vehicle(_name_or_path(item), dynamics)
+        return vehicle(name_or_path(item), dynamics)
     except ParameterError as error:
         raise item.fail(str(error)) from error
 
 
 def _world(item: Item) -> str:
-    name = _name_or_path(item)
+    name = name_or_path(item)
     try:
         load_world(name)
     except WorldError as error:
@@ -228,14 +237,15 @@ def _world(item: Item) -> str:
     return name
 
 
-def _name_or_path(item: Item) -> str:
-    """Name or path; relative paths start from the folder of the scenario file."""
+def name_or_path(item: Item) -> str:
+    """Name or path; relative paths start from the folder of the file that holds it."""
     text = item.text()
     is_path = "/" in text or text.endswith((".yaml", ".yml"))
     return str((item.file.absolute().parent / text).resolve()) if is_path else text
 
 
-def _files(item: Item) -> list[Path]:
+def existing_files(item: Item) -> list[Path]:
+    """List of files; relative paths start from the folder of the file that holds the list."""
     files = []
     for one in item.items():
         file = (item.file.absolute().parent / one.text()).resolve()
@@ -269,20 +279,30 @@ def _coordinate(item: Item) -> float:
 
 def _values(item: Item, tables: Iterable[ParameterTable]) -> dict[str, Value]:
     """Parameters by name; each must be in one of the tables."""
-    together: dict[str, Parameter] = {}
-    for table in tables:
-        for parameter in table:
-            together.setdefault(parameter.name, parameter)
-    known = ParameterTable(*together.values())
+    known = joined(tables)
     values = {}
     for name, one in item.entries().items():
         if name not in known:
             raise one.fail(known.unknown(name))
-        values[name] = _checked(one, known[name])
+        values[name] = checked_value(one, known[name])
     return values
 
 
-def _checked(item: Item, parameter: Parameter) -> Any:
+def joined(tables: Iterable[ParameterTable]) -> ParameterTable:
+    """All parameters of the tables; of several declarations of a parameter, the first."""
+    together: dict[str, Parameter] = {}
+    for table in tables:
+        for parameter in table:
+            together.setdefault(parameter.name, parameter)
+    return ParameterTable(*together.values())
+
+
+def checked_value(item: Item, parameter: Parameter) -> Any:
+    """Value of a parameter in a file.
+
+    Raises:
+        ParameterError: the value is not allowed; the text names file, line and key.
+    """
     try:
         return parameter.checked(item.value())
     except ParameterError as error:

@@ -6,11 +6,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from rosflight_py_sim.graph.scenario import Scenario
-from rosflight_py_sim.parameters import Parameter, Value
+from rosflight_py_sim.failures.failure import FAILURES
+from rosflight_py_sim.graph.fleet import Member
+from rosflight_py_sim.graph.scenario import Scenario, seed_of
+from rosflight_py_sim.parameters import Parameter, Scalar
 from rosflight_py_sim.shared_parameters import SEED
 
 
@@ -18,31 +21,35 @@ class Distribution(ABC):
     """Values that a quantity takes."""
 
     @abstractmethod
-    def draw(self, rng: np.random.Generator) -> Value:
-        """Value of one run."""
+    def value(self, number: int, rng: np.random.Generator) -> Scalar:
+        """Value of a run, given by the number of the run, or drawn."""
 
     @property
     @abstractmethod
-    def extremes(self) -> Sequence[Value]:
+    def extremes(self) -> Sequence[Scalar]:
         """Values between which all others lie, or all values."""
 
 
 @dataclass(frozen=True)
 class Quantity:
-    """A parameter that differs from run to run.
+    """A number, text or truth value that differs from run to run: a parameter, or a variable in the texts of failures.
 
     Attributes:
-        key: name in the sweep file and column of the table: the parameter's name, after the name of the vehicle and a
-            dot in a scenario of several vehicles.
-        vehicle: namespace of the vehicle; empty for a single vehicle.
-        parameter: descriptor of the parameter.
+        key: column of the table: the name of the parameter or variable; with the vehicle's name and a dot before it if
+            the value is for one vehicle of a scenario, and the index in brackets after it for an element of a list.
+        parameter: descriptor of the parameter, or of the element; of a variable, without text and limits.
         distribution: its values.
+        vehicle: namespace of the vehicle; empty: all vehicles.
+        index: index of the element in the parameter's list; None if the parameter is not a list.
+        is_variable: whether it is a variable, which only the texts of failures contain.
     """
 
     key: str
-    vehicle: str
     parameter: Parameter
     distribution: Distribution
+    vehicle: str = ""
+    index: int | None = None
+    is_variable: bool = False
 
 
 @dataclass(frozen=True)
@@ -99,14 +106,15 @@ class Sweep:
         digest: SHA-256 of everything that determines the table: the content of the sweep file and of the files that it
             names.
         description: one line.
-        scenario: scenario of all runs.
-        quantities: parameters that differ.
+        scenario: scenario of all runs; the elements of lists that differ from run to run are placeholders.
+        quantities: values that differ.
         runs: number of runs; with a grid, the number of its points times the repetitions.
         seed: root seed.
         measures: numbers of each run.
         signals: trajectories of each run.
         stop: stop rule; None: all runs are flown.
         limit_s: longest simulated duration of a run, s; a mission that is not done by then has failed.
+        failures: texts of failures by the namespace of their vehicle, with the names of variables in braces.
     """
 
     file: Path
@@ -120,6 +128,7 @@ class Sweep:
     signals: Sequence[Signal] = ()
     stop: StopRule | None = None
     limit_s: float = 300.0
+    failures: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -134,7 +143,7 @@ class Run:
 
     number: int
     seed: int
-    values: Mapping[str, Value]
+    values: Mapping[str, Scalar]
 
 
 @dataclass(frozen=True)
@@ -157,12 +166,54 @@ class Row:
 
 
 def run_of(sweep: Sweep, number: int) -> Run:
-    """Inputs of a run."""
+    """Inputs of a run.
+
+    Raises:
+        ValueError: the sweep has no run of that number.
+    """
+    if not 0 <= number < sweep.runs:
+        raise ValueError(f"run {number} given; allowed: 0 to {sweep.runs - 1}")
     rng = np.random.default_rng([sweep.seed, number])
     seed = int(rng.integers(int(SEED.maximum) + 1))
-    return Run(number, seed, {one.key: one.distribution.draw(rng) for one in sweep.quantities})
+    return Run(number, seed, {one.key: one.distribution.value(number, rng) for one in sweep.quantities})
 
 
 def scenario_of(sweep: Sweep, run: Run) -> Scenario:
     """The scenario with the values of a run, and with seeds derived from the run's."""
-    raise NotImplementedError
+    scenario = sweep.scenario
+    for one in sweep.quantities:
+        if one.is_variable:
+            continue
+        name, value = one.parameter.name, run.values[one.key]
+        if one.index is None:
+            scenario = with_setting(scenario, one.vehicle, name, value)
+        else:
+            elements = list(setting(scenario, one.vehicle, name))
+            elements[one.index] = value
+            scenario = with_setting(scenario, one.vehicle, name, elements)
+    for vehicle, texts in sweep.failures.items():
+        drawn = [text.format_map(run.values) for text in texts]
+        scenario = with_setting(
+            scenario, vehicle, FAILURES.name, [*setting(scenario, vehicle, FAILURES.name, []), *drawn]
+        )
+    for vehicle in (one.namespace for one in scenario.members):
+        seed = seed_of(run.seed, vehicle) if vehicle else run.seed
+        scenario = with_setting(scenario, vehicle, SEED.name, seed)
+    return scenario
+
+
+def setting(scenario: Scenario, vehicle: str, name: str, default: Any = None) -> Any:
+    """Value of a parameter of a vehicle, or of all vehicles if `vehicle` is empty; the default if it is not set."""
+    own = next((one.settings for one in scenario.members if vehicle and one.namespace == vehicle), scenario.settings)
+    return own.get(name, default)
+
+
+def with_setting(scenario: Scenario, vehicle: str, name: str, value: Any) -> Scenario:
+    """The scenario with another value of a parameter of a vehicle, or of all vehicles if `vehicle` is empty."""
+
+    def changed(member: Member) -> Member:
+        is_meant = member.namespace == vehicle if vehicle else name in member.settings
+        return replace(member, settings={**member.settings, name: value}) if is_meant else member
+
+    settings = scenario.settings if vehicle else {**scenario.settings, name: value}
+    return replace(scenario, members=[changed(one) for one in scenario.members], settings=settings)

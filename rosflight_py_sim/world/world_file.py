@@ -49,13 +49,13 @@ def load_world(name_or_path: str | Path) -> World:
         WorldError: the world does not exist or is invalid.
     """
     given = str(name_or_path)
-    file = _file_of(given, Path())
+    file = world_file(given, Path())
     if file is None:
         raise WorldError(f"there is no world '{given}'; allowed: {_allowed_worlds()}")
     return _world(read_file(file, WorldError), file.stem)
 
 
-def _file_of(given: str, folder: Path) -> Path | None:
+def world_file(given: str, folder: Path) -> Path | None:
     """File of a world's name, or of a path that begins at the folder; None if there is none."""
     is_path = "/" in given or given.endswith((".yaml", ".yml"))
     file = folder / given if is_path else registered_files("worlds").get(given)
@@ -75,7 +75,7 @@ def _sections(document: Item) -> Section:
     if "based_on" not in section:
         return section
     item = section["based_on"]
-    file = _file_of(item.text(), document.file.parent)
+    file = world_file(item.text(), document.file.parent)
     if file is None:
         raise item.refuse(_allowed_worlds())
     base = read_file(file, WorldError).section(("based_on", *_KEYS))
