@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from base64 import b64encode
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -19,6 +18,7 @@ from rosflight_py_sim.recording.motion_summary import summarise_motion
 from rosflight_py_sim.recording.recorded_vehicle import RecordedVehicle, recorded_vehicles, world_of_recording
 from rosflight_py_sim.recording.rosout import warnings_of
 from rosflight_py_sim.topic_names import TRUTH_STATE
+from rosflight_py_sim.viewer.html_page import html_page
 from rosflight_py_sim.viewer.report_panels import Panel, PanelData, panels
 from rosflight_py_sim.world import World
 
@@ -68,16 +68,13 @@ def report_page(recording: Recording, missions: list[RecordedMission]) -> str:
         ModuleNotFoundError: jinja2 or matplotlib is not installed; the text gives the install command.
     """
     try:
+        import jinja2  # noqa: F401
         import matplotlib  # noqa: F401
-        from jinja2 import Environment, select_autoescape
     except ModuleNotFoundError as missing:
         raise ModuleNotFoundError(
             f"a report needs jinja2 and matplotlib ({missing}): pip install 'rosflight_py_sim[record,plot]'",
             name=missing.name,
         ) from missing
-    template = Environment(autoescape=select_autoescape(default=True), trim_blocks=True).from_string(
-        files("rosflight_py_sim.viewer").joinpath("report.html").read_text(encoding="utf-8")
-    )
     first_ns, last_ns = recording.span_ns
     count = sum(len(topic.log_ns) for topic in recording.topics.values())
     facts = [
@@ -86,20 +83,19 @@ def report_page(recording: Recording, missions: list[RecordedMission]) -> str:
         f"{recording.size / 1e6:.1f} MB",
         f"recorded by {recording.library}" if recording.library else "recorded by an unknown program",
     ]
-    return str(
-        template.render(
-            title=recording.path.name,
-            facts=facts,
-            troubles=troubles_of(recording),
-            vehicles=[
-                _section(mission, mission.recorded, world_of_recording(recording))
-                for mission in missions
-                if mission.recorded is not None
-            ],
-            warnings=warnings_of(recording),
-            topics=[_row(topic) for topic in sorted(recording.topics.values(), key=lambda one: one.name)],
-            version=__version__,
-        )
+    return html_page(
+        "viewer/report.html",
+        title=recording.path.name,
+        facts=facts,
+        troubles=troubles_of(recording),
+        vehicles=[
+            _section(mission, mission.recorded, world_of_recording(recording))
+            for mission in missions
+            if mission.recorded is not None
+        ],
+        warnings=warnings_of(recording),
+        topics=[_row(topic) for topic in sorted(recording.topics.values(), key=lambda one: one.name)],
+        version=__version__,
     )
 
 

@@ -1,7 +1,8 @@
-"""PNG pages of plots: colours, style, size."""
+"""Plots as PNG pages and as SVG texts: colours, style, size."""
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -62,6 +63,30 @@ def picture_page(path: Path | str) -> Iterator[Figure]:
         yield figure
         Path(path).parent.mkdir(parents=True, exist_ok=True)
         canvas.print_png(str(path))
+
+
+@contextmanager
+def svg_figure(width: float, height: float) -> Iterator[Figure]:
+    """Figure (inches) for `svg_of`, which must be called within the block."""
+    import matplotlib
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure
+
+    # Keep text as text, and give the same figure the same SVG.
+    with matplotlib.rc_context(
+        {**STYLE, "svg.fonttype": "none", "svg.hashsalt": "report", "font.family": "sans-serif"}
+    ):
+        figure = Figure(figsize=(width, height), layout="constrained")
+        FigureCanvasSVG(figure)
+        yield figure
+
+
+def svg_of(figure: Figure) -> str:
+    """SVG element of a figure, for a page."""
+    file = io.StringIO()
+    figure.savefig(file, format="svg", metadata={"Date": None})
+    svg = file.getvalue()
+    return svg[svg.index("<svg") :]
 
 
 def write_title(figure: Figure, title: str, facts: list[str]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ from rosflight_py_sim.recording.columns import Array, Columns
 from rosflight_py_sim.recording.recorded_vehicle import RecordedVehicle
 from rosflight_py_sim.recording.state_log import StateLog
 from rosflight_py_sim.viewer.log_panels import draw_actuators, draw_attitude, draw_battery, draw_speed
-from rosflight_py_sim.viewer.picture_page import AMBER, BLACK, BLUE, GREEN, GREY, ORANGE, STYLE, fit_map
+from rosflight_py_sim.viewer.picture_page import AMBER, BLACK, BLUE, GREEN, GREY, ORANGE, fit_map, svg_figure, svg_of
 from rosflight_py_sim.viewer.world_map import draw_world
 from rosflight_py_sim.world import World
 
@@ -56,26 +55,16 @@ Draw = Callable[["Axes", PanelData], bool]
 
 def panels(data: PanelData) -> Iterator[Panel]:
     """The plots for which there are data, in order."""
-    import matplotlib
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-    from matplotlib.figure import Figure
-
-    # Keep text as text, and make the page reproducible.
-    style = {**STYLE, "svg.fonttype": "none", "svg.hashsalt": "report", "font.family": "sans-serif"}
     for title, draw in _PANELS.items():
-        with matplotlib.rc_context(style):
-            figure = Figure(figsize=(7.6, 5.6 if draw is _path else 3.1), layout="constrained")
-            FigureCanvasSVG(figure)
+        with svg_figure(7.6, 5.6 if draw is _path else 3.1) as figure:
             axes = figure.add_subplot()
             if not draw(axes, data):
                 continue
             axes.set_title("")
             if draw is not _path:
                 _draw_time(axes, float(data.log.time_s[0]), float(data.log.time_s[-1]))
-            file = io.StringIO()
-            figure.savefig(file, format="svg", metadata={"Date": None})
-        svg = file.getvalue()
-        yield Panel(title, svg[svg.index("<svg") :])
+            svg = svg_of(figure)
+        yield Panel(title, svg)
 
 
 def _draw_time(axes: Axes, first_s: float, last_s: float) -> None:
