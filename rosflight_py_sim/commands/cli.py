@@ -163,21 +163,11 @@ def _simulated_scenario(options: argparse.Namespace) -> Scenario:
 
 def _flown_scenario(options: argparse.Namespace) -> Scenario:
     """Scenario for `fly`."""
-    from rosflight_py_sim.graph.scenario import Scenario
-    from rosflight_py_sim.missions.catalogue import single_member
+    from rosflight_py_sim.missions.catalogue import single_scenario
 
     if options.scenario:
         return _loaded_scenario(options, FLY)
-    chosen = _chosen(options)
-    weather = [] if options.calm else [str(chosen.weather_file)]
-    settings = chosen.mission.settings if chosen.mission is not None else {}
-    return Scenario(
-        [single_member(chosen)],
-        "lockstep",
-        files=[*weather, *options.params_file],
-        settings=settings,
-        name=chosen.name,
-    )
+    return single_scenario(_chosen(options), options.params_file, calm=options.calm)
 
 
 def _settings(options: argparse.Namespace) -> dict[str, Any]:

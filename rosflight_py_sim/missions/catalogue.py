@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rosflight_py_sim.graph.fleet import Member
+from rosflight_py_sim.graph.scenario import Scenario
 from rosflight_py_sim.missions.autopilot.flight import AutopilotFlight
 from rosflight_py_sim.missions.autopilot.judge import AutopilotJudge
 from rosflight_py_sim.missions.client_flight import ClientFlight
@@ -24,6 +27,23 @@ def single_member(vehicle: Vehicle) -> Member:
         able = names_of_vehicles(lambda one: bool(one.mission or one.autopilot))
         raise ParameterError(f"vehicle '{vehicle.name}' given, which has no mission; allowed: {', '.join(able)}")
     return Member(vehicle, executables=() if vehicle.mission is not None else (vehicle.autopilot,))
+
+
+def single_scenario(vehicle: Vehicle, files: Sequence[str] = (), *, calm: bool = False) -> Scenario:
+    """Scenario in which a vehicle alone flies its mission, in the weather of its file unless `calm`.
+
+    `files` are parameter files, which override the weather.
+
+    Raises:
+        ParameterError: the vehicle has no mission.
+    """
+    return Scenario(
+        [single_member(vehicle)],
+        "lockstep",
+        files=[*([] if calm else [str(vehicle.weather_file)]), *files],
+        settings=vehicle.mission.settings if vehicle.mission is not None else {},
+        name=vehicle.name,
+    )
 
 
 def flight_of(member: Member) -> Flight | None:

@@ -21,16 +21,31 @@ _LEAST_SHARE = 0.01
 
 @dataclass(frozen=True)
 class Uniform(Distribution):
-    """Values of equal probability from `low` to `high`; integers if both are."""
+    """Numbers of equal probability from `low` to `high`."""
 
     low: float
     high: float
 
     def value(self, number: int, rng: np.random.Generator) -> Scalar:
         """Value of a run."""
-        if isinstance(self.low, int):
-            return int(rng.integers(self.low, self.high, endpoint=True))
         return float(rng.uniform(self.low, self.high))
+
+    @property
+    def extremes(self) -> Sequence[Scalar]:
+        """The limits."""
+        return self.low, self.high
+
+
+@dataclass(frozen=True)
+class UniformInteger(Distribution):
+    """Integers of equal probability from `low` to `high`, both included."""
+
+    low: int
+    high: int
+
+    def value(self, number: int, rng: np.random.Generator) -> Scalar:
+        """Value of a run."""
+        return int(rng.integers(self.low, self.high, endpoint=True))
 
     @property
     def extremes(self) -> Sequence[Scalar]:
@@ -151,8 +166,9 @@ def _limits(item: Item, parameter: Parameter) -> tuple[float, float]:
     return low, high
 
 
-def _uniform(item: Item, parameter: Parameter) -> Uniform:
-    return Uniform(*_limits(item, parameter))
+def _uniform(item: Item, parameter: Parameter) -> Distribution:
+    low, high = _limits(item, parameter)
+    return UniformInteger(int(low), int(high)) if parameter.scalar_type is int else Uniform(low, high)
 
 
 def _log_uniform(item: Item, parameter: Parameter) -> LogUniform:
@@ -194,16 +210,17 @@ def _grid(item: Item, parameter: Parameter) -> Grid:
     if item.is_list:
         return Grid(_listed(item, parameter))
     section = item.section(("from", "to", "count"), ("from", "to", "count"))
+    kind = parameter.scalar_type
+    if kind is not int and kind is not float:
+        raise item.refuse(f"for a parameter of the type {parameter.type_name}: a list of values")
     first, last = (checked_value(section[name], parameter) for name in ("from", "to"))
     count = int(checked_value(section["count"], _COUNT))
-    if parameter.scalar_type not in (int, float):
-        raise item.refuse(f"for a parameter of the type {parameter.type_name}: a list of values")
     if first == last:
         raise item.refuse("different values of 'from' and 'to'")
     values = [float(value) for value in np.linspace(first, last, count)]
-    if parameter.scalar_type is int and not all(value.is_integer() for value in values):
+    if kind is int and not all(value.is_integer() for value in values):
         raise item.refuse(f"points that are integers, as '{parameter.name}' is", f"{count} points")
-    return Grid([parameter.scalar_type(value) for value in values])
+    return Grid([kind(value) for value in values])
 
 
 _COUNT = Parameter("count", 2, "Number of points of a grid", minimum=2, maximum=_MOST_POINTS)

@@ -30,7 +30,7 @@ _LONGEST = 1000
 # Evaluates a part of an expression from the values of the names.
 _Term = Callable[[Mapping[str, Any]], Any]
 
-_BINARY = {
+_BINARY: Mapping[type[ast.operator], Callable[..., Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
@@ -39,7 +39,7 @@ _BINARY = {
     ast.Mod: operator.mod,
     ast.Pow: operator.pow,
 }
-_COMPARISONS = {
+_COMPARISONS: Mapping[type[ast.cmpop], Callable[..., Any]] = {
     ast.Lt: operator.lt,
     ast.LtE: operator.le,
     ast.Gt: operator.gt,
@@ -55,7 +55,11 @@ def _as_number(truth: Any) -> Any:
     return np.multiply(truth, 1.0)
 
 
-_UNARY = {ast.UAdd: operator.pos, ast.USub: operator.neg, ast.Not: lambda value: _as_number(np.logical_not(value))}
+_UNARY: Mapping[type[ast.unaryop], Callable[..., Any]] = {
+    ast.UAdd: operator.pos,
+    ast.USub: operator.neg,
+    ast.Not: lambda value: _as_number(np.logical_not(value)),
+}
 
 _OPERATORS = "+, -, *, /, //, %, **, comparisons, and, or, not"
 

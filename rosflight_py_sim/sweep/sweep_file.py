@@ -30,7 +30,7 @@ from rosflight_py_sim.graph.scenario import (
 from rosflight_py_sim.missions.autopilot.judge import autopilot_class
 from rosflight_py_sim.missions.autopilot.log import FlightLog
 from rosflight_py_sim.missions.autopilot.summary import summarise
-from rosflight_py_sim.missions.catalogue import flight_of, single_member
+from rosflight_py_sim.missions.catalogue import flight_of, single_scenario
 from rosflight_py_sim.missions.client_log import PathLog
 from rosflight_py_sim.missions.mission_judge import LOG_RATE_HZ
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Scalar, Value
@@ -153,17 +153,17 @@ def _scenario(section: Section, file: Path) -> tuple[Scenario, list[Path]]:
 
 
 def _vehicle_scenario(section: Section) -> Scenario:
-    """A single vehicle with the weather of its file, as `rosflight_py_sim fly --vehicle` flies it."""
+    """A single vehicle, as `rosflight_py_sim fly --vehicle` flies it."""
     item = section["vehicle"]
     try:
         chosen = vehicle(name_or_path(item))
-        mission, waypoint_file = section.read("mission", read_mission, (chosen.mission, chosen.waypoint_file))
-        chosen = replace(chosen, mission=mission, waypoint_file=waypoint_file)
-        member = single_member(chosen)
     except ParameterError as error:
-        raise error if str(error).startswith(str(item.file)) else item.fail(str(error)) from error
-    settings = dict(mission.settings) if mission is not None else {}
-    return Scenario([member], "lockstep", files=[str(chosen.weather_file)], settings=settings)
+        raise item.fail(str(error)) from error
+    mission, waypoint_file = section.read("mission", read_mission, (chosen.mission, chosen.waypoint_file))
+    try:
+        return single_scenario(replace(chosen, mission=mission, waypoint_file=waypoint_file))
+    except ParameterError as error:
+        raise item.fail(str(error)) from error
 
 
 class _Parameters:
