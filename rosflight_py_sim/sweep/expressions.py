@@ -166,11 +166,17 @@ FUNCTIONS = {
 """Functions by name. Those that reduce a series to a number return NaN for an empty one."""
 
 
+def _hint(name: str, names: Collection[str]) -> str:
+    near = difflib.get_close_matches(name, names, n=1)
+    return f" (did you mean {near[0]}?)" if near else ""
+
+
 class Expression:
     """A checked expression.
 
     Attributes:
-        text: as given.
+        text: as given, on one line.
+        time_name: name of the time of the rows: that of the vehicle whose names occur.
     """
 
     def __init__(self, text: str, names: Collection[str]) -> None:
@@ -179,12 +185,14 @@ class Expression:
         Raises:
             ExpressionError: the text is not an expression, or contains what is not allowed.
         """
-        self.text = text
+        self.text = text = " ".join(text.split())
         self._names = names
         if len(text) > _LONGEST:
             raise ExpressionError(f"an expression of {len(text)} characters given; allowed: at most {_LONGEST}")
         try:
-            self._term = self._compiled(ast.parse(text.strip(), mode="eval").body)
+            parsed = ast.parse(text, mode="eval").body
+            self.time_name = self._time_of(parsed)
+            self._term = self._compiled(parsed)
         except SyntaxError as error:
             raise ExpressionError(f"'{text}', column {error.offset or 1}: not an expression: {error.msg}") from error
         except (RecursionError, MemoryError, ValueError, OverflowError) as error:
@@ -236,9 +244,10 @@ class Expression:
         name = ast.unparse(node)
         if name in self._names:
             return operator.itemgetter(name)
-        near = difflib.get_close_matches(name, self._names, n=1)
-        hint = f" (did you mean {near[0]}?)" if near else ""
-        raise self._refuse(node, ", ".join(sorted(self._names)) + hint)
+        group = name.rpartition(".")[0]
+        similar = sorted(one for one in self._names if group and one.rpartition(".")[0] == group)
+        groups = {one.rpartition(".")[0] + ".*" if "." in one else one for one in self._names}
+        raise self._refuse(node, ", ".join(similar or sorted(groups)) + _hint(name, self._names))
 
     def _component(self, node: ast.Subscript) -> _Term:
         index = node.slice
@@ -257,21 +266,21 @@ class Expression:
     def _call(self, node: ast.Call) -> _Term:
         name = ast.unparse(node.func)
         if name not in FUNCTIONS:
-            near = difflib.get_close_matches(name, FUNCTIONS, n=1)
-            hint = f" (did you mean {near[0]}?)" if near else ""
-            raise self._refuse(node.func, ", ".join(FUNCTIONS) + hint)
+            raise self._refuse(node.func, ", ".join(FUNCTIONS) + _hint(name, FUNCTIONS))
         function = FUNCTIONS[name]
         if node.keywords or not function.least <= len(node.args) <= function.most:
             raise self._refuse(node, function.call)
-        arguments = [*node.args, self._time_of(node)] if name == "duration" else node.args
+        arguments = list(node.args)
+        if name == "duration":
+            arguments.append(ast.copy_location(ast.parse(self._time_of(node), mode="eval").body, node))
         return self._applied(node, function.apply, arguments)
 
-    def _time_of(self, node: ast.Call) -> ast.expr:
-        """The name of the time in the rows of a condition: that of the vehicle that the condition names."""
+    def _time_of(self, node: ast.expr) -> str:
+        """Name of the time in the rows: that of the vehicle that the expression names."""
         used = [ast.unparse(one) for one in ast.walk(node) if isinstance(one, (ast.Name, ast.Attribute))]
         times = [name for name in self._names if name == TIME or name.endswith(f".{TIME}")]
         own = [name for name in times if any(one.startswith(name.removesuffix(TIME)) for one in used)]
-        return ast.copy_location(ast.parse((own or times or [TIME])[0], mode="eval").body, node)
+        return (own or times or [TIME])[0]
 
     def _applied(self, node: ast.expr, function: Callable[..., Any], arguments: Sequence[ast.expr]) -> _Term:
         """Function of the values of other nodes."""

@@ -172,9 +172,14 @@ class _Parameters:
     def __init__(self, scenario: Scenario) -> None:
         self._scenario = scenario
         self._quantities: list[Quantity] = []
-        members = scenario.members
-        self._own = {one.namespace: joined(own_tables(members, k, scenario.observers)) for k, one in enumerate(members)}
-        self._all = joined(self._own.values())
+        # Vehicle and parameter by key; keys without a vehicle mean all vehicles.
+        self._known: dict[str, tuple[str, Parameter]] = {}
+        tables = [own_tables(scenario.members, k, scenario.observers) for k in range(len(scenario.members))]
+        for one in joined(itertools.chain(*tables)):
+            self._known[one.name] = "", one
+        for member, own in zip(scenario.members, tables, strict=True):
+            for one in joined(own) if member.namespace else ():
+                self._known.setdefault(f"{member.namespace}.{one.name}", (member.namespace, one))
 
     def read(self, section: Section) -> tuple[Scenario, list[Quantity]]:
         """The scenario with the constants, and the quantities."""
@@ -183,15 +188,13 @@ class _Parameters:
         return self._scenario, self._quantities
 
     def _read(self, key: str, item: Item) -> None:
-        vehicle, _, name = key.partition(".")
-        if key in self._all or vehicle not in self._own:
-            vehicle, name = "", key
-        known = self._own.get(vehicle, self._all) if vehicle else self._all
-        if name not in known:
-            raise item.fail(known.unknown(name))
+        if key not in self._known:
+            known = (replace(one, name=name) for name, (_, one) in self._known.items())
+            raise item.fail(ParameterTable(*known).unknown(key))
+        vehicle, parameter = self._known[key]
+        name = parameter.name
         if name in _OWN:
             raise item.refuse(f"the key '{_OWN[name]}' of the sweep file", f"the parameter '{name}'")
-        parameter = known[name]
         if item.is_mapping and not isinstance(parameter.default, list):
             self._quantities.append(Quantity(key, parameter, read_distribution(item, parameter), vehicle))
             return
