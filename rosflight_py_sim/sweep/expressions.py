@@ -176,7 +176,7 @@ class Expression:
 
     Attributes:
         text: as given, on one line.
-        time_name: name of the time of the rows: that of the vehicle whose names occur.
+        time_name: name of the time in the rows of a series: that of the first vehicle named.
     """
 
     def __init__(self, text: str, names: Collection[str]) -> None:
@@ -190,15 +190,15 @@ class Expression:
         if len(text) > _LONGEST:
             raise ExpressionError(f"an expression of {len(text)} characters given; allowed: at most {_LONGEST}")
         try:
-            parsed = ast.parse(text, mode="eval").body
-            self.time_name = self._time_of(parsed)
-            self._term = self._compiled(parsed)
+            tree = ast.parse(text, mode="eval").body
+            self._term = self._compiled(tree)
         except SyntaxError as error:
             raise ExpressionError(f"'{text}', column {error.offset or 1}: not an expression: {error.msg}") from error
         except (RecursionError, MemoryError, ValueError, OverflowError) as error:
             if isinstance(error, ExpressionError):
                 raise
             raise ExpressionError(f"'{text}': not an expression: {error or 'nested too deep'}") from error
+        self.time_name = self._time_of(tree)
 
     def value(self, flight: Mapping[str, Any]) -> float | Array:
         """Value for a flight: a number, or an array with an entry for each row.
@@ -224,12 +224,14 @@ class Expression:
         if isinstance(node, ast.Call):
             return self._call(node)
         if isinstance(node, ast.UnaryOp) and type(node.op) in _UNARY:
-            return self._applied(node, _UNARY[type(node.op)], [node.operand])
+            return self._applied(node, _UNARY[type(node.op)], [self._compiled(node.operand)])
         if isinstance(node, ast.BinOp) and type(node.op) in _BINARY:
-            return self._applied(node, _BINARY[type(node.op)], [node.left, node.right])
+            return self._applied(node, _BINARY[type(node.op)], [self._compiled(node.left), self._compiled(node.right)])
         if isinstance(node, ast.BoolOp):
             logical = _LOGICAL[type(node.op)]
-            return self._applied(node, lambda *values: _as_number(reduce(logical, values)), node.values)
+            return self._applied(
+                node, lambda *values: _as_number(reduce(logical, values)), list(map(self._compiled, node.values))
+            )
         if isinstance(node, ast.Compare) and all(type(one) in _COMPARISONS for one in node.ops):
             compared = [_COMPARISONS[type(one)] for one in node.ops]
 
@@ -237,7 +239,7 @@ class Expression:
                 pairs = zip(compared, itertools.pairwise(values), strict=True)
                 return _as_number(reduce(np.logical_and, [holds(*pair) for holds, pair in pairs]))
 
-            return self._applied(node, compare, [node.left, *node.comparators])
+            return self._applied(node, compare, list(map(self._compiled, [node.left, *node.comparators])))
         raise self._refuse(node, f"numbers, names, components, functions, {_OPERATORS}")
 
     def _name(self, node: ast.expr) -> _Term:
@@ -261,7 +263,7 @@ class Expression:
                 raise ValueError(f"component {number} given; allowed: 0 to {len(vector) - 1}")
             return vector[number]
 
-        return self._applied(node, component, [node.value])
+        return self._applied(node, component, [self._compiled(node.value)])
 
     def _call(self, node: ast.Call) -> _Term:
         name = ast.unparse(node.func)
@@ -270,21 +272,21 @@ class Expression:
         function = FUNCTIONS[name]
         if node.keywords or not function.least <= len(node.args) <= function.most:
             raise self._refuse(node, function.call)
-        arguments = list(node.args)
+        terms = [self._compiled(one) for one in node.args]
         if name == "duration":
-            arguments.append(ast.copy_location(ast.parse(self._time_of(node), mode="eval").body, node))
-        return self._applied(node, function.apply, arguments)
+            terms.append(operator.itemgetter(self._time_of(node)))
+        return self._applied(node, function.apply, terms)
 
     def _time_of(self, node: ast.expr) -> str:
-        """Name of the time in the rows: that of the vehicle that the expression names."""
-        used = [ast.unparse(one) for one in ast.walk(node) if isinstance(one, (ast.Name, ast.Attribute))]
-        times = [name for name in self._names if name == TIME or name.endswith(f".{TIME}")]
-        own = [name for name in times if any(one.startswith(name.removesuffix(TIME)) for one in used)]
-        return (own or times or [TIME])[0]
+        """Name of the time of the first vehicle named in a part of the expression."""
+        for one in ast.walk(node):
+            vehicle = ast.unparse(one).partition(".")[0] if isinstance(one, ast.Attribute) else ""
+            if f"{vehicle}.{TIME}" in self._names:
+                return f"{vehicle}.{TIME}"
+        return TIME
 
-    def _applied(self, node: ast.expr, function: Callable[..., Any], arguments: Sequence[ast.expr]) -> _Term:
-        """Function of the values of other nodes."""
-        terms = [self._compiled(one) for one in arguments]
+    def _applied(self, node: ast.expr, function: Callable[..., Any], terms: Sequence[_Term]) -> _Term:
+        """Function of the values of other terms, for the part of the expression in a node."""
 
         def value(flight: Mapping[str, Any]) -> Any:
             values = [term(flight) for term in terms]

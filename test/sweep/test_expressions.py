@@ -79,6 +79,7 @@ def test_number_that_does_not_exist_is_nan(flight: dict[str, Any], text: str) ->
 
 def test_expression_without_a_reduction_is_a_series(flight: dict[str, Any]) -> None:
     assert np.array_equal(Expression("-truth_state.position_ned[2] / 2", flight).value(flight), flight["time"])
+    assert Expression("-truth_state.position_ned[2]", flight).time_name == "time"
 
 
 def test_figures_of_the_machine_are_no_names(flight: dict[str, Any]) -> None:
@@ -96,6 +97,8 @@ def test_log_of_a_client_program_has_the_names_of_the_motion_only(flight: dict[s
 def test_duration_takes_the_time_of_the_vehicle_in_its_condition() -> None:
     flight = {"a.time": np.arange(3.0), "b.time": np.arange(5.0), "b.x": np.ones(5), "ab.time": np.arange(7.0)}
     assert Expression("duration(b.x > 0)", flight).value(flight) == 4.0
+    assert Expression("duration(b.x > 0) + duration(ab.time >= 0)", flight).value(flight) == 10.0
+    assert Expression("2 * b.x", flight).time_name == "b.time"
 
 
 @pytest.mark.parametrize(

@@ -327,7 +327,7 @@ def test_contradiction_to_a_grid_is_refused(read: Callable[[str], Sweep], old: s
             "failures.ledaer: an unknown key given; allowed: leader, ",
         ),
         ("  leader: [motor 2 off at 12]", "  - baro off", "allowed: a mapping with leader, right, left, last"),
-        ("leader.judge", "judge", "column 1: judge.tracking_error_rms_m given; allowed: last.judge.*, "),
+        ("leader.judge", "judge", "column 1: judge.tracking_error_rms_m given; allowed: last.*, last.judge.*"),
         ("runs: 5", "runs: 5\nmission: {waypoints: a.yaml}", "a mission given; allowed: with the key vehicle"),
     ],
 )
