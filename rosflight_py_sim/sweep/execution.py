@@ -1,0 +1,116 @@
+"""Execution of a sweep: flies the runs that are not stored yet, until the table is complete."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter, deque
+from collections.abc import Iterator
+from pathlib import Path
+
+from rich.console import Console
+
+from rosflight_py_sim.sweep.definition import Row, Sweep, run_of
+from rosflight_py_sim.sweep.local_workers import LocalWorkers
+from rosflight_py_sim.sweep.ray_workers import RayWorkers
+from rosflight_py_sim.sweep.stop_rule import TableEnd
+from rosflight_py_sim.sweep.store import Store
+from rosflight_py_sim.sweep.sweep_progress import SweepProgress
+from rosflight_py_sim.sweep.table import RUN, SUCCEEDED
+from rosflight_py_sim.sweep.workers import Fly, Job, Lost, Workers
+
+# A run that ends its worker process this many times has failed.
+_LOSSES = 2
+
+_WAIT_S = 0.2
+
+
+def execute(
+    sweep: Sweep,
+    folder: Path,
+    fly: Fly,
+    *,
+    workers: int | None = None,
+    ray: str | None = None,
+    console: Console | None = None,
+) -> Path:
+    """Fly the runs of a sweep that the folder does not hold yet.
+
+    The table depends only on the sweep: neither on the workers nor on earlier executions that ended halfway.
+
+    Args:
+        sweep: the sweep.
+        folder: folder for the results, which is created if necessary.
+        fly: function that flies a run.
+        workers: number of runs at a time; None: one for each CPU.
+        ray: address of a Ray cluster; None: processes on this machine.
+        console: output for the progress.
+
+    Returns:
+        The complete table, a Parquet file.
+
+    Raises:
+        SweepError: the results cannot be stored, or no worker can fly the runs; what is stored remains.
+        ParameterError: ray is not installed.
+    """
+    with Store(folder, sweep) as store:
+        if not store.is_complete:
+            job = Job(fly, sweep.file.absolute(), sweep.digest)
+            pool = _workers(job, workers, ray)
+            try:
+                store.complete(_fly_rest(sweep, store, pool, console or Console(stderr=True)))
+            finally:
+                pool.close()
+        return store.table
+
+
+def _workers(job: Job, count: int | None, ray: str | None) -> Workers:
+    if ray is not None:
+        return RayWorkers(job, ray, count)
+    return LocalWorkers(job, count or len(os.sched_getaffinity(0)))
+
+
+def _fly_rest(sweep: Sweep, store: Store, pool: Workers, console: Console) -> int:
+    """Fly runs until the number of rows of the table is known; return it."""
+    end = TableEnd(sweep.runs, sweep.stop)
+    succeeded: dict[int, bool] = {}
+    for cells in store.cells():
+        succeeded[cells[RUN]] = cells[SUCCEEDED]
+        end.add(cells[RUN], cells)
+    queue = _Queue(sweep, {*succeeded})
+    with SweepProgress(console, sweep.runs, len(succeeded), sum(not one for one in succeeded.values())) as progress:
+        while end.rows is None:
+            while pool.want_more and (number := queue.next()) is not None:
+                pool.submit(number)
+            for outcome in pool.outcomes(_WAIT_S):
+                row = queue.row_of(outcome)
+                if row is not None:
+                    store.add(row)
+                    end.add(row.run.number, row.measures)
+                    progress.add(failed=not row.succeeded)
+            store.save_if_due()
+            progress.show_if_due()
+    return end.rows
+
+
+class _Queue:
+    """Numbers of the runs to fly, in order; lost runs come first."""
+
+    def __init__(self, sweep: Sweep, done: set[int]) -> None:
+        self._sweep = sweep
+        self._numbers: Iterator[int] = (number for number in range(sweep.runs) if number not in done)
+        self._again: deque[int] = deque()
+        self._losses: Counter[int] = Counter()
+
+    def next(self) -> int | None:
+        """Number of the next run; None if there is none for now."""
+        return self._again.popleft() if self._again else next(self._numbers, None)
+
+    def row_of(self, outcome: Row | Lost) -> Row | None:
+        """Row of a run; None if it must be flown again."""
+        if isinstance(outcome, Row):
+            return outcome
+        self._losses[outcome.number] += bool(outcome.cause)
+        if self._losses[outcome.number] == _LOSSES:
+            return Row(run_of(self._sweep, outcome.number), succeeded=False, reason=outcome.cause)
+        self._again.append(outcome.number)
+        return None

@@ -1,0 +1,39 @@
+"""Worker process of a sweep: receives numbers of runs, and sends their rows."""
+
+from __future__ import annotations
+
+import sys
+from multiprocessing.connection import Connection
+
+from rosflight_py_sim.process_environment import prepare_environment
+from rosflight_py_sim.type_supports import leave_out_generator
+
+
+def main() -> None:
+    """Fly runs until the other side of the connection is closed; argument: the connection's descriptor.
+
+    The process receives the list of import folders, then a `Job`, then numbers of runs. It sends None when it can
+    begin, or a text that says why it cannot, then a `Row` for each number.
+    """
+    connection = Connection(int(sys.argv[1]))
+    prepare_environment()
+    leave_out_generator()
+    try:
+        sys.path[:] = connection.recv()
+        from rosflight_py_sim.sweep.workers import ChangedError
+
+        job = connection.recv()
+        try:
+            job.sweep()
+        except ChangedError as error:
+            connection.send(str(error))
+            return
+        connection.send(None)
+        while True:
+            connection.send(job.row(connection.recv()))
+    except (EOFError, OSError):
+        return
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,107 @@
+"""Workers that fly the runs of a sweep: the interface, and what they have in common."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TypeAlias
+
+from rosflight_py_sim.sweep.definition import Row, Sweep, run_of
+from rosflight_py_sim.sweep.sweep_file import read_sweep
+
+Fly: TypeAlias = Callable[[Sweep, int], Row]
+"""Function that flies a run by its number; a function of a module, because other processes import it."""
+
+ENVIRONMENT = {"ROS_AUTOMATIC_DISCOVERY_RANGE": "OFF"}
+"""Environment variables of workers: the graphs of two workers must not discover each other."""
+
+
+class ChangedError(Exception):
+    """A file of the sweep is not the one with which the sweep began."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a worker needs to fly runs.
+
+    Attributes:
+        fly: flies a run.
+        file: the sweep file, absolute.
+        digest: digest of the sweep.
+    """
+
+    fly: Fly
+    file: Path
+    digest: str
+
+    def sweep(self) -> Sweep:
+        """Read the sweep, once in a process.
+
+        Raises:
+            ChangedError: the sweep file cannot be read, or has changed.
+        """
+        return _read(self.file, self.digest)
+
+    def row(self, number: int) -> Row:
+        """Fly a run; an exception makes a failed run.
+
+        Raises:
+            ChangedError: the sweep file cannot be read, or has changed.
+        """
+        sweep = self.sweep()
+        try:
+            return self.fly(sweep, number)
+        except Exception as error:
+            return Row(run_of(sweep, number), succeeded=False, reason=f"{type(error).__name__}: {error}")
+
+
+@lru_cache(maxsize=1)
+def _read(file: Path, digest: str) -> Sweep:
+    try:
+        sweep = read_sweep(file)
+    except (OSError, ValueError) as error:
+        raise ChangedError(f"a worker cannot read '{file}': {error}") from error
+    if sweep.digest != digest:
+        raise ChangedError(f"'{file}', or a file named there, has changed since the sweep began")
+    return sweep
+
+
+@dataclass(frozen=True)
+class Lost:
+    """A run without a row.
+
+    Attributes:
+        number: of the run.
+        cause: end of the process that flew the run; empty if the run is not to blame.
+    """
+
+    number: int
+    cause: str
+
+
+class Workers(ABC):
+    """Workers that fly runs at the same time."""
+
+    @property
+    @abstractmethod
+    def want_more(self) -> bool:
+        """Whether a further run should be submitted now."""
+
+    @abstractmethod
+    def submit(self, number: int) -> None:
+        """Give a run to a worker."""
+
+    @abstractmethod
+    def outcomes(self, timeout_s: float) -> Sequence[Row | Lost]:
+        """Wait for outcomes of submitted runs, at most for a time (s).
+
+        Raises:
+            SweepError: no worker can fly the runs.
+        """
+
+    @abstractmethod
+    def close(self) -> None:
+        """End all workers."""

@@ -1,0 +1,147 @@
+"""Execution of sweeps: the same table whatever happens to the workers."""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+import sample_flights
+from rich.console import Console
+from sample_flights import STOP, write_sweep
+
+from rosflight_py_sim.sweep.execution import execute
+from rosflight_py_sim.sweep.store import SweepError
+from rosflight_py_sim.sweep.sweep_file import read_sweep
+from rosflight_py_sim.sweep.workers import Fly
+
+TIMEOUT_S = 60.0
+
+
+def table(file: Path, folder: Path, fly: Fly = sample_flights.fly_sample, workers: int = 2) -> Path:
+    return execute(read_sweep(file), folder, fly, workers=workers, console=Console(file=io.StringIO()))
+
+
+@pytest.fixture
+def sweep_file(tmp_path: Path) -> Path:
+    return write_sweep(tmp_path)
+
+
+@pytest.fixture
+def expected(sweep_file: Path, tmp_path: Path) -> bytes:
+    """The table of one worker."""
+    return table(sweep_file, tmp_path / "expected", workers=1).read_bytes()
+
+
+def test_two_workers_give_the_same_table_as_one(sweep_file: Path, tmp_path: Path, expected: bytes) -> None:
+    assert table(sweep_file, tmp_path / "two", sample_flights.fly_out_of_order).read_bytes() == expected
+
+
+def test_killed_worker_is_replaced_and_its_run_flown_again(sweep_file: Path, tmp_path: Path, expected: bytes) -> None:
+    assert table(sweep_file, tmp_path / "out", sample_flights.kill_once).read_bytes() == expected
+    assert sweep_file.with_suffix(".killed").exists()
+
+
+@pytest.mark.parametrize(
+    ("fly", "reason"),
+    [
+        (sample_flights.kill_always, "the worker process ended with signal 9"),
+        (sample_flights.raise_error, "ZeroDivisionError: no mass"),
+    ],
+)
+def test_run_that_cannot_be_flown_is_a_failed_row(sweep_file: Path, tmp_path: Path, fly: Fly, reason: str) -> None:
+    rows = pq.read_table(table(sweep_file, tmp_path / "out", fly)).to_pylist()
+    assert [row["run"] for row in rows] == list(range(20))
+    assert [(row["run"], row["reason"]) for row in rows if not row["succeeded"]] == [
+        *((4, reason), (6, "did not take off"), (13, "did not take off"))
+    ]
+
+
+def test_stop_rule_ends_the_table_at_the_same_run_for_any_number_of_workers(tmp_path: Path) -> None:
+    file = write_sweep(tmp_path, 500, STOP)
+    one = table(file, tmp_path / "one", workers=1)
+    three = table(file, tmp_path / "three", sample_flights.fly_out_of_order, 3)
+    assert one.read_bytes() == three.read_bytes()
+    assert 5 < pq.read_metadata(one).num_rows < 500
+
+
+def test_complete_sweep_is_not_flown_again(sweep_file: Path, tmp_path: Path) -> None:
+    before = table(sweep_file, tmp_path / "out").stat().st_mtime_ns
+    assert table(sweep_file, tmp_path / "out", sample_flights.kill_always).stat().st_mtime_ns == before
+
+
+def test_sweep_continues_after_kill_9_with_the_same_table(sweep_file: Path, tmp_path: Path, expected: bytes) -> None:
+    program = (
+        "import sys; from pathlib import Path; sys.path[:] = eval(sys.argv[1]); import sample_flights; "
+        "from rosflight_py_sim.sweep.execution import execute; "
+        "from rosflight_py_sim.sweep.sweep_file import read_sweep; "
+        "execute(read_sweep(Path(sys.argv[2])), Path(sys.argv[3]), sample_flights.fly_very_slowly, workers=2)"
+    )
+    folder = tmp_path / "out"
+    process = subprocess.Popen([sys.executable, "-c", program, repr(sys.path), str(sweep_file), str(folder)])
+    try:
+        end_s = time.monotonic() + TIMEOUT_S
+        while not list(folder.glob("parts/*.parquet")):
+            assert time.monotonic() < end_s and process.poll() is None
+            time.sleep(0.02)
+    finally:
+        process.kill()
+        process.wait()
+    parts = [pq.read_metadata(part).num_rows for part in folder.glob("parts/*.parquet")]
+    assert 0 < sum(parts) < 20
+    assert table(sweep_file, folder).read_bytes() == expected
+
+
+def test_workers_end_with_a_killed_command(sweep_file: Path, tmp_path: Path) -> None:
+    from multiprocessing import Pipe
+
+    connection, other = Pipe()
+    worker = subprocess.Popen(
+        [sys.executable, "-m", "rosflight_py_sim.sweep.worker_process", str(other.fileno())], pass_fds=[other.fileno()]
+    )
+    other.close()
+    connection.close()
+    assert worker.wait(TIMEOUT_S) == 0
+
+
+def test_sweep_file_changed_meanwhile_ends_the_sweep(sweep_file: Path, tmp_path: Path) -> None:
+    sweep = read_sweep(sweep_file)
+    write_sweep(tmp_path, runs=21)
+    with pytest.raises(SweepError, match=r"sample\.yaml', or a file named there, has changed since the sweep began"):
+        execute(sweep, tmp_path / "out", sample_flights.fly_sample, workers=1)
+
+
+def test_workers_that_cannot_start_end_the_sweep(
+    sweep_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.executable", "/bin/false")
+    with pytest.raises(SweepError, match=r"3 worker processes in turn ended before their first run; .* exit code 1"):
+        table(sweep_file, tmp_path / "out")
+
+
+def test_interrupted_sweep_stores_its_rows_and_ends_its_workers(
+    sweep_file: Path, tmp_path: Path, expected: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from rosflight_py_sim.sweep.sweep_progress import SweepProgress
+
+    started: list[subprocess.Popen[bytes]] = []
+    start = subprocess.Popen
+
+    def note(*arguments: object, **options: object) -> subprocess.Popen[bytes]:
+        started.append(start(*arguments, **options))  # type: ignore[call-overload]
+        return started[-1]
+
+    monkeypatch.setattr("subprocess.Popen", note)
+    monkeypatch.setattr(SweepProgress, "add", lambda *_, **__: os.kill(os.getpid(), signal.SIGINT))
+    with pytest.raises(KeyboardInterrupt):
+        table(sweep_file, tmp_path / "out", sample_flights.fly_slowly)
+    assert len(started) == 2 and all(one.returncode is not None for one in started)
+    monkeypatch.undo()
+    assert list((tmp_path / "out" / "parts").glob("*.parquet"))
+    assert table(sweep_file, tmp_path / "out").read_bytes() == expected
