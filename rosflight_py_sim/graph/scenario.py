@@ -289,11 +289,12 @@ def _values(item: Item, tables: Iterable[ParameterTable]) -> dict[str, Value]:
 
 
 def joined(tables: Iterable[ParameterTable]) -> ParameterTable:
-    """All parameters of the tables; of several declarations of a parameter, the first."""
+    """All parameters of the tables; of several declarations of a parameter, one that overrides another."""
     together: dict[str, Parameter] = {}
     for table in tables:
         for parameter in table:
-            together.setdefault(parameter.name, parameter)
+            if together.setdefault(parameter.name, parameter) == parameter.overrides:
+                together[parameter.name] = parameter
     return ParameterTable(*together.values())
 
 
