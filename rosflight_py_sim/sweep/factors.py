@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,25 +10,30 @@ import numpy.typing as npt
 import pandas as pd
 
 from rosflight_py_sim.sweep.definition import Quantity, Sweep
+from rosflight_py_sim.sweep.distributions import Grid, LogUniform
 
 Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Factor:
-    """A number that differs from run to run: a quantity, or an entry of one that is a list.
+    """A quantity that differs from run to run.
 
     Attributes:
-        name: key of the quantity; of an entry of a list, with its index from 0.
+        name: key of the quantity.
         unit: of the values; empty if they have none.
         values: one per run, shape (n,); of texts and switches, the index in `choices`.
         choices: values of a quantity of texts or switches, sorted; empty for numbers.
+        is_grid: whether the values are those of a grid.
+        is_logarithmic: whether the values are spread over their logarithm.
     """
 
     name: str
     unit: str
     values: Array
     choices: Sequence[str] = ()
+    is_grid: bool = False
+    is_logarithmic: bool = False
 
     @property
     def label(self) -> str:
@@ -46,29 +51,31 @@ class Factor:
 
     @property
     def has_levels(self) -> bool:
-        """Whether few values occur, each in several runs, as on a grid with repetitions."""
-        return bool(self.choices) or 3 * len(self.levels) <= len(self.values)
+        """Whether values occur again and again, so that runs are grouped by them."""
+        return self.is_grid or bool(self.choices) or 3 * len(self.levels) <= len(self.values)
 
 
 def factors_of(sweep: Sweep, table: pd.DataFrame) -> list[Factor]:
-    """The numbers that differ between the runs of a table, in the order of the sweep file."""
-    found = [factor for quantity in sweep.quantities for factor in _factors(quantity, table[quantity.key])]
+    """The quantities that differ between the runs of a table, in the order of the sweep file."""
+    found = [_factor(quantity, table[quantity.key].tolist()) for quantity in sweep.quantities]
     return [factor for factor in found if len(factor.levels) > 1]
 
 
-def _factors(quantity: Quantity, column: pd.Series) -> Iterator[Factor]:
-    unit = quantity.parameter.unit
-    values = column.tolist()
-    if not isinstance(quantity.parameter.default, list):
-        yield _factor(quantity.key, unit, values)
-        return
-    for index in range(min(map(len, values), default=0)):
-        yield _factor(f"{quantity.key}[{index}]", unit, [value[index] for value in values])
+def _factor(quantity: Quantity, values: Sequence[bool | float | str]) -> Factor:
+    choices: list[str] = []
+    if quantity.parameter.scalar_type in (bool, str):
+        texts = [str(value).lower() if isinstance(value, bool) else str(value) for value in values]
+        choices = sorted(set(texts))
+        values = [choices.index(text) for text in texts]
+    numbers = np.array(values, dtype=np.float64)
+    is_grid = isinstance(quantity.distribution, Grid)
+    is_logarithmic = isinstance(quantity.distribution, LogUniform) or (is_grid and _is_geometric(np.unique(numbers)))
+    return Factor(quantity.key, quantity.parameter.unit, numbers, choices, is_grid, is_logarithmic)
 
 
-def _factor(name: str, unit: str, values: Sequence[bool | float | str]) -> Factor:
-    if not any(isinstance(value, (bool, str)) for value in values):
-        return Factor(name, unit, np.array(values, dtype=np.float64))
-    texts = [str(value).lower() if isinstance(value, bool) else str(value) for value in values]
-    choices = sorted(set(texts))
-    return Factor(name, unit, np.array([choices.index(text) for text in texts], dtype=np.float64), choices)
+def _is_geometric(levels: Array) -> bool:
+    """Whether at least three levels, all above 0, rise by the same factor each."""
+    if len(levels) < 3 or levels[0] <= 0.0:
+        return False
+    ratios = levels[1:] / levels[:-1]
+    return bool(np.allclose(ratios, ratios[0], rtol=0.02))

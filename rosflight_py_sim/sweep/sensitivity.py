@@ -36,7 +36,7 @@ class Index:
 
 
 def sensitivity(factors: Sequence[Factor], output: Array) -> list[Index]:
-    """First-order index of each factor, the greatest first; empty with too few runs or an output without variance.
+    """First-order index of each factor, the greatest first; empty with too few runs or too little variance.
 
     RBD-FAST for given samples (E. Plischke, *An effective algorithm for computing global sensitivity indices (EASI)*,
     Reliability Engineering & System Safety 95, 2010), with the bias correction of J.-Y. Tissot and C. Prieur (ibid.
@@ -61,6 +61,10 @@ def sensitivity(factors: Sequence[Factor], output: Array) -> list[Index]:
     harmonics = int(np.clip(len(runs) // _RUNS_PER_HARMONIC, _LEAST_HARMONICS, _MOST_HARMONICS))
     names = [factor.name for factor in factors]
     problem = {"num_vars": len(factors), "names": names}
-    found = rbd_fast.analyze(problem, inputs, output[runs], M=harmonics, conf_level=CONFIDENCE, seed=0)
-    shares, widths = (np.array(found[key], dtype=np.float64).tolist() for key in ("S1", "S1_conf"))
+    # A bootstrap sample of an output that is nearly constant may be constant.
+    with np.errstate(invalid="ignore"):
+        found = rbd_fast.analyze(problem, inputs, output[runs], M=harmonics, conf_level=CONFIDENCE, seed=0)
+    shares, widths = (np.array(found[key], dtype=np.float64) for key in ("S1", "S1_conf"))
+    if not np.isfinite(widths).all():
+        return []
     return sorted(map(Index, names, shares, widths), key=lambda index: -index.share)
