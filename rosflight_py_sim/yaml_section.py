@@ -20,6 +20,16 @@ _LARGEST_FILE = 1_000_000
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 
 
+class _Loader(BoundedLoader):
+    """Loader that reads `1e-3` as a number, as YAML 1.2 and ROS do; PyYAML reads it as a text."""
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        """Value of a node."""
+        value = super().construct_object(node, deep=deep)
+        is_plain = isinstance(node, yaml.ScalarNode) and node.style is None
+        return float(value) if is_plain and isinstance(value, str) and _NUMBER.fullmatch(value) else value
+
+
 class Item:
     """One value of a file, with its position.
 
@@ -114,7 +124,7 @@ class Item:
     def value(self) -> Any:
         """The value as it is: a number, a text, a truth value, a list or a mapping of these."""
         try:
-            return BoundedLoader("").construct_document(self._node)
+            return _Loader("").construct_document(self._node)
         except yaml.YAMLError as error:
             raise self.refuse("a number, a text, a truth value, a list or a mapping") from error
 

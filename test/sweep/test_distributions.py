@@ -105,6 +105,7 @@ def test_each_choice_is_drawn(
     ("text", "parameter", "expected"),
     [
         ("grid: [0, 2, 5]", GAIN, [0.0, 2.0, 5.0]),
+        ("grid: [1e-3, 1e1]", GAIN, [0.001, 10.0]),
         ("grid: {from: 8, to: 0, count: 5}", GAIN, [8.0, 6.0, 4.0, 2.0, 0.0]),
         ("grid: {from: 2, to: 8, count: 3}", COUNT, [2, 5, 8]),
         ("grid: [true, false]", SWITCH, [True, False]),
@@ -140,6 +141,7 @@ def test_same_generator_gives_the_same_values(read: Callable[[str, Parameter], D
         ("uniform: 3", GAIN, "uniform: 3 given; allowed: [least, greatest]"),
         ("uniform: [1, 2, 3]", GAIN, "uniform: [1, 2, 3] given; allowed: [least, greatest]"),
         ("uniform: [2, 2]", GAIN, "[2, 2] given; allowed: [least, greatest] with the least before the greatest"),
+        ("uniform: ['1e-3', 1]", GAIN, "uniform[0]: '1e-3' given; allowed: number, from 0 to 10"),
         ("uniform: [0, 11]", GAIN, "uniform[1]: 11 given; allowed: number, from 0 to 10"),
         ("uniform: [0, high]", GAIN, "uniform[1]: high given; allowed: number, from 0 to 10"),
         ("uniform: [0, .inf]", WIND, "uniform[1]: .inf given; allowed: number"),
