@@ -15,6 +15,7 @@ from rosflight_py_sim.commands.hand_over import add_hand_over_parser
 from rosflight_py_sim.commands.inject import add_inject_parser
 from rosflight_py_sim.commands.recordings import add_recording_parsers
 from rosflight_py_sim.commands.status import add_status_parser
+from rosflight_py_sim.commands.sweep import add_sweep_parser
 from rosflight_py_sim.commands.trim import add_trim_parser
 from rosflight_py_sim.commands.uthere_terminal.command import add_terminal_parser
 from rosflight_py_sim.executables import INTERRUPTED, interrupt_on_signals
@@ -23,7 +24,7 @@ from rosflight_py_sim.graph.fleet import Member, fleet
 from rosflight_py_sim.graph.flight_controllers import chosen_flight_controller, instructions, keyboard_settings
 from rosflight_py_sim.graph.options import FLY, SIM, parts_of
 from rosflight_py_sim.graph.time_modes import check_pace
-from rosflight_py_sim.missions.flight_progress import PERIOD_S
+from rosflight_py_sim.missions.flight_progress import PERIOD_S, WATCHED_PACE
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.vehicles import CAMERA, STANDALONE, Vehicle, all_vehicles, vehicle
@@ -31,9 +32,6 @@ from rosflight_py_sim.vehicles.catalogue import FOLDERS
 
 if TYPE_CHECKING:
     from rosflight_py_sim.graph.scenario import Scenario
-
-WATCHED_PACE = 2.0
-"""Default pace of a mission with --view, in simulated seconds per second."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -83,6 +81,7 @@ def command_parser() -> argparse.ArgumentParser:
     )
     add_options(fly, FLY)
     fly.set_defaults(command=_fly)
+    add_sweep_parser(commands)
     add_recording_parsers(commands)
     add_trim_parser(commands)
     add_status_parser(commands)

@@ -15,6 +15,10 @@ PERIOD_S = 10.0
 """System time between lines, s."""
 
 
+WATCHED_PACE = 2.0
+"""Default pace of a mission that is watched in the viewer, in simulated seconds per second."""
+
+
 class ProgressLines:
     """Prints a line every `PERIOD_S`: phase of the flight, simulated time, percentage done."""
 

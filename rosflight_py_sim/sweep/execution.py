@@ -9,7 +9,9 @@ from pathlib import Path
 
 from rich.console import Console
 
+from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.sweep.definition import Row, Sweep, run_of
+from rosflight_py_sim.sweep.fly_run import check_direct, fly_run, fly_run_in_graph
 from rosflight_py_sim.sweep.local_workers import LocalWorkers
 from rosflight_py_sim.sweep.ray_workers import RayWorkers
 from rosflight_py_sim.sweep.stop_rule import TableEnd
@@ -50,8 +52,10 @@ def execute(
 
     Raises:
         SweepError: the results cannot be stored, or no worker can fly the runs; what is stored remains.
-        ParameterError: ray is not installed.
+        ParameterError: the number of workers is not positive, or ray is not installed.
     """
+    if workers is not None and workers < 1:
+        raise ParameterError(f"workers: {workers} given; allowed: at least 1")
     with Store(folder, sweep) as store:
         if not store.is_complete:
             job = Job(fly, sweep.file.absolute(), sweep.digest)
@@ -61,6 +65,18 @@ def execute(
             finally:
                 pool.close()
         return store.table
+
+
+def flight_function(sweep: Sweep, *, graph: bool) -> Fly:
+    """Function that flies the runs of a sweep, in the composed node graph or without ROS.
+
+    Raises:
+        ParameterError: the runs cannot be flown without ROS.
+    """
+    if graph:
+        return fly_run_in_graph
+    check_direct(sweep)
+    return fly_run
 
 
 def _workers(job: Job, count: int | None, ray: str | None) -> Workers:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -45,7 +46,7 @@ class RayWorkers(Workers):
         self._is_connected_here = not ray.is_initialized()
         if self._is_connected_here:
             try:
-                ray.init(address, log_to_driver=False, logging_level="ERROR")
+                ray.init(address, log_to_driver=False, logging_level=logging.ERROR)
             except (ConnectionError, ValueError, RuntimeError) as error:
                 raise SweepError(f"no connection to a Ray cluster at '{address}': {error}") from error
         self._job = ray.put(job)

@@ -33,6 +33,11 @@ class SweepError(Exception):
     """A sweep cannot go on; the text gives the reason, and what to do."""
 
 
+def default_folder(sweep: Sweep) -> Path:
+    """Folder for the results of a sweep: named after its file, in the working directory."""
+    return Path(f"{sweep.file.stem}.sweep")
+
+
 class Store:
     """Rows of a sweep in a folder, which one process at a time may write.
 

@@ -1,0 +1,103 @@
+"""Command `rosflight_py_sim sweep`: flies the runs of a sweep file, or one of them again."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rosflight_py_sim.executables import interrupt_on_signals
+from rosflight_py_sim.missions.flight_progress import PERIOD_S, WATCHED_PACE
+from rosflight_py_sim.parameters import ParameterError, Value
+from rosflight_py_sim.sweep import require_packages
+
+if TYPE_CHECKING:
+    from rosflight_py_sim.sweep.definition import Sweep
+
+
+def add_sweep_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the sub-command's parser."""
+    parser = commands.add_parser(
+        "sweep",
+        help="fly a mission many times with drawn parameters (Monte Carlo)",
+        description="Fly the runs of a sweep file on all CPUs, without ROS, and write a table and a report page. If "
+        "the folder holds results of the same sweep, the sweep continues there: after Ctrl-C, kill -9 or a full disk, "
+        f"give the same command again. A terminal shows a progress bar; a file or pipe gets a line every {PERIOD_S:g} "
+        "s. Exit code 0: the table is complete, even if runs failed; 1: it is not.",
+        epilog="Arguments after --ros-args are passed to ROS, with --run.",
+    )
+    parser.add_argument("file", type=Path, metavar="FILE", help="sweep file, YAML")
+    parser.add_argument(
+        "--output", type=Path, metavar="FOLDER", help="folder for table and report (default: FILE's name with .sweep)"
+    )
+    parser.add_argument("--workers", type=int, metavar="N", help="runs at a time (default: one for each CPU)")
+    parser.add_argument(
+        "--ray", metavar="ADDRESS", help="fly on a Ray cluster: its host:port, or auto for the one on this machine"
+    )
+    parser.add_argument("--graph", action="store_true", help="fly in the node graph; slower, and the table is the same")
+    parser.add_argument("--run", type=int, metavar="N", help="fly only run N, in the node graph, and summarize it")
+    parser.add_argument(
+        "--view", action="store_true", help=f"with --run: show it in a browser, at {WATCHED_PACE:g} times real time"
+    )
+    parser.set_defaults(command=_sweep)
+
+
+def _sweep(options: argparse.Namespace) -> int:
+    if options.view and options.run is None:
+        raise ParameterError("--view given without --run; allowed: --run N --view, which shows one run")
+    require_packages()
+    from rosflight_py_sim.sweep.sweep_file import read_sweep
+
+    sweep = read_sweep(options.file)
+    return _fly_sweep(sweep, options) if options.run is None else _fly_again(sweep, options)
+
+
+def _fly_sweep(sweep: Sweep, options: argparse.Namespace) -> int:
+    import pyarrow.parquet as pq
+
+    from rosflight_py_sim.sweep.execution import execute, flight_function
+    from rosflight_py_sim.sweep.report import write_report
+    from rosflight_py_sim.sweep.store import SweepError, default_folder
+    from rosflight_py_sim.sweep.table import SUCCEEDED
+
+    folder = options.output or default_folder(sweep)
+    fly = flight_function(sweep, graph=options.graph)
+    interrupt_on_signals()
+    try:
+        table = execute(sweep, folder, fly, workers=options.workers, ray=options.ray)
+        succeeded = pq.ParquetFile(table).read([SUCCEEDED])[SUCCEEDED].to_pylist()
+        print(f"{len(succeeded)} runs, {succeeded.count(False)} failed\ntable: {table.resolve()}")
+        print(f"report: {write_report(folder, sweep).resolve()}")
+    except SweepError as error:
+        print(f"rosflight_py_sim: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("rosflight_py_sim: interrupted; the same command flies the runs that are not stored", file=sys.stderr)
+        raise
+    return 0
+
+
+def _fly_again(sweep: Sweep, options: argparse.Namespace) -> int:
+    """Fly one run in the composed graph, as `fly` does."""
+    from rosflight_py_sim.missions.catalogue import flight_of
+    from rosflight_py_sim.missions.flight import fly
+    from rosflight_py_sim.sweep.definition import run_of, scenario_of
+
+    try:
+        run = run_of(sweep, options.run)
+    except ValueError as error:
+        raise ParameterError(f"--run: {error}") from error
+    scenario = scenario_of(sweep, run)
+    values = {one.key: one.parameter.text_of(run.values[one.key]) for one in sweep.quantities}
+    print(", ".join([f"run {run.number}", *(f"{key} {text}" for key, text in values.items())]), flush=True)
+    settings: dict[str, Value] = {"real_time_multiplier": WATCHED_PACE} if options.view else {}
+    return fly(
+        scenario,
+        [flight for member in scenario.members if (flight := flight_of(member)) is not None],
+        settings=settings,
+        ros_arguments=options.ros_arguments,
+        namespace="",
+        output=options.output or Path("flights"),
+        sidecars=["web_viewer"] if options.view else [],
+    )
