@@ -6,12 +6,12 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from rosflight_py_sim.graph.bridge_settings import bridge_settings, observer_settings
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.graph.flight_controllers import flight_controller_of
-from rosflight_py_sim.interfaces.parameter_files import values_of_arguments
+from rosflight_py_sim.interfaces.parameter_files import named_values, values_of_arguments, wildcard_values
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.nodes.vehicle_physics import physics_of_arguments
 from rosflight_py_sim.parameters import ParameterTable, Value
@@ -37,6 +37,19 @@ class ParameterSources:
     def of(self, member: Member | None) -> Sequence[Source]:
         """Sources of a node of one vehicle; without a vehicle, of a node that serves all."""
         return self.own[member.namespace] if member else self.shared
+
+    def values_of(self, node: type[SimulationNode], member: Member, namespace: str = "") -> dict[str, Value]:
+        """Checked values of all parameters of a vehicle's node.
+
+        Raises:
+            ParameterError: a parameter file cannot be read, or a value is missing or not allowed.
+        """
+        given: dict[str, Any] = {}
+        place = f"/{'/'.join(filter(None, (namespace.strip('/'), member.namespace)))}"
+        for source in self.of(member):
+            given |= source if isinstance(source, Mapping) else values_of_file(source, node, place)
+        table = node.table_for(given)
+        return table.checked({name: value for name, value in given.items() if name in table})
 
     def of_vehicles(
         self,
@@ -106,6 +119,18 @@ def parameter_sources(
 
     shared = replace(members[0], settings={}, files=()) if members[0].namespace else members[0]
     return ParameterSources({member.namespace: sources(member) for member in members}, sources(shared))
+
+
+def values_of_file(file: Path, node: type[SimulationNode], namespace: str) -> dict[str, Any]:
+    """Values for a node in a parameter file: of the section with its name, then of one with an alias, then of `/**`.
+
+    Raises:
+        ParameterError: the file cannot be read, or is not a parameter file.
+    """
+    values = wildcard_values(str(file))
+    for name in (*reversed(node.ALIASES), node.DEFAULT_NAME):
+        values |= named_values(str(file), name, namespace)
+    return values
 
 
 def _restricted(sources: Iterable[Source], table: ParameterTable) -> Iterator[Source]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
@@ -19,7 +19,7 @@ from rosflight_py_sim.interfaces.forces_and_moments_interface import (
 from rosflight_py_sim.interfaces.step_topics import TRUTH_ROTOR_SPEEDS, Outputs
 from rosflight_py_sim.interfaces.topic_statistics import Period
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
-from rosflight_py_sim.parameters import ParameterError, ParameterTable, Value, number
+from rosflight_py_sim.parameters import ParameterError, ParameterTable, Value, Values, number
 from rosflight_py_sim.pulse_width import OUTPUTS
 
 # State of charge at which a pilot should land, and at which the vehicle should no longer be in the air.
@@ -84,8 +84,9 @@ class ModelledForcesAndMoments(ForcesAndMomentsInterface, Generic[Model]):
         super().__init__(**arguments)
         self._send_rotor_speeds = self.lazy_publisher(TRUTH_ROTOR_SPEEDS)
 
+    @classmethod
     @abstractmethod
-    def build(self, values: dict[str, Value]) -> Model:
+    def build(cls, values: dict[str, Value]) -> Model:
         """Build the model in its initial state.
 
         Raises:
@@ -113,13 +114,29 @@ class ModelledForcesAndMoments(ForcesAndMomentsInterface, Generic[Model]):
         self._cells_lost = len(cells.effects) if cells else 0
         self._lose_cells(self.values)
 
+    @classmethod
+    def match_mixer(cls, model: Model, values: Values, mixer: Mapping[str, float]) -> str:
+        """Match the model's actuators to the flight controller's mixer parameters; return a warning, empty for none.
+
+        By default each output of the flight controller drives one actuator.
+        """
+        return ""
+
     def check_failure(self, failure: Failure) -> None:
         """Refuse a motor or servo that the vehicle does not have."""
-        last = self.model.outputs
-        if failure.number > last or (failure.number and failure.target not in self.ACTUATORS):
+        self.check_actuator(failure, self.model.outputs)
+
+    @classmethod
+    def check_actuator(cls, failure: Failure, outputs: int) -> None:
+        """Refuse a motor or servo that a vehicle with so many outputs does not have.
+
+        Raises:
+            ParameterError: the vehicle has no such part.
+        """
+        if failure.number > outputs or (failure.number and failure.target not in cls.ACTUATORS):
             raise ParameterError(
                 f"failure '{failure.text}': {failure.target} {failure.number} given; allowed for this vehicle: "
-                f"{' or '.join(self.ACTUATORS)} 1 to {last}"
+                f"{' or '.join(cls.ACTUATORS)} 1 to {outputs}"
             )
 
     def _lose_cells(self, values: dict[str, Value]) -> None:
@@ -158,4 +175,7 @@ class ModelledForcesAndMoments(ForcesAndMomentsInterface, Generic[Model]):
         self._lose_cells(self.values)
 
     def get_firmware_parameters(self) -> None:
-        """Does nothing by default: each output of the flight controller drives one actuator."""
+        """Match the model to the mixer."""
+        warning = self.match_mixer(self.model, self.values, self.firmware_parameters)
+        if warning:
+            self.get_logger().warning(warning)

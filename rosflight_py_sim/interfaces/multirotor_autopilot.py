@@ -112,14 +112,20 @@ class MultirotorAutopilot(AutopilotInterface):
 
     def guide(self, state: VehicleState, dt: float) -> AutopilotCommand:
         """Attitude and throttle that lead to the moving setpoint."""
-        mission, controller = self.mission, self.controller
-        position = state.position_ned.tolist()
-        velocity = rotate_to_inertial(*state.quaternion.tolist(), *state.velocity_body.tolist())
-        setpoint = mission.setpoint(state.time_s, position, velocity)
-        if mission.thrust_on:
-            _, _, yaw = euler_from_quaternion(*state.quaternion.tolist())
-            c = controller.update(position, velocity, yaw, setpoint, dt)
-        else:
-            controller.reset()
-            c = IDLE
-        return c.autopilot_command(setpoint.position_ned, setpoint.yaw_rad)
+        return guide_to_setpoint(self.mission, self.controller, state, dt)
+
+
+def guide_to_setpoint(
+    mission: SetpointMission, controller: PositionController, state: VehicleState, dt: float
+) -> AutopilotCommand:
+    """Attitude and throttle that lead to the moving setpoint; `dt` is the time since the previous call, s."""
+    position = state.position_ned.tolist()
+    velocity = rotate_to_inertial(*state.quaternion.tolist(), *state.velocity_body.tolist())
+    setpoint = mission.setpoint(state.time_s, position, velocity)
+    if mission.thrust_on:
+        _, _, yaw = euler_from_quaternion(*state.quaternion.tolist())
+        c = controller.update(position, velocity, yaw, setpoint, dt)
+    else:
+        controller.reset()
+        c = IDLE
+    return c.autopilot_command(setpoint.position_ned, setpoint.yaw_rad)

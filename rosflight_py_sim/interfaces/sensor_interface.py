@@ -143,7 +143,7 @@ class SensorInterface(FallibleNode, ABC):
         self._join = StepJoin(self.JOIN, self._answer, self._answer_again, lockstep=self._lockstep)
         self._wind_arrived, self._state_arrived = map(self._join.input, self.JOIN.synchronized)
         self._slow = [
-            _Sampling(self._rate(name), publish)
+            Sampling(self._rate(name), publish)
             for name, publish in (
                 ("gnss", self._publish_gnss),
                 ("mag", self._publish_mag),
@@ -154,7 +154,7 @@ class SensorInterface(FallibleNode, ABC):
                 ("imu_temperature", self._publish_imu_temperature),
             )
         ]
-        self._imu = _Sampling(self._rate("imu"), self._publish_imu)
+        self._imu = Sampling(self._rate("imu"), self._publish_imu)
         self._send_imu = self.publisher(IMU)
         self._outlets: dict[str, Callable[[Any], None]] = {
             "thermometer": self.publisher(IMU_TEMPERATURE),
@@ -303,7 +303,7 @@ class SensorInterface(FallibleNode, ABC):
         self._send_battery(BatterySample(time_ns, *self.battery_update(self._state, dt)))
 
 
-class _Sampling:
+class Sampling:
     """Schedule of one sensor, and the time of its last reading."""
 
     def __init__(self, rate_hz: float, publish: Callable[[int, float], None]) -> None:

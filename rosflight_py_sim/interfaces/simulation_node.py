@@ -203,7 +203,8 @@ class SimulationNode(Node):
         self.add_on_set_parameters_callback(self._on_set_parameters)
         self.create_system_timer(_REPORT_PERIOD_S, Reports(self, self, self._statistics).report)
 
-    def table_for(self, given: Mapping[str, Any]) -> ParameterTable:
+    @classmethod
+    def table_for(cls, given: Mapping[str, Any]) -> ParameterTable:
         """The node's parameters: PARAMETERS, those given for one vehicle, and those of parts that the values choose.
 
         Args:
@@ -212,11 +213,11 @@ class SimulationNode(Node):
         Raises:
             ParameterError: a value that chooses a part is not allowed.
         """
-        if not len(self.VEHICLE_PARAMETERS):
-            return self.PARAMETERS
+        if not len(cls.VEHICLE_PARAMETERS):
+            return cls.PARAMETERS
         vehicles = given.get("vehicles")
         names = vehicles if isinstance(vehicles, list) else []
-        return self.PARAMETERS + vehicle_parameters(self.VEHICLE_PARAMETERS, names, given)
+        return cls.PARAMETERS + vehicle_parameters(cls.VEHICLE_PARAMETERS, names, given)
 
     def configure(self, values: dict[str, Value]) -> None:
         """Build the objects that depend on parameters; called at start-up and at each change.

@@ -17,6 +17,7 @@ from rosflight_py_sim.interfaces.ticks import Schedule
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.missions.mission_topics import MISSION_END
 from rosflight_py_sim.parameters import Values
+from rosflight_py_sim.recording.motion_summary import MotionSummary
 from rosflight_py_sim.recording.state_log import Array, StateLog
 from rosflight_py_sim.vehicles import Vehicle
 
@@ -109,6 +110,15 @@ class MissionJudge(ABC):
     @abstractmethod
     def write(self, commands: list[float], flow_ned: Sequence[float]) -> None:
         """Log a row from `state`, the actuators' commands and the velocity of air or water, m/s."""
+
+    @property
+    @abstractmethod
+    def summary(self) -> MotionSummary:
+        """Key figures of the log, which must have at least two rows.
+
+        Raises:
+            ValueError: fewer than two rows, or values that are not finite.
+        """
 
     @abstractmethod
     def verdict(self) -> Verdict:

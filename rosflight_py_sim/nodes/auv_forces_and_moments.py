@@ -17,7 +17,8 @@ class AuvForcesAndMoments(ModelledForcesAndMoments[Auv]):
     ALIASES: ClassVar[tuple[str, ...]] = ("auv_forces_and_moments",)
     PARAMETERS: ClassVar[ParameterTable] = FORCES_AND_MOMENTS_PARAMETERS + AUV_PARAMETERS
 
-    def build(self, values: dict[str, Value]) -> Auv:
+    @classmethod
+    def build(cls, values: dict[str, Value]) -> Auv:
         """Build the vehicle, thrusters at rest."""
         return Auv(values)
 

@@ -37,7 +37,7 @@ WAYPOINT_FILE = Parameter(
 )
 
 # Spacing of the points of autopilot/path on an arc: an arc of 60 m radius is drawn to within 5 cm.
-_SPACING_M = 5.0
+SPACING_M = 5.0
 
 
 class FixedwingAutopilot(AutopilotInterface):
@@ -159,7 +159,7 @@ class FixedwingAutopilot(AutopilotInterface):
         path = self.mission.path
         if path is not self._published_path:
             self._published_path = path
-            self.publish_path(polyline(path, _SPACING_M))
+            self.publish_path(polyline(path, SPACING_M))
 
 
 def _plan_of_message(message: PathMessage, present: FlightPlan) -> FlightPlan:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
@@ -11,7 +12,7 @@ from rosflight_py_sim.firmware.unmixing import THROTTLE_ROW, unmixer, unmixer_of
 from rosflight_py_sim.interfaces.forces_and_moments_interface import FORCES_AND_MOMENTS_PARAMETERS
 from rosflight_py_sim.interfaces.modelled_forces import ModelledForcesAndMoments
 from rosflight_py_sim.nodes.running import run
-from rosflight_py_sim.parameters import Parameter, ParameterTable, Value, number
+from rosflight_py_sim.parameters import Parameter, ParameterTable, Value, Values, number
 from rosflight_py_sim.physics.fixedwing import FIXEDWING_PARAMETERS, FixedWing
 from rosflight_py_sim.physics.surface_mix import SURFACE_MIX_PARAMETERS, mixer_of_values
 
@@ -34,7 +35,8 @@ class FixedwingForcesAndMoments(ModelledForcesAndMoments[FixedWing]):
         FORCES_AND_MOMENTS_PARAMETERS + ParameterTable(DEFAULT_MIXER) + SURFACE_MIX_PARAMETERS + FIXEDWING_PARAMETERS
     )
 
-    def build(self, values: dict[str, Value]) -> FixedWing:
+    @classmethod
+    def build(cls, values: dict[str, Value]) -> FixedWing:
         """Build the vehicle, surfaces centred, with the mixer of its own parameters or the default mixer."""
         vehicle = FixedWing(values)
         mixer = mixer_of_values(values)
@@ -50,21 +52,20 @@ class FixedwingForcesAndMoments(ModelledForcesAndMoments[FixedWing]):
         super().start_over()
         self.model.set_mixer(mixer)
 
-    def get_firmware_parameters(self) -> None:
+    @classmethod
+    def match_mixer(cls, model: FixedWing, values: Values, mixer: Mapping[str, float]) -> str:
         """Set the mixing of the surfaces from the primary mixer, unless the vehicle's own parameters define it."""
-        if mixer_of_values(self.values) is not None:
-            return
+        if mixer_of_values(values) is not None:
+            return ""
         try:
-            mixer = unmixer_of_parameters(self.firmware_parameters)
+            matrix = unmixer_of_parameters(mixer)
         except KeyError as error:
-            self.get_logger().warning(
-                f"the flight controller has no parameter {error}: the surfaces keep the previous mixer"
-            )
-            return
-        if not np.any(mixer[THROTTLE_ROW]):
-            choice = int(self.firmware_parameters.get("PRIMARY_MIXER", MixerChoice.NONE))
-            self.get_logger().warning(f"PRIMARY_MIXER {choice} gives a fixed wing no throttle (row Fx)")
-        self.model.set_mixer(mixer)
+            return f"the flight controller has no parameter {error}: the surfaces keep the previous mixer"
+        model.set_mixer(matrix)
+        if np.any(matrix[THROTTLE_ROW]):
+            return ""
+        choice = int(mixer.get("PRIMARY_MIXER", MixerChoice.NONE))
+        return f"PRIMARY_MIXER {choice} gives a fixed wing no throttle (row Fx)"
 
 
 def main() -> None:

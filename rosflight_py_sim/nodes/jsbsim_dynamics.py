@@ -45,9 +45,10 @@ class JsbsimDynamics(FlightModelInterface):
         self._mixer = direct_mixer()
         super().__init__(**arguments)
 
-    def table_for(self, given: Mapping[str, Any]) -> ParameterTable:
+    @classmethod
+    def table_for(cls, given: Mapping[str, Any]) -> ParameterTable:
         """Add the parameters of the chosen wind models."""
-        return with_model_parameters(self.PARAMETERS, given)
+        return with_model_parameters(cls.PARAMETERS, given)
 
     def configure(self, values: dict[str, Value]) -> None:
         """Rebuild the wind, which takes over the state of the old one; build the aircraft at the start."""

@@ -18,7 +18,8 @@ class MultirotorForcesAndMoments(ModelledForcesAndMoments[Multirotor]):
     PARAMETERS: ClassVar[ParameterTable] = FORCES_AND_MOMENTS_PARAMETERS + MULTIROTOR_PARAMETERS
     ACTUATORS: ClassVar[tuple[str, ...]] = ("motor",)
 
-    def build(self, values: dict[str, Value]) -> Multirotor:
+    @classmethod
+    def build(cls, values: dict[str, Value]) -> Multirotor:
         """Build the vehicle, rotors at rest."""
         return Multirotor(values)
 

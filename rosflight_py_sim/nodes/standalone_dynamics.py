@@ -38,9 +38,10 @@ class StandaloneDynamics(DynamicsInterface):
             self._pwm_arrived = self._join.input(PWM_OUTPUT.name)
             self.subscribe(PWM_OUTPUT, self._on_pwm, needed=True)
 
-    def table_for(self, given: Mapping[str, Any]) -> ParameterTable:
+    @classmethod
+    def table_for(cls, given: Mapping[str, Any]) -> ParameterTable:
         """Add the parameters of the chosen wind models."""
-        return with_model_parameters(self.PARAMETERS, given)
+        return with_model_parameters(cls.PARAMETERS, given)
 
     def configure(self, values: dict[str, Value]) -> None:
         """Rebuild body and wind; they take over the state of the old ones."""

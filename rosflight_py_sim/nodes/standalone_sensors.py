@@ -19,38 +19,9 @@ from rosflight_py_sim.interfaces.sensor_interface import (
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import ParameterTable, Value, number
-from rosflight_py_sim.sensing import (
-    SENSOR_PARAMETERS,
-    Barometer,
-    BatteryMonitor,
-    GnssReceiver,
-    InertialSensor,
-    Magnetometer,
-    PitotTube,
-    RangeFinder,
-    Thermometer,
-)
-from rosflight_py_sim.shared_parameters import SEED, SENSOR_STREAM
-
-
-class _Sensors:
-    """All sensors, each with a separate stream of random numbers."""
-
-    def __init__(self, values: dict[str, Value]) -> None:
-        streams = np.random.default_rng([int(number(values, "seed")), SENSOR_STREAM]).spawn(8)
-        self.inertial = InertialSensor(values, streams[0])
-        self.thermometer = Thermometer(values, streams[1])
-        self.magnetometer = Magnetometer(values, streams[2])
-        self.barometer = Barometer(values, streams[3])
-        self.gnss = GnssReceiver(values, streams[4])
-        self.range_finder = RangeFinder(values, streams[5])
-        self.pitot = PitotTube(values, streams[6])
-        self.battery = BatteryMonitor(values, streams[7])
-
-    def adopt(self, other: _Sensors) -> None:
-        """Take over the error states of other sensors."""
-        for name, sensor in vars(self).items():
-            sensor.adopt(vars(other)[name])
+from rosflight_py_sim.sensing import SENSOR_PARAMETERS
+from rosflight_py_sim.sensing.suite import SensorSuite
+from rosflight_py_sim.shared_parameters import SEED
 
 
 class StandaloneSensors(SensorInterface):
@@ -61,19 +32,19 @@ class StandaloneSensors(SensorInterface):
 
     def __init__(self, **arguments: Any) -> None:
         """Build the sensors."""
-        self._sensors: _Sensors | None = None
+        self._sensors: SensorSuite | None = None
         super().__init__(**arguments)
 
     def configure(self, values: dict[str, Value]) -> None:
         """Rebuild the sensors; they take over the error states of the old ones."""
-        new = _Sensors(values)
+        new = SensorSuite(values)
         if self._sensors is not None:
             new.adopt(self._sensors)
         self._sensors = new
         self._origin_altitude = number(values, "origin_altitude")
 
     @property
-    def sensors(self) -> _Sensors:
+    def sensors(self) -> SensorSuite:
         """The sensors; available after the first `configure`."""
         assert self._sensors is not None
         return self._sensors

@@ -75,6 +75,10 @@ class StateLog:
         row[self._commands :] = actuator_commands
         self._count += 1
 
+    def cut(self, end_s: float) -> None:
+        """Remove the rows after a time, s."""
+        self._count = int(np.searchsorted(self.time_s, end_s, side="right"))
+
     @property
     def time_s(self) -> Array:
         """Simulated time, s; shape (n,)."""

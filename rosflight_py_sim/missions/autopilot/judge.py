@@ -80,15 +80,16 @@ class AutopilotJudge(MissionJudge):
 
     def verdict(self) -> Verdict:
         """Evaluate the flight along the planned path; a flight that ended with a failure is not a success."""
-        summary = self._summary
+        summary = self.summary
         return Verdict(f"Flight of {summary.vehicle}", summary_rows(summary), summary.completed and not self.reason)
 
     def draw(self, plot: Path) -> None:
         """Draw path, height, attitude, commands, tracking error and battery."""
-        draw_flight(self.log, self._summary, plot)
+        draw_flight(self.log, self.summary, plot)
 
     @cached_property
-    def _summary(self) -> FlightSummary:
+    def summary(self) -> FlightSummary:
+        """Key figures of the log."""
         return summarise(self.log, self.path_ned, self.name, self.wall_s)
 
     def _on_phase(self, message: String) -> None:

@@ -57,15 +57,16 @@ class DiveJudge(ClientJudge):
 
     def verdict(self) -> Verdict:
         """Evaluate the true path."""
-        summary = self._summary
+        summary = self.summary
         return Verdict(f"Dive of {summary.vehicle}", dive_rows(summary), summary.completed)
 
     def draw(self, plot: Path) -> None:
         """Draw path, depth, heading, thrusters and camera images."""
-        draw_dive(self.log, self._summary, self._world, plot)
+        draw_dive(self.log, self.summary, self._world, plot)
 
     @cached_property
-    def _summary(self) -> DiveSummary:
+    def summary(self) -> DiveSummary:
+        """Key figures of the log."""
         return summarise_dive(self.log, self._world, self._gate, self._ring, self.name, self.wall_s)
 
     def _watch(self, camera: str) -> None:

@@ -66,7 +66,7 @@ class OutAndBackJudge(ClientJudge):
 
     def verdict(self) -> Verdict:
         """Evaluate the true path."""
-        summary = self._summary
+        summary = self.summary
         return Verdict(f"Flight of {self.name}", out_and_back_rows(summary), summary.completed and not self.reason)
 
     def draw(self, plot: Path) -> None:
@@ -74,5 +74,6 @@ class OutAndBackJudge(ClientJudge):
         draw_overview(f"Flight of {self.name}", [self], plot)
 
     @cached_property
-    def _summary(self) -> OutAndBackSummary:
+    def summary(self) -> OutAndBackSummary:
+        """Key figures of the log."""
         return summarise_out_and_back(self.log, self.wall_s)

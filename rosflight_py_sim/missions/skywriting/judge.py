@@ -62,15 +62,16 @@ class SkywritingJudge(ClientJudge):
 
     def verdict(self) -> Verdict:
         """Evaluate the letters and the excursion out of the cage."""
-        summary = self._summary
+        summary = self.summary
         title = f"Skywriting by {summary.vehicle}: {summary.word}"
         return Verdict(title, skywriting_rows(summary), summary.completed)
 
     def draw(self, plot: Path) -> None:
         """Draw the letters, the height and the modes."""
-        draw_skywriting(self.log, self._summary, self._limits, plot)
+        draw_skywriting(self.log, self.summary, self._limits, plot)
 
     @cached_property
-    def _summary(self) -> SkywritingSummary:
+    def summary(self) -> SkywritingSummary:
+        """Key figures of the log."""
         limit_m = self._limits["cage_altitude_maximum"]
         return summarise_skywriting(self.log, limit_m, self.name, self.wall_s)

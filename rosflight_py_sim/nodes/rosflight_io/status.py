@@ -6,14 +6,30 @@ from rosflight_msgs.msg import Error
 from std_msgs.msg import Bool, String
 
 from rosflight_py_sim import __version__
-from rosflight_py_sim.firmware import Board, ErrorFlag
+from rosflight_py_sim.firmware import Board, ErrorFlag, Status
 from rosflight_py_sim.interfaces.qos import LATCHED, LATCHED_LIST
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.step_topics import PARAMS_CHANGED, STATUS, StatusReport
 from rosflight_py_sim.interfaces.ticks import Schedule
 from rosflight_py_sim.stamps import set_time
 
-_STATUS_RATE_HZ = 10.0
+STATUS_RATE_HZ = 10.0
+"""Rate of `status`."""
+
+
+def status_report(time_ns: int, status: Status) -> StatusReport:
+    """Message of the firmware's status."""
+    return StatusReport(
+        time_ns,
+        status.armed,
+        status.failsafe,
+        status.rc_override,
+        status.offboard,
+        status.control_mode,
+        status.error_code & 0xFF,
+        status.num_errors & 0x7FFF,
+        min(status.loop_time_us, 0x7FFF),
+    )
 
 
 class StatusReports:
@@ -26,7 +42,7 @@ class StatusReports:
     def __init__(self, node: SimulationNode, board: Board) -> None:
         """Create the topics, and publish the version."""
         self._board = board
-        self._schedule = Schedule(_STATUS_RATE_HZ)
+        self._schedule = Schedule(STATUS_RATE_HZ)
         self._logger = node.get_logger()
         self._logged_armed = self._logged_failsafe = False
         self._published_errors = 0
@@ -44,19 +60,7 @@ class StatusReports:
             return
         firmware.status_changed = False
         s = firmware.status
-        self._send_status(
-            StatusReport(
-                time_ns,
-                s.armed,
-                s.failsafe,
-                s.rc_override,
-                s.offboard,
-                s.control_mode,
-                s.error_code & 0xFF,
-                s.num_errors & 0x7FFF,
-                min(s.loop_time_us, 0x7FFF),
-            )
-        )
+        self._send_status(status_report(time_ns, s))
         if s.armed is not self._logged_armed:
             self._logged_armed = s.armed
             self._logger.info("armed" if s.armed else "disarmed")

@@ -1,0 +1,597 @@
+"""Flight of one vehicle without ROS: the parts of its nodes, called in the order of a lockstep graph.
+
+The trajectory is the composed graph's, to the bit. How a part computes stands in its own module; only the order and
+the stamps stand here. Within a step they are: clock, RC frame, sensors, firmware, pilot, forces, motion, judge,
+autopilot. An RC frame, a command and a status stamped t take effect in the step after t.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from geometry_msgs.msg import PoseStamped
+from nav_msgs.msg import Path as PathMessage
+from numpy.typing import NDArray
+from rosflight_msgs.msg import Command
+from std_msgs.msg import String
+
+from rosflight_py_sim.autopilot.setpoint import Vector3
+from rosflight_py_sim.failures.failure import FAILURES, LOST, OFF, Failure
+from rosflight_py_sim.failures.outputs import FailedOutputs
+from rosflight_py_sim.failures.schedule import FailureSchedule, Signals
+from rosflight_py_sim.failures.signal import Link, Signal
+from rosflight_py_sim.firmware import AS_ROSFLIGHT, REPAIRED, Board, Refused
+from rosflight_py_sim.graph.fleet import Member
+from rosflight_py_sim.graph.flight_controllers import SIL_BOARD, flight_controller_of
+from rosflight_py_sim.graph.parameter_sources import ParameterSources
+from rosflight_py_sim.interfaces.failed_sensors import FAILED_SENSORS, failed_imu, through
+from rosflight_py_sim.interfaces.firmware_parameters import mixer_parameter_names
+from rosflight_py_sim.interfaces.modelled_forces import ModelledForcesAndMoments
+from rosflight_py_sim.interfaces.sensor_interface import ZERO_CELSIUS_K, Sampling
+from rosflight_py_sim.interfaces.step_topics import (
+    AUTOPILOT_PATH,
+    AUTOPILOT_PHASE,
+    BARO,
+    BATTERY,
+    COMMAND,
+    DIFF_PRESSURE,
+    PWM_OUTPUT,
+    RANGE,
+    SETPOINT,
+    STATUS,
+    TRUTH_BATTERY,
+    TRUTH_STATE,
+    TRUTH_WIND,
+    AirspeedSample,
+    BaroSample,
+    BatterySample,
+    ControlCommand,
+    ImuSample,
+    M,
+    MagSample,
+    PulseWidths,
+    RangeSample,
+    Setpoint,
+    StatusReport,
+    StepTopic,
+    TemperatureSample,
+    Wind,
+)
+from rosflight_py_sim.interfaces.ticks import Schedule
+from rosflight_py_sim.interfaces.vehicle_state import VehicleState
+from rosflight_py_sim.missions.autopilot.judge import AutopilotJudge, autopilot_class
+from rosflight_py_sim.missions.mission_topics import MISSION_END
+from rosflight_py_sim.nodes.lockstep_time_manager import LockstepTimeManager
+from rosflight_py_sim.nodes.pilot_script import MissionScript
+from rosflight_py_sim.nodes.rc import Rc
+from rosflight_py_sim.nodes.rosflight_io.status import STATUS_RATE_HZ, status_report
+from rosflight_py_sim.nodes.running import node_class
+from rosflight_py_sim.nodes.sil_board import SilBoard
+from rosflight_py_sim.nodes.standalone_dynamics import StandaloneDynamics
+from rosflight_py_sim.nodes.standalone_sensors import StandaloneSensors
+from rosflight_py_sim.parameters import Values, number
+from rosflight_py_sim.physics.dynamics import StateDivergedError, VehicleDynamics
+from rosflight_py_sim.physics.rotations import quaternion_from_euler
+from rosflight_py_sim.physics.wind import Wind as WindModel
+from rosflight_py_sim.pulse_width import LOW_US, OUTPUTS
+from rosflight_py_sim.sensing.suite import SensorSuite
+from rosflight_py_sim.shared_parameters import WIND_STREAM
+from rosflight_py_sim.stamps import NANOSECONDS, seconds_text
+from rosflight_py_sim.sweep.direct_autopilots import DIRECT_AUTOPILOTS
+from rosflight_py_sim.transmitter.channels import ARM, HIGH, LOW, OVERRIDE, frame_at_rest, lost_frame
+
+Vector = NDArray[np.float64]
+
+
+def _as_received(topic: StepTopic[M]) -> Callable[[M], M]:
+    """Function that rounds a message as a subscription in another process receives it."""
+    assert topic.as_received is not None
+    return topic.as_received
+
+
+_BARO, _DIFF_PRESSURE, _RANGE = _as_received(BARO), _as_received(DIFF_PRESSURE), _as_received(RANGE)
+_BATTERY, _COMMAND, _TRUTH_BATTERY = _as_received(BATTERY), _as_received(COMMAND), _as_received(TRUTH_BATTERY)
+
+
+class NotDirectError(ValueError):
+    """The vehicle cannot fly without ROS; the text gives the reason."""
+
+
+class _Failures:
+    """Failures of one node's parts, switched at the beginning of a step.
+
+    Attributes:
+        exist: whether there are any, active or not.
+    """
+
+    def __init__(
+        self,
+        values: Values,
+        parts: Collection[str],
+        fail: Callable[[Signals], None],
+        check: Callable[[Failure], None] = lambda _: None,
+    ) -> None:
+        texts: Any = values[FAILURES.name]
+        self._schedule = FailureSchedule(texts, parts, int(str(values.get("seed", 0))), check=check)
+        self.exist = len(self._schedule) > 0
+        self._fail = fail
+
+    def advance(self, time_ns: int) -> None:
+        """Begin and end failures."""
+        schedule = self._schedule
+        if not schedule.since_ns <= time_ns < schedule.until_ns:
+            schedule.switch(time_ns)
+            self._fail(schedule.signals())
+
+
+class _Transmitter:
+    """RC frames: sticks at rest, and switches by calls."""
+
+    def __init__(self, values: Values) -> None:
+        self._schedule = Schedule(number(values, "rc_frequency"))
+        self._frame = frame_at_rest()
+        self._link: Link[list[int]] | None = None
+        self._is_lost = False
+        self._failures = _Failures(values, Rc.FALLIBLE, self._fail)
+
+    def toggle(self, channel: int) -> None:
+        """Toggle a switch."""
+        self._frame[channel] = HIGH if self._frame[channel] != HIGH else LOW
+
+    def frame(self, time_ns: int) -> Sequence[int] | None:
+        """Frame that is sent at a time; None if none is."""
+        if not self._schedule.due(time_ns):
+            return None
+        if self._failures.exist:
+            self._failures.advance(time_ns)
+        if self._link is None:
+            return tuple(self._frame)
+        self._link.send(time_ns, lost_frame(self._frame) if self._is_lost else list(self._frame))
+        return next(reversed(self._link.arrived(time_ns)), None)
+
+    def _fail(self, signals: Signals) -> None:
+        signal = signals.get(("rc", 0))
+        self._link = None if signal is None else Link(signal, OFF)
+        self._is_lost = signal is not None and signal.has(LOST)
+
+
+class _Sensors:
+    """Sensors, and their relay to the firmware.
+
+    Attributes:
+        armed: whether the motors may vibrate.
+        battery: true voltage (V) and current (A).
+    """
+
+    def __init__(self, values: Values, board: Board) -> None:
+        self.armed = False
+        self.battery = number(values, "battery_voltage"), 0.0
+        self._suite, self._firmware = SensorSuite(values), board.firmware
+        self._origin_altitude = number(values, "origin_altitude")
+        self._temperature_k = 298.15
+        self._signals: Signals = {}
+        self._measured = {name: kind() for name, kind in FAILED_SENSORS.items()}
+        self._failures = _Failures(values, StandaloneSensors.FALLIBLE, self._fail)
+        self._fail({})
+        # GNSS is left out: the firmware does not use it.
+        self._slow = [
+            Sampling(number(values, f"{name}_update_frequency"), read)
+            for name, read in (
+                ("mag", self._read_mag),
+                ("baro", self._read_baro),
+                ("diff_pressure", self._read_pitot),
+                ("range", self._read_range),
+                ("battery", self._read_battery),
+                ("imu_temperature", self._read_temperature),
+            )
+        ]
+        self._imu = Sampling(number(values, "imu_update_frequency"), self._read_imu)
+
+    def sample(self, time_ns: int, truth: Vector, wind_ned: Vector) -> None:
+        """Read the sensors that are due, the IMU last."""
+        self._truth, self._wind_ned = truth, wind_ned
+        if self._failures.exist:
+            self._failures.advance(time_ns)
+        for sensor in self._slow:
+            if sensor.schedule.due(time_ns):
+                sensor.sample(time_ns)
+        self._imu.sample(time_ns)
+
+    def _fail(self, signals: Signals) -> None:
+        self._failed_imu = failed_imu(signals)
+
+        def receiver(name: str, receive: Callable[[Any], None]) -> Callable[[Any], None]:
+            return through(signals.get((name, 0)), self._measured[name], receive)
+
+        self._send_temperature = receiver("thermometer", self._receive_temperature)
+        self._send_mag = receiver("mag", lambda sample: self._firmware.receive_mag(sample.field))
+        self._send_baro = receiver("baro", self._receive_baro)
+        self._send_pitot = receiver("airspeed", self._receive_pitot)
+        self._send_range = receiver("range", lambda sample: self._firmware.receive_range(_RANGE(sample).distance))
+        self._send_battery = receiver("battery", self._receive_battery)
+
+    def _read_imu(self, time_ns: int, dt: float) -> None:
+        inertial = self._suite.inertial
+        inertial.vibrating = self.armed
+        inertial.sample(self._truth, dt)
+        accel: Any = inertial.accel
+        gyro: Any = inertial.gyro
+        if self._failed_imu is not None:
+            _, gyro, accel = self._failed_imu(ImuSample(time_ns, gyro.tolist(), accel.tolist()))
+        self._firmware.receive_imu(time_ns // 1000, accel, gyro, self._temperature_k)
+
+    def _read_temperature(self, time_ns: int, dt: float) -> None:
+        kelvin = self._suite.thermometer.sample(self._origin_altitude - float(self._truth[2]), dt)
+        self._send_temperature(TemperatureSample(time_ns, kelvin - ZERO_CELSIUS_K))
+
+    def _receive_temperature(self, sample: TemperatureSample) -> None:
+        self._temperature_k = sample.temperature_c + ZERO_CELSIUS_K
+
+    def _read_mag(self, time_ns: int, dt: float) -> None:
+        self._send_mag(MagSample(time_ns, self._suite.magnetometer.sample(self._truth, dt).tolist()))
+
+    def _read_baro(self, time_ns: int, dt: float) -> None:
+        sensor = self._suite.barometer
+        sensor.sample(self._truth, dt)
+        self._send_baro(BaroSample(time_ns, sensor.altitude_m, sensor.pressure_pa, sensor.temperature_k))
+
+    def _receive_baro(self, sample: BaroSample) -> None:
+        received = _BARO(sample)
+        self._firmware.receive_baro(received.pressure, received.temperature)
+
+    def _read_pitot(self, time_ns: int, dt: float) -> None:
+        sensor = self._suite.pitot
+        sensor.sample(self._truth, self._wind_ned, dt)
+        measured = sensor.airspeed_mps, sensor.differential_pressure_pa, sensor.temperature_k
+        self._send_pitot(AirspeedSample(time_ns, *measured))
+
+    def _receive_pitot(self, sample: AirspeedSample) -> None:
+        received = _DIFF_PRESSURE(sample)
+        self._firmware.receive_diff_pressure(received.differential_pressure, received.temperature)
+
+    def _read_range(self, time_ns: int, dt: float) -> None:
+        finder = self._suite.range_finder
+        distance = finder.sample(self._truth, dt)
+        self._send_range(RangeSample(time_ns, finder.field_of_view, finder.min_range, finder.max_range, distance))
+
+    def _read_battery(self, time_ns: int, dt: float) -> None:
+        monitor = self._suite.battery
+        monitor.sample(*self.battery, dt)
+        self._send_battery(BatterySample(time_ns, monitor.voltage, monitor.current))
+
+    def _receive_battery(self, sample: BatterySample) -> None:
+        received = _BATTERY(sample)
+        self._firmware.receive_battery(received.voltage, received.current)
+
+
+class _Forces:
+    """Model of the vehicle, driven by pulse widths.
+
+    Attributes:
+        model: the model.
+    """
+
+    def __init__(self, cls: type[ModelledForcesAndMoments[Any]], values: Values, board: Board) -> None:
+        self._values = dict(values)
+        self.model = cls.build(self._values)
+        parameters = board.firmware.parameters
+        mixer = {name: float(parameters[name]) for name in mixer_parameter_names() if name in parameters}
+        cls.match_mixer(self.model, values, mixer)
+        self._pwm_us = np.full(OUTPUTS, float(LOW_US))
+        self._outputs = FailedOutputs()
+        self._schedule = Schedule(number(values, "truth_battery_frequency"))
+        outputs = self.model.outputs
+        self._failures = _Failures(values, cls.FALLIBLE, self._fail, lambda one: cls.check_actuator(one, outputs))
+        self.model.lose_cells(0, number(values, "V_max"))
+
+    def wrench(
+        self,
+        time_ns: int,
+        truth: Vector,
+        wind_ned: Vector,
+        pulse_us: Sequence[int],
+        dt: float,
+    ) -> Vector:
+        """Wrench (6,) in body axes, N and N m; `dt` is the time since the previous call, s; 0 in the first."""
+        pwm = self._pwm_us
+        pwm[:] = pulse_us
+        if self._failures.exist:
+            self._failures.advance(time_ns)
+            self._outputs.apply(time_ns, pwm)
+        wrench: Vector = self.model.update(truth, wind_ned, pwm, dt)
+        return wrench
+
+    def battery(self, time_ns: int) -> BatterySample | None:
+        """True battery when it is due, as received."""
+        if not self._schedule.due(time_ns):
+            return None
+        model = self.model
+        received: BatterySample = _TRUTH_BATTERY(BatterySample(time_ns, model.battery_voltage, model.current_a))
+        return received
+
+    def _fail(self, signals: Signals) -> None:
+        self._outputs = FailedOutputs(signals)
+        cells = signals.get(("cell", 0))
+        self.model.lose_cells(len(cells.effects) if cells else 0, number(self._values, "V_max"))
+
+
+class _Motion:
+    """Body and wind.
+
+    Attributes:
+        body: the body.
+        air_ned: velocity of the air over the ground at the vehicle, m/s (3,).
+    """
+
+    def __init__(self, values: Values) -> None:
+        self.body = VehicleDynamics(values)
+        self._wind = WindModel(values, np.random.default_rng([int(number(values, "seed")), WIND_STREAM]))
+        self.air_ned = self._wind.wind_ned
+        self._front: Signal | None = None
+        self._failures = _Failures(values, StandaloneDynamics.FALLIBLE, self._fail)
+
+    def advance(self, time_ns: int, wrench: Vector, dt: float) -> None:
+        """Advance by a step.
+
+        Raises:
+            StateDivergedError: the new state is not finite.
+        """
+        body, wind = self.body, self._wind
+        if self._failures.exist:
+            self._failures.advance(time_ns)
+        body.step(wrench, dt, self.air_ned)
+        wind.step(body.truth, dt)
+        self.air_ned = wind.wind_ned
+        if self._front is not None:
+            changed = self._front.applied(time_ns + round(dt * NANOSECONDS), wind.wind_ned.tolist())
+            assert changed is not None
+            self.air_ned = np.array(changed)
+
+    def _fail(self, signals: Signals) -> None:
+        self._front = signals.get(("wind", 0))
+
+
+class _Pilot(MissionScript):
+    """The pilot's script; its calls are answered at once."""
+
+    def __init__(self, flight: DirectFlight, *, lands: bool) -> None:
+        super().__init__(lands=lands)
+        self._services: dict[str, Callable[[], object]] = {
+            "calibrate_imu": lambda: flight.board.firmware.calibrate_imu(),
+            "toggle_arm": lambda: flight.transmitter.toggle(ARM),
+            "toggle_override": lambda: flight.transmitter.toggle(OVERRIDE),
+            "autopilot/start": flight.start_mission,
+        }
+
+    def call(self, service: str) -> None:
+        """Call a service."""
+        try:
+            self._services[service]()
+        except (Refused, RuntimeError) as error:
+            self.answered(service, False, str(error))
+        else:
+            self.answered(service, True, "")
+
+
+class DirectFlight:
+    """A vehicle that flies the mission of its autopilot, without ROS.
+
+    Attributes:
+        board: the flight controller.
+        transmitter: the RC transmitter.
+        judge: judge of the mission.
+        state: true state; the truth vector changes with each step.
+    """
+
+    def __init__(self, member: Member, sources: ParameterSources) -> None:
+        """Put the vehicle at its start.
+
+        Raises:
+            NotDirectError: a part of the vehicle runs only as a node.
+            ParameterError: a parameter is missing or not allowed.
+        """
+        vehicle = member.vehicle
+        forces, autopilot = require_direct(member)
+
+        def values(cls: Any) -> dict[str, Any]:
+            return sources.values_of(cls, member)
+
+        board = values(SilBoard)
+        initial = str(board["firmware_param_file"])
+        self.board = Board(
+            Path(initial) if initial else None,
+            None,
+            lambda severity, text: None,
+            AS_ROSFLIGHT if board["as_rosflight"] else REPAIRED,
+            offboard_without_rc=bool(board["offboard_without_rc"]),
+        )
+        self.transmitter = _Transmitter(values(Rc))
+        self._sensors = _Sensors(values(StandaloneSensors), self.board)
+        self._forces = _Forces(forces, values(forces), self.board)
+        self._motion = _Motion(values(StandaloneDynamics))
+        flown = values(autopilot)
+        self._autopilot = DIRECT_AUTOPILOTS[autopilot](flown)
+        self._guide_schedule = Schedule(number(flown, "command_frequency"))
+        self._status_schedule = Schedule(STATUS_RATE_HZ)
+        self._link: Link[ControlCommand] | None = None
+        self._board_failures = _Failures(board, SilBoard.FALLIBLE, self._fail_link)
+        step_s = number(values(LockstepTimeManager), "step_size")
+        self._step_ns = round(step_s * NANOSECONDS)
+        self.judge = AutopilotJudge(vehicle, {})
+        self._takes = {one.topic.name: one.take for one in self.judge.inputs}
+        self._pilot = _Pilot(self, lands=autopilot.LANDS)
+        self.state = VehicleState(0, self._motion.body.truth)
+        self._guided = self.state
+        self._guided_ns = self._answered_ns = -1
+        self._pending: list[tuple[int, Callable[[], None]]] = []
+        self._armed: list[StatusReport] = []
+        self._phase = ""
+        self._path: Sequence[Vector3] | None = None
+        self._report_plan()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the mission has ended, with or without success."""
+        return self._pilot.failure is not None or (self._pilot.done and self.judge.log.is_completed)
+
+    def fly(self, limit_s: float) -> None:
+        """Fly until the mission has ended, or for a simulated time, s; the judge receives the end."""
+        limit_ns = round(limit_s * NANOSECONDS)
+        reason = ""
+        try:
+            while not self.is_over and self.state.time_ns < limit_ns:
+                self.step()
+        except StateDivergedError as error:
+            reason = f"{error} at {seconds_text(self.state.time_ns + self._step_ns)}"
+        if self._pilot.failure is not None:
+            reason = str(self._pilot.failure)
+        elif not reason and not self.is_over:
+            reason = not_done(self._pilot.activity, limit_s)
+        self._takes[MISSION_END.name](String(data=reason))
+
+    def step(self) -> None:
+        """Take one step.
+
+        Raises:
+            StateDivergedError: the new state is not finite.
+        """
+        state, motion, takes = self.state, self._motion, self._takes
+        time_ns, step_ns = state.time_ns, self._step_ns
+        dt = step_ns / NANOSECONDS
+        frame = self.transmitter.frame(time_ns)
+        if self._armed:
+            self._deliver_armed(time_ns)
+        self._sensors.sample(time_ns, state.truth, motion.air_ned)
+        pulse_us = self._run_firmware(time_ns)
+        if frame is not None:
+            firmware = self.board.firmware
+            self._pending.append((time_ns, lambda: firmware.receive_rc(time_ns // 1000, frame)))
+        pwm = PulseWidths(time_ns, pulse_us)
+        takes[PWM_OUTPUT.name](pwm)
+        elapsed_ns = time_ns - self._answered_ns if self._answered_ns >= 0 else 0
+        self._answered_ns = time_ns
+        self._report_status(time_ns)
+        if motion.body.steering.is_used:
+            motion.body.steering.follow(pulse_us)
+        wrench = self._forces.wrench(time_ns, state.truth, motion.air_ned, pulse_us, elapsed_ns / NANOSECONDS)
+        battery = self._forces.battery(time_ns)
+        if battery is not None:
+            self._sensors.battery = battery.voltage, battery.current
+            takes[TRUTH_BATTERY.name](battery)
+        motion.advance(time_ns, wrench, dt)
+        self.state = state = VehicleState(time_ns + step_ns, motion.body.truth)
+        wind_ned = motion.air_ned.tolist()
+        takes[TRUTH_WIND.name](Wind(state.time_ns, wind_ned))
+        takes[TRUTH_STATE.name](state)
+        if self._guide_schedule.due(state.time_ns):
+            self._guide(state, wind_ned)
+
+    def _run_firmware(self, time_ns: int) -> list[int]:
+        """Run the firmware on its inputs; return the pulse widths, us (14)."""
+        firmware = self.board.firmware
+        if self._board_failures.exist:
+            self._board_failures.advance(time_ns)
+        if self._pending:
+            due = [act for stamp_ns, act in self._pending if stamp_ns < time_ns]
+            self._pending = [one for one in self._pending if one[0] >= time_ns]
+            for act in due:
+                act()
+        if self._link is not None:
+            for command in self._link.arrived(time_ns):
+                self._set_command(command)
+        firmware.step(time_ns // 1000)
+        pulse_us: list[int] = firmware.integer_pulse_widths()
+        return pulse_us
+
+    def _receive_command(self, command: ControlCommand) -> None:
+        if self._link is None:
+            self._set_command(command)
+        else:
+            self._link.send(max(self._answered_ns, 0) // 1000 * 1000, command)
+
+    def _set_command(self, command: ControlCommand) -> None:
+        self.board.firmware.set_command(max(self._answered_ns, 0) // 1000, command.mode, command.ignore, command.u)
+
+    def _fail_link(self, signals: Signals) -> None:
+        self._link = Link(signals["command", 0], LOST) if signals else None
+
+    def _report_status(self, time_ns: int) -> None:
+        firmware = self.board.firmware
+        if not (self._status_schedule.due(time_ns) or firmware.status_changed):
+            return
+        firmware.status_changed = False
+        status = status_report(time_ns, firmware.status)
+        self._takes[STATUS.name](status)
+        self._armed.append(status)
+        self._pilot.on_status(status)
+
+    def _deliver_armed(self, time_ns: int) -> None:
+        for status in [one for one in self._armed if one.time_ns < time_ns]:
+            self._armed.remove(status)
+            self._sensors.armed = status.armed
+
+    def start_mission(self) -> None:
+        """Start the autopilot's mission.
+
+        Raises:
+            RuntimeError: the mission cannot begin now.
+        """
+        if self._guided_ns < 0:
+            raise RuntimeError(f"no {TRUTH_STATE.name} yet")
+        self._autopilot.start(self._guided, self._motion.air_ned.tolist())
+        self._report_plan()
+
+    def _guide(self, state: VehicleState, wind_ned: Sequence[float]) -> None:
+        self._guided = guided = VehicleState(state.time_ns, state.truth.copy())
+        elapsed_ns = guided.time_ns - self._guided_ns if self._guided_ns >= 0 else 0
+        self._guided_ns = guided.time_ns
+        one = self._autopilot.guide(guided, wind_ned, elapsed_ns / NANOSECONDS)
+        command = _COMMAND(ControlCommand(guided.time_ns, one.mode, Command.IGNORE_NONE, one.u))
+        self._pending.append((guided.time_ns, lambda: self._receive_command(command)))
+        w, x, y, z = quaternion_from_euler(0.0, 0.0, one.yaw_rad)
+        self._takes[SETPOINT.name](Setpoint(guided.time_ns, one.position_ned, (x, y, z, w)))
+        self._report_plan()
+
+    def _report_plan(self) -> None:
+        """Tell judge and pilot the phase and the path when they have changed."""
+        label = self._autopilot.phase.label
+        if label != self._phase:
+            self._phase = label
+            self._takes[AUTOPILOT_PHASE.name](String(data=label))
+            self._pilot.on_phase(label)
+        path = self._autopilot.path_ned
+        if path is not self._path and AUTOPILOT_PATH.name in self._takes:
+            self._path = path
+            message = PathMessage()
+            for north, east, down in path:
+                pose = PoseStamped()
+                pose.pose.position.x, pose.pose.position.y, pose.pose.position.z = north, east, down
+                message.poses.append(pose)
+            self._takes[AUTOPILOT_PATH.name](message)
+
+
+def not_done(activity: str, limit_s: float) -> str:
+    """Reason of a mission that took too long."""
+    return f"{activity}: not done after {limit_s:g} s"
+
+
+def require_direct(member: Member) -> tuple[type[ModelledForcesAndMoments[Any]], type[Any]]:
+    """Classes of the vehicle's forces and moments, and of its autopilot.
+
+    Raises:
+        NotDirectError: a part of the vehicle runs only as a node.
+    """
+    vehicle, controller = member.vehicle, flight_controller_of(member)
+    forces = node_class(vehicle.forces_and_moments) if vehicle.forces_and_moments else None
+    if controller is not SIL_BOARD:
+        raise NotDirectError(f"flight controller '{controller.name}' runs only in a graph")
+    if node_class(vehicle.dynamics) is not StandaloneDynamics:
+        raise NotDirectError(f"dynamics '{vehicle.dynamics}' run only in a graph")
+    if forces is None or not issubclass(forces, ModelledForcesAndMoments):
+        raise NotDirectError(f"forces and moments '{vehicle.forces_and_moments}' run only in a graph")
+    if not vehicle.autopilot or autopilot_class(vehicle) not in DIRECT_AUTOPILOTS:
+        raise NotDirectError(f"autopilot '{vehicle.autopilot or 'none'}' flies only in a graph")
+    return forces, autopilot_class(vehicle)

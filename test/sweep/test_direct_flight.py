@@ -1,0 +1,110 @@
+"""Flights without ROS are the composed graph's, to the bit."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rosflight_py_sim.sweep.definition import Row, Sweep
+from rosflight_py_sim.sweep.fly_run import fly_run
+from rosflight_py_sim.sweep.sweep_file import read_sweep
+
+SIGNALS = "signals: {north: 'truth_state.position_ned[0]', rate: 'truth_state.angular_velocity[2]'}"
+
+MEASURES = """
+measures:
+  rms: judge.tracking_error_rms_m
+  used: judge.battery_used_mah
+  fastest: max(norm(truth_state.velocity_ned))
+  spin: rms(truth_state.angular_velocity[0])
+  calls: sqrt(mean(pwm_output.command[0]))
+"""
+
+SWEEPS = {
+    "gusts": """
+description: Square in wind
+vehicle: multirotor
+runs: 2
+seed: 3
+parameters:
+  mass: {uniform: [3.0, 4.0]}
+  steady_state_wind: [{uniform: [-4, 4]}, 1.0, 0.0]
+""",
+    "failures": """
+description: Square with failures of every part
+vehicle: multirotor
+runs: 1
+failures:
+  - gyro wrong by 0.01 at 5 for 3
+  - mag noisy 0.000001 at 6
+  - baro drift 1 at 4 for 9
+  - airspeed stuck at 8
+  - battery off at 9
+  - thermometer wrong by 4 at 3
+  - range off at 2
+  - rc late 0.05 at 12 for 4
+  - command late 0.02 at 15 for 5
+  - motor 2 noisy 20 at 18 for 2
+  - cell off at 20
+  - wind front 3 -2 0 at 14 for 10
+""",
+    "plane": """
+description: Waypoints of a fixed wing that takes off on its wheels
+vehicle: aerosonde
+runs: 1
+limit: 60
+parameters:
+  mass: {uniform: [11.0, 12.0]}
+""",
+    "fallen": """
+description: A quadrotor without a motor
+vehicle: multirotor
+runs: 1
+limit: 40
+failures: ["motor {number} off at 20"]
+variables: {number: {choice: [1]}}
+""",
+}
+
+
+def flown_in_graph(file: Path, number: int, domain: int) -> Row:
+    """The run in a composed graph of another process: the tests' own must not share its participants."""
+    code = (
+        "import json, sys; from pathlib import Path; from dataclasses import asdict;"
+        "from rosflight_py_sim.sweep.sweep_file import read_sweep;"
+        "from rosflight_py_sim.sweep.fly_run import fly_run_in_graph;"
+        "row = fly_run_in_graph(read_sweep(Path(sys.argv[1])), int(sys.argv[2]));"
+        "print(json.dumps(asdict(row)))"
+    )
+    environment = os.environ | {"ROS_DOMAIN_ID": str(domain)}
+    command = [sys.executable, "-c", code, str(file), str(number)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    return Row(**__import__("json").loads(done.stdout.splitlines()[-1]))
+
+
+def sweep_of(tmp_path: Path, text: str) -> Sweep:
+    file = tmp_path / "sweep.yaml"
+    file.write_text(f"{text.strip()}\n{MEASURES}{SIGNALS}\n")
+    return read_sweep(file)
+
+
+@pytest.mark.parametrize("name", SWEEPS)
+def test_run_is_the_same_with_and_without_ros(name: str, tmp_path: Path, ros_domain: int) -> None:
+    sweep = sweep_of(tmp_path, SWEEPS[name])
+    for number in range(sweep.runs):
+        direct, graph = fly_run(sweep, number), flown_in_graph(sweep.file, number, ros_domain)
+        assert graph.reason == direct.reason
+        assert graph.succeeded == direct.succeeded == (name in ("gusts", "failures"))
+        assert len(direct.signals["north"]) > 20
+        assert graph.signals == direct.signals
+        assert {k: v for k, v in graph.measures.items() if not math.isnan(v)} == {
+            k: v for k, v in direct.measures.items() if not math.isnan(v)
+        }
+        assert graph.run == dataclasses.asdict(direct.run)
