@@ -215,13 +215,13 @@ def draw_bands(
         factor: colours the medians of its levels, or of neighbouring values; None: one median.
     """
     longest = max(map(len, signals), default=0)
-    values = np.full((len(signals), longest), np.nan)
+    values: Array = np.full((len(signals), longest), np.nan)
     for row, signal in zip(values, signals, strict=True):
         row[: len(signal)] = signal
-    time = period_s * np.arange(1, longest + 1)
+    time = np.arange(1, longest + 1, dtype=np.float64) * period_s
     for row in np.flatnonzero(~succeeded)[:_MOST_FAILED_LINES]:
         axes.plot(time, values[row], color=ORANGE, linewidth=0.8, alpha=0.7, url=f"#run-{runs[row]}", zorder=1.5)
-    flown = values[succeeded, : _end(values[succeeded])]
+    flown: Array = values[succeeded, : _end(values[succeeded])]
     if flown.size:
         for low, high, opacity in BANDS:
             lower, upper = np.nanpercentile(flown, [low, high], axis=0)

@@ -89,18 +89,8 @@ def write_report(folder: Path, sweep: Sweep) -> Path:
 
     Raises:
         FileNotFoundError: the folder has no complete table.
-        ModuleNotFoundError: jinja2, matplotlib or SALib is not installed; the text gives the install command.
     """
-    try:
-        import jinja2  # noqa: F401
-        import matplotlib  # noqa: F401
-        import SALib  # noqa: F401
-    except ModuleNotFoundError as missing:
-        raise ModuleNotFoundError(
-            f"a sweep's report needs jinja2, matplotlib and SALib ({missing}): pip install 'rosflight_py_sim[sweep]'",
-            name=missing.name,
-        ) from missing
-    table = pq.read_table(folder / TABLE)
+    table = pq.read_table(folder / TABLE, partitioning=None)
     texts = table.schema.metadata or {}
     page = folder / REPORT
     page.write_text(_Report(sweep, table.to_pandas(), texts.get(b"sweep_file", b"").decode()).page(), encoding="utf-8")
