@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from rosflight_py_sim.autopilot.path_planning import planned_path
 from rosflight_py_sim.autopilot.waypoints import WaypointError, read_flight_plan
 from rosflight_py_sim.commands.cli import command_parser
@@ -29,6 +31,8 @@ from rosflight_py_sim.recording.columns import NoColumnsError, columns
 from rosflight_py_sim.recording.mcap_file import NotMcapError, read_recording
 from rosflight_py_sim.recording.recorded_vehicle import recorded_vehicles, world_of_recording
 from rosflight_py_sim.recording.rosout import warnings_of
+from rosflight_py_sim.sweep.expressions import Expression, ExpressionError
+from rosflight_py_sim.sweep.sweep_file import read_sweep
 from rosflight_py_sim.transmitter.mapping import MappingError, load_mappings
 from rosflight_py_sim.vehicles.vehicle_file import read_vehicle
 from rosflight_py_sim.world import WorldError, load_world
@@ -120,6 +124,12 @@ def _failure(data: bytes) -> None:
         parse_failure(data.decode("utf-8", "replace"))
 
 
+def _expression(data: bytes) -> None:
+    flight = {"time": np.arange(9.0), "judge.height_m": 2.0, "truth_state.position_ned": np.ones((3, 9))}
+    with contextlib.suppress(ExpressionError):
+        Expression(data.decode("utf-8", "replace"), flight).value(flight)
+
+
 def _launch_arguments(data: bytes) -> None:
     given = {name: one.default or "" for name, one in all_arguments().items()}
     for line in data.decode("utf-8", "replace").splitlines():
@@ -146,6 +156,8 @@ PARSERS: dict[str, Parser] = {
     "vehicle_files": Parser(_in_file(read_vehicle, ParameterError), "file"),
     "world_files": Parser(_in_file(load_world, WorldError), "file"),
     "scenario_files": Parser(_in_file(lambda path: load_scenario(str(path)), ParameterError), "file"),
+    "sweep_files": Parser(_in_file(read_sweep, ParameterError), "file"),
+    "expressions": Parser(_expression, "file"),
     "waypoint_files": Parser(_in_file(lambda path: planned_path(read_flight_plan(path)), WaypointError), "file"),
     "firmware_files": Parser(_in_file(lambda path: FirmwareParameters().load(path), ParameterFileError), "file"),
     "parameter_files": Parser(_in_file(_parameter_file, ParameterError), "file"),

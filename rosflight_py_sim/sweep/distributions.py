@@ -15,6 +15,9 @@ from rosflight_py_sim.yaml_section import Item
 
 _MOST_POINTS = 100_000
 
+# Differences and multiples of numbers up to this size are finite, and integers up to it are exact.
+_LARGEST = 1e15
+
 # Smallest share of a normal distribution within its limits: values outside are drawn again.
 _LEAST_SHARE = 0.01
 
@@ -158,9 +161,16 @@ def read_distribution(item: Item, parameter: Parameter) -> Distribution:
     return _READERS[given[0]][0](section[given[0]], parameter)
 
 
+def _number(item: Item, parameter: Parameter) -> float:
+    """A value of a parameter that is a number, for calculations."""
+    value = float(checked_value(item, parameter))
+    item.number(least=-_LARGEST, most=_LARGEST)
+    return value
+
+
 def _limits(item: Item, parameter: Parameter) -> tuple[float, float]:
     """Two limits in ascending order."""
-    low, high = item.numbers(("least", "greatest"), lambda one: checked_value(one, parameter))
+    low, high = item.numbers(("least", "greatest"), lambda one: _number(one, parameter))
     if not low < high:
         raise item.refuse("[least, greatest] with the least before the greatest")
     return low, high
@@ -180,7 +190,8 @@ def _log_uniform(item: Item, parameter: Parameter) -> LogUniform:
 
 def _normal(item: Item, parameter: Parameter) -> Normal:
     section = item.section(("mean", "sigma", "within"), ("mean", "sigma"))
-    mean, sigma = section["mean"].number(), section["sigma"].number(least=0.0, above_least=True)
+    mean = section["mean"].number(least=-_LARGEST, most=_LARGEST)
+    sigma = section["sigma"].number(least=0.0, most=_LARGEST, above_least=True)
     bounded = math.isfinite(parameter.minimum) or math.isfinite(parameter.maximum)
     if "within" not in section:
         if bounded:
@@ -213,7 +224,7 @@ def _grid(item: Item, parameter: Parameter) -> Grid:
     kind = parameter.scalar_type
     if kind is not int and kind is not float:
         raise item.refuse(f"for a parameter of the type {parameter.type_name}: a list of values")
-    first, last = (checked_value(section[name], parameter) for name in ("from", "to"))
+    first, last = (_number(section[name], parameter) for name in ("from", "to"))
     count = int(checked_value(section["count"], _COUNT))
     if first == last:
         raise item.refuse("different values of 'from' and 'to'")

@@ -27,12 +27,14 @@ from rosflight_py_sim.graph.scenario import (
     own_tables,
     scenario_file,
 )
+from rosflight_py_sim.graph.time_modes import TIME_MANAGERS
 from rosflight_py_sim.missions.autopilot.judge import autopilot_class
 from rosflight_py_sim.missions.autopilot.log import FlightLog
 from rosflight_py_sim.missions.autopilot.summary import summarise
 from rosflight_py_sim.missions.catalogue import flight_of, single_scenario
 from rosflight_py_sim.missions.client_log import PathLog
 from rosflight_py_sim.missions.mission_judge import LOG_RATE_HZ
+from rosflight_py_sim.nodes.running import node_class
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Scalar, Value
 from rosflight_py_sim.recording.motion_summary import summarise_motion
 from rosflight_py_sim.shared_parameters import SEED
@@ -73,8 +75,13 @@ _RESERVED = ("run", "seed", "succeeded", "reason")
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
-# Parameters that a sweep sets itself, and the keys that replace them.
-_OWN = {SEED.name: "seed", FAILURES.name: "failures", "time_mode": "scenario"}
+# Parameters that a sweep sets itself.
+_OWN = {
+    SEED.name: "the key 'seed' of the sweep file",
+    FAILURES.name: "the key 'failures' of the sweep file",
+    "time_mode": "none, as all runs are in lockstep",
+    "real_time_multiplier": "none, as all runs are as fast as possible",
+}
 
 # Failures are checked for so many combinations of the extremes of their variables.
 _MOST_COMBINATIONS = 10_000
@@ -149,7 +156,7 @@ def _scenario(section: Section, file: Path) -> tuple[Scenario, list[Path]]:
             raise item.fail(str(error)) from error
         if not any(flight_of(one) for one in scenario.members):
             raise item.refuse("scenarios with 'mission' or 'autopilot' in at least one vehicle")
-    return replace(scenario, files=[*scenario.files, *further], name=file.stem), files
+    return replace(scenario, time_mode="lockstep", files=[*scenario.files, *further], name=file.stem), files
 
 
 def _vehicle_scenario(section: Section) -> Scenario:
@@ -175,7 +182,8 @@ class _Parameters:
         # Vehicle and parameter by key; keys without a vehicle mean all vehicles.
         self._known: dict[str, tuple[str, Parameter]] = {}
         tables = [own_tables(scenario.members, k, scenario.observers) for k in range(len(scenario.members))]
-        for one in joined(itertools.chain(*tables)):
+        time_manager = node_class(TIME_MANAGERS["lockstep"]).PARAMETERS
+        for one in joined(itertools.chain(*tables, [time_manager])):
             self._known[one.name] = "", one
         for member, own in zip(scenario.members, tables, strict=True):
             for one in joined(own) if member.namespace else ():
@@ -194,8 +202,10 @@ class _Parameters:
         vehicle, parameter = self._known[key]
         name = parameter.name
         if name in _OWN:
-            raise item.refuse(f"the key '{_OWN[name]}' of the sweep file", f"the parameter '{name}'")
-        if item.is_mapping and not isinstance(parameter.default, list):
+            raise item.refuse(_OWN[name], f"the parameter '{name}'")
+        if item.is_mapping and isinstance(parameter.default, list):
+            raise item.refuse(f"{parameter.constraints}, or a distribution for an element")
+        if item.is_mapping:
             self._quantities.append(Quantity(key, parameter, read_distribution(item, parameter), vehicle))
             return
         if item.is_list and isinstance(parameter.default, list) and any(one.is_mapping for one in item.items()):
@@ -231,14 +241,11 @@ def _variable(name: str, item: Item) -> Quantity:
 
 
 def _kind_of(item: Item) -> type[Scalar]:
-    """Type of a variable: that of its listed values, otherwise float."""
-    for one in item.entries().values():
-        if one.is_list:
-            kinds = {type(entry.value()) for entry in one.items()}
-            for kind in (bool, int, str):
-                if kinds == {kind} and (kind is not int or "uniform" not in item.entries()):
-                    return kind
-    return float
+    """Type of a variable: that of all listed values, otherwise float."""
+    given = item.entries()
+    listed = [one for name, one in given.items() if name in ("choice", "grid") and one.is_list]
+    kinds = {type(value.value()) for one in listed for value in one.items()}
+    return next((kind for kind in (bool, int, str) if kinds == {kind}), float)
 
 
 def _failures(item: Item, scenario: Scenario, variables: Sequence[Quantity]) -> dict[str, list[str]]:

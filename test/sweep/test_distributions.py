@@ -145,6 +145,7 @@ def test_same_generator_gives_the_same_values(read: Callable[[str, Parameter], D
         ("uniform: [0, 11]", GAIN, "uniform[1]: 11 given; allowed: number, from 0 to 10"),
         ("uniform: [0, high]", GAIN, "uniform[1]: high given; allowed: number, from 0 to 10"),
         ("uniform: [0, .inf]", WIND, "uniform[1]: .inf given; allowed: number"),
+        ("uniform: [0, 1e300]", WIND, "uniform[1]: 1e300 given; allowed: a number at least -1e+15 and at most 1e+15"),
         ("uniform: [0, 2]", MASS, "uniform[0]: 0 given; allowed: number, greater than 0 kg"),
         ("uniform: [1, 2.5]", COUNT, "uniform[1]: 2.5 given; allowed: integer, from 0 to 20"),
         ("uniform: [0, 1]", SWITCH, "uniform given; allowed: for a parameter of the type boolean: choice, grid"),

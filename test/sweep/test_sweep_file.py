@@ -132,6 +132,29 @@ def test_inputs_of_a_run_depend_on_its_number_and_the_seed_only(read: Callable[[
     assert run_of(sweep, 3).seed == 468758441
 
 
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        ("choice: [1, 2]", int),
+        ("grid: [1, 2]", int),
+        ("choice: [1, 2.5]", float),
+        ("uniform: [1, 2]", float),
+        ("log_uniform: [1, 2]", float),
+    ],
+)
+def test_variable_has_the_type_of_its_listed_values(read: Callable[[str], Sweep], values: str, kind: type) -> None:
+    runs = "" if "grid" in values else "runs: 3\n"
+    text = (
+        f"description: one\nvehicle: multirotor\n{runs}variables: {{x: {{{values}}}}}\nfailures: ['baro noisy {{x}}']\n"
+    )
+    assert type(run_of(read(text), 0).values["x"]) is kind
+
+
+def test_step_of_the_simulation_is_a_parameter(read: Callable[[str], Sweep]) -> None:
+    sweep = read(TEXT.replace("mass: {uniform: [2.8, 3.4]}", "step_size: {choice: [0.0025, 0.005]}"))
+    assert run_of(sweep, 0).values["step_size"] in (0.0025, 0.005)
+
+
 @pytest.mark.parametrize("number", [-1, 100])
 def test_run_that_does_not_exist_is_refused(read: Callable[[str], Sweep], number: int) -> None:
     with pytest.raises(ValueError, match=f"run {number} given; allowed: 0 to 99"):
@@ -234,6 +257,7 @@ def test_digest_is_that_of_all_files_named(read: Callable[[str], Sweep], tmp_pat
         ("wind: false", "wind: 3", 6, "parameters.use_random_wind: 3 given; allowed: boolean"),
         ("mass:", "seed:", 7, "the parameter 'seed' given; allowed: the key 'seed' of the sweep file"),
         ("mass:", "failures:", 7, "the parameter 'failures' given; allowed: the key 'failures' of the sweep file"),
+        ("mass:", "time_mode:", 7, "the parameter 'time_mode' given; allowed: none, as all runs are in lockstep"),
         ("mass:", "wing_s:", 7, "parameters.wing_s: there is no parameter 'wing_s'"),
         ("mass:", ".mass:", 7, "parameters..mass: there is no parameter '.mass'"),
         ("[2.8", "[-2.8", 7, "parameters.mass.uniform[0]: -2.8 given; allowed: number, greater than 0 kg"),
@@ -245,6 +269,12 @@ def test_digest_is_that_of_all_files_named(read: Callable[[str], Sweep], tmp_pat
             "[",
             8,
             "parameters.steady_state_wind: a list of 2 given; allowed: list of 3 numbers",
+        ),
+        (
+            "mass: {uni",
+            "wind_models: {uni",
+            7,
+            "a mapping given; allowed: list of texts, or a distribution for an element",
         ),
         (", 0.5]", ", down]", 8, "parameters.steady_state_wind[2]: down given; allowed: number"),
         ("sigma: 2}", "sigma: -2}", 8, "steady_state_wind[1].normal.sigma: -2 given; allowed: a number greater than 0"),
