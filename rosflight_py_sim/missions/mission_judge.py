@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 from std_msgs.msg import String
 
@@ -17,7 +17,6 @@ from rosflight_py_sim.interfaces.ticks import Schedule
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.missions.mission_topics import MISSION_END
 from rosflight_py_sim.parameters import Values
-from rosflight_py_sim.recording.motion_summary import MotionSummary
 from rosflight_py_sim.recording.state_log import Array, StateLog
 from rosflight_py_sim.vehicles import Vehicle
 
@@ -30,6 +29,12 @@ class Input(NamedTuple):
     topic: StepTopic[Any]
     take: Callable[[Any], None]
     needed: bool
+
+
+class KeyFigures(Protocol):
+    """A data class of numbers that sum up a mission."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -113,7 +118,7 @@ class MissionJudge(ABC):
 
     @property
     @abstractmethod
-    def summary(self) -> MotionSummary:
+    def summary(self) -> KeyFigures:
         """Key figures of the log, which must have at least two rows.
 
         Raises:

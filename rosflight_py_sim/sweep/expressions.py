@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from rosflight_py_sim.missions.autopilot.log import FlightLog
+from rosflight_py_sim.missions.mission_judge import KeyFigures
 from rosflight_py_sim.parameters import ParameterError
-from rosflight_py_sim.recording.motion_summary import MotionSummary
 from rosflight_py_sim.recording.state_log import Array, StateLog
 
 TIME = "time"
@@ -304,7 +304,7 @@ class Expression:
         return ExpressionError(f"{self._place(node)}: {ast.unparse(node)} given; allowed: {allowed}")
 
 
-def values_of(log: StateLog, summary: MotionSummary) -> dict[str, Any]:
+def values_of(log: StateLog, summary: KeyFigures) -> dict[str, Any]:
     """Values of the names in expressions, for one flight.
 
     Names ending in `_ned`, `_body`, `.quaternion`, `.euler` and `.command` are vectors, shape (components, rows);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import math
 import os
 import subprocess
@@ -73,6 +74,14 @@ variables: {number: {choice: [1]}}
 }
 
 
+SWEEPS["diverged"] = """
+description: A wind beyond all bounds
+vehicle: multirotor
+runs: 1
+failures: ["wind front 1e8 0 0 at 12"]
+"""
+
+
 def flown_in_graph(file: Path, number: int, domain: int) -> Row:
     """The run in a composed graph of another process: the tests' own must not share its participants."""
     code = (
@@ -86,7 +95,7 @@ def flown_in_graph(file: Path, number: int, domain: int) -> Row:
     command = [sys.executable, "-c", code, str(file), str(number)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
-    return Row(**__import__("json").loads(done.stdout.splitlines()[-1]))
+    return Row(**json.loads(done.stdout.splitlines()[-1]))
 
 
 def sweep_of(tmp_path: Path, text: str) -> Sweep:
@@ -102,7 +111,7 @@ def test_run_is_the_same_with_and_without_ros(name: str, tmp_path: Path, ros_dom
         direct, graph = fly_run(sweep, number), flown_in_graph(sweep.file, number, ros_domain)
         assert graph.reason == direct.reason
         assert graph.succeeded == direct.succeeded == (name in ("gusts", "failures"))
-        assert len(direct.signals["north"]) > 20
+        assert len(direct.signals["north"]) > 5
         assert graph.signals == direct.signals
         assert {k: v for k, v in graph.measures.items() if not math.isnan(v)} == {
             k: v for k, v in direct.measures.items() if not math.isnan(v)
