@@ -31,6 +31,7 @@ from rosflight_py_sim.recording.columns import NoColumnsError, columns
 from rosflight_py_sim.recording.mcap_file import NotMcapError, read_recording
 from rosflight_py_sim.recording.recorded_vehicle import recorded_vehicles, world_of_recording
 from rosflight_py_sim.recording.rosout import warnings_of
+from rosflight_py_sim.sweep.definition import run_of, scenario_of
 from rosflight_py_sim.sweep.expressions import Expression, ExpressionError
 from rosflight_py_sim.sweep.sweep_file import read_sweep
 from rosflight_py_sim.transmitter.mapping import MappingError, load_mappings
@@ -124,6 +125,11 @@ def _failure(data: bytes) -> None:
         parse_failure(data.decode("utf-8", "replace"))
 
 
+def _sweep(path: Path) -> None:
+    sweep = read_sweep(path)
+    scenario_of(sweep, run_of(sweep, sweep.runs - 1))
+
+
 def _expression(data: bytes) -> None:
     flight = {"time": np.arange(9.0), "judge.height_m": 2.0, "truth_state.position_ned": np.ones((3, 9))}
     with contextlib.suppress(ExpressionError):
@@ -156,7 +162,7 @@ PARSERS: dict[str, Parser] = {
     "vehicle_files": Parser(_in_file(read_vehicle, ParameterError), "file"),
     "world_files": Parser(_in_file(load_world, WorldError), "file"),
     "scenario_files": Parser(_in_file(lambda path: load_scenario(str(path)), ParameterError), "file"),
-    "sweep_files": Parser(_in_file(read_sweep, ParameterError), "file"),
+    "sweep_files": Parser(_in_file(_sweep, ParameterError), "file"),
     "expressions": Parser(_expression, "file"),
     "waypoint_files": Parser(_in_file(lambda path: planned_path(read_flight_plan(path)), WaypointError), "file"),
     "firmware_files": Parser(_in_file(lambda path: FirmwareParameters().load(path), ParameterFileError), "file"),
