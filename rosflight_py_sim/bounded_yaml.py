@@ -6,6 +6,7 @@ its constructors raise errors of many types.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import yaml
@@ -58,8 +59,12 @@ def load_yaml(text: str, loader: type[BoundedLoader] = BoundedLoader) -> Any:
     return loader(text).get_single_data()
 
 
+@lru_cache(maxsize=16)
 def compose_yaml(text: str) -> yaml.Node | None:
     """Nodes of a document, which have line numbers; None if it is empty.
+
+    The nodes are shared by all callers with the same text, such as the flight controllers of a fleet, and must not be
+    changed.
 
     Raises:
         yaml.YAMLError: as `load_yaml`, except for the types of values.

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from rosflight_msgs.msg import Command
 from std_msgs.msg import String
 
+from rosflight_py_sim.autopilot.mission_phase import MissionPhase
 from rosflight_py_sim.autopilot.setpoint import Vector3
 from rosflight_py_sim.failures.failure import FAILURES, LOST, OFF, Failure
 from rosflight_py_sim.failures.outputs import FailedOutputs
@@ -84,6 +85,9 @@ from rosflight_py_sim.sweep.direct_autopilots import DIRECT_AUTOPILOTS
 from rosflight_py_sim.transmitter.channels import ARM, HIGH, LOW, OVERRIDE, frame_at_rest, lost_frame
 
 Vector = NDArray[np.float64]
+
+# Constants of messages are looked up in two dictionaries.
+_IGNORE_NONE = Command.IGNORE_NONE
 
 
 def _as_received(topic: StepTopic[M]) -> Callable[[M], M]:
@@ -428,7 +432,7 @@ class DirectFlight:
         self._guided_ns = self._answered_ns = -1
         self._pending: list[tuple[int, Callable[[], None]]] = []
         self._armed: list[StatusReport] = []
-        self._phase = ""
+        self._phase: MissionPhase | None = None
         self._path: Sequence[Vector3] | None = None
         self._report_plan()
 
@@ -549,7 +553,7 @@ class DirectFlight:
         elapsed_ns = guided.time_ns - self._guided_ns if self._guided_ns >= 0 else 0
         self._guided_ns = guided.time_ns
         one = self._autopilot.guide(guided, wind_ned, elapsed_ns / NANOSECONDS)
-        command = _COMMAND(ControlCommand(guided.time_ns, one.mode, Command.IGNORE_NONE, one.u))
+        command = _COMMAND(ControlCommand(guided.time_ns, one.mode, _IGNORE_NONE, one.u))
         self._pending.append((guided.time_ns, lambda: self._receive_command(command)))
         w, x, y, z = quaternion_from_euler(0.0, 0.0, one.yaw_rad)
         self._takes[SETPOINT.name](Setpoint(guided.time_ns, one.position_ned, (x, y, z, w)))
@@ -557,11 +561,11 @@ class DirectFlight:
 
     def _report_plan(self) -> None:
         """Tell judge and pilot the phase and the path when they have changed."""
-        label = self._autopilot.phase.label
-        if label != self._phase:
-            self._phase = label
-            self._takes[AUTOPILOT_PHASE.name](String(data=label))
-            self._pilot.on_phase(label)
+        phase = self._autopilot.phase
+        if phase is not self._phase:
+            self._phase = phase
+            self._takes[AUTOPILOT_PHASE.name](String(data=phase.label))
+            self._pilot.on_phase(phase.label)
         path = self._autopilot.path_ned
         if path is not self._path and AUTOPILOT_PATH.name in self._takes:
             self._path = path
