@@ -17,6 +17,7 @@ from rosflight_py_sim.interfaces.ticks import Schedule
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.missions.mission_topics import MISSION_END
 from rosflight_py_sim.parameters import Values
+from rosflight_py_sim.recording.motion_summary import MotionSummary, summarise_motion
 from rosflight_py_sim.recording.state_log import Array, StateLog
 from rosflight_py_sim.vehicles import Vehicle
 
@@ -62,6 +63,7 @@ class MissionJudge(ABC):
         SUBSCRIBES: topics in addition to those of every log; `newest` returns the newest message of each.
         NODE: default name of the node that has the parameters.
         PARAMETERS: names of the parameters that the judge takes from that node.
+        SUMMARY: class of `summary`.
 
     Attributes:
         vehicle: the vehicle that flies.
@@ -78,6 +80,7 @@ class MissionJudge(ABC):
     SUBSCRIBES: ClassVar[tuple[StepTopic[Any], ...]] = ()
     NODE: ClassVar[str] = ""
     PARAMETERS: ClassVar[tuple[str, ...]] = ()
+    SUMMARY: ClassVar[type[KeyFigures]] = MotionSummary
     log: StateLog
 
     def __init__(self, vehicle: Vehicle, values: Values) -> None:
@@ -117,13 +120,13 @@ class MissionJudge(ABC):
         """Log a row from `state`, the actuators' commands and the velocity of air or water, m/s."""
 
     @property
-    @abstractmethod
     def summary(self) -> KeyFigures:
         """Key figures of the log, which must have at least two rows.
 
         Raises:
             ValueError: fewer than two rows, or values that are not finite.
         """
+        return summarise_motion(self.log, self.wall_s)
 
     @abstractmethod
     def verdict(self) -> Verdict:

@@ -307,14 +307,26 @@ class Expression:
 def values_of(log: StateLog, summary: KeyFigures) -> dict[str, Any]:
     """Values of the names in expressions, for one flight.
 
-    Names ending in `_ned`, `_body`, `.quaternion`, `.euler` and `.command` are vectors, shape (components, rows);
-    `judge.*` are numbers; the others are series, shape (rows,).
-
     Args:
-        log: log of the mission; topics of an autopilot's mission are in a FlightLog only.
-        summary: summary of the mission by its judge. Figures of the machine, such as the wall time, are left out.
+        log: log of the mission (`series_of`).
+        summary: summary of the mission by its judge.
     """
-    values: dict[str, Any] = {
+    figures = {f"judge.{name}": float(getattr(summary, name)) for name in figures_of(type(summary))}
+    return series_of(log) | figures
+
+
+def figures_of(summary: type[KeyFigures]) -> list[str]:
+    """Names of the numbers and truth values of a summary, without those that it may lack, such as the wall time."""
+    return [one.name for one in fields(summary) if one.type in ("float", "bool", float, bool)]
+
+
+def series_of(log: StateLog) -> dict[str, Array]:
+    """Vectors and series of a log.
+
+    Names ending in `_ned`, `_body`, `_velocity`, `.quaternion`, `.euler` and `.command` are vectors, shape (components,
+    rows); the others are series, shape (rows,). Topics of an autopilot are in a FlightLog only.
+    """
+    series = {
         TIME: log.time_s,
         "truth_state.position_ned": log.position_ned.T,
         "truth_state.quaternion": log.truth[:, 3:7].T,
@@ -326,12 +338,11 @@ def values_of(log: StateLog, summary: KeyFigures) -> dict[str, Any]:
         "pwm_output.command": log.actuator_commands.T,
     }
     if isinstance(log, FlightLog):
-        values |= {
+        series |= {
             "setpoint.position_ned": log.setpoint_ned.T,
             "truth_battery.voltage": log.battery_voltage,
             "truth_battery.current": log.battery_current,
             "status.error_code": log.error_code,
             "phase": log.phase.astype(np.float64),
         }
-    figures = [one.name for one in fields(summary) if one.type in ("float", "bool")]
-    return values | {f"judge.{name}": float(getattr(summary, name)) for name in figures}
+    return series

@@ -30,18 +30,17 @@ from rosflight_py_sim.graph.scenario import (
 from rosflight_py_sim.graph.time_modes import TIME_MANAGERS
 from rosflight_py_sim.missions.autopilot.judge import autopilot_class
 from rosflight_py_sim.missions.autopilot.log import FlightLog
-from rosflight_py_sim.missions.autopilot.summary import summarise
-from rosflight_py_sim.missions.catalogue import flight_of, single_scenario
+from rosflight_py_sim.missions.catalogue import flight_of, judge_class, mission_name, single_scenario
 from rosflight_py_sim.missions.client_log import PathLog
 from rosflight_py_sim.missions.mission_judge import LOG_RATE_HZ
 from rosflight_py_sim.nodes.running import node_class
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Scalar, Value
-from rosflight_py_sim.recording.motion_summary import summarise_motion
+from rosflight_py_sim.recording.state_log import StateLog
 from rosflight_py_sim.shared_parameters import SEED
 from rosflight_py_sim.sweep.definition import Measure, Quantity, Signal, StopRule, Sweep, with_setting
 from rosflight_py_sim.sweep.distributions import Grid, read_distribution
-from rosflight_py_sim.sweep.expressions import Expression, ExpressionError, values_of
-from rosflight_py_sim.vehicles import vehicle
+from rosflight_py_sim.sweep.expressions import Expression, ExpressionError, figures_of, series_of
+from rosflight_py_sim.vehicles import Vehicle, vehicle
 from rosflight_py_sim.vehicles.vehicle_file import read_mission
 from rosflight_py_sim.world import WORLD
 from rosflight_py_sim.world.world_file import world_file
@@ -327,19 +326,24 @@ def _trial(scenario: Scenario) -> dict[str, Any]:
 
 
 def _trial_of(member: Member) -> dict[str, Any]:
-    truth, commands = np.eye(19)[3], np.zeros(len(member.vehicle.actuators))
+    figures = figures_of(judge_class(mission_name(member.vehicle)).SUMMARY)
+    return series_of(_trial_log(member.vehicle)) | {f"judge.{name}": 0.0 for name in figures}
+
+
+def _trial_log(vehicle: Vehicle) -> StateLog:
+    truth, commands = np.eye(19)[3], np.zeros(len(vehicle.actuators))
     # More rows than a vector has components, so that numpy cannot take one for the other.
     times = range(99)
-    if member.vehicle.mission is not None:
-        states = PathLog(member.vehicle.actuators)
+    if vehicle.mission is not None:
+        states = PathLog(vehicle.actuators)
         for time_s in times:
             states.append(time_s, truth, commands, truth[:3])
-        return values_of(states, summarise_motion(states))
-    phases = autopilot_class(member.vehicle).PHASES
-    log = FlightLog(member.vehicle.actuators, phases)
+        return states
+    phases = autopilot_class(vehicle).PHASES
+    log = FlightLog(vehicle.actuators, phases)
     for time_s in times:
         log.append(time_s, truth, (0.0, 0.0, 0.0), commands, truth[:3], 0.0, 0.0, max(phases))
-    return values_of(log, summarise(log, None, member.vehicle.name))
+    return log
 
 
 def _measures(item: Item, trial: Mapping[str, Any]) -> list[Measure]:

@@ -372,6 +372,14 @@ def test_what_no_vehicle_of_the_scenario_has_is_refused(
     assert error in str(raised.value)
 
 
+def test_figures_are_those_of_the_vehicles_mission(read: Callable[[str], Sweep]) -> None:
+    text = "description: one\nvehicle: auv\nruns: 1\nmeasures: {offset: judge.ring_offset_m, deep: max(time)}\n"
+    assert [one.name for one in read(text).measures] == ["offset", "deep"]
+    for name in ("judge.tracking_error_rms_m", "max(phase)"):
+        with pytest.raises(ParameterError, match="given; allowed: "):
+            read(text.replace("judge.ring_offset_m", name))
+
+
 def test_vehicle_without_a_mission_is_refused(read: Callable[[str], Sweep], tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match="line 2: vehicle: vehicle 'bluerov2' given, which has no mission"):
         read("description: one\nvehicle: bluerov2\nruns: 1\n")

@@ -41,6 +41,7 @@ class AutopilotJudge(MissionJudge):
     """Logs the autopilot's flight, from the mission's first phase on."""
 
     SUBSCRIBES = (TRUTH_BATTERY, SETPOINT, STATUS)
+    SUMMARY = FlightSummary
 
     def __init__(self, vehicle: Vehicle, values: Values) -> None:
         """Judge a flight of the vehicle."""

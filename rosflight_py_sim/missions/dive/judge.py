@@ -33,6 +33,7 @@ class DiveJudge(ClientJudge):
 
     NODE = "dynamics"
     PARAMETERS = (WORLD.name,)
+    SUMMARY = DiveSummary
     log: DiveLog
 
     def __init__(self, vehicle: Vehicle, values: Values) -> None:

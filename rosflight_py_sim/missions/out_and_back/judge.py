@@ -30,6 +30,7 @@ _ON_GROUND_S = 1.0
 class OutAndBackJudge(ClientJudge):
     """Logs the flight from the first state on, flown by ArduPilot or by the stand-in."""
 
+    SUMMARY = OutAndBackSummary
     log: PathLog
 
     def __init__(self, vehicle: Vehicle, values: Values) -> None:

@@ -34,6 +34,7 @@ class SkywritingJudge(ClientJudge):
         *(f"uthere.{one.name}" for one in CAGE_LIMITS),
     )
     SUBSCRIBES = (GUIDED_MODE, CAGE_TRIGGERED, CAGE_TRIGGERED_LAST)
+    SUMMARY = SkywritingSummary
     log: SkywritingLog
 
     def __init__(self, vehicle: Vehicle, values: Values) -> None:
