@@ -15,7 +15,6 @@ from rosflight_py_sim.viewer.picture_page import BLACK, BLUE, GREY, ORANGE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.collections import PathCollection
 
 Mask = npt.NDArray[np.bool_]
 Runs = npt.NDArray[np.int64]
@@ -32,6 +31,11 @@ _LEAST_GROUP, _MOST_GROUPS = 12, 14
 # A band ends when fewer than this share of the runs are still in flight.
 _LEAST_SHARE = 0.5
 _LINES = 5
+
+# Levels of contours: logarithmic if the values differ by this factor, with these steps in a decade.
+_MAGNITUDES = 4.0
+_STEPS = ((1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0), (1.0, 1.5, 2.0, 3.0, 5.0, 7.0), (1.0, 2.0, 5.0), (1.0,))
+_MOST_LEVELS = 14
 
 _LINK = re.compile(r'<a xlink:href="#run-(\d+)"[^>]*>')
 
@@ -135,14 +139,22 @@ def draw_against(axes: Axes, factor: Factor, values: Array, runs: Runs, succeede
     _fit_axis(axes, factor, "x")
 
 
-def draw_map(axes: Axes, x: Factor, y: Factor, values: Array, runs: Runs, succeeded: Mask) -> PathCollection | None:
+def draw_map(axes: Axes, x: Factor, y: Factor, name: str, values: Array, runs: Runs, succeeded: Mask) -> None:
     """Contours of a measure over two factors, linear between the points; crosses where runs failed.
 
     Runs of the same point, its repetitions, are averaged; a point without a succeeded run leaves a gap. The link of a
-    point leads to its first failed run, or else to its first run. Returns the coloured contours for a colour bar, or
-    None if too few points succeeded.
+    point leads to its first failed run, or else to its first run.
+
+    Args:
+        axes: to draw on; a colour bar is put beside it.
+        x: horizontal axis, n values.
+        y: vertical axis, n values.
+        name: of the measure.
+        values: the measure, shape (n,).
+        runs: numbers of the runs, shape (n,).
+        succeeded: which runs succeeded, shape (n,).
     """
-    from matplotlib.ticker import MaxNLocator
+    from matplotlib.colors import BoundaryNorm
     from matplotlib.tri import Triangulation
 
     points, place = np.unique(np.stack([x.values, y.values], axis=1), axis=0, return_inverse=True)
@@ -153,16 +165,16 @@ def draw_map(axes: Axes, x: Factor, y: Factor, values: Array, runs: Runs, succee
     mean = np.divide(sums, counts, out=np.zeros(len(points)), where=known)
     failures = np.bincount(place[~succeeded], minlength=len(points))
 
-    contours = None
     scaled = np.stack([_scaled(x, points[:, 0]), _scaled(y, points[:, 1])], axis=1)
     triangles = Triangulation(*scaled.T).triangles
     triangles = triangles[known[triangles].all(axis=1)]
     if len(triangles) and np.ptp(mean[known]) > 0.0:
         net = Triangulation(*points.T, triangles=triangles)
-        # Beyond these levels, a few points at the edge of stability would take all colours.
-        levels = MaxNLocator(12).tick_values(*np.percentile(mean[known], [0.0, 95.0]))
-        contours = axes.tricontourf(net, mean, levels=levels, cmap=_COLOURS, extend="max")
-        lines = axes.tricontour(net, mean, levels=levels[::2], colors="white", linewidths=0.8)
+        levels = _levels(mean[known])
+        norm = BoundaryNorm(levels, 256, extend="max")
+        contours = axes.tricontourf(net, mean, levels=levels, cmap=_COLOURS, norm=norm, extend="max")
+        lines = axes.tricontour(net, mean, levels=levels, colors="white", linewidths=0.7)
+        axes.figure.colorbar(contours, ax=axes, label=name, pad=0.02, ticks=levels, format="%.4g")
         axes.clabel(lines, fmt=lambda value: f"{value:.4g}", fontsize=8)
     first = np.array([_first(runs, succeeded, place == index) for index in range(len(points))])
     whole = failures == 0
@@ -193,7 +205,6 @@ def draw_map(axes: Axes, x: Factor, y: Factor, values: Array, runs: Runs, succee
     _fit_axis(axes, y, "y")
     axes.grid(visible=False)
     axes.set_facecolor("#EEF0F2")
-    return contours
 
 
 def draw_bands(
@@ -282,6 +293,27 @@ def _groups(factor: Factor, mask: Mask, most: int = _MOST_GROUPS) -> tuple[list[
     count = min(most, max(len(rows) // _LEAST_GROUP, 1))
     groups = np.array_split(rows[np.argsort(values, kind="stable")], count) if len(rows) else []
     return [float(np.median(factor.values[group])) for group in groups], groups
+
+
+def _levels(values: Array) -> Array:
+    """Round numbers over the values; over their logarithm if they are positive and of different magnitude.
+
+    The greatest values, of points at the edge of stability, may lie beyond the last level.
+    """
+    from matplotlib.ticker import MaxNLocator
+
+    low, high = np.percentile(values, [0.0, 97.0])
+    levels: Array = np.array(MaxNLocator(12).tick_values(low, max(high, low + 1e-9 * max(abs(low), 1.0))))
+    if low <= 0.0 or high < _MAGNITUDES * low:
+        return levels
+    decades = 10.0 ** np.arange(np.floor(np.log10(low)), np.ceil(np.log10(high)) + 1.0)
+    for steps in _STEPS:
+        levels = np.outer(decades, steps).ravel()
+        first, last = np.searchsorted(levels, low, "right") - 1, np.searchsorted(levels, high)
+        levels = levels[first : last + 1]
+        if len(levels) <= _MOST_LEVELS:
+            break
+    return levels
 
 
 def _scaled(factor: Factor, values: Array) -> Array:

@@ -43,7 +43,7 @@ REPORT = "report.html"
 CONFIDENCE = 0.95
 _STATISTICS = ("mean", "95 % interval", "std", "least", "5 %", "median", "95 %", "greatest", "missing")
 
-_MOST_FAILED = 300
+_MOST_FAILED, _MOST_REASONS = 300, 12
 # Factors of a measure that are drawn: those with the greatest indices.
 _MOST_FACTORS = 4
 
@@ -114,7 +114,7 @@ class _Report:
             title=sweep.description,
             facts=[str(sweep.file), f"{len(table):,} runs", f"seed {sweep.seed}", f"digest {sweep.digest[:12]}"],
             result=list(self._result()),
-            reasons=list(failed[REASON].value_counts().items()),
+            reasons=list(failed[REASON].value_counts().head(_MOST_REASONS).items()),
             statistics=_STATISTICS,
             measures=[self._measure_row(one.name, one.expression) for one in sweep.measures],
             sections=[one for one in self._sections() if one.pictures],
@@ -158,9 +158,7 @@ class _Report:
 
     def _map(self, name: str, x: Factor, y: Factor) -> Picture:
         def draw(axes: Axes) -> None:
-            contours = draw_map(axes, x, y, self._values(name), self._runs, self._succeeded)
-            if contours is not None:
-                axes.figure.colorbar(contours, ax=axes, label=name, pad=0.02)
+            draw_map(axes, x, y, name, self._values(name), self._runs, self._succeeded)
 
         note = "Mean of the succeeded runs of each point, linear between the points. Orange crosses: points with failed"
         return self._picture(name, draw, (7.6, 5.8), f"{note} runs, larger with more of them.")
