@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import socket
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 # Runs that wait in the cluster, so that a node that has sent a row begins the next run.
 _RUNS_PER_CPU = 2
 
+_CONNECTION_TIMEOUT_S = 5.0
+
 
 class RayWorkers(Workers):
     """Tasks on an existing Ray cluster, each of which flies a run on one CPU.
@@ -31,7 +34,7 @@ class RayWorkers(Workers):
 
         Args:
             job: what the tasks fly.
-            address: as for `ray.init`: host:port, or 'auto' for a cluster on this machine.
+            address: as for `ray.init`: host:port, or 'auto' for the cluster on this machine.
             count: largest number of runs at a time; None: a run for each CPU of the cluster.
 
         Raises:
@@ -46,10 +49,11 @@ class RayWorkers(Workers):
         self._is_connected_here = not ray.is_initialized()
         if self._is_connected_here:
             try:
+                _check_address(address)
                 ray.init(address, log_to_driver=False, logging_level=logging.ERROR)
-            except (ConnectionError, ValueError, RuntimeError) as error:
-                raise SweepError(f"no connection to a Ray cluster at '{address}': {error}") from error
-        self._job = ray.put(job)
+            except (OSError, ValueError, RuntimeError) as error:
+                raise SweepError(f"there is no Ray cluster at '{address}': {error}") from error
+        self._job = job
         self._task = ray.remote(num_cpus=1, max_retries=0)(_row)
         self._count = count
         self._numbers: dict[ObjectRef[Row], int] = {}
@@ -81,10 +85,22 @@ class RayWorkers(Workers):
             return self._ray.get(task)
         except errors.RayTaskError as error:
             raise SweepError(str(error.cause)) from error
-        except errors.WorkerCrashedError:
-            return Lost(number, "the worker process ended")
-        except errors.RayError:
+        except errors.NodeDiedError:
             return Lost(number, "")
+        except errors.RayError as error:
+            return Lost(number, f"the worker process ended ({type(error).__name__})")
+
+
+def _check_address(address: str) -> None:
+    """Connect to an address with a port; Ray itself takes minutes to give up.
+
+    Raises:
+        OSError: there is no server.
+        ValueError: the port is not a number.
+    """
+    host, colon, port = address.removeprefix("ray://").rpartition(":")
+    if colon:
+        socket.create_connection((host, int(port)), _CONNECTION_TIMEOUT_S).close()
 
 
 def _row(job: Job, number: int) -> Row:

@@ -1,0 +1,117 @@
+"""Sweeps on a Ray cluster: the same table as on this machine, whatever happens to nodes and their processes."""
+
+from __future__ import annotations
+
+import io
+import os
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+import sample_flights
+from rich.console import Console
+from sample_flights import write_sweep
+
+from rosflight_py_sim import sweep
+from rosflight_py_sim.sweep.execution import execute
+from rosflight_py_sim.sweep.store import SweepError
+from rosflight_py_sim.sweep.sweep_file import read_sweep
+from rosflight_py_sim.sweep.workers import Fly
+
+pytest.importorskip("ray")
+
+pytestmark = pytest.mark.timeout(600)
+
+FLIGHTS = """\
+description: Mass of the multirotor
+vehicle: multirotor
+runs: 4
+parameters:
+  mass: {uniform: [2.8, 3.4]}
+measures:
+  error: judge.tracking_error_rms_m
+"""
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    """A cluster of two nodes on this machine, each with one CPU and thus one worker process."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAY_raylet_start_wait_time_s", "300")
+        patch.setenv("PYTHONPATH", os.pathsep.join([str(Path(__file__).parent), str(Path(__file__).parents[2])]))
+        from ray.cluster_utils import Cluster
+
+        made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+        made.add_node(num_cpus=1)
+        yield made
+        made.shutdown()
+
+
+def table(file: Path, folder: Path, fly: Fly, ray: str | None) -> Path:
+    return execute(read_sweep(file), folder, fly, ray=ray, console=Console(file=io.StringIO()))
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return write_sweep(tmp_path)
+
+
+@pytest.fixture
+def expected(file: Path, tmp_path: Path) -> bytes:
+    return table(file, tmp_path / "expected", sample_flights.fly_sample, None).read_bytes()
+
+
+@pytest.mark.parametrize("fly", [sample_flights.fly_out_of_order, sample_flights.kill_once])
+def test_cluster_gives_the_same_table_as_this_machine(
+    cluster: Any, file: Path, tmp_path: Path, expected: bytes, fly: Fly
+) -> None:
+    assert table(file, tmp_path / "ray", fly, cluster.address).read_bytes() == expected
+
+
+def test_flights_on_the_cluster_give_the_same_table_as_on_this_machine(cluster: Any, tmp_path: Path) -> None:
+    file = tmp_path / "flights.yaml"
+    file.write_text(FLIGHTS)
+    sweep.run(file, output=tmp_path / "ray", ray=cluster.address)
+    sweep.run(file, output=tmp_path / "here")
+    contents = [(tmp_path / name / "table.parquet").read_bytes() for name in ("ray", "here")]
+    assert contents[0] == contents[1]
+
+
+def test_run_that_ends_its_process_twice_is_a_failed_row(cluster: Any, file: Path, tmp_path: Path) -> None:
+    rows = pq.read_table(table(file, tmp_path / "ray", sample_flights.kill_always, cluster.address)).to_pylist()
+    assert [(row["run"], row["reason"]) for row in rows if not row["succeeded"]] == [
+        *((4, "the worker process ended (WorkerCrashedError)"), (6, "did not take off"), (13, "did not take off"))
+    ]
+
+
+def test_sweep_file_that_a_node_reads_differently_ends_the_sweep(cluster: Any, file: Path, tmp_path: Path) -> None:
+    read = read_sweep(file)
+    write_sweep(tmp_path, runs=21)
+    with pytest.raises(SweepError, match="has changed since the sweep began"):
+        execute(read, tmp_path / "ray", sample_flights.fly_sample, ray=cluster.address)
+
+
+def test_missing_cluster_is_reported_at_once(file: Path, tmp_path: Path) -> None:
+    with pytest.raises(SweepError, match=r"there is no Ray cluster at '127\.0\.0\.1:9': .*refused"):
+        table(file, tmp_path / "ray", sample_flights.fly_sample, "127.0.0.1:9")
+
+
+# Last, because the cluster loses a node.
+def test_runs_of_a_lost_node_are_flown_again(cluster: Any, file: Path, tmp_path: Path, expected: bytes) -> None:
+    folder = tmp_path / "ray"
+    lost = list(cluster.worker_nodes)[-1]
+
+    def lose_node() -> None:
+        while not list(folder.glob("parts/*.parquet")):
+            time.sleep(0.02)
+        cluster.remove_node(lost, allow_graceful=False)
+
+    losing = threading.Thread(target=lose_node)
+    losing.start()
+    result = table(file, folder, sample_flights.fly_very_slowly, cluster.address).read_bytes()
+    losing.join()
+    assert result == expected

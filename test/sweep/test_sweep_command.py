@@ -1,0 +1,207 @@
+"""The command `rosflight_py_sim sweep` and the function `run`, with real flights."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+
+from rosflight_py_sim import sweep
+
+pytestmark = pytest.mark.timeout(600)
+
+PROJECT = Path(__file__).parents[2]
+TIMEOUT_S = 300.0
+RUNS = 6
+
+SWEEP = f"""\
+description: Mass, wind and a failure of the multirotor
+vehicle: multirotor
+runs: {RUNS}
+seed: 3
+parameters:
+  mass: {{uniform: [2.8, 3.4]}}
+  use_random_wind: {{choice: [true, false]}}
+  steady_state_wind: [{{uniform: [-3, 3]}}, 0.0, 0.0]
+failures: ["motor 1 stuck at {{time}}"]
+variables:
+  time: {{uniform: [4, 120]}}
+measures:
+  error: judge.tracking_error_rms_m
+  highest: max(-truth_state.position_ned[2])
+signals:
+  height: -truth_state.position_ned[2]
+limit: 80
+"""
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("sweep") / "mixed.yaml"
+    path.write_text(SWEEP)
+    return path
+
+
+@pytest.fixture(scope="module")
+def expected(file: Path) -> bytes:
+    """The table of one worker."""
+    sweep.run(file, output=file.parent / "one", workers=1)
+    return (file.parent / "one" / "table.parquet").read_bytes()
+
+
+def command(*arguments: object, folder: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "rosflight_py_sim", "sweep", *map(str, arguments)],
+        env={**os.environ, "PYTHONPATH": str(PROJECT)},
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def finished(*arguments: object, folder: Path) -> tuple[int, str, str]:
+    process = command(*arguments, folder=folder)
+    try:
+        printed, errors = process.communicate(timeout=TIMEOUT_S)
+    finally:
+        process.kill()
+        process.wait()
+    return process.returncode, printed, errors
+
+
+def wait_for_part(folder: Path, process: subprocess.Popen[str]) -> None:
+    end_s = time.monotonic() + TIMEOUT_S
+    while not list(folder.glob("parts/*.parquet")):
+        assert time.monotonic() < end_s and process.poll() is None
+        time.sleep(0.02)
+
+
+def test_flights_differ_succeed_and_fail(expected: bytes, file: Path) -> None:
+    table = pq.read_table(file.parent / "one" / "table.parquet").to_pandas()
+    assert table["run"].tolist() == list(range(RUNS))
+    succeeded = table[table["succeeded"]]
+    assert 2 <= len(succeeded) < RUNS
+    assert succeeded["error"].nunique() == len(succeeded) and table["mass"].nunique() == RUNS
+    assert all(len(heights) > 100 for heights in succeeded["height"])
+    assert [*map(bool, table["reason"])] == [not one for one in table["succeeded"]]
+
+
+def test_command_writes_table_and_report_into_folder_named_after_file(
+    file: Path, tmp_path: Path, expected: bytes
+) -> None:
+    code, printed, errors = finished(file, folder=tmp_path)
+    assert code == 0, errors
+    folder = tmp_path / "mixed.sweep"
+    assert (folder / "table.parquet").read_bytes() == expected
+    assert (folder / "report.html").stat().st_size > 1000
+    failed = pq.read_table(folder / "table.parquet")["succeeded"].to_pylist().count(False)
+    assert printed.splitlines() == [
+        f"{RUNS} runs, {failed} failed",
+        f"table: {folder / 'table.parquet'}",
+        f"report: {folder / 'report.html'}",
+    ]
+
+
+def test_two_workers_give_the_same_table_as_one_from_python(file: Path, tmp_path: Path, expected: bytes) -> None:
+    table = sweep.run(str(file), output=tmp_path, workers=2)
+    assert (tmp_path / "table.parquet").read_bytes() == expected
+    pd.testing.assert_frame_equal(table, pd.read_parquet(file.parent / "one" / "table.parquet"))
+
+
+def test_sweep_continues_after_kill_9_with_the_same_table(file: Path, tmp_path: Path, expected: bytes) -> None:
+    process = command(file, "--output", "out", "--workers", "1", folder=tmp_path)
+    try:
+        wait_for_part(tmp_path / "out", process)
+    finally:
+        process.kill()
+        process.communicate()
+    assert not (tmp_path / "out" / "table.parquet").exists()
+    code, _, errors = finished(file, "--output", "out", folder=tmp_path)
+    assert code == 0, errors
+    assert (tmp_path / "out" / "table.parquet").read_bytes() == expected
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted_sweep_says_how_to_continue(file: Path, tmp_path: Path, number: signal.Signals) -> None:
+    process = command(file, "--output", "out", folder=tmp_path)
+    try:
+        wait_for_part(tmp_path / "out", process)
+        process.send_signal(number)
+        _, errors = process.communicate(timeout=TIMEOUT_S)
+    finally:
+        process.kill()
+        process.wait()
+    assert process.returncode == 130
+    assert errors.splitlines()[-1] == (
+        "rosflight_py_sim: interrupted; the same command flies the runs that are not stored"
+    )
+    assert "Traceback" not in errors
+
+
+def test_graph_gives_the_same_table(file: Path, tmp_path: Path, expected: bytes) -> None:
+    code, _, errors = finished(file, "--output", "out", "--graph", folder=tmp_path)
+    assert code == 0, errors
+    assert (tmp_path / "out" / "table.parquet").read_bytes() == expected
+
+
+def test_run_is_flown_again_in_the_graph_with_the_same_outcome(
+    file: Path, tmp_path: Path, expected: bytes, ros_domain: int
+) -> None:
+    rows = pq.read_table(file.parent / "one" / "table.parquet").to_pylist()
+    row = next(one for one in rows if one["succeeded"])
+    code, printed, errors = finished(file, "--run", row["run"], folder=tmp_path)
+    assert code == 0, errors
+    assert printed.startswith(f"run {row['run']}, mass {row['mass']:g} kg, ")
+    assert f"{row['error']:.2f} m RMS" in printed
+    assert list((tmp_path / "flights").glob("*.png"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["missing.yaml"], ["missing.yaml"]),
+        (["FILE", "--run", str(RUNS)], [f"--run: run {RUNS} given; allowed: 0 to {RUNS - 1}"]),
+        (["FILE", "--view"], ["--view given without --run"]),
+        (["FILE", "--workers", "0"], ["workers: 0 given; allowed: at least 1"]),
+        (["FILE", "--ray", "127.0.0.1:9"], ["no Ray cluster at '127.0.0.1:9'"]),
+        (["other.yaml", "--output", "ONE"], ["mixed.yaml' as it was then", "other.yaml", "--output"]),
+    ],
+)
+def test_wrong_input_is_rejected_in_one_line(
+    file: Path, tmp_path: Path, expected: bytes, arguments: list[str], words: list[str]
+) -> None:
+    (tmp_path / "other.yaml").write_text(SWEEP.replace("seed: 3", "seed: 4"))
+    names = {"FILE": str(file), "ONE": str(file.parent / "one")}
+    code, _, errors = finished(*(names.get(one, one) for one in arguments), folder=tmp_path)
+    assert code == 1
+    (line,) = errors.splitlines()
+    assert line.startswith("rosflight_py_sim: ")
+    for word in words:
+        assert word in line
+    assert "Traceback" not in errors
+
+
+@pytest.mark.parametrize(("package", "option"), [("pyarrow", []), ("ray", ["--ray", "auto"])])
+def test_missing_package_error_names_the_extra(file: Path, tmp_path: Path, package: str, option: list[str]) -> None:
+    program = f"import sys; sys.modules[{package!r}] = None; from rosflight_py_sim.commands.cli import main; main()"
+    result = subprocess.run(
+        [sys.executable, "-c", program, "sweep", str(file), *option],
+        env={**os.environ, "PYTHONPATH": str(PROJECT)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_S,
+        check=False,
+    )
+    assert result.returncode == 1
+    (line,) = result.stderr.splitlines()
+    extra = "sweep" if package == "pyarrow" else "ray"
+    assert f"needs {package} " in line and line.endswith(f"pip install 'rosflight_py_sim[{extra}]'")
