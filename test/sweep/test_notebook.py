@@ -1,0 +1,35 @@
+"""The notebook in docs/examples runs, with smaller grids."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
+CONFIG = EXAMPLES.parents[1] / "config"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Copies of the sweep files, with 2 by 2 points each."""
+    (tmp_path / "sweeps").mkdir()
+    for file in (EXAMPLES / "sweeps").glob("*.yaml"):
+        text = file.read_text(encoding="utf-8").replace("../../../config", str(CONFIG))
+        text, count = re.subn(r"count: \d+", "count: 2", text)
+        text = re.sub(r"^repeats: \d+", "repeats: 1", text, flags=re.MULTILINE)
+        assert count in (0, 2)
+        (tmp_path / "sweeps" / file.name).write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+@pytest.mark.timeout(600)
+def test_notebook_runs_and_draws_both_studies(folder: Path) -> None:
+    notebook = nbformat.read(EXAMPLES / "sweep.ipynb", as_version=4)
+    NotebookClient(notebook, timeout=500, resources={"metadata": {"path": str(folder)}}).execute()
+    outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
+    assert sum("image/png" in output.get("data", {}) for output in outputs) == 2
+    assert {file.name for file in folder.glob("*.sweep")} == {"multirotor_gains.sweep", "fixedwing_wind.sweep"}
