@@ -1,0 +1,180 @@
+"""Sections `parameters`, `variables` and `failures` of a sweep file: what is set, and what differs from run to run."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import string
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from rosflight_py_sim.failures.failure import FAILURES, parse_failure
+from rosflight_py_sim.graph.scenario import Scenario, checked_value, joined, own_tables
+from rosflight_py_sim.graph.time_modes import TIME_MANAGERS
+from rosflight_py_sim.nodes.running import node_class
+from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Scalar
+from rosflight_py_sim.shared_parameters import SEED
+from rosflight_py_sim.sweep.definition import Quantity, with_setting
+from rosflight_py_sim.sweep.distributions import read_distribution
+from rosflight_py_sim.yaml_section import Item
+
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+
+# Parameters that a sweep sets itself.
+_OWN = {
+    SEED.name: "the key 'seed' of the sweep file",
+    FAILURES.name: "the key 'failures' of the sweep file",
+    "time_mode": "none, as all runs are in lockstep",
+    "real_time_multiplier": "none, as all runs are as fast as possible",
+}
+
+# Failures are checked for so many combinations of the extremes of their variables.
+_MOST_COMBINATIONS = 10_000
+
+
+def read_parameters(item: Item, scenario: Scenario) -> tuple[Scenario, list[Quantity]]:
+    """The scenario with the constants of the section, and a quantity for each distribution.
+
+    Raises:
+        ParameterError: a parameter does not exist, or a value is not allowed or could become so; the text names file,
+            line and key.
+    """
+    reader = _Reader(scenario)
+    for key, one in item.entries().items():
+        reader.read(key, one)
+    return reader.scenario, reader.quantities
+
+
+def read_variables(item: Item) -> list[Quantity]:
+    """Values that differ from run to run, for the texts of failures.
+
+    Raises:
+        ParameterError: a value is invalid; the text names file, line and key.
+    """
+    return [_variable(name, one) for name, one in named_entries(item).items()]
+
+
+def named_entries(item: Item) -> dict[str, Item]:
+    """Entries of a mapping, each under a name that can be a column of the table.
+
+    Raises:
+        ParameterError: not a mapping, or a name is not allowed; the text names file, line and key.
+    """
+    entries = item.entries()
+    for name, one in entries.items():
+        if not _NAME.fullmatch(name):
+            raise one.refuse("a name of letters, digits and _, beginning with a letter", f"'{name}'")
+    return entries
+
+
+def read_failures(item: Item, scenario: Scenario, variables: Sequence[Quantity]) -> dict[str, list[str]]:
+    """Texts of failures by vehicle: a list for a single vehicle, otherwise a mapping from vehicles to lists.
+
+    Raises:
+        ParameterError: a failure is invalid, or can become so by the values of a variable; the text names file, line
+            and key.
+    """
+    names = [one.namespace for one in scenario.members]
+    if names == [""]:
+        return {"": [_failure(one, variables) for one in item.items()]}
+    section = item.section(names)
+    return {name: [_failure(one, variables) for one in section[name].items()] for name in names if name in section}
+
+
+def variables_in(text: str) -> list[str]:
+    """Names of variables in the text of a failure, which stand in braces.
+
+    Raises:
+        ValueError: braces that do not match, or with more than a name between them.
+    """
+    names = []
+    for _, name, specification, conversion in string.Formatter().parse(text):
+        if name is not None:
+            if specification or conversion or not _NAME.fullmatch(name):
+                raise ValueError(name)
+            names.append(name)
+    return list(dict.fromkeys(names))
+
+
+class _Reader:
+    """Reader of the section `parameters`: constants become settings of the scenario, distributions quantities."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        self.scenario = scenario
+        self.quantities: list[Quantity] = []
+        # Vehicle and parameter by key; keys without a vehicle mean all vehicles.
+        self._known: dict[str, tuple[str, Parameter]] = {}
+        tables = [own_tables(scenario.members, k, scenario.observers) for k in range(len(scenario.members))]
+        time_manager = node_class(TIME_MANAGERS["lockstep"]).PARAMETERS
+        for one in joined(itertools.chain(*tables, [time_manager])):
+            self._known[one.name] = "", one
+        for member, own in zip(scenario.members, tables, strict=True):
+            for one in joined(own) if member.namespace else ():
+                self._known.setdefault(f"{member.namespace}.{one.name}", (member.namespace, one))
+
+    def read(self, key: str, item: Item) -> None:
+        """Read one entry."""
+        if key not in self._known:
+            known = (replace(one, name=name) for name, (_, one) in self._known.items())
+            raise item.fail(ParameterTable(*known).unknown(key))
+        vehicle, parameter = self._known[key]
+        name = parameter.name
+        if name in _OWN:
+            raise item.refuse(_OWN[name], f"the parameter '{name}'")
+        if item.is_mapping and isinstance(parameter.default, list):
+            raise item.refuse(f"{parameter.constraints}, or a distribution for an element")
+        if item.is_mapping:
+            self.quantities.append(Quantity(key, parameter, read_distribution(item, parameter), vehicle))
+            return
+        if item.is_list and isinstance(parameter.default, list) and any(one.is_mapping for one in item.items()):
+            value = self._elements(key, item, parameter, vehicle)
+        else:
+            value = checked_value(item, parameter)
+        self.scenario = with_setting(self.scenario, vehicle, name, value)
+
+    def _elements(self, key: str, item: Item, parameter: Parameter, vehicle: str) -> list[Any]:
+        """A list with distributions, which its placeholders stand for."""
+        items = list(item.items())
+        if parameter.length not in (None, len(items)):
+            raise item.refuse(parameter.constraints, f"a list of {len(items)}")
+        element = replace(parameter, default=parameter.scalar_type(), length=None)
+        values: list[Any] = []
+        for index, one in enumerate(items):
+            if one.is_mapping:
+                distribution = read_distribution(one, element)
+                self.quantities.append(Quantity(f"{key}[{index}]", element, distribution, vehicle, index))
+            values.append(element.default if one.is_mapping else checked_value(one, element))
+        return values
+
+
+def _variable(name: str, item: Item) -> Quantity:
+    parameter = Parameter(name, _kind_of(item)(), "")
+    return Quantity(name, parameter, read_distribution(item, parameter), is_variable=True)
+
+
+def _kind_of(item: Item) -> type[Scalar]:
+    """Type of a variable: that of all listed values, otherwise float."""
+    given = item.entries()
+    listed = [one for name, one in given.items() if name in ("choice", "grid") and one.is_list]
+    kinds = {type(value.value()) for one in listed for value in one.items()}
+    return next((kind for kind in (bool, int, str) if kinds == {kind}), float)
+
+
+def _failure(item: Item, variables: Sequence[Quantity]) -> str:
+    text = item.text()
+    known = {one.key: one.distribution.extremes for one in variables}
+    try:
+        used = variables_in(text)
+    except ValueError as error:
+        raise item.refuse("names of variables in braces, as in {time}") from error
+    for name in used:
+        if name not in known:
+            raise item.refuse(f"the variables {', '.join(known)}" if known else "a name in 'variables'", f"{{{name}}}")
+    combinations = itertools.product(*(known[name] for name in used))
+    for values in itertools.islice(combinations, _MOST_COMBINATIONS):
+        try:
+            parse_failure(text.format_map(dict(zip(used, values, strict=True))))
+        except ParameterError as error:
+            raise item.fail(str(error)) from error
+    return text
