@@ -23,7 +23,7 @@ from rosflight_py_sim.missions.catalogue import flight_of, single_scenario
 from rosflight_py_sim.missions.mission_judge import LOG_RATE_HZ
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value
 from rosflight_py_sim.shared_parameters import SEED
-from rosflight_py_sim.sweep.definition import Measure, Quantity, StopRule, Sweep
+from rosflight_py_sim.sweep.definition import Measure, Quantity, Signal, StopRule, Sweep
 from rosflight_py_sim.sweep.distributions import Grid
 from rosflight_py_sim.sweep.measured_values import read_measures, read_signals, trial_flight
 from rosflight_py_sim.sweep.swept_values import read_failures, read_parameters, read_variables, variables_in
@@ -80,16 +80,7 @@ def read_sweep(file: Path) -> Sweep:
     measures = section.read("measures", partial(read_measures, trial=trial), [])
     period_s = _value(section, SWEEP_PARAMETERS["signal_period"])
     signals = section.read("signals", partial(read_signals, trial=trial, period_s=period_s), [])
-    columns = list(_RESERVED)
-    for key, names in (
-        ("variables", [one.key for one in quantities]),
-        ("measures", [one.name for one in measures]),
-        ("signals", [one.name for one in signals]),
-    ):
-        for name in names:
-            if name in columns:
-                raise section[key].refuse("each name of a quantity, measure or signal once", f"a second '{name}'")
-            columns.append(name)
+    _check_columns(section, quantities, measures, signals)
     return Sweep(
         file=file,
         digest=_digest([file, *files, *_files_of(scenario, quantities)]),
@@ -170,6 +161,23 @@ def _numbered(quantities: Sequence[Quantity], section: Section) -> tuple[int, li
     if stride > runs.maximum:
         raise section["description"].refuse(f"at most {runs.maximum:.0f} runs", f"a grid of {stride} runs")
     return stride, numbered
+
+
+def _check_columns(
+    section: Section, quantities: Sequence[Quantity], measures: Sequence[Measure], signals: Sequence[Signal]
+) -> None:
+    """Check that the columns of the table have different names."""
+    columns = {*_RESERVED}
+    named = {
+        "variables": [one.key for one in quantities],
+        "measures": [one.name for one in measures],
+        "signals": [one.name for one in signals],
+    }
+    for key, names in named.items():
+        for name in names:
+            if name in columns:
+                raise section[key].refuse("each name of a quantity, measure or signal once", f"a second '{name}'")
+            columns.add(name)
 
 
 def _stop(item: Item, measures: Sequence[Measure], quantities: Sequence[Quantity]) -> StopRule:
