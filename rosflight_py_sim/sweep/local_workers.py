@@ -35,8 +35,14 @@ class LocalWorkers(Workers):
             count: number of processes, at least 1.
         """
         self._job = job
-        self._workers = [_Worker(job) for _ in range(count)]
         self._failed_starts = 0
+        self._workers: list[_Worker] = []
+        try:
+            while len(self._workers) < count:
+                self._workers.append(_Worker(job))
+        except BaseException:
+            self.close()
+            raise
 
     @property
     def want_more(self) -> bool:
