@@ -21,7 +21,7 @@ from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.sweep.definition import Measure, Row, Run, Signal, Sweep, run_of, scenario_of
 from rosflight_py_sim.sweep.direct_flight import DirectFlight, NotDirectError, not_done, require_direct
-from rosflight_py_sim.sweep.expressions import Expression, values_of
+from rosflight_py_sim.sweep.expressions import Expression, ExpressionError, values_of
 
 
 def check_direct(sweep: Sweep) -> None:
@@ -111,21 +111,21 @@ def _row(sweep: Sweep, run: Run, judges: Sequence[MissionJudge]) -> Row:
             reason = reason or "the mission did not begin"
         if reason:
             reasons.append(f"{judge.name}: {reason}" if prefix else reason)
-    known = frozenset(names)
-    measures = {one.name: _number(one, names, known) for one in sweep.measures}
-    signals = {one.name: _samples(one, names, known) for one in sweep.signals}
+    measures = {one.name: _number(one, names) for one in sweep.measures}
+    signals = {one.name: _samples(one, names) for one in sweep.signals}
     return Row(run, not reasons, "; ".join(reasons), measures, signals)
 
 
-def _number(measure: Measure, names: Mapping[str, Any], known: frozenset[str]) -> float:
-    return float(_expression(measure.expression, known).value(names)) if known else math.nan
+def _number(measure: Measure, names: Mapping[str, Any]) -> float:
+    expression = _expression(measure.expression, frozenset(names))
+    return math.nan if expression is None else float(expression.value(names))
 
 
-def _samples(signal: Signal, names: Mapping[str, Any], known: frozenset[str]) -> list[float]:
+def _samples(signal: Signal, names: Mapping[str, Any]) -> list[float]:
     """Values of a signal, from one period after the beginning of the log to its end."""
-    if not known:
+    expression = _expression(signal.expression, frozenset(names))
+    if expression is None:
         return []
-    expression = _expression(signal.expression, known)
     time_s = names[expression.time_name]
     count = math.floor((time_s[-1] - time_s[0]) / signal.period_s + 1e-9)
     at_s = time_s[0] + signal.period_s * np.arange(1, count + 1)
@@ -134,5 +134,9 @@ def _samples(signal: Signal, names: Mapping[str, Any], known: frozenset[str]) ->
 
 
 @lru_cache(maxsize=256)
-def _expression(text: str, known: frozenset[str]) -> Expression:
-    return Expression(text, known)
+def _expression(text: str, known: frozenset[str]) -> Expression | None:
+    """The expression; None if it names a vehicle whose mission did not begin, and which therefore has no values."""
+    try:
+        return Expression(text, known)
+    except ExpressionError:
+        return None

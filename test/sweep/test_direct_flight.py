@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.sweep.definition import Row, Sweep
 from rosflight_py_sim.sweep.fly_run import fly_run
 from rosflight_py_sim.sweep.sweep_file import read_sweep
@@ -117,3 +118,19 @@ def test_run_is_the_same_with_and_without_ros(name: str, tmp_path: Path, ros_dom
             k: v for k, v in direct.measures.items() if not math.isnan(v)
         }
         assert graph.run == dataclasses.asdict(direct.run)
+
+
+def test_mission_that_does_not_begin_has_no_measures(tmp_path: Path) -> None:
+    sweep = sweep_of(tmp_path, "description: Too short\nvehicle: multirotor\nruns: 1\nlimit: 2")
+    row = fly_run(sweep, 0)
+    assert not row.succeeded
+    assert row.reason == "calibrating the IMU: not done after 2 s"
+    assert all(math.isnan(value) for value in row.measures.values())
+    assert row.signals == {"north": [], "rate": []}
+
+
+def test_vehicle_that_needs_a_graph_is_refused_with_the_option(tmp_path: Path) -> None:
+    file = tmp_path / "sweep.yaml"
+    file.write_text("description: Dives\nvehicle: auv\nruns: 1\n")
+    with pytest.raises(ParameterError, match=r"flight controller 'auv_zeromq' runs only in a graph.*--graph"):
+        check_direct(read_sweep(file))
