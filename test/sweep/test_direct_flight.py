@@ -14,7 +14,7 @@ import pytest
 
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.sweep.definition import Row, Sweep
-from rosflight_py_sim.sweep.fly_run import fly_run
+from rosflight_py_sim.sweep.fly_run import check_direct, fly_run
 from rosflight_py_sim.sweep.sweep_file import read_sweep
 
 SIGNALS = "signals: {north: 'truth_state.position_ned[0]', rate: 'truth_state.angular_velocity[2]'}"
