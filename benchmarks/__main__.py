@@ -52,6 +52,7 @@ PARTS = (
     "recording",
     "onlookers",
     "start",
+    "sweeps",
     "endurance",
 )
 
@@ -117,6 +118,8 @@ def main() -> None:
         console.print(_onlookers(options))
     if "start" in options.parts:
         _print_start(options, console)
+    if "sweeps" in options.parts:
+        console.print(_sweeps(options))
     if "endurance" in options.parts:
         _print_endurance(options, console)
 
@@ -137,6 +140,7 @@ def _parser() -> argparse.ArgumentParser:
         "--simulated-minutes", type=float, default=60.0, help="length of the endurance run (default 60)"
     )
     parser.add_argument("--paced-seconds", type=float, default=60.0, help="length of the paced run (default 60)")
+    parser.add_argument("--flights", type=int, default=100, help="number of flights of a sweep (default 100)")
     return parser
 
 
@@ -293,6 +297,25 @@ def _print_start(options: argparse.Namespace, console: Console) -> None:
     separate = min(graph["first_step"] for graph in graphs)
     composed = min(measured("composed_start()", "start") for _ in range(options.runs))
     console.print(f"first step: one process per node {separate:.2f} s, `rosflight_py_sim fly` {composed:.2f} s")
+
+
+def _sweeps(options: argparse.Namespace) -> Table:
+    table = Table(title=f"A sweep of {options.flights:,} flights of the multirotor's square, 50 s each, without ROS")
+    for column in ("", "time (s)", "flights/s", "ratio", "target"):
+        table.add_column(column, justify="left" if not column else "right")
+    expressions = (f"flights_s({options.flights})", *(f"sweep_s({workers}, {options.flights})" for workers in (1, 2)))
+    rounds = [[float(measured(one, "sweep")) for one in expressions] for _ in range(options.runs)]
+    overhead = statistics.median(one / alone - 1.0 for alone, one, _ in rounds)
+    speed_up = statistics.median(one / two for _, one, two in rounds)
+    rows = (
+        ("the flights alone, one process", "", ""),
+        ("1 worker; overhead of a run", f"{100.0 * overhead:.1f} %", "at most 5 %"),
+        ("2 workers; speed relative to 1", f"{speed_up:.2f}", "1.8"),
+    )
+    for place, (name, ratio, target) in enumerate(rows):
+        taken = statistics.median(one[place] for one in rounds)
+        table.add_row(name, f"{taken:.1f}", f"{options.flights / taken:.2f}", ratio, target)
+    return table
 
 
 def _print_endurance(options: argparse.Namespace, console: Console) -> None:
