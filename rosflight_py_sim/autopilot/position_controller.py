@@ -179,14 +179,14 @@ class PositionController:
         Raises:
             ValueError: position, velocity or yaw is not finite; the controller is unchanged.
         """
-        position = tuple(map(float, position_ned))
-        velocity = tuple(map(float, velocity_ned))
-        yaw = float(yaw_rad)
-        if not all(map(math.isfinite, (*position, *velocity, yaw))):
-            raise ValueError(f"state is not finite: position {position}, velocity {velocity}, yaw {yaw}")
+        north, east, down = position_ned
+        u, v, w = velocity_ned
+        if not math.isfinite(north + east + down + u + v + w + yaw_rad):
+            state = f"position {tuple(position_ned)}, velocity {tuple(velocity_ned)}, yaw {yaw_rad}"
+            raise ValueError(f"state is not finite: {state}")
 
-        wanted = self.approach(position, setpoint)
-        return self.hold_velocity(velocity, yaw, wanted, setpoint.yaw_rad, dt, setpoint.acceleration_ned)
+        wanted = self.approach(position_ned, setpoint)
+        return self.hold_velocity(velocity_ned, yaw_rad, wanted, setpoint.yaw_rad, dt, setpoint.acceleration_ned)
 
     def approach(self, position_ned: Sequence[float], setpoint: Setpoint) -> Vector3:
         """Velocity (NED, m/s) towards a setpoint, including the setpoint's own velocity."""
@@ -218,10 +218,13 @@ class PositionController:
         """Command for the next `dt` seconds towards a velocity (m/s), with a feed-forward acceleration (m/s^2)."""
         _, gain_v, gain_i = self._horizontal_gains
         _, gain_v_down, gain_i_down = self._vertical_gains
-        error = tuple(c - v for c, v in zip(self._within_limits(target_ned), velocity_ned, strict=True))
-        asked_north = feedforward_ned[0] + gain_v * error[0] + self._integral[0]
-        asked_east = feedforward_ned[1] + gain_v * error[1] + self._integral[1]
-        asked_down = feedforward_ned[2] + gain_v_down * error[2] + self._integral[2]
+        target = self._within_limits(target_ned)
+        error_north, error_east = target[0] - velocity_ned[0], target[1] - velocity_ned[1]
+        error_down = target[2] - velocity_ned[2]
+        integral_north, integral_east, integral_down = self._integral
+        asked_north = feedforward_ned[0] + gain_v * error_north + integral_north
+        asked_east = feedforward_ned[1] + gain_v * error_east + integral_east
+        asked_down = feedforward_ned[2] + gain_v_down * error_down + integral_down
 
         self._age_s += dt
         ceiling = min(self._age_s / self._spool_up_time, 1.0) if self._spool_up_time > 0.0 else 1.0
@@ -248,9 +251,9 @@ class PositionController:
         north, east = cos_yaw * ahead - sin_yaw * right, sin_yaw * ahead + cos_yaw * right
         down = self._gravity - thrust * upright
         self._integral = (
-            self._integrated(self._integral[0], error[0], north - asked_north, gain_v, gain_i, dt),
-            self._integrated(self._integral[1], error[1], east - asked_east, gain_v, gain_i, dt),
-            self._integrated(self._integral[2], error[2], down - asked_down, gain_v_down, gain_i_down, dt),
+            self._integrated(integral_north, error_north, north - asked_north, gain_v, gain_i, dt),
+            self._integrated(integral_east, error_east, east - asked_east, gain_v, gain_i, dt),
+            self._integrated(integral_down, error_down, down - asked_down, gain_v_down, gain_i_down, dt),
         )
         turn = self.yaw_rate(wrap_angle(wanted_yaw_rad - yaw_rad)) if given.yaw_rate_rps is None else given.yaw_rate_rps
         return AttitudeCommand(

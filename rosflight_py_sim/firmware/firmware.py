@@ -114,6 +114,7 @@ class Firmware(Inputs):
         self.mixer_input = self._channels[3, :MIXER_ROWS]
         self.outputs: NDArray[np.float64] = np.zeros(OUTPUTS)
         self._pwm: NDArray[np.float64] = np.full(OUTPUTS, float(LOW_US))
+        self._whole_pwm: NDArray[np.float64] = self._pwm.copy()
 
         self.attitude = self._estimate[estimator.ATTITUDE : estimator.ATTITUDE + 4]
         self.euler = self._estimate[estimator.EULER : estimator.EULER + 3]
@@ -189,8 +190,11 @@ class Firmware(Inputs):
 
     def integer_pulse_widths(self) -> list[int]:
         """Pulse widths of the last step in whole microseconds."""
-        whole: Callable[[float], int] = int if self.quirks.truncated_pwm else round
-        return [whole(us) for us in self._pwm.tolist()]
+        return [int(us) for us in self.whole_pulse_widths().tolist()]
+
+    def whole_pulse_widths(self) -> NDArray[np.float64]:
+        """Pulse widths (14,) of the last step in whole microseconds; the next call overwrites the array."""
+        return (np.trunc if self.quirks.truncated_pwm else np.rint)(self._pwm, self._whole_pwm)
 
     def _imu_is_missed(self, time_us: int) -> bool:
         since = self._start_us if self._last_imu_us is None else self._last_imu_us

@@ -296,7 +296,7 @@ class _Forces:
         time_ns: int,
         truth: Vector,
         wind_ned: Vector,
-        pulse_us: Sequence[int],
+        pulse_us: Vector,
         dt: float,
     ) -> Vector:
         """Wrench (6,) in body axes, N and N m; `dt` is the time since the previous call, s; 0 in the first."""
@@ -426,6 +426,8 @@ class DirectFlight:
         self._step_ns = round(step_s * NANOSECONDS)
         self.judge = AutopilotJudge(vehicle, {})
         self._takes = {one.topic.name: one.take for one in self.judge.inputs}
+        self._take_pwm, self._take_wind = self._takes[PWM_OUTPUT.name], self._takes[TRUTH_WIND.name]
+        self._take_truth = self._takes[TRUTH_STATE.name]
         self._pilot = _Pilot(self, lands=autopilot.LANDS)
         self.state = VehicleState(0, self._motion.body.truth)
         self._guided = self.state
@@ -462,19 +464,19 @@ class DirectFlight:
         Raises:
             StateDivergedError: the new state is not finite.
         """
-        state, motion, takes = self.state, self._motion, self._takes
+        state, motion = self.state, self._motion
         time_ns, step_ns = state.time_ns, self._step_ns
         dt = step_ns / NANOSECONDS
         frame = self.transmitter.frame(time_ns)
         if self._armed:
             self._deliver_armed(time_ns)
         self._sensors.sample(time_ns, state.truth, motion.air_ned)
-        pulse_us = self._run_firmware(time_ns)
+        # Arrays in place of lists: whoever receives them here reads them at once.
+        pulse_us: Any = self._run_firmware(time_ns)
         if frame is not None:
             firmware = self.board.firmware
             self._pending.append((time_ns, lambda: firmware.receive_rc(time_ns // 1000, frame)))
-        pwm = PulseWidths(time_ns, pulse_us)
-        takes[PWM_OUTPUT.name](pwm)
+        self._take_pwm(PulseWidths(time_ns, pulse_us))
         elapsed_ns = time_ns - self._answered_ns if self._answered_ns >= 0 else 0
         self._answered_ns = time_ns
         self._report_status(time_ns)
@@ -484,16 +486,16 @@ class DirectFlight:
         battery = self._forces.battery(time_ns)
         if battery is not None:
             self._sensors.battery = battery.voltage, battery.current
-            takes[TRUTH_BATTERY.name](battery)
+            self._takes[TRUTH_BATTERY.name](battery)
         motion.advance(time_ns, wrench, dt)
         self.state = state = VehicleState(time_ns + step_ns, motion.body.truth)
-        wind_ned = motion.air_ned.tolist()
-        takes[TRUTH_WIND.name](Wind(state.time_ns, wind_ned))
-        takes[TRUTH_STATE.name](state)
+        air_ned: Any = motion.air_ned
+        self._take_wind(Wind(state.time_ns, air_ned))
+        self._take_truth(state)
         if self._guide_schedule.due(state.time_ns):
-            self._guide(state, wind_ned)
+            self._guide(state, motion.air_ned.tolist())
 
-    def _run_firmware(self, time_ns: int) -> list[int]:
+    def _run_firmware(self, time_ns: int) -> Vector:
         """Run the firmware on its inputs; return the pulse widths, us (14)."""
         firmware = self.board.firmware
         if self._board_failures.exist:
@@ -507,8 +509,7 @@ class DirectFlight:
             for command in self._link.arrived(time_ns):
                 self._set_command(command)
         firmware.step(time_ns // 1000)
-        pulse_us: list[int] = firmware.integer_pulse_widths()
-        return pulse_us
+        return firmware.whole_pulse_widths()
 
     def _receive_command(self, command: ControlCommand) -> None:
         if self._link is None:
