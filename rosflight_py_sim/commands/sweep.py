@@ -100,4 +100,5 @@ def _fly_again(sweep: Sweep, options: argparse.Namespace) -> int:
         namespace="",
         output=options.output or Path("flights"),
         sidecars=["web_viewer"] if options.view else [],
+        limit_s=sweep.limit_s,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -104,9 +105,15 @@ class Flight(ABC):
 class Flights:
     """Missions of all vehicles of a simulation."""
 
-    def __init__(self, flights: Sequence[Flight]) -> None:
-        """`flights`: at least one."""
+    def __init__(self, flights: Sequence[Flight], limit_s: float = math.inf) -> None:
+        """Observe the missions.
+
+        Args:
+            flights: at least one.
+            limit_s: simulated time at which missions that have not ended fail, s.
+        """
         self._flights = flights
+        self._limit_s = limit_s
 
     @property
     def activity(self) -> str:
@@ -122,10 +129,21 @@ class Flights:
 
     @property
     def over(self) -> bool:
-        """Whether all missions have ended."""
+        """Whether all missions have ended, or their time has."""
         # `over` publishes the end of a mission, so it must be read for each, even if others continue.
-        have_ended = [one.over for one in self._flights]
-        return all(have_ended)
+        running = [one for one in self._flights if not one.over]
+        return not any(one.judge.state.time_ns < self._limit_s * NANOSECONDS for one in running)
+
+    def fail_unfinished(self) -> None:
+        """Fail the missions that have not ended within their time."""
+        for one in self._flights:
+            if not one.judge.has_ended:
+                one.judge.reason = not_done(one.activity, self._limit_s)
+
+
+def not_done(activity: str, limit_s: float) -> str:
+    """Reason why a mission failed that was not done within its time (s)."""
+    return f"{activity}: not done after {limit_s:g} s"
 
 
 def fly(
@@ -138,8 +156,9 @@ def fly(
     output: Path,
     sidecars: Sequence[str] = (),
     record: str | None = None,
+    limit_s: float = math.inf,
 ) -> int:
-    """Fly the missions of a scenario, print the verdicts and draw the plot.
+    """Fly the missions of a scenario, for `limit_s` of simulated time at most; print the verdicts and draw the plot.
 
     Returns:
         Exit code: 0 on success, 1 after a failed mission or an incomplete recording.
@@ -163,13 +182,15 @@ def fly(
         try:
             for flight in flights:
                 flight.join(graph, "/".join(filter(None, (namespace, flight.member.namespace))))
-            _spin(graph, Flights(flights), console)
+            missions = Flights(flights, limit_s)
+            _spin(graph, missions, console)
         finally:
             for flight in flights:
                 flight.close()
             graph.close()
     if signals:
         raise KeyboardInterrupt
+    missions.fail_unfinished()
     outcome = graph.recorder.outcome if graph.recorder is not None else None
     if outcome is not None:
         console.print(f"recording: {outcome.path}, {outcome.text}", highlight=False, soft_wrap=True)

@@ -64,6 +64,7 @@ from rosflight_py_sim.interfaces.step_topics import (
 from rosflight_py_sim.interfaces.ticks import Schedule
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.missions.autopilot.judge import AutopilotJudge, autopilot_class
+from rosflight_py_sim.missions.flight import not_done
 from rosflight_py_sim.missions.mission_topics import MISSION_END
 from rosflight_py_sim.nodes.lockstep_time_manager import LockstepTimeManager
 from rosflight_py_sim.nodes.pilot_script import MissionScript
@@ -576,11 +577,6 @@ class DirectFlight:
                 pose.pose.position.x, pose.pose.position.y, pose.pose.position.z = north, east, down
                 message.poses.append(pose)
             self._takes[AUTOPILOT_PATH.name](message)
-
-
-def not_done(activity: str, limit_s: float) -> str:
-    """Reason of a mission that took too long."""
-    return f"{activity}: not done after {limit_s:g} s"
 
 
 def require_direct(member: Member) -> tuple[type[ModelledForcesAndMoments[Any]], type[Any]]:

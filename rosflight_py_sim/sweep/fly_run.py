@@ -15,12 +15,12 @@ from rosflight_py_sim.graph.parameter_sources import parameter_sources
 from rosflight_py_sim.graph.scenario import Scenario
 from rosflight_py_sim.interfaces.step_topics import FAULT
 from rosflight_py_sim.missions.catalogue import flight_of
-from rosflight_py_sim.missions.flight import Flight
+from rosflight_py_sim.missions.flight import Flight, not_done
 from rosflight_py_sim.missions.mission_judge import MissionJudge
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.sweep.definition import Measure, Row, Run, Signal, Sweep, run_of, scenario_of
-from rosflight_py_sim.sweep.direct_flight import DirectFlight, NotDirectError, not_done, require_direct
+from rosflight_py_sim.sweep.direct_flight import DirectFlight, NotDirectError, require_direct
 from rosflight_py_sim.sweep.expressions import Expression, ExpressionError, values_of
 
 

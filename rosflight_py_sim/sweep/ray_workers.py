@@ -52,7 +52,8 @@ class RayWorkers(Workers):
                 _check_address(address)
                 ray.init(address, log_to_driver=False, logging_level=logging.ERROR)
             except (OSError, ValueError, RuntimeError) as error:
-                raise SweepError(f"there is no Ray cluster at '{address}': {error}") from error
+                reason = str(error).partition(". ")[0]
+                raise SweepError(f"there is no Ray cluster at '{address}': {reason}") from error
         self._job = job
         self._task = ray.remote(num_cpus=1, max_retries=0)(_row)
         self._count = count

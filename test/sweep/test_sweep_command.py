@@ -13,6 +13,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
+from proof.interruptions import Interrupted, interrupt_at
 from rosflight_py_sim import sweep
 
 pytestmark = pytest.mark.timeout(600)
@@ -146,6 +147,14 @@ def test_interrupted_sweep_says_how_to_continue(file: Path, tmp_path: Path, numb
     assert "Traceback" not in errors
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signal_at_any_moment_ends_command_without_orphan_or_traceback(
+    file: Path, ros_domain: int, number: signal.Signals
+) -> None:
+    endings = interrupt_at(Interrupted(("sweep", str(file)), 4.0), (0.0, 0.5, 1.5, 4.0), number, ros_domain)
+    assert endings.are_clean, endings
+
+
 def test_graph_gives_the_same_table(file: Path, tmp_path: Path, expected: bytes) -> None:
     code, _, errors = finished(file, "--output", "out", "--graph", folder=tmp_path)
     assert code == 0, errors
@@ -162,6 +171,13 @@ def test_run_is_flown_again_in_the_graph_with_the_same_outcome(
     assert printed.startswith(f"run {row['run']}, mass {row['mass']:g} kg, ")
     assert f"{row['error']:.2f} m RMS" in printed
     assert list((tmp_path / "flights").glob("*.png"))
+
+
+def test_run_flown_again_ends_at_the_limit(tmp_path: Path, ros_domain: int) -> None:
+    (tmp_path / "short.yaml").write_text(SWEEP.replace("limit: 80", "limit: 2"))
+    code, printed, errors = finished("short.yaml", "--run", 0, folder=tmp_path)
+    assert code == 1, errors
+    assert "not done after 2 s" in printed
 
 
 @pytest.mark.parametrize(
