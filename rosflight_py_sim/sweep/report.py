@@ -147,7 +147,7 @@ class _Report:
         measures = self._sweep.measures
         axes = [factor for factor in self._factors if factor.is_grid] or self._factors
         if len(axes) == 2 and not any(factor.choices for factor in axes):
-            yield Section("Maps", [self._map(one.name, *axes) for one in measures])
+            yield Section("Maps", [self._map(one.name, *reversed(axes)) for one in measures])
         only = axes[0] if len(axes) == 1 else None
         if only is not None:
             yield Section(f"Measures over {only.name}", [self._against(one.name, only, one.name) for one in measures])
