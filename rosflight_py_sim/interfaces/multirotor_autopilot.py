@@ -119,11 +119,12 @@ def guide_to_setpoint(
     mission: SetpointMission, controller: PositionController, state: VehicleState, dt: float
 ) -> AutopilotCommand:
     """Attitude and throttle that lead to the moving setpoint; `dt` is the time since the previous call, s."""
-    position = state.position_ned.tolist()
-    velocity = rotate_to_inertial(*state.quaternion.tolist(), *state.velocity_body.tolist())
+    north, east, down, qw, qx, qy, qz, u, v, w = state.truth[:10].tolist()
+    position = north, east, down
+    velocity = rotate_to_inertial(qw, qx, qy, qz, u, v, w)
     setpoint = mission.setpoint(state.time_s, position, velocity)
     if mission.thrust_on:
-        _, _, yaw = euler_from_quaternion(*state.quaternion.tolist())
+        _, _, yaw = euler_from_quaternion(qw, qx, qy, qz)
         c = controller.update(position, velocity, yaw, setpoint, dt)
     else:
         controller.reset()

