@@ -250,10 +250,15 @@ class PositionController:
         ahead, right = -thrust * math.cos(roll) * math.sin(pitch), thrust * math.sin(roll)
         north, east = cos_yaw * ahead - sin_yaw * right, sin_yaw * ahead + cos_yaw * right
         down = self._gravity - thrust * upright
+        cut_north, cut_east, cut_down = north - asked_north, east - asked_east, down - asked_down
+        back_north = cut_north / gain_v if gain_v > 0.0 else 0.0
+        back_east = cut_east / gain_v if gain_v > 0.0 else 0.0
+        back_down = cut_down / gain_v_down if gain_v_down > 0.0 else 0.0
+        most = self._max_integral
         self._integral = (
-            self._integrated(integral_north, error_north, north - asked_north, gain_v, gain_i, dt),
-            self._integrated(integral_east, error_east, east - asked_east, gain_v, gain_i, dt),
-            self._integrated(integral_down, error_down, down - asked_down, gain_v_down, gain_i_down, dt),
+            within(integral_north + gain_i * (error_north + back_north) * dt, most),
+            within(integral_east + gain_i * (error_east + back_east) * dt, most),
+            within(integral_down + gain_i_down * (error_down + back_down) * dt, most),
         )
         turn = self.yaw_rate(wrap_angle(wanted_yaw_rad - yaw_rad)) if given.yaw_rate_rps is None else given.yaw_rate_rps
         return AttitudeCommand(
@@ -285,12 +290,6 @@ class PositionController:
         if gain * gain * distance <= braking:
             return gain
         return math.sqrt(braking * (2.0 * distance - braking / (gain * gain))) / distance
-
-    def _integrated(
-        self, integral: float, error: float, cut: float, velocity_gain: float, integral_gain: float, dt: float
-    ) -> float:
-        back = cut / velocity_gain if velocity_gain > 0.0 else 0.0
-        return within(integral + integral_gain * (error + back) * dt, self._max_integral)
 
 
 def _within_circle(x: float, y: float, radius: float) -> tuple[float, float]:

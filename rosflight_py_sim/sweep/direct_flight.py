@@ -192,6 +192,7 @@ class _Sensors:
                 ("imu_temperature", self._read_temperature),
             )
         ]
+        self._next_ns = 0
         self._imu = Sampling(number(values, "imu_update_frequency"), self._read_imu)
 
     def sample(self, time_ns: int, truth: Vector, wind_ned: Vector) -> None:
@@ -199,9 +200,11 @@ class _Sensors:
         self._truth, self._wind_ned = truth, wind_ned
         if self._failures.exist:
             self._failures.advance(time_ns)
-        for sensor in self._slow:
-            if sensor.schedule.due(time_ns):
-                sensor.sample(time_ns)
+        if time_ns >= self._next_ns:
+            for sensor in self._slow:
+                if sensor.schedule.due(time_ns):
+                    sensor.sample(time_ns)
+            self._next_ns = min(sensor.schedule.next_ns for sensor in self._slow)
         self._imu.sample(time_ns)
 
     def _fail(self, signals: Signals) -> None:
