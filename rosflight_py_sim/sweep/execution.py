@@ -59,7 +59,7 @@ def execute(
     with Store(folder, sweep) as store:
         if not store.is_complete:
             job = Job(fly, sweep.file.absolute(), sweep.digest)
-            pool = _workers(job, workers, ray)
+            pool = _workers(job, sweep.runs, workers, ray)
             try:
                 store.complete(_fly_rest(sweep, store, pool, console or Console(stderr=True)))
             finally:
@@ -79,10 +79,10 @@ def flight_function(sweep: Sweep, *, graph: bool) -> Fly:
     return fly_run
 
 
-def _workers(job: Job, count: int | None, ray: str | None) -> Workers:
+def _workers(job: Job, runs: int, count: int | None, ray: str | None) -> Workers:
     if ray is not None:
         return RayWorkers(job, ray, count)
-    return LocalWorkers(job, count or len(os.sched_getaffinity(0)))
+    return LocalWorkers(job, min(runs, count or len(os.sched_getaffinity(0))))
 
 
 def _fly_rest(sweep: Sweep, store: Store, pool: Workers, console: Console) -> int:

@@ -70,7 +70,8 @@ class RayWorkers(Workers):
 
     def outcomes(self, timeout_s: float) -> Sequence[Row | Lost]:
         tasks = list(self._numbers)
-        done, _ = self._ray.wait(tasks, num_returns=1, timeout=timeout_s)
+        self._ray.wait(tasks, num_returns=1, timeout=timeout_s)
+        done, _ = self._ray.wait(tasks, num_returns=len(tasks), timeout=0.0)
         return [self._outcome(task) for task in done]
 
     def close(self) -> None:

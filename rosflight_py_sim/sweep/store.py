@@ -62,7 +62,7 @@ class Store:
         self._due_s = 0.0
         self.stored = 0
         try:
-            self._parts.mkdir(parents=True, exist_ok=True)
+            (folder if self.is_complete else self._parts).mkdir(parents=True, exist_ok=True)
             self._lock = (folder / _LOCK).open("a")
         except OSError as error:
             raise SweepError(f"cannot write '{folder}': {error.strerror}") from error
@@ -158,24 +158,23 @@ class Store:
         path, sweep = self._folder / _SWEEP, self._sweep
         try:
             known = json.loads(path.read_text(encoding="utf-8"))
+            file, digest, version, text = (str(known[key]) for key in ("file", "digest", "version", "text"))
         except FileNotFoundError:
+            file, digest, version = str(sweep.file.absolute()), sweep.digest, __version__
             text = sweep.file.read_text(encoding="utf-8")
-            known = {"file": str(sweep.file.absolute()), "digest": sweep.digest, "version": __version__, "text": text}
+            known = {"file": file, "digest": digest, "version": version, "text": text}
             self._write_text(path, json.dumps(known, indent=2))
-        except (OSError, ValueError) as error:
-            raise SweepError(f"cannot read '{path}': {error}; give another folder with --output") from error
-        if known["digest"] != sweep.digest:
-            raise SweepError(
-                f"the folder '{self._folder}' holds results of '{known['file']}' as it was then, which "
-                f"'{sweep.file}' or the files named there differ from: give another folder with --output, or delete "
-                f"'{self._folder}'"
-            )
-        if known["version"] != __version__:
-            raise SweepError(
-                f"the folder '{self._folder}' holds results of version {known['version']}, and this is version "
-                f"{__version__}: give another folder with --output, or delete '{self._folder}'"
-            )
-        return str(known["text"])
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise SweepError(f"cannot read '{path}' ({error}): give another folder with --output") from error
+        if (digest, version) == (sweep.digest, __version__):
+            return text
+        differing = f"'{sweep.file}' or the files named there differ from"
+        if digest == sweep.digest:
+            differing = f"version {__version__} does not continue"
+        raise SweepError(
+            f"the folder '{self._folder}' holds results of '{file}' as version {version} read it, which {differing}: "
+            f"give another folder with --output, or delete '{self._folder}'"
+        )
 
     def _read_parts(self) -> list[pa.Table]:
         """Rows on the disk, in the order in which they were stored."""

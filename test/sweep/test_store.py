@@ -120,15 +120,34 @@ def test_results_of_another_sweep_file_are_refused_with_both_files(tmp_path: Pat
 def test_results_of_an_edited_sweep_file_are_refused(tmp_path: Path, sweep: Sweep) -> None:
     Store(tmp_path / "out", sweep).close()
     edited = read_sweep(write_sweep(tmp_path, runs=21))
-    with pytest.raises(SweepError, match=r"sample\.yaml' as it was then"):
+    with pytest.raises(
+        SweepError, match=r"sample\.yaml' as version .* read it, which .*sample\.yaml' or the files named there differ"
+    ):
         Store(tmp_path / "out", edited)
 
 
 def test_results_of_another_version_are_refused(tmp_path: Path, sweep: Sweep, monkeypatch: pytest.MonkeyPatch) -> None:
     Store(tmp_path / "out", sweep).close()
     monkeypatch.setattr("rosflight_py_sim.sweep.store.__version__", "9.9")
-    with pytest.raises(SweepError, match=f"results of version {__version__}, and this is version 9.9"):
+    with pytest.raises(SweepError, match=f"as version {__version__} read it, which version 9.9 does not continue"):
         Store(tmp_path / "out", sweep)
+
+
+def test_damaged_description_is_refused_by_name(tmp_path: Path, sweep: Sweep) -> None:
+    Store(tmp_path, sweep).close()
+    (tmp_path / "sweep.json").write_text("{}")
+    with pytest.raises(SweepError, match=r"cannot read '.*sweep\.json' .*--output"):
+        Store(tmp_path, sweep)
+
+
+def test_complete_sweep_is_read_from_a_folder_that_holds_nothing_else(tmp_path: Path, sweep: Sweep) -> None:
+    for _ in range(2):
+        with Store(tmp_path / "out", sweep) as store:
+            if not store.is_complete:
+                for number in range(20):
+                    store.add(fly_sample(sweep, number))
+                store.complete(20)
+        assert {path.name for path in (tmp_path / "out").iterdir()} == {"lock", "sweep.json", "table.parquet"}
 
 
 def test_second_process_may_not_write_to_the_folder(tmp_path: Path, sweep: Sweep) -> None:

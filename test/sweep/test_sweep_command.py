@@ -188,7 +188,7 @@ def test_run_flown_again_ends_at_the_limit(tmp_path: Path, ros_domain: int) -> N
         (["FILE", "--view"], ["--view given without --run"]),
         (["FILE", "--workers", "0"], ["workers: 0 given; allowed: at least 1"]),
         (["FILE", "--ray", "127.0.0.1:9"], ["no Ray cluster at '127.0.0.1:9'"]),
-        (["other.yaml", "--output", "ONE"], ["mixed.yaml' as it was then", "other.yaml", "--output"]),
+        (["other.yaml", "--output", "ONE"], ["mixed.yaml' as version", "other.yaml", "--output"]),
     ],
 )
 def test_wrong_input_is_rejected_in_one_line(
