@@ -9,6 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TypeAlias
 
+from rosflight_py_sim import __version__
 from rosflight_py_sim.sweep.definition import Row, Sweep, run_of
 from rosflight_py_sim.sweep.sweep_file import read_sweep
 
@@ -20,7 +21,7 @@ ENVIRONMENT = {"ROS_AUTOMATIC_DISCOVERY_RANGE": "OFF"}
 
 
 class ChangedError(Exception):
-    """A file of the sweep is not the one with which the sweep began."""
+    """A worker would fly another sweep than the one that began; the text gives the difference."""
 
 
 @dataclass(frozen=True)
@@ -31,25 +32,29 @@ class Job:
         fly: flies a run.
         file: the sweep file, absolute.
         digest: digest of the sweep.
+        version: version of this package.
     """
 
     fly: Fly
     file: Path
     digest: str
+    version: str = __version__
 
     def sweep(self) -> Sweep:
         """Read the sweep, once in a process.
 
         Raises:
-            ChangedError: the sweep file cannot be read, or has changed.
+            ChangedError: the sweep file cannot be read or has changed, or the worker has another version.
         """
+        if self.version != __version__:
+            raise ChangedError(f"a worker has version {__version__}; allowed: {self.version}, as here")
         return _read(self.file, self.digest)
 
     def row(self, number: int) -> Row:
         """Fly a run; an exception makes a failed run.
 
         Raises:
-            ChangedError: the sweep file cannot be read, or has changed.
+            ChangedError: as of `sweep`.
         """
         sweep = self.sweep()
         try:

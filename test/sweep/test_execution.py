@@ -16,10 +16,11 @@ import sample_flights
 from rich.console import Console
 from sample_flights import STOP, write_sweep
 
+from rosflight_py_sim import __version__
 from rosflight_py_sim.sweep.execution import execute
 from rosflight_py_sim.sweep.store import SweepError
 from rosflight_py_sim.sweep.sweep_file import read_sweep
-from rosflight_py_sim.sweep.workers import Fly
+from rosflight_py_sim.sweep.workers import ChangedError, Fly, Job
 
 TIMEOUT_S = 60.0
 
@@ -115,6 +116,12 @@ def test_sweep_file_changed_meanwhile_ends_the_sweep(sweep_file: Path, tmp_path:
     write_sweep(tmp_path, runs=21)
     with pytest.raises(SweepError, match=r"sample\.yaml', or a file named there, has changed since the sweep began"):
         execute(sweep, tmp_path / "out", sample_flights.fly_sample, workers=1)
+
+
+def test_worker_of_another_version_is_refused(sweep_file: Path) -> None:
+    job = Job(sample_flights.fly_sample, sweep_file, read_sweep(sweep_file).digest, "9.9")
+    with pytest.raises(ChangedError, match=f"a worker has version {__version__}; allowed: 9.9"):
+        job.row(0)
 
 
 def test_workers_that_cannot_start_end_the_sweep(
