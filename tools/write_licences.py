@@ -18,13 +18,16 @@ LOCK = PROJECT / "requirements.lock"
 
 # Packages that state no licence in their metadata, or that not every platform installs: from their sources.
 FROM_SOURCES = {
+    "appnope": "BSD-2-Clause",
     "atheris": "Apache-2.0",
     "cffi": "MIT",
     "colorama": "BSD-3-Clause",
+    "decorator": "BSD-2-Clause",
     "exceptiongroup": "MIT",
     "naus": "none stated",
     "opencv-python": "Apache-2.0",
     "pycparser": "BSD-3-Clause",
+    "pytz": "MIT",
     "ros-fastcdr": "Apache-2.0",
     "ros-fastdds": "Apache-2.0",
     "six": "MIT",
