@@ -39,6 +39,7 @@ PERMISSIVE = (
     "Apache",
     "BSD",
     "CC0",
+    "ISC",
     "MIT",
     "PSF",
     "Public Domain",
