@@ -12,6 +12,9 @@ import pandas as pd
 from rosflight_py_sim.sweep.definition import Quantity, Sweep
 from rosflight_py_sim.sweep.distributions import Grid, LogUniform
 
+# Ratio of values from which on they are of different magnitude.
+_MAGNITUDE = 5.0
+
 Array = npt.NDArray[np.float64]
 
 
@@ -53,6 +56,17 @@ class Factor:
     def has_levels(self) -> bool:
         """Whether values occur again and again, so that runs are grouped by them."""
         return self.is_grid or bool(self.choices) or 3 * len(self.levels) <= len(self.values)
+
+
+def spans_magnitudes(values: Array) -> bool:
+    """Whether values are so different that their logarithm says more: all positive, and most of them far apart.
+
+    NaN is left out. The greatest values do not count: a few runs at the edge of stability would decide.
+    """
+    known = values[np.isfinite(values)]
+    if not len(known) or known.min() <= 0.0:
+        return False
+    return bool(np.percentile(known, 97.0) >= _MAGNITUDE * known.min())
 
 
 def factors_of(sweep: Sweep, table: pd.DataFrame) -> list[Factor]:

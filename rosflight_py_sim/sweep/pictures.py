@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from rosflight_py_sim.sweep.factors import Array, Factor
+from rosflight_py_sim.sweep.factors import Array, Factor, spans_magnitudes
 from rosflight_py_sim.sweep.sensitivity import Index
 from rosflight_py_sim.viewer.picture_page import BLACK, BLUE, GREY, ORANGE
 
@@ -26,14 +26,14 @@ _COLOURS = "viridis"
 # Points of a plot that are drawn: more would only make the page larger.
 _MOST_POINTS = 1500
 _MOST_FAILED_LINES = 60
+_MOST_BINS = 40
 # Runs in a group of neighbouring values, of which a band is drawn.
 _LEAST_GROUP, _MOST_GROUPS = 12, 14
 # A band ends when fewer than this share of the runs are still in flight.
 _LEAST_SHARE = 0.5
 _LINES = 5
 
-# Levels of contours: logarithmic if the values differ by this factor, with these steps in a decade.
-_MAGNITUDES = 4.0
+# Levels of contours in a decade, if the values are of different magnitude.
 _STEPS = ((1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0), (1.0, 1.5, 2.0, 3.0, 5.0, 7.0), (1.0, 2.0, 5.0), (1.0,))
 _MOST_LEVELS = 14
 
@@ -58,11 +58,15 @@ def draw_histogram(axes: Axes, values: Array, succeeded: Mask, factor: Factor | 
         shown = np.unique(np.linspace(0, len(levels) - 1, min(len(levels), 9)).astype(int))
         axes.set_xticks(shown, [factor.text(levels[index]) for index in shown])
     else:
-        edges = np.histogram_bin_edges(values[finite], bins="auto" if finite.sum() > 30 else 8)
-        if len(edges) > 41:
-            edges = np.linspace(edges[0], edges[-1], 41)
+        is_logarithmic = factor.is_logarithmic if factor is not None else spans_magnitudes(values)
+        places = np.log10(values[finite]) if is_logarithmic else values[finite]
+        edges = np.histogram_bin_edges(places, bins="auto" if len(places) > 30 else 8)
+        edges = np.linspace(edges[0], edges[-1], min(len(edges), _MOST_BINS + 1))
         parts = [values[finite & succeeded], values[finite & ~succeeded]]
-        axes.hist(parts, bins=edges.tolist(), stacked=True, color=[BLUE, ORANGE])
+        bins = 10.0**edges if is_logarithmic else edges
+        axes.hist(parts, bins=bins.tolist(), stacked=True, color=[BLUE, ORANGE])
+        if is_logarithmic:
+            _set_logarithmic(axes, "x")
     axes.set_ylabel("runs")
     axes.grid(axis="x", visible=False)
 
@@ -133,9 +137,10 @@ def draw_against(axes: Axes, factor: Factor, values: Array, runs: Runs, succeede
         urls=_links(runs[failed]),
         zorder=4,
     )
-    if len(failed):
-        low, high = axes.get_ylim()
-        axes.set_ylim(low - 0.07 * (high - low), high)
+    # Space for the crosses.
+    axes.margins(y=0.1 if len(failed) else 0.05)
+    if spans_magnitudes(values[good]):
+        _set_logarithmic(axes, "y")
     _fit_axis(axes, factor, "x")
 
 
@@ -242,7 +247,7 @@ def draw_bands(
         else:
             _draw_medians(axes, time, values, factor, succeeded)
     axes.set_xlabel("time (s)")
-    _leave_out_divergence(axes, values[succeeded])
+    _leave_out_divergence(axes, time, values[succeeded])
 
 
 def _draw_medians(axes: Axes, time: Array, values: Array, factor: Factor, succeeded: Mask) -> None:
@@ -262,9 +267,20 @@ def _fit_axis(axes: Axes, factor: Factor, name: str) -> None:
     """Label, scale and ticks of the axis `name` ("x" or "y") for a factor."""
     axes.set(**{f"{name}label": factor.label})
     if factor.is_logarithmic:
-        axes.set(**{f"{name}scale": "log"})
+        _set_logarithmic(axes, name)
     if factor.choices:
         axes.set(**{f"{name}ticks": range(len(factor.choices)), f"{name}ticklabels": factor.choices})
+
+
+def _set_logarithmic(axes: Axes, name: str) -> None:
+    """Logarithmic scale of the axis `name` ("x" or "y"), with decimal numbers at its ticks."""
+    from matplotlib.ticker import LogLocator, NullLocator, StrMethodFormatter
+
+    axes.set(**{f"{name}scale": "log"})
+    axis = axes.xaxis if name == "x" else axes.yaxis
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    axis.set_minor_locator(NullLocator())
 
 
 def _end(values: Array) -> int:
@@ -273,13 +289,16 @@ def _end(values: Array) -> int:
     return int(np.sum(flying >= max(1.0, _LEAST_SHARE * len(values))))
 
 
-def _leave_out_divergence(axes: Axes, values: Array) -> None:
-    """Vertical limits from the succeeded runs: a vehicle that falls or flies away would flatten the rest."""
-    if not np.isfinite(values).any():
+def _leave_out_divergence(axes: Axes, time: Array, values: Array) -> None:
+    """Limits from the succeeded runs: a vehicle that falls, flies away or does not arrive would flatten the rest."""
+    known = np.isfinite(values)
+    if not known.any():
         return
-    low, high = float(np.nanmin(values)), float(np.nanmax(values))
-    margin = 0.15 * (high - low) + 1e-9
+    low, high = np.percentile(values[known], [0.5, 99.5])
+    margin = 0.2 * (high - low) + 1e-9
     axes.set_ylim(low - margin, high + margin)
+    lengths = known.sum(axis=1)
+    axes.set_xlim(0.0, 1.05 * float(time[int(np.percentile(lengths, 95.0)) - 1]))
 
 
 def _groups(factor: Factor, mask: Mask, most: int = _MOST_GROUPS) -> tuple[list[float], list[Runs]]:
@@ -304,7 +323,7 @@ def _levels(values: Array) -> Array:
 
     low, high = np.percentile(values, [0.0, 97.0])
     levels: Array = np.array(MaxNLocator(12).tick_values(low, max(high, low + 1e-9 * max(abs(low), 1.0))))
-    if low <= 0.0 or high < _MAGNITUDES * low:
+    if not spans_magnitudes(values):
         return levels
     decades = 10.0 ** np.arange(np.floor(np.log10(low)), np.ceil(np.log10(high)) + 1.0)
     for steps in _STEPS:

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from rosflight_py_sim import __version__
 from rosflight_py_sim.sweep.definition import Sweep
-from rosflight_py_sim.sweep.factors import Array, Factor, factors_of
+from rosflight_py_sim.sweep.factors import Array, Factor, factors_of, spans_magnitudes
 from rosflight_py_sim.sweep.pictures import (
     Mask,
     Runs,
@@ -184,9 +184,10 @@ class _Report:
             axes.set_xlabel(name)
 
         yield self._picture("Distribution", draw)
-        indices = sensitivity(self._factors, values)
+        is_logarithmic = spans_magnitudes(values)
+        indices = sensitivity(self._factors, np.log10(values) if is_logarithmic else values)
         if indices:
-            yield self._sensitivity(indices)
+            yield self._sensitivity(indices, "Sensitivity of the logarithm" if is_logarithmic else "Sensitivity")
         if len(self._factors) > 1:
             chosen = [index.name for index in indices] or [factor.name for factor in self._factors]
             for factor in sorted(self._factors, key=lambda one: chosen.index(one.name))[:_MOST_FACTORS]:
@@ -198,7 +199,7 @@ class _Report:
             yield self._sensitivity(indices, "Sensitivity of success")
         yield from map(self._input, self._factors)
 
-    def _sensitivity(self, indices: Sequence[Index], title: str = "Sensitivity") -> Picture:
+    def _sensitivity(self, indices: Sequence[Index], title: str) -> Picture:
         rest = 1.0 - sum(max(index.share, 0.0) for index in indices)
         note = (
             "First-order Sobol' indices by RBD-FAST, with 95 % intervals. The rest, "

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from rosflight_py_sim.graph.fleet import Member
@@ -14,6 +15,7 @@ from rosflight_py_sim.graph.scenario import Scenario
 from rosflight_py_sim.parameters import Parameter, Scalar
 from rosflight_py_sim.sweep.definition import Distribution, Measure, Quantity, Row, Signal, StopRule, Sweep, run_of
 from rosflight_py_sim.sweep.distributions import Choice, Grid, Normal, Uniform
+from rosflight_py_sim.sweep.factors import spans_magnitudes
 from rosflight_py_sim.sweep.report import write_report
 from rosflight_py_sim.sweep.store import TABLE
 from rosflight_py_sim.sweep.table import table_of, write_table
@@ -46,10 +48,10 @@ def sweep_over(*quantities: Quantity, runs: int = 16) -> Sweep:
 
 
 def flown(sweep: Sweep, failed: Sequence[int] = (), reason: str = "the mission is not done after 300 s") -> list[Row]:
-    """Rows whose measure is the sum of the numbers among the inputs."""
+    """Rows whose measure is 10 plus the sum of the numbers among the inputs."""
     rows = []
     for run in (run_of(sweep, number) for number in range(sweep.runs)):
-        value = sum(float(one) for one in run.values.values() if isinstance(one, float))
+        value = 10.0 + sum(float(one) for one in run.values.values() if isinstance(one, float))
         if run.number in failed:
             rows.append(Row(run, False, reason, signals={"height": [1.0, -30.0]}))
         else:
@@ -100,7 +102,7 @@ def test_each_point_shows_inputs_outcome_and_command(page_of) -> None:
     sweep = sweep_over(SPEED, runs=4)
     page = page_of(sweep, flown(sweep, failed=[3]))
     command = "rosflight_py_sim sweep &#x27;my sweeps/wind.yaml&#x27; --run {} --view"
-    assert f"<title>run 2: speed 4, rms 4\n{command.format(2)}</title>" in page
+    assert f"<title>run 2: speed 4, rms 14\n{command.format(2)}</title>" in page
     assert f"<title>run 3: speed 6, failed: the mission is not done after 300 s\n{command.format(3)}</title>" in page
 
 
@@ -172,7 +174,19 @@ def test_same_table_gives_same_page(page_of) -> None:
     assert page_of(sweep, rows) == page_of(sweep, rows)
 
 
-def test_measures_of_many_decades_are_drawn(page_of) -> None:
-    sweep = sweep_over(GAIN, SPEED)
-    rows = [replace(row, measures={"rms": 10.0**row.run.number}) for row in flown(sweep)]
-    assert "Maps" in titles(page_of(sweep, rows))
+def test_measure_of_many_magnitudes_is_analysed_by_its_logarithm(page_of) -> None:
+    sweep = sweep_over(
+        quantity("gain", Grid([1.0, 2.0, 3.0, 4.0], stride=8)),
+        quantity("speed", Grid([0.0, 2.0, 4.0, 6.0], stride=2)),
+        runs=32,
+    )
+    rows = [replace(row, measures={"rms": 10.0 ** (0.5 * row.run.number)}) for row in flown(sweep)]
+    assert {"Maps", "Sensitivity of the logarithm"} <= set(titles(page_of(sweep, rows)))
+
+
+def test_few_runs_at_the_edge_do_not_count_as_many_magnitudes() -> None:
+    values = np.linspace(1.0, 2.0, 100)
+    assert not spans_magnitudes(np.append(values, [1e6, np.nan]))
+    assert spans_magnitudes(10.0 * values**3)
+    assert not spans_magnitudes(values**3 - 1.0)
+    assert not spans_magnitudes(np.full(3, np.nan))
