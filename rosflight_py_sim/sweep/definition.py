@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from rosflight_py_sim.failures.failure import FAILURES
+from rosflight_py_sim.firmware.parameters import FIRMWARE_PARAMETERS
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.graph.scenario import Scenario, seed_of
 from rosflight_py_sim.parameters import Parameter, Scalar
@@ -34,6 +35,8 @@ class Distribution(ABC):
 class Quantity:
     """A number, text or truth value that differs from run to run: a parameter, or a variable in the texts of failures.
 
+    A parameter is one of a node, or one of the firmware.
+
     Attributes:
         key: column of the table: the name of the parameter or variable; with the vehicle's name and a dot before it if
             the value is for one vehicle of a scenario, and the index in brackets after it for an element of a list.
@@ -42,6 +45,7 @@ class Quantity:
         vehicle: namespace of the vehicle; empty: all vehicles.
         index: index of the element in the parameter's list; None if the parameter is not a list.
         is_variable: whether it is a variable, which only the texts of failures contain.
+        is_firmware: whether it is a parameter of the firmware.
     """
 
     key: str
@@ -50,6 +54,7 @@ class Quantity:
     vehicle: str = ""
     index: int | None = None
     is_variable: bool = False
+    is_firmware: bool = False
 
 
 @dataclass(frozen=True)
@@ -82,7 +87,7 @@ class Signal:
 
 @dataclass(frozen=True)
 class StopRule:
-    """Ends a sweep early: the confidence interval of a measure's mean is narrow enough.
+    """Ends a sweep early: the confidence interval of a measure's mean over the succeeded runs is narrow enough.
 
     Attributes:
         measure: name of the measure.
@@ -185,7 +190,9 @@ def scenario_of(sweep: Sweep, run: Run) -> Scenario:
         if one.is_variable:
             continue
         name, value = one.parameter.name, run.values[one.key]
-        if one.index is None:
+        if one.is_firmware:
+            scenario = with_firmware_parameter(scenario, one.vehicle, name, value)
+        elif one.index is None:
             scenario = with_setting(scenario, one.vehicle, name, value)
         else:
             elements = list(setting(scenario, one.vehicle, name))
@@ -217,3 +224,15 @@ def with_setting(scenario: Scenario, vehicle: str, name: str, value: Any) -> Sce
 
     settings = scenario.settings if vehicle else {**scenario.settings, name: value}
     return replace(scenario, members=[changed(one) for one in scenario.members], settings=settings)
+
+
+def with_firmware_parameter(scenario: Scenario, vehicle: str, name: str, value: Any) -> Scenario:
+    """The scenario with another value of a firmware parameter of a vehicle, or of all if `vehicle` is empty."""
+
+    def changed(member: Member) -> Member:
+        given: Any = {**scenario.settings, **member.settings}.get(FIRMWARE_PARAMETERS.name, [])
+        return replace(member, settings={**member.settings, FIRMWARE_PARAMETERS.name: [*given, f"{name} {value}"]})
+
+    return replace(
+        scenario, members=[changed(one) if vehicle in ("", one.namespace) else one for one in scenario.members]
+    )

@@ -91,7 +91,7 @@ def _fly_rest(sweep: Sweep, store: Store, pool: Workers, console: Console) -> in
     succeeded: dict[int, bool] = {}
     for cells in store.cells():
         succeeded[cells[RUN]] = cells[SUCCEEDED]
-        end.add(cells[RUN], cells)
+        end.add(cells[RUN], cells if cells[SUCCEEDED] else {})
     queue = _Queue(sweep, {*succeeded})
     with SweepProgress(console, sweep.runs, len(succeeded), sum(not one for one in succeeded.values())) as progress:
         while end.rows is None:
@@ -101,7 +101,7 @@ def _fly_rest(sweep: Sweep, store: Store, pool: Workers, console: Console) -> in
                 row = queue.row_of(outcome)
                 if row is not None:
                     store.add(row)
-                    end.add(row.run.number, row.measures)
+                    end.add(row.run.number, row.measures if row.succeeded else {})
                     progress.add(failed=not row.succeeded)
             store.save_if_due()
             progress.show_if_due()

@@ -27,7 +27,7 @@ class TableEnd:
         self._mean = _RunningMean()
 
     def add(self, number: int, measures: Mapping[str, float]) -> None:
-        """Add a run with its measures; a measure may be missing or NaN."""
+        """Add a run with its measures, which may be missing or NaN; a failed run has none here."""
         self._waiting[number] = measures.get(self._rule.measure, math.nan) if self._rule is not None else math.nan
         while self.rows is None and self._next in self._waiting:
             self._mean.add(self._waiting.pop(self._next))
