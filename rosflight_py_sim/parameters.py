@@ -39,8 +39,8 @@ class Parameter:
 
     `default` determines the type. A list as default means a list of that element type (for an empty list, `element`);
     `length` is the required number of elements. `minimum` and `maximum` bound each number; with `above_minimum` the
-    minimum itself is excluded. With `required` a value must be given, and the default is not used. `overrides` is the
-    declaration from which `overridden` made this one.
+    minimum itself is excluded. `also_allowed` lists meaningful values outside the range. With `required` a value must
+    be given, and the default is not used. `overrides` is the declaration from which `overridden` made this one.
     """
 
     name: str
@@ -55,6 +55,7 @@ class Parameter:
     required: bool = False
     read_only: bool = False
     element: type[bool] | type[int] | type[float] | type[str] = float
+    also_allowed: tuple[float, ...] = ()
     overrides: Parameter | None = field(default=None, repr=False)
 
     def overridden(self, reason: str, **changes: Any) -> Parameter:
@@ -85,9 +86,13 @@ class Parameter:
     @property
     def allowed(self) -> str:
         """Allowed values in words, without the type: 'greater than 0 kg', 'from 0 to 1', 'one of wall, paced'."""
-        unit = f" {self.unit}" if self.unit else ""
         if self.choices:
             return "one of " + ", ".join(self.choices)
+        return self._bounds + "".join(f", or {value:g}" for value in self.also_allowed)
+
+    @property
+    def _bounds(self) -> str:
+        unit = f" {self.unit}" if self.unit else ""
         lower = math.isfinite(self.minimum)
         upper = math.isfinite(self.maximum)
         if self.above_minimum and lower:
@@ -146,7 +151,7 @@ class Parameter:
         if not math.isfinite(value) or (kind is int and value != int(value)):
             raise self._error(given)
         too_low = value <= self.minimum if self.above_minimum else value < self.minimum
-        if too_low or value > self.maximum:
+        if (too_low or value > self.maximum) and value not in self.also_allowed:
             raise self._error(given)
         return kind(value)
 

@@ -12,6 +12,7 @@ from rosflight_py_sim.firmware.firmware import Firmware
 from rosflight_py_sim.firmware.mixer import OutputType
 from rosflight_py_sim.firmware.mixing_report import mixing_report
 from rosflight_py_sim.firmware.parameters import (
+    FIRMWARE_PARAMETERS,
     FirmwareParameterOutOfRange,
     FirmwareParameters,
     ParameterFileError,
@@ -23,6 +24,7 @@ from rosflight_py_sim.firmware.status import Status
 
 __all__ = [
     "AS_ROSFLIGHT",
+    "FIRMWARE_PARAMETERS",
     "REPAIRED",
     "Board",
     "CommandMode",

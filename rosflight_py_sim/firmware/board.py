@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from rosflight_py_sim.firmware.firmware import Firmware
@@ -14,7 +15,7 @@ class Board:
     """Holds `firmware`, which a reboot replaces.
 
     The memory is a file, or lasts as long as the object. At start-up parameters take their defaults, then the values of
-    the initial file, then those of the memory.
+    the initial file, then those given as texts, then those of the memory.
 
     Attributes:
         firmware: the running flight controller.
@@ -29,14 +30,17 @@ class Board:
         log: Log,
         quirks: Quirks = REPAIRED,
         *,
+        given: Iterable[str] = (),
         offboard_without_rc: bool = False,
     ) -> None:
-        """Start the firmware with `quirks` and `offboard_without_rc`.
+        """Start the firmware with `quirks` and `offboard_without_rc`; `given` has texts as `PID_ROLL_ANG_P 6`.
 
         Raises:
+            ParameterError: a text in `given` is not a parameter and its value, or not allowed.
             ParameterFileError: the initial file or the memory cannot be read.
         """
         self._initial = initial
+        self._given = tuple(given)
         self._storage = storage
         self._written: dict[str, Number] = {}
         self._log = log
@@ -49,6 +53,7 @@ class Board:
         parameters = FirmwareParameters(unlimited_numbers=self._quirks.unlimited_numbers)
         if self._initial is not None:
             parameters.load(self._initial)
+        parameters.load_texts(self._given)
         if self._storage is not None:
             try:
                 has_saved = self._storage.exists()

@@ -50,8 +50,13 @@ class FirmwareParameter:
             words = f"{kind} of at least {self.minimum:g}"
         else:
             words = f"{kind}, finite"
-        extra = [value for value in (*self.also_allowed, self.default) if not self.minimum <= value <= self.maximum]
-        return words + "".join(f", or {value:g}" for value in dict.fromkeys(extra))
+        return words + "".join(f", or {value:g}" for value in self.allowed_outside)
+
+    @property
+    def allowed_outside(self) -> tuple[float, ...]:
+        """Allowed values outside the range."""
+        values = dict.fromkeys((*self.also_allowed, self.default))
+        return tuple(value for value in values if not self.minimum <= value <= self.maximum)
 
     def accepts(self, value: float) -> bool:
         """Whether the value may be set: finite, whole for an int, in the range or one of `also_allowed`.

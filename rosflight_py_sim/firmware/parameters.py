@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,16 @@ import yaml
 
 from rosflight_py_sim.bounded_yaml import compose_yaml
 from rosflight_py_sim.firmware.parameter_table import PARAMETERS, FirmwareParameter
+from rosflight_py_sim.parameters import Parameter, ParameterError
+
+FIRMWARE_PARAMETERS = Parameter(
+    "firmware_parameters",
+    [],
+    "Initial firmware parameters, such as `PID_ROLL_ANG_P 6` (docs/firmware.md); they override those in "
+    "firmware_param_file, and saved parameters override them",
+    read_only=True,
+    element=str,
+)
 
 Number = int | float
 
@@ -138,7 +148,18 @@ class FirmwareParameters:
         """
         self.restore(dict(_read(Path(path), self._checked)))
 
-    def _checked(self, name: str, value: float) -> Number:
+    def load_texts(self, texts: Iterable[str]) -> None:
+        """Set the values of texts such as `PID_ROLL_ANG_P 6`, all or (on an error) none; of one name, the last.
+
+        Raises:
+            ParameterError: not a name and a value, or one that is not allowed.
+        """
+        try:
+            self.restore({name: self._checked(name, value) for name, value in map(_words, texts)})
+        except ValueError as error:
+            raise ParameterError(f"parameter '{FIRMWARE_PARAMETERS.name}': {error}") from error
+
+    def _checked(self, name: str, value: float | str) -> Number:
         return _checked(name, value, unlimited=self._unlimited)
 
     def _notify(self, name: str) -> None:
@@ -167,7 +188,14 @@ def _unknown(name: str) -> str:
     return f"there is no firmware parameter '{name}'{hint}"
 
 
-def _checked(name: str, value: float, *, unlimited: bool) -> Number:
+def _words(text: str) -> tuple[str, str]:
+    words = text.split()
+    if len(words) != 2:
+        raise ValueError(f"{text!r} given; allowed: a name and a value, as in 'PID_ROLL_ANG_P 6'")
+    return words[0], words[1]
+
+
+def _checked(name: str, value: float | str, *, unlimited: bool) -> Number:
     parameter = _TABLE.get(name)
     if parameter is None:
         raise UnknownFirmwareParameter(_unknown(name))

@@ -15,7 +15,16 @@ from std_srvs.srv import Trigger
 from rosflight_py_sim.failures.failure import FAILURES, LOST
 from rosflight_py_sim.failures.schedule import Signals
 from rosflight_py_sim.failures.signal import Link
-from rosflight_py_sim.firmware import AS_ROSFLIGHT, REPAIRED, Board, ErrorFlag, Firmware, ParameterFileError, Severity
+from rosflight_py_sim.firmware import (
+    AS_ROSFLIGHT,
+    FIRMWARE_PARAMETERS,
+    REPAIRED,
+    Board,
+    ErrorFlag,
+    Firmware,
+    ParameterFileError,
+    Severity,
+)
 from rosflight_py_sim.interfaces.diagnostics import Diagnosis, Level
 from rosflight_py_sim.interfaces.fallible_node import FallibleNode
 from rosflight_py_sim.interfaces.simulation_node import TIME_MODE
@@ -86,6 +95,7 @@ class SilBoard(FallibleNode):
         Parameter(
             "firmware_param_file", "", "File of initial firmware parameters (ROSflight's YAML list)", read_only=True
         ),
+        FIRMWARE_PARAMETERS,
         Parameter(
             "param_storage_file",
             "",
@@ -125,12 +135,14 @@ class SilBoard(FallibleNode):
         super().__init__(**arguments)
         storage = str(self.values["param_storage_file"])
         initial = str(self.values["firmware_param_file"])
+        given: Any = self.values[FIRMWARE_PARAMETERS.name]
         try:
             self._board = Board(
                 Path(initial) if initial else None,
                 Path(storage).expanduser() if storage else None,
                 self._log,
                 AS_ROSFLIGHT if self.values["as_rosflight"] else REPAIRED,
+                given=given,
                 offboard_without_rc=bool(self.values["offboard_without_rc"]),
             )
         except ParameterFileError as error:

@@ -24,7 +24,7 @@ from rosflight_py_sim.failures.failure import FAILURES, LOST, OFF, Failure
 from rosflight_py_sim.failures.outputs import FailedOutputs
 from rosflight_py_sim.failures.schedule import FailureSchedule, Signals
 from rosflight_py_sim.failures.signal import Link, Signal
-from rosflight_py_sim.firmware import AS_ROSFLIGHT, REPAIRED, Board, Refused
+from rosflight_py_sim.firmware import AS_ROSFLIGHT, FIRMWARE_PARAMETERS, REPAIRED, Board, Refused
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.graph.flight_controllers import SIL_BOARD, flight_controller_of
 from rosflight_py_sim.graph.parameter_sources import ParameterSources
@@ -413,6 +413,7 @@ class DirectFlight:
             None,
             lambda severity, text: None,
             AS_ROSFLIGHT if board["as_rosflight"] else REPAIRED,
+            given=board[FIRMWARE_PARAMETERS.name],
             offboard_without_rc=bool(board["offboard_without_rc"]),
         )
         self.transmitter = _Transmitter(values(Rc))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -162,8 +162,8 @@ def read_distribution(item: Item, parameter: Parameter) -> Distribution:
 
 
 def _number(item: Item, parameter: Parameter) -> float:
-    """A value of a parameter that is a number, for calculations."""
-    value = float(checked_value(item, parameter))
+    """A value within the limits of a parameter, for calculations."""
+    value = float(checked_value(item, replace(parameter, also_allowed=())))
     item.number(least=-_LARGEST, most=_LARGEST)
     return value
 

@@ -26,7 +26,13 @@ from rosflight_py_sim.shared_parameters import SEED
 from rosflight_py_sim.sweep.definition import Measure, Quantity, Signal, StopRule, Sweep
 from rosflight_py_sim.sweep.distributions import Grid
 from rosflight_py_sim.sweep.measured_values import read_measures, read_signals, trial_flight
-from rosflight_py_sim.sweep.swept_values import read_failures, read_parameters, read_variables, variables_in
+from rosflight_py_sim.sweep.swept_values import (
+    read_failures,
+    read_firmware,
+    read_parameters,
+    read_variables,
+    variables_in,
+)
 from rosflight_py_sim.vehicles import vehicle
 from rosflight_py_sim.vehicles.vehicle_file import read_mission
 from rosflight_py_sim.world import WORLD
@@ -52,8 +58,8 @@ STOP_PARAMETERS = ParameterTable(
 """Values of the stop rule."""
 
 _KEYS = (
-    *("description", "vehicle", "scenario", "mission", "parameter_files", "parameters", "failures", "variables"),
-    *("measures", "signals", "stop", *(one.name for one in SWEEP_PARAMETERS)),
+    *("description", "vehicle", "scenario", "mission", "parameter_files", "parameters", "firmware", "failures"),
+    *("variables", "measures", "signals", "stop", *(one.name for one in SWEEP_PARAMETERS)),
 )
 
 _RESERVED = ("run", "seed", "succeeded", "reason")
@@ -70,12 +76,13 @@ def read_sweep(file: Path) -> Sweep:
     scenario, files = _scenario(section, file)
     nothing: tuple[Scenario, list[Quantity]] = scenario, []
     scenario, quantities = section.read("parameters", partial(read_parameters, scenario=scenario), nothing)
+    scenario, of_firmware = section.read("firmware", partial(read_firmware, scenario=scenario), (scenario, []))
     variables = section.read("variables", read_variables, [])
     failures = section.read("failures", partial(read_failures, scenario=scenario, variables=variables), {})
     for one in variables:
         if not any(one.key in variables_in(text) for texts in failures.values() for text in texts):
             raise section["variables"].fail(f"no failure contains {{{one.key}}}")
-    runs, quantities = _numbered([*quantities, *variables], section)
+    runs, quantities = _numbered([*quantities, *of_firmware, *variables], section)
     trial = trial_flight(scenario)
     measures = section.read("measures", partial(read_measures, trial=trial), [])
     period_s = _value(section, SWEEP_PARAMETERS["signal_period"])

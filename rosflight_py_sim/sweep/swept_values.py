@@ -1,21 +1,23 @@
-"""Sections `parameters`, `variables` and `failures` of a sweep file: what is set, and what differs from run to run."""
+"""Sections `parameters`, `firmware`, `variables` and `failures` of a sweep file: values, and what differs by run."""
 
 from __future__ import annotations
 
 import itertools
 import re
 import string
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from rosflight_py_sim.failures.failure import FAILURES, parse_failure
+from rosflight_py_sim.firmware.parameter_table import PARAMETERS, FirmwareParameter
+from rosflight_py_sim.firmware.parameters import FIRMWARE_PARAMETERS, FirmwareParameters
 from rosflight_py_sim.graph.scenario import Scenario, checked_value, joined, own_tables
 from rosflight_py_sim.graph.time_modes import TIME_MANAGERS
 from rosflight_py_sim.nodes.running import node_class
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Scalar
 from rosflight_py_sim.shared_parameters import SEED
-from rosflight_py_sim.sweep.definition import Quantity, with_setting
+from rosflight_py_sim.sweep.definition import Quantity, with_firmware_parameter, with_setting
 from rosflight_py_sim.sweep.distributions import read_distribution
 from rosflight_py_sim.yaml_section import Item
 
@@ -25,6 +27,7 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _OWN = {
     SEED.name: "the key 'seed' of the sweep file",
     FAILURES.name: "the key 'failures' of the sweep file",
+    FIRMWARE_PARAMETERS.name: "the key 'firmware' of the sweep file",
     "time_mode": "none, as all runs are in lockstep",
     "real_time_multiplier": "none, as all runs are as fast as possible",
 }
@@ -40,10 +43,29 @@ def read_parameters(item: Item, scenario: Scenario) -> tuple[Scenario, list[Quan
         ParameterError: a parameter does not exist, or a value is not allowed or could become so; the text names file,
             line and key.
     """
-    reader = _Reader(scenario)
+    known = _parameters_of(scenario)
+    reader = _Reader(scenario, known)
     for key, one in item.entries().items():
+        if key not in known and key.rpartition(".")[2] in FirmwareParameters.types:
+            raise one.refuse("in the key 'firmware' of the sweep file", f"the firmware parameter '{key}'")
         reader.read(key, one)
     return reader.scenario, reader.quantities
+
+
+def read_firmware(item: Item, scenario: Scenario) -> tuple[Scenario, list[Quantity]]:
+    """The scenario with the firmware parameters of the section, and a quantity for each distribution.
+
+    Raises:
+        ParameterError: as `read_parameters`.
+    """
+    known = _firmware_parameters_of(scenario)
+    if not known:
+        raise item.refuse("only with a vehicle that runs the ROSflight firmware", "firmware parameters")
+    reader = _Reader(scenario, known, with_firmware_parameter)
+    for key, one in item.entries().items():
+        reader.read(key, one)
+    quantities = [replace(one, is_firmware=True) for one in reader.quantities]
+    return reader.scenario, quantities
 
 
 def read_variables(item: Item) -> list[Quantity]:
@@ -97,21 +119,59 @@ def variables_in(text: str) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-class _Reader:
-    """Reader of the section `parameters`: constants become settings of the scenario, distributions quantities."""
+def _parameters_of(scenario: Scenario) -> dict[str, tuple[str, Parameter]]:
+    """Vehicle and parameter by key; keys without a vehicle mean all vehicles."""
+    known: dict[str, tuple[str, Parameter]] = {}
+    tables = [own_tables(scenario.members, k, scenario.observers) for k in range(len(scenario.members))]
+    time_manager = node_class(TIME_MANAGERS["lockstep"]).PARAMETERS
+    for one in joined(itertools.chain(*tables, [time_manager])):
+        known[one.name] = "", one
+    for member, own in zip(scenario.members, tables, strict=True):
+        for one in joined(own) if member.namespace else ():
+            known.setdefault(f"{member.namespace}.{one.name}", (member.namespace, one))
+    return known
 
-    def __init__(self, scenario: Scenario) -> None:
+
+def _firmware_parameters_of(scenario: Scenario) -> dict[str, tuple[str, Parameter]]:
+    """Vehicle and firmware parameter by key; empty if no vehicle runs the firmware."""
+    prefixes = {
+        key.removesuffix(FIRMWARE_PARAMETERS.name): vehicle
+        for key, (vehicle, one) in _parameters_of(scenario).items()
+        if one == FIRMWARE_PARAMETERS
+    }
+    descriptors = [_descriptor(one) for one in PARAMETERS]
+    return {prefix + one.name: (vehicle, one) for prefix, vehicle in prefixes.items() for one in descriptors}
+
+
+def _descriptor(one: FirmwareParameter) -> Parameter:
+    if one.is_angle:
+        return Parameter(one.name, one.default, one.text)
+    return Parameter(
+        one.name,
+        one.default,
+        one.text,
+        minimum=one.minimum,
+        maximum=one.maximum,
+        also_allowed=one.allowed_outside,
+    )
+
+
+class _Reader:
+    """Reader of parameters: constants become settings of the scenario, distributions quantities.
+
+    `known` has vehicle and parameter by key; `with_value` sets a constant.
+    """
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        known: Mapping[str, tuple[str, Parameter]],
+        with_value: Callable[[Scenario, str, str, Any], Scenario] = with_setting,
+    ) -> None:
         self.scenario = scenario
         self.quantities: list[Quantity] = []
-        # Vehicle and parameter by key; keys without a vehicle mean all vehicles.
-        self._known: dict[str, tuple[str, Parameter]] = {}
-        tables = [own_tables(scenario.members, k, scenario.observers) for k in range(len(scenario.members))]
-        time_manager = node_class(TIME_MANAGERS["lockstep"]).PARAMETERS
-        for one in joined(itertools.chain(*tables, [time_manager])):
-            self._known[one.name] = "", one
-        for member, own in zip(scenario.members, tables, strict=True):
-            for one in joined(own) if member.namespace else ():
-                self._known.setdefault(f"{member.namespace}.{one.name}", (member.namespace, one))
+        self._known = known
+        self._with_value = with_value
 
     def read(self, key: str, item: Item) -> None:
         """Read one entry."""
@@ -131,7 +191,7 @@ class _Reader:
             value = self._elements(key, item, parameter, vehicle)
         else:
             value = checked_value(item, parameter)
-        self.scenario = with_setting(self.scenario, vehicle, name, value)
+        self.scenario = self._with_value(self.scenario, vehicle, name, value)
 
     def _elements(self, key: str, item: Item, parameter: Parameter, vehicle: str) -> list[Any]:
         """A list with distributions, which its placeholders stand for."""

@@ -61,6 +61,19 @@ def test_reboot_keeps_written_parameters_and_discards_the_rest(initial: Path, tm
     assert board.reboots == 2
 
 
+def test_given_parameters_override_the_file_and_saved_ones_override_both(initial: Path) -> None:
+    board = Board(initial, None, discard_log, given=["FAILSAFE_THR 0.2", "RC_ARM_CHN 6", "RC_ARM_CHN 7"])
+    assert [board.firmware.parameters[name] for name in ("FAILSAFE_THR", "RC_ARM_CHN", "PRIMARY_MIXER")] == [0.2, 7, 2]
+    assert not board.firmware.parameters.unsaved
+    board.firmware.parameters.set("FAILSAFE_THR", 0.1)
+    board.reboot()
+    assert board.firmware.parameters["FAILSAFE_THR"] == 0.2
+    board.firmware.parameters.set("FAILSAFE_THR", 0.1)
+    board.write()
+    board.reboot()
+    assert (board.firmware.parameters["FAILSAFE_THR"], board.firmware.parameters["RC_ARM_CHN"]) == (0.1, 7)
+
+
 def test_reboot_equals_a_fresh_start(initial: Path) -> None:
     board = Board(initial, None, discard_log)
     fly(board, 400)

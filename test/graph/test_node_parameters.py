@@ -208,6 +208,21 @@ BAD = {
     "stdev": (SEN, {"gyro_stdev": -1.0}, ["'gyro_stdev'", "-1.0 given", "at least 0"]),
     "boolean": ("sil_board", {"use_timer": "yes"}, ["'use_timer'", "'yes' given", "boolean"]),
     "no_file": ("sil_board", {"firmware_param_file": "/no/such"}, ["/no/such"]),
+    "firmware_name": (
+        "sil_board",
+        {"firmware_parameters": ["PID_TAU 0.06", "PID_ROL_RATE_P 0.02"]},
+        ["'firmware_parameters'", "no firmware parameter 'PID_ROL_RATE_P'", "did you mean PID_ROLL_RATE_P"],
+    ),
+    "firmware_value": (
+        "sil_board",
+        {"firmware_parameters": ["FAILSAFE_THR -0.5"]},
+        ["'firmware_parameters'", "'FAILSAFE_THR'", "'-0.5' given; allowed: a number from 0 to 1, or -1"],
+    ),
+    "firmware_words": (
+        "sil_board",
+        {"firmware_parameters": ["PID_TAU: 0.06 s"]},
+        ["'firmware_parameters'", "'PID_TAU: 0.06 s' given; allowed: a name and a value"],
+    ),
     "vimfly": ("rc", {"use_vimfly": True, "device": "joystick"}, ["'device'", "'joystick' given", "keyboard"]),
     "mapping_file": ("rc", {"mapping_file": "/no/such"}, ["'mapping_file'", "/no/such", "No such file"]),
     "joystick_index": ("rc", {"joystick_index": -2}, ["'joystick_index'", "-2 given", "from -1 to 99"]),

@@ -64,6 +64,14 @@ limit: 60
 parameters:
   mass: {uniform: [11.0, 12.0]}
 """,
+    "firmware": """
+description: Square with other gains of the attitude controller
+vehicle: multirotor
+runs: 1
+firmware:
+  PID_ROLL_ANG_P: {choice: [6.0]}
+  PID_PITCH_ANG_D: 1.2
+""",
     "fallen": """
 description: A quadrotor without a motor
 vehicle: multirotor
@@ -111,13 +119,20 @@ def test_run_is_the_same_with_and_without_ros(name: str, tmp_path: Path, ros_dom
     for number in range(sweep.runs):
         direct, graph = fly_run(sweep, number), flown_in_graph(sweep.file, number, ros_domain)
         assert graph.reason == direct.reason
-        assert graph.succeeded == direct.succeeded == (name in ("gusts", "failures"))
+        assert graph.succeeded == direct.succeeded == (name in ("gusts", "failures", "firmware"))
         assert len(direct.signals["north"]) > 5
         assert graph.signals == direct.signals
         assert {k: v for k, v in graph.measures.items() if not math.isnan(v)} == {
             k: v for k, v in direct.measures.items() if not math.isnan(v)
         }
         assert graph.run == dataclasses.asdict(direct.run)
+
+
+def test_firmware_parameter_changes_the_flight(tmp_path: Path) -> None:
+    text = "description: Gain\nvehicle: multirotor\nruns: 1\nlimit: 25\n"
+    rows = [fly_run(sweep_of(tmp_path, text + more), 0) for more in ("", "firmware: {PID_ROLL_ANG_P: 6.0}")]
+    assert rows[0].run == rows[1].run
+    assert rows[0].measures["spin"] != rows[1].measures["spin"]
 
 
 def test_mission_that_does_not_begin_has_no_measures(tmp_path: Path) -> None:

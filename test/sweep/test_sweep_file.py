@@ -68,6 +68,28 @@ measures:
 """
 
 
+FIRMWARE = """\
+description: gains of the firmware
+scenario: ./pair.yaml
+runs: 5
+parameters:
+  a.mass: 3.1
+firmware:
+  PID_TAU: 0.06
+  PID_ROLL_RATE_P: {uniform: [0.02, 0.03]}
+  a.FAILSAFE_THR: {choice: [-1, 0.2]}
+  b.RC_ARM_CHN: 8
+"""
+
+PAIR = """\
+description: two
+parameters: {firmware_parameters: [SYS_ID 3]}
+vehicles:
+  - {name: a, kind: multirotor, autopilot: true}
+  - {name: b, kind: multirotor, autopilot: true, parameters: {firmware_parameters: [SYS_ID 4, PID_TAU 0.07]}}
+"""
+
+
 @pytest.fixture
 def read(tmp_path: Path) -> Callable[[str], Sweep]:
     def read(text: str) -> Sweep:
@@ -221,6 +243,49 @@ def test_failures_of_a_scenario_stay(read: Callable[[str], Sweep], tmp_path: Pat
     (tmp_path / "one.yaml").write_text(text, encoding="utf-8")
     sweep = read("description: one\nscenario: ./one.yaml\nruns: 1\nfailures: {a: [mag off]}\n")
     assert scenario_of(sweep, run_of(sweep, 0)).members[0].settings["failures"] == ["baro off", "mag off"]
+
+
+def test_firmware_parameters_follow_those_of_the_scenario(read: Callable[[str], Sweep], tmp_path: Path) -> None:
+    (tmp_path / "pair.yaml").write_text(PAIR, encoding="utf-8")
+    sweep = read(FIRMWARE)
+    run = run_of(sweep, 2)
+    assert list(run.values) == ["PID_ROLL_RATE_P", "a.FAILSAFE_THR"]
+    gain = f"PID_ROLL_RATE_P {run.values['PID_ROLL_RATE_P']}"
+    throttle = f"FAILSAFE_THR {run.values['a.FAILSAFE_THR']}"
+    assert [one.settings["firmware_parameters"] for one in scenario_of(sweep, run).members] == [
+        ["SYS_ID 3", "PID_TAU 0.06", gain, throttle],
+        ["SYS_ID 4", "PID_TAU 0.07", "PID_TAU 0.06", "RC_ARM_CHN 8", gain],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "error"),
+    [
+        ("PID_TAU:", "PID_TAV:", 7, "firmware.PID_TAV: there is no parameter 'PID_TAV'; did you mean 'PID_TAU'"),
+        ("a.FAIL", "c.FAIL", 9, "there is no parameter 'c.FAILSAFE_THR'; did you mean "),
+        ("TAU: 0.06", "TAU: -1", 7, "firmware.PID_TAU: -1 given; allowed: number, from 0 to 1"),
+        ("[0.02,", "[-0.02,", 8, "firmware.PID_ROLL_RATE_P.uniform[0]: -0.02 given; allowed: number, from 0 to 1000"),
+        ("{choice: [-1,", "{uniform: [-1,", 9, "uniform[0]: -1 given; allowed: number, from 0 to 1"),
+        ("CHN: 8", "CHN: 9", 10, "firmware.b.RC_ARM_CHN: 9 given; allowed: integer, from 4 to 7, or -1, or 8"),
+        ("CHN: 8", "CHN: 4.5", 10, "firmware.b.RC_ARM_CHN: 4.5 given; allowed: integer, from 4 to 7, or -1, or 8"),
+        ("a.mass: 3.1", "a.PID_TAU: 0.06", 5, "'a.PID_TAU' given; allowed: in the key 'firmware' of the sweep file"),
+        ("a.mass: 3.1", "firmware_parameters: []", 5, "allowed: the key 'firmware' of the sweep file"),
+    ],
+)
+def test_firmware_parameter_that_is_not_allowed_is_refused_with_its_place(
+    read: Callable[[str], Sweep], tmp_path: Path, old: str, new: str, line: int, error: str
+) -> None:
+    assert old in FIRMWARE
+    (tmp_path / "pair.yaml").write_text(PAIR, encoding="utf-8")
+    with pytest.raises(ParameterError) as raised:
+        read(FIRMWARE.replace(old, new, 1))
+    assert error in str(raised.value)
+    assert f"sweep.yaml, line {line}: " in str(raised.value)
+
+
+def test_firmware_parameters_need_the_firmware(read: Callable[[str], Sweep]) -> None:
+    with pytest.raises(ParameterError, match=r"line 4: firmware: .* only with a vehicle that runs the ROSflight"):
+        read("description: one\nvehicle: auv\nruns: 1\nfirmware: {PID_TAU: 0.06}\n")
 
 
 def test_digest_is_that_of_all_files_named(read: Callable[[str], Sweep], tmp_path: Path) -> None:
