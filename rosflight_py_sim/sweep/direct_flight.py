@@ -147,7 +147,7 @@ class _Transmitter:
 
     def frame(self, time_ns: int) -> Sequence[int] | None:
         """Frame that is sent at a time; None if none is."""
-        if not self._schedule.due(time_ns):
+        if time_ns < self._schedule.next_ns or not self._schedule.due(time_ns):
             return None
         if self._failures.exist:
             self._failures.advance(time_ns)
@@ -202,9 +202,10 @@ class _Sensors:
             self._failures.advance(time_ns)
         if time_ns >= self._next_ns:
             for sensor in self._slow:
-                if sensor.schedule.due(time_ns):
+                schedule = sensor.schedule
+                if time_ns >= schedule.next_ns and schedule.due(time_ns):
                     sensor.sample(time_ns)
-            self._next_ns = min(sensor.schedule.next_ns for sensor in self._slow)
+            self._next_ns = min([sensor.schedule.next_ns for sensor in self._slow])
         self._imu.sample(time_ns)
 
     def _fail(self, signals: Signals) -> None:
@@ -313,7 +314,7 @@ class _Forces:
 
     def battery(self, time_ns: int) -> BatterySample | None:
         """True battery when it is due, as received."""
-        if not self._schedule.due(time_ns):
+        if time_ns < self._schedule.next_ns or not self._schedule.due(time_ns):
             return None
         model = self.model
         received: BatterySample = _TRUTH_BATTERY(BatterySample(time_ns, model.battery_voltage, model.current_a))
@@ -496,7 +497,7 @@ class DirectFlight:
         air_ned: Any = motion.air_ned
         self._take_wind(Wind(state.time_ns, air_ned))
         self._take_truth(state)
-        if self._guide_schedule.due(state.time_ns):
+        if state.time_ns >= self._guide_schedule.next_ns and self._guide_schedule.due(state.time_ns):
             self._guide(state, motion.air_ned.tolist())
 
     def _run_firmware(self, time_ns: int) -> Vector:
@@ -528,8 +529,9 @@ class DirectFlight:
         self._link = Link(signals["command", 0], LOST) if signals else None
 
     def _report_status(self, time_ns: int) -> None:
-        firmware = self.board.firmware
-        if not (self._status_schedule.due(time_ns) or firmware.status_changed):
+        firmware, schedule = self.board.firmware, self._status_schedule
+        is_due = time_ns >= schedule.next_ns and schedule.due(time_ns)
+        if not (is_due or firmware.status_changed):
             return
         firmware.status_changed = False
         status = status_report(time_ns, firmware.status)

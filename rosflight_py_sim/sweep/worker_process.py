@@ -20,6 +20,7 @@ def main() -> None:
     leave_out_generator()
     try:
         sys.path[:] = connection.recv()
+        from rosflight_py_sim.nodes.running import settle
         from rosflight_py_sim.sweep.workers import ChangedError
 
         job = connection.recv()
@@ -28,6 +29,7 @@ def main() -> None:
         except ChangedError as error:
             connection.send(str(error))
             return
+        settle()
         connection.send(None)
         while True:
             connection.send(job.row(connection.recv()))
