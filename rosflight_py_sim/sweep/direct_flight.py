@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
-from typing import Any
+from struct import Struct
+from typing import Any, TypeVar
 
 import numpy as np
 from geometry_msgs.msg import PoseStamped
@@ -35,12 +36,8 @@ from rosflight_py_sim.interfaces.sensor_interface import ZERO_CELSIUS_K, Samplin
 from rosflight_py_sim.interfaces.step_topics import (
     AUTOPILOT_PATH,
     AUTOPILOT_PHASE,
-    BARO,
-    BATTERY,
     COMMAND,
-    DIFF_PRESSURE,
     PWM_OUTPUT,
-    RANGE,
     SETPOINT,
     STATUS,
     TRUTH_BATTERY,
@@ -51,13 +48,11 @@ from rosflight_py_sim.interfaces.step_topics import (
     BatterySample,
     ControlCommand,
     ImuSample,
-    M,
     MagSample,
     PulseWidths,
     RangeSample,
     Setpoint,
     StatusReport,
-    StepTopic,
     TemperatureSample,
     Wind,
 )
@@ -86,18 +81,20 @@ from rosflight_py_sim.transmitter.channels import ARM, HIGH, LOW, OVERRIDE, fram
 
 Vector = NDArray[np.float64]
 
+S = TypeVar("S")
+
 # Constants of messages are looked up in two dictionaries.
 _IGNORE_NONE = Command.IGNORE_NONE
 
 
-def _as_received(topic: StepTopic[M]) -> Callable[[M], M]:
-    """Function that rounds a message as a subscription in another process receives it."""
-    assert topic.as_received is not None
-    return topic.as_received
+# Messages have numbers of 64 bits, except those of some sensors, of commands and of the battery.
+_SINGLE = Struct("<2f")
 
 
-_BARO, _DIFF_PRESSURE, _RANGE = _as_received(BARO), _as_received(DIFF_PRESSURE), _as_received(RANGE)
-_BATTERY, _COMMAND, _TRUTH_BATTERY = _as_received(BATTERY), _as_received(COMMAND), _as_received(TRUTH_BATTERY)
+def _single(one: float, other: float) -> tuple[float, float]:
+    """Two numbers, rounded to 32 bits as in the messages of the sensors."""
+    rounded: tuple[float, float] = _SINGLE.unpack(_SINGLE.pack(one, other))
+    return rounded
 
 
 class NotDirectError(ValueError):
@@ -210,16 +207,13 @@ class _Sensors:
 
     def _fail(self, signals: Signals) -> None:
         self._failed_imu = failed_imu(signals)
+        self._failed = {name: signals[name, 0] for name in FAILED_SENSORS if (name, 0) in signals}
 
-        def receiver(name: str, receive: Callable[[Any], None]) -> Callable[[Any], None]:
-            return through(signals.get((name, 0)), self._measured[name], receive)
-
-        self._send_temperature = receiver("thermometer", self._receive_temperature)
-        self._send_mag = receiver("mag", lambda sample: self._firmware.receive_mag(sample.field))
-        self._send_baro = receiver("baro", self._receive_baro)
-        self._send_pitot = receiver("airspeed", self._receive_pitot)
-        self._send_range = receiver("range", lambda sample: self._firmware.receive_range(_RANGE(sample).distance))
-        self._send_battery = receiver("battery", self._receive_battery)
+    def _received(self, name: str, sample: S) -> S | None:
+        """A message with its sensor's failures, as the firmware receives it; None if the sensor is silent."""
+        received: list[S] = []
+        through(self._failed.get(name), self._measured[name], received.append)(sample)
+        return received[0] if received else None
 
     def _read_imu(self, time_ns: int, dt: float) -> None:
         inertial = self._suite.inertial
@@ -231,48 +225,69 @@ class _Sensors:
             _, gyro, accel = self._failed_imu(ImuSample(time_ns, gyro.tolist(), accel.tolist()))
         self._firmware.receive_imu(time_ns // 1000, accel, gyro, self._temperature_k)
 
-    def _read_temperature(self, time_ns: int, dt: float) -> None:
-        kelvin = self._suite.thermometer.sample(self._origin_altitude - float(self._truth[2]), dt)
-        self._send_temperature(TemperatureSample(time_ns, kelvin - ZERO_CELSIUS_K))
+    # Without failures no message is made, which would take longer than the measurement.
 
-    def _receive_temperature(self, sample: TemperatureSample) -> None:
-        self._temperature_k = sample.temperature_c + ZERO_CELSIUS_K
+    def _read_temperature(self, time_ns: int, dt: float) -> None:
+        celsius = self._suite.thermometer.sample(self._origin_altitude - float(self._truth[2]), dt) - ZERO_CELSIUS_K
+        if self._failed:
+            sample = self._received("thermometer", TemperatureSample(time_ns, celsius))
+            if sample is None:
+                return
+            celsius = sample.temperature_c
+        self._temperature_k = celsius + ZERO_CELSIUS_K
 
     def _read_mag(self, time_ns: int, dt: float) -> None:
-        self._send_mag(MagSample(time_ns, self._suite.magnetometer.sample(self._truth, dt).tolist()))
+        field: Sequence[float] = self._suite.magnetometer.sample(self._truth, dt).tolist()
+        if self._failed:
+            sample = self._received("mag", MagSample(time_ns, field))
+            if sample is None:
+                return
+            field = sample.field
+        self._firmware.receive_mag(field)
 
     def _read_baro(self, time_ns: int, dt: float) -> None:
         sensor = self._suite.barometer
         sensor.sample(self._truth, dt)
-        self._send_baro(BaroSample(time_ns, sensor.altitude_m, sensor.pressure_pa, sensor.temperature_k))
-
-    def _receive_baro(self, sample: BaroSample) -> None:
-        received = _BARO(sample)
-        self._firmware.receive_baro(received.pressure, received.temperature)
+        pressure, temperature = sensor.pressure_pa, sensor.temperature_k
+        if self._failed:
+            sample = self._received("baro", BaroSample(time_ns, sensor.altitude_m, pressure, temperature))
+            if sample is None:
+                return
+            pressure, temperature = sample.pressure, sample.temperature
+        self._firmware.receive_baro(*_single(pressure, temperature))
 
     def _read_pitot(self, time_ns: int, dt: float) -> None:
         sensor = self._suite.pitot
         sensor.sample(self._truth, self._wind_ned, dt)
-        measured = sensor.airspeed_mps, sensor.differential_pressure_pa, sensor.temperature_k
-        self._send_pitot(AirspeedSample(time_ns, *measured))
-
-    def _receive_pitot(self, sample: AirspeedSample) -> None:
-        received = _DIFF_PRESSURE(sample)
-        self._firmware.receive_diff_pressure(received.differential_pressure, received.temperature)
+        pressure, temperature = sensor.differential_pressure_pa, sensor.temperature_k
+        if self._failed:
+            sample = self._received("airspeed", AirspeedSample(time_ns, sensor.airspeed_mps, pressure, temperature))
+            if sample is None:
+                return
+            pressure, temperature = sample.differential_pressure, sample.temperature
+        self._firmware.receive_diff_pressure(*_single(pressure, temperature))
 
     def _read_range(self, time_ns: int, dt: float) -> None:
         finder = self._suite.range_finder
         distance = finder.sample(self._truth, dt)
-        self._send_range(RangeSample(time_ns, finder.field_of_view, finder.min_range, finder.max_range, distance))
+        if self._failed:
+            limits = finder.field_of_view, finder.min_range, finder.max_range
+            sample = self._received("range", RangeSample(time_ns, *limits, distance))
+            if sample is None:
+                return
+            distance = sample.distance
+        self._firmware.receive_range(_single(distance, 0.0)[0])
 
     def _read_battery(self, time_ns: int, dt: float) -> None:
         monitor = self._suite.battery
         monitor.sample(*self.battery, dt)
-        self._send_battery(BatterySample(time_ns, monitor.voltage, monitor.current))
-
-    def _receive_battery(self, sample: BatterySample) -> None:
-        received = _BATTERY(sample)
-        self._firmware.receive_battery(received.voltage, received.current)
+        voltage, current = monitor.voltage, monitor.current
+        if self._failed:
+            sample = self._received("battery", BatterySample(time_ns, voltage, current))
+            if sample is None:
+                return
+            voltage, current = sample.voltage, sample.current
+        self._firmware.receive_battery(*_single(voltage, current))
 
 
 class _Forces:
@@ -317,8 +332,7 @@ class _Forces:
         if time_ns < self._schedule.next_ns or not self._schedule.due(time_ns):
             return None
         model = self.model
-        received: BatterySample = _TRUTH_BATTERY(BatterySample(time_ns, model.battery_voltage, model.current_a))
-        return received
+        return BatterySample(time_ns, *_single(model.battery_voltage, model.current_a))
 
     def _fail(self, signals: Signals) -> None:
         self._outputs = FailedOutputs(signals)
@@ -560,7 +574,8 @@ class DirectFlight:
         elapsed_ns = guided.time_ns - self._guided_ns if self._guided_ns >= 0 else 0
         self._guided_ns = guided.time_ns
         one = self._autopilot.guide(guided, wind_ned, elapsed_ns / NANOSECONDS)
-        command = _COMMAND(ControlCommand(guided.time_ns, one.mode, _IGNORE_NONE, one.u))
+        assert COMMAND.as_received is not None
+        command = COMMAND.as_received(ControlCommand(guided.time_ns, one.mode, _IGNORE_NONE, one.u))
         self._pending.append((guided.time_ns, lambda: self._receive_command(command)))
         # The judge does not use the attitude.
         self._takes[SETPOINT.name](Setpoint(guided.time_ns, one.position_ned, ()))
