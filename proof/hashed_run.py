@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from dataclasses import replace
 from typing import Any
 
 from std_srvs.srv import Trigger
@@ -24,7 +23,6 @@ from rosflight_py_sim.graph.scenario import Scenario, load_scenario
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.step_topics import TRUTH_STATE
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
-from rosflight_py_sim.missions.autopilot.flight import autopilot_class
 from rosflight_py_sim.nodes.pilot import MissionPilot, Pilot
 from rosflight_py_sim.nodes.pilot_script import FlightAbortedError, Script
 from rosflight_py_sim.stamps import NANOSECONDS
@@ -40,13 +38,9 @@ _POLL_S = 0.05
 class RepeatingPilot(MissionPilot):
     """Pilot that repeats the mission of a vehicle that lands."""
 
-    def __init__(self, *, lands: bool, **arguments: Any) -> None:
-        self._repeats = lands
-        super().__init__(lands=lands, **arguments)
-
     def flight(self) -> Script:
         yield from super().flight()
-        while self._repeats:
+        while self.has_landed:
             # Arming requires that the sticks have control.
             yield "toggle_override"
             yield lambda: bool(self.status.rc_override)
@@ -126,8 +120,7 @@ def _pilot(graph: ComposedGraph, member: Member) -> HoldPilot | Pilot:
         return graph.join(HoldPilot, namespace=member.namespace)
     if not member.executables:
         return graph.join(Pilot, namespace=member.namespace)
-    one = replace(member.vehicle, autopilot=member.executables[0])
-    return graph.join(RepeatingPilot, lands=autopilot_class(one).LANDS, namespace=member.namespace)
+    return graph.join(RepeatingPilot, namespace=member.namespace)
 
 
 if __name__ == "__main__":

@@ -64,7 +64,7 @@ def flown(name: str, failure: str) -> NDArray[np.float64]:
         settings={"real_time_multiplier": 0.0, "failures": [failure] if failure else []},
     )
     try:
-        pilot = graph.join(MissionPilot, lands=True)
+        pilot = graph.join(MissionPilot)
         pilot.subscribe(TRUTH_STATE, log.take)
         graph.spin(lambda: not log.done)
     finally:

@@ -15,7 +15,6 @@ from rosflight_py_sim.autopilot.fly_target import (
     Lateral,
     PositionTarget,
     RollTarget,
-    Vertical,
 )
 from rosflight_py_sim.autopilot.longitudinal_loops import (
     LONGITUDINAL_LOOP_PARAMETERS,
@@ -209,13 +208,42 @@ class FixedwingTargetController(TargetController):
             target = FlyTarget(CourseTarget(heading), AirspeedTarget(n["design_airspeed"]), height)
             return self.fly(state, target, dt)._replace(position_ned=abreast)
         pitch = n["take_off_pitch"] if state.airspeed >= n["rotation_airspeed"] else state.pitch
-        # A rudder deflection to the left is positive, and so is a heading error to the right.
-        steering = -n["steering_gain"] * wrap_angle(heading - state.yaw)
         self._longitudinal.enter(Zone.CLIMB, pitch, 1.0)
         self._roll.reset(0.0)
         self._pitch.reset(pitch)
         throttle = self._throttle.update(1.0, dt)
-        return _autopilot_command(self._surfaces.steer(state, pitch, steering, dt), throttle, abreast, heading)
+        return _autopilot_command(
+            self._surfaces.steer(state, pitch, self._steering(state, heading), dt), throttle, abreast, heading
+        )
+
+    def flare(
+        self, state: FlightState, lateral: CourseTarget | HeadingTarget, climb: float, dt: float
+    ) -> AutopilotCommand:
+        """Command idle throttle, and a climb (m/s) by pitch, with the nose not below the horizontal.
+
+        A course is held by roll as in flight, a heading by rudder with the wings level.
+        """
+        _require_finite(state)
+        command = state.pitch if self._pitch.value is None else self._pitch.value
+        pitch = self._pitch.update(self._longitudinal.flare(state, climb, command, dt), dt)
+        if isinstance(lateral, HeadingTarget):
+            return self._steered(state, lateral.heading_rad, pitch, dt)
+        roll, direction, _ = self._turned(state, lateral, None, dt)
+        surfaces = self._surfaces.hold(state, self._roll.update(roll, dt), pitch, dt)
+        return _autopilot_command(surfaces, self._throttle.update(0.0, dt), state.position_ned, direction)
+
+    def roll_out(self, state: FlightState, heading: float, dt: float) -> AutopilotCommand:
+        """Command idle throttle, wings and nose level, and `heading` (rad) by rudder and nose wheel."""
+        _require_finite(state)
+        return self._steered(state, heading, self._pitch.update(0.0, dt), dt)
+
+    def _steered(self, state: FlightState, heading: float, pitch: float, dt: float) -> AutopilotCommand:
+        surfaces = self._surfaces.steer(state, pitch, self._steering(state, heading), dt)
+        return _autopilot_command(surfaces, self._throttle.update(0.0, dt), state.position_ned, heading)
+
+    def _steering(self, state: FlightState, heading: float) -> float:
+        """Rudder towards a heading; a deflection to the left is positive, and so is a heading error to the right."""
+        return -self._number["steering_gain"] * wrap_angle(heading - state.yaw)
 
     def fly(self, state: FlightState, target: FlyTarget, dt: float) -> AutopilotCommand:
         """Command for the next `dt` seconds.
@@ -224,18 +252,20 @@ class FixedwingTargetController(TargetController):
             ValueError: the state is not finite; the controller is unchanged.
         """
         _require_finite(state)
-        roll, direction, (north, east) = self._turned(state, target, dt)
+        altitude = target.vertical.altitude_m if isinstance(target.vertical, AltitudeTarget) else None
+        roll, direction, (north, east) = self._turned(state, target.lateral, altitude, dt)
         pitch, throttle = self._longitudinal.update(state, target.speed, target.vertical, dt)
         if self._roll.value is None:
             self._roll.reset(state.roll)
             self._pitch.reset(state.pitch)
         surfaces = self._surfaces.hold(state, self._roll.update(roll, dt), self._pitch.update(pitch, dt), dt)
-        height = target.vertical.altitude_m if isinstance(target.vertical, AltitudeTarget) else state.height
+        height = state.height if altitude is None else altitude
         return _autopilot_command(surfaces, self._throttle.update(throttle, dt), (north, east, -height), direction)
 
-    def _turned(self, state: FlightState, target: FlyTarget, dt: float) -> tuple[float, float, tuple[float, float]]:
-        """Roll angle (rad), target direction (rad) and target position."""
-        lateral: Lateral = target.lateral
+    def _turned(
+        self, state: FlightState, lateral: Lateral, altitude: float | None, dt: float
+    ) -> tuple[float, float, tuple[float, float]]:
+        """Roll angle (rad), direction (rad) and position towards a lateral target, which may have an altitude (m)."""
         here = state.position_ned[:2]
         if not isinstance(lateral, PositionTarget):
             self._overflight = None
@@ -250,7 +280,7 @@ class FixedwingTargetController(TargetController):
         if isinstance(lateral, HeadingTarget):
             heading = lateral.heading_rad
             return self._course.update(wrap_angle(heading - state.yaw), dt), heading, here
-        if isinstance(lateral, PositionTarget) and self._overflies(lateral, target.vertical):
+        if isinstance(lateral, PositionTarget) and self._overflies(lateral, altitude):
             assert self._overflight is not None
             here = (lateral.north_m, lateral.east_m)
             lateral = CourseTarget(self._overflight.course(state))
@@ -266,12 +296,12 @@ class FixedwingTargetController(TargetController):
         roll = self._course.update(error, dt, feed_forward=within(turn, self._number["max_roll"]))
         return roll, lateral.course_rad, here
 
-    def _overflies(self, place: PositionTarget, vertical: Vertical) -> bool:
+    def _overflies(self, place: PositionTarget, altitude: float | None) -> bool:
         """Whether the position is still to be passed over before it is circled."""
         if not place.overfly:
             self._overflight = None
             return False
-        point = (place.north_m, place.east_m, vertical.altitude_m if isinstance(vertical, AltitudeTarget) else None)
+        point = (place.north_m, place.east_m, altitude)
         if self._overflight is None or self._overflight.point != point:
             self._overflight = Overflight(point, self._number["max_roll"])
         return not self._overflight.has_passed

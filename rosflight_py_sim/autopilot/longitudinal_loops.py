@@ -94,6 +94,14 @@ LONGITUDINAL_LOOP_PARAMETERS = ParameterTable(
         "1/m/s",
         minimum=0.0,
     ),
+    Parameter("flare_gain", 0.2, "Pitch angle per climb rate error in the flare", "rad s/m", minimum=0.0),
+    Parameter(
+        "flare_integral_gain",
+        0.1,
+        "Pitch angle per integrated climb rate error in the flare",
+        "rad/m",
+        minimum=0.0,
+    ),
     Parameter(
         "hold_zone",
         12.0,
@@ -124,7 +132,8 @@ class Zone(enum.Enum):
 
     HOLD: pitch holds the height or the climb, throttle the airspeed (sec. 6.4.2 and 6.4.4). CLIMB and DESCENT: pitch
     holds the airspeed, at full throttle or none (sec. 6.4.3 and 6.4.5). THROTTLE: the same at a given throttle.
-    PITCH: the pitch angle is given, and throttle holds the height. OPEN: both are given.
+    PITCH: the pitch angle is given, and throttle holds the height. OPEN: both are given. FLARE: pitch holds the climb,
+    without throttle.
     """
 
     CLIMB = "climb"
@@ -133,6 +142,7 @@ class Zone(enum.Enum):
     THROTTLE = "throttle"
     PITCH = "pitch"
     OPEN = "open"
+    FLARE = "flare"
 
 
 _PITCH_IS_GIVEN = (Zone.PITCH, Zone.OPEN)
@@ -169,6 +179,8 @@ class LongitudinalLoops:
         self._throttle_height = PiLoop(n["throttle_height_gain"], n["throttle_height_integral_gain"], 0.0, 1.0)
         self._pitch = PiLoop(0.0, n["pitch_integral_gain"], -_FARTHEST_PITCH, _FARTHEST_PITCH)
         self._slowest = PiLoop(n["climb_speed_gain"], n["climb_speed_integral_gain"], -STEEPEST_PITCH, STEEPEST_PITCH)
+        self._flare = PiLoop(n["flare_gain"], n["flare_integral_gain"], -pitch, pitch)
+        self._lift = 0.0
         self._steepest = STEEPEST_PITCH
         self._zone = Zone.HOLD
         self._moving_height: float | None = None
@@ -192,7 +204,8 @@ class LongitudinalLoops:
     def adopt(self, old: LongitudinalLoops) -> None:
         """Copy the state of `old`."""
         self._zone, self._moving_height, self._steepest = old._zone, old._moving_height, old._steepest
-        for name in ("_height", "_throttle", "_climb_speed", "_throttle_height", "_pitch", "_slowest"):
+        self._lift = old._lift
+        for name in ("_height", "_throttle", "_climb_speed", "_throttle_height", "_pitch", "_slowest", "_flare"):
             getattr(self, name).reset(getattr(old, name).integrated)
 
     def enter(self, zone: Zone, pitch: float, throttle: float) -> None:
@@ -234,9 +247,27 @@ class LongitudinalLoops:
         self._change(zone, state)
         speed_error = airspeed - state.airspeed
         if zone is Zone.HOLD:
-            steeper = math.asin(min(max(climb / airspeed, -1.0), 1.0))
-            return self._height.update(error, dt, steeper), self._throttle.update(speed_error, dt)
+            return self._height.update(error, dt, _path_angle(climb, airspeed)), self._throttle.update(speed_error, dt)
         return self._climb_speed.update(-speed_error, dt), 1.0 if zone is Zone.CLIMB else 0.0
+
+    def flare(self, state: FlightState, climb: float, command: float, dt: float) -> float:
+        """Pitch command (rad) that holds a climb (m/s) without throttle; `command` is the last one before the flare.
+
+        The wanted pitch angle, which is not below level, follows the flight path and keeps the lift while the airspeed
+        falls from V_0, with the angle of attack alpha_0 = theta_0 - gamma_0 at the beginning of the flare; an
+        integrator holds it as it holds a given pitch angle:
+
+            theta = asin(w_c / V) + alpha_0 (V_0 / V)^2 + k_p (w_c - w) + k_i int(w_c - w)
+        """
+        speed = max(state.airspeed, 1.0)
+        if self._zone is not Zone.FLARE:
+            self.enter(Zone.FLARE, command, 0.0)
+            self._pitch.reset(command - state.pitch)
+            self._flare.reset()
+            self._lift = (state.pitch - _path_angle(state.climb, speed)) * speed * speed
+        feed_forward = _path_angle(climb, speed) + self._lift / (speed * speed)
+        wanted = max(self._flare.update(climb - state.climb, dt, feed_forward), 0.0)
+        return self._pitch.update(wanted - state.pitch, dt, wanted)
 
     def _airspeed(self, speed: AirspeedTarget) -> float:
         wanted = max(speed.airspeed, self._number["rotation_airspeed"])
@@ -290,3 +321,8 @@ class LongitudinalLoops:
         # A height hold begins from level flight; a climb continues from the current pitch angle.
         n = self._number
         self.enter(zone, n["trim_pitch"] if zone is Zone.HOLD else state.pitch, n["trim_throttle"])
+
+
+def _path_angle(climb: float, airspeed: float) -> float:
+    """Angle of the flight path through still air, rad."""
+    return math.asin(min(max(climb / airspeed, -1.0), 1.0))

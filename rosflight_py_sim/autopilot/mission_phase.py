@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import enum
 
+LANDING_LABELS = ("land", "roll out")
+"""Labels of phases from which a mission ends on the ground; the pilot then disarms the vehicle."""
+
 
 class MissionPhase(enum.IntEnum):
     """Phase of a mission; its number is used in the flight log.

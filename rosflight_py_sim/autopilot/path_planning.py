@@ -9,25 +9,59 @@ from dataclasses import replace
 
 from rosflight_py_sim.autopilot.corners import bisector, corner_arc, corner_cut, direction, turn_angle
 from rosflight_py_sim.autopilot.dubins import UnreachableError, shortest_dubins_path
+from rosflight_py_sim.autopilot.landing import Landing
 from rosflight_py_sim.autopilot.path_segments import Arc, Line, Segment
 from rosflight_py_sim.autopilot.setpoint import Vector3
-from rosflight_py_sim.autopilot.waypoints import FlightPlan, Waypoint, WaypointError
+from rosflight_py_sim.autopilot.waypoints import FlightPlan, Loiter, Waypoint, WaypointError
 
 
 def planned_path(plan: FlightPlan) -> tuple[Segment, ...]:
-    """Segments from the first waypoint to the loiter, which is the last segment.
+    """Segments from the first waypoint to the loiter or the landing; the last segment is the loiter or the glide slope.
 
     Arcs are level, at the height of their waypoint; height changes along lines. A loiter with a given centre is reached
     along the tangent from the last waypoint, as if the tangent's end were an additional waypoint.
 
     Raises:
-        WaypointError: a turn cannot be flown, or the last waypoint is inside the loiter circle.
+        WaypointError: a turn cannot be flown, the last waypoint is inside the loiter circle, or the circuit ends too
+            near to the final approach or too low for it.
     """
-    points = list(plan.waypoints)
-    if plan.loiter.centre is not None:
-        points.append(_tangent_point(points[-1], plan))
+    circuit = _circuit(plan)
+    return (*circuit, *_approach(circuit, plan.landing, plan.radius)) if plan.landing else circuit
+
+
+def circuit_length(plan: FlightPlan) -> int:
+    """Number of segments of the planned path before the approach, the loiter included."""
+    return len(_circuit(plan))
+
+
+def _circuit(plan: FlightPlan) -> tuple[Segment, ...]:
+    points, loiter = list(plan.waypoints), plan.loiter
+    if loiter is not None and loiter.centre is not None:
+        points.append(_tangent_point(points[-1], loiter))
     segments = {"line": _lines, "fillet": _fillets, "dubins": _dubins}[plan.path_type](points, plan.radius)
-    return (*segments, _loiter(segments, points[-1], plan))
+    return tuple(segments) if loiter is None else (*segments, _loiter(segments, points[-1], loiter))
+
+
+def _approach(circuit: Sequence[Segment], landing: Landing, radius: float) -> list[Segment]:
+    """Dubins path from the end of the circuit to the beginning of the final approach, and the glide slope."""
+    end = circuit[-1]
+    start = end.point(end.length)
+    down = start[2] if landing.height is None else -landing.height
+    height = landing.height_above((0.0, 0.0, down))
+    if height <= landing.flare_height:
+        raise WaypointError(
+            f"the final approach begins {height:g} m above the touch-down; allowed: more than the flare height, "
+            f"{landing.flare_height:g} m"
+        )
+    aim = landing.aim_ned
+    back = height / math.tan(landing.glide_slope)
+    along = (math.cos(landing.course), math.sin(landing.course))
+    begin = (aim[0] - back * along[0], aim[1] - back * along[1], down)
+    try:
+        leg = _dubins_leg(start, _end_course(end), begin, landing.course, radius, landing.airspeed)
+    except UnreachableError as error:
+        raise WaypointError(f"the end of the circuit and the beginning of the final approach are {error}") from error
+    return [*leg, Line(begin, aim, along, landing.airspeed)]
 
 
 def joined_path(plan: FlightPlan, position_ned: Vector3, course: float) -> tuple[Segment, ...]:
@@ -104,27 +138,38 @@ def _dubins(points: Sequence[Waypoint], radius: float) -> list[Segment]:
     courses = [_course(points, index) for index in range(len(points))]
     segments: list[Segment] = []
     for index, (start, end) in enumerate(itertools.pairwise(points)):
-        (n0, e0, d0), (n1, e1, d1) = start.position_ned, end.position_ned
+        here, there = start.position_ned, end.position_ned
         try:
-            path = shortest_dubins_path((n0, e0), courses[index], (n1, e1), courses[index + 1], radius)
+            segments += _dubins_leg(here, courses[index], there, courses[index + 1], radius, end.airspeed)
         except UnreachableError as error:
             raise WaypointError(f"waypoints {index + 1} and {index + 2} are {error}") from error
-        speed = end.airspeed
-        first = Arc((*path.first_centre, d0), radius, path.first_turn, path.first_start, path.first_sweep, speed)
-        last = Arc((*path.last_centre, d1), radius, path.last_turn, path.last_start, path.last_sweep, speed)
-        leave, enter = first.point(first.length), last.point(0.0)
-        pieces: list[Segment] = [first, last]
-        if path.straight > 1e-6:
-            pieces.insert(1, Line(leave, enter, direction(leave, enter), speed))
-        segments += [piece for piece in pieces if piece.length > 1e-6]
     return segments
 
 
-def _loiter(segments: Sequence[Segment], last: Waypoint, plan: FlightPlan) -> Arc:
-    """Loiter circle at the end of the path."""
-    loiter = plan.loiter
-    end = segments[-1]
-    course = end.course if isinstance(end, Line) else end.start_angle + end.turn * (end.sweep + math.pi / 2.0)
+def _dubins_leg(
+    start: Vector3, start_course: float, end: Vector3, end_course: float, radius: float, airspeed: float
+) -> list[Segment]:
+    (n0, e0, d0), (n1, e1, d1) = start, end
+    path = shortest_dubins_path((n0, e0), start_course, (n1, e1), end_course, radius)
+    first = Arc((*path.first_centre, d0), radius, path.first_turn, path.first_start, path.first_sweep, airspeed)
+    last = Arc((*path.last_centre, d1), radius, path.last_turn, path.last_start, path.last_sweep, airspeed)
+    leave, enter = first.point(first.length), last.point(0.0)
+    pieces: list[Segment] = [first, last]
+    if path.straight > 1e-6:
+        pieces.insert(1, Line(leave, enter, direction(leave, enter), airspeed))
+    return [piece for piece in pieces if piece.length > 1e-6]
+
+
+def _end_course(segment: Segment) -> float:
+    """Course at the end of a segment, rad."""
+    if isinstance(segment, Line):
+        return segment.course
+    return segment.start_angle + segment.turn * (segment.sweep + math.pi / 2.0)
+
+
+def _loiter(segments: Sequence[Segment], last: Waypoint, loiter: Loiter) -> Arc:
+    """Loiter circle after the last waypoint."""
+    course = _end_course(segments[-1])
     north, east, down = last.position_ned
     centre = loiter.centre or (
         north - loiter.turn * loiter.radius * math.sin(course),
@@ -136,9 +181,8 @@ def _loiter(segments: Sequence[Segment], last: Waypoint, plan: FlightPlan) -> Ar
     return Arc((*centre, down), loiter.radius, loiter.turn, start, sweep, last.airspeed)
 
 
-def _tangent_point(last: Waypoint, plan: FlightPlan) -> Waypoint:
+def _tangent_point(last: Waypoint, loiter: Loiter) -> Waypoint:
     """Point where the tangent from the last waypoint touches the loiter circle, in its sense of turning."""
-    loiter = plan.loiter
     assert loiter.centre is not None
     north, east = loiter.centre[0] - last.position_ned[0], loiter.centre[1] - last.position_ned[1]
     apart = math.hypot(north, east)

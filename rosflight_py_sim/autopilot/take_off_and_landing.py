@@ -1,4 +1,4 @@
-"""Vertical parts of a multirotor's mission: climb after the take-off, descent, and detection of the touch-down."""
+"""Vertical parts of a mission: climb of a multirotor after its take-off, its descent, and touch-down detection."""
 
 from __future__ import annotations
 
@@ -8,11 +8,7 @@ from rosflight_py_sim.autopilot.setpoint import Vector3
 from rosflight_py_sim.autopilot.straight_leg import StraightLeg
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
 
-VERTICAL_PARAMETERS = ParameterTable(
-    Parameter("climb_speed", 1.5, "Speed of the take-off", "m/s", minimum=0.0, above_minimum=True),
-    Parameter("descent_speed", 1.0, "Speed of the descent", "m/s", minimum=0.0, above_minimum=True),
-    Parameter("landing_height", 1.0, "Height below which the descent slows down", "m", minimum=0.0),
-    Parameter("landing_speed", 0.4, "Speed of the last part of the descent", "m/s", minimum=0.0, above_minimum=True),
+TOUCH_DOWN_PARAMETERS = ParameterTable(
     Parameter("touch_down_height", 0.15, "Height below which a landing can be detected", "m", minimum=0.0),
     Parameter(
         "touch_down_speed",
@@ -29,6 +25,15 @@ VERTICAL_PARAMETERS = ParameterTable(
         minimum=0.0,
     ),
 )
+
+_LEG_PARAMETERS = ParameterTable(
+    Parameter("climb_speed", 1.5, "Speed of the take-off", "m/s", minimum=0.0, above_minimum=True),
+    Parameter("descent_speed", 1.0, "Speed of the descent", "m/s", minimum=0.0, above_minimum=True),
+    Parameter("landing_height", 1.0, "Height below which the descent slows down", "m", minimum=0.0),
+    Parameter("landing_speed", 0.4, "Speed of the last part of the descent", "m/s", minimum=0.0, above_minimum=True),
+)
+
+VERTICAL_PARAMETERS = _LEG_PARAMETERS + TOUCH_DOWN_PARAMETERS
 
 
 def climb(values: Values, home_ned: Vector3, height: float, acceleration: float) -> StraightLeg:
@@ -60,7 +65,7 @@ class TouchDown:
     """Detects the touch-down: the vehicle stays low and still."""
 
     def __init__(self, values: Values) -> None:
-        """`values` contains the checked values of VERTICAL_PARAMETERS; others are ignored."""
+        """`values` contains the checked values of TOUCH_DOWN_PARAMETERS; others are ignored."""
         self._height, self._speed, self._time_s = (
             number(values, f"touch_down_{name}") for name in ("height", "speed", "time")
         )

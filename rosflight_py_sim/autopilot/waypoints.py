@@ -10,11 +10,18 @@ from typing import Any
 
 import yaml
 
+from rosflight_py_sim.autopilot.landing import Landing
 from rosflight_py_sim.autopilot.setpoint import Vector3
 from rosflight_py_sim.bounded_yaml import load_yaml
 
 PATH_TYPES = ("line", "fillet", "dubins")
 """Ways to join waypoints: lines with corners, lines with rounded corners, and Dubins paths."""
+
+GLIDE_SLOPE_DEG = 4.0
+"""Glide slope of a landing without one, deg."""
+
+STEEPEST_SLOPE_DEG = 15.0
+"""Steepest glide slope, deg."""
 
 _DIRECTIONS = {"right": 1, "left": -1}
 
@@ -60,27 +67,33 @@ class Loiter:
 
 @dataclass(frozen=True)
 class FlightPlan:
-    """Waypoints, how they are joined, and the loiter after the last one; `radius` is the turn radius, m."""
+    """Waypoints, how they are joined, and what follows the last one: a loiter, a landing or both.
+
+    `radius` is the turn radius, m.
+    """
 
     waypoints: tuple[Waypoint, ...]
     path_type: str
     radius: float
-    loiter: Loiter
+    loiter: Loiter | None
+    landing: Landing | None = None
 
     def __post_init__(self) -> None:
         """Check that a path can be planned.
 
         Raises:
-            WaypointError: fewer than two points, repeated points, or numbers that are not finite or out of range.
+            WaypointError: fewer than two points, repeated points, neither loiter nor landing, or numbers that are not
+                finite or out of range.
         """
         if self.path_type not in PATH_TYPES:
             raise WaypointError(f"path '{self.path_type}' given; allowed: {', '.join(PATH_TYPES)}")
         _require_positive("radius", self.radius)
-        _require_positive("loiter radius", self.loiter.radius)
-        _require_positive("loiter turns", self.loiter.turns)
-        for name, value in (("centre", self.loiter.centre or ()), ("height", (self.loiter.height or 0.0,))):
-            if not all(map(math.isfinite, value)):
-                raise WaypointError(f"loiter {name}: {value} given; allowed: finite numbers")
+        if self.loiter is None and self.landing is None:
+            raise WaypointError("neither loiter nor landing given; allowed: one or both")
+        if self.loiter is not None:
+            _check_loiter(self.loiter)
+        if self.landing is not None:
+            _check_landing(self.landing)
         if len(self.waypoints) < 2:
             raise WaypointError(f"{len(self.waypoints)} waypoints given; allowed: at least 2")
         for index, point in enumerate(self.waypoints, start=1):
@@ -121,25 +134,24 @@ def flight_plan(content: object) -> FlightPlan:
     Raises:
         WaypointError: a key is unknown or missing, or a value is not allowed.
     """
-    plan = _mapping("the file", content, required=("path", "radius", "airspeed", "waypoints"), optional=("loiter",))
+    required = ("path", "radius", "airspeed", "waypoints")
+    plan = _mapping("the file", content, required=required, optional=("loiter", "landing"))
     listed = plan["waypoints"]
     if not isinstance(listed, list):
         raise WaypointError(f"waypoints: {listed!r} given; allowed: a list")
     airspeed, radius = _number("airspeed", plan["airspeed"]), _number("radius", plan["radius"])
     points = tuple(_waypoint(index, point, airspeed) for index, point in enumerate(listed, start=1))
-    return FlightPlan(points, str(plan["path"]), radius, _loiter(plan.get("loiter", {}), radius))
+    landing = _landing(plan["landing"], airspeed) if "landing" in plan else None
+    loiter = _loiter(plan.get("loiter", {}), radius) if "loiter" in plan or landing is None else None
+    return FlightPlan(points, str(plan["path"]), radius, loiter, landing)
 
 
 def _waypoint(index: int, content: object, airspeed: float) -> Waypoint:
     where = f"waypoint {index}"
     point = _mapping(where, content, required=("ned",), optional=("airspeed", "course_deg"))
-    ned = point["ned"]
-    if not isinstance(ned, list) or len(ned) != 3:
-        raise WaypointError(f"{where}: ned {ned!r} given; allowed: a list of 3 numbers, m")
-    north, east, down = (_number(f"{where}: ned", value) for value in ned)
     course = point.get("course_deg")
     return Waypoint(
-        (north, east, down),
+        _place(where, point["ned"]),
         _number(f"{where}: airspeed", point.get("airspeed", airspeed)),
         None if course is None else math.radians(_number(f"{where}: course_deg", course)),
     )
@@ -160,6 +172,55 @@ def _loiter(content: object, radius: float) -> Loiter:
         centre=None if centre is None else (_number("loiter: centre", centre[0]), _number("loiter: centre", centre[1])),
         height=None if height is None else _number("loiter: height", height),
     )
+
+
+def _landing(content: object, airspeed: float) -> Landing:
+    numbers = ("glide_slope_deg", "airspeed", "height", "flare_height", "sink_rate")
+    landing = _mapping("landing", content, required=("ned", "course_deg"), optional=numbers)
+    given = {name: _number(f"landing: {name}", landing[name]) for name in numbers if name in landing}
+    return Landing(
+        position_ned=_place("landing", landing["ned"]),
+        course=math.radians(_number("landing: course_deg", landing["course_deg"])),
+        glide_slope=math.radians(given.pop("glide_slope_deg", GLIDE_SLOPE_DEG)),
+        airspeed=given.pop("airspeed", airspeed),
+        **given,
+    )
+
+
+def _check_loiter(loiter: Loiter) -> None:
+    _require_positive("loiter radius", loiter.radius)
+    _require_positive("loiter turns", loiter.turns)
+    for name, value in (("centre", loiter.centre or ()), ("height", (loiter.height or 0.0,))):
+        if not all(map(math.isfinite, value)):
+            raise WaypointError(f"loiter {name}: {value} given; allowed: finite numbers")
+
+
+def _check_landing(landing: Landing) -> None:
+    if not math.isfinite(sum(landing.position_ned) + landing.course + (landing.height or 0.0)):
+        raise WaypointError(f"{landing} given; allowed: finite numbers")
+    slope = math.degrees(landing.glide_slope)
+    if not 0.0 < slope <= STEEPEST_SLOPE_DEG:
+        raise WaypointError(
+            f"landing glide_slope_deg {slope:g} given; allowed: greater than 0 and at most {STEEPEST_SLOPE_DEG:g} deg"
+        )
+    for name, value in (
+        ("airspeed", landing.airspeed),
+        ("flare_height", landing.flare_height),
+        ("sink_rate", landing.sink_rate),
+    ):
+        _require_positive(f"landing {name}", value)
+    if landing.sink_rate >= landing.glide_sink:
+        raise WaypointError(
+            f"landing sink_rate {landing.sink_rate:g} m/s given; allowed: less than {landing.glide_sink:.2f} m/s, the "
+            "sink rate on the glide slope"
+        )
+
+
+def _place(where: str, ned: object) -> Vector3:
+    if not isinstance(ned, list) or len(ned) != 3:
+        raise WaypointError(f"{where}: ned {ned!r} given; allowed: a list of 3 numbers, m")
+    north, east, down = (_number(f"{where}: ned", value) for value in ned)
+    return (north, east, down)
 
 
 def _mapping(where: str, content: object, required: tuple[str, ...], optional: tuple[str, ...]) -> Mapping[str, Any]:

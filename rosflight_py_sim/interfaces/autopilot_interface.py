@@ -52,14 +52,12 @@ class AutopilotInterface(SimulationNode, ABC):
 
     Class attributes:
         PHASES: phases of the mission, in order.
-        LANDS: whether the vehicle is on the ground when its mission is done.
         PLANS_PATH: whether it publishes its path on autopilot/path when the mission begins.
     """
 
     DEFAULT_NAME: ClassVar[str] = "autopilot"
     PARAMETERS: ClassVar[ParameterTable] = ParameterTable(COMMAND_FREQUENCY)
     PHASES: ClassVar[type[MissionPhase]]
-    LANDS: ClassVar[bool]
     PLANS_PATH: ClassVar[bool] = True
 
     def __init__(self, **arguments: Any) -> None:

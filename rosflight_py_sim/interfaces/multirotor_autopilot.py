@@ -49,7 +49,6 @@ class MultirotorAutopilot(AutopilotInterface):
     """
 
     PARAMETERS: ClassVar[ParameterTable] = AutopilotInterface.PARAMETERS + POSITION_CONTROLLER_PARAMETERS
-    LANDS = True
 
     def __init__(self, **arguments: Any) -> None:
         """Wait for the start."""

@@ -155,7 +155,10 @@ def _wanted_row(s: FlightSummary) -> tuple[str, str]:
 
 def _end_row(s: FlightSummary) -> tuple[str, str]:
     if s.landed:
-        return "landing", f"{s.landing_distance_m:.2f} m from the start, {_number(s.touch_down_speed_mps, 'm/s')}"
+        speed = _number(s.touch_down_speed_mps, "m/s")
+        if s.has_wings:
+            return "landing", f"{_number(s.touch_down_distance_m, 'm')} from the planned touch-down, {speed}"
+        return "landing", f"{s.landing_distance_m:.2f} m from the start, {speed}"
     return "at the end", f"in the air, {s.end_height_m:.1f} m above the start"
 
 

@@ -55,7 +55,6 @@ class FixedwingAutopilot(AutopilotInterface):
         + FIXEDWING_TARGET_PARAMETERS
     )
     PHASES = FixedwingPhase
-    LANDS = False
 
     def __init__(self, **arguments: Any) -> None:
         """Read the waypoints and wait for the start."""
@@ -103,13 +102,13 @@ class FixedwingAutopilot(AutopilotInterface):
         return self.mission.progress
 
     def start_mission(self, state: VehicleState) -> str:
-        """Take off; a vehicle that circles after its mission flies the waypoints again.
+        """Take off; a vehicle that circles or has landed after its mission flies the waypoints again.
 
         Raises:
             RuntimeError: the mission is under way.
         """
         mission = self.mission
-        if mission.phase is FixedwingPhase.DONE:
+        if mission.phase is FixedwingPhase.DONE and not mission.has_landed:
             assert self._plan is not None
             mission.replace(self._plan)
             return "flying the waypoints again"
@@ -163,7 +162,7 @@ class FixedwingAutopilot(AutopilotInterface):
 
 
 def _plan_of_message(message: PathMessage, present: FlightPlan) -> FlightPlan:
-    """The current plan with other waypoints; the vehicle loiters around the last one.
+    """The current plan with other waypoints; a loiter moves to the last one.
 
     Raises:
         WaypointError: the frame is not NED, or the points cannot be flown.
@@ -176,7 +175,8 @@ def _plan_of_message(message: PathMessage, present: FlightPlan) -> FlightPlan:
         # A zero quaternion leaves the course free.
         course = euler_from_quaternion(q.w, q.x, q.y, q.z)[2] if math.hypot(q.w, q.x, q.y, q.z) > 0.0 else None
         points.append(Waypoint((p.x, p.y, p.z), present.waypoints[0].airspeed, course))
-    return replace(present, waypoints=tuple(points), loiter=replace(present.loiter, centre=None, height=None))
+    loiter = None if present.loiter is None else replace(present.loiter, centre=None, height=None)
+    return replace(present, waypoints=tuple(points), loiter=loiter)
 
 
 def main() -> None:

@@ -43,9 +43,9 @@ class MissionPilot(MissionScript, Pilot):
 
     SERVICES = (*Pilot.SERVICES, "autopilot/start")
 
-    def __init__(self, *, lands: bool, **arguments: Any) -> None:
-        """Create the node; `lands`: whether the mission ends on the ground."""
-        super().__init__(lands=lands, **arguments)
+    def __init__(self, **arguments: Any) -> None:
+        """Create the node."""
+        super().__init__(**arguments)
         self.subscribe(AUTOPILOT_PHASE, self._on_phase)
 
     def _on_phase(self, message: String) -> None:

@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator
 from typing import Any, TypeAlias
 
+from rosflight_py_sim.autopilot.mission_phase import LANDING_LABELS
 from rosflight_py_sim.firmware import ErrorFlag, Override
 from rosflight_py_sim.interfaces.step_topics import StatusReport
 
@@ -147,16 +148,17 @@ class PilotScript(ABC):
 class MissionScript(PilotScript):
     """Also starts the autopilot's mission.
 
-    A vehicle that lands is disarmed; one that loiters stays under control of its autopilot.
+    A vehicle that has landed is disarmed; one that loiters stays under control of its autopilot.
 
     Attributes:
         phase: phase of the mission.
+        has_landed: whether the mission has ended on the ground.
     """
 
-    def __init__(self, *, lands: bool, **arguments: Any) -> None:
-        """`lands`: whether the mission ends on the ground."""
-        self._lands = lands
+    def __init__(self, **arguments: Any) -> None:
+        """Wait for the first phase."""
         self.phase = ""
+        self.has_landed = False
         super().__init__(**arguments)
 
     def flight(self) -> Script:
@@ -166,7 +168,7 @@ class MissionScript(PilotScript):
         yield lambda: self.status.offboard
         yield from self.mission()
         yield lambda: self.phase == "done"
-        if self._lands:
+        if self.has_landed:
             self.activity = "disarming"
             yield "toggle_arm"
             yield lambda: not self.status.armed
@@ -183,6 +185,7 @@ class MissionScript(PilotScript):
 
     def on_phase(self, phase: str) -> None:
         """Note the phase of the mission."""
+        self.has_landed = phase == "done" and self.phase in LANDING_LABELS
         self.phase = phase
         if self.waits_without_limit:
             self.activity = phase

@@ -379,8 +379,8 @@ class _Motion:
 class _Pilot(MissionScript):
     """The pilot's script; its calls are answered at once."""
 
-    def __init__(self, flight: DirectFlight, *, lands: bool) -> None:
-        super().__init__(lands=lands)
+    def __init__(self, flight: DirectFlight) -> None:
+        super().__init__()
         self._services: dict[str, Callable[[], object]] = {
             "calibrate_imu": lambda: flight.board.firmware.calibrate_imu(),
             "toggle_arm": lambda: flight.transmitter.toggle(ARM),
@@ -447,7 +447,7 @@ class DirectFlight:
         self._takes = {one.topic.name: one.take for one in self.judge.inputs}
         self._take_pwm, self._take_wind = self._takes[PWM_OUTPUT.name], self._takes[TRUTH_WIND.name]
         self._take_truth = self._takes[TRUTH_STATE.name]
-        self._pilot = _Pilot(self, lands=autopilot.LANDS)
+        self._pilot = _Pilot(self)
         self.state = VehicleState(0, self._motion.body.truth)
         self._guided = self.state
         self._guided_ns = self._answered_ns = -1

@@ -13,7 +13,7 @@ from rosflight_py_sim.autopilot.formation import FORMATION_PARAMETERS
 from rosflight_py_sim.autopilot.mission import MISSION_PARAMETERS
 from rosflight_py_sim.autopilot.multirotor_target_controller import MULTIROTOR_TARGET_PARAMETERS
 from rosflight_py_sim.autopilot.path_planning import planned_path
-from rosflight_py_sim.autopilot.path_segments import Arc
+from rosflight_py_sim.autopilot.path_segments import Arc, Line
 from rosflight_py_sim.autopilot.position_controller import POSITION_CONTROLLER_PARAMETERS
 from rosflight_py_sim.autopilot.waypoint_route import ROUTE_PARAMETERS
 from rosflight_py_sim.autopilot.waypoints import flight_plan
@@ -25,7 +25,11 @@ PARAMETERS = [
     *MISSION_PARAMETERS,
     *(one for one in FORMATION_PARAMETERS if one.name not in MISSION_PARAMETERS and isinstance(one.default, float)),
     *POSITION_CONTROLLER_PARAMETERS,
-    *(FIXEDWING_MISSION_PARAMETERS + FIXEDWING_TARGET_PARAMETERS + ROUTE_PARAMETERS),
+    *(
+        parameter
+        for parameter in FIXEDWING_MISSION_PARAMETERS + FIXEDWING_TARGET_PARAMETERS + ROUTE_PARAMETERS
+        if parameter.name not in MISSION_PARAMETERS
+    ),
     *(parameter for parameter in MULTIROTOR_TARGET_PARAMETERS if parameter.name not in POSITION_CONTROLLER_PARAMETERS),
 ]
 
@@ -41,9 +45,9 @@ def test_page_lists_each_parameter_exactly_once() -> None:
 
 
 def test_documented_waypoint_file_is_flyable() -> None:
-    text = PAGE.split("```yaml")[1].split("```")[0]
-    path = planned_path(flight_plan(yaml.safe_load(text)))
-    assert isinstance(path[-1], Arc)
+    plan, landing = (yaml.safe_load(block.split("```")[0]) for block in PAGE.split("```yaml")[1:])
+    assert isinstance(planned_path(flight_plan(plan))[-1], Arc)
+    assert isinstance(planned_path(flight_plan(plan | landing))[-1], Line)
 
 
 def test_documented_examples_run(capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from vehicles_in_the_air import BREEZE, CALM, PERIOD_S, Aircraft, configured
+from vehicles_in_the_air import BREEZE, CALM, PERIOD_S, STEADY, Aircraft, configured
 
 from rosflight_py_sim.autopilot.autopilot_command import AutopilotCommand
 from rosflight_py_sim.autopilot.fixedwing_mission import FIXEDWING_MISSION_PARAMETERS, FixedwingMission, FixedwingPhase
@@ -18,6 +18,7 @@ from rosflight_py_sim.autopilot.fixedwing_target_controller import (
 )
 from rosflight_py_sim.autopilot.flight_state import FlightState
 from rosflight_py_sim.autopilot.fly_target import AirspeedTarget, AltitudeTarget, CourseTarget, FlyTarget
+from rosflight_py_sim.autopilot.landing import Landing
 from rosflight_py_sim.autopilot.longitudinal_loops import Zone
 from rosflight_py_sim.autopilot.waypoints import FlightPlan, Loiter, Waypoint, WaypointError, read_flight_plan
 from rosflight_py_sim.parameters import Value
@@ -82,7 +83,13 @@ def test_circuit_in_turbulence_is_tracked_within_metres(name: str) -> None:
     assert min(speeds) > wanted - 4.0
     assert max(speeds) < wanted + 5.0
     assert max(abs(state.roll) for state, _, _ in flight.rows) < math.radians(60.0)
-    assert list(dict.fromkeys(phase for _, _, phase in flight.rows)) == list(FixedwingPhase)[1:]
+    assert list(dict.fromkeys(phase for _, _, phase in flight.rows)) == [
+        FixedwingPhase.TAKE_OFF,
+        FixedwingPhase.CLIMB_OUT,
+        FixedwingPhase.WAYPOINTS,
+        FixedwingPhase.LOITER,
+        FixedwingPhase.DONE,
+    ]
     assert flight.mission.progress == 1.0
 
 
@@ -114,6 +121,77 @@ def test_aircraft_keeps_circling_at_altitude_after_mission() -> None:
     across = [math.dist(state.position_ned[:2], wanted[:2]) for state, wanted, _ in flight.rows]
     assert max(across) < 3.0
     assert all(abs(state.position_ned[2] - wanted[2]) < 2.0 for state, wanted, _ in flight.rows)
+
+
+LANDING_PHASES = [
+    FixedwingPhase.APPROACH,
+    FixedwingPhase.FINAL_APPROACH,
+    FixedwingPhase.FLARE,
+    FixedwingPhase.ROLL_OUT,
+    FixedwingPhase.DONE,
+]
+
+
+def landing_plan(loiter: Loiter | None = None) -> FlightPlan:
+    """Straight ahead to a landing."""
+    places = ((250.0, 0.0, -30.0), (350.0, 0.0, -30.0))
+    landing = Landing((1180.0, 0.0, -0.3), 0.0, math.radians(4.0), 22.0, flare_height=2.5)
+    return FlightPlan(tuple(Waypoint(place, 22.0) for place in places), "fillet", 50.0, loiter, landing)
+
+
+def sink_rate(flight: Flight) -> float:
+    """Sink rate at the touch-down, m/s."""
+    return max(-state.climb for state, _, phase in flight.rows if phase in LANDING_PHASES[2:] and state.height < 0.4)
+
+
+def test_landing_is_soft_on_the_planned_point_and_can_be_repeated() -> None:
+    flight = Flight("aerosonde", landing_plan()).fly(FixedwingPhase.DONE)
+    phases = list(dict.fromkeys(phase for _, _, phase in flight.rows))
+    assert phases == [
+        FixedwingPhase.TAKE_OFF,
+        FixedwingPhase.CLIMB_OUT,
+        FixedwingPhase.WAYPOINTS,
+        *LANDING_PHASES[:-1],
+        FixedwingPhase.DONE,
+    ]
+    assert flight.mission.has_landed
+    assert flight.mission.progress == 1.0
+    assert sink_rate(flight) < 0.7
+    first = next(state for state, _, phase in flight.rows if phase is FixedwingPhase.FLARE and state.height < 0.32)
+    assert abs(first.position_ned[0] - 1180.0) < 15.0
+    # It flares with the nose up, so that the main wheels touch first.
+    assert first.pitch > math.radians(4.0)
+    assert min(state.pitch for state, _, phase in flight.rows if phase is FixedwingPhase.FLARE) > 0.0
+    assert flight.state.ground_speed < 1.0
+    flight.step()
+    assert flight.mission.phase is FixedwingPhase.DONE
+    flight.mission.start(flight.state)
+    assert flight.mission.phase is FixedwingPhase.TAKE_OFF
+    assert flight.mission.progress == 0.0
+
+
+def test_landing_follows_the_loiter() -> None:
+    flight = Flight("aerosonde", landing_plan(Loiter(60.0, 0.8))).fly(FixedwingPhase.FLARE)
+    phases = list(dict.fromkeys(phase for _, _, phase in flight.rows))
+    assert phases[2:] == [FixedwingPhase.WAYPOINTS, FixedwingPhase.LOITER, *LANDING_PHASES[:3]]
+
+
+def test_cross_wind_is_met_by_crab_until_the_nose_is_aligned() -> None:
+    flight = Flight("aerosonde", landing_plan(), wind=STEADY).fly(FixedwingPhase.DONE)
+    final = [state for state, _, phase in flight.rows if phase is FixedwingPhase.FINAL_APPROACH]
+    # 4 m/s across at 22 m/s: 10.5 degrees.
+    assert final[-1].yaw == pytest.approx(-math.asin(4.0 / 22.0), abs=math.radians(1.5))
+    touch_down = next(state for state, _, phase in flight.rows if phase is FixedwingPhase.ROLL_OUT)
+    assert abs(touch_down.yaw) < math.radians(4.0)
+    assert abs(touch_down.position_ned[1]) < 5.0
+    assert sink_rate(flight) < 0.8
+
+
+def test_new_plan_after_the_touch_down_waits_for_the_next_start() -> None:
+    flight = Flight("aerosonde", landing_plan()).fly(FixedwingPhase.ROLL_OUT)
+    flight.mission.replace(landing_plan(Loiter(60.0)))
+    flight.fly(FixedwingPhase.DONE)
+    assert flight.mission.has_landed
 
 
 def test_rejected_plan_leaves_current_plan_active() -> None:

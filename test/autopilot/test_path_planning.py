@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rosflight_py_sim.autopilot.path_planning import joined_path, planned_path, polyline
+from rosflight_py_sim.autopilot.landing import Landing
+from rosflight_py_sim.autopilot.path_planning import circuit_length, joined_path, planned_path, polyline
 from rosflight_py_sim.autopilot.path_segments import Arc, Line, Segment
 from rosflight_py_sim.autopilot.waypoints import FlightPlan, Loiter, Waypoint, WaypointError
 
@@ -160,6 +161,48 @@ def test_last_waypoint_inside_loiter_is_rejected() -> None:
         WaypointError, match=r"30\.0 m from the centre of the loiter; allowed: more than its radius, 60"
     ):
         planned_path(plan("line", *CORNER, centre=(400.0, 430.0)))
+
+
+LANDING = Landing((0.0, 0.0, -0.3), math.radians(30.0), math.radians(4.0), 20.0)
+
+
+@pytest.mark.parametrize("loiters", [True, False])
+def test_approach_continues_the_circuit_down_the_glide_slope(loiters: bool) -> None:
+    circuit = plan("fillet", *CORNER)
+    landing_plan = replace(circuit, landing=LANDING, loiter=circuit.loiter if loiters else None)
+    path = planned_path(landing_plan)
+    assert path[: circuit_length(landing_plan)] == planned_path(circuit)[: None if loiters else -1]
+    assert max(math.dist(a.point(a.length), b.point(0.0)) for a, b in itertools.pairwise(path)) < 1e-6
+    glide = path[-1]
+    assert isinstance(glide, Line)
+    assert glide.course == pytest.approx(LANDING.course)
+    start, end = glide.start_ned, glide.end_ned
+    assert (end[2] - start[2]) / glide.length == pytest.approx(math.tan(LANDING.glide_slope))
+    assert glide.airspeed == LANDING.airspeed
+
+
+def test_glide_slope_aims_short_by_what_the_flare_adds() -> None:
+    # The flare, integrated in steps of a millisecond.
+    height, flown, dt = LANDING.flare_height, 0.0, 0.001
+    while height > 0.0:
+        height -= LANDING.flare_sink(height, LANDING.glide_sink) * dt
+        flown += LANDING.airspeed * math.cos(LANDING.glide_slope) * dt
+    begin = LANDING.flare_height / math.tan(LANDING.glide_slope)
+    short = math.dist(LANDING.aim_ned, LANDING.position_ned)
+    assert short == pytest.approx(flown - begin, abs=0.1)
+
+
+def test_landing_that_cannot_be_reached_is_rejected_with_reason() -> None:
+    circuit = replace(plan("line", *CORNER), loiter=None, landing=LANDING)
+    low = replace(LANDING, height=2.0)
+    with pytest.raises(
+        WaypointError, match=r"begins 1\.7 m above the touch-down; allowed: more than the flare height, 3 m"
+    ):
+        planned_path(replace(circuit, landing=low))
+    end = circuit.waypoints[-1].position_ned
+    near = replace(LANDING, position_ned=(end[0], end[1], -0.3), height=8.0)
+    with pytest.raises(WaypointError, match=r"beginning of the final approach are .* at least 3 radii"):
+        planned_path(replace(circuit, landing=near))
 
 
 def test_dubins_path_has_the_given_courses() -> None:

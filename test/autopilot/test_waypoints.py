@@ -11,6 +11,8 @@ import yaml
 
 from rosflight_py_sim.autopilot.waypoints import WaypointError, flight_plan, read_flight_plan
 
+LANDING = {"ned": [0.0, 20.0, -0.3], "course_deg": 90.0}
+
 
 def content(**changes: Any) -> dict[str, Any]:
     whole = {
@@ -33,7 +35,22 @@ def test_file_defines_positions_speeds_courses_and_loiter(tmp_path: Path) -> Non
     assert second.course == pytest.approx(math.pi / 2.0)
     assert (plan.path_type, plan.radius) == ("fillet", 60.0)
     loiter = plan.loiter
+    assert loiter is not None
     assert (loiter.radius, loiter.turns, loiter.turn, loiter.centre, loiter.height) == (60.0, 2.0, -1, None, None)
+
+
+def test_landing_has_defaults_and_replaces_the_loiter() -> None:
+    plan = flight_plan(content(landing=LANDING, loiter=None))
+    landing = plan.landing
+    assert plan.loiter is None
+    assert landing is not None
+    assert landing.position_ned == (0.0, 20.0, -0.3)
+    assert landing.course == pytest.approx(math.pi / 2.0)
+    assert landing.glide_slope == pytest.approx(math.radians(4.0))
+    assert (landing.airspeed, landing.height, landing.flare_height, landing.sink_rate) == (18.0, None, 3.0, 0.4)
+    both = flight_plan(content(landing=LANDING))
+    assert both.landing == landing
+    assert both.loiter is not None
 
 
 @pytest.mark.parametrize(
@@ -61,6 +78,17 @@ def test_file_defines_positions_speeds_courses_and_loiter(tmp_path: Path) -> Non
         ({"loiter": {"direction": "up"}}, "direction 'up' given; allowed: right, left"),
         ({"loiter": {"centre": [1, 2, 3]}}, "centre .* given; allowed: a list of 2"),
         ({"loiter": {"height": math.nan}}, "height nan given"),
+        ({"landing": {"ned": [0, 0, 0]}}, "landing: key 'course_deg' is missing"),
+        ({"landing": {"ned": [0, 0], "course_deg": 0}}, r"landing: ned \[0, 0\] given; allowed: a list of 3"),
+        (
+            {"landing": {**LANDING, "glide_slope_deg": 0}},
+            "glide_slope_deg 0 given; allowed: greater than 0 and at most 15",
+        ),
+        ({"landing": {**LANDING, "glide_slope_deg": 16}}, "glide_slope_deg 16 given"),
+        ({"landing": {**LANDING, "airspeed": 0}}, "landing airspeed 0 given"),
+        ({"landing": {**LANDING, "flare_height": 0}}, "landing flare_height 0 given"),
+        ({"landing": {**LANDING, "sink_rate": 1.3}}, r"landing sink_rate 1.3 m/s given; allowed: less than 1\.26 m/s"),
+        ({"landing": {**LANDING, "speed": 3}}, "landing: key 'speed' given; allowed: ned, course_deg, glide_slope_deg"),
     ],
 )
 def test_unflyable_plan_is_rejected_with_reason(changes: dict[str, Any], reason: str | None) -> None:

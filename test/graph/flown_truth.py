@@ -24,7 +24,6 @@ from rosflight_py_sim.interfaces.qos import CHAIN
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.step_topics import TRUTH_STATE
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
-from rosflight_py_sim.missions.autopilot.flight import autopilot_class
 from rosflight_py_sim.nodes.pilot import MissionPilot
 from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.vehicles import STANDALONE, vehicle
@@ -101,10 +100,9 @@ def main() -> None:
     )
     flights: list[tuple[TruthHash, MissionPilot]] = []
     for m in scenario.members:
-        lands = autopilot_class(m.vehicle).LANDS
         truth, pilot = (
             TruthHash(options.seconds, m.namespace),
-            graph.join(MissionPilot, lands=lands, namespace=m.namespace),
+            graph.join(MissionPilot, namespace=m.namespace),
         )
         if options.watch == "guest":
             guest(m.namespace, truth.take, graph)

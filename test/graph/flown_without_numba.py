@@ -16,7 +16,6 @@ from rosflight_py_sim import jit
 from rosflight_py_sim.graph.composition import ComposedGraph
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.interfaces.qos import CHAIN
-from rosflight_py_sim.missions.autopilot.flight import autopilot_class
 from rosflight_py_sim.nodes.pilot import MissionPilot
 from rosflight_py_sim.vehicles import CAMERA, vehicle
 
@@ -39,7 +38,7 @@ def main() -> None:
             viewer.create_subscription(Image, topic, pictures.append, CHAIN, raw=True)
     graph.include(viewer)
     if chosen.autopilot:
-        graph.join(MissionPilot, lands=autopilot_class(chosen).LANDS)
+        graph.join(MissionPilot)
     clock = graph.nodes[0].get_clock()
     try:
         graph.spin(lambda: clock.now().nanoseconds < seconds * 1e9)

@@ -65,7 +65,7 @@ def test_waypoints_are_flown_in_wind_via_flight_controller(ros_domain: int, tmp_
     try:
         judge = AutopilotJudge(AIRCRAFT, {})
         graph.join(JudgeNode, judge, MissionSettings("autopilot", "plane", AIRCRAFT.name, AIRCRAFT.autopilot, {}))
-        pilot = graph.join(MissionPilot, lands=False)
+        pilot = graph.join(MissionPilot)
         graph.spin_until(
             lambda: (pilot.done and judge.log.is_completed) or pilot.failure, "the end of the flight", 300.0
         )

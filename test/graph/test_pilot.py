@@ -5,9 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from rosflight_msgs.msg import SimState
 
 from rosflight_py_sim.nodes.pilot import Pilot
+from rosflight_py_sim.nodes.pilot_script import MissionScript
+
+
+class Script(MissionScript):
+    """A pilot whose services do nothing."""
+
+    def call(self, service: str) -> None:
+        """Do nothing."""
+
+
+@pytest.mark.parametrize(("last", "landed"), [("land", True), ("roll out", True), ("loiter", False)])
+def test_mission_has_landed_if_its_last_phase_was_a_landing(last: str, landed: bool) -> None:
+    pilot = Script()
+    for phase in ("wait", "take off", last):
+        pilot.on_phase(phase)
+        assert not pilot.has_landed
+    pilot.on_phase("done")
+    assert pilot.has_landed is landed
+    pilot.on_phase("take off")
+    assert not pilot.has_landed
 
 
 def test_unavailable_switch_service_is_named(graph: Callable[..., Any]) -> None:

@@ -195,7 +195,7 @@ def test_copter_of_the_relay_follows_the_plane(ros_domain: int) -> None:
         plane, copter = (graph.join(Track, namespace=name) for name in ("plane", "copter"))
         pilots = [
             graph.join(Pilot, namespace="plane"),
-            graph.join(FollowerPilot, leader="/plane", lands=True, namespace="copter"),
+            graph.join(FollowerPilot, leader="/plane", namespace="copter"),
         ]
 
         def off() -> float:

@@ -53,7 +53,7 @@ def test_square_is_flown_by_separate_processes_in_lockstep(simulate: Callable[..
 
     observer.node.create_subscription(PoseStamped, SETPOINT.name, on_setpoint, CHAIN)
     observer.node.create_subscription(SimState, TRUTH_STATE.name, on_truth, CHAIN)
-    pilot = MissionPilot(lands=True, context=observer.context)
+    pilot = MissionPilot(context=observer.context)
     observer.add(pilot)
     observer.wait_for(lambda: pilot.done or pilot.failure is not None, "the flight ends", timeout=200.0)
     assert pilot.failure is None

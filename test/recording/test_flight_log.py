@@ -190,7 +190,8 @@ def flight_on_wings(*heights: float) -> FlightLog:
     """A northward flight at 20 m/s in 5 m/s of head wind, a row a second, along a path at 50 m height."""
     log = FlightLog(V_TAIL, FixedwingPhase)
     for k, height in enumerate(heights):
-        phase = FixedwingPhase.WAYPOINTS if 0 < k < len(heights) - 1 else FixedwingPhase(5 * (k > 0) + (k == 0))
+        last = k == len(heights) - 1
+        phase = FixedwingPhase.DONE if last else FixedwingPhase.WAYPOINTS if k else FixedwingPhase.TAKE_OFF
         row = truth((20.0 * k, 3.0, -height), velocity=20.0)
         log.append(float(k), row, (20.0 * k, 0.0, -50.0), [0.1, -0.2, 0.3, 0.6], (-5.0, 0.0, 0.0), 24.0, 10.0, phase)
     return log
@@ -207,6 +208,29 @@ def test_fixed_wing_flight_is_summarised_with_airspeed_and_without_landing() -> 
     assert summary.end_height_m == pytest.approx(54.0)
     assert math.isnan(summary.landing_distance_m)
     assert math.isnan(summary.touch_down_speed_mps)
+    assert math.isnan(summary.touch_down_distance_m)
+
+
+def test_touch_down_of_a_wing_is_measured_from_the_planned_place() -> None:
+    log = FlightLog(V_TAIL, FixedwingPhase)
+    for k, (phase, north, height, sink) in enumerate(
+        (
+            (FixedwingPhase.TAKE_OFF, 0.0, 0.3, 0.0),
+            (FixedwingPhase.FINAL_APPROACH, 300.0, 50.0, 0.0),
+            (FixedwingPhase.FLARE, 960.0, 2.0, 1.0),
+            (FixedwingPhase.FLARE, 974.0, 0.35, 0.5),
+            (FixedwingPhase.FLARE, 978.0, 0.31, 0.1),
+            (FixedwingPhase.DONE, 1100.0, 0.3, 0.0),
+        )
+    ):
+        row = truth((north, 4.0, -height), velocity=20.0)
+        row[9] = sink
+        log.append(float(k), row, (975.0, 0.0, -0.3), [0.0] * 4, (0.0, 0.0, 0.0), 24.0, 10.0, phase)
+    summary = summarise(log, [(0.0, 0.0, -50.0), (1e3, 0.0, -50.0)], "fixedwing")
+    assert summary.landed
+    assert summary.touch_down_speed_mps == pytest.approx(0.5)
+    assert summary.touch_down_distance_m == pytest.approx(5.0)
+    assert dict(summary_rows(summary))["landing"] == "5.00 m from the planned touch-down, 0.50 m/s"
 
 
 @pytest.mark.parametrize("name", ["multirotor", "fixedwing", "aerosonde"])

@@ -33,9 +33,9 @@ class AutopilotFlight(Flight):
         if issubclass(autopilot, FollowerAutopilot):
             value = str(graph.values_of("autopilot", self.member.namespace)["leader"])
             leader = leader_namespace(self.node.get_namespace(), value)
-            self._pilot = graph.join(FollowerPilot, leader=leader, lands=autopilot.LANDS, namespace=namespace)
+            self._pilot = graph.join(FollowerPilot, leader=leader, namespace=namespace)
         else:
-            self._pilot = graph.join(MissionPilot, lands=autopilot.LANDS, namespace=namespace)
+            self._pilot = graph.join(MissionPilot, namespace=namespace)
 
     @property
     def activity(self) -> str:

@@ -25,9 +25,11 @@ class FlightSummary(MotionSummary):
     `tracking_error_*` is the distance of the true position from the planned path, or from the setpoint if `path_ned` is
     None, height included, while the vehicle follows it; `height_error_*` its vertical part; `reference_error_*` the
     distance from the setpoint, which moves along the path for a vehicle that can stop. A vehicle with wings
-    (`has_wings`: servos move its surfaces) has an airspeed instead. `landing_distance_m` and `touch_down_speed_mps` are
-    NaN for a flight that ends in the air. `estimator_unhealthy_s` is the time with an attitude estimate that the flight
-    controller reported as unhealthy (it checks multirotors only).
+    (`has_wings`: servos move its surfaces) has an airspeed instead. `touch_down_speed_mps` is the sink rate at the
+    touch-down and `touch_down_distance_m` its horizontal distance from the setpoint, the planned place;
+    `landing_distance_m` is the distance of the end from the start. All three are NaN for a flight that ends in the air.
+    `estimator_unhealthy_s` is the time with an attitude estimate that the flight controller reported as unhealthy (it
+    checks multirotors only).
     """
 
     vehicle: str
@@ -44,6 +46,7 @@ class FlightSummary(MotionSummary):
     min_airspeed_mps: float
     max_airspeed_mps: float
     touch_down_speed_mps: float
+    touch_down_distance_m: float
     landing_distance_m: float
     battery_voltage_start: float
     battery_voltage_end: float
@@ -117,8 +120,8 @@ def summarise(
 ) -> FlightSummary:
     """Summarise `log`, a flight along the polyline `path_ned` (m, 3); None: to the moving setpoint.
 
-    The battery's charge is the integral of the current by the trapezoidal rule; the touch-down speed is the greatest
-    sink rate in the last 0.1 m of the landing.
+    The battery's charge is the integral of the current by the trapezoidal rule. The touch-down speed is the greatest
+    sink rate in the last 0.1 m of the landing, the touch-down the moment at which the sink rate has then halved.
 
     Raises:
         ValueError: fewer than two rows or points, or values that are not finite.
@@ -134,6 +137,7 @@ def summarise(
     current = log.battery_current
     charge_coulomb = float(np.sum(0.5 * (current[1:] + current[:-1]) * step))
     landed = motion.end_height_m < _ON_GROUND_M
+    touch_down_speed, touch_down_distance = _touch_down(log) if landed else (float("nan"), float("nan"))
     return FlightSummary(
         **vars(motion),
         vehicle=vehicle,
@@ -149,7 +153,8 @@ def summarise(
         height_error_max_m=_largest(height_error),
         min_airspeed_mps=-_largest(-airspeed[on_path]),
         max_airspeed_mps=_largest(airspeed[on_path]),
-        touch_down_speed_mps=_touch_down_speed(log) if landed else float("nan"),
+        touch_down_speed_mps=touch_down_speed,
+        touch_down_distance_m=touch_down_distance,
         landing_distance_m=float(np.linalg.norm(position[-1, :2] - position[0, :2])) if landed else float("nan"),
         battery_voltage_start=float(log.battery_voltage[0]),
         battery_voltage_end=float(log.battery_voltage[-1]),
@@ -165,13 +170,22 @@ def _estimator_unhealthy_s(log: FlightLog) -> float:
     return float(np.sum(np.diff(log.time_s)[unhealthy[:-1]]))
 
 
-def _touch_down_speed(log: FlightLog) -> float:
-    """Greatest sink rate (m/s) of the last descent from 0.1 m above the start, after the path was flown."""
+def _touch_down(log: FlightLog) -> tuple[float, float]:
+    """Sink rate (m/s) of the touch-down, and its horizontal distance from the setpoint (m); NaN without a landing.
+
+    The landing is the last descent from 0.1 m above the start, after the path was flown.
+    """
     position = log.position_ned
     flown = np.flatnonzero(log.on_path)
     rows = position[:, 2] > position[0, 2] - 0.1
     rows[: flown[-1] if len(flown) else len(rows)] = False
-    return _largest(log.velocity_ned[rows, 2])
+    sink = np.where(rows, log.velocity_ned[:, 2], -np.inf)
+    if not rows.any():
+        return float("nan"), float("nan")
+    fastest = int(np.argmax(sink))
+    stopped = fastest + int(np.argmax(sink[fastest:] <= 0.5 * sink[fastest]))
+    off = position[stopped, :2] - log.setpoint_ned[stopped, :2]
+    return float(sink[fastest]), float(np.linalg.norm(off))
 
 
 def _rms(values: Array) -> float:
