@@ -265,8 +265,8 @@ def main() -> None:
     began_s = time.monotonic()
     found = soak(3600.0 * hours)
     notes = [
-        f"{hours:g} simulated hours of the scenario `harbour` in {time.monotonic() - began_s:.0f} s, with the page, "
-        "a recording and the stand-in for ArduPilot.",
+        f"{hours:g} simulated {'hour' if hours == 1.0 else 'hours'} of the scenario `harbour` in "
+        f"{time.monotonic() - began_s:.0f} s, with the page, a recording and the stand-in for ArduPilot.",
         f"Clients that never read: {', '.join(found.clients)}.",
         f"The first {_WARM_UP:.0%} of the run counts towards neither quarter.",
         f"Load average: at most {found.load:.1f}. Above {_BUSY:g} per core, durations are not judged.",

@@ -1,4 +1,4 @@
-"""Environment variables of a process, set before ROS 2 and numpy are imported; values that are set already stay."""
+"""Environment variables of a process, set before ROS 2 and numpy are imported; variables already set are kept."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _THREADS = "OPENBLAS_NUM_THREADS"
 
 
 def prepare_environment() -> None:
-    """Set what all processes of the package need.
+    """Set the variables that all processes of the package need.
 
     If discovery is limited to this machine, Fast DDS receives only at 127.0.0.1, and announces its participants every
     half second. ROS 2's discovery range alone leaves the ports of Fast DDS open on all addresses of the machine.

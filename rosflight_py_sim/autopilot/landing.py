@@ -1,4 +1,4 @@
-"""Landing of a fixed wing: glide slope, exponential flare and the point at which to aim."""
+"""Landing of a fixed wing: glide slope, aim point and exponential flare."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Landing:
         return self.position_ned[2] - position_ned[2]
 
     def flare_sink(self, height: float, initial: float) -> float:
-        """Sink rate of the flare (m/s) at a height above the touch-down point (m), after `initial` at its beginning.
+        """Sink rate of the flare (m/s) at a height above the touch-down point (m); `initial` is that at its beginning.
 
         The sink rate falls linearly with the height, which makes the descent exponential in time (Stevens, Lewis and
         Johnson, Aircraft Control and Simulation, 3rd ed., 2015, sec. 4.6), towards a level below the runway:

@@ -1,4 +1,4 @@
-"""Command `rosflight_py_sim sweep`: flies the runs of a sweep file, or one of them again."""
+"""Command `rosflight_py_sim sweep`: fly all runs of a sweep file, or one of them again."""
 
 from __future__ import annotations
 
@@ -22,30 +22,37 @@ def add_sweep_parser(commands: argparse._SubParsersAction[argparse.ArgumentParse
         "sweep",
         help="fly a mission many times with drawn parameters (Monte Carlo)",
         description="Fly the runs of a sweep file on all CPUs, without ROS, and write a table and a report page. If "
-        "the folder holds results of the same sweep, the sweep continues there: after Ctrl-C, kill -9 or a full disk, "
-        f"give the same command again. A terminal shows a progress bar; a file or pipe gets a line every {PERIOD_S:g} "
-        "s. Exit code 0: the table is complete, even if runs failed; 1: it is not.",
-        epilog="Arguments after --ros-args are passed to ROS, with --run.",
+        "the folder already holds runs of the same sweep, only the missing runs are flown: after Ctrl-C, kill -9 or a "
+        "full disk, give the same command again. A terminal shows a progress bar; a file or pipe receives a line every "
+        f"{PERIOD_S:g} s. Exit code 0: the table is complete, even if runs failed; 1: it is not.",
+        epilog="With --run, arguments after --ros-args are passed to ROS.",
     )
     parser.add_argument("file", type=Path, metavar="FILE", help="sweep file, YAML")
     parser.add_argument(
-        "--output", type=Path, metavar="FOLDER", help="folder for table and report (default: FILE's name with .sweep)"
+        "--output",
+        type=Path,
+        metavar="FOLDER",
+        help="folder for the results (default: FILE's name with the extension .sweep; with --run: flights)",
     )
-    parser.add_argument("--workers", type=int, metavar="N", help="runs at a time (default: one for each CPU)")
+    parser.add_argument("--workers", type=int, metavar="N", help="number of runs at a time (default: one per CPU)")
     parser.add_argument(
         "--ray", metavar="ADDRESS", help="fly on a Ray cluster: its host:port, or auto for the one on this machine"
     )
-    parser.add_argument("--graph", action="store_true", help="fly in the node graph; slower, and the table is the same")
+    parser.add_argument(
+        "--graph", action="store_true", help="fly each run in the node graph; slower, and the table is the same"
+    )
     parser.add_argument("--run", type=int, metavar="N", help="fly only run N, in the node graph, and summarize it")
     parser.add_argument(
-        "--view", action="store_true", help=f"with --run: show it in a browser, at {WATCHED_PACE:g} times real time"
+        "--view",
+        action="store_true",
+        help=f"with --run: show the run in a browser, at {WATCHED_PACE:g} times real time",
     )
     parser.set_defaults(command=_sweep)
 
 
 def _sweep(options: argparse.Namespace) -> int:
     if options.view and options.run is None:
-        raise ParameterError("--view given without --run; allowed: --run N --view, which shows one run")
+        raise ParameterError("--view given without --run; allowed: --run N --view, which shows run N")
     require_packages()
     from rosflight_py_sim.sweep.sweep_file import read_sweep
 
@@ -73,7 +80,7 @@ def _fly_sweep(sweep: Sweep, options: argparse.Namespace) -> int:
         print(f"rosflight_py_sim: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("rosflight_py_sim: interrupted; the same command flies the runs that are not stored", file=sys.stderr)
+        print("rosflight_py_sim: interrupted; give the same command again to fly the remaining runs", file=sys.stderr)
         raise
     return 0
 

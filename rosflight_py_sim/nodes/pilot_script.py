@@ -1,4 +1,4 @@
-"""Script of a pilot: the services to call, and the conditions to wait for, judged by each status message."""
+"""Script of a pilot: services to call and conditions to wait for, which each status message evaluates."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class FlightAbortedError(RuntimeError):
 
 
 class PilotScript(ABC):
-    """Arms the vehicle and hands it over from the sticks, by the services that a user would call.
+    """Arms the vehicle and hands control from the sticks to the autopilot, with the services that a user would call.
 
     Attributes:
         activity: text of the current step.
@@ -130,7 +130,7 @@ class PilotScript(ABC):
             self._condition = step
 
     def miss(self, service: str, is_available: Callable[[], bool]) -> None:
-        """Call a service that is not available as soon as it is."""
+        """Wait until a service becomes available, then call it."""
         self._condition = is_available
         self._missing_service = service
 

@@ -20,17 +20,17 @@ def run(
     ray: str | None = None,
     graph: bool = False,
 ) -> DataFrame:
-    """Fly a sweep, or the rest of one that ended halfway, as `rosflight_py_sim sweep` does.
+    """Fly a sweep, or the remaining runs of an interrupted one, as `rosflight_py_sim sweep` does.
 
     Args:
         file: the sweep file.
-        output: folder for the results; None: named after the file, in the working directory.
-        workers: number of runs at a time; None: one for each CPU.
+        output: folder for the results; None: named after the sweep file, in the working directory.
+        workers: number of runs at a time; None: one per CPU.
         ray: address of a Ray cluster; None: processes on this machine.
         graph: whether the runs are flown in the composed node graph.
 
     Returns:
-        The table, a row for each run.
+        The table, with one row per run.
 
     Raises:
         ParameterError: the sweep file is invalid, or a package is not installed.
@@ -50,10 +50,10 @@ def run(
 
 
 def require_packages() -> None:
-    """Check that the packages of the extra are installed.
+    """Check that the packages of the extra `sweep` are installed.
 
     Raises:
-        ParameterError: one is not; the text names the extra.
+        ParameterError: one of them is missing; the text names the extra.
     """
     for name in ("jinja2", "matplotlib", "pandas", "pyarrow", "SALib", "scipy"):
         if find_spec(name) is None:

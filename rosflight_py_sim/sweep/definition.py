@@ -1,4 +1,4 @@
-"""What a sweep is: a scenario, distributions over its parameters, and what is measured in each run."""
+"""Definition of a sweep: a scenario, distributions of its parameters, and the measures of each run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Autopilots of the package without their nodes."""
+"""Missions and controllers of the autopilot nodes, for flights without ROS."""
 
 from __future__ import annotations
 

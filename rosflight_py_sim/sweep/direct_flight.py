@@ -1,8 +1,8 @@
 """Flight of one vehicle without ROS: the parts of its nodes, called in the order of a lockstep graph.
 
-The trajectory is the composed graph's, to the bit. How a part computes stands in its own module; only the order and
-the stamps stand here. Within a step they are: clock, RC frame, sensors, firmware, pilot, forces, motion, judge,
-autopilot. An RC frame, a command and a status stamped t take effect in the step after t.
+The trajectory equals that of the composed graph, bit for bit. The parts are in modules of their own; this module has
+only their order and the stamps. The order within a step is: clock, RC frame, sensors, firmware, pilot, forces, motion,
+judge, autopilot. An RC frame, a command and a status stamped t take effect in the step after t.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ Vector = NDArray[np.float64]
 
 S = TypeVar("S")
 
-# Constants of messages are looked up in two dictionaries.
+# Each access to a constant of a message class takes two dictionary lookups.
 _IGNORE_NONE = Command.IGNORE_NONE
 
 
@@ -490,7 +490,7 @@ class DirectFlight:
         if self._armed:
             self._deliver_armed(time_ns)
         self._sensors.sample(time_ns, state.truth, motion.air_ned)
-        # Arrays in place of lists: whoever receives them here reads them at once.
+        # Arrays in place of lists: the receivers here read them at once.
         pulse_us: Any = self._run_firmware(time_ns)
         if frame is not None:
             firmware = self.board.firmware
@@ -582,7 +582,7 @@ class DirectFlight:
         self._report_plan()
 
     def _report_plan(self) -> None:
-        """Tell judge and pilot the phase and the path when they have changed."""
+        """Pass the phase and the path to judge and pilot when they have changed."""
         phase = self._autopilot.phase
         if phase is not self._phase:
             self._phase = phase
@@ -608,11 +608,12 @@ def require_direct(member: Member) -> tuple[type[ModelledForcesAndMoments[Any]],
     vehicle, controller = member.vehicle, flight_controller_of(member)
     forces = node_class(vehicle.forces_and_moments) if vehicle.forces_and_moments else None
     if controller is not SIL_BOARD:
-        raise NotDirectError(f"flight controller '{controller.name}' runs only in a graph")
+        raise NotDirectError(f"flight controller '{controller.name}' runs only in the node graph")
     if node_class(vehicle.dynamics) is not StandaloneDynamics:
-        raise NotDirectError(f"dynamics '{vehicle.dynamics}' run only in a graph")
+        raise NotDirectError(f"dynamics '{vehicle.dynamics}' run only in the node graph")
     if forces is None or not issubclass(forces, ModelledForcesAndMoments):
-        raise NotDirectError(f"forces and moments '{vehicle.forces_and_moments}' run only in a graph")
+        raise NotDirectError(f"forces and moments '{vehicle.forces_and_moments}' run only in the node graph")
     if not vehicle.autopilot or autopilot_class(vehicle) not in DIRECT_AUTOPILOTS:
-        raise NotDirectError(f"autopilot '{vehicle.autopilot or 'none'}' flies only in a graph")
+        autopilot = f"autopilot '{vehicle.autopilot}'" if vehicle.autopilot else "a vehicle without an autopilot"
+        raise NotDirectError(f"{autopilot} flies only in the node graph")
     return forces, autopilot_class(vehicle)

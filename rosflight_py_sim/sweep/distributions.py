@@ -172,7 +172,7 @@ def _limits(item: Item, parameter: Parameter) -> tuple[float, float]:
     """Two limits in ascending order."""
     low, high = item.numbers(("least", "greatest"), lambda one: _number(one, parameter))
     if not low < high:
-        raise item.refuse("[least, greatest] with the least before the greatest")
+        raise item.refuse("[least, greatest] with least smaller than greatest")
     return low, high
 
 
@@ -202,7 +202,7 @@ def _normal(item: Item, parameter: Parameter) -> Normal:
         return Normal(mean, sigma)
     normal = Normal(mean, sigma, *_limits(section["within"], parameter))
     if normal.share < _LEAST_SHARE:
-        raise section["within"].refuse(f"limits that at least {_LEAST_SHARE:.0%} of the distribution lie within")
+        raise section["within"].refuse(f"limits that contain at least {_LEAST_SHARE:.0%} of the distribution")
     return normal
 
 
@@ -230,7 +230,7 @@ def _grid(item: Item, parameter: Parameter) -> Grid:
         raise item.refuse("different values of 'from' and 'to'")
     values = [float(value) for value in np.linspace(first, last, count)]
     if kind is int and not all(value.is_integer() for value in values):
-        raise item.refuse(f"points that are integers, as '{parameter.name}' is", f"{count} points")
+        raise item.refuse(f"integer points, because '{parameter.name}' is an integer", f"{count} points")
     return Grid([kind(value) for value in values])
 
 

@@ -1,4 +1,4 @@
-"""Execution of a sweep: flies the runs that are not stored yet, until the table is complete."""
+"""Execution of a sweep: fly the runs that are not stored yet, until the table is complete."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ def execute(
     ray: str | None = None,
     console: Console | None = None,
 ) -> Path:
-    """Fly the runs of a sweep that the folder does not hold yet.
+    """Fly the runs of a sweep whose rows are not in the folder yet.
 
-    The table depends only on the sweep: neither on the workers nor on earlier executions that ended halfway.
+    The table depends only on the sweep, not on the workers or on interruptions.
 
     Args:
         sweep: the sweep.
         folder: folder for the results, which is created if necessary.
         fly: function that flies a run.
-        workers: number of runs at a time; None: one for each CPU.
+        workers: number of runs at a time; None: one per CPU.
         ray: address of a Ray cluster; None: processes on this machine.
         console: output for the progress.
 

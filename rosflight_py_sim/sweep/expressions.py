@@ -1,4 +1,4 @@
-"""Expressions over a flight, such as `max(-truth_state.position_ned[2])`: numbers of a run and its trajectories.
+"""Expressions over the log of a flight, such as `max(-truth_state.position_ned[2])`, for measures and signals.
 
 Names stand for a figure of the mission's judge (a number), for a series (one value for each row of the log), or for a
 vector (a series for each component). The text is parsed into Python's syntax tree, of which only the nodes listed here
@@ -197,7 +197,7 @@ class Expression:
         except (RecursionError, MemoryError, ValueError, OverflowError) as error:
             if isinstance(error, ExpressionError):
                 raise
-            raise ExpressionError(f"'{text}': not an expression: {error or 'nested too deep'}") from error
+            raise ExpressionError(f"'{text}': not an expression: {error or 'nested too deeply'}") from error
         self.time_name = self._time_of(tree)
 
     def value(self, flight: Mapping[str, Any]) -> float | Array:

@@ -12,7 +12,7 @@ import pandas as pd
 from rosflight_py_sim.sweep.definition import Quantity, Sweep
 from rosflight_py_sim.sweep.distributions import Grid, LogUniform
 
-# Ratio of values from which on they are of different magnitude.
+# Ratio of values from which their logarithm is shown.
 _MAGNITUDE = 5.0
 
 Array = npt.NDArray[np.float64]
@@ -59,9 +59,9 @@ class Factor:
 
 
 def spans_magnitudes(values: Array) -> bool:
-    """Whether values are so different that their logarithm says more: all positive, and most of them far apart.
+    """Whether values span so wide a range that their logarithm is shown: all positive, with a ratio of five or more.
 
-    NaN is left out. The greatest values do not count: a few runs at the edge of stability would decide.
+    NaN is left out, and so are the greatest 3 %, which can be a few runs at the edge of stability.
     """
     known = values[np.isfinite(values)]
     if not len(known) or known.min() <= 0.0:

@@ -34,7 +34,7 @@ def check_direct(sweep: Sweep) -> None:
         try:
             require_direct(member)
         except NotDirectError as error:
-            raise ParameterError(f"{sweep.file}: {error}; fly the sweep with --graph") from error
+            raise ParameterError(f"{sweep.file}: {error}; give the option --graph") from error
 
 
 def fly_run(sweep: Sweep, number: int) -> Row:

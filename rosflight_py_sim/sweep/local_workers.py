@@ -77,7 +77,7 @@ class LocalWorkers(Workers):
         how = worker.wait()
         self._failed_starts = 0 if worker.has_begun else self._failed_starts + 1
         if self._failed_starts == _STARTS:
-            raise SweepError(f"{_STARTS} worker processes in turn ended before their first run; the last {how}")
+            raise SweepError(f"{_STARTS} worker processes in a row ended before their first run, the last one {how}")
         self._workers[self._workers.index(worker)] = _Worker(self._job)
         cause = f"the worker process ended {how}" if worker.has_begun else ""
         # Only the first run was being flown.
@@ -130,7 +130,7 @@ class _Worker:
             self._process.terminate()
 
     def wait(self) -> str:
-        """Wait for the process; text of how it ended."""
+        """Wait for the process; return how it ended, as text."""
         try:
             code = self._process.wait(_SHUTDOWN_TIMEOUT_S)
         except subprocess.TimeoutExpired:

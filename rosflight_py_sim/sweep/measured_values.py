@@ -1,4 +1,4 @@
-"""Sections `measures` and `signals` of a sweep file, whose expressions are tried out on a flight of a few rows."""
+"""Reader of the sections `measures` and `signals` of a sweep file, which tries the expressions on a short log."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from rosflight_py_sim.yaml_section import Item
 
 
 def trial_flight(scenario: Scenario) -> dict[str, Any]:
-    """Values of the names in expressions for a flight of a few rows, on which expressions are tried out."""
+    """Values of the names in expressions for a log of a few rows, to try expressions on."""
     values: dict[str, Any] = {}
     for one in scenario.members:
         if flight_of(one) is not None:
@@ -62,7 +62,7 @@ def _trial_of(member: Member) -> dict[str, Any]:
 
 def _trial_log(vehicle: Vehicle) -> StateLog:
     truth, commands = np.eye(19)[3], np.zeros(len(vehicle.actuators))
-    # More rows than a vector has components, so that numpy cannot take one for the other.
+    # More rows than a vector has components, so that numpy cannot confuse the two dimensions.
     times = range(99)
     if vehicle.mission is not None:
         states = PathLog(vehicle.actuators)
@@ -77,7 +77,7 @@ def _trial_log(vehicle: Vehicle) -> StateLog:
 
 
 def _expression(item: Item, trial: Mapping[str, Any], dimensions: int, allowed: str) -> str:
-    """Text of an expression, whose value for a flight has so many dimensions."""
+    """Text of an expression, whose value for a flight must have the given number of dimensions."""
     text = item.text()
     try:
         given = np.ndim(Expression(text, trial).value(trial))

@@ -17,7 +17,7 @@ from rosflight_py_sim.sweep.workers import ENVIRONMENT, Job, Lost, Workers
 if TYPE_CHECKING:
     from ray import ObjectRef
 
-# Runs that wait in the cluster, so that a node that has sent a row begins the next run.
+# Some runs wait in the cluster, so that a node begins the next run as soon as it has sent a row.
 _RUNS_PER_CPU = 2
 
 _CONNECTION_TIMEOUT_S = 5.0
@@ -94,7 +94,7 @@ class RayWorkers(Workers):
 
 
 def _check_address(address: str) -> None:
-    """Connect to an address with a port; Ray itself takes minutes to give up.
+    """Try to connect to an address with a port; Ray itself times out only after minutes.
 
     Raises:
         OSError: there is no server.

@@ -1,4 +1,4 @@
-"""Report page of a sweep: results, distributions, sensitivity, maps, and the command that flies each run again."""
+"""Report page of a sweep: results, distributions, sensitivities, maps, and the commands that fly runs again."""
 
 from __future__ import annotations
 

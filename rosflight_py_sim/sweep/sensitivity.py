@@ -1,4 +1,4 @@
-"""Sensitivity of a sweep's measures to its inputs, from the runs as they are."""
+"""Sensitivity of a sweep's measures to its inputs, estimated from the runs of the sweep alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""End of a sweep's table, from the runs in order of their numbers."""
+"""Number of rows of a sweep's table, all runs or those up to the run that fulfils the stop rule."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from rosflight_py_sim.sweep.definition import StopRule
 class TableEnd:
     """Finds the number of rows of the table: of all runs, or of those after which the stop rule holds.
 
-    Rows may be added in any order. The rule is applied to the runs before the first missing one, after each of them, so
-    that the end depends neither on the number of workers nor on their speed.
+    Rows may be added in any order. The rule is evaluated after each run in the order of their numbers, as soon as all
+    runs before it are known, so that the end depends neither on the number of workers nor on their speed.
 
     Attributes:
         rows: number of rows of the table; None while it is unknown.

@@ -1,4 +1,4 @@
-"""Folder with the results of a sweep, which survives the end of any process."""
+"""Results folder of a sweep, which stays consistent whenever a process ends."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _PERIOD_S, _ROWS = 1.0, 100
 
 
 class SweepError(Exception):
-    """A sweep cannot go on; the text gives the reason, and what to do."""
+    """A sweep cannot continue; the text gives the reason and the remedy."""
 
 
 def default_folder(sweep: Sweep) -> Path:
@@ -39,10 +39,10 @@ def default_folder(sweep: Sweep) -> Path:
 
 
 class Store:
-    """Rows of a sweep in a folder, which one process at a time may write.
+    """Rows of a sweep in a folder, which only one process at a time may write.
 
-    Rows are kept in memory for up to a second, then written to a file of their own. At the end, one file `TABLE` takes
-    the place of all. It depends on the rows alone, and holds the sweep's digest, file and version as metadata.
+    Rows are kept in memory for up to a second, then written to a separate file. At the end, the file `TABLE` replaces
+    these files. It depends on the rows alone, and holds the sweep's digest, file and version as metadata.
 
     Attributes:
         table: path of the complete table; the file exists when the sweep is complete.
@@ -50,7 +50,7 @@ class Store:
     """
 
     def __init__(self, folder: Path, sweep: Sweep) -> None:
-        """Open or create the folder, and read what it holds.
+        """Open or create the folder, and read its rows.
 
         Raises:
             SweepError: the folder holds results of another sweep, another process writes it, or it cannot be written.
@@ -73,7 +73,7 @@ class Store:
         except BlockingIOError as error:
             self._lock.close()
             raise SweepError(
-                f"another process is flying the sweep in '{folder}': wait for its end, or give another folder with "
+                f"another process is flying the sweep in '{folder}': wait until it ends, or give another folder with "
                 "--output"
             ) from error
         except BaseException:
@@ -93,13 +93,13 @@ class Store:
             yield from part.select(names).to_pylist()
 
     def add(self, row: Row) -> None:
-        """Add the row of a run, which is on the disk within a second if `save_if_due` is called."""
+        """Add the row of a run; the first call of `save_if_due` a second later writes it to the disk."""
         if not self._rows:
             self._due_s = time.monotonic() + _PERIOD_S
         self._rows.append(row)
 
     def save_if_due(self) -> None:
-        """Write the rows that wait for longer than a second, or are many.
+        """Write the rows if the oldest has waited for a second, or if there are many.
 
         Raises:
             SweepError: they cannot be written.
@@ -168,12 +168,14 @@ class Store:
             raise SweepError(f"cannot read '{path}' ({error}): give another folder with --output") from error
         if (digest, version) == (sweep.digest, __version__):
             return text
-        differing = f"'{sweep.file}' or the files named there differ from"
         if digest == sweep.digest:
-            differing = f"version {__version__} does not continue"
+            holds = f"results of version {version}, which version {__version__} does not continue"
+        elif Path(file) == sweep.file.absolute():
+            holds = f"results from before a change to '{file}' or to a file that it names"
+        else:
+            holds = f"results of '{file}', not of '{sweep.file}'"
         raise SweepError(
-            f"the folder '{self._folder}' holds results of '{file}' as version {version} read it, which {differing}: "
-            f"give another folder with --output, or delete '{self._folder}'"
+            f"the folder '{self._folder}' holds {holds}: give another folder with --output, or delete '{self._folder}'"
         )
 
     def _read_parts(self) -> list[pa.Table]:
@@ -188,7 +190,9 @@ class Store:
         try:
             return pq.ParquetFile(path).read().cast(schema_of(self._sweep))
         except (OSError, pa.ArrowException) as error:
-            raise SweepError(f"cannot read '{path}' ({error}): delete it, and its runs are flown again") from error
+            raise SweepError(
+                f"cannot read '{path}' ({error}): delete it, and the same command flies its runs again"
+            ) from error
 
     def _write(self, table: pa.Table, path: Path, metadata: dict[str, str] | None = None) -> None:
         try:
@@ -205,5 +209,5 @@ class Store:
     def _unwritable(self, path: Path, error: OSError) -> SweepError:
         return SweepError(
             f"cannot write '{path}': {error.strerror}; {self.stored} of {self._sweep.runs} runs are stored, and the "
-            "same command flies the others when the disk can be written"
+            "same command flies the others once the folder can be written"
         )

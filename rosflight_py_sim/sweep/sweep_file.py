@@ -1,4 +1,4 @@
-"""Sweep files (docs/sweep.md): reading and checking, with file, line and key in errors."""
+"""Reader of sweep files (docs/sweep.md), whose errors name file, line and key."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def _scenario(section: Section, file: Path) -> tuple[Scenario, list[Path]]:
     else:
         item = section["scenario"]
         if "mission" in section:
-            raise section["mission"].refuse("with the key vehicle; a scenario has its own missions", "a mission")
+            raise section["mission"].refuse("only with the key vehicle; a scenario has its own missions", "a mission")
         name = name_or_path(item)
         try:
             scenario, files = load_scenario(name), [scenario_file(name)]
@@ -151,7 +151,7 @@ def _numbered(quantities: Sequence[Quantity], section: Section) -> tuple[int, li
     runs = SWEEP_PARAMETERS["runs"]
     if not grids:
         if "repeats" in section:
-            raise section["repeats"].refuse("with a grid; otherwise the key runs", "repeats without a grid")
+            raise section["repeats"].refuse("only with a grid; otherwise the key runs", "repeats without a grid")
         if "runs" not in section:
             raise section["description"].refuse("the key runs, unless there is a grid", "no number of runs")
         return _value(section, runs), list(quantities)
@@ -189,7 +189,7 @@ def _check_columns(
 
 def _stop(item: Item, measures: Sequence[Measure], quantities: Sequence[Quantity]) -> StopRule:
     if any(isinstance(one.distribution, Grid) for one in quantities):
-        raise item.refuse("without a grid, all of whose points are flown", "a stop rule")
+        raise item.refuse("only without a grid, as all points of a grid are flown", "a stop rule")
     section = item.section(("measure", *(one.name for one in STOP_PARAMETERS)), ("measure", "half_width"))
     measure = section["measure"].choice({one.name: one.name for one in measures})
     half_width, confidence, least_runs = (_value(section, one) for one in STOP_PARAMETERS)

@@ -18,7 +18,7 @@ _REDRAW_S = 0.2
 
 
 class SweepProgress:
-    """Shows the numbers of runs that are done, that failed, and the time left."""
+    """Shows the number of runs that are done, the number of failed runs, and the time left."""
 
     def __init__(
         self, console: Console, runs: int, done: int, failed: int, system_s: Callable[[], float] = time.monotonic

@@ -1,4 +1,4 @@
-"""Sections `parameters`, `firmware`, `variables` and `failures` of a sweep file: values, and what differs by run."""
+"""Reader of the sections `parameters`, `firmware`, `variables` and `failures` of a sweep file."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ _OWN = {
     SEED.name: "the key 'seed' of the sweep file",
     FAILURES.name: "the key 'failures' of the sweep file",
     FIRMWARE_PARAMETERS.name: "the key 'firmware' of the sweep file",
-    "time_mode": "none, as all runs are in lockstep",
-    "real_time_multiplier": "none, as all runs are as fast as possible",
+    "time_mode": "none, because all runs are in lockstep",
+    "real_time_multiplier": "none, because all runs are as fast as possible",
 }
 
-# Failures are checked for so many combinations of the extremes of their variables.
+# Failures are checked for at most this many combinations of the extremes of their variables.
 _MOST_COMBINATIONS = 10_000
 
 
@@ -47,7 +47,7 @@ def read_parameters(item: Item, scenario: Scenario) -> tuple[Scenario, list[Quan
     reader = _Reader(scenario, known)
     for key, one in item.entries().items():
         if key not in known and key.rpartition(".")[2] in FirmwareParameters.types:
-            raise one.refuse("in the key 'firmware' of the sweep file", f"the firmware parameter '{key}'")
+            raise one.refuse("only under the key 'firmware' of the sweep file", f"the firmware parameter '{key}'")
         reader.read(key, one)
     return reader.scenario, reader.quantities
 
@@ -69,7 +69,7 @@ def read_firmware(item: Item, scenario: Scenario) -> tuple[Scenario, list[Quanti
 
 
 def read_variables(item: Item) -> list[Quantity]:
-    """Values that differ from run to run, for the texts of failures.
+    """Variables in the texts of failures, whose values differ from run to run.
 
     Raises:
         ParameterError: a value is invalid; the text names file, line and key.
@@ -108,7 +108,7 @@ def variables_in(text: str) -> list[str]:
     """Names of variables in the text of a failure, which stand in braces.
 
     Raises:
-        ValueError: braces that do not match, or with more than a name between them.
+        ValueError: braces that do not match, or that contain more than a name.
     """
     names = []
     for _, name, specification, conversion in string.Formatter().parse(text):
@@ -194,7 +194,7 @@ class _Reader:
         self.scenario = self._with_value(self.scenario, vehicle, name, value)
 
     def _elements(self, key: str, item: Item, parameter: Parameter, vehicle: str) -> list[Any]:
-        """A list with distributions, which its placeholders stand for."""
+        """A list with placeholders for the elements that have distributions."""
         items = list(item.items())
         if parameter.length not in (None, len(items)):
             raise item.refuse(parameter.constraints, f"a list of {len(items)}")

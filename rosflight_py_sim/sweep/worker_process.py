@@ -1,4 +1,4 @@
-"""Worker process of a sweep: receives numbers of runs, and sends their rows."""
+"""Worker process of a sweep: receives the numbers of runs, and sends their rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Workers that fly the runs of a sweep: the interface, and what they have in common."""
+"""Interface of the workers that fly the runs of a sweep, and their common parts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ENVIRONMENT = {"ROS_AUTOMATIC_DISCOVERY_RANGE": "OFF"}
 
 
 class ChangedError(Exception):
-    """A worker would fly another sweep than the one that began; the text gives the difference."""
+    """A worker would fly a different sweep from the one that was started; the text gives the difference."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,9 @@ class Job:
             ChangedError: the sweep file cannot be read or has changed, or the worker has another version.
         """
         if self.version != __version__:
-            raise ChangedError(f"a worker has version {__version__}; allowed: {self.version}, as here")
+            raise ChangedError(
+                f"a worker has version {__version__} of this package; allowed: {self.version}, as in the command"
+            )
         return _read(self.file, self.digest)
 
     def row(self, number: int) -> Row:
@@ -70,7 +72,7 @@ def _read(file: Path, digest: str) -> Sweep:
     except (OSError, ValueError) as error:
         raise ChangedError(f"a worker cannot read '{file}': {error}") from error
     if sweep.digest != digest:
-        raise ChangedError(f"'{file}', or a file named there, has changed since the sweep began")
+        raise ChangedError(f"'{file}', or a file that it names, has changed since the sweep began")
     return sweep
 
 
@@ -80,7 +82,7 @@ class Lost:
 
     Attributes:
         number: of the run.
-        cause: end of the process that flew the run; empty if the run is not to blame.
+        cause: how the process that flew the run ended; empty if the run was not its cause.
     """
 
     number: int

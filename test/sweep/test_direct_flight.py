@@ -147,5 +147,5 @@ def test_mission_that_does_not_begin_has_no_measures(tmp_path: Path) -> None:
 def test_vehicle_that_needs_a_graph_is_refused_with_the_option(tmp_path: Path) -> None:
     file = tmp_path / "sweep.yaml"
     file.write_text("description: Dives\nvehicle: auv\nruns: 1\n")
-    with pytest.raises(ParameterError, match=r"flight controller 'auv_zeromq' runs only in a graph.*--graph"):
+    with pytest.raises(ParameterError, match=r"flight controller 'auv_zeromq' runs only in the node graph.*--graph"):
         check_direct(read_sweep(file))

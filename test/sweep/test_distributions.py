@@ -140,7 +140,7 @@ def test_same_generator_gives_the_same_values(read: Callable[[str, Parameter], D
         ("{uniform: [0, 1], choice: [1, 2]}", GAIN, "allowed: one of uniform, log_uniform"),
         ("uniform: 3", GAIN, "uniform: 3 given; allowed: [least, greatest]"),
         ("uniform: [1, 2, 3]", GAIN, "uniform: [1, 2, 3] given; allowed: [least, greatest]"),
-        ("uniform: [2, 2]", GAIN, "[2, 2] given; allowed: [least, greatest] with the least before the greatest"),
+        ("uniform: [2, 2]", GAIN, "[2, 2] given; allowed: [least, greatest] with least smaller than greatest"),
         ("uniform: ['1e-3', 1]", GAIN, "uniform[0]: '1e-3' given; allowed: number, from 0 to 10"),
         ("uniform: [0, 11]", GAIN, "uniform[1]: 11 given; allowed: number, from 0 to 10"),
         ("uniform: [0, high]", GAIN, "uniform[1]: high given; allowed: number, from 0 to 10"),
@@ -163,7 +163,7 @@ def test_same_generator_gives_the_same_values(read: Callable[[str, Parameter], D
         (
             "normal: {mean: 0, sigma: 0.1, within: [5, 6]}",
             GAIN,
-            "normal.within: [5, 6] given; allowed: limits that at least 1% of the distribution lie within",
+            "normal.within: [5, 6] given; allowed: limits that contain at least 1% of the distribution",
         ),
         ("choice: [a, d]", MODEL, "choice[1]: d given; allowed: text, one of a, b, c"),
         ("choice: []", MODEL, "choice: [] given; allowed: a list of different values"),
@@ -174,7 +174,7 @@ def test_same_generator_gives_the_same_values(read: Callable[[str, Parameter], D
         ("grid: {from: 0, to: 1, count: 1}", GAIN, "grid.count: 1 given; allowed: integer, from 2 to 100000"),
         ("grid: {from: 1, to: 1, count: 2}", GAIN, "allowed: different values of 'from' and 'to'"),
         ("grid: {from: 0, to: 1}", GAIN, "no count given"),
-        ("grid: {from: 0, to: 5, count: 3}", COUNT, "3 points given; allowed: points that are integers, as 'count' is"),
+        ("grid: {from: 0, to: 5, count: 3}", COUNT, "3 points given; allowed: integer points, because 'count' is"),
         ("grid: {from: a, to: b, count: 2}", MODEL, "allowed: for a parameter of the type text: a list of values"),
     ],
 )

@@ -114,13 +114,13 @@ def test_workers_end_with_a_killed_command(sweep_file: Path, tmp_path: Path) -> 
 def test_sweep_file_changed_meanwhile_ends_the_sweep(sweep_file: Path, tmp_path: Path) -> None:
     sweep = read_sweep(sweep_file)
     write_sweep(tmp_path, runs=21)
-    with pytest.raises(SweepError, match=r"sample\.yaml', or a file named there, has changed since the sweep began"):
+    with pytest.raises(SweepError, match=r"sample\.yaml', or a file that it names, has changed since the sweep began"):
         execute(sweep, tmp_path / "out", sample_flights.fly_sample, workers=1)
 
 
 def test_worker_of_another_version_is_refused(sweep_file: Path) -> None:
     job = Job(sample_flights.fly_sample, sweep_file, read_sweep(sweep_file).digest, "9.9")
-    with pytest.raises(ChangedError, match=f"a worker has version {__version__}; allowed: 9.9"):
+    with pytest.raises(ChangedError, match=f"a worker has version {__version__} of this package; allowed: 9.9"):
         job.row(0)
 
 
@@ -128,7 +128,7 @@ def test_workers_that_cannot_start_end_the_sweep(
     sweep_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.executable", "/bin/false")
-    with pytest.raises(SweepError, match=r"3 worker processes in turn ended before their first run; .* exit code 1"):
+    with pytest.raises(SweepError, match=r"3 worker processes in a row ended before their first run, .* exit code 1"):
         table(sweep_file, tmp_path / "out")
 
 

@@ -121,7 +121,7 @@ def test_results_of_an_edited_sweep_file_are_refused(tmp_path: Path, sweep: Swee
     Store(tmp_path / "out", sweep).close()
     edited = read_sweep(write_sweep(tmp_path, runs=21))
     with pytest.raises(
-        SweepError, match=r"sample\.yaml' as version .* read it, which .*sample\.yaml' or the files named there differ"
+        SweepError, match=r"results from before a change to '.*sample\.yaml' or to a file that it names"
     ):
         Store(tmp_path / "out", edited)
 
@@ -129,7 +129,7 @@ def test_results_of_an_edited_sweep_file_are_refused(tmp_path: Path, sweep: Swee
 def test_results_of_another_version_are_refused(tmp_path: Path, sweep: Sweep, monkeypatch: pytest.MonkeyPatch) -> None:
     Store(tmp_path / "out", sweep).close()
     monkeypatch.setattr("rosflight_py_sim.sweep.store.__version__", "9.9")
-    with pytest.raises(SweepError, match=f"as version {__version__} read it, which version 9.9 does not continue"):
+    with pytest.raises(SweepError, match=f"results of version {__version__}, which version 9.9 does not continue"):
         Store(tmp_path / "out", sweep)
 
 
@@ -162,7 +162,9 @@ def test_damaged_part_is_refused_by_name_and_other_parts_stay(tmp_path: Path, sw
             store.save()
     damaged = tmp_path / "parts" / "000000001.parquet"
     damaged.write_bytes(damaged.read_bytes()[:-9])
-    with pytest.raises(SweepError, match=r"000000001\.parquet' .*: delete it, and its runs are flown again"):
+    with pytest.raises(
+        SweepError, match=r"000000001\.parquet' .*: delete it, and the same command flies its runs again"
+    ):
         Store(tmp_path, sweep)
     damaged.unlink()
     with Store(tmp_path, sweep) as store:

@@ -142,7 +142,7 @@ def test_interrupted_sweep_says_how_to_continue(file: Path, tmp_path: Path, numb
         process.wait()
     assert process.returncode == 130
     assert errors.splitlines()[-1] == (
-        "rosflight_py_sim: interrupted; the same command flies the runs that are not stored"
+        "rosflight_py_sim: interrupted; give the same command again to fly the remaining runs"
     )
     assert "Traceback" not in errors
 
@@ -188,7 +188,7 @@ def test_run_flown_again_ends_at_the_limit(tmp_path: Path, ros_domain: int) -> N
         (["FILE", "--view"], ["--view given without --run"]),
         (["FILE", "--workers", "0"], ["workers: 0 given; allowed: at least 1"]),
         (["FILE", "--ray", "127.0.0.1:9"], ["no Ray cluster at '127.0.0.1:9'"]),
-        (["other.yaml", "--output", "ONE"], ["mixed.yaml' as version", "other.yaml", "--output"]),
+        (["other.yaml", "--output", "ONE"], ["mixed.yaml', not of '", "other.yaml", "--output"]),
     ],
 )
 def test_wrong_input_is_rejected_in_one_line(

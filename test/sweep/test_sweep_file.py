@@ -268,7 +268,7 @@ def test_firmware_parameters_follow_those_of_the_scenario(read: Callable[[str], 
         ("{choice: [-1,", "{uniform: [-1,", 9, "uniform[0]: -1 given; allowed: number, from 0 to 1"),
         ("CHN: 8", "CHN: 9", 10, "firmware.b.RC_ARM_CHN: 9 given; allowed: integer, from 4 to 7, or -1, or 8"),
         ("CHN: 8", "CHN: 4.5", 10, "firmware.b.RC_ARM_CHN: 4.5 given; allowed: integer, from 4 to 7, or -1, or 8"),
-        ("a.mass: 3.1", "a.PID_TAU: 0.06", 5, "'a.PID_TAU' given; allowed: in the key 'firmware' of the sweep file"),
+        ("a.mass: 3.1", "a.PID_TAU: 0.06", 5, "'a.PID_TAU' given; allowed: only under the key 'firmware' of the"),
         ("a.mass: 3.1", "firmware_parameters: []", 5, "allowed: the key 'firmware' of the sweep file"),
     ],
 )
@@ -313,7 +313,7 @@ def test_digest_is_that_of_all_files_named(read: Callable[[str], Sweep], tmp_pat
         ("vehicle: multirotor", "scenario: desert", 2, "scenario: there is no scenario 'desert'; allowed: a name ("),
         ("runs: 100", "runs: 0", 3, "runs: 0 given; allowed: integer, from 1 to"),
         ("runs: 100", "runs: 2.5", 3, "runs: 2.5 given; allowed: integer, from 1 to"),
-        ("runs: 100", "repeats: 2", 3, "repeats without a grid given; allowed: with a grid; otherwise the key runs"),
+        ("runs: 100", "repeats: 2", 3, "repeats without a grid given; allowed: only with a grid; otherwise the key"),
         ("runs: 100\n", "", 1, "no number of runs given; allowed: the key runs, unless there is a grid"),
         ("seed: 4", "seed: -4", 4, "seed: -4 given; allowed: integer, from 0 to"),
         ("runs: 100", "mission: square", 3, "mission: square given; allowed: a mapping with waypoints, program, "),
@@ -322,7 +322,7 @@ def test_digest_is_that_of_all_files_named(read: Callable[[str], Sweep], tmp_pat
         ("wind: false", "wind: 3", 6, "parameters.use_random_wind: 3 given; allowed: boolean"),
         ("mass:", "seed:", 7, "the parameter 'seed' given; allowed: the key 'seed' of the sweep file"),
         ("mass:", "failures:", 7, "the parameter 'failures' given; allowed: the key 'failures' of the sweep file"),
-        ("mass:", "time_mode:", 7, "the parameter 'time_mode' given; allowed: none, as all runs are in lockstep"),
+        ("mass:", "time_mode:", 7, "the parameter 'time_mode' given; allowed: none, because all runs are in"),
         ("mass:", "wing_s:", 7, "parameters.wing_s: there is no parameter 'wing_s'"),
         ("mass:", ".mass:", 7, "parameters..mass: there is no parameter '.mass'"),
         ("[2.8", "[-2.8", 7, "parameters.mass.uniform[0]: -2.8 given; allowed: number, greater than 0 kg"),
@@ -403,7 +403,7 @@ def test_what_makes_no_sense_is_refused_with_its_place(
         (
             "repeats: 2",
             "measures: {rms: judge.max_height_m}\nstop: {measure: rms, half_width: 1}",
-            "a stop rule given; allowed: without a grid",
+            "a stop rule given; allowed: only without a grid",
         ),
     ],
 )
@@ -425,7 +425,7 @@ def test_contradiction_to_a_grid_is_refused(read: Callable[[str], Sweep], old: s
         ),
         ("  leader: [motor 2 off at 12]", "  - baro off", "allowed: a mapping with leader, right, left, last"),
         ("leader.judge", "judge", "column 1: judge.tracking_error_rms_m given; allowed: last.*, last.judge.*"),
-        ("runs: 5", "runs: 5\nmission: {waypoints: a.yaml}", "a mission given; allowed: with the key vehicle"),
+        ("runs: 5", "runs: 5\nmission: {waypoints: a.yaml}", "a mission given; allowed: only with the key vehicle"),
     ],
 )
 def test_what_no_vehicle_of_the_scenario_has_is_refused(
