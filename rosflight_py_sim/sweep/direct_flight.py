@@ -495,7 +495,6 @@ class DirectFlight:
         if frame is not None:
             firmware = self.board.firmware
             self._pending.append((time_ns, lambda: firmware.receive_rc(time_ns // 1000, frame)))
-        self._take_pwm(PulseWidths(time_ns, pulse_us))
         elapsed_ns = time_ns - self._answered_ns if self._answered_ns >= 0 else 0
         self._answered_ns = time_ns
         self._report_status(time_ns)
@@ -507,10 +506,12 @@ class DirectFlight:
             self._sensors.battery = battery.voltage, battery.current
             self._takes[TRUTH_BATTERY.name](battery)
         motion.advance(time_ns, wrench, dt)
-        self.state = state = VehicleState(time_ns + step_ns, motion.body.truth)
-        air_ned: Any = motion.air_ned
-        self._take_wind(Wind(state.time_ns, air_ned))
-        self._take_truth(state)
+        state.time_ns = time_ns + step_ns
+        if state.time_ns >= self.judge.next_row_ns:
+            air_ned: Any = motion.air_ned
+            self._take_pwm(PulseWidths(time_ns, pulse_us))
+            self._take_wind(Wind(state.time_ns, air_ned))
+            self._take_truth(state)
         if state.time_ns >= self._guide_schedule.next_ns and self._guide_schedule.due(state.time_ns):
             self._guide(state, motion.air_ned.tolist())
 
