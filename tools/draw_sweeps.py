@@ -38,11 +38,14 @@ class Map:
 
 
 GAINS = Map("Multirotor in wind: tracking error (m RMS)", "multirotor_gains", "tracking_error")
-WIND = Map("Fixed wing in shear wind: tracking error (m RMS)", "fixedwing_wind", "tracking_error")
+LANDING = Map("Fixed wing lands in wind: distance from the planned place (m)", "fixedwing_landing", "touch_down_distance")
 MAPS = {
-    "sweeps.png": (GAINS, WIND),
+    "sweeps.png": (GAINS, LANDING),
     "sweep_gains.png": (GAINS, Map("Angular rate (rad/s RMS)", "multirotor_gains", "rotation")),
-    "sweep_wind.png": (WIND, Map("Duration of the flight (s)", "fixedwing_wind", "duration")),
+    "sweep_landing.png": (
+        Map("Distance from the planned place (m)", "fixedwing_landing", "touch_down_distance"),
+        Map("Greatest bank in the flare (rad)", "fixedwing_landing", "bank"),
+    ),
 }
 REPORT = "multirotor_wind"
 
@@ -52,7 +55,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Draw the pictures of sweeps.")
     parser.add_argument("--tables", type=Path, default=PROJECT / "build" / "sweeps", help="folder for the tables")
     tables = parser.parse_args().tables
-    flown = {name: run(file_of(name), output=tables / name) for name in (GAINS.sweep, WIND.sweep, REPORT)}
+    flown = {name: run(file_of(name), output=tables / name) for name in (GAINS.sweep, LANDING.sweep, REPORT)}
     for file, maps in MAPS.items():
         draw(PICTURES / file, maps, flown)
     draw_report(tables / REPORT)

@@ -41,7 +41,7 @@ def test_example_files_can_be_read(file: Path) -> None:
     assert read_sweep(file).measures
 
 
-@pytest.mark.parametrize(("place", "name"), [(1, "multirotor_gains"), (2, "fixedwing_wind")])
+@pytest.mark.parametrize(("place", "name"), [(1, "multirotor_gains"), (2, "fixedwing_landing")])
 def test_worked_examples_show_their_files(place: int, name: str) -> None:
     assert FILES[place] == (PROJECT / f"docs/examples/sweeps/{name}.yaml").read_text(encoding="utf-8")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
 
 import nbformat
@@ -15,8 +16,9 @@ CONFIG = EXAMPLES.parents[1] / "config"
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Copies of the sweep files, with 2 by 2 points each."""
+    """Copies of the sweep files, with 2 by 2 points each, and of the plan that one of them names."""
     (tmp_path / "sweeps").mkdir()
+    shutil.copy(EXAMPLES / "straight_landing.yaml", tmp_path)
     for file in (EXAMPLES / "sweeps").glob("*.yaml"):
         text = file.read_text(encoding="utf-8").replace("../../../config", str(CONFIG))
         text, count = re.subn(r"count: \d+", "count: 2", text)
@@ -32,4 +34,4 @@ def test_notebook_runs_and_draws_both_studies(folder: Path) -> None:
     NotebookClient(notebook, timeout=500, resources={"metadata": {"path": str(folder)}}).execute()
     outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
     assert sum("image/png" in output.get("data", {}) for output in outputs) == 2
-    assert {file.name for file in folder.glob("*.sweep")} == {"multirotor_gains.sweep", "fixedwing_wind.sweep"}
+    assert {file.name for file in folder.glob("*.sweep")} == {"multirotor_gains.sweep", "fixedwing_landing.sweep"}
