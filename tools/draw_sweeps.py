@@ -38,7 +38,9 @@ class Map:
 
 
 GAINS = Map("Multirotor in wind: tracking error (m RMS)", "multirotor_gains", "tracking_error")
-LANDING = Map("Fixed wing lands in wind: distance from the planned place (m)", "fixedwing_landing", "touch_down_distance")
+LANDING = Map(
+    "Fixed wing lands in wind: distance from the planned place (m)", "fixedwing_landing", "touch_down_distance"
+)
 MAPS = {
     "sweeps.png": (GAINS, LANDING),
     "sweep_gains.png": (GAINS, Map("Angular rate (rad/s RMS)", "multirotor_gains", "rotation")),

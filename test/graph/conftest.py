@@ -18,9 +18,9 @@ from rcl_interfaces.srv import SetParameters
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile
-from rclpy.serialization import deserialize_message
 from rosflight_msgs.msg import SimState, Status
 from rosflight_msgs.srv import ParamGet, ParamSet, SetSimState
+from rosgraph_msgs.msg import Clock
 from std_srvs.srv import Trigger
 
 from rosflight_py_sim.graph.composition import ComposedGraph
@@ -28,8 +28,8 @@ from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.interfaces.qos import CHAIN
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.step_topics import CLOCK, STATUS, TRUTH_STATE, StepTopic, topic_of
-from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.nodes.running import node_class
+from rosflight_py_sim.stamps import time_ns_of
 from rosflight_py_sim.vehicles import vehicle
 
 # System time after which a condition that has not come true is taken for one that never will.
@@ -45,6 +45,7 @@ class Graph(ComposedGraph):
     the further nodes `executables`.
 
     Attributes:
+        truth: the newest truth state.
         status: the newest status of the flight controller.
         time_manager: full name of the time manager.
     """
@@ -77,37 +78,30 @@ class Graph(ComposedGraph):
         self.include(self.tester)
         self.time_manager = f"/{options.get('namespace', '')}/time_manager".replace("//", "/")
         self._clients: dict[str, Any] = {}
-        self._clock_ns = 0
-        self._state = VehicleState(0)
-        self._awaited: list[float] | None = None
+        self._clock = Clock()
+        self.truth = SimState()
+        self._awaited: Any = None
         self._awaited_is_heard = False
         self.status = Status()
-        # By the hand-off: encoding and decoding would take longer than the simulation's step.
-        self.hand_off.subscribe(self.tester, TRUTH_STATE, TRUTH_STATE.name, CHAIN, self._on_truth)
-        self.hand_off.subscribe(self.tester, CLOCK, CLOCK.name, CHAIN, self._on_clock)
+        # Deep: a state that was set may be followed by the next step's at once.
+        self.tester.create_subscription(SimState, TRUTH_STATE.name, self._on_truth, CHAIN)
         self.tester.create_subscription(Status, STATUS.name, self._on_status, CHAIN)
+        self.tester.create_subscription(Clock, CLOCK.name, self._on_clock, CHAIN)
 
-    def _on_truth(self, state: VehicleState) -> None:
-        self._state = state
-        if self._awaited is not None and not self._awaited_is_heard:
-            self._awaited_is_heard = state.position_ned.tolist() == self._awaited
+    def _on_truth(self, message: SimState) -> None:
+        self.truth = message
+        self._awaited_is_heard |= message.pose.position == self._awaited
 
-    def _on_clock(self, time_ns: int) -> None:
-        self._clock_ns = time_ns
+    def _on_clock(self, message: Clock) -> None:
+        self._clock = message
 
     def _on_status(self, message: Status) -> None:
         self.status = message
 
     @property
-    def truth(self) -> SimState:
-        """The newest truth state."""
-        message: SimState = deserialize_message(self._state.encode(), SimState)
-        return message
-
-    @property
     def time_ns(self) -> int:
         """Simulated time of the newest truth state, ns."""
-        return self._state.time_ns
+        return time_ns_of(self.truth.header.stamp)
 
     @property
     def time_s(self) -> float:
@@ -154,7 +148,7 @@ class Graph(ComposedGraph):
 
     def ready(self) -> Graph:
         """Run until the chain works and the flight controller hears RC."""
-        self.spin_until(lambda: self.time_ns > 0 and self._clock_ns > 0, "time that goes on")
+        self.spin_until(lambda: self.time_ns > 0 and self._clock.clock.nanosec, "time that goes on")
         self.spin_until(lambda: self.status.header.stamp.nanosec and not self.status.error_code & 0x04, "RC")
         return self
 
@@ -180,12 +174,11 @@ class Graph(ComposedGraph):
     def pause(self) -> None:
         """Pause, and wait until the step under way is over."""
         assert self.call(f"{self.time_manager}/toggle_pause").message.startswith("paused")
-        self.spin_until(lambda: self.time_ns > self._clock_ns, "the end of the step")
+        self.spin_until(lambda: self.time_ns > time_ns_of(self._clock.clock), "the end of the step")
 
     def set_state(self, state: SimState) -> None:
         """Set the truth state, and wait for it on the topic."""
-        at = state.pose.position
-        self._awaited, self._awaited_is_heard = [at.x, at.y, at.z], False
+        self._awaited, self._awaited_is_heard = state.pose.position, False
         answer = self.call("dynamics/set_sim_state", SetSimState, state=state)
         assert answer.success, answer.message
         self.spin_until(lambda: self._awaited_is_heard, "the state that was set")

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from mcap.reader import make_reader
 
 from rosflight_py_sim.recording.mcap_file import read_recording
 
@@ -49,7 +50,9 @@ def test_changed_files_other_versions_and_truncation_are_reported(command_line: 
     parameters = tmp_path / "own.yaml"
     parameters.write_text("/**:\n  ros__parameters:\n    mass: 3.4\n", encoding="utf-8")
     own = ("--params-file", str(parameters))
-    recorded(command_line, "sim", *FAST, "--duration", "2", "--record", "run.mcap", "--ros-args", *own)
+    # Slow enough for several chunks, which are written every 0.4 s.
+    slow = ("--time-mode", "lockstep", "--real-time-multiplier", "2")
+    recorded(command_line, "sim", *slow, "--duration", "2", "--record", "run.mcap", "--ros-args", *own)
     parameters.write_text("/**:\n  ros__parameters:\n    mass: 3.6\n", encoding="utf-8")
     quiet = ("--ros-args", "--log-level", "error")
     code, printed, complaints = reflown(command_line, "run.mcap", *quiet)
@@ -66,7 +69,10 @@ def test_changed_files_other_versions_and_truncation_are_reported(command_line: 
     assert code == 0
     assert f"recorded with rosflight_py_sim {other}, repeated with {version}: results may differ" in complaints
 
-    (tmp_path / "truncated.mcap").write_bytes(whole[: len(whole) * 2 // 3])
+    with (tmp_path / "run.mcap").open("rb") as source:
+        summary = make_reader(source).get_summary()
+    assert summary is not None and len(summary.chunk_indexes) > 1
+    (tmp_path / "truncated.mcap").write_bytes(whole[: summary.chunk_indexes[-1].chunk_start_offset + 20])
     code, printed, complaints = reflown(command_line, "truncated.mcap", *quiet)
     assert code == 0 and re.match(r"equal: [01]\.\d{4} s, ", printed), printed
     assert "the recording is truncated (its end is missing); it is compared up to its end" in complaints
