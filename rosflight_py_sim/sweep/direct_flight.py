@@ -78,6 +78,7 @@ from rosflight_py_sim.shared_parameters import WIND_STREAM
 from rosflight_py_sim.stamps import NANOSECONDS, seconds_text
 from rosflight_py_sim.sweep.direct_autopilots import DIRECT_AUTOPILOTS
 from rosflight_py_sim.transmitter.channels import ARM, HIGH, LOW, OVERRIDE, frame_at_rest, lost_frame
+from rosflight_py_sim.vehicles import CAMERA
 
 Vector = NDArray[np.float64]
 
@@ -173,7 +174,6 @@ class _Sensors:
         self._suite, self._firmware = SensorSuite(values), board.firmware
         self._origin_altitude = number(values, "origin_altitude")
         self._temperature_k = 298.15
-        self._signals: Signals = {}
         self._measured = {name: kind() for name, kind in FAILED_SENSORS.items()}
         self._failures = _Failures(values, StandaloneSensors.FALLIBLE, self._fail)
         self._fail({})
@@ -422,10 +422,12 @@ class DirectFlight:
             return sources.values_of(cls, member)
 
         board = values(SilBoard)
-        initial = str(board["firmware_param_file"])
+        if not board["use_timer"]:
+            raise NotDirectError("firmware that is run by service calls (use_timer: false) needs the node graph")
+        initial, storage = str(board["firmware_param_file"]), str(board["param_storage_file"])
         self.board = Board(
             Path(initial) if initial else None,
-            None,
+            Path(storage).expanduser() if storage else None,
             lambda severity, text: None,
             AS_ROSFLIGHT if board["as_rosflight"] else REPAIRED,
             given=board[FIRMWARE_PARAMETERS.name],
@@ -610,6 +612,8 @@ def require_direct(member: Member) -> tuple[type[ModelledForcesAndMoments[Any]],
     forces = node_class(vehicle.forces_and_moments) if vehicle.forces_and_moments else None
     if controller is not SIL_BOARD:
         raise NotDirectError(f"flight controller '{controller.name}' runs only in the node graph")
+    if vehicle.mission is not None:
+        raise NotDirectError(f"mission '{vehicle.mission.task}', flown by a program, runs only in the node graph")
     if node_class(vehicle.dynamics) is not StandaloneDynamics:
         raise NotDirectError(f"dynamics '{vehicle.dynamics}' run only in the node graph")
     if forces is None or not issubclass(forces, ModelledForcesAndMoments):
@@ -617,4 +621,7 @@ def require_direct(member: Member) -> tuple[type[ModelledForcesAndMoments[Any]],
     if not vehicle.autopilot or autopilot_class(vehicle) not in DIRECT_AUTOPILOTS:
         autopilot = f"autopilot '{vehicle.autopilot}'" if vehicle.autopilot else "a vehicle without an autopilot"
         raise NotDirectError(f"{autopilot} flies only in the node graph")
+    others = {*vehicle.extra_nodes, *member.executables} - {vehicle.autopilot, CAMERA}
+    if others:
+        raise NotDirectError(f"node '{min(others)}' runs only in the node graph")
     return forces, autopilot_class(vehicle)

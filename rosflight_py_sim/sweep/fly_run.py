@@ -11,6 +11,7 @@ import numpy as np
 from std_msgs.msg import String
 
 from rosflight_py_sim.graph.composition import ComposedGraph
+from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.graph.parameter_sources import parameter_sources
 from rosflight_py_sim.graph.scenario import Scenario
 from rosflight_py_sim.interfaces.step_topics import FAULT
@@ -30,7 +31,7 @@ def check_direct(sweep: Sweep) -> None:
     Raises:
         ParameterError: a part of a vehicle runs only as a node.
     """
-    for member in sweep.scenario.members:
+    for member in _flying(sweep.scenario):
         try:
             require_direct(member)
         except NotDirectError as error:
@@ -49,12 +50,17 @@ def fly_run_in_graph(sweep: Sweep, number: int) -> Row:
     return _row(sweep, run, _flown_in_graph(scenario_of(sweep, run), sweep.limit_s))
 
 
+def _flying(scenario: Scenario) -> list[Member]:
+    """Vehicles that fly a mission; the others have no effect on them."""
+    return [member for member in scenario.members if flight_of(member) is not None]
+
+
 def _flown_directly(scenario: Scenario, limit_s: float) -> list[MissionJudge]:
     sources = parameter_sources(
         scenario.members, files=scenario.files, weakest={"device": "none"}, settings=scenario.settings
     )
     judges: list[MissionJudge] = []
-    for member in scenario.members:
+    for member in _flying(scenario):
         flight = DirectFlight(member, sources)
         flight.judge.name = member.namespace or member.vehicle.name
         flight.fly(limit_s)

@@ -8,14 +8,18 @@ import math
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.sweep.definition import Row, Sweep
+from rosflight_py_sim.sweep.direct_flight import NotDirectError, require_direct
 from rosflight_py_sim.sweep.fly_run import check_direct, fly_run
 from rosflight_py_sim.sweep.sweep_file import read_sweep
+from rosflight_py_sim.vehicles import vehicle
 
 SIGNALS = "signals: {north: 'truth_state.position_ned[0]', rate: 'truth_state.angular_velocity[2]'}"
 
@@ -149,3 +153,33 @@ def test_vehicle_that_needs_a_graph_is_refused_with_the_option(tmp_path: Path) -
     file.write_text("description: Dives\nvehicle: auv\nruns: 1\n")
     with pytest.raises(ParameterError, match=r"flight controller 'auv_zeromq' runs only in the node graph.*--graph"):
         check_direct(read_sweep(file))
+
+
+def test_vehicle_without_a_mission_needs_no_graph(tmp_path: Path, ros_domain: int) -> None:
+    (tmp_path / "two.yaml").write_text(
+        "description: One flies, one is parked\n"
+        "vehicles:\n"
+        "  - {name: quad, kind: multirotor, autopilot: true}\n"
+        "  - {name: plane, kind: fixedwing, dynamics: jsbsim, start: {position: [50, 50]}}\n"
+    )
+    file = tmp_path / "sweep.yaml"
+    file.write_text("description: Two\nscenario: two.yaml\nruns: 1\nmeasures: {rms: quad.judge.tracking_error_rms_m}\n")
+    sweep = read_sweep(file)
+    check_direct(sweep)
+    row = fly_run(sweep, 0)
+    assert row.succeeded
+    assert flown_in_graph(file, 0, ros_domain).measures == row.measures
+
+
+@pytest.mark.parametrize(
+    ("member", "text"),
+    [
+        (Member(replace(vehicle("multirotor"), mission=vehicle("uthere").mission)), "mission 'skywriting', flown by"),
+        (Member(replace(vehicle("multirotor"), extra_nodes=("auv_autopilot",))), "node 'auv_autopilot' runs only"),
+        (Member(vehicle("multirotor"), executables=("follower_autopilot",)), "node 'follower_autopilot' runs only"),
+        (Member(vehicle("fixedwing", "jsbsim")), "dynamics 'jsbsim"),
+    ],
+)
+def test_part_that_runs_only_as_a_node_is_refused(member: Member, text: str) -> None:
+    with pytest.raises(NotDirectError, match=text):
+        require_direct(member)
