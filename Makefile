@@ -76,8 +76,8 @@ faults: $(VENV)/.kernels  ## measure restarts, disturbances and signals, on a qu
 soak: $(VENV)/.kernels  ## run every front-end for simulated HOURS with clients that never read
 	@nice $(BIN)/python -m proof.soak --hours $(HOURS) $(ARGS)
 
-fidelity: $(VENV)/.kernels  ## plot the physics against the book's equations
-	@$(BIN)/python test/fidelity/draw.py $(ARGS)
+fidelity: $(VENV)/.kernels  ## compare the physics with references: table and pictures
+	@$(BIN)/python test/fidelity/fidelity_page.py $(ARGS)
 
 fuzz: $(VENV)/.kernels  ## fuzz every parser, and send a million frames to each front-end
 	@$(BIN)/python -m proof.fuzz $(ARGS)

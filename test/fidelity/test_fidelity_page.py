@@ -1,20 +1,38 @@
-"""The page that `make fidelity` draws."""
+"""The table and the pictures that `make fidelity` makes."""
 
 from pathlib import Path
 
-from draw import draw_page
+import pytest
+from fidelity_page import BEGIN, END, PAGE, SUBJECTS, picture
 from matplotlib.image import imread
 
 
-def test_page_shows_every_comparison_with_its_figures(tmp_path: Path) -> None:
-    table, path = draw_page("aerosonde", tmp_path)
-    quantities = list(table.columns[0].cells)
-    for quantity in ("short period", "spiral, 400 Hz", "throttle", "glide ratio, no propeller", "load factor"):
-        assert quantity in quantities
-    pixels = imread(path)
+def rows_on_page() -> dict[str, dict[str, tuple[str, str]]]:
+    """Reference and difference by subject and quantity, as the page has them."""
+    subjects: dict[str, dict[str, tuple[str, str]]] = {}
+    for line in PAGE.read_text("utf-8").partition(BEGIN)[2].partition(END)[0].splitlines()[2:]:
+        quantity, simulation, reference, difference = (cell.strip() for cell in line.strip("|").split("|"))
+        if quantity.startswith("**"):
+            rows = subjects.setdefault(quantity.strip("*"), {})
+        else:
+            assert simulation
+            assert quantity not in rows, quantity
+            rows[quantity] = reference, difference
+    return subjects
+
+
+@pytest.mark.parametrize("name", SUBJECTS)
+def test_subject_is_drawn_and_its_comparisons_are_on_the_page(name: str, tmp_path: Path) -> None:
+    pixels = imread(picture(name, tmp_path))
     assert pixels.shape[:2] == (1000, 1600)
-    # Lines and texts on a background, in each of the twelve panels.
-    for row in range(3):
-        for column in range(4):
-            panel = pixels[100 + 300 * row : 380 + 300 * row, 60 + 390 * column : 400 + 390 * column, :3]
-            assert 0.005 < (panel.min(axis=2) < 0.7).mean() < 0.5
+    # Lines and texts on a background, in every quarter.
+    for row in range(2):
+        for column in range(2):
+            part = pixels[100 + 450 * row : 500 + 450 * row, 60 + 780 * column : 800 + 780 * column, :3]
+            assert 0.005 < (part.min(axis=2) < 0.7).mean() < 0.5
+    written = rows_on_page()[SUBJECTS[name].TITLE]
+    assert [row.quantity for row in SUBJECTS[name].comparisons()] == list(written), "run make fidelity ARGS=--write"
+
+
+def test_page_has_no_other_subjects() -> None:
+    assert list(rows_on_page()) == [subject.TITLE for subject in SUBJECTS.values()]

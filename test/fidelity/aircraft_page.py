@@ -1,61 +1,48 @@
-"""Draw the fidelity comparisons, a page for each vehicle, and print their figures: what `make fidelity` calls.
-
-python test/fidelity/draw.py [FOLDER]
-"""
+"""Fidelity of a fixed wing: its modes, trim, stall, glide, turn and energy, as a subject of the fidelity page."""
 
 from __future__ import annotations
 
 import math
-import sys
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
 import book_equations as book
-import matplotlib
 import numpy as np
-from aircraft import ALTITUDE, AS_THE_BOOK, CRUISE, NAMES, WITHOUT_PROPELLER, Aircraft
-from matplotlib.backends.backend_agg import FigureCanvasAgg
+from aircraft import ALTITUDE, AS_THE_BOOK, CRUISE, WITHOUT_PROPELLER, Aircraft
+from comparison import Comparison
 from matplotlib.figure import Figure
 from mode_identification import CHANNELS, FINE, GRAPH, SeenMode, seen_modes
-from rich.console import Console
-from rich.table import Table
 from steady_flights import energy_balance, glide, stall, turn
 
 from rosflight_py_sim.physics.trim import FlightCondition, TrimError, trim
-from rosflight_py_sim.viewer.picture_page import AMBER, BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, STYLE
+from rosflight_py_sim.viewer.picture_page import AMBER, BLUE, GREEN, GREY, ORANGE, PURPLE
 
 TURN_RADIUS = 150.0
 CHANNEL_OF = {"short period": "q", "phugoid": "u", "dutch roll": "r", "roll": "p", "spiral": "phi"}
 UNITS = {"u": "m/s", "v": "m/s", "w": "m/s", "phi": "deg", "theta": "deg", "p": "deg/s", "q": "deg/s", "r": "deg/s"}
 
 
-def main() -> None:
-    """Draw and print everything."""
-    folder = Path(sys.argv[1] if len(sys.argv) > 1 else "flights/fidelity")
-    console = Console()
-    for name in NAMES:
-        table, path = draw_page(name, folder)
-        console.print(table)
-        print(f"plot: {path.resolve()}")
+class AircraftPage:
+    """The page of a fixed wing of the package, by name."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.TITLE = name
+        self._rows: list[Comparison] = []
+
+    def comparisons(self) -> Iterator[Comparison]:
+        """The figures of the picture."""
+        if not self._rows:
+            self.draw(Figure())
+        return iter(self._rows)
+
+    def draw(self, figure: Figure) -> None:
+        """Twelve panels."""
+        self._rows = _draw(figure, self.name)
 
 
-def draw_page(name: str, folder: Path) -> tuple[Table, Path]:
-    """Compute and draw the page of a vehicle; its figures, and where the picture is."""
-    table = Table(title=f"Fidelity of {name}", title_justify="left")
-    for heading in ("quantity", "simulation", "reference", "difference"):
-        table.add_column(heading, justify="left" if heading == "quantity" else "right")
-    with matplotlib.rc_context({**STYLE, "font.size": 9, "axes.titlesize": 10, "legend.fontsize": 8}):
-        figure = Figure(figsize=(16.0, 10.0), dpi=100)
-        canvas = FigureCanvasAgg(figure)
-        _draw(figure, name, table)
-        folder.mkdir(parents=True, exist_ok=True)
-        path = folder / f"{name}.png"
-        canvas.print_png(str(path))
-    return table, path
-
-
-def _draw(figure: Figure, name: str, table: Table) -> None:
-    figure.text(0.045, 0.962, f"Fidelity of {name}", fontsize=17, fontweight="bold", color=BLACK)
+def _draw(figure: Figure, name: str) -> list[Comparison]:
+    table: list[Comparison] = []
     words = f"at {CRUISE[name]:g} m/s: dots are the simulation, lines the linear model or the book's equations"
     figure.text(0.045, 0.935, words, fontsize=11, color="#444444")
     grid = figure.add_gridspec(3, 4, left=0.045, right=0.985, top=0.885, bottom=0.06, hspace=0.42, wspace=0.27)
@@ -68,14 +55,21 @@ def _draw(figure: Figure, name: str, table: Table) -> None:
     _draw_mode(axes[4], by_name["spiral"])
     _draw_errors(axes[5], fine, coarse)
     for one in fine:
-        table.add_row(one.mode.name, _value(one.seen), _value(one.mode.eigenvalue), f"{100.0 * one.error:.2f} %")
+        table.append(
+            Comparison(one.mode.name, _value(one.seen), _value(one.mode.eigenvalue), f"{100.0 * one.error:.2f} %")
+        )
     for one in coarse:
-        table.add_row(f"{one.mode.name}, 400 Hz", _value(one.seen), "", f"{100.0 * one.error:.2f} %")
+        table.append(
+            Comparison(
+                f"{one.mode.name}, 400 Hz", _value(one.seen), _value(one.mode.eigenvalue), f"{100.0 * one.error:.2f} %"
+            )
+        )
     _draw_trim(axes[6], axes[7], name, table)
     _draw_stall(axes[8], name, table)
     _draw_glide(axes[9], name, table)
     _draw_turn(axes[10], name, table)
     _draw_energy(axes[11], name, table)
+    return table
 
 
 def _value(eigenvalue: complex) -> str:
@@ -118,7 +112,7 @@ def _draw_errors(axes: Any, fine: list[SeenMode], coarse: list[SeenMode]) -> Non
     axes.legend(loc="upper right")
 
 
-def _draw_trim(angles: Any, throttle: Any, name: str, table: Table) -> None:
+def _draw_trim(angles: Any, throttle: Any, name: str, table: list[Comparison]) -> None:
     aircraft = Aircraft(name, **AS_THE_BOOK)
     speeds, found, expected = [], [], []
     for airspeed in np.arange(12.0, 40.0, 1.0):
@@ -151,10 +145,17 @@ def _draw_trim(angles: Any, throttle: Any, name: str, table: Table) -> None:
         (2, "throttle", 1),
     ):
         ours_at, book_at = factor * ours[at, column], factor * books[at, column]
-        table.add_row(label, f"{ours_at:.5f}", f"{book_at:.5f}", f"{abs(ours_at - book_at):.1e}")
+        table.append(
+            Comparison(
+                label,
+                f"{ours_at:.5f}",
+                f"{book_at:.5f}",
+                "below 1e-7" if abs(ours_at - book_at) < 1e-7 else f"{ours_at - book_at:.1e}",
+            )
+        )
 
 
-def _draw_stall(axes: Any, name: str, table: Table) -> None:
+def _draw_stall(axes: Any, name: str, table: list[Comparison]) -> None:
     polar = stall(name)
     degrees = np.degrees(polar.alpha)
     every = slice(None, None, 8)
@@ -173,11 +174,13 @@ def _draw_stall(axes: Any, name: str, table: Table) -> None:
     axes.set_ylim(top=1.55 * axes.get_ylim()[1])
     axes.legend(loc="upper center", ncols=2, fontsize=7)
     peak = int(np.argmax(polar.lift))
-    table.add_row("greatest lift coefficient", f"{polar.lift[peak]:.4f}", f"{polar.book_lift[peak]:.4f}", "")
-    table.add_row("angle of greatest lift (deg)", f"{degrees[peak]:.2f}", f"{stall_angle:.2f} (wing_alpha0)", "")
+    table.append(Comparison("greatest lift coefficient", f"{polar.lift[peak]:.4f}", f"{polar.book_lift[peak]:.4f}", ""))
+    table.append(
+        Comparison("angle of greatest lift (deg)", f"{degrees[peak]:.2f}", f"{stall_angle:.2f} (wing_alpha0)", "")
+    )
 
 
-def _draw_glide(axes: Any, name: str, table: Table) -> None:
+def _draw_glide(axes: Any, name: str, table: list[Comparison]) -> None:
     own = {"use_standard_atmosphere": False, "rho": AS_THE_BOOK["rho"]}
     cases = (
         ("no propeller", WITHOUT_PROPELLER, BLUE),
@@ -188,7 +191,7 @@ def _draw_glide(axes: Any, name: str, table: Table) -> None:
         try:
             flown = glide(Aircraft(name, **changes), CRUISE[name])
         except (ArithmeticError, TrimError):
-            table.add_row(f"glide ratio, {label}", "none: it dives", "", "")
+            table.append(Comparison(f"glide ratio, {label}", "none: it dives", "", ""))
             continue
         way, height = np.hypot(*flown.flight.truth[:, :2].T), -flown.flight.truth[:, 2]
         # Idling and none lie on one another: a smaller dot shows both.
@@ -198,14 +201,14 @@ def _draw_glide(axes: Any, name: str, table: Table) -> None:
         if label == "no propeller":
             axes.plot(way, -way / flown.lift_to_drag, color=colour, label="lift / drag")
             reference = f"{flown.lift_to_drag:.5f} (L/D)"
-        table.add_row(f"glide ratio, {label}", f"{flown.flown_ratio:.5f}", reference, "")
+        table.append(Comparison(f"glide ratio, {label}", f"{flown.flown_ratio:.5f}", reference, ""))
     axes.set_xlabel("way (m)")
     axes.set_ylabel("height (m)")
     axes.set_title("Glide, power off, 10 s")
     axes.legend()
 
 
-def _draw_turn(axes: Any, name: str, table: Table) -> None:
+def _draw_turn(axes: Any, name: str, table: list[Comparison]) -> None:
     condition = FlightCondition(CRUISE[name], 0.0, TURN_RADIUS, ALTITUDE)
     flown = turn(Aircraft(name), condition, duration=40.0)
     angle = np.linspace(0.0, 2.0 * math.pi, 200)
@@ -221,13 +224,13 @@ def _draw_turn(axes: Any, name: str, table: Table) -> None:
     axes.legend(loc="center")
     level = math.hypot(1.0, CRUISE[name] ** 2 / TURN_RADIUS / 9.81)
     by_bank = 9.81 * math.tan(flown.bank) / CRUISE[name]
-    table.add_row("turn radius (m)", f"{flown.radius:.6f}", f"{TURN_RADIUS:.6f}", "")
+    table.append(Comparison("turn radius (m)", f"{flown.radius:.6f}", f"{TURN_RADIUS:.6f}", ""))
     off = f"{100.0 * abs(flown.rate / by_bank - 1.0):.2f} %"
-    table.add_row("turn rate (rad/s)", f"{flown.rate:.6f}", f"{by_bank:.6f} (g tan(phi) / V)", off)
-    table.add_row("load factor", f"{flown.load_factor:.6f}", f"{level:.6f}", "")
+    table.append(Comparison("turn rate (rad/s)", f"{flown.rate:.6f}", f"{by_bank:.6f} (g tan(phi) / V)", off))
+    table.append(Comparison("load factor", f"{flown.load_factor:.6f}", f"{level:.6f}", ""))
 
 
-def _draw_energy(axes: Any, name: str, table: Table) -> None:
+def _draw_energy(axes: Any, name: str, table: list[Comparison]) -> None:
     balance = energy_balance(name, CRUISE[name])
     time = balance.flight.time
     height = balance.flight.truth[:, 2] - balance.flight.truth[0, 2]
@@ -242,8 +245,6 @@ def _draw_energy(axes: Any, name: str, table: Table) -> None:
     axes.set_title("Energy in a swinging glide")
     axes.legend(loc="lower left")
     worst = np.max(np.abs(balance.energy - balance.work)) / abs(balance.energy[-1])
-    table.add_row("energy lost in 20 s (J)", f"{-balance.energy[-1]:.2f}", f"{-balance.work[-1]:.2f}", f"{worst:.1e}")
-
-
-if __name__ == "__main__":
-    main()
+    table.append(
+        Comparison("energy lost in 20 s (J)", f"{-balance.energy[-1]:.2f}", f"{-balance.work[-1]:.2f}", f"{worst:.1e}")
+    )
