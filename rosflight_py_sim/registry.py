@@ -42,6 +42,8 @@ _OWN = {
     "wind_models": {
         "constant": "rosflight_py_sim.physics.constant_wind:ConstantWind",
         "shear": "rosflight_py_sim.physics.shear:ShearWind",
+        "profile": "rosflight_py_sim.physics.wind_profile:WindProfile",
+        "thermal": "rosflight_py_sim.physics.thermal:Thermal",
         "random_gusts": "rosflight_py_sim.physics.gusts:RandomGusts",
         "discrete_gust": "rosflight_py_sim.physics.gusts:DiscreteGust",
         "dryden": "rosflight_py_sim.physics.dryden:DrydenTurbulence",

@@ -22,17 +22,17 @@ PROJECT = Path(__file__).parents[2]
 PAGE = (PROJECT / "docs" / "physics.md").read_text(encoding="utf-8").partition("### Add a wind model")[2]
 EXAMPLE = PAGE.split("```python\n")[1].split("```")[0]
 
-THERMAL = "thermal = my_winds.thermal:Thermal"
-NAMED = {"sim_has_wind": True, "wind_models": ["thermal"]}
+CHIMNEY = "chimney = my_winds.chimney:Chimney"
+NAMED = {"sim_has_wind": True, "wind_models": ["chimney"]}
 
 CLASHES = """
-from my_winds.thermal import *
+from my_winds.chimney import *
 
 class Heavy(WindField):
     PARAMETERS = ParameterTable(Parameter("mass", 3.0, "Mass of the air", "kg"))
 
 class Other(WindField):
-    PARAMETERS = ParameterTable(Parameter("thermal_strength", 9.0, "Another strength", "m/s"))
+    PARAMETERS = ParameterTable(Parameter("chimney_speed", 9.0, "Another speed", "m/s"))
 """
 
 Install = Callable[..., None]
@@ -47,7 +47,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
         package.mkdir()
         told.mkdir()
         (package / "__init__.py").touch()
-        (package / "thermal.py").write_text(EXAMPLE, encoding="utf-8")
+        (package / "chimney.py").write_text(EXAMPLE, encoding="utf-8")
         (package / "clashes.py").write_text(CLASHES, encoding="utf-8")
         (told / "METADATA").write_text("Metadata-Version: 2.1\nName: my_winds\nVersion: 1.0\n", encoding="utf-8")
         (told / "entry_points.txt").write_text("\n".join(["[rosflight_py_sim.wind_models]", *entries]), "utf-8")
@@ -59,91 +59,91 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
 
 
 def given(*settings: str) -> list[str]:
-    """ROS arguments for a wind of the thermal and a steady wind of 3 m/s."""
-    words = ("sim_has_wind:=true", "wind_models:=[constant, thermal]", "use_random_wind:=false", "seed:=3")
+    """ROS arguments for a wind of the chimney and a steady wind of 3 m/s."""
+    words = ("sim_has_wind:=true", "wind_models:=[constant, chimney]", "use_random_wind:=false", "seed:=3")
     return [word for one in (*words, "steady_state_wind:=[3.0, 0.0, 0.0]", *settings) for word in ("-p", one)]
 
 
-def rising(strength: float) -> float:
-    """Speed of the thermal at the origin, m/s, for seed 3."""
+def rising(speed: float) -> float:
+    """Speed of the air at the origin, m/s, for seed 3."""
     north, east = np.random.default_rng([3, WIND_STREAM]).spawn(1)[0].uniform(-20.0, 20.0, 2)
-    return strength * math.exp(-((math.hypot(north, east) / 20.0) ** 2))
+    return speed * math.exp(-((math.hypot(north, east) / 20.0) ** 2))
 
 
 def test_third_party_wind_model_is_used_in_flight(graph: Callable[..., Any], install: Install) -> None:
-    install(THERMAL)
+    install(CHIMNEY)
     g = graph(*given())
     received = g.collect_messages("sim/truth_wind", Vector3Stamped)
     g.spin_until(lambda: g.time_s > 0.5, "half a second")
     vector = received[-1].vector
-    # The vehicle moves by millimetres in a thermal of 20 m.
+    # The vehicle moves by millimetres in a column of 20 m.
     assert [vector.x, vector.y, -vector.z] == pytest.approx([3.0, 0.0, rising(3.0)], abs=1e-3)
 
 
 def test_wind_model_parameter_is_described_set_and_rejected_like_a_node_parameter(
     graph: Callable[..., Any], install: Install
 ) -> None:
-    install(THERMAL)
-    g = graph(*given("thermal_strength:=5.0"))
-    described = g.call("dynamics/describe_parameters", DescribeParameters, names=["thermal_strength"]).descriptors[0]
-    assert described.description == "Speed of the air on the thermal's axis [m/s]"
+    install(CHIMNEY)
+    g = graph(*given("chimney_speed:=5.0"))
+    described = g.call("dynamics/describe_parameters", DescribeParameters, names=["chimney_speed"]).descriptors[0]
+    assert described.description == "Speed of the air on the column's axis [m/s]"
     assert described.additional_constraints == "number, from 0 to 10 m/s"
     assert [described.floating_point_range[0].from_value, described.floating_point_range[0].to_value] == [0.0, 10.0]
 
-    def set_to(strength: float) -> Any:
-        changed = Parameter("thermal_strength", value=strength).to_parameter_msg()
+    def set_to(speed: float) -> Any:
+        changed = Parameter("chimney_speed", value=speed).to_parameter_msg()
         return g.call("dynamics/set_parameters", SetParameters, parameters=[changed]).results[0]
 
     received = g.collect_messages("sim/truth_wind", Vector3Stamped)
-    for strength in (5.0, 8.0):
-        assert set_to(strength).successful
+    for speed in (5.0, 8.0):
+        assert set_to(speed).successful
         received.clear()
         g.spin_until(lambda: len(received) > 10, "wind")
-        assert -received[-1].vector.z == pytest.approx(rising(strength), abs=1e-3)
+        assert -received[-1].vector.z == pytest.approx(rising(speed), abs=1e-3)
     refused = set_to(11.0)
     assert not refused.successful
-    assert refused.reason == "parameter 'thermal_strength': 11.0 given; allowed: number, from 0 to 10 m/s"
+    assert refused.reason == "parameter 'chimney_speed': 11.0 given; allowed: number, from 0 to 10 m/s"
 
 
 def test_parameter_file_sets_wind_model_parameter(graph: Callable[..., Any], install: Install, tmp_path: Path) -> None:
-    install(THERMAL)
-    file = tmp_path / "thermal.yaml"
+    install(CHIMNEY)
+    file = tmp_path / "chimney.yaml"
     file.write_text(
-        "/**/dynamics:\n  ros__parameters: {sim_has_wind: true, wind_models: [thermal], thermal_strength: 2}\n"
+        "/**/dynamics:\n  ros__parameters: {sim_has_wind: true, wind_models: [chimney], chimney_speed: 2}\n"
     )
-    assert graph("--params-file", str(file)).node("dynamics").get_parameter("thermal_strength").value == 2.0
+    assert graph("--params-file", str(file)).node("dynamics").get_parameter("chimney_speed").value == 2.0
 
 
 def test_misspelt_wind_model_parameter_is_rejected(graph: Callable[..., Any], install: Install, tmp_path: Path) -> None:
-    install(THERMAL)
-    file = tmp_path / "thermal.yaml"
-    file.write_text("/**/dynamics:\n  ros__parameters: {wind_models: [thermal], thermal_strenght: 2}\n")
-    with pytest.raises(ParameterError, match="no parameter 'thermal_strenght'; did you mean 'thermal_strength'"):
+    install(CHIMNEY)
+    file = tmp_path / "chimney.yaml"
+    file.write_text("/**/dynamics:\n  ros__parameters: {wind_models: [chimney], chimney_sped: 2}\n")
+    with pytest.raises(ParameterError, match="no parameter 'chimney_sped'; did you mean 'chimney_speed'"):
         graph("--params-file", str(file))
 
 
 def test_wind_model_with_undeclared_parameters_is_rejected_at_runtime(
     graph: Callable[..., Any], install: Install
 ) -> None:
-    install(THERMAL)
+    install(CHIMNEY)
     g = graph("-p", "sim_has_wind:=true")
-    changed = Parameter("wind_models", value=["thermal"]).to_parameter_msg()
+    changed = Parameter("wind_models", value=["chimney"]).to_parameter_msg()
     refused = g.call("dynamics/set_parameters", SetParameters, parameters=[changed]).results[0]
     assert not refused.successful
-    assert "start the node with 'thermal' in wind_models" in refused.reason
+    assert "start the node with 'chimney' in wind_models" in refused.reason
 
 
 @pytest.mark.parametrize(
     ("models", "owner"),
     [
         ("[heavy]", "parameter 'mass' of wind model 'heavy' given, and of the node"),
-        ("[thermal, other]", "parameter 'thermal_strength' of wind model 'other' given, and of wind model 'thermal'"),
+        ("[chimney, other]", "parameter 'chimney_speed' of wind model 'other' given, and of wind model 'chimney'"),
     ],
 )
 def test_duplicate_parameter_name_is_rejected_naming_both_owners(
     graph: Callable[..., Any], install: Install, models: str, owner: str
 ) -> None:
-    install(THERMAL, "heavy = my_winds.clashes:Heavy", "other = my_winds.clashes:Other")
+    install(CHIMNEY, "heavy = my_winds.clashes:Heavy", "other = my_winds.clashes:Other")
     with pytest.raises(ParameterError, match=owner):
         graph("-p", f"wind_models:={models}")
 
@@ -151,12 +151,12 @@ def test_duplicate_parameter_name_is_rejected_naming_both_owners(
 @pytest.mark.parametrize(
     ("entry", "told"),
     [
-        ("thermal = my_winds.elsewhere:Thermal", r"my_winds.elsewhere:Thermal' .* cannot be loaded: No module named"),
-        ("thermal = math:pi", "'thermal = math:pi' .* allowed: classes derived from WindModel"),
-        ("other = my_winds.thermal:Thermal", "'thermal' .* allowed: other, constant, .*, dryden"),
+        ("chimney = my_winds.elsewhere:Chimney", r"my_winds.elsewhere:Chimney' .* cannot be loaded: No module named"),
+        ("chimney = math:pi", "'chimney = math:pi' .* allowed: classes derived from WindModel"),
+        ("other = my_winds.chimney:Chimney", "'chimney' .* allowed: other, constant, .*, dryden"),
         (
-            "dryden = my_winds.thermal:Thermal",
-            "'dryden' of .* is registered twice: my_winds.thermal:Thermal and .*DrydenTurbulence",
+            "dryden = my_winds.chimney:Chimney",
+            "'dryden' of .* is registered twice: my_winds.chimney:Chimney and .*DrydenTurbulence",
         ),
     ],
 )

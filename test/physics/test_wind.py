@@ -7,6 +7,7 @@ import pytest
 
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.physics import dryden
+from rosflight_py_sim.physics.shear import shear_share
 from rosflight_py_sim.physics.wind import WIND_PARAMETERS, Wind
 
 
@@ -137,6 +138,100 @@ def test_shear_grows_logarithmically_with_height(height_ft, share):
     assert air.wind_ned == pytest.approx(share * np.array([3.0, -4.0, 0.0]), rel=1e-12)
 
 
+def test_shear_is_the_logarithm_from_1000_ft_down_to_the_roughness_length():
+    roughness = 0.15 * dryden.FOOT
+    heights = np.geomspace(roughness, 1000.0 * dryden.FOOT, 200)
+    found = np.array([shear_share(height, roughness) for height in heights])
+    # Below 3 ft, where the specification ends, the same law holds down to zero, without a jump.
+    assert found == pytest.approx(np.log(heights / roughness) / math.log(20.0 / 0.15), abs=1e-12)
+    assert shear_share(0.5 * roughness, roughness) == shear_share(-1.0, roughness) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("height", "expected"),
+    [(-10.0, -6.0), (0.0, -6.0), (25.0, -3.5), (100.0, 4.0), (200.0, 9.0), (300.0, 14.0), (900.0, 14.0)],
+)
+def test_profile_is_linear_between_its_rows_and_constant_beyond(height, expected):
+    rows = [1.0, -6.0, 0.0, 1.0, 4.0, -0.5, 1.0, 14.0, 0.0]
+    air = wind(wind_models=["profile"], profile_heights=[0.0, 100.0, 300.0], profile_velocities=rows)
+    air.step(truth(height=height), 0.01)
+    assert air.wind_ned[:2].tolist() == pytest.approx([1.0, expected], rel=1e-12)
+
+
+def test_profile_with_one_row_is_constant():
+    air = wind(wind_models=["profile"], profile_heights=[50.0], profile_velocities=[3.0, 2.0, 1.0])
+    for height in (0.0, 50.0, 80.0):
+        air.step(truth(height=height), 0.01)
+        assert air.wind_ned.tolist() == [3.0, 2.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("given", "expected_error"),
+    [
+        ({"profile_heights": [0.0, 5.0, 5.0], "profile_velocities": [0.0] * 9}, "'profile_heights'.* rise"),
+        ({"profile_heights": [0.0, 5.0], "profile_velocities": [0.0] * 5}, "'profile_velocities': 5 .* allowed: 6"),
+        ({"wind_models": ["profile"]}, "'profile_heights': .* at least one height"),
+        ({"thermal_positions": [1.0, 2.0, 3.0]}, "'thermal_positions': 3 numbers .* north and east"),
+        ({"thermal_positions": []}, "'thermal_positions': 0 numbers .* at least one"),
+        ({"thermal_area": 1e4}, "'thermal_area': 10000 m\\^2 given; allowed: 0, or at least 1.436e"),
+    ],
+)
+def test_wind_tables_that_do_not_fit_are_rejected(given, expected_error):
+    with pytest.raises(ParameterError, match=expected_error):
+        wind(**given)
+
+
+def rising(position, height, **given):
+    air = wind(wind_models=["thermal"], **given)
+    state = truth(height=height)
+    state[:2] = position
+    air.step(state, 0.01)
+    assert air.wind_ned[:2].tolist() == [0.0, 0.0]
+    return -air.wind_ned[2]
+
+
+CONVECTION = {"thermal_velocity_scale": 2.5, "thermal_depth": 1400.0}
+
+
+@pytest.mark.parametrize("height", [50.0, 300.0, 700.0, 1100.0])
+def test_thermal_has_the_mean_and_axis_speeds_of_its_source(height):
+    share = height / 1400.0
+    mean = 2.5 * share ** (1 / 3) * (1 - 1.1 * share)
+    outer = 0.102 * share ** (1 / 3) * (1 - 0.25 * share) * 1400.0
+    core = 0.0011 * outer + 0.14
+    axis = 3 * mean * (1 - core) / (1 - core**3)
+    # The bell of the paper's fit is up to 2.5 % above or below the trapezoid on its axis.
+    assert rising((0.0, 0.0), height, **CONVECTION) == pytest.approx(axis, rel=0.025)
+    places = (np.arange(400) + 0.5) / 400 * outer
+    speeds = np.array([rising((0.6 * r, -0.8 * r), height, **CONVECTION) for r in places])
+    # The bell has the trapezoid's mean within 6 %.
+    assert np.sum(speeds * places) / np.sum(places) == pytest.approx(mean, rel=0.06)
+
+
+def test_thermal_ends_at_its_edges_and_at_the_top_of_its_layer():
+    assert rising((0.0, 0.0), 0.0, **CONVECTION) == rising((0.0, 0.0), 1280.0, **CONVECTION) == 0.0
+    assert rising((400.0, 0.0), 400.0, **CONVECTION) == 0.0
+    # A ring of sinking air in the upper half of the layer only.
+    assert rising((120.0, 0.0), 400.0, **CONVECTION) == 0.0
+    assert rising((0.0, 160.0), 1000.0, **CONVECTION) < -0.05
+
+
+def test_nearest_thermal_alone_moves_the_air():
+    given = {"thermal_positions": [-300.0, 0.0, 500.0, 200.0], "thermal_radius": 150.0, **CONVECTION}
+    assert rising((500.0, 200.0), 400.0, **given) == rising((-300.0, 0.0), 400.0, **given) > 2.0
+    assert rising((350.0, 200.0), 400.0, **given) < 0.4
+    assert rising((100.0, 100.0), 400.0, **given) == 0.0
+
+
+def test_air_sinks_around_thermals_as_much_as_it_rises_in_them():
+    area, outer, height = 1e6, 90.73, 466.0
+    sink = -rising((450.0, 0.0), height, thermal_area=area, **CONVECTION)
+    share = height / 1400.0
+    mean = 2.5 * share ** (1 / 3) * (1 - 1.1 * share)
+    covered = math.pi * outer**2
+    assert sink == pytest.approx(covered * mean / (area - covered), rel=1e-3)
+
+
 def test_turbulence_is_aligned_with_sheared_wind():
     given = {"wind_models": ["shear", "dryden"], "turbulence_wind_speed_20ft": 10.0}
     air = wind(shear_wind_20ft=[0.0, 8.0, 0.0], **given)
@@ -153,7 +248,7 @@ def test_turbulence_is_aligned_with_sheared_wind():
     [
         (
             ["constant", "karman"],
-            "'karman' of .*wind_models given; allowed: .*constant, shear, random_gusts, .*, dryden",
+            "'karman' of .*wind_models given; allowed: .*constant, shear, profile, .*, dryden",
         ),
         (["constant", "constant"], "'wind_models'.* allowed: each name once; 'constant' is repeated"),
     ],
