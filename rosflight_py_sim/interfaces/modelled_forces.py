@@ -61,6 +61,12 @@ class VehicleModel(Protocol):
         """Take over the state of another model of the same class."""
 
 
+def rotor_speed_message(model: VehicleModel, time_ns: int) -> Outputs:
+    """The speeds of a model's rotors, as published."""
+    speeds = model.rotor_speeds.tolist()
+    return Outputs(time_ns, speeds + [0.0] * (OUTPUTS - len(speeds)))
+
+
 Model = TypeVar("Model", bound=VehicleModel)
 
 
@@ -82,7 +88,7 @@ class ModelledForcesAndMoments(ForcesAndMomentsInterface, Generic[Model]):
         self._model: Model | None = None
         self._cells_lost = 0
         super().__init__(**arguments)
-        self._send_rotor_speeds = self.lazy_publisher(TRUTH_ROTOR_SPEEDS)
+        self._send_rotor_speeds = self.publisher(TRUTH_ROTOR_SPEEDS)
 
     @classmethod
     @abstractmethod
@@ -148,13 +154,9 @@ class ModelledForcesAndMoments(ForcesAndMomentsInterface, Generic[Model]):
         """Compute the wrench, and publish battery and rotor speeds when they are due."""
         model = self.model
         wrench = model.update(state.truth, wind_ned, pwm_us, dt)
-        if self.publish_battery(state.time_ns, model.battery_voltage, model.current_a):
-            self._send_rotor_speeds(lambda: self._rotor_speeds(state.time_ns))
+        if self.publish_battery(state.time_ns, model.battery_voltage, model.current_a) and len(model.rotor_speeds):
+            self._send_rotor_speeds(rotor_speed_message(model, state.time_ns))
         return wrench
-
-    def _rotor_speeds(self, time_ns: int) -> Outputs:
-        speeds = self.model.rotor_speeds.tolist()
-        return Outputs(time_ns, speeds + [0.0] * (OUTPUTS - len(speeds)))
 
     def diagnose(self, period: Period) -> Iterable[Diagnosis]:
         """State of charge of the battery."""

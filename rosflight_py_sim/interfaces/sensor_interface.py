@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -29,6 +30,7 @@ from rosflight_py_sim.interfaces.step_topics import (
     STATUS,
     TRUTH_BATTERY,
     TRUTH_IMU_BIAS,
+    TRUTH_ROTOR_SPEEDS,
     TRUTH_STATE,
     TRUTH_WIND,
     AirspeedSample,
@@ -37,6 +39,7 @@ from rosflight_py_sim.interfaces.step_topics import (
     GnssSample,
     ImuSample,
     MagSample,
+    Outputs,
     RangeSample,
     StatusReport,
     TemperatureSample,
@@ -45,6 +48,7 @@ from rosflight_py_sim.interfaces.step_topics import (
 from rosflight_py_sim.interfaces.ticks import Schedule, start_ticks, subscribe_to_clock
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.parameters import ParameterTable, number
+from rosflight_py_sim.sensing.inertial import UNKNOWN
 from rosflight_py_sim.sensing.site import RATE_PARAMETERS
 from rosflight_py_sim.stamps import NANOSECONDS
 
@@ -118,9 +122,13 @@ class SensorInterface(FallibleNode, ABC):
 
     Attributes:
         battery: newest true voltage (V) and current (A) from sim/truth_battery; None before the first message.
-        armed: whether `status` reports armed; False until the first status. In lockstep a status stamped t takes
-            effect in the step after t, whether it arrives before or after that step's other messages.
+        rotor_speeds: newest true speed of each rotor from sim/truth_rotor_speeds, rad/s (14; 0 beyond the last);
+            UNKNOWN before the first message.
+        armed: whether `status` reports armed; False until the first status.
         wind_ned: velocity of the air over the ground, NED, m/s (3,).
+
+    In lockstep a status, battery state or rotor speed stamped t takes effect in the step after t, whether it arrives
+    before or after that step's other messages.
     """
 
     DEFAULT_NAME: ClassVar[str] = "sensors"
@@ -134,6 +142,7 @@ class SensorInterface(FallibleNode, ABC):
         """Create topics and start sampling."""
         self.wind_ned = np.zeros(3)
         self.battery: BatteryReading | None = None
+        self.rotor_speeds = UNKNOWN
         self._state = VehicleState()
         self._imu_sample = ImuSample(-1, (), ())
         self.armed = False
@@ -170,6 +179,7 @@ class SensorInterface(FallibleNode, ABC):
         self._send_bias = self.publisher(TRUTH_IMU_BIAS)
         self.subscribe(STATUS, self._on_status)
         self.subscribe(TRUTH_BATTERY, self._on_battery)
+        self.subscribe(TRUTH_ROTOR_SPEEDS, self._on_rotor_speeds)
         self.subscribe(TRUTH_WIND, self._on_wind, needed=True)
         self.subscribe(TRUTH_STATE, self._on_truth, needed=True)
         if self._lockstep:
@@ -231,17 +241,22 @@ class SensorInterface(FallibleNode, ABC):
     def _rate(self, sensor: str) -> float:
         return number(self.values, f"{sensor}_update_frequency")
 
-    def _on_status(self, status: StatusReport) -> None:
+    def _take(self, stamp_ns: int, act: Callable[[], None]) -> None:
+        """Call `act` in the step after `stamp_ns`; at once outside lockstep."""
         if self._lockstep:
-            self._inputs.take(status.time_ns, self._join.answered_ns, lambda: self._set_armed(status.armed))
+            self._inputs.take(stamp_ns, self._join.answered_ns, act)
         else:
-            self._set_armed(status.armed)
+            act()
 
-    def _set_armed(self, armed: bool) -> None:
-        self.armed = armed
+    def _on_status(self, status: StatusReport) -> None:
+        self._take(status.time_ns, partial(setattr, self, "armed", status.armed))
 
     def _on_battery(self, battery: BatterySample) -> None:
-        self.battery = BatteryReading(battery.voltage, battery.current)
+        reading = BatteryReading(battery.voltage, battery.current)
+        self._take(battery.time_ns, partial(setattr, self, "battery", reading))
+
+    def _on_rotor_speeds(self, speeds: Outputs) -> None:
+        self._take(speeds.time_ns, partial(setattr, self, "rotor_speeds", np.array(speeds.values)))
 
     def _on_wind(self, wind: Wind) -> None:
         self.wind_ned[:] = wind.velocity_ned

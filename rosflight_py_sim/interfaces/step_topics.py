@@ -463,8 +463,8 @@ IMU_DATA = _stamped(
     "imu/data", Imu, ImuEstimate, {"quaternion_xyzw": "orientation", **_IMU}, frame_id="body", by="sil_board"
 )
 OUTPUT_RAW = _stamped("output_raw", OutputRaw, Outputs, by="sil_board", to="bridge")
-# Speed of each rotor, rad/s, as the values; the bridge subscribes if a front-end requires them.
-TRUTH_ROTOR_SPEEDS = OUTPUT_RAW.renamed("sim/truth_rotor_speeds", by="forces_and_moments")
+# Speed of each rotor, rad/s, as the values.
+TRUTH_ROTOR_SPEEDS = OUTPUT_RAW.renamed("sim/truth_rotor_speeds", by="forces_and_moments", to="sensors, bridge")
 RC_RAW = RC.renamed("rc_raw", by="sil_board")
 CORRECTED_TEMPERATURE = IMU_TEMPERATURE.renamed("imu/temperature", by="sil_board")
 CORRECTED_AIRSPEED = DIFF_PRESSURE.renamed(topic_names.CORRECTED_AIRSPEED, by="sil_board")

@@ -52,8 +52,7 @@ class StandaloneSensors(SensorInterface):
     def imu_update(self, state: VehicleState, dt: float) -> ImuReading:
         """Read accelerometer and gyroscope."""
         inertial = self.sensors.inertial
-        inertial.vibrating = self.armed
-        inertial.sample(state.truth, dt)
+        inertial.sample(state.truth, dt, self.armed, self.rotor_speeds)
         return ImuReading(inertial.accel, inertial.gyro)
 
     def imu_bias(self) -> ImuReading:

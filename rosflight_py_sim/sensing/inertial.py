@@ -4,9 +4,10 @@ The accelerometer measures the specific force f = a - g (Beard and McLain, Small
 free fall, (0, 0, -g) at rest. The gyro measures the body rate (section 7.2). The gyro's bias has a third part besides
 those of `errors`: one that decays as the sensor warms up, x0 exp(-t / tau), as in ROSflight.
 
-Each reading has the sensor's own white noise and, while the airframe vibrates, that of the vibration. ROSflight's
-simulator models only the latter, and adds it while the vehicle is armed. The default densities of the former are the
-typical ones of the ICM-20689 (TDK InvenSense, data sheet DS-000143): 0.006 deg/s/sqrt(Hz) and 150 ug/sqrt(Hz).
+Each reading has the sensor's own white noise and, while the vehicle is armed and a rotor turns, that of the vibration.
+ROSflight's simulator models only the latter, and adds it while the vehicle is armed. The default densities of the
+former are the typical ones of the ICM-20689 (TDK InvenSense, data sheet DS-000143): 0.006 deg/s/sqrt(Hz) and 150
+ug/sqrt(Hz).
 """
 
 from __future__ import annotations
@@ -69,21 +70,27 @@ PARAMETERS = (
 )
 
 
+UNKNOWN: NDArray[np.float64] = np.zeros(0)
+"""Rotor speeds of a vehicle that does not publish them."""
+
+# Speed above which a rotor counts as turning, rad/s: rotors that stop approach 0 without reaching it.
+_TURNING = 1.0
+
+
 class InertialSensor:
     """Three-axis gyro and accelerometer at the centre of mass, aligned with the body axes.
 
-    `vibrating`, whether the airframe vibrates, may be set before any sample. It changes the standard deviation of the
-    white noise, but not the number of random draws. After `sample`: `accel` (3,) specific force (m/s^2) and `gyro` (3,)
-    angular rate (rad/s) as measured, body axes; `accel_bias` and `gyro_bias` (3,) the true biases in that measurement.
-    The four arrays are views of the sensor's state: the next sample overwrites them.
+    After `sample`: `accel` (3,) specific force (m/s^2) and `gyro` (3,) angular rate (rad/s) as measured, body axes;
+    `accel_bias` and `gyro_bias` (3,) the true biases in that measurement. The four arrays are views of the sensor's
+    state: the next sample overwrites them.
     """
 
     def __init__(self, values: Values, rng: np.random.Generator) -> None:
         sources = [_ACCELEROMETER] * 3 + [_GYRO] * 3
         self._errors = ErrorModel([source.terms(values) for source in sources], rng)
-        self._own_noise = self._errors.channels[:, NOISE_DENSITY].copy()
-        self._vibrating_noise = np.array([source.vibrating_noise_density(values) for source in sources])
-        self._vibrating = False
+        # Densities at rest, and of a vibrating airframe.
+        own = self._errors.channels[:, NOISE_DENSITY]
+        self._noise = np.array([own, [source.vibrating_noise_density(values) for source in sources]])
         self._gravity = number(values, "gravity")
         self._warm_up = np.array([*(number(values, name) for name in _WARM_UP), number(values, "gyro_bias_model_tau")])
         # Six measurements, six biases, and the remaining share of the warm-up.
@@ -95,28 +102,40 @@ class InertialSensor:
         self.gyro_bias = self._state[9:12]
         self._fill_biases()
 
-    @property
-    def vibrating(self) -> bool:
-        """Whether the airframe vibrates; initially False."""
-        return self._vibrating
-
-    @vibrating.setter
-    def vibrating(self, vibrating: bool) -> None:
-        if vibrating is not self._vibrating:
-            self._vibrating = vibrating
-            self._errors.channels[:, NOISE_DENSITY] = self._vibrating_noise if vibrating else self._own_noise
-
     def adopt(self, other: InertialSensor) -> None:
-        """Copy another sensor's errors, warm-up, vibration and last measurement."""
+        """Copy another sensor's errors, warm-up and last measurement."""
         self._errors.adopt(other._errors)
-        self.vibrating = other.vibrating
         self._state[:] = other._state
         self._fill_biases()
 
-    def sample(self, truth: NDArray[np.float64], dt: float) -> None:
-        """Measure; `truth` is the truth vector (19,), dt the time since the last sample (s, > 0)."""
+    def sample(
+        self,
+        truth: NDArray[np.float64],
+        dt: float,
+        armed: bool = False,
+        rotor_speeds: NDArray[np.float64] = UNKNOWN,
+    ) -> None:
+        """Measure.
+
+        Args:
+            truth: truth vector (19,).
+            dt: time since the last sample, s, > 0.
+            armed: whether the vehicle is armed.
+            rotor_speeds: true speed of each rotor, rad/s (n,); UNKNOWN: they turn while the vehicle is armed.
+        """
         errors = self._errors
-        sample_inertial(truth, self._gravity, dt, self._warm_up, errors.channels, errors.normals.next(), self._state)
+        sample_inertial(
+            truth,
+            self._gravity,
+            dt,
+            armed,
+            rotor_speeds,
+            self._noise,
+            self._warm_up,
+            errors.channels,
+            errors.normals.next(),
+            self._state,
+        )
 
     def _fill_biases(self) -> None:
         self._state[6:12] = self._errors.channels[:, BIAS]
@@ -128,12 +147,20 @@ def sample_inertial(
     truth: NDArray[np.float64],
     gravity: float,
     dt: float,
+    armed: bool,
+    rotor_speeds: NDArray[np.float64],
+    noise: NDArray[np.float64],
     warm_up: NDArray[np.float64],
     channels: NDArray[np.float64],
     normals: NDArray[np.float64],
     state: NDArray[np.float64],
 ) -> None:
     """Write one measurement into `state`: accelerometer, gyro, their biases, and the remaining share of the warm-up."""
+    shaken = armed and len(rotor_speeds) == 0
+    for rotor in range(len(rotor_speeds)):
+        shaken = shaken or (armed and rotor_speeds[rotor] > _TURNING)
+    for channel in range(6):
+        channels[channel, NOISE_DENSITY] = noise[int(shaken), channel]
     advance_errors(channels, normals, dt)
     left = state[12] * math.exp(-dt / warm_up[3])
     state[12] = left

@@ -31,7 +31,7 @@ from rosflight_py_sim.graph.flight_controllers import SIL_BOARD, flight_controll
 from rosflight_py_sim.graph.parameter_sources import ParameterSources
 from rosflight_py_sim.interfaces.failed_sensors import FAILED_SENSORS, failed_imu, through
 from rosflight_py_sim.interfaces.firmware_parameters import mixer_parameter_names
-from rosflight_py_sim.interfaces.modelled_forces import ModelledForcesAndMoments
+from rosflight_py_sim.interfaces.modelled_forces import ModelledForcesAndMoments, rotor_speed_message
 from rosflight_py_sim.interfaces.sensor_interface import ZERO_CELSIUS_K, Sampling
 from rosflight_py_sim.interfaces.step_topics import (
     AUTOPILOT_PATH,
@@ -41,6 +41,7 @@ from rosflight_py_sim.interfaces.step_topics import (
     SETPOINT,
     STATUS,
     TRUTH_BATTERY,
+    TRUTH_ROTOR_SPEEDS,
     TRUTH_STATE,
     TRUTH_WIND,
     AirspeedSample,
@@ -73,6 +74,7 @@ from rosflight_py_sim.parameters import Values, number
 from rosflight_py_sim.physics.dynamics import StateDivergedError, VehicleDynamics
 from rosflight_py_sim.physics.wind import Wind as WindModel
 from rosflight_py_sim.pulse_width import LOW_US, OUTPUTS
+from rosflight_py_sim.sensing.inertial import UNKNOWN
 from rosflight_py_sim.sensing.suite import SensorSuite
 from rosflight_py_sim.shared_parameters import WIND_STREAM
 from rosflight_py_sim.stamps import NANOSECONDS, seconds_text
@@ -164,13 +166,15 @@ class _Sensors:
     """Sensors, and their relay to the firmware.
 
     Attributes:
-        armed: whether the motors may vibrate.
+        armed: whether the vehicle is armed.
         battery: true voltage (V) and current (A).
+        rotor_speeds: true speed of each rotor, rad/s (14).
     """
 
     def __init__(self, values: Values, board: Board) -> None:
         self.armed = False
         self.battery = number(values, "battery_voltage"), 0.0
+        self.rotor_speeds = UNKNOWN
         self._suite, self._firmware = SensorSuite(values), board.firmware
         self._origin_altitude = number(values, "origin_altitude")
         self._temperature_k = 298.15
@@ -217,8 +221,7 @@ class _Sensors:
 
     def _read_imu(self, time_ns: int, dt: float) -> None:
         inertial = self._suite.inertial
-        inertial.vibrating = self.armed
-        inertial.sample(self._truth, dt)
+        inertial.sample(self._truth, dt, self.armed, self.rotor_speeds)
         accel: Any = inertial.accel
         gyro: Any = inertial.gyro
         if self._failed_imu is not None:
@@ -333,6 +336,11 @@ class _Forces:
             return None
         model = self.model
         return BatterySample(time_ns, *_single(model.battery_voltage, model.current_a))
+
+    def rotor_speeds(self, time_ns: int) -> Vector:
+        """True speed of each rotor, as received, rad/s (14)."""
+        assert TRUTH_ROTOR_SPEEDS.as_received is not None
+        return np.array(TRUTH_ROTOR_SPEEDS.as_received(rotor_speed_message(self.model, time_ns)).values)
 
     def _fail(self, signals: Signals) -> None:
         self._outputs = FailedOutputs(signals)
@@ -506,6 +514,8 @@ class DirectFlight:
         battery = self._forces.battery(time_ns)
         if battery is not None:
             self._sensors.battery = battery.voltage, battery.current
+            if len(self._forces.model.rotor_speeds):
+                self._sensors.rotor_speeds = self._forces.rotor_speeds(time_ns)
             self._takes[TRUTH_BATTERY.name](battery)
         motion.advance(time_ns, wrench, dt)
         state.time_ns = time_ns + step_ns

@@ -267,12 +267,11 @@ def test_rosflight_ignores_battery_filter_read_at_start(make_bench, quirks: Quir
 def spread_of_calibration(bench, seed: int, vibrating: bool) -> bool:
     """Whether a calibration at rest and level passes, with the default sensor of a seed."""
     sensor = InertialSensor(SENSOR_PARAMETERS.defaults(), np.random.default_rng(seed))
-    sensor.vibrating = vibrating
     at_rest = np.zeros(19)
     at_rest[3] = 1.0
     bench.firmware.calibrate_imu()
     for _ in range(1001):
-        sensor.sample(at_rest, 0.0025)
+        sensor.sample(at_rest, 0.0025, vibrating)
         bench.accel, bench.gyro = sensor.accel, sensor.gyro
         bench.run(0.0025)
     assert not bench.firmware.calibrating

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from rosflight_msgs.msg import Command, Status
+from rosflight_msgs.msg import BatteryStatus, Command, OutputRaw, Status
 from rosgraph_msgs.msg import Clock
 
 from rosflight_py_sim.interfaces.step_topics import (
@@ -18,7 +18,10 @@ from rosflight_py_sim.interfaces.step_topics import (
     IMU,
     PWM_OUTPUT,
     STATUS,
+    TRUTH_BATTERY,
+    TRUTH_ROTOR_SPEEDS,
     TRUTH_STATE,
+    StepTopic,
 )
 from rosflight_py_sim.stamps import set_time, time_ns_of
 
@@ -110,30 +113,38 @@ def test_command_takes_effect_one_step_after_its_stamp_in_either_order(
 
 
 @pytest.mark.parametrize("comes_before_its_step", [True, False])
-def test_armed_status_vibrates_imu_one_step_after_its_stamp_in_either_order(
-    graph: MakeGraph, comes_before_its_step: bool
+@pytest.mark.parametrize(
+    ("topic", "message", "taken"),
+    [
+        (STATUS, Status(armed=True), lambda sensors: sensors.armed),
+        (TRUTH_ROTOR_SPEEDS, OutputRaw(values=[77.0] * 14), lambda sensors: 77.0 in sensors.rotor_speeds),
+        (TRUTH_BATTERY, BatteryStatus(voltage=7.0), lambda sensors: sensors.battery.voltage == 7.0),
+    ],
+    ids=["status", "rotor speeds", "battery"],
+)
+def test_sensors_take_stamped_input_one_step_after_its_stamp_in_either_order(
+    graph: MakeGraph, topic: StepTopic[Any], message: Any, taken: Callable[[Any], bool], comes_before_its_step: bool
 ) -> None:
     g = graph().ready()
     g.pause()
-    statuses = g.collect_messages(STATUS)
-    g.spin_until(lambda: g.step() or statuses, "a status, after which the flight controller sends no other for 0.1 s")
-    sender = g.tester.create_publisher(Status, STATUS.name, 1)
+    own = g.collect_messages(topic)
+    g.spin_until(lambda: g.step() or own, "a message of the graph's own, which sends no other for 20 ms")
+    sender = g.tester.create_publisher(type(message), topic.name, 1)
     g.spin_until(sender.get_subscription_count, "the sensors' subscription")
     sensors = g.node("sensors")
-    armed = Status(armed=True)
-    set_time(armed.header.stamp, g.time_ns)
+    set_time(message.header.stamp, g.time_ns)
     if not comes_before_its_step:
         g.step()
-    sender.publish(armed)
+    sender.publish(message)
     g.idle(0.3)
     if comes_before_its_step:
         g.step()
-    assert not sensors.sensors.inertial.vibrating
+    assert not taken(sensors)
     g.step()
-    assert sensors.sensors.inertial.vibrating
+    assert taken(sensors)
 
 
-def test_imu_vibrates_while_armed(graph: MakeGraph) -> None:
+def test_imu_vibrates_while_armed_with_turning_rotors(graph: MakeGraph) -> None:
     g = graph("-p", "acc_bias_range:=0.0").ready()
     imu = g.collect_messages(IMU)
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from rosflight_py_sim.sensing import SENSOR_PARAMETERS, InertialSensor
+from rosflight_py_sim.sensing.inertial import UNKNOWN
 
 DT = 1.0 / 400.0
 GRAVITY = 9.81
@@ -28,16 +29,11 @@ def truth(quaternion=(1.0, 0.0, 0.0, 0.0), rates=(0.0, 0.0, 0.0), acceleration=(
     return vector
 
 
-def vibrating(sensor):
-    sensor.vibrating = True
-    return sensor
-
-
-def recorded(sensor, state, samples, dt=DT):
+def recorded(sensor, state, samples, dt=DT, armed=False, speeds=UNKNOWN):
     """Accelerometer and gyro readings, (samples, 6)."""
     readings = np.empty((samples, 6))
     for reading in readings:
-        sensor.sample(state, dt)
+        sensor.sample(state, dt, armed, speeds)
         reading[:3], reading[3:] = sensor.accel, sensor.gyro
     return readings
 
@@ -50,8 +46,8 @@ def test_level_at_rest_measures_one_gravity_up():
 
 
 def test_noisy_sensor_at_rest_averages_one_gravity_up():
-    sensor = vibrating(inertial_sensor(acc_bias_range=0.0, acc_bias_walk_stdev=0.0))
-    mean = recorded(sensor, truth(), 10000)[:, :3].mean(axis=0)
+    sensor = inertial_sensor(acc_bias_range=0.0, acc_bias_walk_stdev=0.0)
+    mean = recorded(sensor, truth(), 10000, armed=True)[:, :3].mean(axis=0)
     # 0.2 m/s^2 a sample: the mean of 10,000 has a standard error of 0.002; 5 of them.
     assert mean == pytest.approx([0.0, 0.0, -GRAVITY], abs=0.01)
 
@@ -130,8 +126,7 @@ ROSFLIGHT = np.array([0.2, 0.00226])
 )
 def test_sample_noise_is_datasheet_noise_at_rest_and_rosflight_noise_while_vibrating(given, shaken, expected):
     sensor = inertial_sensor(**STILL_BIASES, **given)
-    sensor.vibrating = shaken
-    deviation = recorded(sensor, truth(), 8000).reshape(-1, 2, 3).std(axis=0)
+    deviation = recorded(sensor, truth(), 8000, armed=shaken).reshape(-1, 2, 3).std(axis=0)
     # Relative standard error of a deviation from 8,000 samples: 1 / sqrt(16000) = 0.8 %; 4.5 of them. The densities
     # are the data sheet's to three digits. 1e-5: the accelerometer's bias walk.
     assert deviation == pytest.approx(
@@ -142,8 +137,8 @@ def test_sample_noise_is_datasheet_noise_at_rest_and_rosflight_noise_while_vibra
 @pytest.mark.parametrize("seed", range(20))
 def test_rosflight_calibration_succeeds_at_rest_and_fails_while_vibrating(seed):
     # Sensors::calibrate_accel: 1001 samples, and the norm of greatest less least, axis by axis, is at most 1 m/s^2.
-    calm, shaken = inertial_sensor(seed), vibrating(inertial_sensor(seed))
-    spread = [np.linalg.norm(np.ptp(recorded(sensor, truth(), 1001)[:, :3], axis=0)) for sensor in (calm, shaken)]
+    both = [recorded(inertial_sensor(seed), truth(), 1001, armed=armed)[:, :3] for armed in (False, True)]
+    spread = [np.linalg.norm(np.ptp(readings, axis=0)) for readings in both]
     assert spread[0] < 0.5
     assert spread[1] > 2.0
 
@@ -152,21 +147,28 @@ def test_vibration_scales_noise_without_drawing_random_numbers():
     calm, shaken = (inertial_sensor(7, **STILL_BIASES, acc_bias_walk_stdev=0.0) for _ in range(2))
     before = recorded(calm, truth(), 300), recorded(shaken, truth(), 300)
     assert np.array_equal(*before)
-    shaken.vibrating = True
-    quiet, noisy = recorded(calm, truth(), 300), recorded(shaken, truth(), 300)
+    quiet, noisy = recorded(calm, truth(), 300), recorded(shaken, truth(), 300, armed=True)
     bias = np.concatenate([calm.accel_bias + np.array([0.0, 0.0, -GRAVITY]), calm.gyro_bias])
     ratio = np.repeat(np.hypot(DATA_SHEET, ROSFLIGHT) / DATA_SHEET, 3)
     # 1e-3: the densities are the data sheet's to three digits; 1e-8 rad/s: the warm-up goes on.
     assert noisy - bias == pytest.approx((quiet - bias) * ratio, rel=3e-3, abs=1e-8)
-    shaken.vibrating = False
     assert np.array_equal(recorded(calm, truth(), 300), recorded(shaken, truth(), 300))
 
 
-def test_adopting_sensor_keeps_vibrating():
-    heir = inertial_sensor(77)
-    heir.adopt(vibrating(inertial_sensor(5)))
-    assert heir.vibrating
-    assert recorded(heir, truth(), 300)[:, :3].std() > 0.1
+@pytest.mark.parametrize(
+    ("armed", "speeds", "expected"),
+    [
+        (True, UNKNOWN, True),
+        (True, np.array([0.0, 0.0, 80.0, 0.0]), True),
+        # A rotor that stops approaches 0 without reaching it.
+        (True, np.array([0.0, 1e-9]), False),
+        (False, np.array([400.0, 400.0]), False),
+        (False, UNKNOWN, False),
+    ],
+)
+def test_white_vibration_noise_needs_an_armed_vehicle_with_turning_rotors(armed, speeds, expected):
+    readings = recorded(inertial_sensor(5), truth(), 300, armed=armed, speeds=speeds)
+    assert (readings[:, :3].std(axis=0).min() > 0.1) == expected
 
 
 @pytest.mark.parametrize("rate", [100.0, 400.0, 1600.0])
