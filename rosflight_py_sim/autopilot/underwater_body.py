@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import cast
+import numpy as np
 
 from rosflight_py_sim.autopilot.hold_controller import HeldBody
 from rosflight_py_sim.autopilot.thruster_allocation import Array, ThrusterAllocation
 from rosflight_py_sim.parameters import ParameterTable, Values, number
-from rosflight_py_sim.physics.auv import AUV_PARAMETERS
 from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS
+from rosflight_py_sim.physics.hydrodynamics import DAMPING_PARAMETERS, added_mass, matrix_of
 from rosflight_py_sim.physics.thrusters import (
     AXIS,
     FORWARD,
@@ -22,7 +21,7 @@ from rosflight_py_sim.physics.thrusters import (
 
 UNDERWATER_BODY_PARAMETERS = (
     ParameterTable(*(DYNAMICS_PARAMETERS[name] for name in ("mass", "Jzz", "added_mass")))
-    + ParameterTable(AUV_PARAMETERS["linear_damping"], AUV_PARAMETERS["quadratic_damping"])
+    + DAMPING_PARAMETERS
     + THRUSTER_PARAMETERS
 )
 """Parameters of dynamics and of forces and moments used in the design of the loops."""
@@ -34,7 +33,7 @@ class UnderwaterBody:
     """Mass, damping and thrusters of a vehicle.
 
     Attributes:
-        held: mass and damping of vertical motion and of yaw.
+        held: mass and damping of vertical motion and of yaw; couplings with other motions are left out.
         allocation: allocation of forces to shares of full thrust, which is the smaller of forward and reverse.
     """
 
@@ -42,15 +41,15 @@ class UnderwaterBody:
         """`values` contains UNDERWATER_BODY_PARAMETERS.
 
         Raises:
-            ParameterError: lists differ in length, or the thrusters cannot hold depth and yaw.
+            ParameterError: lists have a wrong length, or the thrusters cannot hold depth and yaw.
         """
-        added = cast("Sequence[float]", values["added_mass"])
-        linear, quadratic = (cast("Sequence[float]", values[f"{name}_damping"]) for name in ("linear", "quadratic"))
+        added = np.diag(added_mass(values))
+        linear, quadratic = (np.diag(matrix_of(values, f"{name}_damping")) for name in ("linear", "quadratic"))
         self.held = HeldBody(
-            heave_mass=number(values, "mass") + added[_HEAVE],
-            heave_damping=(linear[_HEAVE], quadratic[_HEAVE]),
-            yaw_inertia=number(values, "Jzz") + added[_YAW],
-            yaw_damping=(linear[_YAW], quadratic[_YAW]),
+            heave_mass=number(values, "mass") + float(added[_HEAVE]),
+            heave_damping=(float(linear[_HEAVE]), float(quadratic[_HEAVE])),
+            yaw_inertia=number(values, "Jzz") + float(added[_YAW]),
+            yaw_damping=(float(linear[_YAW]), float(quadratic[_YAW])),
         )
         self._thrusters = thruster_numbers(values)
         self._full = self._thrusters[:, [FORWARD, REVERSE]].min(axis=1)

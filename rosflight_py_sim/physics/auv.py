@@ -4,13 +4,13 @@ Fossen, Handbook of Marine Craft Hydrodynamics and Motion Control (Wiley, 2011),
 of motion that depend only on the current state, in body axes at the centre of mass:
 
     buoyancy  -B s (down), at the middle of the immersed part of the hull (section 4.1, eq. 4.1 to 4.6)
-    damping   -s (D + D_n |nu_r|) nu_r, component by component (section 6.4; diagonal D and D_n)
+    damping   -s (D nu_r + D_n |nu_r| nu_r), |nu_r| nu_r component by component (section 6.4; matrices D and D_n)
     thrust    sum T_i a_i, with the moments r_i x T_i a_i
 
 nu_r is the velocity relative to the water; the current takes the place of the wind. s is the submerged share of the
 hull. B is rho g V of the whole hull: the weight and the net buoyancy, to which a vehicle is trimmed with ballast. Added
 mass is part of the inertia, not a force, and is handled with the weight in `rigid_body.py`.
-Not modelled: lift and coupled damping, waves, thruster-induced flow, wind on the part above the water.
+Not modelled: lift, waves, thruster-induced flow, wind on the part above the water.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from rosflight_py_sim.physics.battery import (
     full_battery,
     open_circuit_voltage,
 )
+from rosflight_py_sim.physics.hydrodynamics import DAMPING_PARAMETERS, matrix_of
 from rosflight_py_sim.physics.immersion import HULL_PARAMETERS, hull_numbers, immersed_part
 from rosflight_py_sim.physics.rotations import rotate_to_body
 from rosflight_py_sim.physics.thrusters import (
@@ -53,26 +54,10 @@ _BODY_PARAMETERS = ParameterTable(
         minimum=-10_000.0,
         maximum=10_000.0,
     ),
-    Parameter(
-        "linear_damping",
-        [0.0] * 6,
-        "Linear damping along and about the body axes: three values in N s/m, three in N m s",
-        minimum=0.0,
-        length=6,
-        required=True,
-    ),
-    Parameter(
-        "quadratic_damping",
-        [0.0] * 6,
-        "Quadratic damping along and about the body axes: three values in N s^2/m^2, three in N m s^2",
-        minimum=0.0,
-        length=6,
-        required=True,
-    ),
     Parameter("electronics_current", 0.0, "Current drawn by everything except the thrusters", "A", minimum=0.0),
 )
 
-AUV_PARAMETERS = _BODY_PARAMETERS + HULL_PARAMETERS + THRUSTER_PARAMETERS + BATTERY_PARAMETERS
+AUV_PARAMETERS = _BODY_PARAMETERS + DAMPING_PARAMETERS + HULL_PARAMETERS + THRUSTER_PARAMETERS + BATTERY_PARAMETERS
 
 
 @kernel_record
@@ -112,7 +97,7 @@ def auv_wrench(
 ) -> None:
     """Advance thrusters and battery by dt and write the wrench (6,).
 
-    `damping` (2, 6): linear and quadratic, by direction. `hull` as in
+    `damping` (6, 12): the linear matrix, and beside it the quadratic one. `hull` as in
     `immersion.py`, `thrusters` (n, 13) as in `thrusters.py`, `thrusts` (n,) N.
     """
     qw, qx, qy, qz = truth[3], truth[4], truth[5], truth[6]
@@ -123,9 +108,14 @@ def auv_wrench(
     wrench[0], wrench[1], wrench[2] = fx, fy, fz
     wrench[3], wrench[4], wrench[5] = by * fz - bz * fy, bz * fx - bx * fz, bx * fy - by * fx
     cx, cy, cz = rotate_to_body(qw, qx, qy, qz, current_ned[0], current_ned[1], current_ned[2])
+    u, v, w, p, q, r = truth[7] - cx, truth[8] - cy, truth[9] - cz, truth[10], truth[11], truth[12]
+    uu, vv, ww, pp, qq, rr = u * abs(u), v * abs(v), w * abs(w), p * abs(p), q * abs(q), r * abs(r)
     for i in range(6):
-        speed = truth[7 + i] - (cx if i == 0 else (cy if i == 1 else (cz if i == 2 else 0.0)))
-        wrench[i] -= share * (damping[0, i] + damping[1, i] * abs(speed)) * speed
+        drag = damping[i, 0] * u + damping[i, 1] * v + damping[i, 2] * w
+        drag += damping[i, 3] * p + damping[i, 4] * q + damping[i, 5] * r
+        drag += damping[i, 6] * uu + damping[i, 7] * vv + damping[i, 8] * ww
+        drag += damping[i, 9] * pp + damping[i, 10] * qq + damping[i, 11] * rr
+        wrench[i] -= share * drag
     drawn = body.electronics
     for k in range(thrusters.shape[0]):
         thruster = thrusters[k]
@@ -152,7 +142,7 @@ def auv_wrench(
 class Auv(BatteryPowered):
     """Forces and moments of an underwater vehicle from its truth state, the current and the outputs.
 
-    `values` contains AUV_PARAMETERS. Raises ParameterError as `thruster_numbers` does.
+    `values` contains AUV_PARAMETERS. Raises ParameterError as `matrix_of` and `thruster_numbers` do.
     """
 
     def __init__(self, values: Values) -> None:
@@ -168,7 +158,7 @@ class Auv(BatteryPowered):
             capacity=number(values, "battery_capacity_mah") * 3.6,
             resistance=number(values, "battery_internal_resistance"),
         )
-        self._damping = np.array([values["linear_damping"], values["quadratic_damping"]], dtype=np.float64)
+        self._damping = np.hstack([matrix_of(values, "linear_damping"), matrix_of(values, "quadratic_damping")])
         self._thrusts = np.zeros(len(self._thrusters))
         self._battery = full_battery(self._body.full_voltage)
         self._wrench = np.zeros(6)

@@ -20,9 +20,9 @@ from rosflight_py_sim.physics.contact import (
 )
 from rosflight_py_sim.physics.contact_points import CONTACT_PARAMETERS, contact_points, overlapped_solid
 from rosflight_py_sim.physics.contact_rate import fastest_contact_rate, stiffness_and_damping
-from rosflight_py_sim.physics.immersion import HULL_PARAMETERS, hull_numbers
+from rosflight_py_sim.physics.hydrodynamics import WATER_CURRENT, WATER_PARAMETERS, water_numbers
 from rosflight_py_sim.physics.inertia import INERTIA_PARAMETERS, inertia_matrix
-from rosflight_py_sim.physics.rigid_body import WATER_CURRENT, derivative
+from rosflight_py_sim.physics.rigid_body import derivative
 from rosflight_py_sim.physics.solids import Solids, solids_of
 from rosflight_py_sim.physics.steering import STEERING_PARAMETERS, Steering
 from rosflight_py_sim.physics.truth_step import (
@@ -74,17 +74,10 @@ _BODY_PARAMETERS = INERTIA_PARAMETERS + ParameterTable(
     ),
     Parameter("use_world_start", True, "Whether the vehicle starts relative to the world's start", read_only=True),
     Parameter("starts_on_ground", True, "Start at rest on the ground", read_only=True),
-    Parameter(
-        "added_mass",
-        [0.0] * 6,
-        "Added mass along the body axes (three values in kg) and added inertia about them (three in kg m^2)",
-        minimum=0.0,
-        length=6,
-    ),
 )
 
 DYNAMICS_PARAMETERS = (
-    _BODY_PARAMETERS + HULL_PARAMETERS + ParameterTable(WORLD) + CONTACT_PARAMETERS + STEERING_PARAMETERS
+    _BODY_PARAMETERS + WATER_PARAMETERS + ParameterTable(WORLD) + CONTACT_PARAMETERS + STEERING_PARAMETERS
 )
 
 SETTLING_S = 60.0
@@ -115,6 +108,7 @@ class VehicleDynamics:
     changes sign. Added mass is additional, see `rigid_body.py`.
 
     `values` contains DYNAMICS_PARAMETERS. Raises ParameterError for an inertia matrix that is not positive definite,
+    for an added mass that is not symmetric and positive semidefinite,
     for contact points that are incomplete, on which the vehicle does not come to rest within SETTLING_S and
     SETTLING_EFFORT, or on which its motion is faster than LARGEST_CONTACT_RATE of `contact_rate.py`, for an invalid
     world, for a start inside an object, which the error names, and for a start with a state beyond the limits of
@@ -143,8 +137,7 @@ class VehicleDynamics:
         self._body = np.array(
             [mass, number(values, "gravity"), *inertia.ravel(), *np.linalg.inv(inertia).ravel(), rate]
         )
-        added = np.array(values["added_mass"], dtype=np.float64)
-        self._water = np.array([*hull_numbers(values), *added, *_STILL]) if np.any(added) else np.zeros(0)
+        self._water = water_numbers(values)
         self._work = np.zeros((6, 13))
         self._wrench = np.zeros(6)
         self.truth = np.zeros(19)
@@ -208,7 +201,7 @@ class VehicleDynamics:
         the wrench, is not finite, or beyond the limits of `truth_step.py`.
         """
         if len(self._water):
-            self._water[WATER_CURRENT:] = current_ned
+            self._water[WATER_CURRENT : WATER_CURRENT + 3] = current_ned
         diverged = advance(
             self.truth,
             wrench,
@@ -258,7 +251,8 @@ class VehicleDynamics:
         self.truth[:] = other.truth
         self._lift(self.truth)
         if len(self._water) and len(other._water):
-            self._water[WATER_CURRENT:] = other._water[WATER_CURRENT:]
+            now = slice(WATER_CURRENT, WATER_CURRENT + 3)
+            self._water[now] = other._water[now]
         # The parameter `world` is fixed, so the world is the same.
         if np.array_equal(self._points[:, :3], other._points[:, :3]):
             self._anchors[:] = other._anchors

@@ -5,17 +5,18 @@ inertial instead of body axes while integrating: free motion is then exactly a s
 
     p' = v,   q' = q (0, w) / 2,   v' = R(q) F / m + (0, 0, g) + contact / m,   w' = J^-1 (M + M_contact - w x J w)
 
-Under water the vehicle carries added mass A = diag(A_1, A_2), which is treated as inertia: as a force it would make an
-explicit method unstable where it exceeds the body's own mass. Fossen, Handbook of Marine Craft Hydrodynamics and Motion
-Control (Wiley, 2011), sections 6.3 (added mass and its Coriolis matrix, property 6.2) and 8.3 (velocity v_r relative to
-an irrotational current, constant in inertial axes), in body axes at the centre of mass:
+Under water the vehicle carries added mass, a symmetric matrix A = [[A_11, A_12], [A_21, A_22]] of 3 x 3 blocks, treated
+as inertia: as a force it would make an explicit method unstable where it exceeds the body's own mass. Fossen, Handbook
+of Marine Craft Hydrodynamics and Motion Control (Wiley, 2011), sections 6.3 (added mass and its Coriolis matrix,
+property 6.2) and 8.3 (velocity v_r relative to an irrotational current, constant in inertial axes), in body axes at the
+centre of mass, with the water's momentum P = A_11 v_r + A_12 w and angular momentum H = A_21 v_r + A_22 w:
 
-    (m + A_1) a = F_all + A_1 (w x v_r) - w x (A_1 v_r)
-    (J + A_2) w' = M_all - w x (J + A_2) w - v_r x (A_1 v_r)
+    (m + A_11) a + A_12 w' = F_all + A_11 (w x v_r) - w x P
+    A_21 a + (J + A_22) w' = M_all + A_21 (w x v_r) - w x (J w + H) - v_r x P
 
 where F_all and M_all include weight and contact, and a is the acceleration relative to inertial axes, the v' above in
 body axes (the book's v_r' is a - w x v_r). At the surface A is scaled by the submerged share of the hull; changes of
-that share exert no force (no slamming).
+that share exert no force (no slamming). `hydrodynamics.py` solves the system.
 
 Working state, float64 (13,): [0:3] position NED (m), [3:7] quaternion w x y z, [7:10] velocity NED (m/s), [10:13] body
 rates (rad/s). Flat, non-rotating earth with constant gravity; mass and inertia constant.
@@ -30,11 +31,11 @@ from numpy.typing import NDArray
 
 from rosflight_py_sim.jit import kernel
 from rosflight_py_sim.physics.contact import Surface, contact_wrench
+from rosflight_py_sim.physics.hydrodynamics import ADDED_MASS, HULL, MODES, RATIOS, WATER_CURRENT
 from rosflight_py_sim.physics.immersion import immersed_part
 from rosflight_py_sim.physics.rotations import rotate_to_body, rotate_to_inertial
 
 MASS, GRAVITY, INERTIA, INVERSE = 0, 1, 2, 11
-HULL, ADDED_MASS, WATER_CURRENT = 0, 6, 12
 
 
 @kernel
@@ -53,9 +54,8 @@ def derivative(
     """Write d(state)/dt into `rate`: rate[7:10] is the sum of all forces over mass in NED, rate[10:13] J^-1 (...).
 
     `wrench` (6,) in body axes (N, N m); `body`: MASS (kg), GRAVITY (m/s^2), from INERTIA on the inertia matrix
-    (kg m^2), from INVERSE on its inverse. `water` is empty, or (15,): from HULL on the hull of `immersion.py`, from
-    ADDED_MASS on six diagonal elements (kg, kg m^2), from WATER_CURRENT on the current NED (m/s). `points`, `solids`,
-    `anchors` and `surface` as in `contact.py`, evaluated when `touching`.
+    (kg m^2), from INVERSE on its inverse. `water` is empty, or as in `hydrodynamics.py`. `points`,
+    `solids`, `anchors` and `surface` as in `contact.py`, evaluated when `touching`.
     """
     qw, qx, qy, qz = state[3], state[4], state[5], state[6]
     p, q, r = state[10], state[11], state[12]
@@ -100,7 +100,6 @@ def _accelerate_in_water(
     qw, qx, qy, qz = state[3], state[4], state[5], state[6]
     p, q, r = state[10], state[11], state[12]
     wet = immersed_part(state, water[HULL : HULL + 6])[0]
-    ax, ay, az = wet * water[ADDED_MASS], wet * water[ADDED_MASS + 1], wet * water[ADDED_MASS + 2]
     u, v, w = rotate_to_body(
         qw,
         qx,
@@ -110,31 +109,45 @@ def _accelerate_in_water(
         state[8] - water[WATER_CURRENT + 1],
         state[9] - water[WATER_CURRENT + 2],
     )
-    mass = body[MASS]
-    fx, fy, fz = rotate_to_body(qw, qx, qy, qz, fn, fe, fd + mass * body[GRAVITY])
-    rate[7], rate[8], rate[9] = rotate_to_inertial(
-        qw,
-        qx,
-        qy,
-        qz,
-        (fx + (ax - az) * q * w - (ax - ay) * r * v) / (mass + ax),
-        (fy + (ay - ax) * r * u - (ay - az) * p * w) / (mass + ay),
-        (fz + (az - ay) * p * v - (az - ax) * q * u) / (mass + az),
-    )
-    xx, yy, zz = body[INERTIA], body[INERTIA + 4], body[INERTIA + 8]
-    xx, yy, zz = xx + wet * water[ADDED_MASS + 3], yy + wet * water[ADDED_MASS + 4], zz + wet * water[ADDED_MASS + 5]
-    xy, xz, yz = body[INERTIA + 1], body[INERTIA + 2], body[INERTIA + 5]
-    hx, hy, hz = xx * p + xy * q + xz * r, xy * p + yy * q + yz * r, xz * p + yz * q + zz * r
-    mx -= q * hz - r * hy + (az - ay) * v * w
-    my -= r * hx - p * hz + (ax - az) * u * w
-    mz -= p * hy - q * hx + (ay - ax) * u * v
-    # Solve the symmetric system by cofactors.
-    cxx, cxy, cxz = yy * zz - yz * yz, xz * yz - xy * zz, xy * yz - xz * yy
-    cyy, cyz, czz = xx * zz - xz * xz, xy * xz - xx * yz, xx * yy - xy * xy
-    determinant = xx * cxx + xy * cxy + xz * cxz
-    rate[10] = (cxx * mx + cxy * my + cxz * mz) / determinant
-    rate[11] = (cxy * mx + cyy * my + cyz * mz) / determinant
-    rate[12] = (cxz * mx + cyz * my + czz * mz) / determinant
+    px, py, pz = _momentum(water, ADDED_MASS, wet, u, v, w, p, q, r)
+    hx, hy, hz = _momentum(water, ADDED_MASS + 18, wet, u, v, w, p, q, r)
+    hx += body[INERTIA] * p + body[INERTIA + 1] * q + body[INERTIA + 2] * r
+    hy += body[INERTIA + 3] * p + body[INERTIA + 4] * q + body[INERTIA + 5] * r
+    hz += body[INERTIA + 6] * p + body[INERTIA + 7] * q + body[INERTIA + 8] * r
+    # In rotating axes the relative velocity changes by -w x v_r even if no force acts.
+    tx, ty, tz = q * w - r * v, r * u - p * w, p * v - q * u
+    ix, iy, iz = _momentum(water, ADDED_MASS, wet, tx, ty, tz, 0.0, 0.0, 0.0)
+    jx, jy, jz = _momentum(water, ADDED_MASS + 18, wet, tx, ty, tz, 0.0, 0.0, 0.0)
+    fx, fy, fz = rotate_to_body(qw, qx, qy, qz, fn, fe, fd + body[MASS] * body[GRAVITY])
+    fx, fy, fz = fx + ix - (q * pz - r * py), fy + iy - (r * px - p * pz), fz + iz - (p * py - q * px)
+    mx += jx - (q * hz - r * hy) - (v * pz - w * py)
+    my += jy - (r * hx - p * hz) - (w * px - u * pz)
+    mz += jz - (p * hy - q * hx) - (u * py - v * px)
+    ax, ay, az = 0.0, 0.0, 0.0
+    rate[10], rate[11], rate[12] = 0.0, 0.0, 0.0
+    for k in range(6):
+        mode = MODES + 6 * k
+        part = water[mode] * fx + water[mode + 1] * fy + water[mode + 2] * fz
+        part += water[mode + 3] * mx + water[mode + 4] * my + water[mode + 5] * mz
+        part /= 1.0 + wet * water[RATIOS + k]
+        ax, ay, az = ax + part * water[mode], ay + part * water[mode + 1], az + part * water[mode + 2]
+        for i in range(3):
+            rate[10 + i] += part * water[mode + 3 + i]
+    rate[7], rate[8], rate[9] = rotate_to_inertial(qw, qx, qy, qz, ax, ay, az)
+
+
+@kernel
+def _momentum(
+    water: NDArray[np.float64], first: int, wet: float, u: float, v: float, w: float, p: float, q: float, r: float
+) -> tuple[float, float, float]:
+    """Three rows of the added mass, from the element `first` on, times a velocity and a body rate."""
+    x = water[first] * u + water[first + 1] * v + water[first + 2] * w
+    x += water[first + 3] * p + water[first + 4] * q + water[first + 5] * r
+    y = water[first + 6] * u + water[first + 7] * v + water[first + 8] * w
+    y += water[first + 9] * p + water[first + 10] * q + water[first + 11] * r
+    z = water[first + 12] * u + water[first + 13] * v + water[first + 14] * w
+    z += water[first + 15] * p + water[first + 16] * q + water[first + 17] * r
+    return wet * x, wet * y, wet * z
 
 
 @kernel

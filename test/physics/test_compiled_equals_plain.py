@@ -37,7 +37,8 @@ glider = VehicleDynamics(DYNAMICS_PARAMETERS.checked({
 }))
 hull = {"hull_size": [0.5, 0.3, 0.2], "centre_of_buoyancy": [0.0, 0.0, -0.02]}
 swimmer = VehicleDynamics(DYNAMICS_PARAMETERS.checked({
-    **DYNAMICS_PARAMETERS.defaults(), **hull, "added_mass": [2.0, 4.0, 6.0, 0.1, 0.2, 0.3], "world": "pool",
+    **DYNAMICS_PARAMETERS.defaults(), **hull, "world": "pool",
+    "added_mass": (np.diag([2.0, 4.0, 6.0, 0.1, 0.2, 0.3]) + 0.05).ravel().tolist(),
     "contact_points": [], "starts_on_ground": False,
 }))
 thrusters = Auv(AUV_PARAMETERS.checked({
